@@ -1,0 +1,277 @@
+// Package layouts is the strided tensor as PyTorch defines it, without the
+// computing: a [Layout] says where the elements of a tensor lie (shape,
+// strides, offset), view operations turn one Layout into another, a [Storage]
+// is the memory that they describe, and a [Tensor] is the two together.
+//
+// A Layout is a value that never changes and never touches data, so an order
+// of access is a Layout too: reading a matrix by columns is reading its
+// transposed view by rows. Package access builds its patterns on that.
+//
+// Sizes, strides and offsets are counted in elements, as PyTorch counts them.
+package layouts
+
+import (
+	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Layout places the elements of an n-dimensional tensor: element
+// (i0, i1, ...) lies at offset + i0*stride0 + i1*stride1 + ... elements from
+// the start of its storage. The zero Layout is a 0-d tensor at offset 0.
+//
+// Strides may be zero (an expanded dimension) or negative (a flipped one;
+// PyTorch has none of these, but a walk does).
+type Layout struct {
+	shape   []int
+	strides []int
+	offset  int
+}
+
+// New returns the Layout of the given shape and strides at offset, all in
+// elements. It refuses lists of different length, negative sizes, and a
+// number of elements or an offset of any element that overflows an int.
+func New(shape, strides []int, offset int) (Layout, error) {
+	if len(shape) != len(strides) {
+		return Layout{}, fmt.Errorf("shape %s has %d dims, strides %v have %d",
+			FormatShape(shape), len(shape), strides, len(strides))
+	}
+	if _, err := checkedNumel(shape); err != nil {
+		return Layout{}, err
+	}
+	l := Layout{slices.Clone(shape), slices.Clone(strides), offset}
+	if _, _, ok := l.extent(); !ok {
+		return Layout{}, fmt.Errorf("shape %s with strides %v at offset %d reaches beyond %d-bit offsets",
+			FormatShape(shape), strides, offset, bits.UintSize)
+	}
+	return l, nil
+}
+
+// Contiguous returns the row-major Layout of shape at offset 0: the last
+// stride is 1, and stride[d] = stride[d+1]*max(shape[d+1], 1)
+// (c10/core/TensorImpl.h, empty_tensor_restride).
+func Contiguous(shape ...int) (Layout, error) {
+	if _, err := checkedNumel(shape); err != nil {
+		return Layout{}, err
+	}
+	return New(shape, contiguousStrides(shape), 0)
+}
+
+// contiguousStrides expects a shape that checkedNumel has passed.
+func contiguousStrides(shape []int) []int {
+	strides := make([]int, len(shape))
+	step := 1
+	for d := len(shape) - 1; d >= 0; d-- {
+		strides[d] = step
+		step *= max(shape[d], 1)
+	}
+	return strides
+}
+
+// checkedNumel returns the product of sizes. It refuses negative sizes, and
+// overflow of the product with every 0 taken as 1, since that is what strides
+// are made of.
+func checkedNumel(shape []int) (int, error) {
+	numel, span := 1, 1
+	for d, n := range shape {
+		if n < 0 {
+			return 0, fmt.Errorf("size %d of dim %d is negative", n, d)
+		}
+		var ok bool
+		if span, ok = mulInt(span, max(n, 1)); !ok {
+			return 0, fmt.Errorf("shape %s has more elements than an int can count", FormatShape(shape))
+		}
+		numel *= n
+	}
+	return numel, nil
+}
+
+// Rank is the number of dimensions, PyTorch's dim().
+func (l Layout) Rank() int { return len(l.shape) }
+
+// Shape returns a copy of the sizes.
+func (l Layout) Shape() []int { return slices.Clone(l.shape) }
+
+// Strides returns a copy of the strides, in elements.
+func (l Layout) Strides() []int { return slices.Clone(l.strides) }
+
+// Size is the size of dim d, 0 <= d < Rank().
+func (l Layout) Size(d int) int { return l.shape[d] }
+
+// Stride is the stride of dim d in elements, 0 <= d < Rank().
+func (l Layout) Stride(d int) int { return l.strides[d] }
+
+// Offset is the offset of the first element (of index 0, 0, ...) in elements.
+func (l Layout) Offset() int { return l.offset }
+
+// Numel is the number of elements: 1 for a 0-d layout, 0 if any size is 0.
+func (l Layout) Numel() int {
+	n := 1
+	for _, s := range l.shape {
+		n *= s
+	}
+	return n
+}
+
+// IsContiguous reports whether the elements lie in row-major order without
+// gaps. Dimensions of size 1 are skipped, whatever their stride, and an empty
+// layout is contiguous (c10/core/TensorImpl.cpp, compute_contiguous).
+func (l Layout) IsContiguous() bool {
+	if l.Numel() == 0 {
+		return true
+	}
+	want := 1
+	for d := len(l.shape) - 1; d >= 0; d-- {
+		if l.shape[d] == 1 {
+			continue
+		}
+		if l.strides[d] != want {
+			return false
+		}
+		want *= l.shape[d]
+	}
+	return true
+}
+
+// Extent returns the lowest and the highest offset of any element. For an
+// empty layout both are the layout's own offset.
+func (l Layout) Extent() (low, high int) {
+	low, high, _ = l.extent()
+	return low, high
+}
+
+// extent is Extent that tells of overflow.
+func (l Layout) extent() (low, high int, ok bool) {
+	low, high = l.offset, l.offset
+	if slices.Contains(l.shape, 0) {
+		return low, high, true
+	}
+	for d, n := range l.shape {
+		reach, ok := mulInt(n-1, l.strides[d])
+		if !ok {
+			return 0, 0, false
+		}
+		end := &high
+		if reach < 0 {
+			end = &low
+		}
+		if *end, ok = addInt(*end, reach); !ok {
+			return 0, 0, false
+		}
+	}
+	return low, high, true
+}
+
+// At returns the offset of the element of the given index, in elements. It
+// refuses an index of the wrong length or out of range; negative entries count
+// from the end, as in Python.
+func (l Layout) At(index ...int) (int, error) {
+	if len(index) != len(l.shape) {
+		return 0, fmt.Errorf("index %v has %d entries for %d dims", index, len(index), len(l.shape))
+	}
+	at := l.offset
+	for d, i := range index {
+		n := l.shape[d]
+		if i < -n || i >= n {
+			return 0, fmt.Errorf("index %d is out of range for dim %d of size %d", i, d, n)
+		}
+		if i < 0 {
+			i += n
+		}
+		at += i * l.strides[d]
+	}
+	return at, nil
+}
+
+// Offsets yields the offset of every element in row-major order of the
+// indices. It is the plain meaning of a Layout, which everything faster is
+// tested against.
+func (l Layout) Offsets() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if l.Numel() == 0 {
+			return
+		}
+		index := make([]int, len(l.shape))
+		at := l.offset
+		for {
+			if !yield(at) {
+				return
+			}
+			d := len(index) - 1
+			for ; d >= 0; d-- {
+				if index[d]++; index[d] < l.shape[d] {
+					at += l.strides[d]
+					break
+				}
+				at -= (l.shape[d] - 1) * l.strides[d]
+				index[d] = 0
+			}
+			if d < 0 {
+				return
+			}
+		}
+	}
+}
+
+// Equal reports whether shape, strides and offset are the same.
+func (l Layout) Equal(m Layout) bool {
+	return l.offset == m.offset && slices.Equal(l.shape, m.shape) && slices.Equal(l.strides, m.strides)
+}
+
+// String is "shape 3x4, strides (4, 1), offset 0".
+func (l Layout) String() string {
+	strides := make([]string, len(l.strides))
+	for d, s := range l.strides {
+		strides[d] = strconv.Itoa(s)
+	}
+	return fmt.Sprintf("shape %s, strides (%s), offset %d",
+		FormatShape(l.shape), strings.Join(strides, ", "), l.offset)
+}
+
+// FormatShape writes sizes as "3x4"; the empty shape is "scalar".
+func FormatShape(shape []int) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	var b strings.Builder
+	for d, n := range shape {
+		if d > 0 {
+			b.WriteByte('x')
+		}
+		b.WriteString(strconv.Itoa(n))
+	}
+	return b.String()
+}
+
+// ParseShape reads sizes written as "3x4". It refuses what is no list of
+// non-negative integers, and a shape whose elements an int cannot count.
+func ParseShape(text string) ([]int, error) {
+	var shape []int
+	for part := range strings.SplitSeq(text, "x") {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 || part[0] == '+' {
+			return nil, fmt.Errorf("shape %q: %q is no size (want non-negative integers joined by x, such as 4000x4000)", text, part)
+		}
+		shape = append(shape, n)
+	}
+	if _, err := checkedNumel(shape); err != nil {
+		return nil, err
+	}
+	return shape, nil
+}
+
+func addInt(a, b int) (int, bool) {
+	c := a + b
+	return c, (c > a) == (b > 0)
+}
+
+func mulInt(a, b int) (int, bool) {
+	if a == 0 || b == 0 {
+		return 0, true
+	}
+	c := a * b
+	return c, c/b == a && (c < 0) == ((a < 0) != (b < 0))
+}

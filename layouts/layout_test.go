@@ -1,0 +1,302 @@
+package layouts_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts"
+	"pgregory.net/rapid"
+)
+
+func Example() {
+	x, _ := layouts.Arange[int32](12)
+	x, _ = x.Apply("view(3,4)")
+	y, _ := x.Apply("transpose(0,1)")
+	fmt.Println(x.Layout())
+	fmt.Println(y.Layout(), "contiguous:", y.Layout().IsContiguous())
+	_, err := y.Apply("view(-1)")
+	fmt.Println(err)
+	c, _ := y.Contiguous()
+	fmt.Println(c.Layout(), "shares storage:", c.Storage() == y.Storage())
+	_ = layouts.Set[int32](x, 42, 0, 1)
+	v, _ := layouts.At[int32](y, 1, 0)
+	fmt.Println(v)
+	// Output:
+	// shape 3x4, strides (4, 1), offset 0
+	// shape 4x3, strides (1, 4), offset 0 contiguous: false
+	// view: shape 4x3, strides (1, 4), offset 0 cannot become shape 12 without a copy: dims 0 and 1 do not merge (strides 1 and 4, sizes 4 and 3)
+	// shape 4x3, strides (3, 1), offset 0 shares storage: false
+	// 42
+}
+
+func TestContiguityIsPyTorchs(t *testing.T) {
+	for _, c := range []struct {
+		shape, strides []int
+		want           bool
+	}{
+		{[]int{3, 4}, []int{4, 1}, true},
+		{[]int{3, 1, 4}, []int{4, 77, 1}, true}, // size 1 is skipped
+		{[]int{0, 4}, []int{9, 9}, true},        // empty is contiguous
+		{[]int{4, 3}, []int{1, 4}, false},
+		{[]int{3, 4}, []int{5, 1}, false},
+		{[]int{2}, []int{0}, false},
+		{nil, nil, true},
+	} {
+		l, err := layouts.New(c.shape, c.strides, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := l.IsContiguous(); got != c.want {
+			t.Errorf("%v: contiguous %v, want %v", l, got, c.want)
+		}
+	}
+}
+
+// TestViewsReadTheSameElements follows random chains of views on a layout and,
+// beside it, on a plain list of indices that knows nothing of strides.
+func TestViewsReadTheSameElements(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 4).Draw(t, "shape")
+		l, err := layouts.Contiguous(shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := nested{slices.Clone(shape), slices.Collect(l.Offsets())}
+		for range rapid.IntRange(1, 5).Draw(t, "length") {
+			d := rapid.IntRange(0, l.Rank()-1).Draw(t, "dim")
+			n := l.Size(d)
+			perm := rapid.Permutation(upTo(l.Rank())).Draw(t, "perm")
+			var call string
+			index := func(i []int) {} // from the view's index to the one before
+			after := l.Shape()
+			switch rapid.IntRange(0, 4).Draw(t, "op") {
+			case 0:
+				call = "permute(" + join(perm) + ")"
+				for i, p := range perm {
+					after[i] = l.Size(p)
+				}
+				index = func(i []int) {
+					old := slices.Clone(i)
+					for k, p := range perm {
+						i[p] = old[k]
+					}
+				}
+			case 1:
+				start := rapid.IntRange(0, n-1).Draw(t, "start")
+				after[d] = rapid.IntRange(1, n-start).Draw(t, "length")
+				call = fmt.Sprintf("narrow(%d,%d,%d)", d, start, after[d])
+				index = func(i []int) { i[d] += start }
+			case 2:
+				step := rapid.IntRange(1, n).Draw(t, "step")
+				after[d] = (n + step - 1) / step
+				call = fmt.Sprintf("slice(%d,0,%d,%d)", d, n+9, step)
+				index = func(i []int) { i[d] *= step }
+			case 3:
+				call = fmt.Sprintf("flip(%d)", d)
+				index = func(i []int) { i[d] = n - 1 - i[d] }
+			case 4:
+				if n != 1 {
+					continue
+				}
+				after[d] = 3
+				call = "expand(" + join(after) + ")"
+				index = func(i []int) { i[d] = 0 }
+			}
+			if l, err = l.Apply(call); err != nil {
+				t.Fatal(err)
+			}
+			plain = plain.view(after, index)
+		}
+		if !slices.Equal(l.Shape(), plain.shape) || !slices.Equal(slices.Collect(l.Offsets()), plain.values) {
+			t.Fatalf("%v reads %v, want shape %v reading %v", l, slices.Collect(l.Offsets()), plain.shape, plain.values)
+		}
+	})
+}
+
+// nested is a plain n-d array: its values in row-major order.
+type nested struct{ shape, values []int }
+
+func (a nested) view(shape []int, index func([]int)) nested {
+	v := nested{shape: shape}
+	numel := 1
+	for _, n := range shape {
+		numel *= n
+	}
+	for k := range numel {
+		i := make([]int, len(shape))
+		for d, rest := len(shape)-1, k; d >= 0; d-- {
+			i[d], rest = rest%shape[d], rest/shape[d]
+		}
+		index(i)
+		at := 0
+		for d, n := range a.shape {
+			at = at*n + i[d]
+		}
+		v.values = append(v.values, a.values[at])
+	}
+	return v
+}
+
+func upTo(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+func join(s []int) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(s)), ","), "[]")
+}
+
+func TestSplitAndFlattenAreInverse(t *testing.T) {
+	l, _ := layouts.Contiguous(6, 8)
+	for _, view := range []string{"", "transpose(0,1)", "flip(0)", "flip(0,1).transpose(0,1)", "slice(1,0,8,2)"} {
+		v, err := l.Apply(view)
+		if err != nil {
+			t.Fatal(err)
+		}
+		split, err := v.Unflatten(0, 2, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := split.Flatten(0, 1)
+		if err != nil || !back.Equal(v) {
+			t.Errorf("%q: split to %v, flattened to %v (%v), want %v", view, split, back, err, v)
+		}
+		if !slices.Equal(slices.Collect(split.Offsets()), slices.Collect(v.Offsets())) {
+			t.Errorf("%q: the split walks other elements", view)
+		}
+	}
+}
+
+func TestLayoutsAreValues(t *testing.T) {
+	shape := []int{2, 3}
+	l, _ := layouts.Contiguous(shape...)
+	shape[0] = 9
+	l.Shape()[0], l.Strides()[0] = 9, 9
+	if _, err := l.Transpose(0, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Narrow(0, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.String(); got != "shape 2x3, strides (3, 1), offset 0" {
+		t.Errorf("the layout changed: %s", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	l, _ := layouts.Contiguous(3, 4)
+	for view, want := range map[string]string{
+		"transpose(0,2)":                  "transpose: dim 2 is out of range for 2 dims (want -2 to 1)",
+		"permute(0,0)":                    "permute: dim 0 is named twice",
+		"permute(0)":                      "permute: 1 dims are named, the tensor has 2",
+		"narrow(1,2,3)":                   "narrow: length 3 from start 2 exceeds dim 1 of size 4 (want 0 to 2)",
+		"narrow(1,5,0)":                   "narrow: start 5 is out of range for dim 1 of size 4",
+		"slice(0,0,3,0)":                  "slice: step 0 is not positive",
+		"slice(0,0,3,-1)":                 "slice: step -1 is not positive",
+		"expand(6,4)":                     "expand: dim 0 has size 3 and cannot become 6",
+		"expand(4)":                       "expand: 1 sizes for a tensor of 2 dims",
+		"expand(-1,3,4)":                  "expand: size -1 of dim 0 is not allowed",
+		"flip(0,0)":                       "flip: dim 0 is named twice",
+		"select(0,3)":                     "select: index 3 is out of range for dim 0 of size 3",
+		"view(5,-1)":                      "view: sizes [5 -1] do not hold the tensor's 12 elements",
+		"view(-1,-1)":                     "view: only one size can be -1",
+		"t().view(12)":                    "dims 0 and 1 do not merge",
+		"t().flatten()":                   "dims 0 and 1 do not merge",
+		"unflatten(0,2,2)":                "unflatten dim 0: sizes [2 2] do not hold",
+		"expand(9999999999,3,4)":          "", // stride 0: walks, holds no storage
+		"expand(9223372036854775807,3,4)": "more elements than an int can count",
+		"view(99999999999999999999)":      "is too large",
+		"rotate(1)":                       `"rotate" is no view operation (known: expand(`,
+		"transpose(0)":                    "transpose: 1 arguments do not fit transpose(dim0, dim1)",
+		"transpose(0,1":                   "the parenthesis is not closed",
+		"transpose(0,1]":                  "the parenthesis is not closed",
+		"transpose(0,1)t()":               "want a dot",
+		"transpose(0,x)":                  `argument "x" is no integer`,
+		"transpose":                       "want name(arguments)",
+	} {
+		_, err := l.Apply(view)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", view, err, want)
+		}
+	}
+	for _, shape := range []string{"", "x", "0x", "-3", "3x-1", "3x+1", "3 x4", "4x4x", "99999999999999999999", "4294967296x4294967296"} {
+		if got, err := layouts.ParseShape(shape); err == nil {
+			t.Errorf("ParseShape(%q) = %v, want an error", shape, got)
+		}
+	}
+	if _, err := layouts.New([]int{3}, []int{math.MaxInt}, 0); err == nil {
+		t.Error("New accepts an extent that overflows")
+	}
+	if _, err := layouts.New([]int{3}, []int{math.MinInt}, 0); err == nil {
+		t.Error("New accepts an extent that underflows")
+	}
+}
+
+func TestTensors(t *testing.T) {
+	x, err := layouts.Arange[float64](6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err = x.Apply("view(2,3)"); err != nil {
+		t.Fatal(err)
+	}
+	f, err := x.Flip(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := layouts.Values[float64](f)
+	if err != nil || !slices.Equal(got, []float64{2, 1, 0, 5, 4, 3}) {
+		t.Errorf("flip(1) gives %v, %v", got, err)
+	}
+	if f.Storage() == x.Storage() {
+		t.Error("the tensor's flip shares storage, PyTorch's copies")
+	}
+	if _, err := x.Apply("flip(1)"); err != nil { // a walk, within the storage
+		t.Error(err)
+	}
+	if _, err := layouts.At[int32](x, 0, 0); err == nil {
+		t.Error("reading float64 as int32 is accepted")
+	}
+	if err := layouts.Set(x, 1.0, 2, 0); err == nil {
+		t.Error("an index out of range is accepted")
+	}
+	outside, _ := layouts.New([]int{7}, []int{1}, 0)
+	if _, err := layouts.NewTensor(x.Storage(), outside); err == nil {
+		t.Error("a layout larger than its storage is accepted")
+	}
+	if _, err := layouts.StorageOver(layouts.Int64, make([]byte, 12)); err == nil {
+		t.Error("12 bytes of int64 are accepted")
+	}
+	for _, name := range layouts.DTypeNames() {
+		if d, err := layouts.ParseDType(name); err != nil || d.String() != name || d.Size() == 0 {
+			t.Errorf("dtype %s: %v, %v", name, d, err)
+		}
+	}
+	if _, err := layouts.ParseDType("int23"); err == nil || !strings.Contains(err.Error(), "float32") {
+		t.Errorf("ParseDType(int23): %v", err)
+	}
+}
+
+// FuzzApply: whatever the text, Apply returns; and a layout that it returns
+// stays within the storage that it started from.
+func FuzzApply(f *testing.F) {
+	for _, seed := range []string{"transpose(0,1).narrow(1,0,2)", "view(-1)", "slice(0,1,9,2).flip(0)", "unflatten(1,(2,2)).permute(2,0,1)", "expand(2,3,4)", "t()", "flatten()"} {
+		f.Add(seed)
+	}
+	start, _ := layouts.Contiguous(3, 4)
+	f.Fuzz(func(t *testing.T, chain string) {
+		l, err := start.Apply(chain)
+		if err != nil || l.Numel() == 0 {
+			return
+		}
+		if low, high := l.Extent(); low < 0 || high > 11 {
+			t.Errorf("%q gives %v, which reaches %d to %d", chain, l, low, high)
+		}
+	})
+}
