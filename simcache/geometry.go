@@ -1,0 +1,95 @@
+// Package simcache simulates data caches in the style of Cachegrind, to the
+// same counts: set-associative, LRU, write-allocate, a first level (D1) and a
+// last level (LL) that sees only what misses in D1.
+//
+// It is fed single accesses ([Hierarchy.Access]) or a whole [Nest] of loops
+// ([Hierarchy.Run]), and knows the caches of the CPU that it runs on
+// ([Detect], [Choose]). It knows neither tensors nor time.
+//
+// The rules are those of Valgrind's cachegrind/cg_sim.c, as its manual tells
+// them in "Cache Simulation Specifics".
+package simcache
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// A Geometry is the shape of one cache. Its set count is Size/Line/Ways.
+type Geometry struct {
+	Size int // capacity in bytes
+	Ways int // associativity: lines in a set
+	Line int // line size in bytes
+}
+
+// Sets is the number of sets.
+func (g Geometry) Sets() int { return g.Size / g.Line / g.Ways }
+
+// String writes the geometry as Cachegrind's flags take it: "32768,8,64".
+func (g Geometry) String() string { return fmt.Sprintf("%d,%d,%d", g.Size, g.Ways, g.Line) }
+
+// ParseGeometry reads "size,associativity,line", in bytes, as Cachegrind's
+// --D1 and --LL take it, and checks it.
+func ParseGeometry(text string) (Geometry, error) {
+	parts := strings.Split(text, ",")
+	if len(parts) != 3 {
+		return Geometry{}, fmt.Errorf("%q is no geometry (want size,associativity,line in bytes, such as 32768,8,64)", text)
+	}
+	var n [3]int
+	for i, what := range []string{"size", "associativity", "line size"} {
+		var err error
+		if n[i], err = strconv.Atoi(parts[i]); err != nil || n[i] <= 0 {
+			return Geometry{}, fmt.Errorf("%q: %s %q is no positive integer (want size,associativity,line, such as 32768,8,64)", text, what, parts[i])
+		}
+	}
+	g := Geometry{Size: n[0], Ways: n[1], Line: n[2]}
+	if err := g.Check(); err != nil {
+		return Geometry{}, fmt.Errorf("%q: %w", text, err)
+	}
+	return g, nil
+}
+
+// minLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).
+const minLine = 32
+
+// Check refuses what Cachegrind refuses (cachegrind/cg_arch.c, check_cache):
+// a set count or a line size that is no power of two, a line under 32 B, a
+// size not above the line's, more ways than lines. It also refuses figures
+// that are not positive. As in Cachegrind, a size that is no multiple of
+// ways*line leaves a remainder unused.
+func (g Geometry) Check() error {
+	switch {
+	case g.Size <= 0 || g.Ways <= 0 || g.Line <= 0:
+		return fmt.Errorf("size %d, associativity %d and line size %d must all be positive", g.Size, g.Ways, g.Line)
+	case !isPowerOfTwo(g.Sets()):
+		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two", g.Sets())
+	case !isPowerOfTwo(g.Line):
+		return fmt.Errorf("line size %d is not a power of two", g.Line)
+	case g.Line < minLine:
+		return fmt.Errorf("line size %d is too small (want at least %d)", g.Line, minLine)
+	case g.Size <= g.Line:
+		return fmt.Errorf("cache size %d is not above the line size %d", g.Size, g.Line)
+	case g.Ways > g.Size/g.Line:
+		return fmt.Errorf("associativity %d exceeds the %d lines that the size holds", g.Ways, g.Size/g.Line)
+	}
+	return nil
+}
+
+// Rounded makes the set count a power of two, as Cachegrind does with the
+// last level that it finds on the CPU (cachegrind/cg_arch.c,
+// maybe_tweak_LLc): the power of two below, and so many ways, rounded, that
+// the size is about kept. 37486592 B, 11-way, 64 B lines become 37748736 B,
+// 18-way. A geometry with a power of two stays as it is.
+func (g Geometry) Rounded() Geometry {
+	if g.Ways <= 0 || g.Line <= 0 || g.Sets() <= 0 || isPowerOfTwo(g.Sets()) {
+		return g
+	}
+	sets := g.Sets()
+	below := 1 << (bits.Len(uint(sets)) - 1)
+	ways := int(0.5 + float64(g.Ways)*float64(sets)/float64(below))
+	return Geometry{Size: below * ways * g.Line, Ways: ways, Line: g.Line}
+}
+
+func isPowerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }

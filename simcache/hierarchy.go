@@ -1,0 +1,150 @@
+package simcache
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// A Kind says what an access does.
+type Kind uint8
+
+// The kinds of access. A modify counts as one read, as in Cachegrind.
+const (
+	Read Kind = iota
+	Write
+	Modify
+)
+
+// String is "read", "write" or "modify".
+func (k Kind) String() string { return [...]string{"read", "write", "modify"}[k] }
+
+// Counts are the events of data references, under Cachegrind's names.
+type Counts struct {
+	Dr   uint64 // reads
+	D1mr uint64 // reads that missed in D1
+	DLmr uint64 // reads that missed in the last level too
+	Dw   uint64 // writes
+	D1mw uint64 // writes that missed in D1
+	DLmw uint64 // writes that missed in the last level too
+}
+
+// Refs is the number of data references, reads and writes.
+func (c Counts) Refs() uint64 { return c.Dr + c.Dw }
+
+// D1Misses is the number of references that missed in D1.
+func (c Counts) D1Misses() uint64 { return c.D1mr + c.D1mw }
+
+// LLMisses is the number of references that missed in the last level.
+func (c Counts) LLMisses() uint64 { return c.DLmr + c.DLmw }
+
+// Sub returns c less b, event by event: what happened since b was read.
+func (c Counts) Sub(b Counts) Counts {
+	return Counts{c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw, c.DLmw - b.DLmw}
+}
+
+// A Hierarchy is a D1 and a last level that start cold. It is not safe for
+// concurrent use; use one per goroutine.
+type Hierarchy struct {
+	d1, ll level
+	reads  tally
+	writes tally
+}
+
+// A tally counts the references of one kind and their misses.
+type tally struct{ refs, d1, ll uint64 }
+
+// NewHierarchy returns an empty hierarchy of two levels. It refuses a geometry
+// that does not pass Check.
+func NewHierarchy(d1, ll Geometry) (*Hierarchy, error) {
+	if err := d1.Check(); err != nil {
+		return nil, fmt.Errorf("D1 %s: %w", d1, err)
+	}
+	if err := ll.Check(); err != nil {
+		return nil, fmt.Errorf("LL %s: %w", ll, err)
+	}
+	return &Hierarchy{d1: newLevel(d1), ll: newLevel(ll)}, nil
+}
+
+// Counts returns what has been counted so far.
+func (h *Hierarchy) Counts() Counts {
+	return Counts{h.reads.refs, h.reads.d1, h.reads.ll, h.writes.refs, h.writes.d1, h.writes.ll}
+}
+
+// Access simulates one access of size bytes at addr. The size is at least 1
+// and at most the smaller of the two line sizes.
+func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
+	h.access(h.tally(kind), addr, uint64(size))
+}
+
+func (h *Hierarchy) tally(kind Kind) *tally {
+	if kind == Write {
+		return &h.writes
+	}
+	return &h.reads
+}
+
+// access looks the reference up in D1 and, if it missed there, with the same
+// address and size in LL. No inclusion is enforced: neither level ever learns
+// what the other one evicts.
+func (h *Hierarchy) access(t *tally, addr, size uint64) (missed bool) {
+	t.refs++
+	if !h.d1.missRef(addr, size) {
+		return false
+	}
+	t.d1++
+	if h.ll.missRef(addr, size) {
+		t.ll++
+	}
+	return true
+}
+
+// A level is one LRU cache. Each set is a row of tags, the most recently used
+// first; a tag is the block number plus one, so that zero is an empty way.
+type level struct {
+	tags  []uint64
+	ways  uint64
+	mask  uint64 // sets - 1
+	shift uint   // log2 of the line size
+	line  uint64
+}
+
+func newLevel(g Geometry) level {
+	return level{
+		tags:  make([]uint64, g.Sets()*g.Ways),
+		ways:  uint64(g.Ways),
+		mask:  uint64(g.Sets() - 1),
+		shift: uint(bits.TrailingZeros(uint(g.Line))),
+		line:  uint64(g.Line),
+	}
+}
+
+// missRef looks up the line of a reference, or both lines, the lower one
+// first, of a reference that crosses from one into the next; that counts as
+// one miss at most (cg_sim.c, cachesim_ref_is_miss).
+func (l *level) missRef(addr, size uint64) bool {
+	first, last := addr>>l.shift, (addr+size-1)>>l.shift
+	missed := l.miss(first)
+	if last != first && l.miss(last) {
+		missed = true
+	}
+	return missed
+}
+
+// miss looks up one block, makes it the most recently used of its set, and
+// reports whether it was absent (cg_sim.c, cachesim_setref_is_miss).
+func (l *level) miss(block uint64) bool {
+	set := l.tags[(block&l.mask)*l.ways:][:l.ways]
+	tag := block + 1
+	moved := set[0]
+	if moved == tag {
+		return false
+	}
+	set[0] = tag
+	for i := 1; i < len(set); i++ {
+		moved, set[i] = set[i], moved
+		if moved == tag {
+			return false
+		}
+	}
+	return true
+}

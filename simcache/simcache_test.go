@@ -1,0 +1,386 @@
+package simcache_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// plain is the slow and obvious model: each set a list of blocks, the most
+// recently used last.
+type plain struct {
+	levels [2]plainLevel
+	counts simcache.Counts
+}
+
+type plainLevel struct {
+	g    simcache.Geometry
+	sets map[uint64][]uint64
+}
+
+func newPlain(d1, ll simcache.Geometry) *plain {
+	return &plain{levels: [2]plainLevel{{d1, map[uint64][]uint64{}}, {ll, map[uint64][]uint64{}}}}
+}
+
+func (l *plainLevel) miss(addr uint64, size int) bool {
+	line := uint64(l.g.Line)
+	missed := false
+	for block := addr / line; block <= (addr+uint64(size)-1)/line; block++ {
+		set := block % uint64(l.g.Sets())
+		blocks := l.sets[set]
+		at := slices.Index(blocks, block)
+		if at >= 0 {
+			blocks = slices.Delete(blocks, at, at+1)
+		} else {
+			missed = true
+			if len(blocks) == l.g.Ways {
+				blocks = blocks[1:]
+			}
+		}
+		l.sets[set] = append(blocks, block)
+	}
+	return missed
+}
+
+func (p *plain) access(kind simcache.Kind, addr uint64, size int) {
+	c := &p.counts
+	refs, d1, ll := &c.Dr, &c.D1mr, &c.DLmr
+	if kind == simcache.Write {
+		refs, d1, ll = &c.Dw, &c.D1mw, &c.DLmw
+	}
+	*refs++
+	if p.levels[0].miss(addr, size) {
+		*d1++
+		if p.levels[1].miss(addr, size) {
+			*ll++
+		}
+	}
+}
+
+// walk feeds the nest to access one by one, by the definition of a Nest.
+func walk(n simcache.Nest, access func(simcache.Kind, uint64, int)) {
+	index := make([]int, len(n.Trips))
+	for range n.Iterations() {
+		for _, op := range n.Operands {
+			addr := op.Base
+			for l, i := range index {
+				addr += uint64(i * op.Strides[l])
+			}
+			access(op.Kind, addr, op.Width)
+		}
+		for l := len(index) - 1; l >= 0; l-- {
+			if index[l]++; index[l] < n.Trips[l] {
+				break
+			}
+			index[l] = 0
+		}
+	}
+}
+
+// randomNest draws 0 to 4 loops around 1 to 3 operands, with strides that are
+// zero, negative, odd, shorter and longer than a line, and fusible at times,
+// bases that are close enough to meet, and widths that straddle.
+func randomNest(r *rand.Rand, line int) simcache.Nest {
+	var n simcache.Nest
+	for range r.IntN(5) {
+		n.Trips = append(n.Trips, r.IntN(7)+r.IntN(2)*r.IntN(20))
+	}
+	width := 1 << r.IntN(5)
+	for range 1 + r.IntN(3) {
+		op := simcache.Operand{Kind: simcache.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: min(width, line)}
+		if r.IntN(2) == 0 {
+			op.Base = 1<<32 + uint64(r.IntN(64)*line)
+		}
+		if r.IntN(4) == 0 {
+			op.Width = 1 + r.IntN(line)
+		}
+		op.Strides = make([]int, len(n.Trips))
+		inner := 1
+		for l := len(n.Trips) - 1; l >= 0; l-- {
+			choices := []int{0, width, -width, line, -line, 8 * line, 16 * line, 1 + r.IntN(3*line), -r.IntN(3 * line), inner, inner}
+			op.Strides[l] = choices[r.IntN(len(choices))]
+			inner = op.Strides[l] * n.Trips[l]
+		}
+		n.Operands = append(n.Operands, op)
+	}
+	for n.Iterations() > 3000 { // keep the plain model quick
+		l := r.IntN(len(n.Trips))
+		n.Trips[l] = (n.Trips[l] + 1) / 2
+	}
+	return n
+}
+
+// randomCache draws a small cache: 1 to 16 sets of 1 to 10 ways.
+func randomCache(r *rand.Rand, line int) simcache.Geometry {
+	ways := 1 + r.IntN(10)
+	sets := 1 << r.IntN(5)
+	if ways*sets == 1 {
+		ways = 2
+	}
+	return simcache.Geometry{Size: sets * ways * line, Ways: ways, Line: line}
+}
+
+// TestNestEqualsItsAccesses compares random sequences of nests on small caches
+// with the plain model fed access by access, and with Hierarchy.Access.
+func TestNestEqualsItsAccesses(t *testing.T) {
+	t.Parallel()
+	const rounds = 6000
+	accesses := 0
+	for seed := range uint64(rounds) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		line := 32 << r.IntN(3)
+		llLine := 32 << r.IntN(3)
+		d1, ll := randomCache(r, line), randomCache(r, llLine)
+		bulk, single := hierarchy(t, d1, ll), hierarchy(t, d1, ll)
+		want := newPlain(d1, ll)
+		var nests []simcache.Nest
+		for range 1 + r.IntN(3) { // the later ones start warm
+			n := randomNest(r, min(line, llLine))
+			nests = append(nests, n)
+			walk(n, want.access)
+			walk(n, single.Access)
+			if err := bulk.Run(n); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if bulk.Counts() != want.counts || single.Counts() != want.counts {
+				t.Fatalf("seed %d, D1 %v, LL %v, nests %+v:\nRun    %+v\nAccess %+v\nplain  %+v",
+					seed, d1, ll, nests, bulk.Counts(), single.Counts(), want.counts)
+			}
+		}
+		accesses += int(want.counts.Refs())
+		// What the caches hold must be the same too: any later access tells.
+		for range 60 {
+			addr := uint64(1<<32 - 20*line + r.IntN(200*line))
+			want.access(simcache.Read, addr, 1)
+			bulk.Access(simcache.Read, addr, 1)
+		}
+		if bulk.Counts() != want.counts {
+			t.Fatalf("seed %d: the caches differ after %+v", seed, nests)
+		}
+	}
+	t.Logf("%d sequences, %d accesses", rounds, accesses)
+}
+
+// TestSteady compares Steady with the passes 3, 4 and 5 of the plain model.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	passes := map[int]int{} // how often the steady state came with which pass
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		line := 32 << r.IntN(2)
+		d1, ll := randomCache(r, line), randomCache(r, line)
+		var nests []simcache.Nest
+		for range 1 + r.IntN(2) {
+			nests = append(nests, randomNest(r, line))
+		}
+		model := newPlain(d1, ll)
+		var pass [6]simcache.Counts
+		for p := range pass {
+			before := model.counts
+			for _, n := range nests {
+				walk(n, model.access)
+			}
+			pass[p] = model.counts.Sub(before)
+		}
+		got, err := hierarchy(t, d1, ll).Steady(nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := 2; p < len(pass); p++ {
+			if got != pass[p] {
+				t.Fatalf("seed %d: steady %+v, pass %d is %+v", seed, got, p+1, pass[p])
+			}
+		}
+		first := slices.Index(pass[:], got) + 1
+		passes[first]++
+	}
+	if passes[1] == 0 || passes[2] == 0 || passes[3] == 0 {
+		t.Errorf("the steady state never came with one of the passes: %v", passes)
+	}
+}
+
+func hierarchy(t testing.TB, d1, ll simcache.Geometry) *simcache.Hierarchy {
+	t.Helper()
+	h, err := simcache.NewHierarchy(d1, ll)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func geometry(t testing.TB, text string) simcache.Geometry {
+	t.Helper()
+	g, err := simcache.ParseGeometry(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestStraddle: a reference across two lines looks up both, the lower first,
+// and is one miss at most; LL gets the original address and size.
+func TestStraddle(t *testing.T) {
+	h := hierarchy(t, geometry(t, "64,1,32"), geometry(t, "1024,2,32"))
+	h.Access(simcache.Read, 0x1000, 4)  // set 0: miss
+	h.Access(simcache.Read, 0x101e, 4)  // sets 0 and 1: the second misses, one miss
+	h.Access(simcache.Write, 0x101e, 4) // both hit
+	h.Access(simcache.Read, 0x1020, 4)  // hit
+	h.Access(simcache.Write, 0x103e, 4) // sets 1 and 0: 0x1020 hits, 0x1040 evicts 0x1000
+	h.Access(simcache.Read, 0x1000, 4)  // misses in D1, hits in LL
+	want := simcache.Counts{Dr: 4, D1mr: 3, DLmr: 2, Dw: 2, D1mw: 1, DLmw: 1}
+	if h.Counts() != want {
+		t.Errorf("got %+v, want %+v", h.Counts(), want)
+	}
+}
+
+// TestArticle is the experiment that the project comes from, as Cachegrind
+// counted it: a 4000x4000 int matrix read 10 times by 16-byte loads.
+func TestArticle(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		trips, strides []int
+		want           simcache.Counts
+	}{
+		{[]int{10, 4000, 1000}, []int{0, 16000, 16}, simcache.Counts{Dr: 40e6, D1mr: 10e6, DLmr: 10e6}},
+		{[]int{10, 1000, 4000}, []int{0, 16, 16000}, simcache.Counts{Dr: 40e6, D1mr: 40e6, DLmr: 10e6}},
+	} {
+		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "37748736,18,64"))
+		err := h.Run(simcache.Nest{Trips: c.trips, Operands: []simcache.Operand{
+			{Tensor: "a", Base: 0x100000000, Width: 16, Strides: c.strides}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Counts() != c.want {
+			t.Errorf("trips %v: got %+v, want %+v", c.trips, h.Counts(), c.want)
+		}
+	}
+}
+
+// TestGoldenMisses: figures on which several simulators agree.
+func TestGoldenMisses(t *testing.T) {
+	t.Parallel()
+	const a, b = 0x10000000, 0x20000000
+	op := func(kind simcache.Kind, base uint64, strides ...int) simcache.Operand {
+		return simcache.Operand{Kind: kind, Base: base, Width: 4, Strides: strides}
+	}
+	for name, c := range map[string]struct {
+		ops    []simcache.Operand
+		d1, ll uint64
+	}{
+		"row":       {[]simcache.Operand{op(simcache.Read, a, 16000, 4)}, 1e6, 1e6},
+		"column":    {[]simcache.Operand{op(simcache.Read, a, 4, 16000)}, 16e6, 1e6},
+		"transpose": {[]simcache.Operand{op(simcache.Read, a, 16000, 4), op(simcache.Write, b, 4, 16000)}, 17e6, 2e6},
+	} {
+		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "33554432,16,64"))
+		if err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: c.ops}); err != nil {
+			t.Fatal(err)
+		}
+		if got := h.Counts(); got.D1Misses() != c.d1 || got.LLMisses() != c.ll {
+			t.Errorf("%s: %d and %d misses, want %d and %d", name, got.D1Misses(), got.LLMisses(), c.d1, c.ll)
+		}
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	n := simcache.Nest{Trips: []int{10, 1, 4000, 4000}, Operands: []simcache.Operand{
+		{Width: 4, Strides: []int{0, 99, 16000, 4}}, {Width: 4, Strides: []int{0, 5, 16000, 4}}}}
+	got := fmt.Sprint(n.Canonical())
+	if want := "{[10 16000000] [{ read 0 4 [0 4]} { read 0 4 [0 4]}]}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := n.Operands[0].Strides[1]; got != 99 {
+		t.Errorf("Canonical changed its receiver: stride %d", got)
+	}
+}
+
+func TestNestRefusals(t *testing.T) {
+	op := simcache.Operand{Tensor: "a", Base: 1 << 32, Width: 4, Strides: []int{4}}
+	with := func(change func(*simcache.Operand)) simcache.Nest {
+		o := op
+		change(&o)
+		return simcache.Nest{Trips: []int{10}, Operands: []simcache.Operand{o}}
+	}
+	for want, n := range map[string]simcache.Nest{
+		"loop 0 has -1 trips":    {Trips: []int{-1}, Operands: []simcache.Operand{op}},
+		"more accesses than":     {Trips: []int{1 << 62, 4}},
+		"1 strides for 2 loops":  {Trips: []int{1, 1}, Operands: []simcache.Operand{op}},
+		"width 0 is not":         with(func(o *simcache.Operand) { o.Width = 0 }),
+		"width 65 exceeds":       with(func(o *simcache.Operand) { o.Width = 65 }),
+		"leaves the address":     with(func(o *simcache.Operand) { o.Strides = []int{-1 << 40} }),
+		"base 0xffffffffffffffe": with(func(o *simcache.Operand) { o.Base = 1<<64 - 32 }),
+		"operand 0 (a): stride":  with(func(o *simcache.Operand) { o.Strides = []int{1 << 62} }),
+	} {
+		h := hierarchy(t, geometry(t, "1024,2,64"), geometry(t, "4096,2,64"))
+		if err := h.Run(n); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if h.Counts() != (simcache.Counts{}) {
+			t.Errorf("%q: a refused nest was counted", want)
+		}
+	}
+}
+
+func TestGeometry(t *testing.T) {
+	odd := simcache.Geometry{Size: 37486592, Ways: 11, Line: 64}
+	if got := odd.Rounded().String(); got != "37748736,18,64" {
+		t.Errorf("%v rounds to %s, Cachegrind to 37748736,18,64", odd, got)
+	}
+	if g := geometry(t, "49152,12,64"); g.Rounded() != g {
+		t.Errorf("%v with its 64 sets rounds to %v", g, g.Rounded())
+	}
+	for text, want := range map[string]string{
+		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two",
+		"32768,8,48":    "is not a power of two",
+		"4608,1,36":     "line size 36 is not a power of two",
+		"1024,4,16":     "line size 16 is too small",
+		"64,1,64":       "cache size 64 is not above the line size 64",
+		"32768,0,64":    `associativity "0" is no positive integer`,
+		"0,8,64":        `size "0" is no positive integer`,
+		"32768,8":       "want size,associativity,line",
+		"32768,8,64,1":  "want size,associativity,line",
+		"32K,8,64":      `size "32K" is no positive integer`,
+		"32768,1024,64": "set count 0",
+	} {
+		if _, err := simcache.ParseGeometry(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzParseGeometry(f *testing.F) {
+	for _, seed := range []string{"32768,8,64", "1000,2,64", "0,0,0", "9223372036854775807,1,64", ",,"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := simcache.ParseGeometry(text)
+		if err != nil {
+			return
+		}
+		if again, err := simcache.ParseGeometry(g.String()); err != nil || again != g {
+			t.Errorf("%q is %v, which reads back as %v, %v", text, g, again, err)
+		}
+	})
+}
+
+func BenchmarkSimulate(b *testing.B) {
+	for name, ops := range map[string][]simcache.Operand{
+		"r": {{Kind: simcache.Read, Base: 1 << 28, Width: 4, Strides: []int{16000, 4}}},
+		"c": {{Kind: simcache.Read, Base: 1 << 28, Width: 4, Strides: []int{4, 16000}}},
+		"t": {{Kind: simcache.Read, Base: 1 << 28, Width: 4, Strides: []int{16000, 4}},
+			{Kind: simcache.Write, Base: 1 << 29, Width: 4, Strides: []int{4, 16000}}},
+	} {
+		b.Run("trace="+name, func(b *testing.B) {
+			for b.Loop() {
+				h := hierarchy(b, geometry(b, "32768,8,64"), geometry(b, "33554432,16,64"))
+				if err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: ops}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(ops))*16e6*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
+		})
+	}
+}
