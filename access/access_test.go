@@ -1,0 +1,462 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+	"pgregory.net/rapid"
+)
+
+func pattern(t testing.TB, s Spec) Pattern {
+	t.Helper()
+	p, err := s.Pattern()
+	if err != nil {
+		t.Fatalf("%+v: %v", s, err)
+	}
+	return p
+}
+
+// touch is one access.
+type touch struct {
+	tensor string
+	kind   simcache.Kind
+	addr   uint64
+	width  int
+}
+
+// touches lists the accesses of a pass by the definition of a Nest.
+func touches(nests []simcache.Nest) []touch {
+	var all []touch
+	for _, n := range nests {
+		index := make([]int, len(n.Trips))
+		for range n.Iterations() {
+			for _, op := range n.Operands {
+				addr := op.Base
+				for l, i := range index {
+					addr += uint64(i * op.Strides[l])
+				}
+				all = append(all, touch{op.Tensor, op.Kind, addr, op.Width})
+			}
+			for l := len(index) - 1; l >= 0; l-- {
+				if index[l]++; index[l] < n.Trips[l] {
+					break
+				}
+				index[l] = 0
+			}
+		}
+	}
+	return all
+}
+
+func addrs(p Pattern) []uint64 {
+	var a []uint64
+	for _, t := range touches(p.Nests) {
+		a = append(a, t.addr-Origin)
+	}
+	return a
+}
+
+func TestOrders(t *testing.T) {
+	for _, c := range []struct {
+		spec Spec
+		want []uint64
+	}{
+		{Spec{Shape: []int{2, 3}}, []uint64{0, 1, 2, 3, 4, 5}},
+		{Spec{Shape: []int{2, 3}, Order: "col"}, []uint64{0, 3, 1, 4, 2, 5}},
+		{Spec{Shape: []int{2, 3}, Order: "1,0"}, []uint64{0, 3, 1, 4, 2, 5}},
+		{Spec{Shape: []int{2, 3}, View: "transpose(0,1)"}, []uint64{0, 3, 1, 4, 2, 5}},
+		{Spec{Shape: []int{2, 3}, View: "transpose(0,1)", Order: "col"}, []uint64{0, 1, 2, 3, 4, 5}},
+		{Spec{Shape: []int{2, 3}, View: "flip(1)"}, []uint64{2, 1, 0, 5, 4, 3}},
+		{Spec{Shape: []int{1, 3}, View: "expand(2,3)"}, []uint64{0, 1, 2, 0, 1, 2}},
+		{Spec{Shape: []int{2, 2, 2}, Order: "2,0,-2"}, []uint64{0, 2, 4, 6, 1, 3, 5, 7}},
+		{Spec{Shape: []int{0, 3}}, nil},
+		{Spec{Shape: []int{0, 3}, Tile: []int{2, 2}}, nil},
+		// Whole tiles first, then the right edge, the lower edge and the corner.
+		{Spec{Shape: []int{3, 3}, Tile: []int{2, 2}}, []uint64{0, 1, 3, 4, 2, 5, 6, 7, 8}},
+		{Spec{Shape: []int{2, 4}, Tile: []int{2, 2}}, []uint64{0, 1, 4, 5, 2, 3, 6, 7}},
+		{Spec{Shape: []int{2, 4}, Tile: []int{2, 2}, Order: "col"}, []uint64{0, 4, 1, 5, 2, 6, 3, 7}},
+		{Spec{Shape: []int{2, 4}, Tile: []int{1, 99}, Order: "col"}, []uint64{0, 1, 2, 3, 4, 5, 6, 7}},
+		// Wide accesses step over what they cover, at the lowest address.
+		{Spec{Shape: []int{2, 8}, Width: 4}, []uint64{0, 4, 8, 12}},
+		{Spec{Shape: []int{2, 8}, Width: 4, Order: "col"}, []uint64{0, 8, 4, 12}},
+		{Spec{Shape: []int{2, 8}, Width: 4, View: "flip(1)"}, []uint64{4, 0, 12, 8}},
+		{Spec{Shape: []int{2, 8}, Width: 4, View: "slice(1,0,8,2)"}, []uint64{0, 4, 8, 12}},
+		{Spec{Shape: []int{2, 8}, Width: 2, View: "slice(1,0,8,4)"}, []uint64{0, 4, 8, 12}},
+		{Spec{Shape: []int{2, 8}, Width: 4, Tile: []int{1, 4}, Order: "col"}, []uint64{0, 8, 4, 12}},
+		{Spec{Op: Copy, Shape: []int{2, 2}, View: "t()"}, []uint64{0, 4096, 2, 4097, 1, 4098, 3, 4099}},
+		{Spec{Op: Copy, Shape: []int{1, 8}, Width: 8}, []uint64{0, 4096}},
+	} {
+		c.spec.DType = layouts.Uint8
+		if got := addrs(pattern(t, c.spec)); !slices.Equal(got, c.want) {
+			t.Errorf("%+v touches %v, want %v", c.spec, got, c.want)
+		}
+	}
+}
+
+// TestPatternsTouchTheView: whatever the order and the tiles, each element of
+// the view is touched once, and a copy takes each to its place.
+func TestPatternsTouchTheView(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Spec{
+			Op:    Op(rapid.IntRange(0, 2).Draw(t, "op")),
+			Shape: rapid.SliceOfN(rapid.IntRange(1, 6), 1, 4).Draw(t, "shape"),
+			DType: layouts.Int32,
+		}
+		dims := make([]string, len(s.Shape))
+		for d := range dims {
+			dims[d] = fmt.Sprint(d)
+		}
+		s.View = rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,9,2)", "permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view")
+		s.Order = rapid.SampledFrom([]string{"row", "col", strings.Join(rapid.Permutation(dims).Draw(t, "order"), ",")}).Draw(t, "order")
+		if rapid.Bool().Draw(t, "tiled") {
+			s.Tile = rapid.SliceOfN(rapid.IntRange(1, 7), len(dims), len(dims)).Draw(t, "tile")
+		}
+		p, err := s.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		view := p.operands[0].view
+		want := map[uint64]int{}
+		to := map[uint64]uint64{} // source address to its copy's
+		for at := range view.Offsets() {
+			from := Origin + uint64(4*at)
+			want[from]++
+			if s.Op == Copy {
+				to[from] = p.operands[1].base + uint64(4*len(to))
+			}
+		}
+		all := touches(p.Nests)
+		if len(all)*4 != p.Bytes {
+			t.Fatalf("%d accesses of 4 B, Bytes says %d", len(all), p.Bytes)
+		}
+		for i, a := range all {
+			if a.tensor == "y" {
+				if from := all[i-1].addr; to[from] != a.addr {
+					t.Fatalf("%#x is copied to %#x, want %#x", from, a.addr, to[from])
+				}
+				continue
+			}
+			want[a.addr]--
+		}
+		for addr, n := range want {
+			if n != 0 {
+				t.Fatalf("%#x is touched %d times too few", addr, n)
+			}
+		}
+		mem := newArena(p.Memory)
+		r, err := newRunner(p, mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.check(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestNativeOrder runs random nests natively and one by one. Copies whose
+// tensors overlap tell any order but the nest's apart.
+func TestNativeOrder(t *testing.T) {
+	differ := 0 // walks that a reversed order would change
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		const elems = 4096
+		n := simcache.Nest{}
+		for range r.IntN(5) {
+			n.Trips = append(n.Trips, 1+r.IntN(6))
+		}
+		for range 2 {
+			op := simcache.Operand{Base: Origin + 4*uint64(elems/2+r.IntN(8)), Width: 4}
+			for range n.Trips {
+				op.Strides = append(op.Strides, 4*[]int{0, 1, -1, 2, 3, 7, -17}[r.IntN(7)])
+			}
+			n.Operands = append(n.Operands, op)
+		}
+		p := Pattern{Spec: Spec{Op: Copy, DType: layouts.Int32}, Nests: []simcache.Nest{n}, Memory: 4 * elems}
+		p.operands = make([]operand, 2)
+		mem := newArena(p.Memory)
+		run, err := newRunner(p, mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.prepare()
+		storage, err := layouts.StorageOver(layouts.Int32, mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := layouts.Data[int32](storage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, backwards := slices.Clone(data), slices.Clone(data)
+		all := touches(p.Nests)
+		for i := 0; i < len(all); i += 2 {
+			want[(all[i+1].addr-Origin)/4] = want[(all[i].addr-Origin)/4]
+		}
+		for i := len(all) - 2; i >= 0; i -= 2 {
+			backwards[(all[i+1].addr-Origin)/4] = backwards[(all[i].addr-Origin)/4]
+		}
+		run.pass()
+		if !slices.Equal(data, want) {
+			t.Fatalf("seed %d: %+v is not walked in its order", seed, n)
+		}
+		if !slices.Equal(want, backwards) {
+			differ++
+		}
+	}
+	if differ < 1000 {
+		t.Errorf("only %d nests could tell an order", differ)
+	}
+}
+
+func TestEveryOpAndDType(t *testing.T) {
+	for _, name := range layouts.DTypeNames() {
+		dtype, err := layouts.ParseDType(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range []Op{Sum, Fill, Copy} {
+			for _, view := range []string{"", "t()", "slice(1,1,99,3).flip(0)"} {
+				p := pattern(t, Spec{Op: op, Shape: []int{37, 41}, DType: dtype, View: view})
+				r, err := newRunner(p, newArena(p.Memory))
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum, err := r.check()
+				if err != nil {
+					t.Errorf("%s of %s %q: %v", op, dtype, view, err)
+				}
+				if op == Sum && sum == 0 {
+					t.Errorf("%s of %s %q: the sum is 0, so a pass that reads nothing would pass", op, dtype, view)
+				}
+			}
+		}
+	}
+}
+
+// TestCheckSeesWrongPasses: a check that cannot fail is none.
+func TestCheckSeesWrongPasses(t *testing.T) {
+	for _, op := range []Op{Sum, Fill, Copy} {
+		p := pattern(t, Spec{Op: op, Shape: []int{8, 8}, DType: layouts.Int32})
+		p.Nests[0].Trips[1]-- // leaves out a column
+		r, err := newRunner(p, newArena(p.Memory))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.check(); err == nil {
+			t.Errorf("a %s that leaves out a column passes", op)
+		}
+	}
+}
+
+func TestPlacement(t *testing.T) {
+	p := pattern(t, Spec{Op: Copy, Shape: []int{100, 100}, DType: layouts.Float64})
+	x, y := p.Nests[0].Operands[0], p.Nests[0].Operands[1]
+	if x.Base != 0x100000000 || y.Base != 0x100000000+81920 {
+		t.Errorf("80,000 B tensors lie at %#x and %#x", x.Base, y.Base)
+	}
+	if x.Kind != simcache.Read || y.Kind != simcache.Write || x.Tensor != "x" || y.Tensor != "y" {
+		t.Errorf("a copy touches %+v and %+v", x, y)
+	}
+	if p.Bytes != 160000 || p.Elems != 10000 || p.Memory != 81920+80000 {
+		t.Errorf("%d B, %d elements, %d B of memory", p.Bytes, p.Elems, p.Memory)
+	}
+}
+
+func TestSpecRefusals(t *testing.T) {
+	for want, s := range map[string]Spec{
+		`view "narrow(1,0,9)": narrow: length 9`:               {Shape: []int{4, 4}, View: "narrow(1,0,9)"},
+		`order "1,1": not each of the view's 2`:                {Shape: []int{4, 4}, Order: "1,1"},
+		`order "up": "up" is no dim`:                           {Shape: []int{4, 4}, Order: "up"},
+		`order "1": not each of`:                               {Shape: []int{4, 4}, Order: "1"},
+		"tile 4 has 1 sizes for the 2 dims":                    {Shape: []int{4, 4}, Tile: []int{4}},
+		"tile 4x0: size 0 of dim 1":                            {Shape: []int{4, 4}, Tile: []int{4, 0}},
+		"width 6: no multiple of the 4 B":                      {Shape: []int{4, 4}, Width: 6},
+		"width 2: no multiple of the 4 B":                      {Shape: []int{4, 4}, Width: 2},
+		"width 16: covers 4 elements of dim 1, whose size 5":   {Shape: []int{4, 5}, Width: 16},
+		"width 16: covers 4 elements of storage, no multiple":  {Shape: []int{4, 12}, Width: 16, View: "slice(1,0,12,3)"},
+		"width 16: covers 4 elements of dim 1, whose tile":     {Shape: []int{4, 8}, Width: 16, Tile: []int{2, 2}},
+		"width 16: tensors x and y have their neighbours":      {Op: Copy, Shape: []int{4, 4}, Width: 16, View: "t()"},
+		"width 8: the access of tensor x at byte 60 reaches":   {Shape: []int{4, 4}, Width: 8, View: "slice(1,3,4,1)"},
+		"more bytes than the address space":                    {Shape: []int{1 << 31, 1 << 30}},
+		"shape 4294967296x4294967296":                          {Shape: []int{1 << 32, 1 << 32}},
+		"has more elements than an int can count":              {Shape: []int{1}, View: "expand(4611686018427387904).unsqueeze(0).expand(2,-1)"},
+		"more bytes than the address space holds":              {Op: Copy, Shape: []int{1}, View: "expand(4611686018427387904)"},
+		"expand: dim 0 has size 4":                             {Shape: []int{4}, View: "expand(5)"},
+		"no view operation":                                    {Shape: []int{4}, View: "reverse(0)"},
+		"order \"0,5\"":                                        {Shape: []int{4, 4}, Order: "0,5"},
+		"width -4":                                             {Shape: []int{4, 4}, Width: -4},
+		"tile scalar has 0 sizes for the 2 dims of the view (": {Shape: []int{4, 4}, Tile: []int{}},
+	} {
+		s.DType = layouts.Int32
+		if _, err := s.Pattern(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %q", s, err, want)
+		}
+	}
+}
+
+// TestSuite: names are unique, sort into families and keys, and end in nothing
+// that the Go benchmark format reads as GOMAXPROCS; each has a pattern, and
+// the quick suite is a part of the whole.
+func TestSuite(t *testing.T) {
+	form := regexp.MustCompile(`^(Traverse|Copy)(/[a-z]+=[a-z0-9][a-z0-9-]*)+$`)
+	procs := regexp.MustCompile(`-\d+$`)
+	names := map[string]bool{}
+	for _, c := range Suite(false) {
+		for _, b := range c {
+			if names[b.Name] || !form.MatchString(b.Name) || procs.MatchString(b.Name) {
+				t.Errorf("the name %q is taken or malformed", b.Name)
+			}
+			names[b.Name] = true
+			p := pattern(t, b.Spec)
+			if b.Spec.Op != c[0].Spec.Op || b.Spec.DType != c[0].Spec.DType {
+				t.Errorf("%s cannot be compared with %s", b.Name, c[0].Name)
+			}
+			if p.Elems == 0 || p.Memory > 1<<30 {
+				t.Errorf("%s has %d elements in %d B", b.Name, p.Elems, p.Memory)
+			}
+		}
+	}
+	for _, want := range []string{
+		"Traverse/op=sum/order=row/shape=4000x4000/dtype=int32",
+		"Traverse/op=sum/order=col/shape=4096x4096/dtype=int32/pad=16",
+		"Copy/layout=columns/shape=4096x4096/dtype=float32/step=8",
+		"Copy/layout=transpose/shape=4096x4096/dtype=float32/tile=32",
+		"Copy/layout=nhwc-nchw/shape=32x64x56x56/dtype=float32",
+	} {
+		if !names[want] {
+			t.Errorf("the suite has no %s", want)
+		}
+	}
+	quick := 0
+	for _, c := range Suite(true) {
+		for _, b := range c {
+			quick++
+			if !names[b.Name] {
+				t.Errorf("%s is in the quick suite only", b.Name)
+			}
+		}
+	}
+	if quick == 0 || quick >= len(names) {
+		t.Errorf("the quick suite has %d of %d", quick, len(names))
+	}
+}
+
+func TestNames(t *testing.T) {
+	for want, s := range map[string]Spec{
+		"Traverse/op=sum/order=col/shape=4x5/dtype=int32":                            {Shape: []int{4, 5}, DType: layouts.Int32, Order: "col"},
+		"Traverse/op=fill/order=row/shape=4x5/dtype=uint8/view=t()/tile=2":           {Op: Fill, Shape: []int{4, 5}, View: " t() ", Tile: []int{2, 2}},
+		"Copy/layout=contiguous/shape=4x5/dtype=uint8":                               {Op: Copy, Shape: []int{4, 5}},
+		"Copy/layout=view/order=1,0/shape=4x5/dtype=uint8/view=flip(0,1)/tile=2x3":   {Op: Copy, Shape: []int{4, 5}, View: "flip(0, 1)", Order: "1,0", Tile: []int{2, 3}},
+		"Traverse/op=sum/order=row/shape=4x5/dtype=uint8/view=narrow(1,0,2).flip(0)": {Shape: []int{4, 5}, View: "narrow(1,0,2).flip(0)"},
+	} {
+		if got := s.Name(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	var patterns []Pattern
+	for _, order := range []string{"row", "col", "row"} {
+		patterns = append(patterns, pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32, Order: order}))
+	}
+	var order []int
+	for s, err := range Measure(t.Context(), patterns, Options{Count: 3, MinTime: 20 * time.Microsecond}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, s.Pattern)
+		if s.Passes < 1 || s.Elapsed <= 0 || s.PerPass() <= 0 {
+			t.Errorf("sample %+v", s)
+		}
+	}
+	if want := []int{0, 1, 2, 1, 2, 0, 2, 0, 1}; !slices.Equal(order, want) {
+		t.Errorf("samples came in the order %v, want %v", order, want)
+	}
+}
+
+func TestMeasureStops(t *testing.T) {
+	patterns := []Pattern{pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32})}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	samples := 0
+	var last error
+	for _, err := range Measure(ctx, patterns, Options{Count: 100, MinTime: time.Microsecond}) {
+		if last = err; err == nil {
+			samples++
+		}
+		if samples == 3 {
+			cancel()
+		}
+	}
+	if samples != 3 || !errors.Is(last, context.Canceled) {
+		t.Errorf("%d samples, then %v", samples, last)
+	}
+}
+
+func TestMeasureRefusals(t *testing.T) {
+	first := func(o Options, patterns ...Pattern) error {
+		for _, err := range Measure(t.Context(), patterns, o) {
+			return err
+		}
+		return nil
+	}
+	sum := pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32})
+	large := pattern(t, Spec{Shape: []int{1 << 20, 1 << 21}, DType: layouts.Int32})
+	var memory *MemoryError
+	if err := first(Options{Count: 1, MaxMemory: 24 << 30}, sum, large); !errors.As(err, &memory) ||
+		err.Error() != "the tensors need 8192.0 GiB of memory, this machine has 24.0 GiB available" {
+		t.Errorf("8 TiB: %v", err)
+	}
+	for want, p := range map[string]Pattern{
+		"operation or dtype differ":  pattern(t, Spec{Op: Copy, Shape: []int{4}, DType: layouts.Int32}),
+		"no element to time":         pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
+		"have no native kernel":      pattern(t, Spec{Shape: []int{64}, DType: layouts.Int32, Width: 16}),
+		"cannot be measured togethe": pattern(t, Spec{Shape: []int{4}, DType: layouts.Float32}),
+	} {
+		if err := first(Options{Count: 1}, sum, p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// BenchmarkKernels times the scalar loops beside the builtin copy of the same
+// bytes, interleaved, and reports the ratio of the two.
+func BenchmarkKernels(b *testing.B) {
+	for _, op := range []Op{Sum, Fill, Copy} {
+		for _, n := range []int{64, 4000} {
+			b.Run(fmt.Sprintf("op=%s/shape=%dx%d", op, n, n), func(b *testing.B) {
+				p := pattern(b, Spec{Op: op, Shape: []int{n, n}, DType: layouts.Int32})
+				mem := newArena(p.Memory)
+				r, err := newRunner(p, mem)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.prepare()
+				from, to := newArena(p.Bytes/2), newArena(p.Bytes/2)
+				copy(from, mem)
+				copy(to, from)
+				var own, yardstick time.Duration
+				for b.Loop() {
+					start := time.Now()
+					r.pass()
+					middle := time.Now()
+					copy(to, from)
+					own += middle.Sub(start)
+					yardstick += time.Since(middle)
+				}
+				b.ReportMetric(float64(yardstick)/float64(own), "x-builtin-copy")
+			})
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// An arena is the memory of a pattern's tensors: byte i of it stands for the
+// address Origin + i of the nests. It starts on a page boundary, so that
+// alignments are the simulator's.
+type arena []byte
+
+// A runner walks one pattern natively, in exactly the order of its nests.
+type runner struct {
+	// prepare writes every element of the arena (see initial).
+	prepare func()
+	// pass walks the nests once and returns the sum, of a Sum.
+	pass func() float64
+	// reference compares the arena after one prepared pass with the plain
+	// meaning of the operation, and returns the plain sum, of a Sum.
+	reference func() (float64, error)
+}
+
+// newRunner dispatches on the dtype, once.
+func newRunner(p Pattern, mem arena) (runner, error) {
+	if len(mem) < p.Memory {
+		return runner{}, fmt.Errorf("the arena holds %d B of the pattern's %d", len(mem), p.Memory)
+	}
+	mem = mem[:p.Memory]
+	switch p.Spec.DType {
+	case layouts.Uint8:
+		return bind[uint8, int64](p, mem)
+	case layouts.Int32:
+		return bind[int32, int64](p, mem)
+	case layouts.Int64:
+		return bind[int64, int64](p, mem)
+	case layouts.Float32:
+		return bind[float32, float64](p, mem)
+	case layouts.Float64:
+		return bind[float64, float64](p, mem)
+	}
+	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
+}
+
+// bind makes a runner for elements of type T, summed in A.
+func bind[T layouts.Element, A int64 | float64](p Pattern, mem arena) (runner, error) {
+	storage, err := layouts.StorageOver(layouts.DTypeOf[T](), mem)
+	if err != nil {
+		return runner{}, err
+	}
+	data, err := layouts.Data[T](storage)
+	if err != nil {
+		return runner{}, err
+	}
+	var nests []elementNest
+	for _, n := range p.Nests {
+		e, err := inElements(n, p.Spec.DType.Size())
+		if err != nil {
+			return runner{}, err
+		}
+		nests = append(nests, e)
+	}
+	return runner{
+		prepare: func() {
+			for i := range data {
+				data[i] = initial[T](i)
+			}
+		},
+		pass:      func() float64 { return float64(walk[T, A](p.Spec.Op, data, nests)) },
+		reference: func() (float64, error) { return reference(p, data) },
+	}, nil
+}
+
+// walk is one pass over the nests.
+func walk[T layouts.Element, A int64 | float64](op Op, mem []T, nests []elementNest) (sum A) {
+	for _, n := range nests {
+		switch op {
+		case Sum:
+			n.blocks(func() { sum += sumBlock[T, A](mem, &n) })
+		case Fill:
+			n.blocks(func() { fillBlock(mem, &n, fillValue) })
+		case Copy:
+			n.blocks(func() { copyBlock(mem, &n) })
+		}
+	}
+	return sum
+}
+
+// initial is the value of element i of a prepared arena: whole numbers from 0
+// to 112 that differ from their neighbours. Memory that was never written is
+// one shared page of zeros to most systems, and reading it times nothing. Sums
+// of small whole numbers are exact, in whatever order.
+func initial[T layouts.Element](i int) T { return T(i * 31 % 113) }
+
+// fillValue is what Fill writes; no element of a prepared arena holds it.
+const fillValue = 127
+
+// check prepares the arena, runs one pass and compares what it did with the
+// reference. It returns the sum that every later pass must return.
+func (r runner) check() (float64, error) {
+	r.prepare()
+	sum := r.pass()
+	want, err := r.reference()
+	if err == nil && sum != want {
+		err = fmt.Errorf("the native sum is %v, plainly it is %v", sum, want)
+	}
+	return want, err
+}
+
+func reference[T layouts.Element](p Pattern, data []T) (sum float64, err error) {
+	x := p.operands[0].view
+	to := 0 // of a copy
+	if p.Spec.Op == Copy {
+		to = int(p.operands[1].base-Origin) / p.Spec.DType.Size()
+	}
+	for at := range x.Offsets() {
+		want := initial[T](at)
+		switch p.Spec.Op {
+		case Sum:
+			sum += float64(want)
+		case Fill:
+			if want = fillValue; data[at] != want {
+				return 0, fmt.Errorf("element %d is %v after the fill, want %v", at, data[at], want)
+			}
+		case Copy:
+			if data[to] != want || data[at] != want {
+				return 0, fmt.Errorf("element %d of the copy is %v, want %v", to, data[to], want)
+			}
+			to++
+		}
+	}
+	return sum, nil
+}
+
+// An elementNest is a canonical Nest in elements of the arena, on its way: at
+// is where each operand stands.
+type elementNest struct {
+	outer   []int   // trips of all loops but the two innermost
+	n1, n0  int     // trips of the two innermost
+	strides [][]int // by operand, outermost loop first
+	at      []int   // by operand
+}
+
+// inElements converts a nest whose accesses are single elements of size bytes.
+func inElements(n simcache.Nest, size int) (elementNest, error) {
+	n = n.Canonical()
+	for len(n.Trips) < 2 { // make the block two loops deep
+		n.Trips = slices.Insert(n.Trips, 0, 1)
+		for i := range n.Operands {
+			n.Operands[i].Strides = slices.Insert(n.Operands[i].Strides, 0, 0)
+		}
+	}
+	last := len(n.Trips) - 2
+	e := elementNest{outer: n.Trips[:last], n1: n.Trips[last], n0: n.Trips[last+1]}
+	for _, op := range n.Operands {
+		if op.Width != size {
+			return elementNest{}, fmt.Errorf("accesses of %d B have no native kernel (want one element, %d B)", op.Width, size)
+		}
+		for l := range op.Strides {
+			op.Strides[l] /= size
+		}
+		e.strides = append(e.strides, op.Strides)
+		e.at = append(e.at, int(op.Base-Origin)/size)
+	}
+	return e, nil
+}
+
+// blocks calls block for every index of the outer loops, with at set.
+func (n *elementNest) blocks(block func()) {
+	index := make([]int, len(n.outer))
+	for {
+		block()
+		l := len(index) - 1
+		for ; l >= 0; l-- {
+			if index[l]++; index[l] < n.outer[l] {
+				n.step(l, 1)
+				break
+			}
+			n.step(l, 1-n.outer[l])
+			index[l] = 0
+		}
+		if l < 0 {
+			return
+		}
+	}
+}
+
+func (n *elementNest) step(l, iterations int) {
+	for i := range n.at {
+		n.at[i] += iterations * n.strides[i][l]
+	}
+}
+
+// block returns the strides of operand i in the two innermost loops.
+func (n *elementNest) block(i int) (at, s1, s0 int) {
+	s := n.strides[i]
+	return n.at[i], s[len(s)-2], s[len(s)-1]
+}
+
+// sumBlock reads one element of size(T) bytes an iteration.
+func sumBlock[T layouts.Element, A int64 | float64](mem []T, n *elementNest) (sum A) {
+	at, s1, s0 := n.block(0)
+	for range n.n1 {
+		if s0 == 1 {
+			sum += sumRun[T, A](mem[at : at+n.n0])
+		} else {
+			sum += sumStrided[T, A](mem, at, s0, n.n0)
+		}
+		at += s1
+	}
+	return sum
+}
+
+// sumRun reads a run in ascending order. Four sums, so that loads need not
+// wait for additions.
+func sumRun[T layouts.Element, A int64 | float64](run []T) A {
+	var a, b, c, d A
+	for ; len(run) >= 8; run = run[8:] {
+		a += A(run[0])
+		b += A(run[1])
+		c += A(run[2])
+		d += A(run[3])
+		a += A(run[4])
+		b += A(run[5])
+		c += A(run[6])
+		d += A(run[7])
+	}
+	for _, v := range run {
+		a += A(v)
+	}
+	return a + b + c + d
+}
+
+func sumStrided[T layouts.Element, A int64 | float64](mem []T, at, step, n int) A {
+	var a, b, c, d A
+	for ; n >= 4; n -= 4 {
+		a += A(mem[at])
+		b += A(mem[at+step])
+		c += A(mem[at+2*step])
+		d += A(mem[at+3*step])
+		at += 4 * step
+	}
+	for ; n > 0; n-- {
+		a += A(mem[at])
+		at += step
+	}
+	return a + b + c + d
+}
+
+// fillBlock writes one element of size(T) bytes an iteration.
+func fillBlock[T layouts.Element](mem []T, n *elementNest, value T) {
+	at, s1, s0 := n.block(0)
+	for range n.n1 {
+		if s0 == 1 {
+			run := mem[at : at+n.n0]
+			for i := range run {
+				run[i] = value
+			}
+		} else {
+			for i, to := 0, at; i < n.n0; i++ {
+				mem[to] = value
+				to += s0
+			}
+		}
+		at += s1
+	}
+}
+
+// copyBlock reads one element and writes one, 2*size(T) bytes an iteration.
+func copyBlock[T layouts.Element](mem []T, n *elementNest) {
+	from, from1, from0 := n.block(0)
+	to, to1, to0 := n.block(1)
+	for range n.n1 {
+		if from0 == 1 && to0 == 1 {
+			src := mem[from : from+n.n0]
+			dst := mem[to:][:len(src)]
+			for i := range src {
+				dst[i] = src[i]
+			}
+		} else {
+			for i, x, y := 0, from, to; i < n.n0; i++ {
+				mem[y] = mem[x]
+				x += from0
+				y += to0
+			}
+		}
+		from += from1
+		to += to1
+	}
+}

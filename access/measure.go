@@ -1,0 +1,159 @@
+package access
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"runtime"
+	"runtime/debug"
+	"time"
+	"unsafe"
+)
+
+// Options say how patterns are measured.
+type Options struct {
+	Count     int           // samples of each pattern, at least 1
+	MinTime   time.Duration // least length of a sample; it is made of as many passes as that takes
+	MaxMemory int           // bytes that the tensors of a pattern may take; 0 for no limit
+}
+
+// A Sample is one measurement: so many passes over one pattern took so long.
+type Sample struct {
+	Pattern int // index into the patterns measured
+	Passes  int
+	Elapsed time.Duration
+}
+
+// PerPass is the time of one pass in ns.
+func (s Sample) PerPass() float64 { return float64(s.Elapsed.Nanoseconds()) / float64(s.Passes) }
+
+// MemoryError tells that a pattern needs more memory than there is.
+type MemoryError struct {
+	Need, Have int // bytes
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("the tensors need %s of memory, this machine has %s available", gib(e.Need), gib(e.Have))
+}
+
+func gib(bytes int) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
+
+// Measure times patterns that are to be compared with each other and yields
+// the samples as they come. All use the same memory, one after the other, so
+// that none has the luckier pages. Samples are interleaved: a round takes one
+// of each pattern, starting with another pattern every time, so that a drift
+// of the machine falls on all alike.
+//
+// Before the first sample each pattern is run once and compared with a plain
+// reference. Before each sample one pass is walked off the clock, so that what
+// is timed is the steady state, and not what the pattern before left behind.
+// The goroutine is locked to its thread and, where the system lets us, pinned
+// to one CPU; the garbage collector is off.
+//
+// When the context is done, Measure ends between samples with its error.
+func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
+	return func(yield func(Sample, error) bool) {
+		defer pin()()
+		defer debug.SetGCPercent(debug.SetGCPercent(-1))
+		meters, err := newMeters(ctx, patterns, o)
+		if err != nil {
+			yield(Sample{}, err)
+			return
+		}
+		for round := range o.Count {
+			for i := range meters {
+				if err := ctx.Err(); err != nil {
+					yield(Sample{}, err)
+					return
+				}
+				k := (round + i) % len(meters)
+				sample, err := meters[k].sample()
+				sample.Pattern = k
+				if !yield(sample, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A meter measures one pattern.
+type meter struct {
+	runner
+	sum    float64 // that every pass returns
+	passes int     // of a sample
+}
+
+func newMeters(ctx context.Context, patterns []Pattern, o Options) ([]meter, error) {
+	memory := 0
+	for _, p := range patterns {
+		memory = max(memory, p.Memory)
+		switch first := patterns[0].Spec; {
+		case p.Elems == 0:
+			return nil, fmt.Errorf("%s has no element to time", p.Spec.Name())
+		case p.Spec.Op != first.Op || p.Spec.DType != first.DType:
+			// The memory is shared: a copy would change what a sum reads.
+			return nil, fmt.Errorf("%s and %s cannot be measured together: operation or dtype differ", first.Name(), p.Spec.Name())
+		}
+	}
+	if o.MaxMemory > 0 && memory > o.MaxMemory {
+		return nil, &MemoryError{Need: memory, Have: o.MaxMemory}
+	}
+	runtime.GC() // the arena before this one
+	mem := newArena(memory)
+	meters := make([]meter, len(patterns))
+	for i, p := range patterns {
+		r, err := newRunner(p, mem)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
+		}
+		meters[i] = meter{runner: r, passes: 1}
+		if meters[i].sum, err = r.check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
+		}
+		if err := meters[i].calibrate(o.MinTime); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return meters, nil
+}
+
+// newArena allocates size bytes from a page boundary on.
+func newArena(size int) arena {
+	mem := make([]byte, size+alignment)
+	start := -uintptr(unsafe.Pointer(unsafe.SliceData(mem))) % alignment
+	return mem[start:][:size]
+}
+
+// calibrate finds how many passes last minTime: twice as many until the time
+// can be told, then as many as follow from it.
+func (m *meter) calibrate(minTime time.Duration) error {
+	for {
+		s, err := m.sample()
+		if err != nil || s.Elapsed >= minTime {
+			return err
+		}
+		m.passes *= 2
+		if s.Elapsed > minTime/16 {
+			m.passes = max(m.passes, 1+int(1.1*float64(s.Passes)*float64(minTime)/float64(s.Elapsed)))
+		}
+	}
+}
+
+// sample times the meter's passes, after one that is not timed.
+func (m *meter) sample() (Sample, error) {
+	sum := m.pass()
+	start := time.Now()
+	for range m.passes {
+		sum = m.pass()
+	}
+	elapsed := time.Since(start)
+	// The sum is read, so that no pass can be left out, and must be right.
+	if sum != m.sum {
+		return Sample{}, fmt.Errorf("a timed pass summed to %v, the plain sum is %v", sum, m.sum)
+	}
+	return Sample{Passes: m.passes, Elapsed: elapsed}, nil
+}

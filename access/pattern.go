@@ -1,0 +1,421 @@
+// Package access turns tensors and views into patterns of memory access, runs
+// them natively and times them.
+//
+// A [Spec] says what is touched in the words of PyTorch: a shape, a chain of
+// views, an operation, an order. [Spec.Pattern] lowers it to nests of loops
+// over addresses ([simcache.Nest]). Two executors are told these nests and
+// nothing else: the native one here ([Measure]) and the cache simulator of
+// package simcache, so that neither can drift from the other.
+package access
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// An Op is what is done to each element of a view.
+type Op uint8
+
+// The operations.
+const (
+	Sum  Op = iota // read x
+	Fill           // write x
+	Copy           // read x, write y, a fresh contiguous tensor of the view's shape
+)
+
+var opNames = []string{"sum", "fill", "copy"}
+
+// String is "sum", "fill" or "copy".
+func (o Op) String() string { return opNames[o] }
+
+// ParseOp reads "sum", "fill" or "copy".
+func ParseOp(name string) (Op, error) {
+	if i := slices.Index(opNames, name); i >= 0 {
+		return Op(i), nil
+	}
+	return 0, fmt.Errorf("%q is no operation (known: %s)", name, strings.Join(opNames, ", "))
+}
+
+// Tensors lie one after the other, each on the next multiple of alignment, the
+// first at Origin.
+const (
+	Origin    = 0x100000000
+	alignment = 4096
+)
+
+// A Spec names one access pattern.
+type Spec struct {
+	Op    Op
+	Shape []int // of the tensor x, which is stored contiguous
+	DType layouts.DType
+	View  string // chain of view operations on x, as Layout.Apply takes it
+	Order string // in which the view's dims are walked: "row" (or ""), "col", or a permutation such as "1,0"
+	Tile  []int  // sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for none
+	Width int    // bytes of one access; 0 for one element
+}
+
+// A Pattern is a Spec lowered to what is touched.
+type Pattern struct {
+	Spec   Spec
+	Nests  []simcache.Nest // walked one after the other in each pass
+	Elems  int             // elements of the view
+	Bytes  int             // bytes read plus bytes written in a pass
+	Memory int             // bytes of all tensors, with the gaps between them
+
+	operands []operand
+}
+
+// An operand is one tensor of a pattern and the view of it that is walked.
+type operand struct {
+	tensor string
+	kind   simcache.Kind
+	base   uint64
+	view   layouts.Layout
+	size   int // bytes of the tensor
+}
+
+// Pattern lowers the spec. It refuses views that do not apply, and orders,
+// tiles and widths that do not fit the view; errors name the field at fault.
+func (s Spec) Pattern() (Pattern, error) {
+	p := Pattern{Spec: s}
+	if err := p.place(); err != nil {
+		return Pattern{}, err
+	}
+	view := p.operands[0].view
+	p.Elems = view.Numel()
+	order, err := parseOrder(s.Order, view.Rank())
+	if err != nil {
+		return Pattern{}, err
+	}
+	tile, err := checkTile(s.Tile, view)
+	if err != nil {
+		return Pattern{}, err
+	}
+	walked := make([]layouts.Layout, len(p.operands))
+	for i, op := range p.operands {
+		walked[i] = op.view
+	}
+	width := s.DType.Size()
+	if s.Width != 0 && s.Width != width {
+		if width, err = p.widen(walked, tile); err != nil {
+			return Pattern{}, fmt.Errorf("width %d: %w", s.Width, err)
+		}
+	}
+	regions, err := tiled(walked, tile, order)
+	if err != nil {
+		return Pattern{}, err
+	}
+	for _, region := range regions {
+		n := p.nest(region, width)
+		if err := n.Check(); err != nil {
+			return Pattern{}, err
+		}
+		p.Nests = append(p.Nests, n)
+		p.Bytes += n.Iterations() * len(n.Operands) * width
+	}
+	return p, nil
+}
+
+// place lays the tensors out in memory.
+func (p *Pattern) place() error {
+	s := p.Spec
+	store, err := layouts.Contiguous(s.Shape...)
+	if err != nil {
+		return fmt.Errorf("shape %s: %w", layouts.FormatShape(s.Shape), err)
+	}
+	view, err := store.Apply(s.View)
+	if err != nil {
+		return fmt.Errorf("view %q: %w", s.View, err)
+	}
+	kind := simcache.Read
+	if s.Op == Fill {
+		kind = simcache.Write
+	}
+	if err := p.add("x", kind, store, view); err != nil {
+		return err
+	}
+	if s.Op == Copy {
+		fresh, err := layouts.Contiguous(view.Shape()...)
+		if err != nil {
+			return fmt.Errorf("view %q: %w", s.View, err)
+		}
+		return p.add("y", simcache.Write, fresh, fresh)
+	}
+	return nil
+}
+
+// add places one more tensor, stored as store and seen as view.
+func (p *Pattern) add(tensor string, kind simcache.Kind, store, view layouts.Layout) error {
+	start := (p.Memory + alignment - 1) / alignment * alignment
+	elem := p.Spec.DType.Size()
+	if store.Numel() > (math.MaxInt-Origin-start-alignment)/elem {
+		return fmt.Errorf("shape %s of %s is more bytes than the address space holds",
+			layouts.FormatShape(store.Shape()), p.Spec.DType)
+	}
+	size := store.Numel() * elem
+	p.operands = append(p.operands, operand{tensor, kind, Origin + uint64(start), view, size})
+	p.Memory = start + size
+	return nil
+}
+
+// nest lowers views of one shape, one for each operand, to bytes.
+func (p *Pattern) nest(views []layouts.Layout, width int) simcache.Nest {
+	n := simcache.Nest{Trips: views[0].Shape()}
+	elem := p.Spec.DType.Size()
+	for i, op := range p.operands {
+		strides := views[i].Strides()
+		for l := range strides {
+			strides[l] *= elem
+		}
+		n.Operands = append(n.Operands, simcache.Operand{Tensor: op.tensor, Kind: op.kind,
+			Base: op.base + uint64(views[i].Offset()*elem), Width: width, Strides: strides})
+	}
+	return n
+}
+
+// parseOrder returns the view's dims, the outermost first.
+func parseOrder(text string, rank int) ([]int, error) {
+	order := make([]int, rank)
+	for d := range order {
+		order[d] = d
+	}
+	switch text {
+	case "", "row":
+		return order, nil
+	case "col":
+		slices.Reverse(order)
+		return order, nil
+	}
+	parts := strings.Split(text, ",")
+	seen := make([]bool, rank)
+	for i, part := range parts {
+		d, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("order %q: %q is no dim (want row, col, or a permutation such as 1,0)", text, part)
+		}
+		if d < 0 {
+			d += rank
+		}
+		if d < 0 || d >= rank || seen[d] || len(parts) != rank {
+			return nil, fmt.Errorf("order %q: not each of the view's %d dims once", text, rank)
+		}
+		seen[d] = true
+		order[i] = d
+	}
+	return order, nil
+}
+
+// checkTile returns the tile sizes cut to the view's, or nil.
+func checkTile(tile []int, view layouts.Layout) ([]int, error) {
+	if tile == nil {
+		return nil, nil
+	}
+	if len(tile) != view.Rank() {
+		return nil, fmt.Errorf("tile %s has %d sizes for the %d dims of the view (%v)",
+			layouts.FormatShape(tile), len(tile), view.Rank(), view)
+	}
+	cut := slices.Clone(tile)
+	for d, t := range tile {
+		if t <= 0 {
+			return nil, fmt.Errorf("tile %s: size %d of dim %d is not positive", layouts.FormatShape(tile), t, d)
+		}
+		cut[d] = max(min(t, view.Size(d)), 1)
+	}
+	return cut, nil
+}
+
+// widen lets one access cover neighbours along the storage's last dimension:
+// the dim of the view that moves along it is walked in steps that cover the
+// width. All operands must agree on that dim. It returns the width and changes
+// views and tile.
+func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
+	width, elem := p.Spec.Width, p.Spec.DType.Size()
+	if width < elem || width%elem != 0 {
+		return 0, fmt.Errorf("no multiple of the %d B of %s", elem, p.Spec.DType)
+	}
+	dim, step, err := neighbours(views[0], width/elem)
+	if err != nil {
+		return 0, err
+	}
+	for i, view := range views {
+		if d, s, err := neighbours(view, width/elem); err != nil || d != dim || s != step {
+			return 0, fmt.Errorf("tensors %s and %s have their neighbours along different dims of the walk, so only accesses of one element (%d B) walk both",
+				p.operands[0].tensor, p.operands[i].tensor, elem)
+		}
+	}
+	if step > 1 {
+		size := views[0].Size(dim)
+		if size%step != 0 {
+			return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is no multiple of that", step, dim, size)
+		}
+		if tile != nil {
+			if tile[dim]%step != 0 {
+				return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is no multiple of that", step, dim, tile[dim])
+			}
+			tile[dim] /= step
+		}
+	}
+	for i := range views {
+		if err := p.widenOne(&views[i], p.operands[i], dim, step); err != nil {
+			return 0, err
+		}
+	}
+	return width, nil
+}
+
+// widenOne takes every step-th index of dim, each at the lowest address that
+// its access covers.
+func (p *Pattern) widenOne(view *layouts.Layout, op operand, dim, step int) error {
+	if step > 1 {
+		start := 0
+		if view.Stride(dim) < 0 {
+			start = step - 1
+		}
+		var err error
+		if *view, err = view.Slice(dim, start, view.Size(dim), step); err != nil {
+			return err
+		}
+	}
+	elem := p.Spec.DType.Size()
+	if _, high := view.Extent(); view.Numel() > 0 && high*elem+p.Spec.Width > op.size {
+		return fmt.Errorf("the access of tensor %s at byte %d reaches beyond its %d B", op.tensor, high*elem, op.size)
+	}
+	return nil
+}
+
+// neighbours finds the dim of the view that moves along the storage's last
+// dimension (the one of the smallest stride that is not 0), and how many of its
+// elements m elements of storage cover. It returns step 1 where there is none
+// or its stride is not below m: then each element has an access of its own.
+func neighbours(view layouts.Layout, m int) (dim, step int, err error) {
+	dim, least := -1, m
+	for d := range view.Rank() {
+		stride := max(view.Stride(d), -view.Stride(d))
+		if view.Size(d) > 1 && stride > 0 && stride < least {
+			dim, least = d, stride
+		}
+	}
+	if m%least != 0 {
+		return 0, 0, fmt.Errorf("covers %d elements of storage, no multiple of the stride %d of dim %d", m, least, dim)
+	}
+	return dim, m / least, nil
+}
+
+// tiled cuts the index space into regions and returns the views of each, in
+// the order of the walk. Without tiles there is one region, permuted to the
+// order. With tiles, each dim has a part of whole tiles and a part of what is
+// left at its end, and a region is one part of each; in each region all tiles
+// are walked in the order, and within each tile the indices in the same order.
+func tiled(views []layouts.Layout, tile, order []int) ([][]layouts.Layout, error) {
+	if tile == nil {
+		region, err := permuted(views, order)
+		return [][]layouts.Layout{region}, err
+	}
+	var regions [][]layouts.Layout
+	var cut func(views []layouts.Layout, tile, rest []int) error
+	cut = func(views []layouts.Layout, tile, rest []int) error {
+		if len(rest) == 0 {
+			region, err := splitTiles(views, tile, order)
+			regions = append(regions, region)
+			return err
+		}
+		d, size := rest[0], views[0].Size(rest[0])
+		whole := size / tile[d] * tile[d]
+		for _, part := range []struct{ start, length, tile int }{{0, whole, tile[d]}, {whole, size - whole, size - whole}} {
+			if part.length == 0 {
+				continue
+			}
+			narrow := make([]layouts.Layout, len(views))
+			for i, v := range views {
+				var err error
+				if narrow[i], err = v.Narrow(d, part.start, part.length); err != nil {
+					return err
+				}
+			}
+			tile := slices.Clone(tile)
+			tile[d] = part.tile
+			if err := cut(narrow, tile, rest[1:]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return regions, cut(views, tile, order)
+}
+
+// splitTiles splits every dim of the views into tiles and the index within,
+// and orders the walk: all tile dims first, then all within.
+func splitTiles(views []layouts.Layout, tile, order []int) ([]layouts.Layout, error) {
+	split := make([]layouts.Layout, len(views))
+	for i, v := range views {
+		for d := len(tile) - 1; d >= 0; d-- { // from the last, so that dims before keep their places
+			var err error
+			if v, err = v.Unflatten(d, v.Size(d)/tile[d], tile[d]); err != nil {
+				return nil, err
+			}
+		}
+		split[i] = v
+	}
+	var dims []int
+	for _, within := range []int{0, 1} {
+		for _, d := range order {
+			dims = append(dims, 2*d+within)
+		}
+	}
+	return permuted(split, dims)
+}
+
+func permuted(views []layouts.Layout, order []int) ([]layouts.Layout, error) {
+	out := make([]layouts.Layout, len(views))
+	for i, v := range views {
+		var err error
+		if out[i], err = v.Permute(order...); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Name is the benchmark name of a spec that is in no suite, without the word
+// Benchmark: a family and key=value pairs, stable for good.
+func (s Spec) Name() string {
+	order := s.Order
+	if order == "" {
+		order = "row"
+	}
+	var b strings.Builder
+	if s.Op == Copy {
+		layout := "contiguous"
+		if s.View != "" {
+			layout = "view"
+		}
+		fmt.Fprintf(&b, "Copy/layout=%s", layout)
+		if order != "row" {
+			fmt.Fprintf(&b, "/order=%s", order)
+		}
+		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else {
+		fmt.Fprintf(&b, "Traverse/op=%s/order=%s/shape=%s/dtype=%s", s.Op, order, layouts.FormatShape(s.Shape), s.DType)
+	}
+	if s.View != "" {
+		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View), ""))
+	}
+	if s.Tile != nil {
+		fmt.Fprintf(&b, "/tile=%s", formatTile(s.Tile))
+	}
+	return b.String()
+}
+
+// formatTile writes a tile of equal sizes as one of them.
+func formatTile(tile []int) string {
+	if len(tile) > 0 && len(slices.Compact(slices.Clone(tile))) == 1 {
+		return strconv.Itoa(tile[0])
+	}
+	return layouts.FormatShape(tile)
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package access
+
+import "runtime"
+
+// pin locks the goroutine to its thread and returns what undoes it. This
+// system has no call that pins a thread to a CPU.
+func pin() (undo func()) {
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
+}

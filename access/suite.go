@@ -1,0 +1,116 @@
+package access
+
+import (
+	"fmt"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// A Benchmark is a spec under a name of the suite.
+type Benchmark struct {
+	Name string // without the word Benchmark; stable for good
+	Spec Spec
+}
+
+// A Comparison is a group of benchmarks whose samples are interleaved.
+type Comparison []Benchmark
+
+// Suite returns the default benchmarks, in the order in which they run. The
+// quick suite leaves out the large and the redundant ones; what it keeps has
+// the same names.
+//
+// In the names, shape is that of the tensor x before any view, and pad the
+// number of elements by which its rows lie further apart than they are long.
+func Suite(quick bool) []Comparison {
+	var suite []Comparison
+	for _, n := range []int{64, 128, 256, 512, 1024, 2048, 4000, 4096, 6000} {
+		if !quick || n <= 1024 || n == 4000 {
+			suite = append(suite, traverse(n))
+		}
+	}
+	suite = append(suite, copyRows(quick))
+	for _, n := range []int{4000, 4096} {
+		if !quick || n == 4000 {
+			suite = append(suite, transposes(n))
+		}
+	}
+	return append(suite, channels())
+}
+
+// rowPad is a cache line of int32: the padding that makes rows of a power of
+// two fall into different sets.
+const rowPad = 16
+
+// padded stores an n x n matrix with rows of n+pad elements.
+func padded(n, pad int) (shape []int, view string) {
+	return []int{n, n + pad}, fmt.Sprintf("narrow(1,0,%d)", n)
+}
+
+// traverse sums an n x n matrix by rows and by columns; where n is a power of
+// two of 512 and more, also with padded rows.
+func traverse(n int) Comparison {
+	var c Comparison
+	for _, order := range []string{"row", "col"} {
+		c = append(c, Benchmark{
+			fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32", order, n, n),
+			Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: order},
+		})
+	}
+	if n >= 512 && n&(n-1) == 0 {
+		shape, view := padded(n, rowPad)
+		for _, order := range []string{"row", "col"} {
+			c = append(c, Benchmark{
+				fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32/pad=%d", order, n, n, rowPad),
+				Spec{Op: Sum, Shape: shape, DType: layouts.Int32, View: view, Order: order},
+			})
+		}
+	}
+	return c
+}
+
+// copyRows copies from a 4096x4096 matrix: whole, from padded rows, and every
+// k-th column.
+func copyRows(quick bool) Comparison {
+	const n = 4096
+	copyOf := func(layout, key string, shape []int, view string) Benchmark {
+		return Benchmark{
+			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key),
+			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: view},
+		}
+	}
+	shape, view := padded(n, rowPad)
+	c := Comparison{
+		copyOf("contiguous", "", []int{n, n}, ""),
+		copyOf("padded", fmt.Sprintf("/pad=%d", rowPad), shape, view),
+	}
+	for _, k := range []int{2, 4, 8, 16, 32} {
+		if !quick || k == 2 || k == 16 {
+			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), []int{n, n}, fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
+		}
+	}
+	return c
+}
+
+// transposes copies the transposed n x n matrix, in order and in tiles.
+func transposes(n int) Comparison {
+	name := fmt.Sprintf("Copy/layout=transpose/shape=%dx%d/dtype=float32", n, n)
+	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: "transpose(0,1)"}
+	tiled := spec
+	tiled.Tile = []int{32, 32}
+	return Comparison{{name, spec}, {name + "/tile=32", tiled}}
+}
+
+// channels copies a batch of images from NCHW to NHWC and back. The shape in
+// the name is NCHW in both, as PyTorch writes it for either memory format.
+func channels() Comparison {
+	copyOf := func(layout string, shape []int, view string) Benchmark {
+		return Benchmark{
+			fmt.Sprintf("Copy/layout=%s/shape=32x64x56x56/dtype=float32", layout),
+			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: view},
+		}
+	}
+	return Comparison{
+		copyOf("nchw-nhwc", []int{32, 64, 56, 56}, "permute(0,2,3,1)"),
+		copyOf("nhwc-nchw", []int{32, 56, 56, 64}, "permute(0,3,1,2)"),
+	}
+}
