@@ -88,6 +88,9 @@ func newMeters(ctx context.Context, patterns []Pattern, o Options) ([]meter, err
 	memory := 0
 	for _, p := range patterns {
 		memory = max(memory, p.Memory)
+		if err := CheckMemory(p, o.MaxMemory); err != nil {
+			return nil, err
+		}
 		switch first := patterns[0].Spec; {
 		case p.Elems == 0:
 			return nil, fmt.Errorf("%s has no element to time", p.Spec.Name())
@@ -95,9 +98,6 @@ func newMeters(ctx context.Context, patterns []Pattern, o Options) ([]meter, err
 			// The memory is shared: a copy would change what a sum reads.
 			return nil, fmt.Errorf("%s and %s cannot be measured together: operation or dtype differ", first.Name(), p.Spec.Name())
 		}
-	}
-	if o.MaxMemory > 0 && memory > o.MaxMemory {
-		return nil, &MemoryError{Need: memory, Have: o.MaxMemory}
 	}
 	runtime.GC() // the arena before this one
 	mem := newArena(memory)
@@ -156,4 +156,13 @@ func (m *meter) sample() (Sample, error) {
 		return Sample{}, fmt.Errorf("a timed pass summed to %v, the plain sum is %v", sum, m.sum)
 	}
 	return Sample{Passes: m.passes, Elapsed: elapsed}, nil
+}
+
+// CheckMemory refuses, with a MemoryError, a pattern whose tensors need more
+// than max bytes. A max of 0 is no limit.
+func CheckMemory(p Pattern, max int) error {
+	if max > 0 && p.Memory > max {
+		return &MemoryError{Need: p.Memory, Have: max}
+	}
+	return nil
 }

@@ -39,7 +39,7 @@ func ParseOp(name string) (Op, error) {
 	if i := slices.Index(opNames, name); i >= 0 {
 		return Op(i), nil
 	}
-	return 0, fmt.Errorf("%q is no operation (known: %s)", name, strings.Join(opNames, ", "))
+	return 0, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", "))
 }
 
 // Tensors lie one after the other, each on the next multiple of alignment, the
@@ -81,7 +81,8 @@ type operand struct {
 }
 
 // Pattern lowers the spec. It refuses views that do not apply, and orders,
-// tiles and widths that do not fit the view; errors name the field at fault.
+// tiles and widths that do not fit the view. An error begins with the field at
+// fault: shape, view, order, tile or width.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
 	if err := p.place(); err != nil {
@@ -109,12 +110,12 @@ func (s Spec) Pattern() (Pattern, error) {
 	}
 	regions, err := tiled(walked, tile, order)
 	if err != nil {
-		return Pattern{}, err
+		return Pattern{}, fmt.Errorf("tile %s: %w", layouts.FormatShape(s.Tile), err)
 	}
 	for _, region := range regions {
 		n := p.nest(region, width)
 		if err := n.Check(); err != nil {
-			return Pattern{}, err
+			return Pattern{}, fmt.Errorf("view %q: %w", s.View, err)
 		}
 		p.Nests = append(p.Nests, n)
 		p.Bytes += n.Iterations() * len(n.Operands) * width

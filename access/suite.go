@@ -47,7 +47,7 @@ func padded(n, pad int) (shape []int, view string) {
 }
 
 // traverse sums an n x n matrix by rows and by columns; where n is a power of
-// two of 512 and more, also with padded rows.
+// two, also with padded rows.
 func traverse(n int) Comparison {
 	var c Comparison
 	for _, order := range []string{"row", "col"} {
@@ -56,7 +56,7 @@ func traverse(n int) Comparison {
 			Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: order},
 		})
 	}
-	if n >= 512 && n&(n-1) == 0 {
+	if n&(n-1) == 0 {
 		shape, view := padded(n, rowPad)
 		for _, order := range []string{"row", "col"} {
 			c = append(c, Benchmark{

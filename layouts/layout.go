@@ -253,7 +253,7 @@ func ParseShape(text string) ([]int, error) {
 	for part := range strings.SplitSeq(text, "x") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 0 || part[0] == '+' {
-			return nil, fmt.Errorf("shape %q: %q is no size (want non-negative integers joined by x, such as 4000x4000)", text, part)
+			return nil, fmt.Errorf("%q is no size (want non-negative integers joined by x, such as 4000x4000)", part)
 		}
 		shape = append(shape, n)
 	}

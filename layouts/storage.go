@@ -51,7 +51,7 @@ func ParseDType(name string) (DType, error) {
 			return DType(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no dtype (known: %s)", name, strings.Join(DTypeNames(), ", "))
+	return 0, fmt.Errorf("no such dtype (known: %s)", strings.Join(DTypeNames(), ", "))
 }
 
 // Element is the constraint of Go types that a storage can hold.

@@ -11,6 +11,7 @@
 package simcache
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -35,20 +36,17 @@ func (g Geometry) String() string { return fmt.Sprintf("%d,%d,%d", g.Size, g.Way
 func ParseGeometry(text string) (Geometry, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
-		return Geometry{}, fmt.Errorf("%q is no geometry (want size,associativity,line in bytes, such as 32768,8,64)", text)
+		return Geometry{}, errors.New("want size,associativity,line in bytes, such as 32768,8,64")
 	}
 	var n [3]int
 	for i, what := range []string{"size", "associativity", "line size"} {
 		var err error
 		if n[i], err = strconv.Atoi(parts[i]); err != nil || n[i] <= 0 {
-			return Geometry{}, fmt.Errorf("%q: %s %q is no positive integer (want size,associativity,line, such as 32768,8,64)", text, what, parts[i])
+			return Geometry{}, fmt.Errorf("%s %q is no positive integer (want size,associativity,line in bytes, such as 32768,8,64)", what, parts[i])
 		}
 	}
 	g := Geometry{Size: n[0], Ways: n[1], Line: n[2]}
-	if err := g.Check(); err != nil {
-		return Geometry{}, fmt.Errorf("%q: %w", text, err)
-	}
-	return g, nil
+	return g, g.Check()
 }
 
 // minLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).

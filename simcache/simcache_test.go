@@ -351,6 +351,28 @@ func TestGeometry(t *testing.T) {
 	}
 }
 
+// TestSummary compares with lines that Cachegrind 3.19 printed for data without
+// instruction misses to speak of.
+func TestSummary(t *testing.T) {
+	got := simcache.Counts{Dr: 4097, D1mr: 257, DLmr: 256, Dw: 4097, D1mw: 257, DLmw: 257}.Summary()
+	for _, want := range []string{
+		"D   refs:      8,194  (4,097 rd   + 4,097 wr)\n",
+		"D1  misses:      514  (  257 rd   +   257 wr)\n",
+		"LLd misses:      513  (  256 rd   +   257 wr)\n",
+		"D1  miss rate:   6.3% (  6.3%     +   6.3%  )\n",
+		"LLd miss rate:   6.3% (  6.2%     +   6.3%  )\n",
+		"LL refs:         514  (  257 rd   +   257 wr)\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no line %q in\n%s", want, got)
+		}
+	}
+	// 3 of 16 are 18.75%, which Cachegrind truncates; without writes, 0 of 1.
+	if got := (simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}).Summary(); !strings.Contains(got, "D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
+		t.Errorf("18.75%% is printed as\n%s", got)
+	}
+}
+
 func FuzzParseGeometry(f *testing.F) {
 	for _, seed := range []string{"32768,8,64", "1000,2,64", "0,0,0", "9223372036854775807,1,64", ",,"} {
 		f.Add(seed)

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A parsed is a flag whose value is parsed when it is set, so that every error
+// names the flag and the value.
+type parsed[T any] struct {
+	value T
+	text  string
+	set   bool
+	parse func(string) (T, error)
+	kind  string // shown in --help
+}
+
+// Set implements pflag.Value.
+func (p *parsed[T]) Set(text string) error {
+	value, err := p.parse(text)
+	if err != nil {
+		return err
+	}
+	p.value, p.text, p.set = value, text, true
+	return nil
+}
+
+func (p *parsed[T]) String() string { return p.text }
+
+// Type implements pflag.Value.
+func (p *parsed[T]) Type() string { return p.kind }
+
+// geometryFlags override the caches of this CPU, in Cachegrind's form.
+type geometryFlags struct{ i1, d1, ll parsed[simcache.Geometry] }
+
+func (g *geometryFlags) add(flags *pflag.FlagSet) {
+	for _, f := range []struct {
+		name, what string
+		value      *parsed[simcache.Geometry]
+	}{
+		{"I1", "level-1 instruction cache (patterns of data do not use it)", &g.i1},
+		{"D1", "level-1 data cache", &g.d1},
+		{"LL", "last-level cache", &g.ll},
+	} {
+		f.value.parse, f.value.kind = simcache.ParseGeometry, "size,assoc,line"
+		flags.Var(f.value, f.name, "simulated "+f.what+", in bytes; default: this CPU's")
+	}
+}
+
+// settings are the caches to simulate: flags over those of this CPU.
+func (g *geometryFlags) settings(caches []simcache.Cache) simcache.Settings {
+	s := simcache.Choose(caches)
+	for _, f := range []struct {
+		flag    *parsed[simcache.Geometry]
+		setting *simcache.Setting
+	}{{&g.i1, &s.I1}, {&g.d1, &s.D1}, {&g.ll, &s.LL}} {
+		if f.flag.set {
+			*f.setting = simcache.Setting{Geometry: f.flag.value, Source: simcache.FromFlag}
+		}
+	}
+	return s
+}
+
+// patternFlags say what is touched, but for the order.
+type patternFlags struct {
+	shape, tile parsed[[]int]
+	dtype       parsed[layouts.DType]
+	op          parsed[access.Op]
+	view        string
+}
+
+func (p *patternFlags) add(flags *pflag.FlagSet) {
+	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
+	p.tile = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
+	p.dtype = parsed[layouts.DType]{parse: layouts.ParseDType, kind: "dtype", value: layouts.Float32, text: "float32"}
+	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
+	flags.Var(&p.shape, "shape", "sizes of the tensor, which is stored contiguous, such as 4000x4000")
+	flags.Var(&p.dtype, "dtype", "type of its elements: uint8, int32, int64, float32 or float64")
+	flags.StringVar(&p.view, "view", "", "chain of view operations, spelled as PyTorch's methods, such as 'transpose(0,1).narrow(1,0,100)'")
+	flags.Var(&p.op, "op", "sum (reads), fill (writes), or copy (to a fresh contiguous tensor of the view's shape)")
+	flags.Var(&p.tile, "tile", "sizes of tiles in which the view is walked, one for each of its dims, such as 32x32")
+}
+
+const orderUsage = "order in which the view's dims are walked: row, col, or a permutation such as 1,0"
+
+// spec puts the flags together.
+func (p *patternFlags) spec(order string, width int) (access.Spec, error) {
+	if !p.shape.set {
+		return access.Spec{}, errors.New("--shape is missing (such as --shape 4000x4000)")
+	}
+	return access.Spec{Op: p.op.value, Shape: p.shape.value, DType: p.dtype.value, View: p.view,
+		Order: order, Tile: p.tile.value, Width: width}, nil
+}
+
+// lower makes the pattern of a spec that came from flags.
+func lower(spec access.Spec) (access.Pattern, error) {
+	p, err := spec.Pattern()
+	if err != nil {
+		return p, fmt.Errorf("--%w", err) // which begins with the field at fault
+	}
+	return p, nil
+}
+
+// atLeast refuses a flag's value that is too small.
+func atLeast(flag string, value, least int) error {
+	if value < least {
+		return fmt.Errorf("--%s %d: want at least %d", flag, value, least)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+func newMachine() *cobra.Command {
+	var geometry geometryFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "machine",
+		Short: "Print what is known of the CPU and its caches, and from where",
+		Long: `machine prints what is known of this machine, its caches, and the caches that
+sim and run would simulate here, each with where the figures come from: a flag,
+sysfs (the Linux kernel), cpuid, or a default where neither knows.
+
+A last level whose set count is no power of two is rounded as Cachegrind does:
+the power of two below, and ways so that the size is about kept.`,
+		Example: `  bench machine
+  bench machine --json
+  bench machine --LL 8388608,16,64`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			caches := simcache.Detect()
+			facts := results.ThisMachine().Facts()
+			settings := geometry.settings(caches)
+			if asJSON {
+				return writeMachineJSON(cmd.OutOrStdout(), facts, caches, settings)
+			}
+			return writeMachine(cmd.OutOrStdout(), facts, caches, settings)
+		},
+	}
+	geometry.add(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return cmd
+}
+
+func writeMachine(w io.Writer, facts []results.Fact, caches []simcache.Cache, s simcache.Settings) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "machine\tvalue\tfrom")
+	for _, f := range facts {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Value, f.Source)
+	}
+	fmt.Fprintln(t, "\ncache\tsize\tways\tsets\tline\tshared by\tfrom")
+	for _, c := range caches {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", cacheName(c), results.Bytes(c.Geometry.Size), c.Geometry.Ways,
+			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
+	}
+	fmt.Fprintln(t, "\nsimulated\tsize\tways\tsets\tline\tflag\tfrom")
+	for _, n := range []struct {
+		name    string
+		setting simcache.Setting
+	}{{"I1", s.I1}, {"D1", s.D1}, {"LL", s.LL}} {
+		g := n.setting.Geometry
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, results.Bytes(g.Size), g.Ways, g.Sets(), g.Line, n.name, g, n.setting.Source)
+	}
+	return t.Flush()
+}
+
+func sharedBy(cpus int) string {
+	if cpus == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%d CPUs", cpus)
+}
+
+// cacheName is L1d, L1i, L2, L3, as lscpu says.
+func cacheName(c simcache.Cache) string {
+	suffix := map[string]string{"Data": "d", "Instruction": "i"}[c.Type]
+	return fmt.Sprintf("L%d%s", c.Level, suffix)
+}
+
+func writeMachineJSON(w io.Writer, facts []results.Fact, caches []simcache.Cache, s simcache.Settings) error {
+	type jsonCache struct {
+		Name   string          `json:"name"`
+		Level  int             `json:"level"`
+		Type   string          `json:"type"`
+		Size   int             `json:"size"`
+		Ways   int             `json:"ways"`
+		Sets   int             `json:"sets"`
+		Line   int             `json:"line"`
+		Shared int             `json:"shared"`
+		Source simcache.Source `json:"source"`
+	}
+	list := []jsonCache{}
+	for _, c := range caches {
+		g := c.Geometry
+		list = append(list, jsonCache{cacheName(c), c.Level, c.Type, g.Size, g.Ways, g.Sets(), g.Line, c.Shared, c.Source})
+	}
+	return writeJSON(w, struct {
+		Machine   []results.Fact         `json:"machine"`
+		Caches    []jsonCache            `json:"caches"`
+		Simulated map[string]jsonSetting `json:"simulated"`
+	}{facts, list, map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}})
+}

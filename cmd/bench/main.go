@@ -1,0 +1,73 @@
+// Command bench shows what a memory layout costs: it times traversals and
+// copies of strided tensors, simulates the cache misses of the same accesses,
+// and writes results that benchstat reads and charts.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitCheck       = 1   // a check said no
+	exitUsage       = 2   // bad usage or input
+	exitInterrupted = 130 // Ctrl-C, as shells count it
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run executes a command line and returns the exit code. An error is one line
+// on stderr.
+func run(args []string, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.Execute()
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "bench: %s\n", strings.Join(strings.Fields(err.Error()), " "))
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, errCheck):
+		return exitCheck
+	}
+	return exitUsage
+}
+
+// errCheck marks that a check said no.
+var errCheck = errors.New("check failed")
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "bench",
+		Short: "Show what a memory layout costs",
+		Long: `bench times traversals and copies of strided tensors in chosen orders,
+simulates the cache misses of the very same accesses as Cachegrind would count
+them, and writes results that benchstat reads, and charts.
+
+Exit codes: 0 fine, 1 a check said no, 2 bad usage or input, 130 interrupted.`,
+		Example: `  bench run --quick -o out/run.txt
+  bench report out/run.txt
+  bench sim --shape 4000x4000 --dtype int32 --order col
+  bench run --shape 4000x4000 --dtype int32 --order row --order col`,
+		SilenceUsage:       true,
+		SilenceErrors:      true,
+		DisableSuggestions: true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	})
+	root.AddCommand(newRun(), newList(), newSim(), newReport(), newMachine())
+	return root
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+)
+
+// A progress is a bar on stderr, where that is a terminal and the results do
+// not scroll by on one themselves. It is redrawn when a sample is done and at
+// no other time: drawing must not run beside a measurement.
+type progress struct {
+	bar     *mpb.Bar
+	bars    *mpb.Progress
+	refresh chan any
+}
+
+func newProgress(cmd *cobra.Command, total int) *progress {
+	if !isTerminal(cmd.ErrOrStderr()) || isTerminal(cmd.OutOrStdout()) {
+		return &progress{}
+	}
+	p := &progress{refresh: make(chan any)}
+	p.bars = mpb.New(mpb.WithOutput(cmd.ErrOrStderr()), mpb.WithManualRefresh(p.refresh), mpb.WithWidth(50))
+	p.bar = p.bars.AddBar(int64(total),
+		mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d samples ")),
+		mpb.AppendDecorators(decor.Percentage()))
+	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// step counts one sample.
+func (p *progress) step() {
+	if p.bar != nil {
+		p.bar.Increment()
+		p.refresh <- nil
+	}
+}
+
+// end takes the bar away.
+func (p *progress) end() {
+	if p.bar != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+	}
+}

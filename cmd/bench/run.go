@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// runFlags are the flags of bench run.
+type runFlags struct {
+	pattern  patternFlags
+	geometry geometryFlags
+	orders   []string
+	filter   string
+	quick    bool
+	count    int
+	minTime  time.Duration
+	out      string
+}
+
+// quickCount is the least number of samples with a 95% interval of the median.
+const quickCount = 6
+
+func newRun() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Time the suite, or one pattern, and simulate the same accesses",
+		Long: `run times the default suite of traversals and copies, or with --shape one
+pattern of your own, and prints a line for each sample in the Go benchmark
+format, as go test -bench does. Each line has the time of one pass in the
+steady state and the simulated cache misses of the very same pass. Samples of
+benchmarks that are to be compared are interleaved.
+
+Ctrl-C ends the run between samples and keeps what was finished.`,
+		Example: `  bench run -o out/run.txt
+  bench run --quick --filter '.name:Traverse'
+  bench run --shape 4000x4000 --dtype int32 --order row --order col
+  bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
+  bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			suite, err := f.suite(cmd)
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
+			return f.run(ctx, cmd, suite)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.filter, "filter", "*", filterUsage)
+	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
+	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
+	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
+	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
+	f.pattern.add(flags)
+	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
+	f.geometry.add(flags)
+	return cmd
+}
+
+// suite is what the flags ask for: the suite, filtered, or one pattern.
+func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
+	if err := atLeast("count", f.count, 1); err != nil {
+		return nil, err
+	}
+	if f.minTime <= 0 || f.minTime > time.Minute {
+		return nil, fmt.Errorf("--sample-time %v: want more than 0 and at most 1m", f.minTime)
+	}
+	if f.quick && !cmd.Flags().Changed("count") {
+		f.count = quickCount
+	}
+	if !f.pattern.shape.set {
+		for _, name := range []string{"dtype", "view", "op", "tile", "order"} {
+			if cmd.Flags().Changed(name) {
+				return nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
+			}
+		}
+		return filtered(access.Suite(f.quick), f.filter)
+	}
+	var c access.Comparison
+	for _, order := range f.orders {
+		spec, err := f.pattern.spec(order, 0)
+		if err != nil {
+			return nil, err
+		}
+		c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
+	}
+	return filtered([]access.Comparison{c}, f.filter)
+}
+
+// run simulates and measures the comparisons, one after the other.
+func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.Comparison) (err error) {
+	machine := results.ThisMachine()
+	patterns := make([][]access.Pattern, len(suite))
+	total := 0
+	for i, c := range suite { // all of them first: what is wrong is said before anything runs
+		for _, b := range c {
+			p, err := lower(b.Spec)
+			if err != nil {
+				return err
+			}
+			if err := access.CheckMemory(p, machine.Available); err != nil {
+				return fmt.Errorf("%s: %w", b.Name, err)
+			}
+			patterns[i] = append(patterns[i], p)
+			total += f.count
+		}
+	}
+	out := cmd.OutOrStdout()
+	done := 0
+	if f.out != "" {
+		file, err := results.Create(f.out)
+		if err != nil {
+			return fmt.Errorf("--out %s: %w", f.out, err)
+		}
+		defer file.Discard()
+		out = io.MultiWriter(out, file)
+		keep := func(err error) error {
+			if done == 0 && err != nil {
+				return err
+			}
+			return errors.Join(err, file.Commit())
+		}
+		defer func() { err = keep(err) }()
+	}
+	settings := f.geometry.settings(simcache.Detect())
+	config, comments := describe(machine, simcache.Detect(), settings)
+	writer, err := results.NewWriter(out, config, comments)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(cmd, total)
+	defer progress.end()
+	for i, c := range suite {
+		err := f.compare(ctx, c, patterns[i], settings, machine, writer, func() { done++; progress.step() })
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				err = errors.Join(fmt.Errorf("interrupted after %d of %d samples, which are kept: %w", done, total, err),
+					writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", done, total)))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// compare simulates the patterns of one comparison, then times them and writes
+// a line for each sample.
+func (f *runFlags) compare(ctx context.Context, c access.Comparison, patterns []access.Pattern, s simcache.Settings,
+	machine results.Machine, writer *results.Writer, step func()) error {
+	counts, err := access.Simulate(ctx, s.D1.Geometry, s.LL.Geometry, patterns)
+	if err != nil {
+		return err
+	}
+	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: machine.Available}
+	for sample, err := range access.Measure(ctx, patterns, options) {
+		if err != nil {
+			return err
+		}
+		p, n := patterns[sample.Pattern], counts[sample.Pattern]
+		err := writer.Write(c[sample.Pattern].Name, sample.Passes, []results.Value{
+			{Value: sample.PerPass(), Unit: "ns/op"},
+			{Value: sample.PerPass() / float64(p.Elems), Unit: "ns/elem"},
+			{Value: float64(p.Bytes) / sample.PerPass() * 1e9, Unit: "B/s"},
+			{Value: float64(n.Refs()), Unit: "D-refs/op"},
+			{Value: float64(n.D1Misses()), Unit: "D1-misses/op"},
+			{Value: float64(n.LLMisses()), Unit: "LL-misses/op"},
+		})
+		if err != nil {
+			return err
+		}
+		step()
+	}
+	return nil
+}
+
+// describe is the head of a results file: what decides comparability, and what
+// changes from run to run.
+func describe(m results.Machine, caches []simcache.Cache, s simcache.Settings) (config, comments []results.Pair) {
+	var sizes []string
+	for _, c := range caches {
+		sizes = append(sizes, fmt.Sprintf("%s=%s", cacheName(c), c.Geometry))
+	}
+	config = []results.Pair{
+		{Key: "goos", Value: m.GOOS},
+		{Key: "goarch", Value: m.GOARCH},
+		{Key: "cpu", Value: m.CPU},
+		{Key: "caches", Value: strings.Join(sizes, " ")},
+		{Key: "goversion", Value: m.GoVersion},
+		{Key: "sim-d1", Value: s.D1.String()},
+		{Key: "sim-ll", Value: s.LL.String()},
+	}
+	comments = []results.Pair{
+		{Key: "sim-d1-source", Value: string(s.D1.Source)},
+		{Key: "sim-ll-source", Value: string(s.LL.Source)},
+		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
+		{Key: "version", Value: version()},
+	}
+	// Of the repository that bench is run in, where it is run in one.
+	if commit, err := exec.Command("git", "rev-parse", "HEAD").Output(); err == nil {
+		comments = append(comments, results.Pair{Key: "commit", Value: string(commit)})
+	}
+	if load := results.Load(); load != "" {
+		comments = append(comments, results.Pair{Key: "load", Value: load})
+	}
+	return config, comments
+}
+
+// version is stridebench's own, as its build knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,145 @@
+// Package results keeps what was measured: records in the Go benchmark format
+// (https://golang.org/design/14313-benchmark-format), facts about the machine,
+// and summaries. It is meant to be used with golang.org/x/perf's benchfmt,
+// benchproc and benchmath, and its files with benchstat. It does not know how
+// a thing was measured.
+package results
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchunit"
+)
+
+// A Pair is a key with its value.
+type Pair struct{ Key, Value string }
+
+// A Value is one measurement in its own unit, such as ns/op.
+type Value struct {
+	Value float64
+	Unit  string
+}
+
+// A Unit is a unit of our files with what benchstat should know of it.
+type Unit struct {
+	Name   string
+	Better string // "lower" or "higher"
+	Exact  bool   // deterministic: the same on every run
+}
+
+// Units are the units of every line, in the order in which they are written.
+// ns/op comes first, since some tools read the first only.
+var Units = []Unit{
+	{"ns/op", "lower", false},
+	{"ns/elem", "lower", false},
+	{"B/s", "higher", false},
+	{"D-refs/op", "lower", true},
+	{"D1-misses/op", "lower", true},
+	{"LL-misses/op", "lower", true},
+}
+
+// A Writer writes one file: configuration, comments and units first, then a
+// line for each sample. Unlike benchfmt's own writer it writes all numbers
+// without exponents (16000000, not 1.6e+07), which some tools do not read.
+type Writer struct {
+	w      io.Writer
+	family string // of the last line written
+}
+
+// NewWriter writes the head of a file. What decides whether two files can be
+// compared is configuration: benchstat puts files that differ in any of it
+// into separate tables. All that changes from run to run is a comment, which
+// benchfmt skips and Read keeps.
+func NewWriter(w io.Writer, config, comments []Pair) (*Writer, error) {
+	var b strings.Builder
+	for _, c := range config {
+		fmt.Fprintf(&b, "%s: %s\n", c.Key, oneLine(c.Value))
+	}
+	for _, c := range comments {
+		fmt.Fprintf(&b, "# %s: %s\n", c.Key, oneLine(c.Value))
+	}
+	for _, u := range Units {
+		assume := ""
+		if u.Exact {
+			assume = "assume=exact "
+		}
+		fmt.Fprintf(&b, "Unit %s %sbetter=%s\n", u.Name, assume, u.Better)
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return &Writer{w: w}, err
+}
+
+// Comment writes a remark as a line that benchfmt skips.
+func (w *Writer) Comment(text string) error {
+	_, err := fmt.Fprintf(w.w, "# %s\n", oneLine(text))
+	return err
+}
+
+// FamilyKey is the configuration key of a line's family, the part of its name
+// before the first key. Families have different keys in their names, so
+// benchstat should give each a table of its own, as it does with Go's packages.
+const FamilyKey = "family"
+
+// Write writes one sample of the benchmark name (without the word Benchmark),
+// in one call to the underlying writer.
+func (w *Writer) Write(name string, iters int, values []Value) error {
+	var b strings.Builder
+	if family, _, _ := strings.Cut(name, "/"); family != w.family {
+		fmt.Fprintf(&b, "%s: %s\n", FamilyKey, family)
+		w.family = family
+	}
+	fmt.Fprintf(&b, "Benchmark%s %d", name, iters)
+	for _, v := range values {
+		fmt.Fprintf(&b, " %s %s", formatNumber(v.Value), v.Unit)
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w.w, b.String())
+	return err
+}
+
+// formatNumber writes whole numbers whole and others to six significant digits.
+func formatNumber(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	digits := 5 - int(math.Floor(math.Log10(math.Abs(v))))
+	text := strconv.FormatFloat(v, 'f', max(digits, 0), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Bytes writes a number of bytes with a binary prefix: "32 KiB".
+func Bytes(n int) string {
+	scale, text := 1, "B"
+	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if n < scale*1024 {
+			break
+		}
+		scale, text = scale*1024, unit
+	}
+	value := strconv.FormatFloat(float64(n)/float64(scale), 'f', 2, 64)
+	if strings.Contains(value, ".") {
+		value = strings.TrimRight(strings.TrimRight(value, "0"), ".")
+	}
+	return value + " " + text
+}
+
+// Scale writes a value of a tidied unit with its unit and a prefix: 1.23e-9 of
+// sec/elem is "1.230 ns/elem", 8e9 of B/s is "7.451 GiB/s".
+func Scale(value float64, unit string) string {
+	s := benchunit.CommonScale([]float64{value}, benchunit.ClassOf(unit))
+	number := strconv.FormatFloat(value/s.Factor, 'f', s.Prec, 64)
+	if after, ok := strings.CutPrefix(unit, "sec"); ok {
+		unit = "s" + after
+	}
+	return number + " " + s.Prefix + unit
+}
