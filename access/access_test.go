@@ -419,10 +419,10 @@ func TestMeasureRefusals(t *testing.T) {
 		t.Errorf("8 TiB: %v", err)
 	}
 	for want, p := range map[string]Pattern{
-		"operation or dtype differ":  pattern(t, Spec{Op: Copy, Shape: []int{4}, DType: layouts.Int32}),
-		"no element to time":         pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
-		"have no native kernel":      pattern(t, Spec{Shape: []int{64}, DType: layouts.Int32, Width: 16}),
-		"cannot be measured togethe": pattern(t, Spec{Shape: []int{4}, DType: layouts.Float32}),
+		"operation or dtype differ":   pattern(t, Spec{Op: Copy, Shape: []int{4}, DType: layouts.Int32}),
+		"there is no element to time": pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
+		"have no native kernel":       pattern(t, Spec{Shape: []int{64}, DType: layouts.Int32, Width: 16}),
+		"cannot be measured togethe":  pattern(t, Spec{Shape: []int{4}, DType: layouts.Float32}),
 	} {
 		if err := first(Options{Count: 1}, sum, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -277,6 +277,7 @@ func copyBlock[T layouts.Element](mem []T, n *elementNest) {
 		if from0 == 1 && to0 == 1 {
 			src := mem[from : from+n.n0]
 			dst := mem[to:][:len(src)]
+			//lint:ignore S1001 the builtin copy moves in an order and in widths of its own
 			for i := range src {
 				dst[i] = src[i]
 			}

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime"
@@ -88,14 +89,11 @@ func newMeters(ctx context.Context, patterns []Pattern, o Options) ([]meter, err
 	memory := 0
 	for _, p := range patterns {
 		memory = max(memory, p.Memory)
-		if err := CheckMemory(p, o.MaxMemory); err != nil {
+		if err := Measurable(p, o.MaxMemory); err != nil {
 			return nil, err
 		}
-		switch first := patterns[0].Spec; {
-		case p.Elems == 0:
-			return nil, fmt.Errorf("%s has no element to time", p.Spec.Name())
-		case p.Spec.Op != first.Op || p.Spec.DType != first.DType:
-			// The memory is shared: a copy would change what a sum reads.
+		// The memory is shared: a copy would change what a sum reads.
+		if first := patterns[0].Spec; p.Spec.Op != first.Op || p.Spec.DType != first.DType {
 			return nil, fmt.Errorf("%s and %s cannot be measured together: operation or dtype differ", first.Name(), p.Spec.Name())
 		}
 	}
@@ -158,11 +156,15 @@ func (m *meter) sample() (Sample, error) {
 	return Sample{Passes: m.passes, Elapsed: elapsed}, nil
 }
 
-// CheckMemory refuses, with a MemoryError, a pattern whose tensors need more
-// than max bytes. A max of 0 is no limit.
-func CheckMemory(p Pattern, max int) error {
-	if max > 0 && p.Memory > max {
-		return &MemoryError{Need: p.Memory, Have: max}
+// Measurable refuses a pattern that Measure cannot time: one without an
+// element, and, with a MemoryError, one whose tensors need more than maxMemory
+// bytes (0 is no limit).
+func Measurable(p Pattern, maxMemory int) error {
+	if p.Elems == 0 {
+		return errors.New("there is no element to time")
+	}
+	if maxMemory > 0 && p.Memory > maxMemory {
+		return &MemoryError{Need: p.Memory, Have: maxMemory}
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func traverseTime(data data) (*Chart, error) {
 	found := matrices(data.rows)
 	all := bySize(found, func(r results.Row) (point, bool) {
 		s, ok := r.Stats[timeUnit]
-		return interval(s, 1e9), ok && s.Lo > 0
+		return interval(s, 1e9), ok && drawable(s)
 	})
 	low, high := math.Inf(1), 0.0
 	for _, s := range all {
@@ -127,11 +127,15 @@ func traverseTime(data data) (*Chart, error) {
 	return &Chart{File: "traverse-time.png", Title: "Time by size", Sentence: timeSentence(found), PNG: png}, err
 }
 
+// drawable tells whether a statistic can stand on any axis: positive, and no
+// larger than anything measured ever is.
+func drawable(s results.Stat) bool { return s.Center > 0 && s.Center < 1e30 }
+
 // interval is a statistic with its interval, scaled; where the samples were
 // too few for one, the interval is the value.
 func interval(s results.Stat, scale float64) point {
 	q := point{y: s.Center * scale, low: s.Lo * scale, high: s.Hi * scale}
-	if math.IsInf(q.low, 0) || math.IsInf(q.high, 0) || q.low > q.y || q.high < q.y {
+	if !(q.low > 0 && q.low <= q.y && q.high >= q.y && q.high < 1e3*q.y) {
 		q.low, q.high = q.y, q.y
 	}
 	return q
@@ -179,7 +183,7 @@ func missRates(data data) (*Chart, error) {
 func missRate(r results.Row, unit string) (point, bool) {
 	misses, ok := r.Stats[unit]
 	refs := r.Stats[refsUnit]
-	if !ok || refs.Center == 0 {
+	if !ok || !drawable(refs) || !(misses.Center >= 0 && misses.Center <= refs.Center) {
 		return point{}, false
 	}
 	rate := 100 * misses.Center / refs.Center
@@ -189,7 +193,7 @@ func missRate(r results.Row, unit string) (point, bool) {
 // copies picks the copies.
 func copies(rows []results.Row) []results.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r results.Row) bool {
-		return r.Family() != "Copy" || r.Stats[bandwidthUnit].Center <= 0
+		return r.Family() != "Copy" || !drawable(r.Stats[bandwidthUnit])
 	})
 }
 

@@ -99,7 +99,7 @@ func summary(charts []Chart, absent []string, config map[string]string, rows []r
 		orUnknown(config["cpu"]), orUnknown(config["goos"]), orUnknown(config["goarch"]), orUnknown(config["goversion"]),
 		orUnknown(config["caches"]), orUnknown(config["sim-d1"]), orUnknown(config["sim-ll"]))
 	for _, c := range charts {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s)\n", c.Title, c.Sentence, c.Title, c.File)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s)\n", c.Title, cell(c.Sentence), c.Title, c.File)
 	}
 	for i, command := range absent {
 		if i == 0 || command != absent[i-1] {
@@ -193,6 +193,7 @@ func missSentence(found []matrix) string {
 	return text
 }
 
+// rate is a matrix's miss rate in percent, 0 if it has none.
 func rate(m matrix, unit string) float64 {
 	q, _ := missRate(m.row, unit)
 	return q.y
@@ -207,6 +208,9 @@ func copySentence(found []results.Row) string {
 		if r.Stats[bandwidthUnit].Center < slow.Stats[bandwidthUnit].Center {
 			slow = r
 		}
+	}
+	if len(found) == 1 {
+		return fmt.Sprintf("The copy (%s) moves %s.", copyLabel(fast), results.Scale(fast.Stats[bandwidthUnit].Center, bandwidthUnit))
 	}
 	text := fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.",
 		copyLabel(fast), results.Scale(fast.Stats[bandwidthUnit].Center, bandwidthUnit),

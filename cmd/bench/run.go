@@ -60,7 +60,8 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			context.AfterFunc(ctx, stop) // a second Ctrl-C ends at once
+			signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error like others
+			context.AfterFunc(ctx, stop)   // a second Ctrl-C ends at once
 			return f.run(ctx, cmd, suite)
 		},
 	}
@@ -107,60 +108,68 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 	return filtered([]access.Comparison{c}, f.filter)
 }
 
-// run simulates and measures the comparisons, one after the other.
-func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.Comparison) (err error) {
+// run lowers everything first, so that what is wrong is said before anything
+// runs; then it measures. The file gets what was finished, whatever ends the
+// run, and is left out if nothing was.
+func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.Comparison) error {
 	machine := results.ThisMachine()
 	patterns := make([][]access.Pattern, len(suite))
-	total := 0
-	for i, c := range suite { // all of them first: what is wrong is said before anything runs
+	for i, c := range suite {
 		for _, b := range c {
 			p, err := lower(b.Spec)
 			if err != nil {
 				return err
 			}
-			if err := access.CheckMemory(p, machine.Available); err != nil {
+			if err := access.Measurable(p, machine.Available); err != nil {
 				return fmt.Errorf("%s: %w", b.Name, err)
 			}
 			patterns[i] = append(patterns[i], p)
-			total += f.count
 		}
 	}
-	out := cmd.OutOrStdout()
-	done := 0
-	if f.out != "" {
-		file, err := results.Create(f.out)
-		if err != nil {
-			return fmt.Errorf("--out %s: %w", f.out, err)
-		}
-		defer file.Discard()
-		out = io.MultiWriter(out, file)
-		keep := func(err error) error {
-			if done == 0 && err != nil {
-				return err
-			}
-			return errors.Join(err, file.Commit())
-		}
-		defer func() { err = keep(err) }()
+	if f.out == "" {
+		_, err := f.measure(ctx, cmd, suite, patterns, machine, cmd.OutOrStdout())
+		return err
 	}
-	settings := f.geometry.settings(simcache.Detect())
-	config, comments := describe(machine, simcache.Detect(), settings)
+	file, err := results.Create(f.out)
+	if err != nil {
+		return fmt.Errorf("--out %s: %w", f.out, err)
+	}
+	defer file.Discard()
+	done, err := f.measure(ctx, cmd, suite, patterns, machine, io.MultiWriter(file, cmd.OutOrStdout()))
+	if done == 0 {
+		return err
+	}
+	return errors.Join(err, file.Commit())
+}
+
+// measure writes the head and then the comparisons, one after the other. It
+// returns the number of samples written.
+func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, suite []access.Comparison, patterns [][]access.Pattern,
+	machine results.Machine, out io.Writer) (done int, err error) {
+	caches := simcache.Detect()
+	settings := f.geometry.settings(caches)
+	config, comments := describe(machine, caches, settings)
 	writer, err := results.NewWriter(out, config, comments)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	total := 0
+	for _, c := range suite {
+		total += len(c) * f.count
 	}
 	progress := newProgress(cmd, total)
 	defer progress.end()
 	for i, c := range suite {
 		err := f.compare(ctx, c, patterns[i], settings, machine, writer, func() { done++; progress.step() })
+		if errors.Is(err, context.Canceled) {
+			return done, errors.Join(fmt.Errorf("interrupted after %d of %d samples, which are kept: %w", done, total, err),
+				writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", done, total)))
+		}
 		if err != nil {
-			if errors.Is(err, context.Canceled) {
-				err = errors.Join(fmt.Errorf("interrupted after %d of %d samples, which are kept: %w", done, total, err),
-					writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", done, total)))
-			}
-			return err
+			return done, err
 		}
 	}
-	return nil
+	return done, nil
 }
 
 // compare simulates the patterns of one comparison, then times them and writes

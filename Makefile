@@ -1,0 +1,41 @@
+# The two commands of a user are `make bench` and `make test`.
+
+BENCHFLAGS ?=
+FUZZTIME ?= 30s
+OUT ?= out
+
+.PHONY: bench test compare fuzz clean bin/bench
+
+# Time the suite, simulate the same accesses, draw, and say what was found.
+bench: bin/bench
+	bin/bench run $(BENCHFLAGS) -o $(OUT)/run.txt
+	@echo
+	bin/bench report $(OUT)/run.txt -o $(OUT)/report
+	@echo
+	@echo "results: $(OUT)/run.txt (go tool benchstat -col /order $(OUT)/run.txt)"
+	@echo "report:  $(OUT)/report/summary.md"
+
+bin/bench:
+	go build -o bin/bench ./cmd/bench
+
+test:
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+	go test -race ./...
+
+# Compare two runs: make compare OLD=old.txt NEW=new.txt
+compare:
+	@test -n "$(OLD)" -a -n "$(NEW)" || { echo "usage: make compare OLD=old.txt NEW=new.txt"; exit 2; }
+	go tool benchstat $(OLD) $(NEW)
+
+# Run every fuzz target for FUZZTIME.
+fuzz:
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+clean:
+	rm -rf out bin

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"bench": main})
+}
+
+// TestScripts runs testdata/script/*.txtar, which are the program's tests as
+// its users type them.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: filepath.Join("testdata", "script"),
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":     exits,
+			"oneline":   oneLine,
+			"jsonfield": jsonField,
+			"interrupt": interrupt,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// exits CODE COMMAND ... runs a command and checks its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND ...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// oneline checks that stderr is one line that begins with the program's name,
+// and that nothing is on stdout.
+func oneLine(ts *testscript.TestScript, neg bool, args []string) {
+	text := ts.ReadFile("stderr")
+	if !strings.HasPrefix(text, "bench: ") || strings.Count(text, "\n") != 1 {
+		ts.Fatalf("stderr is not one line: %q", text)
+	}
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("stdout is %q", out)
+	}
+}
+
+// jsonfield PATH VALUE checks one field of the JSON on stdout, such as
+// counts.D1mr 10.
+func jsonField(ts *testscript.TestScript, neg bool, args []string) {
+	var value any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &value))
+	for key := range strings.SplitSeq(args[0], ".") {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			ts.Check(err)
+			value = v[i]
+		}
+	}
+	text, err := json.Marshal(value)
+	ts.Check(err)
+	if string(text) != args[1] {
+		ts.Fatalf("%s is %s, want %s", args[0], text, args[1])
+	}
+}
+
+// interrupt FILE COMMAND ... starts a command with its output in FILE, sends
+// it an interrupt after its third benchmark line, and leaves its stderr in
+// FILE.err and its exit code in FILE.code.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	out, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer out.Close()
+	stderr, err := os.Create(ts.MkAbs(args[0] + ".err"))
+	ts.Check(err)
+	defer stderr.Close()
+	cmd := exec.Command(path, args[2:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, stderr
+	ts.Check(cmd.Start())
+	for range 3000 {
+		if text, _ := os.ReadFile(out.Name()); strings.Count(string(text), "\nBenchmark") >= 3 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Check(cmd.Process.Signal(syscall.SIGINT))
+	_ = cmd.Wait() // the code is what is asked for
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".code"), []byte(fmt.Sprintln(cmd.ProcessState.ExitCode())), 0o666))
+}

@@ -1,0 +1,170 @@
+package reports_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results"
+)
+
+func read(t *testing.T, path string) *results.Set {
+	t.Helper()
+	set, err := results.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func readText(t *testing.T, text string) *results.Set {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run.txt")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, path)
+}
+
+// TestWrite reports a recorded run of the default suite.
+func TestWrite(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "report")
+	charts, err := reports.Write(dir, read(t, "testdata/run.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := os.ReadFile(filepath.Join(dir, "summary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ file, sentence string }{
+		{"traverse-time.png", "Summing a 4000x4000 int32 matrix by columns takes "},
+		{"miss-rates.png", "By columns, 100% of the references to the 4000x4000 matrix miss in D1 and 6.25% in LL; by rows 6.25% and 6.25%. " +
+			"Rows a power of two of bytes apart crowd into few sets: 4096x4096 by columns misses LL on 100% of references, and on 6.25% with rows padded by 16 elements."},
+		{"copy-bandwidth.png", "In tiles of 32, the transposed copy of 4000x4000 takes 0."},
+	} {
+		c := charts[i]
+		if c.File != want.file || !strings.Contains(c.Sentence, want.sentence) {
+			t.Errorf("chart %d is %s: %q", i, c.File, c.Sentence)
+		}
+		if !strings.Contains(string(summary), c.Sentence) || !strings.Contains(string(summary), "]("+c.File+")") {
+			t.Errorf("summary.md does not show %s with its sentence", c.File)
+		}
+		onDisk, err := os.ReadFile(filepath.Join(dir, c.File))
+		if err != nil || !bytes.Equal(onDisk, c.PNG) {
+			t.Errorf("%s on disk is not the chart: %v", c.File, err)
+		}
+		checkPicture(t, c)
+	}
+	if len(charts) != 3 || !strings.Contains(string(summary), "| Copy/layout=columns/shape=4096x4096/dtype=float32/step=8 | 10 |") {
+		t.Errorf("%d charts; summary:\n%s", len(charts), summary)
+	}
+	if strings.Contains(string(summary), "NaN") || strings.Contains(string(summary), "Inf") {
+		t.Errorf("summary.md shows what is no number:\n%s", summary)
+	}
+}
+
+// checkPicture: 7 in wide at 144 dots, with ink, and none at the very edge,
+// where a label would be cut.
+func checkPicture(t *testing.T, c reports.Chart) {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(c.PNG))
+	if err != nil {
+		t.Fatalf("%s: %v", c.File, err)
+	}
+	b := img.Bounds()
+	if b.Dx() != 7*144 || b.Dy() < 200 {
+		t.Errorf("%s is %dx%d pixels", c.File, b.Dx(), b.Dy())
+	}
+	ink := 0
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			if r, g, b2, _ := img.At(x, y).RGBA(); r+g+b2 < 3*0xFFFF {
+				ink++
+				if x < b.Min.X+4 || x >= b.Max.X-4 || y < b.Min.Y+4 || y >= b.Max.Y-4 {
+					t.Fatalf("%s: ink at %d,%d, the edge of %v", c.File, x, y, b)
+				}
+			}
+		}
+	}
+	if ink < 10000 {
+		t.Errorf("%s has %d pixels of ink", c.File, ink)
+	}
+}
+
+func line(name string, nsPerElem, bandwidth float64) string {
+	return fmt.Sprintf("Benchmark%s 1 100 ns/op %g ns/elem %g B/s 100 D-refs/op 50 D1-misses/op 0 LL-misses/op\n", name, nsPerElem, bandwidth)
+}
+
+// TestOddResults: single points, one order, and figures that no logarithm
+// takes give a report or an error, never a panic.
+func TestOddResults(t *testing.T) {
+	const traverse = "Traverse/op=sum/order=row/shape=64x64/dtype=int32"
+	for name, text := range map[string]string{
+		"one matrix":                  line(traverse, 0.5, 1e9),
+		"huge and tiny":               line(traverse, 1e-9, 1e9) + line(strings.ReplaceAll(traverse, "row", "col"), 1e15, 1e9),
+		"one copy":                    line("Copy/layout=view/shape=4x4/dtype=int32/view=t()", 0.5, 1e9),
+		"zero time":                   line(traverse, 0, 0),
+		"no refs":                     "Benchmark" + traverse + " 1 5 ns/elem\n",
+		"unknown layout":              line("Copy/layout=new/shape=4x4/dtype=int32", 1, 1e12),
+		"large numbers":               line(traverse, 1e25, 1e29),
+		"more misses than references": "Benchmark" + traverse + " 1 5 ns/elem 1 D-refs/op 2 D1-misses/op NaN LL-misses/op\n",
+		"large matrix":                line("Traverse/op=sum/order=col/shape=1048576x1048576/dtype=float64", 1, 1e9),
+	} {
+		dir := t.TempDir()
+		charts, err := reports.Write(dir, readText(t, text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, c := range charts {
+			checkPicture(t, c)
+		}
+	}
+}
+
+func TestNothingToDraw(t *testing.T) {
+	for name, text := range map[string]string{
+		"another project's": "BenchmarkEncode/size=4k-8 1000 12 ns/op\n",
+		"not square":        line("Traverse/op=sum/order=row/shape=64x32/dtype=int32", 1, 1e9),
+		"broken names":      line("Traverse/op=sum/order=row/shape=axa/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=4x4/dtype=x", 1, 1e9),
+		"not finite":        "BenchmarkTraverse/op=sum/order=row/shape=64x64/dtype=int32 1 NaN ns/elem\nBenchmarkCopy/layout=contiguous 1 +Inf B/s\n",
+	} {
+		dir := filepath.Join(t.TempDir(), "report")
+		if _, err := reports.Write(dir, readText(t, text)); !errors.Is(err, reports.ErrNothing) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the folder was made: %v", name, err)
+		}
+	}
+}
+
+func TestNamesAreEscaped(t *testing.T) {
+	dir := t.TempDir()
+	_, err := reports.Write(dir, readText(t, "cpu: <img src=x>|`\n"+line("Copy/layout=<script>|[a](b)", 1, 1e9)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	summary, err := os.ReadFile(filepath.Join(dir, "summary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script>", "<img", "|[a]"} {
+		if strings.Contains(string(summary), bad) {
+			t.Errorf("summary.md holds %q:\n%s", bad, summary)
+		}
+	}
+}
+
+func TestResultsThatDoNotCompare(t *testing.T) {
+	text := "cpu: one\n" + line("Copy/layout=contiguous", 1, 1e9) + "cpu: two\n" + line("Copy/layout=contiguous", 1, 1e9)
+	if _, err := reports.Write(t.TempDir(), readText(t, text)); err == nil || !strings.Contains(err.Error(), "differ in cpu") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,267 @@
+package results_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const row, col = "Traverse/op=sum/order=row/shape=64x64/dtype=int32", "Traverse/op=sum/order=col/shape=64x64/dtype=int32"
+
+// sample writes a file as bench run does, with times for the two orders.
+func sample(t *testing.T, config []results.Pair, rowTimes ...float64) string {
+	t.Helper()
+	var b strings.Builder
+	w, err := results.NewWriter(&b, config, []results.Pair{{Key: "commit", Value: "abc\n"}, {Key: "date", Value: "2026-11-21T00:00:00Z"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ns := range rowTimes {
+		for name, factor := range map[string]float64{row: 1, col: 4} {
+			err := w.Write(name, 3, []results.Value{
+				{Value: factor * ns, Unit: "ns/op"}, {Value: factor * ns / 4096, Unit: "ns/elem"}, {Value: 4 * 4096 / (factor * ns) * 1e9, Unit: "B/s"},
+				{Value: 4096, Unit: "D-refs/op"}, {Value: 256 * factor, Unit: "D1-misses/op"}, {Value: 0, Unit: "LL-misses/op"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Comment("interrupted: after\n3 of 4"); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestRoundTrip: what the Writer writes, benchfmt reads without a complaint,
+// with units, and Read gives back with the comments.
+func TestRoundTrip(t *testing.T) {
+	config := []results.Pair{{Key: "goos", Value: "linux"}, {Key: "cpu", Value: "Some  CPU\n@ 2 GHz"}}
+	text := sample(t, config, 1000, 1100, 900, 1000, 1050, 1020)
+	path := write(t, "run.txt", text)
+	set, err := results.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := set.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"goos": "linux", "cpu": "Some CPU @ 2 GHz"}, got); diff != "" {
+		t.Error(diff)
+	}
+	want := []results.Pair{{Key: "commit", Value: "abc"}, {Key: "date", Value: "2026-11-21T00:00:00Z"}, {Key: "interrupted", Value: "after 3 of 4"}}
+	if diff := cmp.Diff(want, set.Comments[path]); diff != "" {
+		t.Error(diff)
+	}
+	for _, u := range results.Units {
+		if got := set.Units.Get(u.Name, "better"); got == nil || got.Value != u.Better {
+			t.Errorf("%s: better is %v", u.Name, got)
+		}
+		if exact := set.Units.Get(u.Name, "assume"); u.Exact != (exact != nil && exact.Value == "exact") {
+			t.Errorf("%s: assume is %v", u.Name, exact)
+		}
+	}
+	rows, err := set.Rows()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, r := range rows {
+		if r.Family() != "Traverse" || r.Key("shape") != "64x64" || r.Key("pad") != "" {
+			t.Errorf("%s: family %q, shape %q, pad %q", r.Name, r.Family(), r.Key("shape"), r.Key("pad"))
+		}
+		s, factor := r.Stats["sec/op"], map[string]float64{"row": 1, "col": 4}[r.Key("order")]
+		if s.N != 6 || s.Center < factor*1009e-9 || s.Center > factor*1011e-9 || s.Lo > s.Center || s.Hi < s.Center {
+			t.Errorf("%s: %+v", r.Name, s)
+		}
+		if exact := r.Stats["D1-misses/op"]; exact.Center != 256*factor || exact.Lo != exact.Hi || len(exact.Warnings) != 0 {
+			t.Errorf("%s: D1 misses %+v", r.Name, exact)
+		}
+	}
+	if strings.Contains(text, "e+") {
+		t.Errorf("a number has an exponent:\n%s", text)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for value, want := range map[float64]string{
+		16000000: "16000000", 0: "0", 0.25: "0.25", 1.5e-9: "0.0000000015", 12345678912.3456: "12345678912",
+		26.4123456789: "26.4123", 99999999.5: "100000000", 1e15: "1000000000000000", 0.0012345678: "0.00123457",
+	} {
+		var b strings.Builder
+		w, err := results.NewWriter(&b, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write("X", 1, []results.Value{{Value: value, Unit: "ns/op"}}); err != nil {
+			t.Fatal(err)
+		}
+		if line := "BenchmarkX 1 " + want + " ns/op\n"; !strings.HasSuffix(b.String(), line) {
+			t.Errorf("%v: want %q at the end of %q", value, line, b.String())
+		}
+	}
+	for n, want := range map[int]string{0: "0 B", 1023: "1023 B", 32768: "32 KiB", 37748736: "36 MiB", 1536: "1.5 KiB", 1 << 34: "16 GiB"} {
+		if got := results.Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
+		}
+	}
+	for want, got := range map[string]string{
+		"1.230 ns/elem": results.Scale(1.23e-9, "sec/elem"),
+		"7.451 GiB/s":   results.Scale(8e9, "B/s"),
+		"88.65 ms/op":   results.Scale(88.651e-3, "sec/op"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestReadRefusals(t *testing.T) {
+	head := "goos: linux\nBenchmarkX 1 2 ns/op\n"
+	for text, want := range map[string]string{
+		head + "BenchmarkY 1 abc ns/op\n": `bad.txt:3: parsing measurement: invalid syntax in the line "BenchmarkY 1 abc ns/op"`,
+		head + "BenchmarkY x 2 ns/op\n":   "bad.txt:3: parsing iteration count",
+		head + "BenchmarkY 1 2\n":         "bad.txt:3: missing units",
+		head + "BenchmarkY 1\n":           "bad.txt:3: missing measurements",
+		"":                                "bad.txt holds no benchmark results",
+		"PASS\n":                          "bad.txt holds no benchmark results",
+	} {
+		if _, err := results.Read(write(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+	if _, err := results.Read(filepath.Join(t.TempDir(), "absent.txt")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestConfigsThatDiffer(t *testing.T) {
+	one := write(t, "one.txt", sample(t, []results.Pair{{Key: "goos", Value: "linux"}, {Key: "sim-d1", Value: "32768,8,64"}}, 1))
+	two := write(t, "two.txt", sample(t, []results.Pair{{Key: "goos", Value: "linux"}, {Key: "sim-d1", Value: "49152,12,64"}}, 1))
+	set, err := results.Read(one, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := set.Config(); err == nil || !strings.Contains(err.Error(), `differ in sim-d1 ("32768,8,64" and others)`) || strings.Contains(err.Error(), "goos") {
+		t.Errorf("got %v", err)
+	}
+	set, err = results.Read(one, one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := set.Rows(); err != nil || rows[0].Stats["sec/op"].N != 2 {
+		t.Errorf("two files of one machine are not pooled: %v, %v", rows, err)
+	}
+}
+
+func TestNoisy(t *testing.T) {
+	set, err := results.Read(write(t, "run.txt", sample(t, nil, 100, 120, 140, 160)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := set.Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(results.Noisy(rows, 0.05)); n != 2 {
+		t.Errorf("%d rows that scatter by 15%% are noisy at 5%%, want 2", n)
+	}
+	if n := len(results.Noisy(rows, 0.3)); n != 0 {
+		t.Errorf("%d rows that scatter by 15%% are noisy at 30%%", n)
+	}
+}
+
+func TestFilesAreWholeOrAbsent(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "new", "run.txt")
+	f, err := results.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("half"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is there before it is committed: %v", err)
+	}
+	f.Discard()
+	f, err = results.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("whole"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	f.Discard() // as deferred: does nothing now
+	if err := results.WriteFile(path, []byte("again")); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v are left, %v", entries, err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "again" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	if err := results.WriteFile(dir, nil); err == nil || !strings.Contains(err.Error(), "is a folder") {
+		t.Errorf("writing to a folder: %v", err)
+	}
+	if err := results.WriteFile(filepath.Join(path, "below"), nil); err == nil {
+		t.Error("writing below a file is accepted")
+	}
+}
+
+func TestThisMachine(t *testing.T) {
+	m := results.ThisMachine()
+	if m.GOOS == "" || m.GoVersion == "" || m.CPUs < 1 || m.Available > m.Memory {
+		t.Errorf("%+v", m)
+	}
+	for _, f := range m.Facts() {
+		if f.Name == "" || f.Value == "" || f.Source == "" {
+			t.Errorf("fact %+v", f)
+		}
+	}
+}
+
+// FuzzRead: whatever a file holds, Read returns, and what it accepts can be
+// summed up.
+func FuzzRead(f *testing.F) {
+	f.Add("goos: linux\n# commit: abc\nUnit ns/op better=lower\nBenchmarkX/a=b 1 2 ns/op 3 B/s\n")
+	f.Add("Unit D1-misses/op assume=exact\nBenchmarkX 1 2 D1-misses/op\nBenchmarkX 1 3 D1-misses/op\n")
+	f.Add("BenchmarkX 1 NaN ns/op\nBenchmarkX 1 Inf ns/op\n")
+	f.Add("Unit ns/op assume=other\nBenchmarkX-8 1 0 ns/op\ngoos:\n")
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		path := filepath.Join(dir, "fuzz.txt")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		set, err := results.Read(path)
+		if err != nil {
+			return
+		}
+		if _, err := set.Config(); err != nil && !strings.Contains(err.Error(), "differ in") {
+			t.Fatal(err)
+		}
+		if _, err := set.Rows(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
