@@ -64,7 +64,7 @@ func bySize(found []matrix, value func(results.Row) (point, bool)) []series {
 	all := []series{
 		{name: "row", color: blue, shape: draw.CircleGlyph{}},
 		{name: "column", color: vermillion, shape: draw.PyramidGlyph{}},
-		{name: "column, rows\n2^k B apart", color: green, shape: draw.BoxGlyph{}},
+		{name: "column, stride 2^k", color: green, shape: draw.BoxGlyph{}},
 	}
 	for _, m := range found {
 		q, ok := value(m.row)
@@ -111,7 +111,7 @@ func traverseTime(data data) (*Chart, error) {
 	if high == 0 {
 		return nil, nil
 	}
-	p := newPlot("Summing a square matrix: time by size", "size of the matrix (bands: 95% confidence)", "ns per element")
+	p := newPlot("Summing a square matrix: time by size", "size of the matrix", "ns per element")
 	least, largest := sizeRange(found)
 	byteAxis(p, least, largest)
 	logAxis(p, low, high)
@@ -123,6 +123,7 @@ func traverseTime(data data) (*Chart, error) {
 			return nil, err
 		}
 	}
+	legend.Add("bands: 95% interval")
 	png, err := render(4.2*vg.Inch, legend, p)
 	return &Chart{File: "traverse-time.png", Title: "Time by size", Sentence: timeSentence(found), PNG: png}, err
 }
@@ -242,18 +243,19 @@ func copyBandwidth(data data) (*Chart, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
-	p := newPlot("Copying to a contiguous tensor: bandwidth by source layout", "GiB/s, bytes read plus bytes written (whiskers: 95% confidence)", "")
+	p := newPlot("Copying to a contiguous tensor: bandwidth by source layout", "GiB/s, bytes read plus bytes written (whiskers: 95% interval)", "")
 	addGrid(p, false)
 	var b bars
 	var ticks plot.ConstantTicks
+	widest := 0.0
 	for i, r := range found {
 		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
 		b.points = append(b.points, q)
 		b.labels = append(b.labels, strconv.FormatFloat(q.y, 'f', 1, 64))
 		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: copyLabel(r)})
-		p.X.Max = max(p.X.Max, q.high*1.12)
+		widest = max(widest, q.high)
 	}
-	p.X.Min = 0
+	zeroAxis(p, widest*1.12) // room for the value
 	p.Y.Min, p.Y.Max = -float64(len(found))+0.4, 0.6
 	p.Y.Tick.Marker = ticks
 	p.Y.Tick.Length = 0

@@ -44,7 +44,8 @@ func textStyle(size vg.Length, weight xfont.Weight) text.Style {
 	}
 }
 
-// newPlot returns an empty plot of our looks.
+// newPlot returns an empty plot of our looks. Labels of logarithmic axes must be
+// short: gonum reserves room for them as if they stood at the arithmetic mean.
 func newPlot(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text = title
@@ -90,6 +91,24 @@ func byteAxis(p *plot.Plot, low, high float64) {
 			tick.Label = results.Bytes(1 << power)
 		}
 		ticks = append(ticks, tick)
+	}
+	p.X.Tick.Marker = ticks
+}
+
+// zeroAxis makes x linear from 0 to high, with at most six labelled ticks that
+// are 1, 2 or 5 times a power of ten apart.
+func zeroAxis(p *plot.Plot, high float64) {
+	p.X.Min, p.X.Max = 0, high
+	step := math.Pow(10, math.Floor(math.Log10(high)))
+	for _, part := range []float64{0.1, 0.2, 0.5, 1} {
+		if high/(step*part) < 6 {
+			step *= part
+			break
+		}
+	}
+	var ticks plot.ConstantTicks
+	for i := 0; float64(i)*step <= high; i++ {
+		ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: strconv.FormatFloat(float64(i)*step, 'g', 4, 64)})
 	}
 	p.X.Tick.Marker = ticks
 }
@@ -241,8 +260,7 @@ func render(height vg.Length, legend *plot.Legend, plots ...*plot.Plot) ([]byte,
 	for i, p := range plots {
 		column[i] = []*plot.Plot{p}
 	}
-	tiles := draw.Tiles{Rows: len(plots), Cols: 1, PadY: 8}
-	for i, c := range plot.Align(column, tiles, all) {
+	for i, c := range plot.Align(column, draw.Tiles{Rows: len(plots), Cols: 1, PadY: 8}, all) {
 		plots[i].Draw(c[0])
 	}
 	var out bytes.Buffer
@@ -254,9 +272,8 @@ func render(height vg.Length, legend *plot.Legend, plots ...*plot.Plot) ([]byte,
 func newLegend() *plot.Legend {
 	legend := plot.NewLegend()
 	legend.TextStyle = textStyle(10, xfont.WeightNormal)
-	legend.TextStyle.YAlign = draw.YCenter
 	legend.Top, legend.Left = true, true
 	legend.ThumbnailWidth = 26
-	legend.Padding = 4
+	legend.Padding = 6
 	return &legend
 }
