@@ -14,38 +14,54 @@ type viewOp struct {
 	name        string
 	least, most int
 	usage       string
-	apply       func(l Layout, args []int) (Layout, error)
+	apply       func(l Layout, args []int, storage int) (Layout, error)
 }
 
 // viewOps are the operations that Apply knows, in PyTorch's spelling and
-// argument order.
+// argument order, by name.
 var viewOps = []viewOp{
-	{"expand", 1, -1, "expand(sizes...)", func(l Layout, a []int) (Layout, error) { return l.Expand(a...) }},
-	{"flatten", 0, 2, "flatten(start, end)", func(l Layout, a []int) (Layout, error) {
-		ends := []int{0, -1}
-		copy(ends, a)
-		return l.Flatten(ends[0], ends[1])
+	{"as_strided", 0, -1, "as_strided((sizes...), (strides...), offset)", asStridedArgs},
+	{"broadcast_to", 0, -1, "broadcast_to(sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Expand(a...) }},
+	{"diagonal", 0, 3, "diagonal(offset, dim1, dim2)", func(l Layout, a []int, _ int) (Layout, error) {
+		a = withDefaults(a, 0, 0, 1)
+		return l.Diagonal(a[0], a[1], a[2])
 	}},
-	{"flip", 1, -1, "flip(dims...)", func(l Layout, a []int) (Layout, error) { return l.Flip(a...) }},
-	{"narrow", 3, 3, "narrow(dim, start, length)", func(l Layout, a []int) (Layout, error) { return l.Narrow(a[0], a[1], a[2]) }},
-	{"permute", 0, -1, "permute(dims...)", func(l Layout, a []int) (Layout, error) { return l.Permute(a...) }},
-	{"select", 2, 2, "select(dim, index)", func(l Layout, a []int) (Layout, error) { return l.Select(a[0], a[1]) }},
-	{"slice", 3, 4, "slice(dim, start, end, step)", func(l Layout, a []int) (Layout, error) {
-		return l.Slice(a[0], a[1], a[2], append(a, 1)[3])
+	{"expand", 0, -1, "expand(sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Expand(a...) }},
+	{"flatten", 0, 2, "flatten(start, end)", func(l Layout, a []int, _ int) (Layout, error) {
+		a = withDefaults(a, 0, -1)
+		return l.Flatten(a[0], a[1])
 	}},
-	{"t", 0, 0, "t()", func(l Layout, _ []int) (Layout, error) {
-		switch l.Rank() {
-		case 0, 1:
-			return l, nil
-		case 2:
-			return l.Transpose(0, 1)
-		}
-		return Layout{}, fmt.Errorf("t: the tensor has %d dims (want at most 2; transpose swaps any two)", l.Rank())
+	{"flip", 0, -1, "flip(dims...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Flip(a...) }},
+	{"movedim", 2, 2, "movedim(src, dst)", func(l Layout, a []int, _ int) (Layout, error) { return l.Movedim(a[0], a[1]) }},
+	{"narrow", 3, 3, "narrow(dim, start, length)", func(l Layout, a []int, _ int) (Layout, error) { return l.Narrow(a[0], a[1], a[2]) }},
+	{"permute", 0, -1, "permute(dims...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Permute(a...) }},
+	{"select", 2, 2, "select(dim, index)", func(l Layout, a []int, _ int) (Layout, error) { return l.Select(a[0], a[1]) }},
+	{"slice", 3, 4, "slice(dim, start, end, step)", func(l Layout, a []int, _ int) (Layout, error) {
+		a = withDefaults(a, 0, 0, 0, 1)
+		return l.Slice(a[0], a[1], a[2], a[3])
 	}},
-	{"transpose", 2, 2, "transpose(dim0, dim1)", func(l Layout, a []int) (Layout, error) { return l.Transpose(a[0], a[1]) }},
-	{"unflatten", 2, -1, "unflatten(dim, sizes...)", func(l Layout, a []int) (Layout, error) { return l.Unflatten(a[0], a[1:]...) }},
-	{"unsqueeze", 1, 1, "unsqueeze(dim)", func(l Layout, a []int) (Layout, error) { return l.Unsqueeze(a[0]) }},
-	{"view", 1, -1, "view(sizes...)", func(l Layout, a []int) (Layout, error) { return l.View(a...) }},
+	{"squeeze", 0, -1, "squeeze(dims...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Squeeze(a...) }},
+	{"t", 0, 0, "t()", func(l Layout, _ []int, _ int) (Layout, error) { return l.T() }},
+	{"transpose", 2, 2, "transpose(dim0, dim1)", func(l Layout, a []int, _ int) (Layout, error) { return l.Transpose(a[0], a[1]) }},
+	{"unflatten", 1, -1, "unflatten(dim, sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Unflatten(a[0], a[1:]...) }},
+	{"unfold", 3, 3, "unfold(dim, size, step)", func(l Layout, a []int, _ int) (Layout, error) { return l.Unfold(a[0], a[1], a[2]) }},
+	{"unsqueeze", 1, 1, "unsqueeze(dim)", func(l Layout, a []int, _ int) (Layout, error) { return l.Unsqueeze(a[0]) }},
+	{"view", 0, -1, "view(sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.View(a...) }},
+}
+
+// withDefaults completes args by the last of the defaults.
+func withDefaults(args []int, defaults ...int) []int {
+	return append(slices.Clone(args), defaults[len(args):]...)
+}
+
+// asStridedArgs splits sizes, strides and, where their number is odd, the
+// offset, which is the layout's own by default.
+func asStridedArgs(l Layout, args []int, storage int) (Layout, error) {
+	rank, offset := len(args)/2, l.offset
+	if len(args)%2 == 1 {
+		offset = args[2*rank]
+	}
+	return AsStrided(storage, args[:rank], args[rank:2*rank], offset)
 }
 
 // ViewOps lists the operations of a chain with their arguments, such as
@@ -61,8 +77,17 @@ func ViewOps() []string {
 // Apply makes a view by a chain of operations, spelled and ordered as
 // PyTorch's methods: "transpose(0,1).narrow(1,0,100)". Lists may stand in
 // brackets or parentheses of their own, spaces are free, and the empty chain
-// is the layout itself. Errors name the operation at fault.
+// is the layout itself. Errors name the operation at fault. The storage, for
+// as_strided, ends with the layout's last element.
 func (l Layout) Apply(chain string) (Layout, error) {
+	length := 0
+	if _, high := l.Extent(); l.Numel() > 0 {
+		length = high + 1
+	}
+	return l.apply(chain, length)
+}
+
+func (l Layout) apply(chain string, storage int) (Layout, error) {
 	rest := strings.TrimSpace(chain)
 	for first := true; rest != ""; first = false {
 		if !first {
@@ -75,7 +100,7 @@ func (l Layout) Apply(chain string) (Layout, error) {
 		if err != nil {
 			return Layout{}, err
 		}
-		if l, err = l.applyOp(name, args); err != nil {
+		if l, err = l.applyOp(name, args, storage); err != nil {
 			return Layout{}, err
 		}
 		rest = strings.TrimSpace(tail)
@@ -83,7 +108,7 @@ func (l Layout) Apply(chain string) (Layout, error) {
 	return l, nil
 }
 
-func (l Layout) applyOp(name string, args []int) (Layout, error) {
+func (l Layout) applyOp(name string, args []int, storage int) (Layout, error) {
 	i := slices.IndexFunc(viewOps, func(op viewOp) bool { return op.name == name })
 	if i < 0 {
 		return Layout{}, fmt.Errorf("%q is no view operation (known: %s)", name, strings.Join(ViewOps(), ", "))
@@ -92,7 +117,7 @@ func (l Layout) applyOp(name string, args []int) (Layout, error) {
 	if len(args) < op.least || op.most >= 0 && len(args) > op.most {
 		return Layout{}, fmt.Errorf("%s: %d arguments do not fit %s", name, len(args), op.usage)
 	}
-	return op.apply(l, args)
+	return op.apply(l, args, storage)
 }
 
 // cutCall splits "name(1, (2, 3)).rest" into the name, its integers and what

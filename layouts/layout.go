@@ -194,26 +194,35 @@ func (l Layout) Offsets() iter.Seq[int] {
 		if l.Numel() == 0 {
 			return
 		}
-		index := make([]int, len(l.shape))
-		at := l.offset
-		for {
-			if !yield(at) {
-				return
-			}
-			d := len(index) - 1
-			for ; d >= 0; d-- {
-				if index[d]++; index[d] < l.shape[d] {
-					at += l.strides[d]
-					break
-				}
-				at -= (l.shape[d] - 1) * l.strides[d]
-				index[d] = 0
-			}
-			if d < 0 {
-				return
-			}
+		o := newOdometer(l)
+		for yield(o.at) && o.next() {
 		}
 	}
+}
+
+// An odometer walks the indices of a layout in row-major order.
+type odometer struct {
+	layout Layout
+	index  []int
+	at     int // offset of the element of that index
+}
+
+func newOdometer(l Layout) *odometer {
+	return &odometer{l, make([]int, len(l.shape)), l.offset}
+}
+
+// next goes to the next index. After the last it returns false and is at the
+// first again.
+func (o *odometer) next() bool {
+	for d := len(o.index) - 1; d >= 0; d-- {
+		if o.index[d]++; o.index[d] < o.layout.shape[d] {
+			o.at += o.layout.strides[d]
+			return true
+		}
+		o.at -= (o.layout.shape[d] - 1) * o.layout.strides[d]
+		o.index[d] = 0
+	}
+	return false
 }
 
 // Equal reports whether shape, strides and offset are the same.

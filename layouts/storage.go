@@ -2,83 +2,15 @@ package layouts
 
 import (
 	"fmt"
-	"strings"
 	"unsafe"
 )
-
-// A DType is the type of a tensor's elements, named as in PyTorch.
-type DType uint8
-
-// The element types.
-const (
-	Uint8 DType = iota
-	Int32
-	Int64
-	Float32
-	Float64
-)
-
-var dtypes = [...]struct {
-	name string
-	size int
-}{
-	Uint8:   {"uint8", 1},
-	Int32:   {"int32", 4},
-	Int64:   {"int64", 8},
-	Float32: {"float32", 4},
-	Float64: {"float64", 8},
-}
-
-// String is PyTorch's name of the type, such as "float32".
-func (d DType) String() string { return dtypes[d].name }
-
-// Size is the size of one element in bytes.
-func (d DType) Size() int { return dtypes[d].size }
-
-// DTypeNames lists the names that ParseDType takes.
-func DTypeNames() []string {
-	names := make([]string, len(dtypes))
-	for i, d := range dtypes {
-		names[i] = d.name
-	}
-	return names
-}
-
-// ParseDType reads a name such as "float32".
-func ParseDType(name string) (DType, error) {
-	for i, d := range dtypes {
-		if d.name == name {
-			return DType(i), nil
-		}
-	}
-	return 0, fmt.Errorf("no such dtype (known: %s)", strings.Join(DTypeNames(), ", "))
-}
-
-// Element is the constraint of Go types that a storage can hold.
-type Element interface {
-	uint8 | int32 | int64 | float32 | float64
-}
-
-// DTypeOf is the DType of a Go type.
-func DTypeOf[T Element]() DType {
-	switch any(*new(T)).(type) {
-	case uint8:
-		return Uint8
-	case int32:
-		return Int32
-	case int64:
-		return Int64
-	case float32:
-		return Float32
-	}
-	return Float64
-}
 
 // A Storage is the memory of one tensor and of all its views: a row of
 // elements of one DType.
 type Storage struct {
-	dtype DType
-	mem   []byte
+	dtype  DType
+	mem    []byte
+	shared bool // a view was made, so that other tensors may see it
 }
 
 // NewStorage allocates n elements, all zero. It refuses a negative n and a
@@ -88,8 +20,13 @@ func NewStorage(dtype DType, n int) (*Storage, error) {
 	if n < 0 || !ok {
 		return nil, fmt.Errorf("storage of %d %s elements: no such size", n, dtype)
 	}
-	words := make([]uint64, (size+7)/8) // aligned for every DType
-	return &Storage{dtype, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)}, nil
+	return &Storage{dtype: dtype, mem: allocate(size)}, nil
+}
+
+// allocate returns zeroed bytes that are aligned for every DType.
+func allocate(size int) []byte {
+	words := make([]complex128, size/16+1)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*16)[:size:size]
 }
 
 // StorageOver makes a storage of the caller's memory, which it neither copies
@@ -97,32 +34,46 @@ func NewStorage(dtype DType, n int) (*Storage, error) {
 // number of elements.
 func StorageOver(dtype DType, mem []byte) (*Storage, error) {
 	size := dtype.Size()
-	if len(mem)%size != 0 {
+	if size == 0 || len(mem)%size != 0 {
 		return nil, fmt.Errorf("storage over %d B: no whole number of %s elements", len(mem), dtype)
 	}
-	if uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%uintptr(size) != 0 {
+	if addressOf(mem)%uintptr(size) != 0 {
 		return nil, fmt.Errorf("storage over %d B: memory is not aligned to %s", len(mem), dtype)
 	}
-	return &Storage{dtype, mem}, nil
+	return &Storage{dtype: dtype, mem: mem}, nil
 }
 
-// DType is the type of the elements.
+// DType is the type of the elements, Undefined before the first write.
 func (s *Storage) DType() DType { return s.dtype }
 
 // Len is the number of elements.
-func (s *Storage) Len() int { return len(s.mem) / s.dtype.Size() }
+func (s *Storage) Len() int {
+	if s.dtype == Undefined {
+		return 0
+	}
+	return len(s.mem) / s.dtype.Size()
+}
+
+// Bytes is the capacity in bytes.
+func (s *Storage) Bytes() int { return len(s.mem) }
 
 // Data returns the elements as a Go slice that shares the storage's memory. It
-// refuses a type that is not the storage's.
+// refuses a type that is not the storage's, and a storage that was never
+// written.
 func Data[T Element](s *Storage) ([]T, error) {
+	if s.dtype == Undefined {
+		return nil, errUninitialized
+	}
 	if DTypeOf[T]() != s.dtype {
 		return nil, fmt.Errorf("storage holds %s, not %s", s.dtype, DTypeOf[T]())
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len()), nil
+	return words[T](s), nil
 }
 
-// words returns the elements as bare words of their size, for moving them
-// without knowing what they are.
-func words[W uint8 | uint32 | uint64](s *Storage) []W {
+// words returns the elements as values of their size, without asking for their
+// type.
+func words[W any](s *Storage) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s.mem))), s.Len())
 }
+
+func addressOf(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }

@@ -1,21 +1,33 @@
 package layouts
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Tensor is a storage seen through a layout. Views of it share the storage.
 type Tensor struct {
 	storage *Storage
 	layout  Layout
+	meta    metadata
 }
+
+var errUninitialized = errors.New("the tensor is uninitialized: nothing was ever written to it")
 
 // NewTensor sees storage through layout. It refuses a layout with an element
 // outside of the storage.
 func NewTensor(storage *Storage, layout Layout) (*Tensor, error) {
-	low, high := layout.Extent()
-	if layout.Numel() > 0 && (low < 0 || high >= storage.Len()) {
-		return nil, fmt.Errorf("%s reaches elements %d to %d of a storage of %d", layout, low, high, storage.Len())
+	t := &Tensor{storage: storage, layout: layout}
+	return t, t.inBounds()
+}
+
+// inBounds refuses a layout that reaches beyond the storage.
+func (t *Tensor) inBounds() error {
+	low, high := t.layout.Extent()
+	if t.layout.Numel() > 0 && (low < 0 || high >= t.storage.Len()) {
+		return fmt.Errorf("%s reaches elements %d to %d of a storage of %d", t.layout, low, high, t.storage.Len())
 	}
-	return &Tensor{storage, layout}, nil
+	return nil
 }
 
 // Zeros returns a contiguous tensor of zeros in storage of its own.
@@ -24,27 +36,44 @@ func Zeros(dtype DType, shape ...int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	return zerosIn(dtype, layout)
+}
+
+// zerosIn allocates for a dense layout at offset 0.
+func zerosIn(dtype DType, layout Layout) (*Tensor, error) {
 	storage, err := NewStorage(dtype, layout.Numel())
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{storage, layout}, nil
+	return &Tensor{storage: storage, layout: layout}, nil
 }
 
-// Arange returns the 1-d tensor 0, 1, ..., n-1.
-func Arange[T Element](n int) (*Tensor, error) {
-	t, err := Zeros(DTypeOf[T](), n)
+// Arange returns the 1-d tensor 0, 1, ..., n-1, each converted to dtype.
+func Arange(dtype DType, n int) (*Tensor, error) {
+	t, err := Zeros(Int64, n)
 	if err != nil {
 		return nil, err
 	}
-	data, err := Data[T](t.storage)
-	for i := range data {
-		data[i] = T(i)
+	for i, data := 0, words[int64](t.storage); i < n; i++ {
+		data[i] = int64(i)
 	}
-	return t, err
+	return t.To(dtype)
 }
 
-// DType is the type of the elements.
+// FromSlice returns a contiguous tensor of a shape that holds a copy of data.
+func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
+	t, err := Zeros(DTypeOf[T](), shape...)
+	if err != nil {
+		return nil, err
+	}
+	if t.layout.Numel() != len(data) {
+		return nil, fmt.Errorf("%d values do not fill shape %s", len(data), FormatShape(shape))
+	}
+	copy(words[T](t.storage), data)
+	return t, nil
+}
+
+// DType is the type of the elements, Undefined before the first write.
 func (t *Tensor) DType() DType { return t.storage.dtype }
 
 // Layout is where the elements lie.
@@ -53,74 +82,238 @@ func (t *Tensor) Layout() Layout { return t.layout }
 // Storage is the memory, shared by all views.
 func (t *Tensor) Storage() *Storage { return t.storage }
 
-// Apply makes a view by a chain of operations, as Layout.Apply does. The view
-// shares the storage.
-func (t *Tensor) Apply(chain string) (*Tensor, error) {
-	layout, err := t.layout.Apply(chain)
+// view shares the storage with the tensor of another layout.
+func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewTensor(t.storage, layout)
+	t.storage.shared = true
+	return &Tensor{storage: t.storage, layout: l}, nil
+}
+
+// The view operations: each is the operation of the same name on the Layout,
+// and shares the storage.
+
+func (t *Tensor) Transpose(d0, d1 int) (*Tensor, error)  { return t.view(t.layout.Transpose(d0, d1)) }
+func (t *Tensor) Permute(dims ...int) (*Tensor, error)   { return t.view(t.layout.Permute(dims...)) }
+func (t *Tensor) T() (*Tensor, error)                    { return t.view(t.layout.T()) }
+func (t *Tensor) Select(dim, index int) (*Tensor, error) { return t.view(t.layout.Select(dim, index)) }
+func (t *Tensor) Unsqueeze(dim int) (*Tensor, error)     { return t.view(t.layout.Unsqueeze(dim)) }
+func (t *Tensor) Squeeze(dims ...int) (*Tensor, error)   { return t.view(t.layout.Squeeze(dims...)) }
+func (t *Tensor) Expand(sizes ...int) (*Tensor, error)   { return t.view(t.layout.Expand(sizes...)) }
+func (t *Tensor) View(sizes ...int) (*Tensor, error)     { return t.view(t.layout.View(sizes...)) }
+func (t *Tensor) Movedim(src, dst int) (*Tensor, error)  { return t.view(t.layout.Movedim(src, dst)) }
+func (t *Tensor) Narrow(dim, start, length int) (*Tensor, error) {
+	return t.view(t.layout.Narrow(dim, start, length))
+}
+func (t *Tensor) Slice(dim, start, end, step int) (*Tensor, error) {
+	return t.view(t.layout.Slice(dim, start, end, step))
+}
+func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
+	return t.view(t.layout.Unflatten(dim, sizes...))
+}
+func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
+	return t.view(t.layout.Unfold(dim, size, step))
+}
+func (t *Tensor) Diagonal(offset, dim1, dim2 int) (*Tensor, error) {
+	return t.view(t.layout.Diagonal(offset, dim1, dim2))
+}
+func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
+	return t.view(AsStrided(t.storage.Len(), shape, strides, offset))
+}
+
+// Apply makes a view by a chain of operations, as Layout.Apply does; as_strided
+// may reach the whole storage. The view shares the storage.
+func (t *Tensor) Apply(chain string) (*Tensor, error) {
+	return t.view(t.layout.apply(chain, t.storage.Len()))
+}
+
+// Reshape returns a view of the given sizes (one may be -1) where strides allow
+// it, else a view of a contiguous copy (ATen/native/TensorShape.cpp, reshape).
+func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
+	shape, err := inferSize("reshape", sizes, t.layout.Numel())
+	if err != nil {
+		return nil, err
+	}
+	return t.reshape(shape)
+}
+
+func (t *Tensor) reshape(shape []int) (*Tensor, error) {
+	if strides, err := t.layout.viewStrides(shape); err == nil {
+		return t.view(New(shape, strides, t.layout.offset))
+	}
+	c, err := t.copyOf(t.layout, contiguousStrides(t.layout.shape))
+	if err != nil {
+		return nil, err
+	}
+	return c.View(shape...)
+}
+
+// Flatten merges the dimensions start to end, both included: a view where
+// strides allow it, else a copy.
+func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
+	a, b, err := t.layout.span("flatten", start, end)
+	if err != nil {
+		return nil, err
+	}
+	if a == b && t.layout.Rank() > 0 {
+		return t, nil
+	}
+	return t.reshape(t.layout.merged(a, b))
 }
 
 // Contiguous returns t itself if it is contiguous, else a row-major copy in
 // storage of its own.
-func (t *Tensor) Contiguous() (*Tensor, error) {
-	if t.layout.IsContiguous() {
+func (t *Tensor) Contiguous() (*Tensor, error) { return t.ContiguousIn(RowMajor) }
+
+// ContiguousIn returns t itself if its elements lie densely in the memory
+// format, else a copy that does. Channels-last formats want rank 4 and 5.
+func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
+	strides := formatStrides(t.layout.shape, f)
+	if strides == nil {
+		return nil, fmt.Errorf("contiguous in %s wants %d dims, the tensor has %d", f, 3+int(f), t.layout.Rank())
+	}
+	if f == RowMajor && t.layout.IsContiguous() || f != RowMajor && t.layout.isDense(f) {
 		return t, nil
 	}
-	return t.copyOf(t.layout)
+	return t.copyOf(t.layout, strides)
 }
 
-// Flip returns a row-major copy with the given dimensions reversed; PyTorch's
-// flip copies too (aten/src/ATen/native/TensorTransformations.cpp).
+// Clone returns a copy that keeps the memory format: the strides of a dense
+// tensor, else dense ones in the same order.
+func (t *Tensor) Clone() (*Tensor, error) { return t.copyOf(t.layout, t.layout.preservedStrides()) }
+
+// Flip returns a copy with the given dimensions reversed, in the memory format
+// of t; PyTorch's flip copies too (ATen/native/TensorTransformations.cpp).
 func (t *Tensor) Flip(dims ...int) (*Tensor, error) {
-	layout, err := t.layout.Flip(dims...)
+	flipped, err := t.layout.Flip(dims...)
 	if err != nil {
 		return nil, err
 	}
-	return t.copyOf(layout)
+	return t.copyOf(flipped, t.layout.preservedStrides())
 }
 
-// copyOf copies the elements that layout names in t's storage to a new
-// contiguous tensor.
-func (t *Tensor) copyOf(layout Layout) (*Tensor, error) {
-	c, err := Zeros(t.DType(), layout.shape...)
+// Repeat returns a row-major copy that repeats the tensor along each dim;
+// leading counts add dims (ATen/native/TensorShape.cpp, repeat).
+func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
+	lead := len(counts) - t.layout.Rank()
+	if lead < 0 {
+		return nil, fmt.Errorf("repeat: %d counts for a tensor of %d dims", len(counts), t.layout.Rank())
+	}
+	// Repeating a dim of n elements k times is expanding a new dim of size 1 in
+	// front of it to k; flattening the two gives k*n.
+	var expanded, shape []int
+	for i, k := range counts {
+		n := 1
+		if i >= lead {
+			n = t.layout.shape[i-lead]
+		}
+		size, ok := mulInt(k, n)
+		if k < 0 || !ok {
+			return nil, fmt.Errorf("repeat: count %d of dim %d of size %d is no size", k, i, n)
+		}
+		expanded, shape = append(expanded, k, n), append(shape, size)
+	}
+	if _, err := checkedNumel(shape); err != nil {
+		return nil, fmt.Errorf("repeat: %w", err)
+	}
+	if t.layout.Numel() == 0 {
+		return Zeros(t.DType(), shape...)
+	}
+	source := t.layout
+	for i := lead; i < len(counts); i++ { // a dim of size 1 before each
+		var err error
+		if source, err = source.Unsqueeze(2 * (i - lead)); err != nil {
+			return nil, err
+		}
+	}
+	for range 2 * lead {
+		var err error
+		if source, err = source.Unsqueeze(0); err != nil {
+			return nil, err
+		}
+	}
+	source, err := source.Expand(expanded...)
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.copyOf(source, contiguousStrides(expanded))
+	if err != nil {
+		return nil, err
+	}
+	return c.View(shape...)
+}
+
+// copyOf copies the elements that source names in t's storage, in the order of
+// their indices, to a new tensor of the same shape with the given dense
+// strides. It moves bare words: what they are does not matter.
+func (t *Tensor) copyOf(source Layout, strides []int) (*Tensor, error) {
+	if err := t.readable(); err != nil {
+		return nil, err
+	}
+	c, err := zerosIn(t.DType(), Layout{shape: source.shape, strides: strides})
 	if err != nil {
 		return nil, err
 	}
 	switch t.DType().Size() {
 	case 1:
-		copyOffsets(words[uint8](c.storage), words[uint8](t.storage), layout)
+		copyWords[uint8](c, t, source)
+	case 2:
+		copyWords[uint16](c, t, source)
 	case 4:
-		copyOffsets(words[uint32](c.storage), words[uint32](t.storage), layout)
+		copyWords[uint32](c, t, source)
 	case 8:
-		copyOffsets(words[uint64](c.storage), words[uint64](t.storage), layout)
+		copyWords[uint64](c, t, source)
+	case 16:
+		copyWords[[2]uint64](c, t, source)
 	}
 	return c, nil
 }
 
-func copyOffsets[W uint8 | uint32 | uint64](dst, src []W, layout Layout) {
-	i := 0
-	for at := range layout.Offsets() {
-		dst[i] = src[at]
-		i++
+func copyWords[W any](c, t *Tensor, source Layout) {
+	dst, src := words[W](c.storage), words[W](t.storage)
+	to := newOdometer(c.layout)
+	for from := range source.Offsets() {
+		dst[to.at] = src[from]
+		to.next()
 	}
 }
 
-// At returns the element of the given index.
+// readable refuses tensors that were never written, or whose metadata were set
+// to reach beyond the storage.
+func (t *Tensor) readable() error {
+	if t.storage.dtype == Undefined || t.storage.mem == nil && t.layout.Numel() > 0 {
+		return errUninitialized
+	}
+	return t.inBounds()
+}
+
+// At returns the element of the given index; negative entries count from the
+// end.
 func At[T Element](t *Tensor, index ...int) (T, error) {
-	data, at, err := locate[T](t, index)
+	if err := t.readable(); err != nil {
+		return *new(T), err
+	}
+	data, err := Data[T](t.storage)
 	if err != nil {
-		return 0, err
+		return *new(T), err
+	}
+	at, err := t.layout.At(index...)
+	if err != nil {
+		return *new(T), err
 	}
 	return data[at], nil
 }
 
 // Set writes the element of the given index, which every view of the storage
-// then shows.
+// then shows. The first write to an uninitialized tensor allocates its storage
+// with the dtype of T.
 func Set[T Element](t *Tensor, value T, index ...int) error {
-	data, at, err := locate[T](t, index)
+	at, err := t.layout.At(index...)
+	if err != nil {
+		return err
+	}
+	data, err := MutableData[T](t)
 	if err != nil {
 		return err
 	}
@@ -128,17 +321,24 @@ func Set[T Element](t *Tensor, value T, index ...int) error {
 	return nil
 }
 
-func locate[T Element](t *Tensor, index []int) ([]T, int, error) {
-	data, err := Data[T](t.storage)
-	if err != nil {
-		return nil, 0, err
+// Address is the address of the element of the given index in this process.
+// It is the storage's plus the byte offset, and moves with the storage.
+func (t *Tensor) Address(index ...int) (uintptr, error) {
+	if err := t.readable(); err != nil {
+		return 0, err
 	}
 	at, err := t.layout.At(index...)
-	return data, at, err
+	if err != nil {
+		return 0, err
+	}
+	return addressOf(t.storage.mem) + uintptr(at*t.DType().Size()), nil
 }
 
 // Values returns all elements in row-major order of the indices.
 func Values[T Element](t *Tensor) ([]T, error) {
+	if err := t.readable(); err != nil {
+		return nil, err
+	}
 	data, err := Data[T](t.storage)
 	if err != nil {
 		return nil, err

@@ -2,43 +2,31 @@ package layouts_test
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// A torchCase is one line of views.jsonl.gz, recorded from PyTorch 1.13.
-type torchCase struct {
-	ID    string
-	DType string
-	Start struct {
-		Shape, Strides []int
-		Offset         int
+// vectors are the folders of cases recorded from PyTorch 1.13.
+func vectors() []string {
+	dirs := []string{filepath.Join("testdata", "torch")}
+	if dir := os.Getenv("TORCH_VECTORS"); dir != "" {
+		dirs = append(dirs, dir)
 	}
-	Ops []struct {
-		Op   string
-		Args json.RawMessage
-	}
-	Result *torchResult
-	Error  string
+	return dirs
 }
 
-type torchResult struct {
-	Shape, Strides []int
-	Offset, Numel  int
-	IsContiguous   bool `json:"is_contiguous"`
-	Values         []int
-}
-
-func readTorch(t *testing.T, path string) []torchCase {
+// eachLine decodes the lines of a gzipped file of JSON objects.
+func eachLine[T any](t *testing.T, path string, use func(T)) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -49,92 +37,264 @@ func readTorch(t *testing.T, path string) []torchCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cases []torchCase
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {
-		var c torchCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+		var c T
+		decoder := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		decoder.UseNumber() // a slice's end may be the largest int64
+		if err := decoder.Decode(&c); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		cases = append(cases, c)
+		use(c)
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return cases
 }
 
-// chain spells a case's operations as --view does, or returns false where one
-// of them is no view of ours: flip copies in PyTorch, and flatten copies where
-// strides do not allow a view.
-func chain(c torchCase) (string, bool) {
-	var calls []string
-	for _, op := range c.Ops {
-		if op.Op == "flip" || op.Op == "flatten" ||
-			!slices.ContainsFunc(layouts.ViewOps(), func(u string) bool { return strings.HasPrefix(u, op.Op+"(") }) {
-			return "", false
-		}
-		args := strings.Trim(string(op.Args), "[]")
-		if op.Op == "slice" && strings.Contains(args, "null") {
-			return "", false
-		}
-		calls = append(calls, op.Op+"("+args+")")
+// A viewCase is one line of views.jsonl.gz.
+type viewCase struct {
+	ID    string
+	DType string
+	Start struct {
+		Shape, Strides []int
+		Offset         int
+		StorageLen     int `json:"storage_len"`
 	}
-	return strings.Join(calls, "."), true
+	Ops    []torchOp
+	Result *torchResult
+	Error  string
 }
 
-// TestTorchViews replays the recorded view operations that Layout has.
+type torchOp struct {
+	Op   string
+	Args []any
+}
+
+type torchResult struct {
+	Shape, Strides   []int
+	Offset, Numel    int
+	IsContiguous     bool  `json:"is_contiguous"`
+	IsChannelsLast   bool  `json:"is_channels_last"`
+	IsChannelsLast3d bool  `json:"is_channels_last_3d"`
+	SharesStorage    *bool `json:"shares_storage"`
+	Values           []float64
+	Checksum         int64
+}
+
+// TestTorchViews replays every recorded chain of operations: equal in shape,
+// strides, offset, contiguity, sharing, values and checksum, and an error where
+// PyTorch errs, at the same operation.
 func TestTorchViews(t *testing.T) {
-	paths := []string{"testdata/torch/views.jsonl.gz"}
-	if dir := os.Getenv("TORCH_VECTORS"); dir != "" {
-		paths = append(paths, filepath.Join(dir, "views.jsonl.gz"))
-	}
-	for _, path := range paths {
+	for _, dir := range vectors() {
 		replayed, failing := 0, 0
-		for _, c := range readTorch(t, path) {
-			view, ok := chain(c)
-			if !ok {
-				continue
-			}
+		eachLine(t, filepath.Join(dir, "views.jsonl.gz"), func(c viewCase) {
 			replayed++
-			start, err := layouts.New(c.Start.Shape, c.Start.Strides, c.Start.Offset)
-			if err != nil {
-				t.Fatalf("%s: %v", c.ID, err)
-			}
-			got, err := start.Apply(view)
 			if c.Error != "" {
 				failing++
-				if err == nil {
-					t.Errorf("%s: %v.%s gives %v, PyTorch refuses: %s", c.ID, start, view, got, c.Error)
-				}
-				continue
 			}
-			if err != nil {
-				t.Errorf("%s: %v.%s: %v", c.ID, start, view, err)
-				continue
-			}
-			have := torchResult{Shape: got.Shape(), Strides: got.Strides(), Offset: got.Offset(),
-				Numel: got.Numel(), IsContiguous: got.IsContiguous()}
-			for at := range got.Offsets() { // the storage holds 0, 1, 2, ...
-				if have.Values = append(have.Values, at); len(have.Values) == 64 {
-					break
-				}
-			}
-			want := *c.Result
-			if c.DType != "int64" { // the others wrap, round, or are complex
-				have.Values, want.Values = nil, nil
-			}
-			if diff := cmp.Diff(normal(want), normal(have)); diff != "" {
-				t.Errorf("%s: %v.%s (-PyTorch +ours):\n%s", c.ID, start, view, diff)
-			}
-		}
-		t.Logf("%s: %d cases replayed, %d of them errors", path, replayed, failing)
-		if replayed < 500 || failing < 50 {
-			t.Errorf("%s: only %d cases replayed, %d of them errors", path, replayed, failing)
+			replay(t, c)
+		})
+		t.Logf("%s: %d cases replayed, %d of them errors", dir, replayed, failing)
+		if replayed == 0 {
+			t.Errorf("%s holds no case", dir)
 		}
 	}
 }
 
-// normal makes results comparable by their text: nil and empty lists are one.
-func normal(r torchResult) string { return fmt.Sprintf("%+v", r) }
+func replay(t *testing.T, c viewCase) {
+	start, err := startTensor(c)
+	if err != nil {
+		t.Fatalf("%s: %v", c.ID, err)
+	}
+	x := start
+	for i, op := range c.Ops {
+		y, err := applyOp(x, op)
+		last := i == len(c.Ops)-1
+		if err != nil {
+			if c.Error == "" || !last {
+				t.Errorf("%s: %v.%s%v: %v", c.ID, x.Layout(), op.Op, op.Args, err)
+			}
+			return
+		}
+		if c.Error != "" && last {
+			t.Errorf("%s: %v.%s%v gives %v, PyTorch refuses: %s", c.ID, x.Layout(), op.Op, op.Args, y.Layout(), c.Error)
+			return
+		}
+		x = y
+	}
+	have, err := resultOf(x, start)
+	if err != nil {
+		t.Errorf("%s: %v", c.ID, err)
+		return
+	}
+	want := *c.Result
+	if want.Numel == 0 {
+		want.SharesStorage, have.SharesStorage = nil, nil
+	}
+	for _, r := range []*torchResult{&want, have} { // nil and empty lists are one
+		r.Shape, r.Strides, r.Values = append([]int{}, r.Shape...), append([]int{}, r.Strides...), append([]float64{}, r.Values...)
+	}
+	if diff := cmp.Diff(want, *have); diff != "" {
+		t.Errorf("%s: %v of %v (-PyTorch +ours):\n%s", c.ID, c.Ops, start.Layout(), diff)
+	}
+}
+
+// startTensor is 0, 1, 2, ... in the case's dtype, seen as the case starts.
+func startTensor(c viewCase) (*layouts.Tensor, error) {
+	dtype, err := layouts.ParseDType(c.DType)
+	if err != nil {
+		return nil, err
+	}
+	all, err := layouts.Arange(dtype, c.Start.StorageLen)
+	if err != nil {
+		return nil, err
+	}
+	return all.AsStrided(c.Start.Shape, c.Start.Strides, c.Start.Offset)
+}
+
+// applyOp calls the tensor's method of the operation's name.
+func applyOp(x *layouts.Tensor, op torchOp) (*layouts.Tensor, error) {
+	var a []int // numbers
+	var lists [][]int
+	number := func(v any) int {
+		n, err := v.(json.Number).Int64()
+		if err != nil {
+			panic(err)
+		}
+		return int(n)
+	}
+	for _, arg := range op.Args {
+		list, isList := arg.([]any)
+		if !isList {
+			a = append(a, number(arg))
+			continue
+		}
+		numbers := []int{}
+		for _, n := range list {
+			numbers = append(numbers, number(n))
+		}
+		lists = append(lists, numbers)
+	}
+	need := map[string]int{"transpose": 2, "narrow": 3, "select": 2, "slice": 4, "unsqueeze": 1, "movedim": 2, "unfold": 3, "diagonal": 3, "unflatten": 1}
+	if len(a) < need[op.Op] {
+		return nil, fmt.Errorf("%s with arguments %v", op.Op, op.Args)
+	}
+	switch op.Op {
+	case "transpose":
+		return x.Transpose(a[0], a[1])
+	case "permute":
+		return x.Permute(a...)
+	case "t":
+		return x.T()
+	case "narrow":
+		return x.Narrow(a[0], a[1], a[2])
+	case "select":
+		return x.Select(a[0], a[1])
+	case "slice":
+		return x.Slice(a[0], a[1], a[2], a[3])
+	case "unsqueeze":
+		return x.Unsqueeze(a[0])
+	case "squeeze":
+		return x.Squeeze(a...)
+	case "expand", "broadcast_to":
+		return x.Expand(a...)
+	case "view":
+		return x.View(a...)
+	case "reshape":
+		return x.Reshape(a...)
+	case "flatten":
+		if len(a) == 0 {
+			a = []int{0, -1}
+		}
+		return x.Flatten(a[0], a[1])
+	case "unflatten":
+		return x.Unflatten(a[0], a[1:]...)
+	case "contiguous":
+		return x.Contiguous()
+	case "contiguous_channels_last":
+		return x.ContiguousIn(layouts.ChannelsLast)
+	case "contiguous_channels_last_3d":
+		return x.ContiguousIn(layouts.ChannelsLast3d)
+	case "clone":
+		return x.Clone()
+	case "flip":
+		return x.Flip(a...)
+	case "as_strided":
+		offset := x.Layout().Offset()
+		if len(a) > 0 {
+			offset = a[0]
+		}
+		return x.AsStrided(lists[0], lists[1], offset)
+	case "movedim":
+		return x.Movedim(a[0], a[1])
+	case "unfold":
+		return x.Unfold(a[0], a[1], a[2])
+	case "diagonal":
+		return x.Diagonal(a[0], a[1], a[2])
+	case "repeat":
+		return x.Repeat(a...)
+	}
+	return nil, fmt.Errorf("no operation %s", op.Op)
+}
+
+func resultOf(x, start *layouts.Tensor) (*torchResult, error) {
+	l := x.Layout()
+	shares := x.Storage() == start.Storage()
+	r := &torchResult{Shape: l.Shape(), Strides: l.Strides(), Offset: l.Offset(), Numel: l.Numel(), SharesStorage: &shares,
+		IsContiguous: l.IsContiguous(), IsChannelsLast: l.IsChannelsLast(), IsChannelsLast3d: l.IsChannelsLast3d()}
+	wide, err := x.To(layouts.Float64)
+	if err != nil {
+		return nil, err
+	}
+	values, err := layouts.Values[float64](wide)
+	if err != nil {
+		return nil, err
+	}
+	r.Values = values[:min(64, len(values))]
+	sum, modulus := new(big.Int), big.NewInt(1<<61-1)
+	for i, v := range values {
+		term := big.NewInt(int64(i + 1))
+		sum.Add(sum, term.Mul(term, big.NewInt(int64(v))))
+	}
+	r.Checksum = sum.Mod(sum, modulus).Int64()
+	return r, nil
+}
+
+// TestTorchBroadcast replays the recorded pairs of shapes.
+func TestTorchBroadcast(t *testing.T) {
+	type broadcastCase struct {
+		ID       string
+		A, B     []int
+		Shape    []int
+		AStrides []int `json:"a_strides"`
+		BStrides []int `json:"b_strides"`
+		Error    string
+	}
+	for _, dir := range vectors() {
+		replayed := 0
+		eachLine(t, filepath.Join(dir, "broadcast.jsonl.gz"), func(c broadcastCase) {
+			replayed++
+			a, errA := layouts.Contiguous(c.A...)
+			b, errB := layouts.Contiguous(c.B...)
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			both, err := layouts.Broadcast(a, b)
+			if (err != nil) != (c.Error != "") {
+				t.Errorf("%s: %v and %v: got %v, PyTorch %q", c.ID, c.A, c.B, err, c.Error)
+			}
+			if err != nil {
+				return
+			}
+			got := fmt.Sprint(both[0].Shape(), both[0].Strides(), both[1].Shape(), both[1].Strides())
+			if want := fmt.Sprint(c.Shape, c.AStrides, c.Shape, c.BStrides); got != want {
+				t.Errorf("%s: %v and %v: got %s, PyTorch %s", c.ID, c.A, c.B, got, want)
+			}
+		})
+		if replayed == 0 {
+			t.Errorf("%s holds no case", dir)
+		}
+	}
+}

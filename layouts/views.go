@@ -2,6 +2,7 @@ package layouts
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 )
 
@@ -75,6 +76,9 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 		return Layout{}, err
 	}
 	n := l.shape[d]
+	if start == -1 && n == 0 { // PyTorch wraps it as it wraps the dim of a scalar
+		start = 0
+	}
 	if start < -n || start > n {
 		return Layout{}, fmt.Errorf("narrow: start %d is out of range for dim %d of size %d", start, d, n)
 	}
@@ -133,39 +137,56 @@ func clampBound(i, n int) int {
 // size of -1 keeps the dimension; leading sizes add dimensions. A dimension
 // whose size does not change keeps its stride, a new leading one of size 1
 // gets the stride of a contiguous one (ATen/ExpandUtils.cpp,
-// inferExpandGeometry).
+// inferExpandGeometry). As in PyTorch, a size below -1 passes where the result
+// is empty anyway.
 func (l Layout) Expand(sizes ...int) (Layout, error) {
 	lead := len(sizes) - l.Rank()
 	if lead < 0 {
 		return Layout{}, fmt.Errorf("expand: %d sizes for a tensor of %d dims", len(sizes), l.Rank())
 	}
-	shape, strides := slices.Clone(sizes), make([]int, len(sizes))
+	m := Layout{slices.Clone(sizes), make([]int, len(sizes)), l.offset}
 	for i := len(sizes) - 1; i >= 0; i-- {
-		d := i - lead
-		size, stride := 1, 1
-		if d >= 0 {
+		size, stride := 1, 0 // of a new leading dim
+		if d := i - lead; d >= 0 {
 			size, stride = l.shape[d], l.strides[d]
-		} else if i+1 < len(sizes) {
-			stride = shape[i+1] * strides[i+1]
+			if sizes[i] == -1 {
+				m.shape[i] = size
+			}
+		} else if i+1 < len(sizes) && l.Rank() > 0 {
+			stride = m.shape[i+1] * m.strides[i+1]
 		}
-		want := sizes[i]
-		switch {
-		case want == -1 && d >= 0:
-			shape[i] = size
-		case want < 0:
-			return Layout{}, fmt.Errorf("expand: size %d of dim %d is not allowed (-1 keeps an existing dim, the tensor has %d)", want, i, l.Rank())
+		switch want := m.shape[i]; {
 		case want == size:
-		case size == 1:
-			stride = 0
-		default:
-			return Layout{}, fmt.Errorf("expand: dim %d has size %d and cannot become %d (only size 1 expands)", d, size, want)
+			m.strides[i] = stride
+		case want == -1 || want < 0 && size != 1:
+			return Layout{}, fmt.Errorf("expand: size %d of dim %d is not allowed (-1 keeps an existing dim, the tensor has %d)", want, i, l.Rank())
+		case size != 1:
+			return Layout{}, fmt.Errorf("expand: dim %d has size %d and cannot become %d (only size 1 expands)", i-lead, size, want)
 		}
-		strides[i] = stride
 	}
-	if l.Rank() == 0 {
-		clear(strides)
+	l, err := newMaybeNegative(m.shape, m.strides, m.offset)
+	if err != nil {
+		return Layout{}, fmt.Errorf("expand to %v: %w", sizes, err)
 	}
-	return New(shape, strides, l.offset)
+	return l, nil
+}
+
+// newMaybeNegative is New that lets negative sizes pass where PyTorch does: in
+// an empty tensor, if the product of the sizes up to the 0, taken as unsigned,
+// does not overflow (c10/util/safe_numerics.h, safe_multiplies_u64).
+func newMaybeNegative(shape, strides []int, offset int) (Layout, error) {
+	if !slices.ContainsFunc(shape, func(n int) bool { return n < 0 }) || !slices.Contains(shape, 0) {
+		return New(shape, strides, offset)
+	}
+	product := uint64(1)
+	for d, n := range shape {
+		high, low := bits.Mul64(product, uint64(n))
+		if high != 0 {
+			return Layout{}, fmt.Errorf("size %d of dim %d is negative", n, d)
+		}
+		product = low
+	}
+	return Layout{shape, strides, offset}, nil
 }
 
 // Flip reverses the given dimensions by negative strides. PyTorch has no such
@@ -312,40 +333,52 @@ func (l Layout) cannotMerge(d int, shape []int) error {
 	if l.Rank() < 2 {
 		return fmt.Errorf("shape %s does not fit %s", FormatShape(shape), FormatShape(l.shape))
 	}
-	return fmt.Errorf("%s cannot become shape %s without a copy: dims %d and %d do not merge (strides %d and %d, sizes %d and %d)",
-		l, FormatShape(shape), d-1, d, l.strides[d-1], l.strides[d], l.shape[d-1], l.shape[d])
+	return fmt.Errorf("%s cannot become shape %s without a copy: dims %d and %d do not merge, since stride %d is not %d*%d (size and stride of dim %d); reshape copies where it must, and a contiguous copy has the view",
+		l, FormatShape(shape), d-1, d, l.strides[d-1], l.shape[d], l.strides[d], d)
 }
 
 // Flatten merges the dimensions start to end, both included, into one. It
-// fails where their strides do not allow it; PyTorch copies there.
+// fails where their strides do not allow it; the tensor's Flatten copies there.
 func (l Layout) Flatten(start, end int) (Layout, error) {
-	a, err := l.dim("flatten", start)
+	a, b, err := l.span("flatten", start, end)
 	if err != nil {
 		return Layout{}, err
 	}
-	b, err := l.dim("flatten", end)
-	if err != nil {
-		return Layout{}, err
+	if a == b && l.Rank() > 0 {
+		return l, nil
 	}
-	if a > b {
-		return Layout{}, fmt.Errorf("flatten: start dim %d comes after end dim %d", a, b)
-	}
-	if l.Rank() == 0 {
-		return l.View(1)
-	}
-	merged := 1
-	for _, n := range l.shape[a : b+1] {
-		merged *= n
-	}
-	shape := slices.Concat(l.shape[:a], []int{merged}, l.shape[b+1:])
-	if a == b {
-		shape = l.shape
-	}
+	shape := l.merged(a, b)
 	strides, err := l.viewStrides(shape)
 	if err != nil {
 		return Layout{}, fmt.Errorf("flatten: %w", err)
 	}
 	return New(shape, strides, l.offset)
+}
+
+// span resolves a range of dims, both ends included.
+func (l Layout) span(op string, start, end int) (a, b int, err error) {
+	if a, err = l.dim(op, start); err != nil {
+		return 0, 0, err
+	}
+	if b, err = l.dim(op, end); err != nil {
+		return 0, 0, err
+	}
+	if a > b {
+		return 0, 0, fmt.Errorf("%s: start dim %d comes after end dim %d", op, a, b)
+	}
+	return a, b, nil
+}
+
+// merged is the shape with dims a to b made one; a 0-d shape becomes 1.
+func (l Layout) merged(a, b int) []int {
+	if l.Rank() == 0 {
+		return []int{1}
+	}
+	size := 1
+	for _, n := range l.shape[a : b+1] {
+		size *= n
+	}
+	return slices.Concat(l.shape[:a], []int{size}, l.shape[b+1:])
 }
 
 // Unflatten splits a dimension into several, whose sizes multiply to its own;
@@ -384,5 +417,175 @@ func (l Layout) Unsqueeze(dim int) (Layout, error) {
 	if d < l.Rank() {
 		stride = l.shape[d] * l.strides[d]
 	}
-	return New(slices.Insert(slices.Clone(l.shape), d, 1), slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
+	return newMaybeNegative(slices.Insert(slices.Clone(l.shape), d, 1), slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
+}
+
+// T swaps the two dimensions of a matrix; fewer dimensions stay as they are.
+func (l Layout) T() (Layout, error) {
+	switch l.Rank() {
+	case 0, 1:
+		return l, nil
+	case 2:
+		return l.Transpose(0, 1)
+	}
+	return Layout{}, fmt.Errorf("t: the tensor has %d dims (want at most 2; transpose swaps any two)", l.Rank())
+}
+
+// Squeeze drops the dimensions of size 1: of the given ones, or of all if none
+// is given.
+func (l Layout) Squeeze(dims ...int) (Layout, error) {
+	drop := make([]bool, max(l.Rank(), 1))
+	for d := range drop {
+		drop[d] = len(dims) == 0
+	}
+	for _, dim := range dims {
+		d, err := l.dim("squeeze", dim)
+		if err != nil {
+			return Layout{}, err
+		}
+		drop[d] = true
+	}
+	m := Layout{offset: l.offset}
+	for d, n := range l.shape {
+		if n != 1 || !drop[d] {
+			m.shape, m.strides = append(m.shape, n), append(m.strides, l.strides[d])
+		}
+	}
+	return m, nil
+}
+
+// Movedim takes the dimension src to the place dst; the others keep their
+// order.
+func (l Layout) Movedim(src, dst int) (Layout, error) {
+	from, err := l.dim("movedim", src)
+	if err != nil {
+		return Layout{}, err
+	}
+	to, err := l.dim("movedim", dst)
+	if err != nil || l.Rank() == 0 {
+		return l, err
+	}
+	var order []int
+	for d := range l.Rank() {
+		if d != from {
+			order = append(order, d)
+		}
+	}
+	return l.Permute(slices.Insert(order, to, from)...)
+}
+
+// Unfold replaces a dimension by the number of windows of size elements, step
+// apart, that fit in it, and appends a dimension for the index within a window
+// (ATen/native/TensorShape.cpp, unfold).
+func (l Layout) Unfold(dim, size, step int) (Layout, error) {
+	d, err := l.dim("unfold", dim)
+	if err != nil {
+		return Layout{}, err
+	}
+	n, stride := 1, 1
+	if l.Rank() > 0 {
+		n, stride = l.shape[d], l.strides[d]
+	}
+	switch {
+	case size < 0 && l.Numel() > 0 || size > n:
+		return Layout{}, fmt.Errorf("unfold: size %d does not fit dim %d of size %d (want 0 to %d)", size, d, n, n)
+	case step <= 0:
+		return Layout{}, fmt.Errorf("unfold: step %d is not positive", step)
+	}
+	shape, strides := append(l.Shape(), size), append(l.Strides(), stride)
+	if l.Rank() > 0 {
+		var ok bool
+		shape[d] = (n-size)/step + 1
+		if strides[d], ok = mulInt(stride, step); !ok {
+			return Layout{}, fmt.Errorf("unfold: step %d of stride %d overflows", step, stride)
+		}
+	}
+	return newMaybeNegative(shape, strides, l.offset)
+}
+
+// Diagonal drops two dimensions and appends their diagonal, offset above the
+// main one, or below it if negative (ATen/native/TensorShape.cpp, diagonal).
+func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
+	a, err := l.dim("diagonal", dim1)
+	if err != nil {
+		return Layout{}, err
+	}
+	b, err := l.dim("diagonal", dim2)
+	if err != nil {
+		return Layout{}, err
+	}
+	if a == b || l.Rank() < 2 {
+		return Layout{}, fmt.Errorf("diagonal: dims %d and %d are not two dims of %d", dim1, dim2, l.Rank())
+	}
+	skip, from := max(offset, 0), b
+	size := min(l.shape[a], l.shape[b]-skip)
+	if offset < 0 {
+		skip, from = -max(offset, -l.shape[a]), a // no further than the edge
+		size = min(l.shape[a]-skip, l.shape[b])
+	}
+	m := Layout{offset: l.offset}
+	if size = max(size, 0); size > 0 {
+		m.offset += skip * l.strides[from]
+	}
+	for d := range l.shape {
+		if d != a && d != b {
+			m.shape, m.strides = append(m.shape, l.shape[d]), append(m.strides, l.strides[d])
+		}
+	}
+	stride, ok := addInt(l.strides[a], l.strides[b])
+	if !ok {
+		return Layout{}, fmt.Errorf("diagonal: strides %d and %d overflow", l.strides[a], l.strides[b])
+	}
+	return New(append(m.shape, size), append(m.strides, stride), m.offset)
+}
+
+// AsStrided is any layout within a storage of length elements, whatever it is
+// called on. Strides and offset must not be negative, and no element may lie
+// beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
+func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
+	l, err := New(shape, strides, offset)
+	if err != nil {
+		return Layout{}, fmt.Errorf("as_strided: %w", err)
+	}
+	for d, s := range strides {
+		if s < 0 {
+			return Layout{}, fmt.Errorf("as_strided: stride %d of dim %d is negative", s, d)
+		}
+	}
+	if offset < 0 {
+		return Layout{}, fmt.Errorf("as_strided: offset %d is negative", offset)
+	}
+	if _, high := l.Extent(); l.Numel() > 0 && high >= length {
+		return Layout{}, fmt.Errorf("as_strided: %s reaches element %d of a storage of %d", l, high, length)
+	}
+	return l, nil
+}
+
+// Broadcast returns the common shape of several and the layouts expanded to
+// it: aligned at the last dim, sizes are equal or 1 (ATen/ExpandUtils.cpp,
+// infer_size).
+func Broadcast(ls ...Layout) ([]Layout, error) {
+	var shape []int
+	for _, l := range ls {
+		for len(shape) < l.Rank() {
+			shape = slices.Insert(shape, 0, 1)
+		}
+		lead := len(shape) - l.Rank()
+		for d, n := range l.shape {
+			switch have := &shape[lead+d]; {
+			case *have == 1:
+				*have = n
+			case n != 1 && n != *have:
+				return nil, fmt.Errorf("broadcast: sizes %d and %d of dim %d (counted from the last) do not match; equal sizes or 1 would", *have, n, d-l.Rank())
+			}
+		}
+	}
+	out := make([]Layout, len(ls))
+	for i, l := range ls {
+		var err error
+		if out[i], err = l.Expand(shape...); err != nil {
+			return nil, fmt.Errorf("broadcast: %w", err)
+		}
+	}
+	return out, nil
 }

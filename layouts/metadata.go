@@ -1,0 +1,261 @@
+package layouts
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// This file is the part of a tensor that changes in place, as
+// c10/core/TensorImpl keeps it: sizes and strides that are set rather than
+// derived, storage that comes with the first write, grows, and is kept or given
+// back. Metadata may thus reach beyond the storage; reading tells.
+
+type metadata struct {
+	frozen   bool // set by Detach: sizes, strides and offset must not change
+	reserved bool // set by Reserve and Extend: Resize keeps storage that is large enough
+}
+
+// Uninitialized returns a contiguous tensor without a dtype and without
+// memory; the first write gives it both (TensorImpl::raw_mutable_data).
+func Uninitialized(shape ...int) (*Tensor, error) {
+	layout, err := Contiguous(shape...)
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{storage: &Storage{dtype: Undefined}, layout: layout}, nil
+}
+
+// MutableData returns the whole storage for writing. It allocates the storage
+// of a tensor that has none, with the dtype of T, and refuses a storage of
+// another dtype.
+func MutableData[T Element](t *Tensor) ([]T, error) {
+	dtype := DTypeOf[T]()
+	if t.storage.dtype != Undefined && t.storage.dtype != dtype {
+		return nil, fmt.Errorf("storage holds %s, not %s (To converts)", t.storage.dtype, dtype)
+	}
+	if t.storage.mem == nil {
+		_, high := t.layout.Extent()
+		bytes, ok := mulInt(high+1, dtype.Size())
+		if !ok {
+			return nil, fmt.Errorf("%s of %s is more bytes than an int can count", t.layout, dtype)
+		}
+		t.storage.dtype, t.storage.mem = dtype, allocate(bytes)
+	}
+	if err := t.inBounds(); err != nil {
+		return nil, err
+	}
+	return words[T](t.storage), nil
+}
+
+var errFrozen = errors.New("the metadata of a detached tensor must not change")
+
+// set changes sizes and strides at the same offset, unless they are frozen.
+func (t *Tensor) set(shape, strides []int) error {
+	if t.meta.frozen {
+		return errFrozen
+	}
+	l, err := New(shape, strides, t.layout.offset)
+	if err != nil {
+		return err
+	}
+	t.layout = l
+	return nil
+}
+
+// SetSizesAndStrides sets both. A negative stride is filled in: 1 for the last
+// dim, else max(size, 1)*stride of the dim behind it
+// (TensorImpl::set_sizes_and_strides). Whether elements lie in the storage is
+// told when they are read.
+func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
+	if len(sizes) != len(strides) {
+		return fmt.Errorf("%d sizes do not go with %d strides", len(sizes), len(strides))
+	}
+	filled := slices.Clone(strides)
+	for d := len(sizes) - 1; d >= 0; d-- {
+		if filled[d] >= 0 {
+			continue
+		}
+		if filled[d] = 1; d < len(sizes)-1 {
+			var ok bool
+			if filled[d], ok = mulInt(max(sizes[d+1], 1), filled[d+1]); !ok {
+				return fmt.Errorf("the stride of dim %d overflows", d)
+			}
+		}
+	}
+	return t.set(sizes, filled)
+}
+
+// ResizeDim sets the number of dims. Those that it adds have size and stride 0,
+// so that the tensor is empty until they are set
+// (c10/core/impl/SizesAndStrides.h, resize).
+func (t *Tensor) ResizeDim(rank int) error {
+	if rank < 0 {
+		return fmt.Errorf("%d is no number of dims", rank)
+	}
+	shape, strides := make([]int, rank), make([]int, rank)
+	copy(shape, t.layout.shape)
+	copy(strides, t.layout.strides)
+	return t.set(shape, strides)
+}
+
+// setContiguous sets sizes with row-major strides.
+func (t *Tensor) setContiguous(sizes []int) error {
+	if _, err := checkedNumel(sizes); err != nil {
+		return err
+	}
+	return t.set(sizes, contiguousStrides(sizes))
+}
+
+// A KeepRule says when Resize keeps a storage that is larger than needed, as
+// Caffe2's flags caffe2_keep_on_shrink and caffe2_max_keep_on_shrink_memory.
+type KeepRule struct {
+	OnShrink   bool
+	MaxSurplus int // bytes
+}
+
+// KeepAlways is Caffe2's default.
+var KeepAlways = KeepRule{OnShrink: true, MaxSurplus: math.MaxInt}
+
+// Resize sets contiguous sizes. Where their number of elements changes, a
+// storage that is too small is given up, and so is one that the rule does not
+// keep; the next write allocates anew. A reserved storage is kept whatever the
+// rule, if it is large enough (TensorImpl::HandleResize).
+func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
+	before := t.layout.Numel()
+	if err := t.setContiguous(sizes); err != nil {
+		return err
+	}
+	if t.layout.Numel() == before || t.storage.mem == nil {
+		return nil
+	}
+	need, ok := mulInt(t.layout.offset+t.layout.Numel(), t.DType().Size())
+	surplus := len(t.storage.mem) - need
+	keep := ok && surplus >= 0 && (t.meta.reserved || rule.OnShrink && surplus <= rule.MaxSurplus)
+	if !keep {
+		t.storage.mem = nil
+	}
+	return nil
+}
+
+// ResizeTo is PyTorch's resize_: it does nothing if the sizes are the same,
+// else sets contiguous ones, keeps the offset, and grows the storage, with its
+// content, where it is too small; it never shrinks (ATen/native/Resize.h).
+func (t *Tensor) ResizeTo(sizes ...int) error {
+	if slices.Equal(sizes, t.layout.shape) {
+		return nil
+	}
+	before := t.layout
+	if err := t.setContiguous(sizes); err != nil {
+		return err
+	}
+	if err := t.grow(); err != nil {
+		t.layout = before
+		return err
+	}
+	return nil
+}
+
+// grow makes the storage, if there is one, hold the layout.
+func (t *Tensor) grow() error {
+	_, high := t.layout.Extent()
+	need, ok := mulInt(high+1, t.DType().Size())
+	if !ok {
+		return fmt.Errorf("%s of %s is more bytes than an int can count", t.layout, t.DType())
+	}
+	if t.storage.mem != nil && t.layout.Numel() > 0 && len(t.storage.mem) < need {
+		old := t.storage.mem
+		t.storage.mem = allocate(need)
+		copy(t.storage.mem, old)
+	}
+	return nil
+}
+
+// Reserve makes room for outer entries of the first dim, without changing the
+// sizes; content is lost where the storage must grow, and storage that other
+// tensors may see is refused (TensorImpl::ReserveSpace).
+func (t *Tensor) Reserve(outer int) error {
+	switch {
+	case t.layout.Rank() == 0 || !t.layout.IsContiguous():
+		return fmt.Errorf("reserve wants a contiguous tensor of at least one dim, this is %s", t.layout)
+	case t.DType() == Undefined:
+		return errUninitialized
+	case t.storage.shared:
+		return errors.New("reserve: other tensors share the storage")
+	}
+	sizes := t.layout.Shape()
+	sizes[0] = outer
+	numel, err := checkedNumel(sizes)
+	if err != nil {
+		return err
+	}
+	need, ok := mulInt(numel, t.DType().Size())
+	if !ok {
+		return fmt.Errorf("%s of %s is more bytes than an int can count", FormatShape(sizes), t.DType())
+	}
+	if need > len(t.storage.mem) {
+		t.layout.offset = 0
+		t.storage.mem = allocate(need)
+		t.meta.reserved = true
+	}
+	return nil
+}
+
+// Extend adds num entries to the first dim and keeps the content. Where the
+// storage must grow, it grows to at least growth percent above the old size of
+// that dim, and is reserved from then on (TensorImpl::Extend).
+func (t *Tensor) Extend(num int, growth float64) error {
+	if t.layout.Rank() == 0 || !t.layout.IsContiguous() || num < 0 || growth < 0 {
+		return fmt.Errorf("extend by %d, growing by %v%%, wants a contiguous tensor of at least one dim and nothing negative; this is %s", num, growth, t.layout)
+	}
+	before, was := t.layout, t.layout.shape[0]
+	sizes := t.layout.Shape()
+	sizes[0] += num
+	if err := t.setContiguous(sizes); err != nil {
+		return err
+	}
+	if t.storage.mem == nil {
+		return nil
+	}
+	have := len(t.storage.mem)
+	need, ok := mulInt(t.layout.offset+t.layout.Numel(), t.DType().Size())
+	if ok && need <= have {
+		return nil
+	}
+	roomy := slices.Clone(sizes)
+	roomy[0] = max(sizes[0], int(math.Ceil(float64(was)*(1+growth/100))))
+	err := t.setContiguous(roomy)
+	if err == nil {
+		err = t.grow()
+	}
+	if err != nil {
+		t.layout = before
+		return err
+	}
+	t.meta.reserved = true
+	return t.setContiguous(sizes)
+}
+
+// ReshapeInPlace sets contiguous sizes with as many elements as before. It
+// wants a contiguous tensor (TensorImpl::Reshape).
+func (t *Tensor) ReshapeInPlace(sizes ...int) error {
+	numel, err := checkedNumel(sizes)
+	if err != nil {
+		return err
+	}
+	if numel != t.layout.Numel() || !t.layout.IsContiguous() {
+		return fmt.Errorf("reshape in place to %s wants a contiguous tensor of %d elements, this is %s", FormatShape(sizes), numel, t.layout)
+	}
+	return t.setContiguous(sizes)
+}
+
+// Detach returns a tensor with a copy of the metadata that shares the storage.
+// Unless allowed, its sizes and strides must not change afterwards
+// (TensorImpl::shallow_copy_and_detach, allow_tensor_metadata_change).
+func (t *Tensor) Detach(allowMetadataChange bool) *Tensor {
+	t.storage.shared = true
+	d := *t
+	d.meta.frozen = !allowMetadataChange
+	return &d
+}

@@ -1,0 +1,186 @@
+package layouts
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// maxPrinted is the number of elements from which PyTorch prints an excerpt.
+const maxPrinted = 1000
+
+// lineWidth is PyTorch's default.
+const lineWidth = 80
+
+// String prints the tensor as PyTorch does with its default options
+// (torch/_tensor_str.py). More than 1000 elements are left out.
+func (t *Tensor) String() string {
+	if err := t.readable(); err != nil {
+		return fmt.Sprintf("tensor(<%v>, %s)", err, t.layout)
+	}
+	const prefix = "tensor("
+	var suffixes []string
+	body := "[]"
+	switch numel := t.layout.Numel(); {
+	case numel == 0:
+		if t.layout.Rank() != 1 {
+			suffixes = append(suffixes, "size="+tuple(t.layout.shape))
+		}
+		if t.DType() != Float32 {
+			suffixes = append(suffixes, "dtype=torch."+t.DType().String())
+		}
+	case numel > maxPrinted:
+		body = "..."
+		suffixes = []string{"size=" + tuple(t.layout.shape), "dtype=torch." + t.DType().String()}
+	default:
+		body = t.format(len(prefix))
+		if d := t.DType(); d != Float32 && d != Int64 && d != Bool && d != Complex64 {
+			suffixes = append(suffixes, "dtype=torch."+d.String())
+		}
+	}
+	return addSuffixes(prefix+body, suffixes, len(prefix))
+}
+
+func tuple(shape []int) string {
+	text := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(shape), "[]")), ", ")
+	if len(shape) == 1 {
+		text += ","
+	}
+	return "(" + text + ")"
+}
+
+func addSuffixes(text string, suffixes []string, indent int) string {
+	last := len(text) - strings.LastIndex(text, "\n") + 1
+	for _, s := range suffixes {
+		if last+len(s)+2 > lineWidth {
+			text += ",\n" + strings.Repeat(" ", indent) + s
+			last = indent + len(s)
+		} else {
+			text += ", " + s
+			last += len(s) + 2
+		}
+	}
+	return text + ")"
+}
+
+// format writes the elements in nested brackets, each as wide as the widest.
+func (t *Tensor) format(indent int) string {
+	cells, width := t.cells()
+	next := 0
+	var write func(dim, indent int) string
+	write = func(dim, indent int) string {
+		if dim == t.layout.Rank() {
+			next++
+			return cells[next-1]
+		}
+		entries := make([]string, t.layout.shape[dim])
+		for i := range entries {
+			entries[i] = write(dim+1, indent+1)
+		}
+		if dim < t.layout.Rank()-1 {
+			return "[" + strings.Join(entries, ","+strings.Repeat("\n", t.layout.Rank()-1-dim)+strings.Repeat(" ", indent+1)) + "]"
+		}
+		perLine := max((lineWidth-indent)/(width+2), 1)
+		var lines []string
+		for len(entries) > 0 {
+			n := min(perLine, len(entries))
+			lines = append(lines, strings.Join(entries[:n], ", "))
+			entries = entries[n:]
+		}
+		return "[" + strings.Join(lines, ",\n"+strings.Repeat(" ", indent+1)) + "]"
+	}
+	return write(0, indent)
+}
+
+// cells formats every element in row-major order, padded to the same width.
+func (t *Tensor) cells() (cells []string, width int) {
+	switch t.DType() {
+	case Bool, Uint8, Int8, Int16, Int32, Int64:
+		if t.DType() == Bool {
+			for _, v := range must(Values[bool](t)) {
+				cells = append(cells, map[bool]string{false: "False", true: "True"}[v])
+			}
+		} else {
+			for _, v := range must(Values[int64](must(t.To(Int64)))) {
+				cells = append(cells, strconv.FormatInt(v, 10))
+			}
+		}
+		return pad(cells)
+	case Complex64, Complex128:
+		var re, im []float64
+		for _, v := range must(Values[complex128](must(t.To(Complex128)))) {
+			re, im = append(re, real(v)), append(im, imag(v))
+		}
+		re1, width1 := floatCells(re)
+		im1, width2 := floatCells(im)
+		for i := range re1 {
+			part := strings.TrimLeft(im1[i], " ") + "j"
+			if part[0] != '-' && part[0] != '+' {
+				part = "+" + part
+			}
+			cells = append(cells, re1[i]+part)
+		}
+		return cells, width1 + width2 + 1
+	}
+	return floatCells(must(Values[float64](must(t.To(Float64)))))
+}
+
+// must is for conversions of a tensor that has been found readable.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func pad(cells []string) ([]string, int) {
+	width := 1
+	for _, c := range cells {
+		width = max(width, len(c))
+	}
+	for i, c := range cells {
+		cells[i] = strings.Repeat(" ", width-len(c)) + c
+	}
+	return cells, width
+}
+
+// floatCells chooses between whole numbers, four decimals and exponents as
+// torch/_tensor_str.py's _Formatter does.
+func floatCells(values []float64) ([]string, int) {
+	least, most, whole, finite := math.Inf(1), 0.0, true, false
+	for _, v := range values {
+		if v == 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+			continue
+		}
+		finite = true
+		least, most = min(least, math.Abs(v)), max(most, math.Abs(v))
+		whole = whole && v == math.Ceil(v)
+	}
+	form, digits, point := byte('f'), 4, ""
+	switch {
+	case finite && (most/least > 1000 || most > 1e8 || !whole && least < 1e-4):
+		form = 'e'
+	case whole:
+		digits, point = 0, "."
+	}
+	width := 1
+	cells := make([]string, len(values))
+	for i, v := range values {
+		switch {
+		case math.IsNaN(v):
+			cells[i] = "nan"
+		case math.IsInf(v, 0):
+			cells[i] = strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(v, 'f', 0, 64), "+"))
+		default:
+			cells[i] = strconv.FormatFloat(v, form, digits, 64) + point
+			if v != 0 { // only these decide the width
+				width = max(width, len(cells[i]))
+			}
+		}
+	}
+	for i, c := range cells {
+		cells[i] = strings.Repeat(" ", max(width-len(c), 0)) + c
+	}
+	return cells, width
+}

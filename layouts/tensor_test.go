@@ -1,0 +1,461 @@
+package layouts_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// A chained applies views one after the other and keeps the first error, so
+// that the examples read as the articles do.
+func apply(x *layouts.Tensor, chain string) *layouts.Tensor {
+	y, err := x.Apply(chain)
+	if err != nil {
+		panic(err)
+	}
+	return y
+}
+
+func arange(n int, chain string) *layouts.Tensor {
+	x, err := layouts.Arange(layouts.Int64, n)
+	if err != nil {
+		panic(err)
+	}
+	return apply(x, chain)
+}
+
+func ok(x *layouts.Tensor, err error) *layouts.Tensor {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// The transpose of a matrix is the same storage seen with other strides;
+// contiguous() copies it in the order of its indices.
+func Example_transposeAndContiguous() {
+	a := arange(12, "view(3,4)")
+	b := apply(a, "transpose(0,1)")
+	fmt.Println(a.Layout().Strides(), b.Layout().Strides(), a.Storage() == b.Storage())
+	_, err := b.View(-1)
+	fmt.Println(err)
+	c := ok(b.Contiguous())
+	fmt.Println(c.Layout().Strides(), c.Storage() == b.Storage())
+	fmt.Println(ok(c.View(-1)))
+	// Output:
+	// [4 1] [1 4] true
+	// view: shape 4x3, strides (1, 4), offset 0 cannot become shape 12 without a copy: dims 0 and 1 do not merge, since stride 1 is not 3*4 (size and stride of dim 1); reshape copies where it must, and a contiguous copy has the view
+	// [3 1] false
+	// tensor([ 0,  4,  8,  1,  5,  9,  2,  6, 10,  3,  7, 11])
+}
+
+func Example_strides() {
+	for _, shape := range [][]int{{1, 2, 3, 4}, {2, 3, 4}} {
+		l, _ := layouts.Contiguous(shape...)
+		fmt.Println(l)
+	}
+	// Output:
+	// shape 1x2x3x4, strides (24, 12, 4, 1), offset 0
+	// shape 2x3x4, strides (12, 4, 1), offset 0
+}
+
+// x[1:, 1:3] of a 3x4 matrix.
+func Example_slice() {
+	x := arange(12, "view(3,4)")
+	y := apply(x, "slice(0,1,3).slice(1,1,3)")
+	fmt.Println(y.Layout())
+	fmt.Println(y)
+	// Output:
+	// shape 2x2, strides (4, 1), offset 5
+	// tensor([[ 5,  6],
+	//         [ 9, 10]])
+}
+
+func Example_expandAndRepeat() {
+	row := arange(3, "view(1,3)")
+	fmt.Println(apply(row, "expand(4,3)").Layout())
+	column := arange(2, "view(2,1)")
+	r := ok(column.Repeat(1, 3))
+	fmt.Println(r.Layout(), r.Storage() == column.Storage())
+	x := arange(6, "view(2,3)")
+	fmt.Println(apply(x, "unsqueeze(2).expand(2,3,3)").Layout())
+	fmt.Println(apply(ok(arange(6, "view(2,3,1)").Repeat(1, 1, 8)), "view(2,-1,2)").Layout())
+	// Output:
+	// shape 4x3, strides (0, 1), offset 0
+	// shape 2x3, strides (3, 1), offset 0 false
+	// shape 2x3x3, strides (3, 1, 0), offset 0
+	// shape 2x12x2, strides (24, 2, 1), offset 0
+}
+
+func Example_narrow() {
+	x := arange(12, "view(3,4)")
+	y := apply(x, "narrow(1,1,2)")
+	fmt.Println(y.Layout())
+	// Output:
+	// shape 3x2, strides (4, 1), offset 1
+}
+
+// The offset of an element is the sum of index times stride.
+func Example_offsets() {
+	a := arange(4, "view(2,2)")
+	at, _ := a.Layout().At(1, 0)
+	fmt.Println(at, "= 1*2 + 0*1")
+	fmt.Println(apply(a, "select(0,1)").Layout())
+	first, _ := a.Address(0, 0)
+	second, _ := a.Address(1, 0)
+	fmt.Println(second-first, "B apart")
+	// Output:
+	// 2 = 1*2 + 0*1
+	// shape 2, strides (1), offset 2
+	// 16 B apart
+}
+
+func Example_sharedStorage() {
+	x := arange(6, "view(2,3)")
+	y := apply(x, "t()")
+	if err := layouts.Set[int64](x, 42, 0, 0); err != nil {
+		panic(err)
+	}
+	v, _ := layouts.At[int64](y, 0, 0)
+	fmt.Println(v)
+	// Output:
+	// 42
+}
+
+func Example_channelsLast() {
+	l, _ := layouts.Contiguous(32, 64, 56, 56)
+	x := ok(layouts.NewTensor(mustStorage(layouts.Float32, l.Numel()), l))
+	y := ok(x.ContiguousIn(layouts.ChannelsLast))
+	fmt.Println(y.Layout(), y.Layout().IsContiguous(), y.Layout().IsChannelsLast())
+	fmt.Println(y.Layout().ByteStrides(layouts.Float32))
+	// Output:
+	// shape 32x64x56x56, strides (200704, 1, 3584, 64), offset 0 false true
+	// [802816 4 14336 256]
+}
+
+func mustStorage(d layouts.DType, n int) *layouts.Storage {
+	s, err := layouts.NewStorage(d, n)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func Example_broadcast() {
+	a, _ := layouts.Contiguous(4, 3)
+	b, _ := layouts.Contiguous(1, 3)
+	both, _ := layouts.Broadcast(a, b)
+	fmt.Println(both[0].Strides(), both[1].Strides())
+	_, err := layouts.Broadcast(a, must(layouts.Contiguous(2, 3)))
+	fmt.Println(err)
+	// Output:
+	// [3 1] [0 1]
+	// broadcast: sizes 4 and 2 of dim -2 (counted from the last) do not match; equal sizes or 1 would
+}
+
+func must(l layouts.Layout, err error) layouts.Layout {
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// TestMetadata goes through what the articles tell of TensorImpl.
+func TestMetadata(t *testing.T) {
+	check := func(x *layouts.Tensor, want string) {
+		t.Helper()
+		if got := x.Layout().String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	refused := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	// Uninitialized until the first write, which allocates with its dtype.
+	u := ok(layouts.Uninitialized(2, 3))
+	_, err := layouts.At[float32](u, 0, 0)
+	refused(err, "uninitialized")
+	_, err = u.Contiguous()
+	do(err) // metadata alone
+	_, err = u.Clone()
+	refused(err, "uninitialized")
+	if u.DType() != layouts.Undefined || u.Storage().Bytes() != 0 {
+		t.Errorf("an uninitialized tensor is %s of %d B", u.DType(), u.Storage().Bytes())
+	}
+	do(layouts.Set[float32](u, 7, 1, 2))
+	if v, err := layouts.At[float32](u, 1, 2); v != 7 || err != nil || u.DType() != layouts.Float32 || u.Storage().Bytes() != 24 {
+		t.Errorf("after the first write: %v, %v, %s of %d B", v, err, u.DType(), u.Storage().Bytes())
+	}
+	refused(layouts.Set[float64](u, 7, 0, 0), "storage holds float32, not float64")
+
+	// Sizes and strides together; negative strides are filled in.
+	x := arange(24, "view(2,3,4)")
+	refused(x.SetSizesAndStrides([]int{2, 3}, []int{1}), "2 sizes do not go with 1 strides")
+	do(x.SetSizesAndStrides([]int{2, 3, 4}, []int{-1, -1, -1}))
+	check(x, "shape 2x3x4, strides (12, 4, 1), offset 0")
+	do(x.SetSizesAndStrides([]int{2, 0, 4}, []int{-1, 7, -1}))
+	check(x, "shape 2x0x4, strides (7, 7, 1), offset 0")
+	do(x.SetSizesAndStrides([]int{4, 100}, []int{-1, 3}))
+	check(x, "shape 4x100, strides (300, 3), offset 0")
+	_, err = layouts.Values[int64](x)
+	refused(err, "reaches elements 0 to 1197 of a storage of 24")
+
+	// The number of dims: new ones are 0.
+	x = arange(24, "view(4,6)")
+	do(x.ResizeDim(3))
+	check(x, "shape 4x6x0, strides (6, 1, 0), offset 0")
+	do(x.ResizeDim(1))
+	check(x, "shape 4, strides (6), offset 0")
+	refused(x.ResizeDim(-1), "no number of dims")
+
+	// Resize: within capacity the storage is kept, beyond it is given up.
+	x = arange(24, "")
+	before := x.Storage()
+	do(x.Resize(layouts.KeepAlways, 3, 4))
+	if v, err := layouts.At[int64](x, 2, 3); v != 11 || err != nil || x.Storage() != before || x.Storage().Bytes() != 192 {
+		t.Errorf("after shrinking: %v, %v, %d B", v, err, x.Storage().Bytes())
+	}
+	do(x.Resize(layouts.KeepAlways, 5, 5))
+	_, err = layouts.At[int64](x, 0, 0)
+	refused(err, "uninitialized")
+	do(layouts.Set[int64](x, 1, 4, 4))
+	if x.Storage().Bytes() != 200 {
+		t.Errorf("after growing: %d B", x.Storage().Bytes())
+	}
+	for _, c := range []struct {
+		rule layouts.KeepRule
+		kept bool
+	}{{layouts.KeepRule{OnShrink: false}, false}, {layouts.KeepRule{OnShrink: true, MaxSurplus: 95}, false}, {layouts.KeepRule{OnShrink: true, MaxSurplus: 96}, true}} {
+		y := arange(24, "")
+		do(y.Resize(c.rule, 12))
+		if kept := y.Storage().Bytes() == 192; kept != c.kept {
+			t.Errorf("%+v: kept %v", c.rule, kept)
+		}
+	}
+
+	// resize_: same sizes change nothing, others are contiguous at the same
+	// offset; the storage grows with its content and never shrinks.
+	x = arange(12, "view(3,4).t()")
+	do(x.ResizeTo(4, 3))
+	check(x, "shape 4x3, strides (1, 4), offset 0")
+	x = arange(12, "narrow(0,2,4)")
+	do(x.ResizeTo(5, 4))
+	check(x, "shape 5x4, strides (4, 1), offset 2")
+	if v, err := layouts.At[int64](x, 2, 1); v != 11 || err != nil || x.Storage().Len() != 22 {
+		t.Errorf("after resize_: %v, %v, %d elements", v, err, x.Storage().Len())
+	}
+
+	// Reserve and extend.
+	x = ok(layouts.Arange(layouts.Int64, 6))
+	do(x.ReshapeInPlace(2, 3))
+	do(x.Reserve(10))
+	if x.Storage().Bytes() != 240 {
+		t.Errorf("reserved %d B", x.Storage().Bytes())
+	}
+	do(x.Resize(layouts.KeepRule{}, 1, 3)) // a reserved storage is kept whatever the rule
+	if x.Storage().Bytes() != 240 {
+		t.Errorf("of the reserved, %d B are left", x.Storage().Bytes())
+	}
+	do(x.Resize(layouts.KeepRule{}, 11, 3))
+	if x.Storage().Bytes() != 0 {
+		t.Errorf("too small a storage is kept: %d B", x.Storage().Bytes())
+	}
+	x = ok(layouts.Arange(layouts.Int64, 6))
+	do(x.ReshapeInPlace(2, 3))
+	do(x.Extend(1, 50))
+	check(x, "shape 3x3, strides (3, 1), offset 0")
+	if v, err := layouts.At[int64](x, 1, 2); v != 5 || err != nil || x.Storage().Len() != 9 {
+		t.Errorf("extended: %v, %v, %d elements", v, err, x.Storage().Len())
+	}
+	do(x.Extend(1, 100))
+	if x.Storage().Len() != 18 {
+		t.Errorf("extended by 100%%: %d elements", x.Storage().Len())
+	}
+	do(x.Extend(2, 100)) // within what is there
+	if x.Storage().Len() != 18 || x.Layout().Size(0) != 6 {
+		t.Errorf("extended within capacity: %v of %d elements", x.Layout(), x.Storage().Len())
+	}
+	refused(x.Extend(-1, 0), "nothing negative")
+	apply(x, "t()")
+	refused(x.Reserve(100), "other tensors share the storage")
+
+	// Reshape in place keeps the number of elements.
+	refused(x.ReshapeInPlace(4, 4), "wants a contiguous tensor of 16 elements")
+	do(x.ReshapeInPlace(18))
+	refused(apply(arange(6, "view(2,3)"), "t()").ReshapeInPlace(6), "wants a contiguous tensor")
+
+	// Detach shares storage and may forbid changes of metadata.
+	d := x.Detach(false)
+	if d.Storage() != x.Storage() {
+		t.Error("detach copies")
+	}
+	for _, err := range []error{d.SetSizesAndStrides([]int{1}, []int{1}), d.ResizeDim(2), d.Resize(layouts.KeepAlways, 2), d.ResizeTo(2), d.ReshapeInPlace(2, 9), d.Extend(1, 0)} {
+		refused(err, "must not change")
+	}
+	do(x.ReshapeInPlace(3, 6))
+	check(d, "shape 18, strides (1), offset 0")
+	free := x.Detach(true)
+	do(free.ReshapeInPlace(18))
+	check(x, "shape 3x6, strides (6, 1), offset 0")
+}
+
+// TestQuestions compares what strides decide with a look at every element.
+func TestQuestions(t *testing.T) {
+	yes := 0
+	rapid.Check(t, func(t *rapid.T) {
+		rank := rapid.IntRange(0, 4).Draw(t, "rank")
+		shape := rapid.SliceOfN(rapid.IntRange(0, 4), rank, rank).Draw(t, "shape")
+		strides := rapid.SliceOfN(rapid.IntRange(-6, 30), rank, rank).Draw(t, "strides")
+		l, err := layouts.New(shape, strides, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int]bool{}
+		for at := range l.Offsets() {
+			seen[at] = true
+		}
+		if want := len(seen) < l.Numel(); l.Overlaps() != want {
+			t.Fatalf("%v overlaps: %v, want %v", l, l.Overlaps(), want)
+		}
+		low, high := l.Extent()
+		if l.Numel() > 0 && (!seen[low] || !seen[high]) {
+			t.Fatalf("%v reaches %d to %d", l, low, high)
+		}
+		if l.IsDense() && l.Numel() > 0 && (len(seen) != l.Numel() || high-low+1 != len(seen)) {
+			t.Fatalf("%v is said to be dense", l)
+		}
+		if l.Overlaps() {
+			yes++
+		}
+	})
+	if yes == 0 {
+		t.Error("no layout overlapped")
+	}
+	// Cases where the rules of channels_last part ways.
+	for _, c := range []struct {
+		shape, strides        []int
+		contiguous, last, old bool
+	}{
+		{[]int{2, 3, 4, 5}, []int{60, 1, 15, 3}, false, true, true},
+		{[]int{2, 3, 4, 5}, []int{60, 20, 5, 1}, true, false, false},
+		{[]int{2, 1, 4, 5}, []int{20, 20, 5, 1}, true, true, false},
+		{[]int{2, 1, 4, 5}, []int{20, 1, 5, 1}, true, true, true},
+		{[]int{2, 3, 1, 1}, []int{3, 1, 1, 1}, true, true, false},
+		{[]int{2, 3, 1, 1}, []int{3, 1, 3, 3}, true, true, true},
+		{[]int{2, 3, 4, 0}, []int{0, 1, 0, 3}, true, true, false},
+	} {
+		l := must(layouts.New(c.shape, c.strides, 0))
+		if l.IsContiguous() != c.contiguous || l.IsChannelsLast() != c.last || l.HasChannelsLastStrides() != c.old {
+			t.Errorf("%v: contiguous %v, channels last %v, older rule %v; want %v, %v, %v", l, l.IsContiguous(), l.IsChannelsLast(),
+				l.HasChannelsLastStrides(), c.contiguous, c.last, c.old)
+		}
+	}
+}
+
+// TestCopiesKeepValues: whatever the view, its copies hold its values, and
+// reshaping there and back changes nothing.
+func TestCopiesKeepValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 4).Draw(t, "shape")
+		numel := 1
+		for _, n := range shape {
+			numel *= n
+		}
+		x := ok(ok(layouts.Arange(layouts.Int64, numel)).View(shape...))
+		x = ok(x.Permute(rapid.Permutation(upTo(len(shape))).Draw(t, "perm")...))
+		d := rapid.IntRange(0, len(shape)-1).Draw(t, "dim")
+		x = ok(x.Slice(d, rapid.IntRange(0, 2).Draw(t, "start"), 9, rapid.IntRange(1, 2).Draw(t, "step")))
+		want, err := layouts.Values[int64](x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flat := ok(x.Reshape(-1))
+		twice := ok(ok(x.Flip(d)).Flip(d))
+		repeated := ok(ok(x.Unsqueeze(0)).Repeat(append([]int{2}, ones(len(shape))...)...))
+		for name, y := range map[string]*layouts.Tensor{"contiguous": ok(x.Contiguous()), "clone": ok(x.Clone()), "reshape": flat,
+			"back": ok(flat.Reshape(x.Layout().Shape()...)), "flip twice": twice, "repeat": ok(repeated.Select(0, 1)),
+			"float64 and back": ok(ok(x.To(layouts.Float64)).To(layouts.Int64))} {
+			got, err := layouts.Values[int64](y)
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%s of %v is %v, %v, want %v", name, x.Layout(), got, err, want)
+			}
+		}
+		if c := ok(x.Contiguous()); (c == x) != x.Layout().IsContiguous() || !c.Layout().IsContiguous() {
+			t.Fatalf("contiguous of %v is %v", x.Layout(), c.Layout())
+		}
+		if _, err := x.View(-1); (err == nil) != (flat.Storage() == x.Storage()) {
+			t.Fatalf("%v: view gives %v, but reshape shares: %v", x.Layout(), err, flat.Storage() == x.Storage())
+		}
+	})
+}
+
+func ones(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = 1
+	}
+	return s
+}
+
+// TestNoOverflow: sizes and strides beyond int64 are refused everywhere.
+func TestNoOverflow(t *testing.T) {
+	const big = math.MaxInt
+	x := arange(4, "view(1,4)")
+	for name, f := range map[string]func() (*layouts.Tensor, error){
+		"expand":      func() (*layouts.Tensor, error) { return x.Expand(big, 4) },
+		"expand lead": func() (*layouts.Tensor, error) { return x.Expand(1<<40, 1<<40, 4) },
+		"view":        func() (*layouts.Tensor, error) { return x.View(big, big) },
+		"reshape":     func() (*layouts.Tensor, error) { return x.Reshape(1<<32, 1<<32, 4) },
+		"unflatten":   func() (*layouts.Tensor, error) { return x.Unflatten(1, 1<<62, 4, 1) },
+		"as_strided":  func() (*layouts.Tensor, error) { return x.AsStrided([]int{2}, []int{big}, big) },
+		"as_strided 2": func() (*layouts.Tensor, error) {
+			return x.AsStrided([]int{3, 3}, []int{big / 2, big / 2}, 0)
+		},
+		"repeat":  func() (*layouts.Tensor, error) { return x.Repeat(big, 2) },
+		"zeros":   func() (*layouts.Tensor, error) { return layouts.Zeros(layouts.Complex128, 1<<60) },
+		"zeros 2": func() (*layouts.Tensor, error) { return layouts.Zeros(layouts.Uint8, 1<<32, 1<<32) },
+		"resize":  func() (*layouts.Tensor, error) { return nil, x.Resize(layouts.KeepAlways, big, big) },
+		"resize_": func() (*layouts.Tensor, error) { return nil, x.ResizeTo(big/8, 2) },
+		"reserve": func() (*layouts.Tensor, error) {
+			y := ok(layouts.Arange(layouts.Int64, 4))
+			return nil, y.Reserve(big)
+		},
+		"extend": func() (*layouts.Tensor, error) { return nil, x.Extend(big, 0) },
+		"strides": func() (*layouts.Tensor, error) {
+			return nil, x.SetSizesAndStrides([]int{big, big}, []int{-1, -1})
+		},
+		"diagonal": func() (*layouts.Tensor, error) { return x.Diagonal(math.MinInt, 0, 1) },
+		"select":   func() (*layouts.Tensor, error) { return x.Select(0, math.MinInt) },
+		"narrow":   func() (*layouts.Tensor, error) { return x.Narrow(1, math.MinInt, 1) },
+		"narrow 2": func() (*layouts.Tensor, error) { return x.Narrow(1, 1, big) },
+		"unfold":   func() (*layouts.Tensor, error) { return x.Unfold(1, 1, big) },
+	} {
+		y, err := f()
+		switch name { // these have an answer: nothing, or one window
+		case "diagonal", "unfold":
+			if err != nil || y.Layout().Numel() > 1 {
+				t.Errorf("%s: %v, %v", name, y, err)
+			}
+		default:
+			if err == nil {
+				t.Errorf("%s is accepted", name)
+			}
+		}
+	}
+}
