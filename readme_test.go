@@ -33,7 +33,7 @@ func TestREADME(t *testing.T) {
 			t.Errorf("%s prints\n%s\nREADME.md has\n%s", command, got, want)
 		}
 	}
-	if blocks != 3 {
+	if blocks != 4 {
 		t.Errorf("found %d blocks that can be run", blocks)
 	}
 }

@@ -31,22 +31,81 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	}
 	mem = mem[:p.Memory]
 	switch p.Spec.DType {
-	case layouts.Uint8:
-		return bind[uint8, int64](p, mem)
+	case layouts.Bool, layouts.Uint8: // a bool is a byte to a walk
+		return bindReal[uint8, int64](p, mem)
+	case layouts.Int8:
+		return bindReal[int8, int64](p, mem)
+	case layouts.Int16:
+		return bindReal[int16, int64](p, mem)
 	case layouts.Int32:
-		return bind[int32, int64](p, mem)
+		return bindReal[int32, int64](p, mem)
 	case layouts.Int64:
-		return bind[int64, int64](p, mem)
+		return bindReal[int64, int64](p, mem)
 	case layouts.Float32:
-		return bind[float32, float64](p, mem)
+		return bindReal[float32, float64](p, mem)
 	case layouts.Float64:
-		return bind[float64, float64](p, mem)
+		return bindReal[float64, float64](p, mem)
+	case layouts.Complex64:
+		return bindComplex[complex64](p, mem)
+	case layouts.Complex128:
+		return bindComplex[complex128](p, mem)
+	case layouts.Float16:
+		return bind(p, mem, kernels[layouts.Half]{
+			of:    func(i int) layouts.Half { return layouts.HalfOf(float32(i)) },
+			value: func(v layouts.Half) float64 { return float64(v.Float()) },
+		})
 	}
 	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
 }
 
-// bind makes a runner for elements of type T, summed in A.
-func bind[T layouts.Element, A int64 | float64](p Pattern, mem arena) (runner, error) {
+// kernels are what an element type brings; moving it needs none of them.
+type kernels[T layouts.Element] struct {
+	of    func(int) T     // small whole numbers
+	value func(T) float64 // and back
+	sum   func(mem []T, nests []elementNest) float64
+	add   func(mem []T, n *elementNest)
+}
+
+type realNumber interface {
+	uint8 | int8 | int16 | int32 | int64 | float32 | float64
+}
+
+// bindReal sums elements of type T in A.
+func bindReal[T realNumber, A int64 | float64](p Pattern, mem arena) (runner, error) {
+	return bind(p, mem, kernels[T]{
+		of:    func(i int) T { return T(i) },
+		value: func(v T) float64 { return float64(v) },
+		sum: func(mem []T, nests []elementNest) float64 {
+			var sum A
+			for _, n := range nests {
+				n.blocks(func() { sum += sumBlock[T, A](mem, &n) })
+			}
+			return float64(sum)
+		},
+		add: addBlock[T],
+	})
+}
+
+func bindComplex[T complex64 | complex128](p Pattern, mem arena) (runner, error) {
+	return bind(p, mem, kernels[T]{
+		of:    func(i int) T { return T(complex(float64(i), 0)) },
+		value: func(v T) float64 { return real(complex128(v)) },
+		sum: func(mem []T, nests []elementNest) float64 {
+			var sum complex128
+			for _, n := range nests {
+				n.blocks(func() { sum += sumComplex(mem, &n) })
+			}
+			return real(sum)
+		},
+		add: addBlock[T],
+	})
+}
+
+// bind makes a runner for elements of type T.
+func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error) {
+	if p.Spec.Op == Sum && k.sum == nil || p.Spec.Op == Add && k.add == nil {
+		return runner{}, fmt.Errorf("%s is stored and copied only, no kernel computes a %s of it", p.Spec.DType, p.Spec.Op)
+	}
 	storage, err := layouts.StorageOver(layouts.DTypeOf[T](), mem)
 	if err != nil {
 		return runner{}, err
@@ -66,34 +125,39 @@ func bind[T layouts.Element, A int64 | float64](p Pattern, mem arena) (runner, e
 	return runner{
 		prepare: func() {
 			for i := range data {
-				data[i] = initial[T](i)
+				data[i] = k.of(initial(i))
 			}
 		},
-		pass:      func() float64 { return float64(walk[T, A](p.Spec.Op, data, nests)) },
-		reference: func() (float64, error) { return reference(p, data) },
+		pass:      func() float64 { return walk(p.Spec.Op, data, nests, k) },
+		reference: func() (float64, error) { return reference(p, data, k) },
 	}, nil
 }
 
-// walk is one pass over the nests.
-func walk[T layouts.Element, A int64 | float64](op Op, mem []T, nests []elementNest) (sum A) {
+// walk is one pass over the nests. It returns the sum, of a Sum.
+func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) float64 {
+	if op == Sum {
+		return k.sum(mem, nests)
+	}
+	fill := k.of(fillValue)
 	for _, n := range nests {
 		switch op {
-		case Sum:
-			n.blocks(func() { sum += sumBlock[T, A](mem, &n) })
 		case Fill:
-			n.blocks(func() { fillBlock(mem, &n, fillValue) })
+			n.blocks(func() { fillBlock(mem, &n, fill) })
 		case Copy:
 			n.blocks(func() { copyBlock(mem, &n) })
+		case Add:
+			n.blocks(func() { k.add(mem, &n) })
 		}
 	}
-	return sum
+	return 0
 }
 
 // initial is the value of element i of a prepared arena: whole numbers from 0
-// to 112 that differ from their neighbours. Memory that was never written is
+// to 56 that differ from their neighbours. Memory that was never written is
 // one shared page of zeros to most systems, and reading it times nothing. Sums
-// of small whole numbers are exact, in whatever order.
-func initial[T layouts.Element](i int) T { return T(i * 31 % 113) }
+// of small whole numbers are exact, in whatever order, and two of them fit
+// every type.
+func initial(i int) int { return i * 31 % 57 }
 
 // fillValue is what Fill writes; no element of a prepared arena holds it.
 const fillValue = 127
@@ -110,30 +174,40 @@ func (r runner) check() (float64, error) {
 	return want, err
 }
 
-func reference[T layouts.Element](p Pattern, data []T) (sum float64, err error) {
-	x := p.operands[0].view
-	to := 0 // of a copy
-	if p.Spec.Op == Copy {
-		to = int(p.operands[1].base-Origin) / p.Spec.DType.Size()
-	}
-	for at := range x.Offsets() {
-		want := initial[T](at)
-		switch p.Spec.Op {
-		case Sum:
-			sum += float64(want)
-		case Fill:
-			if want = fillValue; data[at] != want {
-				return 0, fmt.Errorf("element %d is %v after the fill, want %v", at, data[at], want)
-			}
-		case Copy:
-			if data[to] != want || data[at] != want {
-				return 0, fmt.Errorf("element %d of the copy is %v, want %v", to, data[to], want)
-			}
-			to++
+// reference goes over the views of the operands index by index, as the
+// operation is defined, and compares what should be written with what was.
+func reference[T layouts.Element](p Pattern, data []T, k kernels[T]) (sum float64, err error) {
+	last := len(p.operands) - 1
+	want := make([]uint8, p.Elems) // by index
+	for _, op := range p.operands[:max(last, 1)] {
+		start, i := p.start(op), 0
+		for at := range op.view.Offsets() {
+			want[i] += uint8(initial(start + at))
+			i++
 		}
 	}
-	return sum, nil
+	if p.Spec.Op == Sum {
+		for _, w := range want {
+			sum += float64(w)
+		}
+		return sum, nil
+	}
+	written := p.operands[last]
+	start, i := p.start(written), 0
+	for at := range written.view.Offsets() {
+		if p.Spec.Op == Fill {
+			want[i] = fillValue
+		}
+		if got := k.value(data[start+at]); got != float64(want[i]) {
+			return 0, fmt.Errorf("element %d of %s is %v after the %s, want %d", at, written.tensor, got, p.Spec.Op, want[i])
+		}
+		i++
+	}
+	return 0, nil
 }
+
+// start is the place of an operand's tensor in the arena, in elements.
+func (p Pattern) start(op operand) int { return int(op.base-Origin) / p.Spec.DType.Size() }
 
 // An elementNest is a canonical Nest in elements of the arena, on its way: at
 // is where each operand stands.
@@ -201,7 +275,7 @@ func (n *elementNest) block(i int) (at, s1, s0 int) {
 }
 
 // sumBlock reads one element of size(T) bytes an iteration.
-func sumBlock[T layouts.Element, A int64 | float64](mem []T, n *elementNest) (sum A) {
+func sumBlock[T realNumber, A int64 | float64](mem []T, n *elementNest) (sum A) {
 	at, s1, s0 := n.block(0)
 	for range n.n1 {
 		if s0 == 1 {
@@ -216,7 +290,7 @@ func sumBlock[T layouts.Element, A int64 | float64](mem []T, n *elementNest) (su
 
 // sumRun reads a run in ascending order. Four sums, so that loads need not
 // wait for additions.
-func sumRun[T layouts.Element, A int64 | float64](run []T) A {
+func sumRun[T realNumber, A int64 | float64](run []T) A {
 	var a, b, c, d A
 	for ; len(run) >= 8; run = run[8:] {
 		a += A(run[0])
@@ -234,7 +308,7 @@ func sumRun[T layouts.Element, A int64 | float64](run []T) A {
 	return a + b + c + d
 }
 
-func sumStrided[T layouts.Element, A int64 | float64](mem []T, at, step, n int) A {
+func sumStrided[T realNumber, A int64 | float64](mem []T, at, step, n int) A {
 	var a, b, c, d A
 	for ; n >= 4; n -= 4 {
 		a += A(mem[at])
@@ -248,6 +322,21 @@ func sumStrided[T layouts.Element, A int64 | float64](mem []T, at, step, n int) 
 		at += step
 	}
 	return a + b + c + d
+}
+
+// sumComplex reads one element of size(T) bytes an iteration. The two parts are
+// sums of their own already.
+func sumComplex[T complex64 | complex128](mem []T, n *elementNest) complex128 {
+	var sum T
+	at, s1, s0 := n.block(0)
+	for range n.n1 {
+		for i, from := 0, at; i < n.n0; i++ {
+			sum += mem[from]
+			from += s0
+		}
+		at += s1
+	}
+	return complex128(sum)
 }
 
 // fillBlock writes one element of size(T) bytes an iteration.
@@ -289,6 +378,24 @@ func copyBlock[T layouts.Element](mem []T, n *elementNest) {
 			}
 		}
 		from += from1
+		to += to1
+	}
+}
+
+// addBlock reads two elements and writes one, 3*size(T) bytes an iteration.
+func addBlock[T realNumber | complex64 | complex128](mem []T, n *elementNest) {
+	a, a1, a0 := n.block(0)
+	b, b1, b0 := n.block(1)
+	to, to1, to0 := n.block(2)
+	for range n.n1 {
+		for i, x, w, y := 0, a, b, to; i < n.n0; i++ {
+			mem[y] = mem[x] + mem[w]
+			x += a0
+			w += b0
+			y += to0
+		}
+		a += a1
+		b += b1
 		to += to1
 	}
 }

@@ -9,6 +9,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,14 +28,15 @@ const (
 	Sum  Op = iota // read x
 	Fill           // write x
 	Copy           // read x, write y, a fresh contiguous tensor of the view's shape
+	Add            // read x and with, broadcast to a common shape, write y, a fresh contiguous tensor of it
 )
 
-var opNames = []string{"sum", "fill", "copy"}
+var opNames = []string{"sum", "fill", "copy", "add"}
 
-// String is "sum", "fill" or "copy".
+// String is "sum", "fill", "copy" or "add".
 func (o Op) String() string { return opNames[o] }
 
-// ParseOp reads "sum", "fill" or "copy".
+// ParseOp reads what String writes.
 func ParseOp(name string) (Op, error) {
 	if i := slices.Index(opNames, name); i >= 0 {
 		return Op(i), nil
@@ -54,6 +56,7 @@ type Spec struct {
 	Op    Op
 	Shape []int // of the tensor x, which is stored contiguous
 	DType layouts.DType
+	With  []int  // shape of the tensor that is added, stored contiguous
 	View  string // chain of view operations on x, as Layout.Apply takes it
 	Order string // in which the view's dims are walked: "row" (or ""), "col", or a permutation such as "1,0"
 	Tile  []int  // sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for none
@@ -64,7 +67,7 @@ type Spec struct {
 type Pattern struct {
 	Spec   Spec
 	Nests  []simcache.Nest // walked one after the other in each pass
-	Elems  int             // elements of the view
+	Elems  int             // elements of the view, or of the common shape
 	Bytes  int             // bytes read plus bytes written in a pass
 	Memory int             // bytes of all tensors, with the gaps between them
 
@@ -82,7 +85,7 @@ type operand struct {
 
 // Pattern lowers the spec. It refuses views that do not apply, and orders,
 // tiles and widths that do not fit the view. An error begins with the field at
-// fault: shape, view, order, tile or width.
+// fault: shape, with, view, order, tile or width.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
 	if err := p.place(); err != nil {
@@ -134,21 +137,33 @@ func (p *Pattern) place() error {
 	if err != nil {
 		return fmt.Errorf("view %q: %w", s.View, err)
 	}
-	kind := simcache.Read
-	if s.Op == Fill {
-		kind = simcache.Write
-	}
-	if err := p.add("x", kind, store, view); err != nil {
-		return err
-	}
-	if s.Op == Copy {
-		fresh, err := layouts.Contiguous(view.Shape()...)
+	switch s.Op {
+	case Fill:
+		return p.add("x", simcache.Write, store, view)
+	case Copy:
+		return errors.Join(p.add("x", simcache.Read, store, view), p.addFresh("y", view.Shape()))
+	case Add:
+		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
-			return fmt.Errorf("view %q: %w", s.View, err)
+			return fmt.Errorf("with %s: %w", layouts.FormatShape(s.With), err)
 		}
-		return p.add("y", simcache.Write, fresh, fresh)
+		both, err := layouts.Broadcast(view, with)
+		if err != nil {
+			return fmt.Errorf("with %s: %w", layouts.FormatShape(s.With), err)
+		}
+		return errors.Join(p.add("x", simcache.Read, store, both[0]), p.add("with", simcache.Read, with, both[1]),
+			p.addFresh("y", both[0].Shape()))
 	}
-	return nil
+	return p.add("x", simcache.Read, store, view)
+}
+
+// addFresh places a contiguous tensor that is written.
+func (p *Pattern) addFresh(tensor string, shape []int) error {
+	fresh, err := layouts.Contiguous(shape...)
+	if err != nil {
+		return fmt.Errorf("view %q: %w", p.Spec.View, err)
+	}
+	return p.add(tensor, simcache.Write, fresh, fresh)
 }
 
 // add places one more tensor, stored as store and seen as view.
@@ -391,7 +406,9 @@ func (s Spec) Name() string {
 		order = "row"
 	}
 	var b strings.Builder
-	if s.Op == Copy {
+	if s.Op == Add {
+		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%s/shape=%s/dtype=%s", layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Copy {
 		layout := "contiguous"
 		if s.View != "" {
 			layout = "view"

@@ -34,7 +34,7 @@ func Suite(quick bool) []Comparison {
 			suite = append(suite, transposes(n))
 		}
 	}
-	return append(suite, channels())
+	return append(suite, channels(), broadcasts())
 }
 
 // rowPad is a cache line of int32: the padding that makes rows of a power of
@@ -113,4 +113,18 @@ func channels() Comparison {
 		copyOf("nchw-nhwc", []int{32, 64, 56, 56}, "permute(0,2,3,1)"),
 		copyOf("nhwc-nchw", []int{32, 56, 56, 64}, "permute(0,3,1,2)"),
 	}
+}
+
+// broadcasts adds a row, a column and a scalar to a large matrix, and, to
+// compare them with, a matrix of its size.
+func broadcasts() Comparison {
+	const n = 4000
+	var c Comparison
+	for _, with := range [][]int{{n, n}, {1, n}, {n, 1}, {1, 1}} {
+		c = append(c, Benchmark{
+			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32", layouts.FormatShape(with), n, n),
+			Spec{Op: Add, Shape: []int{n, n}, With: with, DType: layouts.Float32},
+		})
+	}
+	return c
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -69,32 +70,46 @@ func (g *geometryFlags) settings(caches []simcache.Cache) simcache.Settings {
 
 // patternFlags say what is touched, but for the order.
 type patternFlags struct {
-	shape, tile parsed[[]int]
-	dtype       parsed[layouts.DType]
-	op          parsed[access.Op]
-	view        string
+	shape, with, tile parsed[[]int]
+	dtype             parsed[layouts.DType]
+	op                parsed[access.Op]
+	view              string
 }
 
 func (p *patternFlags) add(flags *pflag.FlagSet) {
-	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
+	p.addTensor(flags)
+	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.tile = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
-	p.dtype = parsed[layouts.DType]{parse: layouts.ParseDType, kind: "dtype", value: layouts.Float32, text: "float32"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
-	flags.Var(&p.shape, "shape", "sizes of the tensor, which is stored contiguous, such as 4000x4000")
-	flags.Var(&p.dtype, "dtype", "type of its elements: uint8, int32, int64, float32 or float64")
-	flags.StringVar(&p.view, "view", "", "chain of view operations, spelled as PyTorch's methods, such as 'transpose(0,1).narrow(1,0,100)'")
-	flags.Var(&p.op, "op", "sum (reads), fill (writes), or copy (to a fresh contiguous tensor of the view's shape)")
+	flags.Var(&p.op, "op", "sum (reads), fill (writes), copy (to a fresh contiguous tensor of the view's shape), or add (--with, broadcast, to a fresh tensor)")
+	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
 	flags.Var(&p.tile, "tile", "sizes of tiles in which the view is walked, one for each of its dims, such as 32x32")
+}
+
+// addTensor adds the flags that say what tensor and which view.
+func (p *patternFlags) addTensor(flags *pflag.FlagSet) {
+	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
+	p.dtype = parsed[layouts.DType]{parse: layouts.ParseDType, kind: "dtype", value: layouts.Float32, text: "float32"}
+	flags.Var(&p.shape, "shape", "sizes of the tensor, which is stored contiguous, such as 4000x4000")
+	flags.Var(&p.dtype, "dtype", "type of its elements: "+strings.Join(layouts.DTypeNames(), ", "))
+	flags.StringVar(&p.view, "view", "", "chain of view operations, spelled as PyTorch's methods, such as 'transpose(0,1).narrow(1,0,100)'")
 }
 
 const orderUsage = "order in which the view's dims are walked: row, col, or a permutation such as 1,0"
 
+var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
+
 // spec puts the flags together.
 func (p *patternFlags) spec(order string, width int) (access.Spec, error) {
-	if !p.shape.set {
-		return access.Spec{}, errors.New("--shape is missing (such as --shape 4000x4000)")
+	switch {
+	case !p.shape.set:
+		return access.Spec{}, errNoShape
+	case p.op.value == access.Add && !p.with.set:
+		return access.Spec{}, errors.New("--op add wants the shape of what is added (such as --with 1x4000)")
+	case p.op.value != access.Add && p.with.set:
+		return access.Spec{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
-	return access.Spec{Op: p.op.value, Shape: p.shape.value, DType: p.dtype.value, View: p.view,
+	return access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value, DType: p.dtype.value, View: p.view,
 		Order: order, Tile: p.tile.value, Width: width}, nil
 }
 

@@ -50,6 +50,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 		Example: `  bench run -o out/run.txt
   bench run --quick --filter '.name:Traverse'
   bench run --shape 4000x4000 --dtype int32 --order row --order col
+  bench run --shape 4000x4000 --op add --with 1x4000
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: cobra.NoArgs,
@@ -90,7 +91,7 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 		f.count = quickCount
 	}
 	if !f.pattern.shape.set {
-		for _, name := range []string{"dtype", "view", "op", "tile", "order"} {
+		for _, name := range []string{"dtype", "view", "op", "with", "tile", "order"} {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -29,13 +30,16 @@ Tensors lie one after the other, each on the next multiple of 4096 B, the first
 at 0x100000000. With --tile, all whole tiles are walked first, in the order of
 --order, then what is left at the end of each dim.
 
-View operations: ` + fmt.Sprint(layouts.ViewOps()) + `.`,
+View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  # by rows and by columns, as in the articles
   bench sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order row
   bench sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order col
 
   # a transposed copy in tiles, on a machine with a 36 MiB last level
   bench sim --shape 4096x4096 --view 'transpose(0,1)' --op copy --tile 32x32 --LL 37748736,18,64
+
+  # a row broadcast over a matrix
+  bench sim --shape 4000x4000 --op add --with 1x4000
 
   # what is touched, loop by loop
   bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
