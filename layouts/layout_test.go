@@ -70,40 +70,91 @@ func TestViewsReadTheSameElements(t *testing.T) {
 			n := l.Size(d)
 			perm := rapid.Permutation(upTo(l.Rank())).Draw(t, "perm")
 			var call string
-			index := func(i []int) {} // from the view's index to the one before
+			// The view's shape, and from an index of it to the index before.
 			after := l.Shape()
-			switch rapid.IntRange(0, 4).Draw(t, "op") {
+			index := func(i []int) []int { return i }
+			switch rapid.IntRange(0, 10).Draw(t, "op") {
 			case 0:
 				call = "permute(" + join(perm) + ")"
 				for i, p := range perm {
 					after[i] = l.Size(p)
 				}
-				index = func(i []int) {
-					old := slices.Clone(i)
+				index = func(i []int) []int {
+					old := make([]int, len(i))
 					for k, p := range perm {
-						i[p] = old[k]
+						old[p] = i[k]
 					}
+					return old
 				}
 			case 1:
 				start := rapid.IntRange(0, n-1).Draw(t, "start")
 				after[d] = rapid.IntRange(1, n-start).Draw(t, "length")
 				call = fmt.Sprintf("narrow(%d,%d,%d)", d, start, after[d])
-				index = func(i []int) { i[d] += start }
+				index = func(i []int) []int { i[d] += start; return i }
 			case 2:
 				step := rapid.IntRange(1, n).Draw(t, "step")
 				after[d] = (n + step - 1) / step
 				call = fmt.Sprintf("slice(%d,0,%d,%d)", d, n+9, step)
-				index = func(i []int) { i[d] *= step }
+				index = func(i []int) []int { i[d] *= step; return i }
 			case 3:
 				call = fmt.Sprintf("flip(%d)", d)
-				index = func(i []int) { i[d] = n - 1 - i[d] }
+				index = func(i []int) []int { i[d] = n - 1 - i[d]; return i }
 			case 4:
 				if n != 1 {
 					continue
 				}
 				after[d] = 3
 				call = "expand(" + join(after) + ")"
-				index = func(i []int) { i[d] = 0 }
+				index = func(i []int) []int { i[d] = 0; return i }
+			case 5:
+				call = fmt.Sprintf("unsqueeze(%d)", d)
+				after = slices.Insert(after, d, 1)
+				index = func(i []int) []int { return slices.Delete(i, d, d+1) }
+			case 6:
+				if l.Rank() == 1 {
+					continue
+				}
+				at := rapid.IntRange(0, n-1).Draw(t, "index")
+				call = fmt.Sprintf("select(%d,%d)", d, at-n*(at%2))
+				after = slices.Delete(after, d, d+1)
+				index = func(i []int) []int { return slices.Insert(i, d, at) }
+			case 7:
+				size, step := rapid.IntRange(1, n).Draw(t, "size"), rapid.IntRange(1, 3).Draw(t, "step")
+				call = fmt.Sprintf("unfold(%d,%d,%d)", d, size, step)
+				after[d] = (n-size)/step + 1
+				after = append(after, size)
+				index = func(i []int) []int { i[d] = i[d]*step + i[len(i)-1]; return i[:len(i)-1] }
+			case 8:
+				e, offset := (d+1)%l.Rank(), rapid.IntRange(-1, 1).Draw(t, "offset")
+				size := min(n-max(-offset, 0), l.Size(e)-max(offset, 0))
+				if d == e || size < 1 {
+					continue
+				}
+				call = fmt.Sprintf("diagonal(%d,%d,%d)", offset, d, e)
+				after = slices.Delete(after, max(d, e), max(d, e)+1)
+				after = append(slices.Delete(after, min(d, e), min(d, e)+1), size)
+				index = func(i []int) []int {
+					k := i[len(i)-1]
+					at := map[int]int{d: k + max(-offset, 0), e: k + max(offset, 0)}
+					i = slices.Insert(i[:len(i)-1], min(d, e), at[min(d, e)])
+					return slices.Insert(i, max(d, e), at[max(d, e)])
+				}
+			case 9:
+				if n%2 != 0 {
+					continue
+				}
+				call = fmt.Sprintf("unflatten(%d,-1,2)", d)
+				after[d] = 2
+				after = slices.Insert(after, d, n/2)
+				index = func(i []int) []int { i[d] = 2*i[d] + i[d+1]; return slices.Delete(i, d+1, d+2) }
+			case 10:
+				to := perm[0]
+				call = fmt.Sprintf("movedim(%d,%d)", d, to-l.Rank())
+				after = slices.Insert(slices.Delete(after, d, d+1), to, n)
+				index = func(i []int) []int {
+					k := i[to]
+					return slices.Insert(slices.Delete(i, to, to+1), d, k)
+				}
 			}
 			if l, err = l.Apply(call); err != nil {
 				t.Fatal(err)
@@ -119,7 +170,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 // nested is a plain n-d array: its values in row-major order.
 type nested struct{ shape, values []int }
 
-func (a nested) view(shape []int, index func([]int)) nested {
+func (a nested) view(shape []int, index func([]int) []int) nested {
 	v := nested{shape: shape}
 	numel := 1
 	for _, n := range shape {
@@ -130,7 +181,7 @@ func (a nested) view(shape []int, index func([]int)) nested {
 		for d, rest := len(shape)-1, k; d >= 0; d-- {
 			i[d], rest = rest%shape[d], rest/shape[d]
 		}
-		index(i)
+		i = index(i)
 		at := 0
 		for d, n := range a.shape {
 			at = at*n + i[d]
