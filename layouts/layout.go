@@ -119,22 +119,7 @@ func (l Layout) Numel() int {
 // IsContiguous reports whether the elements lie in row-major order without
 // gaps. Dimensions of size 1 are skipped, whatever their stride, and an empty
 // layout is contiguous (c10/core/TensorImpl.cpp, compute_contiguous).
-func (l Layout) IsContiguous() bool {
-	if l.Numel() == 0 {
-		return true
-	}
-	want := 1
-	for d := len(l.shape) - 1; d >= 0; d-- {
-		if l.shape[d] == 1 {
-			continue
-		}
-		if l.strides[d] != want {
-			return false
-		}
-		want *= l.shape[d]
-	}
-	return true
-}
+func (l Layout) IsContiguous() bool { return l.Numel() == 0 || l.isDense(RowMajor) }
 
 // Extent returns the lowest and the highest offset of any element. For an
 // empty layout both are the layout's own offset.

@@ -48,6 +48,8 @@ func (l Layout) IsChannelsLast() bool { return l.isDense(ChannelsLast) }
 // IsChannelsLast3d is IsChannelsLast for rank 5, in the order 1, 4, 3, 2, 0.
 func (l Layout) IsChannelsLast3d() bool { return l.isDense(ChannelsLast3d) }
 
+// isDense reports whether the strides are those of the format, dims of size 1
+// apart.
 func (l Layout) isDense(f MemoryFormat) bool {
 	order := f.order(l.Rank())
 	if order == nil {
