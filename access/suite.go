@@ -34,7 +34,7 @@ func Suite(quick bool) []Comparison {
 			suite = append(suite, transposes(n))
 		}
 	}
-	return append(suite, channels(), broadcasts())
+	return append(suite, channels(), broadcasts(quick))
 }
 
 // rowPad is a cache line of int32: the padding that makes rows of a power of
@@ -117,10 +117,14 @@ func channels() Comparison {
 
 // broadcasts adds a row, a column and a scalar to a large matrix, and, to
 // compare them with, a matrix of its size.
-func broadcasts() Comparison {
+func broadcasts(quick bool) Comparison {
 	const n = 4000
+	withs := [][]int{{n, n}, {1, n}, {n, 1}, {1, 1}}
+	if quick {
+		withs = withs[:2]
+	}
 	var c Comparison
-	for _, with := range [][]int{{n, n}, {1, n}, {n, 1}, {1, 1}} {
+	for _, with := range withs {
 		c = append(c, Benchmark{
 			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32", layouts.FormatShape(with), n, n),
 			Spec{Op: Add, Shape: []int{n, n}, With: with, DType: layouts.Float32},

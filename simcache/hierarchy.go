@@ -18,8 +18,12 @@ const (
 // String is "read", "write" or "modify".
 func (k Kind) String() string { return [...]string{"read", "write", "modify"}[k] }
 
-// Counts are the events of data references, under Cachegrind's names.
+// Counts are the events of instruction and data references, under Cachegrind's
+// names.
 type Counts struct {
+	Ir   uint64 `json:",omitzero"` // instructions fetched
+	I1mr uint64 `json:",omitzero"` // fetches that missed in I1
+	ILmr uint64 `json:",omitzero"` // fetches that missed in the last level too
 	Dr   uint64 // reads
 	D1mr uint64 // reads that missed in D1
 	DLmr uint64 // reads that missed in the last level too
@@ -31,49 +35,95 @@ type Counts struct {
 // Refs is the number of data references, reads and writes.
 func (c Counts) Refs() uint64 { return c.Dr + c.Dw }
 
-// D1Misses is the number of references that missed in D1.
+// D1Misses is the number of data references that missed in D1.
 func (c Counts) D1Misses() uint64 { return c.D1mr + c.D1mw }
 
-// LLMisses is the number of references that missed in the last level.
+// LLMisses is the number of data references that missed in the last level.
 func (c Counts) LLMisses() uint64 { return c.DLmr + c.DLmw }
 
 // Sub returns c less b, event by event: what happened since b was read.
 func (c Counts) Sub(b Counts) Counts {
-	return Counts{c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw, c.DLmw - b.DLmw}
+	return Counts{c.Ir - b.Ir, c.I1mr - b.I1mr, c.ILmr - b.ILmr,
+		c.Dr - b.Dr, c.D1mr - b.D1mr, c.DLmr - b.DLmr, c.Dw - b.Dw, c.D1mw - b.D1mw, c.DLmw - b.DLmw}
 }
 
-// A Hierarchy is a D1 and a last level that start cold. It is not safe for
-// concurrent use; use one per goroutine.
+// Add returns the sum of c and b, event by event.
+func (c Counts) Add(b Counts) Counts {
+	return Counts{c.Ir + b.Ir, c.I1mr + b.I1mr, c.ILmr + b.ILmr,
+		c.Dr + b.Dr, c.D1mr + b.D1mr, c.DLmr + b.DLmr, c.Dw + b.Dw, c.D1mw + b.D1mw, c.DLmw + b.DLmw}
+}
+
+// A Config says what is simulated.
+type Config struct {
+	I1 Geometry // the zero Geometry for no instruction cache: then nothing may be fetched
+	D1 Geometry
+	LL Geometry // unified: it sees the misses of I1 and D1
+	// ZeroTags is a quirk of Cachegrind, on for equality with it: it has no
+	// valid bits and its tags start as 0, so that block 0 hits in a cold cache.
+	ZeroTags bool
+}
+
+// A Hierarchy is first-level caches and a last level that start cold. It is
+// not safe for concurrent use; use one per goroutine.
 type Hierarchy struct {
-	d1, ll level
-	reads  tally
-	writes tally
+	i1, d1, ll level
+	fetches    tally
+	reads      tally
+	writes     tally
 }
 
 // A tally counts the references of one kind and their misses.
-type tally struct{ refs, d1, ll uint64 }
+type tally struct{ refs, first, ll uint64 }
 
-// NewHierarchy returns an empty hierarchy of two levels. It refuses a geometry
-// that does not pass Check.
-func NewHierarchy(d1, ll Geometry) (*Hierarchy, error) {
-	if err := d1.Check(); err != nil {
-		return nil, fmt.Errorf("D1 %s: %w", d1, err)
+func (t *tally) add(u *tally) {
+	t.refs += u.refs
+	t.first += u.first
+	t.ll += u.ll
+}
+
+// NewHierarchy returns an empty hierarchy. It refuses a geometry that does not
+// pass Check.
+func NewHierarchy(c Config) (*Hierarchy, error) {
+	h := &Hierarchy{}
+	for _, n := range []struct {
+		name     string
+		geometry Geometry
+		level    *level
+	}{{"I1", c.I1, &h.i1}, {"D1", c.D1, &h.d1}, {"LL", c.LL, &h.ll}} {
+		if n.level == &h.i1 && c.I1 == (Geometry{}) {
+			continue
+		}
+		if err := n.geometry.Check(); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", n.name, n.geometry, err)
+		}
+		*n.level = newLevel(n.geometry, c.ZeroTags)
 	}
-	if err := ll.Check(); err != nil {
-		return nil, fmt.Errorf("LL %s: %w", ll, err)
-	}
-	return &Hierarchy{d1: newLevel(d1), ll: newLevel(ll)}, nil
+	return h, nil
 }
 
 // Counts returns what has been counted so far.
 func (h *Hierarchy) Counts() Counts {
-	return Counts{h.reads.refs, h.reads.d1, h.reads.ll, h.writes.refs, h.writes.d1, h.writes.ll}
+	return Counts{h.fetches.refs, h.fetches.first, h.fetches.ll,
+		h.reads.refs, h.reads.first, h.reads.ll, h.writes.refs, h.writes.first, h.writes.ll}
 }
 
 // Access simulates one access of size bytes at addr. The size is at least 1
-// and at most the smaller of the two line sizes.
+// and at most the smaller of the line sizes.
 func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
 	h.access(h.tally(kind), addr, uint64(size))
+}
+
+// Fetch simulates the fetch of one instruction of size bytes at addr; the
+// hierarchy must have an I1. In Cachegrind an instruction's fetch comes before
+// its data references.
+func (h *Hierarchy) Fetch(addr uint64, size int) {
+	h.fetches.refs++
+	if h.i1.missRef(addr, uint64(size)) {
+		h.fetches.first++
+		if h.ll.missRef(addr, uint64(size)) {
+			h.fetches.ll++
+		}
+	}
 }
 
 func (h *Hierarchy) tally(kind Kind) *tally {
@@ -91,7 +141,7 @@ func (h *Hierarchy) access(t *tally, addr, size uint64) (missed bool) {
 	if !h.d1.missRef(addr, size) {
 		return false
 	}
-	t.d1++
+	t.first++
 	if h.ll.missRef(addr, size) {
 		t.ll++
 	}
@@ -108,9 +158,15 @@ type level struct {
 	line  uint64
 }
 
-func newLevel(g Geometry) level {
+func newLevel(g Geometry, zeroTags bool) level {
+	tags := make([]uint64, g.Sets()*g.Ways)
+	if zeroTags {
+		for i := range tags {
+			tags[i] = 1 // that of block 0
+		}
+	}
 	return level{
-		tags:  make([]uint64, g.Sets()*g.Ways),
+		tags:  tags,
 		ways:  uint64(g.Ways),
 		mask:  uint64(g.Sets() - 1),
 		shift: uint(bits.TrailingZeros(uint(g.Line))),

@@ -124,45 +124,39 @@ func (n Nest) Canonical() Nest {
 }
 
 // Run simulates every access of the nest, on whatever the caches hold from
-// before. It refuses a nest that does not pass Check or has an operand wider
-// than a line.
-func (h *Hierarchy) Run(n Nest) error {
+// before, and returns the counts of each operand. It refuses a nest that does
+// not pass Check or has an operand wider than a line.
+func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
 	if err := n.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	for i, op := range n.Operands {
 		if line := min(h.d1.line, h.ll.line); uint64(op.Width) > line {
-			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, line)
+			return nil, fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, line)
 		}
 	}
-	n = n.Canonical()
-	if len(n.Operands) == 0 || n.Iterations() == 0 {
-		return nil
+	w := h.newWalk(n.Canonical())
+	if len(n.Operands) > 0 && n.Iterations() > 0 {
+		w.all()
 	}
-	w := h.newWalk(n)
-	outer := n.Trips[:max(len(n.Trips)-1, 0)]
-	index := make([]int, len(outer))
-	for {
-		w.run()
-		l := len(outer) - 1
-		for ; l >= 0; l-- {
-			if index[l]++; index[l] < outer[l] {
-				w.step(n, l, 1)
-				break
-			}
-			w.step(n, l, 1-outer[l])
-			index[l] = 0
-		}
-		if l < 0 {
-			return nil
+	counts := make([]Counts, len(n.Operands))
+	for i, op := range n.Operands {
+		t := &w.streams[i].tally
+		h.tally(op.Kind).add(t)
+		if op.Kind == Write {
+			counts[i] = Counts{Dw: t.refs, D1mw: t.first, DLmw: t.ll}
+		} else {
+			counts[i] = Counts{Dr: t.refs, D1mr: t.first, DLmr: t.ll}
 		}
 	}
+	return counts, nil
 }
 
 // A walk is a Nest on its way through a Hierarchy: streams at the start of an
 // innermost run.
 type walk struct {
 	h       *Hierarchy
+	nest    Nest   // canonical
 	trips   uint64 // of the innermost loop
 	streams []stream
 	// inLine: every stride is shorter than a line, so that runs of iterations
@@ -174,20 +168,20 @@ type walk struct {
 }
 
 type stream struct {
-	tally  *tally
+	tally  tally
 	addr   uint64
 	width  uint64
 	stride uint64 // modulo 2^64: a negative one wraps
 }
 
 func (h *Hierarchy) newWalk(n Nest) *walk {
-	w := &walk{h: h, trips: 1, inLine: true, fits: 2*len(n.Operands) <= int(h.d1.ways)}
+	w := &walk{h: h, nest: n, trips: 1, inLine: true, fits: 2*len(n.Operands) <= int(h.d1.ways)}
 	inner := len(n.Trips) - 1
 	if inner >= 0 {
 		w.trips = uint64(n.Trips[inner])
 	}
 	for _, op := range n.Operands {
-		s := stream{tally: h.tally(op.Kind), addr: op.Base, width: uint64(op.Width)}
+		s := stream{addr: op.Base, width: uint64(op.Width)}
 		if inner >= 0 {
 			s.stride = uint64(op.Strides[inner])
 			w.inLine = w.inLine && max(op.Strides[inner], -op.Strides[inner]) < int(h.d1.line)
@@ -197,10 +191,31 @@ func (h *Hierarchy) newWalk(n Nest) *walk {
 	return w
 }
 
+// all walks the outer loops and runs the innermost for each of their indices.
+func (w *walk) all() {
+	outer := w.nest.Trips[:max(len(w.nest.Trips)-1, 0)]
+	index := make([]int, len(outer))
+	for {
+		w.run()
+		l := len(outer) - 1
+		for ; l >= 0; l-- {
+			if index[l]++; index[l] < outer[l] {
+				w.step(l, 1)
+				break
+			}
+			w.step(l, 1-outer[l])
+			index[l] = 0
+		}
+		if l < 0 {
+			return
+		}
+	}
+}
+
 // step moves every stream by so many iterations of loop l.
-func (w *walk) step(n Nest, l, iterations int) {
+func (w *walk) step(l, iterations int) {
 	for i := range w.streams {
-		w.streams[i].addr += uint64(iterations * n.Operands[i].Strides[l])
+		w.streams[i].addr += uint64(iterations * w.nest.Operands[i].Strides[l])
 	}
 }
 
@@ -238,9 +253,10 @@ func (w *walk) run() {
 // runEach looks up every access of the innermost loop.
 func (w *walk) runEach() {
 	if len(w.streams) == 1 {
-		s, addr := w.streams[0], w.streams[0].addr
+		s := &w.streams[0]
+		addr := s.addr
 		for range w.trips {
-			w.h.access(s.tally, addr, s.width)
+			w.h.access(&s.tally, addr, s.width)
 			addr += s.stride
 		}
 		return
@@ -254,7 +270,7 @@ func (w *walk) runEach() {
 func (w *walk) iterate(i uint64) (missed bool) {
 	for k := range w.streams {
 		s := &w.streams[k]
-		if w.h.access(s.tally, s.addr+i*s.stride, s.width) {
+		if w.h.access(&s.tally, s.addr+i*s.stride, s.width) {
 			missed = true
 		}
 	}
@@ -298,7 +314,7 @@ func (h *Hierarchy) Steady(nests ...Nest) (Counts, error) {
 	pass := func() (Counts, error) {
 		before := h.Counts()
 		for _, n := range nests {
-			if err := h.Run(n); err != nil {
+			if _, err := h.Run(n); err != nil {
 				return Counts{}, err
 			}
 		}

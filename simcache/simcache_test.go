@@ -143,8 +143,16 @@ func TestNestEqualsItsAccesses(t *testing.T) {
 			nests = append(nests, n)
 			walk(n, want.access)
 			walk(n, single.Access)
-			if err := bulk.Run(n); err != nil {
+			before := bulk.Counts()
+			operands, err := bulk.Run(n)
+			if err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
+			}
+			for _, c := range operands {
+				before = before.Add(c)
+			}
+			if before != bulk.Counts() {
+				t.Fatalf("seed %d: the operands' counts %+v do not add up", seed, operands)
 			}
 			if bulk.Counts() != want.counts || single.Counts() != want.counts {
 				t.Fatalf("seed %d, D1 %v, LL %v, nests %+v:\nRun    %+v\nAccess %+v\nplain  %+v",
@@ -205,7 +213,7 @@ func TestSteady(t *testing.T) {
 
 func hierarchy(t testing.TB, d1, ll simcache.Geometry) *simcache.Hierarchy {
 	t.Helper()
-	h, err := simcache.NewHierarchy(d1, ll)
+	h, err := simcache.NewHierarchy(simcache.Config{D1: d1, LL: ll})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +257,7 @@ func TestArticle(t *testing.T) {
 		{[]int{10, 1000, 4000}, []int{0, 16, 16000}, simcache.Counts{Dr: 40e6, D1mr: 40e6, DLmr: 10e6}},
 	} {
 		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "37748736,18,64"))
-		err := h.Run(simcache.Nest{Trips: c.trips, Operands: []simcache.Operand{
+		_, err := h.Run(simcache.Nest{Trips: c.trips, Operands: []simcache.Operand{
 			{Tensor: "a", Base: 0x100000000, Width: 16, Strides: c.strides}}})
 		if err != nil {
 			t.Fatal(err)
@@ -276,8 +284,12 @@ func TestGoldenMisses(t *testing.T) {
 		"transpose": {[]simcache.Operand{op(simcache.Read, a, 16000, 4), op(simcache.Write, b, 4, 16000)}, 17e6, 2e6},
 	} {
 		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "33554432,16,64"))
-		if err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: c.ops}); err != nil {
+		operands, err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: c.ops})
+		if err != nil {
 			t.Fatal(err)
+		}
+		if name == "transpose" && (operands[0].D1mr != 1e6 || operands[1].D1mw != 16e6) {
+			t.Errorf("the transposed copy misses on %+v", operands)
 		}
 		if got := h.Counts(); got.D1Misses() != c.d1 || got.LLMisses() != c.ll {
 			t.Errorf("%s: %d and %d misses, want %d and %d", name, got.D1Misses(), got.LLMisses(), c.d1, c.ll)
@@ -315,7 +327,7 @@ func TestNestRefusals(t *testing.T) {
 		"operand 0 (a): stride":  with(func(o *simcache.Operand) { o.Strides = []int{1 << 62} }),
 	} {
 		h := hierarchy(t, geometry(t, "1024,2,64"), geometry(t, "4096,2,64"))
-		if err := h.Run(n); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := h.Run(n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		if h.Counts() != (simcache.Counts{}) {
@@ -354,7 +366,7 @@ func TestGeometry(t *testing.T) {
 // TestSummary compares with lines that Cachegrind 3.19 printed for data without
 // instruction misses to speak of.
 func TestSummary(t *testing.T) {
-	got := simcache.Counts{Dr: 4097, D1mr: 257, DLmr: 256, Dw: 4097, D1mw: 257, DLmw: 257}.Summary()
+	got := simcache.Counts{Dr: 4097, D1mr: 257, DLmr: 256, Dw: 4097, D1mw: 257, DLmw: 257}.DataSummary()
 	for _, want := range []string{
 		"D   refs:      8,194  (4,097 rd   + 4,097 wr)\n",
 		"D1  misses:      514  (  257 rd   +   257 wr)\n",
@@ -368,7 +380,7 @@ func TestSummary(t *testing.T) {
 		}
 	}
 	// 3 of 16 are 18.75%, which Cachegrind truncates; without writes, 0 of 1.
-	if got := (simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}).Summary(); !strings.Contains(got, "D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
+	if got := (simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}).DataSummary(); !strings.Contains(got, "D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
 		t.Errorf("18.75%% is printed as\n%s", got)
 	}
 }
@@ -398,7 +410,7 @@ func BenchmarkSimulate(b *testing.B) {
 		b.Run("trace="+name, func(b *testing.B) {
 			for b.Loop() {
 				h := hierarchy(b, geometry(b, "32768,8,64"), geometry(b, "33554432,16,64"))
-				if err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: ops}); err != nil {
+				if _, err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: ops}); err != nil {
 					b.Fatal(err)
 				}
 			}

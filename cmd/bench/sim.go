@@ -1,27 +1,27 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/trace"
 )
 
 func newSim() *cobra.Command {
-	var pattern patternFlags
-	var geometry geometryFlags
-	var order string
-	var width, passes int
-	var asJSON bool
+	var f simFlags
 	cmd := &cobra.Command{
-		Use:   "sim --shape SHAPE",
-		Short: "Simulate the cache misses of one access pattern",
+		Use:   "sim {--shape SHAPE | --trace FILE}",
+		Short: "Simulate the cache misses of one access pattern, or of a trace",
 		Long: `sim walks one access pattern through a D1 and a last-level cache that start
 cold, and prints what Cachegrind would count. No tensor is allocated and no
 clock is read, so shapes may be larger than memory.
@@ -29,6 +29,9 @@ clock is read, so shapes may be larger than memory.
 Tensors lie one after the other, each on the next multiple of 4096 B, the first
 at 0x100000000. With --tile, all whole tiles are walked first, in the order of
 --order, then what is left at the end of each dim.
+
+With --trace, a program's memory trace is replayed instead, and the summary is
+Cachegrind's of the same program, to the last count.
 
 View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  # by rows and by columns, as in the articles
@@ -41,61 +44,150 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
   # a row broadcast over a matrix
   bench sim --shape 4000x4000 --op add --with 1x4000
 
+  # a program's own accesses, as Cachegrind would count them
+  valgrind --tool=lackey --trace-mem=yes --log-file=my.trace ./program
+  bench sim --trace my.trace --I1 32768,8,64 --D1 32768,8,64 --LL 8388608,16,64
+
   # what is touched, loop by loop
   bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			spec, err := pattern.spec(order, width)
-			if err != nil {
-				return err
+			if f.trace == "" {
+				return f.simulatePattern(cmd)
 			}
-			if cmd.Flags().Changed("width") && width <= 0 {
-				return fmt.Errorf("--width %d: want a positive number of bytes", width)
+			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "width", "passes"} {
+				if cmd.Flags().Changed(name) {
+					return fmt.Errorf("--%s does not go with --trace", name)
+				}
 			}
-			if err := atLeast("passes", passes, 1); err != nil {
-				return err
-			}
-			p, err := lower(spec)
-			if err != nil {
-				return err
-			}
-			settings := geometry.settings(simcache.Detect())
-			counts, err := simulate(p, settings, passes)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return writeSimJSON(cmd.OutOrStdout(), p, settings, passes, counts)
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), counts.Summary())
-			return err
+			return f.replay(cmd)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	pattern.add(flags)
-	flags.StringVar(&order, "order", "row", orderUsage)
-	flags.IntVar(&width, "width", 0, "bytes of one access; default the element; a wider one covers its neighbours along the storage's last dimension and steps over them")
-	flags.IntVar(&passes, "passes", 1, "walks over the whole pattern")
-	geometry.add(flags)
-	flags.BoolVar(&asJSON, "json", false, "print counts, geometry and loops as JSON")
+	f.pattern.add(flags)
+	flags.StringVar(&f.order, "order", "row", orderUsage)
+	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element; a wider one covers its neighbours along the storage's last dimension and steps over them")
+	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
+	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
+	f.geometry.add(flags)
+	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON")
+	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
 
-// simulate counts passes over a pattern from cold caches.
-func simulate(p access.Pattern, s simcache.Settings, passes int) (simcache.Counts, error) {
-	h, err := simcache.NewHierarchy(s.D1.Geometry, s.LL.Geometry)
+// simFlags are the flags of bench sim.
+type simFlags struct {
+	pattern       patternFlags
+	geometry      geometryFlags
+	order         string
+	width, passes int
+	trace, out    string
+	asJSON        bool
+}
+
+// simulatePattern counts passes over a pattern from cold caches.
+func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
+	spec, err := f.pattern.spec(f.order, f.width)
 	if err != nil {
-		return simcache.Counts{}, err
+		return err
 	}
-	for range passes {
+	if cmd.Flags().Changed("width") && f.width <= 0 {
+		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
+	}
+	if err := atLeast("passes", f.passes, 1); err != nil {
+		return err
+	}
+	p, err := lower(spec)
+	if err != nil {
+		return err
+	}
+	settings := f.geometry.settings(simcache.Detect())
+	h, err := simcache.NewHierarchy(simcache.Config{D1: settings.D1.Geometry, LL: settings.LL.Geometry})
+	if err != nil {
+		return err
+	}
+	var lines []simcache.Line // of the tensors
+	for range f.passes {
 		for _, n := range p.Nests {
-			if err := h.Run(n); err != nil {
-				return simcache.Counts{}, err
+			counts, err := h.Run(n)
+			if err != nil {
+				return err
+			}
+			for i, op := range n.Operands {
+				lines = count(lines, op.Tensor, counts[i])
 			}
 		}
 	}
-	return h.Counts(), nil
+	if err := f.writeOut(settings, lines); err != nil {
+		return err
+	}
+	if f.asJSON {
+		return writeSimJSON(cmd.OutOrStdout(), p, settings, f.passes, h.Counts())
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), h.Counts().DataSummary())
+	return err
+}
+
+// count adds counts to the line of a tensor.
+func count(lines []simcache.Line, tensor string, c simcache.Counts) []simcache.Line {
+	for i := range lines {
+		if lines[i].Function == tensor {
+			lines[i].Counts = lines[i].Counts.Add(c)
+			return lines
+		}
+	}
+	return append(lines, simcache.Line{Function: tensor, Counts: c})
+}
+
+// replay counts a trace as Cachegrind counts the program that it is of.
+func (f *simFlags) replay(cmd *cobra.Command) error {
+	input := cmd.InOrStdin()
+	if f.trace != "-" {
+		file, err := os.Open(f.trace)
+		if err != nil {
+			return fmt.Errorf("--trace: %w", err)
+		}
+		defer file.Close()
+		input = file
+	}
+	settings := f.geometry.settings(simcache.Detect())
+	config := f.config(settings)
+	config.ZeroTags = true
+	counts, err := trace.Replay(config, trace.Records(input, f.trace))
+	if err != nil {
+		return fmt.Errorf("--trace: %w", err)
+	}
+	if err := f.writeOut(settings, []simcache.Line{{Function: f.trace, Counts: counts}}); err != nil {
+		return err
+	}
+	if f.asJSON {
+		return writeJSON(cmd.OutOrStdout(), struct {
+			Counts   simcache.Counts        `json:"counts"`
+			Geometry map[string]jsonSetting `json:"geometry"`
+		}{counts, map[string]jsonSetting{"I1": toJSONSetting(settings.I1), "D1": toJSONSetting(settings.D1), "LL": toJSONSetting(settings.LL)}})
+	}
+	_, err = io.WriteString(cmd.OutOrStdout(), counts.Summary())
+	return err
+}
+
+func (f *simFlags) config(s simcache.Settings) simcache.Config {
+	return simcache.Config{I1: s.I1.Geometry, D1: s.D1.Geometry, LL: s.LL.Geometry}
+}
+
+// writeOut writes the file for cg_annotate, if one is wanted.
+func (f *simFlags) writeOut(s simcache.Settings, lines []simcache.Line) error {
+	if f.out == "" {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := simcache.WriteOut(&b, f.config(s), strings.Join(os.Args, " "), lines...); err != nil {
+		return err
+	}
+	if err := results.WriteFile(f.out, b.Bytes()); err != nil {
+		return fmt.Errorf("--cachegrind-out: %w", err)
+	}
+	return nil
 }
 
 type jsonSetting struct {

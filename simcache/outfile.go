@@ -1,0 +1,52 @@
+package simcache
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A Line is one line of a cachegrind.out file: what happened at a place in the
+// source. For patterns, the place is a tensor's name; cg_annotate shows it as a
+// function.
+type Line struct {
+	Function string
+	Counts   Counts
+}
+
+// WriteOut writes a file that cg_annotate reads (Cachegrind's manual, "Cachegrind
+// Output File Format"): the caches, the command, a line for each function, and
+// the sum of them. All functions lie in the file "???", at line 0.
+func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
+	var b strings.Builder
+	for _, n := range []struct {
+		name string
+		g    Geometry
+	}{{"I1", c.I1}, {"D1", c.D1}, {"LL", c.LL}} {
+		fmt.Fprintf(&b, "desc: %s cache:         %d B, %d B, %s\n", n.name, n.g.Size, n.g.Line, ways(n.g))
+	}
+	fmt.Fprintf(&b, "cmd: %s\n", strings.Join(strings.Fields(command), " "))
+	b.WriteString("events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw \n")
+	b.WriteString("fl=???\n")
+	var total Counts
+	for _, l := range lines {
+		fmt.Fprintf(&b, "fn=%s\n0 %s\n", l.Function, l.Counts.events())
+		total = total.Add(l.Counts)
+	}
+	fmt.Fprintf(&b, "summary: %s\n", total.events())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// ways is Cachegrind's word for an associativity.
+func ways(g Geometry) string {
+	if g.Ways == 1 {
+		return "direct-mapped"
+	}
+	return fmt.Sprintf("%d-way associative", g.Ways)
+}
+
+// events lists the counts in Cachegrind's order.
+func (c Counts) events() string {
+	return strings.Trim(fmt.Sprint([]uint64{c.Ir, c.I1mr, c.ILmr, c.Dr, c.D1mr, c.DLmr, c.Dw, c.D1mw, c.DLmw}), "[]")
+}

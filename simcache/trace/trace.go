@@ -1,0 +1,223 @@
+// Package trace reads and writes memory traces, one access a line: Lackey's
+// (valgrind --tool=lackey --trace-mem=yes) and Dinero's din. They are replayed
+// through package simcache.
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A Kind says what a record does.
+type Kind uint8
+
+// The kinds of record. A Modify is a read and a write of one place by one
+// instruction.
+const (
+	Fetch Kind = iota
+	Read
+	Write
+	Modify
+)
+
+// A Record is one access of a trace: Size bytes at Addr.
+type Record struct {
+	Kind Kind
+	Addr uint64
+	Size int
+}
+
+// A Format is the form of a trace.
+type Format uint8
+
+// The formats.
+const (
+	// Lackey has lines "I  addr,size", " L addr,size", " S addr,size" and
+	// " M addr,size", with addr in hex and size in decimal
+	// (lackey/lk_main.c). Lines of Valgrind's own, "==pid== ...", are skipped.
+	Lackey Format = iota
+	// Din has lines "label addr", with label 0 for a read, 1 for a write and 2
+	// for a fetch, addr in hex, and, as here, optionally a size in decimal
+	// (Dinero IV, "din" input format). Without a size, an access is 4 bytes.
+	// It has no modify: written, one is a read and a write.
+	Din
+)
+
+// dinSize is the size of an access of din that tells none.
+const dinSize = 4
+
+// maxSize bounds the size of an access: the widest that a CPU has (xsave) is
+// well below.
+const maxSize = 1 << 16
+
+// A SyntaxError is a line that is no record.
+type SyntaxError struct {
+	File string
+	Line int
+	Text string
+	Want string
+}
+
+func (e *SyntaxError) Error() string {
+	text := e.Text
+	if len(text) > 80 {
+		text = text[:77] + "..."
+	}
+	return fmt.Sprintf("%s:%d: %q is no access (want %s)", e.File, e.Line, text, e.Want)
+}
+
+// Records yields the records of a trace, gzipped or plain, and ends after the
+// first error: a *SyntaxError with file and line, or one of reading. The format
+// is told by the first line. The file's name is for errors.
+func Records(r io.Reader, file string) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		plain, err := unzip(r)
+		if err != nil {
+			yield(Record{}, fmt.Errorf("%s: %w", file, err))
+			return
+		}
+		lines := bufio.NewScanner(plain)
+		var parse func([]byte) (Record, bool)
+		n := 0
+		for lines.Scan() {
+			n++
+			line := bytes.TrimSpace(lines.Bytes())
+			if len(line) == 0 || bytes.HasPrefix(line, []byte("==")) {
+				continue
+			}
+			want := "I, L, S or M with hex address,size as lackey writes it"
+			if parse == nil {
+				if parse = parseLackey; line[0] >= '0' && line[0] <= '9' {
+					parse = parseDin
+				}
+			}
+			record, ok := parse(line)
+			if !ok {
+				yield(Record{}, &SyntaxError{file, n, string(line), want + ", or a label 0 to 2 and a hex address as din has them"})
+				return
+			}
+			if !yield(record, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(Record{}, fmt.Errorf("%s:%d: %w", file, n+1, err))
+		}
+	}
+}
+
+// unzip looks for gzip's magic number.
+func unzip(r io.Reader) (io.Reader, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	magic, err := buffered.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.Equal(magic, []byte{0x1F, 0x8B}) {
+		return gzip.NewReader(buffered)
+	}
+	return buffered, nil
+}
+
+func parseLackey(line []byte) (Record, bool) {
+	kind := bytes.IndexByte([]byte("ILSM"), line[0]) // in the order of the kinds
+	rest, spaced := bytes.CutPrefix(line[1:], []byte(" "))
+	addr, size, sized := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(","))
+	if kind < 0 || !spaced || !sized {
+		return Record{}, false
+	}
+	return record(Kind(kind), addr, size)
+}
+
+func parseDin(line []byte) (Record, bool) {
+	fields := bytes.Fields(line)
+	if len(fields) < 2 || len(fields) > 3 || len(fields[0]) != 1 || fields[0][0] < '0' || fields[0][0] > '2' {
+		return Record{}, false
+	}
+	size := []byte(strconv.Itoa(dinSize))
+	if len(fields) == 3 {
+		size = fields[2]
+	}
+	return record([]Kind{Read, Write, Fetch}[fields[0][0]-'0'], bytes.TrimPrefix(fields[1], []byte("0x")), size)
+}
+
+// record parses the numbers. An access must not run over the end of memory.
+func record(kind Kind, addr, size []byte) (Record, bool) {
+	a, err := strconv.ParseUint(string(addr), 16, 64)
+	if err != nil {
+		return Record{}, false
+	}
+	n, err := strconv.ParseUint(string(size), 10, 32)
+	if err != nil || n == 0 || n > maxSize || a+n-1 < a {
+		return Record{}, false
+	}
+	return Record{kind, a, int(n)}, true
+}
+
+// A Writer writes a trace.
+type Writer struct {
+	w      *bufio.Writer
+	format Format
+}
+
+// NewWriter returns a writer of the format; Flush ends it.
+func NewWriter(w io.Writer, format Format) *Writer { return &Writer{bufio.NewWriter(w), format} }
+
+// Write writes one record.
+func (w *Writer) Write(r Record) error {
+	var err error
+	if w.format == Lackey {
+		_, err = fmt.Fprintf(w.w, "%s %08x,%d\n", [...]string{"I ", " L", " S", " M"}[r.Kind], r.Addr, r.Size)
+		return err
+	}
+	for _, label := range [...]string{Fetch: "2", Read: "0", Write: "1", Modify: "01"}[r.Kind] {
+		if _, err = fmt.Fprintf(w.w, "%c %x %d\n", label, r.Addr, r.Size); err != nil {
+			break
+		}
+	}
+	return err
+}
+
+// Flush writes what is buffered.
+func (w *Writer) Flush() error { return w.w.Flush() }
+
+// Replay simulates a trace as Cachegrind simulates the program that it is of:
+// accesses in order, a modify as one read, and data wider than the smallest
+// line of the three caches clipped to it (cachegrind/cg_main.c). The hierarchy
+// must have an I1 if the trace has fetches.
+func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Counts, error) {
+	h, err := simcache.NewHierarchy(c)
+	if err != nil {
+		return simcache.Counts{}, err
+	}
+	line := min(c.D1.Line, c.LL.Line)
+	hasI1 := c.I1 != simcache.Geometry{}
+	if hasI1 {
+		line = min(line, c.I1.Line)
+	}
+	for r, err := range records {
+		if err != nil {
+			return simcache.Counts{}, err
+		}
+		size := min(r.Size, line)
+		switch {
+		case r.Kind == Fetch && !hasI1:
+			return simcache.Counts{}, errors.New("the trace has instruction fetches, and no I1 is simulated")
+		case r.Kind == Fetch:
+			h.Fetch(r.Addr, size)
+		case r.Kind == Write:
+			h.Access(simcache.Write, r.Addr, size)
+		default:
+			h.Access(simcache.Read, r.Addr, size)
+		}
+	}
+	return h.Counts(), nil
+}

@@ -1,0 +1,278 @@
+package trace_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/trace"
+)
+
+// folders of traces and counts recorded from Valgrind 3.19.
+func folders() []string {
+	dirs := []string{filepath.Join("testdata", "cachegrind")}
+	if dir := os.Getenv("CACHEGRIND_VECTORS"); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+func geometry(t testing.TB, text string) simcache.Geometry {
+	t.Helper()
+	g, err := simcache.ParseGeometry(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return g
+}
+
+// load reads a whole trace.
+func load(t testing.TB, path string) []trace.Record {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []trace.Record
+	for r, err := range trace.Records(f, path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func again(all []trace.Record) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestCachegrindCounts replays every recorded trace on every recorded
+// geometry: all nine counts are Cachegrind's.
+func TestCachegrindCounts(t *testing.T) {
+	for _, dir := range folders() {
+		text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var expected []struct {
+			Trace      string
+			Geometry   string
+			I1, D1, LL string
+			Counts     simcache.Counts
+		}
+		if err := json.Unmarshal(text, &expected); err != nil {
+			t.Fatal(err)
+		}
+		traces := map[string][]trace.Record{}
+		for _, e := range expected {
+			if traces[e.Trace] == nil {
+				traces[e.Trace] = load(t, filepath.Join(dir, e.Trace))
+			}
+			c := simcache.Config{I1: geometry(t, e.I1), D1: geometry(t, e.D1), LL: geometry(t, e.LL), ZeroTags: true}
+			got, err := trace.Replay(c, again(traces[e.Trace]))
+			if err != nil {
+				t.Errorf("%s on %s: %v", e.Trace, e.Geometry, err)
+			}
+			if got != e.Counts {
+				t.Errorf("%s on %s:\ngot        %+v\nCachegrind %+v", e.Trace, e.Geometry, got, e.Counts)
+			}
+		}
+		t.Logf("%s: %d replays of %d traces", dir, len(expected), len(traces))
+		if len(expected) == 0 {
+			t.Errorf("%s holds no case", dir)
+		}
+	}
+}
+
+// TestCachegrindFiles formats the counts of each recorded cachegrind.out into
+// the recorded summary and back into the file, byte for byte.
+func TestCachegrindFiles(t *testing.T) {
+	line := regexp.MustCompile(`(?m)^0 (.*)$`)
+	desc := regexp.MustCompile(`(?m)^desc: (I1|D1|LL) cache: +(\d+) B, (\d+) B, (?:(\d+)-way associative|direct-mapped)$`)
+	prefix := regexp.MustCompile(`(?m)^==\d+== ?`)
+	for _, dir := range folders() {
+		files, err := filepath.Glob(filepath.Join(dir, "golden", "*.cachegrind.out"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no golden files, %v", dir, err)
+		}
+		for _, file := range files {
+			out := read(t, file)
+			var c simcache.Counts
+			numbers := line.FindStringSubmatch(out)[1]
+			if _, err := fmt.Sscan(numbers, &c.Ir, &c.I1mr, &c.ILmr, &c.Dr, &c.D1mr, &c.DLmr, &c.Dw, &c.D1mw, &c.DLmw); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			summary := prefix.ReplaceAllString(read(t, strings.TrimSuffix(file, ".cachegrind.out")+".summary.txt"), "")
+			_, summary, _ = strings.Cut(summary, "I   refs:")
+			if got := c.Summary(); got != "I   refs:"+summary {
+				t.Errorf("%s: the summary is\n%sCachegrind prints\nI   refs:%s", file, got, summary)
+			}
+			var config simcache.Config
+			for _, m := range desc.FindAllStringSubmatch(out, -1) {
+				ways := m[4]
+				if ways == "" {
+					ways = "1"
+				}
+				g := geometry(t, m[2]+","+ways+","+m[3])
+				*map[string]*simcache.Geometry{"I1": &config.I1, "D1": &config.D1, "LL": &config.LL}[m[1]] = g
+			}
+			_, command, _ := strings.Cut(out, "\ncmd: ")
+			command, _, _ = strings.Cut(command, "\n")
+			var b strings.Builder
+			if err := simcache.WriteOut(&b, config, command, simcache.Line{Function: "???", Counts: c}); err != nil {
+				t.Fatal(err)
+			}
+			if b.String() != out {
+				t.Errorf("%s: we write\n%sCachegrind wrote\n%s", file, b.String(), out)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestCachegrindAnnotates opens a file of ours with the real cg_annotate.
+func TestCachegrindAnnotates(t *testing.T) {
+	annotate, err := exec.LookPath("cg_annotate")
+	if err != nil {
+		t.Skip("cg_annotate is not here (Debian: valgrind), so nothing opens our cachegrind.out")
+	}
+	path := filepath.Join(t.TempDir(), "cachegrind.out")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := geometry(t, "32768,8,64")
+	x := simcache.Counts{Dr: 123456, D1mr: 7890, DLmr: 12}
+	y := simcache.Counts{Dw: 654321, D1mw: 987, DLmw: 65}
+	err = errors.Join(simcache.WriteOut(f, simcache.Config{I1: g, D1: g, LL: geometry(t, "33554432,16,64")}, "bench sim",
+		simcache.Line{Function: "x", Counts: x}, simcache.Line{Function: "y", Counts: y}), f.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(annotate, path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("cg_annotate: %v\n%s", err, out)
+	}
+	for _, want := range []string{"123,456", "7,890", "654,321", "987", "bench sim", "???:x", "???:y", "PROGRAM TOTALS"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("cg_annotate does not show %q:\n%s", want, out)
+		}
+	}
+}
+
+// TestRoundTrip writes a trace in both formats and reads it back.
+func TestRoundTrip(t *testing.T) {
+	records := []trace.Record{{trace.Fetch, 0x401000, 7}, {trace.Read, 0x1ffefff8a0, 8}, {trace.Write, 0, 1}, {trace.Modify, 1<<64 - 4, 4}}
+	for format, want := range map[trace.Format]struct {
+		text    string
+		records []trace.Record
+	}{
+		trace.Lackey: {"I  00401000,7\n L 1ffefff8a0,8\n S 00000000,1\n M fffffffffffffffc,4\n", records},
+		trace.Din: {"2 401000 7\n0 1ffefff8a0 8\n1 0 1\n0 fffffffffffffffc 4\n1 fffffffffffffffc 4\n",
+			append(records[:3:3], trace.Record{Kind: trace.Read, Addr: 1<<64 - 4, Size: 4}, trace.Record{Kind: trace.Write, Addr: 1<<64 - 4, Size: 4})},
+	} {
+		var b bytes.Buffer
+		w := trace.NewWriter(&b, format)
+		for _, r := range records {
+			if err := w.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Flush(); err != nil || b.String() != want.text {
+			t.Errorf("wrote %q, %v, want %q", b.String(), err, want.text)
+		}
+		got, err := collect(&b)
+		if err != nil || !slices.Equal(got, want.records) {
+			t.Errorf("read %v, %v, want %v", got, err, want.records)
+		}
+	}
+	if got, err := collect(strings.NewReader("0 10\n1 0x20\n")); err != nil || len(got) != 2 || got[1] != (trace.Record{Kind: trace.Write, Addr: 0x20, Size: 4}) {
+		t.Errorf("din without sizes: %v, %v", got, err)
+	}
+}
+
+func collect(r io.Reader) (all []trace.Record, err error) {
+	for record, err := range trace.Records(r, "a.trace") {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, record)
+	}
+	return all, nil
+}
+
+func TestBadTraces(t *testing.T) {
+	for text, want := range map[string]string{
+		"I  1000,4\n L 1000\n":           `a.trace:2: "L 1000" is no access`,
+		" X 1000,4\n":                    `a.trace:1: "X 1000,4" is no access`,
+		" L zz,4\n":                      "a.trace:1",
+		" L 1000,0\n":                    "a.trace:1",
+		" L 1000,-1\n":                   "a.trace:1",
+		" L 1000,999999\n":               "a.trace:1",
+		" L ffffffffffffffff,2\n":        "a.trace:1",
+		"==1== Lackey\n\n L 10000,4,5\n": "a.trace:3",
+		"0 1000\n5 1000\n":               "a.trace:2",
+		"0 1000 4 4\n":                   "a.trace:1",
+		"\x1f\x8bnot gzip":               "a.trace: ",
+		strings.Repeat("x", 1<<17):       "a.trace:1: ",
+	} {
+		if _, err := collect(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %v, want %q", text, err, want)
+		}
+	}
+	g := geometry(t, "1024,2,32")
+	if _, err := trace.Replay(simcache.Config{D1: g, LL: g}, again([]trace.Record{{Kind: trace.Fetch, Size: 1}})); err == nil {
+		t.Error("a fetch without an I1 is accepted")
+	}
+}
+
+// FuzzRecords: whatever the text, reading ends, and what is read is written and
+// read back the same.
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte("I  00401000,7\n L 1ffefff8a0,8\n S 00408fb8,8\n M 10,4\n"))
+	f.Add([]byte("2 401000\n0 10 8\n1 0x20\n"))
+	f.Add([]byte("==12== x\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		records, _ := collect(bytes.NewReader(text))
+		var b bytes.Buffer
+		w := trace.NewWriter(&b, trace.Lackey)
+		for _, r := range records {
+			if err := w.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := collect(&b); err != nil || !slices.Equal(got, records) {
+			t.Errorf("%v is read back as %v, %v", records, got, err)
+		}
+	})
+}
