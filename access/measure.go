@@ -33,6 +33,7 @@ type MemoryError struct {
 	Need, Have int // bytes
 }
 
+// Error gives both figures.
 func (e *MemoryError) Error() string {
 	return fmt.Sprintf("the tensors need %s of memory, this machine has %s available", gib(e.Need), gib(e.Have))
 }

@@ -91,33 +91,66 @@ func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 	return &Tensor{storage: t.storage, layout: l}, nil
 }
 
-// The view operations: each is the operation of the same name on the Layout,
-// and shares the storage.
+// The view operations. Each takes what the operation of the same name on the
+// Layout takes, fails where that fails, and shares the storage.
 
-func (t *Tensor) Transpose(d0, d1 int) (*Tensor, error)  { return t.view(t.layout.Transpose(d0, d1)) }
-func (t *Tensor) Permute(dims ...int) (*Tensor, error)   { return t.view(t.layout.Permute(dims...)) }
-func (t *Tensor) T() (*Tensor, error)                    { return t.view(t.layout.T()) }
-func (t *Tensor) Select(dim, index int) (*Tensor, error) { return t.view(t.layout.Select(dim, index)) }
-func (t *Tensor) Unsqueeze(dim int) (*Tensor, error)     { return t.view(t.layout.Unsqueeze(dim)) }
-func (t *Tensor) Squeeze(dims ...int) (*Tensor, error)   { return t.view(t.layout.Squeeze(dims...)) }
-func (t *Tensor) Expand(sizes ...int) (*Tensor, error)   { return t.view(t.layout.Expand(sizes...)) }
-func (t *Tensor) View(sizes ...int) (*Tensor, error)     { return t.view(t.layout.View(sizes...)) }
-func (t *Tensor) Movedim(src, dst int) (*Tensor, error)  { return t.view(t.layout.Movedim(src, dst)) }
+// Transpose is a view with two dimensions swapped; see Layout.Transpose.
+func (t *Tensor) Transpose(d0, d1 int) (*Tensor, error) { return t.view(t.layout.Transpose(d0, d1)) }
+
+// Permute is a view with dimension dims[i] at place i; see Layout.Permute.
+func (t *Tensor) Permute(dims ...int) (*Tensor, error) { return t.view(t.layout.Permute(dims...)) }
+
+// T is the transposed view of a matrix; see Layout.T.
+func (t *Tensor) T() (*Tensor, error) { return t.view(t.layout.T()) }
+
+// Narrow is a view of length elements of dim from start; see Layout.Narrow.
 func (t *Tensor) Narrow(dim, start, length int) (*Tensor, error) {
 	return t.view(t.layout.Narrow(dim, start, length))
 }
+
+// Select is a view of one index of dim, which it drops; see Layout.Select.
+func (t *Tensor) Select(dim, index int) (*Tensor, error) { return t.view(t.layout.Select(dim, index)) }
+
+// Slice is a view of every step-th index of dim; see Layout.Slice.
 func (t *Tensor) Slice(dim, start, end, step int) (*Tensor, error) {
 	return t.view(t.layout.Slice(dim, start, end, step))
 }
+
+// Unsqueeze is a view with a dimension of size 1 before dim; see
+// Layout.Unsqueeze.
+func (t *Tensor) Unsqueeze(dim int) (*Tensor, error) { return t.view(t.layout.Unsqueeze(dim)) }
+
+// Squeeze is a view without the given dimensions of size 1, or without any; see
+// Layout.Squeeze.
+func (t *Tensor) Squeeze(dims ...int) (*Tensor, error) { return t.view(t.layout.Squeeze(dims...)) }
+
+// Expand is a view that repeats dimensions of size 1; see Layout.Expand. It is
+// PyTorch's broadcast_to as well.
+func (t *Tensor) Expand(sizes ...int) (*Tensor, error) { return t.view(t.layout.Expand(sizes...)) }
+
+// View is a view of another shape; see Layout.View. Reshape copies where there
+// is none.
+func (t *Tensor) View(sizes ...int) (*Tensor, error) { return t.view(t.layout.View(sizes...)) }
+
+// Unflatten is a view with a dimension split; see Layout.Unflatten.
 func (t *Tensor) Unflatten(dim int, sizes ...int) (*Tensor, error) {
 	return t.view(t.layout.Unflatten(dim, sizes...))
 }
+
+// Movedim is a view with a dimension at another place; see Layout.Movedim.
+func (t *Tensor) Movedim(src, dst int) (*Tensor, error) { return t.view(t.layout.Movedim(src, dst)) }
+
+// Unfold is a view of windows along a dimension; see Layout.Unfold.
 func (t *Tensor) Unfold(dim, size, step int) (*Tensor, error) {
 	return t.view(t.layout.Unfold(dim, size, step))
 }
+
+// Diagonal is a view of a diagonal of two dimensions; see Layout.Diagonal.
 func (t *Tensor) Diagonal(offset, dim1, dim2 int) (*Tensor, error) {
 	return t.view(t.layout.Diagonal(offset, dim1, dim2))
 }
+
+// AsStrided is a view of any layout within the storage; see AsStrided.
 func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 	return t.view(AsStrided(t.storage.Len(), shape, strides, offset))
 }

@@ -84,6 +84,7 @@ type commentReader struct {
 	pairs   []Pair
 }
 
+// Read implements io.Reader.
 func (c *commentReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	rest := p[:n]

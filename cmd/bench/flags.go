@@ -32,6 +32,7 @@ func (p *parsed[T]) Set(text string) error {
 	return nil
 }
 
+// String implements pflag.Value.
 func (p *parsed[T]) String() string { return p.text }
 
 // Type implements pflag.Value.

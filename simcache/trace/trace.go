@@ -66,6 +66,7 @@ type SyntaxError struct {
 	Want string
 }
 
+// Error is "file:line: text" and what would be right.
 func (e *SyntaxError) Error() string {
 	text := e.Text
 	if len(text) > 80 {
