@@ -49,6 +49,9 @@ var viewOps = []viewOp{
 	{"view", 0, -1, "view(sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.View(a...) }},
 }
 
+// copyingOps are operations of PyTorch's that look like views.
+var copyingOps = []string{"reshape", "contiguous", "clone", "repeat"}
+
 // withDefaults completes args by the last of the defaults.
 func withDefaults(args []int, defaults ...int) []int {
 	return append(slices.Clone(args), defaults[len(args):]...)
@@ -110,6 +113,9 @@ func (l Layout) apply(chain string, storage int) (Layout, error) {
 
 func (l Layout) applyOp(name string, args []int, storage int) (Layout, error) {
 	i := slices.IndexFunc(viewOps, func(op viewOp) bool { return op.name == name })
+	if slices.Contains(copyingOps, name) {
+		return Layout{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as view for reshape and expand for repeat", name)
+	}
 	if i < 0 {
 		return Layout{}, fmt.Errorf("%q is no view operation (known: %s)", name, strings.Join(ViewOps(), ", "))
 	}

@@ -264,6 +264,7 @@ func TestRefusals(t *testing.T) {
 		"expand(9223372036854775807,3,4)": "more elements than an int can count",
 		"view(99999999999999999999)":      "is too large",
 		"rotate(1)":                       `"rotate" is no view operation (known: as_strided(`,
+		"reshape(12)":                     "reshape copies in PyTorch and is no view operation",
 		"transpose(0)":                    "transpose: 1 arguments do not fit transpose(dim0, dim1)",
 		"transpose(0,1":                   "the parenthesis is not closed",
 		"transpose(0,1]":                  "the parenthesis is not closed",

@@ -163,8 +163,8 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, suite []acce
 	for i, c := range suite {
 		err := f.compare(ctx, c, patterns[i], settings, machine, writer, func() { done++; progress.step() })
 		if errors.Is(err, context.Canceled) {
-			return done, errors.Join(fmt.Errorf("interrupted after %d of %d samples, which are kept: %w", done, total, err),
-				writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", done, total)))
+			stopped := interrupted{done, total}
+			return done, errors.Join(stopped, writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", done, total)))
 		}
 		if err != nil {
 			return done, err
@@ -172,6 +172,20 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, suite []acce
 	}
 	return done, nil
 }
+
+// interrupted is the error of a run that Ctrl-C ended.
+type interrupted struct{ done, total int }
+
+// Error says what is kept.
+func (i interrupted) Error() string {
+	if i.done == 0 {
+		return "interrupted before the first sample"
+	}
+	return fmt.Sprintf("interrupted after %d of %d samples, which are kept", i.done, i.total)
+}
+
+// Unwrap makes it a context.Canceled.
+func (i interrupted) Unwrap() error { return context.Canceled }
 
 // compare simulates the patterns of one comparison, then times them and writes
 // a line for each sample.
