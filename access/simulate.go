@@ -21,7 +21,7 @@ func Simulate(ctx context.Context, d1, ll simcache.Geometry, patterns []Pattern)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			h, err := simcache.NewHierarchy(simcache.Config{D1: d1, LL: ll})
+			h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(d1, ll)})
 			if err != nil {
 				return err
 			}

@@ -58,11 +58,17 @@ const minLine = 32
 // that are not positive. As in Cachegrind, a size that is no multiple of
 // ways*line leaves a remainder unused.
 func (g Geometry) Check() error {
+	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
+		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two", g.Sets())
+	}
+	return g.check()
+}
+
+// check is Check without its rule on set counts, for modulo indexing.
+func (g Geometry) check() error {
 	switch {
 	case g.Size <= 0 || g.Ways <= 0 || g.Line <= 0:
 		return fmt.Errorf("size %d, associativity %d and line size %d must all be positive", g.Size, g.Ways, g.Line)
-	case !isPowerOfTwo(g.Sets()):
-		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two", g.Sets())
 	case !isPowerOfTwo(g.Line):
 		return fmt.Errorf("line size %d is not a power of two", g.Line)
 	case g.Line < minLine:

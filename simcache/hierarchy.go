@@ -1,9 +1,6 @@
 package simcache
 
-import (
-	"fmt"
-	"math/bits"
-)
+import "fmt"
 
 // A Kind says what an access does.
 type Kind uint8
@@ -53,154 +50,282 @@ func (c Counts) Add(b Counts) Counts {
 		c.Dr + b.Dr, c.D1mr + b.D1mr, c.DLmr + b.DLmr, c.Dw + b.Dw, c.D1mw + b.D1mw, c.DLmw + b.DLmw}
 }
 
-// A Config says what is simulated.
-type Config struct {
-	I1 Geometry // the zero Geometry for no instruction cache: then nothing may be fetched
-	D1 Geometry
-	LL Geometry // unified: it sees the misses of I1 and D1
-	// ZeroTags is a quirk of Cachegrind, on for equality with it: it has no
-	// valid bits and its tags start as 0, so that block 0 hits in a cold cache.
-	ZeroTags bool
+// LevelCounts are the events at one level.
+type LevelCounts struct {
+	Name string `json:"name"`
+	// References that reached the level, by what the program did.
+	Fetches uint64 `json:"fetches,omitzero"`
+	Reads   uint64 `json:"reads"`
+	Writes  uint64 `json:"writes"`
+	// Those that missed.
+	FetchMisses uint64 `json:"fetchMisses,omitzero"`
+	ReadMisses  uint64 `json:"readMisses"`
+	WriteMisses uint64 `json:"writeMisses"`
+	// With Config.WriteBacks, or a level that is no plain one:
+	BytesIn    uint64 `json:"bytesIn,omitzero"`    // bytes fetched from the next level, or memory
+	BytesOut   uint64 `json:"bytesOut,omitzero"`   // bytes given to it: write-backs, stores passed on, lines moved down
+	WriteBacks uint64 `json:"writeBacks,omitzero"` // dirty lines given to it
+	VictimHits uint64 `json:"victimHits,omitzero"` // references that the victim cache saved from missing
+	// Lines that were prefetched; those that were used, and those that were
+	// evicted before they were. What is left is still there.
+	Prefetches uint64 `json:"prefetches,omitzero"`
+	Useful     uint64 `json:"useful,omitzero"`
+	Useless    uint64 `json:"useless,omitzero"`
+	// With Classes: the misses by cause. A miss is compulsory if its line was
+	// never in the level; else capacity if a fully associative LRU cache of the
+	// level's size, seeing the same references, misses too; else conflict.
+	Compulsory uint64 `json:"compulsory,omitzero"`
+	Capacity   uint64 `json:"capacity,omitzero"`
+	Conflict   uint64 `json:"conflict,omitzero"`
+	// With SetMisses: lookups that missed, by set.
+	SetMisses []uint64 `json:"setMisses,omitempty"`
+	// With UsedBytes: bytes of the lines brought in, and those of them that
+	// references touched while the line was there.
+	BytesFilled uint64 `json:"bytesFilled,omitzero"`
+	BytesUsed   uint64 `json:"bytesUsed,omitzero"`
 }
 
-// A Hierarchy is first-level caches and a last level that start cold. It is
-// not safe for concurrent use; use one per goroutine.
+// Refs is the number of references that reached the level.
+func (l LevelCounts) Refs() uint64 { return l.Fetches + l.Reads + l.Writes }
+
+// Misses is the number of them that missed.
+func (l LevelCounts) Misses() uint64 { return l.FetchMisses + l.ReadMisses + l.WriteMisses }
+
+// A Hierarchy is caches that start cold. It is not safe for concurrent use; use
+// one per goroutine.
 type Hierarchy struct {
-	i1, d1, ll level
-	fetches    tally
-	reads      tally
-	writes     tally
+	config Config
+	i1     rows
+	data   engine
+	tlb    engine // nil without TLB
+	total  totals // of the data levels
+	pages  totals // of the TLB
 }
 
-// A tally counts the references of one kind and their misses.
-type tally struct{ refs, first, ll uint64 }
-
-func (t *tally) add(u *tally) {
-	t.refs += u.refs
-	t.first += u.first
-	t.ll += u.ll
+// totals are references by sort, and their misses by sort and level.
+type totals struct {
+	refs   [sorts]uint64
+	misses [sorts][]uint64
 }
 
-// NewHierarchy returns an empty hierarchy. It refuses a geometry that does not
+// References are counted by three sorts, which are the operands between Runs.
+const (
+	loads  = iota // reads and modifies
+	stores        // writes
+	fetches
+	sorts
+)
+
+var accesses = []int{loads, stores, fetches}
+
+func (k Kind) sort() int {
+	if k == Write {
+		return stores
+	}
+	return loads
+}
+
+// dirties is what a packed reference of the kind is flagged with.
+func (k Kind) dirties() uint64 {
+	if k == Read {
+		return 0
+	}
+	return writes
+}
+
+// An engine simulates levels of caches. It tells references apart by operand, a
+// small number.
+type engine interface {
+	// add simulates a reference; write is writes for a store, else 0.
+	add(op int, addr, size, write uint64)
+	// descend simulates a fetch that missed in I1, from the second level on.
+	descend(op int, addr, size uint64)
+	// walk simulates a canonical nest, its operands numbered in their order.
+	walk(Nest)
+	// flush simulates what the others have put off.
+	flush()
+	// track forgets the misses, and makes room for those of so many operands.
+	track(operands int)
+	// missed is the misses at a level by operand since track, after a flush.
+	missed(level int) []uint64
+	// more completes the counts of a level with what is counted besides.
+	more(level int, counts *LevelCounts)
+}
+
+// NewHierarchy returns an empty hierarchy. It refuses a Config that does not
 // pass Check.
 func NewHierarchy(c Config) (*Hierarchy, error) {
-	h := &Hierarchy{}
-	for _, n := range []struct {
-		name     string
-		geometry Geometry
-		level    *level
-	}{{"I1", c.I1, &h.i1}, {"D1", c.D1, &h.d1}, {"LL", c.LL, &h.ll}} {
-		if n.level == &h.i1 && c.I1 == (Geometry{}) {
-			continue
-		}
-		if err := n.geometry.Check(); err != nil {
-			return nil, fmt.Errorf("%s %s: %w", n.name, n.geometry, err)
-		}
-		*n.level = newLevel(n.geometry, c.ZeroTags)
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	h := &Hierarchy{config: c}
+	var data, pages []Geometry
+	for _, l := range c.Levels {
+		data = append(data, l.Geometry)
+	}
+	for _, t := range c.TLB {
+		pages = append(pages, Geometry{Size: t.Entries * t.Page, Ways: t.Ways, Line: t.Page})
+	}
+	if c.I1 != (Geometry{}) {
+		h.i1 = newRows(c.I1, c.ZeroTags)
+	}
+	if c.plain() {
+		h.data = newChain(data, c)
+	} else {
+		h.data = newDeep(c)
+	}
+	if len(pages) > 0 {
+		h.tlb = newChain(pages, Config{})
+	}
+	for sort := range sorts {
+		h.total.misses[sort] = make([]uint64, len(data))
+		h.pages.misses[sort] = make([]uint64, len(pages))
 	}
 	return h, nil
 }
 
-// Counts returns what has been counted so far.
-func (h *Hierarchy) Counts() Counts {
-	return Counts{h.fetches.refs, h.fetches.first, h.fetches.ll,
-		h.reads.refs, h.reads.first, h.reads.ll, h.writes.refs, h.writes.first, h.writes.ll}
-}
-
-// Access simulates one access of size bytes at addr. The size is at least 1
-// and at most the smaller of the line sizes.
+// Access simulates one access of size bytes at addr; a modify counts as one
+// read. The size is at least 1 and at most the smallest of the lines.
 func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
-	h.access(h.tally(kind), addr, uint64(size))
+	sort := kind.sort()
+	h.total.refs[sort]++
+	h.data.add(sort, addr, uint64(size), kind.dirties())
+	if h.tlb != nil {
+		h.tlb.add(sort, addr, uint64(size), 0)
+	}
 }
 
 // Fetch simulates the fetch of one instruction of size bytes at addr; the
 // hierarchy must have an I1. In Cachegrind an instruction's fetch comes before
 // its data references.
 func (h *Hierarchy) Fetch(addr uint64, size int) {
-	h.fetches.refs++
-	if h.i1.missRef(addr, uint64(size)) {
-		h.fetches.first++
-		if h.ll.missRef(addr, uint64(size)) {
-			h.fetches.ll++
+	h.total.refs[fetches]++
+	first, last := addr>>h.i1.shift, (addr+uint64(size)-1)>>h.i1.shift
+	missed, _, _ := h.i1.touch(first, 0)
+	if first != last {
+		missedLast, _, _ := h.i1.touch(last, 0)
+		missed = missed || missedLast
+	}
+	if missed {
+		h.data.descend(fetches, addr, uint64(size))
+	}
+}
+
+// Run simulates every access of the nest, on whatever the caches hold from
+// before, and returns the counts of each operand. It refuses a nest that does
+// not pass Check or has an operand wider than a line.
+func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
+	if err := h.check(n); err != nil {
+		return nil, err
+	}
+	h.settle(accesses)
+	var operands []int // the sort of each
+	for _, op := range n.Operands {
+		operands = append(operands, op.Kind.sort())
+	}
+	canonical := n.Canonical()
+	for _, e := range []engine{h.data, h.tlb} {
+		if e != nil {
+			e.track(len(operands))
+			e.walk(canonical)
+			e.flush()
 		}
 	}
-}
-
-func (h *Hierarchy) tally(kind Kind) *tally {
-	if kind == Write {
-		return &h.writes
-	}
-	return &h.reads
-}
-
-// access looks the reference up in D1 and, if it missed there, with the same
-// address and size in LL. No inclusion is enforced: neither level ever learns
-// what the other one evicts.
-func (h *Hierarchy) access(t *tally, addr, size uint64) (missed bool) {
-	t.refs++
-	if !h.d1.missRef(addr, size) {
-		return false
-	}
-	t.first++
-	if h.ll.missRef(addr, size) {
-		t.ll++
-	}
-	return true
-}
-
-// A level is one LRU cache. Each set is a row of tags, the most recently used
-// first; a tag is the block number plus one, so that zero is an empty way.
-type level struct {
-	tags  []uint64
-	ways  uint64
-	mask  uint64 // sets - 1
-	shift uint   // log2 of the line size
-	line  uint64
-}
-
-func newLevel(g Geometry, zeroTags bool) level {
-	tags := make([]uint64, g.Sets()*g.Ways)
-	if zeroTags {
-		for i := range tags {
-			tags[i] = 1 // that of block 0
+	counts := make([]Counts, len(operands))
+	refs := uint64(n.Iterations())
+	first, last := h.data.missed(0), h.data.missed(len(h.config.Levels)-1)
+	for i, sort := range operands {
+		h.total.refs[sort] += refs
+		if sort == stores {
+			counts[i] = Counts{Dw: refs, D1mw: first[i], DLmw: last[i]}
+		} else {
+			counts[i] = Counts{Dr: refs, D1mr: first[i], DLmr: last[i]}
 		}
 	}
-	return level{
-		tags:  tags,
-		ways:  uint64(g.Ways),
-		mask:  uint64(g.Sets() - 1),
-		shift: uint(bits.TrailingZeros(uint(g.Line))),
-		line:  uint64(g.Line),
-	}
+	h.settle(operands)
+	return counts, nil
 }
 
-// missRef looks up the line of a reference, or both lines, the lower one
-// first, of a reference that crosses from one into the next; that counts as
-// one miss at most (cg_sim.c, cachesim_ref_is_miss).
-func (l *level) missRef(addr, size uint64) bool {
-	first, last := addr>>l.shift, (addr+size-1)>>l.shift
-	missed := l.miss(first)
-	if last != first && l.miss(last) {
-		missed = true
+func (h *Hierarchy) check(n Nest) error {
+	if err := n.Check(); err != nil {
+		return err
 	}
-	return missed
-}
-
-// miss looks up one block, makes it the most recently used of its set, and
-// reports whether it was absent (cg_sim.c, cachesim_setref_is_miss).
-func (l *level) miss(block uint64) bool {
-	set := l.tags[(block&l.mask)*l.ways:][:l.ways]
-	tag := block + 1
-	moved := set[0]
-	if moved == tag {
-		return false
-	}
-	set[0] = tag
-	for i := 1; i < len(set); i++ {
-		moved, set[i] = set[i], moved
-		if moved == tag {
-			return false
+	for i, op := range n.Operands {
+		for _, l := range h.config.Levels {
+			if op.Width > l.Line {
+				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, l.Line)
+			}
 		}
 	}
-	return true
+	return nil
+}
+
+// settle adds what was counted of operands of these sorts to the totals.
+func (h *Hierarchy) settle(operands []int) {
+	h.total.take(h.data, operands)
+	if h.tlb != nil {
+		h.pages.take(h.tlb, operands)
+	}
+}
+
+func (t *totals) take(e engine, operands []int) {
+	e.flush()
+	for level := range t.misses[loads] {
+		missed := e.missed(level)
+		for op, sort := range operands {
+			t.misses[sort][level] += missed[op]
+		}
+	}
+	e.track(sorts)
+}
+
+// Counts returns what has been counted so far, of the first level and of the
+// last.
+func (h *Hierarchy) Counts() Counts {
+	h.settle(accesses)
+	t, last := &h.total, len(h.config.Levels)-1
+	return Counts{t.refs[fetches], t.misses[fetches][0], t.misses[fetches][last],
+		t.refs[loads], t.misses[loads][0], t.misses[loads][last],
+		t.refs[stores], t.misses[stores][0], t.misses[stores][last]}
+}
+
+// Levels returns what has been counted so far at each data level, the nearest
+// first.
+func (h *Hierarchy) Levels() []LevelCounts {
+	h.settle(accesses)
+	levels := h.total.levels()
+	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // those of I1
+	for i := range levels {
+		levels[i].Name = h.config.name(i)
+		h.data.more(i, &levels[i])
+	}
+	return levels
+}
+
+// TLBs returns what has been counted so far at each level of the TLB. A miss of
+// the last is a walk of the page table.
+func (h *Hierarchy) TLBs() []LevelCounts {
+	h.settle(accesses)
+	h.pages.refs = h.total.refs
+	h.pages.refs[fetches] = 0
+	levels := h.pages.levels()
+	for i := range levels {
+		levels[i].Name = h.config.TLB[i].name(i)
+	}
+	return levels
+}
+
+// levels lists the totals by level: a level sees the misses of the one before.
+func (t *totals) levels() []LevelCounts {
+	levels := make([]LevelCounts, len(t.misses[loads]))
+	refs := t.refs
+	for i := range levels {
+		l := &levels[i]
+		l.Reads, l.Writes, l.Fetches = refs[loads], refs[stores], refs[fetches]
+		for sort := range sorts {
+			refs[sort] = t.misses[sort][i]
+		}
+		l.ReadMisses, l.WriteMisses, l.FetchMisses = refs[loads], refs[stores], refs[fetches]
+	}
+	return levels
 }

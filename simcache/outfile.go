@@ -22,7 +22,7 @@ func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	for _, n := range []struct {
 		name string
 		g    Geometry
-	}{{"I1", c.I1}, {"D1", c.D1}, {"LL", c.LL}} {
+	}{{"I1", c.I1}, {"D1", c.Levels[0].Geometry}, {"LL", c.Levels[len(c.Levels)-1].Geometry}} {
 		fmt.Fprintf(&b, "desc: %s cache:         %d B, %d B, %s\n", n.name, n.g.Size, n.g.Line, ways(n.g))
 	}
 	fmt.Fprintf(&b, "cmd: %s\n", strings.Join(strings.Fields(command), " "))

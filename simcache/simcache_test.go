@@ -213,7 +213,7 @@ func TestSteady(t *testing.T) {
 
 func hierarchy(t testing.TB, d1, ll simcache.Geometry) *simcache.Hierarchy {
 	t.Helper()
-	h, err := simcache.NewHierarchy(simcache.Config{D1: d1, LL: ll})
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(d1, ll)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,35 +264,6 @@ func TestArticle(t *testing.T) {
 		}
 		if h.Counts() != c.want {
 			t.Errorf("trips %v: got %+v, want %+v", c.trips, h.Counts(), c.want)
-		}
-	}
-}
-
-// TestGoldenMisses: figures on which several simulators agree.
-func TestGoldenMisses(t *testing.T) {
-	t.Parallel()
-	const a, b = 0x10000000, 0x20000000
-	op := func(kind simcache.Kind, base uint64, strides ...int) simcache.Operand {
-		return simcache.Operand{Kind: kind, Base: base, Width: 4, Strides: strides}
-	}
-	for name, c := range map[string]struct {
-		ops    []simcache.Operand
-		d1, ll uint64
-	}{
-		"row":       {[]simcache.Operand{op(simcache.Read, a, 16000, 4)}, 1e6, 1e6},
-		"column":    {[]simcache.Operand{op(simcache.Read, a, 4, 16000)}, 16e6, 1e6},
-		"transpose": {[]simcache.Operand{op(simcache.Read, a, 16000, 4), op(simcache.Write, b, 4, 16000)}, 17e6, 2e6},
-	} {
-		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "33554432,16,64"))
-		operands, err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: c.ops})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if name == "transpose" && (operands[0].D1mr != 1e6 || operands[1].D1mw != 16e6) {
-			t.Errorf("the transposed copy misses on %+v", operands)
-		}
-		if got := h.Counts(); got.D1Misses() != c.d1 || got.LLMisses() != c.ll {
-			t.Errorf("%s: %d and %d misses, want %d and %d", name, got.D1Misses(), got.LLMisses(), c.d1, c.ll)
 		}
 	}
 }
@@ -398,23 +369,4 @@ func FuzzParseGeometry(f *testing.F) {
 			t.Errorf("%q is %v, which reads back as %v, %v", text, g, again, err)
 		}
 	})
-}
-
-func BenchmarkSimulate(b *testing.B) {
-	for name, ops := range map[string][]simcache.Operand{
-		"r": {{Kind: simcache.Read, Base: 1 << 28, Width: 4, Strides: []int{16000, 4}}},
-		"c": {{Kind: simcache.Read, Base: 1 << 28, Width: 4, Strides: []int{4, 16000}}},
-		"t": {{Kind: simcache.Read, Base: 1 << 28, Width: 4, Strides: []int{16000, 4}},
-			{Kind: simcache.Write, Base: 1 << 29, Width: 4, Strides: []int{4, 16000}}},
-	} {
-		b.Run("trace="+name, func(b *testing.B) {
-			for b.Loop() {
-				h := hierarchy(b, geometry(b, "32768,8,64"), geometry(b, "33554432,16,64"))
-				if _, err := h.Run(simcache.Nest{Trips: []int{4000, 4000}, Operands: ops}); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(len(ops))*16e6*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
-		})
-	}
 }

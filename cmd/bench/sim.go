@@ -103,7 +103,7 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 		return err
 	}
 	settings := f.geometry.settings(simcache.Detect())
-	h, err := simcache.NewHierarchy(simcache.Config{D1: settings.D1.Geometry, LL: settings.LL.Geometry})
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(settings.D1.Geometry, settings.LL.Geometry)})
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 }
 
 func (f *simFlags) config(s simcache.Settings) simcache.Config {
-	return simcache.Config{I1: s.I1.Geometry, D1: s.D1.Geometry, LL: s.LL.Geometry}
+	return simcache.Config{I1: s.I1.Geometry, Levels: simcache.TwoLevels(s.D1.Geometry, s.LL.Geometry)}
 }
 
 // writeOut writes the file for cg_annotate, if one is wanted.

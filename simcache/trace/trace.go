@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strconv"
 
 	"github.com/stridebench/stridebench/simcache"
@@ -199,10 +200,13 @@ func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Count
 	if err != nil {
 		return simcache.Counts{}, err
 	}
-	line := min(c.D1.Line, c.LL.Line)
 	hasI1 := c.I1 != simcache.Geometry{}
+	line := math.MaxInt
 	if hasI1 {
-		line = min(line, c.I1.Line)
+		line = c.I1.Line
+	}
+	for _, l := range c.Levels {
+		line = min(line, l.Line)
 	}
 	for r, err := range records {
 		if err != nil {

@@ -87,7 +87,7 @@ func TestCachegrindCounts(t *testing.T) {
 			if traces[e.Trace] == nil {
 				traces[e.Trace] = load(t, filepath.Join(dir, e.Trace))
 			}
-			c := simcache.Config{I1: geometry(t, e.I1), D1: geometry(t, e.D1), LL: geometry(t, e.LL), ZeroTags: true}
+			c := simcache.Config{I1: geometry(t, e.I1), Levels: simcache.TwoLevels(geometry(t, e.D1), geometry(t, e.LL)), ZeroTags: true}
 			got, err := trace.Replay(c, again(traces[e.Trace]))
 			if err != nil {
 				t.Errorf("%s on %s: %v", e.Trace, e.Geometry, err)
@@ -126,14 +126,14 @@ func TestCachegrindFiles(t *testing.T) {
 			if got := c.Summary(); got != "I   refs:"+summary {
 				t.Errorf("%s: the summary is\n%sCachegrind prints\nI   refs:%s", file, got, summary)
 			}
-			var config simcache.Config
+			config := simcache.Config{Levels: make([]simcache.Level, 2)}
 			for _, m := range desc.FindAllStringSubmatch(out, -1) {
 				ways := m[4]
 				if ways == "" {
 					ways = "1"
 				}
 				g := geometry(t, m[2]+","+ways+","+m[3])
-				*map[string]*simcache.Geometry{"I1": &config.I1, "D1": &config.D1, "LL": &config.LL}[m[1]] = g
+				*map[string]*simcache.Geometry{"I1": &config.I1, "D1": &config.Levels[0].Geometry, "LL": &config.Levels[1].Geometry}[m[1]] = g
 			}
 			_, command, _ := strings.Cut(out, "\ncmd: ")
 			command, _, _ = strings.Cut(command, "\n")
@@ -171,7 +171,7 @@ func TestCachegrindAnnotates(t *testing.T) {
 	g := geometry(t, "32768,8,64")
 	x := simcache.Counts{Dr: 123456, D1mr: 7890, DLmr: 12}
 	y := simcache.Counts{Dw: 654321, D1mw: 987, DLmw: 65}
-	err = errors.Join(simcache.WriteOut(f, simcache.Config{I1: g, D1: g, LL: geometry(t, "33554432,16,64")}, "bench sim",
+	err = errors.Join(simcache.WriteOut(f, simcache.Config{I1: g, Levels: simcache.TwoLevels(g, geometry(t, "33554432,16,64"))}, "bench sim",
 		simcache.Line{Function: "x", Counts: x}, simcache.Line{Function: "y", Counts: y}), f.Close())
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +248,7 @@ func TestBadTraces(t *testing.T) {
 		}
 	}
 	g := geometry(t, "1024,2,32")
-	if _, err := trace.Replay(simcache.Config{D1: g, LL: g}, again([]trace.Record{{Kind: trace.Fetch, Size: 1}})); err == nil {
+	if _, err := trace.Replay(simcache.Config{Levels: simcache.TwoLevels(g, g)}, again([]trace.Record{{Kind: trace.Fetch, Size: 1}})); err == nil {
 		t.Error("a fetch without an I1 is accepted")
 	}
 }

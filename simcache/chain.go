@@ -1,0 +1,230 @@
+package simcache
+
+import "math/bits"
+
+// A chain is levels of LRU caches, none of which knows what the others hold,
+// as in Cachegrind: a level sees what misses in the one before, with the
+// original address and size.
+//
+// References that lie in one line wait in batches and pass a level a batch at
+// a time, so that a level's lookups, which do not depend on each other, run
+// ahead of one another. Their order at each level is that in which they came.
+// A reference that crosses a line is looked up by itself, after all that wait.
+type chain struct {
+	levels []rows
+	grain  uint   // log2 of the smallest line: what lies in a grain crosses no line anywhere
+	limit  uint64 // from this address on, tags must be wide and nothing is packed
+	// waiting[i] is packed references on their way to level i; those of
+	// waiting[len(levels)] missed everywhere.
+	waiting    [][]uint64
+	misses     [][]uint64 // by level and operand
+	dirty      bool       // count write-backs
+	fills      []uint64   // by level: lines that it fetched
+	writeBacks []uint64   // by level: dirty lines that it gave to the next
+	// class and classes select the references to simulate, on several cores:
+	// those whose grain&classes is class.
+	class, classes uint64
+}
+
+// batch is how many references wait for a level before they are looked up: few
+// enough that they stay in a first-level cache.
+const batch = 512
+
+// newChain makes a chain of such levels; of the Config it takes ZeroTags and
+// WriteBacks.
+func newChain(levels []Geometry, config Config) *chain {
+	c := &chain{grain: 64, limit: 1 << 60, dirty: config.WriteBacks, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	for _, g := range levels {
+		l := newRows(g, config.ZeroTags)
+		c.levels = append(c.levels, l)
+		c.grain = min(c.grain, l.shift)
+		if high, low := bits.Mul64(l.limit(), 1<<l.shift); high == 0 {
+			c.limit = min(c.limit, low)
+		}
+	}
+	for i := range c.levels {
+		c.levels[i].down = grains + c.levels[i].shift - c.grain
+	}
+	c.reset()
+	return c
+}
+
+// reset makes the batches and the counts by operand.
+func (c *chain) reset() {
+	c.waiting = make([][]uint64, len(c.levels)+1)
+	c.misses = make([][]uint64, len(c.levels))
+	for i := range c.waiting {
+		c.waiting[i] = make([]uint64, 0, 3*batch) // a batch makes two for each of its own
+	}
+	c.track(sorts)
+}
+
+// track forgets the misses, and makes room for those of so many operands.
+func (c *chain) track(n int) {
+	for i, misses := range c.misses {
+		clear(misses)
+		if len(misses) < max(n, operands) {
+			c.misses[i] = make([]uint64, max(n, operands))
+		}
+	}
+}
+
+func (c *chain) missed(level int) []uint64 { return c.misses[level] }
+
+func (c *chain) more(level int, counts *LevelCounts) {
+	if c.dirty {
+		line := uint64(1) << c.levels[level].shift
+		counts.BytesIn = c.fills[level] * line
+		counts.WriteBacks = c.writeBacks[level]
+		counts.BytesOut = c.writeBacks[level] * line
+	}
+}
+
+// add simulates a reference of an operand; write is writes where it makes its
+// line dirty, else 0.
+func (c *chain) add(op int, addr, size, write uint64) {
+	if !c.dirty {
+		write = 0
+	}
+	last := addr + size - 1
+	if addr>>c.grain == last>>c.grain && last < c.limit && op < operands {
+		c.push(0, addr>>c.grain<<grains|uint64(op)<<operand|write)
+		return
+	}
+	c.settle(last)
+	c.look(0, op, addr, size, write)
+}
+
+// descend simulates a fetch that missed in I1, at the second level.
+func (c *chain) descend(op int, addr, size uint64) {
+	last := addr + size - 1
+	if addr>>c.grain == last>>c.grain && last < c.limit {
+		c.drain(0) // what came before
+		c.push(1, addr>>c.grain<<grains|uint64(op)<<operand)
+		return
+	}
+	c.settle(last)
+	c.misses[0][op]++
+	c.look(1, op, addr, size, 0)
+}
+
+// settle prepares for a reference that cannot be packed, up to address last.
+func (c *chain) settle(last uint64) {
+	c.flush()
+	if last >= c.limit && c.limit > 0 {
+		for i := range c.levels {
+			c.levels[i].widen()
+		}
+		c.limit = 0 // nothing is packed any more
+	}
+}
+
+// push lets a packed reference wait for a level.
+func (c *chain) push(level int, ref uint64) {
+	if ref>>grains&c.classes != c.class {
+		return
+	}
+	if len(c.waiting[level]) >= batch {
+		c.drain(level)
+	}
+	c.waiting[level] = append(c.waiting[level], ref)
+}
+
+// flush looks up all that wait.
+func (c *chain) flush() {
+	for i := range c.waiting {
+		c.drain(i)
+	}
+}
+
+// drain looks up what waits for a level.
+func (c *chain) drain(level int) {
+	refs := c.waiting[level]
+	c.waiting[level] = refs[:0]
+	if level > 0 {
+		c.tally(level-1, refs)
+	}
+	if level == len(c.levels) {
+		return
+	}
+	for len(refs) > 0 {
+		if len(c.waiting[level+1]) > batch {
+			c.drain(level + 1)
+		}
+		now := refs[:min(len(refs), batch)]
+		refs = refs[len(now):]
+		next := c.waiting[level+1]
+		n := c.levels[level].filter(now, next[len(next):cap(next)])
+		c.waiting[level+1] = next[:len(next)+n]
+	}
+}
+
+// tally counts what a level handed on. The misses of one operand tend to come
+// in runs.
+func (c *chain) tally(level int, refs []uint64) {
+	misses := c.misses[level]
+	last, run, back := uint64(0), uint64(0), uint64(0)
+	for _, ref := range refs {
+		if ref&writeBack != 0 {
+			back++
+			continue
+		}
+		if op := ref >> operand & (operands - 1); op == last {
+			run++
+		} else {
+			misses[last] += run
+			last, run = op, 1
+		}
+	}
+	misses[last] += run
+	c.writeBacks[level] += back
+	c.fills[level] += uint64(len(refs)) - back
+}
+
+// look looks up, at a level, the line of a reference or both lines, the lower
+// one first, of a reference that crosses from one into the next. That counts
+// as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
+// goes on to the next level, before the dirty blocks that had to go.
+func (c *chain) look(level, op int, addr, size, write uint64) {
+	if level == len(c.levels) {
+		return
+	}
+	l := &c.levels[level]
+	first, last := addr>>l.shift, (addr+size-1)>>l.shift
+	missed, victim, dirty := l.touch(first, write)
+	var victim2 uint64
+	var dirty2 bool
+	if missed {
+		c.fills[level]++
+	}
+	if last != first {
+		var missed2 bool
+		missed2, victim2, dirty2 = l.touch(last, write)
+		if missed2 {
+			c.fills[level]++
+		}
+		missed = missed || missed2
+	}
+	if missed {
+		c.misses[level][op]++
+		c.look(level+1, op, addr, size, 0)
+	}
+	if dirty {
+		c.putBack(level, victim)
+	}
+	if dirty2 {
+		c.putBack(level, victim2)
+	}
+}
+
+// putBack writes a dirty block from a level to the next.
+func (c *chain) putBack(level int, block uint64) {
+	c.writeBacks[level]++
+	if level+1 == len(c.levels) {
+		return
+	}
+	from, to := &c.levels[level], &c.levels[level+1]
+	if _, victim, dirty := to.touch(block<<from.shift>>to.shift, writes); dirty {
+		c.putBack(level+1, victim)
+	}
+}

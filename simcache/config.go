@@ -1,0 +1,285 @@
+package simcache
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Config says what is simulated. Levels alone, in their zero settings, are
+// Cachegrind's kind of hierarchy: LRU, write-allocate, no inclusion.
+type Config struct {
+	// I1 is the first-level instruction cache; the zero Geometry for none, and
+	// then nothing may be fetched.
+	I1 Geometry
+	// Levels are the data caches, the nearest first. From the second on they
+	// are unified: they see the misses of I1 too.
+	Levels []Level
+	// TLB are the levels of the data TLB, the nearest first; none by default.
+	TLB []TLB
+	// ZeroTags is a quirk of Cachegrind, on for equality with it: it has no
+	// valid bits and its tags start as 0, so that block 0 hits in a cold cache.
+	ZeroTags bool
+	// WriteBacks counts dirty lines and the bytes that are moved (LevelCounts).
+	// All levels must then have one line size.
+	WriteBacks bool
+	// Observe counts more about each miss, at a cost in speed.
+	Observe Observe
+	// Cores simulates a nest on so many cores, each its own sets, where that is
+	// exact; 0 and 1 mean one.
+	Cores int
+}
+
+// Observe says what is observed beyond counts, as a set of flags.
+type Observe uint8
+
+// What can be observed.
+const (
+	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects
+	// of Cache Memory and Instruction Buffer Performance", 1987).
+	Classes Observe = 1 << iota
+	// SetMisses counts misses by set.
+	SetMisses
+	// UsedBytes counts the bytes of a line that are touched while it is in the
+	// cache.
+	UsedBytes
+)
+
+// A Level is one cache of a hierarchy.
+type Level struct {
+	// Name is for reports; empty, it is D1 for the first, LL for the last,
+	// and L2, L3, ... between.
+	Name string
+	Geometry
+	// Modulo allows a set count that is no power of two: a block's set is its
+	// number modulo the set count.
+	Modulo bool
+	// Policy chooses what a set evicts; LRU by default.
+	Policy Policy
+	// Seed is for the Random policy.
+	Seed uint64
+	// Inclusion relates the level to those before it; NonInclusive by default.
+	Inclusion Inclusion
+	// WriteThrough passes every store on to the next level, and no line is ever
+	// dirty. By default a level is write-back.
+	WriteThrough bool
+	// NoWriteAllocate passes a store that misses on to the next level, and
+	// fetches nothing. By default a store's miss fetches the line.
+	NoWriteAllocate bool
+	// VictimLines is the size of a fully associative LRU victim cache beside the
+	// level (Jouppi, ISCA 1990); 0 for none. What hits there is no miss of the
+	// level.
+	VictimLines int
+	// Prefetch is the level's prefetcher; none by default.
+	Prefetch Prefetch
+}
+
+// A Policy is a replacement policy: which line of a full set goes.
+type Policy uint8
+
+// The policies. Ways that are empty are filled first, the lowest one first.
+const (
+	// LRU evicts the least recently used line.
+	LRU Policy = iota
+	// FIFO evicts the line that was filled first.
+	FIFO
+	// Random evicts a line drawn by splitmix64 from the level's Seed.
+	Random
+	// TreePLRU follows a binary tree of bits that point away from the last
+	// touched; the ways are a power of two.
+	TreePLRU
+	// BitPLRU has a bit a way, set when it is touched; when all would be set, the
+	// others are cleared. The lowest way whose bit is clear goes. Also known as
+	// MRU or not-recently-used.
+	BitPLRU
+	// SRRIP has a 2-bit re-reference prediction a way: 2 when filled, 0 when hit;
+	// the lowest way at 3 goes, after all were raised until there is one (Jaleel
+	// et al., "High Performance Cache Replacement Using Re-Reference Interval
+	// Prediction (RRIP)", ISCA 2010, SRRIP-HP).
+	SRRIP
+)
+
+var policyNames = []string{"lru", "fifo", "random", "tree-plru", "bit-plru", "srrip"}
+
+// String is the policy's name in a configuration file.
+func (p Policy) String() string { return policyNames[p] }
+
+// UnmarshalText reads a policy's name.
+func (p *Policy) UnmarshalText(text []byte) error { return oneOf(p, "policy", policyNames, text) }
+
+// Inclusion says what a level knows of those before it.
+type Inclusion uint8
+
+// The kinds of inclusion.
+const (
+	// NonInclusive levels know nothing of each other, as in Cachegrind.
+	NonInclusive Inclusion = iota
+	// Inclusive levels hold all that the levels before them hold: what they
+	// evict is invalidated there, and written back where it was dirty.
+	Inclusive
+	// Exclusive levels hold what the level before them evicted, and nothing that
+	// it holds: a hit moves the line up, every line evicted there moves down.
+	Exclusive
+)
+
+var inclusionNames = []string{"non-inclusive", "inclusive", "exclusive"}
+
+// String is the inclusion's name in a configuration file.
+func (i Inclusion) String() string { return inclusionNames[i] }
+
+// UnmarshalText reads an inclusion's name.
+func (i *Inclusion) UnmarshalText(text []byte) error {
+	return oneOf(i, "inclusion", inclusionNames, text)
+}
+
+// A Prefetch is a prefetcher. What it fetches arrives at once.
+type Prefetch struct {
+	Kind PrefetchKind
+	// Degree is how many lines, or strides, ahead it fetches; 0 means 1.
+	Degree int
+}
+
+// A PrefetchKind is a kind of prefetcher.
+type PrefetchKind uint8
+
+// The kinds of prefetcher.
+const (
+	// NoPrefetch fetches nothing ahead.
+	NoPrefetch PrefetchKind = iota
+	// NextLine fetches the lines after one that missed, or that was prefetched
+	// and is used for the first time, within its 4 KiB page (Smith, "Cache
+	// Memories", 1982, tagged prefetch).
+	NextLine
+	// StridePrefetch watches the addresses of each instruction, or operand of a
+	// Nest, and once a stride repeats fetches what lies so many strides ahead
+	// (Chen and Baer, "Effective Hardware-Based Data Prefetching for
+	// High-Performance Processors", 1995, reference prediction table).
+	StridePrefetch
+)
+
+var prefetchNames = []string{"none", "next-line", "stride"}
+
+// String is the prefetcher's name in a configuration file.
+func (k PrefetchKind) String() string { return prefetchNames[k] }
+
+// UnmarshalText reads a prefetcher's name.
+func (k *PrefetchKind) UnmarshalText(text []byte) error {
+	return oneOf(k, "prefetcher", prefetchNames, text)
+}
+
+// oneOf sets value to the index of text in names.
+func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
+	for i, name := range names {
+		if name == string(text) {
+			*value = T(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown %s %q (want one of %q)", what, text, names)
+}
+
+// A TLB is one level of a data TLB: LRU, and knowing nothing of the others. A
+// reference that crosses from one page into the next looks up both.
+type TLB struct {
+	Name    string // for reports; empty, it is DTLB for the first and STLB for the second
+	Entries int
+	Ways    int // associativity; Entries for fully associative
+	Page    int // bytes
+}
+
+// TwoLevels are Cachegrind's data caches: D1 and LL.
+func TwoLevels(d1, ll Geometry) []Level {
+	return []Level{{Name: "D1", Geometry: d1}, {Name: "LL", Geometry: ll}}
+}
+
+// Check refuses what cannot be simulated, and names the level at fault.
+func (c Config) Check() error {
+	if len(c.Levels) == 0 {
+		return errors.New("no levels to simulate")
+	}
+	if c.I1 != (Geometry{}) {
+		if err := c.I1.Check(); err != nil {
+			return fmt.Errorf("I1 %s: %w", c.I1, err)
+		}
+		if len(c.Levels) < 2 {
+			return errors.New("I1 wants a second level for its misses to go to")
+		}
+	}
+	for i, l := range c.Levels {
+		if err := l.check(i); err != nil {
+			return fmt.Errorf("%s %s: %w", c.name(i), l.Geometry, err)
+		}
+		if i == 0 {
+			continue
+		}
+		if above := c.Levels[i-1].Line; above != l.Line && (c.WriteBacks || l.Inclusion != NonInclusive) {
+			return fmt.Errorf("%s %s: its line is not the %d B of the level before, as write-backs and inclusion want", c.name(i), l.Geometry, above)
+		}
+	}
+	if c.ZeroTags && !c.plain() {
+		return errors.New("Cachegrind's zero tags go with LRU levels that know nothing of each other, and with nothing else")
+	}
+	return c.checkTLB()
+}
+
+func (l Level) check(i int) error {
+	switch {
+	case l.Modulo && l.Geometry.check() != nil:
+		return l.Geometry.check()
+	case !l.Modulo && l.Geometry.Check() != nil:
+		return l.Geometry.Check()
+	case l.Policy == TreePLRU && !isPowerOfTwo(l.Ways):
+		return fmt.Errorf("tree-plru wants ways that are a power of two, not %d", l.Ways)
+	case i == 0 && l.Inclusion != NonInclusive:
+		return fmt.Errorf("the first level is %s of nothing", l.Inclusion)
+	case l.VictimLines < 0:
+		return fmt.Errorf("%d victim lines", l.VictimLines)
+	case l.Prefetch.Degree < 0:
+		return fmt.Errorf("prefetch degree %d", l.Prefetch.Degree)
+	}
+	return nil
+}
+
+func (c Config) checkTLB() error {
+	for i, t := range c.TLB {
+		name := t.name(i)
+		switch {
+		case t.Entries <= 0 || t.Ways <= 0 || t.Entries%t.Ways != 0:
+			return fmt.Errorf("%s: %d entries do not make sets of %d ways", name, t.Entries, t.Ways)
+		case !isPowerOfTwo(t.Page) || t.Page < 1<<12:
+			return fmt.Errorf("%s: page size %d is no power of two from 4096 on", name, t.Page)
+		}
+	}
+	return nil
+}
+
+// plain reports whether all levels are LRU caches that know nothing of each
+// other, so that a chain simulates them.
+func (c Config) plain() bool {
+	for _, l := range c.Levels {
+		l.Name, l.Geometry, l.Modulo, l.Seed = "", Geometry{}, false, 0
+		if l != (Level{}) {
+			return false
+		}
+	}
+	return c.Observe == 0
+}
+
+// name is the name of level i.
+func (c Config) name(i int) string {
+	switch {
+	case c.Levels[i].Name != "":
+		return c.Levels[i].Name
+	case i == 0:
+		return "D1"
+	case i == len(c.Levels)-1:
+		return "LL"
+	}
+	return fmt.Sprintf("L%d", i+1)
+}
+
+func (t TLB) name(i int) string {
+	if t.Name != "" {
+		return t.Name
+	}
+	return [...]string{"DTLB", "STLB"}[min(i, 1)]
+}

@@ -1,0 +1,3 @@
+package simcache
+
+func newDeep(c Config) engine { return nil }

@@ -1,0 +1,193 @@
+package simcache
+
+import (
+	"math"
+	"math/bits"
+)
+
+// walk simulates a canonical nest. Runs of iterations that stay in their lines
+// are counted in bulk where that is exact.
+func (c *chain) walk(n Nest) {
+	if len(n.Operands) == 0 || n.Iterations() == 0 {
+		return
+	}
+	w := c.newWalk(n)
+	outer := n.Trips[:max(len(n.Trips)-1, 0)]
+	index := make([]int, len(outer))
+	for {
+		w.run()
+		l := len(outer) - 1
+		for ; l >= 0; l-- {
+			if index[l]++; index[l] < outer[l] {
+				w.step(l, 1)
+				break
+			}
+			w.step(l, 1-outer[l])
+			index[l] = 0
+		}
+		if l < 0 {
+			return
+		}
+	}
+}
+
+// A walk is a Nest on its way through a chain: streams at the start of an
+// innermost run.
+type walk struct {
+	c       *chain
+	nest    Nest   // canonical
+	trips   uint64 // of the innermost loop
+	streams []stream
+	// inLine: every stride is well shorter than a line, so that runs of
+	// iterations stay in the lines that they are in; and after one iteration all
+	// its lines are in the first level, however they fall into sets, since no
+	// set can have to hold more of them than it has ways.
+	inLine bool
+	// packed: all references can be packed, and none crosses a line anywhere.
+	packed bool
+}
+
+type stream struct {
+	addr   uint64
+	width  uint64
+	stride uint64 // modulo 2^64: a negative one wraps
+	write  uint64
+}
+
+func (c *chain) newWalk(n Nest) *walk {
+	first := &c.levels[0]
+	w := &walk{c: c, nest: n, trips: 1, inLine: 2*len(n.Operands) <= first.ways, packed: len(n.Operands) <= operands}
+	inner := len(n.Trips) - 1
+	if inner >= 0 {
+		w.trips = uint64(n.Trips[inner])
+	}
+	for _, op := range n.Operands {
+		s := stream{addr: op.Base, width: uint64(op.Width)}
+		if c.dirty {
+			s.write = op.Kind.dirties()
+		}
+		if inner >= 0 {
+			s.stride = uint64(op.Strides[inner])
+			w.inLine = w.inLine && 4*max(op.Strides[inner], -op.Strides[inner]) <= 1<<first.shift
+		}
+		w.packed = w.packed && c.packs(op, n.Trips)
+		w.streams = append(w.streams, s)
+	}
+	return w
+}
+
+// packs reports whether all accesses of an operand can be packed: they are
+// aligned to their width, which divides the grain, and below the limit.
+func (c *chain) packs(op Operand, trips []int) bool {
+	together := op.Base | uint64(op.Width)
+	last := op.Base + uint64(op.Width-1)
+	for l, s := range op.Strides {
+		together |= uint64(s)
+		if s > 0 {
+			last += uint64(s) * uint64(trips[l]-1)
+		}
+	}
+	aligned := uint64(1) << bits.TrailingZeros64(together)
+	return uint64(op.Width) <= aligned && op.Width <= 1<<c.grain && last < c.limit
+}
+
+// step moves every stream by so many iterations of loop l.
+func (w *walk) step(l, iterations int) {
+	for i := range w.streams {
+		w.streams[i].addr += uint64(iterations * w.nest.Operands[i].Strides[l])
+	}
+}
+
+// run simulates the innermost loop from the streams' addresses, which it
+// leaves where they were.
+//
+// Iterations during which every stream stays in the lines that it is in touch
+// the same lines in the same order. With inLine, the first of them leaves all
+// of these in the first level, in that order, so that the others hit and
+// change nothing: they need not be looked up.
+func (w *walk) run() {
+	switch {
+	case w.inLine:
+		for i := uint64(0); i < w.trips; i += w.stay(i) {
+			w.iterate(i)
+		}
+	case w.packed:
+		w.pack()
+	default:
+		for i := range w.trips {
+			w.iterate(i)
+		}
+	}
+}
+
+func (w *walk) iterate(i uint64) {
+	for k := range w.streams {
+		s := &w.streams[k]
+		w.c.add(k, s.addr+i*s.stride, s.width, s.write)
+	}
+}
+
+// stay is the number of iterations from i on, at least 1, in which the first
+// and the last byte of every stream's access stay in their lines of the first
+// level.
+func (w *walk) stay(i uint64) uint64 {
+	stay := uint64(math.MaxUint64)
+	mask := uint64(1)<<w.c.levels[0].shift - 1
+	for k := range w.streams {
+		s := &w.streams[k]
+		if s.stride == 0 {
+			continue
+		}
+		first := (s.addr + i*s.stride) & mask
+		last := (first + s.width - 1) & mask
+		// The byte nearer to the end that the stream moves to leaves first.
+		room, stride := mask-max(first, last), s.stride
+		if int64(s.stride) < 0 {
+			room, stride = min(first, last), -s.stride
+		}
+		if stride&(stride-1) == 0 {
+			stay = min(stay, room>>(bits.TrailingZeros64(stride)&63)+1)
+		} else {
+			stay = min(stay, room/stride+1)
+		}
+	}
+	return min(stay, w.trips-i)
+}
+
+// pack lets the whole innermost loop wait for the first level.
+func (w *walk) pack() {
+	c, n := w.c, uint64(len(w.streams))
+	for i := uint64(0); i < w.trips; {
+		waiting := c.waiting[0]
+		if uint64(len(waiting))+n > batch {
+			c.drain(0)
+			waiting = c.waiting[0]
+		}
+		iterations := min((batch-uint64(len(waiting)))/n, w.trips-i)
+		room := waiting[len(waiting):cap(waiting)][:iterations*n]
+		for k := range w.streams {
+			s := &w.streams[k]
+			addr, rest := s.addr+i*s.stride, uint64(k)<<operand|s.write
+			for at := k; at < len(room); at += len(w.streams) {
+				room[at] = addr>>c.grain<<grains | rest
+				addr += s.stride
+			}
+		}
+		if c.classes != 0 {
+			room = c.own(room)
+		}
+		c.waiting[0] = waiting[:len(waiting)+len(room)]
+		i += iterations
+	}
+}
+
+// own keeps the references of the chain's class.
+func (c *chain) own(refs []uint64) []uint64 {
+	kept := refs[:0]
+	for _, ref := range refs {
+		if ref>>grains&c.classes == c.class {
+			kept = append(kept, ref)
+		}
+	}
+	return kept
+}
