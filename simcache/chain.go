@@ -18,12 +18,13 @@ type chain struct {
 	// waiting[len(levels)] missed everywhere.
 	waiting    [][]uint64
 	misses     [][]uint64 // by level and operand
-	dirty      bool       // count write-backs
+	dirty      uint64     // writes if write-backs are counted, else 0
 	fills      []uint64   // by level: lines that it fetched
 	writeBacks []uint64   // by level: dirty lines that it gave to the next
 	// class and classes select the references to simulate, on several cores:
 	// those whose grain&classes is class.
 	class, classes uint64
+	single         bool // there is one operand
 }
 
 // batch is how many references wait for a level before they are looked up: few
@@ -33,7 +34,10 @@ const batch = 512
 // newChain makes a chain of such levels; of the Config it takes ZeroTags and
 // WriteBacks.
 func newChain(levels []Geometry, config Config) *chain {
-	c := &chain{grain: 64, limit: 1 << 60, dirty: config.WriteBacks, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	c := &chain{grain: 64, limit: 1 << 60, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	if config.WriteBacks {
+		c.dirty = writes
+	}
 	for _, g := range levels {
 		l := newRows(g, config.ZeroTags)
 		c.levels = append(c.levels, l)
@@ -61,6 +65,7 @@ func (c *chain) reset() {
 
 // track forgets the misses, and makes room for those of so many operands.
 func (c *chain) track(n int) {
+	c.single = n == 1
 	for i, misses := range c.misses {
 		clear(misses)
 		if len(misses) < max(n, operands) {
@@ -72,7 +77,7 @@ func (c *chain) track(n int) {
 func (c *chain) missed(level int) []uint64 { return c.misses[level] }
 
 func (c *chain) more(level int, counts *LevelCounts) {
-	if c.dirty {
+	if c.dirty != 0 {
 		line := uint64(1) << c.levels[level].shift
 		counts.BytesIn = c.fills[level] * line
 		counts.WriteBacks = c.writeBacks[level]
@@ -83,29 +88,36 @@ func (c *chain) more(level int, counts *LevelCounts) {
 // add simulates a reference of an operand; write is writes where it makes its
 // line dirty, else 0.
 func (c *chain) add(op int, addr, size, write uint64) {
-	if !c.dirty {
-		write = 0
-	}
 	last := addr + size - 1
-	if addr>>c.grain == last>>c.grain && last < c.limit && op < operands {
-		c.push(0, addr>>c.grain<<grains|uint64(op)<<operand|write)
+	write &= c.dirty
+	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= operands {
+		c.settle(last)
+		c.look(0, op, addr, size, write)
 		return
 	}
-	c.settle(last)
-	c.look(0, op, addr, size, write)
+	c.wait(0, addr>>c.grain<<grains|uint64(op)<<operand|write)
+}
+
+// wait lets a packed reference wait for a level.
+func (c *chain) wait(level int, ref uint64) {
+	refs := append(c.waiting[level], ref)
+	c.waiting[level] = refs
+	if len(refs) >= batch {
+		c.drain(level)
+	}
 }
 
 // descend simulates a fetch that missed in I1, at the second level.
 func (c *chain) descend(op int, addr, size uint64) {
 	last := addr + size - 1
-	if addr>>c.grain == last>>c.grain && last < c.limit {
-		c.drain(0) // what came before
-		c.push(1, addr>>c.grain<<grains|uint64(op)<<operand)
+	if (addr^last)>>c.grain != 0 || last >= c.limit {
+		c.settle(last)
+		c.misses[0][op]++
+		c.look(1, op, addr, size, 0)
 		return
 	}
-	c.settle(last)
-	c.misses[0][op]++
-	c.look(1, op, addr, size, 0)
+	c.drain(0) // what came before
+	c.wait(1, addr>>c.grain<<grains|uint64(op)<<operand)
 }
 
 // settle prepares for a reference that cannot be packed, up to address last.
@@ -119,17 +131,6 @@ func (c *chain) settle(last uint64) {
 	}
 }
 
-// push lets a packed reference wait for a level.
-func (c *chain) push(level int, ref uint64) {
-	if ref>>grains&c.classes != c.class {
-		return
-	}
-	if len(c.waiting[level]) >= batch {
-		c.drain(level)
-	}
-	c.waiting[level] = append(c.waiting[level], ref)
-}
-
 // flush looks up all that wait.
 func (c *chain) flush() {
 	for i := range c.waiting {
@@ -141,11 +142,14 @@ func (c *chain) flush() {
 func (c *chain) drain(level int) {
 	refs := c.waiting[level]
 	c.waiting[level] = refs[:0]
-	if level > 0 {
+	switch level {
+	case 0:
+		refs = c.own(refs)
+	case len(c.levels):
 		c.tally(level-1, refs)
-	}
-	if level == len(c.levels) {
 		return
+	default:
+		c.tally(level-1, refs)
 	}
 	for len(refs) > 0 {
 		if len(c.waiting[level+1]) > batch {
@@ -159,10 +163,28 @@ func (c *chain) drain(level int) {
 	}
 }
 
+// own keeps the references of the chain's class.
+func (c *chain) own(refs []uint64) []uint64 {
+	if c.classes == 0 {
+		return refs
+	}
+	kept := refs[:0]
+	for _, ref := range refs {
+		if ref>>grains&c.classes == c.class {
+			kept = append(kept, ref)
+		}
+	}
+	return kept
+}
+
 // tally counts what a level handed on. The misses of one operand tend to come
 // in runs.
 func (c *chain) tally(level int, refs []uint64) {
 	misses := c.misses[level]
+	if c.single && c.dirty == 0 {
+		misses[0] += uint64(len(refs))
+		return
+	}
 	last, run, back := uint64(0), uint64(0), uint64(0)
 	for _, ref := range refs {
 		if ref&writeBack != 0 {

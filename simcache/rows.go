@@ -33,14 +33,14 @@ type rows struct {
 	modulo  bool   // the set count is no power of two: mask and bits mean nothing
 	shift   uint   // log2 of the line size
 	down    uint   // what a packed reference is shifted by to be a block
-	ahead   int    // bytes of references that filterAVX2 fetches rows ahead, or 0
 	vectors bool   // filterAVX2 may be used
+	far     bool   // for it: too large to lie in a first-level cache
+	last    uint32 // for it, in a row of two vectors: the bit of the last way
 }
 
 const (
 	lanes  = 8  // tags in a vector
 	margin = 16 // tags before the first row: moving a row reads the tag before it
-	near   = 16 << 10
 )
 
 func newRows(g Geometry, zeroTags bool) rows {
@@ -56,12 +56,11 @@ func newRows(g Geometry, zeroTags bool) rows {
 	if hasAVX2 && !l.modulo && g.Ways > lanes/2 {
 		l.vectors = true
 		row = (g.Ways + lanes - 1) &^ (lanes - 1)
+		l.last = 1 << ((g.Ways - 1) % (2 * lanes))
 	}
 	l.pitch = 4 * row
 	l.tags = make([]uint32, margin+g.Sets()*row)
-	if g.Sets()*l.pitch > near {
-		l.ahead = 16 * 8
-	}
+	l.far = g.Sets()*l.pitch > 16<<10
 	if zeroTags {
 		for way := range g.Ways {
 			l.tags[margin+way] = 2 // block 0

@@ -1,109 +1,189 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// lanes holds, for lane j = 0..7, a vector whose lanes 0..j are all ones.
-DATA ·lanes+0(SB)/8, $0x00000000ffffffff
-DATA ·lanes+8(SB)/8, $0
-DATA ·lanes+16(SB)/8, $0
-DATA ·lanes+24(SB)/8, $0
-DATA ·lanes+32(SB)/8, $-1
-DATA ·lanes+40(SB)/8, $0
-DATA ·lanes+48(SB)/8, $0
-DATA ·lanes+56(SB)/8, $0
-DATA ·lanes+64(SB)/8, $-1
-DATA ·lanes+72(SB)/8, $0x00000000ffffffff
-DATA ·lanes+80(SB)/8, $0
-DATA ·lanes+88(SB)/8, $0
-DATA ·lanes+96(SB)/8, $-1
-DATA ·lanes+104(SB)/8, $-1
-DATA ·lanes+112(SB)/8, $0
-DATA ·lanes+120(SB)/8, $0
-DATA ·lanes+128(SB)/8, $-1
-DATA ·lanes+136(SB)/8, $-1
-DATA ·lanes+144(SB)/8, $0x00000000ffffffff
-DATA ·lanes+152(SB)/8, $0
-DATA ·lanes+160(SB)/8, $-1
-DATA ·lanes+168(SB)/8, $-1
-DATA ·lanes+176(SB)/8, $-1
-DATA ·lanes+184(SB)/8, $0
-DATA ·lanes+192(SB)/8, $-1
-DATA ·lanes+200(SB)/8, $-1
-DATA ·lanes+208(SB)/8, $-1
-DATA ·lanes+216(SB)/8, $0x00000000ffffffff
-DATA ·lanes+224(SB)/8, $-1
-DATA ·lanes+232(SB)/8, $-1
-DATA ·lanes+240(SB)/8, $-1
-DATA ·lanes+248(SB)/8, $-1
-GLOBL ·lanes(SB), RODATA|NOPTR, $256
+// ones is 16 lanes of ones, then 16 of zeros: read from lane 15-j on, the lanes
+// 0 to j are ones.
+DATA ·ones+0(SB)/8, $-1
+DATA ·ones+8(SB)/8, $-1
+DATA ·ones+16(SB)/8, $-1
+DATA ·ones+24(SB)/8, $-1
+DATA ·ones+32(SB)/8, $-1
+DATA ·ones+40(SB)/8, $-1
+DATA ·ones+48(SB)/8, $-1
+DATA ·ones+56(SB)/8, $-1
+GLOBL ·ones(SB), RODATA|NOPTR, $128
+
+// EVICT hands the dirty tag AX to the next level: its block is
+// (AX/2 - 1)<<bits | set.
+#define EVICT \
+	SHRQ $1, AX; \
+	DECQ AX; \
+	SHLXQ R15, AX, AX; \
+	SHRXQ R10, BX, DX; \
+	ANDQ R9, DX; \
+	ORQ  DX, AX; \
+	SHLXQ R10, AX, AX; \
+	MOVL BX, DX; \
+	ANDL $0xfc, DX; \
+	ORL  $3, DX; \
+	ORQ  DX, AX; \
+	MOVQ AX, (DI); \
+	ADDQ $8, DI
+
+// PLACE takes the next reference, or goes to chunk, and finds its row and its
+// key: the tag with its dirty bit set. If that is the first tag, it only has to
+// become dirty where it is written.
+#define PLACE(again) \
+	CMPQ SI, R13; \
+	JAE  chunk; \
+	MOVQ (SI), BX; \
+	ADDQ $8, SI; \
+	SHRXQ R10, BX, R11; \
+	MOVQ R9, R12; \
+	ANDQ R11, R12; \
+	IMULQ pitch-8(SP), R12; \
+	ADDQ R8, R12; \
+	SHRXQ R15, R11, R11; \
+	LEAL 3(R11)(R11*1), R11; \
+	MOVL (R12), DX; \
+	ORL  $1, DX; \
+	CMPL DX, R11; \
+	JNE  5(PC); \
+	TESTL $1, BX; \
+	JEQ  again; \
+	MOVL R11, (R12); \
+	JMP  again; \
+	VMOVD R11, X0; \
+	VPBROADCASTD X0, Y0; \
+	DECL R11; \
+	MOVL BX, DX; \
+	ANDL $1, DX; \
+	ORL  DX, R11
 
 // func filterAVX2(l *rows, tags *uint32, refs, out []uint64) int
 //
-// The twin of rows.filterGo. A row is one or more vectors of 8 tags. The tag
-// looked for is compared with a vector at a time, dirty bits masked. A row is
-// moved by loading each of its vectors from one tag lower, from the last to be
-// moved down to the first, whose lane 0 becomes the tag.
+// The twin of rows.filterGo. A row is vectors of 8 tags. The tag looked for is
+// compared with whole vectors, dirty bits masked. A row is moved by loading its
+// vectors from one tag lower: the lanes up to that of the tag that was found,
+// or of the last way, take what was loaded, the rest keeps what it is.
 //
-// AX l, then scratch   BX ref        CX offset in the row   DX scratch
-// SI refs  R13 their end  DI out     R8 tags   R9 mask   R10 down   R15 bits
-// R11 key: the tag with its dirty bit set     R12 row
-TEXT ·filterAVX2(SB), NOSPLIT, $0-72
+// Rows of two vectors, as many last levels have, are looked up without a branch
+// on whether and where the tag is found, which is hard to predict there; others
+// vector by vector. Rows of large caches are fetched a chunk of references
+// ahead.
+//
+//	AX CX DX scratch
+//	BX reference  SI the next one  R13 end of the chunk  DI out
+//	R8 tags  R9 mask  R10 down  R15 bits
+//	R11 key, then the tag, dirty if it is written  R12 row
+//	Y0 key  Y15 a dirty bit in every lane  Y14 the last vector's lanes that are ways
+TEXT ·filterAVX2(SB), NOSPLIT, $32-72
 	MOVQ l+0(FP), AX
 	MOVQ tags+8(FP), R8
 	MOVQ refs_base+16(FP), SI
-	MOVQ refs_len+24(FP), R13
-	LEAQ (SI)(R13*8), R13
+	MOVQ refs_len+24(FP), DX
+	LEAQ (SI)(DX*8), DX
+	MOVQ DX, end-16(SP)
 	MOVQ out_base+40(FP), DI
 	MOVQ rows_mask(AX), R9
 	MOVQ rows_down(AX), R10
 	MOVQ rows_bits(AX), R15
+	MOVQ rows_pitch(AX), DX
+	MOVQ DX, pitch-8(SP)
+	MOVQ rows_ways(AX), CX
+	MOVQ CX, ways-24(SP)
+	DECQ CX
+	ANDQ $7, CX
+	NEGQ CX
+	LEAQ ·ones+60(SB), DX
+	VMOVDQU (DX)(CX*4), Y14
 	MOVL $1, DX
 	VMOVD DX, X15
 	VPBROADCASTD X15, Y15
-	MOVQ rows_ways(AX), DX    // lanes of the last vector that are ways
-	DECQ DX
-	ANDQ $7, DX
-	SHLQ $5, DX
-	LEAQ ·lanes(SB), CX
-	VMOVDQU (CX)(DX*1), Y14
+
+chunk:
+	CMPQ SI, end-16(SP)
+	JAE  done
+	LEAQ 512(SI), R13
+	CMPQ R13, end-16(SP)
+	JLS  2(PC)
+	MOVQ end-16(SP), R13
+	MOVQ l+0(FP), AX
+	CMPB rows_far(AX), $0
+	JEQ  fetched
+	MOVQ SI, DX
+
+fetch:
+	MOVQ (DX), AX
+	ADDQ $8, DX
+	SHRXQ R10, AX, AX
+	ANDQ R9, AX
+	IMULQ pitch-8(SP), AX
+	PREFETCHT0 (R8)(AX*1)
+	CMPQ DX, R13
+	JB   fetch
+
+fetched:
+	CMPQ pitch-8(SP), $64
+	JNE  next
+
+next2:
+	PLACE(next2)
+	VPOR (R12), Y15, Y1
+	VPCMPEQD Y0, Y1, Y1
+	VMOVMSKPS Y1, DX
+	VPOR 32(R12), Y15, Y2
+	VPCMPEQD Y0, Y2, Y2
+	VMOVMSKPS Y2, CX
+	SHLL $8, CX
+	ORL  CX, DX               // the lane found, as a bit, or none
+	MOVQ l+0(FP), AX
+	MOVL rows_last(AX), CX
+	ORL  DX, CX
+	BSFL CX, CX               // the lane found, or the last way
+	MOVQ BX, AX               // a miss goes on as a read
+	ANDQ $-2, AX
+	MOVQ AX, (DI)
+	ANDL $2, AX               // but for write-backs
+	ORL  DX, AX
+	CMPL AX, $1
+	SBBQ AX, AX
+	ANDL $8, AX
+	ADDQ AX, DI
+	MOVL (R12)(CX*4), AX      // the tag found, or the victim
+	NEGQ CX
+	TESTL $1, AX
+	JNE  dirty
+
+move2:
+	LEAQ ·ones+60(SB), AX
+	LEAQ (AX)(CX*4), AX
+	VMOVD R11, X0
+	VMOVDQU -4(R12), Y1
+	VMOVDQU (R12), Y2
+	VPBLENDD $1, Y0, Y1, Y1
+	VMOVDQU (AX), Y5
+	VPBLENDVB Y5, Y1, Y2, Y1
+	VMOVDQU 28(R12), Y3
+	VMOVDQU 32(R12), Y4
+	VMOVDQU 32(AX), Y5
+	VPBLENDVB Y5, Y3, Y4, Y3
+	VMOVDQU Y3, 32(R12)
+	VMOVDQU Y1, (R12)
+	JMP  next2
+
+dirty:
+	TESTL DX, DX
+	JNE  stays
+	EVICT
+	JMP  move2
+
+stays:
+	ORL  $1, R11
+	JMP  move2
 
 next:
-	CMPQ SI, R13
-	JAE  done
-	MOVQ l+0(FP), AX
-	CMPQ rows_ahead(AX), $0
-	JEQ  lookup
-	MOVQ rows_ahead(AX), DX   // bytes of references to look ahead
-	ADDQ SI, DX
-	CMPQ DX, R13
-	JAE  lookup
-	MOVQ (DX), DX
-	SHRXQ R10, DX, DX
-	ANDQ R9, DX
-	IMULQ rows_pitch(AX), DX
-	PREFETCHT0 (R8)(DX*1)
-
-lookup:
-	MOVQ (SI), BX
-	ADDQ $8, SI
-	SHRXQ R10, BX, R11
-	MOVQ R9, R12
-	ANDQ R11, R12
-	IMULQ rows_pitch(AX), R12
-	ADDQ R8, R12
-	SHRXQ R15, R11, R11
-	LEAL 3(R11)(R11*1), R11
-	MOVL (R12), DX
-	ORL  $1, DX
-	CMPL DX, R11
-	JNE  search
-	TESTL $1, BX
-	JEQ  next
-	MOVL R11, (R12)           // a write: dirty
-	JMP  next
-
-search:
-	VMOVD R11, X0
-	VPBROADCASTD X0, Y0
+	PLACE(next)
 	XORL CX, CX
 
 compare:
@@ -111,76 +191,55 @@ compare:
 	VPCMPEQD Y0, Y1, Y1
 	VMOVMSKPS Y1, DX
 	TESTL DX, DX
-	JNE  hit
+	JNE  found
 	ADDQ $32, CX
-	CMPQ CX, rows_pitch(AX)
+	CMPQ CX, pitch-8(SP)
 	JLT  compare
 
-	// A miss: the whole row moves, and its last way goes.
-	MOVQ rows_ways(AX), DX
-	MOVL -4(R12)(DX*4), DX    // victim
-	VMOVDQU Y14, Y3
-	SUBQ $32, CX
-	DECL R11                  // the tag, clean
-	MOVL BX, AX
-	ANDL $1, AX
-	ORL  AX, R11
+	SUBQ $32, CX              // the last vector
+	VMOVDQU Y14, Y5
 	TESTL $2, BX
 	JNE  evict
-	MOVQ BX, AX               // the next level is to be read
-	ANDQ $-2, AX
-	MOVQ AX, (DI)
+	MOVQ BX, DX
+	ANDQ $-2, DX
+	MOVQ DX, (DI)
 	ADDQ $8, DI
 
 evict:
-	TESTL $1, DX
+	MOVQ ways-24(SP), AX
+	MOVL -4(R12)(AX*4), AX    // victim
+	TESTL $1, AX
 	JEQ  move
-	MOVL DX, DX               // its block: (victim/2 - 1) << bits | set
-	SHRQ $1, DX
-	DECQ DX
-	SHLXQ R15, DX, DX
-	SHRXQ R10, BX, AX
-	ANDQ R9, AX
-	ORQ  AX, DX
-	SHLXQ R10, DX, DX
-	MOVL BX, AX
-	ANDL $0xfc, AX
-	ORL  $3, AX
-	ORQ  AX, DX
-	MOVQ DX, (DI)
-	ADDQ $8, DI
+	EVICT
 	JMP  move
 
-hit:
-	BSFL DX, DX               // lane
-	LEAQ (R12)(CX*1), AX
-	MOVL (AX)(DX*4), AX       // the tag found, for its dirty bit
-	SHLQ $5, DX
-	LEAQ ·lanes(SB), R11
-	VMOVDQU (R11)(DX*1), Y3
-	MOVL AX, R11
-	MOVL BX, AX
+found:
+	BSFL DX, DX
+	LEAQ (R12)(DX*4), AX
+	MOVL (AX)(CX*1), AX
 	ANDL $1, AX
-	ORL  AX, R11
+	ORL  AX, R11              // stays dirty
+	LEAQ ·ones+60(SB), AX
+	NEGQ DX
+	VMOVDQU (AX)(DX*4), Y5
 
-	// Move the row: lanes in Y3 of the vector at CX, all of those before.
-move:
-	VMOVD R11, X0
+move:                             // lanes Y5 of the vector at CX, all of those before
 	TESTQ CX, CX
 	JEQ  first
 	VMOVDQU -4(R12)(CX*1), Y1
 	VMOVDQU (R12)(CX*1), Y2
-	VPBLENDVB Y3, Y1, Y2, Y1
+	VPBLENDVB Y5, Y1, Y2, Y1
 	VMOVDQU Y1, (R12)(CX*1)
-	VPCMPEQD Y3, Y3, Y3
+	VPCMPEQD Y5, Y5, Y5
 	SUBQ $32, CX
 	JMP  move
 
 first:
+	VMOVD R11, X0
 	VMOVDQU -4(R12), Y1
 	VPBLENDD $1, Y0, Y1, Y1
 	VMOVDQU (R12), Y2
-	VPBLENDVB Y3, Y1, Y2, Y1
+	VPBLENDVB Y5, Y1, Y2, Y1
 	VMOVDQU Y1, (R12)
 	JMP  next
 

@@ -45,6 +45,9 @@ type walk struct {
 	inLine bool
 	// packed: all references can be packed, and none crosses a line anywhere.
 	packed bool
+	// lockstep, if not 0, is in how many iterations all streams come from the
+	// start of a line to that of the next, all at once.
+	lockstep uint64
 }
 
 type stream struct {
@@ -62,10 +65,7 @@ func (c *chain) newWalk(n Nest) *walk {
 		w.trips = uint64(n.Trips[inner])
 	}
 	for _, op := range n.Operands {
-		s := stream{addr: op.Base, width: uint64(op.Width)}
-		if c.dirty {
-			s.write = op.Kind.dirties()
-		}
+		s := stream{addr: op.Base, width: uint64(op.Width), write: op.Kind.dirties() & c.dirty}
 		if inner >= 0 {
 			s.stride = uint64(op.Strides[inner])
 			w.inLine = w.inLine && 4*max(op.Strides[inner], -op.Strides[inner]) <= 1<<first.shift
@@ -73,7 +73,32 @@ func (c *chain) newWalk(n Nest) *walk {
 		w.packed = w.packed && c.packs(op, n.Trips)
 		w.streams = append(w.streams, s)
 	}
+	if w.inLine && w.packed && inner >= 0 {
+		w.lockstep = w.inStep()
+	}
 	return w
+}
+
+// inStep is lockstep: streams of one stride that divides the line, at one place
+// in it whenever the innermost loop starts.
+func (w *walk) inStep() uint64 {
+	line := 1 << w.c.levels[0].shift
+	one := w.nest.Operands[0]
+	stride := max(one.Strides[len(one.Strides)-1], -one.Strides[len(one.Strides)-1])
+	if stride == 0 || line%stride != 0 {
+		return 0
+	}
+	for _, op := range w.nest.Operands {
+		for l, s := range op.Strides {
+			if inner := l == len(op.Strides)-1; inner && s != one.Strides[l] || (s-one.Strides[l])%line != 0 {
+				return 0
+			}
+		}
+		if (op.Base-one.Base)%uint64(line) != 0 || op.Width != one.Width {
+			return 0
+		}
+	}
+	return uint64(line / stride)
 }
 
 // packs reports whether all accesses of an operand can be packed: they are
@@ -107,12 +132,15 @@ func (w *walk) step(l, iterations int) {
 // change nothing: they need not be looked up.
 func (w *walk) run() {
 	switch {
+	case w.lockstep > 0:
+		w.iterate(0)
+		w.pack(w.stay(0), w.lockstep)
 	case w.inLine:
 		for i := uint64(0); i < w.trips; i += w.stay(i) {
 			w.iterate(i)
 		}
 	case w.packed:
-		w.pack()
+		w.pack(0, 1)
 	default:
 		for i := range w.trips {
 			w.iterate(i)
@@ -154,40 +182,28 @@ func (w *walk) stay(i uint64) uint64 {
 	return min(stay, w.trips-i)
 }
 
-// pack lets the whole innermost loop wait for the first level.
-func (w *walk) pack() {
+// pack lets the iterations from, from+every, ... of the innermost loop wait for
+// the first level.
+func (w *walk) pack(from, every uint64) {
 	c, n := w.c, uint64(len(w.streams))
-	for i := uint64(0); i < w.trips; {
+	for left := (w.trips - from + every - 1) / every; left > 0; {
 		waiting := c.waiting[0]
 		if uint64(len(waiting))+n > batch {
 			c.drain(0)
 			waiting = c.waiting[0]
 		}
-		iterations := min((batch-uint64(len(waiting)))/n, w.trips-i)
+		iterations := min((batch-uint64(len(waiting)))/n, left)
 		room := waiting[len(waiting):cap(waiting)][:iterations*n]
 		for k := range w.streams {
 			s := &w.streams[k]
-			addr, rest := s.addr+i*s.stride, uint64(k)<<operand|s.write
+			addr, rest := s.addr+from*s.stride, uint64(k)<<operand|s.write
 			for at := k; at < len(room); at += len(w.streams) {
 				room[at] = addr>>c.grain<<grains | rest
-				addr += s.stride
+				addr += every * s.stride
 			}
 		}
-		if c.classes != 0 {
-			room = c.own(room)
-		}
 		c.waiting[0] = waiting[:len(waiting)+len(room)]
-		i += iterations
+		from += iterations * every
+		left -= iterations
 	}
-}
-
-// own keeps the references of the chain's class.
-func (c *chain) own(refs []uint64) []uint64 {
-	kept := refs[:0]
-	for _, ref := range refs {
-		if ref>>grains&c.classes == c.class {
-			kept = append(kept, ref)
-		}
-	}
-	return kept
 }
