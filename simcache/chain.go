@@ -24,7 +24,7 @@ type chain struct {
 	// class and classes select the references to simulate, on several cores:
 	// those whose grain&classes is class.
 	class, classes uint64
-	single         bool // there is one operand
+	tracked        int // operands that are counted
 }
 
 // batch is how many references wait for a level before they are looked up: few
@@ -65,7 +65,7 @@ func (c *chain) reset() {
 
 // track forgets the misses, and makes room for those of so many operands.
 func (c *chain) track(n int) {
-	c.single = n == 1
+	c.tracked = n
 	for i, misses := range c.misses {
 		clear(misses)
 		if len(misses) < max(n, operands) {
@@ -177,31 +177,45 @@ func (c *chain) own(refs []uint64) []uint64 {
 	return kept
 }
 
-// tally counts what a level handed on. The misses of one operand tend to come
-// in runs.
+// tally counts what a level handed on.
 func (c *chain) tally(level int, refs []uint64) {
-	misses := c.misses[level]
-	if c.single && c.dirty == 0 {
+	misses, backs := c.misses[level], uint64(0)
+	switch {
+	case c.tracked == 1 && c.dirty == 0:
 		misses[0] += uint64(len(refs))
-		return
-	}
-	last, run, back := uint64(0), uint64(0), uint64(0)
-	for _, ref := range refs {
-		if ref&writeBack != 0 {
-			back++
-			continue
+	case c.tracked <= 3:
+		sum := uint64(0)
+		for _, ref := range refs {
+			sum += lanes16[ref>>1&7]
 		}
-		if op := ref >> operand & (operands - 1); op == last {
-			run++
-		} else {
-			misses[last] += run
-			last, run = op, 1
+		for op := range uint64(3) {
+			misses[op] += sum >> (16 * op) & 0xffff
+		}
+		backs = sum >> 48
+	default:
+		for _, ref := range refs {
+			if ref&writeBack != 0 {
+				backs++
+			} else {
+				misses[ref>>operand&(operands-1)]++
+			}
 		}
 	}
-	misses[last] += run
-	c.writeBacks[level] += back
-	c.fills[level] += uint64(len(refs)) - back
+	c.writeBacks[level] += backs
+	c.fills[level] += uint64(len(refs)) - backs
 }
+
+// lanes16 are ones in four counters of 16 bits, for operands 0 to 2 and for
+// write-backs, by the bits of a packed reference from that of writeBack on.
+var lanes16 = func() (ones [8]uint64) {
+	for i := range uint64(8) {
+		ones[i] = 1 << (16 * (i >> 1))
+		if i&1 != 0 {
+			ones[i] = 1 << 48
+		}
+	}
+	return ones
+}()
 
 // look looks up, at a level, the line of a reference or both lines, the lower
 // one first, of a reference that crosses from one into the next. That counts

@@ -30,9 +30,9 @@ GLOBL ·ones(SB), RODATA|NOPTR, $128
 	MOVQ AX, (DI); \
 	ADDQ $8, DI
 
-// PLACE takes the next reference, or goes to chunk, and finds its row and its
-// key: the tag with its dirty bit set. If that is the first tag, it only has to
-// become dirty where it is written.
+// PLACE takes the next reference, or goes to chunk, and finds its row, R12, and
+// its key, R11. If that is the first tag, it only has to become dirty where it
+// is written; else the key goes to every lane of Y0.
 #define PLACE(again) \
 	CMPQ SI, R13; \
 	JAE  chunk; \
@@ -54,11 +54,21 @@ GLOBL ·ones(SB), RODATA|NOPTR, $128
 	MOVL R11, (R12); \
 	JMP  again; \
 	VMOVD R11, X0; \
-	VPBROADCASTD X0, Y0; \
+	VPBROADCASTD X0, Y0
+
+// TAG makes R11 the tag, dirty if it is written.
+#define TAG \
 	DECL R11; \
 	MOVL BX, DX; \
 	ANDL $1, DX; \
 	ORL  DX, R11
+
+// MISS hands a reference that missed to the next level, as a read.
+#define MISS \
+	MOVQ BX, DX; \
+	ANDQ $-2, DX; \
+	MOVQ DX, (DI); \
+	ADDQ $8, DI
 
 // func filterAVX2(l *rows, tags *uint32, refs, out []uint64) int
 //
@@ -68,8 +78,9 @@ GLOBL ·ones(SB), RODATA|NOPTR, $128
 // or of the last way, take what was loaded, the rest keeps what it is.
 //
 // Rows of two vectors, as many last levels have, are looked up without a branch
-// on whether and where the tag is found, which is hard to predict there; others
-// vector by vector. Rows of large caches are fetched a chunk of references
+// on whether and where the tag is found, which is hard to predict there. Rows of
+// one vector, as most first levels have, mostly miss in all of it, since the
+// first tag has been looked at. Others go vector by vector. Rows of large caches are fetched a chunk of references
 // ahead.
 //
 //	AX CX DX scratch
@@ -125,10 +136,12 @@ fetch:
 
 fetched:
 	CMPQ pitch-8(SP), $64
-	JNE  next
+	JLT  next1
+	JGT  next
 
 next2:
 	PLACE(next2)
+	TAG
 	VPOR (R12), Y15, Y1
 	VPCMPEQD Y0, Y1, Y1
 	VMOVMSKPS Y1, DX
@@ -182,8 +195,62 @@ stays:
 	ORL  $1, R11
 	JMP  move2
 
+next1:
+	PLACE(next1)
+	VMOVDQU (R12), Y2
+	VPOR Y2, Y15, Y1
+	VPCMPEQD Y0, Y1, Y1
+	VMOVMSKPS Y1, DX
+	TESTL DX, DX
+	JNE  found1
+	MOVQ ways-24(SP), AX
+	MOVL -4(R12)(AX*4), AX    // victim
+	VMOVDQU Y14, Y5
+	ANDL $1, AX
+	ORL  BX, AX
+	TESTL $3, AX
+	JNE  written1
+	MOVQ BX, (DI)
+	ADDQ $8, DI
+	VPXOR Y15, Y0, Y0         // clean
+
+move1:
+	VMOVDQU -4(R12), Y1
+	VPBLENDD $1, Y0, Y1, Y1
+	VPBLENDVB Y5, Y1, Y2, Y1
+	VMOVDQU Y1, (R12)
+	JMP  next1
+
+found1:
+	BSFL DX, DX
+	MOVL (R12)(DX*4), AX
+	LEAQ ·ones+60(SB), CX
+	NEGQ DX
+	VMOVDQU (CX)(DX*4), Y5
+	ORL  BX, AX
+	TESTL $1, AX
+	JNE  move1                // stays or becomes dirty
+	VPXOR Y15, Y0, Y0
+	JMP  move1
+
+written1:                         // it, or the victim, or both
+	TAG
+	VMOVD R11, X0
+	TESTL $2, BX
+	JNE  evict1
+	MISS
+
+evict1:
+	MOVQ ways-24(SP), AX
+	MOVL -4(R12)(AX*4), AX
+	TESTL $1, AX
+	JEQ  move1
+	EVICT
+	JMP  move1
+
 next:
 	PLACE(next)
+	TAG
 	XORL CX, CX
 
 compare:
@@ -200,10 +267,7 @@ compare:
 	VMOVDQU Y14, Y5
 	TESTL $2, BX
 	JNE  evict
-	MOVQ BX, DX
-	ANDQ $-2, DX
-	MOVQ DX, (DI)
-	ADDQ $8, DI
+	MISS
 
 evict:
 	MOVQ ways-24(SP), AX
