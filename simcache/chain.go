@@ -85,11 +85,12 @@ func (c *chain) more(level int, counts *LevelCounts) {
 	}
 }
 
-// add simulates a reference of an operand; write is writes where it makes its
-// line dirty, else 0.
-func (c *chain) add(op int, addr, size, write uint64) {
+func (c *chain) at(uint64) {}
+
+// add simulates a reference of an operand.
+func (c *chain) add(op int, addr, size uint64, kind Kind) {
 	last := addr + size - 1
-	write &= c.dirty
+	write := kind.dirties() & c.dirty
 	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= operands {
 		c.settle(last)
 		c.look(0, op, addr, size, write)

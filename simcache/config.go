@@ -208,15 +208,17 @@ func (c Config) Check() error {
 		if err := l.check(i); err != nil {
 			return fmt.Errorf("%s %s: %w", c.name(i), l.Geometry, err)
 		}
-		if i == 0 {
-			continue
-		}
-		if above := c.Levels[i-1].Line; above != l.Line && (c.WriteBacks || l.Inclusion != NonInclusive) {
-			return fmt.Errorf("%s %s: its line is not the %d B of the level before, as write-backs and inclusion want", c.name(i), l.Geometry, above)
+		for _, before := range c.Levels[:i] {
+			if before.Line != l.Line && (c.WriteBacks || l.Inclusion != NonInclusive) {
+				return fmt.Errorf("%s %s: its line is not the %d B of a level before, as write-backs and inclusion want", c.name(i), l.Geometry, before.Line)
+			}
 		}
 	}
+	if c.I1 != (Geometry{}) && c.Levels[1].Inclusion == Exclusive {
+		return fmt.Errorf("%s is exclusive of the level before, so that it cannot serve I1", c.name(1))
+	}
 	if c.ZeroTags && !c.plain() {
-		return errors.New("Cachegrind's zero tags go with LRU levels that know nothing of each other, and with nothing else")
+		return errors.New("the zero tags of Cachegrind tags go with LRU levels that know nothing of each other, and with nothing else")
 	}
 	return c.checkTLB()
 }
@@ -231,10 +233,14 @@ func (l Level) check(i int) error {
 		return fmt.Errorf("tree-plru wants ways that are a power of two, not %d", l.Ways)
 	case i == 0 && l.Inclusion != NonInclusive:
 		return fmt.Errorf("the first level is %s of nothing", l.Inclusion)
+	case l.WriteThrough && l.Inclusion == Exclusive:
+		return errors.New("an exclusive level takes dirty lines from the one before it, so that it cannot be write-through")
 	case l.VictimLines < 0:
 		return fmt.Errorf("%d victim lines", l.VictimLines)
 	case l.Prefetch.Degree < 0:
 		return fmt.Errorf("prefetch degree %d", l.Prefetch.Degree)
+	case l.Prefetch.Kind != NoPrefetch && l.Inclusion == Exclusive:
+		return errors.New("an exclusive level is filled from the one before it, not by a prefetcher: give that one the prefetcher")
 	}
 	return nil
 }

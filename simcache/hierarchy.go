@@ -61,11 +61,12 @@ type LevelCounts struct {
 	FetchMisses uint64 `json:"fetchMisses,omitzero"`
 	ReadMisses  uint64 `json:"readMisses"`
 	WriteMisses uint64 `json:"writeMisses"`
-	// With Config.WriteBacks, or a level that is no plain one:
+	// With Config.WriteBacks:
 	BytesIn    uint64 `json:"bytesIn,omitzero"`    // bytes fetched from the next level, or memory
 	BytesOut   uint64 `json:"bytesOut,omitzero"`   // bytes given to it: write-backs, stores passed on, lines moved down
 	WriteBacks uint64 `json:"writeBacks,omitzero"` // dirty lines given to it
-	VictimHits uint64 `json:"victimHits,omitzero"` // references that the victim cache saved from missing
+
+	VictimHits uint64 `json:"victimHits,omitzero"` // lookups that the victim cache saved from missing
 	// Lines that were prefetched; those that were used, and those that were
 	// evicted before they were. What is left is still there.
 	Prefetches uint64 `json:"prefetches,omitzero"`
@@ -136,8 +137,10 @@ func (k Kind) dirties() uint64 {
 // An engine simulates levels of caches. It tells references apart by operand, a
 // small number.
 type engine interface {
-	// add simulates a reference; write is writes for a store, else 0.
-	add(op int, addr, size, write uint64)
+	// add simulates a reference.
+	add(op int, addr, size uint64, kind Kind)
+	// at tells the address of the instruction that the next references are of.
+	at(pc uint64)
 	// descend simulates a fetch that missed in I1, from the second level on.
 	descend(op int, addr, size uint64)
 	// walk simulates a canonical nest, its operands numbered in their order.
@@ -189,9 +192,9 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
 	sort := kind.sort()
 	h.total.refs[sort]++
-	h.data.add(sort, addr, uint64(size), kind.dirties())
+	h.data.add(sort, addr, uint64(size), kind)
 	if h.tlb != nil {
-		h.tlb.add(sort, addr, uint64(size), 0)
+		h.tlb.add(sort, addr, uint64(size), kind)
 	}
 }
 
@@ -200,6 +203,7 @@ func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
 // its data references.
 func (h *Hierarchy) Fetch(addr uint64, size int) {
 	h.total.refs[fetches]++
+	h.data.at(addr)
 	first, last := addr>>h.i1.shift, (addr+uint64(size)-1)>>h.i1.shift
 	missed, _, _ := h.i1.touch(first, 0)
 	if first != last {

@@ -123,6 +123,32 @@ func (n Nest) Canonical() Nest {
 	return c
 }
 
+// each calls f with the operand and the address of every access, in order.
+func (n Nest) each(f func(op int, addr uint64)) {
+	index := make([]int, len(n.Trips))
+	addrs := make([]uint64, len(n.Operands))
+	for i, op := range n.Operands {
+		addrs[i] = op.Base
+	}
+	for range n.Iterations() {
+		for op, addr := range addrs {
+			f(op, addr)
+		}
+		for l := len(index) - 1; l >= 0; l-- {
+			by := 1
+			if index[l]++; index[l] == n.Trips[l] {
+				by, index[l] = 1-n.Trips[l], 0
+			}
+			for i, op := range n.Operands {
+				addrs[i] += uint64(by * op.Strides[l])
+			}
+			if by == 1 {
+				break
+			}
+		}
+	}
+}
+
 // Steady returns the counts of one pass over nests, walked one after the
 // other, in the steady state that repeated passes reach; the hierarchy must be
 // new.

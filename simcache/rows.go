@@ -153,7 +153,7 @@ func (l *rows) filterGo(refs, out []uint64) int {
 			n++
 		}
 		if dirty {
-			out[n] = victim<<l.down | ref&(operands-1<<operand) | writeBack | writes
+			out[n] = victim<<l.down | ref&((operands-1)<<operand) | writeBack | writes
 			n++
 		}
 	}

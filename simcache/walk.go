@@ -54,7 +54,7 @@ type stream struct {
 	addr   uint64
 	width  uint64
 	stride uint64 // modulo 2^64: a negative one wraps
-	write  uint64
+	kind   Kind
 }
 
 func (c *chain) newWalk(n Nest) *walk {
@@ -65,7 +65,7 @@ func (c *chain) newWalk(n Nest) *walk {
 		w.trips = uint64(n.Trips[inner])
 	}
 	for _, op := range n.Operands {
-		s := stream{addr: op.Base, width: uint64(op.Width), write: op.Kind.dirties() & c.dirty}
+		s := stream{addr: op.Base, width: uint64(op.Width), kind: op.Kind}
 		if inner >= 0 {
 			s.stride = uint64(op.Strides[inner])
 			w.inLine = w.inLine && 4*max(op.Strides[inner], -op.Strides[inner]) <= 1<<first.shift
@@ -151,7 +151,7 @@ func (w *walk) run() {
 func (w *walk) iterate(i uint64) {
 	for k := range w.streams {
 		s := &w.streams[k]
-		w.c.add(k, s.addr+i*s.stride, s.width, s.write)
+		w.c.add(k, s.addr+i*s.stride, s.width, s.kind)
 	}
 }
 
@@ -196,7 +196,7 @@ func (w *walk) pack(from, every uint64) {
 		room := waiting[len(waiting):cap(waiting)][:iterations*n]
 		for k := range w.streams {
 			s := &w.streams[k]
-			addr, rest := s.addr+from*s.stride, uint64(k)<<operand|s.write
+			addr, rest := s.addr+from*s.stride, uint64(k)<<operand|s.kind.dirties()&c.dirty
 			for at := k; at < len(room); at += len(w.streams) {
 				room[at] = addr>>c.grain<<grains | rest
 				addr += every * s.stride

@@ -1,0 +1,249 @@
+package simcache
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// A cache is one level of deep by itself.
+type cache struct {
+	Level
+	lines   []line // way by way, set by set
+	sets    uint64
+	shift   uint // log2 of the line size
+	policy  policy
+	victims *cache // the victim cache: one LRU set
+	prefetcher
+	shadow  *shadow // with Classes
+	observe Observe
+
+	news     bool   // the reference under way missed, or used a prefetched line first
+	missedAt uint64 // the reference that missed last
+	absent   class  // why its first line was absent
+
+	counts        LevelCounts // what is counted besides references and misses
+	stores        uint64      // that came without a miss at the level before
+	retired, used uint64      // lines that left, and bytes used of them
+}
+
+// A line is what a way holds.
+type line struct {
+	block      uint64
+	valid      bool
+	dirty      bool
+	prefetched bool   // and not yet used
+	used       uint64 // parts of the line that were touched, a bit for each 64th
+}
+
+func newCache(l Level, observe Observe) *cache {
+	c := &cache{Level: l, sets: uint64(l.Sets()), shift: uint(bits.TrailingZeros(uint(l.Line))), observe: observe}
+	c.lines = make([]line, l.Sets()*l.Ways)
+	c.policy = newPolicy(l.Policy, l.Sets(), l.Ways, l.Seed)
+	c.prefetcher = newPrefetcher(l.Prefetch, c.shift)
+	if l.VictimLines > 0 {
+		beside := Geometry{Size: l.VictimLines * l.Line, Ways: l.VictimLines, Line: l.Line}
+		c.victims = newCache(Level{Geometry: beside}, 0)
+	}
+	if observe&Classes != 0 {
+		c.shadow = newShadow(l.Sets() * l.Ways)
+	}
+	if observe&SetMisses != 0 {
+		c.counts.SetMisses = make([]uint64, l.Sets())
+	}
+	return c
+}
+
+// begin starts a reference.
+func (c *cache) begin() { c.news, c.absent = false, noClass }
+
+func (c *cache) set(block uint64) int {
+	if c.Modulo {
+		return int(block % c.sets)
+	}
+	return int(block & (c.sets - 1))
+}
+
+func (c *cache) ways(set int) []line { return c.lines[set*c.Ways:][:c.Ways] }
+
+// way is where a block is in its set, -1 if absent.
+func (c *cache) way(block uint64) int {
+	ways := c.ways(c.set(block))
+	for way := range ways {
+		if l := &ways[way]; l.valid && l.block == block {
+			return way
+		}
+	}
+	return -1
+}
+
+// find is the line of a block, nil if absent.
+func (c *cache) find(block uint64) *line {
+	if way := c.way(block); way >= 0 {
+		return &c.ways(c.set(block))[way]
+	}
+	return nil
+}
+
+// hold finds a block, in the victim cache too, and touches it.
+func (c *cache) hold(block uint64) *line {
+	if way := c.way(block); way >= 0 {
+		c.policy.touch(c.set(block), way)
+		return &c.ways(c.set(block))[way]
+	}
+	if c.victims != nil {
+		return c.victims.hold(block)
+	}
+	return nil
+}
+
+// besides reports whether the victim cache has a block.
+func (c *cache) besides(block uint64) bool {
+	return c.victims != nil && c.victims.find(block) != nil
+}
+
+// lookup finds a block for a request and touches it; one in the victim cache
+// changes places with what has to go for it. It is nil if absent.
+func (c *cache) lookup(block uint64, r request) *line {
+	why := noClass
+	if c.shadow != nil && !r.quiet {
+		why = c.shadow.touch(block, !r.write || !c.NoWriteAllocate)
+	}
+	switch {
+	case c.find(block) != nil:
+		c.policy.touch(c.set(block), c.way(block))
+	case c.besides(block):
+		back, _ := c.victims.remove(block)
+		c.counts.VictimHits++
+		c.fill(back, nil) // which leaves no line over
+	default:
+		c.miss(block, r.quiet, why)
+		return nil
+	}
+	hit := c.find(block)
+	if hit.prefetched && !r.quiet {
+		hit.prefetched = false
+		c.news = true
+		c.counts.Useful++
+	}
+	return hit
+}
+
+// miss notes that a block is absent, and why.
+func (c *cache) miss(block uint64, quiet bool, why class) {
+	if quiet {
+		return
+	}
+	c.news = true
+	if c.absent == noClass {
+		c.absent = why
+	}
+	if c.counts.SetMisses != nil {
+		c.counts.SetMisses[c.set(block)]++
+	}
+}
+
+// fill puts a line into its set, and appends to out what had to leave the
+// level for it.
+func (c *cache) fill(fresh line, out []line) []line {
+	fresh.valid = true
+	set := c.set(fresh.block)
+	ways := c.ways(set)
+	way := 0
+	for way < len(ways) && ways[way].valid {
+		way++
+	}
+	if way == len(ways) {
+		way = c.policy.victim(set)
+		if gone := ways[way]; c.victims != nil {
+			out = c.victims.fill(gone, out)
+		} else {
+			out = append(out, gone)
+		}
+	}
+	ways[way] = fresh
+	c.policy.filled(set, way)
+	return out
+}
+
+// remove takes a block out of the cache, or the victim cache.
+func (c *cache) remove(block uint64) (line, bool) {
+	if l := c.find(block); l != nil {
+		out := *l
+		*l = line{}
+		return out, true
+	}
+	if c.victims != nil {
+		return c.victims.remove(block)
+	}
+	return line{}, false
+}
+
+// retire accounts for a line that leaves the level.
+func (c *cache) retire(l *line) {
+	if l.prefetched {
+		c.counts.Useless++
+	}
+	c.retired++
+	c.used += c.usedBytes(*l)
+	l.prefetched, l.used = false, 0
+}
+
+// part is how many bytes a bit of line.used stands for.
+func (c *cache) part() uint64 { return max(uint64(1)<<c.shift/64, 1) }
+
+func (c *cache) usedBytes(l line) uint64 { return uint64(bits.OnesCount64(l.used)) * c.part() }
+
+// use marks the bytes of a reference in the lines that hold them.
+func (c *cache) use(addr, size uint64) {
+	if c.observe&UsedBytes == 0 {
+		return
+	}
+	for block := addr >> c.shift; block <= (addr+size-1)>>c.shift; block++ {
+		l := c.find(block)
+		if l == nil && c.victims != nil {
+			l = c.victims.find(block)
+		}
+		if l == nil {
+			continue
+		}
+		part := request{addr: addr, size: size}.within(block, c.shift)
+		from := part.addr - block<<c.shift
+		first, last := from/c.part(), (from+part.size-1)/c.part()
+		l.used |= ^uint64(0) >> (63 - (last - first)) << first
+	}
+}
+
+// classify counts the miss under way by the class of its first absent line.
+func (c *cache) classify() {
+	switch c.absent {
+	case compulsory:
+		c.counts.Compulsory++
+	case capacity:
+		c.counts.Capacity++
+	case conflict:
+		c.counts.Conflict++
+	}
+}
+
+// more completes the counts of a level.
+func (c *cache) more(counts *LevelCounts) {
+	known := *counts
+	*counts = c.counts
+	counts.Name = known.Name
+	counts.Fetches, counts.Reads, counts.Writes = known.Fetches, known.Reads, known.Writes+c.stores
+	counts.FetchMisses, counts.ReadMisses, counts.WriteMisses = known.FetchMisses, known.ReadMisses, known.WriteMisses
+	counts.SetMisses = slices.Clone(c.counts.SetMisses)
+	if c.observe&UsedBytes == 0 {
+		return
+	}
+	lines, used := c.retired, c.used
+	for at := c; at != nil; at = at.victims {
+		for _, l := range at.lines {
+			if l.valid {
+				lines++
+				used += c.usedBytes(l)
+			}
+		}
+	}
+	counts.BytesFilled, counts.BytesUsed = lines<<c.shift, used
+}

@@ -1,0 +1,87 @@
+package simcache
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestFilterTwins compares the assembly with filterGo, in what it hands on and
+// in what the rows hold, for every number of ways and for references that are
+// read, written and written back.
+func TestFilterTwins(t *testing.T) {
+	t.Parallel()
+	if !hasAVX2 {
+		t.Skip("this CPU has no AVX2: filterGo is all there is")
+	}
+	const line = 64
+	for ways := lanes/2 + 1; ways <= 40; ways++ {
+		for seed := range uint64(60) {
+			r := rand.New(rand.NewPCG(seed, uint64(ways)))
+			sets := 1 << r.IntN(4)
+			g := Geometry{Size: sets * ways * line, Ways: ways, Line: line}
+			fast, plain := newRows(g, seed%7 == 0), newRows(g, seed%7 == 0)
+			fast.far = seed%2 == 0
+			down := uint(grains + r.IntN(3))
+			fast.down, plain.down = down, down
+			if !fast.vectors {
+				t.Fatalf("%d ways: no vectors", ways)
+			}
+			flags := uint64(r.IntN(4)) // which of them are drawn at all
+			for range 20 {
+				refs := make([]uint64, 1+r.IntN(150))
+				for i := range refs {
+					block := uint64(r.IntN(sets * ways * 3 / 2))
+					if r.IntN(3) == 0 && i > 0 {
+						block = refs[i-1] >> down
+					}
+					if r.IntN(9) == 0 {
+						block += (fast.limit() - 1000) / 1000 * 999
+					}
+					refs[i] = block<<down | uint64(r.IntN(1<<(down-grains)))<<grains | uint64(r.IntN(operands))<<operand | uint64(r.IntN(4))&flags
+				}
+				out, want := make([]uint64, 2*len(refs)), make([]uint64, 2*len(refs))
+				out = out[:fast.filter(refs, out)]
+				want = want[:plain.filterGo(refs, want)]
+				if !slices.Equal(out, want) || !slices.Equal(fast.tags, plain.tags) {
+					t.Fatalf("%d sets of %d ways, seed %d: %x goes on as\n%x, want\n%x", sets, ways, seed, refs, out, want)
+				}
+			}
+		}
+	}
+}
+
+// TestWide: tags that 32 bits cannot hold widen all of them, and nothing else
+// changes.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		levels := []Geometry{{Size: 2 * 4 * 32, Ways: 4, Line: 32}, {Size: 4 * 8 * 64, Ways: 8, Line: 64}}
+		if seed%2 == 0 {
+			levels[0].Line, levels[0].Size = 64, 2*4*64
+		}
+		narrow, wide := newChain(levels, Config{WriteBacks: seed%2 == 0}), newChain(levels, Config{WriteBacks: seed%2 == 0})
+		wide.settle(wide.limit)
+		if wide.levels[0].wide == nil || wide.levels[0].tags != nil {
+			t.Fatal("the limit did not widen the tags")
+		}
+		far := uint64(r.IntN(2)) * r.Uint64()
+		for i := range 2000 {
+			addr := uint64(r.IntN(8192))
+			if i > 1000 {
+				addr += far
+			}
+			op, size, kind := r.IntN(3), uint64(1+r.IntN(32)), Kind(r.IntN(3))
+			narrow.add(op, addr, size, kind)
+			wide.add(op, addr, size, kind)
+		}
+		narrow.flush()
+		wide.flush()
+		for level := range levels {
+			if !slices.Equal(narrow.missed(level), wide.missed(level)) || narrow.writeBacks[level] != wide.writeBacks[level] || narrow.fills[level] != wide.fills[level] {
+				t.Fatalf("seed %d, level %d: %v and %v", seed, level, narrow.missed(level), wide.missed(level))
+			}
+		}
+	}
+}
