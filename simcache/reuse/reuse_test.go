@@ -1,0 +1,380 @@
+package reuse
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// plain is the slow and obvious model: each set a list of lines, the most
+// recently used first.
+type plain struct {
+	line, sets uint64
+	stacks     map[uint64][]uint64
+	counts     map[uint64]uint64 // references by distance
+}
+
+func newPlain(line, sets int) *plain {
+	return &plain{uint64(line), uint64(sets), map[uint64][]uint64{}, map[uint64]uint64{}}
+}
+
+func (p *plain) access(_ simcache.Kind, addr uint64, size int) {
+	first, last := addr/p.line, (addr+uint64(size)-1)/p.line
+	distance := p.touch(first)
+	if last != first {
+		distance = max(distance, p.touch(last))
+	}
+	p.counts[distance]++
+}
+
+func (p *plain) touch(line uint64) uint64 {
+	stack := p.stacks[line%p.sets]
+	distance := cold
+	if at := slices.Index(stack, line); at >= 0 {
+		stack = slices.Delete(stack, at, at+1)
+		distance = uint64(at + 1)
+	}
+	p.stacks[line%p.sets] = slices.Insert(stack, 0, line)
+	return distance
+}
+
+func (p *plain) curve() Curve {
+	c := Curve{Cold: p.counts[cold]}
+	for d, n := range p.counts {
+		c.Refs += n
+		if d != cold {
+			c.Distances = append(c.Distances, Bin{d, n})
+		}
+	}
+	slices.SortFunc(c.Distances, func(a, b Bin) int { return int(a.Distance) - int(b.Distance) })
+	for _, stack := range p.stacks {
+		c.Lines += uint64(len(stack))
+	}
+	return c
+}
+
+// misses counts by the definition.
+func misses(c Curve, capacity uint64) uint64 {
+	n := c.Cold
+	for _, b := range c.Distances {
+		if b.Distance > capacity {
+			n += b.Refs
+		}
+	}
+	return n
+}
+
+// walkNest feeds the nest to access one by one, by the definition of a Nest.
+func walkNest(n simcache.Nest, access func(simcache.Kind, uint64, int)) {
+	index := make([]int, len(n.Trips))
+	for range n.Iterations() {
+		for _, op := range n.Operands {
+			addr := op.Base
+			for l, i := range index {
+				addr += uint64(i * op.Strides[l])
+			}
+			access(op.Kind, addr, op.Width)
+		}
+		for l := len(index) - 1; l >= 0; l-- {
+			if index[l]++; index[l] < n.Trips[l] {
+				break
+			}
+			index[l] = 0
+		}
+	}
+}
+
+// randomNest draws 0 to 4 loops around 1 to 4 operands, with strides that are
+// zero, negative, odd, shorter and longer than a line, and fusible at times,
+// bases that are close enough to meet, and widths that straddle.
+func randomNest(r *rand.Rand, line int) simcache.Nest {
+	var n simcache.Nest
+	for range r.IntN(5) {
+		n.Trips = append(n.Trips, r.IntN(7)+r.IntN(2)*r.IntN(20))
+	}
+	width := 1 << r.IntN(5)
+	for range 1 + r.IntN(4) {
+		op := simcache.Operand{Kind: simcache.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: width}
+		if r.IntN(2) == 0 {
+			op.Base = 1<<32 + uint64(r.IntN(64)*line)
+		}
+		if r.IntN(4) == 0 {
+			op.Width = 1 + r.IntN(line)
+		}
+		op.Strides = make([]int, len(n.Trips))
+		inner := 1
+		for l := len(n.Trips) - 1; l >= 0; l-- {
+			choices := []int{0, width, -width, 2 * width, line, -line, 8 * line, 16*line + width, 1 + r.IntN(3*line), -r.IntN(3 * line), inner, inner}
+			op.Strides[l] = choices[r.IntN(len(choices))]
+			inner = op.Strides[l] * n.Trips[l]
+		}
+		n.Operands = append(n.Operands, op)
+	}
+	for n.Iterations() > 800 { // keep the plain model quick
+		l := r.IntN(len(n.Trips))
+		n.Trips[l] = (n.Trips[l] + 1) / 2
+	}
+	return n
+}
+
+func newStacks(t testing.TB, line, sets int) *Stacks {
+	t.Helper()
+	s, err := New(line, sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func run(t testing.TB, s *Stacks, n simcache.Nest) {
+	t.Helper()
+	if err := s.Run(n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestEqualsPlain compares random sequences of nests and of single accesses
+// with the plain model, on bitmaps so short that times are renumbered all the
+// while.
+func TestEqualsPlain(t *testing.T) {
+	t.Parallel()
+	rounds := uint64(6000)
+	if slow {
+		rounds = 1500
+	}
+	refs := uint64(0)
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(seed, 1))
+		line := 32 << r.IntN(4)
+		sets := []int{1, 1, 1, 2, 3, 4, 7, 16}[r.IntN(8)]
+		bulk, single, want := newStacks(t, line, sets), newStacks(t, line, sets), newPlain(line, sets)
+		for i := range bulk.stacks {
+			bulk.stacks[i].least = 64 << r.IntN(3)
+		}
+		var nests []simcache.Nest
+		for range 1 + r.IntN(3) { // the later ones start warm
+			n := randomNest(r, line)
+			nests = append(nests, n)
+			walkNest(n, want.access)
+			walkNest(n, single.Access)
+			run(t, bulk, n)
+			// Single accesses go to the stacks of the nests and on.
+			for span := 1 + r.IntN(100*line); len(nests) < 3 && r.IntN(20) > 0; {
+				addr, size := uint64(1<<32-span/2+r.IntN(span)), 1+r.IntN(line)
+				want.access(simcache.Write, addr, size)
+				bulk.Access(simcache.Write, addr, size)
+				single.Access(simcache.Write, addr, size)
+			}
+		}
+		curve := want.curve()
+		for name, s := range map[string]*Stacks{"Run": bulk, "Access": single} {
+			if diff := cmp.Diff(curve, s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+				t.Fatalf("seed %d, %s, line %d, sets %d, nests %+v (-plain +ours):\n%s", seed, name, line, sets, nests, diff)
+			}
+		}
+		for c, got := uint64(0), bulk.Curve(); c < 200; c++ {
+			if got.Misses(c) != misses(curve, c) {
+				t.Fatalf("seed %d: %d misses at %d lines, want %d", seed, got.Misses(c), c, misses(curve, c))
+			}
+		}
+		refs += curve.Refs
+	}
+	t.Logf("%d sequences, %d references", rounds, refs)
+}
+
+// TestEqualsHierarchy compares with the simulator: fully associative caches of
+// several capacities, and caches of several associativities with more sets.
+func TestEqualsHierarchy(t *testing.T) {
+	t.Parallel()
+	rounds := uint64(1000)
+	if slow {
+		rounds = 300
+	}
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(seed, 2))
+		line, sets := 32<<r.IntN(4), 1<<max(0, r.IntN(8)-3)
+		s := newStacks(t, line, sets)
+		var nests []simcache.Nest
+		for range 1 + r.IntN(2) {
+			n := randomNest(r, line)
+			nests = append(nests, n)
+			run(t, s, n)
+		}
+		c := s.Curve()
+		for ways := 1; ways < 80; ways += 1 + r.IntN(ways+1) {
+			g := simcache.Geometry{Size: sets * ways * line, Ways: ways, Line: line}
+			if g.Check() != nil {
+				continue // one line is no cache to the simulator
+			}
+			h, err := simcache.NewHierarchy(simcache.Config{D1: g, LL: g})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range nests {
+				if _, err := h.Run(n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := h.Counts(); c.Misses(uint64(ways)) != got.D1Misses() || c.Refs != got.Refs() {
+				t.Fatalf("seed %d, %v, nests %+v: %d of %d miss, want %d of %d",
+					seed, g, nests, c.Misses(uint64(ways)), c.Refs, got.D1Misses(), got.Refs())
+			}
+		}
+	}
+}
+
+// TestStraddle: a reference to two lines misses if either does, and in a cache
+// of one line always.
+func TestStraddle(t *testing.T) {
+	s := newStacks(t, 64, 1)
+	s.Access(simcache.Read, 0x103E, 4)  // lines 0x40 and 0x41, both cold
+	s.Access(simcache.Read, 0x103E, 4)  // 0x40 is second; then 0x41 is, for 0x40 is on top
+	s.Access(simcache.Read, 0x1040, 4)  // on top
+	s.Access(simcache.Write, 0x107E, 4) // 0x42 is cold
+	s.Access(simcache.Read, 0x103E, 4)  // 0x40 is third, 0x41 then too
+	want := Curve{Refs: 5, Cold: 2, Lines: 3, Distances: []Bin{{1, 1}, {2, 1}, {3, 1}}}
+	if diff := cmp.Diff(want, s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	for capacity, want := range []uint64{5, 4, 3, 2, 2} {
+		if got := s.Curve().Misses(uint64(capacity)); got != want {
+			t.Errorf("%d misses at %d lines, want %d", got, capacity, want)
+		}
+	}
+}
+
+// TestGolden: a D1 of 64 sets and 8 ways misses as several simulators agree
+// that it does, so does a last level of 32 MiB, and the distances are those
+// that the loops tell: a column is 4000 lines long.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for i, c := range []struct {
+		d1, cold  uint64
+		distances []Bin // of r and c
+	}{
+		{1e6, 1e6, []Bin{{1, 15e6}}},
+		{16e6, 1e6, []Bin{{4000, 15e6}}},
+		{17e6, 2e6, nil},
+	} {
+		trace := traces[i]
+		if slow && trace.name == "t" {
+			continue
+		}
+		d1, all := newStacks(t, 64, 64), newStacks(t, 64, 1)
+		run(t, d1, trace.nest())
+		run(t, all, trace.nest())
+		if got := d1.Curve().Misses(8); got != c.d1 {
+			t.Errorf("%s: %d misses with 64 sets and 8 ways, want %d", trace.name, got, c.d1)
+		}
+		got := all.Curve()
+		if got.Cold != c.cold || got.Lines != c.cold || got.Misses(32<<20/64) != c.cold || got.Misses(32768/64) != c.d1 {
+			t.Errorf("%s: %d cold, %d lines, %d misses at 32 MiB, %d at 32 KiB", trace.name,
+				got.Cold, got.Lines, got.Misses(32<<20/64), got.Misses(32768/64))
+		}
+		if c.distances != nil && !slices.Equal(got.Distances, c.distances) {
+			t.Errorf("%s: distances %v, want %v", trace.name, got.Distances, c.distances)
+		}
+	}
+}
+
+// TestFarLines: lines that are far apart and stride like the hash's table.
+func TestFarLines(t *testing.T) {
+	t.Parallel()
+	s, want := newStacks(t, 64, 1), newPlain(64, 1)
+	for _, stride := range []int{1 << 40, 1 << 20, 1 << 10, -1 << 30} {
+		n := simcache.Nest{Trips: []int{3, 500}, Operands: []simcache.Operand{operand(simcache.Read, 1<<62, 0, stride)}}
+		run(t, s, n)
+		walkNest(n, want.access)
+	}
+	top := ^uint64(0)
+	s.Access(simcache.Read, top, 1) // the last byte of memory
+	s.Access(simcache.Read, 0, 1)
+	want.access(simcache.Read, top, 1)
+	want.access(simcache.Read, 0, 1)
+	if diff := cmp.Diff(want.curve(), s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestPoints(t *testing.T) {
+	s := newStacks(t, 64, 1)
+	run(t, s, simcache.Nest{Trips: []int{10, 100, 4}, Operands: []simcache.Operand{operand(simcache.Read, 1<<32, 0, 64, 4)}})
+	got := s.Curve().Points(512, 100)
+	want := []Point{{1, 1000, false}, {100, 100, true}, {128, 100, false}, {512, 100, false}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := newStacks(t, 64, 1).Curve().Points(); !slices.Equal(got, []Point{{1, 0, false}}) {
+		t.Errorf("nothing has the points %v", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for want, c := range map[string][2]int{
+		"line size 48 is not a power of two": {48, 1},
+		"line size 0 is not":                 {0, 1},
+		"line size -64 is not":               {-64, 1},
+		"set count 0 is not in 1 to 1048576": {64, 0},
+		"set count 1048577 is not in":        {64, 1<<20 + 1},
+	} {
+		if _, err := New(c[0], c[1]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	s := newStacks(t, 64, 1)
+	for want, n := range map[string]simcache.Nest{
+		"loop 0 has -1 trips": {Trips: []int{-1}, Operands: []simcache.Operand{operand(simcache.Read, 0, 0)}},
+		"width 65 exceeds":    {Operands: []simcache.Operand{{Tensor: "a", Width: 65}}},
+	} {
+		if err := s.Run(n); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if c := s.Curve(); c.Refs != 0 {
+		t.Errorf("a refused nest was counted: %+v", c)
+	}
+}
+
+// traces are a 4000x4000 matrix of 4-byte elements, summed by rows, summed by
+// columns, and copied transposed.
+var traces = []trace{
+	{"r", []simcache.Operand{operand(simcache.Read, 0x10000000, 16000, 4)}},
+	{"c", []simcache.Operand{operand(simcache.Read, 0x10000000, 4, 16000)}},
+	{"t", []simcache.Operand{operand(simcache.Read, 0x10000000, 16000, 4), operand(simcache.Write, 0x20000000, 4, 16000)}},
+}
+
+type trace struct {
+	name     string
+	operands []simcache.Operand
+}
+
+func (t trace) nest() simcache.Nest {
+	return simcache.Nest{Trips: []int{4000, 4000}, Operands: t.operands}
+}
+
+func operand(kind simcache.Kind, base uint64, strides ...int) simcache.Operand {
+	return simcache.Operand{Kind: kind, Base: base, Width: 4, Strides: strides}
+}
+
+func BenchmarkCurve(b *testing.B)     { benchmarkCurve(b, 1) }
+func BenchmarkCurveSets(b *testing.B) { benchmarkCurve(b, 64) }
+
+func benchmarkCurve(b *testing.B, sets int) {
+	for _, trace := range traces {
+		b.Run("trace="+trace.name, func(b *testing.B) {
+			var c Curve
+			for b.Loop() {
+				s := newStacks(b, 64, sets)
+				run(b, s, trace.nest())
+				c = s.Curve()
+			}
+			b.ReportMetric(float64(c.Refs)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
+		})
+	}
+}
