@@ -33,6 +33,8 @@ at 0x100000000. With --tile, all whole tiles are walked first, in the order of
 With --trace, a program's memory trace is replayed instead, and the summary is
 Cachegrind's of the same program, to the last count.
 
+` + curveHelp + `
+
 View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  # by rows and by columns, as in the articles
   bench sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order row
@@ -47,6 +49,8 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
   # a program's own accesses, as Cachegrind would count them
   valgrind --tool=lackey --trace-mem=yes --log-file=my.trace ./program
   bench sim --trace my.trace --I1 32768,8,64 --D1 32768,8,64 --LL 8388608,16,64
+
+` + curveExample + `
 
   # what is touched, loop by loop
   bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
@@ -71,6 +75,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
 	f.geometry.add(flags)
+	f.curve.add(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
@@ -80,6 +85,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 type simFlags struct {
 	pattern       patternFlags
 	geometry      geometryFlags
+	curve         curveFlags
 	order         string
 	width, passes int
 	trace, out    string
@@ -107,11 +113,18 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	curve, err := f.curve.start(cmd, settings)
+	if err != nil {
+		return err
+	}
 	var lines []simcache.Line // of the tensors
 	for range f.passes {
 		for _, n := range p.Nests {
 			counts, err := h.Run(n)
 			if err != nil {
+				return err
+			}
+			if err := curve.run(n); err != nil {
 				return err
 			}
 			for i, op := range n.Operands {
@@ -123,10 +136,12 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 		return err
 	}
 	if f.asJSON {
-		return writeSimJSON(cmd.OutOrStdout(), p, settings, f.passes, h.Counts())
+		return writeSimJSON(cmd.OutOrStdout(), p, settings, f.passes, h.Counts(), curve.json())
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), h.Counts().DataSummary())
-	return err
+	if _, err := io.WriteString(cmd.OutOrStdout(), h.Counts().DataSummary()); err != nil {
+		return err
+	}
+	return curve.print(cmd.OutOrStdout())
 }
 
 // count adds counts to the line of a tensor.
@@ -154,7 +169,11 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 	settings := f.geometry.settings(simcache.Detect())
 	config := f.config(settings)
 	config.ZeroTags = true
-	counts, err := trace.Replay(config, trace.Records(input, f.trace))
+	curve, err := f.curve.start(cmd, settings)
+	if err != nil {
+		return err
+	}
+	counts, err := trace.Replay(config, curve.watch(trace.Records(input, f.trace)))
 	if err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
@@ -165,10 +184,13 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Counts   simcache.Counts        `json:"counts"`
 			Geometry map[string]jsonSetting `json:"geometry"`
-		}{counts, map[string]jsonSetting{"I1": toJSONSetting(settings.I1), "D1": toJSONSetting(settings.D1), "LL": toJSONSetting(settings.LL)}})
+			Curve    *jsonCurve             `json:"curve,omitempty"`
+		}{counts, map[string]jsonSetting{"I1": toJSONSetting(settings.I1), "D1": toJSONSetting(settings.D1), "LL": toJSONSetting(settings.LL)}, curve.json()})
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), counts.Summary())
-	return err
+	if _, err := io.WriteString(cmd.OutOrStdout(), counts.Summary()); err != nil {
+		return err
+	}
+	return curve.print(cmd.OutOrStdout())
 }
 
 func (f *simFlags) config(s simcache.Settings) simcache.Config {
@@ -214,7 +236,7 @@ type jsonOperand struct {
 	Strides []int  `json:"strides"`
 }
 
-func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int, counts simcache.Counts) error {
+func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int, counts simcache.Counts, curve *jsonCurve) error {
 	nests := []jsonNest{}
 	for _, n := range p.Nests {
 		j := jsonNest{Trips: n.Trips}
@@ -228,7 +250,8 @@ func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int
 		Geometry map[string]jsonSetting `json:"geometry"`
 		Passes   int                    `json:"passes"`
 		Nests    []jsonNest             `json:"nests"`
-	}{counts, map[string]jsonSetting{"D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, passes, nests})
+		Curve    *jsonCurve             `json:"curve,omitempty"`
+	}{counts, map[string]jsonSetting{"D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, passes, nests, curve})
 }
 
 func writeJSON(w io.Writer, value any) error {
