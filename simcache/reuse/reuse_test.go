@@ -302,6 +302,45 @@ func TestFarLines(t *testing.T) {
 	}
 }
 
+// TestManyLines compares random accesses to many lines, which no finger
+// foresees, with a Fenwick tree over all times, which are never renumbered.
+func TestManyLines(t *testing.T) {
+	t.Parallel()
+	const accesses, lines = 300_000, 40_000
+	r := rand.New(rand.NewPCG(1, 3))
+	s := newStacks(t, 64, 1)
+	var tree [accesses + 1]int // bits set at the last touches
+	set := func(at, change int) {
+		for ; at <= accesses; at += at & -at {
+			tree[at] += change
+		}
+	}
+	last, want := map[uint64]int{}, map[uint64]uint64{}
+	for now := 1; now <= accesses; now++ {
+		line := uint64(r.IntN(lines))
+		s.Access(simcache.Read, line*64, 8)
+		distance := cold
+		if then, ok := last[line]; ok {
+			below := 0
+			for at := then - 1; at > 0; at &= at - 1 {
+				below += tree[at]
+			}
+			distance = uint64(len(last) - below)
+			set(then, -1)
+		}
+		last[line] = now
+		set(now, 1)
+		want[distance]++
+	}
+	got := map[uint64]uint64{cold: s.Curve().Cold}
+	for _, b := range s.Curve().Distances {
+		got[b.Distance] = b.Refs
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 func TestPoints(t *testing.T) {
 	s := newStacks(t, 64, 1)
 	run(t, s, simcache.Nest{Trips: []int{10, 100, 4}, Operands: []simcache.Operand{operand(simcache.Read, 1<<32, 0, 64, 4)}})

@@ -38,6 +38,7 @@ type walk struct {
 type stream struct {
 	addr    uint64 // at the present indices
 	width   uint64
+	inner   uint64   // the last of the strides, at hand for the hot loop
 	strides []uint64 // by loop, modulo 2^64: a negative one wraps
 	grains  []uint64 // by loop, see stay
 }
@@ -48,7 +49,11 @@ func newWalk(s *Stacks, n simcache.Nest) *walk {
 		w.stays[l] = true
 	}
 	for _, op := range n.Operands {
-		st := stream{op.Base, uint64(op.Width), make([]uint64, len(n.Trips)), make([]uint64, len(n.Trips))}
+		st := stream{addr: op.Base, width: uint64(op.Width),
+			strides: make([]uint64, len(n.Trips)), grains: make([]uint64, len(n.Trips))}
+		if inner := len(n.Trips) - 1; inner >= 0 {
+			st.inner = uint64(op.Strides[inner])
+		}
 		grain := uint64(s.line)
 		for l := len(n.Trips) - 1; l >= 0; l-- {
 			stride := uint64(op.Strides[l])
@@ -109,10 +114,11 @@ func (w *walk) step(l int, iterations uint64) {
 func (w *walk) run(times uint64) {
 	l := len(w.trips) - 1
 	for range w.trips[l] {
-		w.iterate(times)
+		w.s.room(len(w.streams))
 		for k := range w.streams {
 			st := &w.streams[k]
-			st.addr += st.strides[l]
+			w.s.push(st.addr, st.width, k, times)
+			st.addr += st.inner
 		}
 	}
 	w.step(l, -uint64(w.trips[l]))
