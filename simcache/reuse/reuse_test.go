@@ -212,7 +212,7 @@ func TestEqualsHierarchy(t *testing.T) {
 			if g.Check() != nil {
 				continue // one line is no cache to the simulator
 			}
-			h, err := simcache.NewHierarchy(simcache.Config{D1: g, LL: g})
+			h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(g, g)})
 			if err != nil {
 				t.Fatal(err)
 			}
