@@ -8,7 +8,8 @@ import (
 // A cache is one level of deep by itself.
 type cache struct {
 	Level
-	lines   []line // way by way, set by set
+	tags    []uint64 // the block plus one of each way, set by set; 0 is an empty one
+	lines   []line   // what else is known of them
 	sets    uint64
 	shift   uint // log2 of the line size
 	policy  policy
@@ -29,15 +30,15 @@ type cache struct {
 // A line is what a way holds.
 type line struct {
 	block      uint64
-	valid      bool
-	dirty      bool
-	prefetched bool   // and not yet used
 	used       uint64 // parts of the line that were touched, a bit for each 64th
+	dirty      bool
+	prefetched bool // and not yet used
 }
 
 func newCache(l Level, observe Observe) *cache {
 	c := &cache{Level: l, sets: uint64(l.Sets()), shift: uint(bits.TrailingZeros(uint(l.Line))), observe: observe}
-	c.lines = make([]line, l.Sets()*l.Ways)
+	ways := l.Sets() * l.Ways
+	c.tags, c.lines = make([]uint64, ways), make([]line, ways)
 	c.policy = newPolicy(l.Policy, l.Sets(), l.Ways, l.Seed)
 	c.prefetcher = newPrefetcher(l.Prefetch, c.shift)
 	if l.VictimLines > 0 {
@@ -45,7 +46,7 @@ func newCache(l Level, observe Observe) *cache {
 		c.victims = newCache(Level{Geometry: beside}, 0)
 	}
 	if observe&Classes != 0 {
-		c.shadow = newShadow(l.Sets() * l.Ways)
+		c.shadow = newShadow(ways)
 	}
 	if observe&SetMisses != 0 {
 		c.counts.SetMisses = make([]uint64, l.Sets())
@@ -63,13 +64,10 @@ func (c *cache) set(block uint64) int {
 	return int(block & (c.sets - 1))
 }
 
-func (c *cache) ways(set int) []line { return c.lines[set*c.Ways:][:c.Ways] }
-
 // way is where a block is in its set, -1 if absent.
-func (c *cache) way(block uint64) int {
-	ways := c.ways(c.set(block))
-	for way := range ways {
-		if l := &ways[way]; l.valid && l.block == block {
+func (c *cache) way(set int, block uint64) int {
+	for way, tag := range c.tags[set*c.Ways:][:c.Ways] {
+		if tag == block+1 {
 			return way
 		}
 	}
@@ -78,22 +76,30 @@ func (c *cache) way(block uint64) int {
 
 // find is the line of a block, nil if absent.
 func (c *cache) find(block uint64) *line {
-	if way := c.way(block); way >= 0 {
-		return &c.ways(c.set(block))[way]
+	set := c.set(block)
+	if way := c.way(set, block); way >= 0 {
+		return &c.lines[set*c.Ways+way]
 	}
 	return nil
 }
 
-// hold finds a block, in the victim cache too, and touches it.
+// touch finds a block and touches it; nil if it is absent.
+func (c *cache) touch(block uint64) *line {
+	set := c.set(block)
+	way := c.way(set, block)
+	if way < 0 {
+		return nil
+	}
+	c.policy.touch(set, way)
+	return &c.lines[set*c.Ways+way]
+}
+
+// hold is touch in the victim cache too.
 func (c *cache) hold(block uint64) *line {
-	if way := c.way(block); way >= 0 {
-		c.policy.touch(c.set(block), way)
-		return &c.ways(c.set(block))[way]
+	if l := c.touch(block); l != nil || c.victims == nil {
+		return l
 	}
-	if c.victims != nil {
-		return c.victims.hold(block)
-	}
-	return nil
+	return c.victims.touch(block)
 }
 
 // besides reports whether the victim cache has a block.
@@ -108,18 +114,17 @@ func (c *cache) lookup(block uint64, r request) *line {
 	if c.shadow != nil && !r.quiet {
 		why = c.shadow.touch(block, !r.write || !c.NoWriteAllocate)
 	}
-	switch {
-	case c.find(block) != nil:
-		c.policy.touch(c.set(block), c.way(block))
-	case c.besides(block):
+	hit := c.touch(block)
+	if hit == nil && c.besides(block) {
 		back, _ := c.victims.remove(block)
 		c.counts.VictimHits++
 		c.fill(back, nil) // which leaves no line over
-	default:
+		hit = c.find(block)
+	}
+	if hit == nil {
 		c.miss(block, r.quiet, why)
 		return nil
 	}
-	hit := c.find(block)
 	if hit.prefetched && !r.quiet {
 		hit.prefetched = false
 		c.news = true
@@ -145,32 +150,28 @@ func (c *cache) miss(block uint64, quiet bool, why class) {
 // fill puts a line into its set, and appends to out what had to leave the
 // level for it.
 func (c *cache) fill(fresh line, out []line) []line {
-	fresh.valid = true
 	set := c.set(fresh.block)
-	ways := c.ways(set)
-	way := 0
-	for way < len(ways) && ways[way].valid {
-		way++
-	}
-	if way == len(ways) {
+	first := set * c.Ways
+	way := slices.Index(c.tags[first:][:c.Ways], 0)
+	if way < 0 {
 		way = c.policy.victim(set)
-		if gone := ways[way]; c.victims != nil {
+		if gone := c.lines[first+way]; c.victims != nil {
 			out = c.victims.fill(gone, out)
 		} else {
 			out = append(out, gone)
 		}
 	}
-	ways[way] = fresh
+	c.tags[first+way], c.lines[first+way] = fresh.block+1, fresh
 	c.policy.filled(set, way)
 	return out
 }
 
 // remove takes a block out of the cache, or the victim cache.
 func (c *cache) remove(block uint64) (line, bool) {
-	if l := c.find(block); l != nil {
-		out := *l
-		*l = line{}
-		return out, true
+	set := c.set(block)
+	if way := c.way(set, block); way >= 0 {
+		c.tags[set*c.Ways+way] = 0
+		return c.lines[set*c.Ways+way], true
 	}
 	if c.victims != nil {
 		return c.victims.remove(block)
@@ -238,8 +239,8 @@ func (c *cache) more(counts *LevelCounts) {
 	}
 	lines, used := c.retired, c.used
 	for at := c; at != nil; at = at.victims {
-		for _, l := range at.lines {
-			if l.valid {
+		for i, l := range at.lines {
+			if at.tags[i] != 0 {
 				lines++
 				used += c.usedBytes(l)
 			}

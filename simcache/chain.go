@@ -21,6 +21,8 @@ type chain struct {
 	dirty      uint64     // writes if write-backs are counted, else 0
 	fills      []uint64   // by level: lines that it fetched
 	writeBacks []uint64   // by level: dirty lines that it gave to the next
+	cores      int        // to use
+	share      int        // accesses from which on they are used
 	// class and classes select the references to simulate, on several cores:
 	// those whose grain&classes is class.
 	class, classes uint64
@@ -49,18 +51,19 @@ func newChain(levels []Geometry, config Config) *chain {
 	for i := range c.levels {
 		c.levels[i].down = grains + c.levels[i].shift - c.grain
 	}
-	c.reset()
+	c.cores, c.share = config.Cores, many
+	c.reset(sorts)
 	return c
 }
 
-// reset makes the batches and the counts by operand.
-func (c *chain) reset() {
+// reset makes the batches, and the counts of so many operands.
+func (c *chain) reset(n int) {
 	c.waiting = make([][]uint64, len(c.levels)+1)
 	c.misses = make([][]uint64, len(c.levels))
 	for i := range c.waiting {
 		c.waiting[i] = make([]uint64, 0, 3*batch) // a batch makes two for each of its own
 	}
-	c.track(sorts)
+	c.track(n)
 }
 
 // track forgets the misses, and makes room for those of so many operands.
@@ -169,13 +172,13 @@ func (c *chain) own(refs []uint64) []uint64 {
 	if c.classes == 0 {
 		return refs
 	}
-	kept := refs[:0]
+	kept := 0
 	for _, ref := range refs {
-		if ref>>grains&c.classes == c.class {
-			kept = append(kept, ref)
-		}
+		refs[kept] = ref
+		other := ref>>grains&c.classes ^ c.class
+		kept += int((other - 1) >> 63) // 1 if other is 0: a branch would be a guess
 	}
-	return kept
+	return refs[:kept]
 }
 
 // tally counts what a level handed on.

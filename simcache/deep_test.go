@@ -664,16 +664,19 @@ func TestDeepEqualsSlow(t *testing.T) {
 
 // checkTies holds what inclusive and exclusive mean.
 func checkTies(t *testing.T, seed uint64, d *deep) {
-	for i, l := range d.levels {
-		for _, above := range d.levels[:i] {
+	for level, l := range d.levels {
+		for _, above := range d.levels[:level] {
 			for at := above; at != nil; at = at.victims {
-				for _, line := range at.lines {
-					here := line.valid && (l.find(line.block) != nil || l.besides(line.block))
-					if line.valid && l.Inclusion == Inclusive && !here {
-						t.Fatalf("seed %d: level %d lacks block %d of a level before", seed, i, line.block)
+				for i, line := range at.lines {
+					if at.tags[i] == 0 {
+						continue
 					}
-					if line.valid && l.Inclusion == Exclusive && above == d.levels[i-1] && here {
-						t.Fatalf("seed %d: block %d is in level %d and in the one before", seed, line.block, i)
+					here := l.find(line.block) != nil || l.besides(line.block)
+					if l.Inclusion == Inclusive && !here {
+						t.Fatalf("seed %d: level %d lacks block %d of a level before", seed, level, line.block)
+					}
+					if l.Inclusion == Exclusive && above == d.levels[level-1] && here {
+						t.Fatalf("seed %d: block %d is in level %d and in the one before", seed, line.block, level)
 					}
 				}
 			}

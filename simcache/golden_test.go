@@ -103,8 +103,7 @@ func TestGoldenMisses(t *testing.T) {
 }
 
 // BenchmarkSimulate is brute force: every access is looked up, or counted in
-// bulk as one of a run in one line. What Cachegrind does of the same in its own
-// loop is told in docs/cachegrind.md.
+// bulk as one of a run in one line.
 func BenchmarkSimulate(b *testing.B) {
 	for _, levels := range []int{2, 3} {
 		for _, backs := range []bool{false, true} {
@@ -112,14 +111,45 @@ func BenchmarkSimulate(b *testing.B) {
 				b.Run(fmt.Sprintf("levels=%d/writebacks=%v/trace=%s", levels, backs, g.name), func(b *testing.B) {
 					c := goldenConfig(b, levels)
 					c.WriteBacks = backs
-					for b.Loop() {
-						h := newHierarchy(b, c)
-						g.run(b, h)
-						h.Counts()
-					}
-					b.ReportMetric(float64(g.accesses)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
+					simulate(b, g, c)
 				})
 			}
 		}
 	}
+}
+
+// BenchmarkCores is the part of it that cores can share.
+func BenchmarkCores(b *testing.B) {
+	for _, cores := range []int{1, 2} {
+		for _, g := range goldens()[:3] {
+			b.Run(fmt.Sprintf("trace=%s/cores=%d", g.name, cores), func(b *testing.B) {
+				c := goldenConfig(b, 2)
+				c.Cores = cores
+				simulate(b, g, c)
+			})
+		}
+	}
+}
+
+// BenchmarkObserve is the engine that a chain's lack of policies, ties and
+// observers leaves the rest to.
+func BenchmarkObserve(b *testing.B) {
+	for name, observe := range map[string]simcache.Observe{"sets": simcache.SetMisses, "classes": simcache.Classes, "bytes": simcache.UsedBytes} {
+		for _, g := range goldens()[:3] {
+			b.Run(fmt.Sprintf("observe=%s/trace=%s", name, g.name), func(b *testing.B) {
+				c := goldenConfig(b, 2)
+				c.Observe = observe
+				simulate(b, g, c)
+			})
+		}
+	}
+}
+
+func simulate(b *testing.B, g golden, c simcache.Config) {
+	for b.Loop() {
+		h := newHierarchy(b, c)
+		g.run(b, h)
+		h.Counts()
+	}
+	b.ReportMetric(float64(g.accesses)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
 }

@@ -1,5 +1,7 @@
 package simcache
 
+import "github.com/stridebench/stridebench/simcache/internal/lines"
+
 // A class is why a line is absent.
 type class int
 
@@ -14,62 +16,64 @@ const (
 // ever came.
 type shadow struct {
 	size   int
-	places map[uint64]int32 // node of a block; or left
-	nodes  []node           // node 0 is the ring's start: next is the most recent
+	places lines.Map // of a block: 0 unless it ever came, left, or its node
+	nodes  []node    // nodes 0 and 1 are the ends of the list, the most recent after 0
 }
 
 type node struct {
 	block      uint64
-	prev, next int32
+	prev, next uint32
 }
 
 // left is the place of a block that is not here any more.
-const left = -1
+const left = 1
 
 func newShadow(lines int) *shadow {
-	return &shadow{size: lines, places: map[uint64]int32{}, nodes: make([]node, 1, lines+1)}
+	return &shadow{size: lines, nodes: append(make([]node, 0, lines+2), node{next: 1}, node{prev: 0})}
 }
 
 // touch looks a block up and tells why it would be absent from a cache with
 // sets: conflict, if it is here. It comes in if it may.
 func (s *shadow) touch(block uint64, allocate bool) class {
-	at, seen := s.places[block]
-	if seen && at != left {
+	place := s.places.At(block)
+	at := uint32(*place)
+	if at > left {
 		s.unlink(at)
 		s.link(at)
 		return conflict
 	}
-	s.places[block] = left
+	*place = left
 	if allocate {
-		at = s.room()
-		s.nodes[at].block = block
-		s.places[block] = at
-		s.link(at)
+		fresh := s.room()
+		*s.places.At(block) = uint64(fresh)
+		s.nodes[fresh].block = block
+		s.link(fresh)
 	}
-	if seen {
+	if at == left {
 		return capacity
 	}
 	return compulsory
 }
 
 // room is a free node, of the least recent block if there is no other.
-func (s *shadow) room() int32 {
-	if len(s.nodes) <= s.size {
+func (s *shadow) room() uint32 {
+	if len(s.nodes) < s.size+2 {
 		s.nodes = append(s.nodes, node{})
-		return int32(len(s.nodes) - 1)
+		return uint32(len(s.nodes) - 1)
 	}
-	last := s.nodes[0].prev
+	last := s.nodes[1].prev
 	s.unlink(last)
-	s.places[s.nodes[last].block] = left
+	*s.places.At(s.nodes[last].block) = left
 	return last
 }
 
-func (s *shadow) unlink(at int32) {
+func (s *shadow) unlink(at uint32) {
 	n := s.nodes[at]
 	s.nodes[n.prev].next, s.nodes[n.next].prev = n.next, n.prev
 }
 
-func (s *shadow) link(at int32) {
+// link makes a node the most recent.
+func (s *shadow) link(at uint32) {
 	first := s.nodes[0].next
 	s.nodes[at].prev, s.nodes[at].next = 0, first
 	s.nodes[first].prev, s.nodes[0].next = at, at

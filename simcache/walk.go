@@ -8,9 +8,13 @@ import (
 // walk simulates a canonical nest. Runs of iterations that stay in their lines
 // are counted in bulk where that is exact.
 func (c *chain) walk(n Nest) {
-	if len(n.Operands) == 0 || n.Iterations() == 0 {
+	if len(n.Operands) == 0 || n.Iterations() == 0 || c.walkOnCores(n) {
 		return
 	}
+	c.walkOne(n)
+}
+
+func (c *chain) walkOne(n Nest) {
 	w := c.newWalk(n)
 	outer := n.Trips[:max(len(n.Trips)-1, 0)]
 	index := make([]int, len(outer))

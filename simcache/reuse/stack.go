@@ -1,6 +1,10 @@
 package reuse
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/stridebench/stridebench/simcache/internal/lines"
+)
 
 // cold is the distance of a line's first touch: beyond any capacity.
 const cold = ^uint64(0)
@@ -15,7 +19,7 @@ const (
 // was touched at time t has not been touched since. Time 0 is never; the times
 // to come are set in advance, and no sum below a past time counts them.
 type stack struct {
-	lines   lineTimes
+	lines   lines.Map // the time of each line's last touch, 0 if there was none
 	words   []uint64
 	groups  []uint32 // bits set in each 64 words
 	supers  []uint32 // bits set in each 64 groups
@@ -31,7 +35,7 @@ type stack struct {
 type finger struct {
 	word  uint64 // of the bitmap
 	below uint64 // bits set in the words below it
-	page  uint64 // of the line last touched, as in lineTimes; 0 for none
+	page  uint64 // of the line last touched, as in lines.Map; 0 for none
 	index int    // of that page
 }
 
@@ -42,11 +46,11 @@ func (s *stack) touch(touches []touch) {
 	for i := range touches {
 		t := &touches[i]
 		f := &s.fingers[t.stream]
-		if page := t.value/pageLines + 1; page != f.page {
+		if page := t.value/lines.Page + 1; page != f.page {
 			f.page = page
-			f.index = s.lines.from(f.index, page)
+			f.index = s.lines.From(f.index, page)
 		}
-		t.value = uint64(f.index)*pageLines + t.value%pageLines
+		t.value = uint64(f.index)*lines.Page + t.value%lines.Page
 	}
 	for len(touches) > 0 {
 		left := uint64(len(s.words))*64 - s.now
@@ -64,7 +68,7 @@ func (s *stack) touch(touches []touch) {
 // left. Copies of the fields spare it to load them each time.
 func (s *stack) measure(touches []touch) {
 	words, groups, supers, fingers := s.words, s.groups, s.supers, s.fingers
-	times, now, live, top := s.lines.times, s.now, s.live, s.top
+	times, now, live, top := s.lines.Numbers, s.now, s.live, s.top
 	for i := range touches {
 		touched := &touches[i]
 		below := top
@@ -146,9 +150,9 @@ func (s *stack) renumber() {
 		rank[i] = next
 		next += uint64(bits.OnesCount64(w))
 	}
-	for i, t := range s.lines.times {
+	for i, t := range s.lines.Numbers {
 		if t != 0 {
-			s.lines.times[i] = rank[t/64] + uint64(bits.OnesCount64(s.words[t/64]&(1<<(t%64)-1)))
+			s.lines.Numbers[i] = rank[t/64] + uint64(bits.OnesCount64(s.words[t/64]&(1<<(t%64)-1)))
 		}
 	}
 	if s.least == 0 {

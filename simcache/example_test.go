@@ -1,0 +1,63 @@
+package simcache_test
+
+import (
+	"fmt"
+	"log"
+	"testing"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A column of a 1024x1024 matrix of 4-byte elements lies in as many lines as it
+// has elements, all of one set in 16: no first-level cache holds them.
+func Example() {
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(
+		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+		simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64},
+	)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = h.Run(simcache.Nest{
+		Trips:    []int{1024, 1024},
+		Operands: []simcache.Operand{{Tensor: "a", Kind: simcache.Read, Base: 1 << 32, Width: 4, Strides: []int{4, 4096}}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := h.Counts()
+	fmt.Println("reads", c.Dr, "D1 misses", c.D1mr, "LL misses", c.DLmr)
+	// Output: reads 1048576 D1 misses 1048576 LL misses 65536
+}
+
+// A benchmark of one's own reports misses beside its time: it tells a hierarchy
+// each access that the measured code makes.
+func ExampleHierarchy_Access() {
+	matrix := make([]float32, 256*1024)
+	addr := func(i int) uint64 { return 1<<32 + 4*uint64(i) }
+	result := testing.Benchmark(func(b *testing.B) {
+		var sum float32
+		for b.Loop() {
+			for j := range 1024 {
+				for i := range 256 {
+					sum += matrix[i*1024+j]
+				}
+			}
+		}
+		h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(
+			simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+			simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64},
+		)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for j := range 1024 {
+			for i := range 256 {
+				h.Access(simcache.Read, addr(i*1024+j), 4)
+			}
+		}
+		b.ReportMetric(float64(h.Counts().D1Misses()), "D1-misses/op")
+	})
+	fmt.Println(result.Extra["D1-misses/op"], "misses of 262144 accesses")
+	// Output: 262144 misses of 262144 accesses
+}
