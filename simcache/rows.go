@@ -147,12 +147,20 @@ func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 func (l *rows) filterGo(refs, out []uint64) int {
 	n := 0
 	for _, ref := range refs {
-		missed, victim, dirty := l.touch(ref>>l.down, ref&writes)
+		set, tag := l.place(ref >> l.down)
+		row := l.row(set)
+		key := uint32(tag)
+		if row[0]|1 == key|1 {
+			row[0] |= uint32(ref & writes)
+			continue
+		}
+		missed, gone := moveToFront(row, key|uint32(ref&writes))
 		if missed && ref&writeBack == 0 {
 			out[n] = ref &^ writes
 			n++
 		}
-		if dirty {
+		if gone&1 != 0 {
+			victim := (uint64(gone>>1)-1)*l.sets + uint64(set)
 			out[n] = victim<<l.down | ref&((operands-1)<<operand) | writeBack | writes
 			n++
 		}

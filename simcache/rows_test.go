@@ -85,3 +85,24 @@ func TestWide(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkTwins is a chain on its pure-Go twin and, where there is one, on the
+// assembly: the column of BenchmarkSimulate.
+func BenchmarkTwins(b *testing.B) {
+	nest := Nest{Trips: []int{400, 4000}, Operands: []Operand{{Base: 1 << 28, Width: 4, Strides: []int{4, 16000}}}}
+	for _, twin := range []string{"go", "avx2"} {
+		b.Run("twin="+twin, func(b *testing.B) {
+			if twin == "avx2" && !hasAVX2 {
+				b.Skip("this CPU has no AVX2")
+			}
+			c := newChain([]Geometry{{32 << 10, 8, 64}, {32 << 20, 16, 64}}, Config{})
+			for i := range c.levels {
+				c.levels[i].vectors = c.levels[i].vectors && twin == "avx2"
+			}
+			for b.Loop() {
+				c.walk(nest)
+			}
+			b.ReportMetric(float64(nest.Iterations())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Maccesses/s")
+		})
+	}
+}
