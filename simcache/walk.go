@@ -41,7 +41,10 @@ type walk struct {
 	c       *chain
 	nest    Nest   // canonical
 	trips   uint64 // of the innermost loop
-	streams []stream
+	streams []*stream
+	// slow streams stay in their line of the first level for a few iterations,
+	// fast ones do not.
+	slow, fast []*stream
 	// inLine: every stride is well shorter than a line, so that runs of
 	// iterations stay in the lines that they are in; and after one iteration all
 	// its lines are in the first level, however they fall into sets, since no
@@ -55,6 +58,7 @@ type walk struct {
 }
 
 type stream struct {
+	op     int // number of its operand
 	addr   uint64
 	width  uint64
 	stride uint64 // modulo 2^64: a negative one wraps
@@ -68,14 +72,19 @@ func (c *chain) newWalk(n Nest) *walk {
 	if inner >= 0 {
 		w.trips = uint64(n.Trips[inner])
 	}
-	for _, op := range n.Operands {
-		s := stream{addr: op.Base, width: uint64(op.Width), kind: op.Kind}
+	for i, op := range n.Operands {
+		s := &stream{op: i, addr: op.Base, width: uint64(op.Width), kind: op.Kind}
+		w.streams = append(w.streams, s)
 		if inner >= 0 {
 			s.stride = uint64(op.Strides[inner])
-			w.inLine = w.inLine && 4*max(op.Strides[inner], -op.Strides[inner]) <= 1<<first.shift
+		}
+		if 4*max(int(s.stride), -int(s.stride)) <= 1<<first.shift {
+			w.slow = append(w.slow, s)
+		} else {
+			w.fast = append(w.fast, s)
+			w.inLine = false
 		}
 		w.packed = w.packed && c.packs(op, n.Trips)
-		w.streams = append(w.streams, s)
 	}
 	if w.inLine && w.packed && inner >= 0 {
 		w.lockstep = w.inStep()
@@ -122,8 +131,8 @@ func (c *chain) packs(op Operand, trips []int) bool {
 
 // step moves every stream by so many iterations of loop l.
 func (w *walk) step(l, iterations int) {
-	for i := range w.streams {
-		w.streams[i].addr += uint64(iterations * w.nest.Operands[i].Strides[l])
+	for i, s := range w.streams {
+		s.addr += uint64(iterations * w.nest.Operands[i].Strides[l])
 	}
 }
 
@@ -138,13 +147,16 @@ func (w *walk) run() {
 	switch {
 	case w.lockstep > 0:
 		w.iterate(0)
-		w.pack(w.stay(0), w.lockstep)
+		from := w.stay(w.streams, 0)
+		w.pack(w.streams, from, w.lockstep, (w.trips-from+w.lockstep-1)/w.lockstep)
 	case w.inLine:
-		for i := uint64(0); i < w.trips; i += w.stay(i) {
+		for i := uint64(0); i < w.trips; i += w.stay(w.streams, i) {
 			w.iterate(i)
 		}
+	case w.packed && len(w.slow) > 0 && !w.c.levels[0].modulo:
+		w.mixed()
 	case w.packed:
-		w.pack(0, 1)
+		w.pack(w.streams, 0, 1, w.trips)
 	default:
 		for i := range w.trips {
 			w.iterate(i)
@@ -153,20 +165,59 @@ func (w *walk) run() {
 }
 
 func (w *walk) iterate(i uint64) {
-	for k := range w.streams {
-		s := &w.streams[k]
-		w.c.add(k, s.addr+i*s.stride, s.width, s.kind)
+	for _, s := range w.streams {
+		w.c.add(s.op, s.addr+i*s.stride, s.width, s.kind)
 	}
 }
 
+// mixed simulates an innermost loop some of whose streams are slow. As long as
+// they stay in their lines, and no other line of the first level's set is
+// touched, a slow stream's line stays the first of its set: only its first
+// access does anything, and the others are not looked up.
+func (w *walk) mixed() {
+	for i := uint64(0); i < w.trips; {
+		n := w.stay(w.slow, i)
+		if n > 1 && w.apart(i, n) {
+			w.iterate(i)
+			w.pack(w.fast, i+1, 1, n-1)
+		} else {
+			w.pack(w.streams, i, 1, n)
+		}
+		i += n
+	}
+}
+
+// apart reports whether, in n iterations from i on in which the slow streams
+// stay in their lines, no stream touches another line of a slow stream's set.
+func (w *walk) apart(i, n uint64) bool {
+	l := &w.c.levels[0]
+	for _, slow := range w.slow {
+		block := (slow.addr + i*slow.stride) >> l.shift
+		for _, s := range w.slow {
+			if other := (s.addr + i*s.stride) >> l.shift; other != block && (other^block)&l.mask == 0 {
+				return false
+			}
+		}
+		for _, s := range w.fast {
+			addr := s.addr + i*s.stride
+			for range n {
+				if (addr>>l.shift^block)&l.mask == 0 {
+					return false
+				}
+				addr += s.stride
+			}
+		}
+	}
+	return true
+}
+
 // stay is the number of iterations from i on, at least 1, in which the first
-// and the last byte of every stream's access stay in their lines of the first
-// level.
-func (w *walk) stay(i uint64) uint64 {
+// and the last byte of each of the streams' accesses stay in their lines of the
+// first level.
+func (w *walk) stay(streams []*stream, i uint64) uint64 {
 	stay := uint64(math.MaxUint64)
 	mask := uint64(1)<<w.c.levels[0].shift - 1
-	for k := range w.streams {
-		s := &w.streams[k]
+	for _, s := range streams {
 		if s.stride == 0 {
 			continue
 		}
@@ -186,28 +237,27 @@ func (w *walk) stay(i uint64) uint64 {
 	return min(stay, w.trips-i)
 }
 
-// pack lets the iterations from, from+every, ... of the innermost loop wait for
-// the first level.
-func (w *walk) pack(from, every uint64) {
-	c, n := w.c, uint64(len(w.streams))
-	for left := (w.trips - from + every - 1) / every; left > 0; {
+// pack lets so many iterations, from, from+every, ..., of some streams of the
+// innermost loop wait for the first level.
+func (w *walk) pack(streams []*stream, from, every, iterations uint64) {
+	c, n := w.c, uint64(len(streams))
+	for n > 0 && iterations > 0 {
 		waiting := c.waiting[0]
 		if uint64(len(waiting))+n > batch {
 			c.drain(0)
 			waiting = c.waiting[0]
 		}
-		iterations := min((batch-uint64(len(waiting)))/n, left)
-		room := waiting[len(waiting):cap(waiting)][:iterations*n]
-		for k := range w.streams {
-			s := &w.streams[k]
-			addr, rest := s.addr+from*s.stride, uint64(k)<<operand|s.kind.dirties()&c.dirty
-			for at := k; at < len(room); at += len(w.streams) {
+		now := min((batch-uint64(len(waiting)))/n, iterations)
+		room := waiting[len(waiting):cap(waiting)][:now*n]
+		for k, s := range streams {
+			addr, rest := s.addr+from*s.stride, uint64(s.op)<<operand|s.kind.dirties()&c.dirty
+			for at := k; at < len(room); at += len(streams) {
 				room[at] = addr>>c.grain<<grains | rest
 				addr += every * s.stride
 			}
 		}
 		c.waiting[0] = waiting[:len(waiting)+len(room)]
-		from += iterations * every
-		left -= iterations
+		from += now * every
+		iterations -= now
 	}
 }
