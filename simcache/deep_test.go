@@ -607,59 +607,66 @@ func randomConfig(r *rand.Rand) Config {
 // model, on random traces with runs, reuse and straddles.
 func TestDeepEqualsSlow(t *testing.T) {
 	t.Parallel()
-	seen := map[string]int{}
-	for seed := range uint64(1500) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		c := randomConfig(r)
-		h, err := NewHierarchy(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		model := newSlow(c)
-		span := 64 << r.IntN(8)
-		addr, stride := uint64(r.IntN(span)), uint64(0)
-		for range 600 {
-			switch r.IntN(6) {
-			case 0:
-				stride = uint64(r.IntN(100))
-			case 1:
-				addr = uint64(r.IntN(span))
-			}
-			addr = (addr + stride) % uint64(span)
-			kind, size := Kind(r.IntN(3)), 1+r.IntN(32)
-			h.Access(kind, addr, size)
-			model.access(kind, addr, uint64(size))
-		}
-		for i, got := range h.Levels() {
-			want := model.levels[i].result()
-			if got.Misses() != model.levels[i].misses {
-				t.Fatalf("seed %d, %s: %d misses, want %d\n%+v", seed, got.Name, got.Misses(), model.levels[i].misses, describe(c))
-			}
-			extra := h.data.(*deep).levels[i].stores
-			if model.levels[i].counts.Writes != extra {
-				t.Fatalf("seed %d, %s: %d stores passed on to it, want %d", seed, got.Name, extra, model.levels[i].counts.Writes)
-			}
-			want.Reads, want.Writes, want.ReadMisses, want.WriteMisses = got.Reads, got.Writes, got.ReadMisses, got.WriteMisses
-			if !c.WriteBacks {
-				want.BytesIn, want.BytesOut = 0, 0
-			}
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Fatalf("seed %d, %s:\n got %+v\nwant %+v\n%+v", seed, got.Name, got, want, describe(c))
-			}
-			for what, n := range map[string]uint64{"back": got.WriteBacks, "victim": got.VictimHits, "useful": got.Useful, "useless": got.Useless,
-				"compulsory": got.Compulsory, "capacity": got.Capacity, "conflict": got.Conflict, "passed": extra} {
-				seen[what] += int(n)
-			}
-			seen[got.Name+" "+c.Levels[i].Policy.String()+" "+c.Levels[i].Inclusion.String()]++
-		}
-		checkTies(t, seed, h.data.(*deep))
+	seen := map[string]uint64{}
+	for seed := range uint64(500) {
+		compareWithSlow(t, seed, seen)
 	}
 	for what, n := range seen {
 		if n == 0 {
 			t.Errorf("%s: never seen", what)
 		}
 	}
-	t.Log(seen)
+}
+
+// FuzzDeepEqualsSlow is more of it.
+func FuzzDeepEqualsSlow(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { compareWithSlow(t, seed, map[string]uint64{}) })
+}
+
+func compareWithSlow(t *testing.T, seed uint64, seen map[string]uint64) {
+	r := rand.New(rand.NewPCG(seed, 4))
+	c := randomConfig(r)
+	h, err := NewHierarchy(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := newSlow(c)
+	span := 64 << r.IntN(8)
+	addr, stride := uint64(r.IntN(span)), uint64(0)
+	for range 500 {
+		switch r.IntN(6) {
+		case 0:
+			stride = uint64(r.IntN(100))
+		case 1:
+			addr = uint64(r.IntN(span))
+		}
+		addr = (addr + stride) % uint64(span)
+		kind, size := Kind(r.IntN(3)), 1+r.IntN(32)
+		h.Access(kind, addr, size)
+		model.access(kind, addr, uint64(size))
+	}
+	for i, got := range h.Levels() {
+		want, stores := model.levels[i].result(), h.data.(*deep).levels[i].stores
+		if got.Misses() != model.levels[i].misses {
+			t.Fatalf("seed %d, %s: %d misses, want %d\n%s", seed, got.Name, got.Misses(), model.levels[i].misses, describe(c))
+		}
+		if want.Writes != stores {
+			t.Fatalf("seed %d, %s: %d stores passed on to it, want %d", seed, got.Name, stores, want.Writes)
+		}
+		want.Reads, want.Writes, want.ReadMisses, want.WriteMisses = got.Reads, got.Writes, got.ReadMisses, got.WriteMisses
+		if !c.WriteBacks {
+			want.BytesIn, want.BytesOut = 0, 0
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("seed %d, %s:\n got %+v\nwant %+v\n%s", seed, got.Name, got, want, describe(c))
+		}
+		for what, n := range map[string]uint64{"back": got.WriteBacks, "victim": got.VictimHits, "useful": got.Useful, "useless": got.Useless,
+			"compulsory": got.Compulsory, "capacity": got.Capacity, "conflict": got.Conflict, "passed": stores} {
+			seen[what] += n
+		}
+	}
+	checkTies(t, seed, h.data.(*deep))
 }
 
 // checkTies holds what inclusive and exclusive mean.

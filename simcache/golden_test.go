@@ -81,6 +81,9 @@ func TestGoldenMisses(t *testing.T) {
 	t.Parallel()
 	for _, g := range goldens() {
 		for _, backs := range []bool{false, true} {
+			if backs && g.backs2[0] == 0 && g.name != "r" {
+				continue // reads write nothing back: one of them shows it
+			}
 			for levels, want := range map[int][2][]uint64{2: {g.misses2, g.backs2}, 3: {g.misses3, g.backs3}} {
 				t.Run(fmt.Sprintf("%s/levels=%d/writebacks=%v", g.name, levels, backs), func(t *testing.T) {
 					t.Parallel()

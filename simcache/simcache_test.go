@@ -128,7 +128,7 @@ func randomCache(r *rand.Rand, line int) simcache.Geometry {
 // with the plain model fed access by access, and with Hierarchy.Access.
 func TestNestEqualsItsAccesses(t *testing.T) {
 	t.Parallel()
-	const rounds = 6000
+	const rounds = 4000
 	accesses := 0
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 1))
