@@ -2,7 +2,10 @@ package simcache_test
 
 import (
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -118,6 +121,39 @@ func BenchmarkSimulate(b *testing.B) {
 				})
 			}
 		}
+	}
+}
+
+// BenchmarkCachegrind is the yardstick of BenchmarkSimulate, to be run beside it:
+// the same loops, compiled, under the real Cachegrind, less what it takes to run
+// none. It simulates their instruction fetches too.
+func BenchmarkCachegrind(b *testing.B) {
+	for _, tool := range []string{"gcc", "valgrind"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			b.Skipf("the yardstick needs %s: %v", tool, err)
+		}
+	}
+	program := filepath.Join(b.TempDir(), "loops")
+	if out, err := exec.Command("gcc", "-O2", "-o", program, "testdata/loops.c").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	run := func(b *testing.B, loop string) time.Duration {
+		cmd := exec.Command("valgrind", "--tool=cachegrind", "--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64",
+			"--cachegrind-out-file=/dev/null", program, loop)
+		_ = cmd.Run() // its exit status is the loop's result
+		if !cmd.ProcessState.Exited() {
+			b.Fatal(cmd.ProcessState)
+		}
+		return cmd.ProcessState.UserTime()
+	}
+	for _, g := range goldens() {
+		b.Run("trace="+g.name, func(b *testing.B) {
+			var spent time.Duration
+			for b.Loop() {
+				spent += run(b, g.name) - run(b, "0")
+			}
+			b.ReportMetric(float64(g.accesses)*float64(b.N)/spent.Seconds()/1e6, "Maccesses/s")
+		})
 	}
 }
 

@@ -370,3 +370,27 @@ func FuzzParseGeometry(f *testing.F) {
 		}
 	})
 }
+
+// TestNoAllocation: once warm, an access allocates nothing in either engine.
+func TestNoAllocation(t *testing.T) {
+	plain := simcache.Config{Levels: simcache.TwoLevels(geometry(t, "1024,2,64"), geometry(t, "8192,4,64"))}
+	deep := simcache.Config{WriteBacks: true, Observe: simcache.SetMisses | simcache.UsedBytes, TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}}, Levels: []simcache.Level{
+		{Geometry: geometry(t, "1024,2,64"), Policy: simcache.TreePLRU, VictimLines: 2, Prefetch: simcache.Prefetch{Kind: simcache.StridePrefetch, Degree: 2}},
+		{Geometry: geometry(t, "4096,4,64"), Inclusion: simcache.Exclusive},
+		{Geometry: geometry(t, "16384,4,64"), Policy: simcache.SRRIP, Prefetch: simcache.Prefetch{Kind: simcache.NextLine}},
+	}}
+	for name, c := range map[string]simcache.Config{"plain": plain, "deep": deep} {
+		h := newHierarchy(t, c)
+		i := 0
+		access := func() {
+			for range 1000 {
+				i++
+				h.Access(simcache.Kind(i%3), uint64(i*i%100_000), 4)
+			}
+		}
+		access()
+		if n := testing.AllocsPerRun(20, access); n > 0 {
+			t.Errorf("%s: %g allocations in 1000 accesses", name, n)
+		}
+	}
+}
