@@ -76,6 +76,7 @@ type prover struct {
 	addr    []uint64 // of each operand's next access, modulo 2^64
 	misses  []uint64 // of operand r in level i at r*len(levels)+i
 	visited uint64   // accesses looked up
+	now     uint64   // iterations simulated or skipped
 	took    ruleCounts
 }
 
@@ -95,6 +96,9 @@ type lruLevel struct {
 	words []uint64 // rows of ways, the most recently used first
 	spare []uint64 // as long, for rebuild
 	mask  uint64   // sets-1 if that is a mask, else 0
+	// Of a level that times reuses (prover.apart), else nil:
+	when, spareWhen []uint64  // the iteration of each word's last touch, or one before it
+	reuses          [65]reuse // by the bits of their T
 	// Of the period being recorded, if one is:
 	logging bool
 	heads   []uint64 // blocks whose first touch in it found fewer than A blocks of it in their set
@@ -190,14 +194,18 @@ func (x *prover) touch(i int, l *lruLevel, block uint64) (missed bool) {
 	old := row[0] // in the end, the word that left its place: the block's own or the evicted
 	row[0] = key | x.clock
 	missed = old-key > epochMask
+	at := 0 // where the word was
 	if missed {
-		for j := 1; j < len(row); j++ {
-			old, row[j] = row[j], old
+		for at = 1; at < len(row); at++ {
+			old, row[at] = row[at], old
 			if old-key <= epochMask {
 				missed = false
 				break
 			}
 		}
+	}
+	if l.when != nil {
+		l.time(set, min(at, len(row)-1), !missed, x.now)
 	}
 	if old&epochMask < x.mark {
 		x.note(i, block, old&epochMask, !missed)
@@ -299,12 +307,7 @@ func (x *prover) run(n Nest) []uint64 {
 // fits reports whether the blocks of a nest fit into words.
 func (x *prover) fits(n Nest) bool {
 	for _, op := range n.Operands {
-		last := op.Base + uint64(op.Width-1)
-		for l, s := range op.Strides {
-			if s > 0 {
-				last += uint64(s) * uint64(n.Trips[l]-1)
-			}
-		}
+		_, last := op.reach(n.Trips)
 		if last>>x.minShift() > maxBlock {
 			return false
 		}

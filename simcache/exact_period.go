@@ -17,8 +17,9 @@ func (x *prover) choose(p *nestPlan) {
 	for l := len(p.loops) - 1; l >= 0; l-- {
 		inside[l] = inside[l+1] * x.visits(p, l)
 	}
-	if len(p.loops) == 0 {
-		return
+	p.cost, p.brute = inside[0], float64(p.Iterations()*len(p.Operands))
+	if last := len(p.loops) - 1; last >= 0 && p.fits {
+		p.brute *= x.visits(p, last) / float64(p.loops[last].trips)
 	}
 	least := inside[0] / 1.5
 	outside := 1.0
@@ -28,7 +29,7 @@ func (x *prover) choose(p *nestPlan) {
 		if periods > tried+1 && x.agree(&loop) {
 			part := float64((tried+1)*loop.period) / float64(loop.trips)
 			if cost := outside * (inside[l]*part + scans); cost < least {
-				least, p.translated = cost, l
+				least, p.cost, p.translated = cost, cost, l
 			}
 		}
 		outside *= x.visits(p, l)
@@ -82,19 +83,25 @@ type extent struct {
 // of 1<<shift bytes.
 func (x *prover) extents(l int, shift uint) []extent {
 	list := make([]extent, len(x.addr))
-	for r, addr := range x.addr {
-		first, last := addr, addr+uint64(x.nest.Operands[r].Width-1)
-		for _, loop := range x.nest.loops[l:] {
-			reach := uint64(loop.stride[r] * (loop.trips - 1))
-			if loop.stride[r] < 0 {
-				first += reach
-			} else {
-				last += reach
-			}
-		}
+	for r, op := range x.nest.Operands {
+		op.Base, op.Strides = x.addr[r], op.Strides[l:]
+		first, last := op.reach(x.nest.Trips[l:])
 		list[r] = extent{first >> shift, last >> shift, int64(x.nest.loops[l].moved[r]) >> shift}
 	}
 	return list
+}
+
+// reach is the first and the last byte that an operand touches.
+func (op Operand) reach(trips []int) (first, last uint64) {
+	first, last = op.Base, op.Base+uint64(op.Width-1)
+	for l, s := range op.Strides {
+		if s < 0 {
+			first += uint64(s * (trips[l] - 1))
+		} else {
+			last += uint64(s * (trips[l] - 1))
+		}
+	}
+	return first, last
 }
 
 // meet reports whether two of the extents that move apart share a block.
@@ -250,8 +257,9 @@ func (x *prover) skip(a *attempt) {
 	x.took.shifted++
 	x.repeat(a.before, left)
 	for i := range x.levels {
-		x.levels[i].rebuild(a.extents[i], a.began, x.clock, left)
+		x.levels[i].rebuild(a.extents[i], a.began, x.clock, left, uint64(loop.period)*loop.inside)
 	}
+	x.now += uint64(left*loop.period) * loop.inside
 	x.step(a.loop, left*loop.period)
 	a.done = a.periods
 }

@@ -28,15 +28,29 @@ func movedBy(extents []extent, block uint64) int64 {
 	return extents[0].moved
 }
 
+// oneMove drops the extents that would not change what movedBy says: all but
+// the first if all operands move alike.
+func oneMove(extents []extent) []extent {
+	for _, e := range extents {
+		if e.moved != extents[0].moved {
+			return extents
+		}
+	}
+	return extents[:1]
+}
+
 // A rebuilding is on its way from the end of period M to the end of M+left.
 type rebuilding struct {
 	*lruLevel
-	extents  []extent
-	rotation uint64
-	young    []int  // of each set, how many blocks were touched in M
-	leaves   []bool // of each word: touched in M and, moved, not in M+1
-	ahead    []int  // of each set, rotations to the next set, itself included, with a block that leaves; noneAhead
-	now      uint64 // the epoch of blocks touched after M
+	extents    []extent
+	rotation   uint64
+	back       uint64 // the rotation that undoes left rotations
+	left       int
+	now        uint64 // the epoch of blocks touched after M
+	iterations uint64 // in a period
+	young      []int  // of each set, how many blocks were touched in M
+	leaves     []bool // of each word: touched in M and, moved, not in M+1
+	ahead      []int  // of each set, rotations to the next set, itself included, with a block that leaves; noneAhead
 }
 
 const noneAhead = 1 << 62
@@ -50,11 +64,13 @@ const noneAhead = 1 << 62
 // the end of M. Of the blocks of M, the A most recent of a set suffice, and
 // these are at its front. Of M+j for j < left only those are looked at that
 // leave: the others were touched in M+j+1 too.
-func (l *lruLevel) rebuild(extents []extent, began, now uint64, left int) {
-	b := &rebuilding{lruLevel: l, extents: extents, rotation: l.rotation(extents), now: now,
+func (l *lruLevel) rebuild(extents []extent, began, now uint64, left int, iterations uint64) {
+	b := &rebuilding{lruLevel: l, extents: oneMove(extents), rotation: l.rotation(extents), left: left, now: now, iterations: iterations,
 		young: make([]int, l.sets), leaves: make([]bool, l.lines()), ahead: make([]int, l.sets)}
-	for s := range b.young {
-		row := l.row(uint64(s))
+	sets := uint64(l.sets)
+	b.back = (sets - l.turned(0, b.rotation, uint64(left))) % sets
+	for s := range sets {
+		row := l.row(s)
 		for b.young[s] < l.ways && row[b.young[s]]&epochMask >= began {
 			b.young[s]++
 		}
@@ -64,27 +80,31 @@ func (l *lruLevel) rebuild(extents []extent, began, now uint64, left int) {
 	if l.spare == nil {
 		l.spare = make([]uint64, len(l.words))
 	}
-	for s := range uint64(l.sets) {
-		b.fill(l.spare[s*uint64(l.ways):][:l.ways], s, left)
+	if l.when != nil && l.spareWhen == nil {
+		l.spareWhen = make([]uint64, len(l.when))
+	}
+	for s := range sets {
+		b.fill(s)
 	}
 	l.words, l.spare = l.spare, l.words
+	l.when, l.spareWhen = l.spareWhen, l.when
 }
 
 // findLeaves finds the blocks of M that are not images of blocks of M. Where
 // the set that they would be moved from holds A younger blocks, one that it no
 // longer holds may be missing, but then these A fill the set before.
 func (b *rebuilding) findLeaves() {
-	for s, n := range b.young {
+	sets, ways := uint64(b.sets), uint64(b.ways)
+	for s := range sets {
+		n := b.young[s]
 		if n == 0 {
 			continue
 		}
-		s := uint64(s)
-		from := b.turned(s, uint64(b.sets)-b.rotation, 1)
-		row, others := b.row(s)[:n], b.row(from)[:b.young[from]]
-		for at, w := range row {
-			block := w>>epochBits - 1
-			image := (block - uint64(movedBy(b.extents, block)) + 1) << epochBits
-			b.leaves[s*uint64(b.ways)+uint64(at)] = !slices.ContainsFunc(others, func(o uint64) bool { return o-image <= epochMask })
+		from := b.turned(s, sets-b.rotation, 1)
+		others := b.row(from)[:b.young[from]]
+		for at, w := range b.row(s)[:n] {
+			image := w - uint64(movedBy(b.extents, w>>epochBits-1))<<epochBits
+			b.leaves[s*ways+uint64(at)] = !holds(others, image)
 		}
 	}
 }
@@ -93,11 +113,10 @@ func (b *rebuilding) findLeaves() {
 // that leaves: twice around, backwards, so that the end knows of the beginning.
 func (b *rebuilding) lookAhead() {
 	orbits := gcd(b.sets, int(b.rotation))
-	back := uint64(b.sets) - b.rotation
+	back, ways := uint64(b.sets)-b.rotation, uint64(b.ways)
 	for s := range uint64(orbits) {
 		ahead := noneAhead
 		for range 2 * b.sets / orbits {
-			ways := uint64(b.ways)
 			if slices.Contains(b.leaves[s*ways:][:b.young[s]], true) {
 				ahead = 0
 			} else if ahead != noneAhead {
@@ -110,13 +129,10 @@ func (b *rebuilding) lookAhead() {
 }
 
 // fill makes a set's new row.
-func (b *rebuilding) fill(row []uint64, set uint64, left int) {
-	n := 0 // words in the row
-	s := b.turned(set, b.mirrored(left), 1)
-	for _, w := range b.row(s)[:b.young[s]] {
-		n = b.add(row, n, w, left)
-	}
-	for left--; left > 0 && n < len(row); left-- {
+func (b *rebuilding) fill(set uint64) {
+	s := b.turned(set, b.back, 1)
+	n := b.take(set, 0, s, b.left, false)
+	for left := b.left - 1; left > 0 && n < b.ways; left-- {
 		s = b.turned(s, b.rotation, 1)
 		skip := b.ahead[s]
 		if skip >= left {
@@ -124,41 +140,52 @@ func (b *rebuilding) fill(row []uint64, set uint64, left int) {
 		}
 		left -= skip
 		s = b.turned(s, b.rotation, uint64(skip))
-		for at, w := range b.row(s)[:b.young[s]] {
-			if b.leaves[s*uint64(b.ways)+uint64(at)] {
-				n = b.add(row, n, w, left)
-			}
-		}
+		n = b.take(set, n, s, left, true)
 	}
-	for _, w := range b.row(set) {
+	row := b.spare[set*uint64(b.ways):][:b.ways]
+	for at, w := range b.row(set) {
 		if w == 0 || n == len(row) {
 			break
 		}
 		if !holds(row[:n], w) {
-			row[n] = w
+			b.put(set, n, w, set, at, 0)
 			n++
 		}
 	}
 	clear(row[n:])
 }
 
-// mirrored is the rotation that undoes so many rotations.
-func (b *rebuilding) mirrored(times int) uint64 {
-	sets := uint64(b.sets)
-	return (sets - mulMod(uint64(times), b.rotation, sets)) % sets
+// take appends the blocks of M in set s, or only those that leave, moved by so
+// many periods, to the n blocks that a set's new row has. It returns how many
+// it has then.
+func (b *rebuilding) take(set uint64, n int, s uint64, periods int, leavers bool) int {
+	row := b.spare[set*uint64(b.ways):][:b.ways]
+	leaves := b.leaves[s*uint64(b.ways):]
+	for at, w := range b.row(s)[:b.young[s]] {
+		if n == len(row) {
+			break
+		}
+		if leavers && !leaves[at] {
+			continue
+		}
+		block := w>>epochBits + uint64(movedBy(b.extents, w>>epochBits-1)*int64(periods))
+		moved := block<<epochBits | b.now
+		if !holds(row[:n], moved) {
+			b.put(set, n, moved, s, at, periods)
+			n++
+		}
+	}
+	return n
 }
 
-// add appends the block of a word, moved by so many periods, to the row of n
-// words, if it has room for it and does not hold it.
-func (b *rebuilding) add(row []uint64, n int, w uint64, periods int) int {
-	block := w>>epochBits - 1
-	block += uint64(movedBy(b.extents, block) * int64(periods))
-	moved := (block+1)<<epochBits | b.now
-	if n == len(row) || holds(row[:n], moved) {
-		return n
+// put makes a word the n-th of a set's new row: what was at place at of set s,
+// so many periods later.
+func (b *rebuilding) put(set uint64, n int, word, s uint64, at, periods int) {
+	ways := uint64(b.ways)
+	b.spare[set*ways+uint64(n)] = word
+	if b.when != nil {
+		b.spareWhen[set*ways+uint64(n)] = b.when[s*ways+uint64(at)] + uint64(periods)*b.iterations
 	}
-	row[n] = moved
-	return n + 1
 }
 
 // holds reports whether one of the words has the block of w.

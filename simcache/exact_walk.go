@@ -11,6 +11,8 @@ type nestPlan struct {
 	fits bool
 	// translated is the loop that rule P is tried on, -1 for none.
 	translated int
+	cost       float64 // look-ups expected, and scans of the levels
+	brute      float64 // look-ups with rule I alone
 }
 
 // A loopPlan is what a prover knows of one loop.
@@ -22,6 +24,7 @@ type loopPlan struct {
 	// accesses of these loops, and each touches the blocks that it touched.
 	granule []uint64
 	stride  []int
+	inside  uint64 // iterations of the nest in one of the loop
 	// stays: runs of iterations may stay in their granules.
 	stays bool
 	// period is the number of iterations after which every operand has moved
@@ -41,8 +44,10 @@ func (x *prover) plan(n Nest) *nestPlan {
 		inner[r] = 1 << x.minShift()
 	}
 	p.loops = make([]loopPlan, len(n.Trips))
+	inside := uint64(1)
 	for l := len(n.Trips) - 1; l >= 0; l-- {
-		loop := loopPlan{trips: n.Trips[l], stays: true, period: 1}
+		loop := loopPlan{trips: n.Trips[l], inside: inside, stays: true}
+		inside *= uint64(n.Trips[l])
 		step := 1 << x.maxShift() // gcd with the strides
 		for r, op := range n.Operands {
 			s := op.Strides[l]
@@ -93,6 +98,7 @@ func (x *prover) body() {
 		x.access(x.misses[r*levels:][:levels], x.addr[r], uint64(x.nest.Operands[r].Width))
 	}
 	x.visited += uint64(len(x.addr))
+	x.now++
 }
 
 // span simulates the next n iterations of loop l and moves on past them.
@@ -124,6 +130,7 @@ func (x *prover) each(l, n int) {
 		for range n {
 			x.access(x.misses, addr, width)
 			addr += stride
+			x.now++
 		}
 		x.addr[0] = addr
 		return
@@ -135,6 +142,7 @@ func (x *prover) each(l, n int) {
 			x.access(x.misses[r*levels:][:levels], x.addr[r], uint64(x.nest.Operands[r].Width))
 			x.addr[r] += uint64(strides[r])
 		}
+		x.now++
 	}
 }
 
@@ -184,6 +192,11 @@ func (x *prover) stay(l int) int {
 func (x *prover) stretch(l, k int) {
 	if k > 1 && l == len(x.nest.loops)-1 && x.nest.fits {
 		x.body()
+		if x.levels[0].when != nil {
+			x.body() // for the reuses
+			k--
+		}
+		x.now += uint64(k - 1)
 		x.took.inline++
 		return
 	}
@@ -203,6 +216,7 @@ func (x *prover) stretch(l, k int) {
 		if j < k && x.settled(loop, j, x.frames[x.depth].stale) {
 			x.countZero(j, loop.known.quiet)
 			x.repeat(loop.before, k-j)
+			x.now += uint64(k-j) * loop.inside
 			return
 		}
 	}

@@ -61,6 +61,9 @@ type Config struct {
 	// ZeroTags is a quirk of Cachegrind, on for equality with it: it has no
 	// valid bits and its tags start as 0, so that block 0 hits in a cold cache.
 	ZeroTags bool
+	// Brute looks up every access of every nest, where otherwise some are
+	// proved to hit or miss like others.
+	Brute bool
 }
 
 // A Hierarchy is first-level caches and a last level that start cold. It is
@@ -70,6 +73,7 @@ type Hierarchy struct {
 	fetches    tally
 	reads      tally
 	writes     tally
+	exact      exactRun
 }
 
 // A tally counts the references of one kind and their misses.
@@ -79,6 +83,14 @@ func (t *tally) add(u *tally) {
 	t.refs += u.refs
 	t.first += u.first
 	t.ll += u.ll
+}
+
+// counts is the tally of references of a kind.
+func (t tally) counts(kind Kind) Counts {
+	if kind == Write {
+		return Counts{Dw: t.refs, D1mw: t.first, DLmw: t.ll}
+	}
+	return Counts{Dr: t.refs, D1mr: t.first, DLmr: t.ll}
 }
 
 // NewHierarchy returns an empty hierarchy. It refuses a geometry that does not
@@ -98,6 +110,7 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 		}
 		*n.level = newLevel(n.geometry, c.ZeroTags)
 	}
+	h.exact = newExactRun(c)
 	return h, nil
 }
 
@@ -110,6 +123,9 @@ func (h *Hierarchy) Counts() Counts {
 // Access simulates one access of size bytes at addr. The size is at least 1
 // and at most the smaller of the line sizes.
 func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
+	if h.exact.state != here {
+		h.fetchBack()
+	}
 	h.access(h.tally(kind), addr, uint64(size))
 }
 
@@ -117,6 +133,9 @@ func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
 // hierarchy must have an I1. In Cachegrind an instruction's fetch comes before
 // its data references.
 func (h *Hierarchy) Fetch(addr uint64, size int) {
+	if h.exact.state != here {
+		h.fetchBack()
+	}
 	h.fetches.refs++
 	if h.i1.missRef(addr, uint64(size)) {
 		h.fetches.first++

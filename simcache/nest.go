@@ -127,29 +127,50 @@ func (n Nest) Canonical() Nest {
 // before, and returns the counts of each operand. It refuses a nest that does
 // not pass Check or has an operand wider than a line.
 func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
-	if err := n.Check(); err != nil {
+	if err := h.refuse(n); err != nil {
 		return nil, err
+	}
+	tallies := h.simulate(n.Canonical())
+	counts := make([]Counts, len(n.Operands))
+	for i, op := range n.Operands {
+		h.tally(op.Kind).add(&tallies[i])
+		counts[i] = tallies[i].counts(op.Kind)
+	}
+	return counts, nil
+}
+
+// refuse is what Run refuses.
+func (h *Hierarchy) refuse(n Nest) error {
+	if err := n.Check(); err != nil {
+		return err
 	}
 	for i, op := range n.Operands {
 		if line := min(h.d1.line, h.ll.line); uint64(op.Width) > line {
-			return nil, fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, line)
+			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, line)
 		}
 	}
-	w := h.newWalk(n.Canonical())
-	if len(n.Operands) > 0 && n.Iterations() > 0 {
-		w.all()
+	return nil
+}
+
+// simulate runs a canonical nest and returns the tally of each operand.
+func (h *Hierarchy) simulate(n Nest) []tally {
+	tallies := make([]tally, len(n.Operands))
+	iterations := uint64(n.Iterations())
+	if len(n.Operands) == 0 || iterations == 0 {
+		return tallies
 	}
-	counts := make([]Counts, len(n.Operands))
-	for i, op := range n.Operands {
-		t := &w.streams[i].tally
-		h.tally(op.Kind).add(t)
-		if op.Kind == Write {
-			counts[i] = Counts{Dw: t.refs, D1mw: t.first, DLmw: t.ll}
-		} else {
-			counts[i] = Counts{Dr: t.refs, D1mr: t.first, DLmr: t.ll}
+	if misses, ok := h.prove(n); ok {
+		for i := range tallies {
+			tallies[i] = tally{iterations, misses[2*i], misses[2*i+1]}
 		}
+		return tallies
 	}
-	return counts, nil
+	w := h.newWalk(n)
+	w.all()
+	for i := range tallies {
+		tallies[i] = w.streams[i].tally
+	}
+	return tallies
 }
 
 // A walk is a Nest on its way through a Hierarchy: streams at the start of an
@@ -175,7 +196,7 @@ type stream struct {
 }
 
 func (h *Hierarchy) newWalk(n Nest) *walk {
-	w := &walk{h: h, nest: n, trips: 1, inLine: true, fits: 2*len(n.Operands) <= int(h.d1.ways)}
+	w := &walk{h: h, nest: n, trips: 1, inLine: !h.exact.brute, fits: 2*len(n.Operands) <= int(h.d1.ways)}
 	inner := len(n.Trips) - 1
 	if inner >= 0 {
 		w.trips = uint64(n.Trips[inner])
@@ -246,6 +267,7 @@ func (w *walk) run() {
 		for k := range w.streams {
 			w.streams[k].tally.refs += stay
 		}
+		w.h.exact.proved += stay * uint64(len(w.streams))
 		i += stay
 	}
 }
@@ -299,6 +321,42 @@ func (w *walk) stay(i uint64) uint64 {
 	return stay
 }
 
+// Passes simulates so many passes over nests, walked one after the other, and
+// returns the counts of each operand of each nest, all passes together.
+//
+// Of several nests, only the first passes are walked, as many as there are
+// levels and one more: see Steady.
+func (h *Hierarchy) Passes(passes int, nests ...Nest) ([][]Counts, error) {
+	if len(nests) == 1 {
+		counts, err := h.Run(nests[0].repeated(passes))
+		return [][]Counts{counts}, err
+	}
+	sums := make([][]Counts, len(nests))
+	for pass := range passes {
+		times := uint64(1) // that this pass counts
+		if pass == 2 && !h.exact.brute {
+			times = uint64(passes - pass)
+		}
+		for i, n := range nests {
+			counts, err := h.Run(n)
+			if err != nil {
+				return nil, err
+			}
+			if sums[i] == nil {
+				sums[i] = make([]Counts, len(counts))
+			}
+			for r, c := range counts {
+				sums[i][r] = sums[i][r].Add(c.times(times))
+				h.again(c, times-1)
+			}
+		}
+		if times > 1 {
+			break
+		}
+	}
+	return sums, nil
+}
+
 // Steady returns the counts of one pass over nests, walked one after the
 // other, in the steady state that repeated passes reach; the hierarchy must be
 // new.
@@ -311,6 +369,11 @@ func (w *walk) stay(i uint64) uint64 {
 // often as the second, then in the same places, LL's stream repeats from the
 // first pass on, and the second pass is steady already.
 func (h *Hierarchy) Steady(nests ...Nest) (Counts, error) {
+	if len(nests) == 1 {
+		if c, ok := h.steadyApart(nests[0]); ok {
+			return c, nil
+		}
+	}
 	pass := func() (Counts, error) {
 		before := h.Counts()
 		for _, n := range nests {
