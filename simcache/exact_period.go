@@ -10,7 +10,7 @@ package simcache
 func (x *prover) choose(p *nestPlan) {
 	scans := 0.0
 	for i := range x.levels {
-		scans += 2 * float64(x.levels[i].lines())
+		scans += float64(x.levels[i].lines())
 	}
 	inside := make([]float64, len(p.loops)+1) // look-ups of one run of a loop, without P
 	inside[len(p.loops)] = float64(len(p.Operands))
