@@ -72,11 +72,11 @@ type prover struct {
 	maxEpoch   uint64 // after which all epochs are renumbered
 	renumbered int    // how often they were
 
-	nest    *nestPlan
-	addr    []uint64 // of each operand's next access, modulo 2^64
-	misses  []uint64 // of operand r in level i at r*len(levels)+i
-	visited uint64   // accesses looked up
-	now     uint64   // iterations simulated or skipped
+	nest    *nestPlan // on its way
+	addr    []uint64  // of each operand's next access, modulo 2^64
+	misses  []uint64  // of operand r in level i at r*len(levels)+i
+	visited uint64    // accesses looked up
+	now     uint64    // iterations simulated or skipped
 	took    ruleCounts
 }
 
@@ -291,14 +291,17 @@ func (x *prover) pop() {
 
 // run simulates a canonical nest and returns the misses of operand r in level
 // i at r*len(levels)+i. Whether it can, fits says.
-func (x *prover) run(n Nest) []uint64 {
-	x.misses = make([]uint64, len(n.Operands)*len(x.levels))
+func (x *prover) run(n Nest) []uint64 { return x.follow(x.plan(n)) }
+
+// follow is run by a plan.
+func (x *prover) follow(p *nestPlan) []uint64 {
+	x.nest = p
+	x.misses = make([]uint64, len(p.Operands)*len(x.levels))
 	x.addr = nil
-	for _, op := range n.Operands {
+	for _, op := range p.Operands {
 		x.addr = append(x.addr, op.Base)
 	}
-	if len(n.Operands) > 0 && n.Iterations() > 0 {
-		x.nest = x.plan(n)
+	if p.Iterations() > 0 {
 		x.loop(0)
 	}
 	return x.misses

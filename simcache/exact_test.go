@@ -97,117 +97,159 @@ func sane(x *prover) string {
 	return ""
 }
 
-// drawLevels draws 1 to 3 levels, mostly two of one line size.
-func drawLevels(r *rand.Rand) []levelSpec {
-	shift := uint(4 + r.IntN(3))
-	levels := 1 + r.IntN(3)
-	if r.IntN(2) == 0 {
-		levels = 2
+// A draw returns a number from 0 to n-1, at random or from a fuzzer's bytes.
+type draw func(n int) int
+
+func randomDraw(seed, stream uint64) draw { return rand.New(rand.NewPCG(seed, stream)).IntN }
+
+func bytesDraw(data []byte) draw {
+	return func(n int) int {
+		v := 0
+		for size := n; size > 1 && len(data) > 0; size >>= 8 {
+			v, data = v<<8|int(data[0]), data[1:]
+		}
+		return v % n
+	}
+}
+
+// one is true once in n times.
+func (d draw) one(n int) bool { return d(n) == n-1 }
+
+// levels draws 1 to 3 levels, mostly two of one line size.
+func (d draw) levels() []levelSpec {
+	shift := uint(4 + d(3))
+	count := 2
+	if d.one(2) {
+		count = 1 + d(3)
 	}
 	var specs []levelSpec
 	sets := 1
-	for range levels {
-		sets = max(1, sets*(1+r.IntN(3)))
-		if r.IntN(3) > 0 {
-			sets = 1 << r.IntN(6)
+	for range count {
+		sets = max(1, sets*(1+d(3)))
+		if d(3) > 0 {
+			sets = 1 << d(6)
 		}
-		s := levelSpec{sets: sets, ways: 1 + r.IntN(8), shift: shift}
-		if r.IntN(8) == 0 {
-			s.shift = uint(4 + r.IntN(3))
+		s := levelSpec{sets: sets, ways: 1 + d(8), shift: shift}
+		if d.one(8) {
+			s.shift = uint(4 + d(3))
 		}
 		specs = append(specs, s)
 	}
 	return specs
 }
 
-// drawNest draws 0 to 4 loops around 1 to 3 operands.
-func drawNest(r *rand.Rand, specs []levelSpec, most int) Nest {
+// nest draws 0 to 4 loops around 1 to 3 operands, of at most so many accesses.
+// Operands may overlap, or lie apart, or touch; they may move alike.
+func (d draw) nest(specs []levelSpec, most int) Nest {
 	line := 1 << specs[0].shift
 	for _, s := range specs {
 		line = min(line, 1<<s.shift)
 	}
 	var n Nest
-	for range r.IntN(5) {
-		trips := 1 + r.IntN(6)
-		if r.IntN(2) == 0 {
-			trips += r.IntN(100)
+	for range d(5) {
+		trips := 1 + d(6)
+		if d.one(2) {
+			trips += d(100)
 		}
 		n.Trips = append(n.Trips, trips)
 	}
-	width := 1 << r.IntN(5)
-	for width > line {
-		width /= 2
-	}
-	sets := specs[r.IntN(len(specs))].sets
-	far := r.IntN(2) == 0
-	like := r.IntN(2) == 0
-	for k := range 1 + r.IntN(3) {
-		op := Operand{Kind: Kind(r.IntN(3)), Base: 1<<20 + uint64(r.IntN(8*line)), Width: width}
-		if far {
+	width := min(1<<d(5), line)
+	sets := specs[d(len(specs))].sets
+	apart, alike := d.one(2), d.one(2)
+	for k := range 1 + d(3) {
+		op := Operand{Kind: Kind(d(3)), Base: 1<<30 + uint64(d(8*line)), Width: width}
+		if apart {
 			op.Base += uint64(k) << 24
 		}
-		if r.IntN(4) == 0 {
-			op.Width = 1 + r.IntN(line)
+		if d.one(4) {
+			op.Width = 1 + d(line)
 		}
 		op.Strides = make([]int, len(n.Trips))
 		inner := width
 		for l := len(n.Trips) - 1; l >= 0; l-- {
 			choices := []int{0, width, -width, line, -line, 2 * line, 3 * line, sets * line, -sets * line, sets*line + width, sets*line + line,
-				r.IntN(3 * line), -r.IntN(3 * line), inner, inner, -inner, inner + width, inner + line}
-			op.Strides[l] = choices[r.IntN(len(choices))]
-			if like && k > 0 && r.IntN(8) > 0 {
+				d(3 * line), -d(3 * line), inner, inner, -inner, inner + width, inner + line}
+			op.Strides[l] = choices[d(len(choices))]
+			if alike && k > 0 && d(8) > 0 {
 				op.Strides[l] = n.Operands[0].Strides[l]
 			}
-			inner = op.Strides[l] * n.Trips[l]
-			if inner > 1<<18 || inner < -1<<18 {
+			if inner = op.Strides[l] * n.Trips[l]; inner > 1<<18 || inner < -1<<18 {
 				inner = width
 			}
 		}
 		n.Operands = append(n.Operands, op)
 	}
 	for n.Iterations()*len(n.Operands) > most {
-		l := r.IntN(len(n.Trips))
+		l := d(len(n.Trips))
+		if n.Trips[l] == 1 {
+			l = slices.Index(n.Trips, slices.Max(n.Trips))
+		}
 		n.Trips[l] = (n.Trips[l] + 1) / 2
-	}
-	for i := range n.Operands { // away from 0
-		n.Operands[i].Base += 1 << 30
 	}
 	return n
 }
 
+// A trial compares a prover with brute force on one drawn sequence of nests on
+// one cache: counts, contents, and what the rules rely on.
+type trial struct {
+	took          ruleCounts
+	visited, refs uint64
+	nests         int
+}
+
+func (c *trial) sequence(t testing.TB, d draw, most int) {
+	specs := d.levels()
+	x, want := newProver(specs), newSlowCache(specs)
+	if d.one(8) {
+		x.maxEpoch = uint64(2 + d(60)) // epochs run out
+	}
+	var nests []Nest
+	for range 1 + d(3) {
+		n := d.nest(specs, most)
+		nests = append(nests, n)
+		p := x.plan(n.Canonical())
+		if loop := d(8); loop < len(p.loops) && x.agree(&p.loops[loop]) {
+			p.translated = loop // though it may not pay
+		}
+		got, wanted := x.follow(p), want.run(n)
+		wrong := want.differ(x) + sane(x)
+		if !slices.Equal(got, wanted) {
+			wrong = fmt.Sprintf("misses %v, want %v", got, wanted)
+		}
+		if wrong != "" {
+			t.Fatalf("levels %+v, nests %+v: %s; rules taken %+v", specs, nests, wrong, x.took)
+		}
+		c.nests++
+		c.refs += uint64(n.Iterations() * len(n.Operands))
+	}
+	c.visited += x.visited
+	c.took.add(x.took)
+}
+
+// TestExactDifferential compares the prover with brute force on random
+// sequences of nests, and checks that every rule and every fallback was met
+// often enough for that to mean something.
 func TestExactDifferential(t *testing.T) {
 	t.Parallel()
-	var took ruleCounts
-	var visited, refs uint64
+	var c trial
 	for seed := range uint64(20000) {
-		r := rand.New(rand.NewPCG(seed, 11))
-		specs := drawLevels(r)
-		x, want := newProver(specs), newSlowCache(specs)
-		if r.IntN(8) == 0 {
-			x.maxEpoch = 2 + r.Uint64N(60)
-		}
-		var nests []Nest
-		for range 1 + r.IntN(3) {
-			n := drawNest(r, specs, 4000)
-			nests = append(nests, n)
-			c := n.Canonical()
-			got, wanted := x.run(c), want.run(n)
-			refs += uint64(n.Iterations() * len(n.Operands))
-			if !slices.Equal(got, wanted) {
-				t.Fatalf("seed %d, levels %+v, nests %+v: misses %v, want %v; rules %+v", seed, specs, nests, got, wanted, x.took)
-			}
-			if d := want.differ(x); d != "" {
-				t.Fatalf("seed %d, levels %+v, nests %+v: %s; rules %+v", seed, specs, nests, d, x.took)
-			}
-			if d := sane(x); d != "" {
-				t.Fatalf("seed %d, levels %+v, nests %+v: %s; rules %+v", seed, specs, nests, d, x.took)
-			}
-		}
-		visited += x.visited
-		took.add(x.took)
+		c.sequence(t, randomDraw(seed, 11), 300+int(seed%8)*200)
 	}
-	t.Logf("%d of %d accesses visited, rules %+v", visited, refs, took)
+	t.Logf("%d nests, %d of %d accesses visited, rules taken %+v", c.nests, c.visited, c.refs, c.took)
+	for what, count := range map[string]int{
+		"I": c.took.inline, "Z, no misses": c.took.free, "Z, early": c.took.early, "Z": c.took.zero,
+		"P": c.took.shifted, "P, (a) fails": c.took.stale, "P, (b) fails": c.took.alive, "P, overlap": c.took.overlap,
+		"epochs run out in P": c.took.renumber,
+	} {
+		if count < 500 {
+			t.Errorf("%s: met only %d times", what, count)
+		}
+	}
+	if c.visited > c.refs*3/4 {
+		t.Errorf("%d of %d accesses were visited", c.visited, c.refs)
+	}
 }
+
 func (c *ruleCounts) add(o ruleCounts) {
 	c.inline += o.inline
 	c.free += o.free
@@ -220,4 +262,68 @@ func (c *ruleCounts) add(o ruleCounts) {
 	c.renumber += o.renumber
 	c.apart += o.apart
 	c.together += o.together
+}
+
+// company compares rule D, where it holds, with brute force. It reports
+// whether D held.
+func company(t testing.TB, d draw, most int) bool {
+	specs := d.levels()
+	for i := range specs {
+		specs[i].ways += d(6)
+	}
+	n := d.nest(specs, most)
+	for r := range n.Operands {
+		n.Operands[r].Base += uint64(r) << 26 // apart
+	}
+	x, want := newProver(specs), newSlowCache(specs)
+	if len(n.Operands) < 2 || !disjoint(n, x.maxShift()) {
+		return false
+	}
+	warm := max(0, d(4)-1)
+	misses, ok := x.apart(n.Canonical(), warm)
+	for range warm {
+		want.run(n)
+	}
+	if wanted := want.run(n); ok && !slices.Equal(misses, wanted) {
+		t.Fatalf("levels %+v, nest %+v after %d passes: misses %v, want %v", specs, n, warm, misses, wanted)
+	}
+	return ok
+}
+
+// TestExactApartDifferential does for rule D what TestExactDifferential does
+// for the others.
+func TestExactApartDifferential(t *testing.T) {
+	t.Parallel()
+	held, failed := 0, 0
+	for seed := range uint64(12000) {
+		if company(t, randomDraw(seed, 12), 400) {
+			held++
+		} else {
+			failed++
+		}
+	}
+	t.Logf("rule D held %d times and failed %d times", held, failed)
+	if held < 1000 || failed < 1000 {
+		t.Errorf("rule D held %d times and failed %d times", held, failed)
+	}
+}
+
+// FuzzExact looks for levels and nests on which a rule is wrong.
+func FuzzExact(f *testing.F) {
+	for seed := range uint64(24) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		data := make([]byte, 40+r.IntN(160))
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 0 && data[0] < 64 {
+			company(t, bytesDraw(data[1:]), 3000)
+			return
+		}
+		var c trial
+		c.sequence(t, bytesDraw(data), 3000)
+	})
 }
