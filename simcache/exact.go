@@ -101,7 +101,7 @@ type lruLevel struct {
 	reuses          [65]reuse // by the bits of their T
 	// Of the period being recorded, if one is:
 	logging bool
-	heads   []uint64 // blocks whose first touch in it found fewer than A blocks of it in their set
+	heads   []uint64 // blocks whose first touch in it missed and found fewer than A blocks of it in their set
 	missed  []uint32 // the set of every miss
 }
 
@@ -216,11 +216,12 @@ func (x *prover) touch(i int, l *lruLevel, block uint64) (missed bool) {
 	return missed
 }
 
-// note tells the frames that a block was touched whose last touch, or else the
-// last touch of the block that it evicted, was at an epoch before the mark of
-// the innermost. If that is before a frame's mark too, the set was not yet full
-// of blocks touched in the frame, and this block had not been touched in it:
-// it is a head of the frame.
+// note tells the frames of a touch of a block in level i whose own last touch,
+// or if it missed the last touch of the block that it evicted, was at an epoch
+// before the mark of the innermost. A hit before a frame's base makes the level
+// stale. If a miss evicts a block from before a frame's mark, its set was not
+// yet full of blocks touched in the frame, and its block cannot have been
+// touched in the frame, or it would be there: it is a head of the frame.
 func (x *prover) note(i int, block, epoch uint64, hit bool) {
 	for f := x.depth - 1; f >= 0; f-- {
 		frame := &x.frames[f]
@@ -230,7 +231,7 @@ func (x *prover) note(i int, block, epoch uint64, hit bool) {
 		if hit && epoch < frame.base {
 			frame.stale[i] = true
 		}
-		if frame.record {
+		if !hit && frame.record {
 			x.levels[i].heads = append(x.levels[i].heads, block)
 		}
 	}

@@ -7,14 +7,18 @@ import "slices"
 // periods after m.
 //
 // Suppose that such hits come, and let the first be that of block b in period
-// m+p. Up to it, misses are translated from m on. It is the first touch of b
-// since cut, so it is the image of an access of m that was the first touch in
-// m of some block h with b = h + p*d, where d is what the operand moves. Fewer
-// than A other blocks of the set have been touched since the last touch of b,
-// so fewer than A in m+p up to this touch, and likewise of h: h is a head. As
-// b was not touched in the periods between, p is the least with b = h + p*d
-// for a head h moved by d; if it is not, taking the least errs to the safe side
-// below. d is not 0, or b would be h and its last touch in m.
+// m+p. Up to it, all is translated from m on. It is the first touch of b since
+// cut, so it is the image of an access of m that was the first touch in m of
+// some block h with b = h + p*d, where d is what the operand moves. d is not 0,
+// or b would be h, and its last touch in m. Fewer than A other blocks of the set
+// have been touched since the last touch of b, so fewer than A in m+p up to this
+// touch, and likewise of h in m. And h missed in m: by (a), a hit would have met
+// a block touched in a period m-j of k or since, j > 0, so that b = h + p*d was
+// touched in m-j+p by translation, which is after k and before m+p, against the
+// choice of b and p. So h is a head.
+//
+// p is the least number with b = h + p*d for any head h moved by d, since b is
+// touched in every such period.
 //
 // So b is dead unless for some d there is such a head with p <= left. It is
 // dead then, too, if it is evicted before: if it is q-th in its set, counted
