@@ -176,41 +176,62 @@ func (d draw) nest(specs []levelSpec, most int) Nest {
 	return n
 }
 
-// A trial compares a prover with brute force on one drawn sequence of nests on
-// one cache: counts, contents, and what the rules rely on.
+// A sequence is nests to run one after the other on one cache, each with rule P
+// tried on a loop, or on what the plan says for asPlanned.
+type sequence struct {
+	levels   []levelSpec
+	maxEpoch uint64 // 0 for the prover's own
+	nests    []Nest
+	loops    []int
+}
+
+const asPlanned = -1
+
+// sequence draws 1 to 3 nests, each of at most so many accesses.
+func (d draw) sequence(most int) sequence {
+	s := sequence{levels: d.levels()}
+	if d.one(8) {
+		s.maxEpoch = uint64(2 + d(60)) // epochs run out
+	}
+	for range 1 + d(3) {
+		s.nests = append(s.nests, d.nest(s.levels, most))
+		s.loops = append(s.loops, d(8)) // even where it does not pay
+	}
+	return s
+}
+
+// A trial is what came of sequences.
 type trial struct {
 	took          ruleCounts
 	visited, refs uint64
 	nests         int
 }
 
-func (c *trial) sequence(t testing.TB, d draw, most int) {
-	specs := d.levels()
-	x, want := newProver(specs), newSlowCache(specs)
-	if d.one(8) {
-		x.maxEpoch = uint64(2 + d(60)) // epochs run out
+// check compares the prover with brute force on a sequence: counts, contents,
+// and what the rules rely on. It says what is wrong.
+func (c *trial) check(s sequence) (wrong string) {
+	x, want := newProver(s.levels), newSlowCache(s.levels)
+	if s.maxEpoch > 0 {
+		x.maxEpoch = s.maxEpoch
 	}
-	var nests []Nest
-	for range 1 + d(3) {
-		n := d.nest(specs, most)
-		nests = append(nests, n)
+	for i, n := range s.nests {
 		p := x.plan(n.Canonical())
-		if loop := d(8); loop < len(p.loops) && x.agree(&p.loops[loop]) {
-			p.translated = loop // though it may not pay
+		if loop := s.loops[i]; loop >= 0 && loop < len(p.loops) && x.agree(&p.loops[loop]) {
+			p.translated = loop
 		}
 		got, wanted := x.follow(p), want.run(n)
-		wrong := want.differ(x) + sane(x)
 		if !slices.Equal(got, wanted) {
-			wrong = fmt.Sprintf("misses %v, want %v", got, wanted)
+			return fmt.Sprintf("nest %d: misses %v, want %v; rules taken %+v", i, got, wanted, x.took)
 		}
-		if wrong != "" {
-			t.Fatalf("levels %+v, nests %+v: %s; rules taken %+v", specs, nests, wrong, x.took)
+		if wrong := want.differ(x) + sane(x); wrong != "" {
+			return fmt.Sprintf("nest %d: %s; rules taken %+v", i, wrong, x.took)
 		}
 		c.nests++
 		c.refs += uint64(n.Iterations() * len(n.Operands))
 	}
 	c.visited += x.visited
 	c.took.add(x.took)
+	return ""
 }
 
 // TestExactDifferential compares the prover with brute force on random
@@ -220,7 +241,10 @@ func TestExactDifferential(t *testing.T) {
 	t.Parallel()
 	var c trial
 	for seed := range uint64(20000) {
-		c.sequence(t, randomDraw(seed, 11), 300+int(seed%8)*200)
+		s := randomDraw(seed, 11).sequence(300 + int(seed%8)*200)
+		if wrong := c.check(s); wrong != "" {
+			t.Fatalf("%+v: %s", s, wrong)
+		}
 	}
 	t.Logf("%d nests, %d of %d accesses visited, rules taken %+v", c.nests, c.visited, c.refs, c.took)
 	for what, count := range map[string]int{
@@ -251,32 +275,43 @@ func (c *ruleCounts) add(o ruleCounts) {
 	c.together += o.together
 }
 
-// company compares rule D, where it holds, with brute force. It reports
-// whether D held.
-func company(t testing.TB, d draw, most int) bool {
-	specs := d.levels()
-	for i := range specs {
-		specs[i].ways += d(6)
+// A company is a nest for rule D, to be run after so many passes over it.
+type company struct {
+	levels []levelSpec
+	nest   Nest
+	warm   int
+}
+
+// company draws a nest of operands that mostly share no block.
+func (d draw) company(most int) company {
+	c := company{levels: d.levels()}
+	for i := range c.levels {
+		c.levels[i].ways += d(6)
 	}
-	n := d.nest(specs, most)
+	c.nest = d.nest(c.levels, most)
 	if !d.one(4) {
-		for r := range n.Operands {
-			n.Operands[r].Base += uint64(r) << 26 // apart
+		for r := range c.nest.Operands {
+			c.nest.Operands[r].Base += uint64(r) << 26
 		}
 	}
-	x, want := newProver(specs), newSlowCache(specs)
-	if len(n.Operands) < 2 || !disjoint(n, x.maxShift()) {
-		return false
+	c.warm = max(0, d(4)-1)
+	return c
+}
+
+// check compares rule D with brute force, and reports whether it held.
+func (c company) check() (held bool, wrong string) {
+	x, want := newProver(c.levels), newSlowCache(c.levels)
+	if len(c.nest.Operands) < 2 || !disjoint(c.nest, x.maxShift()) {
+		return false, ""
 	}
-	warm := max(0, d(4)-1)
-	misses, ok := x.apart(n.Canonical(), warm)
-	for range warm {
-		want.run(n)
+	misses, ok := x.apart(c.nest.Canonical(), c.warm)
+	for range c.warm {
+		want.run(c.nest)
 	}
-	if wanted := want.run(n); ok && !slices.Equal(misses, wanted) {
-		t.Fatalf("levels %+v, nest %+v after %d passes: misses %v, want %v", specs, n, warm, misses, wanted)
+	if wanted := want.run(c.nest); ok && !slices.Equal(misses, wanted) {
+		return true, fmt.Sprintf("misses %v, want %v", misses, wanted)
 	}
-	return ok
+	return ok, ""
 }
 
 // TestExactApartDifferential does for rule D what TestExactDifferential does
@@ -285,7 +320,12 @@ func TestExactApartDifferential(t *testing.T) {
 	t.Parallel()
 	held, failed := 0, 0
 	for seed := range uint64(12000) {
-		if company(t, randomDraw(seed, 12), 400) {
+		c := randomDraw(seed, 12).company(400)
+		ok, wrong := c.check()
+		if wrong != "" {
+			t.Fatalf("%+v: %s", c, wrong)
+		}
+		if ok {
 			held++
 		} else {
 			failed++
@@ -309,10 +349,15 @@ func FuzzExact(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 0 && data[0] < 64 {
-			company(t, bytesDraw(data[1:]), 3000)
+			c := bytesDraw(data[1:]).company(3000)
+			if _, wrong := c.check(); wrong != "" {
+				t.Fatalf("%+v: %s", c, wrong)
+			}
 			return
 		}
-		var c trial
-		c.sequence(t, bytesDraw(data), 3000)
+		s := bytesDraw(data).sequence(3000)
+		if wrong := new(trial).check(s); wrong != "" {
+			t.Fatalf("%+v: %s", s, wrong)
+		}
 	})
 }
