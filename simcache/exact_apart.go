@@ -30,6 +30,9 @@ const apartFrom = 10_000_000
 // hit that a rule skips has the window of one that was looked up, moved, with
 // the same depth and T.
 func (x *prover) apart(n Nest, warm int) ([]uint64, bool) {
+	if !disjoint(n, x.maxShift()) {
+		return nil, false
+	}
 	levels := len(x.levels)
 	misses := make([]uint64, 0, len(n.Operands)*levels)
 	var alone []*prover
@@ -62,7 +65,7 @@ func (x *prover) apart(n Nest, warm int) ([]uint64, bool) {
 // save much.
 func (x *prover) worthApart(n Nest, from int) bool {
 	accesses := n.Iterations() * len(n.Operands)
-	if len(n.Operands) < 2 || accesses < from || !disjoint(n, x.maxShift()) {
+	if len(n.Operands) < 2 || accesses < from {
 		return false
 	}
 	cost := 0.0
