@@ -132,19 +132,42 @@ func (l *level) spec() levelSpec {
 // hand copies the contents to a prover's level, unless a block is too large for
 // it.
 func (l *level) hand(to *lruLevel) bool {
-	for i, tag := range l.tags {
-		if tag > maxBlock+1 {
+	var list []uint64
+	for set := range to.sets {
+		list = l.blocks(list[:0], set)
+		if !to.load(set, list) {
 			return false
 		}
-		to.words[i] = tag << epochBits
 	}
 	return true
 }
 
 // fetchBack copies the contents from a prover's level.
 func (l *level) fetchBack(from *lruLevel) {
-	for i, w := range from.words {
-		l.tags[i] = w >> epochBits
+	var list []uint64
+	for set := range from.sets {
+		list = from.blocks(list[:0], set)
+		l.load(set, list)
+	}
+}
+
+// blocks appends the blocks of a set to list, the most recently used first.
+func (l *level) blocks(list []uint64, set int) []uint64 {
+	for _, tag := range l.tags[uint64(set)*l.ways:][:l.ways] {
+		if tag == 0 {
+			break
+		}
+		list = append(list, tag-1)
+	}
+	return list
+}
+
+// load fills a set with blocks, the most recently used first.
+func (l *level) load(set int, blocks []uint64) {
+	row := l.tags[uint64(set)*l.ways:][:l.ways]
+	clear(row)
+	for i, b := range blocks {
+		row[i] = b + 1
 	}
 }
 
