@@ -95,7 +95,10 @@ type lruLevel struct {
 	levelSpec
 	words []uint64 // rows of ways, the most recently used first
 	spare []uint64 // as long, for rebuild
-	mask  uint64   // sets-1 if that is a mask, else 0
+	rows  uint64   // len of a row
+	mask  uint64   // sets-1 if that is a mask
+	odd   uint64   // else the number of sets
+	extra bool     // it times reuses or logs misses
 	// Of a level that times reuses (prover.apart), else nil:
 	when, spareWhen []uint64  // the iteration of each word's last touch, or one before it
 	reuses          [65]reuse // by the bits of their T
@@ -118,9 +121,11 @@ type frame struct {
 func newProver(specs []levelSpec) *prover {
 	x := &prover{clock: 1, maxEpoch: epochMask}
 	for _, s := range specs {
-		l := lruLevel{levelSpec: s, words: make([]uint64, s.lines())}
+		l := lruLevel{levelSpec: s, words: make([]uint64, s.lines()), rows: uint64(s.ways)}
 		if s.sets&(s.sets-1) == 0 {
 			l.mask = uint64(s.sets - 1)
+		} else {
+			l.odd = uint64(s.sets)
 		}
 		x.levels = append(x.levels, l)
 	}
@@ -129,16 +134,15 @@ func newProver(specs []levelSpec) *prover {
 
 // set is the set of a block.
 func (l *lruLevel) set(block uint64) uint64 {
-	if l.mask != 0 || l.sets == 1 {
-		return block & l.mask
+	if l.odd != 0 {
+		return block % l.odd
 	}
-	return block % uint64(l.sets)
+	return block & l.mask
 }
 
 // row is the words of a set.
 func (l *lruLevel) row(set uint64) []uint64 {
-	ways := uint64(l.ways)
-	return l.words[set*ways:][:ways]
+	return l.words[set*l.rows:][:l.rows]
 }
 
 // blocks appends the blocks of a set to list, the most recently used first.
@@ -204,16 +208,24 @@ func (x *prover) touch(i int, l *lruLevel, block uint64) (missed bool) {
 			}
 		}
 	}
-	if l.when != nil {
-		l.time(set, min(at, len(row)-1), !missed, x.now)
-	}
 	if old&epochMask < x.mark {
 		x.note(i, block, old&epochMask, !missed)
+	}
+	if l.extra {
+		l.also(set, min(at, len(row)-1), missed, x.now)
+	}
+	return missed
+}
+
+// also does what only some levels need after a look-up of the block that was at
+// place at of its set, or at none.
+func (l *lruLevel) also(set uint64, at int, missed bool, now uint64) {
+	if l.when != nil {
+		l.time(set, at, !missed, now)
 	}
 	if missed && l.logging {
 		l.logMiss(set)
 	}
-	return missed
 }
 
 // note tells the frames of a touch of a block in level i whose own last touch,

@@ -94,7 +94,7 @@ func (x *prover) lone() *prover {
 	lone := newProver(specs)
 	lone.maxEpoch = x.maxEpoch
 	for i := range lone.levels {
-		lone.levels[i].when = make([]uint64, specs[i].lines())
+		lone.levels[i].when, lone.levels[i].extra = make([]uint64, specs[i].lines()), true
 	}
 	return lone
 }

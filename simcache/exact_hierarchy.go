@@ -62,7 +62,7 @@ func (h *Hierarchy) prove(n Nest) (misses []uint64, done bool) {
 			return misses, true
 		}
 	}
-	if accesses >= e.from && plan.cost > plan.brute/1.5 || !h.hand() {
+	if accesses >= e.from && !plan.pays() || !h.hand() {
 		h.fetchBack()
 		return nil, false
 	}
@@ -113,7 +113,7 @@ func (h *Hierarchy) pay() {
 	n, x := e.owed, e.prover
 	accesses := uint64(n.Iterations() * len(n.Operands))
 	e.proved -= e.byApart
-	if plan := x.plan(n); plan.cost > plan.brute/1.5 {
+	if plan := x.plan(n); !plan.pays() {
 		e.state = here
 		h.newWalk(n).all()
 		return
@@ -123,6 +123,10 @@ func (h *Hierarchy) pay() {
 	e.proved += accesses - (x.visited - before)
 	e.state = held
 }
+
+// pays reports whether a plan promises to be quicker than brute force, whose
+// look-ups cost about half as much.
+func (p *nestPlan) pays() bool { return p.cost < p.brute/2 }
 
 // spec is the shape of a level.
 func (l *level) spec() levelSpec {

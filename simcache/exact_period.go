@@ -208,7 +208,7 @@ func (x *prover) record(a *attempt) {
 	loop := &x.nest.loops[a.loop]
 	for i := range x.levels {
 		l := &x.levels[i]
-		l.logging, l.heads, l.missed = true, l.heads[:0], l.missed[:0]
+		l.logging, l.extra, l.heads, l.missed = true, true, l.heads[:0], l.missed[:0]
 	}
 	a.before = append(a.before[:0], x.misses...)
 	before := x.visited
@@ -221,7 +221,8 @@ func (x *prover) record(a *attempt) {
 	a.visited = x.visited - before
 	a.done++
 	for i := range x.levels {
-		x.levels[i].logging = false
+		l := &x.levels[i]
+		l.logging, l.extra = false, l.when != nil
 	}
 	x.tick()
 }

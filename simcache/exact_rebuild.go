@@ -11,11 +11,10 @@ func (l *lruLevel) rotation(extents []extent) uint64 {
 
 // turned is a set moved by so many rotations.
 func (l *lruLevel) turned(set, rotation, times uint64) uint64 {
-	if l.mask != 0 || l.sets == 1 {
+	if l.odd == 0 {
 		return (set + times*rotation) & l.mask
 	}
-	sets := uint64(l.sets)
-	return (set + mulMod(times, rotation, sets)) % sets
+	return (set + mulMod(times, rotation, l.odd)) % l.odd
 }
 
 // movedBy is by how much the operands move that touch a block.
