@@ -1,6 +1,7 @@
 package simcache
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -8,49 +9,50 @@ import (
 // apartFrom is the number of accesses from which rule D is worth a try.
 const apartFrom = 10_000_000
 
-// apart is rule D: it counts the misses of a canonical nest by simulating each
-// operand alone, and reports whether that was right to do. It starts from empty
-// levels, on which it first runs the nest so many times without counting. It
-// does not say what the levels hold afterwards.
+// apart is rule D: from empty levels, it counts the misses of so many passes
+// over nests by simulating each operand alone, and reports whether that was
+// right to do. The misses of operand r of nest k in level i during pass p are
+// at [p][k][r*len(levels)+i]. It does not say what the levels hold afterwards.
 //
-// Say that operands share no block, of the largest line. Take an access of an
-// operand that reaches level i both alone and in company. Its window in company
-// is that alone plus accesses of the others, so if it misses alone, it misses
-// in company. If it hits alone, depth other blocks of its set are in its
-// window, and its block was last touched T iterations ago, T >= 1; in between
-// lie, of every other operand, the accesses of at most T consecutive
-// iterations, no matter which operand comes first in the body. Let crowd be at
-// least the number of blocks of one set that T consecutive iterations of
-// another operand touch. If depth plus the crowds of all others is at most
-// ways-1, it hits in company. If so for every hit in level i, the accesses that
-// reach level i+1 in company are those that reach it alone.
+// Say that operand r of any nest shares no block, of the largest line, with
+// another operand of any nest. Take an access of an operand that reaches level i
+// both alone and in company. Its window in company is that alone plus accesses
+// of the others, so if it misses alone, it misses in company. If it hits alone,
+// depth other blocks of its set are in its window, and its block was last
+// touched T iterations ago, T >= 1; in between lie, of every other operand, the
+// accesses of at most T consecutive iterations, no matter which operand comes
+// first in the body. Let crowd be at least the number of blocks of one set that
+// T consecutive iterations of another operand touch. If depth plus the crowds of
+// all others is at most ways-1, it hits in company. If so for every hit in level
+// i, the accesses that reach level i+1 in company are those that reach it alone.
 //
 // A crowd never shrinks as T grows. So it is enough to keep, of all hits with T
 // between two powers of two, the greatest depth and the greatest T (reuses). A
 // hit that a rule skips has the window of one that was looked up, moved, with
 // the same depth and T.
-func (x *prover) apart(n Nest, warm int) ([]uint64, bool) {
-	if !disjoint(n, x.maxShift()) {
+func (x *prover) apart(nests []Nest, passes int) (misses [][][]uint64, ok bool) {
+	if !disjoint(nests, x.maxShift()) {
 		return nil, false
 	}
-	levels := len(x.levels)
-	misses := make([]uint64, 0, len(n.Operands)*levels)
+	misses = make([][][]uint64, passes)
+	for p := range misses {
+		misses[p] = make([][]uint64, len(nests))
+	}
 	var alone []*prover
-	for _, op := range n.Operands {
+	for r := range nests[0].Operands {
 		lone := x.lone()
-		own := Nest{Trips: n.Trips, Operands: []Operand{op}}
-		if warm > 0 {
-			lone.run(own.repeated(warm).Canonical())
+		for p := range misses {
+			for k, n := range nests {
+				misses[p][k] = append(misses[p][k], lone.run(n.only(r))...)
+			}
 		}
-		misses = append(misses, lone.run(own.Canonical())...)
 		x.visited += lone.visited
 		alone = append(alone, lone)
 	}
-	n = n.repeated(warm + 1)
 	for r, lone := range alone {
-		for i := range levels {
+		for i := range lone.levels {
 			for _, reuse := range lone.levels[i].reuses {
-				if !x.stands(n, r, i, reuse) {
+				if reuse.hit && !x.stands(nests, passes, r, i, reuse) {
 					x.took.together++
 					return nil, false
 				}
@@ -61,26 +63,34 @@ func (x *prover) apart(n Nest, warm int) ([]uint64, bool) {
 	return misses, true
 }
 
-// worthApart reports whether rule D may be tried on a nest and promises to
-// save much.
-func (x *prover) worthApart(n Nest, from int) bool {
-	accesses := n.Iterations() * len(n.Operands)
-	if len(n.Operands) < 2 || accesses < from {
-		return false
-	}
-	cost := 0.0
-	for _, op := range n.Operands {
-		cost += x.plan(Nest{Trips: n.Trips, Operands: []Operand{op}}.Canonical()).cost
-	}
-	return cost < float64(accesses)/4
+// only is the nest with one of its operands, canonical.
+func (n Nest) only(r int) Nest {
+	return Nest{Trips: n.Trips, Operands: n.Operands[r : r+1]}.Canonical()
 }
 
-// disjoint reports whether no two operands of a nest share a block.
-func disjoint(n Nest, shift uint) bool {
+// apartCost is the look-ups that rule D would need, about.
+func (x *prover) apartCost(nests []Nest, passes int) float64 {
+	cost := 0.0
+	for _, n := range nests {
+		for r := range n.Operands {
+			cost += x.plan(n.only(r)).cost
+		}
+	}
+	return cost * float64(passes)
+}
+
+// disjoint reports whether all nests have as many operands, at least two, and
+// none shares a block with another, which is one in another place of the list.
+func disjoint(nests []Nest, shift uint) bool {
 	var list []extent
-	for r, op := range n.Operands {
-		first, last := op.reach(n.Trips)
-		list = append(list, extent{first >> shift, last >> shift, int64(r)})
+	for _, n := range nests {
+		if len(n.Operands) < 2 || len(n.Operands) != len(nests[0].Operands) {
+			return false
+		}
+		for r, op := range n.Operands {
+			first, last := op.reach(n.Trips)
+			list = append(list, extent{first >> shift, last >> shift, int64(r)})
+		}
 	}
 	return !meet(list)
 }
@@ -120,19 +130,41 @@ func (l *lruLevel) time(set uint64, at int, hit bool, now uint64) {
 }
 
 // stands reports whether hits of operand r in level i stay hits in company.
-func (x *prover) stands(n Nest, r, i int, reuse reuse) bool {
+func (x *prover) stands(nests []Nest, passes, r, i int, reuse reuse) bool {
 	l := &x.levels[i]
 	room := l.ways - 1 - reuse.depth
-	for other, op := range n.Operands {
-		if !reuse.hit || other == r {
-			continue
+	for other := range nests[0].Operands {
+		if other != r {
+			room -= l.crowds(nests, passes, other, reuse.time, room)
 		}
-		alone := Nest{Trips: n.Trips, Operands: []Operand{op}}.Canonical()
-		if room -= l.crowd(alone, reuse.time, room); room < 0 {
+		if room < 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// crowds is crowd for an operand of passes over several nests.
+//
+// What t consecutive iterations have of one nest, leaving the others out, are
+// consecutive iterations of its passes, at most t. If no nest is shorter than
+// t, they are of one nest, or of one and the next.
+func (l *lruLevel) crowds(nests []Nest, passes, r int, t uint64, enough int) int {
+	sum, pair, before := 0, 0, 0
+	shortest := uint64(math.MaxUint64)
+	for k := range len(nests) + 1 { // around, as from pass to pass
+		n := nests[k%len(nests)]
+		crowd := l.crowd(n.repeated(passes).only(r), t, enough)
+		if pair = max(pair, before+crowd); k < len(nests) {
+			sum += crowd
+		}
+		before = crowd
+		shortest = min(shortest, uint64(n.Iterations()))
+	}
+	if len(nests) > 1 && t <= shortest {
+		return min(pair, sum)
+	}
+	return sum
 }
 
 // crowd is at least the number of blocks of one set that any t consecutive

@@ -22,8 +22,8 @@ type exactRun struct {
 	prover    *prover
 	from      int // accesses that make a nest worth it
 	apartFrom int // accesses that make rule D worth it
-	owed      Nest
-	byApart   uint64 // references of it that rule D spared
+	owed      []Nest
+	byApart   uint64 // references of them that rule D spared
 	proved    uint64 // references counted without being looked up
 }
 
@@ -46,31 +46,65 @@ func (h *Hierarchy) Work() (visited, proved uint64) {
 // prove counts the misses of a canonical nest by the prover, which has them by
 // operand and level, and reports whether it did. If not, the contents are here.
 func (h *Hierarchy) prove(n Nest) (misses []uint64, done bool) {
-	e := &h.exact
-	accesses := n.Iterations() * len(n.Operands)
-	if e.off || accesses < e.from && e.state != held || !h.exactProver().fits(n) {
-		h.fetchBack()
-		return nil, false
+	if apart, ok := h.apart([]Nest{n}, 1); ok {
+		return apart[0][0], true
 	}
-	x := e.prover
-	plan := x.plan(n)
-	if e.state == cold && plan.translated < 0 && x.worthApart(n, e.apartFrom) {
-		before := x.visited
-		if misses, ok := x.apart(n, 0); ok {
-			e.state, e.owed, e.byApart = owed, n, uint64(accesses)-(x.visited-before)
-			e.proved += e.byApart
+	e := &h.exact
+	if accesses := n.accesses(); !e.off && (e.state == held || accesses >= e.from) && h.exactProver().fits(n) {
+		if plan := e.prover.plan(n); (accesses < e.from || plan.pays()) && h.hand() {
+			before := e.prover.visited
+			misses = e.prover.follow(plan)
+			e.proved += uint64(accesses) - (e.prover.visited - before)
 			return misses, true
 		}
 	}
-	if accesses >= e.from && !plan.pays() || !h.hand() {
-		h.fetchBack()
+	h.fetchBack()
+	return nil, false
+}
+
+// apart is prover.apart, for canonical nests, where it may pay. The contents
+// are owed then.
+func (h *Hierarchy) apart(nests []Nest, passes int) (misses [][][]uint64, done bool) {
+	e := &h.exact
+	accesses := 0
+	for _, n := range nests {
+		if n.accesses() == 0 {
+			return nil, false
+		}
+		accesses += n.accesses() * passes
+	}
+	if e.off || e.state != cold || accesses < e.apartFrom || !h.apartPays(nests, passes) {
 		return nil, false
 	}
+	x := e.prover
 	before := x.visited
-	misses = x.run(n)
-	e.proved += uint64(accesses) - (x.visited - before)
-	return misses, true
+	misses, done = x.apart(nests, passes)
+	if done {
+		e.state, e.byApart = owed, uint64(accesses)-(x.visited-before)
+		e.proved += e.byApart
+		e.owed = nil
+		for range passes {
+			e.owed = append(e.owed, nests...)
+		}
+	}
+	return misses, done
 }
+
+// apartPays reports whether rule D promises to be much quicker than all else.
+func (h *Hierarchy) apartPays(nests []Nest, passes int) bool {
+	x := h.exactProver()
+	together := 0.0
+	for _, n := range nests {
+		if !x.fits(n) {
+			return false
+		}
+		plan := x.plan(n)
+		together += min(plan.cost, plan.brute) * float64(passes)
+	}
+	return x.apartCost(nests, passes) < together/4
+}
+
+func (n Nest) accesses() int { return n.Iterations() * len(n.Operands) }
 
 // exactProver is the prover, made when it is first needed.
 func (h *Hierarchy) exactProver() *prover {
@@ -106,22 +140,16 @@ func (h *Hierarchy) fetchBack() {
 	h.exact.state = here
 }
 
-// pay makes up for a nest that rule D counted, whose contents are needed after
-// all. Its accesses are looked up then that no other rule skips.
+// pay makes up for nests that rule D counted, whose contents are needed after
+// all. Their accesses are looked up then, but for those that other rules skip.
 func (h *Hierarchy) pay() {
 	e := &h.exact
-	n, x := e.owed, e.prover
-	accesses := uint64(n.Iterations() * len(n.Operands))
+	nests := e.owed
 	e.proved -= e.byApart
-	if plan := x.plan(n); !plan.pays() {
-		e.state = here
-		h.newWalk(n).all()
-		return
+	e.state, e.owed = here, nil
+	for _, n := range nests {
+		h.simulate(n)
 	}
-	before := x.visited
-	x.run(n)
-	e.proved += accesses - (x.visited - before)
-	e.state = held
 }
 
 // pays reports whether a plan promises to be quicker than brute force, whose
@@ -190,32 +218,36 @@ func (c Counts) times(n uint64) Counts {
 	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n, c.D1mw * n, c.DLmw * n}
 }
 
-// again counts references so many times more, without looking them up.
-func (h *Hierarchy) again(c Counts, times uint64) {
+// again counts references so many times more, without looking them up, and
+// returns what it adds.
+func (h *Hierarchy) again(c Counts, times uint64) Counts {
 	c = c.times(times)
 	h.reads.add(&tally{c.Dr, c.D1mr, c.DLmr})
 	h.writes.add(&tally{c.Dw, c.D1mw, c.DLmw})
 	h.exact.proved += c.Refs()
+	return c
 }
 
-// steadyApart is what Steady returns, by rule D, which leaves the hierarchy as
-// it is. It reports whether it could.
-func (h *Hierarchy) steadyApart(n Nest) (c Counts, ok bool) {
-	e := &h.exact
-	three := n.repeated(3)
-	if e.off || e.state != cold || n.Iterations() == 0 || h.refuse(three) != nil || !h.exactProver().fits(n) {
-		return c, false
+// rounds runs passes over nests by rule D and returns the counts of each
+// operand of each nest in each pass. It reports whether it could.
+func (h *Hierarchy) rounds(passes int, nests []Nest) (counts [][][]Counts, ok bool) {
+	var list []Nest
+	for _, n := range nests {
+		if h.refuse(n) != nil {
+			return nil, false
+		}
+		list = append(list, n.Canonical())
 	}
-	x := e.prover
-	if n = n.Canonical(); x.plan(n).translated >= 0 || !x.worthApart(three.Canonical(), e.apartFrom) {
-		return c, false
+	misses, ok := h.apart(list, passes)
+	for p := range misses {
+		counts = append(counts, make([][]Counts, len(nests)))
+		for k, n := range nests {
+			for r, op := range n.Operands {
+				t := tally{uint64(n.Iterations()), misses[p][k][2*r], misses[p][k][2*r+1]}
+				h.tally(op.Kind).add(&t)
+				counts[p][k] = append(counts[p][k], t.counts(op.Kind))
+			}
+		}
 	}
-	misses, ok := x.apart(n, 2)
-	if !ok {
-		return c, false
-	}
-	for r, op := range n.Operands {
-		c = c.Add(tally{uint64(n.Iterations()), misses[2*r], misses[2*r+1]}.counts(op.Kind))
-	}
-	return c, true
+	return counts, ok
 }

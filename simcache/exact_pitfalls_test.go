@@ -126,25 +126,27 @@ func TestExactPitfalls(t *testing.T) {
 	}
 }
 
-// companies are nests on which rule D with one condition less goes wrong.
+// companies are for rule D what pitfalls are for the others.
 var companies = map[string]company{
 	"operands share a line, but no byte": {
 		levels: []levelSpec{{2, 4, 4}},
-		nest:   Nest{Operands: []Operand{operand(0, 4), operand(8, 4)}},
+		nests:  []Nest{Nest{Operands: []Operand{operand(0, 4), operand(8, 4)}}},
+		passes: 1,
 	},
 	"operands share a line of the second level": {
 		levels: []levelSpec{{2, 4, 4}, {2, 4, 6}},
-		nest:   Nest{Operands: []Operand{operand(0, 4), operand(16, 4)}},
+		nests:  []Nest{Nest{Operands: []Operand{operand(0, 4), operand(16, 4)}}},
+		passes: 1,
 	},
 	"clocks advance over what rule I skips": {
 		levels: []levelSpec{{3, 4, 5}},
-		nest:   Nest{Trips: []int{2, 11}, Operands: []Operand{operand(0x73, 1, -2655, -32), operand(0x40000fa, 1, 83, -1)}},
-		warm:   1,
+		nests:  []Nest{Nest{Trips: []int{2, 11}, Operands: []Operand{operand(0x73, 1, -2655, -32), operand(0x40000fa, 1, 83, -1)}}},
+		passes: 2,
 	},
 	"the end of one pass and the start of the next": {
 		levels: []levelSpec{{5, 2, 4}},
-		nest:   Nest{Trips: []int{3, 2}, Operands: []Operand{operand(0, 4, 32, 16), operand(80000, 4, 0, 16)}},
-		warm:   1,
+		nests:  []Nest{Nest{Trips: []int{3, 2}, Operands: []Operand{operand(0, 4, 32, 16), operand(80000, 4, 0, 16)}}},
+		passes: 2,
 	},
 }
 

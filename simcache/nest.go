@@ -324,37 +324,55 @@ func (w *walk) stay(i uint64) uint64 {
 // Passes simulates so many passes over nests, walked one after the other, and
 // returns the counts of each operand of each nest, all passes together.
 //
-// Of several nests, only the first passes are walked, as many as there are
-// levels and one more: see Steady.
+// From the third pass on, all are alike (see Steady); of several nests, no
+// further ones are walked.
 func (h *Hierarchy) Passes(passes int, nests ...Nest) ([][]Counts, error) {
 	if len(nests) == 1 {
 		counts, err := h.Run(nests[0].repeated(passes))
 		return [][]Counts{counts}, err
 	}
+	walked := passes
+	if !h.exact.brute {
+		walked = min(passes, 3)
+	}
+	counts, err := h.walkPasses(walked, nests)
+	if err != nil {
+		return nil, err
+	}
 	sums := make([][]Counts, len(nests))
-	for pass := range passes {
-		times := uint64(1) // that this pass counts
-		if pass == 2 && !h.exact.brute {
-			times = uint64(passes - pass)
-		}
-		for i, n := range nests {
-			counts, err := h.Run(n)
-			if err != nil {
-				return nil, err
+	for k, n := range nests {
+		sums[k] = make([]Counts, len(n.Operands))
+		for r := range n.Operands {
+			for p := range counts {
+				sums[k][r] = sums[k][r].Add(counts[p][k][r])
 			}
-			if sums[i] == nil {
-				sums[i] = make([]Counts, len(counts))
+			if passes > walked {
+				sums[k][r] = sums[k][r].Add(h.again(counts[walked-1][k][r], uint64(passes-walked)))
 			}
-			for r, c := range counts {
-				sums[i][r] = sums[i][r].Add(c.times(times))
-				h.again(c, times-1)
-			}
-		}
-		if times > 1 {
-			break
 		}
 	}
 	return sums, nil
+}
+
+// walkPasses runs passes over nests and returns the counts of each operand of
+// each nest in each pass.
+func (h *Hierarchy) walkPasses(passes int, nests []Nest) ([][][]Counts, error) {
+	counts, ok := h.rounds(passes, nests)
+	if ok {
+		return counts, nil
+	}
+	for range passes {
+		var pass [][]Counts
+		for _, n := range nests {
+			c, err := h.Run(n)
+			if err != nil {
+				return nil, err
+			}
+			pass = append(pass, c)
+		}
+		counts = append(counts, pass)
+	}
+	return counts, nil
 }
 
 // Steady returns the counts of one pass over nests, walked one after the
@@ -369,10 +387,8 @@ func (h *Hierarchy) Passes(passes int, nests ...Nest) ([][]Counts, error) {
 // often as the second, then in the same places, LL's stream repeats from the
 // first pass on, and the second pass is steady already.
 func (h *Hierarchy) Steady(nests ...Nest) (Counts, error) {
-	if len(nests) == 1 {
-		if c, ok := h.steadyApart(nests[0]); ok {
-			return c, nil
-		}
+	if counts, ok := h.rounds(3, nests); ok {
+		return total(counts[2]), nil
 	}
 	pass := func() (Counts, error) {
 		before := h.Counts()
@@ -392,4 +408,14 @@ func (h *Hierarchy) Steady(nests ...Nest) (Counts, error) {
 		return second, err
 	}
 	return pass()
+}
+
+// total is the sum of the counts of all operands of all nests.
+func total(counts [][]Counts) (sum Counts) {
+	for _, operands := range counts {
+		for _, c := range operands {
+			sum = sum.Add(c)
+		}
+	}
+	return sum
 }
