@@ -1,45 +1,59 @@
+// # Exact simulation
+//
+// [Hierarchy.Run] does not look up every access of a nest where it can prove
+// what the others do; [Hierarchy.Work] tells how many it looked up. The counts,
+// and the contents left behind, are those of looking up every one. What follows
+// is the argument, in outline; each rule is a function, beside which stand its
+// conditions and why they suffice.
+//
+// A level is an LRU cache of S sets of A ways; a block is an address divided by
+// the level's line. Level 0 sees every access, level i+1 the accesses that
+// missed in level i. LRU makes a set's contents a matter of recency alone: it
+// holds the last A distinct blocks touched in it, the most recent first. So an
+// access hits if and only if its block was touched before and fewer than A other
+// blocks of its set have been touched since. The stretch of accesses from a
+// block's last touch to the present one is the access's window; whether it hits
+// depends on nothing but the window, and on nothing in it but which accesses
+// share a block and which share a set. Every rule shows that two windows are
+// alike in this.
+//
+// Each cached block carries the epoch of its last touch. The clock of epochs
+// advances at boundaries that a rule asks about, so an epoch says on which side
+// of each of them the last touch lies. Within a set, epochs do not grow from the
+// most recent block to the least.
+//
+// First a nest is made as short as it can be (Nest.Canonical). Then:
+//
+//   - I, in-line runs, and Z, zero shift (prover.stretch): iterations that touch
+//     the same blocks in the same order. After one iteration in level 0, and
+//     after at most one more for each level, each does what the one before did.
+//     No condition on what the levels held.
+//   - P, translation (prover.translate): periods of a loop whose blocks are those
+//     of the period before, moved by as many sets for every operand, where
+//     operands that move by different numbers of blocks share none. A level
+//     repeats itself once its hits meet blocks of such periods only, and no
+//     older block will be hit any more (lruLevel.dead). The contents after the
+//     periods left out are put together from those of one (lruLevel.rebuild).
+//   - D, operands apart (prover.apart): operands that share no block, each
+//     simulated alone, if every hit stays one with so many blocks more in its
+//     window as the others can bring there (lruLevel.crowd). It starts from
+//     empty levels, and says nothing of the contents; should they be needed, the
+//     nest is simulated again without it (Hierarchy.pay).
+//
+// Elsewhere accesses are looked up. So they are where a nest is too short for a
+// proof to pay, where blocks are too large for a prover's words, and always with
+// Config.Brute or Config.ZeroTags.
+//
+// The rules hold for any number of levels. What is proved of LRU holds of no
+// other policy, and of sets that are the block modulo S of no other index. Lines
+// may differ from level to level, being powers of two: equality is asked within
+// the smallest line, translation by multiples of the largest.
 package simcache
 
 import (
 	"math/bits"
 	"slices"
 )
-
-// This file and its neighbours exact_*.go simulate a Nest exactly without
-// visiting every access. What follows is the argument; each rule stands beside
-// its function, with the conditions that the function checks.
-//
-// # Terms
-//
-// A level is an LRU cache of S sets of A ways; a block is an address divided
-// by the level's line. Level 0 sees every access, level i+1 the accesses that
-// missed in level i. LRU makes a set's contents a matter of recency alone: it
-// holds the last A distinct blocks touched in it, the most recent first. So an
-// access hits if and only if its block was touched before and fewer than A
-// other blocks of its set have been touched since. The stretch of accesses
-// from a block's last touch to the present one is the access's window; whether
-// it hits depends on nothing but the window, and on nothing in it but which
-// accesses share a block and which share a set. Every rule below shows that
-// two windows are alike in this.
-//
-// Each cached block carries the epoch of its last touch. The clock of epochs
-// advances at boundaries that a rule asks about, so an epoch says on which
-// side of every such boundary the last touch lies. Within a set, epochs
-// do not grow from the most recent block to the least.
-//
-// # The rules
-//
-//   - I, in-line runs, and Z, zero shift: iterations that touch the same
-//     blocks in the same order. See prover.stretch.
-//   - P, translation: periods of a loop whose blocks are those of the period
-//     before, moved. See prover.translate, prover.dead and level.rebuild.
-//   - D, operands apart: operands that share no block, each alone. See
-//     prover.apart.
-//
-// What is proved of LRU here holds of no other policy, and of set indices that
-// are the block modulo S of no other indexing. Levels may differ in their line
-// as long as lines are powers of two: the rules ask for equality within the
-// smallest line, and for translation by multiples of the largest.
 
 // A levelSpec is the shape of one level.
 type levelSpec struct {
