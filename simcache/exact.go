@@ -317,7 +317,8 @@ func (x *prover) pop() {
 }
 
 // run simulates a canonical nest and returns the misses of operand r in level
-// i at r*len(levels)+i. Whether it can, fits says.
+// i at r*len(levels)+i. Whether it can, fits says; operands are no wider than
+// the smallest line.
 func (x *prover) run(n Nest) []uint64 { return x.follow(x.plan(n)) }
 
 // follow is run by a plan.

@@ -49,10 +49,11 @@ func (x *prover) apart(nests []Nest, passes int) (misses [][][]uint64, ok bool) 
 		x.visited += lone.visited
 		alone = append(alone, lone)
 	}
+	company := company{nests, passes, min(max(1<<16, int(alone[0].now)), 1<<24)}
 	for r, lone := range alone {
 		for i := range lone.levels {
 			for _, reuse := range lone.levels[i].reuses {
-				if reuse.hit && !x.stands(nests, passes, r, i, reuse) {
+				if reuse.hit && !company.keeps(&x.levels[i], r, reuse) {
 					x.took.together++
 					return nil, false
 				}
@@ -129,13 +130,20 @@ func (l *lruLevel) time(set uint64, at int, hit bool, now uint64) {
 	when[0] = now
 }
 
-// stands reports whether hits of operand r in level i stay hits in company.
-func (x *prover) stands(nests []Nest, passes, r, i int, reuse reuse) bool {
-	l := &x.levels[i]
+// A company is passes over nests whose operands are to be held against one
+// another.
+type company struct {
+	nests  []Nest
+	passes int
+	budget int // blocks that may yet be counted for it
+}
+
+// keeps reports whether hits of operand r in a level stay hits in company.
+func (c *company) keeps(l *lruLevel, r int, reuse reuse) bool {
 	room := l.ways - 1 - reuse.depth
-	for other := range nests[0].Operands {
+	for other := range c.nests[0].Operands {
 		if other != r {
-			room -= l.crowds(nests, passes, other, reuse.time, room)
+			room -= c.crowds(l, other, reuse.time, room)
 		}
 		if room < 0 {
 			return false
@@ -149,34 +157,34 @@ func (x *prover) stands(nests []Nest, passes, r, i int, reuse reuse) bool {
 // What t consecutive iterations have of one nest, leaving the others out, are
 // consecutive iterations of its passes, at most t. If no nest is shorter than
 // t, they are of one nest, or of one and the next.
-func (l *lruLevel) crowds(nests []Nest, passes, r int, t uint64, enough int) int {
+func (c *company) crowds(l *lruLevel, r int, t uint64, enough int) int {
 	sum, pair, before := 0, 0, 0
 	shortest := uint64(math.MaxUint64)
-	for k := range len(nests) + 1 { // around, as from pass to pass
-		n := nests[k%len(nests)]
-		crowd := l.crowd(n.repeated(passes).only(r), t, enough)
-		if pair = max(pair, before+crowd); k < len(nests) {
+	for k := range len(c.nests) + 1 { // around, as from pass to pass
+		n := c.nests[k%len(c.nests)]
+		crowd := l.crowd(n.repeated(c.passes).only(r), t, enough, &c.budget)
+		if pair = max(pair, before+crowd); k < len(c.nests) {
 			sum += crowd
 		}
 		before = crowd
 		shortest = min(shortest, uint64(n.Iterations()))
 	}
-	if len(nests) > 1 && t <= shortest {
+	if len(c.nests) > 1 && t <= shortest {
 		return min(pair, sum)
 	}
 	return sum
 }
 
 // crowd is at least the number of blocks of one set that any t consecutive
-// iterations of a nest of one operand touch; if that is above enough, it may be
-// less, but is above enough too.
+// iterations of a nest of one operand touch. If that is above enough, or would
+// take more than is left of the budget to count, it is something above enough.
 //
 // Take the innermost loops that together make t iterations or more, or else all
 // loops. t iterations lie in one run of these, or in the end of one run and the
 // start of the next. If one iteration of the outermost of these loops makes w,
 // they are part of at most (t-2)/w+2 consecutive iterations of it, or, of two
 // runs, of so many in either.
-func (l *lruLevel) crowd(n Nest, t uint64, enough int) int {
+func (l *lruLevel) crowd(n Nest, t uint64, enough int, budget *int) int {
 	inside := uint64(1)
 	at := len(n.Trips)
 	for at > 0 && inside < t {
@@ -191,7 +199,7 @@ func (l *lruLevel) crowd(n Nest, t uint64, enough int) int {
 		trips[0] = int(min(uint64(trips[0]), (t-2)/inside+2))
 	}
 	op := n.Operands[0]
-	most := l.crowdOf(op, trips, op.Strides[at:], l.alignments(op), enough)
+	most := l.crowdOf(op, trips, op.Strides[at:], l.alignments(op), enough, budget)
 	if at > 0 && t > 1 {
 		most *= 2
 	}
@@ -212,15 +220,12 @@ func (l *lruLevel) alignments(op Operand) []uint64 {
 	return list
 }
 
-// maxSpans bounds the work of crowdOf.
-const maxSpans = 1 << 21
-
 // crowdOf is at least the greatest number of blocks in a set of the accesses of
 // the loops, wherever they start: only the place in the line matters, since a
 // move by whole lines turns all sets alike. Loops whose steps leave no gap are
 // one span of bytes; the spans of the other loops are counted one by one, even
 // those that meet.
-func (l *lruLevel) crowdOf(op Operand, trips, strides []int, alignments []uint64, enough int) int {
+func (l *lruLevel) crowdOf(op Operand, trips, strides []int, alignments []uint64, enough int, budget *int) int {
 	size := func(at int) int { return max(strides[at], -strides[at]) }
 	order := make([]int, len(trips))
 	for at := range order {
@@ -237,12 +242,17 @@ func (l *lruLevel) crowdOf(op Operand, trips, strides []int, alignments []uint64
 			apart = append(apart, at)
 		}
 	}
-	spans := len(alignments) * (1 + min(length>>l.shift, l.sets))
+	blocks := len(alignments) * (1 + min(length>>l.shift, l.sets))
 	for _, at := range apart {
-		if spans *= trips[at]; spans > maxSpans {
+		if trips[at] > *budget/blocks {
 			return enough + 1
 		}
+		blocks *= trips[at]
 	}
+	if blocks > *budget {
+		return enough + 1
+	}
+	*budget -= blocks
 	most := 0
 	for _, a := range alignments {
 		most = max(most, l.count(a, length, apart, trips, strides))

@@ -59,7 +59,7 @@ type headPath struct {
 	down       bool   // it is downward: blocks count as their distances from maxBlock
 	keys       []uint64
 	perResidue uint64 // keys are residue*perResidue + quotient
-	low, high  uint64 // the least and the largest head, as blocks count here
+	low        uint64 // the least head, as blocks count here
 }
 
 // newPaths sorts the heads by what moves them. Those that do not move are left
@@ -78,7 +78,7 @@ func newPaths(heads []uint64, extents []extent) []headPath {
 		if i, ok := byMove[movedBy(extents, h)]; ok {
 			p := &paths[i]
 			h = p.counted(h)
-			p.low, p.high = min(p.low, h), max(p.high, h)
+			p.low = min(p.low, h)
 			p.keys = append(p.keys, p.key(h))
 		}
 	}

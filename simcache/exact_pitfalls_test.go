@@ -126,8 +126,8 @@ func TestExactPitfalls(t *testing.T) {
 	}
 }
 
-// companies are for rule D what pitfalls are for the others.
-var companies = map[string]company{
+// gatherings are for rule D what pitfalls are for the others.
+var gatherings = map[string]gathering{
 	"operands share a line, but no byte": {
 		levels: []levelSpec{{2, 4, 4}},
 		nests:  []Nest{Nest{Operands: []Operand{operand(0, 4), operand(8, 4)}}},
@@ -150,8 +150,8 @@ var companies = map[string]company{
 	},
 }
 
-func TestExactCompanies(t *testing.T) {
-	for name, c := range companies {
+func TestExactGatherings(t *testing.T) {
+	for name, c := range gatherings {
 		t.Run(name, func(t *testing.T) {
 			if _, wrong := c.check(); wrong != "" {
 				t.Error(wrong)

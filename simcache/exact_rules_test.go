@@ -98,7 +98,8 @@ func TestExactCrowd(t *testing.T) {
 		for _, span := range []int{1, 2, 3, 1 + d(len(touched)), 1 + d(len(touched))} {
 			span = min(span, len(touched))
 			c := n.Canonical()
-			got, want := l.crowd(c, uint64(span), 1<<30), 0
+			budget := 1 << 30
+			got, want := l.crowd(c, uint64(span), 1<<30, &budget), 0
 			for start := 0; start+span <= len(touched); start++ {
 				sets := map[uint64]map[uint64]bool{}
 				for _, blocks := range touched[start : start+span] {
@@ -260,7 +261,8 @@ func TestExactDrains(t *testing.T) {
 func TestExactCrowdGivesUp(t *testing.T) {
 	l := &newProver([]levelSpec{{64, 8, 6}}).levels[0]
 	n := Nest{Trips: []int{3000, 3000}, Operands: []Operand{operand(0, 4, 1000, 1<<22)}}
-	if got := l.crowd(n, 9_000_000, 7); got <= 7 {
+	budget := 8_000_000
+	if got := l.crowd(n, 9_000_000, 7, &budget); got <= 7 {
 		t.Errorf("a crowd of 9,000,000 spans is %d", got)
 	}
 }

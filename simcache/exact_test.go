@@ -275,16 +275,16 @@ func (c *ruleCounts) add(o ruleCounts) {
 	c.together += o.together
 }
 
-// A company is nests for rule D, and passes over them.
-type company struct {
+// A gathering is nests for rule D, and passes over them.
+type gathering struct {
 	levels []levelSpec
 	nests  []Nest
 	passes int
 }
 
-// company draws nests of operands that mostly share no block with others.
-func (d draw) company(most int) company {
-	c := company{levels: d.levels(), passes: 1 + max(0, d(5)-2)}
+// gathering draws nests of operands that mostly share no block with others.
+func (d draw) gathering(most int) gathering {
+	c := gathering{levels: d.levels(), passes: 1 + max(0, d(5)-2)}
 	for i := range c.levels {
 		c.levels[i].ways += d(6)
 	}
@@ -310,7 +310,7 @@ func (d draw) company(most int) company {
 }
 
 // check compares rule D with brute force, and reports whether it held.
-func (c company) check() (held bool, wrong string) {
+func (c gathering) check() (held bool, wrong string) {
 	x, want := newProver(c.levels), newSlowCache(c.levels)
 	misses, ok := x.apart(c.nests, c.passes)
 	if !ok {
@@ -332,7 +332,7 @@ func TestExactApartDifferential(t *testing.T) {
 	t.Parallel()
 	held, failed := map[bool]int{}, map[bool]int{} // of several nests, or one
 	for seed := range uint64(12000) {
-		c := randomDraw(seed, 12).company(300)
+		c := randomDraw(seed, 12).gathering(300)
 		ok, wrong := c.check()
 		if wrong != "" {
 			t.Fatalf("%+v: %s", c, wrong)
@@ -363,7 +363,7 @@ func FuzzExact(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 0 && data[0] < 64 {
-			c := bytesDraw(data[1:]).company(3000)
+			c := bytesDraw(data[1:]).gathering(3000)
 			if _, wrong := c.check(); wrong != "" {
 				t.Fatalf("%+v: %s", c, wrong)
 			}
