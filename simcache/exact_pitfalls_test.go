@@ -143,6 +143,15 @@ var gatherings = map[string]gathering{
 		nests:  []Nest{Nest{Trips: []int{2, 11}, Operands: []Operand{operand(0x73, 1, -2655, -32), operand(0x40000fa, 1, 83, -1)}}},
 		passes: 2,
 	},
+	"the last nest of one pass and the first of the next": {
+		levels: []levelSpec{{1, 5, 4}},
+		nests: []Nest{
+			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<20+8, 12, 0)}},
+			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<21, 4, 0)}},
+			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<22+8, 12, 0)}},
+		},
+		passes: 2,
+	},
 	"the end of one pass and the start of the next": {
 		levels: []levelSpec{{5, 2, 4}},
 		nests:  []Nest{Nest{Trips: []int{3, 2}, Operands: []Operand{operand(0, 4, 32, 16), operand(80000, 4, 0, 16)}}},
