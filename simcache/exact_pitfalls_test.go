@@ -148,7 +148,9 @@ var gatherings = map[string]gathering{
 		nests: []Nest{
 			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<20+8, 12, 0)}},
 			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<21, 4, 0)}},
-			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<22+8, 12, 0)}},
+			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<22, 4, 0)}},
+			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<23, 4, 0)}},
+			{Trips: []int{2}, Operands: []Operand{operand(0, 4, 16), operand(1<<24+8, 12, 0)}},
 		},
 		passes: 2,
 	},
