@@ -116,6 +116,7 @@ type lruLevel struct {
 	// Of a level that times reuses (prover.apart), else nil:
 	when, spareWhen []uint64  // the iteration of each word's last touch, or one before it
 	reuses          [65]reuse // by the bits of their T
+	muted           bool      // reuses are not noted
 	// Of the period being recorded, if one is:
 	logging bool
 	heads   []uint64 // blocks whose first touch in it missed and found fewer than A blocks of it in their set

@@ -121,7 +121,7 @@ type reuse struct {
 // place at of its set.
 func (l *lruLevel) time(set uint64, at int, hit bool, now uint64) {
 	when := l.when[set*uint64(l.ways):][:l.ways]
-	if hit {
+	if hit && !l.muted {
 		t := now - when[at]
 		r := &l.reuses[bits.Len64(t)]
 		r.hit, r.depth, r.time = true, max(r.depth, at), max(r.time, t)

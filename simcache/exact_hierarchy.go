@@ -20,8 +20,9 @@ type exactRun struct {
 	off       bool // never uses the prover
 	state     custody
 	prover    *prover
-	from      int // accesses that make a nest worth it
-	apartFrom int // accesses that make rule D worth it
+	from      int     // accesses that make a nest worth it
+	apartFrom int     // accesses that make rule D worth it
+	apartGain float64 // times less that it must promise to take
 	owed      []Nest
 	byApart   uint64 // references of them that rule D spared
 	proved    uint64 // references counted without being looked up
@@ -34,6 +35,7 @@ func newExactRun(c Config) exactRun {
 		off:       c.Brute || c.ZeroTags, // a block in every way of every set is no contents of an LRU cache
 		from:      int(exactFrom * float64(lines)),
 		apartFrom: apartFrom,
+		apartGain: 4,
 	}
 }
 
@@ -101,7 +103,7 @@ func (h *Hierarchy) apartPays(nests []Nest, passes int) bool {
 		plan := x.plan(n)
 		together += min(plan.cost, plan.brute) * float64(passes)
 	}
-	return x.apartCost(nests, passes) < together/4
+	return x.apartCost(nests, passes)*h.exact.apartGain < together
 }
 
 func (n Nest) accesses() int { return n.Iterations() * len(n.Operands) }

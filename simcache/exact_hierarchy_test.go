@@ -13,7 +13,7 @@ func hierarchies(t testing.TB, d1, ll Geometry) (exact, brute *Hierarchy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact.exact.from, exact.exact.apartFrom = 0, 0
+	exact.exact.from, exact.exact.apartFrom, exact.exact.apartGain = 0, 0, 0
 	brute, err = NewHierarchy(Config{D1: d1, LL: ll, Brute: true})
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +172,26 @@ func TestSteadyByBrute(t *testing.T) {
 	}
 	if apart < 50 {
 		t.Errorf("rule D was taken only %d times", apart)
+	}
+}
+
+// TestSteadyIsTheThirdPass: the first pass misses everywhere, so that in LL the
+// second finds between two reads of a block blocks that are in D1 from then on.
+func TestSteadyIsTheThirdPass(t *testing.T) {
+	exact, brute := hierarchies(t, Geometry{320, 5, 32}, Geometry{256, 8, 32})
+	other := operand(1<<20, 4, 0)
+	nests := []Nest{
+		{Trips: []int{6}, Operands: []Operand{operand(0, 4, 64), other}},
+		{Trips: []int{3}, Operands: []Operand{operand(32, 4, 64), other}},
+	}
+	want := Counts{Dr: 18, D1mr: 6}
+	for _, h := range []*Hierarchy{exact, brute} {
+		if got, err := h.Steady(nests...); err != nil || got != want {
+			t.Errorf("%+v, %v, want %+v", got, err, want)
+		}
+	}
+	if exact.exact.state != owed {
+		t.Error("rule D was not taken")
 	}
 }
 

@@ -191,13 +191,7 @@ func (x *prover) stay(l int) int {
 // beneath them what it held before, as far as that fits.
 func (x *prover) stretch(l, k int) {
 	if k > 1 && l == len(x.nest.loops)-1 && x.nest.fits {
-		x.body()
-		if x.levels[0].when != nil {
-			x.body() // for the reuses
-			k--
-		}
-		x.now += uint64(k - 1)
-		x.took.inline++
+		x.inLine(k)
 		return
 	}
 	if k <= 2 { // nothing could be skipped
@@ -220,6 +214,26 @@ func (x *prover) stretch(l, k int) {
 			return
 		}
 	}
+}
+
+// inLine is rule I. Where reuses are timed, it looks up the second iteration
+// too, whose reuses are those of all the others, and the last, so that times are
+// those of the last touch.
+func (x *prover) inLine(k int) {
+	x.took.inline++
+	x.body()
+	k--
+	if x.levels[0].when != nil {
+		x.body()
+		if k--; k > 0 {
+			x.now += uint64(k - 1)
+			x.levels[0].muted = true
+			x.body()
+			x.levels[0].muted = false
+			k = 0
+		}
+	}
+	x.now += uint64(k)
 }
 
 // settling is how far rule Z has come: the accesses that reach level are the
