@@ -21,6 +21,8 @@ type chain struct {
 	dirty      uint64     // writes if write-backs are counted, else 0
 	fills      []uint64   // by level: lines that it fetched
 	writeBacks []uint64   // by level: dirty lines that it gave to the next
+	visited    uint64     // references looked up
+	brute      bool       // look up every access of a nest
 	cores      int        // to use
 	share      int        // accesses from which on they are used
 	// class and classes select the references to simulate, on several cores:
@@ -33,8 +35,8 @@ type chain struct {
 // enough that they stay in a first-level cache.
 const batch = 512
 
-// newChain makes a chain of such levels; of the Config it takes ZeroTags and
-// WriteBacks.
+// newChain makes a chain of such levels; of the Config it takes ZeroTags,
+// WriteBacks, Brute and Cores.
 func newChain(levels []Geometry, config Config) *chain {
 	c := &chain{grain: 64, limit: 1 << 60, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
 	if config.WriteBacks {
@@ -51,7 +53,7 @@ func newChain(levels []Geometry, config Config) *chain {
 	for i := range c.levels {
 		c.levels[i].down = grains + c.levels[i].shift - c.grain
 	}
-	c.cores, c.share = config.Cores, many
+	c.cores, c.share, c.brute = config.Cores, many, config.Brute
 	c.reset(sorts)
 	return c
 }
@@ -71,13 +73,46 @@ func (c *chain) track(n int) {
 	c.tracked = n
 	for i, misses := range c.misses {
 		clear(misses)
-		if len(misses) < max(n, operands) {
-			c.misses[i] = make([]uint64, max(n, operands))
+		if len(misses) < max(n, opCount) {
+			c.misses[i] = make([]uint64, max(n, opCount))
 		}
 	}
 }
 
-func (c *chain) missed(level int) []uint64 { return c.misses[level] }
+func (c *chain) take(level int) (misses [sorts]uint64) {
+	c.flush()
+	copy(misses[:], c.misses[level])
+	clear(c.misses[level])
+	return misses
+}
+
+func (c *chain) run(nests []Nest, passes int) [][][]uint64 { return runEach(nests, passes, c.one) }
+
+// one simulates a nest, after what single references counted has been taken.
+func (c *chain) one(n Nest) []uint64 {
+	c.flush()
+	c.track(len(n.Operands))
+	c.walk(n)
+	c.flush()
+	var misses []uint64
+	for op := range n.Operands {
+		for level := range c.levels {
+			misses = append(misses, c.misses[level][op])
+		}
+	}
+	c.track(sorts)
+	return misses
+}
+
+// settled: see Hierarchy.Steady. Whether a line is dirty takes longer to repeat.
+func (c *chain) settled() int {
+	if c.dirty != 0 {
+		return 0
+	}
+	return len(c.levels) + 1
+}
+
+func (c *chain) work() uint64 { return c.visited }
 
 func (c *chain) more(level int, counts *LevelCounts) {
 	if c.dirty != 0 {
@@ -94,12 +129,13 @@ func (c *chain) at(uint64) {}
 func (c *chain) add(op int, addr, size uint64, kind Kind) {
 	last := addr + size - 1
 	write := kind.dirties() & c.dirty
-	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= operands {
+	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount {
 		c.settle(last)
+		c.visited++
 		c.look(0, op, addr, size, write)
 		return
 	}
-	c.wait(0, addr>>c.grain<<grains|uint64(op)<<operand|write)
+	c.wait(0, addr>>c.grain<<grains|uint64(op)<<opBit|write)
 }
 
 // wait lets a packed reference wait for a level.
@@ -121,18 +157,23 @@ func (c *chain) descend(op int, addr, size uint64) {
 		return
 	}
 	c.drain(0) // what came before
-	c.wait(1, addr>>c.grain<<grains|uint64(op)<<operand)
+	c.wait(1, addr>>c.grain<<grains|uint64(op)<<opBit)
 }
 
 // settle prepares for a reference that cannot be packed, up to address last.
 func (c *chain) settle(last uint64) {
 	c.flush()
 	if last >= c.limit && c.limit > 0 {
-		for i := range c.levels {
-			c.levels[i].widen()
-		}
-		c.limit = 0 // nothing is packed any more
+		c.widen()
 	}
+}
+
+// widen makes all tags wide; nothing may wait.
+func (c *chain) widen() {
+	for i := range c.levels {
+		c.levels[i].widen()
+	}
+	c.limit = 0 // nothing is packed any more
 }
 
 // flush looks up all that wait.
@@ -149,6 +190,7 @@ func (c *chain) drain(level int) {
 	switch level {
 	case 0:
 		refs = c.own(refs)
+		c.visited += uint64(len(refs))
 	case len(c.levels):
 		c.tally(level-1, refs)
 		return
@@ -201,7 +243,7 @@ func (c *chain) tally(level int, refs []uint64) {
 			if ref&writeBack != 0 {
 				backs++
 			} else {
-				misses[ref>>operand&(operands-1)]++
+				misses[ref>>opBit&(opCount-1)]++
 			}
 		}
 	}

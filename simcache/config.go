@@ -24,6 +24,9 @@ type Config struct {
 	WriteBacks bool
 	// Observe counts more about each miss, at a cost in speed.
 	Observe Observe
+	// Brute looks up every access of every nest, where otherwise some are
+	// proved to hit or miss like others.
+	Brute bool
 	// Cores simulates a nest on so many cores, each its own sets, where that is
 	// exact; 0 and 1 mean one.
 	Cores int

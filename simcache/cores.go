@@ -28,6 +28,7 @@ func (c *chain) walkOnCores(n Nest) bool {
 		core := &cores[i]
 		*core = *c // the rows are shared
 		core.fills, core.writeBacks = make([]uint64, len(c.levels)), make([]uint64, len(c.levels))
+		core.visited = 0
 		core.classes, core.class = uint64(classes-1)<<(shift-c.grain), uint64(i)<<(shift-c.grain)
 		core.reset(len(n.Operands))
 		done.Go(func() {
@@ -37,6 +38,7 @@ func (c *chain) walkOnCores(n Nest) bool {
 	}
 	done.Wait()
 	for i := range cores {
+		c.visited += cores[i].visited
 		for level := range c.levels {
 			for op, n := range cores[i].misses[level] {
 				c.misses[level][op] += n

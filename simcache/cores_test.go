@@ -51,8 +51,8 @@ func TestCores(t *testing.T) {
 			}
 			more.flush()
 			for level := range levels {
-				if !slices.Equal(one.missed(level), more.missed(level)) || !slices.Equal(one.levels[level].tags, more.levels[level].tags) {
-					t.Fatalf("seed %d, level %d of %v: %v misses, want %v", seed, level, levels, more.missed(level), one.missed(level))
+				if !slices.Equal(one.misses[level], more.misses[level]) || !slices.Equal(one.levels[level].tags, more.levels[level].tags) {
+					t.Fatalf("seed %d, level %d of %v: %v misses, want %v", seed, level, levels, more.misses[level], one.misses[level])
 				}
 			}
 			if !reflect.DeepEqual(one.writeBacks, more.writeBacks) || c.WriteBacks && !reflect.DeepEqual(one.fills, more.fills) {

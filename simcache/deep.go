@@ -16,6 +16,7 @@ type deep struct {
 	levels []*cache
 	misses [][]uint64 // by level and operand
 	dirty  bool       // dirty lines are tracked
+	looked uint64     // references of data
 	serial uint64     // number of the reference under way
 	pc     uint64     // address of the instruction under way, if fetches are told
 	seen   []sight    // what prefetchers have to be told of the reference under way
@@ -52,17 +53,42 @@ func newDeep(c Config) *deep {
 	return d
 }
 
-func (d *deep) flush() {}
-
 func (d *deep) at(pc uint64) { d.pc = pc }
 
+// track forgets the misses, and makes room for those of so many operands.
 func (d *deep) track(operands int) {
 	for i := range d.misses {
 		d.misses[i] = make([]uint64, operands)
 	}
 }
 
-func (d *deep) missed(level int) []uint64 { return d.misses[level] }
+func (d *deep) take(level int) (misses [sorts]uint64) {
+	copy(misses[:], d.misses[level])
+	clear(d.misses[level])
+	return misses
+}
+
+func (d *deep) run(nests []Nest, passes int) [][][]uint64 { return runEach(nests, passes, d.one) }
+
+// one simulates a nest, after what single references counted has been taken.
+func (d *deep) one(n Nest) []uint64 {
+	d.track(max(len(n.Operands), sorts))
+	n.each(func(op int, addr uint64) {
+		d.add(op, addr, uint64(n.Operands[op].Width), n.Operands[op].Kind)
+	})
+	var misses []uint64
+	for op := range n.Operands {
+		for level := range d.levels {
+			misses = append(misses, d.misses[level][op])
+		}
+	}
+	d.track(sorts)
+	return misses
+}
+
+func (d *deep) settled() int { return 0 }
+
+func (d *deep) work() uint64 { return d.looked }
 
 func (d *deep) more(level int, counts *LevelCounts) {
 	d.levels[level].more(counts)
@@ -71,16 +97,11 @@ func (d *deep) more(level int, counts *LevelCounts) {
 	}
 }
 
-func (d *deep) walk(n Nest) {
-	n.each(func(op int, addr uint64) {
-		d.add(op, addr, uint64(n.Operands[op].Width), n.Operands[op].Kind)
-	})
-}
-
 // add simulates a reference; a modify is a read, and then a store that is no
 // reference.
 func (d *deep) add(op int, addr, size uint64, kind Kind) {
 	d.serial++
+	d.looked++
 	d.reference(0, request{op: op, addr: addr, size: size, write: kind == Write})
 	if kind == Modify {
 		d.reference(0, request{op: op, addr: addr, size: size, write: true, quiet: true})

@@ -2,7 +2,6 @@ package simcache_test
 
 import (
 	"fmt"
-	"log"
 	"testing"
 
 	"github.com/stridebench/stridebench/simcache"
@@ -16,14 +15,16 @@ func Example() {
 		simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64},
 	)})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	_, err = h.Run(simcache.Nest{
 		Trips:    []int{1024, 1024},
 		Operands: []simcache.Operand{{Tensor: "a", Kind: simcache.Read, Base: 1 << 32, Width: 4, Strides: []int{4, 4096}}},
 	})
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	c := h.Counts()
 	fmt.Println("reads", c.Dr, "D1 misses", c.D1mr, "LL misses", c.DLmr)

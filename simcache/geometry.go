@@ -1,13 +1,20 @@
 // Package simcache simulates data caches in the style of Cachegrind, to the
 // same counts: set-associative, LRU, write-allocate, a first level (D1) and a
-// last level (LL) that sees only what misses in D1.
+// last level (LL) that sees only what misses in D1. It goes on from there to any
+// number of levels, other policies, ties between levels, a TLB and prefetchers
+// ([Config]).
 //
-// It is fed single accesses ([Hierarchy.Access]) or a whole [Nest] of loops
-// ([Hierarchy.Run]), and knows the caches of the CPU that it runs on
-// ([Detect], [Choose]). It knows neither tensors nor time.
+// A [Hierarchy] is fed single accesses ([Hierarchy.Access]) or a whole [Nest] of
+// loops ([Hierarchy.Run]), and the package knows the caches of the CPU that it
+// runs on ([Detect], [Choose]). It knows neither tensors nor time.
 //
 // The rules are those of Valgrind's cachegrind/cg_sim.c, as its manual tells
 // them in "Cache Simulation Specifics".
+//
+// Three engines share the work. A chain looks up LRU levels that know nothing of
+// each other, a batch of references at a time. A prover finds the counts of a
+// nest on such levels without looking up every access. deep simulates all else,
+// one reference after the other.
 package simcache
 
 import (

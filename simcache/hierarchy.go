@@ -117,8 +117,6 @@ const (
 	sorts
 )
 
-var accesses = []int{loads, stores, fetches}
-
 func (k Kind) sort() int {
 	if k == Write {
 		return stores
@@ -134,8 +132,8 @@ func (k Kind) dirties() uint64 {
 	return writes
 }
 
-// An engine simulates levels of caches. It tells references apart by operand, a
-// small number.
+// An engine simulates levels of caches. Single references are told apart by
+// operand, which is their sort.
 type engine interface {
 	// add simulates a reference.
 	add(op int, addr, size uint64, kind Kind)
@@ -143,16 +141,30 @@ type engine interface {
 	at(pc uint64)
 	// descend simulates a fetch that missed in I1, from the second level on.
 	descend(op int, addr, size uint64)
-	// walk simulates a canonical nest, its operands numbered in their order.
-	walk(Nest)
-	// flush simulates what the others have put off.
-	flush()
-	// track forgets the misses, and makes room for those of so many operands.
-	track(operands int)
-	// missed is the misses at a level by operand since track, after a flush.
-	missed(level int) []uint64
+	// take returns the misses of single references at a level, by sort, since
+	// they were last taken.
+	take(level int) [sorts]uint64
+	// run simulates so many passes over canonical nests, and returns their
+	// misses by pass and nest: those of operand r at level i of n are at r*n+i.
+	run(nests []Nest, passes int) [][][]uint64
+	// settled is the number of passes over the same nests after which all that
+	// follow are like the last of them; 0 if that is not known.
+	settled() int
+	// work is how many references were looked up.
+	work() uint64
 	// more completes the counts of a level with what is counted besides.
 	more(level int, counts *LevelCounts)
+}
+
+// runEach runs one nest after the other.
+func runEach(nests []Nest, passes int, one func(Nest) []uint64) [][][]uint64 {
+	misses := make([][][]uint64, passes)
+	for p := range misses {
+		for _, n := range nests {
+			misses[p] = append(misses[p], one(n))
+		}
+	}
+	return misses
 }
 
 // NewHierarchy returns an empty hierarchy. It refuses a Config that does not
@@ -173,18 +185,27 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 		h.i1 = newRows(c.I1, c.ZeroTags)
 	}
 	if c.plain() {
-		h.data = newChain(data, c)
+		h.data = newLRU(data, c)
 	} else {
 		h.data = newDeep(c)
 	}
 	if len(pages) > 0 {
-		h.tlb = newChain(pages, Config{})
+		h.tlb = newLRU(pages, Config{Brute: c.Brute, Cores: c.Cores})
 	}
 	for sort := range sorts {
 		h.total.misses[sort] = make([]uint64, len(data))
 		h.pages.misses[sort] = make([]uint64, len(pages))
 	}
 	return h, nil
+}
+
+// newLRU returns an engine for levels that know nothing of each other.
+func newLRU(levels []Geometry, c Config) engine {
+	chain := newChain(levels, c)
+	if c.Brute || c.WriteBacks || c.ZeroTags {
+		return chain // dirty lines, or a block in every way, are nothing that is proved of
+	}
+	return newProving(chain)
 }
 
 // Access simulates one access of size bytes at addr; a modify counts as one
@@ -218,36 +239,75 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 // Run simulates every access of the nest, on whatever the caches hold from
 // before, and returns the counts of each operand. It refuses a nest that does
 // not pass Check or has an operand wider than a line.
+//
+// Accesses that are proved to hit or miss like others are not looked up, unless
+// Config.Brute says so: see the documentation of the package.
 func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
-	if err := h.check(n); err != nil {
+	counts, err := h.run(1, 1, n)
+	if err != nil {
 		return nil, err
 	}
-	h.settle(accesses)
-	var operands []int // the sort of each
-	for _, op := range n.Operands {
-		operands = append(operands, op.Kind.sort())
+	return counts[0][0], nil
+}
+
+// run simulates passes over nests and returns the counts of each operand, of
+// each nest, in each pass. The last pass is counted so many times.
+func (h *Hierarchy) run(passes, last int, nests ...Nest) ([][][]Counts, error) {
+	var canonical []Nest
+	for _, n := range nests {
+		if err := h.check(n); err != nil {
+			return nil, err
+		}
+		canonical = append(canonical, n.Canonical())
 	}
-	canonical := n.Canonical()
-	for _, e := range []engine{h.data, h.tlb} {
-		if e != nil {
-			e.track(len(operands))
-			e.walk(canonical)
-			e.flush()
+	h.settle()
+	if h.tlb != nil {
+		h.pages.add(nests, h.tlb.run(canonical, passes), last)
+	}
+	misses := h.data.run(canonical, passes)
+	h.total.add(nests, misses, last)
+	counts := make([][][]Counts, passes)
+	for p := range counts {
+		for k, n := range nests {
+			counts[p] = append(counts[p], n.counts(misses[p][k], len(h.config.Levels)))
 		}
 	}
-	counts := make([]Counts, len(operands))
-	refs := uint64(n.Iterations())
-	first, last := h.data.missed(0), h.data.missed(len(h.config.Levels)-1)
-	for i, sort := range operands {
-		h.total.refs[sort] += refs
-		if sort == stores {
-			counts[i] = Counts{Dw: refs, D1mw: first[i], DLmw: last[i]}
-		} else {
-			counts[i] = Counts{Dr: refs, D1mr: first[i], DLmr: last[i]}
-		}
-	}
-	h.settle(operands)
 	return counts, nil
+}
+
+// counts are those of each operand, by its misses in so many levels.
+func (n Nest) counts(misses []uint64, levels int) []Counts {
+	counts := make([]Counts, len(n.Operands))
+	refs := uint64(n.Iterations())
+	for r, op := range n.Operands {
+		first, last := misses[r*levels], misses[r*levels+levels-1]
+		if op.Kind.sort() == stores {
+			counts[r] = Counts{Dw: refs, D1mw: first, DLmw: last}
+		} else {
+			counts[r] = Counts{Dr: refs, D1mr: first, DLmr: last}
+		}
+	}
+	return counts
+}
+
+// add counts passes over nests with these misses, the last pass so many times.
+func (t *totals) add(nests []Nest, misses [][][]uint64, last int) {
+	levels := len(t.misses[loads])
+	for p := range misses {
+		times := uint64(1)
+		if p == len(misses)-1 {
+			times = uint64(last)
+		}
+		for k, n := range nests {
+			for r, op := range n.Operands {
+				sort := op.Kind.sort()
+				t.refs[sort] += times * uint64(n.Iterations())
+				for level, m := range misses[p][k][r*levels:][:levels] {
+					t.misses[sort][level] += times * m
+				}
+			}
+		}
+	}
 }
 
 func (h *Hierarchy) check(n Nest) error {
@@ -264,29 +324,26 @@ func (h *Hierarchy) check(n Nest) error {
 	return nil
 }
 
-// settle adds what was counted of operands of these sorts to the totals.
-func (h *Hierarchy) settle(operands []int) {
-	h.total.take(h.data, operands)
+// settle adds the misses of single references to the totals.
+func (h *Hierarchy) settle() {
+	h.total.take(h.data)
 	if h.tlb != nil {
-		h.pages.take(h.tlb, operands)
+		h.pages.take(h.tlb)
 	}
 }
 
-func (t *totals) take(e engine, operands []int) {
-	e.flush()
+func (t *totals) take(e engine) {
 	for level := range t.misses[loads] {
-		missed := e.missed(level)
-		for op, sort := range operands {
-			t.misses[sort][level] += missed[op]
+		for sort, n := range e.take(level) {
+			t.misses[sort][level] += n
 		}
 	}
-	e.track(sorts)
 }
 
 // Counts returns what has been counted so far, of the first level and of the
 // last.
 func (h *Hierarchy) Counts() Counts {
-	h.settle(accesses)
+	h.settle()
 	t, last := &h.total, len(h.config.Levels)-1
 	return Counts{t.refs[fetches], t.misses[fetches][0], t.misses[fetches][last],
 		t.refs[loads], t.misses[loads][0], t.misses[loads][last],
@@ -296,7 +353,7 @@ func (h *Hierarchy) Counts() Counts {
 // Levels returns what has been counted so far at each data level, the nearest
 // first.
 func (h *Hierarchy) Levels() []LevelCounts {
-	h.settle(accesses)
+	h.settle()
 	levels := h.total.levels()
 	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // those of I1
 	for i := range levels {
@@ -306,12 +363,18 @@ func (h *Hierarchy) Levels() []LevelCounts {
 	return levels
 }
 
+// Work returns how many of the data references counted were looked up one by
+// one, and how many were proved to hit or miss like others.
+func (h *Hierarchy) Work() (visited, proved uint64) {
+	visited, refs := h.data.work(), h.total.refs[loads]+h.total.refs[stores]
+	return visited, refs - min(refs, visited)
+}
+
 // TLBs returns what has been counted so far at each level of the TLB. A miss of
 // the last is a walk of the page table.
 func (h *Hierarchy) TLBs() []LevelCounts {
-	h.settle(accesses)
-	h.pages.refs = h.total.refs
-	h.pages.refs[fetches] = 0
+	h.settle()
+	h.pages.refs[loads], h.pages.refs[stores] = h.total.refs[loads], h.total.refs[stores]
 	levels := h.pages.levels()
 	for i := range levels {
 		levels[i].Name = h.config.TLB[i].name(i)

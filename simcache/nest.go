@@ -149,34 +149,12 @@ func (n Nest) each(f func(op int, addr uint64)) {
 	}
 }
 
-// Steady returns the counts of one pass over nests, walked one after the
-// other, in the steady state that repeated passes reach; the hierarchy must be
-// new.
-//
-// An access that hits in the first pass hits in all: what was touched since
-// the line's last touch is then the same. An access of a later pass has its
-// line's last touch at most one pass back, so D1 repeats itself from the
-// second pass on. LL therefore sees a repeating stream from the second pass on
-// and repeats itself from the third; if the first pass missed in D1 exactly as
-// often as the second, then in the same places, LL's stream repeats from the
-// first pass on, and the second pass is steady already.
-func (h *Hierarchy) Steady(nests ...Nest) (Counts, error) {
-	pass := func() (Counts, error) {
-		before := h.Counts()
-		for _, n := range nests {
-			if _, err := h.Run(n); err != nil {
-				return Counts{}, err
-			}
-		}
-		return h.Counts().Sub(before), nil
+// repeated is the nest inside a loop of so many passes.
+func (n Nest) repeated(passes int) Nest {
+	r := Nest{Trips: append([]int{passes}, n.Trips...)}
+	for _, op := range n.Operands {
+		op.Strides = append([]int{0}, op.Strides...)
+		r.Operands = append(r.Operands, op)
 	}
-	first, err := pass()
-	if err != nil {
-		return Counts{}, err
-	}
-	second, err := pass()
-	if err != nil || first.D1Misses() == second.D1Misses() || second.D1Misses() == 0 {
-		return second, err
-	}
-	return pass()
+	return r
 }

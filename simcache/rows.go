@@ -11,8 +11,8 @@ import (
 const (
 	writes    = 1 << 0 // it makes the line dirty; set at the first level and on write-backs only
 	writeBack = 1 << 1 // a dirty line from the level above, which is no miss wherever it goes
-	operand   = 2      // bit of the operand's number
-	operands  = 1 << 6 // so many can be told apart
+	opBit     = 2      // bit of the operand's number
+	opCount   = 1 << 6 // so many can be told apart
 	grains    = 8      // bit of the grain
 )
 
@@ -161,7 +161,7 @@ func (l *rows) filterGo(refs, out []uint64) int {
 		}
 		if gone&1 != 0 {
 			victim := (uint64(gone>>1)-1)*l.sets + uint64(set)
-			out[n] = victim<<l.down | ref&((operands-1)<<operand) | writeBack | writes
+			out[n] = victim<<l.down | ref&((opCount-1)<<opBit) | writeBack | writes
 			n++
 		}
 	}

@@ -38,7 +38,7 @@ func TestFilterTwins(t *testing.T) {
 					if r.IntN(9) == 0 {
 						block += (fast.limit() - 1000) / 1000 * 999
 					}
-					refs[i] = block<<down | uint64(r.IntN(1<<(down-grains)))<<grains | uint64(r.IntN(operands))<<operand | uint64(r.IntN(4))&flags
+					refs[i] = block<<down | uint64(r.IntN(1<<(down-grains)))<<grains | uint64(r.IntN(opCount))<<opBit | uint64(r.IntN(4))&flags
 				}
 				out, want := make([]uint64, 2*len(refs)), make([]uint64, 2*len(refs))
 				out = out[:fast.filter(refs, out)]
@@ -79,8 +79,8 @@ func TestWide(t *testing.T) {
 		narrow.flush()
 		wide.flush()
 		for level := range levels {
-			if !slices.Equal(narrow.missed(level), wide.missed(level)) || narrow.writeBacks[level] != wide.writeBacks[level] || narrow.fills[level] != wide.fills[level] {
-				t.Fatalf("seed %d, level %d: %v and %v", seed, level, narrow.missed(level), wide.missed(level))
+			if !slices.Equal(narrow.misses[level], wide.misses[level]) || narrow.writeBacks[level] != wide.writeBacks[level] || narrow.fills[level] != wide.fills[level] {
+				t.Fatalf("seed %d, level %d: %v and %v", seed, level, narrow.misses[level], wide.misses[level])
 			}
 		}
 	}

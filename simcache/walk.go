@@ -67,7 +67,7 @@ type stream struct {
 
 func (c *chain) newWalk(n Nest) *walk {
 	first := &c.levels[0]
-	w := &walk{c: c, nest: n, trips: 1, inLine: 2*len(n.Operands) <= first.ways, packed: len(n.Operands) <= operands}
+	w := &walk{c: c, nest: n, trips: 1, inLine: 2*len(n.Operands) <= first.ways && !c.brute, packed: len(n.Operands) <= opCount}
 	inner := len(n.Trips) - 1
 	if inner >= 0 {
 		w.trips = uint64(n.Trips[inner])
@@ -78,7 +78,7 @@ func (c *chain) newWalk(n Nest) *walk {
 		if inner >= 0 {
 			s.stride = uint64(op.Strides[inner])
 		}
-		if 4*max(int(s.stride), -int(s.stride)) <= 1<<first.shift {
+		if 4*max(int(s.stride), -int(s.stride)) <= 1<<first.shift && !c.brute {
 			w.slow = append(w.slow, s)
 		} else {
 			w.fast = append(w.fast, s)
@@ -250,7 +250,7 @@ func (w *walk) pack(streams []*stream, from, every, iterations uint64) {
 		now := min((batch-uint64(len(waiting)))/n, iterations)
 		room := waiting[len(waiting):cap(waiting)][:now*n]
 		for k, s := range streams {
-			addr, rest := s.addr+from*s.stride, uint64(s.op)<<operand|s.kind.dirties()&c.dirty
+			addr, rest := s.addr+from*s.stride, uint64(s.op)<<opBit|s.kind.dirties()&c.dirty
 			for at := k; at < len(room); at += len(streams) {
 				room[at] = addr>>c.grain<<grains | rest
 				addr += every * s.stride

@@ -63,12 +63,19 @@ func (c *curveFlags) start(cmd *cobra.Command, s simcache.Settings) (*curve, err
 	return &curve{stacks, s.D1.Line, c.sets, s}, nil
 }
 
-// run counts a nest.
-func (c *curve) run(n simcache.Nest) error {
+// run counts passes over nests.
+func (c *curve) run(passes int, nests []simcache.Nest) error {
 	if c == nil {
 		return nil
 	}
-	return c.stacks.Run(n)
+	for range passes {
+		for _, n := range nests {
+			if err := c.stacks.Run(n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // watch counts the data accesses of a trace as it passes, clipped as

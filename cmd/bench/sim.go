@@ -59,7 +59,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 			if f.trace == "" {
 				return f.simulatePattern(cmd)
 			}
-			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "width", "passes"} {
+			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "width", "passes", "exact"} {
 				if cmd.Flags().Changed(name) {
 					return fmt.Errorf("--%s does not go with --trace", name)
 				}
@@ -76,6 +76,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
 	f.geometry.add(flags)
 	f.curve.add(flags)
+	flags.StringVar(&f.exact, "exact", "auto", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
 	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
@@ -88,6 +89,7 @@ type simFlags struct {
 	curve         curveFlags
 	order         string
 	width, passes int
+	exact         string
 	trace, out    string
 	asJSON        bool
 }
@@ -104,12 +106,15 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err := atLeast("passes", f.passes, 1); err != nil {
 		return err
 	}
+	if f.exact != "auto" && f.exact != "brute" {
+		return fmt.Errorf("--exact %s: want auto or brute", f.exact)
+	}
 	p, err := lower(spec)
 	if err != nil {
 		return err
 	}
 	settings := f.geometry.settings(simcache.Detect())
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(settings.D1.Geometry, settings.LL.Geometry)})
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(settings.D1.Geometry, settings.LL.Geometry), Brute: f.exact == "brute"})
 	if err != nil {
 		return err
 	}
@@ -117,26 +122,24 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := curve.run(f.passes, p.Nests); err != nil {
+		return err
+	}
+	counts, err := h.Passes(f.passes, p.Nests...)
+	if err != nil {
+		return err
+	}
 	var lines []simcache.Line // of the tensors
-	for range f.passes {
-		for _, n := range p.Nests {
-			counts, err := h.Run(n)
-			if err != nil {
-				return err
-			}
-			if err := curve.run(n); err != nil {
-				return err
-			}
-			for i, op := range n.Operands {
-				lines = count(lines, op.Tensor, counts[i])
-			}
+	for i, n := range p.Nests {
+		for r, op := range n.Operands {
+			lines = count(lines, op.Tensor, counts[i][r])
 		}
 	}
 	if err := f.writeOut(settings, lines); err != nil {
 		return err
 	}
 	if f.asJSON {
-		return writeSimJSON(cmd.OutOrStdout(), p, settings, f.passes, h.Counts(), curve.json())
+		return writeSimJSON(cmd.OutOrStdout(), p, settings, f.passes, h, curve.json())
 	}
 	if _, err := io.WriteString(cmd.OutOrStdout(), h.Counts().DataSummary()); err != nil {
 		return err
@@ -236,7 +239,7 @@ type jsonOperand struct {
 	Strides []int  `json:"strides"`
 }
 
-func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int, counts simcache.Counts, curve *jsonCurve) error {
+func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int, h *simcache.Hierarchy, curve *jsonCurve) error {
 	nests := []jsonNest{}
 	for _, n := range p.Nests {
 		j := jsonNest{Trips: n.Trips}
@@ -245,13 +248,16 @@ func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int
 		}
 		nests = append(nests, j)
 	}
+	visited, proved := h.Work()
 	return writeJSON(w, struct {
 		Counts   simcache.Counts        `json:"counts"`
+		Visited  uint64                 `json:"visited"` // accesses looked up
+		Proved   uint64                 `json:"proved"`  // accesses proved to hit or miss like others
 		Geometry map[string]jsonSetting `json:"geometry"`
 		Passes   int                    `json:"passes"`
 		Nests    []jsonNest             `json:"nests"`
 		Curve    *jsonCurve             `json:"curve,omitempty"`
-	}{counts, map[string]jsonSetting{"D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, passes, nests, curve})
+	}{h.Counts(), visited, proved, map[string]jsonSetting{"D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, passes, nests, curve})
 }
 
 func writeJSON(w io.Writer, value any) error {

@@ -1,0 +1,284 @@
+package simcache
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"testing"
+)
+
+// hierarchies are one that proves whatever it can and one that does not.
+func hierarchies(t testing.TB, d1, ll Geometry) (exact, brute *Hierarchy) {
+	t.Helper()
+	exact, err := NewHierarchy(Config{Levels: TwoLevels(d1, ll)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := proverOf(exact)
+	e.from, e.apartFrom, e.apartGain, e.dearer = 0, 0, 0, 2
+	brute, err = NewHierarchy(Config{Levels: TwoLevels(d1, ll), Brute: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exact, brute
+}
+
+// proverOf is the engine of a hierarchy that proves.
+func proverOf(h *Hierarchy) *proving { return h.data.(*proving) }
+
+// drawCaches draws a D1 and an LL that Check passes.
+func (d draw) caches() (d1, ll Geometry) {
+	line := 32 << d(2)
+	cache := func() Geometry {
+		sets, ways := 1<<d(6), 2+d(8)
+		return Geometry{Size: sets * ways * line, Ways: ways, Line: line}
+	}
+	d1 = cache()
+	if d.one(8) {
+		line = 32 << d(3)
+	}
+	return d1, cache()
+}
+
+// transposed draws a transposed copy.
+func (d draw) transposed() Nest {
+	rows, columns, width := 20+d(40), 20+d(40), 4<<d(3)
+	return Nest{Trips: []int{rows, columns}, Operands: []Operand{
+		operand(0, width, columns*width, width), operand(1<<26, width, width, rows*width)}}
+}
+
+// specsOf is the shapes of both levels.
+func specsOf(h *Hierarchy) []levelSpec {
+	var specs []levelSpec
+	for _, l := range h.config.Levels {
+		specs = append(specs, levelSpec{l.Sets(), l.Ways, uint(bits.TrailingZeros(uint(l.Line)))})
+	}
+	return specs
+}
+
+// same compares counts, contents and the account of work.
+func same(exact, brute *Hierarchy) string {
+	if exact.Counts() != brute.Counts() {
+		return fmt.Sprintf("counts %+v, want %+v", exact.Counts(), brute.Counts())
+	}
+	visited, proved := exact.Work()
+	if refs := exact.Counts().Refs(); visited+proved != refs || proved > refs {
+		return fmt.Sprintf("%d visited and %d proved of %d", visited, proved, refs)
+	}
+	if visited, proved := brute.Work(); proved != 0 || visited != brute.Counts().Refs() {
+		return fmt.Sprintf("brute force visited %d and proved %d", visited, proved)
+	}
+	return ""
+}
+
+// sameContents compares the contents of the levels, and takes them back from
+// the prover for that.
+func sameContents(exact, brute *Hierarchy) string {
+	proverOf(exact).fetchBack()
+	for level := range exact.config.Levels {
+		got, want := &proverOf(exact).levels[level], &brute.data.(*chain).levels[level]
+		for set := range int(want.sets) {
+			if !slices.Equal(got.blocks(nil, set), want.blocks(nil, set)) {
+				return fmt.Sprintf("contents of set %d of level %d differ", set, level)
+			}
+		}
+	}
+	return ""
+}
+
+// TestHierarchyDecides runs random sequences of nests, passes and single
+// accesses on a hierarchy that proves what it can and on one that does not.
+func TestHierarchyDecides(t *testing.T) {
+	t.Parallel()
+	states := map[custody]int{}
+	for seed := range uint64(3000) {
+		d := randomDraw(seed, 21)
+		d1, ll := d.caches()
+		exact, brute := hierarchies(t, d1, ll)
+		for step := range 1 + d(4) {
+			fail := func(wrong string) {
+				if wrong != "" {
+					t.Fatalf("seed %d, D1 %v, LL %v, step %d: %s", seed, d1, ll, step, wrong)
+				}
+			}
+			var nests []Nest
+			for range 1 + d(2) {
+				if step == 0 && d.one(2) {
+					nests = append(nests, d.transposed())
+				} else {
+					nests = append(nests, d.nest(specsOf(exact), 400))
+				}
+			}
+			switch d(4) {
+			case 0:
+				n := at + uint64(d(1<<12))
+				exact.Access(Write, n, 1)
+				brute.Access(Write, n, 1)
+			case 1:
+				passes := 1 + d(6)
+				got, err := exact.Passes(passes, nests...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := brute.Passes(passes, nests...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fmt.Sprint(got) != fmt.Sprint(want) {
+					fail(fmt.Sprintf("%d passes count %+v, want %+v", passes, got, want))
+				}
+			default:
+				got, err := exact.Run(nests[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := brute.Run(nests[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, want) {
+					fail(fmt.Sprintf("operands count %+v, want %+v", got, want))
+				}
+			}
+			states[proverOf(exact).state]++
+			fail(same(exact, brute))
+		}
+		if wrong := sameContents(exact, brute) + same(exact, brute); wrong != "" {
+			t.Fatalf("seed %d, D1 %v, LL %v: %s", seed, d1, ll, wrong)
+		}
+	}
+	t.Logf("the contents were in the levels, the prover, or owed %v times", states)
+	for _, s := range []custody{here, held, owed} {
+		if states[s] < 100 {
+			t.Errorf("custody %d was met only %d times", s, states[s])
+		}
+	}
+}
+
+// TestSteadyByBrute compares Steady with and without proofs, and rule D's way
+// to it.
+func TestSteadyByBrute(t *testing.T) {
+	t.Parallel()
+	apart := 0
+	for seed := range uint64(1500) {
+		d := randomDraw(seed, 22)
+		d1, ll := d.caches()
+		exact, brute := hierarchies(t, d1, ll)
+		var nests []Nest
+		for range 1 + d(2) {
+			nests = append(nests, d.nest(specsOf(exact), 300))
+		}
+		if d.one(4) {
+			nests = []Nest{d.transposed()}
+		}
+		got, err := exact.Steady(nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if proverOf(exact).state == owed {
+			apart++
+		}
+		want, err := brute.Steady(nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Fatalf("seed %d, D1 %v, LL %v, %+v: %+v, want %+v", seed, d1, ll, nests, got, want)
+		}
+	}
+	if apart < 50 {
+		t.Errorf("rule D was taken only %d times", apart)
+	}
+}
+
+// TestSteadyIsTheThirdPass: the first pass misses everywhere, so that in LL the
+// second finds between two reads of a block blocks that are in D1 from then on.
+func TestSteadyIsTheThirdPass(t *testing.T) {
+	exact, brute := hierarchies(t, Geometry{320, 5, 32}, Geometry{256, 8, 32})
+	other := operand(1<<20, 4, 0)
+	nests := []Nest{
+		{Trips: []int{6}, Operands: []Operand{operand(0, 4, 64), other}},
+		{Trips: []int{3}, Operands: []Operand{operand(32, 4, 64), other}},
+	}
+	want := Counts{Dr: 18, D1mr: 6}
+	for _, h := range []*Hierarchy{exact, brute} {
+		if got, err := h.Steady(nests...); err != nil || got != want {
+			t.Errorf("%+v, %v, want %+v", got, err, want)
+		}
+	}
+	if proverOf(exact).state != owed {
+		t.Error("rule D was not taken")
+	}
+}
+
+// TestHierarchyOnRealCaches has nests that one would run, on caches of usual
+// sizes.
+func TestHierarchyOnRealCaches(t *testing.T) {
+	t.Parallel()
+	op := func(place int, strides ...int) Operand { return operand(place, 4, strides...) }
+	for name, nests := range map[string][]Nest{
+		"rows, then columns": {
+			{Trips: []int{2, 600, 700}, Operands: []Operand{op(8, 0, 2800, 4)}},
+			{Trips: []int{600, 700}, Operands: []Operand{op(8, 4, 2400)}},
+		},
+		"transposed copy, then its inverse": {
+			{Trips: []int{512, 512}, Operands: []Operand{op(0, 2048, 4), op(1<<20, 4, 2048)}},
+			{Trips: []int{512, 512}, Operands: []Operand{op(1<<20, 4, 2048), op(0, 2048, 4)}},
+		},
+		"reversed, tiled":  {{Trips: []int{20, 20, 32, 32}, Operands: []Operand{op(1<<24, -128, -128*640, -4, -2560)}}},
+		"a row broadcast":  {{Trips: []int{300, 900}, Operands: []Operand{op(0, 3600, 4), op(1<<24, 0, 4), op(1<<25, 3600, 4)}}},
+		"images, permuted": {{Trips: []int{12, 400, 64}, Operands: []Operand{op(0, 102400, 4, 1600), op(1<<24, 102400, 256, 4)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, ll := range []Geometry{{1 << 20, 16, 64}, {36 << 20, 18, 64}} {
+				exact, brute := hierarchies(t, Geometry{32 << 10, 8, 64}, ll)
+				for _, h := range []*Hierarchy{exact, brute} {
+					for _, n := range nests {
+						if _, err := h.Run(n); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				visited, proved := exact.Work()
+				t.Logf("LL %v: %d visited, %d proved", ll, visited, proved)
+				if wrong := same(exact, brute) + sameContents(exact, brute); wrong != "" {
+					t.Errorf("LL %v: %s", ll, wrong)
+				}
+			}
+		})
+	}
+}
+
+// TestProverRefusals: what the prover cannot take is looked up, and is said to
+// have been.
+func TestProverRefusals(t *testing.T) {
+	rows := func(base uint64) Nest {
+		return Nest{Trips: []int{64, 64}, Operands: []Operand{{Base: base, Width: 4, Strides: []int{4, 512}}}}
+	}
+	d1, ll := Geometry{1 << 10, 2, 64}, Geometry{1 << 12, 2, 64}
+	exact, brute := hierarchies(t, d1, ll)
+	for _, h := range []*Hierarchy{exact, brute} {
+		for _, base := range []uint64{1 << 62, 1 << 32} { // the second finds blocks that are too large
+			if _, err := h.Run(rows(base)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, proved := exact.Work(); proved != 0 {
+		t.Errorf("%d accesses were proved", proved)
+	}
+	if wrong := same(exact, brute) + sameContents(exact, brute); wrong != "" {
+		t.Error(wrong)
+	}
+	zero, err := NewHierarchy(Config{Levels: TwoLevels(d1, ll), ZeroTags: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := zero.Run(rows(0)); err != nil {
+		t.Fatal(err)
+	}
+	if _, proved := zero.Work(); proved != 0 {
+		t.Errorf("with ZeroTags, %d accesses were proved", proved)
+	}
+}
