@@ -35,7 +35,7 @@ func newProving(c *chain) *proving {
 	for i := range c.levels {
 		lines += int(c.levels[i].sets) * c.levels[i].ways
 	}
-	return &proving{chain: c, from: int(handFrom * float64(lines)), apartFrom: apartFrom, apartGain: 2, dearer: 6}
+	return &proving{chain: c, from: int(handFrom * float64(lines)), apartFrom: apartFrom, apartGain: 2, dearer: 3}
 }
 
 func (e *proving) add(op int, addr, size uint64, kind Kind) {
