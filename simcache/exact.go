@@ -134,9 +134,17 @@ type frame struct {
 
 // newProver returns a prover of empty levels.
 func newProver(specs []levelSpec) *prover {
+	x := newPlanner(specs)
+	x.ready()
+	return x
+}
+
+// newPlanner returns a prover that has no memory for contents until it is made
+// ready, and can only plan.
+func newPlanner(specs []levelSpec) *prover {
 	x := &prover{clock: 1, maxEpoch: epochMask}
 	for _, s := range specs {
-		l := lruLevel{levelSpec: s, words: make([]uint64, s.lines()), rows: uint64(s.ways)}
+		l := lruLevel{levelSpec: s, rows: uint64(s.ways)}
 		if s.sets&(s.sets-1) == 0 {
 			l.mask = uint64(s.sets - 1)
 		} else {
@@ -145,6 +153,15 @@ func newProver(specs []levelSpec) *prover {
 		x.levels = append(x.levels, l)
 	}
 	return x
+}
+
+// ready makes the levels, empty ones, if they are not there yet.
+func (x *prover) ready() {
+	for i := range x.levels {
+		if l := &x.levels[i]; l.words == nil {
+			l.words = make([]uint64, l.lines())
+		}
+	}
 }
 
 // set is the set of a block.
