@@ -1,0 +1,30 @@
+package access_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// BenchmarkSimulateSuite is what the simulated units of a default run take, on
+// all cores.
+func BenchmarkSimulateSuite(b *testing.B) {
+	var patterns []access.Pattern
+	for _, comparison := range access.Suite(false) {
+		for _, bench := range comparison {
+			p, err := bench.Spec.Pattern()
+			if err != nil {
+				b.Fatal(err)
+			}
+			patterns = append(patterns, p)
+		}
+	}
+	d1, ll := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}
+	for b.Loop() {
+		if _, err := access.Simulate(context.Background(), d1, ll, patterns); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
