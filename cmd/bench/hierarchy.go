@@ -18,10 +18,9 @@ and LL: any number of levels, replacement policies, inclusion, write policies,
 prefetchers, a TLB. A config file is YAML; 'bench machine --preset NAME' prints
 that of a preset, to copy and change, and docs/simulator.md tells the format.
 
---observe, --writebacks and --tlb count more, --explain turns all of them on and
-says in words what the counts mean. They follow the summary as tables by level,
-by tensor, and of the TLB. What is observed costs speed: 1 to 5 M
-accesses/s.`
+--observe, --writebacks and --tlb count more, in tables by level, by tensor and of
+the TLB that follow the summary. --explain turns all of them on and says in words
+what the counts mean. Observing is slow: 1 to 5 M accesses/s.`
 
 const hierarchyExample = `  # a column of a power-of-two matrix: why it misses, and what would help
   bench sim --shape 512x512 --order col --explain
@@ -43,8 +42,8 @@ type hierarchyFlags struct {
 func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	f.observe = parsed[simcache.Observe]{parse: parseObserve, kind: "list"}
 	f.page = parsed[int]{parse: machines.ParseSize, kind: "size", value: 4096, text: "4KiB"}
-	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches: a name from --preset list")
-	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML file describes")
+	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from --preset list")
+	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes (docs/simulator.md)")
 	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines fetched)")
 	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level")
 	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: that of the preset or config, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")

@@ -54,7 +54,7 @@ prints the description of one, with its sources, to copy and change for sim
 	}
 	geometry.add(cmd.Flags())
 	cmd.Flags().BoolVar(&presets, "presets", false, "list the machines that sim --preset knows")
-	cmd.Flags().StringVar(&preset, "preset", "", "print the description of one, as sim --config reads it")
+	cmd.Flags().StringVar(&preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

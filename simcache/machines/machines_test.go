@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,25 @@ func TestParse(t *testing.T) {
 		}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestDocs: the description that docs/simulator.md shows can be simulated, and
+// its table has every preset.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile("../../docs/simulator.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "```yaml\n")
+	shown, rest, ok := strings.Cut(after, "```\n")
+	if _, err := Parse("simulator.md", []byte(shown)); !ok || err != nil {
+		t.Error(err)
+	}
+	for _, name := range Names() {
+		if !strings.Contains(rest, "| `"+name+"` |") {
+			t.Errorf("no preset %s in the table", name)
+		}
 	}
 }
 
