@@ -98,8 +98,8 @@ func (r Run) level(i int) string {
 	if l.Refs() == 0 {
 		return say("%s: nothing gets this far.", l.Name)
 	}
-	intro := say("%s (%s: %d sets of %d lines of %d B) misses %d of the %d references that reach it (%s).",
-		l.Name, size(c.Size), c.Sets(), c.Ways, c.Line, l.Misses(), l.Refs(), percent(l.Misses(), l.Refs()))
+	intro := say("%s (%s: %d sets of %s of %d B) misses %d of the %d references that reach it (%s).",
+		l.Name, size(c.Size), c.Sets(), plural(c.Ways, "line"), c.Line, l.Misses(), l.Refs(), percent(l.Misses(), l.Refs()))
 	if l.Misses() == 0 {
 		return say("%s (%s) has all of the %d references that reach it.", l.Name, size(c.Size), l.Refs())
 	}

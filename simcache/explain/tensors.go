@@ -89,18 +89,32 @@ func (r Run) fates(w walk, loop int) string {
 	var text []string
 	for i, c := range r.Config.Levels {
 		reach := w.within(loop).reach(c.Line)
-		name, sets, lines := r.Levels[i].Name, c.Sets(), c.Sets()*c.Ways
+		name, lines := r.Levels[i].Name, c.Sets()*c.Ways
 		switch crowd := reach.fate(c); crowd.fate {
 		case kept:
 			return sentences(append(text, say("%s (%s) still has it.", name, plural(lines, "line")))...)
 		case tooMany:
 			text = append(text, say("%s (%s) has lost it by then.", name, plural(lines, "line")))
 		case crowded:
-			text = append(text, say("%s has %s, enough for that, but %s's fall into %d of its %d sets, up to %d to a set of %d%s: it has lost it.",
-				name, plural(lines, "line"), w.operand().Tensor, crowd.sets, sets, crowd.busiest, c.Ways, every(w.stride(w.inner()), c)))
+			text = append(text, r.crowding(w, i, reach.own, crowd))
 		}
 	}
 	return sentences(append(text, "It comes from memory again.")...)
+}
+
+// crowding tells of lines that a level has lost for want of sets, not of lines.
+func (r Run) crowding(w walk, i, own int, of crowd) string {
+	c := r.Config.Levels[i]
+	where := say("are up to %d", of.busiest)
+	if of.sets < c.Sets() {
+		where = say("fall into %d of its %d sets, up to %d", of.sets, c.Sets(), of.busiest)
+	}
+	gone := "it has lost it"
+	if of.lost < own {
+		gone = say("it has lost %d of these %d", of.lost, own)
+	}
+	return say("%s has %s, enough for that, but %s's %s to a set of %d%s: %s.", r.Levels[i].Name, plural(c.Sets()*c.Ways, "line"),
+		w.operand().Tensor, where, c.Ways, every(w.stride(w.inner()), c), gone)
 }
 
 // every says which sets steps of a stride reach, where they skip some.

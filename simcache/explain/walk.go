@@ -161,6 +161,7 @@ type crowd struct {
 	fate    fate
 	sets    int // into which the operand's own lines fall
 	busiest int // lines in the busiest set of these, of all operands
+	lost    int // of its own lines, those in sets with more lines than ways
 }
 
 // fate tells what a level, with its victim cache, does to the lines of a reach.
@@ -178,17 +179,17 @@ func (r reach) fate(level simcache.Level) crowd {
 	for block := range r.all {
 		filled[block%uint64(sets)]++
 	}
-	c, lost := crowd{}, 0
+	var c crowd
 	for block := range r.mine {
 		set := block % uint64(sets)
 		own[set] = true
 		c.busiest = max(c.busiest, filled[set])
 		if filled[set] > ways {
-			lost++
+			c.lost++
 		}
 	}
 	c.sets = len(own)
-	if lost > len(r.mine)/8 {
+	if c.lost > len(r.mine)/8 {
 		c.fate = crowded
 	}
 	return c
