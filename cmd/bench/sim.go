@@ -35,6 +35,8 @@ Cachegrind's of the same program, to the last count.
 
 ` + curveHelp + `
 
+` + hierarchyHelp + `
+
 View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  # by rows and by columns, as in the articles
   bench sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order row
@@ -52,10 +54,15 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 
 ` + curveExample + `
 
+` + hierarchyExample + `
+
   # what is touched, loop by loop
   bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.hierarchy.preset == "list" {
+				return writePresets(cmd.OutOrStdout())
+			}
 			if f.trace == "" {
 				return f.simulatePattern(cmd)
 			}
@@ -75,6 +82,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
 	f.geometry.add(flags)
+	f.hierarchy.add(flags)
 	f.curve.add(flags)
 	flags.StringVar(&f.exact, "exact", "auto", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
 	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON")
@@ -86,6 +94,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 type simFlags struct {
 	pattern       patternFlags
 	geometry      geometryFlags
+	hierarchy     hierarchyFlags
 	curve         curveFlags
 	order         string
 	width, passes int
@@ -113,12 +122,16 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	settings := f.geometry.settings(simcache.Detect())
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(settings.D1.Geometry, settings.LL.Geometry), Brute: f.exact == "brute"})
+	model, err := f.hierarchy.model(cmd, &f.geometry)
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(cmd, settings)
+	model.config.Brute = f.exact == "brute"
+	h, err := simcache.NewHierarchy(model.config)
+	if err != nil {
+		return err
+	}
+	curve, err := f.curve.start(cmd, model.settings)
 	if err != nil {
 		return err
 	}
@@ -135,13 +148,14 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 			lines = count(lines, op.Tensor, counts[i][r])
 		}
 	}
-	if err := f.writeOut(settings, lines); err != nil {
+	if err := f.writeOut(model.config, lines); err != nil {
 		return err
 	}
+	outcome := model.outcome(h, lines, p.Nests, f.passes)
 	if f.asJSON {
-		return writeSimJSON(cmd.OutOrStdout(), p, settings, f.passes, h, curve.json())
+		return writeSimJSON(cmd.OutOrStdout(), p, outcome, curve.json())
 	}
-	if _, err := io.WriteString(cmd.OutOrStdout(), h.Counts().DataSummary()); err != nil {
+	if err := outcome.print(cmd.OutOrStdout(), simcache.Counts.DataSummary); err != nil {
 		return err
 	}
 	return curve.print(cmd.OutOrStdout())
@@ -169,44 +183,52 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 		defer file.Close()
 		input = file
 	}
-	settings := f.geometry.settings(simcache.Detect())
-	config := f.config(settings)
-	config.ZeroTags = true
-	curve, err := f.curve.start(cmd, settings)
+	model, err := f.hierarchy.model(cmd, &f.geometry)
 	if err != nil {
 		return err
 	}
-	counts, err := trace.Replay(config, curve.watch(trace.Records(input, f.trace)))
+	model.config.ZeroTags = true
+	if model.config.Check() != nil { // it is for Cachegrind's kind of levels
+		model.config.ZeroTags = false
+	}
+	h, err := simcache.NewHierarchy(model.config)
 	if err != nil {
+		return err
+	}
+	curve, err := f.curve.start(cmd, model.settings)
+	if err != nil {
+		return err
+	}
+	if err := trace.Feed(h, model.config, curve.watch(trace.Records(input, f.trace))); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
-	if err := f.writeOut(settings, []simcache.Line{{Function: f.trace, Counts: counts}}); err != nil {
+	lines := []simcache.Line{{Function: f.trace, Counts: h.Counts()}}
+	if err := f.writeOut(model.config, lines); err != nil {
 		return err
 	}
+	outcome := model.outcome(h, lines, nil, 1)
 	if f.asJSON {
+		s := model.settings
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Counts   simcache.Counts        `json:"counts"`
 			Geometry map[string]jsonSetting `json:"geometry"`
-			Curve    *jsonCurve             `json:"curve,omitempty"`
-		}{counts, map[string]jsonSetting{"I1": toJSONSetting(settings.I1), "D1": toJSONSetting(settings.D1), "LL": toJSONSetting(settings.LL)}, curve.json()})
+			jsonOutcome
+			Curve *jsonCurve `json:"curve,omitempty"`
+		}{h.Counts(), map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, outcome.json(), curve.json()})
 	}
-	if _, err := io.WriteString(cmd.OutOrStdout(), counts.Summary()); err != nil {
+	if err := outcome.print(cmd.OutOrStdout(), simcache.Counts.Summary); err != nil {
 		return err
 	}
 	return curve.print(cmd.OutOrStdout())
 }
 
-func (f *simFlags) config(s simcache.Settings) simcache.Config {
-	return simcache.Config{I1: s.I1.Geometry, Levels: simcache.TwoLevels(s.D1.Geometry, s.LL.Geometry)}
-}
-
 // writeOut writes the file for cg_annotate, if one is wanted.
-func (f *simFlags) writeOut(s simcache.Settings, lines []simcache.Line) error {
+func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
 	if f.out == "" {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := simcache.WriteOut(&b, f.config(s), strings.Join(os.Args, " "), lines...); err != nil {
+	if err := simcache.WriteOut(&b, c, strings.Join(os.Args, " "), lines...); err != nil {
 		return err
 	}
 	if err := results.WriteFile(f.out, b.Bytes()); err != nil {
@@ -239,7 +261,7 @@ type jsonOperand struct {
 	Strides []int  `json:"strides"`
 }
 
-func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int, h *simcache.Hierarchy, curve *jsonCurve) error {
+func writeSimJSON(w io.Writer, p access.Pattern, o outcome, curve *jsonCurve) error {
 	nests := []jsonNest{}
 	for _, n := range p.Nests {
 		j := jsonNest{Trips: n.Trips}
@@ -248,16 +270,16 @@ func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int
 		}
 		nests = append(nests, j)
 	}
-	visited, proved := h.Work()
 	return writeJSON(w, struct {
 		Counts   simcache.Counts        `json:"counts"`
 		Visited  uint64                 `json:"visited"` // accesses looked up
 		Proved   uint64                 `json:"proved"`  // accesses proved to hit or miss like others
 		Geometry map[string]jsonSetting `json:"geometry"`
 		Passes   int                    `json:"passes"`
-		Nests    []jsonNest             `json:"nests"`
-		Curve    *jsonCurve             `json:"curve,omitempty"`
-	}{h.Counts(), visited, proved, map[string]jsonSetting{"D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, passes, nests, curve})
+		jsonOutcome
+		Nests []jsonNest `json:"nests"`
+		Curve *jsonCurve `json:"curve,omitempty"`
+	}{o.counts, o.visited, o.proved, map[string]jsonSetting{"D1": toJSONSetting(o.settings.D1), "LL": toJSONSetting(o.settings.LL)}, o.passes, o.json(), nests, curve})
 }
 
 func writeJSON(w io.Writer, value any) error {
