@@ -58,3 +58,39 @@ func BenchmarkExact(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkExactOverhead runs random nests of up to a million accesses, of which
+// few repeat themselves, on one pair of caches after the other: what deciding
+// costs where little can be proved.
+func BenchmarkExactOverhead(b *testing.B) {
+	specs := []levelSpec{{64, 8, 6}, {32768, 16, 6}}
+	var nests []Nest
+	for seed := range uint64(60) {
+		d := randomDraw(seed, 99)
+		n := d.nest(specs, 1<<30)
+		for l := range n.Trips {
+			n.Trips[l] *= 1 + d(12)
+		}
+		for n.Iterations()*len(n.Operands) > 1<<20 {
+			l := d(len(n.Trips))
+			n.Trips[l] = (n.Trips[l] + 1) / 2
+		}
+		nests = append(nests, n)
+	}
+	for _, off := range []bool{false, true} {
+		b.Run(fmt.Sprintf("brute=%t", off), func(b *testing.B) {
+			for b.Loop() {
+				for _, n := range nests {
+					h, err := NewHierarchy(Config{D1: Geometry{32 << 10, 8, 64}, LL: Geometry{32 << 20, 16, 64}})
+					if err != nil {
+						b.Fatal(err)
+					}
+					h.exact.off = off // but for runs in line
+					if _, err := h.Run(n); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
