@@ -136,7 +136,7 @@ type frame struct {
 func newProver(specs []levelSpec) *prover {
 	x := &prover{clock: 1, maxEpoch: epochMask}
 	for _, s := range specs {
-		l := lruLevel{levelSpec: s, words: make([]uint64, s.lines()), rows: uint64(s.ways)}
+		l := lruLevel{levelSpec: s, rows: uint64(s.ways)}
 		if s.sets&(s.sets-1) == 0 {
 			l.mask = uint64(s.sets - 1)
 		} else {
@@ -145,6 +145,15 @@ func newProver(specs []levelSpec) *prover {
 		x.levels = append(x.levels, l)
 	}
 	return x
+}
+
+// open makes room for contents, which a prover that only plans does not need.
+func (x *prover) open() {
+	for i := range x.levels {
+		if l := &x.levels[i]; l.words == nil {
+			l.words = make([]uint64, l.lines())
+		}
+	}
 }
 
 // set is the set of a block.
@@ -324,6 +333,7 @@ func (x *prover) run(n Nest) []uint64 { return x.follow(x.plan(n)) }
 
 // follow is run by a plan.
 func (x *prover) follow(p *nestPlan) []uint64 {
+	x.open()
 	x.nest = p
 	x.misses = make([]uint64, len(p.Operands)*len(x.levels))
 	x.addr = nil

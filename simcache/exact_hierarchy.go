@@ -123,6 +123,7 @@ func (h *Hierarchy) hand() bool {
 	if e.state == owed {
 		h.pay()
 	}
+	e.prover.open()
 	if e.state == here && !(h.d1.hand(&e.prover.levels[0]) && h.ll.hand(&e.prover.levels[1])) {
 		return false
 	}
