@@ -109,7 +109,7 @@ type lruLevel struct {
 	levelSpec
 	words []uint64 // rows of ways, the most recently used first
 	spare []uint64 // as long, for rebuild
-	rows  uint64   // len of a row
+	width uint64   // words in a row: ways
 	mask  uint64   // sets-1 if that is a mask
 	odd   uint64   // else the number of sets
 	extra bool     // it times reuses or logs misses
@@ -136,7 +136,7 @@ type frame struct {
 func newProver(specs []levelSpec) *prover {
 	x := &prover{clock: 1, maxEpoch: epochMask}
 	for _, s := range specs {
-		l := lruLevel{levelSpec: s, rows: uint64(s.ways)}
+		l := lruLevel{levelSpec: s, width: uint64(s.ways)}
 		if s.sets&(s.sets-1) == 0 {
 			l.mask = uint64(s.sets - 1)
 		} else {
@@ -166,7 +166,7 @@ func (l *lruLevel) set(block uint64) uint64 {
 
 // row is the words of a set.
 func (l *lruLevel) row(set uint64) []uint64 {
-	return l.words[set*l.rows:][:l.rows]
+	return l.words[set*l.width:][:l.width]
 }
 
 // blocks appends the blocks of a set to list, the most recently used first.
@@ -273,7 +273,7 @@ func (x *prover) note(i int, block, epoch uint64, hit bool) {
 	}
 }
 
-// logMiss keeps the set of a miss. To forget some is safe: see prover.dead.
+// logMiss keeps the set of a miss. To forget some is safe: see dead.
 func (l *lruLevel) logMiss(set uint64) {
 	if len(l.missed) < 2*l.lines() {
 		l.missed = append(l.missed, uint32(set))
