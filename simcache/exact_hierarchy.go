@@ -7,7 +7,7 @@ const (
 	cold custody = iota // nowhere: nothing was looked up yet, and the levels are empty
 	here                // in the levels
 	held                // in the prover
-	owed                // nowhere: they are those after the nest owed, run on empty levels
+	owed                // nowhere: they are those after the nests owed, run on empty levels
 )
 
 // exactFrom is the number of accesses, for each line of both levels, from which

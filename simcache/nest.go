@@ -126,6 +126,11 @@ func (n Nest) Canonical() Nest {
 // Run simulates every access of the nest, on whatever the caches hold from
 // before, and returns the counts of each operand. It refuses a nest that does
 // not pass Check or has an operand wider than a line.
+//
+// It decides by itself how many accesses to look up (see Exact simulation, and
+// Work). A large nest that is the first on a new hierarchy may be counted
+// without its final contents becoming known: then whatever is run next has it
+// simulated again, which may take long.
 func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
 	if err := h.refuse(n); err != nil {
 		return nil, err
