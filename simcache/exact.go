@@ -38,7 +38,7 @@
 //     simulated alone, if every hit stays one with so many blocks more in its
 //     window as the others can bring there (lruLevel.crowd). It starts from
 //     empty levels, and says nothing of the contents; should they be needed, the
-//     nest is simulated again without it (Hierarchy.pay).
+//     nest is simulated again without it (proving.pay).
 //
 // Elsewhere accesses are looked up. So they are where a nest is too short for a
 // proof to pay, where blocks are too large for a prover's words, and always with
@@ -109,7 +109,7 @@ type lruLevel struct {
 	levelSpec
 	words []uint64 // rows of ways, the most recently used first
 	spare []uint64 // as long, for rebuild
-	rows  uint64   // len of a row
+	width uint64   // words in a row: ways
 	mask  uint64   // sets-1 if that is a mask
 	odd   uint64   // else the number of sets
 	extra bool     // it times reuses or logs misses
@@ -134,17 +134,9 @@ type frame struct {
 
 // newProver returns a prover of empty levels.
 func newProver(specs []levelSpec) *prover {
-	x := newPlanner(specs)
-	x.ready()
-	return x
-}
-
-// newPlanner returns a prover that has no memory for contents until it is made
-// ready, and can only plan.
-func newPlanner(specs []levelSpec) *prover {
 	x := &prover{clock: 1, maxEpoch: epochMask}
 	for _, s := range specs {
-		l := lruLevel{levelSpec: s, rows: uint64(s.ways)}
+		l := lruLevel{levelSpec: s, width: uint64(s.ways)}
 		if s.sets&(s.sets-1) == 0 {
 			l.mask = uint64(s.sets - 1)
 		} else {
@@ -155,8 +147,8 @@ func newPlanner(specs []levelSpec) *prover {
 	return x
 }
 
-// ready makes the levels, empty ones, if they are not there yet.
-func (x *prover) ready() {
+// open makes room for contents, which a prover that only plans does not need.
+func (x *prover) open() {
 	for i := range x.levels {
 		if l := &x.levels[i]; l.words == nil {
 			l.words = make([]uint64, l.lines())
@@ -174,7 +166,7 @@ func (l *lruLevel) set(block uint64) uint64 {
 
 // row is the words of a set.
 func (l *lruLevel) row(set uint64) []uint64 {
-	return l.words[set*l.rows:][:l.rows]
+	return l.words[set*l.width:][:l.width]
 }
 
 // blocks appends the blocks of a set to list, the most recently used first.
@@ -281,7 +273,7 @@ func (x *prover) note(i int, block, epoch uint64, hit bool) {
 	}
 }
 
-// logMiss keeps the set of a miss. To forget some is safe: see prover.dead.
+// logMiss keeps the set of a miss. To forget some is safe: see dead.
 func (l *lruLevel) logMiss(set uint64) {
 	if len(l.missed) < 2*l.lines() {
 		l.missed = append(l.missed, uint32(set))
@@ -341,6 +333,7 @@ func (x *prover) run(n Nest) []uint64 { return x.follow(x.plan(n)) }
 
 // follow is run by a plan.
 func (x *prover) follow(p *nestPlan) []uint64 {
+	x.open()
 	x.nest = p
 	x.misses = make([]uint64, len(p.Operands)*len(x.levels))
 	x.addr = nil

@@ -240,8 +240,10 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 // before, and returns the counts of each operand. It refuses a nest that does
 // not pass Check or has an operand wider than a line.
 //
-// Accesses that are proved to hit or miss like others are not looked up, unless
-// Config.Brute says so: see the documentation of the package.
+// It decides by itself how many accesses to look up (see Exact simulation, and
+// Work). A large nest that is the first on a new hierarchy may be counted
+// without its final contents becoming known: then whatever is run next has it
+// simulated again, which may take long.
 func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
 	counts, err := h.run(1, 1, n)
 	if err != nil {

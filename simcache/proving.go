@@ -129,7 +129,7 @@ func (e *proving) theProver() *prover {
 			l := &e.levels[i]
 			specs = append(specs, levelSpec{int(l.sets), l.ways, l.shift})
 		}
-		e.prover = newPlanner(specs)
+		e.prover = newProver(specs)
 	}
 	return e.prover
 }
@@ -140,7 +140,7 @@ func (e *proving) hand() bool {
 	if e.state == owed {
 		e.pay()
 	}
-	e.prover.ready()
+	e.prover.open()
 	if e.state == here {
 		e.chain.flush()
 		for i := range e.levels {
