@@ -282,3 +282,69 @@ func TestProverRefusals(t *testing.T) {
 		t.Errorf("with ZeroTags, %d accesses were proved", proved)
 	}
 }
+
+// TestManyLevelsDecide is TestHierarchyDecides for one to three levels, modulo
+// indexing, write-backs and a TLB, which has an engine of its own; and Passes
+// is as many Runs.
+func TestManyLevelsDecide(t *testing.T) {
+	t.Parallel()
+	proved := 0
+	for seed := range uint64(600) {
+		d := randomDraw(seed, 23)
+		line := 32 << d(2)
+		c := Config{WriteBacks: d.one(4)}
+		for range 1 + d(3) {
+			l := Level{Modulo: d.one(3)}
+			sets, ways := 1<<d(6), 2+d(8)
+			if l.Modulo {
+				sets = 1 + d(40)
+			}
+			l.Geometry = Geometry{Size: sets * ways * line, Ways: ways, Line: line}
+			c.Levels = append(c.Levels, l)
+		}
+		if d.one(2) {
+			c.TLB = []TLB{{Entries: 8, Ways: 2, Page: 4096}, {Entries: 36, Ways: 6, Page: 4096}}
+		}
+		exact, err := NewHierarchy(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Brute = true
+		brute, err := NewHierarchy(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []engine{exact.data, exact.tlb} {
+			if e, ok := e.(*proving); ok {
+				e.from, e.apartFrom, e.apartGain, e.dearer = 0, 0, 0, 2
+			}
+		}
+		for range 1 + d(3) {
+			nests := []Nest{d.nest(specsOf(exact), 300), d.nest(specsOf(exact), 300)}[:1+d(2)]
+			if d.one(3) {
+				nests = []Nest{d.transposed()}
+			}
+			passes := 1 + d(6)
+			if _, err := exact.Passes(passes, nests...); err != nil {
+				t.Fatal(err)
+			}
+			for range passes {
+				for _, n := range nests {
+					if _, err := brute.Run(n); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			got, want := fmt.Sprint(exact.Levels(), exact.TLBs()), fmt.Sprint(brute.Levels(), brute.TLBs())
+			if got != want {
+				t.Fatalf("seed %d, %+v, %d passes over %+v:\n%s, want\n%s", seed, c, passes, nests, got, want)
+			}
+		}
+		if _, n := exact.Work(); n > 0 {
+			proved++
+		}
+	}
+	if proved < 200 {
+		t.Errorf("only %d hierarchies proved anything", proved)
+	}
+}
