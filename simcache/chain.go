@@ -135,7 +135,9 @@ func (c *chain) add(op int, addr, size uint64, kind Kind) {
 		c.look(0, op, addr, size, write)
 		return
 	}
-	c.wait(0, addr>>c.grain<<grains|uint64(op)<<opBit|write)
+	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
+		c.wait(0, ref)
+	}
 }
 
 // wait lets a packed reference wait for a level.
@@ -189,7 +191,6 @@ func (c *chain) drain(level int) {
 	c.waiting[level] = refs[:0]
 	switch level {
 	case 0:
-		refs = c.own(refs)
 		c.visited += uint64(len(refs))
 	case len(c.levels):
 		c.tally(level-1, refs)
@@ -214,13 +215,19 @@ func (c *chain) own(refs []uint64) []uint64 {
 	if c.classes == 0 {
 		return refs
 	}
-	kept := 0
+	kept := uint64(0)
 	for _, ref := range refs {
 		refs[kept] = ref
-		other := ref>>grains&c.classes ^ c.class
-		kept += int((other - 1) >> 63) // 1 if other is 0: a branch would be a guess
+		kept += c.isOwn(ref)
 	}
 	return refs[:kept]
+}
+
+// isOwn is 1 for a reference of the chain's class, else 0; a branch would be a
+// guess.
+func (c *chain) isOwn(ref uint64) uint64 {
+	other := ref>>grains&c.classes ^ c.class
+	return (other - 1) >> 63
 }
 
 // tally counts what a level handed on.

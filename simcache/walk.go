@@ -241,6 +241,10 @@ func (w *walk) stay(streams []*stream, i uint64) uint64 {
 // innermost loop wait for the first level.
 func (w *walk) pack(streams []*stream, from, every, iterations uint64) {
 	c, n := w.c, uint64(len(streams))
+	if n == 1 && c.classes != 0 {
+		w.packOwn(streams[0], from, every, iterations)
+		return
+	}
 	for n > 0 && iterations > 0 {
 		waiting := c.waiting[0]
 		if uint64(len(waiting))+n > batch {
@@ -256,8 +260,30 @@ func (w *walk) pack(streams []*stream, from, every, iterations uint64) {
 				addr += every * s.stride
 			}
 		}
-		c.waiting[0] = waiting[:len(waiting)+len(room)]
+		c.waiting[0] = waiting[:len(waiting)+len(c.own(room))]
 		from += now * every
+		iterations -= now
+	}
+}
+
+// packOwn is pack for one stream, of which only the chain's class waits.
+func (w *walk) packOwn(s *stream, from, every, iterations uint64) {
+	c := w.c
+	addr, rest := s.addr+from*s.stride, uint64(s.op)<<opBit|s.kind.dirties()&c.dirty
+	for iterations > 0 {
+		if len(c.waiting[0]) >= batch {
+			c.drain(0)
+		}
+		waiting := c.waiting[0]
+		room := waiting[len(waiting):cap(waiting)][:batch]
+		now, kept := min(uint64(len(room)), iterations), uint64(0)
+		for range now {
+			ref := addr>>c.grain<<grains | rest
+			room[kept] = ref
+			kept += c.isOwn(ref)
+			addr += every * s.stride
+		}
+		c.waiting[0] = waiting[:len(waiting)+int(kept)]
 		iterations -= now
 	}
 }

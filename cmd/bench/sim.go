@@ -66,7 +66,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 			if f.trace == "" {
 				return f.simulatePattern(cmd)
 			}
-			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "width", "passes", "exact"} {
+			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "width", "passes", "exact", "cores"} {
 				if cmd.Flags().Changed(name) {
 					return fmt.Errorf("--%s does not go with --trace", name)
 				}
@@ -85,6 +85,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
 	flags.StringVar(&f.exact, "exact", "auto", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
+	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
 	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
@@ -99,6 +100,7 @@ type simFlags struct {
 	order         string
 	width, passes int
 	exact         string
+	cores         int
 	trace, out    string
 	asJSON        bool
 }
@@ -115,6 +117,9 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err := atLeast("passes", f.passes, 1); err != nil {
 		return err
 	}
+	if err := atLeast("cores", f.cores, 1); err != nil {
+		return err
+	}
 	if f.exact != "auto" && f.exact != "brute" {
 		return fmt.Errorf("--exact %s: want auto or brute", f.exact)
 	}
@@ -126,7 +131,7 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	model.config.Brute = f.exact == "brute"
+	model.config.Brute, model.config.Cores = f.exact == "brute", f.cores
 	h, err := simcache.NewHierarchy(model.config)
 	if err != nil {
 		return err
