@@ -93,6 +93,7 @@ func TestGoldenMisses(t *testing.T) {
 					c := goldenConfig(t, levels)
 					c.WriteBacks = backs
 					h := newHierarchy(t, c)
+					simcache.LookUp(h)
 					g.run(t, h)
 					for i, l := range h.Levels() {
 						if l.Misses() != want[0][i] {
@@ -187,6 +188,7 @@ func BenchmarkObserve(b *testing.B) {
 func simulate(b *testing.B, g golden, c simcache.Config) {
 	for b.Loop() {
 		h := newHierarchy(b, c)
+		simcache.LookUp(h)
 		g.run(b, h)
 		h.Counts()
 	}

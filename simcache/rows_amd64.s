@@ -103,6 +103,8 @@ TEXT ·filterAVX2(SB), NOSPLIT, $32-72
 	MOVQ DX, pitch-8(SP)
 	MOVQ rows_ways(AX), CX
 	MOVQ CX, ways-24(SP)
+	MOVL rows_last(AX), DX
+	MOVL DX, last-32(SP)
 	DECQ CX
 	ANDQ $7, CX
 	NEGQ CX
@@ -141,7 +143,6 @@ fetched:
 
 next2:
 	PLACE(next2)
-	TAG
 	VPOR (R12), Y15, Y1
 	VPCMPEQD Y0, Y1, Y1
 	VMOVMSKPS Y1, DX
@@ -150,28 +151,25 @@ next2:
 	VMOVMSKPS Y2, CX
 	SHLL $8, CX
 	ORL  CX, DX               // the lane found, as a bit, or none
-	MOVQ l+0(FP), AX
-	MOVL rows_last(AX), CX
+	MOVL last-32(SP), CX
 	ORL  DX, CX
 	BSFL CX, CX               // the lane found, or the last way
-	MOVQ BX, AX               // a miss goes on as a read
-	ANDQ $-2, AX
-	MOVQ AX, (DI)
-	ANDL $2, AX               // but for write-backs
-	ORL  DX, AX
-	CMPL AX, $1
+	MOVL (R12)(CX*4), AX      // the tag found, or the victim
+	NEGQ CX
+	ANDL $1, AX
+	ORL  BX, AX
+	TESTL $3, AX
+	JNE  written2
+	MOVQ BX, (DI)             // goes on if none was found
+	CMPL DX, $1
 	SBBQ AX, AX
 	ANDL $8, AX
 	ADDQ AX, DI
-	MOVL (R12)(CX*4), AX      // the tag found, or the victim
-	NEGQ CX
-	TESTL $1, AX
-	JNE  dirty
+	VPXOR Y15, Y0, Y0         // clean
 
 move2:
 	LEAQ ·ones+60(SB), AX
 	LEAQ (AX)(CX*4), AX
-	VMOVD R11, X0
 	VMOVDQU -4(R12), Y1
 	VMOVDQU (R12), Y2
 	VPBLENDD $1, Y0, Y1, Y1
@@ -185,14 +183,28 @@ move2:
 	VMOVDQU Y1, (R12)
 	JMP  next2
 
-dirty:
+written2:                         // it, or the tag found, or the victim
 	TESTL DX, DX
-	JNE  stays
+	JNE  found2
+	TAG
+	VMOVD R11, X0
+	TESTL $2, BX
+	JNE  evict2
+	MISS
+
+evict2:
+	NEGQ CX
+	MOVL (R12)(CX*4), AX
+	NEGQ CX
+	TESTL $1, AX
+	JEQ  move2
 	EVICT
 	JMP  move2
 
-stays:
-	ORL  $1, R11
+found2:
+	TESTL $1, AX
+	JNE  move2                // stays or becomes dirty
+	VPXOR Y15, Y0, Y0
 	JMP  move2
 
 next1:

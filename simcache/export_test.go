@@ -1,0 +1,9 @@
+package simcache
+
+// LookUp makes a hierarchy of LRU levels look accesses up instead of proving
+// what they do, but for runs in one line, which its chain counts in bulk.
+func LookUp(h *Hierarchy) {
+	if p, ok := h.data.(*proving); ok {
+		h.data = p.chain
+	}
+}
