@@ -15,7 +15,7 @@ const many = 1 << 18
 //
 // It reports false, and has done nothing, where that does not hold: where a
 // reference may cross a line, so that one of its lines' misses moves the other
-// at the next level, or where a set count is no power of two.
+// at the next level, or where set counts have too few factors of two.
 func (c *chain) walkOnCores(n Nest) bool {
 	shift, classes := c.split()
 	if classes < 2 || n.Iterations()*len(n.Operands) < c.share || !c.newWalk(n).packed {
@@ -52,13 +52,11 @@ func (c *chain) walkOnCores(n Nest) bool {
 
 // split is the bits of an address that tell classes of sets apart, from the
 // lowest on, and how many classes there are. They are the highest of the
-// smallest level's set index, so that the rows of a class lie together.
+// smallest level's set index, so that the rows of a class lie together; of a set
+// count that is no power of two, its factors of two count.
 func (c *chain) split() (shift uint, classes int) {
 	span, line := uint(64), uint(0) // log2
 	for _, l := range c.levels {
-		if l.modulo {
-			return 0, 1
-		}
 		span, line = min(span, l.shift+l.bits), max(line, l.shift)
 	}
 	bits := min(uint(bits.Len(uint(max(c.cores, 1)))-1), max(span, line)-line)

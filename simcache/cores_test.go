@@ -20,7 +20,11 @@ func TestCores(t *testing.T) {
 			if seed%2 == 0 {
 				line = 64
 			}
-			levels = append(levels, Geometry{Size: line * ways << (1 + r.IntN(6)), Ways: ways, Line: line})
+			sets := 2 << r.IntN(6)
+			if r.IntN(6) == 0 {
+				sets = 2 + r.IntN(60) // modulo indexing, as a rule
+			}
+			levels = append(levels, Geometry{Size: line * ways * sets, Ways: ways, Line: line})
 		}
 		c := Config{WriteBacks: seed%2 == 0, Cores: 1 + r.IntN(9)}
 		one, more := newChain(levels, Config{WriteBacks: c.WriteBacks}), newChain(levels, c)

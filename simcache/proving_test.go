@@ -283,6 +283,102 @@ func TestProverRefusals(t *testing.T) {
 	}
 }
 
+// TestFetchBackWidens: what was proved of addresses whose tags are wider than 32
+// bits comes back to the chain.
+func TestFetchBackWidens(t *testing.T) {
+	exact, brute := hierarchies(t, Geometry{1 << 10, 2, 64}, Geometry{1 << 12, 2, 64})
+	for _, h := range []*Hierarchy{exact, brute} {
+		if _, err := h.Run(Nest{Trips: []int{64, 64}, Operands: []Operand{{Base: 1 << 45, Width: 4, Strides: []int{4, 512}}}}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(64) {
+			h.Access(Read, 1<<45+i*512, 1)
+		}
+	}
+	if _, proved := exact.Work(); proved == 0 {
+		t.Error("nothing was proved")
+	}
+	if wrong := same(exact, brute) + sameContents(exact, brute); wrong != "" {
+		t.Error(wrong)
+	}
+}
+
+// TestTLBSettlesLater: the TLB has a level more than the data, and so a pass
+// more until all are alike (TestSteadyIsTheThirdPass, with pages for lines).
+func TestTLBSettlesLater(t *testing.T) {
+	c := Config{Levels: []Level{{Geometry: Geometry{1 << 12, 8, 64}}}, TLB: []TLB{{Entries: 10, Ways: 5, Page: 4096}, {Entries: 8, Ways: 8, Page: 4096}}}
+	other := operand(1<<27, 4, 0)
+	nests := []Nest{
+		{Trips: []int{6}, Operands: []Operand{operand(0, 4, 2*4096), other}},
+		{Trips: []int{3}, Operands: []Operand{operand(4096, 4, 2*4096), other}},
+	}
+	exact, err := NewHierarchy(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exact.Passes(9, nests...); err != nil {
+		t.Fatal(err)
+	}
+	c.Brute = true
+	brute, err := NewHierarchy(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 9 {
+		for _, n := range nests {
+			if _, err := brute.Run(n); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, want := fmt.Sprint(exact.TLBs()), fmt.Sprint(brute.TLBs()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSteadyOfThreeLevels compares Steady with late passes.
+func TestSteadyOfThreeLevels(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(1500) {
+		d := randomDraw(seed, 24)
+		var c Config
+		for range 3 {
+			sets, ways := 1<<d(4), 2+d(6)
+			c.Levels = append(c.Levels, Level{Geometry: Geometry{Size: sets * ways * 32, Ways: ways, Line: 32}})
+		}
+		h, err := NewHierarchy(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var nests []Nest
+		for range 1 + d(3) {
+			nests = append(nests, d.nest(specsOf(h), 100))
+		}
+		got, err := h.Steady(nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, err := NewHierarchy(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want Counts
+		for range 7 {
+			want = Counts{}
+			for _, n := range nests {
+				counts, err := late.Run(n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = want.Add(total([][]Counts{counts}))
+			}
+		}
+		if got != want {
+			t.Fatalf("seed %d, %v, %+v: %+v, want %+v", seed, describe(c), nests, got, want)
+		}
+	}
+}
+
 // TestManyLevelsDecide is TestHierarchyDecides for one to three levels, modulo
 // indexing, write-backs and a TLB, which has an engine of its own; and Passes
 // is as many Runs.
@@ -304,6 +400,9 @@ func TestManyLevelsDecide(t *testing.T) {
 		}
 		if d.one(2) {
 			c.TLB = []TLB{{Entries: 8, Ways: 2, Page: 4096}, {Entries: 36, Ways: 6, Page: 4096}}
+		}
+		if len(c.Levels) > 1 && d.one(2) {
+			c.I1 = Geometry{Size: 4 * line, Ways: 2, Line: line}
 		}
 		exact, err := NewHierarchy(c)
 		if err != nil {
@@ -335,7 +434,16 @@ func TestManyLevelsDecide(t *testing.T) {
 					}
 				}
 			}
-			got, want := fmt.Sprint(exact.Levels(), exact.TLBs()), fmt.Sprint(brute.Levels(), brute.TLBs())
+			for range d(20) * d(2) { // single references in between
+				addr, kind := at+uint64(d(1<<12)), Kind(d(3))
+				for _, h := range []*Hierarchy{exact, brute} {
+					if c.I1 != (Geometry{}) {
+						h.Fetch(addr+1<<20, 4)
+					}
+					h.Access(kind, addr, 1)
+				}
+			}
+			got, want := fmt.Sprint(exact.Counts(), exact.Levels(), exact.TLBs()), fmt.Sprint(brute.Counts(), brute.Levels(), brute.TLBs())
 			if got != want {
 				t.Fatalf("seed %d, %+v, %d passes over %+v:\n%s, want\n%s", seed, c, passes, nests, got, want)
 			}

@@ -173,6 +173,28 @@ func TestNestEqualsItsAccesses(t *testing.T) {
 	t.Logf("%d sequences, %d accesses", rounds, accesses)
 }
 
+// TestLockstep: operands of one inner stride that start at one place of their
+// lines, and may come to another in the next round of an outer loop.
+func TestLockstep(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		d1, ll := randomCache(r, 64), randomCache(r, 64)
+		n := simcache.Nest{Trips: []int{1 + r.IntN(6), 1 + r.IntN(100)}}
+		for range 1 + r.IntN(3) {
+			n.Operands = append(n.Operands, simcache.Operand{Kind: simcache.Kind(r.IntN(3)), Base: 1<<20 + uint64(64*r.IntN(100)), Width: 4,
+				Strides: []int{4 * r.IntN(200), 4 << (seed % 3)}})
+		}
+		h, want := hierarchy(t, d1, ll), newPlain(d1, ll)
+		if _, err := h.Run(n); err != nil {
+			t.Fatal(err)
+		}
+		if walk(n, want.access); h.Counts() != want.counts {
+			t.Fatalf("seed %d: %+v, want %+v", seed, h.Counts(), want.counts)
+		}
+	}
+}
+
 // TestSteady compares Steady with the passes 3, 4 and 5 of the plain model.
 func TestSteady(t *testing.T) {
 	t.Parallel()
