@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/results"
@@ -59,24 +61,35 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible()
 			defer stop()
-			signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error like others
-			context.AfterFunc(ctx, stop)   // a second Ctrl-C ends at once
 			return f.run(ctx, cmd, suite)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.filter, "filter", "*", filterUsage)
-	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
-	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
-	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
+	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
 	f.pattern.add(flags)
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
 	f.geometry.add(flags)
 	return cmd
+}
+
+// addSuite adds the flags that say what of the suite is run, and how.
+func (f *runFlags) addSuite(flags *pflag.FlagSet) {
+	flags.StringVar(&f.filter, "filter", "*", filterUsage)
+	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
+	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
+	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
+}
+
+// interruptible is the context of a run, done at Ctrl-C.
+func interruptible() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error like others
+	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends at once
+	return ctx, stop
 }
 
 // suite is what the flags ask for: the suite, filtered, or one pattern.
@@ -114,18 +127,9 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 // run, and is left out if nothing was.
 func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.Comparison) error {
 	machine := results.ThisMachine()
-	patterns := make([][]access.Pattern, len(suite))
-	for i, c := range suite {
-		for _, b := range c {
-			p, err := lower(b.Spec)
-			if err != nil {
-				return err
-			}
-			if err := access.Measurable(p, machine.Available); err != nil {
-				return fmt.Errorf("%s: %w", b.Name, err)
-			}
-			patterns[i] = append(patterns[i], p)
-		}
+	patterns, err := lowerSuite(suite, machine)
+	if err != nil {
+		return err
 	}
 	if f.out == "" {
 		_, err := f.measure(ctx, cmd, suite, patterns, machine, cmd.OutOrStdout())
@@ -141,6 +145,25 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.C
 		return err
 	}
 	return errors.Join(err, file.Commit())
+}
+
+// lowerSuite makes the patterns of a suite, and refuses what cannot be timed
+// here.
+func lowerSuite(suite []access.Comparison, machine results.Machine) ([][]access.Pattern, error) {
+	patterns := make([][]access.Pattern, len(suite))
+	for i, c := range suite {
+		for _, b := range c {
+			p, err := lower(b.Spec)
+			if err != nil {
+				return nil, err
+			}
+			if err := access.Measurable(p, machine.Available); err != nil {
+				return nil, fmt.Errorf("%s: %w", b.Name, err)
+			}
+			patterns[i] = append(patterns[i], p)
+		}
+	}
+	return patterns, nil
 }
 
 // measure writes the head and then the comparisons, one after the other. It
@@ -228,6 +251,7 @@ func describe(m results.Machine, caches []simcache.Cache, s simcache.Settings) (
 		{Key: "goos", Value: m.GOOS},
 		{Key: "goarch", Value: m.GOARCH},
 		{Key: "cpu", Value: m.CPU},
+		{Key: "cpus", Value: strconv.Itoa(m.CPUs)},
 		{Key: "caches", Value: strings.Join(sizes, " ")},
 		{Key: "goversion", Value: m.GoVersion},
 		{Key: "sim-d1", Value: s.D1.String()},
