@@ -188,6 +188,18 @@ func (s *Set) Config() (map[string]string, error) {
 	return config, nil
 }
 
+// Better is 1 where higher values of a unit are better, and -1 where lower ones
+// are. Rates (.../s) are better higher unless something else is said.
+func Better(units benchfmt.UnitMetadataMap, unit string) int {
+	if b := units.GetBetter(unit); b != 0 {
+		return b
+	}
+	if strings.HasSuffix(unit, "/s") {
+		return 1
+	}
+	return -1
+}
+
 // A Stat sums up the samples of one benchmark in one unit.
 type Stat struct {
 	benchmath.Summary           // median and its 95% confidence interval; of an exact unit, the value

@@ -240,7 +240,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 			continue
 		}
 		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,
-			Verdict: Same, better: better(units, unit), old: a.Samples, new: b.Samples}
+			Verdict: Same, better: float64(results.Better(units, unit)), old: a.Samples, new: b.Samples}
 		if exact {
 			c.Old, c.New = worst(a.Samples, c.better), worst(b.Samples, c.better)
 			r.drift(c, "the baseline", a.Samples)
@@ -261,18 +261,6 @@ func (r *Report) drift(c Comparison, file string, samples []float64) {
 	if least, most := samples[0], samples[len(samples)-1]; least != most {
 		r.Drift = append(r.Drift, fmt.Sprintf("%s %s is from %v to %v in %s", c.Name, c.Unit, least, most, file))
 	}
-}
-
-// better is 1 where higher is better, else -1; rates are better higher unless
-// something else is said.
-func better(units benchfmt.UnitMetadataMap, unit string) float64 {
-	if b := units.GetBetter(unit); b != 0 {
-		return float64(b)
-	}
-	if strings.HasSuffix(unit, "/s") {
-		return 1
-	}
-	return -1
 }
 
 // worst takes the worst of ascending samples.
