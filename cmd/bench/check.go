@@ -158,14 +158,15 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 
 // label is a file with the commit and the time that it tells.
 func label(set *results.Set, file string) string {
+	text := file
 	for _, key := range []string{"commit", "date"} {
 		for _, c := range set.Comments[file] {
 			if c.Key == key {
-				file += fmt.Sprintf(", %s %.40s", key, c.Value)
+				text += fmt.Sprintf(", %s %.40s", key, c.Value)
 			}
 		}
 	}
-	return file
+	return text
 }
 
 // keep leaves in a set what a filter matches.

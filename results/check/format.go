@@ -95,14 +95,14 @@ const renew = "Something improved: renew the baseline (--update), so that it is 
 // WriteText writes a report for a terminal.
 func WriteText(w io.Writer, r *Report) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", printable(r.Baseline), printable(r.New))
+	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline), results.Printable(r.New))
 	for _, v := range []Verdict{Regression, Improvement} {
 		for _, c := range r.Of(v) {
-			fmt.Fprintf(&b, "%-11s %s %s\n", v, printable(c.Name), c.values())
+			fmt.Fprintf(&b, "%-11s %s %s\n", v, results.Printable(c.Name), c.values())
 		}
 	}
 	for _, note := range r.Notes() {
-		fmt.Fprintf(&b, "%s\n", printable(note))
+		fmt.Fprintf(&b, "%s\n", results.Printable(note))
 	}
 	fmt.Fprintf(&b, "%s\n", r.Summary())
 	if len(r.Of(Improvement)) > 0 && len(r.Of(Regression)) == 0 {
@@ -116,7 +116,7 @@ func WriteText(w io.Writer, r *Report) error {
 func (c Comparison) values() string {
 	old, new := c.number(c.Old), c.number(c.New)
 	if c.Exact {
-		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, printable(c.Unit), c.percent())
+		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, results.Printable(c.Unit), c.percent())
 	}
 	return fmt.Sprintf("%s -> %s (%s, p=%.3g n=%d+%d)", old, new, c.percent(), c.P, c.OldN, c.NewN)
 }
@@ -130,7 +130,7 @@ func (c Comparison) number(v float64) string {
 		}
 		return strconv.FormatFloat(v, format, -1, 64)
 	}
-	return printable(results.Scale(v, c.Unit))
+	return results.Printable(results.Scale(v, c.Unit))
 }
 
 func (c Comparison) percent() string {
@@ -138,17 +138,6 @@ func (c Comparison) percent() string {
 		return "from 0"
 	}
 	return fmt.Sprintf("%+.4g%%", c.Change*100)
-}
-
-// printable replaces what a terminal or a page would not show as it stands,
-// such as escape sequences and marks that turn the direction of writing.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
 }
 
 // listed is how many rows a table or list in Markdown has at most: a comment
@@ -212,7 +201,7 @@ const longest = 200
 // table's cell, or call somebody is written as a character reference, which
 // never is (CommonMark 0.31, 2.5).
 func code(text string) string {
-	runes := []rune(printable(text))
+	runes := []rune(results.Printable(text))
 	if len(runes) > longest {
 		runes = append(runes[:longest-1:longest-1], '…')
 	}
@@ -317,7 +306,7 @@ type (
 func WriteJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: "bench check"}
 	for _, c := range r.Comparisons {
-		j := junitCase{Class: printable(c.Unit), Name: printable(c.Name), Out: c.values()}
+		j := junitCase{Class: results.Printable(c.Unit), Name: results.Printable(c.Name), Out: c.values()}
 		if c.Verdict == Regression {
 			j.Failure = &junitMessage{c.values(), string(Regression)}
 			s.Failures++
@@ -325,12 +314,12 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		s.Cases = append(s.Cases, j)
 	}
 	for _, name := range slices.Concat(r.Vanished, r.Appeared) {
-		s.Cases = append(s.Cases, junitCase{Class: "in one file only", Name: printable(name), Skipped: &junitMessage{Message: "in one of the files only"}})
+		s.Cases = append(s.Cases, junitCase{Class: "in one file only", Name: results.Printable(name), Skipped: &junitMessage{Message: "in one of the files only"}})
 		s.Skipped++
 	}
 	for _, why := range []string{r.NoTimes, r.NoExact} {
 		if why != "" {
-			s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: printable(why), Skipped: &junitMessage{Message: printable(why)}})
+			s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: results.Printable(why), Skipped: &junitMessage{Message: results.Printable(why)}})
 			s.Skipped++
 		}
 	}
