@@ -32,6 +32,8 @@ where it is missing, so a folder can be merged, mirrored or kept in git.`,
   bench history trend
   bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32
   bench history export --commit 1106646 > old.txt`,
+		Args: cobra.NoArgs, // or an unknown verb would print the help
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "folder of the history")
 	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir), newHistoryTrend(&dir), newHistoryExport(&dir))
