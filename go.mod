@@ -3,6 +3,7 @@ module github.com/stridebench/stridebench
 go 1.26.0
 
 require (
+	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
 	github.com/klauspost/cpuid/v2 v2.4.2
 	github.com/montanaflynn/stats v0.14.0

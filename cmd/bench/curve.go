@@ -11,8 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
@@ -78,7 +76,10 @@ func (c *curve) watch(records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Re
 	if c == nil {
 		return records
 	}
-	line := min(c.settings.I1.Line, c.settings.D1.Line, c.settings.LL.Line)
+	line := min(c.settings.D1.Line, c.settings.LL.Line)
+	if i1 := c.settings.I1.Line; i1 > 0 { // a config file may have none
+		line = min(line, i1)
+	}
 	return func(yield func(trace.Record, error) bool) {
 		for r, err := range records {
 			if err == nil && r.Kind != trace.Fetch {
@@ -162,7 +163,6 @@ func (c *curve) print(w io.Writer) error {
 	if j.Sets > 1 {
 		shape, unit = fmt.Sprintf("%d sets", j.Sets), "ways"
 	}
-	english := message.NewPrinter(language.English) // commas, as in the summary
 	english.Fprintf(w, "\nLRU, %s, lines of %d B: %d refs to %d lines (%s), %d cold misses\n",
 		shape, j.Line, j.Refs, j.Lines, results.Bytes(int(j.Lines)*j.Line), j.Cold)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -13,7 +13,8 @@ import (
 
 func newMachine() *cobra.Command {
 	var geometry geometryFlags
-	var asJSON bool
+	var asJSON, presets bool
+	var preset string
 	cmd := &cobra.Command{
 		Use:   "machine",
 		Short: "Print what is known of the CPU and its caches, and from where",
@@ -22,12 +23,26 @@ sim and run would simulate here, each with where the figures come from: a flag,
 sysfs (the Linux kernel), cpuid, or a default where neither knows.
 
 A last level whose set count is no power of two is rounded as Cachegrind does:
-the power of two below, and ways so that the size is about kept.`,
+the power of two below, and ways so that the size is about kept.
+
+--presets lists the other machines that sim --preset knows, and --preset NAME
+prints the description of one, with its sources, to copy and change for sim
+--config.`,
 		Example: `  bench machine
   bench machine --json
-  bench machine --LL 8388608,16,64`,
+  bench machine --LL 8388608,16,64
+  bench machine --presets
+  bench machine --preset amd-zen3 > my.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case presets && asJSON:
+				return writePresetsJSON(cmd.OutOrStdout())
+			case presets || preset == "list":
+				return writePresets(cmd.OutOrStdout())
+			case preset != "":
+				return writePreset(cmd.OutOrStdout(), preset)
+			}
 			caches := simcache.Detect()
 			facts := results.ThisMachine().Facts()
 			settings := geometry.settings(caches)
@@ -38,6 +53,8 @@ the power of two below, and ways so that the size is about kept.`,
 		},
 	}
 	geometry.add(cmd.Flags())
+	cmd.Flags().BoolVar(&presets, "presets", false, "list the machines that sim --preset knows")
+	cmd.Flags().StringVar(&preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -53,6 +70,11 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []simcache.Cache, s 
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", cacheName(c), results.Bytes(c.Geometry.Size), c.Geometry.Ways,
 			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
 	}
+	fmt.Fprintln(t, "\ndata TLB\tentries\tways\tpage\treach\tfrom")
+	for _, p := range dataTLB() {
+		fmt.Fprintf(t, "level %d\t%d\t%d\t%s\t%s\t%s\n", p.Level, p.TLB.Entries, p.TLB.Ways, results.Bytes(p.TLB.Page),
+			results.Bytes(p.TLB.Entries*p.TLB.Page), p.Source)
+	}
 	fmt.Fprintln(t, "\nsimulated\tsize\tways\tsets\tline\tflag\tfrom")
 	for _, n := range []struct {
 		name    string
@@ -62,6 +84,11 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []simcache.Cache, s 
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, results.Bytes(g.Size), g.Ways, g.Sets(), g.Line, n.name, g, n.setting.Source)
 	}
 	return t.Flush()
+}
+
+// dataTLB is this CPU's, for pages of 4 KiB and of 2 MiB.
+func dataTLB() []simcache.PageCache {
+	return append(simcache.DetectTLB(4<<10), simcache.DetectTLB(2<<20)...)
 }
 
 func sharedBy(cpus int) string {
@@ -89,6 +116,17 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []simcache.Cache
 		Shared int             `json:"shared"`
 		Source simcache.Source `json:"source"`
 	}
+	type jsonPages struct {
+		Level   int             `json:"level"`
+		Entries int             `json:"entries"`
+		Ways    int             `json:"ways"`
+		Page    int             `json:"page"`
+		Source  simcache.Source `json:"source"`
+	}
+	pages := []jsonPages{}
+	for _, p := range dataTLB() {
+		pages = append(pages, jsonPages{p.Level, p.TLB.Entries, p.TLB.Ways, p.TLB.Page, p.Source})
+	}
 	list := []jsonCache{}
 	for _, c := range caches {
 		g := c.Geometry
@@ -97,6 +135,7 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []simcache.Cache
 	return writeJSON(w, struct {
 		Machine   []results.Fact         `json:"machine"`
 		Caches    []jsonCache            `json:"caches"`
+		TLB       []jsonPages            `json:"tlb"`
 		Simulated map[string]jsonSetting `json:"simulated"`
-	}{facts, list, map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}})
+	}{facts, list, pages, map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}})
 }

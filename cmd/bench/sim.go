@@ -35,6 +35,8 @@ Cachegrind's of the same program, to the last count.
 
 ` + curveHelp + `
 
+` + hierarchyHelp + `
+
 View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  # by rows and by columns, as in the articles
   bench sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order row
@@ -52,10 +54,15 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 
 ` + curveExample + `
 
+` + hierarchyExample + `
+
   # what is touched, loop by loop
   bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.hierarchy.preset == "list" {
+				return writePresets(cmd.OutOrStdout())
+			}
 			if f.trace == "" {
 				return f.simulatePattern(cmd)
 			}
@@ -75,6 +82,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
 	f.geometry.add(flags)
+	f.hierarchy.add(flags)
 	f.curve.add(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
@@ -85,6 +93,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 type simFlags struct {
 	pattern       patternFlags
 	geometry      geometryFlags
+	hierarchy     hierarchyFlags
 	curve         curveFlags
 	order         string
 	width, passes int
@@ -108,12 +117,15 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	settings := f.geometry.settings(simcache.Detect())
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(settings.D1.Geometry, settings.LL.Geometry)})
+	model, err := f.hierarchy.model(cmd, &f.geometry)
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(cmd, settings)
+	h, err := simcache.NewHierarchy(model.config)
+	if err != nil {
+		return err
+	}
+	curve, err := f.curve.start(cmd, model.settings)
 	if err != nil {
 		return err
 	}
@@ -132,13 +144,14 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 			}
 		}
 	}
-	if err := f.writeOut(settings, lines); err != nil {
+	if err := f.writeOut(model.config, lines); err != nil {
 		return err
 	}
+	outcome := model.outcome(h, lines, p.Nests, f.passes)
 	if f.asJSON {
-		return writeSimJSON(cmd.OutOrStdout(), p, settings, f.passes, h.Counts(), curve.json())
+		return writeSimJSON(cmd.OutOrStdout(), p, outcome, curve.json())
 	}
-	if _, err := io.WriteString(cmd.OutOrStdout(), h.Counts().DataSummary()); err != nil {
+	if err := outcome.print(cmd.OutOrStdout(), simcache.Counts.DataSummary); err != nil {
 		return err
 	}
 	return curve.print(cmd.OutOrStdout())
@@ -166,44 +179,52 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 		defer file.Close()
 		input = file
 	}
-	settings := f.geometry.settings(simcache.Detect())
-	config := f.config(settings)
-	config.ZeroTags = true
-	curve, err := f.curve.start(cmd, settings)
+	model, err := f.hierarchy.model(cmd, &f.geometry)
 	if err != nil {
 		return err
 	}
-	counts, err := trace.Replay(config, curve.watch(trace.Records(input, f.trace)))
+	model.config.ZeroTags = true
+	if model.config.Check() != nil { // it is for Cachegrind's kind of levels
+		model.config.ZeroTags = false
+	}
+	h, err := simcache.NewHierarchy(model.config)
 	if err != nil {
+		return err
+	}
+	curve, err := f.curve.start(cmd, model.settings)
+	if err != nil {
+		return err
+	}
+	if err := trace.Feed(h, model.config, curve.watch(trace.Records(input, f.trace))); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
-	if err := f.writeOut(settings, []simcache.Line{{Function: f.trace, Counts: counts}}); err != nil {
+	lines := []simcache.Line{{Function: f.trace, Counts: h.Counts()}}
+	if err := f.writeOut(model.config, lines); err != nil {
 		return err
 	}
+	outcome := model.outcome(h, lines, nil, 1)
 	if f.asJSON {
+		s := model.settings
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Counts   simcache.Counts        `json:"counts"`
 			Geometry map[string]jsonSetting `json:"geometry"`
-			Curve    *jsonCurve             `json:"curve,omitempty"`
-		}{counts, map[string]jsonSetting{"I1": toJSONSetting(settings.I1), "D1": toJSONSetting(settings.D1), "LL": toJSONSetting(settings.LL)}, curve.json()})
+			jsonOutcome
+			Curve *jsonCurve `json:"curve,omitempty"`
+		}{h.Counts(), map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, outcome.json(), curve.json()})
 	}
-	if _, err := io.WriteString(cmd.OutOrStdout(), counts.Summary()); err != nil {
+	if err := outcome.print(cmd.OutOrStdout(), simcache.Counts.Summary); err != nil {
 		return err
 	}
 	return curve.print(cmd.OutOrStdout())
 }
 
-func (f *simFlags) config(s simcache.Settings) simcache.Config {
-	return simcache.Config{I1: s.I1.Geometry, Levels: simcache.TwoLevels(s.D1.Geometry, s.LL.Geometry)}
-}
-
 // writeOut writes the file for cg_annotate, if one is wanted.
-func (f *simFlags) writeOut(s simcache.Settings, lines []simcache.Line) error {
+func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
 	if f.out == "" {
 		return nil
 	}
 	var b bytes.Buffer
-	if err := simcache.WriteOut(&b, f.config(s), strings.Join(os.Args, " "), lines...); err != nil {
+	if err := simcache.WriteOut(&b, c, strings.Join(os.Args, " "), lines...); err != nil {
 		return err
 	}
 	if err := results.WriteFile(f.out, b.Bytes()); err != nil {
@@ -236,7 +257,7 @@ type jsonOperand struct {
 	Strides []int  `json:"strides"`
 }
 
-func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int, counts simcache.Counts, curve *jsonCurve) error {
+func writeSimJSON(w io.Writer, p access.Pattern, o outcome, curve *jsonCurve) error {
 	nests := []jsonNest{}
 	for _, n := range p.Nests {
 		j := jsonNest{Trips: n.Trips}
@@ -249,9 +270,10 @@ func writeSimJSON(w io.Writer, p access.Pattern, s simcache.Settings, passes int
 		Counts   simcache.Counts        `json:"counts"`
 		Geometry map[string]jsonSetting `json:"geometry"`
 		Passes   int                    `json:"passes"`
-		Nests    []jsonNest             `json:"nests"`
-		Curve    *jsonCurve             `json:"curve,omitempty"`
-	}{counts, map[string]jsonSetting{"D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, passes, nests, curve})
+		jsonOutcome
+		Nests []jsonNest `json:"nests"`
+		Curve *jsonCurve `json:"curve,omitempty"`
+	}{o.counts, map[string]jsonSetting{"D1": toJSONSetting(o.settings.D1), "LL": toJSONSetting(o.settings.LL)}, o.passes, o.json(), nests, curve})
 }
 
 func writeJSON(w io.Writer, value any) error {

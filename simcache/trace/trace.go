@@ -191,15 +191,23 @@ func (w *Writer) Write(r Record) error {
 // Flush writes what is buffered.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
-// Replay simulates a trace as Cachegrind simulates the program that it is of:
-// accesses in order, a modify as one read, and data wider than the smallest
-// line of the three caches clipped to it (cachegrind/cg_main.c). The hierarchy
-// must have an I1 if the trace has fetches.
+// Replay simulates a trace from cold caches and returns the counts; see Feed.
 func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Counts, error) {
 	h, err := simcache.NewHierarchy(c)
 	if err != nil {
 		return simcache.Counts{}, err
 	}
+	if err := Feed(h, c, records); err != nil {
+		return simcache.Counts{}, err
+	}
+	return h.Counts(), nil
+}
+
+// Feed simulates a trace on a hierarchy made of c as Cachegrind simulates the
+// program that it is of: accesses in order, a modify as one read, and data wider
+// than the smallest line of all caches clipped to it (cachegrind/cg_main.c). The
+// hierarchy must have an I1 if the trace has fetches.
+func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error]) error {
 	hasI1 := c.I1 != simcache.Geometry{}
 	line := math.MaxInt
 	if hasI1 {
@@ -210,19 +218,21 @@ func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Count
 	}
 	for r, err := range records {
 		if err != nil {
-			return simcache.Counts{}, err
+			return err
 		}
 		size := min(r.Size, line)
 		switch {
 		case r.Kind == Fetch && !hasI1:
-			return simcache.Counts{}, errors.New("the trace has instruction fetches, and no I1 is simulated")
+			return errors.New("the trace has instruction fetches, and no I1 is simulated")
 		case r.Kind == Fetch:
 			h.Fetch(r.Addr, size)
 		case r.Kind == Write:
 			h.Access(simcache.Write, r.Addr, size)
+		case r.Kind == Modify:
+			h.Access(simcache.Modify, r.Addr, size) // a read that leaves a dirty line
 		default:
 			h.Access(simcache.Read, r.Addr, size)
 		}
 	}
-	return h.Counts(), nil
+	return nil
 }

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+const hierarchyHelp = `With --preset or --config, another machine's caches are simulated instead of D1
+and LL: any number of levels, replacement policies, inclusion, write policies,
+prefetchers, a TLB. A config file is YAML; 'bench machine --preset NAME' prints
+that of a preset, to copy and change, and docs/simulator.md tells the format.
+
+--observe, --writebacks and --tlb count more, in tables by level, by tensor and of
+the TLB that follow the summary. --explain turns all of them on and says in words
+what the counts mean. Observing is slow: 1 to 5 M accesses/s.`
+
+const hierarchyExample = `  # a column of a power-of-two matrix: why it misses, and what would help
+  bench sim --shape 512x512 --order col --explain
+
+  # on another machine; on one of your own
+  bench sim --preset list
+  bench sim --preset amd-zen3 --shape 4096x4096 --op copy --view 't()'
+  bench machine --preset amd-zen3 > my.yaml
+  bench sim --config my.yaml --shape 4096x4096 --op copy --view 't()' --observe classes,sets`
+
+// hierarchyFlags say what is simulated besides D1 and LL, and what is counted.
+type hierarchyFlags struct {
+	preset, config           string
+	observe                  parsed[simcache.Observe]
+	page                     parsed[int]
+	writeBacks, tlb, explain bool
+}
+
+func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
+	f.observe = parsed[simcache.Observe]{parse: parseObserve, kind: "list"}
+	f.page = parsed[int]{parse: machines.ParseSize, kind: "size", value: 4096, text: "4KiB"}
+	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from --preset list")
+	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes (docs/simulator.md)")
+	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines fetched)")
+	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level")
+	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: that of the preset or config, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")
+	flags.Var(&f.page, "page", "page size of this CPU's TLB, such as 4KiB or 2MiB; with --tlb or --explain")
+	flags.BoolVar(&f.explain, "explain", false, "observe all, and say in words what the counts mean")
+}
+
+var observations = []struct {
+	name string
+	flag simcache.Observe
+}{{"classes", simcache.Classes}, {"sets", simcache.SetMisses}, {"bytes", simcache.UsedBytes}}
+
+const observeAll = simcache.Classes | simcache.SetMisses | simcache.UsedBytes
+
+func parseObserve(text string) (simcache.Observe, error) {
+	var all simcache.Observe
+next:
+	for word := range strings.SplitSeq(text, ",") {
+		for _, o := range observations {
+			if o.name == word {
+				all |= o.flag
+				continue next
+			}
+		}
+		return 0, fmt.Errorf("%q cannot be observed (want classes, sets, bytes, or several joined by commas)", word)
+	}
+	return all, nil
+}
+
+// A model is what is simulated, and why.
+type model struct {
+	config   simcache.Config
+	settings simcache.Settings // I1, the first level and the last, with their sources
+	machine  machines.Machine  // of a preset or config file
+	pages    []simcache.Source // of the TLB's levels
+	plain    bool              // D1 and LL, and their counts: Cachegrind's summary says it all
+	explain  bool
+}
+
+// model puts the flags together.
+func (f *hierarchyFlags) model(cmd *cobra.Command, g *geometryFlags) (model, error) {
+	m, err := f.base(cmd, g)
+	if err != nil {
+		return m, err
+	}
+	m.explain = f.explain
+	m.config.Observe = f.observe.value
+	if f.explain {
+		m.config.Observe = observeAll
+	}
+	if err := f.addTLB(&m); err != nil {
+		return m, err
+	}
+	withBacks := m.config
+	withBacks.WriteBacks = true
+	if err := withBacks.Check(); err == nil && (f.explain || f.writeBacks) {
+		m.config = withBacks
+	} else if f.writeBacks {
+		return m, fmt.Errorf("--writebacks: %w", err)
+	}
+	m.plain = f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks && !f.tlb && !f.explain
+	return m, nil
+}
+
+// base is the caches, from a preset, a file, or flags and this CPU.
+func (f *hierarchyFlags) base(cmd *cobra.Command, g *geometryFlags) (model, error) {
+	which, source := "--preset "+f.preset, simcache.Source("preset "+f.preset)
+	var m machines.Machine
+	var err error
+	switch {
+	case f.preset == "" && f.config == "":
+		s := g.settings(simcache.Detect())
+		return model{settings: s, config: simcache.Config{I1: s.I1.Geometry, Levels: simcache.TwoLevels(s.D1.Geometry, s.LL.Geometry)}}, nil
+	case f.preset != "" && f.config != "":
+		return model{}, errors.New("--preset and --config both name the caches: give one of them")
+	case f.preset != "":
+		m, err = machines.Preset(f.preset)
+	default:
+		which, source = "--config", simcache.Source("config "+f.config)
+		m, err = readMachine(f.config)
+	}
+	for _, name := range []string{"I1", "D1", "LL"} {
+		if cmd.Flags().Changed(name) {
+			return model{}, fmt.Errorf("--%s does not go with %s, which names all caches (copy the description with 'bench machine --preset NAME', change it, and give it as --config)", name, which)
+		}
+	}
+	if err != nil {
+		return model{}, fmt.Errorf("%s: %w", strings.Fields(which)[0], err)
+	}
+	levels := m.Config.Levels
+	return model{config: m.Config, machine: m, settings: simcache.Settings{
+		I1: simcache.Setting{Geometry: m.Config.I1, Source: source},
+		D1: simcache.Setting{Geometry: levels[0].Geometry, Source: source},
+		LL: simcache.Setting{Geometry: levels[len(levels)-1].Geometry, Source: source},
+	}}, nil
+}
+
+func readMachine(file string) (machines.Machine, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return machines.Machine{}, err
+	}
+	return machines.Parse(file, text)
+}
+
+// addTLB takes this CPU's TLB where one is asked for and none described.
+func (f *hierarchyFlags) addTLB(m *model) error {
+	wanted := f.tlb || f.explain
+	switch {
+	case f.page.set && len(m.config.TLB) > 0:
+		return fmt.Errorf("--page %s: %s has a TLB and page size of its own", f.page.text, m.settings.D1.Source)
+	case f.page.set && !wanted:
+		return fmt.Errorf("--page %s goes with --tlb or --explain", f.page.text)
+	}
+	for range m.config.TLB {
+		m.pages = append(m.pages, m.settings.D1.Source)
+	}
+	if !wanted || len(m.config.TLB) > 0 {
+		return nil
+	}
+	for _, p := range simcache.DetectTLB(f.page.value) {
+		m.config.TLB = append(m.config.TLB, p.TLB)
+		m.pages = append(m.pages, p.Source)
+	}
+	if err := m.config.Check(); err != nil {
+		return fmt.Errorf("--page %s: %w", f.page.text, err)
+	}
+	return nil
+}
+
+// observed reports whether all of these are observed.
+func (m *model) observed(o simcache.Observe) bool { return m.config.Observe&o == o }
+
+// names are the words of what is observed, for JSON.
+func (m *model) names() []string {
+	names := []string{}
+	for _, o := range observations {
+		if m.observed(o.flag) {
+			names = append(names, o.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,173 @@
+package explain
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// advice says what would help: another order, tiles, padding, blocks; or that
+// nothing would.
+func (r Run) advice(walks []walk) string {
+	var text []string
+	for _, w := range walks {
+		if a := r.help(w); a != "" && !slices.Contains(text, a) {
+			text = append(text, a)
+		}
+	}
+	if text == nil {
+		text = append(text, r.nothing())
+	}
+	if text[0] == "" {
+		return ""
+	}
+	return "What would help: " + sentences(text...)
+}
+
+// help is for a tensor whose lines are lost from the first level before the
+// walk comes back to them.
+func (r Run) help(w walk) string {
+	c := r.Config.Levels[0]
+	loop := w.returns(c.Line)
+	if loop < 0 || loop == 0 && r.Passes > 1 {
+		return ""
+	}
+	crowd := w.within(loop).reach(c.Line).fate(c)
+	switch {
+	case crowd.fate == kept:
+		return ""
+	case w.stride(w.inner()) < c.Line:
+		return r.blocks(w, loop)
+	case r.agreed(w, loop):
+		if pad := r.pad(w, loop, crowd); pad != "" {
+			return r.order(w, loop) + " Or, if the order is to stay, " + pad
+		}
+		return r.order(w, loop)
+	}
+	if pad := r.pad(w, loop, crowd); pad != "" {
+		return "P" + pad[1:]
+	}
+	return r.tiles(w, loop)
+}
+
+// agreed reports whether a loop steps within a line for all tensors, so that it
+// could be the inner one.
+func (r Run) agreed(w walk, loop int) bool {
+	for op := range w.Operands {
+		if (walk{w.Nest, op}).stride(loop) >= r.Config.Levels[0].Line {
+			return false
+		}
+	}
+	return true
+}
+
+func (r Run) order(w walk, loop int) string {
+	name := w.operand().Tensor
+	return say("Walk %s with the loop that steps %d B innermost (another order, or another layout of %s): then %d accesses in a row share a line, and about %d miss in %s.",
+		name, w.stride(loop), name, r.Config.Levels[0].Line/max(w.stride(loop), w.operand().Width), r.footprint(w), r.Levels[0].Name)
+}
+
+// footprint is about how many lines of the first level the operand touches in a
+// pass.
+func (r Run) footprint(w walk) int {
+	return estimate(w.operand(), w.Trips, r.Config.Levels[0].Line)
+}
+
+// tileSizes are tried, the largest first.
+var tileSizes = []int{64, 32, 16}
+
+// tiles is for tensors that want different loops innermost.
+func (r Run) tiles(w walk, loop int) string {
+	c := r.Config.Levels[0]
+	inner := w.within(w.inner() - 1)
+	keeps := func(tile, stride int) bool {
+		return inner.with(tile, stride).reach(c.Line).fate(c).fate == kept
+	}
+	stride := w.operand().Strides[w.inner()]
+	for _, tile := range tileSizes {
+		if tile < w.Trips[w.inner()] && keeps(tile, stride) {
+			return say("The tensors want different loops innermost. Walk in tiles, such as %d x %d elements: %d lines of %s at a time stay in %s until they are used up, and about %d of its accesses miss.",
+				tile, tile, tile, w.operand().Tensor, r.Levels[0].Name, r.footprint(w))
+		}
+	}
+	for _, tile := range tileSizes {
+		if pad := padding(c, func(more int) bool { return keeps(tile, longer(stride, more)) }); pad > 0 && tile <= w.Trips[w.inner()] {
+			return say("Tiles alone do not help: the lines of %d steps of %d B already crowd the same sets of %s. Tiles of %d x %d elements do once the rows of %s are %s longer, %d B: about %d of its accesses then miss.",
+				tile, w.stride(w.inner()), r.Levels[0].Name, tile, tile, w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner())+pad, r.footprint(w))
+		}
+	}
+	return ""
+}
+
+// pad is for lines that the level would hold, were they not bound to few sets.
+func (r Run) pad(w walk, loop int, crowd crowd) string {
+	if crowd.fate != crowded {
+		return ""
+	}
+	c := r.Config.Levels[0]
+	inside := w.within(loop)
+	stride := w.operand().Strides[w.inner()]
+	pad := padding(c, func(more int) bool {
+		return inside.with(w.Trips[w.inner()], longer(stride, more)).reach(c.Line).fate(c).fate == kept
+	})
+	if pad == 0 {
+		return ""
+	}
+	sets := inside.with(w.Trips[w.inner()], longer(stride, pad)).reach(c.Line).fate(c).sets
+	return say("pad the rows of %s by %s: steps of %d B instead of %d spread over %d sets instead of %d, and %s keeps the lines until they are used up.",
+		w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner())+pad, w.stride(w.inner()), sets, crowd.sets, r.Levels[0].Name)
+}
+
+// padding is the fewest bytes, in lines, that are enough; 0 if none is.
+func padding(c simcache.Level, enough func(more int) bool) int {
+	for lines := 1; lines <= 32; lines++ {
+		if enough(lines * c.Line) {
+			return lines * c.Line
+		}
+	}
+	return 0
+}
+
+// longer is a stride of more bytes in its direction.
+func longer(stride, more int) int {
+	if stride < 0 {
+		return stride - more
+	}
+	return stride + more
+}
+
+func elements(bytes int, op simcache.Operand) string {
+	return say("%s of %d B", plural(bytes/op.Width, "element"), op.Width)
+}
+
+// blocks is for a tensor that the inner loop walks well, but too long for the
+// first level to keep it until the loop starts over.
+func (r Run) blocks(w walk, loop int) string {
+	c := r.Config.Levels[0]
+	inside := w.within(loop)
+	inner := w.stride(w.inner())
+	for trips := w.Trips[w.inner()] / 2; trips*inner >= 2*c.Line; trips /= 2 {
+		block := inside.with(trips, w.operand().Strides[w.inner()])
+		if block.reach(c.Line).fate(c).fate == kept {
+			return say("Walk in blocks of up to %d steps of the inner loop (a tile of that width): %s still has the lines of %s when the block starts over, and about %d of its accesses miss.",
+				trips, r.Levels[0].Name, w.operand().Tensor, r.footprint(w))
+		}
+	}
+	return ""
+}
+
+// nothing says that all is well, or what is wasted all the same.
+func (r Run) nothing() string {
+	l := r.Levels[0]
+	if r.Config.Observe&simcache.Classes == 0 || l.Misses() == 0 || l.Compulsory*10 < l.Misses()*9 {
+		return ""
+	}
+	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() < 0.5 {
+		return say("the walk touches %.1f of the %d B of a line, and each line once. Only a layout in which these elements lie together (a contiguous copy, if they are walked more than once) needs fewer lines.",
+			l.UsedPart()*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line)
+	}
+	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() > 0.9 {
+		return say("nothing in layout or order. Lines are fetched into %s once and used whole; %d misses are what so many bytes cost.", l.Name, l.Misses())
+	}
+	return ""
+}

@@ -1,0 +1,237 @@
+// Package explain says in words what the counts of a simulation mean: which
+// tensor misses at which level and why, from the counts and from the loops that
+// were walked.
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A Run is what was simulated and counted.
+type Run struct {
+	Config  simcache.Config
+	Levels  []simcache.LevelCounts // of Hierarchy.Levels
+	TLB     []simcache.LevelCounts // of Hierarchy.TLBs, if there is one
+	Tensors []simcache.Line        // counts of each tensor
+	Nests   []simcache.Nest        // of one pass; none for a trace
+	Passes  int
+}
+
+// Text returns the paragraphs: the tensors, the levels, the TLB, memory, and
+// what would help. Sentences without anything to say are left out; with more in
+// Config.Observe and Config.WriteBacks there is more to say.
+func (r Run) Text() []string {
+	var paragraphs []string
+	add := func(p string) {
+		if p != "" {
+			paragraphs = append(paragraphs, p)
+		}
+	}
+	walks := r.walks()
+	for _, w := range walks {
+		add(r.tensor(w))
+	}
+	for i := range r.Levels {
+		add(r.level(i))
+	}
+	add(r.pages(walks))
+	add(r.memory())
+	if walks != nil {
+		add(r.advice(walks))
+	}
+	return paragraphs
+}
+
+var english = message.NewPrinter(language.English)
+
+// say formats with commas in numbers.
+func say(format string, args ...any) string { return english.Sprintf(format, args...) }
+
+// size writes bytes with a unit, and decimals where they say something.
+func size[T int | uint64](bytes T) string {
+	n, unit := float64(bytes), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if n < 1024 {
+			break
+		}
+		n, unit = n/1024, u
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", n), ".0") + " " + unit
+}
+
+func percent(n, of uint64) string {
+	return fmt.Sprintf("%.2f%%", 100*float64(n)/float64(max(of, 1)))
+}
+
+// list joins words as a sentence does.
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// sentences joins those that are not empty.
+func sentences(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
+}
+
+// plural is "1 line", "2 lines".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return say("%d %ss", n, what)
+}
+
+// level says by what cause a level missed, what of its lines was used, and how
+// the misses fall on its sets.
+func (r Run) level(i int) string {
+	l, c := r.Levels[i], r.Config.Levels[i]
+	if l.Refs() == 0 {
+		return say("%s: nothing gets this far.", l.Name)
+	}
+	intro := say("%s (%s: %d sets of %s of %d B) misses %d of the %d references that reach it (%s).",
+		l.Name, size(c.Size), c.Sets(), plural(c.Ways, "line"), c.Line, l.Misses(), l.Refs(), percent(l.Misses(), l.Refs()))
+	if l.Misses() == 0 {
+		return say("%s (%s) has all of the %d references that reach it.", l.Name, size(c.Size), l.Refs())
+	}
+	return sentences(intro, r.causes(i), r.fits(i), r.used(i), r.spread(i), helpers(l))
+}
+
+// fits compares all that is touched with the level.
+func (r Run) fits(i int) string {
+	first, c := r.Levels[0], r.Config.Levels[i]
+	if first.Compulsory == 0 || r.Config.Levels[0].NoWriteAllocate {
+		return "" // not all that is touched is known
+	}
+	all := first.Compulsory * uint64(r.Config.Levels[0].Line)
+	if all <= uint64(c.Size) {
+		return say("All that is touched, %s, fits in its %s.", size(all), size(c.Size))
+	}
+	return say("All that is touched, %s, is %.1f times its size.", size(all), float64(all)/float64(c.Size))
+}
+
+// causes splits the misses into the three classes.
+func (r Run) causes(i int) string {
+	l, c := r.Levels[i], r.Config.Levels[i]
+	if r.Config.Observe&simcache.Classes == 0 {
+		return ""
+	}
+	total := l.Misses()
+	lines := c.Sets() * c.Ways
+	var parts []string
+	if l.Compulsory == total {
+		return "All are compulsory, the first touch of a line."
+	}
+	if l.Compulsory > 0 {
+		parts = append(parts, say("%d are compulsory (the first touch of a line)", l.Compulsory))
+	}
+	if l.Capacity > 0 {
+		parts = append(parts, say("%d are for want of capacity (%d lines in all are too few, however they are placed)", l.Capacity, lines))
+	}
+	if l.Conflict > 0 {
+		parts = append(parts, say("%d are conflicts (%d lines would do, were they not bound to sets)", l.Conflict, lines))
+	}
+	return "Of these, " + list(parts) + "."
+}
+
+// used says what part of the lines brought in was touched.
+func (r Run) used(i int) string {
+	l, line := r.Levels[i], r.Config.Levels[i].Line
+	switch {
+	case l.BytesFilled == 0 || r.Config.Levels[i].Inclusion == simcache.Exclusive: // which gives lines up when they are wanted
+		return ""
+	case l.BytesUsed == l.BytesFilled && i > 0:
+		return ""
+	case l.BytesUsed == l.BytesFilled:
+		return "Every byte of the lines it fetched was used."
+	}
+	return say("While a line is in it, %.1f of its %d B are used on average: of %s fetched, the program touches %s.",
+		l.UsedPart()*float64(line), line, size(l.BytesFilled), size(l.BytesUsed))
+}
+
+// spread tells of misses that crowd in few sets. Even ones are not worth a word.
+func (r Run) spread(i int) string {
+	s, ok := r.Levels[i].Spread()
+	if !ok || s.Uneven < 1.5 || r.Levels[i].Misses() < uint64(4*s.Sets) {
+		return ""
+	}
+	var busiest []string
+	for _, b := range s.Busiest {
+		busiest = append(busiest, fmt.Sprint(b.Set))
+	}
+	if s.Missed < s.Sets {
+		return say("The misses fall on %d of the %d sets (set %s first), the busiest taking %.1f times the mean.",
+			s.Missed, s.Sets, busiest[0], s.Uneven)
+	}
+	return say("The misses are uneven: the busiest sets (%s) take up to %.1f times the mean.", list(busiest), s.Uneven)
+}
+
+// helpers tells of the victim cache and the prefetcher.
+func helpers(l simcache.LevelCounts) string {
+	var text []string
+	if l.VictimHits > 0 {
+		text = append(text, say("Its victim cache saved %d more from missing.", l.VictimHits))
+	}
+	if l.Prefetches > 0 {
+		text = append(text, say("It prefetched %d lines: %d were used, %d were evicted before they were.", l.Prefetches, l.Useful, l.Useless))
+	}
+	return sentences(text...)
+}
+
+// memory compares what the program touches with what memory moves.
+func (r Run) memory() string {
+	if !r.Config.WriteBacks {
+		return ""
+	}
+	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
+	if level.Inclusion == simcache.Exclusive { // what it misses goes past it to the level before
+		if slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool { return l.Prefetches > 0 }) {
+			return "" // and what is prefetched is no miss
+		}
+		last.BytesIn = last.Misses() * uint64(level.Line)
+	}
+	if last.BytesIn+last.BytesOut == 0 {
+		return ""
+	}
+	moved := "memory gives " + size(last.BytesIn)
+	if last.BytesOut > 0 || r.dirty() {
+		moved += " and takes back " + size(last.BytesOut)
+	}
+	text := strings.ToUpper(moved[:1]) + moved[1:] + "."
+	if touched := r.touched(); touched > 0 {
+		text = say("The program touches %s in all its references; %s (%.2f times as much).",
+			size(touched), moved, float64(last.BytesIn+last.BytesOut)/float64(touched))
+	}
+	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
+		text += say(" Of what it gives, up to %s is fetched only to be overwritten (write-allocate); stores that bypass the caches would save it.",
+			size(min(last.WriteMisses*uint64(level.Line), last.BytesIn)))
+	}
+	if r.dirty() {
+		text += " What is still dirty in the caches at the end is not counted."
+	}
+	return text
+}
+
+// touched is the bytes that the program reads and writes, 0 if unknown.
+func (r Run) touched() (bytes uint64) {
+	for _, n := range r.Nests {
+		for _, op := range n.Operands {
+			bytes += uint64(r.Passes) * uint64(n.Iterations()) * uint64(op.Width)
+		}
+	}
+	return bytes
+}
+
+// dirty reports whether anything was written.
+func (r Run) dirty() bool {
+	return slices.ContainsFunc(r.Tensors, func(l simcache.Line) bool { return l.Counts.Dw > 0 })
+}

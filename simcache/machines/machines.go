@@ -1,0 +1,289 @@
+// Package machines describes cache hierarchies in files: YAML with the words of
+// [simcache.Config], read strictly. It brings descriptions of a few real
+// machines ([Presets]), each figure with its source.
+package machines
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A Machine is a hierarchy with what is said of it.
+type Machine struct {
+	Name        string
+	Description string   // one line
+	Sources     []string // where the figures are from
+	Config      simcache.Config
+}
+
+// The description as the file has it. The tags are the words of the format.
+type (
+	file struct {
+		Name        string    `yaml:"name"`
+		Description string    `yaml:"description"`
+		Sources     []string  `yaml:"sources"`
+		I1          *geometry `yaml:"i1"`
+		Levels      []level   `yaml:"levels"`
+		TLB         []tlb     `yaml:"tlb"`
+		WriteBacks  bool      `yaml:"write-backs"`
+	}
+	geometry struct {
+		Size size `yaml:"size"`
+		Ways int  `yaml:"ways"`
+		Line size `yaml:"line"`
+	}
+	level struct {
+		Name        string                   `yaml:"name"`
+		Size        size                     `yaml:"size"`
+		Ways        int                      `yaml:"ways"`
+		Line        size                     `yaml:"line"`
+		Modulo      bool                     `yaml:"modulo"`
+		Policy      word[simcache.Policy]    `yaml:"policy"`
+		Seed        uint64                   `yaml:"seed"`
+		Inclusion   word[simcache.Inclusion] `yaml:"inclusion"`
+		WritePolicy word[writePolicy]        `yaml:"write-policy"`
+		WriteMiss   word[writeMiss]          `yaml:"write-miss"`
+		VictimLines int                      `yaml:"victim-lines"`
+		Prefetch    prefetch                 `yaml:"prefetch"`
+	}
+	prefetch struct {
+		Kind   word[simcache.PrefetchKind] `yaml:"kind"`
+		Degree int                         `yaml:"degree"`
+	}
+	tlb struct {
+		Name    string `yaml:"name"`
+		Entries int    `yaml:"entries"`
+		Ways    int    `yaml:"ways"`
+		Page    size   `yaml:"page"`
+	}
+)
+
+// What a description may ask for, so that a slip of the pen does not eat the
+// memory.
+const (
+	maxFile        = 1 << 20
+	maxLevels      = 8
+	maxSize        = 4 << 30 // bytes of a level
+	maxEntries     = 1 << 20 // of a TLB level
+	maxVictimLines = 1 << 16
+	maxDegree      = 64
+)
+
+// Parse reads a description. An error begins with the file's name as given, the
+// line and the column, and says what would be right.
+func Parse(name string, text []byte) (Machine, error) {
+	m, at, err := parse(text)
+	switch {
+	case err == nil:
+		return m, nil
+	case at == nil:
+		return Machine{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return Machine{}, fmt.Errorf("%s:%d:%d: %w", name, at.Position.Line, at.Position.Column, err)
+}
+
+// parse reads a description; of an error it tells the place, if it is known.
+func parse(text []byte) (Machine, *token.Token, error) {
+	if len(text) > maxFile {
+		return Machine{}, nil, fmt.Errorf("longer than the %d B that a description may have", maxFile)
+	}
+	tree, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		at, err := place(err, nil)
+		return Machine{}, at, err
+	}
+	docs := slices.DeleteFunc(slices.Clone(tree.Docs), func(d *ast.DocumentNode) bool { return d.Body == nil })
+	if len(docs) > 1 {
+		return Machine{}, docs[1].GetToken(), errors.New("a second document (want one hierarchy a file)")
+	}
+	var f file
+	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f)
+	if err != nil && !errors.Is(err, io.EOF) {
+		at, err := place(err, tree)
+		return Machine{}, at, err
+	}
+	config, path, err := f.config()
+	if err != nil {
+		return Machine{}, nodeAt(tree, path), err
+	}
+	return Machine{f.Name, f.Description, f.Sources, config}, nil, nil
+}
+
+// place takes the place out of an error of the YAML library or of ours.
+func place(err error, tree *ast.File) (*token.Token, error) {
+	var ours *valueError
+	if errors.As(err, &ours) {
+		return ours.at, ours.err
+	}
+	var theirs yaml.Error
+	if !errors.As(err, &theirs) {
+		return nil, err
+	}
+	message := theirs.GetMessage()
+	var unknown *yaml.UnknownFieldError
+	if errors.As(err, &unknown) {
+		message += known(tree, unknown.Token)
+	}
+	return theirs.GetToken(), errors.New(message)
+}
+
+// keys are the words that each part of a description may have, by the path of
+// the part without indexes.
+var keys = map[string][]string{
+	"$":                 tags[file](),
+	"$.i1":              tags[geometry](),
+	"$.levels":          tags[level](),
+	"$.levels.prefetch": tags[prefetch](),
+	"$.tlb":             tags[tlb](),
+}
+
+func tags[T any]() []string {
+	var names []string
+	for i := range reflect.TypeFor[T]().NumField() {
+		names = append(names, reflect.TypeFor[T]().Field(i).Tag.Get("yaml"))
+	}
+	return names
+}
+
+var indexes = regexp.MustCompile(`\[\d+\]`)
+
+// known lists the words that would be right where an unknown one stands.
+func known(tree *ast.File, at *token.Token) string {
+	words := ""
+	for _, doc := range tree.Docs {
+		ast.Walk(visitor(func(n ast.Node) {
+			if v, ok := n.(*ast.MappingValueNode); ok && v.Key.GetToken().Position.Offset == at.Position.Offset {
+				path := indexes.ReplaceAllString(v.Key.GetPath(), "")
+				if list := keys[path[:max(strings.LastIndex(path, "."), 0)]]; list != nil {
+					words = " (want one of " + strings.Join(list, ", ") + ")"
+				}
+			}
+		}), doc)
+	}
+	return words
+}
+
+type visitor func(ast.Node)
+
+// Visit implements ast.Visitor.
+func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
+
+// nodeAt finds where a part of the description begins, nil if it is not there.
+func nodeAt(tree *ast.File, path string) *token.Token {
+	if path == "" {
+		return nil
+	}
+	p, err := yaml.PathString("$." + path)
+	if err != nil {
+		return nil
+	}
+	node, err := p.FilterFile(tree)
+	if err != nil || node == nil {
+		return nil
+	}
+	at := node.GetToken()
+	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		at = m.Values[0].Key.GetToken() // the node's own token is the first colon
+	}
+	return at
+}
+
+// config checks the description and makes a Config of it; of an error it tells
+// the path of the part at fault.
+func (f file) config() (c simcache.Config, path string, err error) {
+	if path, err := f.limits(); err != nil {
+		return c, path, err
+	}
+	if f.I1 != nil {
+		c.I1 = simcache.Geometry{Size: int(f.I1.Size), Ways: f.I1.Ways, Line: int(f.I1.Line)}
+	}
+	for _, l := range f.Levels {
+		c.Levels = append(c.Levels, simcache.Level{
+			Name:     l.Name,
+			Geometry: simcache.Geometry{Size: int(l.Size), Ways: l.Ways, Line: int(l.Line)},
+			Modulo:   l.Modulo, Policy: l.Policy.value, Seed: l.Seed, Inclusion: l.Inclusion.value,
+			WriteThrough: bool(l.WritePolicy.value), NoWriteAllocate: bool(l.WriteMiss.value), VictimLines: l.VictimLines,
+			Prefetch: simcache.Prefetch{Kind: l.Prefetch.Kind.value, Degree: l.Prefetch.Degree},
+		})
+	}
+	for _, t := range f.TLB {
+		c.TLB = append(c.TLB, simcache.TLB{Name: t.Name, Entries: t.Entries, Ways: t.Ways, Page: int(t.Page)})
+	}
+	c.WriteBacks = f.WriteBacks
+	if err := c.Check(); err != nil {
+		return c, fault(c), err
+	}
+	return c, "", nil
+}
+
+// limits refuses what no machine has.
+func (f file) limits() (path string, err error) {
+	type figure struct {
+		path        string
+		value, most int
+	}
+	figures := []figure{{"levels", len(f.Levels), maxLevels}, {"tlb", len(f.TLB), maxLevels}}
+	if f.I1 != nil {
+		figures = append(figures, figure{"i1.size", int(f.I1.Size), maxSize})
+	}
+	for i, l := range f.Levels {
+		at := fmt.Sprintf("levels[%d].", i)
+		figures = append(figures, figure{at + "size", int(l.Size), maxSize},
+			figure{at + "victim-lines", l.VictimLines, maxVictimLines}, figure{at + "prefetch.degree", l.Prefetch.Degree, maxDegree})
+	}
+	for i, t := range f.TLB {
+		at := fmt.Sprintf("tlb[%d].", i)
+		figures = append(figures, figure{at + "entries", t.Entries, maxEntries}, figure{at + "page", int(t.Page), maxSize})
+	}
+	for _, g := range figures {
+		if g.value > g.most {
+			return g.path, fmt.Errorf("%d is too much (want at most %d)", g.value, g.most)
+		}
+	}
+	return "", nil
+}
+
+// fault is the path of the part of a Config for which it is refused: the first
+// that is refused when it comes to those before it.
+func fault(c simcache.Config) string {
+	var part simcache.Config
+	if c.I1 != part.I1 && c.I1.Check() != nil {
+		return "i1"
+	}
+	part.WriteBacks = c.WriteBacks
+	for i := range c.Levels {
+		if part.Levels = c.Levels[:i+1]; part.Check() != nil {
+			return fmt.Sprintf("levels[%d]", i)
+		}
+	}
+	if part.I1 = c.I1; len(c.Levels) == 0 || part.Check() != nil {
+		return "i1"
+	}
+	for i := range c.TLB {
+		if part.TLB = c.TLB[:i+1]; part.Check() != nil {
+			return fmt.Sprintf("tlb[%d]", i)
+		}
+	}
+	return ""
+}
+
+// A valueError is a value that is refused, and where it stands.
+type valueError struct {
+	at  *token.Token
+	err error
+}
+
+func (e *valueError) Error() string { return e.err.Error() }
