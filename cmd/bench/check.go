@@ -61,7 +61,7 @@ or nothing that compares.`,
 	f.add(flags)
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results of a run")
-	f.geometry.add(flags)
+	f.addCaches(flags)
 	return cmd
 }
 
@@ -198,7 +198,7 @@ func (f *checkFlags) newResults(cmd *cobra.Command, args []string, old *results.
 		text, err := f.runNow(cmd, old)
 		return "this run", text, err
 	}
-	for _, flag := range []string{"quick", "count", "sample-time", "out", "I1", "D1", "LL"} {
+	for _, flag := range []string{"quick", "count", "sample-time", "out", "I1", "D1", "LL", "caches"} {
 		if cmd.Flags().Changed(flag) {
 			return "", nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
 		}
@@ -210,22 +210,17 @@ func (f *checkFlags) newResults(cmd *cobra.Command, args []string, old *results.
 // runNow runs the suite, simulating the caches of the baseline unless flags
 // say otherwise.
 func (f *checkFlags) runNow(cmd *cobra.Command, old *results.Set) ([]byte, error) {
-	suite, err := f.suite(cmd)
-	if err != nil {
-		return nil, err
-	}
 	if err := f.baselineGeometry(old); err != nil {
 		return nil, err
 	}
-	machine := results.ThisMachine()
-	patterns, err := lowerSuite(suite, machine)
+	j, err := f.prepare(cmd)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := interruptible()
 	defer stop()
 	var text bytes.Buffer
-	if _, err := f.measure(ctx, cmd, suite, patterns, machine, &text); err != nil {
+	if _, err := f.measure(ctx, cmd, j, &text); err != nil {
 		return nil, err
 	}
 	if f.out != "" {
@@ -237,6 +232,9 @@ func (f *checkFlags) runNow(cmd *cobra.Command, old *results.Set) ([]byte, error
 // baselineGeometry sets the flags of the caches that are not given to what the
 // baseline simulated.
 func (f *checkFlags) baselineGeometry(old *results.Set) error {
+	if f.caches != "" {
+		return nil
+	}
 	config, err := old.Config()
 	if err != nil {
 		return fmt.Errorf("--baseline: %w", err)
