@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,7 +32,7 @@ type checkFlags struct {
 func newCheck() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check --baseline OLD [NEW]",
+		Use:   "check (--baseline OLD [NEW] | --ab OLDPROGRAM)",
 		Short: "Fail if results became worse than a baseline",
 		Long: `check compares results with a baseline and exits 1 if something became worse.
 NEW is a file of bench run; without it the suite is run now, with the caches
@@ -46,13 +47,18 @@ for the number of benchmarks (Holm), and only a change beyond --threshold
 counts. Between runs of different machines they are left out, and
 --times=require makes that an error.
 
+With --ab an older bench program takes the baseline's place: its samples and
+this one's are taken by turns on this machine, so that times compare even where
+others use it too.
+
 Exit codes: 0 no regression, 1 a regression, 2 nothing can be said: a bad file,
 or nothing that compares.`,
 		Example: `  bench check --baseline baseline.txt new.txt
   bench check --baseline baseline.txt --quick
   bench check --baseline baseline.txt new.txt --times off --format markdown >> "$GITHUB_STEP_SUMMARY"
   bench check --baseline baseline.txt new.txt --threshold 10% --alpha 0.001
-  bench check --baseline baseline.txt new.txt --update`,
+  bench check --baseline baseline.txt new.txt --update
+  bench check --ab ./bench-old --quick --count 10`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -62,6 +68,7 @@ or nothing that compares.`,
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results of a run")
 	f.addCaches(flags)
+	flags.StringVar(&f.ab, "ab", "", abUsage)
 	return cmd
 }
 
@@ -103,8 +110,11 @@ func parseShare(text string) (float64, error) {
 }
 
 func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
-	if f.baseline == "" {
+	switch {
+	case f.baseline == "" && f.ab == "":
 		return errors.New("--baseline is missing (such as --baseline baseline.txt)")
+	case f.ab != "" && (f.baseline != "" || f.update || len(args) > 0):
+		return errors.New("--ab runs both programs: leave --baseline, --update and NEW out")
 	}
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
@@ -112,11 +122,7 @@ func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 	if f.update && cmd.Flags().Changed("filter") {
 		return errors.New("--update renews the whole baseline: leave --filter out")
 	}
-	old, err := results.Read(f.baseline)
-	if err != nil {
-		return fmt.Errorf("--baseline: %w", err)
-	}
-	name, text, err := f.newResults(cmd, args, old)
+	old, name, text, err := f.inputs(cmd, args)
 	if err != nil {
 		return err
 	}
@@ -128,13 +134,48 @@ func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if found := len(report.Of(check.Regression)); found > 0 {
-		return fmt.Errorf("%w: %s against %s", errCheck, report.Summary(), f.baseline)
+		return fmt.Errorf("%w: %s against %s", errCheck, report.Summary(), f.oldName())
 	}
 	if f.update {
 		return results.WriteFile(f.baseline, text)
 	}
 	return nil
 }
+
+// inputs are the baseline and the text of the results to judge, with its name.
+func (f *checkFlags) inputs(cmd *cobra.Command, args []string) (old *results.Set, name string, text []byte, err error) {
+	if f.ab != "" {
+		return f.inputsAB(cmd)
+	}
+	if old, err = results.Read(f.baseline); err != nil {
+		return nil, "", nil, fmt.Errorf("--baseline: %w", err)
+	}
+	name, text, err = f.newResults(cmd, args, old)
+	return old, name, text, err
+}
+
+func (f *checkFlags) inputsAB(cmd *cobra.Command) (old *results.Set, name string, text []byte, err error) {
+	j, err := f.prepare(cmd)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	oldText, text, err := f.interleave(ctx, cmd, j)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if old, err = results.Parse(f.ab, oldText); err == nil && f.out != "" {
+		err = results.WriteFile(f.out, text)
+	}
+	return old, thisRun, text, err
+}
+
+// thisRun is what results of a run now are called.
+const thisRun = "this run"
+
+// oldName is what the baseline is called.
+func (f *checkFlags) oldName() string { return cmp.Or(f.baseline, f.ab) }
 
 // compare makes the report.
 func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check.Report, error) {
@@ -148,11 +189,11 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 		}
 	}
 	report, err := check.Compare(old, set, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
-		ExactTolerance: f.tolerance.value, Times: f.times.value})
+		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != ""})
 	if err != nil {
 		return nil, err
 	}
-	report.Baseline, report.New = label(old, f.baseline), label(set, name)
+	report.Baseline, report.New = label(old, f.oldName()), label(set, name)
 	return report, nil
 }
 
@@ -196,7 +237,7 @@ func keep(set *results.Set, query string) error {
 func (f *checkFlags) newResults(cmd *cobra.Command, args []string, old *results.Set) (string, []byte, error) {
 	if len(args) == 0 {
 		text, err := f.runNow(cmd, old)
-		return "this run", text, err
+		return thisRun, text, err
 	}
 	for _, flag := range []string{"quick", "count", "sample-time", "out", "I1", "D1", "LL", "caches"} {
 		if cmd.Flags().Changed(flag) {

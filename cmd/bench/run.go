@@ -33,6 +33,8 @@ type runFlags struct {
 	minTime  time.Duration
 	out      string
 	caches   string
+	ab       string // an older program
+	abOut    string
 }
 
 // quickCount is the least number of samples with a 95% interval of the median.
@@ -56,6 +58,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --shape 4000x4000 --op add --with 1x4000
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --caches caches.yaml -o new.txt
+  bench run --ab ./bench-old --ab-out old.txt -o new.txt
   bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,6 +68,9 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 			}
 			ctx, stop := interruptible()
 			defer stop()
+			if f.ab != "" {
+				return f.runAB(ctx, cmd, j)
+			}
 			return f.run(ctx, cmd, j)
 		},
 	}
@@ -75,8 +81,12 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 	f.pattern.add(flags)
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
 	f.addCaches(flags)
+	flags.StringVar(&f.ab, "ab", "", abUsage)
+	flags.StringVar(&f.abOut, "ab-out", "", "file for the results of the program of --ab")
 	return cmd
 }
+
+const abUsage = "an older bench `program`: its samples and this one's are taken by turns on this machine, which is the only way to compare times where others use it too"
 
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {

@@ -31,6 +31,7 @@ type Options struct {
 	Threshold      float64 // for times: the least difference that counts, as a share of the baseline's median
 	ExactTolerance float64 // for exact units: the greatest rise that does not count, as a share of the baseline
 	Times          Times
+	SameMachine    bool // the runs are of one machine for sure, whatever their fingerprints
 }
 
 // Times says what is done with times.
@@ -154,6 +155,7 @@ func (r *Report) comparable(old, new map[string]string) error {
 	switch {
 	case r.Options.Times == TimesOff:
 		r.NoTimes = "times are off"
+	case r.Options.SameMachine:
 	case differ != nil:
 		r.NoTimes = "times are of different machines, which differ in " + strings.Join(differ, ", ")
 	case !f.Known():
