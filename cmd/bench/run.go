@@ -190,8 +190,9 @@ func (f *runFlags) settings(caches []simcache.Cache) (simcache.Settings, error) 
 	}
 	const source = simcache.Source("file")
 	levels := m.Config.Levels
-	first, last := levels[0].Geometry, levels[len(levels)-1].Geometry
-	// A run simulates as Cachegrind does, which wants powers of two.
+	// A run simulates as Cachegrind does, which wants powers of two, and rounds
+	// the last level to one.
+	first, last := levels[0].Geometry, levels[len(levels)-1].Geometry.Rounded()
 	if err := errors.Join(first.Check(), last.Check()); err != nil {
 		return simcache.Settings{}, fmt.Errorf("--caches %s: %w", f.caches, err)
 	}
