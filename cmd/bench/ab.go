@@ -19,10 +19,6 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// abRounds is how often two programs take turns, at most: each turn starts a
-// process, which simulates and calibrates anew.
-const abRounds = 5
-
 // A program is one of two whose samples are interleaved.
 type program struct {
 	path  string
@@ -33,22 +29,21 @@ type program struct {
 }
 
 // interleave runs an older program and this one by turns, so that whatever the
-// machine does falls on both, and returns the results of each. Both run as
-// processes of their own, for each comparison of the job, the first to go
-// changing from turn to turn.
+// machine does falls on both, and returns the results of each. Each sample is
+// from a process of its own: samples of one process share where its pages came
+// to lie, and would pass for more evidence than they are. Which program goes
+// first changes from turn to turn.
 func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (old, new []byte, err error) {
 	pair, err := f.programs(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	rounds := min(f.count, abRounds)
-	progress := newProgress(cmd, len(j.suite)*rounds)
+	progress := newProgress(cmd, len(j.suite)*f.count)
 	defer progress.end()
 	for _, c := range j.suite {
-		for round := range rounds {
-			count := f.count*(round+1)/rounds - f.count*round/rounds
+		for round := range f.count {
 			for turn := range pair {
-				if err := pair[(round+turn)%2].run(ctx, f.childFlags(j, count), c, f.pattern.shape.set); err != nil {
+				if err := pair[(round+turn)%2].run(ctx, f.childFlags(j), c, f.pattern.shape.set); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -84,8 +79,8 @@ func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
 
 // childFlags are the flags of one turn, but for what is run: only such as every
 // version has.
-func (f *runFlags) childFlags(j job, count int) []string {
-	flags := []string{"run", "--count", strconv.Itoa(count), "--sample-time", f.minTime.String(),
+func (f *runFlags) childFlags(j job) []string {
+	flags := []string{"run", "--count", "1", "--sample-time", f.minTime.String(),
 		"--D1", j.settings.D1.String(), "--LL", j.settings.LL.String()}
 	if !f.pattern.shape.set {
 		return flags

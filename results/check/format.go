@@ -89,8 +89,17 @@ func (r *Report) tooFew() []string {
 	return notes
 }
 
-// renew is the suggestion where something improved.
-const renew = "Something improved: renew the baseline (--update), so that it is held."
+// advice is what to do about what was found, a line each.
+func (r *Report) advice() []string {
+	var lines []string
+	if len(r.Of(Improvement)) > 0 && len(r.Of(Regression)) == 0 {
+		lines = append(lines, "Something improved: renew the baseline (--update), so that it is held.")
+	}
+	if !r.Options.SameMachine && slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Verdict != Same }) {
+		lines = append(lines, "Times differ between two runs, which what the machine did meanwhile explains too: --ab takes the samples of two programs by turns.")
+	}
+	return lines
+}
 
 // WriteText writes a report for a terminal.
 func WriteText(w io.Writer, r *Report) error {
@@ -105,8 +114,8 @@ func WriteText(w io.Writer, r *Report) error {
 		fmt.Fprintf(&b, "%s\n", results.Printable(note))
 	}
 	fmt.Fprintf(&b, "%s\n", r.Summary())
-	if len(r.Of(Improvement)) > 0 && len(r.Of(Regression)) == 0 {
-		fmt.Fprintln(&b, renew)
+	for _, line := range r.advice() {
+		fmt.Fprintln(&b, line)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -156,8 +165,8 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 	for _, v := range []Verdict{Regression, Improvement} {
 		r.markdownTable(&b, v)
 	}
-	if len(r.Of(Improvement)) > 0 && len(r.Of(Regression)) == 0 {
-		fmt.Fprintf(&b, "\n%s\n", renew)
+	for _, line := range r.advice() {
+		fmt.Fprintf(&b, "\n%s\n", line)
 	}
 	if notes := r.Notes(); len(notes) > 0 {
 		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", plural(len(notes), "note"))
