@@ -261,7 +261,11 @@ func (f *checkFlags) runNow(cmd *cobra.Command, old *results.Set) ([]byte, error
 	ctx, stop := interruptible()
 	defer stop()
 	var text bytes.Buffer
-	if _, err := f.measure(ctx, cmd, j, &text); err != nil {
+	_, err = f.measure(ctx, cmd, j, &text)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("interrupted: nothing is compared or kept: %w", ctx.Err())
+	}
+	if err != nil {
 		return nil, err
 	}
 	if f.out != "" {
