@@ -65,6 +65,7 @@ const (
 	timeKey   = "# history-time: "
 	sumKey    = "# history-sha256: "
 	indexFile = "index.jsonl"
+	maxIndex  = 1 << 30 // bytes; reading the entries is better than more
 )
 
 // commits are what may stand for a commit: it becomes part of a file's name.
@@ -291,7 +292,11 @@ type indexed struct {
 
 // readIndex reads the index by hash. One that is damaged is as good as none.
 func (s *Store) readIndex() map[string]Entry {
-	sealed, err := os.ReadFile(filepath.Join(s.dir, indexFile))
+	path := filepath.Join(s.dir, indexFile)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxIndex {
+		return nil
+	}
+	sealed, err := os.ReadFile(path)
 	if err != nil {
 		return nil
 	}
