@@ -1,12 +1,13 @@
 package results
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -23,50 +24,107 @@ type Set struct {
 	Comments map[string][]Pair // by file: lines "# key: value", in order
 }
 
+// What a file may hold, so that one of a stranger does not eat the memory.
+const (
+	maxFile    = 64 << 20
+	maxResults = 1 << 18
+	maxConfig  = 1 << 18 // keys, counted anew with every change of one
+)
+
 // Read reads files in the Go benchmark format. The first line that is broken
-// is an error with file, line and text, and so is a file without a result.
+// is an error with file, line and text, and so are a file without a result, and
+// one of more than 64 MiB or 262144 results.
 func Read(paths ...string) (*Set, error) {
 	set := &Set{Comments: map[string][]Pair{}}
 	var reader benchfmt.Reader
 	for _, path := range paths {
-		before := len(set.Results)
-		if err := set.read(&reader, path); err != nil {
-			return nil, err
+		text, err := ReadText(path)
+		if err == nil {
+			err = set.read(&reader, path, text)
 		}
-		if len(set.Results) == before {
-			return nil, fmt.Errorf("%s holds no benchmark results", path)
+		if err != nil {
+			return nil, err
 		}
 	}
 	set.Units = reader.Units()
 	return set, nil
 }
 
-func (s *Set) read(reader *benchfmt.Reader, path string) error {
+// Parse reads the text of a file, as [Read] does; name is for errors and for
+// Set.Comments.
+func Parse(name string, text []byte) (*Set, error) {
+	set := &Set{Comments: map[string][]Pair{}}
+	var reader benchfmt.Reader
+	if err := set.read(&reader, name, text); err != nil {
+		return nil, err
+	}
+	set.Units = reader.Units()
+	return set, nil
+}
+
+// ReadText reads the text of a file for [Parse], but no more than it refuses.
+func ReadText(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
-	comments := &commentReader{r: file}
-	reader.Reset(comments, path)
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
+}
+
+func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
+	if len(text) > maxFile {
+		return fmt.Errorf("%s is longer than the %s that a results file may have", name, Bytes(maxFile))
+	}
+	before, keys := len(s.Results), 0
+	var config []benchfmt.Config // of the result before
+	reader.Reset(bytes.NewReader(text), name)
 	for reader.Scan() {
 		switch record := reader.Result().(type) {
 		case *benchfmt.Result:
-			s.Results = append(s.Results, record.Clone())
+			if len(s.Results)-before == maxResults || keys > maxConfig {
+				return fmt.Errorf("%s holds more than %d results or changes of configuration", name, maxResults)
+			}
+			r := record.Clone()
+			if slices.EqualFunc(r.Config, config, sameConfig) {
+				r.Config = config // shared, since it is most of a result
+			} else {
+				config, keys = r.Config, keys+len(r.Config)
+			}
+			s.Results = append(s.Results, r)
 		case *benchfmt.SyntaxError:
-			return fmt.Errorf("%w in the line %q", record, lineOf(path, record.Line))
+			return fmt.Errorf("%w in the line %q", record, lineOf(text, record.Line))
 		}
 	}
-	s.Comments[path] = comments.pairs
-	return reader.Err()
+	if err := reader.Err(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(s.Results) == before {
+		return fmt.Errorf("%s holds no benchmark results", name)
+	}
+	s.Comments[name] = comments(text)
+	return nil
 }
 
-// lineOf is the text of line n, cut to a length that fits an error.
-func lineOf(path string, n int) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
+func sameConfig(a, b benchfmt.Config) bool {
+	return a.Key == b.Key && a.File == b.File && bytes.Equal(a.Value, b.Value)
+}
+
+// Finite refuses values that are NaN or infinite, which compare with nothing.
+func (s *Set) Finite() error {
+	for _, r := range s.Results {
+		for _, v := range r.Values {
+			if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
+				file, line := r.Pos()
+				return fmt.Errorf("%s:%d: %v %s is no finite number", file, line, v.Value, cmp.Or(v.OrigUnit, v.Unit))
+			}
+		}
 	}
+	return nil
+}
+
+// lineOf is line n of a text, cut to a length that fits an error.
+func lineOf(text []byte, n int) string {
 	for range n - 1 {
 		_, text, _ = bytes.Cut(text, []byte("\n"))
 	}
@@ -77,41 +135,19 @@ func lineOf(path string, n int) string {
 	return string(line)
 }
 
-// A commentReader passes a file on and keeps its "# key: value" lines.
-type commentReader struct {
-	r       io.Reader
-	partial []byte // of a line, as far as it may become a comment
-	pairs   []Pair
-}
-
-// Read implements io.Reader.
-func (c *commentReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	rest := p[:n]
-	for len(rest) > 0 {
-		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		if len(c.partial) < bufio.MaxScanTokenSize { // longer lines are no use to benchfmt either
-			c.partial = append(c.partial, line...)
+// comments are the lines "# key: value" of a text.
+func comments(text []byte) []Pair {
+	var pairs []Pair
+	for line := range bytes.Lines(text) {
+		remark, ok := bytes.CutPrefix(line, []byte("# "))
+		if !ok {
+			continue
 		}
-		if !ended {
-			break
-		}
-		c.line()
-		rest = after
-	}
-	if errors.Is(err, io.EOF) {
-		c.line()
-	}
-	return n, err
-}
-
-func (c *commentReader) line() {
-	if text, ok := strings.CutPrefix(string(c.partial), "# "); ok {
-		if key, value, ok := strings.Cut(text, ": "); ok && !strings.Contains(key, " ") {
-			c.pairs = append(c.pairs, Pair{key, strings.TrimSpace(value)})
+		if key, value, ok := bytes.Cut(remark, []byte(": ")); ok && !bytes.ContainsRune(key, ' ') {
+			pairs = append(pairs, Pair{string(key), string(bytes.TrimSpace(value))})
 		}
 	}
-	c.partial = c.partial[:0]
+	return pairs
 }
 
 // Config returns the configuration that all results share, but for FamilyKey.
@@ -152,11 +188,24 @@ func (s *Set) Config() (map[string]string, error) {
 	return config, nil
 }
 
+// Better is 1 where higher values of a unit are better, and -1 where lower ones
+// are. Rates (.../s) are better higher unless something else is said.
+func Better(units benchfmt.UnitMetadataMap, unit string) int {
+	if b := units.GetBetter(unit); b != 0 {
+		return b
+	}
+	if strings.HasSuffix(unit, "/s") {
+		return 1
+	}
+	return -1
+}
+
 // A Stat sums up the samples of one benchmark in one unit.
 type Stat struct {
-	benchmath.Summary         // median and its 95% confidence interval; of an exact unit, the value
-	N                 int     // samples
-	Spread            float64 // median absolute deviation from the median, as a share of it
+	benchmath.Summary           // median and its 95% confidence interval; of an exact unit, the value
+	N                 int       // samples
+	Samples           []float64 // ascending
+	Spread            float64   // median absolute deviation from the median, as a share of it
 }
 
 // A Row is one benchmark with its statistics.
@@ -219,7 +268,7 @@ func (s *Set) stat(unit string, values []float64) (Stat, error) {
 		return Stat{}, err
 	}
 	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
-	stat := Stat{Summary: s.Units.GetAssumption(unit).Summary(sample, 0.95), N: len(values)}
+	stat := Stat{Summary: s.Units.GetAssumption(unit).Summary(sample, 0.95), N: len(values), Samples: sample.Values}
 	if median != 0 {
 		stat.Spread = deviation / median
 	}

@@ -2,6 +2,7 @@ package results_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -264,4 +265,70 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestLimits: a stranger's file does not eat the memory.
+func TestLimits(t *testing.T) {
+	for name, text := range map[string]string{
+		"results":       strings.Repeat("BenchmarkX 1 1 u\n", 1<<18+1),
+		"configuration": manyKeys(1000) + strings.Repeat("a: b\nBenchmarkX 1 1 u\na: c\nBenchmarkX 1 1 u\n", 200),
+		"bytes":         strings.Repeat("#\n", 33<<20),
+	} {
+		if _, err := results.Parse("big.txt", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "big.txt ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := results.Parse("long.txt", []byte("BenchmarkX 1 1 "+strings.Repeat("u", 1<<20))); err == nil || !strings.HasPrefix(err.Error(), "long.txt: ") {
+		t.Errorf("long line: %v", err)
+	}
+}
+
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "k%d: v\n", i)
+	}
+	return b.String()
+}
+
+// FuzzParse: any text is results or an error, and what Config, Rows and
+// FingerprintOf make of them does not panic.
+func FuzzParse(f *testing.F) {
+	f.Add("goos: linux\n# commit: abc\nUnit ns/op better=lower\nBenchmarkX/a=b 1 2 ns/op 3 B/s\n")
+	f.Add("BenchmarkX 1 NaN ns/op Inf MB/s\nBenchmarkX-8 1 0 ns\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		set, err := results.Parse("fuzz", []byte(text))
+		if err != nil {
+			return
+		}
+		if len(set.Results) == 0 {
+			t.Fatal("neither results nor an error")
+		}
+		if config, err := set.Config(); err == nil {
+			if f := results.FingerprintOf(config); f.Differ(f) != nil {
+				t.Fatal("a fingerprint differs from itself")
+			}
+		}
+		if set.Finite() == nil {
+			if _, err := set.Rows(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestFingerprint(t *testing.T) {
+	config := map[string]string{"cpu": "A", "cpus": "2", "kernel": "avx2", "goversion": "go1", "sim-d1": "1", "caches": ""}
+	f := results.FingerprintOf(config)
+	if diff := cmp.Diff(results.Fingerprint{{Key: "cpu", Value: "A"}, {Key: "cpus", Value: "2"}, {Key: "kernel", Value: "avx2"}}, f); diff != "" {
+		t.Error(diff)
+	}
+	config["kernel"], config["goversion"] = "scalar", "go2"
+	g := results.FingerprintOf(config)
+	if diff := cmp.Diff([]string{`kernel ("avx2" and "scalar")`}, f.Differ(g)); diff != "" || f.Hash() == g.Hash() || len(f.Hash()) != 12 {
+		t.Errorf("%s; %s and %s", diff, f.Hash(), g.Hash())
+	}
+	if !f.Known() || results.FingerprintOf(map[string]string{"goos": "linux"}).Known() {
+		t.Error("a machine is known by its cpu or caches")
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/perf/benchunit"
 )
@@ -116,6 +117,18 @@ func formatNumber(v float64) string {
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Printable replaces what a terminal or a page would not show as it stands, such
+// as escape sequences and marks that turn the direction of writing: names may
+// come from a stranger's file.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
 
 // Bytes writes a number of bytes with a binary prefix: "32 KiB".
 func Bytes(n int) string {

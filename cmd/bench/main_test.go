@@ -31,6 +31,10 @@ func TestScripts(t *testing.T) {
 			"jsonfield": jsonField,
 			"interrupt": interrupt,
 		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector ends with a second of sleep
+			return nil
+		},
 		RequireExplicitExec: true,
 	})
 }

@@ -9,11 +9,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/results"
@@ -30,6 +32,9 @@ type runFlags struct {
 	count    int
 	minTime  time.Duration
 	out      string
+	caches   string
+	ab       string // an older program
+	abOut    string
 }
 
 // quickCount is the least number of samples with a 95% interval of the median.
@@ -52,31 +57,57 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --shape 4000x4000 --dtype int32 --order row --order col
   bench run --shape 4000x4000 --op add --with 1x4000
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
+  bench run --caches caches.yaml -o new.txt
+  bench run --ab ./bench-old --ab-out old.txt -o new.txt
   bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			suite, err := f.suite(cmd)
+			j, err := f.prepare(cmd)
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interruptible()
 			defer stop()
-			signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error like others
-			context.AfterFunc(ctx, stop)   // a second Ctrl-C ends at once
-			return f.run(ctx, cmd, suite)
+			if f.ab != "" {
+				return f.runAB(ctx, cmd, j)
+			}
+			return f.run(ctx, cmd, j)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
+	f.addSuite(flags)
+	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
+	f.pattern.add(flags)
+	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
+	f.addCaches(flags)
+	flags.StringVar(&f.ab, "ab", "", abUsage)
+	flags.StringVar(&f.abOut, "ab-out", "", "file for the results of the program of --ab")
+	return cmd
+}
+
+const abUsage = "an older bench `program`: its samples and this one's are taken by turns on this machine, which is the only way to compare times where others use it too"
+
+// addSuite adds the flags that say what of the suite is run, and how.
+func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	flags.StringVar(&f.filter, "filter", "*", filterUsage)
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
 	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
 	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
-	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
-	f.pattern.add(flags)
-	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
+}
+
+// addCaches adds the flags that say what caches are simulated.
+func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	return cmd
+	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level that a YAML `file` describes, as 'bench machine --preset NAME' prints one; results of the same file compare on any machine")
+}
+
+// interruptible is the context of a run, done at Ctrl-C.
+func interruptible() (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error like others
+	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends at once
+	return ctx, stop
 }
 
 // suite is what the flags ask for: the suite, filtered, or one pattern.
@@ -109,26 +140,71 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 	return filtered([]access.Comparison{c}, f.filter)
 }
 
-// run lowers everything first, so that what is wrong is said before anything
-// runs; then it measures. The file gets what was finished, whatever ends the
-// run, and is left out if nothing was.
-func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.Comparison) error {
-	machine := results.ThisMachine()
-	patterns := make([][]access.Pattern, len(suite))
+// A job is what is run, lowered and checked.
+type job struct {
+	suite    []access.Comparison
+	patterns [][]access.Pattern // of the suite
+	machine  results.Machine
+	caches   []simcache.Cache // of this CPU
+	settings simcache.Settings
+}
+
+// prepare lowers everything first, so that what is wrong, or cannot be timed
+// here, is said before anything runs.
+func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
+	suite, err := f.suite(cmd)
+	if err != nil {
+		return job{}, err
+	}
+	j := job{suite: suite, machine: results.ThisMachine(), caches: simcache.Detect(), patterns: make([][]access.Pattern, len(suite))}
+	if j.settings, err = f.settings(j.caches); err != nil {
+		return job{}, err
+	}
 	for i, c := range suite {
 		for _, b := range c {
 			p, err := lower(b.Spec)
 			if err != nil {
-				return err
+				return job{}, err
 			}
-			if err := access.Measurable(p, machine.Available); err != nil {
-				return fmt.Errorf("%s: %w", b.Name, err)
+			if err := access.Measurable(p, j.machine.Available); err != nil {
+				return job{}, fmt.Errorf("%s: %w", b.Name, err)
 			}
-			patterns[i] = append(patterns[i], p)
+			j.patterns[i] = append(j.patterns[i], p)
 		}
 	}
+	return j, nil
+}
+
+// settings are the caches to simulate: the first and the last level of a
+// description, or flags over those of this CPU.
+func (f *runFlags) settings(caches []simcache.Cache) (simcache.Settings, error) {
+	if f.caches == "" {
+		return f.geometry.settings(caches), nil
+	}
+	if f.geometry.i1.set || f.geometry.d1.set || f.geometry.ll.set {
+		return simcache.Settings{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
+	}
+	m, err := readMachine(f.caches)
+	if err != nil {
+		return simcache.Settings{}, fmt.Errorf("--caches: %w", err)
+	}
+	const source = simcache.Source("file")
+	levels := m.Config.Levels
+	// A run simulates as Cachegrind does, which wants powers of two, and rounds
+	// the last level to one.
+	first, last := levels[0].Geometry, levels[len(levels)-1].Geometry.Rounded()
+	if err := errors.Join(first.Check(), last.Check()); err != nil {
+		return simcache.Settings{}, fmt.Errorf("--caches %s: %w", f.caches, err)
+	}
+	return simcache.Settings{I1: simcache.Setting{Geometry: m.Config.I1, Source: source},
+		D1: simcache.Setting{Geometry: first, Source: source}, LL: simcache.Setting{Geometry: last, Source: source}}, nil
+}
+
+// run measures. The file gets what was finished, whatever ends the run, and is
+// left out if nothing was.
+func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, j job) error {
 	if f.out == "" {
-		_, err := f.measure(ctx, cmd, suite, patterns, machine, cmd.OutOrStdout())
+		_, err := f.measure(ctx, cmd, j, cmd.OutOrStdout())
 		return err
 	}
 	file, err := results.Create(f.out)
@@ -136,7 +212,7 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.C
 		return fmt.Errorf("--out %s: %w", f.out, err)
 	}
 	defer file.Discard()
-	done, err := f.measure(ctx, cmd, suite, patterns, machine, io.MultiWriter(file, cmd.OutOrStdout()))
+	done, err := f.measure(ctx, cmd, j, io.MultiWriter(file, cmd.OutOrStdout()))
 	if done == 0 {
 		return err
 	}
@@ -145,23 +221,20 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, suite []access.C
 
 // measure writes the head and then the comparisons, one after the other. It
 // returns the number of samples written.
-func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, suite []access.Comparison, patterns [][]access.Pattern,
-	machine results.Machine, out io.Writer) (done int, err error) {
-	caches := simcache.Detect()
-	settings := f.geometry.settings(caches)
-	config, comments := describe(machine, caches, settings)
+func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out io.Writer) (done int, err error) {
+	config, comments := describe(j.machine, j.caches, j.settings)
 	writer, err := results.NewWriter(out, config, comments)
 	if err != nil {
 		return 0, err
 	}
 	total := 0
-	for _, c := range suite {
+	for _, c := range j.suite {
 		total += len(c) * f.count
 	}
 	progress := newProgress(cmd, total)
 	defer progress.end()
-	for i, c := range suite {
-		err := f.compare(ctx, c, patterns[i], settings, machine, writer, func() { done++; progress.step() })
+	for i := range j.suite {
+		err := f.compare(ctx, j, i, writer, func() { done++; progress.step() })
 		if errors.Is(err, context.Canceled) {
 			stopped := interrupted{done, total}
 			return done, errors.Join(stopped, writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", done, total)))
@@ -187,15 +260,15 @@ func (i interrupted) Error() string {
 // Unwrap makes it a context.Canceled.
 func (i interrupted) Unwrap() error { return context.Canceled }
 
-// compare simulates the patterns of one comparison, then times them and writes
-// a line for each sample.
-func (f *runFlags) compare(ctx context.Context, c access.Comparison, patterns []access.Pattern, s simcache.Settings,
-	machine results.Machine, writer *results.Writer, step func()) error {
-	counts, err := access.Simulate(ctx, s.D1.Geometry, s.LL.Geometry, patterns)
+// compare simulates the patterns of the i-th comparison, then times them and
+// writes a line for each sample.
+func (f *runFlags) compare(ctx context.Context, j job, i int, writer *results.Writer, step func()) error {
+	c, patterns := j.suite[i], j.patterns[i]
+	counts, err := access.Simulate(ctx, j.settings.D1.Geometry, j.settings.LL.Geometry, patterns)
 	if err != nil {
 		return err
 	}
-	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: machine.Available}
+	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: j.machine.Available}
 	for sample, err := range access.Measure(ctx, patterns, options) {
 		if err != nil {
 			return err
@@ -228,6 +301,7 @@ func describe(m results.Machine, caches []simcache.Cache, s simcache.Settings) (
 		{Key: "goos", Value: m.GOOS},
 		{Key: "goarch", Value: m.GOARCH},
 		{Key: "cpu", Value: m.CPU},
+		{Key: "cpus", Value: strconv.Itoa(m.CPUs)},
 		{Key: "caches", Value: strings.Join(sizes, " ")},
 		{Key: "goversion", Value: m.GoVersion},
 		{Key: "sim-d1", Value: s.D1.String()},

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/results"
+)
+
+// A program is one of two whose samples are interleaved.
+type program struct {
+	path  string
+	arg0  string
+	names []string // of its suite
+	head  []byte   // of its first output
+	lines []byte   // of results, of all outputs
+}
+
+// interleave runs an older program and this one by turns, so that whatever the
+// machine does falls on both, and returns the results of each. Each sample is
+// from a process of its own: samples of one process share where its pages came
+// to lie, and would pass for more evidence than they are. Which program goes
+// first changes from turn to turn.
+func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (old, new []byte, err error) {
+	pair, err := f.programs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	progress := newProgress(cmd, len(j.suite)*f.count)
+	defer progress.end()
+	for _, c := range j.suite {
+		for round := range f.count {
+			for turn := range pair {
+				if err := pair[(round+turn)%2].run(ctx, f.childFlags(j), c, f.pattern.shape.set); err != nil {
+					return nil, nil, err
+				}
+			}
+			progress.step()
+		}
+	}
+	if pair[0].lines == nil {
+		return nil, nil, fmt.Errorf("--ab %s: it has none of these benchmarks", f.ab)
+	}
+	return slices.Concat(pair[0].head, pair[0].lines), slices.Concat(pair[1].head, pair[1].lines), nil
+}
+
+// programs are the older one and this one.
+func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
+	old, err := exec.LookPath(f.ab)
+	if err != nil {
+		return pair, fmt.Errorf("--ab: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return pair, err
+	}
+	pair = [2]*program{{path: old, arg0: old}, {path: self, arg0: os.Args[0]}}
+	for _, p := range pair {
+		list, err := p.output(ctx, "list")
+		if err != nil {
+			return pair, err
+		}
+		p.names = strings.Fields(string(list))
+	}
+	return pair, nil
+}
+
+// childFlags are the flags of one turn, but for what is run: only such as every
+// version has.
+func (f *runFlags) childFlags(j job) []string {
+	flags := []string{"run", "--count", "1", "--sample-time", f.minTime.String(),
+		"--D1", j.settings.D1.String(), "--LL", j.settings.LL.String()}
+	if !f.pattern.shape.set {
+		return flags
+	}
+	for name, flag := range map[string]string{"shape": f.pattern.shape.text, "dtype": f.pattern.dtype.text, "view": f.pattern.view,
+		"op": f.pattern.op.text, "with": f.pattern.with.text, "tile": f.pattern.tile.text} {
+		if flag != "" {
+			flags = append(flags, "--"+name+"="+flag)
+		}
+	}
+	for _, order := range f.orders {
+		flags = append(flags, "--order", order)
+	}
+	return flags
+}
+
+// run takes the samples of one turn. Of the suite, a program is asked for what
+// it has; a pattern of one's own is said by the flags.
+func (p *program) run(ctx context.Context, flags []string, c access.Comparison, own bool) error {
+	if !own {
+		var wanted []string
+		for _, b := range c {
+			if slices.Contains(p.names, b.Name) {
+				wanted = append(wanted, strconv.Quote(b.Name))
+			}
+		}
+		if wanted == nil {
+			return nil
+		}
+		flags = append(flags, "--filter", ".fullname:("+strings.Join(wanted, " OR ")+")")
+	}
+	text, err := p.output(ctx, flags...)
+	if err != nil {
+		return err
+	}
+	if _, err := results.Parse(p.path, text); err != nil {
+		return err
+	}
+	head, lines, ok := bytes.Cut(text, []byte("\n\n"))
+	if !ok {
+		return fmt.Errorf("%s: its results have no head", p.path)
+	}
+	if p.head == nil {
+		p.head = append(head, '\n', '\n')
+	}
+	p.lines = append(p.lines, lines...)
+	return nil
+}
+
+// output runs the program. At Ctrl-C it is interrupted too.
+func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
+	var out, stderr bytes.Buffer
+	c := exec.CommandContext(ctx, p.path, args...)
+	c.Args[0], c.Stdout, c.Stderr = p.arg0, &out, &stderr
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = 10 * time.Second
+	err := c.Run()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("interrupted; of two interleaved programs nothing is kept: %w", ctx.Err())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", p.path, args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return out.Bytes(), nil
+}
+
+// runAB is bench run --ab: both files are written, or none.
+func (f *runFlags) runAB(ctx context.Context, cmd *cobra.Command, j job) error {
+	if f.out == "" || f.abOut == "" {
+		return errors.New("--ab wants a file for each program's results: --out for this one's, --ab-out for the other's")
+	}
+	newFile, err := results.Create(f.out)
+	if err != nil {
+		return fmt.Errorf("--out %s: %w", f.out, err)
+	}
+	defer newFile.Discard()
+	oldFile, err := results.Create(f.abOut)
+	if err != nil {
+		return fmt.Errorf("--ab-out %s: %w", f.abOut, err)
+	}
+	defer oldFile.Discard()
+	old, new, err := f.interleave(ctx, cmd, j)
+	if err != nil {
+		return err
+	}
+	if _, err := oldFile.Write(old); err != nil {
+		return err
+	}
+	if _, err := newFile.Write(new); err != nil {
+		return err
+	}
+	return errors.Join(oldFile.Commit(), newFile.Commit())
+}

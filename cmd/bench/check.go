@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/perf/benchproc"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/check"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// checkFlags are the flags of bench check.
+type checkFlags struct {
+	runFlags
+	baseline             string
+	alpha                float64
+	threshold, tolerance parsed[float64]
+	times                parsed[check.Times]
+	format               parsed[string]
+	update               bool
+}
+
+func newCheck() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check (--baseline OLD [NEW] | --ab OLDPROGRAM)",
+		Short: "Fail if results became worse than a baseline",
+		Long: `check compares results with a baseline and exits 1 if something became worse.
+NEW is a file of bench run; without it the suite is run now, with the caches
+that the baseline simulated unless flags say otherwise.
+
+Simulated units are exact: any rise beyond --exact-tolerance is a regression.
+They compare wherever the simulated caches are the same, on whatever machine.
+
+Times are compared only between runs of the same machine (operating system,
+CPU, cores, caches, kernels), by the Mann-Whitney U test at --alpha, corrected
+for the number of benchmarks (Holm), and only a change beyond --threshold
+counts. Between runs of different machines they are left out, and
+--times=require makes that an error.
+
+With --ab an older bench program takes the baseline's place: its samples and
+this one's are taken by turns on this machine, so that times compare even where
+others use it too.
+
+Exit codes: 0 no regression, 1 a regression, 2 nothing can be said: a bad file,
+or nothing that compares.`,
+		Example: `  bench check --baseline baseline.txt new.txt
+  bench check --baseline baseline.txt --quick
+  bench check --baseline baseline.txt new.txt --times off --format markdown >> "$GITHUB_STEP_SUMMARY"
+  bench check --baseline baseline.txt new.txt --threshold 10% --alpha 0.001
+  bench check --baseline baseline.txt new.txt --update
+  bench check --ab ./bench-old --quick --count 10`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	f.add(flags)
+	f.addSuite(flags)
+	flags.StringVarP(&f.out, "out", "o", "", "file for the results of a run")
+	f.addCaches(flags)
+	flags.StringVar(&f.ab, "ab", "", abUsage)
+	return cmd
+}
+
+func (f *checkFlags) add(flags *pflag.FlagSet) {
+	f.threshold = parsed[float64]{value: 0.05, text: "5%", parse: parseShare, kind: "share"}
+	f.tolerance = parsed[float64]{text: "0", parse: parseShare, kind: "share"}
+	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
+	f.format = oneOf("format", "text", "markdown", "json", "junit")
+	flags.StringVar(&f.baseline, "baseline", "", "file of results to compare with")
+	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of checks of unchanged code in which any time may be found to differ")
+	flags.Var(&f.threshold, "threshold", "least change of a time that counts, such as 5% or 0.05")
+	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")
+	flags.Var(&f.times, "times", "compare times: auto (where the machines are the same), require, off")
+	flags.Var(&f.format, "format", "of the report: text, markdown (for a pull request or a job's summary), json, junit")
+	flags.BoolVar(&f.update, "update", false, "make NEW the baseline, unless there is a regression")
+}
+
+// oneOf is a flag whose value is one of a few, the first by default.
+func oneOf[T ~string](kind string, known ...T) parsed[T] {
+	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, parse: func(text string) (T, error) {
+		if slices.Contains(known, T(text)) {
+			return T(text), nil
+		}
+		return "", fmt.Errorf("want one of %s", strings.Trim(fmt.Sprint(known), "[]"))
+	}}
+}
+
+// parseShare reads "5%" or "0.05".
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0) || v > 1 && !percent || v > 100 {
+		return 0, errors.New("want a share such as 5% or 0.05")
+	}
+	return v, nil
+}
+
+func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case f.baseline == "" && f.ab == "":
+		return errors.New("--baseline is missing (such as --baseline baseline.txt)")
+	case f.ab != "" && (f.baseline != "" || f.update || len(args) > 0):
+		return errors.New("--ab runs both programs: leave --baseline, --update and NEW out")
+	}
+	if !(f.alpha > 0 && f.alpha < 1) {
+		return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
+	}
+	if f.update && cmd.Flags().Changed("filter") {
+		return errors.New("--update renews the whole baseline: leave --filter out")
+	}
+	old, name, text, err := f.inputs(cmd, args)
+	if err != nil {
+		return err
+	}
+	report, err := f.compare(old, name, text)
+	if err != nil {
+		return err
+	}
+	if err := check.Formats[f.format.value](cmd.OutOrStdout(), report); err != nil {
+		return err
+	}
+	if found := len(report.Of(check.Regression)); found > 0 {
+		return fmt.Errorf("%w: %s against %s", errCheck, report.Summary(), f.oldName())
+	}
+	if f.update {
+		return results.WriteFile(f.baseline, text)
+	}
+	return nil
+}
+
+// inputs are the baseline and the text of the results to judge, with its name.
+func (f *checkFlags) inputs(cmd *cobra.Command, args []string) (old *results.Set, name string, text []byte, err error) {
+	if f.ab != "" {
+		return f.inputsAB(cmd)
+	}
+	if old, err = results.Read(f.baseline); err != nil {
+		return nil, "", nil, fmt.Errorf("--baseline: %w", err)
+	}
+	name, text, err = f.newResults(cmd, args, old)
+	return old, name, text, err
+}
+
+func (f *checkFlags) inputsAB(cmd *cobra.Command) (old *results.Set, name string, text []byte, err error) {
+	j, err := f.prepare(cmd)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	oldText, text, err := f.interleave(ctx, cmd, j)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if old, err = results.Parse(f.ab, oldText); err == nil && f.out != "" {
+		err = results.WriteFile(f.out, text)
+	}
+	return old, thisRun, text, err
+}
+
+// thisRun is what results of a run now are called.
+const thisRun = "this run"
+
+// oldName is what the baseline is called.
+func (f *checkFlags) oldName() string { return cmp.Or(f.baseline, f.ab) }
+
+// compare makes the report.
+func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check.Report, error) {
+	set, err := results.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []*results.Set{old, set} {
+		if err := keep(s, f.filter); err != nil {
+			return nil, err
+		}
+	}
+	report, err := check.Compare(old, set, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
+		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != ""})
+	if err != nil {
+		return nil, err
+	}
+	report.Baseline, report.New = label(old, f.oldName()), label(set, name)
+	return report, nil
+}
+
+// label is a file with the commit and the time that it tells.
+func label(set *results.Set, file string) string {
+	text := file
+	for _, key := range []string{"commit", "date"} {
+		for _, c := range set.Comments[file] {
+			if c.Key == key {
+				text += fmt.Sprintf(", %s %.40s", key, c.Value)
+			}
+		}
+	}
+	return text
+}
+
+// keep leaves in a set what a filter matches.
+func keep(set *results.Set, query string) error {
+	filter, err := benchproc.NewFilter(query)
+	if err != nil {
+		return fmt.Errorf("--filter %q: %w", query, err)
+	}
+	kept := set.Results[:0]
+	for _, r := range set.Results {
+		match, err := filter.Match(r)
+		if err != nil {
+			return fmt.Errorf("--filter %q: %w", query, err)
+		}
+		if match.Any() {
+			kept = append(kept, r)
+		}
+	}
+	if set.Results = kept; len(kept) == 0 {
+		return fmt.Errorf("--filter %q: no result matches", query)
+	}
+	return nil
+}
+
+// newResults is the text of the results to judge, and its name: a file's, or
+// that of a run now.
+func (f *checkFlags) newResults(cmd *cobra.Command, args []string, old *results.Set) (string, []byte, error) {
+	if len(args) == 0 {
+		text, err := f.runNow(cmd, old)
+		return thisRun, text, err
+	}
+	for _, flag := range []string{"quick", "count", "sample-time", "out", "I1", "D1", "LL", "caches"} {
+		if cmd.Flags().Changed(flag) {
+			return "", nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
+		}
+	}
+	text, err := results.ReadText(args[0])
+	return args[0], text, err
+}
+
+// runNow runs the suite, simulating the caches of the baseline unless flags
+// say otherwise.
+func (f *checkFlags) runNow(cmd *cobra.Command, old *results.Set) ([]byte, error) {
+	if err := f.baselineGeometry(old); err != nil {
+		return nil, err
+	}
+	j, err := f.prepare(cmd)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	var text bytes.Buffer
+	_, err = f.measure(ctx, cmd, j, &text)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("interrupted: nothing is compared or kept: %w", ctx.Err())
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.out != "" {
+		err = results.WriteFile(f.out, text.Bytes())
+	}
+	return text.Bytes(), err
+}
+
+// baselineGeometry sets the flags of the caches that are not given to what the
+// baseline simulated.
+func (f *checkFlags) baselineGeometry(old *results.Set) error {
+	if f.caches != "" {
+		return nil
+	}
+	config, err := old.Config()
+	if err != nil {
+		return fmt.Errorf("--baseline: %w", err)
+	}
+	for key, flag := range map[string]*parsed[simcache.Geometry]{"sim-d1": &f.geometry.d1, "sim-ll": &f.geometry.ll} {
+		if config[key] == "" || flag.set {
+			continue
+		}
+		if err := flag.Set(config[key]); err != nil {
+			return fmt.Errorf("--baseline %s: %s %q: %w", f.baseline, key, config[key], err)
+		}
+	}
+	return nil
+}

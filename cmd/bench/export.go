@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/export"
+)
+
+func newExport() *cobra.Command {
+	format := oneOf("format", "csv", "jsonl", "github-action-benchmark", "bencher")
+	var out string
+	cmd := &cobra.Command{
+		Use:   "export FILE...",
+		Short: "Write results as CSV, JSON lines, or for a service that tracks benchmarks",
+		Long: `export sums up results of bench run, a record for each benchmark in each unit:
+median, 95% interval, number of samples.
+
+Formats: csv and jsonl for programs of your own; github-action-benchmark for
+that action's tool customSmallerIsBetter (its tool "go" reads the output of
+bench run as it is, but compares single samples, and takes a higher B/s for
+worse); bencher for Bencher's adapter json.`,
+		Example: `  bench export out/run.txt > run.csv
+  bench export out/run.txt --format github-action-benchmark -o benchmark.json
+  bench export out/run.txt --format bencher -o bencher.json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			var text bytes.Buffer
+			set, err := results.Read(paths...)
+			if err != nil {
+				return err
+			}
+			if _, err := set.Config(); err != nil {
+				return err
+			}
+			records, err := export.Records(set)
+			if err != nil {
+				return err
+			}
+			if err := export.Formats[format.value](&text, records); err != nil {
+				return err
+			}
+			if out != "" {
+				return results.WriteFile(out, text.Bytes())
+			}
+			_, err = cmd.OutOrStdout().Write(text.Bytes())
+			return err
+		},
+	}
+	cmd.Flags().Var(&format, "format", "csv, jsonl, github-action-benchmark or bencher")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write instead of stdout")
+	return cmd
+}

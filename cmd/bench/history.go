@@ -1,0 +1,320 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/history"
+)
+
+func newHistory() *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "history",
+		Short: "Keep results by commit, and find since when something changed",
+		Long: `history keeps results in a folder: a file for each run, which benchstat reads,
+under commit, time and the machine's fingerprint. Files are added whole or not
+at all and never changed, by any number of writers at once; a damaged one is
+named and skipped. The index beside them only saves time and is made anew
+where it is missing, so a folder can be merged, mirrored or kept in git.`,
+		Example: `  bench history add out/run.txt
+  bench history trend
+  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32
+  bench history export --commit 1106646 > old.txt`,
+		Args: cobra.NoArgs, // or an unknown verb would print the help
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "folder of the history")
+	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir), newHistoryTrend(&dir), newHistoryExport(&dir))
+	return cmd
+}
+
+func newHistoryAdd(dir *string) *cobra.Command {
+	var commit string
+	date := parsed[time.Time]{parse: parseTime, kind: "time"}
+	cmd := &cobra.Command{
+		Use:   "add FILE...",
+		Short: "Put results into the history",
+		Long: `add puts files of bench run into the history and prints the names of the
+entries. Commit and time are those that the file names ("# commit:", "# date:")
+unless flags say otherwise. What is there already is not added again.`,
+		Example: `  bench history add out/run.txt
+  bench history add --commit "$(git rev-parse HEAD)" --date "$(git log -1 --format=%cI)" run.txt`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			store := history.Open(*dir)
+			for _, file := range files {
+				text, err := results.ReadText(file)
+				if err != nil {
+					return err
+				}
+				entry, added, err := store.Add(text, commit, date.value)
+				if err != nil {
+					return fmt.Errorf("%s: %w (--commit and --date set them)", file, err)
+				}
+				note := ""
+				if !added {
+					note = " (was there)"
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s%s\n", filepath.Join(*dir, entry.File), note)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&commit, "commit", "", "commit that the results are of")
+	cmd.Flags().Var(&date, "date", "time that the results are of, such as 2026-11-21T07:14:35Z")
+	return cmd
+}
+
+func parseTime(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, errors.New("want a time such as 2026-11-21T07:14:35Z")
+	}
+	return at, nil
+}
+
+// entries reads the history and says on stderr what is damaged. None at all is
+// an error.
+func entries(cmd *cobra.Command, dir string) (*history.Store, []history.Entry, error) {
+	store := history.Open(dir)
+	list, damaged, err := store.Entries()
+	if err != nil {
+		return nil, nil, fmt.Errorf("--dir: %w", err)
+	}
+	for _, d := range damaged {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", results.Printable(d.Error()))
+	}
+	if len(list) == 0 {
+		return nil, nil, fmt.Errorf("--dir %s: no entry of a history there (bench history add puts one)", dir)
+	}
+	return store, list, nil
+}
+
+func newHistoryList(dir *string) *cobra.Command {
+	format := oneOf("format", "text", "json")
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "Print the entries, by time",
+		Example: "  bench history list\n  bench history list --format json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, list, err := entries(cmd, *dir)
+			if err != nil {
+				return err
+			}
+			if format.value == "json" {
+				for i := range list {
+					list[i].Records = nil
+				}
+				return writeJSON(cmd.OutOrStdout(), list)
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
+			for _, e := range list {
+				fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), e.Commit, e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.Benchmarks(), e.File)
+			}
+			return t.Flush()
+		},
+	}
+	cmd.Flags().Var(&format, "format", "text or json")
+	return cmd
+}
+
+func newHistoryShow(dir *string) *cobra.Command {
+	format := oneOf("format", "text", "json")
+	cmd := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Print what a benchmark was at each commit",
+		Long: `show prints the medians of one benchmark, by time: a table for each unit and
+machine, or, for simulated units, for each geometry.`,
+		Example: "  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, list, err := entries(cmd, *dir)
+			if err != nil {
+				return err
+			}
+			of := slices.DeleteFunc(history.AllSeries(list), func(s history.Series) bool {
+				return s.Name != args[0] && s.Name != "Benchmark"+args[0]
+			})
+			if len(of) == 0 {
+				return fmt.Errorf("no entry has the benchmark %q (bench list prints the suite's names)", args[0])
+			}
+			if format.value == "json" {
+				return writeJSON(cmd.OutOrStdout(), of)
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, s := range of {
+				fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", results.Printable(s.Unit), onWhat(s.Exact), s.On)
+				for i, p := range s.Points {
+					fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\n", p.Time.Format(time.RFC3339), p.Commit, plainNumber(p.Value), since(s, i))
+				}
+				fmt.Fprintln(t)
+			}
+			return t.Flush()
+		},
+	}
+	cmd.Flags().Var(&format, "format", "text or json")
+	return cmd
+}
+
+func onWhat(exact bool) string {
+	if exact {
+		return "simulated caches"
+	}
+	return "machine"
+}
+
+// since is the change from the point before, "" if there is none.
+func since(s history.Series, i int) string {
+	if i == 0 || s.Points[i].Value == s.Points[i-1].Value {
+		return ""
+	}
+	before := s.Points[i-1].Value
+	if before == 0 {
+		return "from 0"
+	}
+	return fmt.Sprintf("%+.1f%%", (s.Points[i].Value/before-1)*100)
+}
+
+func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// trendFlags are the flags of bench history trend.
+type trendFlags struct {
+	alpha     float64
+	threshold parsed[float64]
+	worse     bool
+	format    parsed[string]
+}
+
+func newHistoryTrend(dir *string) *cobra.Command {
+	f := trendFlags{threshold: parsed[float64]{value: 0.01, text: "1%", parse: parseShare, kind: "share"}, format: oneOf("format", "text", "json")}
+	cmd := &cobra.Command{
+		Use:   "trend",
+		Short: "Find the commits since which something changed",
+		Long: `trend finds where a benchmark's results changed and stayed so: of simulated
+units every change, of times those that E-divisive (Matteson and James, 2014)
+finds at --alpha by a permutation test. Each has its size, from the median of
+the results before it to that of those after it, its confidence, and the
+commits between which it lies. Times are followed on each machine by itself,
+simulated units with each geometry.
+
+A change needs three results on either side to be seen in times.`,
+		Example: `  bench history trend
+  bench history trend --worse --threshold 5%
+  bench history trend --format json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !(f.alpha > 0 && f.alpha < 1) {
+				return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
+			}
+			_, list, err := entries(cmd, *dir)
+			if err != nil {
+				return err
+			}
+			return f.write(cmd.OutOrStdout(), list)
+		},
+	}
+	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01, "share of series without a change in which one may be found")
+	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%")
+	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse")
+	cmd.Flags().Var(&f.format, "format", "text or json")
+	return cmd
+}
+
+func (f *trendFlags) write(w io.Writer, list []history.Entry) error {
+	all := history.AllSeries(list)
+	changes := []history.Change{}
+	for _, s := range all {
+		for _, c := range s.Changes(f.alpha, f.threshold.value) {
+			if c.Worse || !f.worse {
+				changes = append(changes, c)
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b history.Change) int { return b.First.Time.Compare(a.First.Time) })
+	if f.format.value == "json" {
+		return writeJSON(w, changes)
+	}
+	for _, c := range changes {
+		size, how := "from 0", "better"
+		if c.Size != nil {
+			size = fmt.Sprintf("%+.1f%%", *c.Size*100)
+		}
+		if c.Worse {
+			how = "worse"
+		}
+		sure := "exact"
+		if !c.Exact {
+			sure = fmt.Sprintf("confidence %.1f%%", c.Confidence*100)
+		}
+		fmt.Fprintf(w, "%s %s %s: %s -> %s (%s, %s) after %.12s, up to %.12s of %s, on %s %s\n", how, results.Printable(c.Name), results.Printable(c.Unit),
+			plainNumber(c.Before), plainNumber(c.After), size, sure, c.Last.Commit, c.First.Commit, c.First.Time.Format(time.RFC3339), onWhat(c.Exact), c.On)
+	}
+	_, err := fmt.Fprintf(w, "changes found: %d (series: %d, entries: %d)\n", len(changes), len(all), len(list))
+	return err
+}
+
+func newHistoryExport(dir *string) *cobra.Command {
+	format := oneOf("format", "text", "csv", "jsonl")
+	var commit, out string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write entries as benchmark text, CSV or JSON lines",
+		Long: `export writes the entries, or those of one commit, by time. As text they are what
+benchstat reads; with more than one commit each result has its commit as
+configuration, so that benchstat -col commit sets them side by side.`,
+		Example: `  bench history export --commit 1106646 > old.txt
+  bench history export -o all.txt && go tool benchstat -col commit all.txt
+  bench history export --format csv > history.csv`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, list, err := entries(cmd, *dir)
+			if err != nil {
+				return err
+			}
+			if list, err = ofCommit(list, commit); err != nil {
+				return err
+			}
+			var text bytes.Buffer
+			if format.value == "text" {
+				err = store.WriteText(&text, list)
+			} else {
+				err = export.Formats[format.value](&text, history.Records(list))
+			}
+			if err != nil {
+				return err
+			}
+			if out != "" {
+				return results.WriteFile(out, text.Bytes())
+			}
+			_, err = cmd.OutOrStdout().Write(text.Bytes())
+			return err
+		},
+	}
+	cmd.Flags().Var(&format, "format", "text (for benchstat), csv or jsonl")
+	cmd.Flags().StringVar(&commit, "commit", "", "only entries of this commit, which may be shortened")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write instead of stdout")
+	return cmd
+}
+
+// ofCommit takes the entries of one commit, all if it is "".
+func ofCommit(list []history.Entry, commit string) ([]history.Entry, error) {
+	found, err := history.OfCommit(list, commit)
+	if err != nil {
+		return nil, fmt.Errorf("--commit %s: %w", commit, err)
+	}
+	return found, nil
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/results"
+)
+
+// goTool is the pattern by which github-action-benchmark's tool "go" reads a
+// line (src/extract.ts, extractGoResult, as of v1.20).
+var goTool = regexp.MustCompile(`^(?<name>Benchmark\w+[\w()$%^&*-=|,\[\]{}"#]*?)(?<procs>-\d+)?\s+(?<times>\d+)\s+(?<remainder>.+)$`)
+
+// TestGoTool: that tool reads every line of the suite, with its whole name.
+func TestGoTool(t *testing.T) {
+	for _, c := range access.Suite(false) {
+		for _, b := range c {
+			var text strings.Builder
+			w, err := results.NewWriter(&text, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.Reset()
+			if err := w.Write(b.Name, 12, []results.Value{{Value: 1.5, Unit: "ns/op"}, {Value: 1e10, Unit: "B/s"}}); err != nil {
+				t.Fatal(err)
+			}
+			_, line, _ := strings.Cut(strings.TrimSpace(text.String()), "\n") // after that of the family
+			m := goTool.FindStringSubmatch(line)
+			if m == nil || m[1] != "Benchmark"+b.Name || m[2] != "" || m[3] != "12" || m[4] != "1.5 ns/op 10000000000 B/s" {
+				t.Errorf("%q is read as %q", line, m)
+			}
+		}
+	}
+}

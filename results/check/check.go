@@ -1,0 +1,391 @@
+// Package check is the gate: it compares two files of results and says what
+// became worse.
+//
+// Simulated units are exact, so any rise counts. Times are compared by the
+// Mann-Whitney U test (benchmath.AssumeNothing), corrected for the number of
+// comparisons as Holm does ("A Simple Sequentially Rejective Multiple Test
+// Procedure", Scandinavian Journal of Statistics 6, 1979), and count only
+// where they also differ by more than a threshold, and only between runs of
+// one machine.
+package check
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchunit"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// Options say from where on a difference counts.
+type Options struct {
+	Alpha          float64 // for times: the share of clean checks that may find any difference, such as 0.01
+	Threshold      float64 // for times: the least difference that counts, as a share of the baseline's median
+	ExactTolerance float64 // for exact units: the greatest rise that does not count, as a share of the baseline
+	Times          Times
+	SameMachine    bool // the runs are of one machine for sure, whatever their fingerprints
+}
+
+// Times says what is done with times.
+type Times string
+
+// The values of Times.
+const (
+	TimesAuto    Times = "auto"    // compared where the machines are the same
+	TimesRequire Times = "require" // an error where they are not
+	TimesOff     Times = "off"     // not compared
+)
+
+// A Verdict is what a comparison found.
+type Verdict string
+
+// The verdicts.
+const (
+	Regression  Verdict = "regression"
+	Improvement Verdict = "improvement"
+	Same        Verdict = "same"
+)
+
+// A Comparison is of one benchmark in one unit.
+type Comparison struct {
+	Name, Unit string // the unit is tidied: sec/op, D1-misses/op
+	Exact      bool
+	Old, New   float64 // medians; of an exact unit, the worst value
+	OldN, NewN int     // samples
+	Change     float64 // from Old to New as a share of Old; infinite from 0
+	P          float64 // of the U test, after Holm's correction; 0 for an exact unit
+	Verdict    Verdict
+	// Need is the number of samples in both files with which a difference could
+	// be significant whatever the others do, where these samples never can be;
+	// 0 otherwise.
+	Need int
+
+	better   float64 // 1 if higher is better, -1 if lower is
+	old, new []float64
+}
+
+// A Report is what a check found.
+type Report struct {
+	Baseline    string // what the reports call the two files
+	New         string
+	Options     Options
+	Comparisons []Comparison // in the baseline's order
+	Vanished    []string     // in the baseline only: benchmarks, or units of one
+	Appeared    []string     // in the new file only
+	NoTimes     string       // why times were not compared, "" if they were
+	NoExact     string       // why exact units were not compared, "" if they were
+	Drift       []string     // exact units whose samples are not all the same
+}
+
+// Of returns the comparisons with a verdict, the largest change first.
+func (r *Report) Of(v Verdict) []Comparison {
+	var found []Comparison
+	for _, c := range r.Comparisons {
+		if c.Verdict == v {
+			found = append(found, c)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Comparison) int {
+		return cmp.Compare(math.Abs(b.Change), math.Abs(a.Change))
+	})
+	return found
+}
+
+// ErrNothing tells that two files have nothing that can be compared.
+var ErrNothing = errors.New("nothing can be compared")
+
+// Compare compares a new file of results with the baseline. What a unit means
+// (exact or not, which way is better) is as this program writes it, else as
+// the baseline says: the new file may come from a stranger.
+func Compare(old, new *results.Set, o Options) (*Report, error) {
+	oldConfig, newConfig, err := configs(old, new)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Options: o}
+	if err := r.comparable(oldConfig, newConfig); err != nil {
+		return nil, err
+	}
+	units := trusted(old, new)
+	oldRows, err := rowsWith(old, units)
+	if err != nil {
+		return nil, err
+	}
+	newRows, err := rowsWith(new, units)
+	if err != nil {
+		return nil, err
+	}
+	r.match(oldRows, newRows, units)
+	if len(r.Comparisons) == 0 {
+		why := slices.DeleteFunc([]string{r.NoTimes, r.NoExact}, func(s string) bool { return s == "" })
+		if len(why) == 0 {
+			why = []string{"no benchmark is in both files"}
+		}
+		return nil, fmt.Errorf("%w: %s", ErrNothing, strings.Join(why, "; "))
+	}
+	r.judge()
+	return r, nil
+}
+
+func configs(old, new *results.Set) (oldConfig, newConfig map[string]string, err error) {
+	if err := errors.Join(old.Finite(), new.Finite()); err != nil {
+		return nil, nil, err
+	}
+	if oldConfig, err = old.Config(); err != nil {
+		return nil, nil, fmt.Errorf("baseline: %w", err)
+	}
+	if newConfig, err = new.Config(); err != nil {
+		return nil, nil, fmt.Errorf("new results: %w", err)
+	}
+	return oldConfig, newConfig, nil
+}
+
+// comparable finds out whether times and exact units compare.
+func (r *Report) comparable(old, new map[string]string) error {
+	f, g := results.FingerprintOf(old), results.FingerprintOf(new)
+	differ := f.Differ(g)
+	switch {
+	case r.Options.Times == TimesOff:
+		r.NoTimes = "times are off"
+	case r.Options.SameMachine:
+	case differ != nil:
+		r.NoTimes = "times are of different machines, which differ in " + strings.Join(differ, ", ")
+	case !f.Known():
+		r.NoTimes = "times are of unknown machines: the files name neither cpu nor caches"
+	}
+	if r.Options.Times == TimesRequire && r.NoTimes != "" {
+		return fmt.Errorf("%w, and times are required: %s", ErrNothing, r.NoTimes)
+	}
+	if differ := results.GeometryOf(old).Differ(results.GeometryOf(new)); differ != nil {
+		r.NoExact = "simulated units are of different caches, which differ in " + strings.Join(differ, ", ")
+	}
+	return nil
+}
+
+// trusted is what is known of the units: of ours, what this program writes; of
+// others, what the baseline says; of those that are not in the baseline, what
+// the new file says.
+func trusted(old, new *results.Set) benchfmt.UnitMetadataMap {
+	units := maps.Clone(new.Units)
+	for _, r := range old.Results {
+		for _, v := range r.Values {
+			for _, key := range []string{"assume", "better"} {
+				delete(units, benchfmt.UnitMetadataKey{Unit: v.Unit, Key: key})
+			}
+		}
+	}
+	maps.Copy(units, old.Units)
+	for _, u := range results.Units {
+		assume := "nothing"
+		if u.Exact {
+			assume = "exact"
+		}
+		_, tidied := benchunit.Tidy(1, u.Name)
+		for key, value := range map[string]string{"better": u.Better, "assume": assume} {
+			k := benchfmt.UnitMetadataKey{Unit: tidied, Key: key}
+			units[k] = &benchfmt.UnitMetadata{UnitMetadataKey: k, OrigUnit: u.Name, Value: value}
+		}
+	}
+	return units
+}
+
+func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) ([]results.Row, error) {
+	with := *set
+	with.Units = units
+	return with.Rows()
+}
+
+// sameClock are the units that say again what sec/op says: comparing them too
+// would only weaken the correction for the number of comparisons.
+var sameClock = []string{"sec/elem", "B/s"}
+
+// match finds what is in both files.
+func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetadataMap) {
+	news := map[string]results.Row{}
+	for _, row := range newRows {
+		news[row.Name] = row
+	}
+	olds := map[string]bool{}
+	for _, row := range oldRows {
+		olds[row.Name] = true
+		if now, ok := news[row.Name]; ok {
+			r.matchUnits(row, now, units)
+		} else {
+			r.Vanished = append(r.Vanished, row.Name)
+		}
+	}
+	for _, row := range newRows {
+		if !olds[row.Name] {
+			r.Appeared = append(r.Appeared, row.Name)
+		}
+	}
+}
+
+func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap) {
+	for _, unit := range slices.Sorted(maps.Keys(old.Stats)) {
+		a, b := old.Stats[unit], now.Stats[unit]
+		if b.N == 0 {
+			r.Vanished = append(r.Vanished, old.Name+" "+unit)
+			continue
+		}
+		exact := units.GetAssumption(unit) == benchmath.AssumeExact
+		_, clock := old.Stats["sec/op"]
+		if exact && r.NoExact != "" || !exact && (r.NoTimes != "" || clock && slices.Contains(sameClock, unit)) {
+			continue
+		}
+		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,
+			Verdict: Same, better: float64(results.Better(units, unit)), old: a.Samples, new: b.Samples}
+		if exact {
+			c.Old, c.New = worst(a.Samples, c.better), worst(b.Samples, c.better)
+			r.drift(c, "the baseline", a.Samples)
+			r.drift(c, "the new results", b.Samples)
+		}
+		c.Change = change(c.Old, c.New)
+		r.Comparisons = append(r.Comparisons, c)
+	}
+	for _, unit := range slices.Sorted(maps.Keys(now.Stats)) {
+		if old.Stats[unit].N == 0 {
+			r.Appeared = append(r.Appeared, old.Name+" "+unit)
+		}
+	}
+}
+
+// drift notes an exact unit whose samples are not all the same.
+func (r *Report) drift(c Comparison, file string, samples []float64) {
+	if least, most := samples[0], samples[len(samples)-1]; least != most {
+		r.Drift = append(r.Drift, fmt.Sprintf("%s %s is from %v to %v in %s", c.Name, c.Unit, least, most, file))
+	}
+}
+
+// worst takes the worst of ascending samples.
+func worst(samples []float64, better float64) float64 {
+	if better > 0 {
+		return samples[0]
+	}
+	return samples[len(samples)-1]
+}
+
+// change is the difference as a share of old.
+func change(old, new float64) float64 {
+	if old == new {
+		return 0
+	}
+	return (new - old) / math.Abs(old)
+}
+
+// judge gives the verdicts.
+func (r *Report) judge() {
+	var timed []*Comparison
+	for i := range r.Comparisons {
+		c := &r.Comparisons[i]
+		if c.Exact {
+			c.verdict(r.Options.ExactTolerance)
+		} else {
+			timed = append(timed, c)
+		}
+	}
+	ps, least := make([]float64, len(timed)), make([]float64, len(timed))
+	smallest := smallestP{}
+	for i, c := range timed {
+		ps[i] = uTest(c.old, c.new)
+		least[i] = smallest.of(c.OldN, c.NewN)
+	}
+	// Holm's correction is monotone, so what the smallest possible p-values
+	// cannot reach, none can.
+	ps, least = holm(ps), holm(least)
+	for i, c := range timed {
+		c.P = ps[i]
+		if least[i] > r.Options.Alpha {
+			c.Need = smallest.samples(r.Options.Alpha / float64(len(timed)))
+		}
+		if c.P <= r.Options.Alpha {
+			c.verdict(r.Options.Threshold)
+		}
+	}
+}
+
+// verdict judges the change by its size alone.
+func (c *Comparison) verdict(threshold float64) {
+	switch {
+	case math.Abs(c.Change) <= threshold:
+	case c.Change*c.better > 0:
+		c.Verdict = Improvement
+	default:
+		c.Verdict = Regression
+	}
+}
+
+// uTest is the p-value of two samples, ascending, under no assumption. The
+// lower one comes first: where values tie, the library's p-value is right only
+// in that order (of {2, 2} and {1} it is 0, of {1} and {2, 2} two thirds).
+func uTest(a, b []float64) float64 {
+	if wins(a, b) > wins(b, a) {
+		a, b = b, a
+	}
+	sample := func(values []float64) *benchmath.Sample {
+		return &benchmath.Sample{Values: values, Thresholds: &benchmath.DefaultThresholds}
+	}
+	return min(1, benchmath.AssumeNothing.Compare(sample(a), sample(b)).P)
+}
+
+// wins counts the pairs in which the value of a is the greater.
+func wins(a, b []float64) int {
+	n, below := 0, 0
+	for _, x := range a {
+		for below < len(b) && b[below] < x {
+			below++
+		}
+		n += below
+	}
+	return n
+}
+
+// holm corrects p-values for their number: the k-th smallest of m is taken
+// m-k+1 times, and none is less than the one before it.
+func holm(ps []float64) []float64 {
+	order := make([]int, len(ps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	adjusted, floor := make([]float64, len(ps)), 0.0
+	for k, i := range order {
+		floor = max(floor, min(1, ps[i]*float64(len(ps)-k)))
+		adjusted[i] = floor
+	}
+	return adjusted
+}
+
+// A smallestP knows the smallest p-values that the U test can give, by the
+// numbers of samples.
+type smallestP map[[2]int]float64
+
+// of lets the test itself say it, of samples of which all are apart.
+func (s smallestP) of(n, m int) float64 {
+	key := [2]int{n, m}
+	if _, ok := s[key]; !ok {
+		values := make([]float64, n+m)
+		for i := range values {
+			values[i] = float64(i)
+		}
+		s[key] = uTest(values[:n], values[n:])
+	}
+	return s[key]
+}
+
+// samples is the least number in both files with which p can be reached.
+func (s smallestP) samples(p float64) int {
+	n := 1
+	for s.of(n, n) > p {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,419 @@
+package check_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/check"
+)
+
+var usual = check.Options{Alpha: 0.01, Threshold: 0.05, Times: check.TimesAuto}
+
+// A bench is one benchmark of a made-up file.
+type bench struct {
+	name   string
+	times  []float64 // ns
+	misses float64
+}
+
+const machineHead = "goos: linux\ncpu: A\ncpus: 2\nsim-d1: 32768,8,64\nsim-ll: 8388608,16,64\n"
+
+// file writes benches as bench run does.
+func file(head string, benches ...bench) string {
+	var b strings.Builder
+	b.WriteString(head)
+	for _, u := range results.Units {
+		if u.Exact {
+			fmt.Fprintf(&b, "Unit %s assume=exact better=lower\n", u.Name)
+		}
+	}
+	for _, x := range benches {
+		for _, t := range x.times {
+			fmt.Fprintf(&b, "Benchmark%s 1 %v ns/op %v ns/elem %v B/s %v D1-misses/op\n", x.name, t, t/100, 1e9/t, x.misses)
+		}
+	}
+	return b.String()
+}
+
+// around makes n times near a median, none the same.
+func around(median float64, n int) []float64 {
+	times := make([]float64, n)
+	for i := range times {
+		times[i] = median * (1 + 0.001*float64(i-n/2) + 1e-7*median)
+	}
+	return times
+}
+
+func compare(t testing.TB, old, new string, o check.Options) (*check.Report, error) {
+	t.Helper()
+	a, err := results.Parse("old.txt", []byte(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := results.Parse("new.txt", []byte(new))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return check.Compare(a, b, o)
+}
+
+// found lists what a report says, a line each.
+func found(r *check.Report) []string {
+	var list []string
+	for _, v := range []check.Verdict{check.Regression, check.Improvement} {
+		for _, c := range r.Of(v) {
+			list = append(list, fmt.Sprintf("%s %s %s", v, c.Name, c.Unit))
+		}
+	}
+	return append(list, r.Notes()...)
+}
+
+func TestCompare(t *testing.T) {
+	old := file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Y", around(1000, 10), 0})
+	with := func(o check.Options, f func(*check.Options)) check.Options { f(&o); return o }
+	for _, test := range []struct {
+		name, new string
+		options   check.Options
+		want      []string
+	}{
+		{"the same", old, usual, nil},
+		{"a time and a count rise", file(machineHead, bench{"X/a=1", around(1100, 10), 101}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"regression X/a=1 sec/op", "regression X/a=1 D1-misses/op"}},
+		{"under the threshold", file(machineHead, bench{"X/a=1", around(1040, 10), 100}, bench{"Y", around(1000, 10), 0}), usual, nil},
+		{"under a larger threshold", file(machineHead, bench{"X/a=1", around(1100, 10), 100}, bench{"Y", around(1000, 10), 0}),
+			with(usual, func(o *check.Options) { o.Threshold = 0.2 }), nil},
+		{"within the tolerance", file(machineHead, bench{"X/a=1", around(1000, 10), 101}, bench{"Y", around(1000, 10), 0}),
+			with(usual, func(o *check.Options) { o.ExactTolerance = 0.01 }), nil},
+		{"a count rises from 0", file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Y", around(1000, 10), 1}),
+			with(usual, func(o *check.Options) { o.ExactTolerance = 0.5 }), []string{"regression Y D1-misses/op"}},
+		{"improvements", file(machineHead, bench{"X/a=1", around(500, 10), 99}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"improvement X/a=1 sec/op", "improvement X/a=1 D1-misses/op"}},
+		{"one vanished, one appeared", file(machineHead, bench{"X/a=1", around(1000, 10), 100}, bench{"Z", around(1, 10), 5}), usual,
+			[]string{"vanished: Y is in the baseline only", "appeared: Z is in the new results only"}},
+		{"too few samples", file(machineHead, bench{"X/a=1", around(3000, 2), 100}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"too few samples: 10 in the baseline and 2 in the new results can never be significant; 6 in both (--count 6) would suffice: X/a=1"}},
+		{"another machine", file(strings.Replace(machineHead, "cpu: A", "cpu: B", 1), bench{"X/a=1", around(3000, 10), 101}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"regression X/a=1 D1-misses/op", `not compared: times are of different machines, which differ in cpu ("A" and "B")`}},
+		{"other cores", file(strings.Replace(machineHead, "cpus: 2\n", "", 1), bench{"X/a=1", around(3000, 10), 100}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{`not compared: times are of different machines, which differ in cpus ("2" and absent)`}},
+		{"another kernel", file(machineHead+"kernel: avx2\n", bench{"X/a=1", around(3000, 10), 100}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{`not compared: times are of different machines, which differ in kernel (absent and "avx2")`}},
+		{"other simulated caches", file(strings.Replace(machineHead, "32768,8", "65536,8", 1), bench{"X/a=1", around(3000, 10), 900}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"regression X/a=1 sec/op", `not compared: simulated units are of different caches, which differ in sim-d1 ("32768,8,64" and "65536,8,64")`}},
+		{"no times", file(machineHead, bench{"X/a=1", around(3000, 10), 100}, bench{"Y", around(1000, 10), 0}),
+			with(usual, func(o *check.Options) { o.Times = check.TimesOff }), []string{"not compared: times are off"}},
+		{"a new file that calls worse better", strings.ReplaceAll(file(machineHead, bench{"X/a=1", around(3000, 10), 101}, bench{"Y", around(1000, 10), 0}),
+			"assume=exact better=lower", "assume=nothing better=higher") + "Unit ns/op better=higher\n", usual,
+			[]string{"regression X/a=1 sec/op", "regression X/a=1 D1-misses/op"}},
+		{"counts that are not exact", file(machineHead, bench{"X/a=1", around(1000, 9), 100}, bench{"X/a=1", around(1000, 1), 200}, bench{"Y", around(1000, 10), 0}), usual,
+			[]string{"regression X/a=1 D1-misses/op", "not exact: X/a=1 D1-misses/op is from 100 to 200 in the new results"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, err := compare(t, old, test.new, test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, found(r)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestOtherUnits: of units that are not ours the baseline says what they mean;
+// rates are better higher.
+func TestOtherUnits(t *testing.T) {
+	lines := func(value float64) string {
+		var b strings.Builder
+		for _, v := range around(value, 10) {
+			fmt.Fprintf(&b, "BenchmarkX 1 %v ops/s %v points 7 allocs/op\n", v, v)
+		}
+		return b.String()
+	}
+	head := "cpu: A\nUnit points better=higher\nUnit allocs/op assume=exact\n"
+	r, err := compare(t, head+lines(1000), "cpu: A\n"+lines(500), usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"regression X ops/s", "regression X points"}, found(r)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNothing(t *testing.T) {
+	old := file(machineHead, bench{"X", around(1000, 10), 100})
+	unknown := "BenchmarkX 1 2 ns/op\n"
+	require := usual
+	require.Times = check.TimesRequire
+	for _, test := range []struct {
+		old, new string
+		options  check.Options
+		want     string
+	}{
+		{old, file(machineHead, bench{"Y", around(1000, 10), 100}), usual, "nothing can be compared: no benchmark is in both files"},
+		{unknown, unknown, usual, "nothing can be compared: times are of unknown machines: the files name neither cpu nor caches"},
+		{old, file("cpu: B\nsim-d1: 1\n", bench{"X", around(1000, 10), 100}), usual, "nothing can be compared: times are of different machines"},
+		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require, "nothing can be compared, and times are required: times are of different machines"},
+		{old, "cpu: A\n" + old, usual, ""},
+		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual, "new results: the results do not compare, since they differ in cpu"},
+		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is no finite number"},
+		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual, "new.txt:2: +Inf ns/op is no finite number"},
+	} {
+		_, err := compare(t, test.old, test.new, test.options)
+		if test.want == "" {
+			if err != nil {
+				t.Error(err)
+			}
+		} else if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+		if strings.HasPrefix(test.want, "nothing") && !errors.Is(err, check.ErrNothing) {
+			t.Errorf("%v is no ErrNothing", err)
+		}
+	}
+}
+
+// TestProperties: for any two files, swapping them turns regressions of times
+// into improvements; a file against itself has neither; what is said to have
+// too few samples is never found; and with the samples that are said to
+// suffice, what lies apart is found.
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfNDistinct(rapid.StringMatching(`[A-Z]/k=[a-z]`), 1, 6, rapid.ID).Draw(t, "names")
+		draw := func(label string) (benches []bench) {
+			for i, name := range names {
+				n := rapid.IntRange(1, 12).Draw(t, label)
+				b := bench{name: name, misses: float64(i)}
+				for range n {
+					b.times = append(b.times, float64(rapid.IntRange(1, 40).Draw(t, label)))
+				}
+				benches = append(benches, b)
+			}
+			return benches
+		}
+		old, new := draw("old"), draw("new")
+		both := func(a, b []bench) *check.Report {
+			x, err := results.Parse("old", []byte(file(machineHead, a...)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := results.Parse("new", []byte(file(machineHead, b...)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := check.Compare(x, y, check.Options{Alpha: 0.05, Times: check.TimesAuto})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		there, back := both(old, new), both(new, old)
+		if a, b := len(there.Of(check.Regression)), len(back.Of(check.Improvement)); a != b {
+			t.Fatalf("%d regressions, %d improvements the other way", a, b)
+		}
+		if r := both(old, old); len(r.Of(check.Same)) != len(r.Comparisons) {
+			t.Fatalf("a file differs from itself: %v", found(r))
+		}
+		need := 0
+		for _, c := range there.Comparisons {
+			if c.Need > 0 && c.Verdict != check.Same {
+				t.Fatalf("%+v was found with too few samples", c)
+			}
+			need = max(need, c.Need)
+		}
+		if need > 0 {
+			for i := range old {
+				old[i].times, new[i].times = around(10, need), around(20, need)
+			}
+			if r := both(old, new); len(r.Of(check.Regression)) != len(names) {
+				t.Fatalf("%d samples do not suffice for %d benchmarks", need, len(names))
+			}
+		}
+	})
+}
+
+// TestFalseAlarms: of clean checks of 20 benchmarks whose samples are
+// independent, no more than about alpha find anything, even without a
+// threshold, since Holm's correction holds that for all together.
+func TestFalseAlarms(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const checks, alpha = 60, 0.05
+	alarms := 0
+	for range checks {
+		draw := func() (benches []bench) {
+			for i := range 20 {
+				b := bench{name: fmt.Sprintf("X/i=%d", i)}
+				for range 10 {
+					b.times = append(b.times, 1000*(1+0.1*random.ExpFloat64()))
+				}
+				benches = append(benches, b)
+			}
+			return benches
+		}
+		r, err := compare(t, file(machineHead, draw()...), file(machineHead, draw()...), check.Options{Alpha: alpha})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found(r)) > 0 {
+			alarms++
+		}
+	}
+	if alarms > 3*checks*alpha+1 {
+		t.Errorf("%d of %d clean checks found something", alarms, checks)
+	}
+}
+
+// hostile is a name that would be markup, an escape sequence or a mention.
+const hostile = "X/<script>alert(1)</script>|`*_[a](b)@all#1&www.x.y\x1b[31m\u202e"
+
+// TestFormats: every format can be read by what it is for, whatever the names.
+func TestFormats(t *testing.T) {
+	old := file(machineHead, bench{hostile, around(1000, 10), 100}, bench{"Y", around(1000, 10), 0}, bench{"V" + hostile, around(1, 2), 3})
+	r, err := compare(t, old, file(machineHead, bench{hostile, around(2000, 10), 50}, bench{"Y", around(1000, 10), 1}), usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Baseline, r.New = "old<b>.txt", "new.txt"
+	outputs := map[string]string{}
+	for name, write := range check.Formats {
+		var b bytes.Buffer
+		if err := write(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		outputs[name] = b.String()
+		if name != "json" && strings.ContainsAny(b.String(), "\x1b\u202e") {
+			t.Errorf("%s has an escape sequence: %q", name, b.String())
+		}
+	}
+	for _, forbidden := range []string{"<script", "<b>", "@all", "all#", "[a]", "www.", "`"} {
+		if strings.Contains(outputs["markdown"], forbidden) {
+			t.Errorf("markdown has %q:\n%s", forbidden, outputs["markdown"])
+		}
+	}
+	for line := range strings.Lines(outputs["markdown"]) {
+		if strings.HasPrefix(line, "|") && strings.Count(line, "|") != 7 {
+			t.Errorf("a row has not 6 cells: %s", line)
+		}
+	}
+	if len(outputs["markdown"]) > 65536 {
+		t.Error("too long for a comment")
+	}
+	var decoded struct {
+		Regressions int
+		Comparisons []struct {
+			Name, Verdict string
+			Change        *float64
+		}
+	}
+	if err := json.Unmarshal([]byte(outputs["json"]), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	if decoded.Regressions != 2 || len(decoded.Comparisons) != 4 || decoded.Comparisons[2].Change != nil {
+		t.Errorf("json says %+v", decoded)
+	}
+	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 2 || got["testcase"] != 5 || got["skipped"] != 1 {
+		t.Errorf("junit has %v", got)
+	}
+}
+
+// xmlCounts counts the elements of a document.
+func xmlCounts(t *testing.T, text string) map[string]int {
+	t.Helper()
+	counts := map[string]int{}
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return counts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			counts[e.Name.Local]++
+		}
+	}
+}
+
+// TestMarkdownLength: a comment holds 65,536 characters, however much changed.
+func TestMarkdownLength(t *testing.T) {
+	var olds, news []bench
+	for i := range 500 {
+		name := fmt.Sprintf("X/%s/i=%d", strings.Repeat("<", 190), i)
+		olds, news = append(olds, bench{name, around(1000, 1), 1}), append(news, bench{name, around(1000, 1), 2})
+	}
+	r, err := compare(t, file(machineHead, olds...), file(machineHead, append(news, bench{"Z", around(1, 1), 1})...), usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := check.WriteMarkdown(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > 65536 || !strings.Contains(b.String(), "and 450 more") {
+		t.Errorf("%d characters", b.Len())
+	}
+}
+
+var ours = regexp.MustCompile("</?(code|details|summary)>")
+
+// FuzzCompare: whatever a stranger's file holds, there is a report or an
+// error, and its Markdown has no markup but ours.
+func FuzzCompare(f *testing.F) {
+	f.Add(file(machineHead, bench{"X", around(2000, 3), 100}))
+	f.Add(file(machineHead, bench{hostile, around(2000, 3), 100}))
+	f.Add("BenchmarkX 1 NaN ns/op\n")
+	f.Add("Unit D1-misses/op better=higher\n" + machineHead + "BenchmarkX 1 -1 ns/op 1e300 D1-misses/op\n")
+	old, err := results.Parse("old", []byte(file(machineHead, bench{"X", around(1000, 10), 100})))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		set, err := results.Parse("new", []byte(text))
+		if err != nil {
+			return
+		}
+		r, err := check.Compare(old, set, usual)
+		if err != nil {
+			return
+		}
+		for name, write := range check.Formats {
+			var b bytes.Buffer
+			if err := write(&b, r); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if page := ours.ReplaceAllString(b.String(), ""); name == "markdown" && strings.ContainsAny(page, "<`") {
+				t.Fatalf("markup in %s", page)
+			}
+		}
+	})
+}
+
+// BenchmarkCompare is the gate on 10,000 results, reading included.
+func BenchmarkCompare(b *testing.B) {
+	var benches []bench
+	for i := range 1000 {
+		benches = append(benches, bench{fmt.Sprintf("X/i=%d", i), around(1000+float64(i), 10), float64(i)})
+	}
+	text := file(machineHead, benches...)
+	start := time.Now()
+	for b.Loop() {
+		if _, err := compare(b, text, text, usual); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(time.Since(start).Seconds()/float64(b.N), "s/check")
+}

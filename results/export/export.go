@@ -1,0 +1,227 @@
+// Package export writes results in formats of other programs: CSV, JSON lines,
+// github-action-benchmark's and Bencher's.
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A Record is one benchmark in one unit, of one file.
+type Record struct {
+	Commit      string   `json:"commit,omitempty"`
+	Date        string   `json:"date,omitempty"`
+	Fingerprint string   `json:"fingerprint,omitempty"` // of the machine
+	Name        string   `json:"name"`                  // with the word Benchmark
+	Unit        string   `json:"unit"`                  // as in the files: ns/op, B/s, D1-misses/op
+	Median      float64  `json:"median"`
+	Lower       *float64 `json:"lower,omitempty"` // of the median's 95% interval; nil if the samples are too few, and of an exact unit
+	Upper       *float64 `json:"upper,omitempty"`
+	Samples     int      `json:"samples"`
+	Exact       bool     `json:"exact"`
+	Better      string   `json:"better"` // "lower" or "higher"
+}
+
+// Records sums up a set, in the order of its names and of [results.Units],
+// other units after them.
+func Records(set *results.Set) ([]Record, error) {
+	if err := set.Finite(); err != nil {
+		return nil, err
+	}
+	rows, err := set.Rows()
+	if err != nil {
+		return nil, err
+	}
+	var records []Record
+	for _, row := range rows {
+		units := slices.SortedFunc(maps.Keys(row.Stats), func(a, b string) int {
+			if d := rank(a) - rank(b); d != 0 {
+				return d
+			}
+			return strings.Compare(a, b)
+		})
+		for _, unit := range units {
+			records = append(records, record(set.Units, row, unit))
+		}
+	}
+	return records, nil
+}
+
+// rank is the place of a unit, tidied, among ours.
+func rank(unit string) int {
+	plain, _ := untidy(unit)
+	if i := slices.IndexFunc(results.Units, func(u results.Unit) bool { return u.Name == plain }); i >= 0 {
+		return i
+	}
+	return len(results.Units)
+}
+
+func record(units benchfmt.UnitMetadataMap, row results.Row, unit string) Record {
+	s := row.Stats[unit]
+	plain, factor := untidy(unit)
+	r := Record{Name: "Benchmark" + row.Name, Unit: plain, Median: tenDigits(s.Center * factor), Samples: s.N,
+		Exact: units.GetAssumption(unit) == benchmath.AssumeExact, Better: "lower"}
+	if results.Better(units, unit) > 0 {
+		r.Better = "higher"
+	}
+	if lo, hi := tenDigits(s.Lo*factor), tenDigits(s.Hi*factor); !r.Exact && !math.IsInf(lo, 0) && !math.IsInf(hi, 0) {
+		r.Lower, r.Upper = &lo, &hi
+	}
+	return r
+}
+
+// untidy goes back from benchfmt's seconds to the ns of the files.
+func untidy(unit string) (string, float64) {
+	if rest, ok := strings.CutPrefix(unit, "sec"); ok {
+		return "ns" + rest, 1e9
+	}
+	return unit, 1
+}
+
+// tenDigits rounds away what the way through seconds left: 0.30000000000000004.
+// Whole numbers that a float64 holds stay as they are.
+func tenDigits(v float64) float64 {
+	if v == math.Trunc(v) {
+		return v
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
+}
+
+// Formats are the formats, by name.
+var Formats = map[string]func(io.Writer, []Record) error{
+	"csv": CSV, "jsonl": JSONLines, "github-action-benchmark": GitHubActionBenchmark, "bencher": Bencher,
+}
+
+// CSV writes a line for each record under a head (RFC 4180). A text that a
+// spreadsheet would take for a formula gets a ' before it.
+func CSV(w io.Writer, records []Record) error {
+	c := csv.NewWriter(w)
+	if err := c.Write([]string{"commit", "date", "fingerprint", "name", "unit", "median", "lower", "upper", "samples", "exact", "better"}); err != nil {
+		return err
+	}
+	for _, r := range records {
+		cells := []string{text(r.Commit), text(r.Date), text(r.Fingerprint), text(r.Name), text(r.Unit),
+			number(&r.Median), number(r.Lower), number(r.Upper), strconv.Itoa(r.Samples), strconv.FormatBool(r.Exact), r.Better}
+		if err := c.Write(cells); err != nil {
+			return err
+		}
+	}
+	c.Flush()
+	return c.Error()
+}
+
+func text(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}
+
+// JSONLines writes each record as JSON in a line.
+func JSONLines(w io.Writer, records []Record) error {
+	e := json.NewEncoder(w)
+	for _, r := range records {
+		if err := e.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GitHubActionBenchmark writes the medians as github-action-benchmark's tool
+// "customSmallerIsBetter" reads them: an array of objects with name, unit,
+// value, range and extra (https://github.com/benchmark-action/github-action-benchmark,
+// README, "Minimal setup" of custom benchmarks). A name is that of its "go"
+// tool with several units: "BenchmarkX - ns/op". Units of which more is
+// better, such as B/s, are left out.
+func GitHubActionBenchmark(w io.Writer, records []Record) error {
+	type entry struct {
+		Name  string  `json:"name"`
+		Unit  string  `json:"unit"`
+		Value float64 `json:"value"`
+		Range string  `json:"range,omitempty"`
+		Extra string  `json:"extra"`
+	}
+	list := []entry{}
+	for _, r := range records {
+		if r.Better == "higher" {
+			continue
+		}
+		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median, Extra: fmt.Sprintf("median of %d samples", r.Samples)}
+		if r.Exact {
+			e.Extra = "simulated, exact"
+		}
+		if r.Lower != nil {
+			e.Range = "± " + strconv.FormatFloat(max(r.Median-*r.Lower, *r.Upper-r.Median), 'g', 3, 64)
+		}
+		list = append(list, e)
+	}
+	return writeJSON(w, list)
+}
+
+// Bencher's limits of names (https://bencher.dev/docs/reference/bencher-metric-format/).
+const (
+	maxBenchmark = 1024
+	maxMeasure   = 64
+)
+
+// Bencher writes Bencher Metric Format: benchmarks with their measures, each
+// with value and, of times, lower_value and upper_value. The measure of ns/op
+// is Bencher's own "latency", which is in ns; others are named by their unit.
+func Bencher(w io.Writer, records []Record) error {
+	type metric struct {
+		Value float64  `json:"value"`
+		Lower *float64 `json:"lower_value,omitempty"`
+		Upper *float64 `json:"upper_value,omitempty"`
+	}
+	all := map[string]map[string]metric{}
+	for _, r := range records {
+		measure := r.Unit
+		if measure == "ns/op" {
+			measure = "latency"
+		}
+		if len(r.Name) > maxBenchmark || len(measure) > maxMeasure {
+			return fmt.Errorf("%.60s... in %.60s: Bencher takes names of at most %d characters and units of %d", r.Name, r.Unit, maxBenchmark, maxMeasure)
+		}
+		if all[r.Name] == nil {
+			all[r.Name] = map[string]metric{}
+		}
+		all[r.Name][measure] = metric{r.Median, r.Lower, r.Upper}
+	}
+	return writeJSON(w, all)
+}
+
+func writeJSON(w io.Writer, value any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

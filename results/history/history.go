@@ -1,0 +1,331 @@
+// Package history remembers results: a folder of files in the Go benchmark
+// format, one for each run, and finds out since when something changed.
+//
+// An entry is a file TIME-COMMIT-FINGERPRINT-HASH.txt: three comment lines
+// with the format's version, the commit and the time, then the results as they
+// were added, then a comment line with the SHA-256 of all lines before it. So
+// every entry is what benchstat reads, tells of itself all there is to know,
+// and tells whether it is whole.
+//
+// Entries are written whole or not at all and never changed, and their names
+// hang on their content, so that any number of writers need no lock. The index
+// is a cache of what the entries hold, found by their hash: without it, or with
+// a damaged or an old one, the entries are read instead and it is written anew.
+// No name or path that a file holds is ever opened.
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/export"
+)
+
+// A Store is a folder.
+type Store struct{ dir string }
+
+// Open takes a folder as a store; Add makes it if it is missing.
+func Open(dir string) *Store { return &Store{dir} }
+
+// An Entry is one run.
+type Entry struct {
+	File        string              `json:"file"` // its name in the store's folder
+	Commit      string              `json:"commit"`
+	Time        time.Time           `json:"time"`
+	Fingerprint string              `json:"fingerprint"` // of the machine, see results.Fingerprint.Hash
+	Machine     results.Fingerprint `json:"machine"`
+	Geometry    results.Fingerprint `json:"geometry"` // that was simulated
+	Records     []export.Record     `json:"records"`
+}
+
+// A Damaged entry is a file that is not what was added.
+type Damaged struct {
+	File string
+	Err  error
+}
+
+// Error names the file.
+func (d Damaged) Error() string { return fmt.Sprintf("damaged entry %s is skipped: %v", d.File, d.Err) }
+
+const (
+	version   = "# history: 1\n"
+	commitKey = "# history-commit: "
+	timeKey   = "# history-time: "
+	sumKey    = "# history-sha256: "
+	indexFile = "index.jsonl"
+	maxIndex  = 1 << 30 // bytes; reading the entries is better than more
+)
+
+// commits are what may stand for a commit: it becomes part of a file's name.
+var commits = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)
+
+// Add puts results into the store, for good before it returns. Where commit is
+// "" or at is zero, the comments "# commit: " and "# date: " of the results
+// say them. It tells whether the same entry was not there before. An entry
+// that is there but damaged is written anew.
+func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, added bool, err error) {
+	set, err := results.Parse("results", text)
+	if err != nil {
+		return entry, false, err
+	}
+	if commit, at, err = origin(set, commit, at); err != nil {
+		return entry, false, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s%s%s\n%s%s\n%s", version, commitKey, commit, timeKey, at.UTC().Format(time.RFC3339), text)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		b.WriteByte('\n')
+	}
+	sealed := seal(b.Bytes())
+	if entry, err = parseEntry(sealed); err != nil {
+		return entry, false, err
+	}
+	sum := sha256.Sum256(sealed)
+	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit, entry.Fingerprint, hex.EncodeToString(sum[:]))
+	path := filepath.Join(s.dir, entry.File)
+	if there, err := results.ReadText(path); err == nil && bytes.Equal(there, sealed) {
+		return entry, false, nil
+	}
+	if err := results.WriteFile(path, sealed); err != nil {
+		return entry, false, err
+	}
+	s.sweep()
+	return entry, true, syncFolder(s.dir)
+}
+
+// sweep removes what writers that were killed left half-written an hour ago.
+func (s *Store) sweep() {
+	files, err := os.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	for _, f := range files {
+		if !strings.HasPrefix(f.Name(), ".") || !strings.Contains(f.Name(), ".txt.") {
+			continue
+		}
+		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
+			os.Remove(filepath.Join(s.dir, f.Name()))
+		}
+	}
+}
+
+// origin is the commit and the time of results.
+func origin(set *results.Set, commit string, at time.Time) (string, time.Time, error) {
+	for _, c := range set.Comments["results"] {
+		switch {
+		case c.Key == "commit" && commit == "":
+			commit = c.Value
+		case c.Key == "date" && at.IsZero():
+			var err error
+			if at, err = time.Parse(time.RFC3339, c.Value); err != nil {
+				return "", at, fmt.Errorf("date %q: want one such as 2026-11-21T07:14:35Z", c.Value)
+			}
+		}
+	}
+	switch {
+	case commit == "":
+		return "", at, errors.New("the results name no commit")
+	case !commits.MatchString(commit):
+		return "", at, fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64", commit)
+	case at.IsZero():
+		return "", at, errors.New("the results name no date")
+	case at.Year() < 1970 || at.Year() > 9999:
+		return "", at, fmt.Errorf("date %v: want a year from 1970 to 9999", at)
+	}
+	return commit, at, nil
+}
+
+// syncFolder makes a rename in a folder last.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// seal adds the line that tells whether a text is whole.
+func seal(text []byte) []byte {
+	sum := sha256.Sum256(text)
+	return fmt.Appendf(bytes.Clone(text), "%s%s\n", sumKey, hex.EncodeToString(sum[:]))
+}
+
+var errNotWhole = errors.New("it is not whole: its last line is not the SHA-256 of what is before it")
+
+// unseal takes that line off, or says that the text is not whole.
+func unseal(sealed []byte) ([]byte, error) {
+	const length = len(sumKey) + 2*sha256.Size + 1
+	if len(sealed) < length {
+		return nil, errNotWhole
+	}
+	text := sealed[:len(sealed)-length]
+	if !bytes.Equal(seal(text), sealed) {
+		return nil, errNotWhole
+	}
+	return text, nil
+}
+
+// content takes an entry apart: commit, time, and the results as they were
+// added, but for a last newline.
+func content(sealed []byte) (commit string, at time.Time, text []byte, err error) {
+	text, err = unseal(sealed)
+	if err != nil {
+		return "", at, nil, err
+	}
+	lines := bytes.SplitAfterN(text, []byte("\n"), 4)
+	if len(lines) < 4 || string(lines[0]) != version {
+		return "", at, nil, errors.New("it is no entry of a history of this version")
+	}
+	commit, ok := strings.CutPrefix(strings.TrimSpace(string(lines[1])), strings.TrimSpace(commitKey)+" ")
+	when, dated := strings.CutPrefix(strings.TrimSpace(string(lines[2])), strings.TrimSpace(timeKey)+" ")
+	at, err = time.Parse(time.RFC3339, when)
+	if !ok || !dated || err != nil || !commits.MatchString(commit) {
+		return "", at, nil, errors.New("it names no commit or no time")
+	}
+	return commit, at.UTC(), lines[3], nil
+}
+
+// parseEntry reads an entry, but for its file name.
+func parseEntry(sealed []byte) (e Entry, err error) {
+	commit, at, text, err := content(sealed)
+	if err != nil {
+		return e, err
+	}
+	set, err := results.Parse("results", text)
+	if err != nil {
+		return e, err
+	}
+	config, err := set.Config()
+	if err != nil {
+		return e, err
+	}
+	f := results.FingerprintOf(config)
+	e = Entry{Commit: commit, Time: at, Fingerprint: f.Hash(), Machine: f, Geometry: results.GeometryOf(config)}
+	e.Records, err = export.Records(set)
+	return e, err
+}
+
+// Entries reads the store, by time. Damaged entries are named and left out. A
+// folder that is missing has no entries.
+func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
+	files, err := os.ReadDir(s.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	known, found, news := s.readIndex(), map[string]Entry{}, false
+	for _, f := range files {
+		if filepath.Ext(f.Name()) != ".txt" || strings.HasPrefix(f.Name(), ".") { // the index, and files on their way
+			continue
+		}
+		hash, entry, err := s.entry(f, known)
+		if err != nil {
+			damaged = append(damaged, Damaged{f.Name(), err})
+			continue
+		}
+		_, old := known[hash]
+		found[hash], news = entry, news || !old
+		entries = append(entries, entry)
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int {
+		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.File, b.File))
+	})
+	if news || len(found) < len(known) {
+		// An index that cannot be written is only slow.
+		_ = s.writeIndex(found)
+	}
+	return entries, damaged, nil
+}
+
+// entry reads one entry, or takes it from the index if its content is there.
+func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Entry, err error) {
+	if !f.Type().IsRegular() {
+		return "", e, errors.New("it is no regular file")
+	}
+	sealed, err := results.ReadText(filepath.Join(s.dir, f.Name()))
+	if err != nil {
+		return "", e, err
+	}
+	sum := sha256.Sum256(sealed)
+	hash = hex.EncodeToString(sum[:])
+	if e, ok := known[hash]; ok {
+		e.File = f.Name()
+		return hash, e, nil
+	}
+	e, err = parseEntry(sealed)
+	e.File = f.Name()
+	return hash, e, err
+}
+
+// Text is the results of an entry, as they were added.
+func (s *Store) Text(e Entry) ([]byte, error) {
+	sealed, err := results.ReadText(filepath.Join(s.dir, filepath.Base(e.File)))
+	if err != nil {
+		return nil, err
+	}
+	_, _, text, err := content(sealed)
+	if err != nil {
+		return nil, Damaged{e.File, err}
+	}
+	return text, nil
+}
+
+// An indexed entry is a line of the index.
+type indexed struct {
+	Hash  string `json:"sha256"` // of the whole file
+	Entry Entry  `json:"entry"`
+}
+
+// readIndex reads the index by hash. One that is damaged is as good as none.
+func (s *Store) readIndex() map[string]Entry {
+	path := filepath.Join(s.dir, indexFile)
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxIndex {
+		return nil
+	}
+	sealed, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return parseIndex(sealed)
+}
+
+func parseIndex(sealed []byte) map[string]Entry {
+	text, err := unseal(sealed)
+	if err != nil {
+		return nil
+	}
+	known := map[string]Entry{}
+	for line := range bytes.Lines(text) {
+		var i indexed
+		if json.Unmarshal(line, &i) != nil {
+			return nil
+		}
+		known[i.Hash] = i.Entry
+	}
+	return known
+}
+
+func (s *Store) writeIndex(entries map[string]Entry) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	for hash, entry := range entries {
+		if err := e.Encode(indexed{hash, entry}); err != nil {
+			return err
+		}
+	}
+	return results.WriteFile(filepath.Join(s.dir, indexFile), seal(b.Bytes()))
+}

@@ -1,0 +1,264 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+const commit = "70e0fd7d81758fc2691922d5117761831a4c358b"
+
+// run is a file of results, with a time that makes it one of its own.
+func run(ns float64) []byte {
+	return fmt.Appendf(nil, `cpu: A
+sim-d1: 32768,8,64
+# date: 2026-11-21T06:11:36Z
+# commit: %s
+Unit D1-misses/op assume=exact better=lower
+family: X
+BenchmarkX/a=b 1 %v ns/op 7 B/s 100 D1-misses/op
+`, commit, ns)
+}
+
+func add(t testing.TB, s *Store, text []byte) Entry {
+	t.Helper()
+	e, added, err := s.Add(text, "", time.Time{})
+	if err != nil || !added {
+		t.Fatalf("added: %v, %v", added, err)
+	}
+	return e
+}
+
+func read(t testing.TB, s *Store, wantEntries, wantDamaged int) ([]Entry, []Damaged) {
+	t.Helper()
+	entries, damaged, err := s.Entries()
+	if err != nil || len(entries) != wantEntries || len(damaged) != wantDamaged {
+		t.Fatalf("%d entries and %d damaged (%v), %v; want %d and %d", len(entries), len(damaged), damaged, err, wantEntries, wantDamaged)
+	}
+	return entries, damaged
+}
+
+func TestAdd(t *testing.T) {
+	s := Open(filepath.Join(t.TempDir(), "new"))
+	read(t, s, 0, 0)
+	e := add(t, s, run(1))
+	if _, added, err := s.Add(run(1), "", time.Time{}); added || err != nil {
+		t.Errorf("the same again: %v, %v", added, err)
+	}
+	if _, _, err := s.Add(bytes.TrimSpace(run(2)), "v1.0", time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // without and with an index
+		entries, _ := read(t, s, 2, 0)
+		if diff := cmp.Diff(e, entries[1]); diff != "" {
+			t.Error(diff)
+		}
+		if first := entries[0]; first.Commit != "v1.0" || first.Time.Format(time.RFC3339) != "2025-12-31T23:00:00Z" ||
+			!strings.HasPrefix(first.File, "20251231T230000Z-v1.0-"+e.Fingerprint+"-") || first.Benchmarks() != 1 || len(first.Records) != 3 {
+			t.Errorf("%+v", first)
+		}
+	}
+	text, err := s.Text(e)
+	if err != nil || !bytes.Equal(text, run(1)) {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+func TestAddRefusals(t *testing.T) {
+	dir := t.TempDir()
+	s := Open(dir)
+	for text, want := range map[string]string{
+		"":                                      "holds no benchmark results",
+		"BenchmarkX 1 2 ns/op\n":                "the results name no commit",
+		"# commit: abc\nBenchmarkX 1 2 ns/op\n": "the results name no date",
+		"# commit: ../../x\nBenchmarkX 1 2 ns/op\n":                                `commit "../../x": want letters`,
+		"# commit: abc\n# date: yesterday\nBenchmarkX 1 2 ns/op\n":                 `date "yesterday": want one such as`,
+		"# commit: abc\n# date: 0001-01-01T00:00:01Z\nBenchmarkX 1 2 ns/op\n":      "want a year from 1970",
+		"# commit: abc\n# date: 2026-01-01T00:00:00Z\nBenchmarkX 1 NaN ns/op\n":    "NaN ns/op is no finite number",
+		"# commit: abc\n# date: 2026-01-01T00:00:00Z\ncpu: A\n" + differentMachine: "the results do not compare",
+	} {
+		if _, _, err := s.Add([]byte(text), "", time.Time{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("%v was written, %v", files, err)
+	}
+}
+
+const differentMachine = "BenchmarkX 1 2 ns/op\ncpu: B\nBenchmarkX 1 2 ns/op\n"
+
+// TestDamage: an entry that is cut off or changed at any byte is named, and the
+// others are read all the same; adding it again mends it.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	s := Open(dir)
+	e := add(t, s, run(1))
+	add(t, s, run(2))
+	path := filepath.Join(dir, e.File)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(whole); i += 1 + i%4 { // the index is written each time, which takes long
+		flipped := bytes.Clone(whole)
+		flipped[i] ^= 1 << (i % 8)
+		for _, damaged := range [][]byte{whole[:i], flipped} {
+			if err := os.WriteFile(path, damaged, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			_, names := read(t, s, 1, 1)
+			if names[0].File != e.File || !strings.Contains(names[0].Error(), e.File) {
+				t.Fatalf("%v is damaged, want %s", names, e.File)
+			}
+			if _, err := s.Text(e); err == nil {
+				t.Fatal("a damaged entry was read")
+			}
+		}
+	}
+	add(t, s, run(1))
+	read(t, s, 2, 0)
+}
+
+// TestIndex: whatever the index holds, the entries are the same: it is removed,
+// cut off at any byte, changed at any, or that of another store.
+func TestIndex(t *testing.T) {
+	dir := t.TempDir()
+	s := Open(dir)
+	add(t, s, run(1))
+	add(t, s, run(2))
+	want, _ := read(t, s, 2, 0)
+	path := filepath.Join(dir, indexFile)
+	index, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func() {
+		t.Helper()
+		got, _ := read(t, s, 2, 0)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	check()
+	for i := 0; i < len(index); i += 23 {
+		flipped := bytes.Clone(index)
+		flipped[i] ^= 4
+		for _, damaged := range [][]byte{index[:i], flipped, seal(index[:i])} {
+			if err := os.WriteFile(path, damaged, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			check()
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	// An entry that is gone leaves the index.
+	if err := os.Remove(filepath.Join(dir, want[0].File)); err != nil {
+		t.Fatal(err)
+	}
+	read(t, s, 1, 0)
+	if n := len(s.readIndex()); n != 1 {
+		t.Errorf("the index has %d entries", n)
+	}
+}
+
+// TestStrangeFiles: links, folders and what is on its way are not read as
+// entries.
+func TestStrangeFiles(t *testing.T) {
+	dir := t.TempDir()
+	s := Open(dir)
+	e := add(t, s, run(1))
+	for _, err := range []error{
+		os.Symlink(filepath.Join(dir, e.File), filepath.Join(dir, "link.txt")),
+		os.Mkdir(filepath.Join(dir, "folder.txt"), 0o777),
+		os.WriteFile(filepath.Join(dir, ".x.txt.123"), []byte("half"), 0o666),
+		os.WriteFile(filepath.Join(dir, ".y.txt.123"), []byte("old"), 0o666),
+		os.Chtimes(filepath.Join(dir, ".y.txt.123"), time.Time{}, time.Now().Add(-2*time.Hour)),
+		os.WriteFile(filepath.Join(dir, "notes.md"), []byte("notes"), 0o666),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(t, s, 1, 2)
+	add(t, s, run(2))
+	if _, err := os.Stat(filepath.Join(dir, ".y.txt.123")); err == nil {
+		t.Error("what a killed writer left long ago is still there")
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".x.txt.123")); err != nil {
+		t.Error("what may be on its way is gone")
+	}
+}
+
+// TestWriteText: entries that are written one after the other are read as what
+// they were, each with its own configuration and commit.
+func TestWriteText(t *testing.T) {
+	s := Open(t.TempDir())
+	add(t, s, []byte("cpu: A\nkernel: avx2\n# date: 2026-11-21T00:00:00Z\n# commit: a\nBenchmarkX 1 2 ns/op\n"))
+	add(t, s, []byte("cpu: A\n# date: 2026-11-22T00:00:00Z\n# commit: ab\nBenchmarkX 1 3 ns/op\n"))
+	entries, _ := read(t, s, 2, 0)
+	var b bytes.Buffer
+	if err := s.WriteText(&b, entries); err != nil {
+		t.Fatal(err)
+	}
+	set, err := results.Parse("all", b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []map[string]string{{"commit": "a", "kernel": "avx2", "cpu": "A"}, {"commit": "ab", "kernel": "", "cpu": "A"}} {
+		for key, value := range want {
+			if got := set.Results[i].GetConfig(key); got != value {
+				t.Errorf("entry %d: %s is %q, want %q", i, key, got, value)
+			}
+		}
+	}
+	b.Reset()
+	one, err := OfCommit(entries, "ab")
+	if err != nil || len(one) != 1 {
+		t.Fatal(one, err)
+	}
+	if err := s.WriteText(&b, one); err != nil || strings.Contains(b.String(), "\ncommit: ") || !strings.HasPrefix(b.String(), "cpu: A\n# date") {
+		t.Errorf("%v: %s", err, b.String())
+	}
+	if _, err := OfCommit(entries, "a"); err == nil || err.Error() != "it may be any of a, ab" {
+		t.Error(err)
+	}
+	if _, err := OfCommit(entries, "b"); err == nil {
+		t.Error("no error")
+	}
+}
+
+// FuzzEntry: any text is an entry or an error, and an entry that was sealed is
+// read back.
+func FuzzEntry(f *testing.F) {
+	f.Add([]byte(version + commitKey + "abc\n" + timeKey + "2026-01-01T00:00:00Z\nBenchmarkX 1 2 ns/op\n"))
+	f.Add(run(1))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if _, err := parseEntry(text); err == nil {
+			t.Fatal("an entry without its seal was read")
+		}
+		if e, err := parseEntry(seal(text)); err == nil && (e.Commit == "" || len(e.Records) == 0) {
+			t.Fatalf("%+v", e)
+		}
+		if got, err := unseal(seal(text)); err != nil || !bytes.Equal(got, text) {
+			t.Fatalf("%q, %v", got, err)
+		}
+	})
+}
+
+// FuzzIndex: any text is an index or none.
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte(`{"sha256":"ab","entry":{"commit":"x"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) { parseIndex(seal(text)) })
+}

@@ -1,0 +1,129 @@
+package history
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/montanaflynn/stats"
+)
+
+// A Point is what one entry says of one benchmark in one unit.
+type Point struct {
+	Commit string    `json:"commit"`
+	Time   time.Time `json:"time"`
+	Value  float64   `json:"value"` // the median
+	File   string    `json:"file"`
+}
+
+// A Series is one benchmark in one unit, by time: of times on one machine, of
+// exact units with one geometry.
+type Series struct {
+	Name   string  `json:"name"`
+	Unit   string  `json:"unit"`
+	On     string  `json:"on"` // hash of the machine's fingerprint or of the geometry
+	Exact  bool    `json:"exact"`
+	Better string  `json:"better"`
+	Points []Point `json:"points"`
+}
+
+// AllSeries puts entries, which are by time, into series, in the order in which
+// these begin. Units that say again what ns/op says are left out.
+func AllSeries(entries []Entry) []Series {
+	type key struct {
+		name, unit, on string
+		exact          bool
+	}
+	at := map[key]int{}
+	var all []Series
+	for _, e := range entries {
+		geometry := e.Geometry.Hash()
+		for _, r := range e.Records {
+			if r.Unit == "ns/elem" || r.Unit == "B/s" {
+				continue
+			}
+			k := key{r.Name, r.Unit, e.Fingerprint, r.Exact}
+			if r.Exact {
+				k.on = geometry
+			}
+			i, ok := at[k]
+			if !ok {
+				i = len(all)
+				at[k] = i
+				all = append(all, Series{Name: r.Name, Unit: r.Unit, On: k.on, Exact: r.Exact, Better: r.Better})
+			}
+			all[i].Points = append(all[i].Points, Point{e.Commit, e.Time, r.Median, e.File})
+		}
+	}
+	return all
+}
+
+// A Change is one point of a series from which on its values are others.
+type Change struct {
+	Name       string   `json:"name"`
+	Unit       string   `json:"unit"`
+	On         string   `json:"on"`
+	Exact      bool     `json:"exact"`
+	Before     float64  `json:"before"` // medians from the change before, and up to the one after
+	After      float64  `json:"after"`
+	Size       *float64 `json:"size"`       // as a share of Before; nil from 0
+	Confidence float64  `json:"confidence"` // 1 - p; 1 of an exact unit
+	Worse      bool     `json:"worse"`
+	Last       Point    `json:"last"`  // before the change
+	First      Point    `json:"first"` // after it: the change is in (Last, First]
+}
+
+// Changes finds the changes of a series that are larger than threshold, as a
+// share: every one of an exact unit, and of times those that [Divide] finds at
+// alpha.
+func (s Series) Changes(alpha, threshold float64) []Change {
+	values := make([]float64, len(s.Points))
+	for i, p := range s.Points {
+		values[i] = p.Value
+	}
+	splits := exactSplits(values)
+	if !s.Exact {
+		splits = Divide(values, alpha)
+	}
+	var found []Change
+	for i, split := range splits {
+		from, to := 0, len(values)
+		if i > 0 {
+			from = splits[i-1].At
+		}
+		if i+1 < len(splits) {
+			to = splits[i+1].At
+		}
+		c := Change{Name: s.Name, Unit: s.Unit, On: s.On, Exact: s.Exact, Confidence: split.Confidence,
+			Before: median(values[from:split.At]), After: median(values[split.At:to]),
+			Last: s.Points[split.At-1], First: s.Points[split.At]}
+		c.Worse = (c.After > c.Before) == (s.Better != "higher")
+		if c.Before != 0 {
+			size := (c.After - c.Before) / math.Abs(c.Before)
+			c.Size = &size
+		}
+		if c.Size == nil || math.Abs(*c.Size) > threshold {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// exactSplits are where a value is not the one before.
+func exactSplits(values []float64) []Split {
+	var splits []Split
+	for i := 1; i < len(values); i++ {
+		if values[i] != values[i-1] {
+			splits = append(splits, Split{i, 1})
+		}
+	}
+	return splits
+}
+
+func median(values []float64) float64 {
+	m, err := stats.Median(slices.Clone(values))
+	if err != nil {
+		return math.NaN() // of no values, which no segment has
+	}
+	return m
+}
