@@ -144,15 +144,13 @@ func (m *meter) calibrate(minTime time.Duration) error {
 
 // sample times the meter's passes, after one that is not timed.
 func (m *meter) sample() (Sample, error) {
-	sum := m.pass()
+	m.runner.passes(1)
 	start := time.Now()
-	for range m.passes {
-		sum = m.pass()
-	}
+	sum := m.runner.passes(m.passes)
 	elapsed := time.Since(start)
 	// The sum is read, so that no pass can be left out, and must be right.
-	if sum != m.sum {
-		return Sample{}, fmt.Errorf("a timed pass summed to %v, the plain sum is %v", sum, m.sum)
+	if want := float64(m.passes) * m.sum; sum != want {
+		return Sample{}, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", m.passes, sum, want)
 	}
 	return Sample{Passes: m.passes, Elapsed: elapsed}, nil
 }

@@ -236,7 +236,7 @@ func FuzzPlan(f *testing.F) {
 			p.Move(to, from)
 			got := slices.Clone(dst)
 			if set.runs() {
-				p.Run(got, src)
+				p.Run(got, src, 2)
 				if !bytes.Equal(got, want) {
 					t.Fatalf("%s: %d B, %+v: the copy is wrong", set.Name(), size, loops)
 				}
@@ -340,11 +340,20 @@ func transposed(read []byte, size, width int) []byte {
 	return out
 }
 
+func TestSets(t *testing.T) {
+	for _, s := range Sets() {
+		t.Logf("this CPU runs the set %s", s.Name())
+		if got, err := ByName(s.Name()); got != s || err != nil {
+			t.Errorf("the set %s is not found by its name: %v", s.Name(), err)
+		}
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no such size": func() { NewPlan(portable, 3, nil) },
-		"too short":    func() { NewPlan(Best(), 4, []Loop{{100, 4, 4}}).Run(make([]byte, 399), make([]byte, 400)) },
-		"before it":    func() { NewPlan(Best(), 4, []Loop{{2, 4, -4}}).Run(make([]byte, 8), make([]byte, 8)) },
+		"too short":    func() { NewPlan(Best(), 4, []Loop{{100, 4, 4}}).Run(make([]byte, 399), make([]byte, 400), 1) },
+		"before it":    func() { NewPlan(Best(), 4, []Loop{{2, 4, -4}}).Run(make([]byte, 8), make([]byte, 8), 1) },
 		"rows":         func() { NewSum[int32](Best()).Add(make([]int32, 9), Rows{0, 5, 2, 5}) },
 		"fill":         func() { Fill(Best(), make([]int32, 9), 1, Rows{-1, 2, 1, 0}) },
 	} {
@@ -371,8 +380,7 @@ func BenchmarkRuns(b *testing.B) {
 			x := as[int32](mem, 0)
 			half := size / 2
 			times := max(1, 4<<20/size)
-			rows := []Loop{{times, 0, 0}, {half, 1, 1}}
-			plan := NewPlan(set, 1, rows)
+			plan := NewPlan(set, 1, []Loop{{half, 1, 1}})
 			sum := NewSum[int32](set)
 			b.Run(fmt.Sprintf("kernel=%s/size=%dKiB", set.Name(), size>>10), func(b *testing.B) {
 				best := fastest(b,
@@ -381,7 +389,7 @@ func BenchmarkRuns(b *testing.B) {
 							copy(mem[half:], mem[:half])
 						}
 					},
-					func() { plan.Run(mem[half:], mem[:half]) },
+					func() { plan.Run(mem[half:], mem[:half], times) },
 					func() { sum.Add(x, Rows{0, len(x), times, 0}) },
 				)
 				b.ReportMetric(float64(best[0])/float64(best[1]), "x-copy")
@@ -410,10 +418,10 @@ func BenchmarkPermuted(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			size := reach(c.loops, 0, 4, func(l Loop) int { return l.To })
 			dst, src := randomBytes(1, size), randomBytes(2, size)
-			runs := []func(){func() { NewPlan(Best(), 4, []Loop{{size / 4, 4, 4}}).Run(dst, src) }}
+			runs := []func(){func() { NewPlan(Best(), 4, []Loop{{size / 4, 4, 4}}).Run(dst, src, 1) }}
 			for _, s := range Sets() {
 				plan := NewPlan(s, 4, c.loops)
-				runs = append(runs, func() { plan.Run(dst, src) })
+				runs = append(runs, func() { plan.Run(dst, src, 1) })
 			}
 			best := fastest(b, runs...)
 			b.ReportMetric(float64(2*size)/best[0].Seconds()/1e9, "GB/s-plain")

@@ -194,16 +194,29 @@ func (p *Plan) Move(to, from int) {
 	}
 }
 
-// Run copies from src to dst. It panics, before anything is written, if the
-// plan leaves either.
-func (p *Plan) Run(dst, src []byte) {
+// Run copies from src to dst, so many times. It panics, before anything is
+// written, if the plan leaves either.
+func (p *Plan) Run(dst, src []byte, times int) {
 	for i := range p.Steps {
 		p.Steps[i].check(len(dst), len(src))
 	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		s.walk(s.Loops[:len(s.Loops)-s.in], dst, src, s.To, s.From)
+	if times > 0 && p.oneRun() { // in the assembly, where a call would cost as much as a run
+		s := p.Steps[0]
+		s.Loops = []Loop{{N: times}, s.Loops[1]}
+		s.run(&s, dst, src, s.To, s.From)
+		return
 	}
+	for range times {
+		for i := range p.Steps {
+			s := &p.Steps[i]
+			s.walk(s.Loops[:len(s.Loops)-s.in], dst, src, s.To, s.From)
+		}
+	}
+}
+
+// oneRun tells whether the plan is one run of whole vectors.
+func (p *Plan) oneRun() bool {
+	return len(p.Steps) == 1 && len(p.Steps[0].Loops) == 2 && p.Steps[0].Loops[0].N == 1
 }
 
 // walk runs the inner loops for every index of the loops.

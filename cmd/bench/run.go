@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -25,6 +26,7 @@ type runFlags struct {
 	pattern  patternFlags
 	geometry geometryFlags
 	orders   []string
+	kernels  []string
 	filter   string
 	quick    bool
 	count    int
@@ -51,6 +53,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --quick --filter '.name:Traverse'
   bench run --shape 4000x4000 --dtype int32 --order row --order col
   bench run --shape 4000x4000 --op add --with 1x4000
+  bench run --shape 64x64 --dtype int32 --kernel scalar --kernel avx2
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: cobra.NoArgs,
@@ -75,8 +78,18 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
 	f.pattern.add(flags)
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
+	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or in vectors "+kernelUsage()+"; several are compared")
 	f.geometry.add(flags)
 	return cmd
+}
+
+// kernelUsage names the sets of vector kernels of this CPU.
+func kernelUsage() string {
+	var names []string
+	for _, s := range kernel.Sets() {
+		names = append(names, s.Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 // suite is what the flags ask for: the suite, filtered, or one pattern.
@@ -91,7 +104,7 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 		f.count = quickCount
 	}
 	if !f.pattern.shape.set {
-		for _, name := range []string{"dtype", "view", "op", "with", "tile", "order"} {
+		for _, name := range []string{"dtype", "view", "op", "with", "tile", "order", "kernel"} {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}
@@ -100,11 +113,14 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 	}
 	var c access.Comparison
 	for _, order := range f.orders {
-		spec, err := f.pattern.spec(order, 0)
-		if err != nil {
-			return nil, err
+		for _, kernel := range f.kernels {
+			spec, err := f.pattern.spec(order, 0)
+			if err != nil {
+				return nil, err
+			}
+			spec.Kernel = kernel
+			c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
 		}
-		c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
 	}
 	return filtered([]access.Comparison{c}, f.filter)
 }
