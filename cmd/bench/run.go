@@ -27,6 +27,7 @@ type runFlags struct {
 	geometry geometryFlags
 	orders   []string
 	kernels  []string
+	pages    parsed[access.Pages]
 	filter   string
 	quick    bool
 	count    int
@@ -54,6 +55,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --shape 4000x4000 --dtype int32 --order row --order col
   bench run --shape 4000x4000 --op add --with 1x4000
   bench run --shape 64x64 --dtype int32 --kernel scalar --kernel avx2
+  bench run --filter '.name:Pitch' --pages thp
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: cobra.NoArgs,
@@ -75,6 +77,8 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
 	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
 	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
+	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
+	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k, thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
 	f.pattern.add(flags)
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
@@ -166,6 +170,7 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, suite []acce
 	caches := simcache.Detect()
 	settings := f.geometry.settings(caches)
 	config, comments := describe(machine, caches, settings)
+	config = append(config, results.Pair{Key: "pages", Value: f.pages.value.String()})
 	writer, err := results.NewWriter(out, config, comments)
 	if err != nil {
 		return 0, err
@@ -211,9 +216,13 @@ func (f *runFlags) compare(ctx context.Context, c access.Comparison, patterns []
 	if err != nil {
 		return err
 	}
-	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: machine.Available}
+	var unwritten error
+	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: machine.Available, Pages: f.pages.value,
+		Obtained: func(b access.Backing) {
+			unwritten = writer.Comment(fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
+		}}
 	for sample, err := range access.Measure(ctx, patterns, options) {
-		if err != nil {
+		if err := errors.Join(err, unwritten); err != nil {
 			return err
 		}
 		p, n := patterns[sample.Pattern], counts[sample.Pattern]
