@@ -26,6 +26,7 @@ type Set struct {
 	addInt32, addFloat32, addFloat64 func(lanes, x *byte, groups, rows, pitch int)
 	fill                             func(dst *byte, value uint64, groups, rows, pitch int)
 	copy                             func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
+	stream                           func(dst, src *byte, groups, rows, dstPitch, srcPitch int) // past the caches
 	transpose4, transpose8           func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
 }
 

@@ -340,6 +340,27 @@ func transposed(read []byte, size, width int) []byte {
 	return out
 }
 
+// TestStreams: runs that are written past the caches arrive all the same.
+func TestStreams(t *testing.T) {
+	defer func(n int) { streamFrom = n }(streamFrom)
+	streamFrom = 1
+	src := randomBytes(3, 5000)
+	for _, s := range Sets() {
+		for start := range line {
+			for _, n := range []int{1, 64, 640, 4097, 4900} {
+				got, want := make([]byte, 5000), make([]byte, 5000)
+				copy(want[start:], src[:n])
+				p := NewPlan(s, 1, []Loop{{n, 1, 1}})
+				p.Move(start, 0)
+				p.Run(got, src, 2)
+				if !bytes.Equal(got, want) {
+					t.Fatalf("%s: a copy of %d B to byte %d is wrong", s.Name(), n, start)
+				}
+			}
+		}
+	}
+}
+
 func TestSets(t *testing.T) {
 	for _, s := range Sets() {
 		t.Logf("this CPU runs the set %s", s.Name())

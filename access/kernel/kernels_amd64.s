@@ -550,6 +550,125 @@ next:
 	VZEROUPPER
 	RET
 
+// func streamAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+// Requires: AVX, MMX+
+TEXT ·streamAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dstPitch+32(FP), DX
+	MOVQ srcPitch+40(FP), BX
+	MOVQ AX, SI
+	MOVQ CX, DI
+	MOVQ rows+24(FP), R8
+	MOVQ groups+16(FP), R9
+
+row:
+	MOVQ R9, R10
+	SUBQ $0x08, R10
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS  (DI), Y0
+	VMOVNTPS Y0, (SI)
+	VMOVUPS  32(DI), Y1
+	VMOVNTPS Y1, 32(SI)
+	VMOVUPS  64(DI), Y2
+	VMOVNTPS Y2, 64(SI)
+	VMOVUPS  96(DI), Y3
+	VMOVNTPS Y3, 96(SI)
+	VMOVUPS  128(DI), Y4
+	VMOVNTPS Y4, 128(SI)
+	VMOVUPS  160(DI), Y5
+	VMOVNTPS Y5, 160(SI)
+	VMOVUPS  192(DI), Y6
+	VMOVNTPS Y6, 192(SI)
+	VMOVUPS  224(DI), Y7
+	VMOVNTPS Y7, 224(SI)
+	VMOVUPS  256(DI), Y8
+	VMOVNTPS Y8, 256(SI)
+	VMOVUPS  288(DI), Y9
+	VMOVNTPS Y9, 288(SI)
+	VMOVUPS  320(DI), Y10
+	VMOVNTPS Y10, 320(SI)
+	VMOVUPS  352(DI), Y11
+	VMOVNTPS Y11, 352(SI)
+	VMOVUPS  384(DI), Y12
+	VMOVNTPS Y12, 384(SI)
+	VMOVUPS  416(DI), Y13
+	VMOVNTPS Y13, 416(SI)
+	VMOVUPS  448(DI), Y14
+	VMOVNTPS Y14, 448(SI)
+	VMOVUPS  480(DI), Y15
+	VMOVNTPS Y15, 480(SI)
+	ADDQ     $0x00000200, SI
+	ADDQ     $0x00000200, DI
+	SUBQ     $0x08, R10
+	JGE      whole
+
+rest:
+	ADDQ     $0x08, R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  (DI), Y0
+	VMOVNTPS Y0, (SI)
+	VMOVUPS  32(DI), Y1
+	VMOVNTPS Y1, 32(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  64(DI), Y2
+	VMOVNTPS Y2, 64(SI)
+	VMOVUPS  96(DI), Y3
+	VMOVNTPS Y3, 96(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  128(DI), Y4
+	VMOVNTPS Y4, 128(SI)
+	VMOVUPS  160(DI), Y5
+	VMOVNTPS Y5, 160(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  192(DI), Y6
+	VMOVNTPS Y6, 192(SI)
+	VMOVUPS  224(DI), Y7
+	VMOVNTPS Y7, 224(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  256(DI), Y8
+	VMOVNTPS Y8, 256(SI)
+	VMOVUPS  288(DI), Y9
+	VMOVNTPS Y9, 288(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  320(DI), Y10
+	VMOVNTPS Y10, 320(SI)
+	VMOVUPS  352(DI), Y11
+	VMOVNTPS Y11, 352(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  384(DI), Y12
+	VMOVNTPS Y12, 384(SI)
+	VMOVUPS  416(DI), Y13
+	VMOVNTPS Y13, 416(SI)
+	DECQ     R10
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	MOVQ AX, SI
+	MOVQ CX, DI
+	DECQ R8
+	JNZ  row
+	SFENCE
+	VZEROUPPER
+	RET
+
 // func addInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
 // Requires: AVX, AVX512F
 TEXT ·addInt32AVX512(SB), NOSPLIT, $0-40
@@ -955,6 +1074,95 @@ next:
 	MOVQ CX, DI
 	DECQ R8
 	JNZ  row
+	VZEROUPPER
+	RET
+
+// func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·streamAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dstPitch+32(FP), DX
+	MOVQ srcPitch+40(FP), BX
+	MOVQ AX, SI
+	MOVQ CX, DI
+	MOVQ rows+24(FP), R8
+	MOVQ groups+16(FP), R9
+
+row:
+	MOVQ R9, R10
+	SUBQ $0x08, R10
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS  (DI), Z0
+	VMOVNTPS Z0, (SI)
+	VMOVUPS  64(DI), Z1
+	VMOVNTPS Z1, 64(SI)
+	VMOVUPS  128(DI), Z2
+	VMOVNTPS Z2, 128(SI)
+	VMOVUPS  192(DI), Z3
+	VMOVNTPS Z3, 192(SI)
+	VMOVUPS  256(DI), Z4
+	VMOVNTPS Z4, 256(SI)
+	VMOVUPS  320(DI), Z5
+	VMOVNTPS Z5, 320(SI)
+	VMOVUPS  384(DI), Z6
+	VMOVNTPS Z6, 384(SI)
+	VMOVUPS  448(DI), Z7
+	VMOVNTPS Z7, 448(SI)
+	ADDQ     $0x00000200, SI
+	ADDQ     $0x00000200, DI
+	SUBQ     $0x08, R10
+	JGE      whole
+
+rest:
+	ADDQ     $0x08, R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  (DI), Z0
+	VMOVNTPS Z0, (SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  64(DI), Z1
+	VMOVNTPS Z1, 64(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  128(DI), Z2
+	VMOVNTPS Z2, 128(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  192(DI), Z3
+	VMOVNTPS Z3, 192(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  256(DI), Z4
+	VMOVNTPS Z4, 256(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  320(DI), Z5
+	VMOVNTPS Z5, 320(SI)
+	DECQ     R10
+	TESTQ    R10, R10
+	JZ       next
+	VMOVUPS  384(DI), Z6
+	VMOVNTPS Z6, 384(SI)
+	DECQ     R10
+
+next:
+	ADDQ DX, AX
+	ADDQ BX, CX
+	MOVQ AX, SI
+	MOVQ CX, DI
+	DECQ R8
+	JNZ  row
+	SFENCE
 	VZEROUPPER
 	RET
 

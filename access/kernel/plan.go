@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 )
@@ -138,10 +139,19 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 	}
 }
 
+// streamFrom is the number of bytes from which on a run is written past the
+// caches, where this CPU gains by it.
+var streamFrom = math.MaxInt
+
 // copyRows copies rows of vectors.
 func (p *Plan) copyRows(s *Step, dst, src []byte, to, from int) {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
-	p.set.copy(&dst[to], &src[from], run.N*run.To/line, rows.N, rows.To, rows.From)
+	bytes := run.N * run.To
+	move := p.set.copy
+	if aligned := uintptr(unsafe.Pointer(&dst[to]))%line == 0 && rows.To%line == 0; aligned && bytes >= streamFrom {
+		move = p.set.stream
+	}
+	move(&dst[to], &src[from], bytes/line, rows.N, rows.To, rows.From)
 }
 
 // elements copies element by element.

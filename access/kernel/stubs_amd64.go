@@ -29,6 +29,11 @@ func fillAVX2(dst *byte, value uint64, groups int, rows int, pitch int)
 //go:noescape
 func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
 
+// copyAVX2 reads and writes each of the rows of groups of 64 B once.
+//
+//go:noescape
+func streamAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+
 // addInt32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once.
 //
 //go:noescape
@@ -53,6 +58,11 @@ func fillAVX512(dst *byte, value uint64, groups int, rows int, pitch int)
 //
 //go:noescape
 func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
+
+// copyAVX512 reads and writes each of the rows of groups of 64 B once.
+//
+//go:noescape
+func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
 
 // transpose4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //

@@ -43,7 +43,8 @@ func main() {
 		add(l, "Float32", func(m, v Op) { VADDPS(m, v, v) })
 		add(l, "Float64", func(m, v Op) { VADDPD(m, v, v) })
 		fill(l)
-		copyRuns(l)
+		copyRuns(l, "copy", func(v, m Op) { VMOVUPS(v, m) })
+		copyRuns(l, "stream", func(v, m Op) { VMOVNTPS(v, m) })
 	}
 	transpose("transpose4AVX2", true, tiles4AVX2)
 	transpose("transpose8AVX2", true, tiles8AVX2)
@@ -136,8 +137,8 @@ func fill(l level) {
 
 // copyRuns reads and writes group bytes a group, vector by vector in ascending
 // order.
-func copyRuns(l level) {
-	TEXT("copy"+l.name, NOSPLIT, "func(dst, src *byte, groups, rows, dstPitch, srcPitch int)")
+func copyRuns(l level, name string, store func(v, m Op)) {
+	TEXT(name+l.name, NOSPLIT, "func(dst, src *byte, groups, rows, dstPitch, srcPitch int)")
 	Doc("copy" + l.name + " reads and writes each of the rows of groups of 64 B once.")
 	Pragma("noescape")
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
@@ -149,7 +150,7 @@ func copyRuns(l level) {
 		for o := off; o < off+n; o += l.width {
 			v := l.vector(o / l.width)
 			VMOVUPS(Mem{Base: from, Disp: o}, v)
-			VMOVUPS(v, Mem{Base: to, Disp: o})
+			store(v, Mem{Base: to, Disp: o})
 		}
 	}, func(bytes Op) { ADDQ(bytes, to); ADDQ(bytes, from) }, func() {
 		ADDQ(dstPitch, dst)
@@ -157,6 +158,9 @@ func copyRuns(l level) {
 		MOVQ(dst, to)
 		MOVQ(src, from)
 	})
+	if name == "stream" {
+		SFENCE() // non-temporal stores are in no order with others
+	}
 	VZEROUPPER()
 	RET()
 }
