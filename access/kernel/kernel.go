@@ -27,8 +27,12 @@ type Set struct {
 	fill                             func(dst *byte, value uint64, groups, rows, pitch int)
 	copy                             func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
 	stream                           func(dst, src *byte, groups, rows, dstPitch, srcPitch int) // past the caches
-	transpose4, transpose8           func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
+	transpose4, transpose8           transposer
+	stream4, stream8                 transposer // past the caches
 }
+
+// A transposer transposes n tiles.
+type transposer = func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
 
 // portable runs everywhere.
 var portable = &Set{name: "portable"}

@@ -237,7 +237,7 @@ func FuzzPlan(f *testing.F) {
 			got := slices.Clone(dst)
 			if set.runs() {
 				p.Run(got, src, 2)
-				if !bytes.Equal(got, want) {
+				if got2 := slices.Clone(dst); !bytes.Equal(got, want) || !bytes.Equal(streamed(p, got2, src), want) {
 					t.Fatalf("%s: %d B, %+v: the copy is wrong", set.Name(), size, loops)
 				}
 			}
@@ -340,6 +340,14 @@ func transposed(read []byte, size, width int) []byte {
 	return out
 }
 
+// streamed runs a plan with all that it can write past the caches.
+func streamed(p *Plan, dst, src []byte) []byte {
+	defer func(n int) { streamFrom = n }(streamFrom)
+	streamFrom = 1
+	p.Run(dst, src, 1)
+	return dst
+}
+
 // TestStreams: runs that are written past the caches arrive all the same.
 func TestStreams(t *testing.T) {
 	defer func(n int) { streamFrom = n }(streamFrom)
@@ -356,6 +364,30 @@ func TestStreams(t *testing.T) {
 				if !bytes.Equal(got, want) {
 					t.Fatalf("%s: a copy of %d B to byte %d is wrong", s.Name(), n, start)
 				}
+			}
+		}
+	}
+}
+
+// TestStreamedTiles: tiles of whole lines are, too.
+func TestStreamedTiles(t *testing.T) {
+	for _, size := range []int{4, 8} {
+		side := 10 * line / size
+		src := randomBytes(4, side*side*size)
+		loops := []Loop{{side, side * size, size}, {side, size, side * size}}
+		mem := make([]byte, len(src)+line)
+		start := int(-uintptr(unsafe.Pointer(&mem[0])) % line)
+		want := make([]byte, len(src))
+		naive(loops, want, src, 0, 0, size)
+		for _, s := range Sets() {
+			clear(mem)
+			p := NewPlan(s, size, loops)
+			dst := mem[start:][:len(src)]
+			if s != portable && !p.Steps[0].aligned(dst, side*size) {
+				t.Errorf("%s: %d B: the tiles are not seen to be aligned", s.Name(), size)
+			}
+			if !bytes.Equal(streamed(p, dst, src), want) {
+				t.Errorf("%s: %d B: the copy is wrong", s.Name(), size)
 			}
 		}
 	}

@@ -83,3 +83,23 @@ func transpose4AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, 
 //
 //go:noescape
 func transpose8AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream4AVX2(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream8AVX2(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream4AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream8AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)

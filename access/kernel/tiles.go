@@ -58,7 +58,7 @@ func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 // are vectors for it, or copying it element by element.
 func (p *Plan) tile(to, from Loop) Step {
 	side := line / p.size
-	transpose := p.transpose()
+	transpose, stream := p.transposers()
 	if transpose == nil || to.To != p.size || from.From != p.size {
 		return Step{
 			Loops: []Loop{{side, from.To, from.From}, {side, to.To, to.From}},
@@ -83,17 +83,40 @@ func (p *Plan) tile(to, from Loop) Step {
 		var scratch [1024 + line]byte // a tile, from a line on
 		aligned := -uintptr(unsafe.Pointer(&scratch)) % line
 		tiles := s.Loops[len(s.Loops)-1]
-		transpose(&dst[at], &src[of], &scratch[aligned], tiles.N, from.To, to.From, tiles.To, tiles.From)
+		move := transpose
+		if p.written() >= streamFrom && s.aligned(dst, from.To) {
+			move = stream
+		}
+		move(&dst[at], &src[of], &scratch[aligned], tiles.N, from.To, to.From, tiles.To, tiles.From)
 	}}
 }
 
-// transpose is the kernel for the plan's elements, nil if there is none.
-func (p *Plan) transpose() func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int) {
+// transposers are the kernels for the plan's elements, nil if there are none.
+func (p *Plan) transposers() (transpose, stream transposer) {
 	switch p.size {
 	case 4:
-		return p.set.transpose4
+		return p.set.transpose4, p.set.stream4
 	case 8:
-		return p.set.transpose8
+		return p.set.transpose8, p.set.stream8
 	}
-	return nil
+	return nil, nil
+}
+
+// written is the number of bytes that the plan writes.
+func (p *Plan) written() int {
+	bytes := p.size
+	for _, l := range p.loops {
+		bytes *= l.N
+	}
+	return bytes
+}
+
+// aligned tells whether the step writes whole lines only, where the rows of a
+// tile lie pitch bytes apart.
+func (s *Step) aligned(dst []byte, pitch int) bool {
+	off := uintptr(unsafe.Pointer(unsafe.SliceData(dst))) + uintptr(s.To) | uintptr(pitch)
+	for _, l := range s.Loops {
+		off |= uintptr(l.To)
+	}
+	return off%line == 0
 }

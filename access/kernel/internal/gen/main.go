@@ -46,10 +46,13 @@ func main() {
 		copyRuns(l, "copy", func(v, m Op) { VMOVUPS(v, m) })
 		copyRuns(l, "stream", func(v, m Op) { VMOVNTPS(v, m) })
 	}
-	transpose("transpose4AVX2", true, tiles4AVX2)
-	transpose("transpose8AVX2", true, tiles8AVX2)
-	transpose("transpose4AVX512", false, tile4AVX512)
-	transpose("transpose8AVX512", false, tile8AVX512)
+	for _, stream := range []bool{false, true} {
+		name := map[bool]string{false: "transpose", true: "transposeStream"}[stream]
+		transpose(name+"4AVX2", stream, true, tiles4AVX2)
+		transpose(name+"8AVX2", stream, true, tiles8AVX2)
+		transpose(name+"4AVX512", stream, false, tile4AVX512)
+		transpose(name+"8AVX512", stream, false, tile8AVX512)
+	}
 	Generate()
 }
 

@@ -11,12 +11,12 @@ import (
 // read once, or in two halves right after each other, and written likewise, so
 // that it does not matter whether the rows of a tile fit into a cache together:
 // with rows a power of two apart they do not. scratch holds a tile, for the
-// vectors that are too few to do so.
-func transpose(name string, scratch bool, tile func(t tileArgs)) {
+// vectors that are too few to do so. A stream writes past the caches.
+func transpose(name string, stream, scratch bool, tile func(t tileArgs)) {
 	TEXT(name, NOSPLIT, "func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)")
 	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.")
 	Pragma("noescape")
-	var t tileArgs
+	t := tileArgs{stream: stream}
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	if scratch {
 		t.scratch = Load(Param("scratch"), GP64())
@@ -32,6 +32,9 @@ func transpose(name string, scratch bool, tile func(t tileArgs)) {
 	ADDQ(t.srcStep, src)
 	DECQ(n)
 	JNZ(LabelRef("tile"))
+	if stream {
+		SFENCE() // non-temporal stores are in no order with others
+	}
 	VZEROUPPER()
 	RET()
 }
@@ -41,6 +44,7 @@ type tileArgs struct {
 	dst, src, scratch, dstPitch, srcPitch reg.Register
 	dstStep, srcStep                      reg.Register
 	row                                   reg.GPVirtual // free for use
+	stream                                bool
 }
 
 // rows calls f with the address of each of n rows, in order.
@@ -57,6 +61,21 @@ func (t tileArgs) rows(base, pitch reg.Register, n int, f func(i int, row reg.Re
 // prefetch asks for the line of the next tile, which no hardware foresees when
 // every row is in a page of its own. It never faults, whatever lies there.
 func prefetch(row, step reg.Register) { PREFETCHT0(Mem{Base: row, Index: step, Scale: 1}) }
+
+// store writes a line of the tile.
+func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
+	for i, v := range vectors {
+		to := Mem{Base: row, Disp: i * group / len(vectors)}
+		if t.stream {
+			VMOVNTPS(v, to)
+		} else {
+			VMOVUPS(v, to)
+		}
+	}
+	if !t.stream {
+		prefetch(row, t.dstStep)
+	}
+}
 
 // tiles4AVX2 transposes 16x16 elements of 4 bytes: eight rows at a time, their
 // left halves and then their right ones, to scratch, and then whole lines.
@@ -112,9 +131,7 @@ func (t tileArgs) fromScratch(lines int) {
 		a, b := ymm[2*i%16], ymm[(2*i+1)%16]
 		VMOVUPS(Mem{Base: t.scratch, Disp: 64 * i}, a)
 		VMOVUPS(Mem{Base: t.scratch, Disp: 64*i + 32}, b)
-		VMOVUPS(a, Mem{Base: row})
-		VMOVUPS(b, Mem{Base: row, Disp: 32})
-		prefetch(row, t.dstStep)
+		t.store(row, a, b)
 	})
 }
 
@@ -176,8 +193,7 @@ func tile4AVX512(t tileArgs) {
 		}
 	}
 	t.rows(t.dst, t.dstPitch, 16, func(i int, row reg.Register) {
-		VMOVUPS(out[i], Mem{Base: row})
-		prefetch(row, t.dstStep)
+		t.store(row, out[i])
 	})
 }
 
@@ -201,8 +217,7 @@ func tile8AVX512(t tileArgs) {
 		}
 	}
 	t.rows(t.dst, t.dstPitch, 8, func(i int, row reg.Register) {
-		VMOVUPS(out[i], Mem{Base: row})
-		prefetch(row, t.dstStep)
+		t.store(row, out[i])
 	})
 }
 
