@@ -4,7 +4,7 @@ BENCHFLAGS ?=
 FUZZTIME ?= 30s
 OUT ?= out
 
-.PHONY: bench test compare fuzz clean bin/bench
+.PHONY: bench test compare fuzz generate clean bin/bench
 
 # Time the suite, simulate the same accesses, draw, and say what was found.
 bench: bin/bench
@@ -21,6 +21,7 @@ bin/bench:
 test:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
+	GOARCH=arm64 go vet ./...
 	go tool staticcheck ./...
 	go test -race ./...
 
@@ -36,6 +37,10 @@ fuzz:
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
 		done; \
 	done
+
+# Write the assembly of access/kernel anew; the generator is a module of its own.
+generate:
+	go -C access/kernel/internal/gen run . -out ../../kernels_amd64.s -stubs ../../stubs_amd64.go -pkg kernel
 
 clean:
 	rm -rf out bin

@@ -213,7 +213,7 @@ func TestNativeOrder(t *testing.T) {
 		for i := len(all) - 2; i >= 0; i -= 2 {
 			backwards[(all[i+1].addr-Origin)/4] = backwards[(all[i].addr-Origin)/4]
 		}
-		run.pass()
+		run.passes(1)
 		if !slices.Equal(data, want) {
 			t.Fatalf("seed %d: %+v is not walked in its order", seed, n)
 		}
@@ -333,6 +333,13 @@ func TestSpecRefusals(t *testing.T) {
 		"no view operation":                                    {Shape: []int{4}, View: "reverse(0)"},
 		"order \"0,5\"":                                        {Shape: []int{4, 4}, Order: "0,5"},
 		"width -4":                                             {Shape: []int{4, 4}, Width: -4},
+		"kernel mmx: no such set":                              {Shape: []int{4, 4}, Kernel: "mmx"},
+		"kernel portable: a width goes with scalar":            {Shape: []int{4, 4}, Kernel: "portable", Width: 8},
+		"kernel portable: it copies in an order of its own":    {Op: Copy, Shape: []int{4, 4}, Kernel: "portable", Order: "col"},
+		"kernel portable: elements that are walked one after":  {Shape: []int{4, 4}, Kernel: "portable", Order: "col"},
+		"kernel portable: only scalar adds":                    {Op: Add, Shape: []int{4, 4}, With: []int{1}, Kernel: "portable"},
+		"kernel builtin: no builtin does a sum":                {Shape: []int{4, 4}, Kernel: "builtin"},
+		"kernel builtin: elements that are walked":             {Op: Copy, Shape: []int{4, 4}, View: "t()", Kernel: "builtin"},
 		"tile scalar has 0 sizes for the 2 dims of the view (": {Shape: []int{4, 4}, Tile: []int{}},
 	} {
 		s.DType = layouts.Int32
@@ -346,7 +353,7 @@ func TestSpecRefusals(t *testing.T) {
 // that the Go benchmark format reads as GOMAXPROCS; each has a pattern, and
 // the quick suite is a part of the whole.
 func TestSuite(t *testing.T) {
-	form := regexp.MustCompile(`^(Traverse|Copy|Broadcast)(/[a-z]+=[a-z0-9][a-z0-9-]*)+$`)
+	form := regexp.MustCompile(`^(Traverse|Copy|Broadcast|Pitch)(/[a-z]+=[a-z0-9][a-z0-9-]*)+/kernel=(scalar|builtin|avx2|avx512)$`)
 	procs := regexp.MustCompile(`-\d+$`)
 	names := map[string]bool{}
 	for _, c := range Suite(false) {
@@ -356,6 +363,9 @@ func TestSuite(t *testing.T) {
 			}
 			names[b.Name] = true
 			p := pattern(t, b.Spec)
+			if !strings.HasSuffix(b.Name, "/kernel="+b.Spec.Kernel) {
+				t.Errorf("%s is walked by %s", b.Name, b.Spec.Kernel)
+			}
 			if b.Spec.Op != c[0].Spec.Op || b.Spec.DType != c[0].Spec.DType {
 				t.Errorf("%s cannot be compared with %s", b.Name, c[0].Name)
 			}
@@ -365,11 +375,13 @@ func TestSuite(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"Traverse/op=sum/order=row/shape=4000x4000/dtype=int32",
-		"Traverse/op=sum/order=col/shape=4096x4096/dtype=int32/pad=16",
-		"Copy/layout=columns/shape=4096x4096/dtype=float32/step=8",
-		"Copy/layout=transpose/shape=4096x4096/dtype=float32/tile=32",
-		"Copy/layout=nhwc-nchw/shape=32x64x56x56/dtype=float32",
+		"Traverse/op=sum/order=row/shape=4000x4000/dtype=int32/kernel=scalar",
+		"Traverse/op=sum/order=col/shape=4096x4096/dtype=int32/pad=16/kernel=scalar",
+		"Copy/layout=columns/shape=4096x4096/dtype=float32/step=8/kernel=scalar",
+		"Copy/layout=transpose/shape=4096x4096/dtype=float32/tile=32/kernel=scalar",
+		"Copy/layout=nhwc-nchw/shape=32x64x56x56/dtype=float32/kernel=scalar",
+		"Copy/layout=contiguous/shape=4096x4096/dtype=float32/kernel=builtin",
+		"Pitch/op=sum/order=col/shape=512x512/dtype=int32/pad=0/kernel=scalar",
 	} {
 		if !names[want] {
 			t.Errorf("the suite has no %s", want)
@@ -391,12 +403,13 @@ func TestSuite(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for want, s := range map[string]Spec{
-		"Traverse/op=sum/order=col/shape=4x5/dtype=int32":                            {Shape: []int{4, 5}, DType: layouts.Int32, Order: "col"},
-		"Traverse/op=fill/order=row/shape=4x5/dtype=uint8/view=t()/tile=2":           {Op: Fill, Shape: []int{4, 5}, DType: layouts.Uint8, View: " t() ", Tile: []int{2, 2}},
-		"Copy/layout=contiguous/shape=4x5/dtype=uint8":                               {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8},
-		"Copy/layout=view/order=1,0/shape=4x5/dtype=uint8/view=flip(0,1)/tile=2x3":   {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8, View: "flip(0, 1)", Order: "1,0", Tile: []int{2, 3}},
-		"Traverse/op=sum/order=row/shape=4x5/dtype=uint8/view=narrow(1,0,2).flip(0)": {Shape: []int{4, 5}, DType: layouts.Uint8, View: "narrow(1,0,2).flip(0)"},
-		"Broadcast/op=add/with=1x5/order=row/shape=4x5/dtype=complex64":              {Op: Add, Shape: []int{4, 5}, With: []int{1, 5}, DType: layouts.Complex64},
+		"Traverse/op=sum/order=col/shape=4x5/dtype=int32/kernel=scalar":                            {Shape: []int{4, 5}, DType: layouts.Int32, Order: "col"},
+		"Traverse/op=fill/order=row/shape=4x5/dtype=uint8/view=t()/tile=2/kernel=scalar":           {Op: Fill, Shape: []int{4, 5}, DType: layouts.Uint8, View: " t() ", Tile: []int{2, 2}},
+		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=scalar":                               {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8},
+		"Copy/layout=view/order=1,0/shape=4x5/dtype=uint8/view=flip(0,1)/tile=2x3/kernel=scalar":   {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8, View: "flip(0, 1)", Order: "1,0", Tile: []int{2, 3}},
+		"Traverse/op=sum/order=row/shape=4x5/dtype=uint8/view=narrow(1,0,2).flip(0)/kernel=scalar": {Shape: []int{4, 5}, DType: layouts.Uint8, View: "narrow(1,0,2).flip(0)"},
+		"Broadcast/op=add/with=1x5/order=row/shape=4x5/dtype=complex64/kernel=scalar":              {Op: Add, Shape: []int{4, 5}, With: []int{1, 5}, DType: layouts.Complex64},
+		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=avx2":                                 {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8, Kernel: "avx2"},
 	} {
 		if got := s.Name(); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -488,7 +501,7 @@ func BenchmarkKernels(b *testing.B) {
 				var own, yardstick time.Duration
 				for b.Loop() {
 					start := time.Now()
-					r.pass()
+					r.passes(1)
 					middle := time.Now()
 					copy(to, from)
 					own += middle.Sub(start)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -17,8 +18,8 @@ type arena []byte
 type runner struct {
 	// prepare writes every element of the arena (see initial).
 	prepare func()
-	// pass walks the nests once and returns the sum, of a Sum.
-	pass func() float64
+	// passes walks the nests so many times and returns the sum of all, of a Sum.
+	passes func(n int) float64
 	// reference compares the arena after one prepared pass with the plain
 	// meaning of the operation, and returns the plain sum, of a Sum.
 	reference func() (float64, error)
@@ -38,13 +39,13 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	case layouts.Int16:
 		return bindReal[int16, int64](p, mem)
 	case layouts.Int32:
-		return bindReal[int32, int64](p, mem)
+		return bindNumber[int32, int64](p, mem)
 	case layouts.Int64:
 		return bindReal[int64, int64](p, mem)
 	case layouts.Float32:
-		return bindReal[float32, float64](p, mem)
+		return bindNumber[float32, float64](p, mem)
 	case layouts.Float64:
-		return bindReal[float64, float64](p, mem)
+		return bindNumber[float64, float64](p, mem)
 	case layouts.Complex64:
 		return bindComplex[complex64](p, mem)
 	case layouts.Complex128:
@@ -64,6 +65,8 @@ type kernels[T layouts.Element] struct {
 	value func(T) float64 // and back
 	sum   func(mem []T, nests []elementNest) float64
 	add   func(mem []T, n *elementNest)
+	// vector makes the passes of a Sum or Fill by a set of package kernel.
+	vector func(set *kernel.Set, op Op, mem []T, nests []elementNest) func(passes int) float64
 }
 
 type realNumber interface {
@@ -72,7 +75,11 @@ type realNumber interface {
 
 // bindReal sums elements of type T in A.
 func bindReal[T realNumber, A int64 | float64](p Pattern, mem arena) (runner, error) {
-	return bind(p, mem, kernels[T]{
+	return bind(p, mem, realKernels[T, A]())
+}
+
+func realKernels[T realNumber, A int64 | float64]() kernels[T] {
+	return kernels[T]{
 		of:    func(i int) T { return T(i) },
 		value: func(v T) float64 { return float64(v) },
 		sum: func(mem []T, nests []elementNest) float64 {
@@ -82,8 +89,16 @@ func bindReal[T realNumber, A int64 | float64](p Pattern, mem arena) (runner, er
 			}
 			return float64(sum)
 		},
-		add: addBlock[T],
-	})
+		add:    addBlock[T],
+		vector: vectorFill[T],
+	}
+}
+
+// bindNumber is bindReal for elements that package kernel sums.
+func bindNumber[T kernel.Number, A int64 | float64](p Pattern, mem arena) (runner, error) {
+	k := realKernels[T, A]()
+	k.vector = vectorKernels[T]
+	return bind(p, mem, k)
 }
 
 func bindComplex[T complex64 | complex128](p Pattern, mem arena) (runner, error) {
@@ -116,11 +131,23 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	}
 	var nests []elementNest
 	for _, n := range p.Nests {
-		e, err := inElements(n, p.Spec.DType.Size())
+		if p.plan != nil {
+			break // which is walked itself
+		}
+		e, err := inElements(n, p.Spec.DType.Size(), p.Spec.Width == 0)
 		if err != nil {
 			return runner{}, err
 		}
 		nests = append(nests, e)
+	}
+	passes := bindVector(p, mem, data, nests, k)
+	if passes == nil {
+		passes = func(n int) (sum float64) {
+			for range n {
+				sum += walk(p.Spec.Op, data, nests, k)
+			}
+			return sum
+		}
 	}
 	return runner{
 		prepare: func() {
@@ -128,7 +155,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 				data[i] = k.of(initial(i))
 			}
 		},
-		pass:      func() float64 { return walk(p.Spec.Op, data, nests, k) },
+		passes:    passes,
 		reference: func() (float64, error) { return reference(p, data, k) },
 	}, nil
 }
@@ -166,7 +193,7 @@ const fillValue = 127
 // reference. It returns the sum that every later pass must return.
 func (r runner) check() (float64, error) {
 	r.prepare()
-	sum := r.pass()
+	sum := r.passes(1)
 	want, err := r.reference()
 	if err == nil && sum != want {
 		err = fmt.Errorf("the native sum is %v, plainly it is %v", sum, want)
@@ -218,9 +245,13 @@ type elementNest struct {
 	at      []int   // by operand
 }
 
-// inElements converts a nest whose accesses are single elements of size bytes.
-func inElements(n simcache.Nest, size int) (elementNest, error) {
+// inElements converts a nest of elements of size bytes. Where wide, an access
+// may be a vector, whose elements are then iterations of the innermost loop.
+func inElements(n simcache.Nest, size int, wide bool) (elementNest, error) {
 	n = n.Canonical()
+	if wide {
+		n = elementwise(n, size)
+	}
 	for len(n.Trips) < 2 { // make the block two loops deep
 		n.Trips = slices.Insert(n.Trips, 0, 1)
 		for i := range n.Operands {
@@ -240,6 +271,25 @@ func inElements(n simcache.Nest, size int) (elementNest, error) {
 		e.at = append(e.at, int(op.Base-Origin)/size)
 	}
 	return e, nil
+}
+
+// elementwise turns an innermost loop over vectors that lie side by side into
+// one over their elements; the nest is canonical.
+func elementwise(n simcache.Nest, size int) simcache.Nest {
+	last := len(n.Trips) - 1
+	for _, op := range n.Operands {
+		if last < 0 || op.Strides[last] != op.Width {
+			return n
+		}
+	}
+	for i := range n.Operands {
+		op := &n.Operands[i]
+		if i == 0 {
+			n.Trips[last] = n.Trips[last] * op.Width / size
+		}
+		op.Width, op.Strides[last] = size, size
+	}
+	return n
 }
 
 // blocks calls block for every index of the outer loops, with at set.

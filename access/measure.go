@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"runtime"
 	"runtime/debug"
 	"time"
 	"unsafe"
@@ -16,6 +15,10 @@ type Options struct {
 	Count     int           // samples of each pattern, at least 1
 	MinTime   time.Duration // least length of a sample; it is made of as many passes as that takes
 	MaxMemory int           // bytes that the tensors of a pattern may take; 0 for no limit
+	Pages     Pages         // of the tensors' memory
+	// Obtained, where it is not nil, is told what the memory is made of before
+	// the first sample.
+	Obtained func(Backing)
 }
 
 // A Sample is one measurement: so many passes over one pattern took so long.
@@ -57,11 +60,12 @@ func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sampl
 	return func(yield func(Sample, error) bool) {
 		defer pin()()
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
-		meters, err := newMeters(ctx, patterns, o)
+		meters, free, err := newMeters(ctx, patterns, o)
 		if err != nil {
 			yield(Sample{}, err)
 			return
 		}
+		defer free()
 		for round := range o.Count {
 			for i := range meters {
 				if err := ctx.Err(); err != nil {
@@ -86,41 +90,62 @@ type meter struct {
 	passes int     // of a sample
 }
 
-func newMeters(ctx context.Context, patterns []Pattern, o Options) ([]meter, error) {
+// newMeters makes the memory, and a meter for each pattern. The caller frees
+// the memory when it is done with them.
+func newMeters(ctx context.Context, patterns []Pattern, o Options) (meters []meter, free func(), err error) {
 	memory := 0
 	for _, p := range patterns {
 		memory = max(memory, p.Memory)
 		if err := Measurable(p, o.MaxMemory); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		// The memory is shared: a copy would change what a sum reads.
 		if first := patterns[0].Spec; p.Spec.Op != first.Op || p.Spec.DType != first.DType {
-			return nil, fmt.Errorf("%s and %s cannot be measured together: operation or dtype differ", first.Name(), p.Spec.Name())
+			return nil, nil, fmt.Errorf("%s and %s cannot be measured together: operation or dtype differ", first.Name(), p.Spec.Name())
 		}
 	}
-	runtime.GC() // the arena before this one
-	mem := newArena(memory)
-	meters := make([]meter, len(patterns))
-	for i, p := range patterns {
-		r, err := newRunner(p, mem)
+	mem, unmap, err := mapArena(memory, o.Pages)
+	if err != nil {
+		return nil, nil, err
+	}
+	free = func() { _ = unmap() } // it is a mapping of ours, whole
+	for _, p := range patterns {
+		m, err := newMeter(ctx, p, mem, o.MinTime)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
+			free()
+			return nil, nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
 		}
-		meters[i] = meter{runner: r, passes: 1}
-		if meters[i].sum, err = r.check(); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
-		}
-		if err := meters[i].calibrate(o.MinTime); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		meters = append(meters, m)
 	}
-	return meters, nil
+	if o.Obtained != nil { // after all of it was written
+		b, err := mem.backing()
+		if err != nil {
+			free()
+			return nil, nil, err
+		}
+		o.Obtained(b)
+	}
+	return meters, free, nil
 }
 
-// newArena allocates size bytes from a page boundary on.
+// newMeter checks a pattern against its reference and finds how many passes
+// make a sample.
+func newMeter(ctx context.Context, p Pattern, mem arena, minTime time.Duration) (meter, error) {
+	r, err := newRunner(p, mem)
+	if err != nil {
+		return meter{}, err
+	}
+	m := meter{runner: r, passes: 1}
+	if m.sum, err = r.check(); err != nil {
+		return meter{}, err
+	}
+	if err := m.calibrate(minTime); err != nil {
+		return meter{}, err
+	}
+	return m, ctx.Err()
+}
+
+// newArena allocates size bytes from a page boundary on, of the heap.
 func newArena(size int) arena {
 	mem := make([]byte, size+alignment)
 	start := -uintptr(unsafe.Pointer(unsafe.SliceData(mem))) % alignment
@@ -144,15 +169,13 @@ func (m *meter) calibrate(minTime time.Duration) error {
 
 // sample times the meter's passes, after one that is not timed.
 func (m *meter) sample() (Sample, error) {
-	sum := m.pass()
+	m.runner.passes(1)
 	start := time.Now()
-	for range m.passes {
-		sum = m.pass()
-	}
+	sum := m.runner.passes(m.passes)
 	elapsed := time.Since(start)
 	// The sum is read, so that no pass can be left out, and must be right.
-	if sum != m.sum {
-		return Sample{}, fmt.Errorf("a timed pass summed to %v, the plain sum is %v", sum, m.sum)
+	if want := float64(m.passes) * m.sum; sum != want {
+		return Sample{}, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", m.passes, sum, want)
 	}
 	return Sample{Passes: m.passes, Elapsed: elapsed}, nil
 }

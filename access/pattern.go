@@ -9,6 +9,7 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -61,6 +63,11 @@ type Spec struct {
 	Order string // in which the view's dims are walked: "row" (or ""), "col", or a permutation such as "1,0"
 	Tile  []int  // sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for none
 	Width int    // bytes of one access; 0 for one element
+
+	// Kernel is what walks the pattern: "scalar" (or ""), a plain loop in the
+	// pattern's order; a set of package kernel, such as "avx2", in vectors; or
+	// "builtin", Go's copy.
+	Kernel string
 }
 
 // A Pattern is a Spec lowered to what is touched.
@@ -72,6 +79,7 @@ type Pattern struct {
 	Memory int             // bytes of all tensors, with the gaps between them
 
 	operands []operand
+	plan     *kernel.Plan // of a copy by a set of package kernel
 }
 
 // An operand is one tensor of a pattern and the view of it that is walked.
@@ -83,9 +91,10 @@ type operand struct {
 	size   int // bytes of the tensor
 }
 
-// Pattern lowers the spec. It refuses views that do not apply, and orders,
-// tiles and widths that do not fit the view. An error begins with the field at
-// fault: shape, with, view, order, tile or width.
+// Pattern lowers the spec. It refuses views that do not apply, orders, tiles
+// and widths that do not fit the view, and kernels that cannot walk it in its
+// order. An error begins with the field at fault: shape, with, view, order,
+// tile, width or kernel.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
 	if err := p.place(); err != nil {
@@ -121,7 +130,14 @@ func (s Spec) Pattern() (Pattern, error) {
 			return Pattern{}, fmt.Errorf("view %q: %w", s.View, err)
 		}
 		p.Nests = append(p.Nests, n)
-		p.Bytes += n.Iterations() * len(n.Operands) * width
+	}
+	if err := p.useKernel(); err != nil {
+		return Pattern{}, fmt.Errorf("kernel %s: %w", s.Kernel, err)
+	}
+	for _, n := range p.Nests {
+		for _, op := range n.Operands {
+			p.Bytes += n.Iterations() * op.Width
+		}
 	}
 	return p, nil
 }
@@ -399,7 +415,7 @@ func permuted(views []layouts.Layout, order []int) ([]layouts.Layout, error) {
 }
 
 // Name is the benchmark name of a spec that is in no suite, without the word
-// Benchmark: a family and key=value pairs, stable for good.
+// Benchmark: a family and key=value pairs, the kernel last, stable for good.
 func (s Spec) Name() string {
 	order := s.Order
 	if order == "" {
@@ -427,6 +443,7 @@ func (s Spec) Name() string {
 	if s.Tile != nil {
 		fmt.Fprintf(&b, "/tile=%s", formatTile(s.Tile))
 	}
+	fmt.Fprintf(&b, "/kernel=%s", cmp.Or(s.Kernel, scalar))
 	return b.String()
 }
 

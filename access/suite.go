@@ -2,7 +2,9 @@ package access
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 )
 
@@ -19,8 +21,12 @@ type Comparison []Benchmark
 // quick suite leaves out the large and the redundant ones; what it keeps has
 // the same names.
 //
-// In the names, shape is that of the tensor x before any view, and pad the
-// number of elements by which its rows lie further apart than they are long.
+// In the names, shape is that of the tensor x before any view, pad the number
+// of elements by which its rows lie further apart than they are long, and
+// kernel what walks it: scalar is a plain loop in the order that the name says,
+// builtin Go's copy, and the others are sets of package kernel, of which the
+// suite has the best that this CPU runs. A copy by one of these has an order of
+// its own.
 func Suite(quick bool) []Comparison {
 	var suite []Comparison
 	for _, n := range []int{64, 128, 256, 512, 1024, 2048, 4000, 4096, 6000} {
@@ -28,13 +34,42 @@ func Suite(quick bool) []Comparison {
 			suite = append(suite, traverse(n))
 		}
 	}
-	suite = append(suite, copyRows(quick))
+	suite = append(suite, pitch(512), pitch(1024), copyRows(quick))
 	for _, n := range []int{4000, 4096} {
 		if !quick || n == 4000 {
 			suite = append(suite, transposes(n))
 		}
 	}
 	return append(suite, channels(), broadcasts(quick))
+}
+
+// named completes a benchmark by the kernel: the last key of its name.
+func named(name, kernel string, spec Spec) Benchmark {
+	spec.Kernel = kernel
+	return Benchmark{name + "/kernel=" + kernel, spec}
+}
+
+// vector is the best set of vector kernels that this CPU runs, or nothing.
+func vector() []string {
+	if sets := kernel.Sets(); len(sets) > 1 {
+		return []string{kernel.Best().Name()}
+	}
+	return nil
+}
+
+// alsoVector adds to a comparison the same benchmarks by the vector kernels,
+// where these keep the order. Sums of padded rows are left out: no cache tells
+// them from others.
+func alsoVector(c Comparison) Comparison {
+	for _, set := range vector() {
+		for _, b := range c {
+			padded := b.Spec.Op == Sum && b.Spec.View != ""
+			if b.Spec.Kernel == scalar && b.Spec.Tile == nil && b.Spec.Order != "col" && !padded {
+				c = append(c, named(strings.TrimSuffix(b.Name, "/kernel="+scalar), set, b.Spec))
+			}
+		}
+	}
+	return c
 }
 
 // rowPad is a cache line of int32: the padding that makes rows of a power of
@@ -51,38 +86,55 @@ func padded(n, pad int) (shape []int, view string) {
 func traverse(n int) Comparison {
 	var c Comparison
 	for _, order := range []string{"row", "col"} {
-		c = append(c, Benchmark{
-			fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32", order, n, n),
+		c = append(c, named(
+			fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32", order, n, n), scalar,
 			Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: order},
-		})
+		))
 	}
 	if n&(n-1) == 0 {
 		shape, view := padded(n, rowPad)
 		for _, order := range []string{"row", "col"} {
-			c = append(c, Benchmark{
-				fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32/pad=%d", order, n, n, rowPad),
+			c = append(c, named(
+				fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32/pad=%d", order, n, n, rowPad), scalar,
 				Spec{Op: Sum, Shape: shape, DType: layouts.Int32, View: view, Order: order},
-			})
+			))
 		}
+	}
+	return alsoVector(c)
+}
+
+// pitch sums an n x n matrix by columns, its rows a power of two of bytes apart
+// and a cache line more. The two are alone with each other, so that
+// `benchstat -col /pad` shows what a power of two costs where it bites: n lines
+// of a column fit into the caches, but not into the sets that they fall into.
+func pitch(n int) Comparison {
+	var c Comparison
+	for _, pad := range []int{0, rowPad} {
+		shape, view := padded(n, pad)
+		c = append(c, named(
+			fmt.Sprintf("Pitch/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d", n, n, pad), scalar,
+			Spec{Op: Sum, Shape: shape, DType: layouts.Int32, View: view, Order: "col"},
+		))
 	}
 	return c
 }
 
-// copyRows copies from a 4096x4096 matrix: whole, from padded rows, and every
-// k-th column.
+// copyRows copies from a 4096x4096 matrix: whole, also by Go's copy, from padded
+// rows, and every k-th column.
 func copyRows(quick bool) Comparison {
 	const n = 4096
 	copyOf := func(layout, key string, shape []int, view string) Benchmark {
-		return Benchmark{
-			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key),
+		return named(
+			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key), scalar,
 			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: view},
-		}
+		)
 	}
 	shape, view := padded(n, rowPad)
 	c := Comparison{
 		copyOf("contiguous", "", []int{n, n}, ""),
 		copyOf("padded", fmt.Sprintf("/pad=%d", rowPad), shape, view),
 	}
+	c = append(alsoVector(c), named(strings.TrimSuffix(c[0].Name, "/kernel="+scalar), builtin, c[0].Spec))
 	for _, k := range []int{2, 4, 8, 16, 32} {
 		if !quick || k == 2 || k == 16 {
 			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), []int{n, n}, fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
@@ -97,22 +149,22 @@ func transposes(n int) Comparison {
 	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: "transpose(0,1)"}
 	tiled := spec
 	tiled.Tile = []int{32, 32}
-	return Comparison{{name, spec}, {name + "/tile=32", tiled}}
+	return alsoVector(Comparison{named(name, scalar, spec), named(name+"/tile=32", scalar, tiled)})
 }
 
 // channels copies a batch of images from NCHW to NHWC and back. The shape in
 // the name is NCHW in both, as PyTorch writes it for either memory format.
 func channels() Comparison {
 	copyOf := func(layout string, shape []int, view string) Benchmark {
-		return Benchmark{
-			fmt.Sprintf("Copy/layout=%s/shape=32x64x56x56/dtype=float32", layout),
+		return named(
+			fmt.Sprintf("Copy/layout=%s/shape=32x64x56x56/dtype=float32", layout), scalar,
 			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: view},
-		}
+		)
 	}
-	return Comparison{
+	return alsoVector(Comparison{
 		copyOf("nchw-nhwc", []int{32, 64, 56, 56}, "permute(0,2,3,1)"),
 		copyOf("nhwc-nchw", []int{32, 56, 56, 64}, "permute(0,3,1,2)"),
-	}
+	})
 }
 
 // broadcasts adds a row, a column and a scalar to a large matrix, and, to
@@ -125,10 +177,10 @@ func broadcasts(quick bool) Comparison {
 	}
 	var c Comparison
 	for _, with := range withs {
-		c = append(c, Benchmark{
-			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32", layouts.FormatShape(with), n, n),
+		c = append(c, named(
+			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32", layouts.FormatShape(with), n, n), scalar,
 			Spec{Op: Add, Shape: []int{n, n}, With: with, DType: layouts.Float32},
-		})
+		))
 	}
 	return c
 }

@@ -32,7 +32,8 @@ type matrix struct {
 	pow2  bool // the rows lie a power of two of bytes apart
 }
 
-// matrices picks the sums over square matrices by row and by column.
+// matrices picks the sums over square matrices by row and by column, by the
+// plain loop.
 func matrices(rows []results.Row) []matrix {
 	var found []matrix
 	for _, r := range rows {
@@ -40,7 +41,7 @@ func matrices(rows []results.Row) []matrix {
 		high, wide, ok := strings.Cut(r.Key("shape"), "x")
 		n, err := strconv.Atoi(high)
 		elem := elementSize(r.Key("dtype"))
-		if r.Family() != "Traverse" || r.Key("op") != "sum" || r.Key("view") != "" || r.Key("tile") != "" ||
+		if r.Family() != "Traverse" || vectorKernel(r) != "" || r.Key("op") != "sum" || r.Key("view") != "" || r.Key("tile") != "" ||
 			!ok || high != wide || err != nil || n <= 0 || elem == 0 || (m.order != "row" && m.order != "col") {
 			continue
 		}
@@ -50,6 +51,15 @@ func matrices(rows []results.Row) []matrix {
 		found = append(found, m)
 	}
 	return found
+}
+
+// vectorKernel is the kernel of a result, but "" for the plain loop, which is
+// also that of results from before names had a kernel.
+func vectorKernel(r results.Row) string {
+	if k := r.Key("kernel"); k != "scalar" {
+		return k
+	}
+	return ""
 }
 
 // elementSize is the bytes of a dtype by the bits in its name, 0 if it has none.
@@ -223,6 +233,13 @@ func copyLabel(r results.Row) string {
 	}
 	if tile := r.Key("tile"); tile != "" {
 		label += ", tile " + tile
+	}
+	switch k := vectorKernel(r); k {
+	case "":
+	case "builtin":
+		label += ", Go's copy"
+	default:
+		label += ", " + k
 	}
 	return label
 }

@@ -199,6 +199,13 @@ func rate(m matrix, unit string) float64 {
 	return q.y
 }
 
+// isTiled tells whether b is a transposed copy in plain order and a the same in
+// tiles.
+func isTiled(a, b results.Row) bool {
+	tile := a.Key("tile")
+	return tile != "" && b.Key("layout") == "transpose" && b.Key("tile") == "" && strings.Replace(a.Name, "/tile="+tile, "", 1) == b.Name
+}
+
 func copySentence(found []results.Row) string {
 	fast, slow := found[0], found[0]
 	for _, r := range found {
@@ -217,7 +224,7 @@ func copySentence(found []results.Row) string {
 		copyLabel(slow), results.Scale(slow.Stats[bandwidthUnit].Center, bandwidthUnit))
 	for _, naive := range found {
 		for _, tiled := range found {
-			if naive.Key("layout") == "transpose" && naive.Key("tile") == "" && tiled.Name == naive.Name+"/tile="+tiled.Key("tile") {
+			if isTiled(tiled, naive) {
 				return text + fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as long as in plain order.",
 					tiled.Key("tile"), naive.Key("shape"), tiled.Stats[timeUnit].Center/naive.Stats[timeUnit].Center)
 			}

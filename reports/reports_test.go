@@ -64,7 +64,7 @@ func TestWrite(t *testing.T) {
 		}
 		checkPicture(t, c)
 	}
-	if len(charts) != 3 || !strings.Contains(string(summary), "| Copy/layout=columns/shape=4096x4096/dtype=float32/step=8 | 10 |") {
+	if len(charts) != 3 || !strings.Contains(string(summary), "| Copy/layout=columns/shape=4096x4096/dtype=float32/step=8/kernel=scalar | 10 |") {
 		t.Errorf("%d charts; summary:\n%s", len(charts), summary)
 	}
 	if strings.Contains(string(summary), "NaN") || strings.Contains(string(summary), "Inf") {

@@ -77,11 +77,14 @@ func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
 	return pair, nil
 }
 
-// childFlags are the flags of one turn, but for what is run: only such as every
-// version has.
+// childFlags are the flags of one turn, but for what is run: such as every version
+// has, and what was asked for.
 func (f *runFlags) childFlags(j job) []string {
 	flags := []string{"run", "--count", "1", "--sample-time", f.minTime.String(),
 		"--D1", j.settings.D1.String(), "--LL", j.settings.LL.String()}
+	if f.pages.set {
+		flags = append(flags, "--pages", f.pages.text)
+	}
 	if !f.pattern.shape.set {
 		return flags
 	}
@@ -93,6 +96,11 @@ func (f *runFlags) childFlags(j job) []string {
 	}
 	for _, order := range f.orders {
 		flags = append(flags, "--order", order)
+	}
+	if len(f.kernels) != 1 || f.kernels[0] != "scalar" { // which older versions have without being asked
+		for _, kernel := range f.kernels {
+			flags = append(flags, "--kernel", kernel)
+		}
 	}
 	return flags
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -27,6 +28,8 @@ type runFlags struct {
 	pattern  patternFlags
 	geometry geometryFlags
 	orders   []string
+	kernels  []string
+	pages    parsed[access.Pages]
 	filter   string
 	quick    bool
 	count    int
@@ -56,6 +59,8 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --quick --filter '.name:Traverse'
   bench run --shape 4000x4000 --dtype int32 --order row --order col
   bench run --shape 4000x4000 --op add --with 1x4000
+  bench run --shape 64x64 --dtype int32 --kernel scalar --kernel avx2
+  bench run --filter '.name:Pitch' --pages thp
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --caches caches.yaml -o new.txt
   bench run --ab ./bench-old --ab-out old.txt -o new.txt
@@ -80,6 +85,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
 	f.pattern.add(flags)
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
+	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or in vectors "+kernelUsage()+"; several are compared")
 	f.addCaches(flags)
 	flags.StringVar(&f.ab, "ab", "", abUsage)
 	flags.StringVar(&f.abOut, "ab-out", "", "file for the results of the program of --ab")
@@ -94,6 +100,8 @@ func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
 	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
 	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
+	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
+	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k, thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
 }
 
 // addCaches adds the flags that say what caches are simulated.
@@ -110,6 +118,15 @@ func interruptible() (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
+// kernelUsage names the sets of vector kernels of this CPU.
+func kernelUsage() string {
+	var names []string
+	for _, s := range kernel.Sets() {
+		names = append(names, s.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
 // suite is what the flags ask for: the suite, filtered, or one pattern.
 func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 	if err := atLeast("count", f.count, 1); err != nil {
@@ -122,7 +139,7 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 		f.count = quickCount
 	}
 	if !f.pattern.shape.set {
-		for _, name := range []string{"dtype", "view", "op", "with", "tile", "order"} {
+		for _, name := range []string{"dtype", "view", "op", "with", "tile", "order", "kernel"} {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}
@@ -131,11 +148,14 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 	}
 	var c access.Comparison
 	for _, order := range f.orders {
-		spec, err := f.pattern.spec(order, 0)
-		if err != nil {
-			return nil, err
+		for _, kernel := range f.kernels {
+			spec, err := f.pattern.spec(order, 0)
+			if err != nil {
+				return nil, err
+			}
+			spec.Kernel = kernel
+			c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
 		}
-		c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
 	}
 	return filtered([]access.Comparison{c}, f.filter)
 }
@@ -223,6 +243,7 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, j job) error {
 // returns the number of samples written.
 func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out io.Writer) (done int, err error) {
 	config, comments := describe(j.machine, j.caches, j.settings)
+	config = append(config, results.Pair{Key: "pages", Value: f.pages.value.String()})
 	writer, err := results.NewWriter(out, config, comments)
 	if err != nil {
 		return 0, err
@@ -268,9 +289,13 @@ func (f *runFlags) compare(ctx context.Context, j job, i int, writer *results.Wr
 	if err != nil {
 		return err
 	}
-	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: j.machine.Available}
+	var unwritten error
+	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: j.machine.Available, Pages: f.pages.value,
+		Obtained: func(b access.Backing) {
+			unwritten = writer.Comment(fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
+		}}
 	for sample, err := range access.Measure(ctx, patterns, options) {
-		if err != nil {
+		if err := errors.Join(err, unwritten); err != nil {
 			return err
 		}
 		p, n := patterns[sample.Pattern], counts[sample.Pattern]

@@ -1,0 +1,101 @@
+package access
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// hugePage is the size that huge pages are asked for and aligned to.
+const hugePage = 2 << 20
+
+// mapArena maps size bytes from a page boundary on, of a huge page where these
+// are asked for, and returns what gives them back.
+func mapArena(size int, pages Pages) (mem arena, free func() error, err error) {
+	length, flags := size+alignment, unix.MAP_PRIVATE|unix.MAP_ANON
+	if pages != Pages4K {
+		length = (size+hugePage-1)/hugePage*hugePage + hugePage
+	}
+	if pages == PagesHuge {
+		flags |= unix.MAP_HUGETLB | unix.MAP_HUGE_2MB
+	}
+	all, err := unix.Mmap(-1, 0, length, unix.PROT_READ|unix.PROT_WRITE, flags)
+	if err != nil {
+		return nil, nil, mapError(size, pages, err)
+	}
+	free = func() error { return unix.Munmap(all) }
+	if pages == PagesHuge {
+		return all[:size:size], free, nil
+	}
+	advice, unit := unix.MADV_NOHUGEPAGE, uintptr(alignment)
+	if pages == PagesTHP {
+		advice, unit = unix.MADV_HUGEPAGE, hugePage
+	}
+	// A kernel that knows no huge pages (EINVAL) has what is obtained say so.
+	if err := unix.Madvise(all, advice); err != nil && !errors.Is(err, unix.EINVAL) {
+		return nil, nil, errors.Join(mapError(size, pages, err), free())
+	}
+	start := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) % unit
+	return all[start:][:size:size], free, nil
+}
+
+func mapError(size int, pages Pages, err error) error {
+	if pages == PagesHuge && errors.Is(err, unix.ENOMEM) {
+		return fmt.Errorf("pages hugetlb: %s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB", gib(size), hugePage>>20)
+	}
+	return fmt.Errorf("pages %s: mapping %s: %w", pages, gib(size), err)
+}
+
+// backing looks up what the kernel gave for an arena.
+func (mem arena) backing() (Backing, error) {
+	f, err := os.Open("/proc/self/smaps")
+	if err != nil {
+		return Backing{}, err
+	}
+	defer f.Close()
+	huge, err := hugeBytes(f, uintptr(unsafe.Pointer(unsafe.SliceData(mem))))
+	return Backing{Size: len(mem), Huge: min(huge, len(mem))}, err
+}
+
+// hugeBytes reads how much of the mapping that an address is in lies in huge
+// pages, from the kernel's smaps.
+func hugeBytes(smaps io.Reader, addr uintptr) (int, error) {
+	lines := bufio.NewScanner(smaps)
+	inside, size, huge := false, 0, 0
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 0 {
+			continue
+		}
+		if from, to, ok := strings.Cut(fields[0], "-"); ok { // the head of a mapping
+			if inside {
+				break
+			}
+			low, err1 := strconv.ParseUint(from, 16, 64)
+			high, err2 := strconv.ParseUint(to, 16, 64)
+			inside = err1 == nil && err2 == nil && uint64(addr) >= low && uint64(addr) < high
+			continue
+		}
+		if !inside || len(fields) < 2 {
+			continue
+		}
+		kib, err := strconv.Atoi(fields[1])
+		switch {
+		case err != nil:
+		case fields[0] == "Size:":
+			size = kib << 10
+		case fields[0] == "AnonHugePages:":
+			huge += kib << 10
+		case fields[0] == "KernelPageSize:" && kib<<10 >= hugePage:
+			huge = size
+		}
+	}
+	return huge, lines.Err()
+}

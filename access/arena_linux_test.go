@@ -1,0 +1,71 @@
+package access
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// smaps is what the kernel says of three mappings: reserved huge pages, two
+// transparent ones, and none.
+const smaps = `7f0000000000-7f0000400000 rw-p 00000000 00:0f 1 /anon_hugepage (deleted)
+Size:               4096 kB
+KernelPageSize:     2048 kB
+AnonHugePages:         0 kB
+VmFlags: rd wr mr mw me de ht sd
+7f0001000000-7f0001600000 rw-p 00000000 00:00 0
+Size:               6144 kB
+KernelPageSize:        4 kB
+AnonHugePages:      4096 kB
+7f0001600000-7f0001700000 rw-p 00000000 00:00 0
+Size:               1024 kB
+KernelPageSize:        4 kB
+AnonHugePages:         0 kB
+`
+
+func TestHugeBytes(t *testing.T) {
+	for addr, want := range map[uintptr]int{
+		0x7f0000000000: 4 << 20,
+		0x7f00003fffff: 4 << 20,
+		0x7f0000400000: 0, // of no mapping
+		0x7f0001200000: 4 << 20,
+		0x7f0001600000: 0,
+	} {
+		if got, err := hugeBytes(strings.NewReader(smaps), addr); got != want || err != nil {
+			t.Errorf("%#x: %d B in huge pages, %v; want %d", addr, got, err, want)
+		}
+	}
+}
+
+func TestMapArena(t *testing.T) {
+	for _, pages := range []Pages{Pages4K, PagesTHP, PagesHuge} {
+		const size = 5<<20 + 123
+		mem, free, err := mapArena(size, pages)
+		if err != nil {
+			if pages != PagesHuge || !strings.Contains(err.Error(), "pages hugetlb: ") {
+				t.Errorf("%s: %v", pages, err)
+			}
+			continue // none are reserved
+		}
+		align := uintptr(alignment)
+		if pages != Pages4K {
+			align = hugePage
+		}
+		if at := uintptr(unsafe.Pointer(&mem[0])); len(mem) != size || at%align != 0 {
+			t.Errorf("%s: %d B at %#x", pages, len(mem), at)
+		}
+		for i := range mem {
+			mem[i] = 1
+		}
+		b, err := mem.backing()
+		if err != nil || b.Size != size || b.Huge < 0 || b.Huge > size {
+			t.Errorf("%s: %+v, %v", pages, b, err)
+		}
+		if pages == Pages4K && b.Huge != 0 {
+			t.Errorf("4k pages were asked for, %d B are in huge ones", b.Huge)
+		}
+		if err := free(); err != nil {
+			t.Errorf("%s: %v", pages, err)
+		}
+	}
+}

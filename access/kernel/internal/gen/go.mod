@@ -1,0 +1,12 @@
+// A module of its own, so that the program does not depend on avo.
+module github.com/stridebench/stridebench/access/kernel/internal/gen
+
+go 1.26.0
+
+require github.com/mmcloughlin/avo v0.5.0
+
+require (
+	golang.org/x/mod v0.6.0 // indirect
+	golang.org/x/sys v0.1.0 // indirect
+	golang.org/x/tools v0.2.0 // indirect
+)

@@ -1,0 +1,169 @@
+// Gen writes the assembly of package kernel; `make generate` runs it.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// group is a cache line, the least that a kernel of runs moves: rows are whole
+// groups.
+const group = 64
+
+// block is what one iteration of the unrolled loops moves.
+const block = 512
+
+// A level is an instruction set: its vectors, from 0 to 15.
+type level struct {
+	name   string
+	width  int // bytes of a vector
+	vector func(i int) reg.VecPhysical
+}
+
+var levels = []level{
+	{"AVX2", 32, func(i int) reg.VecPhysical { return ymm[i] }},
+	{"AVX512", 64, func(i int) reg.VecPhysical { return zmm[i] }},
+}
+
+var ymm = []reg.VecPhysical{reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
+	reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15}
+
+var zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
+	reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
+	reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
+	reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31}
+
+func main() {
+	ConstraintExpr("amd64")
+	for _, l := range levels {
+		add(l, "Int32", func(m, v Op) { VPADDD(m, v, v) })
+		add(l, "Float32", func(m, v Op) { VADDPS(m, v, v) })
+		add(l, "Float64", func(m, v Op) { VADDPD(m, v, v) })
+		fill(l)
+		copyRuns(l, "copy", func(v, m Op) { VMOVUPS(v, m) })
+		copyRuns(l, "stream", func(v, m Op) { VMOVNTPS(v, m) })
+	}
+	for _, stream := range []bool{false, true} {
+		name := map[bool]string{false: "transpose", true: "transposeStream"}[stream]
+		transpose(name+"4AVX2", stream, true, tiles4AVX2)
+		transpose(name+"8AVX2", stream, true, tiles8AVX2)
+		transpose(name+"4AVX512", stream, false, tile4AVX512)
+		transpose(name+"8AVX512", stream, false, tile8AVX512)
+	}
+	Generate()
+}
+
+// rowLoop makes the loops that the kernels of runs share: each row is cut into
+// blocks, and what is left of it into groups. move makes what moves the n bytes
+// from offset off on, advance what steps over bytes within a row, and nextRow
+// what goes to the beginning of the next one.
+func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func()) {
+	rows, groups := Load(Param("rows"), GP64()), Load(Param("groups"), GP64())
+	left := GP64()
+	Label("row")
+	MOVQ(groups, left)
+	SUBQ(Imm(block/group), left)
+	JL(LabelRef("rest"))
+	Label("whole")
+	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", block))
+	move(0, block)
+	advance(U32(block))
+	SUBQ(Imm(block/group), left)
+	JGE(LabelRef("whole"))
+	Label("rest")
+	ADDQ(Imm(block/group), left)
+	for g := range block/group - 1 {
+		TESTQ(left, left)
+		JZ(LabelRef("next"))
+		move(g*group, group)
+		DECQ(left)
+	}
+	Label("next")
+	nextRow()
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+}
+
+// add adds the vectors of a run to the lanes: 16 sums of AVX2 or 8 of AVX-512,
+// so that no addition waits for another. It reads group bytes a group.
+func add(l level, of string, add func(m, v Op)) {
+	TEXT("add"+of+l.name, NOSPLIT, "func(lanes, x *byte, groups, rows, pitch int)")
+	Doc("add" + of + l.name + " adds rows of groups of 64 B to 512 B of lanes; it reads each group once.")
+	Pragma("noescape")
+	lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
+	pitch := Load(Param("pitch"), GP64())
+	at := GP64()
+	sums := block / l.width
+	for i := range sums {
+		VMOVUPS(Mem{Base: lanes, Disp: i * l.width}, l.vector(i))
+	}
+	MOVQ(x, at)
+	rowLoop(func(off, n int) {
+		for o := off; o < off+n; o += l.width {
+			add(Mem{Base: at, Disp: o}, l.vector(o/l.width))
+		}
+	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
+		ADDQ(pitch, x)
+		MOVQ(x, at)
+	})
+	for i := range sums {
+		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// fill writes group bytes a group.
+func fill(l level) {
+	TEXT("fill"+l.name, NOSPLIT, "func(dst *byte, value uint64, groups, rows, pitch int)")
+	Doc("fill" + l.name + " writes each of the rows of groups of 64 B once.")
+	Pragma("noescape")
+	dst := Load(Param("dst"), GP64())
+	VPBROADCASTQ(NewParamAddr("value", 8), l.vector(0))
+	pitch := Load(Param("pitch"), GP64())
+	at := GP64()
+	MOVQ(dst, at)
+	rowLoop(func(off, n int) {
+		for o := off; o < off+n; o += l.width {
+			VMOVUPS(l.vector(0), Mem{Base: at, Disp: o})
+		}
+	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
+		ADDQ(pitch, dst)
+		MOVQ(dst, at)
+	})
+	VZEROUPPER()
+	RET()
+}
+
+// copyRuns reads and writes group bytes a group, vector by vector in ascending
+// order.
+func copyRuns(l level, name string, store func(v, m Op)) {
+	TEXT(name+l.name, NOSPLIT, "func(dst, src *byte, groups, rows, dstPitch, srcPitch int)")
+	Doc("copy" + l.name + " reads and writes each of the rows of groups of 64 B once.")
+	Pragma("noescape")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	dstPitch, srcPitch := Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
+	to, from := GP64(), GP64()
+	MOVQ(dst, to)
+	MOVQ(src, from)
+	rowLoop(func(off, n int) {
+		for o := off; o < off+n; o += l.width {
+			v := l.vector(o / l.width)
+			VMOVUPS(Mem{Base: from, Disp: o}, v)
+			store(v, Mem{Base: to, Disp: o})
+		}
+	}, func(bytes Op) { ADDQ(bytes, to); ADDQ(bytes, from) }, func() {
+		ADDQ(dstPitch, dst)
+		ADDQ(srcPitch, src)
+		MOVQ(dst, to)
+		MOVQ(src, from)
+	})
+	if name == "stream" {
+		SFENCE() // non-temporal stores are in no order with others
+	}
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// transpose makes a function that transposes n square tiles, each a cache line
+// wide and as many rows high as a line has elements. Each line of the tile is
+// read once, or in two halves right after each other, and written likewise, so
+// that it does not matter whether the rows of a tile fit into a cache together:
+// with rows a power of two apart they do not. scratch holds a tile, for the
+// vectors that are too few to do so. A stream writes past the caches.
+func transpose(name string, stream, scratch bool, tile func(t tileArgs)) {
+	TEXT(name, NOSPLIT, "func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)")
+	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.")
+	Pragma("noescape")
+	t := tileArgs{stream: stream}
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	if scratch {
+		t.scratch = Load(Param("scratch"), GP64())
+	}
+	n := Load(Param("n"), GP64())
+	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
+	t.dstStep, t.srcStep = Load(Param("dstStep"), GP64()), Load(Param("srcStep"), GP64())
+	t.row = GP64()
+	t.dst, t.src = dst, src
+	Label("tile")
+	tile(t)
+	ADDQ(t.dstStep, dst)
+	ADDQ(t.srcStep, src)
+	DECQ(n)
+	JNZ(LabelRef("tile"))
+	if stream {
+		SFENCE() // non-temporal stores are in no order with others
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// tileArgs are where a tile is: dst and src point to it.
+type tileArgs struct {
+	dst, src, scratch, dstPitch, srcPitch reg.Register
+	dstStep, srcStep                      reg.Register
+	row                                   reg.GPVirtual // free for use
+	stream                                bool
+}
+
+// rows calls f with the address of each of n rows, in order.
+func (t tileArgs) rows(base, pitch reg.Register, n int, f func(i int, row reg.Register)) {
+	MOVQ(base, t.row)
+	for i := range n {
+		f(i, t.row)
+		if i < n-1 {
+			ADDQ(pitch, t.row)
+		}
+	}
+}
+
+// prefetch asks for the line of the next tile, which no hardware foresees when
+// every row is in a page of its own. It never faults, whatever lies there.
+func prefetch(row, step reg.Register) { PREFETCHT0(Mem{Base: row, Index: step, Scale: 1}) }
+
+// store writes a line of the tile.
+func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
+	for i, v := range vectors {
+		to := Mem{Base: row, Disp: i * group / len(vectors)}
+		if t.stream {
+			VMOVNTPS(v, to)
+		} else {
+			VMOVUPS(v, to)
+		}
+	}
+	if !t.stream {
+		prefetch(row, t.dstStep)
+	}
+}
+
+// tiles4AVX2 transposes 16x16 elements of 4 bytes: eight rows at a time, their
+// left halves and then their right ones, to scratch, and then whole lines.
+func tiles4AVX2(t tileArgs) {
+	base := GP64()
+	MOVQ(t.src, base)
+	for half := range 2 {
+		for side := range 2 {
+			t.rows(base, t.srcPitch, 8, func(i int, row reg.Register) {
+				VMOVUPS(Mem{Base: row, Disp: 32 * side}, ymm[i])
+				if side == 0 {
+					prefetch(row, t.srcStep)
+				}
+			})
+			out := transpose8x8(ymm[:8], ymm[8:])
+			for j, v := range out {
+				VMOVUPS(v, Mem{Base: t.scratch, Disp: 64*(8*side+j) + 32*half})
+			}
+		}
+		if half == 0 {
+			LEAQ(Mem{Base: base, Index: t.srcPitch, Scale: 8}, base)
+		}
+	}
+	t.fromScratch(16)
+}
+
+// tiles8AVX2 transposes 8x8 elements of 8 bytes, four rows at a time.
+func tiles8AVX2(t tileArgs) {
+	base := GP64()
+	MOVQ(t.src, base)
+	for half := range 2 {
+		t.rows(base, t.srcPitch, 4, func(i int, row reg.Register) {
+			VMOVUPS(Mem{Base: row}, ymm[i])
+			VMOVUPS(Mem{Base: row, Disp: 32}, ymm[4+i])
+			prefetch(row, t.srcStep)
+		})
+		for side := range 2 {
+			out := transpose4x4(ymm[4*side:][:4], ymm[8+4*side:][:4])
+			for j, v := range out {
+				VMOVUPS(v, Mem{Base: t.scratch, Disp: 64*(4*side+j) + 32*half})
+			}
+		}
+		if half == 0 {
+			LEAQ(Mem{Base: base, Index: t.srcPitch, Scale: 4}, base)
+		}
+	}
+	t.fromScratch(8)
+}
+
+// fromScratch writes the lines of scratch to the rows of the tile.
+func (t tileArgs) fromScratch(lines int) {
+	t.rows(t.dst, t.dstPitch, lines, func(i int, row reg.Register) {
+		a, b := ymm[2*i%16], ymm[(2*i+1)%16]
+		VMOVUPS(Mem{Base: t.scratch, Disp: 64 * i}, a)
+		VMOVUPS(Mem{Base: t.scratch, Disp: 64*i + 32}, b)
+		t.store(row, a, b)
+	})
+}
+
+// transpose8x8 transposes the eight rows of 4-byte elements in a, and returns
+// the registers of the result.
+func transpose8x8(a, b []reg.VecPhysical) []reg.VecPhysical {
+	for i := range 4 { // pairs of rows
+		VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
+		VUNPCKHPS(a[2*i+1], a[2*i], b[2*i+1])
+	}
+	for i := range 2 { // fours of rows: columns 0, 1, 2, 3 of each half
+		VUNPCKLPD(b[4*i+2], b[4*i], a[4*i])
+		VUNPCKHPD(b[4*i+2], b[4*i], a[4*i+1])
+		VUNPCKLPD(b[4*i+3], b[4*i+1], a[4*i+2])
+		VUNPCKHPD(b[4*i+3], b[4*i+1], a[4*i+3])
+	}
+	for i := range 4 {
+		VPERM2F128(Imm(0x20), a[4+i], a[i], b[i])
+		VPERM2F128(Imm(0x31), a[4+i], a[i], b[4+i])
+	}
+	return b[:8]
+}
+
+// transpose4x4 does so with four rows of 8-byte elements.
+func transpose4x4(a, b []reg.VecPhysical) []reg.VecPhysical {
+	for i := range 2 {
+		VUNPCKLPD(a[2*i+1], a[2*i], b[2*i])
+		VUNPCKHPD(a[2*i+1], a[2*i], b[2*i+1])
+	}
+	for i := range 2 {
+		VPERM2F128(Imm(0x20), b[2+i], b[i], a[i])
+		VPERM2F128(Imm(0x31), b[2+i], b[i], a[2+i])
+	}
+	return a[:4]
+}
+
+// tile4AVX512 transposes 16x16 elements of 4 bytes, a line in each register.
+func tile4AVX512(t tileArgs) {
+	a, b := zmm[:16], zmm[16:]
+	t.rows(t.src, t.srcPitch, 16, func(i int, row reg.Register) {
+		VMOVUPS(Mem{Base: row}, a[i])
+		prefetch(row, t.srcStep)
+	})
+	for i := range 8 {
+		VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
+		VUNPCKHPS(a[2*i+1], a[2*i], b[2*i+1])
+	}
+	for i := range 4 { // a[4i+c] has, in its quarter q, column 4q+c of rows 4i to 4i+3
+		VUNPCKLPD(b[4*i+2], b[4*i], a[4*i])
+		VUNPCKHPD(b[4*i+2], b[4*i], a[4*i+1])
+		VUNPCKLPD(b[4*i+3], b[4*i+1], a[4*i+2])
+		VUNPCKHPD(b[4*i+3], b[4*i+1], a[4*i+3])
+	}
+	out := make([]reg.VecPhysical, 16)
+	for c := range 4 {
+		quarters([4]reg.VecPhysical{a[c], a[4+c], a[8+c], a[12+c]}, b[4*c:][:4])
+		for q := range 4 {
+			out[4*q+c] = [...]reg.VecPhysical{a[c], a[4+c], a[8+c], a[12+c]}[q]
+		}
+	}
+	t.rows(t.dst, t.dstPitch, 16, func(i int, row reg.Register) {
+		t.store(row, out[i])
+	})
+}
+
+// tile8AVX512 transposes 8x8 elements of 8 bytes.
+func tile8AVX512(t tileArgs) {
+	a, b := zmm[:8], zmm[8:16]
+	t.rows(t.src, t.srcPitch, 8, func(i int, row reg.Register) {
+		VMOVUPS(Mem{Base: row}, a[i])
+		prefetch(row, t.srcStep)
+	})
+	for i := range 4 { // b[2i+c] has, in its quarter q, column 2q+c of rows 2i and 2i+1
+		VUNPCKLPD(a[2*i+1], a[2*i], b[2*i])
+		VUNPCKHPD(a[2*i+1], a[2*i], b[2*i+1])
+	}
+	out := make([]reg.VecPhysical, 8)
+	for c := range 2 {
+		r := [4]reg.VecPhysical{b[c], b[2+c], b[4+c], b[6+c]}
+		quarters(r, a[4*c:][:4])
+		for q := range 4 {
+			out[2*q+c] = r[q]
+		}
+	}
+	t.rows(t.dst, t.dstPitch, 8, func(i int, row reg.Register) {
+		t.store(row, out[i])
+	})
+}
+
+// quarters transposes four registers of four 16-byte quarters each, in place.
+func quarters(r [4]reg.VecPhysical, free []reg.VecPhysical) {
+	VSHUFF32X4(Imm(0x88), r[1], r[0], free[0]) // quarters 0, 2 of r0 and of r1
+	VSHUFF32X4(Imm(0xdd), r[1], r[0], free[1]) // quarters 1, 3
+	VSHUFF32X4(Imm(0x88), r[3], r[2], free[2])
+	VSHUFF32X4(Imm(0xdd), r[3], r[2], free[3])
+	VSHUFF32X4(Imm(0x88), free[2], free[0], r[0])
+	VSHUFF32X4(Imm(0x88), free[3], free[1], r[1])
+	VSHUFF32X4(Imm(0xdd), free[2], free[0], r[2])
+	VSHUFF32X4(Imm(0xdd), free[3], free[1], r[3])
+}

@@ -1,0 +1,117 @@
+// Package kernel moves bytes at the speed of the memory: sums, fills and copies
+// of runs, and transposed copies, in vectors of AVX2 or AVX-512 where the CPU
+// has them and in plain Go elsewhere. Whatever the set of kernels, the result
+// is the same on every input, of floating-point sums to the last bit.
+//
+// The assembly is written by internal/gen (make generate).
+package kernel
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// line is the cache line that tiles are wide, and the least that the vector
+// kernels move: rows are cut into whole lines, and what is left is moved
+// element by element, after all rows.
+const line = 64
+
+// A Set is one implementation of all kernels.
+type Set struct {
+	name  string
+	width int // bytes of a vector; 0 for an element
+
+	// The vector kernels, nil where there are none. Pitches and steps are in
+	// bytes, groups are lines.
+	addInt32, addFloat32, addFloat64 func(lanes, x *byte, groups, rows, pitch int)
+	fill                             func(dst *byte, value uint64, groups, rows, pitch int)
+	copy                             func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
+	stream                           func(dst, src *byte, groups, rows, dstPitch, srcPitch int) // past the caches
+	transpose4, transpose8           transposer
+	stream4, stream8                 transposer // past the caches
+}
+
+// A transposer transposes n tiles.
+type transposer = func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
+
+// portable runs everywhere.
+var portable = &Set{name: "portable"}
+
+// Sets are the sets that this CPU runs, the best one last; the first is always
+// "portable".
+func Sets() []*Set { return append([]*Set{portable}, native...) }
+
+// Best is the last of Sets.
+func Best() *Set { sets := Sets(); return sets[len(sets)-1] }
+
+// ByName finds one of Sets.
+func ByName(name string) (*Set, error) {
+	known := ""
+	for _, s := range Sets() {
+		if s.name == name {
+			return s, nil
+		}
+		known += " " + s.name
+	}
+	return nil, fmt.Errorf("no such set of kernels on this CPU (there are%s)", known)
+}
+
+// Name is "portable", "avx2" or "avx512".
+func (s *Set) Name() string { return s.name }
+
+// Width is the bytes that one access to a run of elements of size bytes covers.
+func (s *Set) Width(size int) int { return max(s.width, size) }
+
+// Rows are runs of N elements in a slice: Count of them, the first at At, each
+// Pitch elements (which may be 0 or negative) after the one before.
+type Rows struct{ At, N, Count, Pitch int }
+
+// check panics if a run leaves the slice of length n, as an index would.
+func (r Rows) check(n int) {
+	last := r.At + (r.Count-1)*r.Pitch
+	if low, high := min(r.At, last), max(r.At, last)+r.N; r.N < 0 || r.Count < 0 || r.Count > 0 && (low < 0 || high > n) {
+		panic(fmt.Sprintf("kernel: %+v leaves a slice of length %d", r, n))
+	}
+}
+
+// split cuts rows into whole lines of elements of size bytes, and what is left
+// at the ends.
+func (r Rows) split(size int) (whole, rest Rows) {
+	whole, rest = r, r
+	whole.N -= r.N % (line / size)
+	rest.At += whole.N
+	rest.N -= whole.N
+	return whole, rest
+}
+
+// bytesAt points to element i.
+func bytesAt[T any](x []T, i int) *byte { return (*byte)(unsafe.Pointer(&x[i])) }
+
+// Element is a type whose size divides a vector.
+type Element interface {
+	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
+}
+
+// Fill writes value to the runs, N*Count elements.
+func Fill[T Element](s *Set, x []T, value T, r Rows) {
+	r.check(len(x))
+	whole, rest := r.split(int(unsafe.Sizeof(value)))
+	if s.fill == nil {
+		whole, rest = Rows{}, r
+	}
+	if whole.N > 0 && whole.Count > 0 {
+		var repeated [8]byte
+		size := int(unsafe.Sizeof(value))
+		for i := 0; i < 8; i += size {
+			*(*T)(unsafe.Pointer(&repeated[i])) = value
+		}
+		s.fill(bytesAt(x, whole.At), *(*uint64)(unsafe.Pointer(&repeated)), whole.N*size/line, whole.Count, whole.Pitch*size)
+	}
+	for range rest.Count {
+		run := x[rest.At:][:rest.N]
+		for i := range run {
+			run[i] = value
+		}
+		rest.At += rest.Pitch
+	}
+}

@@ -1,0 +1,501 @@
+package kernel
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// sums adds runs up with every set and compares with the definition in the
+// documentation of Sum, to the last bit.
+func sums[T Number](t *testing.T, x []T, calls []Rows) {
+	t.Helper()
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	lanes := make([]T, laneBytes/size)
+	for _, r := range calls {
+		for _, part := range [][2]int{{0, r.N / (line / size) * (line / size)}, {r.N / (line / size) * (line / size), r.N}} {
+			for row := range r.Count {
+				for i := part[0]; i < part[1]; i++ {
+					lanes[(i-part[0])%len(lanes)] += x[r.At+row*r.Pitch+i]
+				}
+			}
+		}
+	}
+	want := 0.0
+	for _, v := range lanes { // sums of small int32 are exact in any case
+		want += float64(v)
+	}
+	for _, s := range Sets() {
+		sum := NewSum[T](s)
+		for _, r := range calls {
+			sum.Add(x, r)
+		}
+		if got := sum.Total(); math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("%s: %T of %+v is %v, want %v", s.Name(), zero, calls, got, want)
+		}
+	}
+}
+
+// as reads bytes from wherever they begin as elements.
+func as[T any](b []byte, start int) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	aligned := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) % uintptr(size))
+	start = aligned + start*size
+	if start >= len(b) {
+		return nil
+	}
+	b = b[start:]
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/size)
+}
+
+// rowsIn cuts n elements into rows, some further apart than they are long.
+func rowsIn(n, length, gap int) Rows {
+	length = min(length, n)
+	pitch := length + gap
+	if pitch == 0 {
+		return Rows{}
+	}
+	return Rows{At: 0, N: length, Count: (n + gap) / pitch, Pitch: pitch}
+}
+
+func randomBytes(seed uint64, n int) []byte {
+	r := rand.New(rand.NewPCG(seed, 7))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+func FuzzSum(f *testing.F) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		f.Add(randomBytes(seed, r.IntN(9000)), byte(r.IntN(20)), uint16(r.IntN(3000)), byte(r.IntN(20)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte, start byte, length uint16, gap byte) {
+		sumsOf[int32](t, b, int(start), int(length), int(gap))
+		sumsOf[float32](t, b, int(start), int(length), int(gap)) // all of them: NaN, infinities, denormals
+		sumsOf[float64](t, b, int(start), int(length), int(gap))
+	})
+}
+
+func sumsOf[T Number](t *testing.T, b []byte, start, length, gap int) {
+	t.Helper()
+	x := as[T](b, start)
+	r := rowsIn(len(x), length, gap)
+	sums(t, x, []Rows{r, {At: 0, N: r.N, Count: min(3, r.Count), Pitch: 0}})
+	if r.Count > 0 { // backwards
+		sums(t, x, []Rows{{r.At + (r.Count-1)*r.Pitch, r.N, r.Count, -r.Pitch}})
+	}
+}
+
+// TestLongSums: what passes a flush is added up all the same.
+func TestLongSums(t *testing.T) {
+	x := make([]float32, 1<<16+8)
+	for i := range x {
+		x[i] = 56
+	}
+	for _, s := range Sets() {
+		if s == portable {
+			continue // that takes too long
+		}
+		sum := NewSum[float32](s)
+		sum.Add(x, Rows{0, len(x), 300, 0})
+		if got, want := sum.Total(), 56*300*float64(len(x)); got != want {
+			t.Errorf("%s: %v, want %v", s.Name(), got, want)
+		}
+	}
+	long := make([]int32, flush+1<<10+5)
+	for i := range long {
+		long[i] = 127
+	}
+	for _, s := range Sets() {
+		sum := NewSum[int32](s)
+		sum.Add(long, Rows{0, len(long), 1, 0})
+		if got, want := sum.Total(), 127*float64(len(long)); got != want {
+			t.Errorf("%s: %v, want %v", s.Name(), got, want)
+		}
+	}
+}
+
+func FuzzFill(f *testing.F) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		f.Add(uint16(r.IntN(9000)), byte(r.IntN(20)), uint16(r.IntN(3000)), byte(r.IntN(20)), r.Uint64())
+	}
+	f.Fuzz(func(t *testing.T, n uint16, start byte, length uint16, gap byte, value uint64) {
+		fills(t, int(n), int(start), int(length), int(gap), uint8(value))
+		fills(t, int(n), int(start), int(length), int(gap), uint16(value))
+		fills(t, int(n), int(start), int(length), int(gap), uint32(value))
+		fills(t, int(n), int(start), int(length), int(gap), value)
+	})
+}
+
+func fills[T Element](t *testing.T, n, start, length, gap int, value T) {
+	t.Helper()
+	want := as[T](make([]byte, n), 0)
+	start = min(start, len(want))
+	r := rowsIn(len(want)-start, length, gap)
+	r.At = start
+	for row := range r.Count {
+		for i := range r.N {
+			want[r.At+row*r.Pitch+i] = value
+		}
+	}
+	for _, s := range Sets() {
+		got := as[T](make([]byte, n), 0)
+		Fill(s, got, value, r)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: filling %+v of %T is wrong", s.Name(), r, value)
+		}
+	}
+}
+
+// loopsOf makes loops from a seed: a copy from a matrix of any rank, its dims
+// permuted, some flipped, strided or broadcast, to a contiguous one.
+func loopsOf(r *rand.Rand, size int) (loops []Loop, to, from int) {
+	rank := r.IntN(5)
+	large := 2
+	stride := 1
+	for range rank {
+		n := 1 + r.IntN(9)
+		if large > 0 && r.IntN(2) == 0 {
+			large--
+			n = 1 + r.IntN(70)
+			if r.IntN(6) == 0 && rank < 4 {
+				n += 400
+			}
+		}
+		l := Loop{N: n, From: stride * size}
+		switch r.IntN(12) {
+		case 0:
+			l.From = 0
+		case 1:
+			l.From *= -1
+			stride *= n
+		case 2:
+			l.From *= 2
+			stride *= 2 * n
+		default:
+			stride *= n
+		}
+		loops = append(loops, l)
+	}
+	r.Shuffle(rank, func(i, j int) { loops[i], loops[j] = loops[j], loops[i] })
+	stride = 1
+	for i := range loops {
+		l := &loops[i]
+		l.To = stride * size
+		stride *= l.N
+		if r.IntN(4) == 0 {
+			stride += r.IntN(3) // padded rows
+		}
+		if l.From < 0 {
+			from -= (l.N - 1) * l.From
+		}
+		if r.IntN(8) == 0 {
+			to += (l.N - 1) * l.To
+			l.To *= -1
+		}
+	}
+	r.Shuffle(rank, func(i, j int) { loops[i], loops[j] = loops[j], loops[i] })
+	return loops, to, from
+}
+
+// reach is the number of bytes from 0 that loops touch.
+func reach(loops []Loop, start, size int, stride func(Loop) int) int {
+	for _, l := range loops {
+		start += max(0, (l.N-1)*stride(l))
+	}
+	return start + size
+}
+
+func FuzzPlan(f *testing.F) {
+	for seed := range uint64(150) {
+		f.Add(seed, byte(seed%5), byte(seed%13), byte(seed%7))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, log, toStart, fromStart byte) {
+		size := 1 << (log % 5)
+		loops, to, from := loopsOf(rand.New(rand.NewPCG(seed, 5)), size)
+		// Anywhere, with bytes behind that must stay as they are.
+		to += int(toStart) * size
+		from += int(fromStart) * size
+		dst := bytes.Repeat([]byte{0xa5}, reach(loops, to, size, func(l Loop) int { return l.To })+80)
+		src := randomBytes(seed, reach(loops, from, size, func(l Loop) int { return l.From }))
+		want := slices.Clone(dst)
+		naive(loops, want, src, to, from, size)
+		for _, set := range append(Sets(), simulated...) {
+			p := NewPlan(set, size, loops)
+			p.Move(to, from)
+			got := slices.Clone(dst)
+			if set.runs() {
+				p.Run(got, src, 2)
+				if got2 := slices.Clone(dst); !bytes.Equal(got, want) || !bytes.Equal(streamed(p, got2, src), want) {
+					t.Fatalf("%s: %d B, %+v: the copy is wrong", set.Name(), size, loops)
+				}
+			}
+			got = slices.Clone(dst)
+			touch(t, p, got, src)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("%s: %d B, %+v: the plan does not say what is copied", set.Name(), size, loops)
+			}
+		}
+	})
+}
+
+// simulated are sets that are planned for, and not run.
+var simulated []*Set
+
+func (s *Set) runs() bool { return !slices.Contains(simulated, s) }
+
+// naive copies as the loops are given.
+func naive(loops []Loop, dst, src []byte, to, from, size int) {
+	if len(loops) == 0 {
+		copy(dst[to:][:size], src[from:])
+		return
+	}
+	for range loops[0].N {
+		naive(loops[1:], dst, src, to, from, size)
+		to += loops[0].To
+		from += loops[0].From
+	}
+}
+
+// touch does what a plan's steps say: it reads each access of the source once,
+// and writes each of the destination once, with what the loops put there. A
+// read or a write too many or too few, or one of the wrong place, shows.
+func touch(t *testing.T, p *Plan, dst, src []byte) {
+	t.Helper()
+	reads, writes := 0, 0
+	for _, s := range p.Steps {
+		var at func(loops []Loop, to, from int)
+		at = func(loops []Loop, to, from int) {
+			if len(loops) > 0 {
+				for range loops[0].N {
+					at(loops[1:], to, from)
+					to += loops[0].To
+					from += loops[0].From
+				}
+				return
+			}
+			var tile []byte
+			for _, a := range s.Body {
+				if !a.Write {
+					tile = append(tile, src[from+a.Offset:][:a.Width]...)
+					reads += a.Width
+				}
+			}
+			// A body of one read is written as it is; a tile is transposed, the
+			// place of each element following from the order of the reads.
+			if len(s.Body) > 2 {
+				tile = transposed(tile, p.size, s.Body[0].Width)
+			}
+			for _, a := range s.Body {
+				if a.Write {
+					copy(dst[to+a.Offset:][:a.Width], tile)
+					tile = tile[a.Width:]
+					writes += a.Width
+				}
+			}
+			if len(tile) > 0 {
+				t.Fatalf("the body reads %d B more than it writes", len(tile))
+			}
+		}
+		at(s.Loops, s.To, s.From)
+	}
+	elems := p.size
+	for _, l := range p.loops {
+		elems *= l.N
+	}
+	if reads != elems || writes != elems {
+		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, elems)
+	}
+}
+
+// transposed puts the vectors of a tile, as they are read, in the order in
+// which they are written.
+func transposed(read []byte, size, width int) []byte {
+	side := line / size
+	rows := width / size // vectors that are read one below the other
+	out := make([]byte, len(read))
+	n := 0
+	for first := 0; first < side; first += rows {
+		for at := 0; at < line; at += width {
+			for i := range rows {
+				for c := range width / size {
+					row, col := first+i, at/size+c
+					copy(out[(col*side+row)*size:][:size], read[n:])
+					n += size
+				}
+			}
+		}
+	}
+	return out
+}
+
+// streamed runs a plan with all that it can write past the caches.
+func streamed(p *Plan, dst, src []byte) []byte {
+	defer func(n int) { streamFrom = n }(streamFrom)
+	streamFrom = 1
+	p.Run(dst, src, 1)
+	return dst
+}
+
+// TestStreams: runs that are written past the caches arrive all the same.
+func TestStreams(t *testing.T) {
+	defer func(n int) { streamFrom = n }(streamFrom)
+	streamFrom = 1
+	src := randomBytes(3, 5000)
+	for _, s := range Sets() {
+		for start := range line {
+			for _, n := range []int{1, 64, 640, 4097, 4900} {
+				got, want := make([]byte, 5000), make([]byte, 5000)
+				copy(want[start:], src[:n])
+				p := NewPlan(s, 1, []Loop{{n, 1, 1}})
+				p.Move(start, 0)
+				p.Run(got, src, 2)
+				if !bytes.Equal(got, want) {
+					t.Fatalf("%s: a copy of %d B to byte %d is wrong", s.Name(), n, start)
+				}
+			}
+		}
+	}
+}
+
+// TestStreamedTiles: tiles of whole lines are, too.
+func TestStreamedTiles(t *testing.T) {
+	for _, size := range []int{4, 8} {
+		side := 10 * line / size
+		src := randomBytes(4, side*side*size)
+		loops := []Loop{{side, side * size, size}, {side, size, side * size}}
+		mem := make([]byte, len(src)+line)
+		start := int(-uintptr(unsafe.Pointer(&mem[0])) % line)
+		want := make([]byte, len(src))
+		naive(loops, want, src, 0, 0, size)
+		for _, s := range Sets() {
+			clear(mem)
+			p := NewPlan(s, size, loops)
+			dst := mem[start:][:len(src)]
+			if s != portable && !p.Steps[0].aligned(dst, side*size) {
+				t.Errorf("%s: %d B: the tiles are not seen to be aligned", s.Name(), size)
+			}
+			if !bytes.Equal(streamed(p, dst, src), want) {
+				t.Errorf("%s: %d B: the copy is wrong", s.Name(), size)
+			}
+		}
+	}
+}
+
+func TestSets(t *testing.T) {
+	for _, s := range Sets() {
+		t.Logf("this CPU runs the set %s", s.Name())
+		if got, err := ByName(s.Name()); got != s || err != nil {
+			t.Errorf("the set %s is not found by its name: %v", s.Name(), err)
+		}
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	for name, f := range map[string]func(){
+		"no such size": func() { NewPlan(portable, 3, nil) },
+		"too short":    func() { NewPlan(Best(), 4, []Loop{{100, 4, 4}}).Run(make([]byte, 399), make([]byte, 400), 1) },
+		"before it":    func() { NewPlan(Best(), 4, []Loop{{2, 4, -4}}).Run(make([]byte, 8), make([]byte, 8), 1) },
+		"rows":         func() { NewSum[int32](Best()).Add(make([]int32, 9), Rows{0, 5, 2, 5}) },
+		"fill":         func() { Fill(Best(), make([]int32, 9), 1, Rows{-1, 2, 1, 0}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: it did not panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+	if _, err := ByName("mmx"); err == nil {
+		t.Error("there is a set mmx")
+	}
+}
+
+// BenchmarkRuns reports how fast sums and copies of runs are, as a ratio to the
+// builtin copy of the same bytes, interleaved; bests of the run.
+func BenchmarkRuns(b *testing.B) {
+	for _, set := range Sets()[1:] {
+		for _, size := range []int{16 << 10, 512 << 10, 1536 << 10, 64 << 20} {
+			mem := randomBytes(1, size)
+			x := as[int32](mem, 0)
+			half := size / 2
+			times := max(1, 4<<20/size)
+			plan := NewPlan(set, 1, []Loop{{half, 1, 1}})
+			sum := NewSum[int32](set)
+			b.Run(fmt.Sprintf("kernel=%s/size=%dKiB", set.Name(), size>>10), func(b *testing.B) {
+				best := fastest(b,
+					func() {
+						for range times {
+							copy(mem[half:], mem[:half])
+						}
+					},
+					func() { plan.Run(mem[half:], mem[:half], times) },
+					func() { sum.Add(x, Rows{0, len(x), times, 0}) },
+				)
+				b.ReportMetric(float64(best[0])/float64(best[1]), "x-copy")
+				b.ReportMetric(float64(best[0])/float64(best[2]), "x-read")
+				b.ReportMetric(float64(times*size)/best[1].Seconds()/1e9, "GB/s-copy")
+				b.ReportMetric(float64(times*size)/best[2].Seconds()/1e9, "GB/s-read")
+			})
+		}
+	}
+}
+
+// BenchmarkPermuted reports permuted copies of float32 as shares of our own
+// plain copy of the same bytes, interleaved; bests of the run.
+func BenchmarkPermuted(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		loops []Loop
+	}{
+		{"transpose-1024x1024", []Loop{{1024, 4096, 4}, {1024, 4, 4096}}},
+		{"transpose-4000x4000", []Loop{{4000, 16000, 4}, {4000, 4, 16000}}},
+		{"transpose-4096x4096", []Loop{{4096, 16384, 4}, {4096, 4, 16384}}},
+		{"256x256x256-by-2,1,0", []Loop{{256, 4 << 16, 4}, {256, 4 << 8, 4 << 8}, {256, 4, 4 << 16}}},
+		{"nchw-nhwc", []Loop{{32, 4 * 64 * 3136, 4 * 64 * 3136}, {3136, 4 * 64, 4}, {64, 4, 4 * 3136}}},
+		{"nhwc-nchw", []Loop{{32, 4 * 64 * 3136, 4 * 64 * 3136}, {64, 4 * 3136, 4}, {3136, 4, 4 * 64}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			size := reach(c.loops, 0, 4, func(l Loop) int { return l.To })
+			dst, src := randomBytes(1, size), randomBytes(2, size)
+			runs := []func(){func() { NewPlan(Best(), 4, []Loop{{size / 4, 4, 4}}).Run(dst, src, 1) }}
+			for _, s := range Sets() {
+				plan := NewPlan(s, 4, c.loops)
+				runs = append(runs, func() { plan.Run(dst, src, 1) })
+			}
+			best := fastest(b, runs...)
+			b.ReportMetric(float64(2*size)/best[0].Seconds()/1e9, "GB/s-plain")
+			for i, s := range Sets() {
+				b.ReportMetric(float64(best[0])/float64(best[i+1]), s.Name()+"-x-plain")
+			}
+		})
+	}
+}
+
+// fastest runs all in turn, at least seven times, and returns the best of each.
+func fastest(b *testing.B, runs ...func()) []time.Duration {
+	best := make([]time.Duration, len(runs))
+	for n := range max(b.N, 7) {
+		for i, run := range runs {
+			start := time.Now()
+			run()
+			if d := time.Since(start); n == 0 || d < best[i] {
+				best[i] = d
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,263 @@
+package kernel
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+)
+
+// A Loop is one loop around a copy: N trips, and the bytes from one to the next
+// in what is written and in what is read.
+type Loop struct{ N, To, From int }
+
+// A Plan is a copy of any number of loops cut into steps, which run one after
+// the other. Each element is read once and written once, in an order of the
+// plan's own: where what is written overlaps itself or what is read, the result
+// is not defined.
+type Plan struct {
+	Steps []Step
+
+	set   *Set
+	size  int
+	loops []Loop // merged
+}
+
+// A Step is a nest of loops around a body, the outermost first, from the bytes
+// To and From on. It is all that there is to know of what is touched, and in
+// which order.
+type Step struct {
+	Loops    []Loop
+	To, From int
+	Body     []Access // in order
+
+	run func(s *Step, dst, src []byte, to, from int) // the inner loops from there on
+	in  int                                          // how many those are
+}
+
+// An Access is one of a body's: Width bytes at Offset from where the loops are.
+type Access struct {
+	Write  bool
+	Offset int
+	Width  int
+}
+
+// NewPlan plans a copy of elements of size bytes (1, 2, 4, 8 or 16; it panics
+// on others), as the loops say, in whatever order they are given.
+//
+// Loops are put in the order of what is written, and merged where they can be.
+// If the elements that lie closest in what is written and in what is read do so
+// along one loop, that is the innermost, in whole vectors where they lie side
+// by side. If they do so along two, these are walked in tiles of a cache line
+// by a line, and elements of 4 or 8 bytes that lie side by side in both are
+// transposed in registers. What vectors and tiles leave at the ends comes last.
+func NewPlan(set *Set, size int, loops []Loop) *Plan {
+	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
+		panic(fmt.Sprintf("kernel: no elements have %d B", size))
+	}
+	p := &Plan{set: set, size: size}
+	loops = merge(loops)
+	p.loops = loops
+	if slices.ContainsFunc(loops, func(l Loop) bool { return l.N == 0 }) {
+		return p
+	}
+	to := closest(loops, func(l Loop) int { return l.To })
+	from := closest(loops, func(l Loop) int { return l.From })
+	switch {
+	case to < 0 || from < 0 || to == from && loops[to] != Loop{loops[to].N, size, size}:
+		p.elements(0, 0, loops)
+	case to == from:
+		p.runs(without(loops, to), loops[to].N*size)
+	default:
+		p.tiles(without(loops, to, from), loops[to], loops[from])
+	}
+	return p
+}
+
+// merge drops loops of one trip, sorts the others by what is written, and fuses
+// those that are one loop in both.
+func merge(loops []Loop) []Loop {
+	merged := slices.DeleteFunc(slices.Clone(loops), func(l Loop) bool { return l.N == 1 })
+	slices.SortStableFunc(merged, func(a, b Loop) int {
+		return cmp.Or(cmp.Compare(abs(b.To), abs(a.To)), cmp.Compare(abs(b.From), abs(a.From)))
+	})
+	for i := len(merged) - 1; i > 0; i-- {
+		outer, inner := merged[i-1], merged[i]
+		if outer.To == inner.N*inner.To && outer.From == inner.N*inner.From {
+			merged[i-1] = Loop{outer.N * inner.N, inner.To, inner.From}
+			merged = slices.Delete(merged, i, i+1)
+		}
+	}
+	return merged
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// closest is the loop of the least stride that is not 0, or -1.
+func closest(loops []Loop, stride func(Loop) int) int {
+	best := -1
+	for i, l := range loops {
+		if s := abs(stride(l)); s > 0 && (best < 0 || s <= abs(stride(loops[best]))) {
+			best = i
+		}
+	}
+	return best
+}
+
+// without returns loops but for those of these indices.
+func without(loops []Loop, indices ...int) []Loop {
+	var rest []Loop
+	for i, l := range loops {
+		if !slices.Contains(indices, i) {
+			rest = append(rest, l)
+		}
+	}
+	return rest
+}
+
+// runs copies runs of so many bytes.
+func (p *Plan) runs(outer []Loop, bytes int) {
+	whole := bytes - bytes%line
+	if p.set.copy == nil {
+		whole = 0
+	}
+	if whole > 0 {
+		rows := outer
+		if len(rows) == 0 {
+			rows = []Loop{{N: 1}}
+		}
+		width := p.set.width
+		p.Steps = append(p.Steps, Step{
+			Loops: append(slices.Clone(rows), Loop{whole / width, width, width}),
+			Body:  element(width),
+			run:   p.copyRows, in: 2,
+		})
+	}
+	if whole < bytes {
+		p.elements(whole, whole, append(slices.Clone(outer), Loop{(bytes - whole) / p.size, p.size, p.size}))
+	}
+}
+
+// streamFrom is the number of bytes from which on a run is written past the
+// caches, where this CPU gains by it.
+var streamFrom = math.MaxInt
+
+// copyRows copies rows of vectors.
+func (p *Plan) copyRows(s *Step, dst, src []byte, to, from int) {
+	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
+	bytes := run.N * run.To
+	move := p.set.copy
+	if aligned := uintptr(unsafe.Pointer(&dst[to]))%line == 0 && rows.To%line == 0; aligned && bytes >= streamFrom {
+		move = p.set.stream
+	}
+	move(&dst[to], &src[from], bytes/line, rows.N, rows.To, rows.From)
+}
+
+// elements copies element by element.
+func (p *Plan) elements(to, from int, loops []Loop) {
+	for len(loops) < 2 {
+		loops = slices.Insert(slices.Clone(loops), 0, Loop{N: 1})
+	}
+	p.Steps = append(p.Steps, Step{Loops: loops, To: to, From: from, Body: element(p.size), run: copyElements(p.size), in: 2})
+}
+
+// element is the body that copies size bytes.
+func element(size int) []Access { return []Access{{false, 0, size}, {true, 0, size}} }
+
+// copyElements is the kernel for two loops around an element.
+func copyElements(size int) func(s *Step, dst, src []byte, to, from int) {
+	switch size {
+	case 1:
+		return copyEach[uint8]
+	case 2:
+		return copyEach[uint16]
+	case 4:
+		return copyEach[uint32]
+	case 8:
+		return copyEach[uint64]
+	}
+	return copyEach[[2]uint64]
+}
+
+// copyEach reads and writes size(T) bytes an iteration.
+func copyEach[T any](s *Step, dst, src []byte, to, from int) {
+	outer, inner := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
+	d, r := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
+	for range outer.N {
+		x, y := from, to
+		for range inner.N {
+			*(*T)(unsafe.Add(d, y)) = *(*T)(unsafe.Add(r, x))
+			x += inner.From
+			y += inner.To
+		}
+		from += outer.From
+		to += outer.To
+	}
+}
+
+// Move shifts the plan by so many bytes of what is written and of what is read.
+func (p *Plan) Move(to, from int) {
+	for i := range p.Steps {
+		p.Steps[i].To += to
+		p.Steps[i].From += from
+	}
+}
+
+// Run copies from src to dst, so many times. It panics, before anything is
+// written, if the plan leaves either.
+func (p *Plan) Run(dst, src []byte, times int) {
+	for i := range p.Steps {
+		p.Steps[i].check(len(dst), len(src))
+	}
+	if times > 0 && p.oneRun() { // in the assembly, where a call would cost as much as a run
+		s := p.Steps[0]
+		s.Loops = []Loop{{N: times}, s.Loops[1]}
+		s.run(&s, dst, src, s.To, s.From)
+		return
+	}
+	for range times {
+		for i := range p.Steps {
+			s := &p.Steps[i]
+			s.walk(s.Loops[:len(s.Loops)-s.in], dst, src, s.To, s.From)
+		}
+	}
+}
+
+// oneRun tells whether the plan is one run of whole vectors.
+func (p *Plan) oneRun() bool {
+	return len(p.Steps) == 1 && len(p.Steps[0].Loops) == 2 && p.Steps[0].Loops[0].N == 1
+}
+
+// walk runs the inner loops for every index of the loops.
+func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
+	if len(loops) == 0 {
+		s.run(s, dst, src, to, from)
+		return
+	}
+	for range loops[0].N {
+		s.walk(loops[1:], dst, src, to, from)
+		to += loops[0].To
+		from += loops[0].From
+	}
+}
+
+// check panics if the step leaves a slice of so many bytes.
+func (s *Step) check(dst, src int) {
+	for _, a := range s.Body {
+		low, size, stride := s.From, src, func(l Loop) int { return l.From }
+		if a.Write {
+			low, size, stride = s.To, dst, func(l Loop) int { return l.To }
+		}
+		low += a.Offset
+		high := low + a.Width
+		for _, l := range s.Loops {
+			reach := (l.N - 1) * stride(l)
+			low += min(0, reach)
+			high += max(0, reach)
+		}
+		if low < 0 || high > size {
+			panic(fmt.Sprintf("kernel: a copy of bytes %d to %d leaves a slice of %d", low, high, size))
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package kernel
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// strip is the number of tiles that are walked one after the other: more reach
+// over more pages than a TLB holds, fewer prefetch too little.
+const strip = 64
+
+// tiles copies what lies side by side along one loop where it is written and
+// along another where it is read. A tile is a line by a line: as many elements
+// of each loop as fit one. Of the two loops the one of more tiles is walked
+// inside, in strips, so that what is next is known for long; the others are put
+// outside of it as they are nested in the memory that it runs along.
+func (p *Plan) tiles(outer []Loop, to, from Loop) {
+	side := line / p.size
+	t := Loop{to.N / side, side * to.To, side * to.From}
+	f := Loop{from.N / side, side * from.To, side * from.From}
+	along, across, stride := t, f, func(l Loop) int { return abs(l.To) }
+	if f.N > t.N {
+		along, across, stride = f, t, func(l Loop) int { return abs(l.From) }
+	}
+	loops := append(slices.Clone(outer), across)
+	slices.SortStableFunc(loops, func(a, b Loop) int { return stride(b) - stride(a) })
+	at := slices.Index(loops, across)
+	whole := along.N / strip
+	for _, c := range []struct{ start, trips, tiles int }{{0, whole, strip}, {whole * strip, 1, along.N % strip}} {
+		if c.trips*c.tiles*across.N == 0 {
+			continue
+		}
+		s := p.tile(to, from)
+		strips := Loop{c.trips, c.tiles * along.To, c.tiles * along.From}
+		s.Loops = slices.Concat(loops[:at], []Loop{strips}, loops[at:], []Loop{{c.tiles, along.To, along.From}}, s.Loops)
+		s.To, s.From = c.start*along.To, c.start*along.From
+		p.Steps = append(p.Steps, s)
+	}
+	p.edges(outer, to, from, side)
+}
+
+// edges copies what the tiles leave at the ends of the two loops.
+func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
+	edge := func(l Loop) (start int, rest Loop) {
+		start = l.N / side * side
+		return start, Loop{l.N - start, l.To, l.From}
+	}
+	if start, rest := edge(from); rest.N > 0 {
+		p.elements(start*from.To, start*from.From, append(slices.Clone(outer), rest, to))
+	}
+	if start, rest := edge(to); rest.N > 0 && from.N >= side {
+		from.N -= from.N % side
+		p.elements(start*to.To, start*to.From, append(slices.Clone(outer), from, rest))
+	}
+}
+
+// tile is what is done at each tile: transposing it in registers, where there
+// are vectors for it, or copying it element by element.
+func (p *Plan) tile(to, from Loop) Step {
+	side := line / p.size
+	transpose, stream := p.transposers()
+	if transpose == nil || to.To != p.size || from.From != p.size {
+		return Step{
+			Loops: []Loop{{side, from.To, from.From}, {side, to.To, to.From}},
+			Body:  element(p.size), run: copyElements(p.size), in: 2,
+		}
+	}
+	var body []Access
+	rows := p.set.width / p.size // that are read together, vector by vector
+	for first := 0; first < side; first += rows {
+		for at := 0; at < line; at += p.set.width {
+			for i := range rows {
+				body = append(body, Access{false, (first+i)*to.From + at, p.set.width})
+			}
+		}
+	}
+	for j := range side {
+		for at := 0; at < line; at += p.set.width {
+			body = append(body, Access{true, j*from.To + at, p.set.width})
+		}
+	}
+	return Step{Body: body, in: 1, run: func(s *Step, dst, src []byte, at, of int) {
+		var scratch [1024 + line]byte // a tile, from a line on
+		aligned := -uintptr(unsafe.Pointer(&scratch)) % line
+		tiles := s.Loops[len(s.Loops)-1]
+		move := transpose
+		if p.written() >= streamFrom && s.aligned(dst, from.To) {
+			move = stream
+		}
+		move(&dst[at], &src[of], &scratch[aligned], tiles.N, from.To, to.From, tiles.To, tiles.From)
+	}}
+}
+
+// transposers are the kernels for the plan's elements, nil if there are none.
+func (p *Plan) transposers() (transpose, stream transposer) {
+	switch p.size {
+	case 4:
+		return p.set.transpose4, p.set.stream4
+	case 8:
+		return p.set.transpose8, p.set.stream8
+	}
+	return nil, nil
+}
+
+// written is the number of bytes that the plan writes.
+func (p *Plan) written() int {
+	bytes := p.size
+	for _, l := range p.loops {
+		bytes *= l.N
+	}
+	return bytes
+}
+
+// aligned tells whether the step writes whole lines only, where the rows of a
+// tile lie pitch bytes apart.
+func (s *Step) aligned(dst []byte, pitch int) bool {
+	off := uintptr(unsafe.Pointer(unsafe.SliceData(dst))) + uintptr(s.To) | uintptr(pitch)
+	for _, l := range s.Loops {
+		off |= uintptr(l.To)
+	}
+	return off%line == 0
+}

@@ -1,0 +1,245 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// The kernels that are no set of package kernel.
+const (
+	scalar  = "scalar"  // plain loops, one element an iteration
+	builtin = "builtin" // Go's copy
+)
+
+// builtinWidth is what an access of Go's copy is simulated as: a vector of
+// AVX2. It chooses its instructions by length and CPU and does not tell.
+const builtinWidth = 32
+
+// useKernel makes the nests those that the spec's kernel walks. What a kernel
+// cannot do in the order that the spec promises is refused.
+func (p *Pattern) useKernel() error {
+	s := p.Spec
+	switch {
+	case s.Kernel == "" || s.Kernel == scalar:
+		return nil
+	case s.Width != 0:
+		return errors.New("a width goes with scalar, others have their own")
+	case s.Op == Add:
+		return errors.New("only scalar adds")
+	case s.Op == Copy && (s.Tile != nil || s.Order != "" && s.Order != "row"):
+		return errors.New("it copies in an order of its own; orders and tiles go with scalar")
+	case s.Kernel == builtin && s.Op != Copy:
+		return fmt.Errorf("no builtin does a %s", s.Op)
+	case s.Kernel == builtin:
+		return p.inVectors(builtinWidth)
+	}
+	set, err := kernel.ByName(s.Kernel)
+	if err != nil {
+		return err
+	}
+	if s.Op == Copy {
+		p.planCopy(set)
+		return nil
+	}
+	known := []layouts.DType{layouts.Int32, layouts.Float32, layouts.Float64}
+	if s.Op == Fill {
+		known = append(known, layouts.Bool, layouts.Uint8, layouts.Int8, layouts.Int16, layouts.Int64)
+	}
+	if !slices.Contains(known, s.DType) {
+		return fmt.Errorf("it does no %s of %s", s.Op, s.DType)
+	}
+	return p.inVectors(set.Width(s.DType.Size()))
+}
+
+// inVectors widens the accesses of every nest: whole lines of 64 B of its
+// innermost loop in vectors, then what is left at the ends, element by element.
+func (p *Pattern) inVectors(width int) error {
+	size := p.Spec.DType.Size()
+	var nests []simcache.Nest
+	for _, n := range p.Nests {
+		n = n.Canonical()
+		last := len(n.Trips) - 1
+		beside := last >= 0 && !slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Strides[last] != size })
+		if !beside && n.Iterations() > 0 {
+			return errors.New("elements that are walked one after the other do not lie side by side")
+		}
+		if n.Iterations() == 0 || width == size {
+			nests = append(nests, n)
+			continue
+		}
+		left := n.Trips[last] % (64 / size)
+		whole, rest := cutNest(n, n.Trips[last]-left)
+		whole.Trips[last] = whole.Trips[last] * size / width
+		for i := range whole.Operands {
+			whole.Operands[i].Width, whole.Operands[i].Strides[last] = width, width
+		}
+		for _, part := range []simcache.Nest{whole, rest} {
+			if part.Iterations() > 0 {
+				nests = append(nests, part)
+			}
+		}
+	}
+	p.Nests = nests
+	return nil
+}
+
+// cutNest cuts the innermost loop of a nest in two.
+func cutNest(n simcache.Nest, at int) (first, second simcache.Nest) {
+	last := len(n.Trips) - 1
+	part := func(start, trips int) simcache.Nest {
+		c := simcache.Nest{Trips: slices.Clone(n.Trips), Operands: slices.Clone(n.Operands)}
+		c.Trips[last] = trips
+		for i, op := range c.Operands {
+			c.Operands[i].Base += uint64(start * op.Strides[last])
+			c.Operands[i].Strides = slices.Clone(op.Strides)
+		}
+		return c
+	}
+	return part(0, at), part(at, n.Trips[last]-at)
+}
+
+// planCopy makes the nests those of the plan that the kernel makes of the copy.
+func (p *Pattern) planCopy(set *kernel.Set) {
+	size := p.Spec.DType.Size()
+	x, y := p.operands[0], p.operands[1]
+	var loops []kernel.Loop
+	for d, n := range x.view.Shape() {
+		loops = append(loops, kernel.Loop{N: n, To: y.view.Stride(d) * size, From: x.view.Stride(d) * size})
+	}
+	p.plan = kernel.NewPlan(set, size, loops)
+	// Both slices that it is run on are the arena.
+	p.plan.Move(int(y.base-Origin)+y.view.Offset()*size, int(x.base-Origin)+x.view.Offset()*size)
+	p.Nests = nil
+	for _, s := range p.plan.Steps {
+		p.Nests = append(p.Nests, stepNest(s, x, y))
+	}
+}
+
+// stepNest says what a step of a plan touches.
+func stepNest(s kernel.Step, x, y operand) simcache.Nest {
+	var n simcache.Nest
+	for _, l := range s.Loops {
+		n.Trips = append(n.Trips, l.N)
+	}
+	for _, a := range s.Body {
+		op := simcache.Operand{Tensor: x.tensor, Kind: x.kind, Base: Origin + uint64(s.From+a.Offset), Width: a.Width}
+		if a.Write {
+			op.Tensor, op.Kind, op.Base = y.tensor, y.kind, Origin+uint64(s.To+a.Offset)
+		}
+		for _, l := range s.Loops {
+			if a.Write {
+				op.Strides = append(op.Strides, l.To)
+			} else {
+				op.Strides = append(op.Strides, l.From)
+			}
+		}
+		n.Operands = append(n.Operands, op)
+	}
+	return n
+}
+
+// bindVector gives a runner the passes of a set of vector kernels. It is nil
+// for a kernel that has none.
+func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []elementNest, k kernels[T]) func(passes int) float64 {
+	switch {
+	case p.plan != nil:
+		return func(passes int) float64 {
+			p.plan.Run(mem, mem, passes)
+			return 0
+		}
+	case p.Spec.Kernel == builtin:
+		return each(func() {
+			for _, n := range nests {
+				n.blocks(func() { copyBuiltin(data, &n) })
+			}
+		})
+	case p.Spec.Kernel == "" || p.Spec.Kernel == scalar || k.vector == nil:
+		return nil
+	}
+	set, err := kernel.ByName(p.Spec.Kernel)
+	if err != nil {
+		return nil // then there is no such pattern
+	}
+	return k.vector(set, p.Spec.Op, data, nests)
+}
+
+// each repeats what returns no sum.
+func each(pass func()) func(passes int) float64 {
+	return func(passes int) float64 {
+		for range passes {
+			pass()
+		}
+		return 0
+	}
+}
+
+// vectorKernels sums or fills elements whose type kernel.Sum knows.
+func vectorKernels[T kernel.Number](set *kernel.Set, op Op, data []T, nests []elementNest) func(passes int) float64 {
+	if op == Fill {
+		return vectorFill(set, op, data, nests)
+	}
+	return func(passes int) float64 {
+		sum := kernel.NewSum[T](set)
+		repeat(passes, nests, func(r kernel.Rows) { sum.Add(data, r) })
+		return sum.Total()
+	}
+}
+
+// vectorFill fills elements of any real type.
+func vectorFill[T realNumber](set *kernel.Set, _ Op, data []T, nests []elementNest) func(passes int) float64 {
+	return func(passes int) float64 {
+		repeat(passes, nests, func(r kernel.Rows) { kernel.Fill(set, data, T(fillValue), r) })
+		return 0
+	}
+}
+
+// repeat hands the rows of all nests to a kernel, so many times. One run alone
+// is handed over with the repetitions, as rows that lie on each other: a call
+// costs as much as a short run.
+func repeat(passes int, nests []elementNest, do func(kernel.Rows)) {
+	if len(nests) == 1 && len(nests[0].outer) == 0 && nests[0].n1 == 1 && nests[0].beside() {
+		at, _, _ := nests[0].block(0)
+		do(kernel.Rows{At: at, N: nests[0].n0, Count: passes})
+		return
+	}
+	for range passes {
+		for _, n := range nests {
+			n.blocks(func() {
+				at, s1, s0 := n.block(0)
+				if s0 == 1 {
+					do(kernel.Rows{At: at, N: n.n0, Count: n.n1, Pitch: s1})
+					return
+				}
+				for range n.n1 { // rows of one element, which is what vectors left
+					do(kernel.Rows{At: at, N: 1, Count: n.n0, Pitch: s0})
+					at += s1
+				}
+			})
+		}
+	}
+}
+
+// beside tells whether the elements of the innermost loop lie side by side.
+func (n *elementNest) beside() bool {
+	return !slices.ContainsFunc(n.strides, func(s []int) bool { return s[len(s)-1] != 1 })
+}
+
+// copyBuiltin copies the rows of a block by Go's copy.
+func copyBuiltin[T layouts.Element](data []T, n *elementNest) {
+	if !n.beside() { // rows of one element
+		copyBlock(data, n)
+		return
+	}
+	from, from1, _ := n.block(0)
+	to, to1, _ := n.block(1)
+	for range n.n1 {
+		copy(data[to:][:n.n0], data[from:])
+		from += from1
+		to += to1
+	}
+}

@@ -1,0 +1,117 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+	"pgregory.net/rapid"
+)
+
+// kernelNames are all kernels but scalar.
+func kernelNames() []string {
+	names := []string{builtin}
+	for _, s := range kernel.Sets() {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// TestKernelsTouchTheView: whatever the kernel, its nests read each byte of the
+// view once and write each byte of the copy once, and its passes do what the
+// operation is, as often as they are asked to.
+func TestKernelsTouchTheView(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Spec{
+			Op:     Op(rapid.IntRange(0, 2).Draw(t, "op")),
+			Shape:  rapid.SliceOfN(rapid.IntRange(1, 40), 1, 3).Draw(t, "shape"),
+			DType:  rapid.SampledFrom([]layouts.DType{layouts.Uint8, layouts.Int16, layouts.Int32, layouts.Float32, layouts.Float64, layouts.Complex128}).Draw(t, "dtype"),
+			Kernel: rapid.SampledFrom(kernelNames()).Draw(t, "kernel"),
+		}
+		dims := make([]string, len(s.Shape))
+		for d := range dims {
+			dims[d] = fmt.Sprint(d)
+		}
+		s.View = rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,99,2)", "slice(-1,1,99,1)", "permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view")
+		p, err := s.Pattern()
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "kernel "+s.Kernel) {
+				t.Fatal(err)
+			}
+			return
+		}
+		checkBytes(t, p)
+		if p.Elems == 0 {
+			return
+		}
+		r, err := newRunner(p, newArena(p.Memory))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := r.check()
+		if err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		if got := r.passes(3); got != 3*sum {
+			t.Fatalf("%+v: three passes sum to %v, one to %v", s, got, sum)
+		}
+	})
+}
+
+// checkBytes compares the bytes that the nests touch with those of the views.
+func checkBytes(t *rapid.T, p Pattern) {
+	want := map[simcache.Kind]map[uint64]int{simcache.Read: {}, simcache.Write: {}}
+	size := p.Spec.DType.Size()
+	for _, op := range p.operands {
+		for at := range op.view.Offsets() {
+			for b := range size {
+				want[op.kind][op.base+uint64(at*size+b)]++
+			}
+		}
+	}
+	total := 0
+	for _, a := range touches(p.Nests) {
+		total += a.width
+		for b := range a.width {
+			want[a.kind][a.addr+uint64(b)]--
+		}
+	}
+	if total != p.Bytes {
+		t.Fatalf("%+v: accesses of %d B, Bytes says %d", p.Spec, total, p.Bytes)
+	}
+	for kind, bytes := range want {
+		for addr, n := range bytes {
+			if n != 0 {
+				t.Fatalf("%+v: byte %#x is touched %d times too few (kind %v)", p.Spec, addr, n, kind)
+			}
+		}
+	}
+}
+
+// TestVectorWidth: a vector kernel's accesses are as wide as it loads, in the
+// order of the walk; what whole lines leave comes last.
+func TestVectorWidth(t *testing.T) {
+	for _, set := range kernel.Sets()[1:] {
+		width := set.Width(4)
+		p := pattern(t, Spec{Shape: []int{3, 33}, View: "narrow(1,0,17)", DType: layouts.Int32, Kernel: set.Name()})
+		var want []uint64
+		for row := range uint64(3) {
+			for at := 0; at < 64; at += width {
+				want = append(want, row*33*4+uint64(at))
+			}
+		}
+		want = append(want, 64, 64+33*4, 64+2*33*4)
+		if got := addrs(p); !slices.Equal(got, want) {
+			t.Errorf("%s touches %v, want %v", set.Name(), got, want)
+		}
+		// A tile of a transposed copy: lines of 16 rows in, lines out.
+		p = pattern(t, Spec{Op: Copy, Shape: []int{16, 16}, View: "t()", DType: layouts.Float32, Kernel: set.Name()})
+		if n := len(p.Nests[0].Operands); len(p.Nests) != 1 || n != 2*1024/width || p.Nests[0].Operands[0].Width != width {
+			t.Errorf("%s: a tile is %+v", set.Name(), p.Nests)
+		}
+	}
+}
