@@ -353,7 +353,7 @@ func TestSpecRefusals(t *testing.T) {
 // that the Go benchmark format reads as GOMAXPROCS; each has a pattern, and
 // the quick suite is a part of the whole.
 func TestSuite(t *testing.T) {
-	form := regexp.MustCompile(`^(Traverse|Copy|Broadcast|Pitch)(/[a-z]+=[a-z0-9][a-z0-9-]*)+/kernel=(scalar|builtin|avx2|avx512)$`)
+	form := regexp.MustCompile(`^(Traverse|Stream|Copy|Broadcast|Pitch)(/[a-z]+=[a-z0-9][a-z0-9-]*)+/kernel=(scalar|builtin|avx2|avx512)$`)
 	procs := regexp.MustCompile(`-\d+$`)
 	names := map[string]bool{}
 	for _, c := range Suite(false) {

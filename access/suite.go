@@ -34,6 +34,11 @@ func Suite(quick bool) []Comparison {
 			suite = append(suite, traverse(n))
 		}
 	}
+	for _, n := range []int{64, 128, 256, 512, 1024, 2048, 4000, 6000} {
+		if len(vector()) > 0 && (!quick || n <= 1024 || n == 4000) {
+			suite = append(suite, stream(n))
+		}
+	}
 	suite = append(suite, pitch(512), pitch(1024), copyRows(quick))
 	for _, n := range []int{4000, 4096} {
 		if !quick || n == 4000 {
@@ -58,13 +63,11 @@ func vector() []string {
 }
 
 // alsoVector adds to a comparison the same benchmarks by the vector kernels,
-// where these keep the order. Sums of padded rows are left out: no cache tells
-// them from others.
+// where these can walk it.
 func alsoVector(c Comparison) Comparison {
 	for _, set := range vector() {
 		for _, b := range c {
-			padded := b.Spec.Op == Sum && b.Spec.View != ""
-			if b.Spec.Kernel == scalar && b.Spec.Tile == nil && b.Spec.Order != "col" && !padded {
+			if b.Spec.Kernel == scalar && b.Spec.Tile == nil {
 				c = append(c, named(strings.TrimSuffix(b.Name, "/kernel="+scalar), set, b.Spec))
 			}
 		}
@@ -100,7 +103,15 @@ func traverse(n int) Comparison {
 			))
 		}
 	}
-	return alsoVector(c)
+	return c
+}
+
+// stream sums an n x n matrix as it lies, by the plain loop, which is that of
+// traverse by rows, and in vectors, which are as fast as the memory: `benchstat
+// -col /kernel` shows what the loop costs.
+func stream(n int) Comparison {
+	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32", n, n), scalar,
+		Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: "row"})})
 }
 
 // pitch sums an n x n matrix by columns, its rows a power of two of bytes apart
