@@ -76,6 +76,9 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	if len(text) > maxFile {
 		return fmt.Errorf("%s is longer than the %s that a results file may have", name, Bytes(maxFile))
 	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return fmt.Errorf("%s: the last line has no end: the file is cut off", name)
+	}
 	before, keys := len(s.Results), 0
 	var config []benchfmt.Config // of the result before
 	reader.Reset(bytes.NewReader(text), name)

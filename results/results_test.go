@@ -139,6 +139,7 @@ func TestReadRefusals(t *testing.T) {
 		head + "BenchmarkY 1 2\n":         "bad.txt:3: missing units",
 		head + "BenchmarkY 1\n":           "bad.txt:3: missing measurements",
 		"":                                "bad.txt holds no benchmark results",
+		"BenchmarkA 1 2 ns/o":             "bad.txt: the last line has no end: the file is cut off",
 		"PASS\n":                          "bad.txt holds no benchmark results",
 	} {
 		if _, err := results.Read(write(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -83,7 +83,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")
 	flags.Var(&f.times, "times", "compare times: auto (where the machines are the same), require, off")
 	flags.Var(&f.format, "format", "of the report: text, markdown (for a pull request or a job's summary), json, junit")
-	flags.BoolVar(&f.update, "update", false, "make NEW the baseline, unless there is a regression")
+	flags.BoolVar(&f.update, "update", false, "make NEW the baseline, unless there is a regression or it lacks what the baseline has")
 }
 
 // oneOf is a flag whose value is one of a few, the first by default.
@@ -136,10 +136,13 @@ func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 	if found := len(report.Of(check.Regression)); found > 0 {
 		return fmt.Errorf("%w: %s against %s", errCheck, report.Summary(), f.oldName())
 	}
-	if f.update {
-		return results.WriteFile(f.baseline, text)
+	if !f.update {
+		return nil
 	}
-	return nil
+	if gone := len(report.Vanished); gone > 0 {
+		return fmt.Errorf("--update: the baseline stays as it is, since the new results lack %d of its benchmarks or units (%s is the first)", gone, report.Vanished[0])
+	}
+	return results.WriteFile(f.baseline, text)
 }
 
 // inputs are the baseline and the text of the results to judge, with its name.
@@ -197,10 +200,11 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	return report, nil
 }
 
-// label is a file with the commit and the time that it tells.
+// label is a file with the commit and the time that it tells, and whether its
+// run was interrupted.
 func label(set *results.Set, file string) string {
 	text := file
-	for _, key := range []string{"commit", "date"} {
+	for _, key := range []string{"commit", "date", "interrupted"} {
 		for _, c := range set.Comments[file] {
 			if c.Key == key {
 				text += fmt.Sprintf(", %s %.40s", key, c.Value)

@@ -30,7 +30,7 @@ named and skipped. The index beside them only saves time and is made anew
 where it is missing, so a folder can be merged, mirrored or kept in git.`,
 		Example: `  bench history add out/run.txt
   bench history trend
-  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32
+  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32/kernel=scalar
   bench history export --commit 1106646 > old.txt`,
 		Args: cobra.NoArgs, // or an unknown verb would print the help
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -139,7 +139,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 		Short: "Print what a benchmark was at each commit",
 		Long: `show prints the medians of one benchmark, by time: a table for each unit and
 machine, or, for simulated units, for each geometry.`,
-		Example: "  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32",
+		Example: "  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32/kernel=scalar",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, list, err := entries(cmd, *dir)

@@ -132,7 +132,15 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNothing, strings.Join(why, "; "))
 	}
 	r.judge()
+	if o.Times == TimesRequire && !r.judged() {
+		return nil, fmt.Errorf("%w: too few samples to judge any time by", ErrNothing)
+	}
 	return r, nil
+}
+
+// judged reports whether there is a time that could have been found different.
+func (r *Report) judged() bool {
+	return slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Need == 0 })
 }
 
 func configs(old, new *results.Set) (oldConfig, newConfig map[string]string, err error) {

@@ -53,7 +53,7 @@ func TestAdd(t *testing.T) {
 	if _, added, err := s.Add(run(1), "", time.Time{}); added || err != nil {
 		t.Errorf("the same again: %v, %v", added, err)
 	}
-	if _, _, err := s.Add(bytes.TrimSpace(run(2)), "v1.0", time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
+	if _, _, err := s.Add(append(bytes.TrimSpace(run(2)), '\n'), "v1.0", time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // without and with an index

@@ -114,8 +114,8 @@ func (r Run) pad(w walk, loop int, crowd crowd) string {
 		return ""
 	}
 	sets := inside.with(w.Trips[w.inner()], longer(stride, pad)).reach(c.Line).fate(c).sets
-	return say("pad the rows of %s by %s: steps of %d B instead of %d spread over %d sets instead of %d, and %s keeps the lines until they are used up.",
-		w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner())+pad, w.stride(w.inner()), sets, crowd.sets, r.Levels[0].Name)
+	return say("pad %s by %s after every %d B: steps of %d B spread over %d sets instead of %d, and %s keeps the lines until they are used up.",
+		w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner()), w.stride(w.inner())+pad, sets, crowd.sets, r.Levels[0].Name)
 }
 
 // padding is the fewest bytes, in lines, that are enough; 0 if none is.

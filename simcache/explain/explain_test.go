@@ -92,8 +92,8 @@ func TestWhole(t *testing.T) {
 		"The program touches 1 MiB in all its references; memory gives 1 MiB (1.00 times as much).",
 		"What would help: Walk x with the loop that steps 4 B innermost (another order, or another layout of x): " +
 			"then 16 accesses in a row share a line, and about 16,384 miss in D1. " +
-			"Or, if the order is to stay, pad the rows of x by 16 elements of 4 B: " +
-			"steps of 2,112 B instead of 2,048 spread over 64 sets instead of 2, and D1 keeps the lines until they are used up.",
+			"Or, if the order is to stay, pad x by 16 elements of 4 B after every 2,048 B: " +
+			"steps of 2,112 B spread over 64 sets instead of 2, and D1 keeps the lines until they are used up.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -126,7 +126,7 @@ func TestPatterns(t *testing.T) {
 	t.Run("tiled copy of a power of two", func(t *testing.T) {
 		has(t, run(t, nest([]int{2, 16, 32, 32}, read("x", 128, 32*2048, 4, 2048), write("y", 32*2048, 128, 2048, 4)), 1),
 			"x's fall into 2 of its 64 sets, up to 17 to a set of 8 (steps of 2,048 B reach every 32nd set): it has lost it.",
-			"What would help: Pad the rows of x by 16 elements of 4 B: steps of 2,112 B instead of 2,048 spread over 32 sets instead of 2")
+			"What would help: Pad x by 16 elements of 4 B after every 2,048 B: steps of 2,112 B spread over 32 sets instead of 2")
 	})
 	t.Run("NCHW to NHWC", func(t *testing.T) {
 		has(t, run(t, nest([]int{784, 64}, read("x", 4, 12544), write("y", 256, 4)), 1),
