@@ -141,7 +141,7 @@ func TestPatterns(t *testing.T) {
 		has(t, run(t, nest([]int{128, 512}, read("x", 2048, 4)), 2), "It comes back to a line in the next pass, after 4,096 lines (256 KiB). D1 (512 lines) has lost it by then.")
 	})
 	t.Run("backwards, on one element, and sparse", func(t *testing.T) {
-		has(t, run(t, nest([]int{64, 512}, read("x", -4, -2048)), 1), "steps 2,048 B backwards", "steps of 2,112 B instead of 2,048")
+		has(t, run(t, nest([]int{64, 512}, read("x", -4, -2048)), 1), "steps 2,048 B backwards", "after every 2,048 B: steps of 2,112 B spread")
 		has(t, run(t, nest([]int{100, 100}, read("x", 4, 0)), 1), "The inner loop stays on one element for 100 iterations.")
 		has(t, run(t, nest([]int{1000}, read("x", 128)), 1), "the walk touches 4.0 of the 64 B of a line, and each line once.",
 			"The misses fall on 32 of the 64 sets (set 0 first), the busiest taking 2.0 times the mean.")
