@@ -4,21 +4,10 @@
 package machines
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"reflect"
-	"regexp"
-	"slices"
-	"strings"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
 
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // A Machine is a hierarchy with what is said of it.
@@ -74,7 +63,6 @@ type (
 // What a description may ask for, so that a slip of the pen does not eat the
 // memory.
 const (
-	maxFile        = 1 << 20
 	maxLevels      = 8
 	maxSize        = 4 << 30 // bytes of a level
 	maxEntries     = 1 << 20 // of a TLB level
@@ -85,120 +73,16 @@ const (
 // Parse reads a description. An error begins with the file's name as given, the
 // line and the column, and says what would be right.
 func Parse(name string, text []byte) (Machine, error) {
-	m, at, err := parse(text)
-	switch {
-	case err == nil:
-		return m, nil
-	case at == nil:
-		return Machine{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return Machine{}, fmt.Errorf("%s:%d:%d: %w", name, at.Position.Line, at.Position.Column, err)
-}
-
-// parse reads a description; of an error it tells the place, if it is known.
-func parse(text []byte) (Machine, *token.Token, error) {
-	if len(text) > maxFile {
-		return Machine{}, nil, fmt.Errorf("longer than the %d B that a description may have", maxFile)
-	}
-	tree, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		at, err := place(err, nil)
-		return Machine{}, at, err
-	}
-	docs := slices.DeleteFunc(slices.Clone(tree.Docs), func(d *ast.DocumentNode) bool { return d.Body == nil })
-	if len(docs) > 1 {
-		return Machine{}, docs[1].GetToken(), errors.New("a second document (want one hierarchy a file)")
-	}
 	var f file
-	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&f)
-	if err != nil && !errors.Is(err, io.EOF) {
-		at, err := place(err, tree)
-		return Machine{}, at, err
+	doc, err := strict.Decode(name, text, &f)
+	if err != nil {
+		return Machine{}, err
 	}
 	config, path, err := f.config()
 	if err != nil {
-		return Machine{}, nodeAt(tree, path), err
+		return Machine{}, doc.Errorf(path, "%w", err)
 	}
-	return Machine{f.Name, f.Description, f.Sources, config}, nil, nil
-}
-
-// place takes the place out of an error of the YAML library or of ours.
-func place(err error, tree *ast.File) (*token.Token, error) {
-	var ours *valueError
-	if errors.As(err, &ours) {
-		return ours.at, ours.err
-	}
-	var theirs yaml.Error
-	if !errors.As(err, &theirs) {
-		return nil, err
-	}
-	message := theirs.GetMessage()
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
-		message += known(tree, unknown.Token)
-	}
-	return theirs.GetToken(), errors.New(message)
-}
-
-// keys are the words that each part of a description may have, by the path of
-// the part without indexes.
-var keys = map[string][]string{
-	"$":                 tags[file](),
-	"$.i1":              tags[geometry](),
-	"$.levels":          tags[level](),
-	"$.levels.prefetch": tags[prefetch](),
-	"$.tlb":             tags[tlb](),
-}
-
-func tags[T any]() []string {
-	var names []string
-	for i := range reflect.TypeFor[T]().NumField() {
-		names = append(names, reflect.TypeFor[T]().Field(i).Tag.Get("yaml"))
-	}
-	return names
-}
-
-var indexes = regexp.MustCompile(`\[\d+\]`)
-
-// known lists the words that would be right where an unknown one stands.
-func known(tree *ast.File, at *token.Token) string {
-	words := ""
-	for _, doc := range tree.Docs {
-		ast.Walk(visitor(func(n ast.Node) {
-			if v, ok := n.(*ast.MappingValueNode); ok && v.Key.GetToken().Position.Offset == at.Position.Offset {
-				path := indexes.ReplaceAllString(v.Key.GetPath(), "")
-				if list := keys[path[:max(strings.LastIndex(path, "."), 0)]]; list != nil {
-					words = " (want one of " + strings.Join(list, ", ") + ")"
-				}
-			}
-		}), doc)
-	}
-	return words
-}
-
-type visitor func(ast.Node)
-
-// Visit implements ast.Visitor.
-func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
-
-// nodeAt finds where a part of the description begins, nil if it is not there.
-func nodeAt(tree *ast.File, path string) *token.Token {
-	if path == "" {
-		return nil
-	}
-	p, err := yaml.PathString("$." + path)
-	if err != nil {
-		return nil
-	}
-	node, err := p.FilterFile(tree)
-	if err != nil || node == nil {
-		return nil
-	}
-	at := node.GetToken()
-	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		at = m.Values[0].Key.GetToken() // the node's own token is the first colon
-	}
-	return at
+	return Machine{f.Name, f.Description, f.Sources, config}, nil
 }
 
 // config checks the description and makes a Config of it; of an error it tells
@@ -279,11 +163,3 @@ func fault(c simcache.Config) string {
 	}
 	return ""
 }
-
-// A valueError is a value that is refused, and where it stands.
-type valueError struct {
-	at  *token.Token
-	err error
-}
-
-func (e *valueError) Error() string { return e.err.Error() }

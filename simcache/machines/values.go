@@ -10,27 +10,21 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-)
 
-// scalar is the text of a plain value.
-func scalar(n ast.Node, want string) (string, error) {
-	if s, ok := n.(ast.ScalarNode); ok && n.Type() != ast.NullType {
-		return fmt.Sprint(s.GetValue()), nil
-	}
-	return "", &valueError{n.GetToken(), fmt.Errorf("no value (want %s)", want)}
-}
+	"github.com/stridebench/stridebench/simcache/machines/strict"
+)
 
 // A word is one of a few.
 type word[T any] struct{ value T }
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (w *word[T]) UnmarshalYAML(n ast.Node) error {
-	text, err := scalar(n, "a word")
+	text, err := strict.Scalar(n, "a word")
 	if err != nil {
 		return err
 	}
 	if err := any(&w.value).(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
-		return &valueError{n.GetToken(), err}
+		return strict.Refuse(n, err)
 	}
 	return nil
 }
@@ -63,13 +57,13 @@ type size int
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (s *size) UnmarshalYAML(n ast.Node) error {
-	text, err := scalar(n, "a size such as 32KiB, or in bytes")
+	text, err := strict.Scalar(n, "a size such as 32KiB, or in bytes")
 	if err != nil {
 		return err
 	}
 	bytes, err := ParseSize(text)
 	if err != nil {
-		return &valueError{n.GetToken(), err}
+		return strict.Refuse(n, err)
 	}
 	*s = size(bytes)
 	return nil

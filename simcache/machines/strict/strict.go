@@ -1,0 +1,279 @@
+// Package strict reads YAML files that people write by hand. Every error begins
+// with file, line and column and says what would be right: of an unknown key the
+// known ones, of a value what is wanted in its place. It reads one document of
+// plain values, lists and mappings; anchors, aliases, tags and deep nesting are
+// refused, since a few bytes of them can ask for gigabytes.
+package strict
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// What a file may ask for.
+const (
+	maxFile  = 256 << 10 // bytes
+	maxDepth = 64        // lists and mappings in each other
+)
+
+// A File is a document that was read; it knows where its parts stand.
+type File struct {
+	name string
+	tree *ast.File
+}
+
+// Decode reads a document into a struct whose fields have yaml tags, which are
+// the keys that it may have. The name is that of the file, for errors. An empty
+// document makes it empty. Types of the struct may implement
+// yaml.NodeUnmarshaler and refuse what they cannot read with [Refuse].
+func Decode[T any](name string, text []byte, value *T) (*File, error) {
+	f := &File{name: name}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s: longer than the %d B that such a file may have", name, maxFile)
+	}
+	if err := f.plain(lexer.Tokenize(string(text))); err != nil {
+		return nil, err
+	}
+	tree, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, f.placed(err, nil)
+	}
+	f.tree = tree
+	docs := slices.DeleteFunc(slices.Clone(tree.Docs), func(d *ast.DocumentNode) bool { return d.Body == nil })
+	if len(docs) > 1 {
+		return nil, f.at(docs[1].GetToken(), errors.New("a second document (want one a file)"))
+	}
+	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(value)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, f.placed(err, reflect.TypeFor[T]())
+	}
+	return f, f.whole(reflect.TypeFor[T]())
+}
+
+// Errorf is an error about the part of the document at a path such as
+// "levels[1].size": it begins with the file and, where the document has the
+// part, its line and column.
+func (f *File) Errorf(path, format string, args ...any) error {
+	return f.at(f.token(path), fmt.Errorf(format, args...))
+}
+
+// Line is the line on which the part at a path begins, 0 if it is not there.
+func (f *File) Line(path string) int {
+	if t := f.token(path); t != nil {
+		return t.Position.Line
+	}
+	return 0
+}
+
+func (f *File) at(t *token.Token, err error) error {
+	if t == nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return fmt.Errorf("%s:%d:%d: %w", f.name, t.Position.Line, t.Position.Column, err)
+}
+
+// token is where the part at a path begins, nil if it is not there.
+func (f *File) token(path string) *token.Token {
+	if path == "" {
+		return nil
+	}
+	p, err := yaml.PathString("$." + path)
+	if err != nil {
+		return nil
+	}
+	node, err := p.FilterFile(f.tree)
+	if err != nil || node == nil {
+		return nil
+	}
+	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		return m.Values[0].Key.GetToken() // the node's own token is the first colon
+	}
+	return node.GetToken()
+}
+
+// plain refuses what costs more than its length to parse or to decode.
+func (f *File) plain(tokens token.Tokens) error {
+	depth, line, entries := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, entries = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType:
+			return f.at(t, fmt.Errorf("%q: anchors, aliases, tags and merges are not read (want the value itself)", t.Value))
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		case token.SequenceEntryType, token.MappingKeyType:
+			entries++ // those of one line are in each other
+		}
+		if depth+entries > maxDepth {
+			return f.at(t, fmt.Errorf("more than %d lists and mappings in each other", maxDepth))
+		}
+	}
+	return nil
+}
+
+// placed says an error of the YAML library, or of [Refuse], in our form.
+func (f *File) placed(err error, root reflect.Type) error {
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return f.at(refused.at, refused.err)
+	}
+	var theirs yaml.Error
+	if !errors.As(err, &theirs) {
+		return f.at(nil, err)
+	}
+	message := theirs.GetMessage()
+	var unknown *yaml.UnknownFieldError
+	var mistyped *yaml.TypeError
+	var overflow *yaml.OverflowError
+	switch {
+	case errors.As(err, &unknown):
+		message += f.known(unknown.Token, root)
+	case errors.As(err, &mistyped):
+		message = fmt.Sprintf("%s where %s is wanted", kindOf(mistyped.SrcType), kindOf(mistyped.DstType))
+	case errors.As(err, &overflow):
+		message = fmt.Sprintf("%s is out of range", overflow.SrcNum)
+	}
+	return f.at(theirs.GetToken(), errors.New(message))
+}
+
+// kindOf is what a file has for a Go type.
+func kindOf(t reflect.Type) string {
+	if t == nil {
+		return "nothing"
+	}
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "a mapping (key: value)"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "text"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	}
+	return "a whole number"
+}
+
+// known lists the keys that would be right where an unknown one stands.
+func (f *File) known(at *token.Token, root reflect.Type) string {
+	words := ""
+	f.each(func(n ast.Node) {
+		v, ok := n.(*ast.MappingValueNode)
+		if !ok || v.Key.GetToken().Position.Offset != at.Position.Offset {
+			return
+		}
+		path := v.Key.GetPath()
+		if t := typeAt(root, path[:max(strings.LastIndex(path, "."), 0)]); t != nil && t.Kind() == reflect.Struct {
+			words = " (want one of " + strings.Join(tags(t), ", ") + ")"
+		}
+	})
+	return words
+}
+
+// whole refuses fractions where whole numbers are wanted; the YAML library cuts
+// them off.
+func (f *File) whole(root reflect.Type) (err error) {
+	f.each(func(n ast.Node) {
+		number, ok := n.(*ast.FloatNode)
+		if !ok || err != nil {
+			return
+		}
+		if t := typeAt(root, n.GetPath()); t != nil && reflect.Int <= t.Kind() && t.Kind() <= reflect.Uint64 {
+			err = f.at(n.GetToken(), fmt.Errorf("%s where a whole number is wanted", number))
+		}
+	})
+	return err
+}
+
+// each calls do for every node.
+func (f *File) each(do func(ast.Node)) {
+	for _, doc := range f.tree.Docs {
+		ast.Walk(visitor(do), doc)
+	}
+}
+
+type visitor func(ast.Node)
+
+// Visit implements ast.Visitor.
+func (v visitor) Visit(n ast.Node) ast.Visitor { v(n); return v }
+
+// typeAt is the type of the part at a path such as "$.levels[1].size", of a list
+// or a pointer what it is of; nil where there is no such part, or it reads its
+// text itself.
+func typeAt(t reflect.Type, path string) reflect.Type {
+	parts := strings.Split(path, ".")
+	if parts[0] != "$" {
+		return nil
+	}
+	for _, part := range parts[1:] {
+		name, _, _ := strings.Cut(part, "[")
+		if t.Kind() != reflect.Struct {
+			return nil
+		}
+		i := slices.Index(tags(t), name)
+		if i < 0 {
+			return nil
+		}
+		t = t.Field(i).Type
+		for !readsItself(t) && (t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
+			t = t.Elem()
+		}
+		if readsItself(t) {
+			return nil
+		}
+	}
+	return t
+}
+
+func readsItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[yaml.NodeUnmarshaler]())
+}
+
+// tags are the keys that stand for the fields of a struct.
+func tags(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		names = append(names, t.Field(i).Tag.Get("yaml"))
+	}
+	return names
+}
+
+// A refusal is an error about a value, and where it stands.
+type refusal struct {
+	at  *token.Token
+	err error
+}
+
+func (r *refusal) Error() string { return r.err.Error() }
+func (r *refusal) Unwrap() error { return r.err }
+
+// Refuse is the error of an UnmarshalYAML that cannot read a value.
+func Refuse(n ast.Node, err error) error { return &refusal{n.GetToken(), err} }
+
+// Scalar is the text of a plain value. Anything else is refused with what is
+// wanted in its place, such as "a size".
+func Scalar(n ast.Node, want string) (string, error) {
+	if s, ok := n.(ast.ScalarNode); ok && n.Type() != ast.NullType {
+		return fmt.Sprint(s.GetValue()), nil
+	}
+	return "", Refuse(n, fmt.Errorf("no value (want %s)", want))
+}
