@@ -13,9 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is the size that huge pages are asked for and aligned to.
-const hugePage = 2 << 20
-
 // mapArena maps size bytes from a page boundary on, of a huge page where these
 // are asked for, and returns what gives them back.
 func mapArena(size int, pages Pages) (mem arena, free func() error, err error) {

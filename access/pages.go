@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// hugePage is the size that huge pages are asked for and aligned to.
+const hugePage = 2 << 20
+
 // Pages are what the memory of the tensors is made of.
 type Pages uint8
 
@@ -21,6 +24,15 @@ var pagesNames = []string{"4k", "thp", "hugetlb"}
 
 // String is "4k", "thp" or "hugetlb".
 func (p Pages) String() string { return pagesNames[p] }
+
+// Size is the page size in bytes that the TLB is simulated with: 4 KiB, and 2 MiB
+// of huge pages, whatever the kernel then gives.
+func (p Pages) Size() int {
+	if p == Pages4K {
+		return alignment
+	}
+	return hugePage
+}
 
 // ParsePages reads what String writes.
 func ParsePages(name string) (Pages, error) {

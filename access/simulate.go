@@ -9,25 +9,41 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
+// Counts are the simulated events of one pass.
+type Counts struct {
+	simcache.Counts
+	TLBMisses uint64 // walks of the page table; 0 without a TLB
+}
+
 // Simulate counts one pass over each pattern in the steady state
-// (simcache.Hierarchy.Steady), on caches of these geometries; this is the op
-// that Measure times. It works on all CPUs, so it must not run beside Measure.
-func Simulate(ctx context.Context, d1, ll simcache.Geometry, patterns []Pattern) ([]simcache.Counts, error) {
-	counts := make([]simcache.Counts, len(patterns))
+// (simcache.Hierarchy.Steady), on these caches and this TLB, which may be nil;
+// this is the op that Measure times. It works on all CPUs, so it must not run
+// beside Measure.
+func Simulate(ctx context.Context, caches []simcache.Level, tlb []simcache.TLB, patterns []Pattern) ([]Counts, error) {
+	counts := make([]Counts, len(patterns))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
-	for i, p := range patterns {
+	steady := func(levels []simcache.Level, p Pattern, done func(simcache.Counts)) {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(d1, ll)})
+			h, err := simcache.NewHierarchy(simcache.Config{Levels: levels})
 			if err != nil {
 				return err
 			}
-			counts[i], err = h.Steady(p.Nests...)
+			c, err := h.Steady(p.Nests...)
+			done(c)
 			return err
 		})
+	}
+	for i, p := range patterns {
+		steady(caches, p, func(c simcache.Counts) { counts[i].Counts = c })
+		// The TLB is a hierarchy of its own: neither waits for the other's steady
+		// state.
+		if tlb != nil {
+			steady(simcache.PageLevels(tlb), p, func(c simcache.Counts) { counts[i].TLBMisses = c.LLMisses() })
+		}
 	}
 	return counts, group.Wait()
 }

@@ -21,9 +21,10 @@ func BenchmarkSimulateSuite(b *testing.B) {
 			patterns = append(patterns, p)
 		}
 	}
-	d1, ll := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}
+	caches := simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})
+	tlb := []simcache.TLB{{Entries: 64, Ways: 4, Page: 4096}, {Entries: 1536, Ways: 12, Page: 4096}}
 	for b.Loop() {
-		if _, err := access.Simulate(context.Background(), d1, ll, patterns); err != nil {
+		if _, err := access.Simulate(context.Background(), caches, tlb, patterns); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -67,10 +67,25 @@ func (f Fingerprint) Differ(g Fingerprint) []string {
 	return found
 }
 
+// TLBKey is the configuration key of the simulated TLB (simcache.FormatTLB).
+const TLBKey = "sim-tlb"
+
 // GeometryOf takes what simulated units hang on out of the configuration of a
 // file: the keys that begin with "sim-".
 func GeometryOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool { return strings.HasPrefix(key, "sim-") })
+}
+
+// ForUnit is the part of a geometry that a unit hangs on: TLBKey for
+// TLB-misses/op, all other keys for the other units.
+func (f Fingerprint) ForUnit(unit string) Fingerprint {
+	var part Fingerprint
+	for _, p := range f {
+		if (p.Key == TLBKey) == (unit == tlbUnit) {
+			part = append(part, p)
+		}
+	}
+	return part
 }
 
 func take(config map[string]string, wanted func(string) bool) Fingerprint {

@@ -32,8 +32,12 @@ type Unit struct {
 	Exact  bool   // deterministic: the same on every run
 }
 
-// Units are the units of every line, in the order in which they are written.
-// ns/op comes first, since some tools read the first only.
+// tlbUnit is the unit of what the simulated TLB counts.
+const tlbUnit = "TLB-misses/op"
+
+// Units are the units of lines, in the order in which they are written; a line
+// lacks those that its run does not know. ns/op comes first, since some tools
+// read the first only.
 var Units = []Unit{
 	{"ns/op", "lower", false},
 	{"ns/elem", "lower", false},
@@ -41,6 +45,7 @@ var Units = []Unit{
 	{"D-refs/op", "lower", true},
 	{"D1-misses/op", "lower", true},
 	{"LL-misses/op", "lower", true},
+	{tlbUnit, "lower", true},
 }
 
 // A Writer writes one file: configuration, comments and units first, then a

@@ -179,7 +179,7 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 		data = append(data, l.Geometry)
 	}
 	for _, t := range c.TLB {
-		pages = append(pages, Geometry{Size: t.Entries * t.Page, Ways: t.Ways, Line: t.Page})
+		pages = append(pages, t.geometry())
 	}
 	if c.I1 != (Geometry{}) {
 		h.i1 = newRows(c.I1, c.ZeroTags)

@@ -233,6 +233,50 @@ func TestSteady(t *testing.T) {
 	}
 }
 
+// TestPageLevels: the TLB as a hierarchy of its own reaches the steady state
+// that the one beside the caches has after many passes.
+func TestPageLevels(t *testing.T) {
+	t.Parallel()
+	missed := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		var tlb []simcache.TLB
+		for range 1 + r.IntN(2) {
+			ways := 1 + r.IntN(3)
+			tlb = append(tlb, simcache.TLB{Entries: ways * (2 + r.IntN(4)), Ways: ways, Page: 4096})
+		}
+		nests := []simcache.Nest{randomNest(r, 4096), randomNest(r, 4096)}
+		beside, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1 << 20, Ways: 4, Line: 4096}}}, TLB: tlb, Brute: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, want uint64
+		for range 5 {
+			for _, n := range nests {
+				if _, err := beside.Run(n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			misses := beside.TLBs()[len(tlb)-1].Misses()
+			before, want = misses, misses-before
+		}
+		alone, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.PageLevels(tlb)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := alone.Steady(nests...)
+		if err != nil || got.LLMisses() != want {
+			t.Fatalf("seed %d, %v: %d misses, want %d (%v)", seed, tlb, got.LLMisses(), want, err)
+		}
+		if want > 0 {
+			missed++
+		}
+	}
+	if missed < 30 {
+		t.Errorf("only %d walks miss at all", missed)
+	}
+}
+
 func hierarchy(t testing.TB, d1, ll simcache.Geometry) *simcache.Hierarchy {
 	t.Helper()
 	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(d1, ll)})

@@ -24,6 +24,7 @@ type program struct {
 	path  string
 	arg0  string
 	names []string // of its suite
+	tlb   bool     // it simulates a TLB
 	head  []byte   // of its first output
 	lines []byte   // of results, of all outputs
 }
@@ -43,7 +44,8 @@ func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (o
 	for _, c := range j.suite {
 		for round := range f.count {
 			for turn := range pair {
-				if err := pair[(round+turn)%2].run(ctx, f.childFlags(j), c, f.pattern.shape.set); err != nil {
+				p := pair[(round+turn)%2]
+				if err := p.run(ctx, f.childFlags(j, p), c, f.pattern.shape.set); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -73,15 +75,27 @@ func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
 			return pair, err
 		}
 		p.names = strings.Fields(string(list))
+		help, err := p.output(ctx, "run", "--help")
+		if err != nil {
+			return pair, err
+		}
+		p.tlb = bytes.Contains(help, []byte("--TLB"))
 	}
 	return pair, nil
 }
 
-// childFlags are the flags of one turn, but for what is run: such as every version
-// has, and what was asked for.
-func (f *runFlags) childFlags(j job) []string {
-	flags := []string{"run", "--count", "1", "--sample-time", f.minTime.String(),
-		"--D1", j.settings.D1.String(), "--LL", j.settings.LL.String()}
+// childFlags are the flags of one turn of a program, but for what is run: such as
+// every version has, and what was asked for.
+func (f *runFlags) childFlags(j job, p *program) []string {
+	flags := []string{"run", "--count", "1", "--sample-time", f.minTime.String()}
+	if f.caches != "" && p.tlb { // it takes the TLB of a description too
+		flags = append(flags, "--caches", f.caches)
+	} else {
+		flags = append(flags, "--D1", j.settings.D1.String(), "--LL", j.settings.LL.String())
+	}
+	if f.tlb.set {
+		flags = append(flags, "--TLB", f.tlb.text)
+	}
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)
 	}

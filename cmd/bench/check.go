@@ -15,7 +15,6 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
-	"github.com/stridebench/stridebench/simcache"
 )
 
 // checkFlags are the flags of bench check.
@@ -243,7 +242,7 @@ func (f *checkFlags) newResults(cmd *cobra.Command, args []string, old *results.
 		text, err := f.runNow(cmd, old)
 		return thisRun, text, err
 	}
-	for _, flag := range []string{"quick", "count", "sample-time", "out", "I1", "D1", "LL", "caches"} {
+	for _, flag := range []string{"quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches"} {
 		if cmd.Flags().Changed(flag) {
 			return "", nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
 		}
@@ -288,8 +287,11 @@ func (f *checkFlags) baselineGeometry(old *results.Set) error {
 	if err != nil {
 		return fmt.Errorf("--baseline: %w", err)
 	}
-	for key, flag := range map[string]*parsed[simcache.Geometry]{"sim-d1": &f.geometry.d1, "sim-ll": &f.geometry.ll} {
-		if config[key] == "" || flag.set {
+	for key, flag := range map[string]interface {
+		pflag.Value
+		given() bool
+	}{"sim-d1": &f.geometry.d1, "sim-ll": &f.geometry.ll, results.TLBKey: &f.tlb} {
+		if config[key] == "" || flag.given() {
 			continue
 		}
 		if err := flag.Set(config[key]); err != nil {

@@ -32,6 +32,9 @@ func (p *parsed[T]) Set(text string) error {
 	return nil
 }
 
+// given tells whether the flag was set.
+func (p *parsed[T]) given() bool { return p.set }
+
 // String implements pflag.Value.
 func (p *parsed[T]) String() string { return p.text }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,5 +33,20 @@ func TestGoTool(t *testing.T) {
 				t.Errorf("%q is read as %q", line, m)
 			}
 		}
+	}
+}
+
+// TestLineValues: a line has all units of the results, in their order.
+func TestLineValues(t *testing.T) {
+	var units []string
+	for _, v := range lineValues {
+		units = append(units, v.unit)
+	}
+	var want []string
+	for _, u := range results.Units {
+		want = append(want, u.Name)
+	}
+	if !slices.Equal(units, want) {
+		t.Errorf("a line has %q, the head of a file %q", units, want)
 	}
 }

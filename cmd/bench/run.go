@@ -36,6 +36,7 @@ type runFlags struct {
 	minTime  time.Duration
 	out      string
 	caches   string
+	tlb      parsed[[]simcache.TLB]
 	ab       string // an older program
 	abOut    string
 }
@@ -107,7 +108,9 @@ func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 // addCaches adds the flags that say what caches are simulated.
 func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level that a YAML `file` describes, as 'bench machine --preset NAME' prints one; results of the same file compare on any machine")
+	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
+	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
+	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level, and the TLB, that a YAML `file` describes, as 'bench machine --preset NAME' prints one; results of the same file compare on any machine")
 }
 
 // interruptible is the context of a run, done at Ctrl-C.
@@ -167,6 +170,16 @@ type job struct {
 	machine  results.Machine
 	caches   []simcache.Cache // of this CPU
 	settings simcache.Settings
+	tlb      []simcache.PageCache // that is simulated
+}
+
+// pageLevels is the simulated TLB for package simcache.
+func (j *job) pageLevels() []simcache.TLB {
+	var levels []simcache.TLB
+	for _, p := range j.tlb {
+		levels = append(levels, p.TLB)
+	}
+	return levels
 }
 
 // prepare lowers everything first, so that what is wrong, or cannot be timed
@@ -177,7 +190,7 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 		return job{}, err
 	}
 	j := job{suite: suite, machine: results.ThisMachine(), caches: simcache.Detect(), patterns: make([][]access.Pattern, len(suite))}
-	if j.settings, err = f.settings(j.caches); err != nil {
+	if j.settings, j.tlb, err = f.settings(j.caches); err != nil {
 		return job{}, err
 	}
 	for i, c := range suite {
@@ -195,18 +208,21 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 	return j, nil
 }
 
-// settings are the caches to simulate: the first and the last level of a
-// description, or flags over those of this CPU.
-func (f *runFlags) settings(caches []simcache.Cache) (simcache.Settings, error) {
+// settings are the caches and the TLB to simulate: the first and the last level
+// of a description, and its TLB, or flags over those of this CPU.
+func (f *runFlags) settings(caches []simcache.Cache) (simcache.Settings, []simcache.PageCache, error) {
 	if f.caches == "" {
-		return f.geometry.settings(caches), nil
+		if f.tlb.set {
+			return f.geometry.settings(caches), pageCaches(f.tlb.value, simcache.FromFlag), nil
+		}
+		return f.geometry.settings(caches), simcache.DetectTLB(f.pages.value.Size()), nil
 	}
-	if f.geometry.i1.set || f.geometry.d1.set || f.geometry.ll.set {
-		return simcache.Settings{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
+	if f.geometry.i1.set || f.geometry.d1.set || f.geometry.ll.set || f.tlb.set {
+		return simcache.Settings{}, nil, errors.New("--caches names all caches: leave --I1, --D1, --LL and --TLB out")
 	}
 	m, err := readMachine(f.caches)
 	if err != nil {
-		return simcache.Settings{}, fmt.Errorf("--caches: %w", err)
+		return simcache.Settings{}, nil, fmt.Errorf("--caches: %w", err)
 	}
 	const source = simcache.Source("file")
 	levels := m.Config.Levels
@@ -214,10 +230,19 @@ func (f *runFlags) settings(caches []simcache.Cache) (simcache.Settings, error) 
 	// the last level to one.
 	first, last := levels[0].Geometry, levels[len(levels)-1].Geometry.Rounded()
 	if err := errors.Join(first.Check(), last.Check()); err != nil {
-		return simcache.Settings{}, fmt.Errorf("--caches %s: %w", f.caches, err)
+		return simcache.Settings{}, nil, fmt.Errorf("--caches %s: %w", f.caches, err)
 	}
 	return simcache.Settings{I1: simcache.Setting{Geometry: m.Config.I1, Source: source},
-		D1: simcache.Setting{Geometry: first, Source: source}, LL: simcache.Setting{Geometry: last, Source: source}}, nil
+		D1: simcache.Setting{Geometry: first, Source: source}, LL: simcache.Setting{Geometry: last, Source: source}}, pageCaches(m.Config.TLB, source), nil
+}
+
+// pageCaches are the levels of a TLB, from the nearest on, and why.
+func pageCaches(levels []simcache.TLB, source simcache.Source) []simcache.PageCache {
+	var all []simcache.PageCache
+	for i, t := range levels {
+		all = append(all, simcache.PageCache{Level: i + 1, TLB: t, Source: source})
+	}
+	return all
 }
 
 // run measures. The file gets what was finished, whatever ends the run, and is
@@ -242,7 +267,7 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, j job) error {
 // measure writes the head and then the comparisons, one after the other. It
 // returns the number of samples written.
 func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out io.Writer) (done int, err error) {
-	config, comments := describe(j.machine, j.caches, j.settings)
+	config, comments := describe(j)
 	config = append(config, results.Pair{Key: "pages", Value: f.pages.value.String()})
 	writer, err := results.NewWriter(out, config, comments)
 	if err != nil {
@@ -285,7 +310,7 @@ func (i interrupted) Unwrap() error { return context.Canceled }
 // writes a line for each sample.
 func (f *runFlags) compare(ctx context.Context, j job, i int, writer *results.Writer, step func()) error {
 	c, patterns := j.suite[i], j.patterns[i]
-	counts, err := access.Simulate(ctx, j.settings.D1.Geometry, j.settings.LL.Geometry, patterns)
+	counts, err := access.Simulate(ctx, simcache.TwoLevels(j.settings.D1.Geometry, j.settings.LL.Geometry), j.pageLevels(), patterns)
 	if err != nil {
 		return err
 	}
@@ -298,16 +323,8 @@ func (f *runFlags) compare(ctx context.Context, j job, i int, writer *results.Wr
 		if err := errors.Join(err, unwritten); err != nil {
 			return err
 		}
-		p, n := patterns[sample.Pattern], counts[sample.Pattern]
-		err := writer.Write(c[sample.Pattern].Name, sample.Passes, []results.Value{
-			{Value: sample.PerPass(), Unit: "ns/op"},
-			{Value: sample.PerPass() / float64(p.Elems), Unit: "ns/elem"},
-			{Value: float64(p.Bytes) / sample.PerPass() * 1e9, Unit: "B/s"},
-			{Value: float64(n.Refs()), Unit: "D-refs/op"},
-			{Value: float64(n.D1Misses()), Unit: "D1-misses/op"},
-			{Value: float64(n.LLMisses()), Unit: "LL-misses/op"},
-		})
-		if err != nil {
+		m := measured{patterns[sample.Pattern], counts[sample.Pattern], j.tlb != nil, sample}
+		if err := writer.Write(c[sample.Pattern].Name, sample.Passes, m.values()); err != nil {
 			return err
 		}
 		step()
@@ -317,9 +334,10 @@ func (f *runFlags) compare(ctx context.Context, j job, i int, writer *results.Wr
 
 // describe is the head of a results file: what decides comparability, and what
 // changes from run to run.
-func describe(m results.Machine, caches []simcache.Cache, s simcache.Settings) (config, comments []results.Pair) {
+func describe(j job) (config, comments []results.Pair) {
+	m, s := j.machine, j.settings
 	var sizes []string
-	for _, c := range caches {
+	for _, c := range j.caches {
 		sizes = append(sizes, fmt.Sprintf("%s=%s", cacheName(c), c.Geometry))
 	}
 	config = []results.Pair{
@@ -337,6 +355,10 @@ func describe(m results.Machine, caches []simcache.Cache, s simcache.Settings) (
 		{Key: "sim-ll-source", Value: string(s.LL.Source)},
 		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
 		{Key: "version", Value: version()},
+	}
+	if j.tlb != nil {
+		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(j.pageLevels())})
+		comments = append(comments, results.Pair{Key: "sim-tlb-source", Value: string(j.tlb[0].Source)})
 	}
 	// Of the repository that bench is run in, where it is run in one.
 	if commit, err := exec.Command("git", "rev-parse", "HEAD").Output(); err == nil {

@@ -78,12 +78,20 @@ type Report struct {
 	New         string
 	Options     Options
 	Comparisons []Comparison // in the baseline's order
-	Vanished    []string     // in the baseline only: benchmarks, or units of one
-	Appeared    []string     // in the new file only
+	Vanished    []Lone       // in the baseline only
+	Appeared    []Lone       // in the new file only
 	NoTimes     string       // why times were not compared, "" if they were
-	NoExact     string       // why exact units were not compared, "" if they were
+	NoExact     []string     // why exact units were not compared, a reason for each geometry; none if all were
 	Drift       []string     // exact units whose samples are not all the same
+
+	geometries [2]results.Fingerprint // that were simulated: the baseline's and the new file's
 }
+
+// A Lone is a benchmark, or one unit of it, that only one of the files has.
+type Lone struct{ Name, Unit string }
+
+// String is the name, and the unit if it is only that.
+func (l Lone) String() string { return strings.TrimSpace(l.Name + " " + l.Unit) }
 
 // Of returns the comparisons with a verdict, the largest change first.
 func (r *Report) Of(v Verdict) []Comparison {
@@ -125,7 +133,7 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 	}
 	r.match(oldRows, newRows, units)
 	if len(r.Comparisons) == 0 {
-		why := slices.DeleteFunc([]string{r.NoTimes, r.NoExact}, func(s string) bool { return s == "" })
+		why := r.notCompared()
 		if len(why) == 0 {
 			why = []string{"no benchmark is in both files"}
 		}
@@ -136,6 +144,14 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 		return nil, fmt.Errorf("%w: too few samples to judge any time by", ErrNothing)
 	}
 	return r, nil
+}
+
+// notCompared is why times or exact units were not compared.
+func (r *Report) notCompared() []string {
+	if r.NoTimes == "" {
+		return r.NoExact
+	}
+	return append([]string{r.NoTimes}, r.NoExact...)
 }
 
 // judged reports whether there is a time that could have been found different.
@@ -172,9 +188,7 @@ func (r *Report) comparable(old, new map[string]string) error {
 	if r.Options.Times == TimesRequire && r.NoTimes != "" {
 		return fmt.Errorf("%w, and times are required: %s", ErrNothing, r.NoTimes)
 	}
-	if differ := results.GeometryOf(old).Differ(results.GeometryOf(new)); differ != nil {
-		r.NoExact = "simulated units are of different caches, which differ in " + strings.Join(differ, ", ")
-	}
+	r.geometries = [2]results.Fingerprint{results.GeometryOf(old), results.GeometryOf(new)}
 	return nil
 }
 
@@ -227,12 +241,12 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 		if now, ok := news[row.Name]; ok {
 			r.matchUnits(row, now, units)
 		} else {
-			r.Vanished = append(r.Vanished, row.Name)
+			r.Vanished = append(r.Vanished, Lone{Name: row.Name})
 		}
 	}
 	for _, row := range newRows {
 		if !olds[row.Name] {
-			r.Appeared = append(r.Appeared, row.Name)
+			r.Appeared = append(r.Appeared, Lone{Name: row.Name})
 		}
 	}
 }
@@ -241,12 +255,12 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 	for _, unit := range slices.Sorted(maps.Keys(old.Stats)) {
 		a, b := old.Stats[unit], now.Stats[unit]
 		if b.N == 0 {
-			r.Vanished = append(r.Vanished, old.Name+" "+unit)
+			r.Vanished = append(r.Vanished, Lone{old.Name, unit})
 			continue
 		}
 		exact := units.GetAssumption(unit) == benchmath.AssumeExact
 		_, clock := old.Stats["sec/op"]
-		if exact && r.NoExact != "" || !exact && (r.NoTimes != "" || clock && slices.Contains(sameClock, unit)) {
+		if exact && !r.sameGeometry(unit) || !exact && (r.NoTimes != "" || clock && slices.Contains(sameClock, unit)) {
 			continue
 		}
 		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,
@@ -261,9 +275,23 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 	}
 	for _, unit := range slices.Sorted(maps.Keys(now.Stats)) {
 		if old.Stats[unit].N == 0 {
-			r.Appeared = append(r.Appeared, old.Name+" "+unit)
+			r.Appeared = append(r.Appeared, Lone{old.Name, unit})
 		}
 	}
+}
+
+// sameGeometry tells whether what an exact unit hangs on is the same in both
+// files, and notes where it is not.
+func (r *Report) sameGeometry(unit string) bool {
+	differ := r.geometries[0].ForUnit(unit).Differ(r.geometries[1].ForUnit(unit))
+	if differ == nil {
+		return true
+	}
+	why := "simulated units are of different caches, which differ in " + strings.Join(differ, ", ")
+	if !slices.Contains(r.NoExact, why) {
+		r.NoExact = append(r.NoExact, why)
+	}
+	return false
 }
 
 // drift notes an exact unit whose samples are not all the same.

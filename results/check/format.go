@@ -43,21 +43,35 @@ func plural(n int, what string) string {
 // Notes are what else there is to say, a line each.
 func (r *Report) Notes() []string {
 	var notes []string
-	for _, why := range []string{r.NoTimes, r.NoExact} {
-		if why != "" {
-			notes = append(notes, "not compared: "+why)
-		}
+	for _, why := range r.notCompared() {
+		notes = append(notes, "not compared: "+why)
 	}
 	for _, d := range r.Drift {
 		notes = append(notes, "not exact: "+d)
 	}
-	for _, name := range r.Vanished {
-		notes = append(notes, "vanished: "+name+" is in the baseline only")
-	}
-	for _, name := range r.Appeared {
-		notes = append(notes, "appeared: "+name+" is in the new results only")
-	}
+	notes = append(notes, lone("vanished", r.Vanished, "the baseline")...)
+	notes = append(notes, lone("appeared", r.Appeared, "the new results")...)
 	return append(notes, r.tooFew()...)
+}
+
+// lone says what only one of the files has, a unit of many benchmarks in one
+// note: another version of this program knows other units.
+func lone(what string, list []Lone, file string) []string {
+	count := map[string]int{}
+	for _, l := range list {
+		count[l.Unit]++
+	}
+	var notes []string
+	for _, l := range list {
+		name := l.String()
+		if n := count[l.Unit]; l.Unit != "" && n > 1 {
+			name, count[l.Unit] = fmt.Sprintf("%s of %d benchmarks", l.Unit, n), 0
+		} else if n == 0 { // said with the first of it
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("%s: %s is in %s only", what, name, file))
+	}
+	return notes
 }
 
 // tooFew says which times can never be significant, those with the same
@@ -263,13 +277,13 @@ func WriteJSON(w io.Writer, r *Report) error {
 		Threshold   float64      `json:"threshold"`
 		Tolerance   float64      `json:"exact_tolerance"`
 		NoTimes     string       `json:"times_not_compared,omitempty"`
-		NoExact     string       `json:"exact_not_compared,omitempty"`
+		NoExact     string       `json:"exact_not_compared,omitempty"` // reasons, joined by "; "
 		Vanished    []string     `json:"vanished"`
 		Appeared    []string     `json:"appeared"`
 		NotExact    []string     `json:"not_exact"`
 		Comparisons []comparison `json:"comparisons"`
 	}{r.Baseline, r.New, len(r.Of(Regression)), len(r.Of(Improvement)), r.Options.Alpha, r.Options.Threshold, r.Options.ExactTolerance,
-		r.NoTimes, r.NoExact, notNil(r.Vanished), notNil(r.Appeared), notNil(r.Drift), list}, "", "  ")
+		r.NoTimes, strings.Join(r.NoExact, "; "), names(r.Vanished), names(r.Appeared), append([]string{}, r.Drift...), list}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -277,7 +291,14 @@ func WriteJSON(w io.Writer, r *Report) error {
 	return err
 }
 
-func notNil(list []string) []string { return append([]string{}, list...) }
+// names is never nil, so that JSON has an empty list.
+func names(list []Lone) []string {
+	all := []string{}
+	for _, l := range list {
+		all = append(all, l.String())
+	}
+	return all
+}
 
 // The elements of JUnit's format that GitLab, Jenkins and others read
 // (https://docs.gitlab.com/ci/testing/unit_test_reports/).
@@ -322,15 +343,13 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		}
 		s.Cases = append(s.Cases, j)
 	}
-	for _, name := range slices.Concat(r.Vanished, r.Appeared) {
-		s.Cases = append(s.Cases, junitCase{Class: "in one file only", Name: results.Printable(name), Skipped: &junitMessage{Message: "in one of the files only"}})
+	for _, l := range slices.Concat(r.Vanished, r.Appeared) {
+		s.Cases = append(s.Cases, junitCase{Class: "in one file only", Name: results.Printable(l.String()), Skipped: &junitMessage{Message: "in one of the files only"}})
 		s.Skipped++
 	}
-	for _, why := range []string{r.NoTimes, r.NoExact} {
-		if why != "" {
-			s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: results.Printable(why), Skipped: &junitMessage{Message: results.Printable(why)}})
-			s.Skipped++
-		}
+	for _, why := range r.notCompared() {
+		s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: results.Printable(why), Skipped: &junitMessage{Message: results.Printable(why)}})
+		s.Skipped++
 	}
 	s.Tests = len(s.Cases)
 	text, err := xml.MarshalIndent(junitSuites{Tests: s.Tests, Failures: s.Failures, Suite: s}, "", "  ")

@@ -37,14 +37,13 @@ func AllSeries(entries []Entry) []Series {
 	at := map[key]int{}
 	var all []Series
 	for _, e := range entries {
-		geometry := e.Geometry.Hash()
 		for _, r := range e.Records {
 			if r.Unit == "ns/elem" || r.Unit == "B/s" {
 				continue
 			}
 			k := key{r.Name, r.Unit, e.Fingerprint, r.Exact}
 			if r.Exact {
-				k.on = geometry
+				k.on = e.Geometry.ForUnit(r.Unit).Hash()
 			}
 			i, ok := at[k]
 			if !ok {
