@@ -1,10 +1,14 @@
 // Package machines describes cache hierarchies in files: YAML with the words of
 // [simcache.Config], read strictly. It brings descriptions of a few real
-// machines ([Presets]), each figure with its source.
+// machines ([Presets]), each figure with its source. A description may carry
+// what was measured of the machine ([ParseMeasured]), which is nothing to a
+// simulator.
 package machines
 
 import (
 	"fmt"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
@@ -18,9 +22,10 @@ type Machine struct {
 	Config      simcache.Config
 }
 
-// The description as the file has it. The tags are the words of the format.
+// The description as the file has it, with a section measured of type S. The
+// tags are the words of the format.
 type (
-	file struct {
+	file[S any] struct {
 		Name        string    `yaml:"name"`
 		Description string    `yaml:"description"`
 		Sources     []string  `yaml:"sources"`
@@ -28,17 +33,18 @@ type (
 		Levels      []level   `yaml:"levels"`
 		TLB         []tlb     `yaml:"tlb"`
 		WriteBacks  bool      `yaml:"write-backs"`
+		Measured    *S        `yaml:"measured"`
 	}
 	geometry struct {
-		Size size `yaml:"size"`
+		Size Size `yaml:"size"`
 		Ways int  `yaml:"ways"`
-		Line size `yaml:"line"`
+		Line Size `yaml:"line"`
 	}
 	level struct {
 		Name        string                   `yaml:"name"`
-		Size        size                     `yaml:"size"`
+		Size        Size                     `yaml:"size"`
 		Ways        int                      `yaml:"ways"`
-		Line        size                     `yaml:"line"`
+		Line        Size                     `yaml:"line"`
 		Modulo      bool                     `yaml:"modulo"`
 		Policy      word[simcache.Policy]    `yaml:"policy"`
 		Seed        uint64                   `yaml:"seed"`
@@ -56,7 +62,7 @@ type (
 		Name    string `yaml:"name"`
 		Entries int    `yaml:"entries"`
 		Ways    int    `yaml:"ways"`
-		Page    size   `yaml:"page"`
+		Page    Size   `yaml:"page"`
 	}
 )
 
@@ -73,21 +79,50 @@ const (
 // Parse reads a description. An error begins with the file's name as given, the
 // line and the column, and says what would be right.
 func Parse(name string, text []byte) (Machine, error) {
-	var f file
-	doc, err := strict.Decode(name, text, &f)
-	if err != nil {
-		return Machine{}, err
+	m, _, _, err := ParseMeasured[skipped](name, text)
+	return m, err
+}
+
+// ParseMeasured is Parse for those who know the words of the section measured:
+// it is read into a struct with yaml tags, nil where the file has none. What it
+// says is for the caller to check; the document tells where it stands.
+func ParseMeasured[S any](name string, text []byte) (m Machine, measured *S, doc *strict.File, err error) {
+	var f file[S]
+	if doc, err = strict.Decode(name, text, &f); err != nil {
+		return Machine{}, nil, nil, err
 	}
 	config, path, err := f.config()
 	if err != nil {
-		return Machine{}, doc.Errorf(path, "%w", err)
+		return Machine{}, nil, nil, doc.Errorf(path, "%w", err)
 	}
-	return Machine{f.Name, f.Description, f.Sources, config}, nil
+	return Machine{f.Name, f.Description, f.Sources, config}, f.Measured, doc, nil
+}
+
+// Format writes a description as ParseMeasured reads it; measured may be nil.
+// What a Config has but a description has no word for, such as Observe, is left
+// out.
+func Format[S any](m Machine, measured *S) ([]byte, error) {
+	f := file[S]{Name: m.Name, Description: m.Description, Sources: m.Sources, WriteBacks: m.Config.WriteBacks, Measured: measured}
+	if g := m.Config.I1; g != (simcache.Geometry{}) {
+		f.I1 = &geometry{Size(g.Size), g.Ways, Size(g.Line)}
+	}
+	for _, l := range m.Config.Levels {
+		f.Levels = append(f.Levels, level{
+			Name: l.Name, Size: Size(l.Size), Ways: l.Ways, Line: Size(l.Line), Modulo: l.Modulo,
+			Policy: word[simcache.Policy]{l.Policy}, Seed: l.Seed, Inclusion: word[simcache.Inclusion]{l.Inclusion},
+			WritePolicy: word[writePolicy]{writePolicy(l.WriteThrough)}, WriteMiss: word[writeMiss]{writeMiss(l.NoWriteAllocate)},
+			VictimLines: l.VictimLines, Prefetch: prefetch{word[simcache.PrefetchKind]{l.Prefetch.Kind}, l.Prefetch.Degree},
+		})
+	}
+	for _, t := range m.Config.TLB {
+		f.TLB = append(f.TLB, tlb{t.Name, t.Entries, t.Ways, Size(t.Page)})
+	}
+	return yaml.MarshalWithOptions(f, yaml.OmitZero(), yaml.IndentSequence(true))
 }
 
 // config checks the description and makes a Config of it; of an error it tells
 // the path of the part at fault.
-func (f file) config() (c simcache.Config, path string, err error) {
+func (f file[S]) config() (c simcache.Config, path string, err error) {
 	if path, err := f.limits(); err != nil {
 		return c, path, err
 	}
@@ -114,7 +149,7 @@ func (f file) config() (c simcache.Config, path string, err error) {
 }
 
 // limits refuses what no machine has.
-func (f file) limits() (path string, err error) {
+func (f file[S]) limits() (path string, err error) {
 	type figure struct {
 		path        string
 		value, most int

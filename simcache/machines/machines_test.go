@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -121,7 +122,7 @@ func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "f: no levels to simulate"},
 		{"levels: []\n", "f: no levels to simulate"},
-		{"colour: red\n" + level, `f:1:1: unknown field "colour" (want one of name, description, sources, i1, levels, tlb, write-backs)`},
+		{"colour: red\n" + level, `f:1:1: unknown field "colour" (want one of name, description, sources, i1, levels, tlb, write-backs, measured)`},
 		{"levels:\n  - size: 32KiB\n    way: 8\n", `f:3:5: unknown field "way" (want one of name, size, ways, line, modulo, policy, seed, inclusion, write-policy, write-miss, victim-lines, prefetch)`},
 		{level + "i1: {seize: 4}\n", `f:3:6: unknown field "seize" (want one of size, ways, line)`},
 		{level + "tlb:\n  - pages: 4\n", `f:4:5: unknown field "pages" (want one of name, entries, ways, page)`},
@@ -145,6 +146,8 @@ func TestParseErrors(t *testing.T) {
 		{level + "i1: {size: 1000, ways: 2, line: 64}\n", "f:3:6: I1 1000,2,64: set count 7"},
 		{level + "i1: {size: 1024, ways: 2, line: 64}\n", "f:3:6: I1 wants a second level"},
 		{level + "---\n" + level, "f:4:7: a second document"},
+		{level + "measured: 7\n", "f:3:11: no section (want the keys and values of a measurement)"},
+		{"sources:\n  !here 1\n", `f:2:3: "!here": anchors, aliases, tags and merges are not read`},
 		{"levels: {\n", "f:1:"},
 		{"a: b: c\n", "f:1:"},
 	} {
@@ -155,10 +158,80 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+// A section measured, of a kind.
+type part struct {
+	Latency float64 `yaml:"latency"`
+	Size    Size    `yaml:"size"`
+}
+type section struct {
+	Parts []part `yaml:"parts"`
+}
+
+// TestFormat: what is written is read as what it was.
+func TestFormat(t *testing.T) {
+	mine, err := Parse("all.yaml", []byte(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range append(Presets(), mine) {
+		text, err := Format[section](m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(m.Name, text)
+		if err != nil {
+			t.Errorf("%v in\n%s", err, text)
+		}
+		if diff := cmp.Diff(m, got); diff != "" {
+			t.Errorf("%s: %s", m.Name, diff)
+		}
+	}
+}
+
+// TestSection: the simulator skips it, and it is read strictly by whom it is for.
+func TestSection(t *testing.T) {
+	m, err := Preset("amd-zen3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := section{[]part{{1.5, 32 << 10}, {2, 1000}}}
+	text, err := Format(m, &want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, got, _, err := ParseMeasured[section]("f", text)
+	if err != nil || !cmp.Equal(*got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	skipping, err := Parse("f", text)
+	if diff := cmp.Diff(m, skipping); err != nil || !cmp.Equal(read, skipping) || diff != "" {
+		t.Error(err, diff)
+	}
+	const head = "levels: [{size: 32KiB, ways: 8, line: 64}]\n"
+	for text, want := range map[string]string{
+		"measured: {parts: [{latency: 1}, {speed: 3}]}": `f:2:35: unknown field "speed" (want one of latency, size)`,
+		"measured: {parts: [{latency: soon}]}":          "f:2:30: text where a number is wanted",
+		"measured: {parts: [{size: 4K}]}":               `f:2:27: "4K" is no size`,
+		"measured: {whole: 1}":                          `f:2:12: unknown field "whole" (want one of parts)`,
+	} {
+		if _, _, _, err := ParseMeasured[section]("f", []byte(head+text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q gives %v\nwant %s", text, err, want)
+		}
+	}
+	if _, got, _, err := ParseMeasured[section]("f", []byte(head)); got != nil || err != nil {
+		t.Errorf("without a section %v, %v", got, err)
+	}
+}
+
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int{"1": 1, "32KiB": 32768, "1.375MiB": 1441792, "2 GiB": 2 << 30, "64B": 64, "1e3": 1000} {
 		if got, err := ParseSize(text); got != want || err != nil {
 			t.Errorf("%q is %d, %v", text, got, err)
+		}
+	}
+	for n, want := range map[Size]string{1: "1B", 1000: "1000B", 1536: "1536B", 32 << 10: "32KiB", 5 << 19: "2560KiB", 64 << 20: "64MiB", 2 << 30: "2GiB"} {
+		if got, err := ParseSize(n.String()); n.String() != want || got != int(n) || err != nil {
+			t.Errorf("%d is written %s and read as %d, %v", n, n, got, err)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "KiB", "1KB", "1K", "1.5", "0x10", "NaN", "inf", "1e300", "1KiBKiB"} {
@@ -190,6 +263,14 @@ func FuzzParse(f *testing.F) {
 		}
 		if err := m.Config.Check(); err != nil {
 			t.Error(err)
+		}
+		written, err := Format[section](m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse("f", written)
+		if err != nil || !cmp.Equal(m, again, cmpopts.EquateEmpty()) {
+			t.Errorf("%v; written as\n%s", err, written)
 		}
 		if slices.ContainsFunc(m.Config.Levels, func(l simcache.Level) bool { return l.Size > maxSize }) {
 			t.Error("a level beyond the limit")

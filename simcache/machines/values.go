@@ -2,6 +2,7 @@ package machines
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -29,19 +30,46 @@ func (w *word[T]) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
+// MarshalYAML implements yaml.InterfaceMarshaler.
+func (w word[T]) MarshalYAML() (any, error) { return fmt.Sprint(w.value), nil }
+
+// IsZero implements yaml.IsZeroer.
+func (w word[T]) IsZero() bool { var zero T; return any(w.value) == any(zero) }
+
 type (
 	writePolicy bool // through
 	writeMiss   bool // does not allocate
 )
 
+const (
+	writeBack, writeThrough     = "write-back", "write-through"
+	writeAllocate, noneAllocate = "write-allocate", "no-write-allocate"
+)
+
+// String is what UnmarshalText reads.
+func (w writePolicy) String() string {
+	if w {
+		return writeThrough
+	}
+	return writeBack
+}
+
+// String is what UnmarshalText reads.
+func (w writeMiss) String() string {
+	if w {
+		return noneAllocate
+	}
+	return writeAllocate
+}
+
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (w *writePolicy) UnmarshalText(text []byte) error {
-	return either((*bool)(w), "write policy", "write-back", "write-through", text)
+	return either((*bool)(w), "write policy", writeBack, writeThrough, text)
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (w *writeMiss) UnmarshalText(text []byte) error {
-	return either((*bool)(w), "policy for a write that misses", "write-allocate", "no-write-allocate", text)
+	return either((*bool)(w), "policy for a write that misses", writeAllocate, noneAllocate, text)
 }
 
 func either(value *bool, what, no, yes string, text []byte) error {
@@ -52,11 +80,22 @@ func either(value *bool, what, no, yes string, text []byte) error {
 	return nil
 }
 
-// A size is a number of bytes.
-type size int
+// skipped is a section that is not looked into.
+type skipped struct{}
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (s *size) UnmarshalYAML(n ast.Node) error {
+func (*skipped) UnmarshalYAML(n ast.Node) error {
+	if n.Type() != ast.MappingType {
+		return strict.Refuse(n, errors.New("no section (want the keys and values of a measurement)"))
+	}
+	return nil
+}
+
+// A Size is a number of bytes, at least 1, written as ParseSize reads it.
+type Size int
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *Size) UnmarshalYAML(n ast.Node) error {
 	text, err := strict.Scalar(n, "a size such as 32KiB, or in bytes")
 	if err != nil {
 		return err
@@ -65,8 +104,23 @@ func (s *size) UnmarshalYAML(n ast.Node) error {
 	if err != nil {
 		return strict.Refuse(n, err)
 	}
-	*s = size(bytes)
+	*s = Size(bytes)
 	return nil
+}
+
+// MarshalYAML implements yaml.InterfaceMarshaler.
+func (s Size) MarshalYAML() (any, error) { return s.String(), nil }
+
+// String is the number in the largest unit that it is a multiple of: 32KiB.
+func (s Size) String() string {
+	n, unit := int(s), "B"
+	for _, larger := range []string{"KiB", "MiB", "GiB"} {
+		if n == 0 || n%1024 != 0 {
+			break
+		}
+		n, unit = n/1024, larger
+	}
+	return strconv.Itoa(n) + unit
 }
 
 var units = map[string]float64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}

@@ -1,0 +1,263 @@
+// Package probe measures what a machine's caches give, which is often not what
+// cpuid names: latency, effective capacity and bandwidth of each level, and how
+// far the TLB reaches.
+//
+// # The file
+//
+// A measured [Machine] is saved as a description of package
+// [github.com/stridebench/stridebench/simcache/machines] with what was measured
+// beside it, in the section measured. So there is one format of machines: the
+// file can be given wherever a description can, copied and changed by hand, and
+// simulated without knowing of this package. The levels to simulate follow from
+// the measured ones ([Machine.Description]) and stand in the file in full, since
+// the ways and lines that they have are not measured, and may be changed.
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+// A Machine is what was measured of one.
+type Machine struct {
+	// Simulated are the caches and the TLB as the simulator takes them.
+	Simulated simcache.Config
+
+	Date   time.Time // when it was measured
+	CPU    string    // brand name, "" if unknown
+	Pages  string    // that the ladder's memory lay in: 4k, thp or hugetlb
+	Levels []Level   // of caches, the nearest first; at least one
+	Memory Speed     // of what lies behind them
+	TLB    []Reach   // levels of the data TLB, the nearest first; may be empty
+
+	Ladder     []Point // latency of a load by working set, sizes ascending
+	PageLadder []Point // cost of the translation of a load by pages touched, ascending
+}
+
+// Speed is what a level gives to one core.
+type Speed struct {
+	Latency float64 // ns from one load of a pointer to the next, which depends on it
+	Read    float64 // B/s of sums in the best vectors; 0 where it was not measured
+	Copy    float64 // B/s of copies in the best vectors, bytes read plus bytes written; 0 where it was not measured
+}
+
+// A Level is one cache.
+type Level struct {
+	Name     string // L1D, L2, ...
+	Stated   int    // bytes that sysfs or cpuid says, 0 where neither has such a level
+	Capacity int    // bytes up to which working sets are served by it, measured
+	Speed
+}
+
+// Differs tells whether the measured capacity is not the stated one: further
+// from it than the quarter that the method itself may be off.
+func (l Level) Differs() bool { return l.Stated > 0 && !near(l.Capacity, l.Stated) }
+
+// near tells whether a measured figure is as good as a stated one.
+func near(measured, stated int) bool {
+	r := float64(measured) / float64(stated)
+	return r >= 1/1.25 && r <= 1.25
+}
+
+// A Reach is one level of the data TLB.
+type Reach struct {
+	Entries int     // pages of PageSize up to which it translates without a miss
+	Miss    float64 // ns that a load takes longer where it misses here, and the next level hits, or the page tables are walked
+}
+
+// PageSize is that of the pages that the TLB is measured with, in bytes.
+const PageSize = 4 << 10
+
+// A Point is one step of a ladder.
+type Point struct {
+	Size int     // bytes of the working set, or number of pages
+	Ns   float64 // of a load
+}
+
+// The section measured. The tags are the words of the format.
+type (
+	section struct {
+		Date       time.Time `yaml:"date"`
+		CPU        string    `yaml:"cpu"`
+		Pages      string    `yaml:"pages"`
+		Levels     []level   `yaml:"levels"`
+		Memory     speed     `yaml:"memory"`
+		TLB        []reach   `yaml:"tlb"`
+		Ladder     []rung    `yaml:"ladder"`
+		PageLadder []pages   `yaml:"page-ladder"`
+	}
+	level struct {
+		Name     string        `yaml:"name"`
+		Stated   machines.Size `yaml:"stated"`
+		Capacity machines.Size `yaml:"capacity"`
+		Latency  float64       `yaml:"latency-ns"`
+		Read     float64       `yaml:"read-GB/s"`
+		Copy     float64       `yaml:"copy-GB/s"`
+	}
+	speed struct {
+		Latency float64 `yaml:"latency-ns"`
+		Read    float64 `yaml:"read-GB/s"`
+		Copy    float64 `yaml:"copy-GB/s"`
+	}
+	reach struct {
+		Entries int     `yaml:"entries"`
+		Miss    float64 `yaml:"miss-ns"`
+	}
+	rung struct {
+		Size machines.Size `yaml:"size"`
+		Ns   float64       `yaml:"ns"`
+	}
+	pages struct {
+		Pages int     `yaml:"pages"`
+		Ns    float64 `yaml:"ns"`
+	}
+)
+
+// giga is the unit of bandwidths in the file.
+const giga = 1e9
+
+// flow writes a struct on one line.
+func flow(value any) ([]byte, error) { return yaml.MarshalWithOptions(value, yaml.Flow(true)) }
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (r rung) MarshalYAML() ([]byte, error) { type plain rung; return flow(plain(r)) }
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (p pages) MarshalYAML() ([]byte, error) { type plain pages; return flow(plain(p)) }
+
+// ErrNotMeasured is of a description that has no section measured.
+var ErrNotMeasured = errors.New("a description without a section measured, which bench machine --measure writes")
+
+// Parse reads what Format writes. An error begins with the file's name as given,
+// the line and the column, and says what would be right.
+func Parse(name string, text []byte) (Machine, error) {
+	d, s, doc, err := machines.ParseMeasured[section](name, text)
+	if err != nil {
+		return Machine{}, err
+	}
+	if s == nil {
+		return Machine{}, fmt.Errorf("%s: %w", name, ErrNotMeasured)
+	}
+	if path, err := s.check(); err != nil {
+		return Machine{}, doc.Errorf("measured."+path, "%w", err)
+	}
+	m := Machine{Simulated: d.Config, Date: s.Date, CPU: s.CPU, Pages: s.Pages, Memory: s.Memory.speed()}
+	for _, l := range s.Levels {
+		m.Levels = append(m.Levels, Level{l.Name, int(l.Stated), int(l.Capacity), speed{l.Latency, l.Read, l.Copy}.speed()})
+	}
+	for _, t := range s.TLB {
+		m.TLB = append(m.TLB, Reach(t))
+	}
+	for _, r := range s.Ladder {
+		m.Ladder = append(m.Ladder, Point{int(r.Size), r.Ns})
+	}
+	for _, p := range s.PageLadder {
+		m.PageLadder = append(m.PageLadder, Point{p.Pages, p.Ns})
+	}
+	return m, nil
+}
+
+func (s speed) speed() Speed { return Speed{s.Latency, s.Read * giga, s.Copy * giga} }
+
+func (s Speed) section() speed { return speed{s.Latency, s.Read / giga, s.Copy / giga} }
+
+// check refuses what nothing can be concluded from, and tells the path of the
+// part at fault.
+func (s section) check() (path string, err error) {
+	if len(s.Levels) == 0 {
+		return "levels", errors.New("no levels (want at least one)")
+	}
+	if s.Date.IsZero() {
+		return "date", errors.New("no date")
+	}
+	before := level{}
+	for i, l := range s.Levels {
+		path := fmt.Sprintf("levels[%d]", i)
+		switch {
+		case l.Name == "":
+			return path, errors.New("a level without a name")
+		case l.Capacity <= before.Capacity:
+			return path, fmt.Errorf("a capacity of %s (want more than the %s of the level before)", l.Capacity, before.Capacity)
+		case !(l.Latency > before.Latency):
+			return path, fmt.Errorf("a latency of %v ns (want more than the %v of the level before)", l.Latency, before.Latency)
+		}
+		if err := (speed{l.Latency, l.Read, l.Copy}).check(); err != nil {
+			return path, err
+		}
+		before = l
+	}
+	if err := s.Memory.check(); err != nil {
+		return "memory", err
+	}
+	for i, t := range s.TLB {
+		if !(t.Entries > 0 && t.Miss > 0 && !math.IsInf(t.Miss, 1)) {
+			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d entries and %v ns (want both positive)", t.Entries, t.Miss)
+		}
+	}
+	last := Point{}
+	for i, r := range s.Ladder {
+		if last, err = follows(last, Point{int(r.Size), r.Ns}); err != nil {
+			return fmt.Sprintf("ladder[%d]", i), err
+		}
+	}
+	last = Point{}
+	for i, p := range s.PageLadder {
+		if last, err = follows(last, Point{p.Pages, p.Ns}); err != nil {
+			return fmt.Sprintf("page-ladder[%d]", i), err
+		}
+	}
+	return "", nil
+}
+
+func (s speed) check() error {
+	if !(s.Latency > 0) || !(s.Read >= 0) || !(s.Copy >= 0) || math.IsInf(s.Latency+s.Read+s.Copy, 1) {
+		return fmt.Errorf("a latency of %v ns, read %v and copy %v GB/s (want a positive latency, and no bandwidth below 0)", s.Latency, s.Read, s.Copy)
+	}
+	return nil
+}
+
+// follows checks a point of a ladder, and returns it.
+func follows(last, p Point) (Point, error) {
+	if p.Size <= last.Size || !(p.Ns > 0) || math.IsInf(p.Ns, 1) {
+		return p, fmt.Errorf("%d after %d, of %v ns (want sizes that ascend and positive times)", p.Size, last.Size, p.Ns)
+	}
+	return p, nil
+}
+
+// Format writes the machine as Parse reads it.
+func (m Machine) Format() ([]byte, error) {
+	s := section{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Memory: m.Memory.section()}
+	for _, l := range m.Levels {
+		of := l.Speed.section()
+		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy})
+	}
+	for _, t := range m.TLB {
+		s.TLB = append(s.TLB, reach(t))
+	}
+	for _, p := range m.Ladder {
+		s.Ladder = append(s.Ladder, rung{machines.Size(p.Size), p.Ns})
+	}
+	for _, p := range m.PageLadder {
+		s.PageLadder = append(s.PageLadder, pages{p.Size, p.Ns})
+	}
+	return machines.Format(machines.Machine{
+		Name:        "measured",
+		Description: fmt.Sprintf("%s, measured on %s", orUnknown(m.CPU), s.Date.Format(time.DateOnly)),
+		Sources:     []string{"capacities: bench machine --measure; ways and lines: sysfs or cpuid"},
+		Config:      m.Simulated,
+	}, &s)
+}
+
+func orUnknown(cpu string) string {
+	if cpu == "" {
+		return "unknown CPU"
+	}
+	return cpu
+}

@@ -1,0 +1,155 @@
+package probe
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+// example is a machine with every field.
+func example() Machine {
+	return Machine{
+		Simulated: simcache.Config{
+			I1: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+			Levels: []simcache.Level{
+				{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+				{Name: "L2", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 32, Line: 64}}},
+			TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize}},
+		},
+		Date: time.Date(2026, 11, 21, 10, 20, 30, 0, time.UTC), CPU: "Some CPU @ 3 GHz: fast", Pages: "thp",
+		Levels: []Level{
+			{"L1D", 32 << 10, 33000, Speed{1.25, 254e9, 184.5e9}},
+			{"L2", 0, 2 << 20, Speed{4.5, 110e9, 0}}},
+		Memory:     Speed{99.5, 11.5e9, 11e9},
+		TLB:        []Reach{{64, 2.25}},
+		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
+		PageLadder: []Point{{8, 1.25}, {128, 3.5}},
+	}
+}
+
+func TestFormat(t *testing.T) {
+	want := example()
+	text, err := want.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse("f", text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	// It is a description like others.
+	d, err := machines.Parse("f", text)
+	if err != nil || !cmp.Equal(d.Config, want.Simulated) || d.Name != "measured" ||
+		d.Description != "Some CPU @ 3 GHz: fast, measured on 2026-11-21" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	for _, line := range []string{"  page-ladder:\n", "    - {size: 6KiB, ns: 1.5}\n", "    - {pages: 128, ns: 3.5}\n", "      latency-ns: 4.5\n"} {
+		if !strings.Contains(string(text), line) {
+			t.Errorf("no %q in\n%s", line, text)
+		}
+	}
+}
+
+// TestFormatAny: whatever is measured is read as it was written.
+func TestFormatAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		positive := rapid.Float64Range(1e-3, 1e6)
+		speed := func(label string, least float64) Speed {
+			return Speed{least + positive.Draw(t, label), giga * positive.Draw(t, "read"), giga * positive.Draw(t, "copy")}
+		}
+		m := Machine{Simulated: example().Simulated, Date: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "date"), 0).UTC(),
+			CPU: rapid.StringMatching(`[ -~]*`).Draw(t, "cpu"), Pages: "4k", Memory: speed("memory", 0)}
+		m.CPU = strings.Join(strings.Fields(m.CPU), " ")
+		size, ns := 0, 0.0
+		for range rapid.IntRange(1, 5).Draw(t, "levels") {
+			size += rapid.IntRange(1, 1<<30).Draw(t, "size")
+			l := Level{Name: rapid.StringMatching(`L[1-9]D?`).Draw(t, "name"), Capacity: size, Speed: speed("latency", ns)}
+			ns = l.Latency
+			m.Levels = append(m.Levels, l)
+			m.Ladder = append(m.Ladder, Point{size, positive.Draw(t, "ns")})
+			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
+			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss")})
+		}
+		text, err := m.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse("f", text)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if diff := cmp.Diff(m, got, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// TestParseErrors: what is wrong, where, and what would be right.
+func TestParseErrors(t *testing.T) {
+	whole, err := example().Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ old, new, want string }{
+		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
+		{"  memory:", "  memories:", `f:37:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, ladder, page-ladder)`},
+		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
+		{"capacity: 2MiB", "capacity: 1KiB", "f:33:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
+		{"latency-ns: 4.5", "latency-ns: 0.5", "f:33:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
+		{"latency-ns: 99.5", "latency-ns: -1", "f:38:5: a latency of -1 ns, read 11.5 and copy 11 GB/s (want a positive latency"},
+		{"latency-ns: 99.5", "latency-ns: .nan", "f:38:5: a latency of NaN ns"},
+		{"entries: 64\n      miss", "entries: 0\n      miss", "f:42:7: 0 entries and 2.25 ns (want both positive)"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:46:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:50:8: 128 after 8, of 0 ns"},
+	} {
+		text := strings.Replace(string(whole), test.old, test.new, 1)
+		if _, err := Parse("f", []byte(text)); text == string(whole) || (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
+			t.Errorf("%s gives %v\nwant %s", test.new, err, test.want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s", whole)
+	}
+	before, _, _ := strings.Cut(string(whole), "measured:\n")
+	if _, err := Parse("f", []byte(before)); err == nil || err.Error() != "f: "+ErrNotMeasured.Error() {
+		t.Error(err)
+	}
+}
+
+// FuzzParse: what is read is written as it was, what is not gives an error, and
+// nothing panics.
+func FuzzParse(f *testing.F) {
+	text, err := example().Format()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := Parse("f", []byte(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("error %q", err)
+			}
+			return
+		}
+		written, err := m.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse("f", written)
+		m.Date = m.Date.UTC().Truncate(time.Second)
+		if err != nil || !cmp.Equal(m, again, cmpopts.EquateApprox(1e-12, 0), cmpopts.EquateEmpty()) {
+			t.Errorf("%v\n%s", err, cmp.Diff(m, again))
+		}
+	})
+}
