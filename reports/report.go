@@ -4,231 +4,180 @@ package reports
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/history"
 )
+
+// Options say how a report is made. The zero value is a light one without a
+// history.
+type Options struct {
+	Theme   Theme
+	History []history.Entry // by time, as a store of history has them
+}
+
+// A Report is what is to be seen of some results.
+type Report struct {
+	Charts   []Chart // those that there are data for, in the order in which they are to be shown
+	Absent   []Absent
+	Warnings []string // of the runs, as their files have them
+	Commands []string // that made the results, as their files have them
+	Machine  string   // what was measured on, and what was simulated: a line or two of words
+	Config   map[string]string
+	Rows     []results.Row // each benchmark, from the last file that has it
+}
 
 // A Chart is one picture and what it shows.
 type Chart struct {
-	File     string // name of the picture in the report's folder
-	Title    string
+	Name     string // of its files, without .png and .svg
+	Title    string // what is seen
 	Sentence string // what was found, in words
-	PNG      []byte
+	Alt      string // what the picture shows, for who does not see it
+	PNG, SVG []byte
 }
 
-// data is what charts are made from.
-type data struct {
-	rows      []results.Row
-	cpuCaches cacheMarks // of the machine that the times are from
-	simulated cacheMarks
+// Absent is a chart that there are no data for.
+type Absent struct {
+	Name    string // as that of a Chart
+	Title   string
+	Command string // that makes the data
 }
 
 // ErrNothing tells that none of the charts has data.
-var ErrNothing = errors.New("no chart can be made: want sums by row and column, or copies, as `bench run` writes them")
+var ErrNothing = errors.New("no chart can be made: want results as `bench run` writes them")
 
-// Write makes the charts that the results have data for and a summary.md that
-// shows them, and puts all into dir. Nothing is written before everything is
-// made, and every file whole or not at all. It refuses results that do not
-// compare, and returns ErrNothing where no chart can be made.
-func Write(dir string, set *results.Set) ([]Chart, error) {
+// Make makes the charts that the results have data for. Where several files
+// have a benchmark, charts show it as the last one has it, and one chart
+// compares it with the first. It refuses results that do not compare, and
+// returns ErrNothing where no chart can be made.
+func Make(set *results.Set, o Options) (Report, error) {
+	d, err := newData(set, o)
+	if err != nil {
+		return Report{}, err
+	}
+	figures := make([]*figure, len(makers))
+	charts := make([]Chart, len(makers))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range makers {
+		group.Go(func() (err error) {
+			figures[i], err = m.draw(d)
+			if err == nil && figures[i] != nil {
+				charts[i], err = figures[i].render(d)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Report{}, err
+	}
+	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.config), Config: d.config, Rows: d.rows}
+	for i, m := range makers {
+		if figures[i] == nil {
+			r.Absent = append(r.Absent, Absent{m.name, m.title, m.command})
+			continue
+		}
+		charts[i].Name = m.name
+		r.Charts = append(r.Charts, charts[i])
+	}
+	if len(r.Charts) == 0 {
+		return Report{}, ErrNothing
+	}
+	return r, nil
+}
+
+// A maker makes one chart, nil where there are no data for it.
+type maker struct {
+	name, title string
+	draw        func(*data) (*figure, error)
+	command     string // that makes its data
+}
+
+// makers are all charts, in the order in which they are shown.
+var makers = []maker{
+	{"traverse-time", "row against column by size", traverseTime, "bench run --filter .name:Traverse"},
+	{"miss-rates", "miss rates by size", missRates, "bench run --filter .name:Traverse"},
+	{"copy-bandwidth", "copy bandwidth by layout", copyBandwidth, "bench run --filter .name:Copy"},
+}
+
+// Write puts the charts and a summary.md that shows them into a folder, every
+// file whole or not at all, and returns their paths.
+func (r Report) Write(dir string) (paths []string, err error) {
+	put := func(name string, content []byte) error {
+		paths = append(paths, filepath.Join(dir, name))
+		return results.WriteFile(paths[len(paths)-1], content)
+	}
+	for _, c := range r.Charts {
+		if err := errors.Join(put(c.Name+".png", c.PNG), put(c.Name+".svg", c.SVG)); err != nil {
+			return nil, err
+		}
+	}
+	return paths, put("summary.md", []byte(r.summary()))
+}
+
+// data is what charts are made from. They read it only: they are made at the
+// same time.
+type data struct {
+	look      style
+	set       *results.Set
+	config    map[string]string
+	rows      []results.Row // each benchmark, from the last file that has it
+	files     []file
+	cpuCaches caches // of the machine that the times are from
+	simulated caches
+	history   []history.Entry
+}
+
+// A file is what one file of results holds.
+type file struct {
+	name string
+	rows []results.Row
+}
+
+func newData(set *results.Set, o Options) (*data, error) {
+	look, err := o.Theme.style()
+	if err != nil {
+		return nil, err
+	}
 	config, err := set.Config()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := set.Rows()
-	if err != nil {
-		return nil, err
-	}
-	d := data{rows: rows, cpuCaches: parseCaches(config["caches"]),
+	d := &data{look: look, set: set, config: config, history: o.History,
+		cpuCaches: parseCaches(config["caches"]),
 		simulated: parseCaches("D1=" + config["sim-d1"] + " LL=" + config["sim-ll"])}
-	var charts []Chart
-	var absent []string
-	for _, c := range []struct {
-		draw    func(data) (*Chart, error)
-		command string // that measures what it needs
-	}{
-		{traverseTime, "bench run --filter .name:Traverse"},
-		{missRates, "bench run --filter .name:Traverse"},
-		{copyBandwidth, "bench run --filter .name:Copy"},
-	} {
-		chart, err := c.draw(d)
+	at := map[string]int{} // in d.rows, by name
+	for _, part := range set.Files() {
+		rows, err := part.Set.Rows()
 		if err != nil {
 			return nil, err
 		}
-		if chart == nil {
-			absent = append(absent, c.command)
-			continue
-		}
-		charts = append(charts, *chart)
-	}
-	if len(charts) == 0 {
-		return nil, ErrNothing
-	}
-	for _, c := range charts {
-		if err := results.WriteFile(filepath.Join(dir, c.File), c.PNG); err != nil {
-			return nil, err
-		}
-	}
-	return charts, results.WriteFile(filepath.Join(dir, "summary.md"), []byte(summary(charts, absent, config, rows)))
-}
-
-// parseCaches reads "L1d=32768,8,64 L3=33554432,16,64"; what is malformed is
-// left out, since it only marks a chart.
-func parseCaches(text string) cacheMarks {
-	var marks cacheMarks
-	for field := range strings.FieldsSeq(text) {
-		name, geometry, _ := strings.Cut(field, "=")
-		size, _, _ := strings.Cut(geometry, ",")
-		if n, err := strconv.Atoi(size); err == nil && n > 0 && name != "L1i" {
-			marks = append(marks, cache{name, n})
-		}
-	}
-	return marks
-}
-
-// summary is the page.
-func summary(charts []Chart, absent []string, config map[string]string, rows []results.Row) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# What the layouts cost\n\n")
-	fmt.Fprintf(&b, "%s, %s/%s, %s. Caches: %s. Simulated: D1 %s, LL %s (size,ways,line in bytes).\n",
-		orUnknown(config["cpu"]), orUnknown(config["goos"]), orUnknown(config["goarch"]), orUnknown(config["goversion"]),
-		orUnknown(config["caches"]), orUnknown(config["sim-d1"]), orUnknown(config["sim-ll"]))
-	for _, c := range charts {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s)\n", c.Title, cell(c.Sentence), c.Title, c.File)
-	}
-	for i, command := range absent {
-		if i == 0 || command != absent[i-1] {
-			fmt.Fprintf(&b, "\nLeft out for want of data: `%s` measures them.\n", command)
-		}
-	}
-	fmt.Fprintf(&b, "\n## All results\n\nMedians with the half width of their 95%% confidence interval; miss rates are simulated, exact, and of one pass in the steady state.\n\n")
-	fmt.Fprintf(&b, "| benchmark | samples | ns/elem | ± | GiB/s | D1 miss %% | LL miss %% |\n|:--|--:|--:|--:|--:|--:|--:|\n")
-	for _, r := range rows {
-		s := r.Stats[timeUnit]
-		fmt.Fprintf(&b, "| %s | %d | %.3g | %s | %.3g | %s | %s |\n", cell(r.Name), s.N, s.Center*1e9, cell(s.PctRangeString()),
-			r.Stats[bandwidthUnit].Center/(1<<30), percent(missRate(r, d1Unit)), percent(missRate(r, llUnit)))
-	}
-	return b.String()
-}
-
-// cell escapes what would end a table's cell or begin markup: names may come
-// from a stranger's file.
-func cell(text string) string {
-	return strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[", "`", "\\`", "*", "\\*", "_", "\\_").Replace(text)
-}
-
-// percent writes a rate to at most two decimals, nothing if there is none.
-func percent(q point, ok bool) string {
-	if !ok {
-		return ""
-	}
-	return strconv.FormatFloat(math.Round(q.y*100)/100, 'f', -1, 64)
-}
-
-func orUnknown(text string) string {
-	if text == "" {
-		return "unknown"
-	}
-	return cell(text)
-}
-
-// pair finds the row and the column traversal of the matrix that says most:
-// 4000x4000 as in the articles, else the largest.
-func pair(found []matrix) (row, col matrix, ok bool) {
-	best := -1
-	for _, m := range found {
-		if m.row.Key("pad") != "" || m.order != "row" {
-			continue
-		}
-		for _, c := range found {
-			if c.order != "col" || c.row.Key("pad") != "" || c.n != m.n || c.bytes != m.bytes {
+		d.files = append(d.files, file{part.Name, rows})
+		for _, r := range rows {
+			if i, ok := at[r.Name]; ok {
+				d.rows[i] = r
 				continue
 			}
-			rank := m.n
-			if m.n == 4000 {
-				rank = 1 << 62
-			}
-			if rank > best {
-				row, col, best, ok = m, c, rank, true
-			}
+			at[r.Name] = len(d.rows)
+			d.rows = append(d.rows, r)
 		}
 	}
-	return row, col, ok
+	return d, nil
 }
 
-func timeSentence(found []matrix) string {
-	row, col, ok := pair(found)
-	if !ok {
-		return "Only one order was measured, so there is nothing to compare."
-	}
-	a, b := row.row.Stats[timeUnit], col.row.Stats[timeUnit]
-	return fmt.Sprintf("Summing a %dx%d %s matrix by columns takes %.1f times as long as by rows (%s against %s, medians of %d samples).",
-		row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, results.Scale(b.Center, timeUnit), results.Scale(a.Center, timeUnit), a.N)
-}
-
-func missSentence(found []matrix) string {
-	row, col, ok := pair(found)
-	if !ok {
-		return "Only one order was simulated, so there is nothing to compare."
-	}
-	text := fmt.Sprintf("By columns, %s%% of the references to the %dx%d matrix miss in D1 and %s%% in LL; by rows %s%% and %s%%.",
-		percent(missRate(col.row, d1Unit)), row.n, row.n, percent(missRate(col.row, llUnit)),
-		percent(missRate(row.row, d1Unit)), percent(missRate(row.row, llUnit)))
-	for _, m := range found {
-		padded := func(p matrix) bool {
-			return p.order == "col" && p.n == m.n && p.row.Key("pad") != "" && rate(p, llUnit) < rate(m, llUnit)/4
-		}
-		for _, p := range found {
-			if m.order == "col" && m.pow2 && padded(p) {
-				return text + fmt.Sprintf(" Rows a power of two of bytes apart crowd into few sets: %dx%d by columns misses LL on %s%% of references, and on %s%% with rows padded by %s elements.",
-					m.n, m.n, percent(missRate(m.row, llUnit)), percent(missRate(p.row, llUnit)), p.row.Key("pad"))
+// comments are the values of a key in the comments of all files, each once.
+func (d *data) comments(key string) (values []string) {
+	for _, f := range d.files {
+		for _, c := range d.set.Comments[f.name] {
+			if c.Key == key && !slices.Contains(values, c.Value) {
+				values = append(values, c.Value)
 			}
 		}
 	}
-	return text
-}
-
-// rate is a matrix's miss rate in percent, 0 if it has none.
-func rate(m matrix, unit string) float64 {
-	q, _ := missRate(m.row, unit)
-	return q.y
-}
-
-// isTiled tells whether b is a transposed copy in plain order and a the same in
-// tiles.
-func isTiled(a, b results.Row) bool {
-	tile := a.Key("tile")
-	return tile != "" && b.Key("layout") == "transpose" && b.Key("tile") == "" && strings.Replace(a.Name, "/tile="+tile, "", 1) == b.Name
-}
-
-func copySentence(found []results.Row) string {
-	fast, slow := found[0], found[0]
-	for _, r := range found {
-		if r.Stats[bandwidthUnit].Center > fast.Stats[bandwidthUnit].Center {
-			fast = r
-		}
-		if r.Stats[bandwidthUnit].Center < slow.Stats[bandwidthUnit].Center {
-			slow = r
-		}
-	}
-	if len(found) == 1 {
-		return fmt.Sprintf("The copy (%s) moves %s.", copyLabel(fast), results.Scale(fast.Stats[bandwidthUnit].Center, bandwidthUnit))
-	}
-	text := fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.",
-		copyLabel(fast), results.Scale(fast.Stats[bandwidthUnit].Center, bandwidthUnit),
-		copyLabel(slow), results.Scale(slow.Stats[bandwidthUnit].Center, bandwidthUnit))
-	for _, naive := range found {
-		for _, tiled := range found {
-			if isTiled(tiled, naive) {
-				return text + fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as long as in plain order.",
-					tiled.Key("tile"), naive.Key("shape"), tiled.Stats[timeUnit].Center/naive.Stats[timeUnit].Center)
-			}
-		}
-	}
-	return text
+	return values
 }

@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,10 +35,36 @@ func readText(t *testing.T, text string) *results.Set {
 	return read(t, path)
 }
 
+// makeReport makes the report of a text.
+func makeReport(t *testing.T, text string) reports.Report {
+	t.Helper()
+	r, err := reports.Make(readText(t, text), reports.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// chart is the chart of a name.
+func chart(t *testing.T, r reports.Report, name string) reports.Chart {
+	t.Helper()
+	for _, c := range r.Charts {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("there is no chart %s among %d", name, len(r.Charts))
+	return reports.Chart{}
+}
+
 // TestWrite reports a recorded run of the default suite.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "report")
-	charts, err := reports.Write(dir, read(t, filepath.Join("..", "docs", "example", "run.txt")))
+	r, err := reports.Make(read(t, filepath.Join("..", "docs", "example", "run.txt")), reports.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := r.Write(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,27 +72,31 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []struct{ file, sentence string }{
-		{"traverse-time.png", "Summing a 4000x4000 int32 matrix by columns takes "},
-		{"miss-rates.png", "By columns, 100% of the references to the 4000x4000 matrix miss in D1 and 6.25% in LL; by rows 6.25% and 6.25%. " +
+	for _, want := range []struct{ name, sentence string }{
+		{"traverse-time", "Summing a 4000x4000 int32 matrix by columns takes "},
+		{"miss-rates", "By columns, 100% of the references to the 4000x4000 matrix miss in D1 and 6.25% in LL; by rows 6.25% and 6.25%. " +
 			"Rows a power of two of bytes apart crowd into few sets: 4096x4096 by columns misses LL on 100% of references, and on 6.25% with rows padded by 16 elements."},
-		{"copy-bandwidth.png", "In tiles of 32, the transposed copy of 4000x4000 takes 0."},
+		{"copy-bandwidth", "In tiles of 32, the transposed copy of 4000x4000 takes 0."},
 	} {
-		c := charts[i]
-		if c.File != want.file || !strings.Contains(c.Sentence, want.sentence) {
-			t.Errorf("chart %d is %s: %q", i, c.File, c.Sentence)
+		c := chart(t, r, want.name)
+		if !strings.Contains(c.Sentence, want.sentence) {
+			t.Errorf("%s: %q", c.Name, c.Sentence)
 		}
-		if !strings.Contains(string(summary), c.Sentence) || !strings.Contains(string(summary), "]("+c.File+")") {
-			t.Errorf("summary.md does not show %s with its sentence", c.File)
+		if !strings.Contains(string(summary), c.Sentence) || !strings.Contains(string(summary), "]("+c.Name+".png)") {
+			t.Errorf("summary.md does not show %s with its sentence", c.Name)
 		}
-		onDisk, err := os.ReadFile(filepath.Join(dir, c.File))
-		if err != nil || !bytes.Equal(onDisk, c.PNG) {
-			t.Errorf("%s on disk is not the chart: %v", c.File, err)
+	}
+	for _, c := range r.Charts {
+		for ext, content := range map[string][]byte{".png": c.PNG, ".svg": c.SVG} {
+			onDisk, err := os.ReadFile(filepath.Join(dir, c.Name+ext))
+			if err != nil || !bytes.Equal(onDisk, content) || !slices.Contains(paths, filepath.Join(dir, c.Name+ext)) {
+				t.Errorf("%s%s on disk is not the chart: %v", c.Name, ext, err)
+			}
 		}
 		checkPicture(t, c)
 	}
-	if len(charts) != 3 || !strings.Contains(string(summary), "| Copy/layout=columns/shape=4096x4096/dtype=float32/step=8/kernel=scalar | 10 |") {
-		t.Errorf("%d charts; summary:\n%s", len(charts), summary)
+	if len(paths) != 2*len(r.Charts)+1 || !strings.Contains(string(summary), "| Copy/layout=columns/shape=4096x4096/dtype=float32/step=8/kernel=scalar | 10 |") {
+		t.Errorf("written: %v; summary:\n%s", paths, summary)
 	}
 	if strings.Contains(string(summary), "NaN") || strings.Contains(string(summary), "Inf") {
 		t.Errorf("summary.md shows what is no number:\n%s", summary)
@@ -78,11 +109,11 @@ func checkPicture(t *testing.T, c reports.Chart) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(c.PNG))
 	if err != nil {
-		t.Fatalf("%s: %v", c.File, err)
+		t.Fatalf("%s: %v", c.Name, err)
 	}
 	b := img.Bounds()
 	if b.Dx() != 7*144 || b.Dy() < 200 {
-		t.Errorf("%s is %dx%d pixels", c.File, b.Dx(), b.Dy())
+		t.Errorf("%s is %dx%d pixels", c.Name, b.Dx(), b.Dy())
 	}
 	gray := image.NewGray(b)
 	draw.Draw(gray, b, img, b.Min, draw.Src)
@@ -95,12 +126,12 @@ func checkPicture(t *testing.T, c reports.Chart) {
 			}
 			ink++
 			if !image.Pt(x, y).In(inner) {
-				t.Fatalf("%s: ink at %d,%d, the edge of %v", c.File, x, y, b)
+				t.Fatalf("%s: ink at %d,%d, the edge of %v", c.Name, x, y, b)
 			}
 		}
 	}
 	if ink < 10000 {
-		t.Errorf("%s has %d pixels of ink", c.File, ink)
+		t.Errorf("%s has %d pixels of ink", c.Name, ink)
 	}
 }
 
@@ -123,12 +154,11 @@ func TestOddResults(t *testing.T) {
 		"more misses than references": "Benchmark" + traverse + " 1 5 ns/elem 1 D-refs/op 2 D1-misses/op NaN LL-misses/op\n",
 		"large matrix":                line("Traverse/op=sum/order=col/shape=1048576x1048576/dtype=float64", 1, 1e9),
 	} {
-		dir := t.TempDir()
-		charts, err := reports.Write(dir, readText(t, text))
+		r, err := reports.Make(readText(t, text), reports.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, c := range charts {
+		for _, c := range r.Charts {
 			checkPicture(t, c)
 		}
 	}
@@ -141,20 +171,15 @@ func TestNothingToDraw(t *testing.T) {
 		"broken names":      line("Traverse/op=sum/order=row/shape=axa/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=4x4/dtype=x", 1, 1e9),
 		"not finite":        "BenchmarkTraverse/op=sum/order=row/shape=64x64/dtype=int32 1 NaN ns/elem\nBenchmarkCopy/layout=contiguous 1 +Inf B/s\n",
 	} {
-		dir := filepath.Join(t.TempDir(), "report")
-		if _, err := reports.Write(dir, readText(t, text)); !errors.Is(err, reports.ErrNothing) {
+		if _, err := reports.Make(readText(t, text), reports.Options{}); !errors.Is(err, reports.ErrNothing) {
 			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: the folder was made: %v", name, err)
 		}
 	}
 }
 
 func TestNamesAreEscaped(t *testing.T) {
 	dir := t.TempDir()
-	_, err := reports.Write(dir, readText(t, "cpu: <img src=x>|`\n"+line("Copy/layout=<script>|[a](b)", 1, 1e9)))
-	if err != nil {
+	if _, err := makeReport(t, "cpu: <img src=x>|`\n"+line("Copy/layout=<script>|[a](b)", 1, 1e9)).Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	summary, err := os.ReadFile(filepath.Join(dir, "summary.md"))
@@ -170,7 +195,7 @@ func TestNamesAreEscaped(t *testing.T) {
 
 func TestResultsThatDoNotCompare(t *testing.T) {
 	text := "cpu: one\n" + line("Copy/layout=contiguous", 1, 1e9) + "cpu: two\n" + line("Copy/layout=contiguous", 1, 1e9)
-	if _, err := reports.Write(t.TempDir(), readText(t, text)); err == nil || !strings.Contains(err.Error(), "differ in cpu") {
+	if _, err := reports.Make(readText(t, text), reports.Options{}); err == nil || !strings.Contains(err.Error(), "differ in cpu") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -113,6 +113,30 @@ func sameConfig(a, b benchfmt.Config) bool {
 	return a.Key == b.Key && a.File == b.File && bytes.Equal(a.Value, b.Value)
 }
 
+// A Part is what one file has of a Set.
+type Part struct {
+	Name string // of the file
+	*Set
+}
+
+// Files takes a Set apart by file, in the order of their first results. A file
+// that was read twice is one.
+func (s *Set) Files() []Part {
+	var parts []Part
+	at := map[string]int{}
+	for _, r := range s.Results {
+		name, _ := r.Pos()
+		i, ok := at[name]
+		if !ok {
+			i = len(parts)
+			at[name] = i
+			parts = append(parts, Part{name, &Set{Units: s.Units, Comments: map[string][]Pair{name: s.Comments[name]}}})
+		}
+		parts[i].Results = append(parts[i].Results, r)
+	}
+	return parts
+}
+
 // Finite refuses values that are NaN or infinite, which compare with nothing.
 func (s *Set) Finite() error {
 	for _, r := range s.Results {

@@ -85,19 +85,19 @@ func parseTime(text string) (time.Time, error) {
 	return at, nil
 }
 
-// entries reads the history and says on stderr what is damaged. None at all is
-// an error.
-func entries(cmd *cobra.Command, dir string) (*history.Store, []history.Entry, error) {
+// entries reads the history in a folder that a flag names and says on stderr
+// what is damaged. None at all is an error.
+func entries(cmd *cobra.Command, flag, dir string) (*history.Store, []history.Entry, error) {
 	store := history.Open(dir)
 	list, damaged, err := store.Entries()
 	if err != nil {
-		return nil, nil, fmt.Errorf("--dir: %w", err)
+		return nil, nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	for _, d := range damaged {
 		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", results.Printable(d.Error()))
 	}
 	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("--dir %s: no entry of a history there (bench history add puts one)", dir)
+		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add puts one)", flag, dir)
 	}
 	return store, list, nil
 }
@@ -110,7 +110,7 @@ func newHistoryList(dir *string) *cobra.Command {
 		Example: "  bench history list\n  bench history list --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, list, err := entries(cmd, *dir)
+			_, list, err := entries(cmd, "dir", *dir)
 			if err != nil {
 				return err
 			}
@@ -142,7 +142,7 @@ machine, or, for simulated units, for each geometry.`,
 		Example: "  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32/kernel=scalar",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, list, err := entries(cmd, *dir)
+			_, list, err := entries(cmd, "dir", *dir)
 			if err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ A change needs three results on either side to be seen in times.`,
 			if !(f.alpha > 0 && f.alpha < 1) {
 				return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
 			}
-			_, list, err := entries(cmd, *dir)
+			_, list, err := entries(cmd, "dir", *dir)
 			if err != nil {
 				return err
 			}
@@ -281,7 +281,7 @@ configuration, so that benchstat -col commit sets them side by side.`,
   bench history export --format csv > history.csv`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, list, err := entries(cmd, *dir)
+			store, list, err := entries(cmd, "dir", *dir)
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -15,38 +16,61 @@ import (
 const noiseLimit = 0.05
 
 func newReport() *cobra.Command {
-	var dir string
+	var dir, from string
+	theme := oneOf("theme", reports.Light, reports.Dark)
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Draw charts of results and say in words what was found",
-		Long: `report reads results of bench run (several files of one machine and geometry
-are pooled), draws charts as PNG and a summary.md that shows them, and prints
-what was found, a sentence for each chart.`,
+		Long: `report reads results of bench run, draws charts as PNG and SVG and a summary.md
+that shows them, and prints what was found, a sentence for each chart, and which
+command makes the data of a chart that is left out for want of them.
+
+Several files must be of one machine and geometry. What several have is drawn
+as the last has it, and compared with the first: name the old one first.`,
 		Example: `  bench report out/run.txt
-  bench report out/run1.txt out/run2.txt -o out/both`,
+  bench report old.txt new.txt -o out/both --theme dark
+  bench report out/run.txt --history history`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			set, err := results.Read(paths...)
 			if err != nil {
 				return err
 			}
-			charts, err := reports.Write(dir, set)
+			options := reports.Options{Theme: theme.value}
+			if from != "" {
+				if _, options.History, err = entries(cmd, "history", from); err != nil {
+					return err
+				}
+			}
+			report, err := reports.Make(set, options)
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			for _, c := range charts {
-				fmt.Fprintf(out, "%s\n", c.Sentence)
+			written, err := report.Write(dir)
+			if err != nil {
+				return err
 			}
-			for _, c := range charts {
-				fmt.Fprintf(out, "%s\n", filepath.Join(dir, c.File))
-			}
-			fmt.Fprintf(out, "%s\n", filepath.Join(dir, "summary.md"))
+			printReport(cmd.OutOrStdout(), report, written)
 			return warnOfNoise(cmd, set)
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "folder for the charts and summary.md")
+	cmd.Flags().Var(&theme, "theme", "light or dark")
+	cmd.Flags().StringVar(&from, "history", "", "`folder` of a history (bench history add) to draw the trend of")
 	return cmd
+}
+
+// printReport prints what was found, what is missing, and what was written.
+func printReport(out io.Writer, report reports.Report, paths []string) {
+	for _, c := range report.Charts {
+		fmt.Fprintf(out, "%s\n", results.Printable(c.Sentence))
+	}
+	for _, a := range report.Absent {
+		fmt.Fprintf(out, "left out for want of data: %s (%s)\n", a.Title, a.Command)
+	}
+	for _, path := range paths {
+		fmt.Fprintf(out, "%s\n", path)
+	}
 }
 
 // warnOfNoise says on stderr which times scatter, and what to do.

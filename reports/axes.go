@@ -1,0 +1,104 @@
+package reports
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// An axis of ours has at most about this many labels, so that none overlap.
+const maxLabels = 8
+
+// addGrid draws faint lines at the ticks; without horizontal ones for bars.
+func (s *style) addGrid(p *plot.Plot, horizontal bool) {
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = s.grid, s.grid
+	grid.Vertical.Width = 0.5
+	if grid.Horizontal.Width = 0.5; !horizontal {
+		grid.Horizontal.Color = nil
+	}
+	p.Add(grid)
+}
+
+// byteAxis makes an axis logarithmic, with ticks at powers of two from low to
+// high bytes, both above 0.
+func byteAxis(a *plot.Axis, low, high float64) {
+	a.Min, a.Max = low/math.Sqrt2, high*math.Sqrt2
+	a.Scale = plot.LogScale{}
+	a.Tick.Marker = powersOfTwo(a.Min, a.Max, results.Bytes)
+}
+
+// powersOfTwo are ticks at the powers of two in a range, every so manieth with a
+// label.
+func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
+	first, last := int(math.Ceil(math.Log2(low))), int(math.Floor(math.Log2(high)))
+	every := 1
+	for (last-first)/every >= maxLabels {
+		every *= 2
+	}
+	var ticks plot.ConstantTicks
+	for power := first; power <= last; power++ {
+		tick := plot.Tick{Value: math.Pow(2, float64(power))}
+		if power%every == 0 && power >= 0 && power < 63 {
+			tick.Label = label(1 << power)
+		}
+		ticks = append(ticks, tick)
+	}
+	return ticks
+}
+
+// logAxis makes an axis logarithmic, from low to high, both above 0, with labels
+// at 1, 2 and 5 where there is room for them, and at powers of ten else.
+func logAxis(a *plot.Axis, low, high float64) {
+	a.Min, a.Max = low, high
+	a.Scale = plot.LogScale{}
+	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
+	every := 1
+	for int(last-first)/every > maxLabels {
+		every++
+	}
+	fine := math.Log10(high/low) < 2.7
+	var ticks plot.ConstantTicks
+	for decade := first; decade <= last; decade++ {
+		for digit := 1; digit <= 9; digit++ {
+			if every > 1 && digit > 1 {
+				break
+			}
+			tick := plot.Tick{Value: float64(digit) * math.Pow(10, decade)}
+			if digit == 1 && int(decade)%every == 0 || fine && (digit == 2 || digit == 5) {
+				tick.Label = strconv.FormatFloat(tick.Value, 'g', 3, 64)
+			}
+			ticks = append(ticks, tick)
+		}
+	}
+	a.Tick.Marker = ticks
+}
+
+// zeroAxis makes an axis linear from 0 to high, with at most six labelled ticks
+// that are 1, 2 or 5 times a power of ten apart.
+func zeroAxis(a *plot.Axis, high float64) {
+	a.Min, a.Max = 0, high
+	step := math.Pow(10, math.Floor(math.Log10(high)))
+	for _, part := range []float64{0.1, 0.2, 0.5, 1} {
+		if high/(step*part) < 6 {
+			step *= part
+			break
+		}
+	}
+	var ticks plot.ConstantTicks
+	for i := 0; float64(i)*step <= high; i++ {
+		ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: strconv.FormatFloat(float64(i)*step, 'g', 4, 64)})
+	}
+	a.Tick.Marker = ticks
+}
+
+// percentAxis makes an axis linear from 0 to 100, with room for lines at both
+// ends, and for labels above.
+func percentAxis(a *plot.Axis) {
+	a.Min, a.Max = -4, 116
+	a.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
+}

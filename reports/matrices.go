@@ -1,0 +1,267 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// The units that charts read, as benchunit tidies them.
+const (
+	timeUnit      = "sec/elem"
+	passUnit      = "sec/op"
+	bandwidthUnit = "B/s"
+	refsUnit      = "D-refs/op"
+	d1Unit        = "D1-misses/op"
+	llUnit        = "LL-misses/op"
+	tlbUnit       = "TLB-misses/op"
+)
+
+// A matrix is the sum over a square matrix, from its benchmark's name.
+type matrix struct {
+	row   results.Row
+	order string // row or col; "" as it lies, in vectors
+	n     int
+	bytes int  // of its elements
+	pow2  bool // the rows lie a power of two of bytes apart
+}
+
+// matrices picks the sums over square matrices by row and by column, by the
+// plain loop, and those in vectors.
+func matrices(rows []results.Row) []matrix {
+	var found []matrix
+	for _, r := range rows {
+		m := matrix{row: r, order: r.Key("order")}
+		n, ok := square(r.Key("shape"))
+		elem := elementSize(r.Key("dtype"))
+		plain := r.Family() == "Traverse" && vectorKernel(r) == "" && (m.order == "row" || m.order == "col")
+		vector := r.Family() == "Stream" && vectorKernel(r) != "" && m.order == ""
+		if !(plain || vector) || r.Key("op") != "sum" || r.Key("view") != "" || r.Key("tile") != "" || !ok || elem == 0 {
+			continue
+		}
+		pad, _ := strconv.Atoi(r.Key("pad"))
+		pitch := (n + pad) * elem
+		m.n, m.bytes, m.pow2 = n, n*n*elem, pitch&(pitch-1) == 0
+		found = append(found, m)
+	}
+	return found
+}
+
+// square reads a shape such as 64x64, of at most 2^28 rows.
+func square(shape string) (n int, ok bool) {
+	high, wide, ok := strings.Cut(shape, "x")
+	n, err := strconv.Atoi(high)
+	return n, ok && high == wide && err == nil && n > 0 && n <= 1<<28
+}
+
+// vectorKernel is the kernel of a result, but "" for the plain loop, which is
+// also that of results from before names had a kernel.
+func vectorKernel(r results.Row) string {
+	if k := r.Key("kernel"); k != "scalar" {
+		return k
+	}
+	return ""
+}
+
+// elementSize is the bytes of a dtype by the bits in its name, 0 if it has none.
+func elementSize(dtype string) int {
+	bits, _ := strconv.Atoi(strings.TrimLeft(dtype, "abcdefghijklmnopqrstuvwxyz"))
+	if bits < 0 || bits > 1024 {
+		return 0
+	}
+	return bits / 8
+}
+
+// bySize makes the series that size charts have. Power-of-two rows fall into
+// few cache sets, so columns of them are a series of their own.
+func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []series {
+	all := []series{
+		{name: "row", hue: d.look.hues[0]},
+		{name: "column", hue: d.look.hues[1]},
+		{name: "column, stride 2^k", hue: d.look.hues[2]},
+		{name: "row, vectors", hue: d.look.hues[3]},
+	}
+	for _, m := range found {
+		q, ok := value(m.row)
+		if !ok {
+			continue
+		}
+		q.x = float64(m.bytes)
+		s := &all[0]
+		switch {
+		case m.order == "row" && m.row.Key("pad") != "": // as rows without padding
+			continue
+		case m.order == "":
+			s = &all[3]
+			s.name = "row, " + results.Printable(vectorKernel(m.row))
+		case m.order == "col" && m.pow2:
+			s = &all[2]
+		case m.order == "col":
+			s = &all[1]
+		}
+		s.points = append(s.points, q)
+	}
+	return all
+}
+
+// sizeRange is the least and the largest matrix, in bytes.
+func sizeRange(found []matrix) (low, high float64) {
+	low, high = math.Inf(1), 0
+	for _, m := range found {
+		low, high = min(low, float64(m.bytes)), max(high, float64(m.bytes))
+	}
+	return low, high
+}
+
+// traverseTime draws time per element by matrix size.
+func traverseTime(d *data) (*figure, error) {
+	found := matrices(d.rows)
+	all := d.bySize(found, func(r results.Row) (point, bool) {
+		s, ok := r.Stats[timeUnit]
+		return interval(s, 1e9), ok && drawable(s)
+	})
+	low, high, ok := span(all)
+	if !ok {
+		return nil, nil
+	}
+	p := d.look.newPlot("size of the matrix", "ns per element")
+	least, largest := sizeRange(found)
+	byteAxis(&p.X, least, largest)
+	logAxis(&p.Y, low/1.5, high*2)
+	d.look.addGrid(p, true)
+	p.Add(d.look.marks(d.cpuCaches))
+	legend := d.look.newLegend()
+	for _, s := range all {
+		if err := d.look.addSeries(p, legend, s); err != nil {
+			return nil, err
+		}
+	}
+	legend.Add("bands: 95% interval")
+	return &figure{title: "Summing a square matrix by rows and by columns: time by size", sentence: timeSentence(found),
+		alt:    "Lines: ns per element against the size of the matrix, by rows, by columns, and in vectors",
+		height: 3.4 * vg.Inch, legend: legend, plots: []*plot.Plot{p}}, nil
+}
+
+// missRates draws the simulated miss rates by matrix size: D1 above LL above
+// the TLB.
+func missRates(d *data) (*figure, error) {
+	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" }) // vectors have other references
+	least, largest := sizeRange(found)
+	f := &figure{title: "Summing a square matrix: simulated miss rates by size", sentence: missSentence(found), legend: d.look.newLegend(),
+		alt: "Lines: share of references that miss in each cache against the size of the matrix, by rows and by columns"}
+	entries := f.legend
+	for _, level := range []struct{ unit, y string }{{d1Unit, "D1 misses, %"}, {llUnit, "LL misses, %"}, {tlbUnit, "TLB misses, %"}} {
+		all := d.bySize(found, func(r results.Row) (point, bool) { return missRate(r, level.unit) })
+		if !slices.ContainsFunc(all, func(s series) bool { return len(s.points) > 0 }) {
+			continue
+		}
+		p := d.look.newPlot("", level.y)
+		byteAxis(&p.X, least, largest)
+		percentAxis(&p.Y)
+		d.look.addGrid(p, true)
+		p.Add(d.look.marks(d.simulated))
+		for _, s := range all {
+			if err := d.look.addSeries(p, entries, s); err != nil {
+				return nil, err
+			}
+		}
+		entries = nil // the same lines again
+		f.plots = append(f.plots, p)
+		f.height += 2.3 * vg.Inch
+	}
+	if len(f.plots) == 0 {
+		return nil, nil
+	}
+	f.legend.Add("of references; exact")
+	f.plots[len(f.plots)-1].X.Label.Text = "size of the matrix"
+	return f, nil
+}
+
+// missRate is the share of references that missed, in percent.
+func missRate(r results.Row, unit string) (point, bool) {
+	misses, ok := r.Stats[unit]
+	refs := r.Stats[refsUnit]
+	if !ok || !drawable(refs) || !(misses.Center >= 0 && misses.Center <= refs.Center) {
+		return point{}, false
+	}
+	return exactly(0, 100*misses.Center/refs.Center), true
+}
+
+// A sizeKey tells matrices of one size apart from others.
+type sizeKey struct{ n, bytes int }
+
+func (m matrix) size() sizeKey { return sizeKey{m.n, m.bytes} }
+
+// byOrder are the matrices walked in an order, padded ones or the others, by
+// size.
+func byOrder(found []matrix, order string, padded bool) map[sizeKey]matrix {
+	of := map[sizeKey]matrix{}
+	for _, m := range found {
+		if m.order == order && (m.row.Key("pad") != "") == padded {
+			of[m.size()] = m
+		}
+	}
+	return of
+}
+
+// pair finds the row and the column traversal of the matrix that says most:
+// 4000x4000 as in the articles, else the largest.
+func pair(found []matrix) (row, col matrix, ok bool) {
+	cols, best := byOrder(found, "col", false), -1
+	for _, m := range found {
+		c, both := cols[m.size()]
+		if m.order != "row" || m.row.Key("pad") != "" || !both {
+			continue
+		}
+		rank := m.n
+		if m.n == 4000 {
+			rank = math.MaxInt
+		}
+		if rank > best {
+			row, col, best, ok = m, c, rank, true
+		}
+	}
+	return row, col, ok
+}
+
+func timeSentence(found []matrix) string {
+	row, col, ok := pair(found)
+	if !ok {
+		return "Only one order was measured, so there is nothing to compare."
+	}
+	a, b := row.row.Stats[timeUnit], col.row.Stats[timeUnit]
+	return fmt.Sprintf("Summing a %dx%d %s matrix by columns takes %.1f times as long as by rows (%s against %s, medians of %d samples).",
+		row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, results.Scale(b.Center, timeUnit), results.Scale(a.Center, timeUnit), a.N)
+}
+
+func missSentence(found []matrix) string {
+	row, col, ok := pair(found)
+	if !ok {
+		return "Only one order was simulated, so there is nothing to compare."
+	}
+	text := fmt.Sprintf("By columns, %s%% of the references to the %dx%d matrix miss in D1 and %s%% in LL; by rows %s%% and %s%%.",
+		percent(missRate(col.row, d1Unit)), row.n, row.n, percent(missRate(col.row, llUnit)),
+		percent(missRate(row.row, d1Unit)), percent(missRate(row.row, llUnit)))
+	padded := byOrder(found, "col", true)
+	for _, m := range found {
+		p, ok := padded[m.size()]
+		if ok && m.order == "col" && m.pow2 && rate(p, llUnit) < rate(m, llUnit)/4 {
+			return text + fmt.Sprintf(" Rows a power of two of bytes apart crowd into few sets: %dx%d by columns misses LL on %s%% of references, and on %s%% with rows padded by %s elements.",
+				m.n, m.n, percent(missRate(m.row, llUnit)), percent(missRate(p.row, llUnit)), p.row.Key("pad"))
+		}
+	}
+	return text
+}
+
+// rate is a matrix's miss rate in percent, 0 if it has none.
+func rate(m matrix, unit string) float64 {
+	q, _ := missRate(m.row, unit)
+	return q.y
+}

@@ -1,0 +1,65 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// summary is the report as Markdown.
+func (r Report) summary() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What the layouts cost\n\n%s\n", cell(r.Machine))
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "\n**Warning:** %s\n", cell(w))
+	}
+	for _, c := range r.Charts {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence), cell(c.Alt), c.Name)
+	}
+	r.absent(&b)
+	r.table(&b)
+	return b.String()
+}
+
+// absent says which charts are left out, by the command that makes their data.
+func (r Report) absent(b *strings.Builder) {
+	var commands []string
+	titles := map[string][]string{}
+	for _, a := range r.Absent {
+		if titles[a.Command] == nil {
+			commands = append(commands, a.Command)
+		}
+		titles[a.Command] = append(titles[a.Command], a.Title)
+	}
+	for i, command := range commands {
+		if i == 0 {
+			fmt.Fprintf(b, "\n## Left out for want of data\n\n")
+		}
+		fmt.Fprintf(b, "- %s: `%s`\n", strings.Join(titles[command], "; "), command)
+	}
+}
+
+func (r Report) table(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## All results\n\nMedians with the half width of their 95%% confidence interval; miss rates are simulated, exact, and of one pass in the steady state.\n\n")
+	fmt.Fprintf(b, "| benchmark | samples | ns/elem | ± | GiB/s | D1 miss %% | LL miss %% |\n|:--|--:|--:|--:|--:|--:|--:|\n")
+	for _, row := range r.Rows {
+		s := row.Stats[timeUnit]
+		fmt.Fprintf(b, "| %s | %d | %.3g | %s | %.3g | %s | %s |\n", cell(row.Name), s.N, s.Center*1e9, cell(s.PctRangeString()),
+			row.Stats[bandwidthUnit].Center/(1<<30), percent(missRate(row, d1Unit)), percent(missRate(row, llUnit)))
+	}
+}
+
+// cell escapes what would end a table's cell or begin markup: names may come
+// from a stranger's file.
+func cell(text string) string {
+	return strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[", "`", "\\`", "*", "\\*", "_", "\\_").Replace(text)
+}
+
+// percent writes a rate to at most two decimals, nothing if there is none.
+func percent(q point, ok bool) string {
+	if !ok {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(q.y*100)/100, 'f', -1, 64)
+}
