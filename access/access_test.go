@@ -353,7 +353,7 @@ func TestSpecRefusals(t *testing.T) {
 // that the Go benchmark format reads as GOMAXPROCS; each has a pattern, and
 // the quick suite is a part of the whole.
 func TestSuite(t *testing.T) {
-	form := regexp.MustCompile(`^(Traverse|Stream|Copy|Broadcast|Pitch)(/[a-z]+=[a-z0-9][a-z0-9-]*)+/kernel=(scalar|builtin|avx2|avx512)$`)
+	form := regexp.MustCompile(`^(Traverse|Stream|Copy|Broadcast|Pitch|Latency|Mountain)(/[a-z]+=[a-z0-9][A-Za-z0-9-]*)+/kernel=(scalar|builtin|avx2|avx512)$`)
 	procs := regexp.MustCompile(`-\d+$`)
 	names := map[string]bool{}
 	for _, c := range Suite(false) {
@@ -382,6 +382,9 @@ func TestSuite(t *testing.T) {
 		"Copy/layout=nhwc-nchw/shape=32x64x56x56/dtype=float32/kernel=scalar",
 		"Copy/layout=contiguous/shape=4096x4096/dtype=float32/kernel=builtin",
 		"Pitch/op=sum/order=col/shape=512x512/dtype=int32/pad=0/kernel=scalar",
+		"Latency/op=chase/size=4KiB/kernel=scalar",
+		"Latency/op=chase/size=64MiB/kernel=scalar",
+		"Mountain/op=sum/size=64KiB/stride=8/dtype=int64/kernel=scalar",
 	} {
 		if !names[want] {
 			t.Errorf("the suite has no %s", want)
@@ -401,8 +404,55 @@ func TestSuite(t *testing.T) {
 	}
 }
 
+// TestSuiteAround: measured capacities add working sets on both sides of them,
+// under names that do not depend on how exactly they were measured.
+func TestSuiteAround(t *testing.T) {
+	names := func(quick bool, capacities ...int) (names []string) {
+		for _, c := range Suite(quick, capacities...) {
+			for _, b := range c {
+				names = append(names, b.Name)
+			}
+		}
+		return names
+	}
+	more := func(capacities ...int) (more []string) {
+		plain := names(true)
+		for _, name := range names(true, capacities...) {
+			if !slices.Contains(plain, name) {
+				more = append(more, name)
+			}
+		}
+		return more
+	}
+	want := []string{
+		"Latency/op=chase/size=6MiB/kernel=scalar",
+		"Latency/op=chase/size=24MiB/kernel=scalar",
+		"Mountain/op=sum/size=6MiB/stride=1/dtype=int64/kernel=scalar",
+		"Mountain/op=sum/size=6MiB/stride=8/dtype=int64/kernel=scalar",
+		"Mountain/op=sum/size=6MiB/stride=64/dtype=int64/kernel=scalar",
+		"Mountain/op=sum/size=24MiB/stride=1/dtype=int64/kernel=scalar",
+		"Mountain/op=sum/size=24MiB/stride=8/dtype=int64/kernel=scalar",
+		"Mountain/op=sum/size=24MiB/stride=64/dtype=int64/kernel=scalar",
+	}
+	for _, c := range []int{11 << 20, 12 << 20, 13<<20 + 12345} {
+		if got := more(c); !slices.Equal(got, want) {
+			t.Errorf("a capacity of %d adds %v", c, got)
+		}
+	}
+	for c, want := range map[int][]int{1: {4 << 10}, 32 << 10: {16 << 10, 64 << 10}, 40 << 10: {24 << 10, 96 << 10},
+		1 << 40: {256 << 20}} {
+		if got := around(nil, []int{c}); !slices.Equal(got, want) {
+			t.Errorf("around %d are %v", c, got)
+		}
+	}
+	if got := names(false, 32<<10, 512<<10); !slices.Equal(got, names(false)) {
+		t.Error("sizes that are there already are added")
+	}
+}
+
 func TestNames(t *testing.T) {
 	for want, s := range map[string]Spec{
+		"Latency/op=chase/shape=64x8/dtype=int64/view=select(1,0)/kernel=scalar":                   {Op: Chase, Shape: []int{64, 8}, DType: layouts.Int64, View: "select(1,0)"},
 		"Traverse/op=sum/order=col/shape=4x5/dtype=int32/kernel=scalar":                            {Shape: []int{4, 5}, DType: layouts.Int32, Order: "col"},
 		"Traverse/op=fill/order=row/shape=4x5/dtype=uint8/view=t()/tile=2/kernel=scalar":           {Op: Fill, Shape: []int{4, 5}, DType: layouts.Uint8, View: " t() ", Tile: []int{2, 2}},
 		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=scalar":                               {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8},

@@ -18,6 +18,9 @@ type arena []byte
 type runner struct {
 	// prepare writes every element of the arena (see initial).
 	prepare func()
+	// restore, where it is not nil, writes again what passes of other patterns
+	// over the same memory may have written over.
+	restore func()
 	// passes walks the nests so many times and returns the sum of all, of a Sum.
 	passes func(n int) float64
 	// reference compares the arena after one prepared pass with the plain
@@ -31,6 +34,9 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 		return runner{}, fmt.Errorf("the arena holds %d B of the pattern's %d", len(mem), p.Memory)
 	}
 	mem = mem[:p.Memory]
+	if p.Spec.Op == Chase {
+		return bindChase(p, mem), nil
+	}
 	switch p.Spec.DType {
 	case layouts.Bool, layouts.Uint8: // a bool is a byte to a walk
 		return bindReal[uint8, int64](p, mem)

@@ -27,15 +27,16 @@ type Op uint8
 
 // The operations.
 const (
-	Sum  Op = iota // read x
-	Fill           // write x
-	Copy           // read x, write y, a fresh contiguous tensor of the view's shape
-	Add            // read x and with, broadcast to a common shape, write y, a fresh contiguous tensor of it
+	Sum   Op = iota // read x
+	Fill            // write x
+	Copy            // read x, write y, a fresh contiguous tensor of the view's shape
+	Add             // read x and with, broadcast to a common shape, write y, a fresh contiguous tensor of it
+	Chase           // read x in a random order, each element telling where the next is
 )
 
-var opNames = []string{"sum", "fill", "copy", "add"}
+var opNames = []string{"sum", "fill", "copy", "add", "chase"}
 
-// String is "sum", "fill", "copy" or "add".
+// String is "sum", "fill", "copy", "add" or "chase".
 func (o Op) String() string { return opNames[o] }
 
 // ParseOp reads what String writes.
@@ -73,7 +74,8 @@ type Spec struct {
 // A Pattern is a Spec lowered to what is touched.
 type Pattern struct {
 	Spec   Spec
-	Nests  []simcache.Nest // walked one after the other in each pass
+	Nests  []simcache.Nest // walked one after the other in each pass; none of a Chase
+	Ring   []uint32        // of a Chase: what is read in a pass, in elements from Origin
 	Elems  int             // elements of the view, or of the common shape
 	Bytes  int             // bytes read plus bytes written in a pass
 	Memory int             // bytes of all tensors, with the gaps between them
@@ -102,6 +104,9 @@ func (s Spec) Pattern() (Pattern, error) {
 	}
 	view := p.operands[0].view
 	p.Elems = view.Numel()
+	if s.Op == Chase {
+		return p, p.ring()
+	}
 	order, err := parseOrder(s.Order, view.Rank())
 	if err != nil {
 		return Pattern{}, err
@@ -422,7 +427,9 @@ func (s Spec) Name() string {
 		order = "row"
 	}
 	var b strings.Builder
-	if s.Op == Add {
+	if s.Op == Chase {
+		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Add {
 		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%s/shape=%s/dtype=%s", layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
 	} else if s.Op == Copy {
 		layout := "contiguous"

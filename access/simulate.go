@@ -32,6 +32,10 @@ func Simulate(ctx context.Context, caches []simcache.Level, tlb []simcache.TLB, 
 			if err != nil {
 				return err
 			}
+			if p.Spec.Op == Chase {
+				done(p.chasePasses(h, len(levels)+1)) // by when it is steady, see Steady
+				return nil
+			}
 			c, err := h.Steady(p.Nests...)
 			done(c)
 			return err

@@ -2,6 +2,8 @@ package access
 
 import (
 	"fmt"
+	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/stridebench/stridebench/access/kernel"
@@ -26,8 +28,12 @@ type Comparison []Benchmark
 // kernel what walks it: scalar is a plain loop in the order that the name says,
 // builtin Go's copy, and the others are sets of package kernel, of which the
 // suite has the best that this CPU runs. A copy by one of these has an order of
-// its own.
-func Suite(quick bool) []Comparison {
+// its own. Size is the working set in bytes, stride the distance from one element
+// read to the next.
+//
+// Where the capacities of the machine's caches were measured, in bytes, Latency
+// and Mountain have half and twice of each as well.
+func Suite(quick bool, capacities ...int) []Comparison {
 	var suite []Comparison
 	for _, n := range []int{64, 128, 256, 512, 1024, 2048, 4000, 4096, 6000} {
 		if !quick || n <= 1024 || n == 4000 {
@@ -45,7 +51,7 @@ func Suite(quick bool) []Comparison {
 			suite = append(suite, transposes(n))
 		}
 	}
-	return append(suite, channels(), broadcasts(quick))
+	return append(suite, channels(), broadcasts(quick), latency(quick, capacities), mountain(quick, capacities))
 }
 
 // named completes a benchmark by the kernel: the last key of its name.
@@ -194,4 +200,81 @@ func broadcasts(quick bool) Comparison {
 		))
 	}
 	return c
+}
+
+// lineBytes is the distance between the elements of a pointer chase, each in a
+// cache line of its own; larger lines than this are rare.
+const lineBytes = 64
+
+// latency follows a chain of addresses, one in each line, in a random order.
+func latency(quick bool, capacities []int) Comparison {
+	sizes := []int{16 << 10, 128 << 10, 1 << 20, 8 << 20}
+	if !quick {
+		sizes = nil
+		for size := 4 << 10; size <= 64<<20; size *= 2 {
+			sizes = append(sizes, size)
+		}
+	}
+	var c Comparison
+	for _, size := range around(sizes, capacities) {
+		c = append(c, named(fmt.Sprintf("Latency/op=chase/size=%s", sizeName(size)), scalar, ChaseSpec(size/lineBytes, lineBytes)))
+	}
+	return c
+}
+
+// ChaseSpec is a chase of so many elements, the one so many bytes (a multiple of
+// 8) behind the other.
+func ChaseSpec(elems, bytes int) Spec {
+	step := bytes / layouts.Int64.Size()
+	return Spec{Op: Chase, Shape: []int{elems * step}, DType: layouts.Int64, View: fmt.Sprintf("slice(0,0,%d,%d)", elems*step, step)}
+}
+
+// mountain sums every stride-th element of working sets of many sizes: the
+// memory mountain (Bryant and O'Hallaron, "Computer Systems: A Programmer's
+// Perspective").
+func mountain(quick bool, capacities []int) Comparison {
+	sizes, strides := []int{16 << 10, 256 << 10, 16 << 20}, []int{1, 8, 64}
+	if !quick {
+		sizes, strides = []int{16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20}, []int{1, 2, 4, 8, 16, 32, 64}
+	}
+	var c Comparison
+	for _, size := range around(sizes, capacities) {
+		for _, stride := range strides {
+			n := size / layouts.Int64.Size()
+			c = append(c, named(
+				fmt.Sprintf("Mountain/op=sum/size=%s/stride=%d/dtype=int64", sizeName(size), stride), scalar,
+				Spec{Op: Sum, Shape: []int{n}, DType: layouts.Int64, View: fmt.Sprintf("slice(0,0,%d,%d)", n, stride)},
+			))
+		}
+	}
+	return c
+}
+
+// around adds to ascending sizes the half and the double of each capacity. They
+// are rounded to a power of two or to the middle between two, so that a
+// capacity that is measured a little differently gives the same names.
+func around(sizes, capacities []int) []int {
+	const most = 256 << 20
+	for _, c := range capacities {
+		for _, size := range []int{c / 2, 2 * c} {
+			power := 1 << max(bits.Len(uint(max(size, 4<<10)))-1, 0)
+			switch {
+			case size >= power+power*3/4:
+				power *= 2
+			case size >= power+power/4:
+				power += power / 2
+			}
+			sizes = append(sizes, min(power, most))
+		}
+	}
+	slices.Sort(sizes)
+	return slices.Compact(sizes)
+}
+
+// sizeName is a number of bytes in a name, as in 64KiB.
+func sizeName(bytes int) string {
+	if bytes%(1<<20) == 0 {
+		return fmt.Sprintf("%dMiB", bytes>>20)
+	}
+	return fmt.Sprintf("%dKiB", bytes>>10)
 }

@@ -85,7 +85,7 @@ func (p *patternFlags) add(flags *pflag.FlagSet) {
 	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.tile = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
-	flags.Var(&p.op, "op", "sum (reads), fill (writes), copy (to a fresh contiguous tensor of the view's shape), or add (--with, broadcast, to a fresh tensor)")
+	flags.Var(&p.op, "op", "sum (reads), fill (writes), copy (to a fresh contiguous tensor of the view's shape), add (--with, broadcast, to a fresh tensor), or chase (with run: reads in a random order, each element of int64 saying where the next is)")
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
 	flags.Var(&p.tile, "tile", "sizes of tiles in which the view is walked, one for each of its dims, such as 32x32")
 }

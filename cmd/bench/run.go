@@ -62,6 +62,8 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --shape 4000x4000 --op add --with 1x4000
   bench run --shape 64x64 --dtype int32 --kernel scalar --kernel avx2
   bench run --filter '.name:Pitch' --pages thp
+  bench run --filter '.name:Latency' --pages thp
+  bench run --shape 4096x8 --dtype int64 --view 'select(1,0)' --op chase
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --caches caches.yaml -o new.txt
   bench run --ab ./bench-old --ab-out old.txt -o new.txt

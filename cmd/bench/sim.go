@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -113,6 +114,9 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("width") && f.width <= 0 {
 		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
+	}
+	if spec.Op == access.Chase {
+		return errors.New("--op chase is no nest of loops, which is what sim takes: run simulates it beside the times")
 	}
 	if err := atLeast("passes", f.passes, 1); err != nil {
 		return err

@@ -1,0 +1,132 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"unsafe"
+
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A chase reads one element after the other, each of which says where the next
+// is, so that no load can begin before the one before it is done: its time is
+// the latency from a load to its use. The order is random, so that nothing can
+// be fetched ahead, and goes round, through every element once. It is no nest of
+// loops: both executors are told the places in their order, Pattern.Ring.
+
+// chaseSeed makes the order of a chase, the same in every run: exact counts hang
+// on it.
+const chaseSeed = 0x535452494445 // "STRIDE"
+
+// ring makes the order of a Chase: a random permutation of the view's elements,
+// closed to a ring, so that every ring is as likely as any other (as from
+// Sattolo's algorithm, "An algorithm to generate a random cyclic permutation",
+// 1986). The offsets are in elements from Origin.
+func (p *Pattern) ring() error {
+	s, view := p.Spec, p.operands[0].view
+	switch {
+	case s.DType != layouts.Int64:
+		return fmt.Errorf("dtype %s: a chase reads addresses, which are of int64", s.DType)
+	case s.Order != "" && s.Order != "row":
+		return fmt.Errorf("order %q: a chase has a random order", s.Order)
+	case s.Tile != nil:
+		return fmt.Errorf("tile %s: a chase has a random order", layouts.FormatShape(s.Tile))
+	case s.Width != 0 && s.Width != s.DType.Size():
+		return fmt.Errorf("width %d: a chase reads one element at a time", s.Width)
+	case s.Kernel != "" && s.Kernel != scalar:
+		return fmt.Errorf("kernel %s: only %s chases", s.Kernel, scalar)
+	case p.Memory/s.DType.Size() > math.MaxUint32:
+		return fmt.Errorf("shape %s: a chase reaches over at most 32 GiB", layouts.FormatShape(s.Shape))
+	case view.Overlaps():
+		return fmt.Errorf("view %q: a chase wants each element once, this view has some at several places", s.View)
+	}
+	p.Ring = make([]uint32, 0, p.Elems)
+	for at := range view.Offsets() {
+		p.Ring = append(p.Ring, uint32(at))
+	}
+	random := rand.NewPCG(chaseSeed, uint64(p.Elems))
+	for i := len(p.Ring) - 1; i > 0; i-- {
+		j, _ := bits.Mul64(random.Uint64(), uint64(i+1)) // 0 to i
+		p.Ring[i], p.Ring[j] = p.Ring[j], p.Ring[i]
+	}
+	p.Bytes = p.Elems * s.DType.Size()
+	return nil
+}
+
+// chasePasses simulates passes of a Chase and returns the counts of the last.
+func (p *Pattern) chasePasses(h *simcache.Hierarchy, passes int) (pass simcache.Counts) {
+	size := p.Spec.DType.Size()
+	for range passes {
+		before := h.Counts()
+		for _, at := range p.Ring {
+			h.Access(simcache.Read, Origin+uint64(at)*uint64(size), size)
+		}
+		pass = h.Counts().Sub(before)
+	}
+	return pass
+}
+
+// bindChase makes the runner of a Chase.
+func bindChase(p Pattern, mem arena) runner {
+	data := unsafe.Slice((*uintptr)(unsafe.Pointer(unsafe.SliceData(mem))), p.Memory/8)
+	link := func() {
+		from := p.Ring[len(p.Ring)-1]
+		for _, to := range p.Ring {
+			data[from] = uintptr(unsafe.Pointer(&data[to]))
+			from = to
+		}
+	}
+	home := unsafe.Pointer(&data[p.Ring[0]])
+	return runner{
+		prepare: func() {
+			for i := range data { // or what is not linked has no memory
+				data[i] = uintptr(initial(i))
+			}
+			link()
+		},
+		restore: link,
+		// passes returns how many ended where they began: all of them.
+		passes: func(n int) (ended float64) {
+			if chase(home, n*len(p.Ring)) == home {
+				ended = float64(n)
+			}
+			return ended
+		},
+		reference: func() (float64, error) { return 1, checkRing(p, data) },
+	}
+}
+
+// chase follows so many links.
+func chase(from unsafe.Pointer, links int) unsafe.Pointer {
+	for range links {
+		from = *(*unsafe.Pointer)(from)
+	}
+	return from
+}
+
+// checkRing goes once around the links, plainly, and compares where they lead
+// with the elements of the view.
+func checkRing(p Pattern, data []uintptr) error {
+	missing := make([]bool, len(data))
+	first := -1
+	for at := range p.operands[0].view.Offsets() {
+		missing[at] = true
+		first = at
+	}
+	base, at := uintptr(unsafe.Pointer(unsafe.SliceData(data))), first
+	for range p.Elems {
+		if !missing[at] {
+			return fmt.Errorf("the chase comes to element %d, which it was at before or which is not of the view", at)
+		}
+		missing[at] = false
+		at = int(data[at]-base) / 8
+	}
+	if at != first {
+		return errors.New("the chase does not end where it began")
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// TestRing: the order is the same for good, since exact counts hang on it, and
+// goes through every element of the view once.
+func TestRing(t *testing.T) {
+	p := pattern(t, ChaseSpec(8, 64))
+	if want := []uint32{40, 8, 32, 0, 24, 16, 56, 48}; !slices.Equal(p.Ring, want) {
+		t.Errorf("the ring of 8 lines is %v, want %v", p.Ring, want)
+	}
+	if p.Elems != 8 || p.Bytes != 64 || p.Memory != 512 || p.Nests != nil {
+		t.Errorf("%+v", p)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := Spec{Op: Chase, DType: layouts.Int64, Shape: rapid.SliceOfN(rapid.IntRange(1, 7), 2, 3).Draw(t, "shape"),
+			View: rapid.SampledFrom([]string{"", "transpose(0,1)", "flip(1)", "select(1,0)", "slice(0,0,9,2)", "unsqueeze(0)"}).Draw(t, "view")}
+		p, err := s.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []uint32
+		for at := range p.operands[0].view.Offsets() {
+			want = append(want, uint32(at))
+		}
+		slices.Sort(want)
+		if got := slices.Sorted(slices.Values(p.Ring)); !slices.Equal(got, want) || p.Elems != len(want) {
+			t.Fatalf("the ring has %v, want %v", got, want)
+		}
+		r, err := newRunner(p, newArena(p.Memory+64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.check(); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.passes(3); got != 3 {
+			t.Fatalf("of 3 passes %v end where they began", got)
+		}
+	})
+}
+
+// TestChaseSeesWrongRings: a check that cannot fail is none.
+func TestChaseSeesWrongRings(t *testing.T) {
+	for what, spoil := range map[string]func(r []uint32){
+		"leaves one out": func(r []uint32) { r[3] = r[4] },
+		"is elsewhere":   func(r []uint32) { r[3]++ },
+	} {
+		p := pattern(t, ChaseSpec(16, 64))
+		spoil(p.Ring)
+		r, err := newRunner(p, newArena(p.Memory))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.check(); err == nil {
+			t.Errorf("a ring that %s passes", what)
+		}
+	}
+}
+
+// TestSimulateChase: in the steady state a random ring under LRU hits always
+// where it fits and misses always where it fills every set to more than its
+// ways, and pages count as lines do.
+func TestSimulateChase(t *testing.T) {
+	caches := simcache.TwoLevels(simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})
+	tlb := []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}
+	var patterns []Pattern
+	for _, s := range []Spec{ChaseSpec(16, 64), ChaseSpec(32, 64), ChaseSpec(128, 64), ChaseSpec(256, 64), ChaseSpec(5, 4096+64),
+		// Two lines in each of 8 sets, but for a third in the first.
+		ChaseSpec(17, 64)} {
+		patterns = append(patterns, pattern(t, s))
+	}
+	counts, err := Simulate(context.Background(), caches, tlb, patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct{ refs, d1, ll, tlb uint64 }{
+		{16, 0, 0, 0}, {32, 32, 0, 0}, {128, 128, 0, 0}, {256, 256, 256, 0}, {5, 0, 0, 5}, {17, 3, 0, 0},
+	} {
+		if c := counts[i]; c.Refs() != want.refs || c.D1Misses() != want.d1 || c.LLMisses() != want.ll || c.TLBMisses != want.tlb || c.Dw != 0 {
+			t.Errorf("%s: %+v, want %+v", patterns[i].Spec.Name(), c, want)
+		}
+	}
+}
+
+// TestMeasureChases: chases of several sizes share their memory, so each has to
+// write its own links before it is timed.
+func TestMeasureChases(t *testing.T) {
+	var patterns []Pattern
+	for _, lines := range []int{1, 2, 64, 640} {
+		patterns = append(patterns, pattern(t, ChaseSpec(lines, 64)))
+	}
+	for sample, err := range Measure(context.Background(), patterns, Options{Count: 3, MinTime: 10 * time.Microsecond}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sample.Elapsed <= 0 {
+			t.Errorf("%+v", sample)
+		}
+	}
+}
+
+func TestChaseRefusals(t *testing.T) {
+	for _, test := range []struct {
+		spec Spec
+		want string
+	}{
+		{Spec{Shape: []int{8}, DType: layouts.Int32}, "dtype int32: a chase reads addresses, which are of int64"},
+		{Spec{Shape: []int{8}, DType: layouts.Int64, Order: "col"}, `order "col": a chase has a random order`},
+		{Spec{Shape: []int{8}, DType: layouts.Int64, Tile: []int{2}}, "tile 2: a chase has a random order"},
+		{Spec{Shape: []int{8}, DType: layouts.Int64, Width: 16}, "width 16: a chase reads one element"},
+		{Spec{Shape: []int{8}, DType: layouts.Int64, Kernel: "avx2"}, "kernel avx2: only scalar chases"},
+		{Spec{Shape: []int{1 << 33}, DType: layouts.Int64}, "shape 8589934592: a chase reaches over at most 32 GiB"},
+		{Spec{Shape: []int{1}, DType: layouts.Int64, View: "expand(4)"}, `view "expand(4)": a chase wants each element once`},
+	} {
+		test.spec.Op = Chase
+		if _, err := test.spec.Pattern(); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%+v gives %v", test.spec, err)
+		}
+	}
+}
