@@ -8,17 +8,24 @@ import (
 )
 
 // TestREADME runs every `$ go tool benchstat` and `$ bench` block of the README
-// and compares what it prints.
+// and of docs/workload.md and compares what it prints.
 func TestREADME(t *testing.T) {
-	text, err := os.ReadFile("README.md")
+	for page, blocks := range map[string]int{"README.md": 4, "docs/workload.md": 1} {
+		if n := runBlocks(t, page); n != blocks {
+			t.Errorf("found %d blocks in %s that can be run, want %d", n, page, blocks)
+		}
+	}
+}
+
+func runBlocks(t *testing.T, page string) (blocks int) {
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := 0
-	for i, block := range strings.Split(string(text), "```\n") {
-		command, want, ok := strings.Cut(block, "\n")
+	for i, block := range strings.Split(string(text), "```") {
+		command, want, _ := strings.Cut(strings.TrimPrefix(block, "\n"), "\n")
 		command, prompt := strings.CutPrefix(command, "$ ")
-		if i%2 == 0 || !ok || !prompt {
+		if i%2 == 0 || !prompt {
 			continue
 		}
 		blocks++
@@ -30,10 +37,8 @@ func TestREADME(t *testing.T) {
 			t.Errorf("%s: %v", command, err)
 		}
 		if string(got) != want {
-			t.Errorf("%s prints\n%s\nREADME.md has\n%s", command, got, want)
+			t.Errorf("%s prints\n%s\n%s has\n%s", command, got, page, want)
 		}
 	}
-	if blocks != 4 {
-		t.Errorf("found %d blocks that can be run", blocks)
-	}
+	return blocks
 }

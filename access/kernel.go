@@ -37,6 +37,9 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	if p.Spec.Op == Chase {
 		return bindChase(p, mem), nil
 	}
+	if err := p.Spec.computable(); err != nil {
+		return runner{}, err
+	}
 	switch p.Spec.DType {
 	case layouts.Bool, layouts.Uint8: // a bool is a byte to a walk
 		return bindReal[uint8, int64](p, mem)
@@ -63,6 +66,14 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 		})
 	}
 	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
+}
+
+// computable refuses to compute with a dtype that no kernel computes with.
+func (s Spec) computable() error {
+	if s.DType == layouts.Float16 && (s.Op == Sum || s.Op == Add) {
+		return fmt.Errorf("%s is stored and copied only, no kernel computes a %s of it", s.DType, s.Op)
+	}
+	return nil
 }
 
 // kernels are what an element type brings; moving it needs none of them.
@@ -124,9 +135,6 @@ func bindComplex[T complex64 | complex128](p Pattern, mem arena) (runner, error)
 
 // bind makes a runner for elements of type T.
 func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error) {
-	if p.Spec.Op == Sum && k.sum == nil || p.Spec.Op == Add && k.add == nil {
-		return runner{}, fmt.Errorf("%s is stored and copied only, no kernel computes a %s of it", p.Spec.DType, p.Spec.Op)
-	}
 	storage, err := layouts.StorageOver(layouts.DTypeOf[T](), mem)
 	if err != nil {
 		return runner{}, err

@@ -187,11 +187,14 @@ func (m *meter) sample() (Sample, error) {
 }
 
 // Measurable refuses a pattern that Measure cannot time: one without an
-// element, and, with a MemoryError, one whose tensors need more than maxMemory
-// bytes (0 is no limit).
+// element, one that computes with a dtype that is stored only, and, with a
+// MemoryError, one whose tensors need more than maxMemory bytes (0 is no limit).
 func Measurable(p Pattern, maxMemory int) error {
 	if p.Elems == 0 {
 		return errors.New("there is no element to time")
+	}
+	if err := p.Spec.computable(); err != nil {
+		return err
 	}
 	if maxMemory > 0 && p.Memory > maxMemory {
 		return &MemoryError{Need: p.Memory, Have: maxMemory}

@@ -57,7 +57,8 @@ const (
 // A Spec names one access pattern.
 type Spec struct {
 	Op    Op
-	Shape []int // of the tensor x, which is stored contiguous
+	Shape []int // of the tensor x, which is stored contiguous but for Pad
+	Pad   int   // elements between the rows of x, which run along its last dim
 	DType layouts.DType
 	With  []int  // shape of the tensor that is added, stored contiguous
 	View  string // chain of view operations on x, as Layout.Apply takes it
@@ -95,7 +96,7 @@ type operand struct {
 
 // Pattern lowers the spec. It refuses views that do not apply, orders, tiles
 // and widths that do not fit the view, and kernels that cannot walk it in its
-// order. An error begins with the field at fault: shape, with, view, order,
+// order. An error begins with the field at fault: shape, pad, with, view, order,
 // tile, width or kernel.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
@@ -150,11 +151,11 @@ func (s Spec) Pattern() (Pattern, error) {
 // place lays the tensors out in memory.
 func (p *Pattern) place() error {
 	s := p.Spec
-	store, err := layouts.Contiguous(s.Shape...)
+	store, x, err := s.stored()
 	if err != nil {
-		return fmt.Errorf("shape %s: %w", layouts.FormatShape(s.Shape), err)
+		return err
 	}
-	view, err := store.Apply(s.View)
+	view, err := x.Apply(s.View)
 	if err != nil {
 		return fmt.Errorf("view %q: %w", s.View, err)
 	}
@@ -176,6 +177,33 @@ func (p *Pattern) place() error {
 			p.addFresh("y", both[0].Shape()))
 	}
 	return p.add("x", simcache.Read, store, view)
+}
+
+// stored is how x is stored, padding and all, and x itself.
+func (s Spec) stored() (store, x layouts.Layout, err error) {
+	if store, err = layouts.Contiguous(s.Shape...); err != nil {
+		return store, x, fmt.Errorf("shape %s: %w", layouts.FormatShape(s.Shape), err)
+	}
+	last := len(s.Shape) - 1
+	switch {
+	case s.Pad == 0:
+		return store, store, nil
+	case s.Pad < 0:
+		return store, x, fmt.Errorf("pad %d: negative", s.Pad)
+	case last < 0:
+		return store, x, fmt.Errorf("pad %d: a tensor without dims has no rows", s.Pad)
+	case s.Pad > math.MaxInt-s.Shape[last]:
+		return store, x, fmt.Errorf("pad %d: more than the address space holds", s.Pad)
+	}
+	wide := slices.Clone(s.Shape)
+	wide[last] += s.Pad
+	if store, err = layouts.Contiguous(wide...); err == nil {
+		x, err = store.Narrow(last, 0, s.Shape[last])
+	}
+	if err != nil {
+		return store, x, fmt.Errorf("pad %d: %w", s.Pad, err)
+	}
+	return store, x, nil
 }
 
 // addFresh places a contiguous tensor that is written.
@@ -257,15 +285,26 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		return nil, fmt.Errorf("tile %s has %d sizes for the %d dims of the view (%v)",
 			layouts.FormatShape(tile), len(tile), view.Rank(), view)
 	}
-	cut := slices.Clone(tile)
+	cut, edges := slices.Clone(tile), 0
 	for d, t := range tile {
 		if t <= 0 {
 			return nil, fmt.Errorf("tile %s: size %d of dim %d is not positive", layouts.FormatShape(tile), t, d)
 		}
 		cut[d] = max(min(t, view.Size(d)), 1)
+		if view.Size(d)%cut[d] != 0 {
+			edges++
+		}
+	}
+	if edges > maxEdges {
+		return nil, fmt.Errorf("tile %s leaves a rest in %d dims, and the view falls into 2^%d parts (want at most %d dims that are no multiple of their tile)",
+			layouts.FormatShape(tile), edges, edges, maxEdges)
 	}
 	return cut, nil
 }
+
+// maxEdges is in how many dims a tile may leave a rest: each doubles the number
+// of nests.
+const maxEdges = 10
 
 // widen lets one access cover neighbours along the storage's last dimension:
 // the dim of the view that moves along it is walked in steps that cover the
@@ -435,6 +474,8 @@ func (s Spec) Name() string {
 		layout := "contiguous"
 		if s.View != "" {
 			layout = "view"
+		} else if s.Pad != 0 {
+			layout = "padded"
 		}
 		fmt.Fprintf(&b, "Copy/layout=%s", layout)
 		if order != "row" {
@@ -443,6 +484,9 @@ func (s Spec) Name() string {
 		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	} else {
 		fmt.Fprintf(&b, "Traverse/op=%s/order=%s/shape=%s/dtype=%s", s.Op, order, layouts.FormatShape(s.Shape), s.DType)
+	}
+	if s.Pad != 0 {
+		fmt.Fprintf(&b, "/pad=%d", s.Pad)
 	}
 	if s.View != "" {
 		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View), ""))

@@ -85,11 +85,6 @@ func alsoVector(c Comparison) Comparison {
 // two fall into different sets.
 const rowPad = 16
 
-// padded stores an n x n matrix with rows of n+pad elements.
-func padded(n, pad int) (shape []int, view string) {
-	return []int{n, n + pad}, fmt.Sprintf("narrow(1,0,%d)", n)
-}
-
 // traverse sums an n x n matrix by rows and by columns; where n is a power of
 // two, also with padded rows.
 func traverse(n int) Comparison {
@@ -101,11 +96,10 @@ func traverse(n int) Comparison {
 		))
 	}
 	if n&(n-1) == 0 {
-		shape, view := padded(n, rowPad)
 		for _, order := range []string{"row", "col"} {
 			c = append(c, named(
 				fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32/pad=%d", order, n, n, rowPad), scalar,
-				Spec{Op: Sum, Shape: shape, DType: layouts.Int32, View: view, Order: order},
+				Spec{Op: Sum, Shape: []int{n, n}, Pad: rowPad, DType: layouts.Int32, Order: order},
 			))
 		}
 	}
@@ -127,10 +121,9 @@ func stream(n int) Comparison {
 func pitch(n int) Comparison {
 	var c Comparison
 	for _, pad := range []int{0, rowPad} {
-		shape, view := padded(n, pad)
 		c = append(c, named(
 			fmt.Sprintf("Pitch/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d", n, n, pad), scalar,
-			Spec{Op: Sum, Shape: shape, DType: layouts.Int32, View: view, Order: "col"},
+			Spec{Op: Sum, Shape: []int{n, n}, Pad: pad, DType: layouts.Int32, Order: "col"},
 		))
 	}
 	return c
@@ -140,21 +133,20 @@ func pitch(n int) Comparison {
 // rows, and every k-th column.
 func copyRows(quick bool) Comparison {
 	const n = 4096
-	copyOf := func(layout, key string, shape []int, view string) Benchmark {
+	copyOf := func(layout, key string, pad int, view string) Benchmark {
 		return named(
 			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key), scalar,
-			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: view},
+			Spec{Op: Copy, Shape: []int{n, n}, Pad: pad, DType: layouts.Float32, View: view},
 		)
 	}
-	shape, view := padded(n, rowPad)
 	c := Comparison{
-		copyOf("contiguous", "", []int{n, n}, ""),
-		copyOf("padded", fmt.Sprintf("/pad=%d", rowPad), shape, view),
+		copyOf("contiguous", "", 0, ""),
+		copyOf("padded", fmt.Sprintf("/pad=%d", rowPad), rowPad, ""),
 	}
 	c = append(alsoVector(c), named(strings.TrimSuffix(c[0].Name, "/kernel="+scalar), builtin, c[0].Spec))
 	for _, k := range []int{2, 4, 8, 16, 32} {
 		if !quick || k == 2 || k == 16 {
-			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), []int{n, n}, fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
+			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), 0, fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
 		}
 	}
 	return c

@@ -70,7 +70,7 @@ func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
 	}
 	pair = [2]*program{{path: old, arg0: old}, {path: self, arg0: os.Args[0]}}
 	for _, p := range pair {
-		list, err := p.output(ctx, "list")
+		list, err := p.output(ctx, append([]string{"list"}, f.suiteOf.fileFlag()...)...)
 		if err != nil {
 			return pair, err
 		}
@@ -100,7 +100,10 @@ func (f *runFlags) childFlags(j job, p *program) []string {
 		flags = append(flags, "--pages", f.pages.text)
 	}
 	if !f.pattern.shape.set {
-		return flags
+		return append(flags, f.suiteOf.fileFlag()...)
+	}
+	if f.pattern.pad != 0 {
+		flags = append(flags, "--pad", strconv.Itoa(f.pattern.pad))
 	}
 	for name, flag := range map[string]string{"shape": f.pattern.shape.text, "dtype": f.pattern.dtype.text, "view": f.pattern.view,
 		"op": f.pattern.op.text, "with": f.pattern.with.text, "tile": f.pattern.tile.text} {

@@ -57,7 +57,8 @@ or nothing that compares.`,
   bench check --baseline baseline.txt new.txt --times off --format markdown >> "$GITHUB_STEP_SUMMARY"
   bench check --baseline baseline.txt new.txt --threshold 10% --alpha 0.001
   bench check --baseline baseline.txt new.txt --update
-  bench check --ab ./bench-old --quick --count 10`,
+  bench check --ab ./bench-old --quick --count 10
+  bench check --ab ./bench-old --suite my.yaml --count 30`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
@@ -186,7 +187,7 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 		return nil, err
 	}
 	for _, s := range []*results.Set{old, set} {
-		if err := keep(s, f.filter); err != nil {
+		if err := keep(s, f.suiteOf.filter); err != nil {
 			return nil, err
 		}
 	}
@@ -242,7 +243,7 @@ func (f *checkFlags) newResults(cmd *cobra.Command, args []string, old *results.
 		text, err := f.runNow(cmd, old)
 		return thisRun, text, err
 	}
-	for _, flag := range []string{"quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches"} {
+	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches"} {
 		if cmd.Flags().Changed(flag) {
 			return "", nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
 		}

@@ -78,6 +78,7 @@ type patternFlags struct {
 	dtype             parsed[layouts.DType]
 	op                parsed[access.Op]
 	view              string
+	pad               int
 }
 
 func (p *patternFlags) add(flags *pflag.FlagSet) {
@@ -86,6 +87,7 @@ func (p *patternFlags) add(flags *pflag.FlagSet) {
 	p.tile = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
 	flags.Var(&p.op, "op", "sum (reads), fill (writes), copy (to a fresh contiguous tensor of the view's shape), add (--with, broadcast, to a fresh tensor), or chase (with run: reads in a random order, each element of int64 saying where the next is)")
+	flags.IntVar(&p.pad, "pad", 0, "elements between the tensor's rows, which run along its last dim")
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
 	flags.Var(&p.tile, "tile", "sizes of tiles in which the view is walked, one for each of its dims, such as 32x32")
 }
@@ -113,7 +115,7 @@ func (p *patternFlags) spec(order string, width int) (access.Spec, error) {
 	case p.op.value != access.Add && p.with.set:
 		return access.Spec{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
-	return access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value, DType: p.dtype.value, View: p.view,
+	return access.Spec{Op: p.op.value, Shape: p.shape.value, Pad: p.pad, With: p.with.value, DType: p.dtype.value, View: p.view,
 		Order: order, Tile: p.tile.value, Width: width}, nil
 }
 

@@ -2,20 +2,22 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/workload"
 	"github.com/stridebench/stridebench/results"
 )
 
 const filterUsage = "benchmarks to take, in benchproc's filter language, such as '.name:Copy /layout:(transpose OR contiguous)'"
 
 func newList() *cobra.Command {
-	var filter string
-	var quick bool
+	var suiteOf suiteFlags
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Print the names of the suite's benchmarks",
@@ -26,10 +28,11 @@ The filter language is that of benchstat: .name:Traverse takes a family,
 terms combine by spaces (and), OR, - (not) and parentheses.`,
 		Example: `  bench list
   bench list --filter '.name:Traverse /shape:4000x4000'
-  bench list --filter '/layout:/^n/ OR /step:16'`,
+  bench list --filter '/layout:/^n/ OR /step:16'
+  bench list --suite my.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			suite, err := filtered(access.Suite(quick), filter)
+			suite, err := suiteOf.read()
 			if err != nil {
 				return err
 			}
@@ -41,13 +44,60 @@ terms combine by spaces (and), OR, - (not) and parentheses.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&filter, "filter", "*", filterUsage)
-	cmd.Flags().BoolVar(&quick, "quick", false, "the quick suite")
+	suiteOf.add(cmd.Flags(), "the quick suite")
 	return cmd
 }
 
+// suiteFlags say what is run: the default suite or that of a file, and what of
+// it.
+type suiteFlags struct {
+	filter, file string
+	quick        bool
+	workload     *workload.Workload // of the file
+}
+
+func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
+	flags.StringVar(&f.file, "suite", "", "take the benchmarks that a YAML `file` describes instead of the default ones (docs/workload.md)")
+	flags.StringVar(&f.filter, "filter", "*", filterUsage)
+	flags.BoolVar(&f.quick, "quick", false, quickUsage)
+}
+
+// read is the suite, filtered. All of a file is in its quick suite.
+func (f *suiteFlags) read() ([]access.Comparison, error) {
+	if f.file == "" {
+		return f.filtered(access.Suite(f.quick))
+	}
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return nil, fmt.Errorf("--suite: %w", err)
+	}
+	w, err := workload.Parse(f.file, text)
+	if err != nil {
+		return nil, fmt.Errorf("--suite: %w", err)
+	}
+	f.workload = &w
+	return f.filtered(w.Comparisons)
+}
+
+// fileFlag is the flag of the file, for another program.
+func (f *suiteFlags) fileFlag() []string {
+	if f.file == "" {
+		return nil
+	}
+	return []string{"--suite", f.file}
+}
+
+// fault is an error about a benchmark of the suite, with its place in the file.
+func (f *suiteFlags) fault(benchmark string, err error) error {
+	if f.workload == nil {
+		return fmt.Errorf("%s: %w", benchmark, err)
+	}
+	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
+}
+
 // filtered keeps the benchmarks that match. None matching is an error.
-func filtered(suite []access.Comparison, query string) ([]access.Comparison, error) {
+func (f *suiteFlags) filtered(suite []access.Comparison) ([]access.Comparison, error) {
+	query := f.filter
 	filter, err := benchproc.NewFilter(query)
 	if err != nil {
 		return nil, fmt.Errorf("--filter %q: %w", query, err)

@@ -30,8 +30,7 @@ type runFlags struct {
 	orders   []string
 	kernels  []string
 	pages    parsed[access.Pages]
-	filter   string
-	quick    bool
+	suiteOf  suiteFlags
 	count    int
 	minTime  time.Duration
 	out      string
@@ -48,9 +47,9 @@ func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Time the suite, or one pattern, and simulate the same accesses",
+		Short: "Time the suite, or patterns of your own, and simulate the same accesses",
 		Long: `run times the default suite of traversals and copies, or with --shape one
-pattern of your own, and prints a line for each sample in the Go benchmark
+pattern of your own, or with --suite those of a file, and prints a line for each sample in the Go benchmark
 format, as go test -bench does. Each line has the time of one pass in the
 steady state and the simulated cache misses of the very same pass. Samples of
 benchmarks that are to be compared are interleaved.
@@ -64,6 +63,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --filter '.name:Pitch' --pages thp
   bench run --filter '.name:Latency' --pages thp
   bench run --shape 4096x8 --dtype int64 --view 'select(1,0)' --op chase
+  bench run --suite my.yaml -o out/my.txt
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --caches caches.yaml -o new.txt
   bench run --ab ./bench-old --ab-out old.txt -o new.txt
@@ -99,8 +99,7 @@ const abUsage = "an older bench `program`: its samples and this one's are taken 
 
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
-	flags.StringVar(&f.filter, "filter", "*", filterUsage)
-	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
+	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
 	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
 	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
@@ -140,16 +139,19 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 	if f.minTime <= 0 || f.minTime > time.Minute {
 		return nil, fmt.Errorf("--sample-time %v: want more than 0 and at most 1m", f.minTime)
 	}
-	if f.quick && !cmd.Flags().Changed("count") {
+	if f.suiteOf.quick && !cmd.Flags().Changed("count") {
 		f.count = quickCount
 	}
 	if !f.pattern.shape.set {
-		for _, name := range []string{"dtype", "view", "op", "with", "tile", "order", "kernel"} {
+		for _, name := range []string{"dtype", "pad", "view", "op", "with", "tile", "order", "kernel"} {
 			if cmd.Flags().Changed(name) {
 				return nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}
 		}
-		return filtered(access.Suite(f.quick), f.filter)
+		return f.suiteOf.read()
+	}
+	if f.suiteOf.file != "" {
+		return nil, errors.New("--suite and --shape both say what is run: give one of them")
 	}
 	var c access.Comparison
 	for _, order := range f.orders {
@@ -162,7 +164,7 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 			c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
 		}
 	}
-	return filtered([]access.Comparison{c}, f.filter)
+	return f.suiteOf.filtered([]access.Comparison{c})
 }
 
 // A job is what is run, lowered and checked.
@@ -202,7 +204,7 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 				return job{}, err
 			}
 			if err := access.Measurable(p, j.machine.Available); err != nil {
-				return job{}, fmt.Errorf("%s: %w", b.Name, err)
+				return job{}, f.suiteOf.fault(b.Name, err)
 			}
 			j.patterns[i] = append(j.patterns[i], p)
 		}

@@ -68,6 +68,9 @@ func (f *File) Errorf(path, format string, args ...any) error {
 	return f.at(f.token(path), fmt.Errorf(format, args...))
 }
 
+// Refuse is an error about a value of the document.
+func (f *File) Refuse(n ast.Node, err error) error { return f.at(n.GetToken(), err) }
+
 // Line is the line on which the part at a path begins, 0 if it is not there.
 func (f *File) Line(path string) int {
 	if t := f.token(path); t != nil {
@@ -226,14 +229,18 @@ func typeAt(t reflect.Type, path string) reflect.Type {
 	}
 	for _, part := range parts[1:] {
 		name, _, _ := strings.Cut(part, "[")
-		if t.Kind() != reflect.Struct {
+		switch t.Kind() {
+		case reflect.Map:
+			t = t.Elem()
+		case reflect.Struct:
+			i := slices.Index(tags(t), name)
+			if i < 0 {
+				return nil
+			}
+			t = t.Field(i).Type
+		default:
 			return nil
 		}
-		i := slices.Index(tags(t), name)
-		if i < 0 {
-			return nil
-		}
-		t = t.Field(i).Type
 		for !readsItself(t) && (t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer) {
 			t = t.Elem()
 		}
@@ -272,8 +279,12 @@ func Refuse(n ast.Node, err error) error { return &refusal{n.GetToken(), err} }
 // Scalar is the text of a plain value. Anything else is refused with what is
 // wanted in its place, such as "a size".
 func Scalar(n ast.Node, want string) (string, error) {
-	if s, ok := n.(ast.ScalarNode); ok && n.Type() != ast.NullType {
-		return fmt.Sprint(s.GetValue()), nil
+	switch n := n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		return n.GetToken().Value, nil // 0x4 is a shape, no 4
+	case *ast.NullNode:
+	case ast.ScalarNode:
+		return fmt.Sprint(n.GetValue()), nil
 	}
 	return "", Refuse(n, fmt.Errorf("no value (want %s)", want))
 }

@@ -1,0 +1,180 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
+)
+
+// Words of the format.
+const (
+	none   = "none"   // no view, no tile
+	vector = "vector" // the best set of vector kernels of this CPU, where it can walk the rest
+)
+
+// A draft is a spec in the making, and the value that each field is from.
+type draft struct {
+	spec   access.Spec
+	from   map[string]value
+	vector bool // its kernel is not asked for by name
+}
+
+// A step of the product takes drafts to one more key's values each.
+type step struct {
+	key      string
+	values   values
+	standard string // value where the file has none; "" for none
+	set      func(*draft, value) error
+}
+
+// product are the specs of an entry: all combinations of its values, the last
+// key's changing fastest.
+func (e entry) product(at *place, tensors map[string]store) ([]access.Spec, error) {
+	if err := e.check(at, tensors); err != nil {
+		return nil, err
+	}
+	drafts := []draft{{}}
+	for _, s := range e.steps(at.file, tensors) {
+		if s.values == nil && s.standard != "" {
+			s.values = values{{text: s.standard}}
+		}
+		var next []draft
+		for _, d := range drafts {
+			if s.key == "with" && d.spec.Op != access.Add {
+				next = append(next, d)
+				continue
+			}
+			if len(next)+len(s.values) > maxBenchmarks {
+				return nil, at.file.Errorf(at.path, "more than %d benchmarks in a file", maxBenchmarks)
+			}
+			for _, v := range s.values {
+				one := draft{d.spec, maps.Clone(d.from), d.vector}
+				if one.from == nil {
+					one.from = map[string]value{}
+				}
+				one.from[s.key] = v
+				if err := s.set(&one, v); err != nil {
+					return nil, err
+				}
+				next = append(next, one)
+			}
+		}
+		drafts = next
+	}
+	var specs []access.Spec
+	for _, d := range drafts {
+		keep, err := d.check(at)
+		if err != nil {
+			return nil, err
+		}
+		if keep {
+			specs = append(specs, d.spec)
+		}
+	}
+	return specs, nil
+}
+
+// steps are the keys of an entry in the order of the product.
+func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
+	return []step{
+		{"tensor", e.Tensor, "", func(d *draft, v value) error {
+			t, ok := tensors[v.text]
+			if !ok {
+				return doc.Refuse(v.node, fmt.Errorf("tensor %q is not among the tensors (there are %s)", v.text, names(tensors)))
+			}
+			d.spec, d.from["shape"] = t.spec, t.shape
+			return nil
+		}},
+		{"op", e.Op, access.Sum.String(), func(d *draft, v value) (err error) {
+			d.spec.Op, err = parse(doc, v, "op", access.ParseOp)
+			return err
+		}},
+		{"with", e.With, "", func(d *draft, v value) (err error) {
+			d.spec.With, err = parse(doc, v, "with", layouts.ParseShape)
+			return err
+		}},
+		{"view", e.View, none, func(d *draft, v value) error {
+			if v.text != none {
+				d.spec.View = v.text
+			}
+			if v.text == "" || len(v.text) > maxText {
+				return doc.Refuse(v.node, fmt.Errorf("a view of %d characters (want none, or a chain such as transpose(0,1) of at most %d)", len(v.text), maxText))
+			}
+			return nil
+		}},
+		{"order", e.Order, "row", func(d *draft, v value) error {
+			d.spec.Order = v.text
+			return nil
+		}},
+		{"tile", e.Tile, none, func(d *draft, v value) (err error) {
+			if v.text != none {
+				d.spec.Tile, err = parse(doc, v, "tile", layouts.ParseShape)
+			}
+			return err
+		}},
+		{"kernel", e.Kernel, "scalar", func(d *draft, v value) error {
+			d.spec.Kernel = v.text
+			if d.vector = v.text == vector; d.vector {
+				d.spec.Kernel = kernel.Best().Name()
+			}
+			return nil
+		}},
+	}
+}
+
+// check refuses an entry that cannot be meant.
+func (e entry) check(at *place, tensors map[string]store) error {
+	adds := func(v value) bool { return v.text == access.Add.String() }
+	switch {
+	case e.Name.node != nil && (!word.MatchString(e.Name.text) || procs.MatchString(e.Name.text)):
+		return at.file.Refuse(e.Name.node, fmt.Errorf("%q is no name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
+	case e.Tensor == nil:
+		return at.file.Errorf(at.path, "no tensor (there are %s)", names(tensors))
+	case e.With != nil && !slices.ContainsFunc(e.Op, adds):
+		return at.file.Refuse(e.With[0].node, errors.New("with goes with op: add"))
+	case e.With == nil && slices.ContainsFunc(e.Op, adds):
+		return at.file.Errorf(at.path, "op add wants the shape of what is added (such as with: 1x4000)")
+	}
+	return nil
+}
+
+// check lowers a spec. It does not keep one for which this CPU's vector kernels
+// are no match, and says of what is wrong where it stands.
+func (d draft) check(at *place) (keep bool, err error) {
+	if d.vector && len(kernel.Sets()) == 1 {
+		return false, nil
+	}
+	p, err := d.spec.Pattern()
+	if err == nil {
+		if err := access.Measurable(p, 0); err != nil {
+			return false, at.file.Errorf(at.path, "%s: %w", d.spec.Name(), err)
+		}
+		return true, nil
+	}
+	field, _, _ := strings.Cut(err.Error(), " ")
+	if field == "kernel" && d.vector {
+		return false, nil
+	}
+	if strings.Count(d.spec.View, "(") != strings.Count(d.spec.View, ")") {
+		err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
+	}
+	if v := d.from[field]; v.node != nil {
+		return false, at.file.Refuse(v.node, err)
+	}
+	return false, at.file.Errorf(at.path, "%w", err)
+}
+
+// names lists the tensors, for errors.
+func names(tensors map[string]store) string {
+	if len(tensors) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(maps.Keys(tensors)), ", ")
+}

@@ -1,0 +1,224 @@
+// Package workload reads a user's own tensors, and what is done to them, from
+// YAML and makes benchmarks of them. docs/workload.md tells the format.
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
+)
+
+// What a file may ask for.
+const (
+	maxBenchmarks = 1000
+	maxRank       = 64  // dims of a tensor, as in PyTorch
+	maxText       = 500 // characters of a view, which becomes part of a name
+)
+
+// A Workload is what a file asks for.
+type Workload struct {
+	// Comparisons are in the file's order: of each entry, those benchmarks that
+	// can be compared with each other, being of one operation and dtype.
+	Comparisons []access.Comparison
+	places      map[string]*place // by benchmark
+}
+
+type place struct {
+	file *strict.File
+	path string
+}
+
+// Errorf is an error about a benchmark of the file: it begins with the file, the
+// line and the column of the entry that asks for it.
+func (w Workload) Errorf(benchmark, format string, args ...any) error {
+	p := w.places[benchmark]
+	return p.file.Errorf(p.path, format, args...)
+}
+
+// The file as it is written. The tags are the words of the format.
+type (
+	file struct {
+		Tensors    map[string]tensor `yaml:"tensors"`
+		Benchmarks []entry           `yaml:"benchmarks"`
+	}
+	tensor struct {
+		Shape value `yaml:"shape"`
+		DType value `yaml:"dtype"`
+		Pad   int   `yaml:"pad"`
+	}
+	entry struct {
+		Name   value  `yaml:"name"`
+		Tensor values `yaml:"tensor"`
+		View   values `yaml:"view"`
+		Op     values `yaml:"op"`
+		With   values `yaml:"with"`
+		Order  values `yaml:"order"`
+		Tile   values `yaml:"tile"`
+		Kernel values `yaml:"kernel"`
+	}
+)
+
+// A value is a plain one, and where it stands; nowhere, if it is a default.
+type value struct {
+	text string
+	node ast.Node
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (v *value) UnmarshalYAML(n ast.Node) (err error) {
+	v.node = n
+	v.text, err = strict.Scalar(n, "a word or a number")
+	return err
+}
+
+// values are a list of them, or one.
+type values []value
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (v *values) UnmarshalYAML(n ast.Node) error {
+	nodes := []ast.Node{n}
+	if list, ok := n.(*ast.SequenceNode); ok {
+		nodes = list.Values
+	}
+	if len(nodes) == 0 {
+		return strict.Refuse(n, errors.New("an empty list (want one value or more, or leave the key out)"))
+	}
+	*v = make(values, len(nodes))
+	for i, node := range nodes {
+		if err := (*v)[i].UnmarshalYAML(node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Parse reads a file. An error begins with the file's name as given, the line
+// and the column, and says what would be right. The names of benchmarks are
+// those of [access.Spec.Name], the entry's name, if it has one, being their
+// first key. They do not depend on where in the file a benchmark stands; the
+// same name twice is an error.
+func Parse(name string, text []byte) (Workload, error) {
+	var f file
+	doc, err := strict.Decode(name, text, &f)
+	if err != nil {
+		return Workload{}, err
+	}
+	tensors, err := f.tensors(doc)
+	if err != nil {
+		return Workload{}, err
+	}
+	if len(f.Benchmarks) == 0 {
+		return Workload{}, doc.Errorf("benchmarks", "no benchmarks (want a list of them)")
+	}
+	w := Workload{places: map[string]*place{}}
+	for i, e := range f.Benchmarks {
+		at := &place{doc, fmt.Sprintf("benchmarks[%d]", i)}
+		specs, err := e.product(at, tensors)
+		if err != nil {
+			return Workload{}, err
+		}
+		if err := w.add(at, e.Name.text, specs); err != nil {
+			return Workload{}, err
+		}
+	}
+	if len(w.places) == 0 {
+		return Workload{}, doc.Errorf("benchmarks", "nothing to run: this CPU has no vector kernels that walk any of these")
+	}
+	return w, nil
+}
+
+// add names the benchmarks of an entry and groups them.
+func (w *Workload) add(at *place, label string, specs []access.Spec) error {
+	if len(w.places)+len(specs) > maxBenchmarks {
+		return at.file.Errorf(at.path, "more than %d benchmarks in a file", maxBenchmarks)
+	}
+	type group struct {
+		op    access.Op
+		dtype layouts.DType
+	}
+	index := map[group]int{}
+	for _, s := range specs {
+		name := s.Name()
+		if label != "" {
+			family, keys, _ := strings.Cut(name, "/")
+			name = family + "/name=" + label + "/" + keys
+		}
+		if other := w.places[name]; other != nil {
+			return at.file.Errorf(at.path, "%s is on line %d already (a name: would tell them apart)", name, other.file.Line(other.path))
+		}
+		w.places[name] = at
+		g := group{s.Op, s.DType}
+		i, ok := index[g]
+		if !ok {
+			i = len(w.Comparisons)
+			index[g] = i
+			w.Comparisons = append(w.Comparisons, nil)
+		}
+		w.Comparisons[i] = append(w.Comparisons[i], access.Benchmark{Name: name, Spec: s})
+	}
+	return nil
+}
+
+// A store is a tensor of the file, without what is done to it.
+type store struct {
+	spec  access.Spec
+	shape value
+}
+
+// word is the form of names of tensors and benchmarks.
+var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+
+// procs is how the Go benchmark format writes GOMAXPROCS behind a name.
+var procs = regexp.MustCompile(`-[0-9]+$`)
+
+const wantName = "want letters, digits, _ . -, at most 64, a letter first"
+
+func (f file) tensors(doc *strict.File) (map[string]store, error) {
+	stores := map[string]store{}
+	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
+		t, at := f.Tensors[name], "tensors."+name
+		if !word.MatchString(name) {
+			return nil, doc.Errorf("tensors", "%q is no name of a tensor (%s)", name, wantName)
+		}
+		if t.Shape.node == nil {
+			return nil, doc.Errorf(at, "tensor %s has no shape (such as shape: 4000x4000)", name)
+		}
+		shape, err := parse(doc, t.Shape, "shape", layouts.ParseShape)
+		if err != nil {
+			return nil, err
+		}
+		if len(shape) > maxRank {
+			return nil, doc.Refuse(t.Shape.node, fmt.Errorf("%d dims (want at most %d)", len(shape), maxRank))
+		}
+		s := store{access.Spec{Shape: shape, Pad: t.Pad, DType: layouts.Float32}, t.Shape}
+		if t.DType.node != nil {
+			if s.spec.DType, err = parse(doc, t.DType, "dtype", layouts.ParseDType); err != nil {
+				return nil, err
+			}
+		}
+		if _, err := s.spec.Pattern(); err != nil { // a sum of it, as it lies
+			field, _, _ := strings.Cut(err.Error(), " ")
+			return nil, doc.Errorf(at+"."+field, "%w", err)
+		}
+		stores[name] = s
+	}
+	return stores, nil
+}
+
+// parse reads a value; key is what an error calls it.
+func parse[T any](doc *strict.File, v value, key string, read func(string) (T, error)) (T, error) {
+	result, err := read(v.text)
+	if err != nil {
+		err = doc.Refuse(v.node, fmt.Errorf("%s %q: %w", key, v.text, err))
+	}
+	return result, err
+}
