@@ -22,6 +22,9 @@ import (
 // on it.
 const chaseSeed = 0x535452494445 // "STRIDE"
 
+// maxRing is how many elements a chase goes round at most: 1 GiB in lines.
+const maxRing = 1 << 24
+
 // ring makes the order of a Chase: a random permutation of the view's elements,
 // closed to a ring, so that every ring is as likely as any other (as from
 // Sattolo's algorithm, "An algorithm to generate a random cyclic permutation",
@@ -41,6 +44,8 @@ func (p *Pattern) ring() error {
 		return fmt.Errorf("kernel %s: only %s chases", s.Kernel, scalar)
 	case p.Memory/s.DType.Size() > math.MaxUint32:
 		return fmt.Errorf("shape %s: a chase reaches over at most 32 GiB", layouts.FormatShape(s.Shape))
+	case p.Elems > maxRing:
+		return fmt.Errorf("shape %s: a chase goes round at most %d elements (a view may take one of each line: view(-1,8).select(1,0))", layouts.FormatShape(s.Shape), maxRing)
 	case view.Overlaps():
 		return fmt.Errorf("view %q: a chase wants each element once, this view has some at several places", s.View)
 	}

@@ -89,7 +89,7 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 			if !ok {
 				return doc.Refuse(v.node, fmt.Errorf("tensor %q is not among the tensors (there are %s)", v.text, names(tensors)))
 			}
-			d.spec, d.from["shape"] = t.spec, t.shape
+			d.spec, d.from["shape"], d.from["dtype"] = t.spec, t.shape, t.dtype
 			return nil
 		}},
 		{"op", e.Op, access.Sum.String(), func(d *draft, v value) (err error) {

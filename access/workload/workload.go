@@ -170,8 +170,8 @@ func (w *Workload) add(at *place, label string, specs []access.Spec) error {
 
 // A store is a tensor of the file, without what is done to it.
 type store struct {
-	spec  access.Spec
-	shape value
+	spec         access.Spec
+	shape, dtype value
 }
 
 // word is the form of names of tensors and benchmarks.
@@ -199,7 +199,7 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 		if len(shape) > maxRank {
 			return nil, doc.Refuse(t.Shape.node, fmt.Errorf("%d dims (want at most %d)", len(shape), maxRank))
 		}
-		s := store{access.Spec{Shape: shape, Pad: t.Pad, DType: layouts.Float32}, t.Shape}
+		s := store{access.Spec{Shape: shape, Pad: t.Pad, DType: layouts.Float32}, t.Shape, t.DType}
 		if t.DType.node != nil {
 			if s.spec.DType, err = parse(doc, t.DType, "dtype", layouts.ParseDType); err != nil {
 				return nil, err
