@@ -353,7 +353,7 @@ func TestSpecRefusals(t *testing.T) {
 // that the Go benchmark format reads as GOMAXPROCS; each has a pattern, and
 // the quick suite is a part of the whole.
 func TestSuite(t *testing.T) {
-	form := regexp.MustCompile(`^(Traverse|Stream|Copy|Broadcast|Pitch|Latency|Mountain)(/[a-z]+=[a-z0-9][A-Za-z0-9-]*)+/kernel=(scalar|builtin|avx2|avx512)$`)
+	form := regexp.MustCompile(`^(Traverse|Stream|Copy|Broadcast|Pitch|Latency|Mountain|Tile|Contiguous)(/[a-z]+=[a-z0-9][A-Za-z0-9-]*)+/kernel=(scalar|builtin|avx2|avx512)$`)
 	procs := regexp.MustCompile(`-\d+$`)
 	names := map[string]bool{}
 	for _, c := range Suite(false) {
@@ -366,8 +366,10 @@ func TestSuite(t *testing.T) {
 			if !strings.HasSuffix(b.Name, "/kernel="+b.Spec.Kernel) {
 				t.Errorf("%s is walked by %s", b.Name, b.Spec.Kernel)
 			}
-			if b.Spec.Op != c[0].Spec.Op || b.Spec.DType != c[0].Spec.DType {
-				t.Errorf("%s cannot be compared with %s", b.Name, c[0].Name)
+			for _, other := range c {
+				if err := together(p, pattern(t, other.Spec)); err != nil {
+					t.Errorf("%s cannot be measured with %s: %v", b.Name, other.Name, err)
+				}
 			}
 			if p.Elems == 0 || p.Memory > 1<<30 {
 				t.Errorf("%s has %d elements in %d B", b.Name, p.Elems, p.Memory)
@@ -521,14 +523,49 @@ func TestMeasureRefusals(t *testing.T) {
 		t.Errorf("8 TiB: %v", err)
 	}
 	for want, p := range map[string]Pattern{
-		"operation or dtype differ":   pattern(t, Spec{Op: Copy, Shape: []int{4}, DType: layouts.Int32}),
-		"there is no element to time": pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
-		"have no native kernel":       pattern(t, Spec{Shape: []int{64}, DType: layouts.Int32, Width: 16}),
-		"cannot be measured togethe":  pattern(t, Spec{Shape: []int{4}, DType: layouts.Float32}),
+		"tensor y of the copy is written where the sum reads": pattern(t, Spec{Op: Copy, Shape: []int{4}, DType: layouts.Int32}),
+		"tensor x of the fill is written where the sum reads": pattern(t, Spec{Op: Fill, Shape: []int{4}, DType: layouts.Int32}),
+		"there is no element to time":                         pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
+		"have no native kernel":                               pattern(t, Spec{Shape: []int{64}, DType: layouts.Int32, Width: 16}),
+		"dtypes int32 and float32":                            pattern(t, Spec{Shape: []int{4}, DType: layouts.Float32}),
 	} {
 		if err := first(Options{Count: 1}, sum, p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+	}
+}
+
+// TestMeasureTogether: patterns of all operations that are let share their memory
+// do not spoil each other's sums, which Measure checks at each sample.
+func TestMeasureTogether(t *testing.T) {
+	taken, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		var patterns []Pattern
+		for range rapid.IntRange(2, 4).Draw(t, "patterns") {
+			shape := []int{rapid.IntRange(1, 3).Draw(t, "rows") * 16, 64}
+			s := Spec{Op: Op(rapid.IntRange(0, int(Chase)).Draw(t, "op")), Shape: shape, DType: layouts.Int64, View: "transpose(0,1)"}
+			if s.Op == Add {
+				s.With = []int{1, 1}
+			}
+			p, err := s.Pattern()
+			if err != nil {
+				t.Fatal(err)
+			}
+			patterns = append(patterns, p)
+		}
+		for _, err := range Measure(context.Background(), patterns, Options{Count: 2, MinTime: time.Nanosecond}) {
+			if err != nil && !strings.Contains(err.Error(), "cannot be measured together") {
+				t.Fatal(err)
+			}
+			if err != nil {
+				refused++
+				return
+			}
+		}
+		taken++
+	})
+	if taken < 10 || refused < 10 {
+		t.Errorf("%d sets of patterns were measured, %d refused", taken, refused)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 	"unsafe"
+
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // Options say how patterns are measured.
@@ -99,9 +101,10 @@ func newMeters(ctx context.Context, patterns []Pattern, o Options) (meters []met
 		if err := Measurable(p, o.MaxMemory); err != nil {
 			return nil, nil, err
 		}
-		// The memory is shared: a copy would change what a sum reads.
-		if first := patterns[0].Spec; p.Spec.Op != first.Op || p.Spec.DType != first.DType {
-			return nil, nil, fmt.Errorf("%s and %s cannot be measured together: operation or dtype differ", first.Name(), p.Spec.Name())
+		for _, q := range patterns {
+			if err := together(p, q); err != nil {
+				return nil, nil, fmt.Errorf("%s and %s cannot be measured together: %w", p.Spec.Name(), q.Spec.Name(), err)
+			}
 		}
 	}
 	mem, unmap, err := mapArena(memory, o.Pages)
@@ -126,6 +129,28 @@ func newMeters(ctx context.Context, patterns []Pattern, o Options) (meters []met
 		o.Obtained(b)
 	}
 	return meters, free, nil
+}
+
+// together refuses two patterns that cannot share their memory, as patterns that
+// are measured do: of what a sum reads, which is checked at every sample, no
+// other may write a byte. What copies and additions read is not checked, and a
+// chase writes its links anew before each sample, so that others may write what
+// these read.
+func together(p, q Pattern) error {
+	if p.Spec.DType != q.Spec.DType {
+		return fmt.Errorf("dtypes %s and %s", p.Spec.DType, q.Spec.DType)
+	}
+	if p.Spec.Op != Sum {
+		return nil
+	}
+	for _, read := range p.operands {
+		for _, op := range q.operands {
+			if writes := op.kind != simcache.Read || q.Spec.Op == Chase; writes && op.base < read.base+uint64(read.size) && read.base < op.base+uint64(op.size) {
+				return fmt.Errorf("tensor %s of the %s is written where the %s reads", op.tensor, q.Spec.Op, p.Spec.Op)
+			}
+		}
+	}
+	return nil
 }
 
 // newMeter checks a pattern against its reference and finds how many passes

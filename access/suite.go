@@ -51,7 +51,12 @@ func Suite(quick bool, capacities ...int) []Comparison {
 			suite = append(suite, transposes(n))
 		}
 	}
-	return append(suite, channels(), broadcasts(quick), latency(quick, capacities), mountain(quick, capacities))
+	suite = append(suite, channels(), broadcasts(quick), latency(quick, capacities), mountain(quick, capacities),
+		tiles(1000, quick), tiles(1024, quick), contiguous(1024))
+	if !quick {
+		suite = append(suite, contiguous(2048))
+	}
+	return suite
 }
 
 // named completes a benchmark by the kernel: the last key of its name.
@@ -269,4 +274,34 @@ func sizeName(bytes int) string {
 		return fmt.Sprintf("%dMiB", bytes>>20)
 	}
 	return fmt.Sprintf("%dKiB", bytes>>10)
+}
+
+// tiles copies the transposed n x n matrix in tiles of several sizes; a tile as
+// large as the matrix is the plain order.
+func tiles(n int, quick bool) Comparison {
+	sizes := []int{2, 4, 8, 16, 32, 64, 128, 256, n}
+	if quick {
+		sizes = []int{2, 8, 32, n}
+	}
+	var c Comparison
+	for _, tile := range sizes {
+		c = append(c, named(
+			fmt.Sprintf("Tile/op=copy/layout=transpose/shape=%dx%d/dtype=float32/tile=%d", n, n, tile), scalar,
+			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: "transpose(0,1)", Tile: []int{tile, tile}},
+		))
+	}
+	return c
+}
+
+// contiguous is what decides whether contiguous() pays: a sum over the
+// transposed n x n matrix, the copy that contiguous() makes of it, and a sum
+// over that copy, the last two also in vectors.
+func contiguous(n int) Comparison {
+	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: "transpose(0,1)"}
+	copied, after := sum, sum
+	copied.Op, after.View = Copy, ""
+	do := func(what string, spec Spec) Benchmark {
+		return named(fmt.Sprintf("Contiguous/do=%s/shape=%dx%d/dtype=float32", what, n, n), scalar, spec)
+	}
+	return append(Comparison{do("sum-view", sum)}, alsoVector(Comparison{do("contiguous", copied), do("sum-contiguous", after)})...)
 }

@@ -46,6 +46,7 @@ var Units = []Unit{
 	{"D1-misses/op", "lower", true},
 	{"LL-misses/op", "lower", true},
 	{tlbUnit, "lower", true},
+	{"misses/op", "lower", true}, // of a cache that the name tells
 }
 
 // A Writer writes one file: configuration, comments and units first, then a

@@ -21,7 +21,9 @@ func newList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Print the names of the suite's benchmarks",
-		Long: `list prints the names of the benchmarks that run would run, one a line.
+		Long: `list prints the names of the benchmarks that run would run, one a line. Those of
+Sets and MissRatio are simulated and not timed; run writes a result for each set
+or capacity, under that name with one more key.
 
 The filter language is that of benchstat: .name:Traverse takes a family,
 /order:col those with that key in their name, values may be /regexps/, and
@@ -32,7 +34,7 @@ terms combine by spaces (and), OR, - (not) and parentheses.`,
   bench list --suite my.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			suite, err := suiteOf.read()
+			suite, studies, err := suiteOf.read()
 			if err != nil {
 				return err
 			}
@@ -40,6 +42,9 @@ terms combine by spaces (and), OR, - (not) and parentheses.`,
 				for _, b := range c {
 					fmt.Fprintln(cmd.OutOrStdout(), b.Name)
 				}
+			}
+			for _, s := range studies {
+				fmt.Fprintln(cmd.OutOrStdout(), s.Name)
 			}
 			return nil
 		},
@@ -63,20 +68,20 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 }
 
 // read is the suite, filtered. All of a file is in its quick suite.
-func (f *suiteFlags) read() ([]access.Comparison, error) {
+func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	if f.file == "" {
-		return f.filtered(access.Suite(f.quick))
+		return f.filtered(access.Suite(f.quick), access.Studies())
 	}
 	text, err := os.ReadFile(f.file)
 	if err != nil {
-		return nil, fmt.Errorf("--suite: %w", err)
+		return nil, nil, fmt.Errorf("--suite: %w", err)
 	}
 	w, err := workload.Parse(f.file, text)
 	if err != nil {
-		return nil, fmt.Errorf("--suite: %w", err)
+		return nil, nil, fmt.Errorf("--suite: %w", err)
 	}
 	f.workload = &w
-	return f.filtered(w.Comparisons)
+	return f.filtered(w.Comparisons, nil)
 }
 
 // fileFlag is the flag of the file, for another program.
@@ -95,26 +100,20 @@ func (f *suiteFlags) fault(benchmark string, err error) error {
 	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
 }
 
-// filtered keeps the benchmarks that match. None matching is an error.
-func (f *suiteFlags) filtered(suite []access.Comparison) ([]access.Comparison, error) {
+// filtered keeps the benchmarks and the studies that match. None matching is an
+// error.
+func (f *suiteFlags) filtered(suite []access.Comparison, studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
 	query := f.filter
 	filter, err := benchproc.NewFilter(query)
 	if err != nil {
-		return nil, fmt.Errorf("--filter %q: %w", query, err)
+		return nil, nil, fmt.Errorf("--filter %q: %w", query, err)
 	}
-	var kept []access.Comparison
 	for _, c := range suite {
 		var some access.Comparison
 		for _, b := range c {
-			r := &benchfmt.Result{Name: benchfmt.Name(b.Name)}
-			for _, u := range results.Units { // or a filter would match no measurement
-				r.Values = append(r.Values, benchfmt.Value{Unit: u.Name})
-			}
-			match, err := filter.Match(r)
-			if err != nil {
-				return nil, fmt.Errorf("--filter %q: %w", query, err)
-			}
-			if match.Any() {
+			if match, err := matches(filter, b.Name); err != nil {
+				return nil, nil, fmt.Errorf("--filter %q: %w", query, err)
+			} else if match {
 				some = append(some, b)
 			}
 		}
@@ -122,8 +121,28 @@ func (f *suiteFlags) filtered(suite []access.Comparison) ([]access.Comparison, e
 			kept = append(kept, some)
 		}
 	}
-	if kept == nil {
-		return nil, fmt.Errorf("--filter %q: no benchmark matches (bench list prints their names)", query)
+	for _, s := range studies {
+		if match, err := matches(filter, s.Name); err != nil {
+			return nil, nil, fmt.Errorf("--filter %q: %w", query, err)
+		} else if match {
+			keptStudies = append(keptStudies, s)
+		}
 	}
-	return kept, nil
+	if kept == nil && keptStudies == nil {
+		return nil, nil, fmt.Errorf("--filter %q: no benchmark matches (bench list prints their names)", query)
+	}
+	return kept, keptStudies, nil
+}
+
+// matches tells whether a filter takes a name.
+func matches(filter *benchproc.Filter, name string) (bool, error) {
+	r := &benchfmt.Result{Name: benchfmt.Name(name)}
+	for _, u := range results.Units { // or a filter would match no measurement
+		r.Values = append(r.Values, benchfmt.Value{Unit: u.Name})
+	}
+	match, err := filter.Match(r)
+	if err != nil {
+		return false, err
+	}
+	return match.Any(), nil
 }

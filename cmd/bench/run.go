@@ -132,12 +132,12 @@ func kernelUsage() string {
 }
 
 // suite is what the flags ask for: the suite, filtered, or one pattern.
-func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
+func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, []access.Study, error) {
 	if err := atLeast("count", f.count, 1); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if f.minTime <= 0 || f.minTime > time.Minute {
-		return nil, fmt.Errorf("--sample-time %v: want more than 0 and at most 1m", f.minTime)
+		return nil, nil, fmt.Errorf("--sample-time %v: want more than 0 and at most 1m", f.minTime)
 	}
 	if f.suiteOf.quick && !cmd.Flags().Changed("count") {
 		f.count = quickCount
@@ -145,32 +145,33 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, error) {
 	if !f.pattern.shape.set {
 		for _, name := range []string{"dtype", "pad", "view", "op", "with", "tile", "order", "kernel"} {
 			if cmd.Flags().Changed(name) {
-				return nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
+				return nil, nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}
 		}
 		return f.suiteOf.read()
 	}
 	if f.suiteOf.file != "" {
-		return nil, errors.New("--suite and --shape both say what is run: give one of them")
+		return nil, nil, errors.New("--suite and --shape both say what is run: give one of them")
 	}
 	var c access.Comparison
 	for _, order := range f.orders {
 		for _, kernel := range f.kernels {
 			spec, err := f.pattern.spec(order, 0)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			spec.Kernel = kernel
 			c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
 		}
 	}
-	return f.suiteOf.filtered([]access.Comparison{c})
+	return f.suiteOf.filtered([]access.Comparison{c}, nil)
 }
 
 // A job is what is run, lowered and checked.
 type job struct {
 	suite    []access.Comparison
 	patterns [][]access.Pattern // of the suite
+	studies  []access.Study
 	machine  results.Machine
 	caches   []simcache.Cache // of this CPU
 	settings simcache.Settings
@@ -189,11 +190,11 @@ func (j *job) pageLevels() []simcache.TLB {
 // prepare lowers everything first, so that what is wrong, or cannot be timed
 // here, is said before anything runs.
 func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
-	suite, err := f.suite(cmd)
+	suite, studies, err := f.suite(cmd)
 	if err != nil {
 		return job{}, err
 	}
-	j := job{suite: suite, machine: results.ThisMachine(), caches: simcache.Detect(), patterns: make([][]access.Pattern, len(suite))}
+	j := job{suite: suite, studies: studies, machine: results.ThisMachine(), caches: simcache.Detect(), patterns: make([][]access.Pattern, len(suite))}
 	if j.settings, j.tlb, err = f.settings(j.caches); err != nil {
 		return job{}, err
 	}
@@ -293,7 +294,31 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out i
 			return done, err
 		}
 	}
+	for _, study := range j.studies {
+		written, err := j.study(study, writer)
+		if done += written; err != nil {
+			return done, err
+		}
+	}
 	return done, nil
+}
+
+// study writes a line for each result of a study, and returns their number.
+func (j *job) study(s access.Study, writer *results.Writer) (written int, err error) {
+	all, err := s.Run(j.settings.D1.Geometry)
+	if err != nil {
+		return 0, err
+	}
+	for i, r := range all {
+		var values []results.Value
+		if r.Refs > 0 {
+			values = append(values, results.Value{Value: float64(r.Refs), Unit: "D-refs/op"})
+		}
+		if err := writer.Write(r.Name, 1, append(values, results.Value{Value: float64(r.Misses), Unit: r.Unit})); err != nil {
+			return i, err
+		}
+	}
+	return len(all), nil
 }
 
 // interrupted is the error of a run that Ctrl-C ended.
