@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 
 	"github.com/stridebench/stridebench/layouts"
@@ -85,8 +86,10 @@ func bindChase(p Pattern, mem arena) runner {
 			from = to
 		}
 	}
-	home := unsafe.Pointer(&data[p.Ring[0]])
+	place := func(step int) unsafe.Pointer { return unsafe.Pointer(&data[p.Ring[step%len(p.Ring)]]) }
 	return runner{
+		length: len(p.Ring),
+		part:   func(links int) bool { return chase(place(0), links) == place(links) },
 		prepare: func() {
 			for i := range data { // or what is not linked has no memory
 				data[i] = uintptr(initial(i))
@@ -96,7 +99,7 @@ func bindChase(p Pattern, mem arena) runner {
 		restore: link,
 		// passes returns how many ended where they began: all of them.
 		passes: func(n int) (ended float64) {
-			if chase(home, n*len(p.Ring)) == home {
+			if chase(place(0), n*len(p.Ring)) == place(0) {
 				ended = float64(n)
 			}
 			return ended
@@ -113,25 +116,26 @@ func chase(from unsafe.Pointer, links int) unsafe.Pointer {
 	return from
 }
 
-// checkRing goes once around the links, plainly, and compares where they lead
+// checkRing compares the links with the order that they should make, and that
 // with the elements of the view.
 func checkRing(p Pattern, data []uintptr) error {
 	missing := make([]bool, len(data))
-	first := -1
 	for at := range p.operands[0].view.Offsets() {
 		missing[at] = true
-		first = at
 	}
-	base, at := uintptr(unsafe.Pointer(unsafe.SliceData(data))), first
-	for range p.Elems {
-		if !missing[at] {
-			return fmt.Errorf("the chase comes to element %d, which it was at before or which is not of the view", at)
+	base, from := uintptr(unsafe.Pointer(unsafe.SliceData(data))), p.Ring[len(p.Ring)-1]
+	for _, to := range p.Ring {
+		if !missing[to] {
+			return fmt.Errorf("the chase comes to element %d, where it was before or which is not of the view", to)
 		}
-		missing[at] = false
-		at = int(data[at]-base) / 8
+		missing[to] = false
+		if data[from] != base+8*uintptr(to) {
+			return fmt.Errorf("element %d does not lead to element %d", from, to)
+		}
+		from = to
 	}
-	if at != first {
-		return errors.New("the chase does not end where it began")
+	if slices.Contains(missing, true) {
+		return errors.New("the chase leaves out an element of the view")
 	}
 	return nil
 }

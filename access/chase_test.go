@@ -48,6 +48,9 @@ func TestRing(t *testing.T) {
 		if got := r.passes(3); got != 3 {
 			t.Fatalf("of 3 passes %v end where they began", got)
 		}
+		if n := rapid.IntRange(0, 3*p.Elems).Draw(t, "links"); !r.part(n) || r.length != p.Elems || p.Elems > 1 && r.passes(1) != 1 {
+			t.Fatalf("%d links do not lead to element %d", n, p.Ring[n%p.Elems])
+		}
 	})
 }
 
@@ -56,6 +59,7 @@ func TestChaseSeesWrongRings(t *testing.T) {
 	for what, spoil := range map[string]func(r []uint32){
 		"leaves one out": func(r []uint32) { r[3] = r[4] },
 		"is elsewhere":   func(r []uint32) { r[3]++ },
+		"is shorter":     func(r []uint32) { copy(r[8:], r[:8]) },
 	} {
 		p := pattern(t, ChaseSpec(16, 64))
 		spoil(p.Ring)
@@ -98,7 +102,7 @@ func TestSimulateChase(t *testing.T) {
 // write its own links before it is timed.
 func TestMeasureChases(t *testing.T) {
 	var patterns []Pattern
-	for _, lines := range []int{1, 2, 64, 640} {
+	for _, lines := range []int{1, 2, 64, 640, 64000} { // of the last a part is timed
 		patterns = append(patterns, pattern(t, ChaseSpec(lines, 64)))
 	}
 	for sample, err := range Measure(context.Background(), patterns, Options{Count: 3, MinTime: 10 * time.Microsecond}) {

@@ -21,6 +21,10 @@ type runner struct {
 	// restore, where it is not nil, writes again what passes of other patterns
 	// over the same memory may have written over.
 	restore func()
+	// part, where it is not nil, walks so many of the length elements of a pass
+	// and tells whether it came to the right one.
+	part   func(elems int) bool
+	length int
 	// passes walks the nests so many times and returns the sum of all, of a Sum.
 	passes func(n int) float64
 	// reference compares the arena after one prepared pass with the plain

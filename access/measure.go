@@ -23,7 +23,10 @@ type Options struct {
 	Obtained func(Backing)
 }
 
-// A Sample is one measurement: so many passes over one pattern took so long.
+// A Sample is one measurement: so many passes over one pattern took so long. Of
+// a pass of a Chase that is longer than a sample need be, as much is timed as a
+// sample takes, and Elapsed is what the whole would take at that pace: every
+// part of it is like another, and many samples tell more than a long one.
 type Sample struct {
 	Pattern int // index into the patterns measured
 	Passes  int
@@ -90,6 +93,7 @@ type meter struct {
 	runner
 	sum    float64 // that every pass returns
 	passes int     // of a sample
+	links  int     // of a sample that is a part of a pass; 0 for whole passes
 }
 
 // newMeters makes the memory, and a meter for each pattern. The caller frees
@@ -177,13 +181,19 @@ func newArena(size int) arena {
 	return mem[start:][:size]
 }
 
-// calibrate finds how many passes last minTime: twice as many until the time
-// can be told, then as many as follow from it.
+// calibrate finds how many passes last minTime, or which part of one: twice as
+// many until the time can be told, then as many as follow from it.
 func (m *meter) calibrate(minTime time.Duration) error {
 	for {
 		s, err := m.sample()
-		if err != nil || s.Elapsed >= minTime {
+		if err != nil {
 			return err
+		}
+		if s.Elapsed >= minTime {
+			if m.part != nil && m.passes == 1 {
+				m.links = min(m.length, 1+int(1.1*float64(m.length)*float64(minTime)/float64(s.Elapsed)))
+			}
+			return nil
 		}
 		m.passes *= 2
 		if s.Elapsed > minTime/16 {
@@ -192,15 +202,16 @@ func (m *meter) calibrate(minTime time.Duration) error {
 	}
 }
 
-// sample times the meter's passes, after one that is not timed. A restore is as
-// good as one where a pass is long: it goes the same way.
+// sample times the meter's passes, after one that is not timed. Where a part is
+// timed, the restore is as good as that pass: it goes the same way.
 func (m *meter) sample() (Sample, error) {
 	if m.restore != nil {
 		m.restore()
 	}
-	if m.restore == nil || m.passes > 1 {
-		m.runner.passes(1)
+	if m.links > 0 {
+		return m.partial()
 	}
+	m.runner.passes(1)
 	start := time.Now()
 	sum := m.runner.passes(m.passes)
 	elapsed := time.Since(start)
@@ -209,6 +220,17 @@ func (m *meter) sample() (Sample, error) {
 		return Sample{}, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", m.passes, sum, want)
 	}
 	return Sample{Passes: m.passes, Elapsed: elapsed}, nil
+}
+
+// partial times a part of a pass.
+func (m *meter) partial() (Sample, error) {
+	start := time.Now()
+	arrived := m.part(m.links)
+	elapsed := time.Since(start)
+	if !arrived {
+		return Sample{}, fmt.Errorf("%d links of a chase do not lead where they should", m.links)
+	}
+	return Sample{Passes: 1, Elapsed: time.Duration(float64(elapsed) * float64(m.length) / float64(m.links))}, nil
 }
 
 // Measurable refuses a pattern that Measure cannot time: one without an
