@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"pgregory.net/rapid"
@@ -475,7 +476,7 @@ func TestMeasure(t *testing.T) {
 		patterns = append(patterns, pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32, Order: order}))
 	}
 	var order []int
-	for s, err := range Measure(t.Context(), patterns, Options{Count: 3, MinTime: 20 * time.Microsecond}) {
+	for s, err := range Measure(t.Context(), patterns, Options{Count: 3, MinTime: 2 * time.Millisecond}) { // of many passes, so that a burst is one sample
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -495,16 +496,115 @@ func TestMeasureStops(t *testing.T) {
 	defer cancel()
 	samples := 0
 	var last error
-	for _, err := range Measure(ctx, patterns, Options{Count: 100, MinTime: time.Microsecond}) {
+	for _, err := range Measure(ctx, patterns, Options{Count: 1000, MinTime: time.Nanosecond}) {
 		if last = err; err == nil {
 			samples++
 		}
-		if samples == 3 {
+		if samples == 13 {
 			cancel()
 		}
 	}
-	if samples != 3 || !errors.Is(last, context.Canceled) {
+	if samples != 20 || !errors.Is(last, context.Canceled) { // a burst is 10 samples of one pass
 		t.Errorf("%d samples, then %v", samples, last)
+	}
+}
+
+// TestDue: over all rounds a pattern takes the samples that are wanted, in as
+// many rounds as it has bursts of at most warmPasses passes, spread over all.
+func TestDue(t *testing.T) {
+	for passes := range 13 {
+		for count := range 33 {
+			m := meter{passes: passes + 1}
+			own := m.rounds(count + 1)
+			for rounds := own; rounds < own+40; rounds++ {
+				taken, visits, gap := 0, 0, 0
+				for round := range rounds {
+					n := m.due(round, rounds, count+1)
+					if taken += n; n > 0 {
+						visits, gap = visits+1, 0
+					}
+					if gap++; gap > (rounds+own-1)/own {
+						t.Fatalf("%d passes, %d samples: %d of %d rounds without", passes+1, count+1, gap, rounds)
+					}
+					if n > 1 && (n-1)*m.passes >= warmPasses {
+						t.Fatalf("%d passes, %d samples: a burst of %d", passes+1, count+1, n)
+					}
+				}
+				if taken != count+1 || visits != own {
+					t.Fatalf("%d passes, %d samples: %d in %d of %d rounds", passes+1, count+1, taken, visits, rounds)
+				}
+			}
+		}
+	}
+}
+
+// A fakeReader counts how often it was started.
+type fakeReader struct {
+	starts           float64
+	running, closed  bool
+	failing, unknown bool
+}
+
+func (f *fakeReader) Events() []counters.Event {
+	return []counters.Event{counters.Cycles, counters.L1DMisses}
+}
+
+func (f *fakeReader) Start() error {
+	if f.running {
+		return errors.New("started twice")
+	}
+	f.starts++
+	f.running = true
+	return nil
+}
+
+func (f *fakeReader) Stop() ([]float64, error) {
+	if !f.running || f.failing {
+		return nil, errors.New("no counters any more")
+	}
+	f.running = false
+	if f.unknown {
+		return nil, nil
+	}
+	return []float64{f.starts, -f.starts}, nil
+}
+
+func (f *fakeReader) Close() error {
+	f.closed = true
+	return nil
+}
+
+// TestMeasureCounts: every sample has what was counted between its own Start and
+// Stop, or nothing where the counters had no time.
+func TestMeasureCounts(t *testing.T) {
+	patterns := []Pattern{pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32}), pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32, Order: "col"})}
+	measure := func(f *fakeReader) (samples []Sample, err error) {
+		o := Options{Count: 25, MinTime: time.Nanosecond, Counters: func() (counters.Reader, error) { return f, nil }}
+		for s, err := range Measure(t.Context(), patterns, o) {
+			if err != nil {
+				return samples, err
+			}
+			samples = append(samples, s)
+		}
+		return samples, nil
+	}
+	f := &fakeReader{}
+	samples, err := measure(f)
+	if err != nil || len(samples) != 50 || !f.closed {
+		t.Fatalf("%d samples, closed %v, %v", len(samples), f.closed, err)
+	}
+	before := 0.0
+	for _, s := range samples {
+		if n := s.Events[counters.Cycles]; n <= before || s.Events[counters.L1DMisses] != -n || len(s.Events) != 2 {
+			t.Errorf("%v after %v", s.Events, before)
+		}
+		before = s.Events[counters.Cycles]
+	}
+	if samples, err := measure(&fakeReader{unknown: true}); err != nil || samples[0].Events != nil {
+		t.Errorf("%v, %v", samples, err)
+	}
+	if _, err := measure(&fakeReader{failing: true}); err == nil || !strings.Contains(err.Error(), "no counters any more") {
+		t.Errorf("error %v", err)
 	}
 }
 

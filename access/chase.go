@@ -87,9 +87,16 @@ func bindChase(p Pattern, mem arena) runner {
 		}
 	}
 	place := func(step int) unsafe.Pointer { return unsafe.Pointer(&data[p.Ring[step%len(p.Ring)]]) }
+	// part returns 1 if it ended where it should.
+	part := func(from, links int) float64 {
+		if chase(place(from), links) != place(from+links) {
+			return 0
+		}
+		return 1
+	}
 	return runner{
 		length: len(p.Ring),
-		part:   func(links int) bool { return chase(place(0), links) == place(links) },
+		part:   part,
 		prepare: func() {
 			for i := range data { // or what is not linked has no memory
 				data[i] = uintptr(initial(i))
@@ -98,12 +105,7 @@ func bindChase(p Pattern, mem arena) runner {
 		},
 		restore: link,
 		// passes returns how many ended where they began: all of them.
-		passes: func(n int) (ended float64) {
-			if chase(place(0), n*len(p.Ring)) == place(0) {
-				ended = float64(n)
-			}
-			return ended
-		},
+		passes:    func(n int) float64 { return float64(n) * part(0, n*len(p.Ring)) },
 		reference: func() (float64, error) { return 1, checkRing(p, data) },
 	}
 }

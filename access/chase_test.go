@@ -48,8 +48,9 @@ func TestRing(t *testing.T) {
 		if got := r.passes(3); got != 3 {
 			t.Fatalf("of 3 passes %v end where they began", got)
 		}
-		if n := rapid.IntRange(0, 3*p.Elems).Draw(t, "links"); !r.part(n) || r.length != p.Elems || p.Elems > 1 && r.passes(1) != 1 {
-			t.Fatalf("%d links do not lead to element %d", n, p.Ring[n%p.Elems])
+		from := rapid.IntRange(0, p.Elems-1).Draw(t, "from")
+		if n := rapid.IntRange(0, 3*p.Elems).Draw(t, "links"); r.part(from, n) != 1 || r.length != p.Elems || p.Elems > 1 && r.passes(1) != 1 {
+			t.Fatalf("%d links do not lead to element %d", n, p.Ring[(from+n)%p.Elems])
 		}
 	})
 }

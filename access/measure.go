@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -21,20 +23,36 @@ type Options struct {
 	// Obtained, where it is not nil, is told what the memory is made of before
 	// the first sample.
 	Obtained func(Backing)
+	// Counters, where it is not nil, opens what is counted beside the clock, on
+	// the thread that measures. It is started before the clock is read and stopped
+	// after: what it costs is in no time, and disturbs what little of the caches a
+	// call of the kernel does.
+	Counters func() (counters.Reader, error)
 }
 
 // A Sample is one measurement: so many passes over one pattern took so long. Of
-// a pass of a Chase that is longer than a sample need be, as much is timed as a
-// sample takes, and Elapsed is what the whole would take at that pace: every
-// part of it is like another, and many samples tell more than a long one.
+// a pass of a Chase that is longer than a sample need be, a part is timed, as
+// long as a sample takes: every part of it is like another, and many samples
+// tell more than a long one.
 type Sample struct {
 	Pattern int // index into the patterns measured
 	Passes  int
+	Part    float64 // of each pass that was timed: 1 of all but a long Chase
 	Elapsed time.Duration
+	Events  map[counters.Event]float64 // in all that was timed; those that were counted
 }
 
-// PerPass is the time of one pass in ns.
-func (s Sample) PerPass() float64 { return float64(s.Elapsed.Nanoseconds()) / float64(s.Passes) }
+// PerPass is the time of one whole pass in ns.
+func (s Sample) PerPass() float64 { return float64(s.Elapsed.Nanoseconds()) / s.passes() }
+
+// EventsPerPass is how often an event happened in one whole pass; it is not known
+// if it was not counted.
+func (s Sample) EventsPerPass(e counters.Event) (n float64, known bool) {
+	n, known = s.Events[e]
+	return n / s.passes(), known
+}
+
+func (s Sample) passes() float64 { return float64(s.Passes) * s.Part }
 
 // MemoryError tells that a pattern needs more memory than there is.
 type MemoryError struct {
@@ -50,89 +68,93 @@ func gib(bytes int) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<3
 
 // Measure times patterns that are to be compared with each other and yields
 // the samples as they come. All use the same memory, one after the other, so
-// that none has the luckier pages. Samples are interleaved: a round takes one
+// that none has the luckier pages. Samples are interleaved: a round takes some
 // of each pattern, starting with another pattern every time, so that a drift
 // of the machine falls on all alike.
 //
-// Before the first sample each pattern is run once and compared with a plain
-// reference. Before each sample one pass is walked off the clock, so that what
-// is timed is the steady state, and not what the pattern before left behind.
-// The goroutine is locked to its thread and, where the system lets us, pinned
-// to one CPU; the garbage collector is off.
+// What is timed is the steady state: every pass follows one of the same pattern,
+// and not what the pattern before left behind. So in each round one pass is
+// walked off the clock, and then a burst of samples is taken with nothing but
+// the clock and the counters between them. A burst is a sample where that has
+// warmPasses or more, and else as many as make so many passes: then the passes
+// off the clock take a small part of the time, however long they are. The
+// rounds of patterns with long bursts, which have fewer of them, are spread over
+// those of the others.
+//
+// In its first round each pattern is compared with a plain reference. The
+// goroutine is locked to its thread and, where the system lets us, pinned to
+// one CPU; the garbage collector is off.
 //
 // When the context is done, Measure ends between samples with its error.
 func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
 		defer pin()()
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
-		meters, free, err := newMeters(ctx, patterns, o)
-		if err != nil {
+		if err := measure(ctx, patterns, o, func(s Sample) bool { return yield(s, nil) }); err != nil && !errors.Is(err, errStopped) {
 			yield(Sample{}, err)
-			return
-		}
-		defer free()
-		for round := range o.Count {
-			for i := range meters {
-				if err := ctx.Err(); err != nil {
-					yield(Sample{}, err)
-					return
-				}
-				k := (round + i) % len(meters)
-				sample, err := meters[k].sample()
-				sample.Pattern = k
-				if !yield(sample, err) || err != nil {
-					return
-				}
-			}
 		}
 	}
 }
 
-// A meter measures one pattern.
-type meter struct {
-	runner
-	sum    float64 // that every pass returns
-	passes int     // of a sample
-	links  int     // of a sample that is a part of a pass; 0 for whole passes
+// errStopped tells that nobody wants more samples.
+var errStopped = errors.New("stopped")
+
+func measure(ctx context.Context, patterns []Pattern, o Options, yield func(Sample) bool) error {
+	memory, err := checkTogether(patterns, o.MaxMemory)
+	if err != nil {
+		return err
+	}
+	mem, free, err := mapArena(memory, o.Pages)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = free() }() // it is a mapping of ours, whole
+	var reader counters.Reader
+	if o.Counters != nil {
+		if reader, err = o.Counters(); err != nil {
+			return err
+		}
+		defer reader.Close()
+	}
+	meters, err := newMeters(patterns, mem, reader, o)
+	if err != nil {
+		return err
+	}
+	for round, rounds := 0, 1; round < rounds; round++ {
+		for i := range meters {
+			m := &meters[(round+i)%len(meters)]
+			burst, err := m.round(ctx, round, rounds, o)
+			for _, s := range burst {
+				if !yield(s) {
+					return errStopped
+				}
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+		}
+		for _, m := range meters {
+			rounds = max(rounds, m.rounds(o.Count))
+		}
+	}
+	return nil
 }
 
-// newMeters makes the memory, and a meter for each pattern. The caller frees
-// the memory when it is done with them.
-func newMeters(ctx context.Context, patterns []Pattern, o Options) (meters []meter, free func(), err error) {
-	memory := 0
+// checkTogether refuses patterns that cannot be measured together, and returns
+// the bytes of memory that all of them use.
+func checkTogether(patterns []Pattern, most int) (memory int, err error) {
 	for _, p := range patterns {
 		memory = max(memory, p.Memory)
-		if err := Measurable(p, o.MaxMemory); err != nil {
-			return nil, nil, err
+		if err := Measurable(p, most); err != nil {
+			return 0, err
 		}
 		for _, q := range patterns {
 			if err := together(p, q); err != nil {
-				return nil, nil, fmt.Errorf("%s and %s cannot be measured together: %w", p.Spec.Name(), q.Spec.Name(), err)
+				return 0, fmt.Errorf("%s and %s cannot be measured together: %w", p.Spec.Name(), q.Spec.Name(), err)
 			}
 		}
 	}
-	mem, unmap, err := mapArena(memory, o.Pages)
-	if err != nil {
-		return nil, nil, err
-	}
-	free = func() { _ = unmap() } // it is a mapping of ours, whole
-	for _, p := range patterns {
-		m, err := newMeter(ctx, p, mem, o.MinTime)
-		if err != nil {
-			free()
-			return nil, nil, fmt.Errorf("%s: %w", p.Spec.Name(), err)
-		}
-		meters = append(meters, m)
-	}
-	if o.Obtained != nil { // after all of it was written
-		b, err := mem.backing()
-		if err != nil {
-			free()
-			return nil, nil, err
-		}
-		o.Obtained(b)
-	}
-	return meters, free, nil
+	return memory, nil
 }
 
 // together refuses two patterns that cannot share their memory, as patterns that
@@ -157,21 +179,111 @@ func together(p, q Pattern) error {
 	return nil
 }
 
-// newMeter checks a pattern against its reference and finds how many passes
-// make a sample.
-func newMeter(ctx context.Context, p Pattern, mem arena, minTime time.Duration) (meter, error) {
-	r, err := newRunner(p, mem)
-	if err != nil {
-		return meter{}, err
+// A meter measures one pattern.
+type meter struct {
+	runner
+	reader counters.Reader // or nil
+	index  int             // of the pattern
+	name   string
+	sum    float64 // that every pass returns, once it is known
+	passes int     // of a sample
+	links  int     // of a sample that is a part of a pass; 0 for whole passes
+	at     int     // where in the pass the next part begins
+}
+
+// newMeters makes a meter for each pattern, and writes all of the memory.
+func newMeters(patterns []Pattern, mem arena, reader counters.Reader, o Options) ([]meter, error) {
+	var meters []meter
+	for i, p := range patterns {
+		name := p.Spec.Name()
+		r, err := newRunner(p, mem)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if p.Memory == len(mem) {
+			r.prepare()
+		}
+		meters = append(meters, meter{runner: r, reader: reader, index: i, name: name, passes: 1})
 	}
-	m := meter{runner: r, passes: 1}
-	if m.sum, err = r.check(); err != nil {
-		return meter{}, err
+	if o.Obtained == nil {
+		return meters, nil
 	}
-	if err := m.calibrate(minTime); err != nil {
-		return meter{}, err
+	b, err := mem.backing()
+	if err == nil {
+		o.Obtained(b)
 	}
-	return m, ctx.Err()
+	return meters, err
+}
+
+// warmPasses is the least number of timed passes for one off the clock.
+const warmPasses = 10
+
+// rounds is in how many rounds the meter takes part, to take so many samples.
+func (m *meter) rounds(count int) int {
+	burst := (warmPasses + m.passes - 1) / m.passes
+	if m.links > 0 {
+		burst = warmPasses * m.length / m.links
+	}
+	return (count + burst - 1) / burst
+}
+
+// due is how many of so many samples the meter takes in a round: its own rounds,
+// of which the first is round 0, are spread over all.
+func (m *meter) due(round, rounds, count int) int {
+	own := m.rounds(count)
+	if round*own%rounds >= own {
+		return 0
+	}
+	k := round * own / rounds
+	return count*(k+1)/own - count*k/own
+}
+
+// A shot is a sample with what its passes summed to.
+type shot struct {
+	Sample
+	sum float64
+}
+
+// round takes the samples that are due. In the first round the pattern is
+// prepared before and checked after. Those taken before the context is done are
+// returned with its error.
+func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Sample, error) {
+	if round > 0 && m.due(round, rounds, o.Count) == 0 {
+		return nil, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var shots []shot
+	var err error
+	if round == 0 {
+		m.prepare()
+		m.runner.passes(1)
+		shots, err = m.calibrate(o.MinTime)
+	} else {
+		m.warm()
+	}
+	for due := m.due(round, rounds, o.Count); len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
+		var s shot
+		if s, err = m.shot(); err == nil {
+			shots = append(shots, s)
+		}
+	}
+	if round == 0 {
+		var wrong error
+		if m.sum, wrong = m.reference(); wrong != nil {
+			return nil, wrong
+		}
+	}
+	var samples []Sample
+	for _, s := range shots {
+		// The sum is read, so that no pass can be left out, and must be right.
+		if want := float64(s.Passes) * m.sum; s.sum != want {
+			return samples, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", s.Passes, s.sum, want)
+		}
+		samples = append(samples, s.Sample)
+	}
+	return samples, err
 }
 
 // newArena allocates size bytes from a page boundary on, of the heap.
@@ -181,19 +293,35 @@ func newArena(size int) arena {
 	return mem[start:][:size]
 }
 
+// warm walks a pass off the clock. Where parts are timed, a restore is as good: it
+// goes the same way.
+func (m *meter) warm() {
+	if m.restore != nil {
+		m.restore()
+	}
+	if m.links == 0 {
+		m.runner.passes(1)
+	}
+	m.at = 0
+}
+
 // calibrate finds how many passes last minTime, or which part of one: twice as
-// many until the time can be told, then as many as follow from it.
-func (m *meter) calibrate(minTime time.Duration) error {
+// many until the time can be told, then as many as follow from it. What took
+// twice as long as it had to is the first sample; one that is just long enough
+// may be so by chance.
+func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
 	for {
-		s, err := m.sample()
-		if err != nil {
-			return err
-		}
-		if s.Elapsed >= minTime {
-			if m.part != nil && m.passes == 1 {
-				m.links = min(m.length, 1+int(1.1*float64(m.length)*float64(minTime)/float64(s.Elapsed)))
-			}
-			return nil
+		s, err := m.shot()
+		switch {
+		case err != nil:
+			return nil, err
+		case s.Elapsed >= minTime && m.part != nil && m.passes == 1:
+			m.links = min(m.length, 1+int(1.1*float64(m.length)*float64(minTime)/float64(s.Elapsed)))
+			return nil, nil
+		case s.Elapsed >= 2*minTime:
+			return []shot{s}, nil
+		case s.Elapsed >= minTime:
+			return nil, nil
 		}
 		m.passes *= 2
 		if s.Elapsed > minTime/16 {
@@ -202,35 +330,37 @@ func (m *meter) calibrate(minTime time.Duration) error {
 	}
 }
 
-// sample times the meter's passes, after one that is not timed. Where a part is
-// timed, the restore is as good as that pass: it goes the same way.
-func (m *meter) sample() (Sample, error) {
-	if m.restore != nil {
-		m.restore()
+// shot times the meter's passes, or the next part of one, which follow others
+// of it.
+func (m *meter) shot() (shot, error) {
+	if m.reader != nil {
+		if err := m.reader.Start(); err != nil {
+			return shot{}, err
+		}
 	}
+	s := shot{Sample: Sample{Pattern: m.index, Passes: m.passes, Part: 1}}
+	start := time.Now()
+	if m.links == 0 {
+		s.sum = m.runner.passes(m.passes)
+	} else {
+		s.sum = m.part(m.at, m.links)
+	}
+	s.Elapsed = time.Since(start)
 	if m.links > 0 {
-		return m.partial()
+		s.Part = float64(m.links) / float64(m.length)
+		m.at = (m.at + m.links) % m.length
 	}
-	m.runner.passes(1)
-	start := time.Now()
-	sum := m.runner.passes(m.passes)
-	elapsed := time.Since(start)
-	// The sum is read, so that no pass can be left out, and must be right.
-	if want := float64(m.passes) * m.sum; sum != want {
-		return Sample{}, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", m.passes, sum, want)
+	if m.reader == nil {
+		return s, nil
 	}
-	return Sample{Passes: m.passes, Elapsed: elapsed}, nil
-}
-
-// partial times a part of a pass.
-func (m *meter) partial() (Sample, error) {
-	start := time.Now()
-	arrived := m.part(m.links)
-	elapsed := time.Since(start)
-	if !arrived {
-		return Sample{}, fmt.Errorf("%d links of a chase do not lead where they should", m.links)
+	values, err := m.reader.Stop()
+	if values != nil {
+		s.Events = map[counters.Event]float64{}
+		for i, e := range m.reader.Events() {
+			s.Events[e] = values[i]
+		}
 	}
-	return Sample{Passes: 1, Elapsed: time.Duration(float64(elapsed) * float64(m.length) / float64(m.links))}, nil
+	return s, err
 }
 
 // Measurable refuses a pattern that Measure cannot time: one without an

@@ -1,0 +1,108 @@
+// Package counters reads what the CPU counts while a thread runs: instructions,
+// cycles, cache and TLB misses, in user space only. Which of them there are, the
+// CPU and the kernel decide; a virtual machine often has none.
+package counters
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"syscall"
+)
+
+// An Event is something that can be counted.
+type Event uint8
+
+// The events. Misses are of reads, as the CPU defines them: of lines that were
+// asked for, by the program or by a prefetcher.
+const (
+	L1DMisses Event = iota
+	LLCMisses
+	DTLBMisses
+	Instructions
+	Cycles
+	PageFaults // counted by the kernel, not by the CPU
+)
+
+var eventNames = []string{"L1d-misses", "LLC-misses", "dTLB-misses", "instructions", "cycles", "page-faults"}
+
+// String is the event's name in a unit: "L1d-misses".
+func (e Event) String() string { return eventNames[e] }
+
+// Hardware are the events that the CPU counts.
+var Hardware = []Event{L1DMisses, LLCMisses, DTLBMisses, Instructions, Cycles}
+
+// A Reader counts events of one thread, that which opened it. Between Start and
+// Stop the events are counted; both are calls of the kernel, so that a clock is
+// read after Start and before Stop. What the thread does in user space to return
+// from the one and to call the other is counted too: some hundred instructions.
+type Reader interface {
+	// Events are what is counted, in the order of the values of Stop.
+	Events() []Event
+	Start() error
+	// Stop returns how often each event happened since Start: an estimate where
+	// the CPU had the counters for a part of the time only, and nil where it
+	// never had.
+	Stop() ([]float64, error)
+	Close() error
+}
+
+// A Missing is an event that cannot be counted here, and why.
+type Missing struct {
+	Event Event
+	Err   error
+}
+
+// Explain says why counters are not to be had, and what would help. The level is
+// that of kernel.perf_event_paranoid, "" if unknown.
+func Explain(err error, level string) string {
+	switch {
+	case errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EOPNOTSUPP):
+		return "the kernel knows no counters of this CPU, as in a virtual machine whose host passes none on"
+	case errors.Is(err, fs.ErrPermission): // EACCES and EPERM
+		return fmt.Sprintf("the kernel refuses them; kernel.perf_event_paranoid is %q, and 2 or less allows them (sysctl -w kernel.perf_event_paranoid=2), as a container's seccomp profile has to", level)
+	case errors.Is(err, syscall.ENOSYS):
+		return "this kernel, or the container's seccomp profile, has no perf_event_open"
+	}
+	return err.Error()
+}
+
+// A reading is what the kernel returns of a group: how long it was enabled and
+// how long it was counting, in ns, and its counts, all since it was opened.
+type reading struct {
+	enabled, running uint64
+	counts           []uint64
+}
+
+// parseReading decodes the format of PERF_FORMAT_GROUP with both times (see
+// perf_event_open(2)): the number of events, the times, the counts.
+func parseReading(text []byte, events int) (reading, error) {
+	if want := 8 * (3 + events); len(text) != want {
+		return reading{}, fmt.Errorf("the kernel returned %d B of counters, not %d", len(text), want)
+	}
+	var words []uint64
+	for at := range slices.Chunk(text, 8) {
+		words = append(words, binary.NativeEndian.Uint64(at))
+	}
+	if words[0] != uint64(events) {
+		return reading{}, fmt.Errorf("the kernel returned %d counters, not %d", words[0], events)
+	}
+	return reading{words[1], words[2], words[3:]}, nil
+}
+
+// since is what was counted since another reading, scaled to the whole time
+// where the group was counting for a part of it; nil where it never was.
+func (r reading) since(before reading) []float64 {
+	enabled, running := r.enabled-before.enabled, r.running-before.running
+	if running == 0 {
+		return nil
+	}
+	scale := max(1, float64(enabled)/float64(running))
+	var values []float64
+	for i, n := range r.counts {
+		values = append(values, float64(n-before.counts[i])*scale)
+	}
+	return values
+}

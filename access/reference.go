@@ -1,0 +1,159 @@
+package access
+
+import (
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// initial is the value of element i of a prepared arena: whole numbers below
+// period that differ from their neighbours. Memory that was never written is
+// one shared page of zeros to most systems, and reading it times nothing. Sums
+// of small whole numbers are exact, in whatever order, and two of them fit
+// every type.
+func initial(i int) int { return i * 31 % period }
+
+const period = 57
+
+// fillValue is what Fill writes; no element of a prepared arena holds it.
+const fillValue = 127
+
+// prepare writes the initial value of every element.
+func prepare[T layouts.Element](data []T, of func(int) T) {
+	whole := min(len(data), 64*period)
+	for i := range whole {
+		data[i] = of(initial(i))
+	}
+	for ; whole < len(data); whole *= 2 { // a multiple of the period
+		copy(data[whole:], data[:whole])
+	}
+}
+
+// reference goes over the views of the operands index by index, as the
+// operation is defined, and compares what should be written with what was: of a
+// Sum it returns the plain sum instead. It knows nothing of nests. All CPUs take
+// part, each a range of the first dim.
+func reference[T layouts.Element](p Pattern, data []T, of func(int) T) (float64, error) {
+	views := make([]layouts.Layout, len(p.operands))
+	for i, op := range p.operands {
+		views[i] = op.view
+		for views[i].Rank() < 2 {
+			var err error
+			if views[i], err = views[i].Unsqueeze(0); err != nil {
+				return 0, err
+			}
+		}
+	}
+	check := checker[T]{p: p, data: data}
+	for w := range check.values {
+		check.values[w], check.filled[w] = of(w), of(fillValue)
+	}
+	size, parts := views[0].Size(0), runtime.GOMAXPROCS(0)
+	sums := make([]int, parts)
+	var group errgroup.Group
+	for part := range parts {
+		from, to := size*part/parts, size*(part+1)/parts
+		group.Go(func() (err error) {
+			sums[part], err = check.part(views, from, to)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil || p.Spec.Op != Sum {
+		return 0, err
+	}
+	sum := 0
+	for _, s := range sums {
+		sum += s
+	}
+	return float64(sum), nil
+}
+
+// A checker compares elements with what they should be.
+type checker[T layouts.Element] struct {
+	p      Pattern
+	data   []T
+	values [2 * period]T // of the whole numbers
+	filled [2 * period]T // all of them fillValue
+}
+
+// part goes over the indexes from from to to of the first dim, row by row of the
+// last, and returns the sum of the initial values, of a Sum.
+func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err error) {
+	if from == to || views[0].Numel() == 0 {
+		return 0, nil
+	}
+	index := views[0].Shape()
+	clear(index)
+	index[0] = from
+	at := make([]int, len(views)) // of the index, in elements of the arena
+	for i, v := range views {
+		at[i] = c.p.start(c.p.operands[i]) + v.Offset() + from*v.Stride(0)
+	}
+	for index[0] < to {
+		s, err := c.row(views, at)
+		if sum += s; err != nil {
+			return 0, err
+		}
+		for d := len(index) - 2; d >= 0; d-- {
+			index[d]++
+			back := 0
+			if d > 0 && index[d] == views[0].Size(d) {
+				back, index[d] = index[d], 0
+			}
+			for i, v := range views {
+				at[i] += (1 - back) * v.Stride(d)
+			}
+			if back == 0 {
+				break
+			}
+		}
+	}
+	return sum, nil
+}
+
+// row goes over the last dim.
+func (c *checker[T]) row(views []layouts.Layout, at []int) (sum int, err error) {
+	d := views[0].Rank() - 1
+	n, last := views[0].Size(d), len(at)-1
+	// What the operands that are read hold: the initial value of the next element
+	// is as much larger, modulo the period.
+	var a, aStep, b, bStep int
+	if c.p.Spec.Op != Fill {
+		a, aStep = initial(at[0]), (initial(views[0].Stride(d))+period)%period
+	}
+	if last == 2 {
+		b, bStep = initial(at[1]), (initial(views[1].Stride(d))+period)%period
+	}
+	if c.p.Spec.Op == Sum {
+		for range n {
+			sum += a
+			a = wrapped(a + aStep)
+		}
+		return sum, nil
+	}
+	values := &c.values
+	if c.p.Spec.Op == Fill {
+		values = &c.filled
+	}
+	to, by := at[last], views[last].Stride(d)
+	for range n {
+		if c.data[to] != values[a+b] {
+			op := c.p.operands[last]
+			return 0, fmt.Errorf("element %d of %s is %v after the %s, want %v", to-c.p.start(op), op.tensor, c.data[to], c.p.Spec.Op, values[a+b])
+		}
+		to += by
+		a, b = wrapped(a+aStep), wrapped(b+bStep)
+	}
+	return 0, nil
+}
+
+// wrapped is a sum of two numbers below the period modulo the period.
+func wrapped(sum int) int {
+	if sum >= period {
+		sum -= period
+	}
+	return sum
+}
