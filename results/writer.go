@@ -35,6 +35,19 @@ type Unit struct {
 // tlbUnit is the unit of what the simulated TLB counts.
 const tlbUnit = "TLB-misses/op"
 
+// hardware begins the units of what the CPU counted.
+const hardware = "hw-"
+
+// Explains tells whether a unit, tidied or not, says again what ns/op says, or
+// why it is so: such a one is not judged beside it.
+func Explains(unit string) bool {
+	switch unit {
+	case "ns/elem", "sec/elem", "B/s":
+		return true
+	}
+	return strings.HasPrefix(unit, hardware)
+}
+
 // Units are the units of lines, in the order in which they are written; a line
 // lacks those that its run does not know. ns/op comes first, since some tools
 // read the first only.
@@ -46,6 +59,11 @@ var Units = []Unit{
 	{"D1-misses/op", "lower", true},
 	{"LL-misses/op", "lower", true},
 	{tlbUnit, "lower", true},
+	{hardware + "L1d-misses/op", "lower", false},
+	{hardware + "LLC-misses/op", "lower", false},
+	{hardware + "dTLB-misses/op", "lower", false},
+	{hardware + "instructions/op", "lower", false},
+	{hardware + "cycles/op", "lower", false},
 	{"misses/op", "lower", true}, // of a cache that the name tells
 }
 

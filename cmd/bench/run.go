@@ -269,58 +269,6 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, j job) error {
 	return errors.Join(err, file.Commit())
 }
 
-// measure writes the head and then the comparisons, one after the other. It
-// returns the number of samples written.
-func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out io.Writer) (done int, err error) {
-	config, comments := describe(j)
-	config = append(config, results.Pair{Key: "pages", Value: f.pages.value.String()})
-	writer, err := results.NewWriter(out, config, comments)
-	if err != nil {
-		return 0, err
-	}
-	total := 0
-	for _, c := range j.suite {
-		total += len(c) * f.count
-	}
-	progress := newProgress(cmd, total)
-	defer progress.end()
-	for i := range j.suite {
-		err := f.compare(ctx, j, i, writer, func() { done++; progress.step() })
-		if errors.Is(err, context.Canceled) {
-			stopped := interrupted{done, total}
-			return done, errors.Join(stopped, writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", done, total)))
-		}
-		if err != nil {
-			return done, err
-		}
-	}
-	for _, study := range j.studies {
-		written, err := j.study(study, writer)
-		if done += written; err != nil {
-			return done, err
-		}
-	}
-	return done, nil
-}
-
-// study writes a line for each result of a study, and returns their number.
-func (j *job) study(s access.Study, writer *results.Writer) (written int, err error) {
-	all, err := s.Run(j.settings.D1.Geometry)
-	if err != nil {
-		return 0, err
-	}
-	for i, r := range all {
-		var values []results.Value
-		if r.Refs > 0 {
-			values = append(values, results.Value{Value: float64(r.Refs), Unit: "D-refs/op"})
-		}
-		if err := writer.Write(r.Name, 1, append(values, results.Value{Value: float64(r.Misses), Unit: r.Unit})); err != nil {
-			return i, err
-		}
-	}
-	return len(all), nil
-}
-
 // interrupted is the error of a run that Ctrl-C ended.
 type interrupted struct{ done, total int }
 
@@ -334,32 +282,6 @@ func (i interrupted) Error() string {
 
 // Unwrap makes it a context.Canceled.
 func (i interrupted) Unwrap() error { return context.Canceled }
-
-// compare simulates the patterns of the i-th comparison, then times them and
-// writes a line for each sample.
-func (f *runFlags) compare(ctx context.Context, j job, i int, writer *results.Writer, step func()) error {
-	c, patterns := j.suite[i], j.patterns[i]
-	counts, err := access.Simulate(ctx, simcache.TwoLevels(j.settings.D1.Geometry, j.settings.LL.Geometry), j.pageLevels(), patterns)
-	if err != nil {
-		return err
-	}
-	var unwritten error
-	options := access.Options{Count: f.count, MinTime: f.minTime, MaxMemory: j.machine.Available, Pages: f.pages.value,
-		Obtained: func(b access.Backing) {
-			unwritten = writer.Comment(fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
-		}}
-	for sample, err := range access.Measure(ctx, patterns, options) {
-		if err := errors.Join(err, unwritten); err != nil {
-			return err
-		}
-		m := measured{patterns[sample.Pattern], counts[sample.Pattern], j.tlb != nil, sample}
-		if err := writer.Write(c[sample.Pattern].Name, sample.Passes, m.values()); err != nil {
-			return err
-		}
-		step()
-	}
-	return nil
-}
 
 // describe is the head of a results file: what decides comparability, and what
 // changes from run to run.

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"runtime"
+	"strings"
+
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -26,6 +31,19 @@ var lineValues = []struct {
 	{"D1-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.D1Misses()), true }},
 	{"LL-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.LLMisses()), true }},
 	{"TLB-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.TLBMisses), m.tlb }},
+	{"hw-L1d-misses/op", counted(counters.L1DMisses)},
+	{"hw-LLC-misses/op", counted(counters.LLCMisses)},
+	{"hw-dTLB-misses/op", counted(counters.DTLBMisses)},
+	{"hw-instructions/op", counted(counters.Instructions)},
+	{"hw-cycles/op", counted(counters.Cycles)},
+}
+
+// counted is how often the CPU counted an event in a pass.
+func counted(e counters.Event) func(m *measured) (float64, bool) {
+	return func(m *measured) (float64, bool) {
+		n, known := m.sample.Events[e]
+		return n / float64(m.sample.Passes), known
+	}
 }
 
 // values are those of lineValues that are known.
@@ -37,4 +55,31 @@ func (m *measured) values() []results.Value {
 		}
 	}
 	return values
+}
+
+// hardware finds out which counters of the CPU there are here. It returns what
+// opens them on the thread that calls it, nil where there are none, and what
+// there is to say about it.
+func hardware() (open func() (counters.Reader, error), note string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	open = func() (counters.Reader, error) {
+		r, _, err := counters.Open(counters.Hardware...)
+		return r, err
+	}
+	r, missing, err := counters.Open(counters.Hardware...)
+	if err != nil {
+		return nil, "none of the CPU's: " + counters.Explain(err, counters.Paranoia())
+	}
+	var words []string
+	for _, e := range r.Events() {
+		words = append(words, e.String())
+	}
+	for _, m := range missing {
+		words = append(words, fmt.Sprintf("no %s (%v)", m.Event, m.Err))
+	}
+	if err := r.Close(); err != nil {
+		return nil, err.Error()
+	}
+	return open, strings.Join(words, ", ")
 }

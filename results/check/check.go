@@ -225,10 +225,6 @@ func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) ([]results.Row, 
 	return with.Rows()
 }
 
-// sameClock are the units that say again what sec/op says: comparing them too
-// would only weaken the correction for the number of comparisons.
-var sameClock = []string{"sec/elem", "B/s"}
-
 // match finds what is in both files.
 func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetadataMap) {
 	news := map[string]results.Row{}
@@ -260,7 +256,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 		}
 		exact := units.GetAssumption(unit) == benchmath.AssumeExact
 		_, clock := old.Stats["sec/op"]
-		if exact && !r.sameGeometry(unit) || !exact && (r.NoTimes != "" || clock && slices.Contains(sameClock, unit)) {
+		if exact && !r.sameGeometry(unit) || !exact && (r.NoTimes != "" || clock && results.Explains(unit)) { // which would only weaken the correction for the number of comparisons
 			continue
 		}
 		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/montanaflynn/stats"
+
+	"github.com/stridebench/stridebench/results"
 )
 
 // A Point is what one entry says of one benchmark in one unit.
@@ -28,7 +30,7 @@ type Series struct {
 }
 
 // AllSeries puts entries, which are by time, into series, in the order in which
-// these begin. Units that say again what ns/op says are left out.
+// these begin. Units that only explain ns/op are left out.
 func AllSeries(entries []Entry) []Series {
 	type key struct {
 		name, unit, on string
@@ -38,7 +40,7 @@ func AllSeries(entries []Entry) []Series {
 	var all []Series
 	for _, e := range entries {
 		for _, r := range e.Records {
-			if r.Unit == "ns/elem" || r.Unit == "B/s" {
+			if results.Explains(r.Unit) {
 				continue
 			}
 			k := key{r.Name, r.Unit, e.Fingerprint, r.Exact}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/counters"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A recording is a run that is written as it goes.
+type recording struct {
+	job
+	flags    *runFlags
+	writer   *results.Writer
+	progress *progress
+	counters func() (counters.Reader, error) // nil if the CPU has none here
+
+	start       time.Time
+	timed       time.Duration // in samples
+	done, total int           // samples
+}
+
+// measure writes the head, then the comparisons and studies, one after the
+// other, and at the end what there is to say of the run. It returns the number
+// of samples written. If not all are, the results say so.
+func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out io.Writer) (done int, err error) {
+	r := recording{job: j, flags: f, start: time.Now()}
+	config, comments := describe(j)
+	config = append(config, results.Pair{Key: "pages", Value: f.pages.value.String()})
+	open, note := hardware()
+	r.counters = open
+	comments = append(comments, results.Pair{Key: "counters", Value: note})
+	if r.writer, err = results.NewWriter(out, config, comments); err != nil {
+		return 0, err
+	}
+	for _, c := range j.suite {
+		r.total += len(c) * f.count
+	}
+	r.progress = newProgress(cmd, r.total)
+	err = r.run(ctx)
+	r.progress.end()
+	if err == nil {
+		return r.done, r.finish()
+	}
+	if errors.Is(err, context.Canceled) {
+		err = interrupted{r.done, r.total}
+	}
+	// Where stdout is closed, this reaches the file all the same, which comes first.
+	return r.done, errors.Join(err, r.writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", r.done, r.total)))
+}
+
+func (r *recording) run(ctx context.Context) error {
+	for i := range r.suite {
+		if err := r.compare(ctx, i); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.studies {
+		if err := r.study(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare simulates the patterns of the i-th comparison, then times them and
+// writes a line for each sample.
+func (r *recording) compare(ctx context.Context, i int) error {
+	c, patterns := r.suite[i], r.patterns[i]
+	counts, err := access.Simulate(ctx, simcache.TwoLevels(r.settings.D1.Geometry, r.settings.LL.Geometry), r.pageLevels(), patterns)
+	if err != nil {
+		return err
+	}
+	var unwritten error
+	options := access.Options{Count: r.flags.count, MinTime: r.flags.minTime, MaxMemory: r.machine.Available, Pages: r.flags.pages.value,
+		Obtained: func(b access.Backing) {
+			unwritten = r.writer.Comment(fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
+		},
+		Counters: r.counters}
+	for sample, err := range access.Measure(ctx, patterns, options) {
+		if err := errors.Join(err, unwritten); err != nil {
+			return err
+		}
+		m := measured{patterns[sample.Pattern], counts[sample.Pattern], r.tlb != nil, sample}
+		if err := r.writer.Write(c[sample.Pattern].Name, sample.Passes, m.values()); err != nil {
+			return err
+		}
+		r.done++
+		r.timed += sample.Elapsed
+		r.progress.step()
+	}
+	return nil
+}
+
+// study writes a line for each result of a study.
+func (r *recording) study(s access.Study) error {
+	all, err := s.Run(r.settings.D1.Geometry)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		var values []results.Value
+		if one.Refs > 0 {
+			values = append(values, results.Value{Value: float64(one.Refs), Unit: "D-refs/op"})
+		}
+		if err := r.writer.Write(one.Name, 1, append(values, results.Value{Value: float64(one.Misses), Unit: one.Unit})); err != nil {
+			return err
+		}
+		r.done++
+	}
+	return nil
+}
+
+// finish writes what there is to say at the end.
+func (r *recording) finish() error {
+	all := time.Since(r.start)
+	return r.writer.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples", 100*(1-r.timed.Seconds()/all.Seconds()), all.Seconds()))
+}
