@@ -40,10 +40,7 @@ var lineValues = []struct {
 
 // counted is how often the CPU counted an event in a pass.
 func counted(e counters.Event) func(m *measured) (float64, bool) {
-	return func(m *measured) (float64, bool) {
-		n, known := m.sample.Events[e]
-		return n / float64(m.sample.Passes), known
-	}
+	return func(m *measured) (float64, bool) { return m.sample.EventsPerPass(e) }
 }
 
 // values are those of lineValues that are known.
