@@ -243,3 +243,16 @@ func copyBuiltin[T layouts.Element](data []T, n *elementNest) {
 		to += to1
 	}
 }
+
+// PastCaches tells whether what the pattern writes goes past the caches, as far
+// as a kernel decides it by size: sets of package kernel do where they gain by
+// it, and Go's copy does from 1 MiB on that lies side by side.
+func (p Pattern) PastCaches() bool {
+	switch {
+	case p.plan != nil:
+		return p.plan.PastCaches()
+	case p.Spec.Kernel == builtin:
+		return len(p.Nests) > 0 && len(p.Nests[0].Canonical().Trips) == 1 && p.Bytes/2 >= 1<<20
+	}
+	return false
+}

@@ -252,22 +252,36 @@ func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
 	return counts[0][0], nil
 }
 
+// Misses are how often one operand of a nest missed.
+type Misses struct {
+	Levels []uint64 // in each level of the data caches, the nearest first
+	TLB    []uint64 // in each level of the TLB, if there is one
+}
+
+// Misses is Run, and returns how often each operand missed at every level.
+func (h *Hierarchy) Misses(n Nest) ([]Misses, error) {
+	data, pages, err := h.walk(1, 1, n)
+	if err != nil {
+		return nil, err
+	}
+	misses := make([]Misses, len(n.Operands))
+	for r := range misses {
+		levels, tlb := len(h.config.Levels), len(h.config.TLB)
+		misses[r].Levels = data[0][0][r*levels:][:levels]
+		if h.tlb != nil {
+			misses[r].TLB = pages[0][0][r*tlb:][:tlb]
+		}
+	}
+	return misses, nil
+}
+
 // run simulates passes over nests and returns the counts of each operand, of
 // each nest, in each pass. The last pass is counted so many times.
 func (h *Hierarchy) run(passes, last int, nests ...Nest) ([][][]Counts, error) {
-	var canonical []Nest
-	for _, n := range nests {
-		if err := h.check(n); err != nil {
-			return nil, err
-		}
-		canonical = append(canonical, n.Canonical())
+	misses, _, err := h.walk(passes, last, nests...)
+	if err != nil {
+		return nil, err
 	}
-	h.settle()
-	if h.tlb != nil {
-		h.pages.add(nests, h.tlb.run(canonical, passes), last)
-	}
-	misses := h.data.run(canonical, passes)
-	h.total.add(nests, misses, last)
 	counts := make([][][]Counts, passes)
 	for p := range counts {
 		for k, n := range nests {
@@ -275,6 +289,26 @@ func (h *Hierarchy) run(passes, last int, nests ...Nest) ([][][]Counts, error) {
 		}
 	}
 	return counts, nil
+}
+
+// walk simulates passes over nests and returns the misses in the data caches
+// and in the TLB, as engine.run does. The last pass is counted so many times.
+func (h *Hierarchy) walk(passes, last int, nests ...Nest) (data, pages [][][]uint64, err error) {
+	var canonical []Nest
+	for _, n := range nests {
+		if err := h.check(n); err != nil {
+			return nil, nil, err
+		}
+		canonical = append(canonical, n.Canonical())
+	}
+	h.settle()
+	if h.tlb != nil {
+		pages = h.tlb.run(canonical, passes)
+		h.pages.add(nests, pages, last)
+	}
+	data = h.data.run(canonical, passes)
+	h.total.add(nests, data, last)
+	return data, pages, nil
 }
 
 // counts are those of each operand, by its misses in so many levels.

@@ -383,7 +383,7 @@ func TestStreamedTiles(t *testing.T) {
 			clear(mem)
 			p := NewPlan(s, size, loops)
 			dst := mem[start:][:len(src)]
-			if s != portable && !p.Steps[0].aligned(dst, side*size) {
+			if s != portable && !p.Steps[0].aligned(uintptr(unsafe.Pointer(&dst[0])), side*size) {
 				t.Errorf("%s: %d B: the tiles are not seen to be aligned", s.Name(), size)
 			}
 			if !bytes.Equal(streamed(p, dst, src), want) {

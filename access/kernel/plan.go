@@ -34,6 +34,9 @@ type Step struct {
 
 	run func(s *Step, dst, src []byte, to, from int) // the inner loops from there on
 	in  int                                          // how many those are
+	// past tells whether run writes past the caches from that address on; nil
+	// where it never does.
+	past func(s *Step, to uintptr) bool
 }
 
 // An Access is one of a body's: Width bytes at Offset from where the loops are.
@@ -131,7 +134,7 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 		p.Steps = append(p.Steps, Step{
 			Loops: append(slices.Clone(rows), Loop{whole / width, width, width}),
 			Body:  element(width),
-			run:   p.copyRows, in: 2,
+			run:   p.copyRows, in: 2, past: rowsPast,
 		})
 	}
 	if whole < bytes {
@@ -143,12 +146,24 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 // caches, where this CPU gains by it.
 var streamFrom = math.MaxInt
 
+// rowsPast is Step.past of rows of vectors.
+func rowsPast(s *Step, to uintptr) bool {
+	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
+	return to%line == 0 && rows.To%line == 0 && run.N*run.To >= streamFrom
+}
+
+// PastCaches tells whether the plan writes past the caches what is not left at
+// the ends, where the slice that it writes to starts on a line.
+func (p *Plan) PastCaches() bool {
+	return len(p.Steps) > 0 && p.Steps[0].past != nil && p.Steps[0].past(&p.Steps[0], uintptr(p.Steps[0].To))
+}
+
 // copyRows copies rows of vectors.
 func (p *Plan) copyRows(s *Step, dst, src []byte, to, from int) {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
 	bytes := run.N * run.To
 	move := p.set.copy
-	if aligned := uintptr(unsafe.Pointer(&dst[to]))%line == 0 && rows.To%line == 0; aligned && bytes >= streamFrom {
+	if s.past(s, uintptr(unsafe.Pointer(&dst[to]))) {
 		move = p.set.stream
 	}
 	move(&dst[to], &src[from], bytes/line, rows.N, rows.To, rows.From)

@@ -79,12 +79,13 @@ func (p *Plan) tile(to, from Loop) Step {
 			body = append(body, Access{true, j*from.To + at, p.set.width})
 		}
 	}
-	return Step{Body: body, in: 1, run: func(s *Step, dst, src []byte, at, of int) {
+	past := func(s *Step, at uintptr) bool { return p.written() >= streamFrom && s.aligned(at, from.To) }
+	return Step{Body: body, in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
 		var scratch [1024 + line]byte // a tile, from a line on
 		aligned := -uintptr(unsafe.Pointer(&scratch)) % line
 		tiles := s.Loops[len(s.Loops)-1]
 		move := transpose
-		if p.written() >= streamFrom && s.aligned(dst, from.To) {
+		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
 			move = stream
 		}
 		move(&dst[at], &src[of], &scratch[aligned], tiles.N, from.To, to.From, tiles.To, tiles.From)
@@ -111,10 +112,10 @@ func (p *Plan) written() int {
 	return bytes
 }
 
-// aligned tells whether the step writes whole lines only, where the rows of a
-// tile lie pitch bytes apart.
-func (s *Step) aligned(dst []byte, pitch int) bool {
-	off := uintptr(unsafe.Pointer(unsafe.SliceData(dst))) + uintptr(s.To) | uintptr(pitch)
+// aligned tells whether the step writes whole lines only, from that address on,
+// where the rows of a tile lie pitch bytes apart.
+func (s *Step) aligned(to uintptr, pitch int) bool {
+	off := to | uintptr(pitch)
 	for _, l := range s.Loops {
 		off |= uintptr(l.To)
 	}

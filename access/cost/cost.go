@@ -1,0 +1,151 @@
+// Package cost predicts how long a pass over a pattern takes, from how often
+// its operands miss and from what a hit and a miss cost on the machine.
+//
+// # The model
+//
+// The time of a nest is
+//
+//	max(loop, memory) + exposed * min(loop, memory)
+//
+// since the CPU runs ahead of what it waits for, but not entirely.
+//
+// loop is what the instructions take when all is in the first level: so much an
+// iteration, by what the loop does and whether its elements lie side by side,
+// and so much for each time that an inner loop begins.
+//
+// memory is the sum over all lines that an operand misses in one level and that
+// the next one serves. How long a line takes depends on what its address is to
+// the one missed before:
+//
+//   - next to it (a stride of at most a line): what a stream of lines from that
+//     level takes, since the prefetchers run ahead of it;
+//   - a constant stride further on, less than a page of 4 KiB, which no
+//     prefetcher crosses: the same, but twice that from memory, where lines come
+//     in pairs;
+//   - in another page: the latency of the level, divided by the loads that the
+//     CPU has in flight at once; at least a stream's. A run of lines side by side
+//     begins with such a line. Where these are far apart in the loop, the
+//     instructions between them fill the CPU's window, and fewer are in flight;
+//   - where the stride is such that what the inner loop touches crowds into few
+//     sets of the level that misses: fewer are in flight too.
+//
+// A line that is written costs more by what is left of a copy when two streams
+// are taken off, and little where the kernel stores past the caches. A miss of
+// the TLB costs its latency divided by the translations in flight.
+//
+// The shape is that of Manegold, Boncz and Kersten ("Generic Database Cost Models
+// for Hierarchical Memory Systems", VLDB 2002), who price sequential and random
+// misses apart, and of the execution-cache-memory model (Treibig and Hager, 2009),
+// who set the loop against the transfers; that the window bounds how many misses
+// overlap is from Karkhanis and Smith ("A First-Order Superscalar Processor
+// Model", ISCA 2004).
+//
+// What machines differ in is in [Times], and measured; what is left is in
+// rules, which were fitted once (docs/advise.md says to what, and how far off
+// predictions are).
+package cost
+
+import (
+	"math"
+
+	"github.com/stridebench/stridebench/access/probe"
+)
+
+// Times are the figures of a machine that a prediction is made of.
+type Times struct {
+	Source string    // where they are from
+	Hit    float64   // ns: latency of the first level
+	Levels []Level   // what serves misses, the nearest first: the second level, ..., memory
+	Walks  []float64 // ns that a load takes longer if it misses a level of the TLB, the nearest first
+}
+
+// Level is what serves the misses of the level before it.
+type Level struct {
+	Name     string
+	Capacity float64 // bytes; infinite for memory
+	Latency  float64 // ns of a load that depends on the one before
+	Line     float64 // ns a line of a stream that is read
+	Stored   float64 // ns that a line of a stream takes longer if it is written
+}
+
+// Generic are the times of a machine that was not measured: those of a virtual
+// machine on an AMD EPYC 7003, rounded, which are not far from other servers'.
+func Generic() Times {
+	return Times{
+		Source: "generic: bench machine --measure has not measured this machine",
+		Hit:    1.25,
+		Levels: []Level{
+			{"L2", 512 << 10, 4, .6, 0},
+			{"L3", 16 << 20, 16, 1, .1},
+			{"memory", math.Inf(1), 120, 2.6, .8},
+		},
+		Walks: []float64{2, 40},
+	}
+}
+
+// line is the bytes of a line that bandwidths are converted with.
+const line = 64
+
+// Measured are the times of a machine that was. What it does not tell is
+// generic.
+func Measured(m probe.Machine) Times {
+	t := Generic()
+	t.Source = "measured " + m.Date.Format("2006-01-02")
+	t.Hit = m.Levels[0].Latency
+	known := t.Levels
+	t.Levels = nil
+	level := func(name string, capacity float64, s probe.Speed, generic Level) Level {
+		l := Level{name, capacity, s.Latency, generic.Line, generic.Stored}
+		if s.Read > 0 {
+			l.Line = line / s.Read * 1e9
+		}
+		if s.Copy > 0 {
+			l.Stored = max(0, 2*line/s.Copy*1e9-2*l.Line)
+		}
+		return l
+	}
+	for i, l := range m.Levels[1:] {
+		t.Levels = append(t.Levels, level(l.Name, float64(l.Capacity), l.Speed, known[min(i, 1)]))
+	}
+	t.Levels = append(t.Levels, level("memory", math.Inf(1), m.Memory, known[2]))
+	for i, w := range m.TLB {
+		if i < len(t.Walks) {
+			t.Walks[i] = w.Miss
+		}
+	}
+	return t
+}
+
+// serving is what serves the misses of level i of so many that are simulated:
+// memory after the last, else the level that is nearest in size.
+func (t Times) serving(c Caches, i int) Level {
+	last := len(t.Levels) - 1
+	if i == len(c.Levels)-1 || last == 0 {
+		return t.Levels[last]
+	}
+	size := float64(c.Levels[i+1].Size)
+	best := t.Levels[0]
+	for _, l := range t.Levels[1:last] {
+		if math.Abs(math.Log(l.Capacity/size)) < math.Abs(math.Log(best.Capacity/size)) {
+			best = l
+		}
+	}
+	return best
+}
+
+// rules are what the model takes to be alike on all machines. Loops are in
+// units of Times.Hit, which is 4 or 5 cycles everywhere.
+var rules = struct {
+	sumRun, sumStep, fillRun, fillStep, copyRun, copyStep, add float64 // an iteration, side by side or not
+	row, block                                                 float64 // a start of the innermost loop, and of the next
+	vector, tile                                               float64 // an access of a vector in rows, and in transposed tiles
+	exposed                                                    float64 // share of the smaller of loop and memory
+	inFlight, crowded, walks                                   float64 // loads in flight; in crowded sets; walks of the page table
+	window                                                     float64 // iterations that the CPU looks ahead
+	pairs                                                      float64 // lines that memory moves for one of a stride
+	past                                                       float64 // of a stream's line, for one stored past the caches
+}{
+	sumRun: .2, sumStep: .35, fillRun: .25, fillStep: .3, copyRun: .23, copyStep: .59, add: .7,
+	row: 1.8, block: 5.8, vector: .11, tile: .25,
+	exposed: .33, inFlight: 16, crowded: 5, walks: 6.5, window: 28, pairs: 2, past: .25,
+}

@@ -1,0 +1,278 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// typical are three levels and a TLB of two.
+var typical = Caches{
+	Levels: []simcache.Level{
+		{Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+		{Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
+		{Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}}},
+	TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: 4096}, {Entries: 2048, Ways: 8, Page: 4096}},
+}
+
+var generic = Model{Generic(), typical}
+
+func pattern(t testing.TB, s access.Spec) access.Pattern {
+	t.Helper()
+	p, err := s.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func predict(t testing.TB, s access.Spec) Prediction {
+	t.Helper()
+	p, err := generic.Predict(pattern(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// steady are the misses of a pass by looking every access up, by level: of the
+// caches but for the hashed one, then of the TLB.
+func steady(t interface{ Fatal(...any) }, p access.Pattern) []float64 {
+	var all []float64
+	for _, c := range []simcache.Config{{Levels: typical.simulated()}, {Levels: simcache.PageLevels(typical.TLB)}} {
+		h, err := simcache.NewHierarchy(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before []simcache.LevelCounts
+		for range len(c.Levels) + 1 {
+			before = h.Levels()
+			for _, n := range p.Nests {
+				if _, err := h.Run(n); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i, l := range h.Levels() {
+			all = append(all, float64(l.Misses()-before[i].Misses()))
+		}
+	}
+	return all
+}
+
+// TestCount: what an excerpt says of the whole is what looking up all of it
+// says, to a fiftieth of the accesses.
+func TestCount(t *testing.T) {
+	for _, s := range []access.Spec{
+		{Shape: []int{1 << 20}, DType: layouts.Float32},
+		{Shape: []int{1000, 1000}, DType: layouts.Float32, Order: "col"},
+		{Shape: []int{1024, 1024}, DType: layouts.Int32, Order: "col"},
+		{Shape: []int{1024, 1040}, DType: layouts.Int32, View: "narrow(1,0,1024)", Order: "col"},
+		{Op: access.Copy, Shape: []int{700, 900}, DType: layouts.Float64, View: "t()"},
+		{Op: access.Copy, Shape: []int{1024, 512}, DType: layouts.Float32, View: "t()", Tile: []int{32, 32}},
+		{Op: access.Copy, Shape: []int{8, 32, 50, 50}, DType: layouts.Float32, View: "permute(0,2,3,1)"},
+		{Op: access.Copy, Shape: []int{8, 50, 50, 32}, DType: layouts.Float32, View: "permute(0,3,1,2)"},
+		{Op: access.Copy, Shape: []int{4, 100, 50, 25}, DType: layouts.Float32, View: "permute(3,1,0,2)", Order: "2,0,3,1", Tile: []int{16, 16, 4, 25}},
+		{Op: access.Copy, Shape: []int{800, 800}, DType: layouts.Float32, View: "t()", Kernel: "portable"},
+		{Op: access.Add, Shape: []int{600, 800}, With: []int{600, 1}, DType: layouts.Float32},
+		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: "permute(3,0,1,2)"},
+	} {
+		p := pattern(t, s)
+		walks, err := typical.Count(p.Nests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, refs := make([]float64, 4), 0.0
+		for _, w := range walks {
+			for r, m := range w.Misses {
+				refs += float64(w.Nest.Iterations())
+				for i, n := range []float64{m.Levels[0], m.Levels[1], m.TLB[0], m.TLB[1]} {
+					got[i] += n
+				}
+				if len(m.Levels) != 3 || m.Levels[2] > m.Levels[1] {
+					t.Errorf("%s: operand %d misses %v", s.Name(), r, m.Levels)
+				}
+			}
+		}
+		if refs <= window {
+			t.Fatalf("%s: %v accesses are counted whole", s.Name(), refs)
+		}
+		for i, want := range steady(t, p) {
+			if math.Abs(got[i]-want) > refs/50 {
+				t.Errorf("%s: %v misses (levels 1 and 2, TLB 1 and 2), want %v", s.Name(), got, steady(t, p))
+				break
+			}
+		}
+	}
+}
+
+// TestCountSmall: patterns of few accesses are counted whole.
+func TestCountSmall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := rapid.SliceOfN(rapid.IntRange(1, 60), 2, 3).Draw(t, "shape")
+		s := access.Spec{Op: access.Copy, Shape: shape, DType: layouts.Float32, View: "transpose(0,1)"}
+		if rapid.Bool().Draw(t, "tiled") {
+			s.Tile = make([]int, len(shape))
+			for d := range s.Tile {
+				s.Tile[d] = rapid.IntRange(1, 60).Draw(t, "tile")
+			}
+		}
+		p, err := s.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if 2*p.Elems > window {
+			return
+		}
+		walks, err := typical.Count(p.Nests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float64, 4)
+		for _, w := range walks {
+			for _, m := range w.Misses {
+				for i, n := range []float64{m.Levels[0], m.Levels[1], m.TLB[0], m.TLB[1]} {
+					got[i] += n
+				}
+			}
+		}
+		h := fmt.Sprint(steady(t, p))
+		if fmt.Sprint(got) != h {
+			t.Fatalf("%+v: %v, want %v", s, got, h)
+		}
+	})
+}
+
+// TestMoreMissesCostMore: no miss is worth having.
+func TestMoreMissesCostMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, cols := rapid.IntRange(1, 600).Draw(t, "rows"), rapid.IntRange(1, 600).Draw(t, "cols")
+		p, err := access.Spec{Op: access.Copy, Shape: []int{rows, cols}, DType: layouts.Float32,
+			Order: rapid.SampledFrom([]string{"row", "col"}).Draw(t, "order"),
+			View:  rapid.SampledFrom([]string{"", "t()", "slice(1,0,600,3)"}).Draw(t, "view")}.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		walks, err := typical.Count(p.Nests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := generic.price(p, walks).Ns
+		m := walks[0].Misses[rapid.IntRange(0, 1).Draw(t, "operand")]
+		more := float64(rapid.IntRange(1, 1000).Draw(t, "more"))
+		if i := rapid.IntRange(0, 4).Draw(t, "level"); i < 3 {
+			for k := range i + 1 { // what misses here came past the levels before
+				m.Levels[k] += more
+			}
+		} else {
+			for k := range i - 2 {
+				m.TLB[k] += more
+			}
+		}
+		if after := generic.price(p, walks).Ns; after <= before {
+			t.Errorf("%v ns with more misses, %v before", after, before)
+		}
+	})
+}
+
+// TestKnownTruths: what everyone knows of layouts.
+func TestKnownTruths(t *testing.T) {
+	ns := func(s access.Spec) float64 { return predict(t, s).Ns }
+	sum := func(shape []int, view, order string) access.Spec {
+		return access.Spec{Shape: shape, DType: layouts.Float32, View: view, Order: order}
+	}
+	big, padded := []int{4096, 4096}, []int{1024, 1040}
+	transposed := access.Spec{Op: access.Copy, Shape: big, DType: layouts.Float32, View: "t()"}
+	tiled, odd := transposed, transposed
+	tiled.Tile = []int{32, 32}
+	odd.Shape = []int{4000, 4000}
+	for _, c := range []struct {
+		why           string
+		slow, fast    float64
+		times, atMost float64
+	}{
+		{"columns of a large matrix against rows", ns(sum(big, "", "col")), ns(sum(big, "", "row")), 10, 60},
+		{"columns a power of two apart against padded ones", ns(sum([]int{1024, 1024}, "", "col")), ns(sum(padded, "narrow(1,0,1024)", "col")), 2, 8},
+		{"a transposed copy against one in tiles", ns(transposed), ns(tiled), 1.3, 8},
+		{"every 16th column against all, by element", 16 * ns(sum(big, "slice(1,0,4096,16)", "row")), ns(sum(big, "", "row")), 4, 16},
+	} {
+		if r := c.slow / c.fast; r < c.times || r > c.atMost {
+			t.Errorf("%s: %.2f times as slow, want %v to %v", c.why, r, c.times, c.atMost)
+		}
+	}
+}
+
+// TestTensors: the parts of a prediction are its memory, and name the tensor at
+// fault.
+func TestTensors(t *testing.T) {
+	p := predict(t, access.Spec{Op: access.Copy, Shape: []int{4000, 4000}, DType: layouts.Float32, View: "t()"})
+	if len(p.Tensors) != 2 || p.Tensors[0].Name != "x" || p.Tensors[0].Ns() < 5*p.Tensors[1].Ns() {
+		t.Fatalf("%+v", p.Tensors)
+	}
+	if sum := p.Tensors[0].Ns() + p.Tensors[1].Ns(); math.Abs(sum-p.Memory) > 1e-6*sum || p.Ns < max(p.Loop, p.Memory) || p.Ns > p.Loop+p.Memory {
+		t.Errorf("tensors %v, loop %v, memory %v, in all %v ns", sum, p.Loop, p.Memory, p.Ns)
+	}
+	if x, y := p.Tensors[0], p.Tensors[1]; x.Stride.Far != 1 || y.Stride.Next < .9 || x.Refs != 16e6 || math.Abs(x.Levels[0]-16e6) > 1e5 {
+		t.Errorf("x %+v, y %+v", x, y)
+	}
+}
+
+func TestMeasured(t *testing.T) {
+	m := probe.Machine{Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
+		Levels: []probe.Level{
+			{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9}},
+			{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 4, Read: 64e9, Copy: 64e9}},
+			{Name: "L3", Capacity: 8 << 20, Speed: probe.Speed{Latency: 20}}},
+		Memory: probe.Speed{Latency: 90, Read: 16e9, Copy: 12.8e9},
+		TLB:    []probe.Reach{{Entries: 64, Miss: 3}}}
+	got := Measured(m)
+	if got.Source != "measured 2026-11-21" || got.Hit != 1 || len(got.Levels) != 3 || got.Walks[0] != 3 || got.Walks[1] != Generic().Walks[1] {
+		t.Errorf("%+v", got)
+	}
+	want := []Level{{"L2", 1 << 20, 4, 1, 0}, {"L3", 8 << 20, 20, 1, .1}, {"memory", math.Inf(1), 90, 4, 2}}
+	for i, l := range got.Levels {
+		if w := want[i]; l.Name != w.Name || l.Capacity != w.Capacity || math.Abs(l.Latency-w.Latency)+math.Abs(l.Line-w.Line)+math.Abs(l.Stored-w.Stored) > 1e-9 {
+			t.Errorf("level %d: %+v, want %+v", i, l, w)
+		}
+	}
+	two := Caches{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Geometry: simcache.Geometry{Size: 6 << 20, Ways: 12, Line: 64}}}}
+	if a, b := got.serving(two, 0), got.serving(two, 1); a.Name != "L3" || b.Name != "memory" {
+		t.Errorf("misses of D1 are served by %s, of LL by %s", a.Name, b.Name)
+	}
+	// One level, and nothing known of what is behind it but the memory.
+	one := probe.Machine{Levels: m.Levels[:1], Memory: m.Memory}
+	if l := Measured(one).serving(two, 0); l.Name != "memory" {
+		t.Errorf("misses are served by %s", l.Name)
+	}
+}
+
+// TestEveryPattern: whatever can be walked has a price.
+func TestEveryPattern(t *testing.T) {
+	for _, c := range access.Suite(false) {
+		for _, b := range c {
+			if p := predict(t, b.Spec); !(p.Ns > 0) || math.IsInf(p.Ns, 0) {
+				t.Errorf("%s: %v ns", b.Name, p.Ns)
+			}
+		}
+	}
+	for _, s := range []access.Spec{{Shape: []int{}, DType: layouts.Float32}, {Shape: []int{1, 1}, DType: layouts.Float64},
+		{Shape: []int{1 << 20, 1 << 20}, DType: layouts.Float64, Order: "col"}, {Op: access.Fill, Shape: []int{1}, DType: layouts.Int8, View: "expand(5000000)"}} {
+		if p := predict(t, s); !(p.Ns > 0) || math.IsInf(p.Ns, 0) {
+			t.Errorf("%+v: %v ns", s, p.Ns)
+		}
+	}
+	if p := predict(t, access.Spec{Shape: []int{0, 5}, DType: layouts.Float32}); p.Ns != 0 {
+		t.Errorf("nothing takes %v ns", p.Ns)
+	}
+	if _, err := (Model{Times: Generic()}).Predict(pattern(t, access.Spec{Shape: []int{5}, DType: layouts.Float32})); err == nil {
+		t.Error("no caches are no error")
+	}
+}

@@ -1,0 +1,246 @@
+package cost
+
+import (
+	"math"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A Model is a machine's times and the caches that are simulated.
+type Model struct {
+	Times  Times
+	Caches Caches
+}
+
+// A Prediction is what a pass over a pattern takes.
+type Prediction struct {
+	Ns           float64
+	Loop, Memory float64 // ns of each, were there no other
+	Tensors      []Tensor
+}
+
+// A Tensor is what the accesses to one tensor cost.
+type Tensor struct {
+	Name   string
+	Refs   float64
+	Levels []float64 // misses of each level of the caches
+	TLB    []float64 // and of the TLB
+	Lines  []float64 // ns for the lines that each level missed and the next one had
+	Walks  float64   // ns for the misses of the TLB
+	Stride Stride    // of the larger part of its lines
+}
+
+// Ns is all that a tensor costs beyond the loop.
+func (t Tensor) Ns() float64 {
+	sum := t.Walks
+	for _, ns := range t.Lines {
+		sum += ns
+	}
+	return sum
+}
+
+// Predict simulates a pass over the pattern in the steady state and prices it.
+func (m Model) Predict(p access.Pattern) (Prediction, error) {
+	walks, err := m.Caches.Count(p.Nests)
+	if err != nil {
+		return Prediction{}, err
+	}
+	return m.price(p, walks), nil
+}
+
+// price is what walks of the pattern take.
+func (m Model) price(p access.Pattern, walks []Walk) Prediction {
+	var sum Prediction
+	for _, w := range walks {
+		loop, before := m.loop(p, w.Nest), sum.Memory
+		m.memory(&sum, w, p.PastCaches())
+		memory := sum.Memory - before
+		sum.Loop += loop
+		sum.Ns += max(loop, memory) + rules.exposed*min(loop, memory)
+	}
+	return sum
+}
+
+// loop is what the instructions of a nest take.
+func (m Model) loop(p access.Pattern, n simcache.Nest) float64 {
+	iterations := float64(n.Iterations())
+	if iterations == 0 {
+		return 0
+	}
+	inner, blocks := len(n.Trips)-1, iterations
+	starts := iterations
+	if inner >= 0 {
+		starts /= float64(n.Trips[inner])
+	}
+	if blocks = starts; inner >= 1 {
+		blocks /= float64(n.Trips[inner-1])
+	}
+	return m.Times.Hit * (iterations*body(p, n) + starts*rules.row + blocks*rules.block)
+}
+
+// body is an iteration.
+func body(p access.Pattern, n simcache.Nest) float64 {
+	inner, beside, vectors := len(n.Trips)-1, true, false
+	for _, op := range n.Operands {
+		beside = beside && (inner < 0 || op.Strides[inner] == op.Width)
+		vectors = vectors || op.Width > p.Spec.DType.Size()
+	}
+	accesses := float64(len(n.Operands))
+	switch {
+	case vectors && accesses > 2:
+		return accesses * rules.tile
+	case vectors:
+		return accesses * rules.vector
+	}
+	run, step := rules.add, rules.add
+	switch p.Spec.Op {
+	case access.Sum:
+		run, step = rules.sumRun, rules.sumStep
+	case access.Fill:
+		run, step = rules.fillRun, rules.fillStep
+	case access.Copy:
+		run, step = rules.copyRun, rules.copyStep
+	}
+	if beside {
+		return run
+	}
+	return step
+}
+
+// memory adds what the misses of a nest take.
+func (m Model) memory(sum *Prediction, w Walk, past bool) {
+	for r, op := range w.Nest.Operands {
+		s := strideOf(w.Nest, op, m.Caches.Levels[0].Line)
+		t := sum.tensor(op.Tensor, m.Caches)
+		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
+			t.Stride = s
+		}
+		t.Refs += float64(w.Nest.Iterations())
+		for i, missed := range w.Misses[r].Levels {
+			served := missed
+			if i+1 < len(m.Caches.Levels) {
+				served -= w.Misses[r].Levels[i+1]
+			}
+			ns := max(served, 0) * m.line(s, op.Kind == simcache.Write, past, i, w.Nest, op)
+			t.Levels[i] += missed
+			t.Lines[i] += ns
+			sum.Memory += ns
+		}
+		for i, missed := range w.Misses[r].TLB {
+			walked := missed
+			if i+1 < len(m.Caches.TLB) {
+				walked -= w.Misses[r].TLB[i+1]
+			}
+			ns := max(walked, 0) * m.Times.Walks[min(i, len(m.Times.Walks)-1)] / max(1, rules.walks/s.slower())
+			t.TLB[i] += missed
+			t.Walks += ns
+			sum.Memory += ns
+		}
+	}
+}
+
+// tensor is the part of a prediction that is about a tensor.
+func (p *Prediction) tensor(name string, c Caches) *Tensor {
+	for i := range p.Tensors {
+		if p.Tensors[i].Name == name {
+			return &p.Tensors[i]
+		}
+	}
+	p.Tensors = append(p.Tensors, Tensor{Name: name, Levels: make([]float64, len(c.Levels)),
+		TLB: make([]float64, len(c.TLB)), Lines: make([]float64, len(c.Levels))})
+	return &p.Tensors[len(p.Tensors)-1]
+}
+
+// line is the ns of one line that level i misses and the next one has.
+func (m Model) line(s Stride, written, past bool, i int, n simcache.Nest, op simcache.Operand) float64 {
+	from, memory := m.Times.serving(m.Caches, i), i == len(m.Caches.Levels)-1
+	if written && past && memory {
+		return from.Line * rules.past
+	}
+	strided := from.Line
+	if memory {
+		strided *= rules.pairs
+	}
+	inFlight := rules.inFlight
+	if i < len(m.Caches.simulated()) && s.crowds(n, op, m.Caches.Levels[i]) {
+		inFlight = rules.crowded
+		strided = max(strided, from.Latency/inFlight)
+	}
+	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower()))
+	ns := s.Next*from.Line + s.Near*strided + s.Far*jump
+	if written {
+		ns += from.Stored
+	}
+	return ns
+}
+
+// A Stride is what the address of a line that an operand touches is to that of
+// the one before: shares of its lines, which sum up to 1.
+type Stride struct {
+	Next float64 // beside it
+	Near float64 // less than a page off
+	Far  float64 // in another page
+
+	apart float64 // iterations from one that is not beside to the next
+	loop  int     // that makes the steps; -1 for none
+}
+
+// samePage is what no prefetcher crosses, whatever the page size in force.
+const samePage = 4096
+
+// strideOf looks at the innermost loop that moves the operand, and, where that
+// steps from line to line, at the loop that begins the next run of lines.
+func strideOf(n simcache.Nest, op simcache.Operand, line int) Stride {
+	l, apart := len(n.Trips)-1, 1.0
+	for ; l >= 0 && op.Strides[l] == 0; l-- {
+		apart *= float64(n.Trips[l])
+	}
+	if l < 0 {
+		return Stride{Next: 1, apart: apart, loop: l}
+	}
+	stride := max(op.Strides[l], -op.Strides[l])
+	switch {
+	case stride >= samePage:
+		return Stride{Far: 1, apart: apart, loop: l}
+	case stride > line:
+		return Stride{Near: 1, apart: apart, loop: l}
+	}
+	run := op.Width + (n.Trips[l]-1)*stride
+	step := samePage
+	for o := l - 1; o >= 0; o-- {
+		s := max(op.Strides[o], -op.Strides[o])
+		if s > run+2*line {
+			step = s
+			break
+		}
+		if s > 0 {
+			run += (n.Trips[o] - 1) * s
+		}
+	}
+	starts := min(1, float64(line)/float64(run))
+	s := Stride{Next: 1 - starts, Far: starts, apart: apart * max(float64(run), float64(line)) / float64(stride), loop: -1}
+	if step < samePage {
+		s.Near, s.Far = s.Far, 0
+	}
+	return s
+}
+
+// slower is by how much fewer jumps are in flight because instructions between
+// them fill the window.
+func (s Stride) slower() float64 { return max(1, s.apart*rules.inFlight/2/rules.window) }
+
+// crowds tells whether one round of the loop that steps falls into sets of the
+// level that do not hold it.
+func (s Stride) crowds(n simcache.Nest, op simcache.Operand, level simcache.Level) bool {
+	if s.loop < 0 {
+		return false
+	}
+	trips := n.Trips[s.loop:]
+	op.Strides = op.Strides[s.loop:]
+	room := room(op, trips, level.Line, level.Sets(), level.Ways)
+	return room < float64(level.Sets()*level.Ways) && touched(op, trips, level.Line) > room
+}
+
+// Error is how far a prediction is off a measured time, as a share of it.
+func Error(predicted, measured float64) float64 { return math.Abs(predicted-measured) / measured }

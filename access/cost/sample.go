@@ -1,0 +1,195 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A place is a level of the caches or of the TLB.
+type place struct {
+	block, sets, ways int
+	hashed            bool
+}
+
+func (p place) blocks() float64 { return float64(p.sets * p.ways) }
+
+// places are the levels, then those of the TLB.
+func (c Caches) places() []place {
+	var all []place
+	for i, l := range c.Levels {
+		all = append(all, place{l.Line, l.Sets(), l.Ways, i >= len(c.simulated())})
+	}
+	for _, t := range c.TLB {
+		all = append(all, place{t.Page, t.Entries / t.Ways, t.Ways, false})
+	}
+	return all
+}
+
+// pass is how many blocks of each place a pass over the nests touches.
+func (c Caches) pass(walks []Walk) []float64 {
+	var all []float64
+	for _, p := range c.places() {
+		sum := 0.0
+		for _, w := range walks {
+			sum += footprint(w.Nest, 0, p.block)
+		}
+		all = append(all, sum)
+	}
+	return all
+}
+
+// An excerpt is the part of a nest that is simulated: of one loop so many
+// iterations to warm the caches, and as many as are counted.
+type excerpt struct {
+	nest          simcache.Nest
+	loop          int
+	warm, counted int
+}
+
+// excerptOf chooses it.
+func excerptOf(n simcache.Nest, line int) excerpt {
+	for l, trips := range n.Trips {
+		each := accesses(n, l+1)
+		if each*trips <= window {
+			return excerpt{n, l, 0, trips}
+		}
+		period := 1 // iterations until each operand starts a line anew
+		for _, op := range n.Operands {
+			if s := op.Strides[l]; s != 0 {
+				period = max(period, line/gcd(max(s, -s), line))
+			}
+		}
+		if 2*period*each > window {
+			continue
+		}
+		counted := period * max(1, part/(period*each))
+		return excerpt{n, l, counted, counted}
+	}
+	panic("cost: a canonical nest of more accesses than a window has a loop of more iterations than any period")
+}
+
+// accesses is how many an iteration of the loop before l makes.
+func accesses(n simcache.Nest, l int) int {
+	product := len(n.Operands)
+	for _, t := range n.Trips[l:] {
+		product *= t
+	}
+	return product
+}
+
+// cut is the excerpt's nest with so many iterations of its loop, from one on.
+func (e excerpt) cut(from, trips int) simcache.Nest {
+	n := simcache.Nest{Trips: slices.Clone(e.nest.Trips[e.loop:])}
+	n.Trips[0] = trips
+	for _, op := range e.nest.Operands {
+		op.Strides = op.Strides[e.loop:]
+		op.Base += uint64(from * op.Strides[0])
+		n.Operands = append(n.Operands, op)
+	}
+	return n
+}
+
+// sample counts an excerpt of the walk's nest for all of it; all is what the
+// pass touches at each place.
+func (c Caches) sample(w *Walk, all []float64) error {
+	h, err := c.hierarchy()
+	if err != nil {
+		return err
+	}
+	e := excerptOf(w.Nest, c.Levels[0].Line)
+	if e.warm > 0 {
+		if _, err := h.Misses(e.cut(0, e.warm)); err != nil {
+			return err
+		}
+	}
+	simulated, err := h.Misses(e.cut(e.warm, e.counted))
+	if err != nil {
+		return err
+	}
+	scale := float64(accesses(w.Nest, 0)) / float64(accesses(e.cut(0, e.counted), 0))
+	places := c.places()
+	w.Misses = make([]Misses, len(simulated))
+	for r, m := range simulated {
+		cold := e.fresh(r)
+		missed := append(floats(m.Levels), make([]float64, len(c.Levels)-len(m.Levels))...)
+		missed = append(missed, floats(m.TLB)...)
+		for i, p := range places {
+			gone := cold(p.block) * (1 - e.again(r, p, all[i]))
+			switch {
+			case !p.hashed:
+				missed[i] = max(missed[i]-cold(p.block)+gone, 0)
+			case footprint(e.cut(0, e.warm+e.counted), 0, p.block) <= p.blocks():
+				missed[i] = gone
+			default:
+				missed[i] = missed[i-1]
+			}
+			if i > 0 && i != len(c.Levels) {
+				missed[i] = min(missed[i], missed[i-1])
+			}
+		}
+		for i := range missed {
+			missed[i] *= scale
+		}
+		w.Misses[r] = Misses{missed[:len(c.Levels)], missed[len(c.Levels):]}
+	}
+	return nil
+}
+
+// fresh tells how many blocks operand r touches in the counted part that it did
+// not touch in what came before.
+func (e excerpt) fresh(r int) func(block int) float64 {
+	return func(block int) float64 {
+		op, twin := e.operand(r, block)
+		if twin {
+			return 0
+		}
+		trips := slices.Clone(e.nest.Trips[e.loop:])
+		count := func(n int) float64 {
+			if n == 0 {
+				return 0
+			}
+			trips[0] = n
+			return touched(op, trips, block)
+		}
+		return max(count(e.warm+e.counted)-count(e.warm), 0)
+	}
+}
+
+// operand is operand r in the loops from the excerpt's on, and whether another
+// touches its blocks first.
+func (e excerpt) operand(r, block int) (op simcache.Operand, twin bool) {
+	n := simcache.Nest{Trips: e.nest.Trips, Operands: e.nest.Operands[:r+1]}
+	before, _ := inner(simcache.Nest{Trips: n.Trips, Operands: n.Operands[:r]}, e.loop, block)
+	with, _ := inner(n, e.loop, block)
+	op = e.nest.Operands[r]
+	op.Strides = op.Strides[e.loop:]
+	return op, len(with) == len(before)
+}
+
+// again is the share of the blocks that operand r touches for the first time in
+// the excerpt that a place still has from an earlier iteration of a loop around
+// it, or from the pass before; the pass touches so many blocks.
+func (e excerpt) again(r int, p place, pass float64) float64 {
+	n, op := e.nest, e.nest.Operands[r]
+	within := func(l int) float64 { o := op; o.Strides = op.Strides[l:]; return touched(o, n.Trips[l:], p.block) }
+	fits := func(l int, all float64) bool {
+		if all > p.blocks() {
+			return false
+		}
+		o := op
+		o.Strides = op.Strides[l:]
+		return p.hashed || within(l) <= room(o, n.Trips[l:], p.block, p.sets, p.ways)
+	}
+	rest := 1.0
+	for l := e.loop - 1; l >= 0; l-- {
+		if !fits(l+1, footprint(n, l+1, p.block)) {
+			return 1 - rest
+		}
+		rest *= min(1, within(l)/(float64(n.Trips[l])*within(l+1)))
+	}
+	if fits(0, pass) {
+		return 1
+	}
+	return 1 - rest
+}
