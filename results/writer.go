@@ -35,17 +35,22 @@ type Unit struct {
 // tlbUnit is the unit of what the simulated TLB counts.
 const tlbUnit = "TLB-misses/op"
 
+// PredictedUnit is the unit of what a cost model says that a pass takes. It is
+// no result: it follows from the simulated units and the model, which may be
+// measured anew between two runs.
+const PredictedUnit = "predicted-ns/op"
+
 // hardware begins the units of what the CPU counted.
 const hardware = "hw-"
 
-// Explains tells whether a unit, tidied or not, says again what ns/op says, or
-// why it is so: such a one is not judged beside it.
+// Explains tells whether a unit, tidied or not, says again what ns/op says, why
+// it is so, or what a model says of it: such a one is not judged beside it.
 func Explains(unit string) bool {
 	switch unit {
 	case "ns/elem", "sec/elem", "B/s":
 		return true
 	}
-	return strings.HasPrefix(unit, hardware)
+	return strings.HasPrefix(unit, hardware) || strings.HasPrefix(unit, "predicted-")
 }
 
 // Units are the units of lines, in the order in which they are written; a line
@@ -59,6 +64,7 @@ var Units = []Unit{
 	{"D1-misses/op", "lower", true},
 	{"LL-misses/op", "lower", true},
 	{tlbUnit, "lower", true},
+	{PredictedUnit, "lower", false},
 	{hardware + "L1d-misses/op", "lower", false},
 	{hardware + "LLC-misses/op", "lower", false},
 	{hardware + "dTLB-misses/op", "lower", false},

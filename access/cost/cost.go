@@ -46,6 +46,7 @@
 package cost
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/stridebench/stridebench/access/probe"
@@ -148,4 +149,20 @@ var rules = struct {
 	sumRun: .2, sumStep: .35, fillRun: .25, fillStep: .3, copyRun: .23, copyStep: .59, add: .7,
 	row: 1.8, block: 5.8, vector: .11, tile: .25,
 	exposed: .33, inFlight: 16, crowded: 5, walks: 6.5, window: 28, pairs: 2, past: .25,
+}
+
+// String states what is priced, for the head of a results file.
+func (m Model) String() string {
+	text := fmt.Sprintf("%s; hit %.3g ns", m.Times.Source, m.Times.Hit)
+	for _, l := range m.Times.Levels {
+		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written", l.Name, l.Latency, l.Line, l.Stored)
+	}
+	for i, w := range m.Times.Walks {
+		text += fmt.Sprintf(", TLB %d miss %.3g ns", i+1, w)
+	}
+	text += "; levels"
+	for _, l := range m.Caches.Levels {
+		text += " " + l.Geometry.String()
+	}
+	return text
 }

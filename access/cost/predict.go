@@ -2,6 +2,7 @@ package cost
 
 import (
 	"math"
+	"slices"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
@@ -42,11 +43,57 @@ func (t Tensor) Ns() float64 {
 
 // Predict simulates a pass over the pattern in the steady state and prices it.
 func (m Model) Predict(p access.Pattern) (Prediction, error) {
+	if p.Ring != nil && len(m.Caches.Levels) > 0 {
+		return m.chase(p), nil
+	}
 	walks, err := m.Caches.Count(p.Nests)
 	if err != nil {
 		return Prediction{}, err
 	}
 	return m.price(p, walks), nil
+}
+
+// chase is what a pointer chase takes: the latency of the first level that has
+// all its lines, and of the translation, since no load begins before the one
+// before it is done. A ring that is longer than a level misses it at every step,
+// as under LRU.
+func (m Model) chase(p access.Pattern) Prediction {
+	var sum Prediction
+	steps := float64(len(p.Ring))
+	sum.Loop = steps * m.Times.Hit
+	t := sum.tensor("x", m.Caches)
+	t.Refs, t.Stride = steps, Stride{Far: 1, loop: -1}
+	at, size := m.Times.Hit, p.Spec.DType.Size()
+	for i, l := range m.Caches.Levels {
+		if distinct(p.Ring, size, l.Line) > l.Size/l.Line {
+			from := m.Times.serving(m.Caches, i)
+			t.Levels[i] = steps
+			t.Lines[i] = steps * max(from.Latency-at, 0)
+			at = max(at, from.Latency)
+		}
+	}
+	for i, l := range m.Caches.TLB {
+		if distinct(p.Ring, size, l.Page) > l.Entries {
+			t.TLB[i] = steps
+			t.Walks = steps * m.Times.Walks[min(i, len(m.Times.Walks)-1)]
+		}
+	}
+	sum.Memory = t.Ns()
+	sum.Ns = sum.Loop + sum.Memory
+	return sum
+}
+
+// distinct is how many blocks elements of so many bytes at these places touch.
+func distinct(places []uint32, size, block int) int {
+	seen := make([]bool, int(slices.Max(places))*size/block+1)
+	count := 0
+	for _, at := range places {
+		if b := int(at) * size / block; !seen[b] {
+			seen[b] = true
+			count++
+		}
+	}
+	return count
 }
 
 // price is what walks of the pattern take.

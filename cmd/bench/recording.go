@@ -79,6 +79,10 @@ func (r *recording) compare(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
+	predicted, err := predictions(r.model, patterns)
+	if err != nil {
+		return err
+	}
 	var unwritten error
 	options := access.Options{Count: r.flags.count, MinTime: r.flags.minTime, MaxMemory: r.machine.Available, Pages: r.flags.pages.value,
 		Obtained: func(b access.Backing) {
@@ -89,7 +93,7 @@ func (r *recording) compare(ctx context.Context, i int) error {
 		if err := errors.Join(err, unwritten); err != nil {
 			return err
 		}
-		m := measured{patterns[sample.Pattern], counts[sample.Pattern], r.tlb != nil, sample}
+		m := measured{patterns[sample.Pattern], counts[sample.Pattern], r.tlb != nil, predicted[sample.Pattern], sample}
 		if err := r.writer.Write(c[sample.Pattern].Name, sample.Passes, m.values()); err != nil {
 			return err
 		}

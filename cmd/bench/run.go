@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
@@ -176,6 +177,7 @@ type job struct {
 	caches   []simcache.Cache // of this CPU
 	settings simcache.Settings
 	tlb      []simcache.PageCache // that is simulated
+	model    cost.Model
 }
 
 // pageLevels is the simulated TLB for package simcache.
@@ -196,6 +198,9 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 	}
 	j := job{suite: suite, studies: studies, machine: results.ThisMachine(), caches: simcache.Detect(), patterns: make([][]access.Pattern, len(suite))}
 	if j.settings, j.tlb, err = f.settings(j.caches); err != nil {
+		return job{}, err
+	}
+	if j.model, err = f.costModel(j); err != nil {
 		return job{}, err
 	}
 	for i, c := range suite {
@@ -306,6 +311,7 @@ func describe(j job) (config, comments []results.Pair) {
 		{Key: "sim-ll-source", Value: string(s.LL.Source)},
 		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
 		{Key: "version", Value: version()},
+		{Key: "cost-model", Value: j.model.String()},
 	}
 	if j.tlb != nil {
 		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(j.pageLevels())})

@@ -12,10 +12,11 @@ import (
 
 // A measured is a sample with what else its line of the results is made of.
 type measured struct {
-	pattern access.Pattern
-	counts  access.Counts // simulated
-	tlb     bool          // simulated too
-	sample  access.Sample
+	pattern   access.Pattern
+	counts    access.Counts // simulated
+	tlb       bool          // simulated too
+	predicted float64       // ns of a pass, by the cost model
+	sample    access.Sample
 }
 
 // lineValues are what a line of the results says, by unit: all of
@@ -31,6 +32,7 @@ var lineValues = []struct {
 	{"D1-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.D1Misses()), true }},
 	{"LL-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.LLMisses()), true }},
 	{"TLB-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.TLBMisses), m.tlb }},
+	{results.PredictedUnit, func(m *measured) (float64, bool) { return m.predicted, m.predicted > 0 }},
 	{"hw-L1d-misses/op", counted(counters.L1DMisses)},
 	{"hw-LLC-misses/op", counted(counters.LLCMisses)},
 	{"hw-dTLB-misses/op", counted(counters.DTLBMisses)},

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// savedMachine is the file of 'bench machine --measure'.
+func savedMachine() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "stridebench", "measured.yaml"), nil
+}
+
+// measuredTimes are those of a file, and the caches that were measured.
+func measuredTimes(file string) (cost.Times, simcache.Config, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return cost.Times{}, simcache.Config{}, err
+	}
+	m, err := probe.Parse(file, text)
+	if err != nil {
+		return cost.Times{}, simcache.Config{}, err
+	}
+	return cost.Measured(m), m.Simulated, nil
+}
+
+// savedTimes are those of the machine that was measured and saved, and its
+// caches; found tells whether one was.
+func savedTimes() (times cost.Times, caches simcache.Config, found bool, err error) {
+	file, err := savedMachine()
+	if err != nil {
+		return cost.Generic(), caches, false, nil // no home, no file
+	}
+	times, caches, err = measuredTimes(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cost.Generic(), caches, false, nil
+	}
+	if err != nil {
+		err = fmt.Errorf("the machine that was measured: %w (measure it again with 'bench machine --measure', or remove the file)", err)
+	}
+	return times, caches, true, err
+}
+
+// costModel is what predictions are made by: with --caches the file's levels,
+// and its times if it was measured; else what was measured and saved; else this
+// CPU's caches and generic times. Flags that name caches count before what was
+// measured.
+func (f *runFlags) costModel(j job) (cost.Model, error) {
+	if f.caches != "" {
+		times, _, err := measuredTimes(f.caches)
+		if errors.Is(err, probe.ErrNotMeasured) {
+			times, err = cost.Generic(), nil
+		}
+		if err != nil {
+			return cost.Model{}, fmt.Errorf("--caches: %w", err)
+		}
+		m, err := readMachine(f.caches)
+		return cost.Model{Times: times, Caches: cost.Caches{Levels: m.Config.Levels, TLB: m.Config.TLB}}, err
+	}
+	times, caches, found, err := savedTimes()
+	if err != nil {
+		return cost.Model{}, err
+	}
+	model := cost.Model{Times: times, Caches: cost.Caches{Levels: levelsOf(j.settings, j.caches), TLB: j.pageLevels()}}
+	if found && !f.geometry.set() {
+		model.Caches.Levels = caches.Levels
+	}
+	return model, nil
+}
+
+// set tells whether a flag names a cache.
+func (g *geometryFlags) set() bool { return g.i1.set || g.d1.set || g.ll.set }
+
+// levelsOf are the levels to simulate: D1, the CPU's levels that lie between, and
+// LL.
+func levelsOf(s simcache.Settings, caches []simcache.Cache) []simcache.Level {
+	levels := []simcache.Level{{Name: "D1", Geometry: s.D1.Geometry}}
+	for _, c := range caches {
+		g := c.Geometry
+		if c.Level > 1 && c.Type != "Instruction" && g.Line == s.D1.Line && g.Size > s.D1.Size && g.Size < s.LL.Size {
+			levels = append(levels, simcache.Level{Name: cacheName(c), Geometry: g.Rounded()})
+		}
+	}
+	return append(levels, simcache.Level{Name: "LL", Geometry: s.LL.Geometry})
+}
+
+// predictions are the ns of a pass over each pattern.
+func predictions(m cost.Model, patterns []access.Pattern) ([]float64, error) {
+	all := make([]float64, len(patterns))
+	for i, p := range patterns {
+		prediction, err := m.Predict(p)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = prediction.Ns
+	}
+	return all, nil
+}
