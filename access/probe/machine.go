@@ -9,8 +9,8 @@
 // beside it, in the section measured. So there is one format of machines: the
 // file can be given wherever a description can, copied and changed by hand, and
 // simulated without knowing of this package. The levels to simulate follow from
-// the measured ones ([Machine.Description]) and stand in the file in full, since
-// the ways and lines that they have are not measured, and may be changed.
+// the measured ones and stand in the file in full, since the ways and lines that
+// they have are not measured, and may be changed.
 package probe
 
 import (
@@ -34,7 +34,7 @@ type Machine struct {
 	CPU    string    // brand name, "" if unknown
 	Pages  string    // that the ladder's memory lay in: 4k, thp or hugetlb
 	Levels []Level   // of caches, the nearest first; at least one
-	Memory Speed     // of what lies behind them
+	Memory Speed     // of what lies behind them; zero where no working set went past them
 	TLB    []Reach   // levels of the data TLB, the nearest first; may be empty
 
 	Ladder     []Point // latency of a load by working set, sizes ascending
@@ -57,13 +57,13 @@ type Level struct {
 }
 
 // Differs tells whether the measured capacity is not the stated one: further
-// from it than the quarter that the method itself may be off.
+// from it than the third that the method itself may be off.
 func (l Level) Differs() bool { return l.Stated > 0 && !near(l.Capacity, l.Stated) }
 
 // near tells whether a measured figure is as good as a stated one.
 func near(measured, stated int) bool {
 	r := float64(measured) / float64(stated)
-	return r >= 1/1.25 && r <= 1.25
+	return r >= 3.0/4 && r <= 4.0/3
 }
 
 // A Reach is one level of the data TLB.
@@ -193,7 +193,7 @@ func (s section) check() (path string, err error) {
 		}
 		before = l
 	}
-	if err := s.Memory.check(); err != nil {
+	if err := s.Memory.check(); err != nil && s.Memory != (speed{}) {
 		return "memory", err
 	}
 	for i, t := range s.TLB {

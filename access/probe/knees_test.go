@@ -1,0 +1,161 @@
+package probe
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A synthetic machine has caches of known capacities and latencies.
+type synthetic struct {
+	capacities []int
+	ns         []float64 // of the levels, and last of the memory
+	random     bool      // replacement
+}
+
+// sharp is the share of the loads that a cache serves under LRU, cyclic as they
+// are: all or none.
+func sharp(size, capacity int) float64 {
+	if size <= capacity {
+		return 1
+	}
+	return 0
+}
+
+// random is that share where a random line is replaced: h = exp(-(1-h)*size/capacity),
+// since between two loads of a line (1-h)*size are.
+func random(size, capacity int) float64 {
+	h := 0.0
+	for range 200 {
+		h = math.Exp(-(1 - h) * float64(size) / float64(capacity))
+	}
+	return h
+}
+
+// ladder is what such a machine would measure.
+func (s synthetic) ladder(most int, noise func(i int) float64) (l []Point) {
+	served := sharp
+	if s.random {
+		served = random
+	}
+	for i, size := range sizes(MinSize, most) {
+		ns, reach := 0.0, 1.0 // share of the loads that come to a level
+		for k, c := range s.capacities {
+			ns += (reach - min(reach, 1-served(size, c))) * s.ns[k]
+			reach = min(reach, 1-served(size, c))
+		}
+		l = append(l, Point{size, (ns + reach*s.ns[len(s.capacities)]) * noise(i)})
+	}
+	return l
+}
+
+func quiet(int) float64 { return 1 }
+
+// check compares what is found with what the machine has.
+func (s synthetic) check(l []Point) error {
+	found := plateaus(l)
+	if len(found) != len(s.ns) {
+		return fmt.Errorf("found %d levels, want %d", len(found), len(s.ns))
+	}
+	for k, p := range found {
+		// At 64 MiB a random 24 MiB still serves every twelfth load.
+		if r := p.ns / s.ns[k]; r < 0.8 || r > 1.12 {
+			return fmt.Errorf("level %d has %.2f ns, want %.2f", k, p.ns, s.ns[k])
+		}
+		if k == len(s.capacities) {
+			break
+		}
+		if got := l[p.capacity].Size; !near(got, s.capacities[k]) {
+			return fmt.Errorf("level %d has %d B, want %d", k, got, s.capacities[k])
+		}
+	}
+	return nil
+}
+
+// Machines that there are, and what one finds of them in a virtual one.
+var synthetics = map[string]synthetic{
+	"three levels":           {[]int{32 << 10, 512 << 10, 32 << 20}, []float64{1.2, 3.7, 15, 110}, false},
+	"three levels, random":   {[]int{48 << 10, 1280 << 10, 24 << 20}, []float64{1.3, 4.5, 22, 95}, true},
+	"two levels":             {[]int{64 << 10, 4 << 20}, []float64{2, 9, 90}, false},
+	"two levels, random":     {[]int{32 << 10, 1 << 20}, []float64{1.6, 8, 120}, true},
+	"a small share of L3":    {[]int{32 << 10, 1 << 20, 5 << 20}, []float64{1.3, 4.5, 26, 100}, false},
+	"a small share, random":  {[]int{32 << 10, 512 << 10, 4 << 20}, []float64{1.2, 3.7, 17, 100}, true},
+	"one level":              {[]int{64 << 10}, []float64{1.5, 80}, false},
+	"nothing but one level":  {nil, []float64{1.5}, false},
+	"no share of L3 at all":  {[]int{32 << 10, 2 << 20}, []float64{1.3, 4.5, 105}, true},
+	"levels near each other": {[]int{32 << 10, 128 << 10, 8 << 20}, []float64{1, 3, 10, 80}, false},
+}
+
+func TestPlateaus(t *testing.T) {
+	for name, s := range synthetics {
+		if err := s.check(s.ladder(64<<20, quiet)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := plateaus(nil); got != nil {
+		t.Errorf("no ladder has %v", got)
+	}
+	// A ladder that ends on the way out of a level does not make it up.
+	s := synthetics["three levels"]
+	if got := plateaus(s.ladder(256<<10, quiet)); len(got) != 2 || math.Abs(got[1].ns-3.7) > 1e-9 {
+		t.Errorf("up to 256 KiB: %+v", got)
+	}
+}
+
+// TestPlateausNoise: noise of 5% changes nothing, and outliers of up to 3x at
+// three sizes of 57 do not where levels are clear of each other. Random
+// replacement leaves a level of four octaves but a few points of its own.
+func TestPlateausNoise(t *testing.T) {
+	names := slices.Sorted(maps.Keys(synthetics))
+	rapid.Check(t, func(t *rapid.T) {
+		s := synthetics[rapid.SampledFrom(names).Draw(t, "machine")]
+		noise := rapid.SliceOfN(rapid.Float64Range(0.95, 1.05), 64, 64).Draw(t, "noise")
+		most := 3
+		if s.random {
+			most = 0
+		}
+		for _, i := range rapid.SliceOfN(rapid.IntRange(0, 63), 0, most).Draw(t, "outliers") {
+			noise[i] = rapid.Float64Range(1, 3).Draw(t, "outlier")
+		}
+		if err := s.check(s.ladder(64<<20, func(i int) float64 { return noise[i] })); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestPlateausAny: whatever the ladder, the levels are in order and rise, begin
+// with the first point and end with the last, and scaling all times scales the
+// levels and changes nothing else.
+func TestPlateausAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l []Point
+		for i, ns := range rapid.SliceOfN(rapid.Float64Range(0.1, 1000), 1, 40).Draw(t, "ns") {
+			l = append(l, Point{i + 1, ns})
+		}
+		found := plateaus(l)
+		if len(found) == 0 || found[0].from != 0 || found[len(found)-1].to != len(l) {
+			t.Fatalf("%+v", found)
+		}
+		for k, p := range found {
+			if p.from >= p.to || p.capacity < p.to-1 || p.capacity >= len(l) {
+				t.Fatalf("%+v", p)
+			}
+			if k > 0 && (p.from < found[k-1].to || p.from <= found[k-1].capacity || p.ns < 1.499*found[k-1].ns) {
+				t.Fatalf("%+v after %+v", p, found[k-1])
+			}
+		}
+		for i := range l {
+			l[i].Ns *= 16
+		}
+		for k, p := range plateaus(l) {
+			p.ns /= 16
+			if math.Abs(p.ns/found[k].ns-1) > 1e-9 || p.from != found[k].from || p.to != found[k].to || p.capacity != found[k].capacity {
+				t.Fatalf("scaled %+v, was %+v", p, found[k])
+			}
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package probe
+
+import (
+	"context"
+	"time"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// Options say what is measured, and how long.
+type Options struct {
+	CPU       string               // brand name, for the file
+	Caches    []simcache.Cache     // that the machine says it has
+	TLB       []simcache.PageCache // that it says it has, for pages of PageSize
+	MaxSize   int                  // bytes of the largest working set, at least MinSize
+	MaxMemory int                  // bytes that may be taken; 0 for no limit
+	Budget    time.Duration        // of all sampling; each stage takes at least two rounds of samples
+	// Progress, where it is not nil, is told between samples how much is done,
+	// from 0 to 1.
+	Progress func(done float64)
+}
+
+// MinSize is the smallest working set of a ladder, in bytes.
+const MinSize = 4 << 10
+
+// sampleTime is the least length of a sample: many short ones are steadier than
+// few long ones.
+const sampleTime = 500 * time.Microsecond
+
+// The stages, and the share of the budget that each has.
+const (
+	ladderShare    = 0.5
+	pagesShare     = 0.25
+	bandwidthShare = 0.25
+)
+
+// Measure measures the machine that it runs on. All times are minima: of many
+// short samples, taken by turns of all working sets, the least is what the machine
+// does undisturbed, and repeats itself where means and medians do not.
+//
+// Latencies and capacities are of a pointer chase over working sets from MinSize
+// to MaxSize, four to an octave, one load a line in a random cyclic order, on huge
+// pages where there are any (plateaus says how levels are found in it). What
+// a TLB miss costs, and how many pages are translated without one, is found in the
+// same way in a second ladder, on pages of PageSize: from the time of a chase
+// with one load a page, each on another line of its page, that of a chase over
+// the same lines side by side is subtracted. Bandwidths are of vector kernels
+// on half of each level's capacity, and on MaxSize.
+func Measure(ctx context.Context, o Options) (Machine, error) {
+	s := &sampler{ctx: ctx, Options: o}
+	m := Machine{Date: time.Now(), CPU: o.CPU}
+	if err := s.ladder(&m); err != nil {
+		return Machine{}, err
+	}
+	m.name(plateaus(m.Ladder), stated(o.Caches))
+	if err := s.pageLadder(&m); err != nil {
+		return Machine{}, err
+	}
+	if err := s.bandwidth(&m); err != nil {
+		return Machine{}, err
+	}
+	m.simulate(o)
+	return m, nil
+}
+
+// sizes are the working sets of a ladder from least to most: four in each
+// octave, evenly apart, so that powers of two and three quarters of them, which
+// is what caches have, are among them.
+func sizes(least, most int) (list []int) {
+	for octave := least; octave <= most; octave *= 2 {
+		for quarter := 4; quarter < 8; quarter++ {
+			if size := octave / 4 * quarter; size <= most {
+				list = append(list, size)
+			}
+		}
+	}
+	return list
+}
+
+// A sampler takes samples, stage by stage.
+type sampler struct {
+	ctx context.Context
+	Options
+	done  float64      // of all stages, the share that is done
+	pages access.Pages // the largest that can be had
+}
+
+// least measures patterns by turns for a share of the budget and returns the
+// least time of an element of each, in ns.
+func (s *sampler) least(specs []access.Spec, share float64, pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
+	var patterns []access.Pattern
+	for _, spec := range specs {
+		p, err := spec.Pattern()
+		if err != nil {
+			return nil, err
+		}
+		patterns = append(patterns, p)
+	}
+	const many = 1 << 20
+	budget := time.Duration(share * float64(s.Budget))
+	o := access.Options{Count: many, MinTime: sampleTime, MaxMemory: s.MaxMemory, Pages: pages, Obtained: obtained}
+	ns, taken := make([]float64, len(patterns)), 0
+	start := time.Now()
+	for sample, err := range access.Measure(s.ctx, patterns, o) {
+		if err != nil {
+			return nil, err
+		}
+		k := sample.Pattern
+		if t := sample.PerPass() / float64(patterns[k].Elems); taken < len(ns) || t < ns[k] {
+			ns[k] = t
+		}
+		spent := time.Since(start)
+		if taken++; s.Progress != nil {
+			s.Progress(s.done + share*min(float64(spent)/float64(budget), 1))
+		}
+		if spent > budget && taken >= 2*len(patterns) {
+			break
+		}
+	}
+	s.done += share
+	return ns, nil
+}
+
+// ladder measures latency by working set.
+func (s *sampler) ladder(m *Machine) error {
+	all := sizes(MinSize, s.MaxSize)
+	var specs []access.Spec
+	for _, size := range all {
+		specs = append(specs, access.ChaseSpec(size/line, line))
+	}
+	ns, err := s.onHugePages(specs, &m.Pages)
+	for i := range ns {
+		m.Ladder = append(m.Ladder, Point{all[i], ns[i]})
+	}
+	return err
+}
+
+// line is the distance of the loads of a ladder, in bytes. Where lines are
+// longer, two loads share one.
+const line = 64
+
+// onHugePages is the stage of the ladder, on the largest pages that can be had.
+func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, error) {
+	var ns []float64
+	var err error
+	for _, s.pages = range []access.Pages{access.PagesHuge, access.PagesTHP, access.Pages4K} {
+		sampled := false
+		ns, err = s.least(specs, ladderShare, s.pages, func(b access.Backing) {
+			sampled = true
+			if *got = s.pages.String(); b.Huge < b.Size/2 {
+				*got = access.Pages4K.String()
+			}
+		})
+		if err == nil || sampled || s.ctx.Err() != nil {
+			break
+		}
+	}
+	return ns, err
+}
+
+// pageLadder measures the cost of a translation by pages, and the TLB's levels.
+func (s *sampler) pageLadder(m *Machine) error {
+	most := 1024
+	for _, t := range s.TLB {
+		most = max(most, 4*t.TLB.Entries)
+	}
+	all := sizes(8, max(min(most, s.MaxSize/PageSize), 8))
+	var specs []access.Spec
+	for _, pages := range all {
+		// A line further in each page, so that all sets of the caches are used.
+		specs = append(specs, access.ChaseSpec(pages, PageSize+line), access.ChaseSpec(pages, line))
+	}
+	ns, err := s.least(specs, pagesShare, access.Pages4K, nil)
+	if err != nil {
+		return err
+	}
+	for i, pages := range all {
+		m.PageLadder = append(m.PageLadder, Point{pages, m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
+	}
+	levels := plateaus(m.PageLadder)
+	for i, p := range levels[:len(levels)-1] {
+		m.TLB = append(m.TLB, Reach{Entries: m.PageLadder[p.capacity].Size, Miss: levels[i+1].ns - p.ns})
+	}
+	return nil
+}
+
+// bandwidth measures reads and copies at each level.
+func (s *sampler) bandwidth(m *Machine) error {
+	var sets []int
+	before := 0
+	for _, l := range m.Levels {
+		sets = append(sets, max(l.Capacity/2, min(2*before, l.Capacity)))
+		before = l.Capacity
+	}
+	if m.Memory != (Speed{}) {
+		sets = append(sets, s.MaxSize)
+	}
+	speeds := make([]struct{ read, copy float64 }, len(sets))
+	var reads, copies []access.Spec
+	for _, size := range sets {
+		of := access.Spec{DType: layouts.Int32, Shape: []int{size / layouts.Int32.Size()}, Kernel: kernel.Best().Name()}
+		reads = append(reads, of)
+		of.Op, of.Shape = access.Copy, []int{size / layouts.Int32.Size() / 2}
+		copies = append(copies, of)
+	}
+	ns, err := s.least(reads, bandwidthShare/2, s.pages, nil)
+	if err != nil {
+		return err
+	}
+	for i := range ns {
+		speeds[i].read = 4 / ns[i] * 1e9
+	}
+	if ns, err = s.least(copies, bandwidthShare/2, s.pages, nil); err != nil {
+		return err
+	}
+	for i := range ns {
+		speeds[i].copy = 8 / ns[i] * 1e9
+	}
+	for i := range m.Levels {
+		m.Levels[i].Read, m.Levels[i].Copy = speeds[i].read, speeds[i].copy
+	}
+	if m.Memory != (Speed{}) {
+		last := speeds[len(speeds)-1]
+		m.Memory.Read, m.Memory.Copy = last.read, last.copy
+	}
+	return nil
+}

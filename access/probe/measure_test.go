@@ -1,0 +1,147 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// TestMeasure: a short ladder gives a machine that can be saved and simulated.
+// What its times are is this machine's matter.
+func TestMeasure(t *testing.T) {
+	done := 0.0
+	o := Options{CPU: "some", Caches: zen, TLB: zenTLB, MaxSize: 48 << 10, Budget: 10 * time.Millisecond, Progress: func(d float64) {
+		if d < done || d > 1.0001 {
+			t.Errorf("progress %v after %v", d, done)
+		}
+		done = d
+	}}
+	m, err := Measure(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done < 0.99 {
+		t.Errorf("the progress ends at %v", done)
+	}
+	if last := m.Ladder[len(m.Ladder)-1].Size; len(m.Ladder) != 15 || last != 48<<10 || m.CPU != "some" || m.Pages == "" || m.Levels[0].Name != "L1D" {
+		t.Errorf("%+v", m)
+	}
+	for _, l := range m.Levels {
+		if l.Read <= 0 || l.Copy <= 0 || l.Latency <= 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	if err := m.Simulated.Check(); err != nil {
+		t.Error(err)
+	}
+	text, err := m.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse("f", text); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+}
+
+func TestMeasureStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	o := Options{MaxSize: 1 << 20, Budget: time.Hour, Progress: func(float64) { cancel() }}
+	if _, err := Measure(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	o = Options{MaxSize: 1 << 20, MaxMemory: 1 << 10, Budget: time.Hour}
+	if _, err := Measure(context.Background(), o); err == nil || err.Error() != "the tensors need 0.0 GiB of memory, this machine has 0.0 GiB available" {
+		t.Error(err)
+	}
+}
+
+// The caches of a Zen 3 core, as sysfs and cpuid tell them.
+var (
+	zen = []simcache.Cache{
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+		{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}},
+	}
+	zenTLB = []simcache.PageCache{{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 64, Page: PageSize}},
+		{Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 16, Page: PageSize}}}
+)
+
+// TestName: levels that are found get the names of those that are stated.
+func TestName(t *testing.T) {
+	found := func(capacities ...int) (m Machine) {
+		var p []plateau
+		for i, c := range append(capacities, 1<<30) {
+			m.Ladder = append(m.Ladder, Point{c, float64(i + 1)})
+			p = append(p, plateau{from: i, to: i + 1, capacity: i, ns: float64(i + 1)})
+		}
+		m.name(p, stated(zen))
+		return m
+	}
+	for _, test := range []struct {
+		capacities []int
+		want       []Level
+	}{
+		{[]int{32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}},
+			{"L2", 512 << 10, 448 << 10, Speed{Latency: 2}}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 3}}}},
+		{[]int{32 << 10, 448 << 10}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}}, {"L2", 512 << 10, 448 << 10, Speed{Latency: 2}}}},
+		{[]int{28 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 28 << 10, Speed{Latency: 1}}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 2}}}},
+		{[]int{12 << 20}, []Level{{"L3", 32 << 20, 12 << 20, Speed{Latency: 1}}}},
+		{[]int{1 << 10, 32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 1 << 10, Speed{Latency: 1}}, {"L2", 512 << 10, 32 << 10, Speed{Latency: 2}},
+			{"L3", 32 << 20, 448 << 10, Speed{Latency: 3}}, {"L4", 0, 12 << 20, Speed{Latency: 4}}}},
+	} {
+		m := found(test.capacities...)
+		if diff := cmp.Diff(test.want, m.Levels); diff != "" {
+			t.Errorf("%v: %s", test.capacities, diff)
+		}
+		if m.Memory.Latency != float64(len(test.capacities)+1) {
+			t.Errorf("%v: memory %+v", test.capacities, m.Memory)
+		}
+	}
+	var alone Machine
+	alone.Ladder = []Point{{4096, 1}}
+	alone.name([]plateau{{to: 1, ns: 1}}, nil)
+	if want := (Level{Name: "L1", Capacity: 4096, Speed: Speed{Latency: 1}}); len(alone.Levels) != 1 || alone.Levels[0] != want || alone.Memory != (Speed{}) {
+		t.Errorf("%+v", alone)
+	}
+}
+
+// TestSimulate: what is as good as stated is simulated as stated, else as
+// measured, in sets that are a power of two.
+func TestSimulate(t *testing.T) {
+	m := Machine{
+		Levels: []Level{{Name: "L1D", Capacity: 32 << 10}, {Name: "L2", Capacity: 448 << 10}, {Name: "L3", Capacity: 20 << 20}},
+		TLB:    []Reach{{64, 2}, {1024 + 100, 20}},
+	}
+	m.simulate(Options{Caches: zen, TLB: zenTLB})
+	want := simcache.Config{
+		I1: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
+		Levels: []simcache.Level{
+			{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+			{Name: "L2", Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
+			{Name: "L3", Geometry: simcache.Geometry{Size: 20 << 20, Ways: 20, Line: 64}},
+		},
+		TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize}, {Entries: 1120, Ways: 16, Page: PageSize}},
+	}
+	if diff := cmp.Diff(want, m.Simulated); diff != "" {
+		t.Error(diff)
+	}
+	// Whatever is measured can be simulated, also where nothing is stated.
+	for _, capacity := range sizes(MinSize, 1<<30) {
+		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}} {
+			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize, 1}}}
+			m.simulate(o)
+			if err := m.Simulated.Check(); err != nil {
+				t.Errorf("%d: %v", capacity, err)
+			}
+			if got := m.Simulated.Levels[0].Size; len(o.Caches) == 0 && !near(got, capacity) {
+				t.Errorf("%d is simulated as %d", capacity, got)
+			}
+		}
+	}
+}
