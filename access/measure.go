@@ -23,6 +23,9 @@ type Options struct {
 	// Obtained, where it is not nil, is told what the memory is made of before
 	// the first sample.
 	Obtained func(Backing)
+	// Pinned, where it is not nil, is told the CPU that the thread is pinned to, -1
+	// if it is pinned to none.
+	Pinned func(cpu int)
 	// Counters, where it is not nil, opens what is counted beside the clock, on
 	// the thread that measures. It is started before the clock is read and stopped
 	// after: what it costs is in no time, and disturbs what little of the caches a
@@ -88,7 +91,11 @@ func gib(bytes int) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<3
 // When the context is done, Measure ends between samples with its error.
 func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
-		defer pin()()
+		cpu, unpin := pin()
+		defer unpin()
+		if o.Pinned != nil {
+			o.Pinned(cpu)
+		}
 		defer debug.SetGCPercent(debug.SetGCPercent(-1))
 		if err := measure(ctx, patterns, o, func(s Sample) bool { return yield(s, nil) }); err != nil && !errors.Is(err, errStopped) {
 			yield(Sample{}, err)

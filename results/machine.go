@@ -27,6 +27,9 @@ type Machine struct {
 	Hypervisor   string // of a virtual machine, "" if none tells
 	Memory       int    // bytes in all, 0 if unknown
 	Available    int    // bytes that can be allocated now, 0 if unknown
+
+	Governors []string // of the frequencies of the CPUs, each once; none if unknown
+	Turbo     string   // "on", "off", or "" if unknown
 }
 
 // ThisMachine asks the Go runtime, cpuid and, on Linux, /proc.
@@ -47,6 +50,7 @@ func ThisMachine() Machine {
 			m.Memory, m.Available = min(m.Memory, n), min(m.Available, n)
 		}
 	}
+	m.setFrequency()
 	return m
 }
 
@@ -90,6 +94,12 @@ func (m Machine) Facts() []Fact {
 	if m.Memory > 0 {
 		facts = append(facts, Fact{"memory", Bytes(m.Memory), "/proc/meminfo"},
 			Fact{"memory available", Bytes(m.Available), "/proc/meminfo"})
+	}
+	if len(m.Governors) > 0 {
+		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})
+	}
+	if m.Turbo != "" {
+		facts = append(facts, Fact{"turbo", m.Turbo, "sysfs"})
 	}
 	return facts
 }

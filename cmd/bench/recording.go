@@ -12,6 +12,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -21,23 +22,26 @@ type recording struct {
 	flags    *runFlags
 	writer   *results.Writer
 	progress *progress
-	counters func() (counters.Reader, error) // nil if the CPU has none here
+	counters func() (counters.Reader, error) // nil if there are none
+	note     string                          // of the counters
 
 	start       time.Time
+	before      results.Moment
 	timed       time.Duration // in samples
 	done, total int           // samples
+	series      []noise.Series
+	unpinned    bool
 }
 
 // measure writes the head, then the comparisons and studies, one after the
 // other, and at the end what there is to say of the run. It returns the number
 // of samples written. If not all are, the results say so.
 func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out io.Writer) (done int, err error) {
-	r := recording{job: j, flags: f, start: time.Now()}
+	r := recording{job: j, flags: f, start: time.Now(), before: results.Now()}
 	config, comments := describe(j)
 	config = append(config, results.Pair{Key: "pages", Value: f.pages.value.String()})
-	open, note := hardware()
-	r.counters = open
-	comments = append(comments, results.Pair{Key: "counters", Value: note})
+	r.counters, r.note = hardware()
+	comments = append(comments, results.Pair{Key: "counters", Value: r.note})
 	if r.writer, err = results.NewWriter(out, config, comments); err != nil {
 		return 0, err
 	}
@@ -47,14 +51,19 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out i
 	r.progress = newProgress(cmd, r.total)
 	err = r.run(ctx)
 	r.progress.end()
-	if err == nil {
-		return r.done, r.finish()
-	}
 	if errors.Is(err, context.Canceled) {
 		err = interrupted{r.done, r.total}
 	}
-	// Where stdout is closed, this reaches the file all the same, which comes first.
-	return r.done, errors.Join(err, r.writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", r.done, r.total)))
+	if err == nil {
+		return r.done, r.finish(cmd.ErrOrStderr())
+	}
+	if r.done > 0 {
+		// Where stdout is closed, these reach the file all the same, which comes
+		// first; that they do not reach stdout is known.
+		_ = r.writer.Comment(fmt.Sprintf("interrupted: after %d of %d samples", r.done, r.total))
+		_ = r.finish(cmd.ErrOrStderr())
+	}
+	return r.done, err
 }
 
 func (r *recording) run(ctx context.Context) error {
@@ -83,11 +92,16 @@ func (r *recording) compare(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
+	first := len(r.series)
+	for _, b := range c {
+		r.series = append(r.series, noise.Series{Name: b.Name})
+	}
 	var unwritten error
 	options := access.Options{Count: r.flags.count, MinTime: r.flags.minTime, MaxMemory: r.machine.Available, Pages: r.flags.pages.value,
 		Obtained: func(b access.Backing) {
 			unwritten = r.writer.Comment(fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
 		},
+		Pinned:   func(cpu int) { r.unpinned = cpu < 0 },
 		Counters: r.counters}
 	for sample, err := range access.Measure(ctx, patterns, options) {
 		if err := errors.Join(err, unwritten); err != nil {
@@ -97,6 +111,8 @@ func (r *recording) compare(ctx context.Context, i int) error {
 		if err := r.writer.Write(c[sample.Pattern].Name, sample.Passes, m.values()); err != nil {
 			return err
 		}
+		times := &r.series[first+sample.Pattern].Times
+		*times = append(*times, sample.PerPass())
 		r.done++
 		r.timed += sample.Elapsed
 		r.progress.step()
@@ -123,8 +139,21 @@ func (r *recording) study(s access.Study) error {
 	return nil
 }
 
-// finish writes what there is to say at the end.
-func (r *recording) finish() error {
+// finish writes what there is to say of the whole run as comments, and what of it
+// a user should know on stderr.
+func (r *recording) finish(stderr io.Writer) error {
 	all := time.Since(r.start)
-	return r.writer.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples", 100*(1-r.timed.Seconds()/all.Seconds()), all.Seconds()))
+	err := r.writer.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples", 100*(1-r.timed.Seconds()/all.Seconds()), all.Seconds()))
+	var activity *results.Activity
+	if a, known := r.before.Until(results.Now()); known {
+		activity = &a
+	}
+	for _, w := range append(noise.Machine(r.machine, !r.unpinned, activity), noise.Samples(r.series)...) {
+		err = errors.Join(err, r.writer.Comment("warning: "+w))
+		fmt.Fprintf(stderr, "warning: %s\n", w)
+	}
+	if r.counters == nil {
+		fmt.Fprintf(stderr, "note: counters: %s\n", r.note)
+	}
+	return err
 }

@@ -1,0 +1,101 @@
+package noise
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A Series is the times of one benchmark, in the order in which they were taken.
+type Series struct {
+	Name  string
+	Times []float64
+}
+
+// From where on a run is doubtful. What is found in samples has to be found in a
+// share of the benchmarks, or in a run of many there would always be one.
+const (
+	driftAlpha = 0.01 // of all benchmarks together: Bonferroni's correction
+	minDrift   = 0.05 // change of the median
+	minTwice   = 0.05 // share of the benchmarks with two speeds
+	minOutlied = 0.2  // and with outliers, which a median hardly feels
+	minOthers  = 0.25 // CPUs that other programs keep busy
+	minSteal   = 0.01
+)
+
+// Samples are the warnings of what the samples say, each in one line with its
+// kind before the first colon.
+func Samples(all []Series) []string {
+	var drift, twice, out found
+	for _, s := range all {
+		if change, p := Drift(s.Times); p < driftAlpha/float64(len(all)) && math.Abs(change) > minDrift {
+			drift.add(s.Name, math.Abs(change), fmt.Sprintf("by %+.0f%%", 100*change))
+		}
+		if fast, slow, yes := TwoSpeeds(s.Times); yes {
+			twice.add(s.Name, slow/fast, fmt.Sprintf("%.2g times as long", slow/fast))
+		}
+		if n := Outliers(s.Times); n > 0 {
+			out.add(s.Name, float64(n), fmt.Sprintf("%d of %d", n, len(s.Times)))
+		}
+	}
+	var warnings []string
+	if drift.number > 0 {
+		warnings = append(warnings, drift.line("drift", "%s became slower or faster as the run went on, most %s: let the machine warm up or cool down, and run again", len(all)))
+	}
+	if twice.many(minTwice, len(all)) {
+		warnings = append(warnings, twice.line("two-speeds", "%s run at one of two speeds, most apart %s: a median may be of either; compare by turns (--ab), or take more samples (--count)", len(all)))
+	}
+	if out.many(minOutlied, len(all)) {
+		warnings = append(warnings, out.line("outliers", "%s have samples far above their median, most %s: end other programs, or take more samples (--count)", len(all)))
+	}
+	return warnings
+}
+
+// found counts the benchmarks of a kind, and knows the worst.
+type found struct {
+	number      int
+	most        float64
+	worst, says string
+}
+
+func (f *found) add(name string, much float64, says string) {
+	if f.number++; much > f.most {
+		f.most, f.worst, f.says = much, name, says
+	}
+}
+
+// many tells whether it is at least a share of all.
+func (f *found) many(share float64, all int) bool {
+	return f.number > 0 && float64(f.number) >= share*float64(all)
+}
+
+func (f *found) line(kind, format string, all int) string {
+	return kind + ": " + fmt.Sprintf(format, fmt.Sprintf("%d of %d benchmarks", f.number, all), fmt.Sprintf("%s (%s)", f.worst, f.says))
+}
+
+// Machine are the warnings of what the machine is set to and did during the run,
+// as Samples has them. The activity is nil if it is not known.
+func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
+	var warnings []string
+	warn := func(kind, format string, args ...any) {
+		warnings = append(warnings, kind+": "+fmt.Sprintf(format, args...))
+	}
+	if governors := strings.Join(m.Governors, ", "); governors != "" && governors != "performance" {
+		warn("frequency", "the CPUs' frequency governor is %s, which follows the load: set performance (cpupower frequency-set -g performance)", governors)
+	}
+	if m.Turbo == "on" {
+		warn("turbo", "the CPU runs faster while it is cool: turn turbo off (echo 1 > %[1]s/intel_pstate/no_turbo, or echo 0 > %[1]s/cpufreq/boost)", "/sys/devices/system/cpu")
+	}
+	if !pinned {
+		warn("unpinned", "the thread is pinned to no CPU, and may be moved: run on Linux, where it is let (taskset -c)")
+	}
+	if a != nil && a.Others > minOthers {
+		warn("load", "other programs kept %.1f of %d CPUs busy during the run: end them, or compare by turns (--ab)", a.Others, a.CPUs)
+	}
+	if a != nil && a.Steal > minSteal {
+		warn("steal", "the host took %.1f%% of the CPU time that was wanted: take a machine with CPUs of its own, or compare by turns (--ab)", 100*a.Steal)
+	}
+	return warnings
+}
