@@ -14,7 +14,7 @@ import (
 const maxLabels = 8
 
 // addGrid draws faint lines at the ticks; without horizontal ones for bars.
-func (s *style) addGrid(p *plot.Plot, horizontal bool) {
+func (s *style) addGrid(p *panel, horizontal bool) {
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = s.grid, s.grid
 	grid.Vertical.Width = 0.5
@@ -70,7 +70,7 @@ func logAxis(a *plot.Axis, low, high float64) {
 			}
 			tick := plot.Tick{Value: float64(digit) * math.Pow(10, decade)}
 			if digit == 1 && int(decade)%every == 0 || fine && (digit == 2 || digit == 5) {
-				tick.Label = strconv.FormatFloat(tick.Value, 'g', 3, 64)
+				tick.Label = strconv.FormatFloat(tick.Value, 'g', 6, 64)
 			}
 			ticks = append(ticks, tick)
 		}
@@ -91,7 +91,7 @@ func zeroAxis(a *plot.Axis, high float64) {
 	}
 	var ticks plot.ConstantTicks
 	for i := 0; float64(i)*step <= high; i++ {
-		ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: strconv.FormatFloat(float64(i)*step, 'g', 4, 64)})
+		ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: strconv.FormatFloat(float64(i)*step, 'g', 6, 64)})
 	}
 	a.Tick.Marker = ticks
 }
@@ -101,4 +101,46 @@ func zeroAxis(a *plot.Axis, high float64) {
 func percentAxis(a *plot.Axis) {
 	a.Min, a.Max = -4, 116
 	a.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 25, Label: "25"}, {Value: 50, Label: "50"}, {Value: 75, Label: "75"}, {Value: 100, Label: "100"}}
+}
+
+// numberAxis makes an axis logarithmic for whole numbers from 1 on, labelled at
+// powers of two.
+func numberAxis(a *plot.Axis, points []point) {
+	low, high := math.Inf(1), 1.0
+	for _, q := range points {
+		low, high = min(low, q.x), max(high, q.x)
+	}
+	a.Min, a.Max = low/1.2, high*1.2
+	a.Scale = plot.LogScale{}
+	a.Tick.Marker = powersOfTwo(low, high, strconv.Itoa)
+}
+
+// percentLogAxis makes an axis logarithmic for changes about 100%, with labels
+// that are dense enough for small ones.
+func percentLogAxis(a *plot.Axis, low, high float64) {
+	logAxis(a, low, high)
+	for _, step := range []float64{1, 2, 5, 10, 20, 50} {
+		if (high-low)/step > 2*maxLabels {
+			continue
+		}
+		var ticks plot.ConstantTicks
+		for v := math.Ceil(low/step) * step; v <= high; v += step {
+			ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', -1, 64)})
+		}
+		a.Tick.Marker = everySecond(ticks)
+		return
+	}
+}
+
+// everySecond takes labels off while there are too many.
+func everySecond(ticks plot.ConstantTicks) plot.ConstantTicks {
+	for every := 1; len(ticks)/every > maxLabels; {
+		every *= 2
+		for i := range ticks {
+			if i%every != 0 {
+				ticks[i].Label = ""
+			}
+		}
+	}
+	return ticks
 }

@@ -2,18 +2,15 @@ package reports
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
 )
-
-// maxBars is how many bars a chart has at most: what is more is in the table.
-const maxBars = 40
 
 // copies picks the copies.
 func copies(rows []results.Row) []results.Row {
@@ -48,23 +45,10 @@ func copyLabel(r results.Row) string {
 	if tile := r.Key("tile"); tile != "" {
 		label += ", tile " + tile
 	}
-	switch k := vectorKernel(r); k {
-	case "":
-	case "builtin":
-		label += ", Go's copy"
-	default:
-		label += ", " + k
+	if k := vectorKernel(r); k != "" {
+		label += ", " + loop(k)
 	}
-	return short(label)
-}
-
-// short is what a label may show of a name, which may be a stranger's.
-func short(label string) string {
-	label = results.Printable(label)
-	if runes := []rune(label); len(runes) > 48 {
-		return string(runes[:47]) + "…"
-	}
-	return label
+	return short(label, 48)
 }
 
 func ordinal(n string) string {
@@ -77,9 +61,13 @@ func ordinal(n string) string {
 	return n + "th"
 }
 
-// copyBandwidth draws the bandwidth of each copy with its interval.
+// copyBandwidth draws the bandwidth of each copy with its interval, but for
+// those that have a chart of their own.
 func copyBandwidth(d *data) (*figure, error) {
-	found := copies(d.rows)
+	found := slices.DeleteFunc(copies(d.rows), func(r results.Row) bool {
+		layout := r.Key("layout")
+		return layout == "columns" || layout == "nchw-nhwc" || layout == "nhwc-nchw"
+	})
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -87,43 +75,6 @@ func copyBandwidth(d *data) (*figure, error) {
 		alt: "Bars: bandwidth of each copy with its interval"}
 	d.bandwidthBars(f, found[:min(len(found), maxBars)], copyLabel)
 	return f, nil
-}
-
-// bandwidthBars draws a bar for each row; the plain loop and vectors have
-// colours of their own.
-func (d *data) bandwidthBars(f *figure, rows []results.Row, label func(results.Row) string) {
-	p := d.look.newPlot("GiB/s, bytes read plus bytes written (whiskers: 95% interval)", "")
-	d.look.addGrid(p, false)
-	b := bars{look: &d.look}
-	var ticks plot.ConstantTicks
-	widest := 0.0
-	for i, r := range rows {
-		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
-		b.points = append(b.points, q)
-		b.labels = append(b.labels, strconv.FormatFloat(q.y, 'g', 3, 64))
-		b.hues = append(b.hues, d.look.kernelHue(r))
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: label(r)})
-		widest = max(widest, q.high)
-	}
-	zeroAxis(&p.X, widest*1.12) // room for the value
-	p.Y.Min, p.Y.Max = -float64(len(rows))+0.4, 0.6
-	p.Y.Tick.Marker = ticks
-	p.Y.Tick.Length = 0
-	p.Add(b)
-	f.plots = []*plot.Plot{p}
-	f.height = vg.Length(len(rows))*0.3*vg.Inch + 0.55*vg.Inch
-}
-
-// kernelHue is the first hue for the plain loop, and others for vectors and
-// Go's copy.
-func (s *style) kernelHue(r results.Row) hue {
-	switch vectorKernel(r) {
-	case "":
-		return s.hues[0]
-	case "builtin":
-		return s.hues[2]
-	}
-	return s.hues[1]
 }
 
 func copySentence(found []results.Row) string {
@@ -159,4 +110,97 @@ func copySentence(found []results.Row) string {
 		text += fmt.Sprintf(" The first %d copies are drawn, %d more are in the table.", maxBars, more)
 	}
 	return text
+}
+
+// copyStride draws the bandwidth of copying every k-th column by k, by the plain
+// loop.
+func copyStride(d *data) (*figure, error) {
+	s := series{name: "plain loop", hue: d.look.hues[0]}
+	elem, all := 0, map[int]results.Row{}
+	for _, r := range copies(d.rows) {
+		step := number(r, "step")
+		if r.Key("layout") == "contiguous" {
+			step = 1
+		}
+		if r.Key("layout") != "columns" && step != 1 || vectorKernel(r) != "" || step == 0 || step > 1<<20 {
+			continue
+		}
+		if size := elementSize(r.Key("dtype")); size > 0 {
+			elem = size
+		}
+		all[step] = r
+	}
+	for step, r := range all {
+		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
+		q.x = float64(step)
+		s.points = append(s.points, q)
+	}
+	if _, columns := slowest(all); !columns {
+		return nil, nil
+	}
+	p := d.look.newPanel("k: every k-th column is copied", "GiB/s, read plus written")
+	_, high, _ := span([]series{s})
+	numberAxis(&p.X, s.points)
+	zeroAxis(&p.Y, high*1.15)
+	d.look.addGrid(p, true)
+	if line := geometryLine(d.config["sim-d1"]); line > 0 && elem > 0 {
+		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element a line of %d B", line)}}))
+	}
+	f := &figure{title: "Copying every k-th column: bandwidth by stride", sentence: strideSentence(all),
+		alt:    "Line: bandwidth of copying every k-th column of a matrix against k, with intervals",
+		height: 2.9 * vg.Inch, panels: []*panel{p}}
+	f.explain("band: 95% interval")
+	return f, d.look.addSeries(f, p, s)
+}
+
+// slowest is the step whose copy is slowest; ok tells whether there is any but
+// the contiguous copy.
+func slowest(all map[int]results.Row) (step int, ok bool) {
+	least := math.Inf(1)
+	for k, r := range all {
+		if b := r.Stats[bandwidthUnit].Center; k > 1 && b < least {
+			step, least, ok = k, b, true
+		}
+	}
+	return step, ok
+}
+
+func strideSentence(all map[int]results.Row) string {
+	step, _ := slowest(all)
+	text := fmt.Sprintf("Copying every %s column moves %s", ordinal(strconv.Itoa(step)), results.Scale(all[step].Stats[bandwidthUnit].Center, bandwidthUnit))
+	if whole, ok := all[1]; ok {
+		text += fmt.Sprintf(", copying all of them %s", results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
+	}
+	return text + "."
+}
+
+// channels draws the bandwidth of copies between NCHW and NHWC.
+func channels(d *data) (*figure, error) {
+	var found []results.Row
+	by := map[string]results.Row{}
+	for _, r := range copies(d.rows) {
+		if layout := r.Key("layout"); layout == "nchw-nhwc" || layout == "nhwc-nchw" {
+			found = append(found, r)
+			by[layout+vectorKernel(r)] = r
+		}
+	}
+	if len(found) == 0 {
+		return nil, nil
+	}
+	f := &figure{title: "NCHW against NHWC: bandwidth of converting " + short(found[0].Key("shape"), 24),
+		alt: "Bars: bandwidth of converting a batch of images from NCHW to NHWC and back, by the plain loop and in vectors, with intervals"}
+	for _, r := range found {
+		k := vectorKernel(r)
+		to, back := by["nchw-nhwc"+k], by["nhwc-nchw"+k]
+		if to.Name == "" || back.Name == "" || r.Name != to.Name || len(f.sentence) > 400 {
+			continue
+		}
+		f.sentence += fmt.Sprintf("NCHW to NHWC moves %s and back %s (%s). ", results.Scale(to.Stats[bandwidthUnit].Center, bandwidthUnit),
+			results.Scale(back.Stats[bandwidthUnit].Center, bandwidthUnit), loop(k))
+	}
+	if f.sentence = strings.TrimSpace(f.sentence); f.sentence == "" {
+		f.sentence = "Only one direction was measured, so there is nothing to compare."
+	}
+	d.bandwidthBars(f, found[:min(len(found), maxBars)], copyLabel)
+	return f, nil
 }

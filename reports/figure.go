@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -22,23 +24,44 @@ const (
 	margin      = vg.Length(14) // so that the last tick label is whole
 )
 
-// A figure is a chart before it is rendered: plots one above the other under a
-// title, a legend on their right if there is one, and a footer.
+// A figure is a chart before it is rendered: a title, a legend, panels one above
+// the other, and a footer.
 type figure struct {
 	title    string
 	sentence string
 	alt      string
-	height   vg.Length // without title and footer
-	legend   *plot.Legend
-	plots    []*plot.Plot
-	beside   func(c draw.Canvas) // draws on the right, where there is no legend
-	besides  vg.Length           // width of that
+	height   vg.Length // of the panels
+	legend   []entry
+	panels   []*panel
+	room     vg.Length // right of the panels, for what is drawn beside their axes
+}
+
+// A panel is a plot with the words at its axes, which gonum would give room at
+// the arithmetic mean of a logarithmic axis.
+type panel struct {
+	*plot.Plot
+	x, y string
+}
+
+// An entry of a legend; one without a thumbnail is a remark.
+type entry struct {
+	name   string
+	thumbs []plot.Thumbnailer
+}
+
+// explain adds an entry to the legend, remarks behind the others.
+func (f *figure) explain(name string, thumbs ...plot.Thumbnailer) {
+	at := len(f.legend)
+	for thumbs != nil && at > 0 && f.legend[at-1].thumbs == nil {
+		at--
+	}
+	f.legend = slices.Insert(f.legend, at, entry{name, thumbs})
 }
 
 // render draws a figure as PNG and as SVG, at once.
 func (f *figure) render(d *data) (Chart, error) {
 	title, footer := d.look.title(), d.footer()
-	height := f.height + 2*margin + titleHeight + footer.height()
+	height := f.height + f.legendHeight(&d.look) + 2*margin + titleHeight + footer.height()
 	img := vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(d.look.paper))
 	svg := vgsvg.New(figureWidth, height)
 	all := draw.NewCanvas(vg.MultiCanvas(img, svg), figureWidth, height)
@@ -46,7 +69,7 @@ func (f *figure) render(d *data) (Chart, error) {
 	all = draw.Crop(all, margin, -margin, margin, -margin)
 	all.FillText(title, vg.Point{X: all.Min.X, Y: all.Max.Y}, fit(title, results.Printable(f.title), all.Size().X))
 	footer.draw(all)
-	f.draw(draw.Crop(all, 0, 0, footer.height(), -titleHeight))
+	f.draw(draw.Crop(all, 0, 0, footer.height(), -titleHeight), &d.look)
 
 	var png, text bytes.Buffer
 	if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&png); err != nil {
@@ -61,24 +84,89 @@ func (f *figure) render(d *data) (Chart, error) {
 // titleHeight is what a title takes, with the room under it.
 const titleHeight = vg.Length(30)
 
-// draw draws the legend and the plots, whose axes are aligned.
-func (f *figure) draw(c draw.Canvas) {
-	const gap = vg.Length(12)
-	switch {
-	case f.legend != nil:
-		width := f.legend.Rectangle(c).Size().X
-		f.legend.Draw(draw.Crop(c, c.Size().X-width, 0, 0, 0))
-		c = draw.Crop(c, 0, -width-gap, 0, 0)
-	case f.beside != nil:
-		f.beside(draw.Crop(c, c.Size().X-f.besides, 0, 0, 0))
-		c = draw.Crop(c, 0, -f.besides-gap, 0, 0)
+// The measures of a legend, which is lines of entries.
+const (
+	thumbWidth = vg.Length(24)
+	legendLine = vg.Length(16)
+	legendGap  = vg.Length(8) // under it
+)
+
+// legendPlaces are where the entries of a legend are, from its top left; a line
+// that is full is broken.
+func (f *figure) legendPlaces(look *style) (places []vg.Point, height vg.Length) {
+	words := look.text(tickSize)
+	at := vg.Point{}
+	for _, e := range f.legend {
+		width := words.Width(e.name) + 14
+		if e.thumbs != nil {
+			width += thumbWidth + 4
+		}
+		if at.X > 0 && at.X+width > figureWidth-2*margin {
+			at = vg.Point{Y: at.Y - legendLine}
+		}
+		places = append(places, at)
+		at.X += width
 	}
-	column := make([][]*plot.Plot, len(f.plots))
-	for i, p := range f.plots {
-		column[i] = []*plot.Plot{p}
+	return places, legendLine - at.Y
+}
+
+func (f *figure) legendHeight(look *style) vg.Length {
+	if f.legend == nil {
+		return 0
 	}
-	for i, tile := range plot.Align(column, draw.Tiles{Rows: len(f.plots), Cols: 1, PadY: 8}, c) {
-		f.plots[i].Draw(tile[0])
+	_, height := f.legendPlaces(look)
+	return height + legendGap
+}
+
+// drawLegend draws the legend at the top of c.
+func (f *figure) drawLegend(c draw.Canvas, look *style) {
+	words := look.text(tickSize)
+	words.YAlign = draw.YCenter
+	places, _ := f.legendPlaces(look)
+	for i, e := range f.legend {
+		x, middle := c.Min.X+places[i].X, c.Max.Y+places[i].Y-legendLine/2
+		icon := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{
+			Min: vg.Point{X: x, Y: middle - legendLine/2 + 2}, Max: vg.Point{X: x + thumbWidth, Y: middle + legendLine/2 - 2}}}
+		for _, t := range e.thumbs {
+			t.Thumbnail(&icon)
+		}
+		if e.thumbs != nil {
+			x += thumbWidth + 4
+		}
+		c.FillText(words, vg.Point{X: x, Y: middle}, e.name)
+	}
+}
+
+// draw draws the legend and the panels, whose axes are aligned, with the words at
+// their axes.
+func (f *figure) draw(c draw.Canvas, look *style) {
+	const pad = vg.Length(5)
+	f.drawLegend(c, look)
+	words := look.text(labelSize)
+	words.XAlign = draw.XCenter
+	line := words.FontExtents().Height
+	last := f.panels[len(f.panels)-1]
+	left, bottom := vg.Length(0), vg.Length(0)
+	if last.y != "" {
+		left = line + pad
+	}
+	if last.x != "" {
+		bottom = line + pad
+	}
+	column := make([][]*plot.Plot, len(f.panels))
+	for i, p := range f.panels {
+		column[i] = []*plot.Plot{p.Plot}
+	}
+	tiles := plot.Align(column, draw.Tiles{Rows: len(column), Cols: 1, PadY: 8}, draw.Crop(c, left, -f.room, bottom, -f.legendHeight(look)))
+	for i, p := range f.panels {
+		p.Draw(tiles[i][0])
+		axes := p.DataCanvas(tiles[i][0])
+		if p == last {
+			c.FillText(words, vg.Point{X: axes.Center().X, Y: c.Min.Y + pad}, p.x)
+		}
+		side := words
+		side.Rotation, side.YAlign = math.Pi/2, draw.YTop
+		c.FillText(side, vg.Point{X: c.Min.X, Y: axes.Center().Y}, p.y)
 	}
 }
 

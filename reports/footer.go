@@ -72,7 +72,7 @@ func machine(config map[string]string) string {
 		platform = ""
 	}
 	measured := known(config["cpu"], cpus, platform, config["goversion"], geometries(config["caches"]))
-	simulated := known(geometries("D1=" + config["sim-d1"] + " LL=" + config["sim-ll"]))
+	simulated := known(geometries("D1=" + config["sim-d1"] + " LL=" + config["sim-ll"]), tlbs(config["sim-tlb"]))
 	if measured == "" {
 		measured = "a machine unknown"
 	}
@@ -80,6 +80,32 @@ func machine(config map[string]string) string {
 		simulated = "caches unknown"
 	}
 	return "Measured on: " + measured + ".\nSimulated: " + simulated + "."
+}
+
+// tlbs says "64,4,4096" as "TLB 64 x 4 KiB".
+func tlbs(levels string) string {
+	var all []string
+	for level := range strings.FieldsSeq(levels) {
+		part := strings.Split(level, ",")
+		page, err := strconv.Atoi(part[len(part)-1])
+		if len(part) == 3 && err == nil && page > 0 && len(all) < maxMarks {
+			all = append(all, part[0]+" x "+results.Bytes(page))
+		}
+	}
+	if all == nil {
+		return ""
+	}
+	return "TLB " + strings.Join(all, " and ")
+}
+
+// geometryLine is the line size of a geometry "32768,8,64", 0 if it is malformed.
+func geometryLine(geometry string) int {
+	part := strings.Split(geometry, ",")
+	line, err := strconv.Atoi(part[len(part)-1])
+	if len(part) != 3 || err != nil || line < 0 {
+		return 0
+	}
+	return line
 }
 
 // geometries says "L1d=32768,8,64" as "L1d 32 KiB 8-way 64 B", and leaves out

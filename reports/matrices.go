@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
@@ -46,8 +45,7 @@ func matrices(rows []results.Row) []matrix {
 		if !(plain || vector) || r.Key("op") != "sum" || r.Key("view") != "" || r.Key("tile") != "" || !ok || elem == 0 {
 			continue
 		}
-		pad, _ := strconv.Atoi(r.Key("pad"))
-		pitch := (n + pad) * elem
+		pitch := (n + number(r, "pad")) * elem
 		m.n, m.bytes, m.pow2 = n, n*n*elem, pitch&(pitch-1) == 0
 		found = append(found, m)
 	}
@@ -59,15 +57,6 @@ func square(shape string) (n int, ok bool) {
 	high, wide, ok := strings.Cut(shape, "x")
 	n, err := strconv.Atoi(high)
 	return n, ok && high == wide && err == nil && n > 0 && n <= 1<<28
-}
-
-// vectorKernel is the kernel of a result, but "" for the plain loop, which is
-// also that of results from before names had a kernel.
-func vectorKernel(r results.Row) string {
-	if k := r.Key("kernel"); k != "scalar" {
-		return k
-	}
-	return ""
 }
 
 // elementSize is the bytes of a dtype by the bits in its name, 0 if it has none.
@@ -86,7 +75,7 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 		{name: "row", hue: d.look.hues[0]},
 		{name: "column", hue: d.look.hues[1]},
 		{name: "column, stride 2^k", hue: d.look.hues[2]},
-		{name: "row, vectors", hue: d.look.hues[3]},
+		{name: "row, vectors", hue: d.look.hues[3], dashed: true},
 	}
 	for _, m := range found {
 		q, ok := value(m.row)
@@ -100,7 +89,7 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 			continue
 		case m.order == "":
 			s = &all[3]
-			s.name = "row, " + results.Printable(vectorKernel(m.row))
+			s.name = "row, " + loop(vectorKernel(m.row))
 		case m.order == "col" && m.pow2:
 			s = &all[2]
 		case m.order == "col":
@@ -131,22 +120,17 @@ func traverseTime(d *data) (*figure, error) {
 	if !ok {
 		return nil, nil
 	}
-	p := d.look.newPlot("size of the matrix", "ns per element")
+	p := d.look.newPanel("size of the matrix", "ns per element")
 	least, largest := sizeRange(found)
 	byteAxis(&p.X, least, largest)
 	logAxis(&p.Y, low/1.5, high*2)
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
-	legend := d.look.newLegend()
-	for _, s := range all {
-		if err := d.look.addSeries(p, legend, s); err != nil {
-			return nil, err
-		}
-	}
-	legend.Add("bands: 95% interval")
-	return &figure{title: "Summing a square matrix by rows and by columns: time by size", sentence: timeSentence(found),
+	f := &figure{title: "Summing a square matrix by rows and by columns: time by size", sentence: timeSentence(found),
 		alt:    "Lines: ns per element against the size of the matrix, by rows, by columns, and in vectors",
-		height: 3.4 * vg.Inch, legend: legend, plots: []*plot.Plot{p}}, nil
+		height: 3.3 * vg.Inch, panels: []*panel{p}}
+	f.explain("bands: 95% interval")
+	return f, d.look.addSeries(f, p, all...)
 }
 
 // missRates draws the simulated miss rates by matrix size: D1 above LL above
@@ -154,33 +138,32 @@ func traverseTime(d *data) (*figure, error) {
 func missRates(d *data) (*figure, error) {
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" }) // vectors have other references
 	least, largest := sizeRange(found)
-	f := &figure{title: "Summing a square matrix: simulated miss rates by size", sentence: missSentence(found), legend: d.look.newLegend(),
+	f := &figure{title: "Summing a square matrix: simulated miss rates by size", sentence: missSentence(found),
 		alt: "Lines: share of references that miss in each cache against the size of the matrix, by rows and by columns"}
-	entries := f.legend
-	for _, level := range []struct{ unit, y string }{{d1Unit, "D1 misses, %"}, {llUnit, "LL misses, %"}, {tlbUnit, "TLB misses, %"}} {
+	for _, level := range []struct {
+		unit, y string
+		marks   []mark
+	}{{d1Unit, "D1 misses, % of refs", d.simulated}, {llUnit, "LL misses, % of refs", d.simulated}, {tlbUnit, "TLB misses, % of refs", parseTLB(d.config["sim-tlb"])}} {
 		all := d.bySize(found, func(r results.Row) (point, bool) { return missRate(r, level.unit) })
 		if !slices.ContainsFunc(all, func(s series) bool { return len(s.points) > 0 }) {
 			continue
 		}
-		p := d.look.newPlot("", level.y)
+		p := d.look.newPanel("", level.y)
 		byteAxis(&p.X, least, largest)
 		percentAxis(&p.Y)
 		d.look.addGrid(p, true)
-		p.Add(d.look.marks(d.simulated))
-		for _, s := range all {
-			if err := d.look.addSeries(p, entries, s); err != nil {
-				return nil, err
-			}
+		p.Add(d.look.marks(level.marks))
+		if err := d.look.addSeries(f, p, all...); err != nil {
+			return nil, err
 		}
-		entries = nil // the same lines again
-		f.plots = append(f.plots, p)
-		f.height += 2.3 * vg.Inch
+		f.panels = append(f.panels, p)
+		f.height += 2.1 * vg.Inch
 	}
-	if len(f.plots) == 0 {
+	if len(f.panels) == 0 {
 		return nil, nil
 	}
-	f.legend.Add("of references; exact")
-	f.plots[len(f.plots)-1].X.Label.Text = "size of the matrix"
+	f.explain("simulated, exact")
+	f.panels[len(f.panels)-1].x = "size of the matrix"
 	return f, nil
 }
 

@@ -103,6 +103,17 @@ var makers = []maker{
 	{"traverse-time", "row against column by size", traverseTime, "bench run --filter .name:Traverse"},
 	{"miss-rates", "miss rates by size", missRates, "bench run --filter .name:Traverse"},
 	{"copy-bandwidth", "copy bandwidth by layout", copyBandwidth, "bench run --filter .name:Copy"},
+	{"copy-stride", "copy bandwidth by stride", copyStride, "bench run --filter /layout:columns"},
+	{"nchw-nhwc", "NCHW against NHWC", channels, "bench run --filter '/layout:(nchw-nhwc OR nhwc-nchw)'"},
+	{"contiguous", "when contiguous() pays", contiguous, "bench run --filter .name:Contiguous"},
+	{"tiles", "tile size against time and misses", tiles, "bench run --filter .name:Tile"},
+	{"latency", "latency ladder", latency, "bench run --filter .name:Latency"},
+	{"mountain", "memory mountain", mountain, "bench run --filter .name:Mountain"},
+	{"sets", "misses by cache set", setMisses, "bench run --filter .name:Sets"},
+	{"miss-ratio", "miss-ratio curve", missRatio, "bench run --filter .name:MissRatio"},
+	{"predicted", "predicted against measured time", predicted, "bench run"},
+	{"compare", "old against new", compare, "bench report OLD NEW"},
+	{"trend", "trend", trend, "bench history add FILE && bench report --history history FILE"},
 }
 
 // Write puts the charts and a summary.md that shows them into a folder, every
@@ -128,8 +139,8 @@ type data struct {
 	config    map[string]string
 	rows      []results.Row // each benchmark, from the last file that has it
 	files     []file
-	cpuCaches caches // of the machine that the times are from
-	simulated caches
+	cpuCaches []mark // of the machine that the times are from
+	simulated []mark
 	history   []history.Entry
 }
 

@@ -103,32 +103,16 @@ func (s *style) mark() text.Style {
 // fade is a colour of a band about a line.
 func fade(c color.RGBA) color.NRGBA { return color.NRGBA{c.R, c.G, c.B, 50} }
 
-// newPlot returns an empty plot of our looks. Labels of logarithmic axes must be
-// short: gonum reserves room for them as if they stood at the arithmetic mean.
-func (s *style) newPlot(x, y string) *plot.Plot {
+// newPanel returns an empty panel of our looks.
+func (s *style) newPanel(x, y string) *panel {
 	p := plot.New()
 	p.BackgroundColor = nil // the figure's
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle = s.text(labelSize)
-		axis.Label.TextStyle.XAlign = draw.XCenter
-		axis.Label.TextStyle.YAlign = draw.YBottom
-		axis.Label.Padding = 6
 		rotation, xAlign, yAlign := axis.Tick.Label.Rotation, axis.Tick.Label.XAlign, axis.Tick.Label.YAlign
 		axis.Tick.Label = s.text(tickSize)
 		axis.Tick.Label.Rotation, axis.Tick.Label.XAlign, axis.Tick.Label.YAlign = rotation, xAlign, yAlign
 		axis.LineStyle.Color, axis.Tick.LineStyle.Color = s.ink, s.ink
 		axis.Padding = 0
 	}
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	return p
-}
-
-// newLegend returns an empty legend for the right of a figure.
-func (s *style) newLegend() *plot.Legend {
-	legend := plot.NewLegend()
-	legend.TextStyle = s.text(tickSize)
-	legend.Top, legend.Left = true, true
-	legend.ThumbnailWidth = 26
-	legend.Padding = 6
-	return &legend
+	return &panel{p, x, y}
 }

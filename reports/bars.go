@@ -1,0 +1,84 @@
+package reports
+
+import (
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// maxBars is how many bars a chart has at most: what is more is in the table.
+const maxBars = 40
+
+// bars is a plotter of horizontal bars with their intervals and values; bar i
+// is centred at y = -i.
+type bars struct {
+	look   *style
+	points []point // x is unused
+	labels []string
+	hues   []hue
+}
+
+// Plot implements plot.Plotter.
+func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	style := b.look.text(markSize)
+	style.YAlign = draw.YCenter
+	half := (toY(0) - toY(-1)) * 0.32
+	for i, q := range b.points {
+		y := toY(float64(-i))
+		left, right := toX(0), toX(q.y)
+		c.FillPolygon(b.hues[i].color, []vg.Point{{X: left, Y: y - half}, {X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})
+		b.look.whisker(c, toX(q.low), toX(q.high), y, half/2)
+		c.FillText(style, vg.Point{X: max(toX(q.high), right) + 5, Y: y + 1}, b.labels[i])
+	}
+}
+
+// whisker draws an interval, on paper that tells it from what is under it.
+func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
+	for _, line := range []draw.LineStyle{{Color: s.paper, Width: 2.6}, {Color: s.ink, Width: 1}} {
+		c.StrokeLine2(line, low, y, high, y)
+		for _, x := range []vg.Length{low, high} {
+			c.StrokeLine2(line, x, y-half, x, y+half)
+		}
+	}
+}
+
+// bandwidthBars draws a bar for each row; the plain loop, vectors and Go's copy
+// have colours of their own.
+func (d *data) bandwidthBars(f *figure, rows []results.Row, label func(results.Row) string) {
+	p := d.look.newPanel("GiB/s, bytes read plus bytes written (whiskers: 95% interval)", "")
+	d.look.addGrid(p, false)
+	b := bars{look: &d.look}
+	var ticks plot.ConstantTicks
+	widest := 0.0
+	for i, r := range rows {
+		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
+		b.points = append(b.points, q)
+		b.labels = append(b.labels, strconv.FormatFloat(q.y, 'g', 3, 64))
+		b.hues = append(b.hues, d.look.kernelHue(vectorKernel(r)))
+		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: label(r)})
+		widest = max(widest, q.high)
+	}
+	zeroAxis(&p.X, widest*1.12) // room for the value
+	p.Y.Min, p.Y.Max = -float64(len(rows))+0.4, 0.6
+	p.Y.Tick.Marker = ticks
+	p.Y.Tick.Length = 0
+	p.Add(b)
+	f.panels = []*panel{p}
+	f.height = vg.Length(len(rows))*0.3*vg.Inch + 0.55*vg.Inch
+}
+
+// kernelHue is the hue of the plain loop, of Go's copy, or of vectors.
+func (s *style) kernelHue(kernel string) hue {
+	switch kernel {
+	case "":
+		return s.hues[0]
+	case "builtin":
+		return s.hues[2]
+	}
+	return s.hues[1]
+}

@@ -1,0 +1,156 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A pairing is a benchmark's time of a pass in the first and in the last file.
+type pairing struct {
+	name     string
+	old, new results.Stat
+}
+
+// change is the new time over the old one.
+func (p pairing) change() float64 { return p.new.Center / p.old.Center }
+
+// apart tells whether the intervals have nothing in common.
+func (p pairing) apart() bool { return p.new.Lo > p.old.Hi || p.new.Hi < p.old.Lo }
+
+// pairings are the benchmarks that two files have, the largest change first.
+func pairings(first, last file) (found []pairing) {
+	old := map[string]results.Stat{}
+	for _, r := range first.rows {
+		old[r.Name] = r.Stats[passUnit]
+	}
+	for _, r := range last.rows {
+		p := pairing{r.Name, old[r.Name], r.Stats[passUnit]}
+		if drawable(p.old) && drawable(p.new) && p.change() > 1e-3 && p.change() < 1e3 {
+			found = append(found, p)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b pairing) int {
+		return cmp.Compare(math.Abs(math.Log(b.change())), math.Abs(math.Log(a.change())))
+	})
+	return found
+}
+
+// compare draws the times of the last file against those of the first, both with
+// their intervals, of the benchmarks that changed most.
+func compare(d *data) (*figure, error) {
+	if len(d.files) < 2 {
+		return nil, nil
+	}
+	first, last := d.files[0], d.files[len(d.files)-1]
+	found := pairings(first, last)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	shown := found[:min(len(found), 24)]
+	p := d.look.newPanel("time of a pass, % of the old median (log scale)", "")
+	low, high := 100.0, 100.0
+	var ticks plot.ConstantTicks
+	for i, q := range shown {
+		for _, of := range []point{q.relative(q.old), q.relative(q.new)} {
+			low, high = min(low, of.low), max(high, of.high)
+		}
+		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: short(plainName(q.name), 46)})
+	}
+	percentLogAxis(&p.X, low/1.05, high*1.05)
+	p.Y.Min, p.Y.Max = -float64(len(shown))+0.4, 0.6
+	p.Y.Tick.Marker, p.Y.Tick.Length = ticks, 0
+	p.Y.Tick.Label.Font.Size = markSize
+	d.look.addGrid(p, false)
+	p.Add(forest{&d.look, shown})
+	f := &figure{title: fmt.Sprintf("Old against new: %s and %s", short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
+		sentence: compareSentence(found, len(shown)), alt: "Points with intervals: time of each benchmark in the new file as a share of that in the old one",
+		height: vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
+	f.explain("old, 95% interval", dot{d.look.marked, draw.RingGlyph{}})
+	for _, k := range []struct {
+		name   string
+		change float64
+		apart  bool
+	}{{"new: slower", 2, true}, {"new: faster", 0.5, true}, {"new: intervals overlap", 1, false}} {
+		h := d.look.changeHue(k.change, k.apart)
+		f.explain(k.name, dot{h.color, h.glyph})
+	}
+	return f, nil
+}
+
+// relative is a time in percent of the old median.
+func (p pairing) relative(s results.Stat) point { return interval(s, 100/p.old.Center) }
+
+// changeHue is the hue of a change: of none that the intervals show, of a
+// slower, or of a faster one.
+func (s *style) changeHue(change float64, apart bool) hue {
+	switch {
+	case !apart:
+		return hue{s.ink, draw.CircleGlyph{}}
+	case change > 1:
+		return s.hues[1]
+	}
+	return s.hues[0]
+}
+
+// forest is a plotter of pairings, one a line, the old above the new.
+type forest struct {
+	look  *style
+	pairs []pairing
+}
+
+// Plot implements plot.Plotter.
+func (f forest) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	hundred := toX(100)
+	c.StrokeLine2(draw.LineStyle{Color: f.look.marked, Width: 0.8, Dashes: []vg.Length{4, 3}}, hundred, c.Min.Y, hundred, c.Max.Y)
+	for i, q := range f.pairs {
+		one := func(of point, lift vg.Length, h hue) {
+			y := toY(float64(-i)) + lift
+			c.StrokeLine2(draw.LineStyle{Color: h.color, Width: 1.6}, toX(of.low), y, toX(of.high), y)
+			c.DrawGlyph(draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph}, vg.Point{X: toX(of.y), Y: y})
+		}
+		one(q.relative(q.old), 3.2, hue{f.look.marked, draw.RingGlyph{}})
+		one(q.relative(q.new), -3.2, f.look.changeHue(q.change(), q.apart()))
+	}
+}
+
+// A dot is a legend's entry for a point with its interval.
+type dot struct {
+	color color.RGBA
+	glyph draw.GlyphDrawer
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (d dot) Thumbnail(c *draw.Canvas) {
+	y := c.Center().Y
+	c.StrokeLine2(draw.LineStyle{Color: d.color, Width: 1.6}, c.Min.X, y, c.Max.X, y)
+	c.DrawGlyph(draw.GlyphStyle{Color: d.color, Radius: 2.6, Shape: d.glyph}, c.Center())
+}
+
+func compareSentence(found []pairing, shown int) string {
+	slower, faster := 0, 0
+	for _, p := range found {
+		switch {
+		case p.apart() && p.change() > 1:
+			slower++
+		case p.apart():
+			faster++
+		}
+	}
+	text := fmt.Sprintf("Of %d benchmarks in both files, %d are slower and %d faster by more than their intervals; most changed %s (%+.1f%%).",
+		len(found), slower, faster, plainName(found[0].name), 100*(found[0].change()-1))
+	if shown < len(found) {
+		text += fmt.Sprintf(" Drawn are the %d that changed most.", shown)
+	}
+	return text
+}

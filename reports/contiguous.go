@@ -1,0 +1,115 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A choice is what decides whether contiguous() pays, with one kernel: the time
+// of a pass over the strided view, of the copy, and of a pass over the copy.
+type choice struct {
+	kernel             string
+	view, copied, pass results.Stat
+}
+
+// evens is the number of passes from which on copying first is faster; 0 if it
+// never is.
+func (c choice) evens() float64 {
+	saved := c.view.Center - c.pass.Center
+	if saved <= 0 {
+		return 0
+	}
+	return math.Max(1, math.Ceil(c.copied.Center/saved))
+}
+
+// choices are those of the largest matrix that has them, by kernel: the sum over
+// the view is the plain loop's.
+func choices(rows []results.Row) (shape string, found []choice) {
+	type key struct{ shape, do, kernel string }
+	by := map[key]results.Stat{}
+	var kernels []string
+	largest := 0
+	for _, r := range rows {
+		s := r.Stats[passUnit]
+		n, ok := square(r.Key("shape"))
+		if r.Family() != "Contiguous" || !ok || !drawable(s) {
+			continue
+		}
+		k := key{r.Key("shape"), r.Key("do"), vectorKernel(r)}
+		by[k] = s
+		if k.do == "contiguous" && n > largest {
+			shape, largest, kernels = k.shape, n, nil
+		}
+		if k.do == "contiguous" && k.shape == shape && len(kernels) < 4 {
+			kernels = append(kernels, k.kernel)
+		}
+	}
+	view, ok := by[key{shape, "sum-view", ""}]
+	for _, kernel := range kernels {
+		pass, both := by[key{shape, "sum-contiguous", kernel}]
+		if ok && both {
+			found = append(found, choice{kernel, view, by[key{shape, "contiguous", kernel}], pass})
+		}
+	}
+	return shape, found
+}
+
+// contiguous draws the total time of n passes over a strided view, and of one
+// copy and n passes over that.
+func contiguous(d *data) (*figure, error) {
+	shape, found := choices(d.rows)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	last := 8.0
+	var evens []mark
+	for _, c := range found {
+		if n := c.evens(); n > 0 && n <= 1000 {
+			last = max(last, 2*n)
+			evens = append(evens, mark{n, fmt.Sprintf("pays from n = %.0f (%s)", n, loop(c.kernel))})
+		}
+	}
+	total := func(once, each results.Stat) (points []point) {
+		for i := range 8 {
+			n := math.Round(1 + float64(i)*(last-1)/7)
+			a, b := interval(once, 1e3), interval(each, 1e3)
+			points = append(points, point{n, a.y + n*b.y, a.low + n*b.low, a.high + n*b.high})
+		}
+		return points
+	}
+	all := []series{{name: "strided view", hue: d.look.hues[1], points: total(results.Stat{}, found[0].view)}}
+	for i, c := range found {
+		all = append(all, series{name: "copy first, " + loop(c.kernel), hue: d.look.hues[[]int{0, 2, 3, 4}[i]], dashed: i > 0, points: total(c.copied, c.pass)})
+	}
+	p := d.look.newPanel("n, passes of summing", "ms in all")
+	_, high, _ := span(all)
+	p.X.Min, p.X.Max = 0, last+0.5
+	zeroAxis(&p.X, last+0.5)
+	zeroAxis(&p.Y, high*1.2)
+	d.look.addGrid(p, true)
+	p.Add(d.look.marks(evens))
+	f := &figure{title: fmt.Sprintf("When contiguous() pays: n sums of a transposed %s", short(shape, 16)), sentence: contiguousSentence(shape, found),
+		alt:    "Lines: total time of n passes over the strided view, and of one copy and n passes over the copy, against n, with the break-even marked",
+		height: 3.2 * vg.Inch, panels: []*panel{p}}
+	f.explain("bands: 95% intervals")
+	return f, d.look.addSeries(f, p, all...)
+}
+
+func contiguousSentence(shape string, found []choice) string {
+	var words []string
+	for _, c := range found {
+		if n := c.evens(); n > 0 {
+			words = append(words, fmt.Sprintf("pays from %.0f passes on with the %s (the copy takes %s, a pass over it %s)",
+				n, loop(c.kernel), results.Scale(c.copied.Center, passUnit), results.Scale(c.pass.Center, passUnit)))
+			continue
+		}
+		words = append(words, fmt.Sprintf("never pays with the %s, since a pass over the copy takes %s", loop(c.kernel), results.Scale(c.pass.Center, passUnit)))
+	}
+	return fmt.Sprintf("A sum over the transposed %s takes %s as it lies. Copying it first ", short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
+		strings.Join(words, "; it ") + "."
+}

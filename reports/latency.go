@@ -1,0 +1,121 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A knee is where a ladder begins to rise, and where it is done.
+type knee struct{ foot, top point }
+
+// rise is by how much latency must rise from one size to the next to be more than
+// noise. Levels of caches differ by a factor of two at least.
+const rise = 1.3
+
+// knees finds the knees of a ladder that is sorted by size: a knee is a size
+// after which the latency rises by more than a factor of rise to each of the
+// sizes that follow, until it does not. Where it rises all along, through two
+// levels at once, that is one knee.
+func knees(ladder []point) (found []knee) {
+	for i := 0; i+1 < len(ladder); i++ {
+		foot := i
+		for i+1 < len(ladder) && ladder[i+1].y > rise*ladder[i].y {
+			i++
+		}
+		if i > foot {
+			found = append(found, knee{ladder[foot], ladder[i]})
+		}
+	}
+	return found
+}
+
+// latency draws the latency of dependent loads by working set, with its knees.
+func latency(d *data) (*figure, error) {
+	s := series{name: "pointer chase", hue: d.look.hues[0]}
+	for _, r := range d.rows {
+		if size := byteSize(r, "size"); r.Family() == "Latency" && size > 0 && drawable(r.Stats[timeUnit]) {
+			q := interval(r.Stats[timeUnit], 1e9)
+			q.x = float64(size)
+			s.points = append(s.points, q)
+		}
+	}
+	low, high, ok := span([]series{s})
+	if !ok {
+		return nil, nil
+	}
+	slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+	found := knees(s.points)
+	found = found[:min(len(found), maxMarks)]
+	p := d.look.newPanel("working set", "ns per load")
+	byteAxis(&p.X, s.points[0].x, s.points[len(s.points)-1].x)
+	logAxis(&p.Y, low/2.5, high*2)
+	d.look.addGrid(p, true)
+	p.Add(d.look.marks(d.cpuCaches))
+	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found),
+		alt:    "Line: ns per dependent load against the working set, with the knees named and the caches marked",
+		height: 3.4 * vg.Inch, panels: []*panel{p}}
+	f.explain("band: 95% interval")
+	if err := d.look.addSeries(f, p, s); err != nil {
+		return nil, err
+	}
+	p.Add(kneeLabels{&d.look, found, d.cpuCaches})
+	return f, nil
+}
+
+// kneeLabels is a plotter that rings knees and names them, below and right of
+// the line, where it never is.
+type kneeLabels struct {
+	look   *style
+	knees  []knee
+	caches []mark
+}
+
+// name is the knee's: with the cache that is about as large, by a factor of two
+// at most, if there is one.
+func (k kneeLabels) name(i int) string {
+	best, name := 2.0, ""
+	for _, m := range k.caches {
+		cache, _, _ := strings.Cut(m.label, " ")
+		if ratio := math.Max(m.at/k.knees[i].foot.x, k.knees[i].foot.x/m.at); ratio <= best {
+			best, name = ratio, ", "+cache
+		}
+	}
+	return fmt.Sprintf("knee %d%s: %s", i+1, name, results.Bytes(int(k.knees[i].foot.x)))
+}
+
+// Plot implements plot.Plotter.
+func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	hue := k.look.hues[1]
+	style := k.look.text(markSize)
+	style.YAlign = draw.YTop
+	for i, n := range k.knees {
+		at := vg.Point{X: toX(n.foot.x), Y: toY(n.foot.y)}
+		c.DrawGlyph(draw.GlyphStyle{Color: hue.color, Radius: 6, Shape: draw.RingGlyph{}}, at)
+		label := k.name(i)
+		x := min(at.X+8, c.Max.X-style.Width(label))
+		c.FillText(style, vg.Point{X: x, Y: at.Y - 5}, label)
+	}
+}
+
+func kneeSentence(ladder []point, found []knee) string {
+	first, last := ladder[0], ladder[len(ladder)-1]
+	text := fmt.Sprintf("A load takes %.3g ns in %s and %.3g ns in %s.", first.y, results.Bytes(int(first.x)), last.y, results.Bytes(int(last.x)))
+	if len(found) == 0 {
+		return text + " There is no knee between."
+	}
+	var at []string
+	for _, k := range found {
+		at = append(at, fmt.Sprintf("%s (%.3g ns, %.3g ns from %s on)", results.Bytes(int(k.foot.x)), k.foot.y, k.top.y, results.Bytes(int(k.top.x))))
+	}
+	return text + fmt.Sprintf(" Knees, from which on it rises by more than %.0f%% a step: %s.", (rise-1)*100, strings.Join(at, ", "))
+}

@@ -1,0 +1,217 @@
+package reports
+
+import (
+	"fmt"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette"
+	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// maxCells is how many sizes and strides a mountain shows at most, the least.
+const maxCells = 24
+
+// A heatMap is a plotter of a bandwidth for each stride and size, with a colour
+// bar on its right. A cell is at the indices of its stride and size.
+type heatMap struct {
+	look           *style
+	strides, sizes []int // bytes, ascending
+	value          map[[2]int]float64
+	low, high      float64
+	colors         palette.ColorMap // of logarithms
+	caches         []mark
+}
+
+// viridis is the colour map of that name (S. van der Walt and N. Smith, for
+// matplotlib), whose luminance rises evenly, so that it can be read in grey, too.
+func viridis(low, high float64) (palette.ColorMap, error) {
+	var controls []color.Color
+	for _, hex := range []uint32{0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6ECE58, 0xB5DE2B, 0xFDE725} {
+		controls = append(controls, color.RGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF})
+	}
+	m, err := moreland.NewLuminance(controls)
+	if err != nil {
+		return nil, err
+	}
+	m.SetMin(math.Log(low))
+	m.SetMax(math.Log(high))
+	return m, nil
+}
+
+// mountain draws read bandwidth by working set and stride as a heat map.
+func mountain(d *data) (*figure, error) {
+	h := heatMap{look: &d.look, value: map[[2]int]float64{}, low: math.Inf(1), caches: d.cpuCaches}
+	strides, sizes := map[int]bool{}, map[int]bool{}
+	for _, r := range d.rows {
+		stride, size := number(r, "stride")*elementSize(r.Key("dtype")), byteSize(r, "size")
+		if r.Family() != "Mountain" || stride == 0 || size == 0 || !drawable(r.Stats[bandwidthUnit]) {
+			continue
+		}
+		v := r.Stats[bandwidthUnit].Center / (1 << 30)
+		h.value[[2]int{stride, size}] = v
+		strides[stride], sizes[size] = true, true
+		h.low, h.high = min(h.low, v), max(h.high, v)
+	}
+	if len(h.value) == 0 {
+		return nil, nil
+	}
+	h.strides, h.sizes = least(strides), least(sizes)
+	h.low, h.high = h.low/1.01, h.high*1.01 // or one cell would have no range
+	var err error
+	if h.colors, err = viridis(h.low, h.high); err != nil {
+		return nil, err
+	}
+	p := d.look.newPanel("stride, from one element read to the next", "working set")
+	p.X.Min, p.X.Max, p.X.Tick.Marker = -0.5, float64(len(h.strides))-0.5, byteTicks(h.strides, 10)
+	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = -0.5, float64(len(h.sizes))-0.5, byteTicks(h.sizes, 16)
+	p.Add(h)
+	return &figure{title: "Memory mountain: read bandwidth by working set and stride", sentence: h.sentence(),
+		alt:    "Heat map: bandwidth of reading by working set and stride, with the caches marked",
+		height: vg.Length(min(max(len(h.sizes), 6), 16))*0.3*vg.Inch + 0.7*vg.Inch, room: 130, panels: []*panel{p}}, nil
+}
+
+// least are the least keys, ascending, as many as are shown.
+func least(set map[int]bool) []int {
+	all := slices.Sorted(maps.Keys(set))
+	return all[:min(len(all), maxCells)]
+}
+
+// byteTicks label places 0, 1, ... by their bytes, at most so many of them.
+func byteTicks(bytes []int, most int) (ticks plot.ConstantTicks) {
+	every := (len(bytes) + most - 1) / most
+	for i, n := range bytes {
+		tick := plot.Tick{Value: float64(i)}
+		if i%every == 0 {
+			tick.Label = results.Bytes(n)
+		}
+		ticks = append(ticks, tick)
+	}
+	return ticks
+}
+
+// Plot implements plot.Plotter.
+func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	style := h.look.text(markSize)
+	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+	for i, stride := range h.strides {
+		for k, size := range h.sizes {
+			v, ok := h.value[[2]int{stride, size}]
+			if !ok {
+				continue
+			}
+			fill := h.color(v)
+			h.cell(c, fill, toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5), toY(float64(k)+0.5))
+			if len(h.strides) <= 12 && len(h.sizes) <= 16 {
+				style.Color = color.White
+				if luminance(fill) > 0.3 {
+					style.Color = color.Black
+				}
+				c.FillText(style, vg.Point{X: toX(float64(i)), Y: toY(float64(k))}, strconv.FormatFloat(v, 'g', 2, 64))
+			}
+		}
+	}
+	h.markCaches(c, toY)
+	h.bar(c)
+}
+
+// cell fills a rectangle, a little larger than it is, so that no hairline is seen
+// between two.
+func (h heatMap) cell(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Length) {
+	const overlap = 0.8
+	c.FillPolygon(fill, []vg.Point{{X: left, Y: bottom}, {X: right + overlap, Y: bottom}, {X: right + overlap, Y: top + overlap}, {X: left, Y: top + overlap}})
+}
+
+// color is that of a bandwidth in range.
+func (h heatMap) color(v float64) color.Color {
+	c, err := h.colors.At(math.Log(v))
+	if err != nil { // of what is not in range, which nothing here is
+		return h.look.paper
+	}
+	return c
+}
+
+// luminance is that of WCAG, 0 to 1.
+func luminance(c color.Color) float64 {
+	r, g, b, _ := c.RGBA()
+	linear := func(v uint32) float64 {
+		s := float64(v) / 0xFFFF
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
+}
+
+// markCaches draws a line over the working sets that a cache holds, and names it
+// on the right.
+func (h heatMap) markCaches(c draw.Canvas, toY func(float64) vg.Length) {
+	line := draw.LineStyle{Color: h.look.paper, Width: 1.2, Dashes: []vg.Length{4, 3}}
+	style := h.look.mark()
+	style.YAlign = draw.YCenter
+	last := vg.Length(math.Inf(-1))
+	for _, m := range h.caches {
+		held := 0
+		for held < len(h.sizes) && float64(h.sizes[held]) <= m.at {
+			held++
+		}
+		if held == 0 || held == len(h.sizes) {
+			continue
+		}
+		y := toY(float64(held) - 0.5)
+		c.StrokeLine2(line, c.Min.X, y, c.Max.X, y)
+		at := max(y, last+markSize+1)
+		c.FillText(style, vg.Point{X: c.Max.X + 5, Y: at}, m.label)
+		last = at
+	}
+}
+
+// bar draws the colours with their bandwidths, right of the map.
+func (h heatMap) bar(c draw.Canvas) {
+	const steps, width = 96, 12
+	left := c.Max.X + 82
+	height := c.Max.Y - c.Min.Y - 16
+	at := func(v float64) vg.Length {
+		return c.Min.Y + height*vg.Length((math.Log(v)-math.Log(h.low))/(math.Log(h.high)-math.Log(h.low)))
+	}
+	for i := range steps {
+		v := math.Exp(math.Log(h.low) + (float64(i)+0.5)/steps*(math.Log(h.high)-math.Log(h.low)))
+		h.cell(c, h.color(v), left, left+width, c.Min.Y+height*vg.Length(i)/steps, c.Min.Y+height*vg.Length(i+1)/steps)
+	}
+	style := h.look.text(markSize)
+	style.YAlign = draw.YTop
+	c.FillText(style, vg.Point{X: left - 4, Y: c.Max.Y}, "GiB/s")
+	style.YAlign = draw.YCenter
+	axis := plot.Axis{}
+	logAxis(&axis, h.low, h.high)
+	for _, tick := range axis.Tick.Marker.Ticks(h.low, h.high) {
+		if tick.Label != "" && tick.Value >= h.low && tick.Value <= h.high {
+			c.StrokeLine2(draw.LineStyle{Color: h.look.ink, Width: 0.5}, left+width, at(tick.Value), left+width+3, at(tick.Value))
+			c.FillText(style, vg.Point{X: left + width + 5, Y: at(tick.Value)}, tick.Label)
+		}
+	}
+}
+
+func (h heatMap) sentence() string {
+	best, worst := [2]int{}, [2]int{}
+	for at, v := range h.value {
+		if b, ok := h.value[best]; !ok || v > b || v == b && at[0]+at[1] < best[0]+best[1] {
+			best = at
+		}
+		if w, ok := h.value[worst]; !ok || v < w || v == w && at[0]+at[1] < worst[0]+worst[1] {
+			worst = at
+		}
+	}
+	return fmt.Sprintf("Reading every %s of %s moves %.3g GiB/s, reading every %s of %s %.3g GiB/s.",
+		results.Bytes(best[0]), results.Bytes(best[1]), h.value[best], results.Bytes(worst[0]), results.Bytes(worst[1]), h.value[worst])
+}

@@ -1,0 +1,83 @@
+package reports
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// vectorKernel is the kernel of a result, but "" for the plain loop, which is
+// also that of results from before names had a kernel.
+func vectorKernel(r results.Row) string {
+	if k := r.Key("kernel"); k != "scalar" {
+		return k
+	}
+	return ""
+}
+
+// loop says what a kernel is, in words.
+func loop(kernel string) string {
+	switch kernel {
+	case "":
+		return "plain loop"
+	case "builtin":
+		return "Go's copy"
+	}
+	return short(kernel, 16)
+}
+
+// number reads the value of a key as a whole number above 0, 0 if it is none.
+func number(r results.Row, key string) int {
+	n, err := strconv.Atoi(r.Key(key))
+	if err != nil || n < 0 || n > 1<<40 {
+		return 0
+	}
+	return n
+}
+
+// byteSize reads the value of a key such as 4KiB, 0 if it is none.
+func byteSize(r results.Row, key string) int {
+	text := r.Key(key)
+	for i, unit := range []string{"KiB", "MiB", "GiB", "B"} {
+		digits, ok := strings.CutSuffix(text, unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.Atoi(digits)
+		shift := []int{10, 20, 30, 0}[i]
+		if err != nil || n <= 0 || n > 1<<50>>shift {
+			return 0
+		}
+		return n << shift
+	}
+	return 0
+}
+
+// short is what a label may show of a name, which may be a stranger's: so many
+// characters.
+func short(label string, most int) string {
+	label = results.Printable(label)
+	if runes := []rune(label); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return label
+}
+
+// plainName is a benchmark's name without what most have: "Copy transpose
+// 4096x4096 float32 tile 32".
+func plainName(name string) string {
+	family, rest, _ := strings.Cut(strings.TrimPrefix(results.Printable(name), "Benchmark"), "/")
+	words := []string{family}
+	for part := range strings.SplitSeq(rest, "/") {
+		key, value, ok := strings.Cut(part, "=")
+		switch _, err := strconv.Atoi(value); {
+		case part == "kernel=scalar":
+		case !ok || err != nil && key != "with":
+			words = append(words, value)
+		default: // a number alone says nothing
+			words = append(words, key+" "+value)
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,123 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/montanaflynn/stats"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// predictedUnit is that of the time which the cost model predicts for a pass.
+const predictedUnit = "predicted-ns/op"
+
+// A prediction is one benchmark, both times in ns.
+type prediction struct {
+	family              string
+	predicted, measured float64
+}
+
+// predictions are the benchmarks whose time was measured and predicted.
+func predictions(rows []results.Row) (found []prediction) {
+	for _, r := range rows {
+		p, m := r.Stats[predictedUnit], r.Stats[passUnit]
+		if drawable(p) && drawable(m) {
+			found = append(found, prediction{short(r.Family(), 16), p.Center, m.Center * 1e9})
+		}
+	}
+	return found
+}
+
+// rankCorrelation is Spearman's: the correlation of the ranks, equal values
+// sharing the mean of theirs.
+func rankCorrelation(a, b []float64) float64 { return stat.Correlation(ranks(a), ranks(b), nil) }
+
+func ranks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	all := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		k := i
+		for k < len(order) && values[order[k]] == values[order[i]] {
+			k++
+		}
+		for _, at := range order[i:k] {
+			all[at] = float64(i+k-1) / 2
+		}
+		i = k
+	}
+	return all
+}
+
+// predicted draws predicted against measured times.
+func predicted(d *data) (*figure, error) {
+	found := predictions(d.rows)
+	if len(found) < 3 { // fewer have no rank correlation to speak of
+		return nil, nil
+	}
+	var x, y, off []float64
+	for _, f := range found {
+		x, y = append(x, f.measured), append(y, f.predicted)
+		off = append(off, math.Abs(f.predicted/f.measured-1))
+	}
+	low, high := min(slices.Min(x), slices.Min(y))/1.5, max(slices.Max(x), slices.Max(y))*1.5
+	p := d.look.newPanel("measured, ns a pass", "predicted, ns a pass")
+	logAxis(&p.X, low, high)
+	logAxis(&p.Y, low, high)
+	d.look.addGrid(p, true)
+	same := plotter.NewFunction(func(v float64) float64 { return v })
+	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
+	p.Add(same)
+	rho := rankCorrelation(x, y)
+	median, err := stats.Median(off)
+	if err != nil {
+		return nil, err
+	}
+	f := &figure{title: "Predicted against measured time of a pass",
+		sentence: fmt.Sprintf("The predicted times of %d benchmarks have a rank correlation of %.3f with the measured ones, and are off by %.0f%% in the median.", len(found), rho, 100*median),
+		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are the same",
+		height:   4.2 * vg.Inch, panels: []*panel{p}}
+	f.explain("as predicted", same)
+	err = d.scatter(f, p, found)
+	f.explain(fmt.Sprintf("rank correlation %.3f", rho))
+	return f, err
+}
+
+// scatter draws a point for each benchmark; each family has a hue of its own, but
+// for those beyond the last hue.
+func (d *data) scatter(f *figure, p *panel, found []prediction) error {
+	by := map[string]plotter.XYs{}
+	var families []string
+	for _, one := range found {
+		name := one.family
+		if by[name] == nil && len(families) >= len(d.look.hues)-1 {
+			name = "others"
+		}
+		if by[name] == nil {
+			families = append(families, name)
+		}
+		by[name] = append(by[name], plotter.XY{X: one.measured, Y: one.predicted})
+	}
+	for i, name := range families {
+		points, err := plotter.NewScatter(by[name])
+		if err != nil {
+			return err
+		}
+		h := d.look.hues[i%len(d.look.hues)]
+		points.GlyphStyle = draw.GlyphStyle{Color: h.color, Radius: 2.6, Shape: h.glyph}
+		p.Add(points)
+		f.explain(name, points)
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// missesUnit is that of a cache which the name tells.
+const missesUnit = "misses/op"
+
+// grouped sorts points into series by what their names say, as many as there are
+// hues, in the order in which they appear.
+func (d *data) grouped(take func(results.Row) (name string, q point, ok bool)) []series {
+	var all []series
+	at := map[string]int{}
+	for _, r := range d.rows {
+		name, q, ok := take(r)
+		if !ok {
+			continue
+		}
+		i, known := at[name]
+		if !known {
+			if i = len(all); i == len(d.look.hues) {
+				continue
+			}
+			at[name] = i
+			all = append(all, series{name: name, hue: d.look.hues[i]})
+		}
+		all[i].points = append(all[i].points, q)
+	}
+	return all
+}
+
+// setMisses draws the misses of each set of D1, of rows a power of two of bytes
+// apart and of padded ones.
+func setMisses(d *data) (*figure, error) {
+	columns, shape := "", ""
+	all := d.grouped(func(r results.Row) (string, point, bool) {
+		set, err := strconv.Atoi(r.Key("set"))
+		s, ok := r.Stats[d1Unit]
+		if r.Family() != "Sets" || err != nil || set < 0 || set > 1<<20 || !ok || !(s.Center >= 0 && s.Center < 1e30) {
+			return "", point{}, false
+		}
+		columns, shape = r.Key("columns"), r.Key("shape")
+		name := "rows padded by " + short(r.Key("pad"), 8)
+		if r.Key("pad") == "0" {
+			name = "rows not padded"
+		}
+		return name, exactly(float64(set), s.Center), true
+	})
+	_, high, ok := span(all)
+	if !ok {
+		return nil, nil
+	}
+	last := 0.0
+	for _, s := range all {
+		for _, q := range s.points {
+			last = max(last, q.x)
+		}
+	}
+	p := d.look.newPanel("set of D1", "misses in a pass")
+	zeroAxis(&p.X, last+1)
+	p.X.Min = -1
+	zeroAxis(&p.Y, max(high, 1)*1.1)
+	d.look.addGrid(p, true)
+	f := &figure{title: fmt.Sprintf("Summing %s columns of a %s matrix: misses by cache set", short(columns, 8), short(shape, 16)),
+		sentence: setSentence(all), alt: "Stems: misses of each set of the first cache, of rows a power of two apart and of padded rows",
+		height: 2.9 * vg.Inch, panels: []*panel{p}}
+	for i, s := range all {
+		st := stems{s, float64(i) - float64(len(all)-1)/2}
+		p.Add(st)
+		f.explain(fmt.Sprintf("%s: %.0f misses", s.name, s.sum()), st)
+	}
+	f.explain("simulated, exact")
+	return f, nil
+}
+
+// stems is a plotter of verticals with a glyph on top; those of several series
+// stand beside each other.
+type stems struct {
+	series
+	beside float64 // by how many stems
+}
+
+// Plot implements plot.Plotter.
+func (s stems) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	line := draw.LineStyle{Color: s.hue.color, Width: 1.6}
+	for _, q := range s.points {
+		x := toX(q.x) + vg.Length(s.beside*2)
+		c.StrokeLine2(line, x, toY(0), x, toY(q.y))
+		if q.y > 0 {
+			c.DrawGlyph(draw.GlyphStyle{Color: s.hue.color, Radius: 2.4, Shape: s.hue.glyph}, vg.Point{X: x, Y: toY(q.y)})
+		}
+	}
+}
+
+// Thumbnail implements plot.Thumbnailer.
+func (s stems) Thumbnail(c *draw.Canvas) {
+	at := c.Center()
+	c.StrokeLine2(draw.LineStyle{Color: s.hue.color, Width: 1.6}, at.X, c.Min.Y, at.X, at.Y+2)
+	c.DrawGlyph(draw.GlyphStyle{Color: s.hue.color, Radius: 3, Shape: s.hue.glyph}, vg.Point{X: at.X, Y: at.Y + 2})
+}
+
+// sum is that of a series' values.
+func (s series) sum() (sum float64) {
+	for _, q := range s.points {
+		sum += q.y
+	}
+	return sum
+}
+
+func setSentence(all []series) string {
+	text := ""
+	for _, s := range all {
+		sum, hit := s.sum(), 0
+		for _, q := range s.points {
+			if q.y > 0 {
+				hit++
+			}
+		}
+		if text != "" {
+			text += "; "
+		}
+		if sum == 0 {
+			text += fmt.Sprintf("%s: no misses", s.name)
+			continue
+		}
+		text += fmt.Sprintf("%s: %.0f misses a pass in %d of %d sets", s.name, sum, hit, len(s.points))
+	}
+	return "With " + text + "."
+}
+
+// missRatio draws the miss ratio of LRU caches by their capacity, with those of
+// this machine marked.
+func missRatio(d *data) (*figure, error) {
+	shape := ""
+	all := d.grouped(func(r results.Row) (string, point, bool) {
+		size := byteSize(r, "capacity")
+		q, ok := missRate(r, missesUnit)
+		if r.Family() != "MissRatio" || size == 0 || !ok {
+			return "", point{}, false
+		}
+		shape = r.Key("shape")
+		q.x = float64(size)
+		name := map[string]string{"row": "by rows", "col": "by columns"}[r.Key("order")]
+		if tile := r.Key("tile"); tile != "" {
+			name += ", tile " + short(tile, 8)
+		}
+		return name, q, true
+	})
+	if len(all) == 0 {
+		return nil, nil
+	}
+	p := d.look.newPanel("capacity of a fully associative LRU cache", "misses, % of references")
+	low, high := all[0].points[0].x, all[0].points[0].x
+	for _, s := range all {
+		for _, q := range s.points {
+			low, high = min(low, q.x), max(high, q.x)
+		}
+	}
+	byteAxis(&p.X, low, high)
+	percentAxis(&p.Y)
+	d.look.addGrid(p, true)
+	p.Add(d.look.marks(d.cpuCaches))
+	for i := range all {
+		all[i].dashed = i > 1
+	}
+	f := &figure{title: fmt.Sprintf("Summing a %s matrix: miss ratio by cache capacity", short(shape, 16)), sentence: ratioSentence(all),
+		alt:    "Lines: share of references that miss against the capacity of the cache, by rows, by columns and in tiles, with the caches marked",
+		height: 3.2 * vg.Inch, panels: []*panel{p}}
+	f.explain("simulated, exact")
+	return f, d.look.addSeries(f, p, all...)
+}
+
+// ratioSentence says from which capacity on each order misses no more than a
+// line's first element.
+func ratioSentence(all []series) string {
+	var words []string
+	for _, s := range all {
+		slices.SortFunc(s.points, func(a, b point) int { return int(a.x - b.x) })
+		for _, q := range s.points {
+			if q.y <= 12.5 {
+				words = append(words, fmt.Sprintf("%s from %s on", s.name, results.Bytes(int(q.x))))
+				break
+			}
+		}
+	}
+	if words == nil {
+		return "In none of the orders do fewer than one in eight references miss, at any capacity."
+	}
+	text := words[0]
+	for _, w := range words[1:] {
+		text += ", " + w
+	}
+	return "At most one in eight references misses: " + text + "."
+}

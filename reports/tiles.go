@@ -1,0 +1,136 @@
+package reports
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A tiling is a copy in tiles.
+type tiling struct {
+	row   results.Row
+	tile  int
+	plain bool // the tile is the matrix
+	elem  int  // bytes of an element
+}
+
+// tilings are the copies in tiles by shape, and the shapes in the order in which
+// they appear, as many as there are hues.
+func (d *data) tilings() (shapes []string, by map[string][]tiling) {
+	by = map[string][]tiling{}
+	for _, r := range d.rows {
+		tile, shape := number(r, "tile"), r.Key("shape")
+		n, ok := square(shape)
+		if r.Family() != "Tile" || tile == 0 || tile > n || !ok || vectorKernel(r) != "" || !drawable(r.Stats[timeUnit]) {
+			continue
+		}
+		if by[shape] == nil {
+			if len(shapes) == len(d.look.hues) {
+				continue
+			}
+			shapes = append(shapes, shape)
+		}
+		by[shape] = append(by[shape], tiling{r, tile, tile == n, elementSize(r.Key("dtype"))})
+	}
+	return shapes, by
+}
+
+// tiles draws time and miss rates of a transposed copy by the size of its tiles.
+func tiles(d *data) (*figure, error) {
+	shapes, by := d.tilings()
+	if len(shapes) == 0 {
+		return nil, nil
+	}
+	f := &figure{title: "Copying a transposed matrix in tiles: time and misses by tile", sentence: tileSentence(by[shapes[len(shapes)-1]]),
+		alt: "Lines: ns per element, and share of references that miss, against the edge of the tiles"}
+	panels := []struct {
+		y     string
+		value func(results.Row) (point, bool)
+	}{
+		{"ns per element", func(r results.Row) (point, bool) { return interval(r.Stats[timeUnit], 1e9), true }},
+		{"D1 misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, d1Unit) }},
+		{"LL misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, llUnit) }},
+		{"TLB misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, tlbUnit) }},
+	}
+	for i, panel := range panels {
+		var all []series
+		for k, shape := range shapes {
+			s := series{name: shape, hue: d.look.hues[k]}
+			for _, t := range by[shape] {
+				if q, ok := panel.value(t.row); ok {
+					q.x = float64(t.tile)
+					s.points = append(s.points, q)
+				}
+			}
+			all = append(all, s)
+		}
+		if _, high, ok := span(all); !ok || high == 0 { // nothing misses
+			continue
+		}
+		if err := d.tilePanel(f, all, panel.y, i == 0, by[shapes[0]][0].elem); err != nil {
+			return nil, err
+		}
+	}
+	f.explain("bands: 95% interval; misses are simulated, exact")
+	f.panels[len(f.panels)-1].x = "edge of a tile, elements (the largest: no tiles)"
+	return f, nil
+}
+
+func (d *data) tilePanel(f *figure, all []series, y string, times bool, elem int) error {
+	p := d.look.newPanel("", y)
+	var points []point
+	for _, s := range all {
+		points = append(points, s.points...)
+	}
+	numberAxis(&p.X, points)
+	low, high, _ := span(all)
+	if percentAxis(&p.Y); times {
+		logAxis(&p.Y, low/1.3, high*2)
+	}
+	d.look.addGrid(p, true)
+	p.Add(d.look.marks(d.tilesHeld(elem)))
+	f.panels = append(f.panels, p)
+	f.height += 2.1 * vg.Inch
+	return d.look.addSeries(f, p, all...)
+}
+
+// tilesHeld marks the edge of the largest tiles of which the simulated caches
+// hold one that is read and one that is written.
+func (d *data) tilesHeld(elem int) (held []mark) {
+	for _, m := range d.simulated {
+		if elem > 0 {
+			held = append(held, mark{math.Sqrt(m.at / float64(2*elem)), "two tiles fill " + m.label})
+		}
+	}
+	return held
+}
+
+func tileSentence(of []tiling) string {
+	best, plain := of[0], tiling{}
+	for _, t := range of {
+		if t.row.Stats[timeUnit].Center < best.row.Stats[timeUnit].Center {
+			best = t
+		}
+		if t.plain {
+			plain = t
+		}
+	}
+	text := fmt.Sprintf("The transposed copy of %s is fastest in tiles of %d (%s", best.row.Key("shape"), best.tile, results.Scale(best.row.Stats[timeUnit].Center, timeUnit))
+	switch {
+	case best.plain:
+		text = fmt.Sprintf("The transposed copy of %s is fastest without tiles (%s", best.row.Key("shape"), results.Scale(best.row.Stats[timeUnit].Center, timeUnit))
+	case plain.tile != 0:
+		text += fmt.Sprintf(", without tiles %s", results.Scale(plain.row.Stats[timeUnit].Center, timeUnit))
+	}
+	text += ")"
+	if q, ok := missRate(best.row, d1Unit); ok {
+		text += fmt.Sprintf(", with %s%% of references missing D1", percent(q, ok))
+		if p, ok := missRate(plain.row, d1Unit); ok && !best.plain {
+			text += fmt.Sprintf(" against %s%%", percent(p, ok))
+		}
+	}
+	return text + "."
+}

@@ -1,0 +1,171 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/history"
+)
+
+// What counts as a change: those of `bench history trend`.
+const (
+	trendAlpha     = 0.01
+	trendThreshold = 0.01
+	maxTrends      = 4 // that are drawn
+)
+
+// A followed is one benchmark's times with their changes.
+type followed struct {
+	history.Series
+	changes []history.Change
+}
+
+// size is that of the largest change, 0 if there is none.
+func (f followed) size() (largest float64) {
+	for _, c := range f.changes {
+		if c.Size != nil {
+			largest = max(largest, math.Abs(math.Log1p(*c.Size)))
+		}
+	}
+	return largest
+}
+
+// followedTimes are the times of the machine that the results are of, and where
+// the history has none of these, of all machines; the largest change first.
+func (d *data) followedTimes() (found []followed) {
+	here := results.FingerprintOf(d.config).Hash()
+	all := slices.DeleteFunc(history.AllSeries(d.history), func(s history.Series) bool {
+		return s.Exact || s.Unit != "ns/op" || len(s.Points) < 2 || slices.ContainsFunc(s.Points, func(p history.Point) bool {
+			return !positive(p.Value)
+		})
+	})
+	if slices.ContainsFunc(all, func(s history.Series) bool { return s.On == here }) {
+		all = slices.DeleteFunc(all, func(s history.Series) bool { return s.On != here })
+	}
+	for _, s := range all {
+		found = append(found, followed{s, s.Changes(trendAlpha, trendThreshold)})
+	}
+	slices.SortStableFunc(found, func(a, b followed) int { return cmp.Compare(b.size(), a.size()) })
+	return found
+}
+
+// trend draws the times of the history that changed most, with their change
+// points.
+func trend(d *data) (*figure, error) {
+	found := d.followedTimes()
+	if len(found) == 0 {
+		return nil, nil
+	}
+	changed := 0
+	for _, f := range found {
+		changed += len(f.changes)
+	}
+	shown := found[:min(len(found), maxTrends)]
+	f := &figure{title: "History: times by commit, with their change points", sentence: trendSentence(found, changed),
+		alt: "Lines: median time of the benchmarks that changed most, by commit, with the medians between change points"}
+	for _, s := range shown {
+		p, err := d.trendPanel(f, s)
+		if err != nil {
+			return nil, err
+		}
+		f.panels = append(f.panels, p)
+		f.height += 1.9 * vg.Inch
+	}
+	f.panels[len(f.panels)-1].x = "commit, by time (dashed: a change; across: the median from change to change)"
+	return f, nil
+}
+
+func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
+	p := d.look.newPanel("", "µs a pass")
+	p.Title.Text = short(plainName(s.Name), 64)
+	p.Title.TextStyle = d.look.text(tickSize)
+	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
+	p.Title.Padding = 4
+	line := series{hue: d.look.hues[0]}
+	var ticks plot.ConstantTicks
+	every := (len(s.Points) + maxLabels - 1) / maxLabels
+	for i, q := range s.Points {
+		line.points = append(line.points, exactly(float64(i), q.Value/1e3))
+		tick := plot.Tick{Value: float64(i)}
+		if i%every == 0 {
+			tick.Label = fmt.Sprintf("%.7s", results.Printable(q.Commit))
+		}
+		ticks = append(ticks, tick)
+	}
+	low, high, _ := span([]series{line})
+	p.X.Min, p.X.Max = -0.5, float64(len(s.Points))-0.5
+	p.X.Tick.Marker = ticks
+	logAxis(&p.Y, low/1.15, high*1.35)
+	d.look.addGrid(p, true)
+	p.Add(d.look.marks(s.marks()))
+	p.Add(segments{&d.look, s})
+	return p, d.look.addSeries(f, p, line)
+}
+
+// starts are the places from which on values are others, the first included.
+func (f followed) starts() []int {
+	all := []int{0}
+	for _, c := range f.changes {
+		if i := slices.IndexFunc(f.Points, func(p history.Point) bool { return p == c.First }); i > 0 {
+			all = append(all, i)
+		}
+	}
+	return append(all, len(f.Points))
+}
+
+// marks are those of the changes, between two commits.
+func (f followed) marks() (all []mark) {
+	for _, c := range f.changes {
+		i := slices.IndexFunc(f.Points, func(p history.Point) bool { return p == c.First })
+		if i > 0 && c.Size != nil && len(all) < maxMarks {
+			all = append(all, mark{float64(i) - 0.5, fmt.Sprintf("%+.0f%%", *c.Size*100)})
+		}
+	}
+	return all
+}
+
+// segments is a plotter of the medians between changes.
+type segments struct {
+	look *style
+	of   followed
+}
+
+// Plot implements plot.Plotter.
+func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	starts := s.of.starts()
+	for i := range starts[1:] {
+		var values []float64
+		for _, q := range s.of.Points[starts[i]:starts[i+1]] {
+			values = append(values, q.Value/1e3)
+		}
+		slices.Sort(values)
+		y := toY(values[len(values)/2])
+		c.StrokeLine2(draw.LineStyle{Color: s.look.hues[1].color, Width: 2.4}, toX(float64(starts[i])-0.4), y, toX(float64(starts[i+1])-0.6), y)
+	}
+}
+
+func trendSentence(found []followed, changed int) string {
+	first := found[0]
+	text := fmt.Sprintf("The history has %d times of up to %d commits, and %d changes.", len(found), len(first.Points), changed)
+	if len(first.changes) == 0 {
+		return text
+	}
+	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int { return cmp.Compare(sizeOf(a), sizeOf(b)) })
+	return text + fmt.Sprintf(" The largest is of %s: %+.0f%% after %.12s, up to %.12s.", plainName(first.Name), *largest.Size*100,
+		results.Printable(largest.Last.Commit), results.Printable(largest.First.Commit))
+}
+
+func sizeOf(c history.Change) float64 {
+	if c.Size == nil {
+		return 0
+	}
+	return math.Abs(math.Log1p(*c.Size))
+}
