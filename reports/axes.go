@@ -53,7 +53,10 @@ func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
 
 // logAxis makes an axis logarithmic, from low to high, both above 0, with labels
 // at 1, 2 and 5 where there is room for them, and at powers of ten else.
-func logAxis(a *plot.Axis, low, high float64) {
+func logAxis(a *plot.Axis, low, high float64) { logAxisOf(a, low, high, number6) }
+
+// logAxisOf is logAxis with labels of one's own.
+func logAxisOf(a *plot.Axis, low, high float64, label func(float64) string) {
 	a.Min, a.Max = low, high
 	a.Scale = plot.LogScale{}
 	first, last := math.Floor(math.Log10(low)), math.Ceil(math.Log10(high))
@@ -70,7 +73,7 @@ func logAxis(a *plot.Axis, low, high float64) {
 			}
 			tick := plot.Tick{Value: float64(digit) * math.Pow(10, decade)}
 			if digit == 1 && int(decade)%every == 0 || fine && (digit == 2 || digit == 5) {
-				tick.Label = strconv.FormatFloat(tick.Value, 'g', 6, 64)
+				tick.Label = label(tick.Value)
 			}
 			ticks = append(ticks, tick)
 		}
@@ -78,22 +81,38 @@ func logAxis(a *plot.Axis, low, high float64) {
 	a.Tick.Marker = ticks
 }
 
-// zeroAxis makes an axis linear from 0 to high, with at most six labelled ticks
-// that are 1, 2 or 5 times a power of ten apart.
-func zeroAxis(a *plot.Axis, high float64) {
-	a.Min, a.Max = 0, high
-	step := math.Pow(10, math.Floor(math.Log10(high)))
+// zeroAxis makes an axis linear from 0 to high.
+func zeroAxis(a *plot.Axis, high float64) { linearAxis(a, 0, high, 6) }
+
+// linearAxis makes an axis linear, with less than so many labelled ticks, which
+// are 1, 2 or 5 times a power of ten apart.
+func linearAxis(a *plot.Axis, low, high, most float64) {
+	a.Min, a.Max = low, high
+	step := math.Pow(10, math.Floor(math.Log10(high-low)))
 	for _, part := range []float64{0.1, 0.2, 0.5, 1} {
-		if high/(step*part) < 6 {
+		if (high-low)/(step*part) < most {
 			step *= part
 			break
 		}
 	}
 	var ticks plot.ConstantTicks
-	for i := 0; float64(i)*step <= high; i++ {
-		ticks = append(ticks, plot.Tick{Value: float64(i) * step, Label: strconv.FormatFloat(float64(i)*step, 'g', 6, 64)})
+	for i := math.Ceil(low / step); i*step <= high && len(ticks) < 100; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: number6(i * step)})
 	}
 	a.Tick.Marker = ticks
+}
+
+// number6 writes a number to at most six digits.
+func number6(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// duration writes a time in ns with a unit that fits: "20 µs".
+func duration(ns float64) string {
+	for i, unit := range []string{"s", "ms", "µs"} {
+		if scale := math.Pow(1000, float64(3-i)); ns >= scale*0.999 {
+			return number6(ns/scale) + " " + unit
+		}
+	}
+	return number6(ns) + " ns"
 }
 
 // percentAxis makes an axis linear from 0 to 100, with room for lines at both

@@ -100,15 +100,31 @@ func contiguous(d *data) (*figure, error) {
 	return f, d.look.addSeries(f, p, all...)
 }
 
+// passes says a number of passes.
+func passes(n float64) string {
+	if n == 1 {
+		return "the first pass"
+	}
+	return fmt.Sprintf("%.0f passes", n)
+}
+
+// walker is loop in a sentence.
+func walker(kernel string) string {
+	if kernel == "" {
+		return "the plain loop"
+	}
+	return loop(kernel)
+}
+
 func contiguousSentence(shape string, found []choice) string {
 	var words []string
 	for _, c := range found {
 		if n := c.evens(); n > 0 {
-			words = append(words, fmt.Sprintf("pays from %.0f passes on with the %s (the copy takes %s, a pass over it %s)",
-				n, loop(c.kernel), results.Scale(c.copied.Center, passUnit), results.Scale(c.pass.Center, passUnit)))
+			words = append(words, fmt.Sprintf("pays from %s on with %s (the copy takes %s, a pass over it %s)",
+				passes(n), walker(c.kernel), results.Scale(c.copied.Center, passUnit), results.Scale(c.pass.Center, passUnit)))
 			continue
 		}
-		words = append(words, fmt.Sprintf("never pays with the %s, since a pass over the copy takes %s", loop(c.kernel), results.Scale(c.pass.Center, passUnit)))
+		words = append(words, fmt.Sprintf("never pays with %s, since a pass over the copy takes %s", walker(c.kernel), results.Scale(c.pass.Center, passUnit)))
 	}
 	return fmt.Sprintf("A sum over the transposed %s takes %s as it lies. Copying it first ", short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
 		strings.Join(words, "; it ") + "."

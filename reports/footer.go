@@ -72,7 +72,7 @@ func machine(config map[string]string) string {
 		platform = ""
 	}
 	measured := known(config["cpu"], cpus, platform, config["goversion"], geometries(config["caches"]))
-	simulated := known(geometries("D1=" + config["sim-d1"] + " LL=" + config["sim-ll"]), tlbs(config["sim-tlb"]))
+	simulated := known(geometries("D1="+config["sim-d1"]+" LL="+config["sim-ll"]), tlbs(config["sim-tlb"]))
 	if measured == "" {
 		measured = "a machine unknown"
 	}

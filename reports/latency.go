@@ -60,36 +60,45 @@ func latency(d *data) (*figure, error) {
 	logAxis(&p.Y, low/2.5, high*2)
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
-	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found),
+	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found, kneeNames(found, d.cpuCaches)),
 		alt:    "Line: ns per dependent load against the working set, with the knees named and the caches marked",
 		height: 3.4 * vg.Inch, panels: []*panel{p}}
 	f.explain("band: 95% interval")
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err
 	}
-	p.Add(kneeLabels{&d.look, found, d.cpuCaches})
+	p.Add(kneeLabels{&d.look, found, kneeNames(found, d.cpuCaches)})
 	return f, nil
 }
 
 // kneeLabels is a plotter that rings knees and names them, below and right of
 // the line, where it never is.
 type kneeLabels struct {
-	look   *style
-	knees  []knee
-	caches []mark
+	look  *style
+	knees []knee
+	names []string
 }
 
-// name is the knee's: with the cache that is about as large, by a factor of two
-// at most, if there is one.
-func (k kneeLabels) name(i int) string {
-	best, name := 2.0, ""
-	for _, m := range k.caches {
-		cache, _, _ := strings.Cut(m.label, " ")
-		if ratio := math.Max(m.at/k.knees[i].foot.x, k.knees[i].foot.x/m.at); ratio <= best {
-			best, name = ratio, ", "+cache
+// kneeNames number the knees, and name the cache whose capacity a knee is nearest
+// to, by a factor of two at most.
+func kneeNames(knees []knee, caches []mark) []string {
+	of := make([]string, len(knees))
+	for _, m := range caches {
+		nearest, best := -1, 2.0
+		for i, k := range knees {
+			if ratio := math.Max(m.at/k.foot.x, k.foot.x/m.at); ratio <= best {
+				nearest, best = i, ratio
+			}
+		}
+		if nearest >= 0 {
+			name, _, _ := strings.Cut(m.label, " ")
+			of[nearest] = ", " + name
 		}
 	}
-	return fmt.Sprintf("knee %d%s: %s", i+1, name, results.Bytes(int(k.knees[i].foot.x)))
+	for i, k := range knees {
+		of[i] = fmt.Sprintf("knee %d%s: %s", i+1, of[i], results.Bytes(int(k.foot.x)))
+	}
+	return of
 }
 
 // Plot implements plot.Plotter.
@@ -101,21 +110,21 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, n := range k.knees {
 		at := vg.Point{X: toX(n.foot.x), Y: toY(n.foot.y)}
 		c.DrawGlyph(draw.GlyphStyle{Color: hue.color, Radius: 6, Shape: draw.RingGlyph{}}, at)
-		label := k.name(i)
+		label := k.names[i]
 		x := min(at.X+8, c.Max.X-style.Width(label))
 		c.FillText(style, vg.Point{X: x, Y: at.Y - 5}, label)
 	}
 }
 
-func kneeSentence(ladder []point, found []knee) string {
+func kneeSentence(ladder []point, found []knee, names []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
 	text := fmt.Sprintf("A load takes %.3g ns in %s and %.3g ns in %s.", first.y, results.Bytes(int(first.x)), last.y, results.Bytes(int(last.x)))
 	if len(found) == 0 {
 		return text + " There is no knee between."
 	}
 	var at []string
-	for _, k := range found {
-		at = append(at, fmt.Sprintf("%s (%.3g ns, %.3g ns from %s on)", results.Bytes(int(k.foot.x)), k.foot.y, k.top.y, results.Bytes(int(k.top.x))))
+	for i, k := range found {
+		at = append(at, fmt.Sprintf("%s (%.3g ns, %.3g ns from %s on)", names[i], k.foot.y, k.top.y, results.Bytes(int(k.top.x))))
 	}
-	return text + fmt.Sprintf(" Knees, from which on it rises by more than %.0f%% a step: %s.", (rise-1)*100, strings.Join(at, ", "))
+	return text + fmt.Sprintf(" It rises by more than %.0f%% a step from %s.", (rise-1)*100, strings.Join(at, ", from "))
 }

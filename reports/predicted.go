@@ -16,8 +16,9 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// predictedUnit is that of the time which the cost model predicts for a pass.
-const predictedUnit = "predicted-ns/op"
+// predictedUnit is results.PredictedUnit, tidied: what the cost model says that a
+// pass takes.
+const predictedUnit = "predicted-sec/op"
 
 // A prediction is one benchmark, both times in ns.
 type prediction struct {
@@ -30,7 +31,7 @@ func predictions(rows []results.Row) (found []prediction) {
 	for _, r := range rows {
 		p, m := r.Stats[predictedUnit], r.Stats[passUnit]
 		if drawable(p) && drawable(m) {
-			found = append(found, prediction{short(r.Family(), 16), p.Center, m.Center * 1e9})
+			found = append(found, prediction{short(r.Family(), 16), p.Center * 1e9, m.Center * 1e9})
 		}
 	}
 	return found
@@ -72,9 +73,9 @@ func predicted(d *data) (*figure, error) {
 		off = append(off, math.Abs(f.predicted/f.measured-1))
 	}
 	low, high := min(slices.Min(x), slices.Min(y))/1.5, max(slices.Max(x), slices.Max(y))*1.5
-	p := d.look.newPanel("measured, ns a pass", "predicted, ns a pass")
-	logAxis(&p.X, low, high)
-	logAxis(&p.Y, low, high)
+	p := d.look.newPanel("measured time of a pass", "predicted time of a pass")
+	logAxisOf(&p.X, low, high, duration)
+	logAxisOf(&p.Y, low, high, duration)
 	d.look.addGrid(p, true)
 	same := plotter.NewFunction(func(v float64) float64 { return v })
 	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
@@ -88,7 +89,7 @@ func predicted(d *data) (*figure, error) {
 		sentence: fmt.Sprintf("The predicted times of %d benchmarks have a rank correlation of %.3f with the measured ones, and are off by %.0f%% in the median.", len(found), rho, 100*median),
 		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are the same",
 		height:   4.2 * vg.Inch, panels: []*panel{p}}
-	f.explain("as predicted", same)
+	f.explain("both the same", same)
 	err = d.scatter(f, p, found)
 	f.explain(fmt.Sprintf("rank correlation %.3f", rho))
 	return f, err

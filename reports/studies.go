@@ -135,7 +135,7 @@ func setSentence(all []series) string {
 		}
 		text += fmt.Sprintf("%s: %.0f misses a pass in %d of %d sets", s.name, sum, hit, len(s.points))
 	}
-	return "With " + text + "."
+	return "Of a few columns, " + text + "."
 }
 
 // missRatio draws the miss ratio of LRU caches by their capacity, with those of

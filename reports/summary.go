@@ -43,10 +43,18 @@ func (r Report) absent(b *strings.Builder) {
 func (r Report) table(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## All results\n\nMedians with the half width of their 95%% confidence interval; miss rates are simulated, exact, and of one pass in the steady state.\n\n")
 	fmt.Fprintf(b, "| benchmark | samples | ns/elem | ± | GiB/s | D1 miss %% | LL miss %% |\n|:--|--:|--:|--:|--:|--:|--:|\n")
+	studies := 0
 	for _, row := range r.Rows {
 		s := row.Stats[timeUnit]
+		if s.N == 0 { // simulated only
+			studies++
+			continue
+		}
 		fmt.Fprintf(b, "| %s | %d | %.3g | %s | %.3g | %s | %s |\n", cell(row.Name), s.N, s.Center*1e9, cell(s.PctRangeString()),
 			row.Stats[bandwidthUnit].Center/(1<<30), percent(missRate(row, d1Unit)), percent(missRate(row, llUnit)))
+	}
+	if studies > 0 {
+		fmt.Fprintf(b, "\nThe files have %d results more that are simulated only.\n", studies)
 	}
 }
 

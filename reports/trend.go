@@ -83,7 +83,14 @@ func trend(d *data) (*figure, error) {
 }
 
 func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
-	p := d.look.newPanel("", "µs a pass")
+	last := slices.MaxFunc(s.Points, func(a, b history.Point) int { return cmp.Compare(a.Value, b.Value) }).Value
+	unit, scale := "ns", 1.0
+	for _, u := range []string{"µs", "ms", "s"} {
+		if last/scale >= 1000 {
+			unit, scale = u, scale*1000
+		}
+	}
+	p := d.look.newPanel("", unit+" a pass")
 	p.Title.Text = short(plainName(s.Name), 64)
 	p.Title.TextStyle = d.look.text(tickSize)
 	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
@@ -92,7 +99,7 @@ func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
 	var ticks plot.ConstantTicks
 	every := (len(s.Points) + maxLabels - 1) / maxLabels
 	for i, q := range s.Points {
-		line.points = append(line.points, exactly(float64(i), q.Value/1e3))
+		line.points = append(line.points, exactly(float64(i), q.Value/scale))
 		tick := plot.Tick{Value: float64(i)}
 		if i%every == 0 {
 			tick.Label = fmt.Sprintf("%.7s", results.Printable(q.Commit))
@@ -102,10 +109,11 @@ func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
 	low, high, _ := span([]series{line})
 	p.X.Min, p.X.Max = -0.5, float64(len(s.Points))-0.5
 	p.X.Tick.Marker = ticks
-	logAxis(&p.Y, low/1.15, high*1.35)
+	room := max(high-low, high*0.02) // above, for the labels of changes
+	linearAxis(&p.Y, low-0.15*room, high+0.35*room, 5)
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(s.marks()))
-	p.Add(segments{&d.look, s})
+	p.Add(segments{&d.look, s, scale})
 	return p, d.look.addSeries(f, p, line)
 }
 
@@ -133,8 +141,9 @@ func (f followed) marks() (all []mark) {
 
 // segments is a plotter of the medians between changes.
 type segments struct {
-	look *style
-	of   followed
+	look  *style
+	of    followed
+	scale float64 // ns of the axis' unit
 }
 
 // Plot implements plot.Plotter.
@@ -144,7 +153,7 @@ func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 	for i := range starts[1:] {
 		var values []float64
 		for _, q := range s.of.Points[starts[i]:starts[i+1]] {
-			values = append(values, q.Value/1e3)
+			values = append(values, q.Value/s.scale)
 		}
 		slices.Sort(values)
 		y := toY(values[len(values)/2])
