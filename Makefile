@@ -13,7 +13,7 @@ bench: bin/bench
 	bin/bench report $(OUT)/run.txt -o $(OUT)/report
 	@echo
 	@echo "results: $(OUT)/run.txt (go tool benchstat -col /order $(OUT)/run.txt)"
-	@echo "report:  $(OUT)/report/summary.md"
+	@echo "report:  $(OUT)/report/index.html"
 
 bin/bench:
 	go build -o bin/bench ./cmd/bench

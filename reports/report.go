@@ -30,6 +30,8 @@ type Report struct {
 	Machine  string   // what was measured on, and what was simulated: a line or two of words
 	Config   map[string]string
 	Rows     []results.Row // each benchmark, from the last file that has it
+	Runs     []Run
+	theme    Theme
 }
 
 // A Chart is one picture and what it shows.
@@ -39,6 +41,7 @@ type Chart struct {
 	Sentence string // what was found, in words
 	Alt      string // what the picture shows, for who does not see it
 	PNG, SVG []byte
+	picture  picture
 }
 
 // Absent is a chart that there are no data for.
@@ -70,13 +73,19 @@ func Make(set *results.Set, o Options) (Report, error) {
 			if err == nil && figures[i] != nil {
 				charts[i], err = figures[i].render(d)
 			}
+			if err == nil && figures[i] != nil {
+				charts[i].picture, err = d.picture(m)
+			}
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return Report{}, err
 	}
-	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.config), Config: d.config, Rows: d.rows}
+	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.config), Config: d.config, Rows: d.rows, theme: o.Theme}
+	for _, f := range d.files {
+		r.Runs = append(r.Runs, Run{f.name, set.Comments[f.name]})
+	}
 	for i, m := range makers {
 		if figures[i] == nil {
 			r.Absent = append(r.Absent, Absent{m.name, m.title, m.command})
@@ -116,9 +125,13 @@ var makers = []maker{
 	{"trend", "trend", trend, "bench history add FILE && bench report --history history FILE"},
 }
 
-// Write puts the charts and a summary.md that shows them into a folder, every
-// file whole or not at all, and returns their paths.
+// Write puts the charts, and a page (index.html) and a summary.md that show them,
+// into a folder, every file whole or not at all, and returns their paths.
 func (r Report) Write(dir string) (paths []string, err error) {
+	page, err := r.page()
+	if err != nil {
+		return nil, err
+	}
 	put := func(name string, content []byte) error {
 		paths = append(paths, filepath.Join(dir, name))
 		return results.WriteFile(paths[len(paths)-1], content)
@@ -128,7 +141,7 @@ func (r Report) Write(dir string) (paths []string, err error) {
 			return nil, err
 		}
 	}
-	return paths, put("summary.md", []byte(r.summary()))
+	return paths, errors.Join(put("summary.md", []byte(r.summary())), put("index.html", page))
 }
 
 // data is what charts are made from. They read it only: they are made at the

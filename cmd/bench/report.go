@@ -21,9 +21,10 @@ func newReport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Draw charts of results and say in words what was found",
-		Long: `report reads results of bench run, draws charts as PNG and SVG and a summary.md
-that shows them, and prints what was found, a sentence for each chart, and which
-command makes the data of a chart that is left out for want of them.
+		Long: `report reads results of bench run, draws charts as PNG and SVG, writes a page
+for the browser (index.html, all in one file) and a summary.md that show them,
+and prints what was found, a sentence for each chart, and which command makes the
+data of a chart that is left out for want of them.
 
 Several files must be of one machine and geometry. What several have is drawn
 as the last has it, and compared with the first: name the old one first.`,
@@ -36,7 +37,10 @@ as the last has it, and compared with the first: name the old one first.`,
 			if err != nil {
 				return err
 			}
-			options := reports.Options{Theme: theme.value}
+			options := reports.Options{}
+			if theme.set {
+				options.Theme = theme.value // else the page follows its reader
+			}
 			if from != "" {
 				if _, options.History, err = entries(cmd, "history", from); err != nil {
 					return err
@@ -54,8 +58,8 @@ as the last has it, and compared with the first: name the old one first.`,
 			return warnOfNoise(cmd, set)
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "folder for the charts and summary.md")
-	cmd.Flags().Var(&theme, "theme", "light or dark")
+	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "folder for the page, the charts and summary.md")
+	cmd.Flags().Var(&theme, "theme", "light or dark; the page is as its reader's system unless this is given")
 	cmd.Flags().StringVar(&from, "history", "", "`folder` of a history (bench history add) to draw the trend of")
 	return cmd
 }

@@ -1,0 +1,243 @@
+package reports_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// A browser is a headless Chromium with one tab.
+type browser struct {
+	*testing.T
+	ctx    context.Context
+	mutex  sync.Mutex
+	faults []string // errors on the console, and what was asked for over the network
+}
+
+// openBrowser starts the Chromium of this machine. A test is skipped where there
+// is none.
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless-shell"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no chromium or google-chrome in PATH to show the page")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &browser{T: t, ctx: ctx}
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// listen keeps what should not happen.
+func (b *browser) listen(event any) {
+	fault := ""
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		fault = fmt.Sprintf("console.%s was called", e.Type)
+	case *runtime.EventExceptionThrown:
+		fault = "exception: " + e.ExceptionDetails.Text
+	case *log.EventEntryAdded:
+		fault = fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text)
+	case *network.EventRequestWillBeSent:
+		if url := e.Request.URL; !strings.HasPrefix(url, "data:") && !strings.HasSuffix(url, "/index.html") {
+			fault = "asks for " + url
+		}
+	}
+	if fault != "" {
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		b.faults = append(b.faults, fault)
+	}
+}
+
+func call[P, R any](b *browser, command cdp.Command[P, R], params P) {
+	b.Helper()
+	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](b *browser, expression string) T {
+	b.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// open shows a page in a width, in a theme of the reader's.
+func (b *browser) open(path string, width int64, theme string) {
+	b.Helper()
+	b.do(chromedp.EmulateViewport(width, 900))
+	b.emulate("screen", theme)
+	b.do(chromedp.Navigate("file://" + path))
+}
+
+func (b *browser) emulate(media, theme string) {
+	b.Helper()
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: media,
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
+}
+
+// check tells what went wrong in a page since it was opened.
+func (b *browser) check(what string) {
+	b.Helper()
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	for _, fault := range b.faults {
+		b.Errorf("%s: %s", what, fault)
+	}
+	b.faults = nil
+}
+
+// TestPageInBrowser: on a phone and on a desk, in light and dark, no page is
+// wider than its window, says anything on the console or asks for anything; all
+// pictures are drawn.
+func TestPageInBrowser(t *testing.T) {
+	b := openBrowser(t)
+	example, _ := page(t, exampleReport(t))
+	strange, _ := page(t, makeReport(t, hostile()))
+	for _, path := range []string{example, strange} {
+		for _, width := range []int64{375, 1440} {
+			for _, theme := range []string{"light", "dark"} {
+				what := fmt.Sprintf("%s at %d px in %s", path, width, theme)
+				b.open(path, width, theme)
+				if got := eval[int64](b, "document.documentElement.scrollWidth"); got > width {
+					t.Errorf("%s is %d px wide", what, got)
+				}
+				if n := eval[int](b, "[...document.images].filter(i => !i.complete || i.naturalWidth < 100).length"); n != 0 {
+					t.Errorf("%s: %d pictures are not drawn", what, n)
+				}
+				if shown := eval[[]string](b, "[...new Set([...document.images].filter(i => i.offsetWidth > 0).map(i => i.className))]"); !slices.Equal(shown, []string{theme}) {
+					t.Errorf("%s shows pictures for %v", what, shown)
+				}
+				b.check(what)
+			}
+		}
+	}
+	if got := eval[string](b, "document.title"); !strings.HasPrefix(got, "What the layouts cost – <script>document.title=") {
+		t.Errorf("the title is %q", got)
+	}
+	if n := eval[int](b, "document.scripts.length + 10*document.querySelectorAll('a:not([href^=\"#\"]), iframe, object, form, [onload], [onerror], main u, main svg').length"); n != 1 {
+		t.Errorf("names became %d parts of the page", n)
+	}
+}
+
+// TestSorting: a click on a head, or Enter on it, sorts by that column; what is
+// missing comes last.
+func TestSorting(t *testing.T) {
+	b := openBrowser(t)
+	path, _ := page(t, exampleReport(t))
+	b.open(path, 1440, "light")
+	const table = `document.querySelector("table.sortable")`
+	heads := eval[[]string](b, `[...`+table+`.tHead.rows[0].cells].map(c => c.textContent)`)
+	column := func(name string) (index int, button chromedp.CSS) {
+		i := slices.Index(heads, name)
+		if i < 0 {
+			t.Fatalf("no column %q in %v", name, heads)
+		}
+		return i, chromedp.CSS(fmt.Sprintf("table.sortable th:nth-child(%d) button", i+1))
+	}
+	cells := func(i int) []string {
+		return eval[[]string](b, fmt.Sprintf(`[...%s.tBodies[0].rows].map(r => r.cells[%d].textContent)`, table, i))
+	}
+	numbers := func(i int) []float64 {
+		return eval[[]float64](b, fmt.Sprintf(`[...%s.tBodies[0].rows].map(r => Number(r.cells[%d].dataset.sort))`, table, i))
+	}
+	direction := func(i int) string {
+		return eval[string](b, fmt.Sprintf(`%s.tHead.rows[0].cells[%d].getAttribute("aria-sort") ?? ""`, table, i))
+	}
+	times, button := column("ns/elem")
+	before := numbers(times)
+	b.do(chromedp.Click(button))
+	if got := numbers(times); !slices.IsSorted(got) || slices.IsSorted(before) || direction(times) != "ascending" {
+		t.Errorf("a click sorts the times %s: %v", direction(times), got)
+	}
+	b.do(chromedp.Focus(button), chromedp.KeyEvent(kb.Enter))
+	got := numbers(times)
+	if slices.Reverse(got); !slices.IsSorted(got) || direction(times) != "descending" {
+		t.Errorf("Enter then sorts the times %s: %v", direction(times), got)
+	}
+	pads, button := column("pad")
+	b.do(chromedp.Click(button))
+	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" || direction(times) != "" {
+		t.Errorf("by padding: %v, and by time %q", got, direction(times))
+	}
+	b.do(chromedp.Click(button))
+	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" || direction(pads) != "descending" {
+		t.Errorf("by padding, backwards: %v", got)
+	}
+	orders, button := column("order")
+	b.do(chromedp.Click(button))
+	if got := cells(orders); !slices.IsSorted(got) || got[0] != "col" || len(got) != len(before) {
+		t.Errorf("by order: %v", got)
+	}
+	b.check("sorting")
+}
+
+// TestThemes: the button goes through the themes, one that was asked for comes
+// first, and what is printed is light and without what only a screen has.
+func TestThemes(t *testing.T) {
+	b := openBrowser(t)
+	path, _ := page(t, exampleReport(t))
+	b.open(path, 1440, "dark")
+	shown := func() string {
+		return eval[string](b, `[...document.images].find(i => i.offsetWidth > 0).className + " on " + getComputedStyle(document.body).backgroundColor`)
+	}
+	const light, dark = "light on rgb(255, 255, 255)", "dark on rgb(21, 24, 29)"
+	for _, want := range []string{dark, light, dark, dark} { // as the system, light, dark, as the system
+		if got := shown(); got != want {
+			t.Errorf("shows %s, want %s", got, want)
+		}
+		b.do(chromedp.Click(chromedp.CSS("#theme")))
+	}
+	b.emulate("print", "dark")
+	if got := shown(); got != light {
+		t.Errorf("prints %s", got)
+	}
+	if got := eval[string](b, `[...document.querySelectorAll("nav, #theme, .hint")].map(e => getComputedStyle(e).display).join()`); strings.Trim(got, "none,") != "" {
+		t.Errorf("prints what is for screens: %s", got)
+	}
+	b.check("themes")
+}

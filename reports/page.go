@@ -1,0 +1,280 @@
+package reports
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// The parts of the page. It has all of them in itself and asks for nothing else.
+var (
+	//go:embed page/index.html
+	pageText string
+	//go:embed page/style.css
+	pageStyle string
+	//go:embed page/script.js
+	pageScript string
+
+	pageTemplate = template.Must(template.New("page").Parse(pageText))
+)
+
+// policy allows the page what it is made of, and nothing that a name in a
+// stranger's file could bring: no script but ours, no address at all.
+func policy() string {
+	hash := sha256.Sum256([]byte(pageScript))
+	return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(hash[:]) + "'; base-uri 'none'; form-action 'none'"
+}
+
+// What the page shows of a file at most; summary.md and the file have the rest.
+const (
+	maxRows   = 400 // of a family
+	maxText   = 300 // characters of a name, a remark or a command
+	maxShown  = 40  // warnings, commands and runs
+	maxFamily = 60  // tables
+)
+
+// A picture is a chart without title and footer, which the page says itself, as
+// SVG on the paper of either theme.
+type picture struct {
+	light, dark   []byte
+	width, height vg.Length
+}
+
+// picture draws the chart of a maker in both themes.
+func (d *data) picture(m maker) (p picture, err error) {
+	for _, t := range []struct {
+		theme Theme
+		svg   *[]byte
+	}{{Light, &p.light}, {Dark, &p.dark}} {
+		of := *d
+		if of.look, err = t.theme.style(); err != nil {
+			return p, err
+		}
+		f, err := m.draw(&of)
+		if err != nil {
+			return p, err
+		}
+		const edge = 8
+		p.width, p.height = figureWidth, f.height+2*edge
+		svg := vgsvg.New(p.width, p.height)
+		all := draw.NewCanvas(svg, p.width, p.height)
+		all.FillPolygon(of.look.paper, []vg.Point{all.Min, {X: all.Max.X, Y: all.Min.Y}, all.Max, {X: all.Min.X, Y: all.Max.Y}})
+		f.draw(draw.Crop(all, edge, -edge, edge, -edge))
+		var text bytes.Buffer
+		if _, err := svg.WriteTo(&text); err != nil {
+			return p, err
+		}
+		*t.svg = f.finish(text.String())
+	}
+	return p, nil
+}
+
+// page is what the template shows.
+type page struct {
+	Title, CPU, Facts string
+	Theme             Theme // "" for the reader's
+	Policy            string
+	Style             template.CSS
+	Script            template.JS
+	Machine           []string
+	Warnings          []string
+	Figures           []pageFigure
+	Absent            []Absent
+	Tables            []table
+	Caches            []pageCache
+	Config            []results.Pair
+	Runs              []Run
+	Commands          []string
+	Told              bool // the files tell the commands
+	Report            string
+}
+
+type pageFigure struct {
+	ID, Title, Alt, Sentence, Finding string
+	Number, Width, Height             int
+	Light, Dark                       template.URL
+}
+
+type pageCache struct{ Name, Size, Ways, Line, Use string }
+
+// page writes the report as one file of HTML.
+func (r Report) page() ([]byte, error) {
+	p := page{
+		Title: "What the layouts cost", CPU: clip(r.Config["cpu"]), Facts: r.facts(), Theme: r.theme,
+		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
+		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
+		Absent: r.Absent, Tables: tables(r.Rows), Caches: r.caches(), Config: r.settings(), Commands: several(r.Commands),
+		Report: "bench report",
+	}
+	if p.Told = len(p.Commands) > 0; !p.Told {
+		p.Commands = []string{"bench run -o out/run.txt"}
+	}
+	for i, c := range r.Charts {
+		p.Figures = append(p.Figures, pageFigure{
+			ID: "figure-" + c.Name, Number: i + 1, Title: results.Printable(c.Title), Alt: results.Printable(c.Alt),
+			Sentence: results.Printable(c.Sentence), Finding: first(results.Printable(c.Sentence)),
+			Width: int(c.picture.width), Height: int(c.picture.height),
+			Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
+		})
+	}
+	for i, run := range r.Runs {
+		p.Report += " " + quoted(clip(run.File))
+		if i < maxShown {
+			p.Runs = append(p.Runs, run.shown())
+		}
+	}
+	var b bytes.Buffer
+	err := pageTemplate.Execute(&b, p)
+	return b.Bytes(), err
+}
+
+// inlined is a picture as the address of an image, which runs no script.
+func inlined(svg []byte) template.URL {
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
+}
+
+// first is the first sentence of a text.
+func first(text string) string {
+	if i := strings.Index(text, ". "); i >= 0 {
+		return text[:i+1]
+	}
+	return text
+}
+
+// clip is what the page shows of a name, which may be a stranger's.
+func clip(text string) string {
+	text = results.Printable(text)
+	if runes := []rune(text); len(runes) > maxText {
+		return string(runes[:maxText]) + "…"
+	}
+	return text
+}
+
+// several clips the first of some texts and says how many more there are.
+func several(texts []string) (shown []string) {
+	for i, text := range texts {
+		if i == maxShown {
+			return append(shown, fmt.Sprintf("… and %d more", len(texts)-i))
+		}
+		shown = append(shown, clip(text))
+	}
+	return shown
+}
+
+// quoted is an argument as a shell takes it.
+func quoted(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// facts is how much was measured, and when.
+func (r Report) facts() string {
+	samples := 0
+	for _, row := range r.Rows {
+		samples += row.Stats[passUnit].N
+	}
+	facts := fmt.Sprintf("%d benchmarks, %d samples of times", len(r.Rows), samples)
+	var first, last string
+	for _, run := range r.Runs {
+		for _, c := range run.Comments {
+			if at, err := time.Parse(time.RFC3339, c.Value); c.Key == "date" && err == nil {
+				last = at.UTC().Format("2 January 2006, 15:04 UTC")
+				first = cmp.Or(first, last)
+			}
+		}
+	}
+	switch {
+	case first == "":
+		return facts + "."
+	case first == last:
+		return facts + ", " + first + "."
+	}
+	return facts + ", " + first + " to " + last + "."
+}
+
+// caches are those of the machine and those simulated, as far as the
+// configuration tells them.
+func (r Report) caches() (all []pageCache) {
+	add := func(name, geometry, use string) {
+		part := strings.Split(geometry, ",")
+		size, err := strconv.Atoi(part[0])
+		if len(part) != 3 || err != nil || size <= 0 || len(all) >= maxShown {
+			return
+		}
+		all = append(all, pageCache{clip(name), results.Bytes(size), clip(part[1]), clip(part[2]) + " B", use})
+	}
+	for field := range strings.FieldsSeq(r.Config["caches"]) {
+		name, geometry, _ := strings.Cut(field, "=")
+		add(name, geometry, "of this CPU")
+	}
+	add("D1", r.Config["sim-d1"], "simulated, the first level")
+	add("LL", r.Config["sim-ll"], "simulated, the last level")
+	return all
+}
+
+// settings are the configuration but for what the table of caches has.
+func (r Report) settings() (pairs []results.Pair) {
+	for _, key := range sortedKeys(r.Config) {
+		if value := r.Config[key]; value != "" && key != "caches" && key != "sim-d1" && key != "sim-ll" && len(pairs) < maxShown {
+			pairs = append(pairs, results.Pair{Key: clip(key), Value: clip(value)})
+		}
+	}
+	return pairs
+}
+
+// A Run is a file of results and what its comments tell, in order.
+type Run struct {
+	File     string
+	Comments []results.Pair
+}
+
+// shown is a run without what stands elsewhere on the page or is told of each
+// comparison.
+func (r Run) shown() Run {
+	of := Run{File: clip(r.File)}
+	times := map[string]int{"command": 2, "warning": 2}
+	for _, c := range r.Comments {
+		times[c.Key]++
+	}
+	for _, c := range r.Comments {
+		if times[c.Key] == 1 && len(of.Comments) < maxShown {
+			of.Comments = append(of.Comments, results.Pair{Key: clip(c.Key), Value: clip(c.Value)})
+		}
+	}
+	return of
+}
+
+// number writes a figure to three digits, plainly where that is short.
+func number(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	if a := math.Abs(v); a != 0 && (a < 1e-3 || a >= 1e6) {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	digits := 0
+	if v != 0 {
+		digits = max(2-int(math.Floor(math.Log10(math.Abs(v)))), 0)
+	}
+	return strconv.FormatFloat(v, 'f', min(digits, 4), 64)
+}

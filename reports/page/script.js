@@ -1,0 +1,33 @@
+"use strict";
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
+    const down = head.getAttribute("aria-sort") === "ascending";
+    heads.forEach(h => h.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const key = row => {
+      const cell = row.cells[column];
+      return "sort" in cell.dataset ? Number(cell.dataset.sort) : cell.textContent;
+    };
+    const compare = (a, b) => {
+      if (a === "" || b === "") return (a === "") - (b === ""); // what is missing comes last
+      const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", {numeric: true});
+      return down ? -order : order;
+    };
+    body.append(...[...body.rows].map(row => [key(row), row]).sort((a, b) => compare(a[0], b[0])).map(pair => pair[1]));
+  }));
+}
+const button = document.getElementById("theme");
+const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
+const show = theme => {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  button.querySelector("span").textContent = themes.find(t => t[0] === theme)[1];
+};
+button.addEventListener("click", () => {
+  const now = themes.findIndex(t => t[0] === (document.documentElement.dataset.theme || ""));
+  show(themes[(now + 1) % themes.length][0]);
+});
+show(document.documentElement.dataset.theme || "");
+button.hidden = false;

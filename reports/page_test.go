@@ -1,0 +1,142 @@
+package reports_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/reports"
+)
+
+// hostile are results of someone who means ill: markup, addresses, marks that
+// turn the direction of writing, quotes, and names without end.
+func hostile() string {
+	long := strings.Repeat("x", 20000)
+	var b strings.Builder
+	b.WriteString("cpu: <script>document.title='taken'</script>\u202egnp\u2066\ngoos: \"><img src=x onerror=alert(1)>\n")
+	b.WriteString("caches: <b>=1,2,3 L1d=32768,<i>,64\nsim-d1: 32768,8,64\nsim-ll: 8388608,16,64\n")
+	b.WriteString("# command: bench run --shape '</pre><script>alert(2)</script>' -o `x`\n")
+	b.WriteString("# warning: </script><script>alert(3)</script> {{.Title}} \u202e\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "# warning: one of many, %d\n", i)
+	}
+	fmt.Fprintf(&b, "# %s: %s\n# date: javascript:alert(4)\n", long, long)
+	for _, name := range []string{
+		"Copy/layout=<script>alert(5)</script>/shape=4x4/dtype=int32",
+		"Copy/layout=javascript:alert(6)//shape=4x4",
+		"Copy/layout='\"`&lt;\u202eevil\u200f/shape=\u05d0\u05d1\u05d2",
+		"Copy/layout=" + long + "/shape=4x4",
+		"Copy/" + long + "=4/<b>=5",
+		"Traverse/op=sum/order=row/shape=64x64/dtype=<i>",
+		"Traverse/op=sum/order=row/shape=64x64/dtype=int32",
+		"<svg/onload=alert(7)>/a/b/c",
+		long,
+	} {
+		b.WriteString("Benchmark" + name + " 1 5 ns/op 5 ns/elem 1e9 B/s 100 D-refs/op 7 D1-misses/op 0 LL-misses/op 3 <u>" + long[:200] + "/op\n")
+	}
+	return b.String()
+}
+
+// page is the page of a report.
+func page(t *testing.T, r reports.Report) (path, text string) {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "index.html")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, string(content)
+}
+
+func exampleReport(t *testing.T) reports.Report {
+	t.Helper()
+	r, err := reports.Make(read(t, filepath.Join("..", "docs", "example", "run.txt")), reports.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestPage: every chart with its sentence in both themes, the warnings, the
+// commands, the machine and all results are there; nothing is asked for.
+func TestPage(t *testing.T) {
+	r := exampleReport(t)
+	r.Warnings = []string{"the machine was busy"}
+	r.Commands = []string{"bench run --count 10 -o run.txt"}
+	_, text := page(t, r)
+	for _, c := range r.Charts {
+		if n := strings.Count(text, ">"+c.Title+"<"); n != 2 { // in the contents and over the figure
+			t.Errorf("the title %q is there %d times", c.Title, n)
+		}
+	}
+	if n := strings.Count(text, `src="data:image/svg&#43;xml;base64,`); n != 2*len(r.Charts) {
+		t.Errorf("%d pictures of %d charts", n, len(r.Charts))
+	}
+	for _, want := range []string{
+		"the machine was busy", "bench run --count 10 -o run.txt\n", "bench report ../docs/example/run.txt\n",
+		"Measured on: AMD EPYC, ", "76 benchmarks, 760 samples of times, 21 November 2026, ",
+		`<td>L2</td><td class="number">512 KiB</td>`, "<dt>goversion</dt><dd>go1.26",
+		`<p class="note">Of all of these: op sum, dtype int32, kernel scalar, 10 samples.</p>`,
+		`<td data-sort="16777216">4096x4096</td>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, a := range r.Absent {
+		if !strings.Contains(text, "<td>"+a.Title+"</td><td><code>"+a.Command+"</code></td>") {
+			t.Errorf("the page does not say how %s is made", a.Title)
+		}
+	}
+	if address := regexp.MustCompile(`(src|href|url\()=?["']?(https?:|//|\.\./|file:)[^>]{0,40}`).FindString(text); address != "" {
+		t.Errorf("the page asks for %s", address)
+	}
+	if len(text) > 5<<20 {
+		t.Errorf("the page has %d B", len(text))
+	}
+	for _, bad := range []string{"ZgotmplZ", "NaN", "Inf%", "<no value>"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+}
+
+// TestPageOfStrangers: names stay text, whatever they are, and the page stays
+// small.
+func TestPageOfStrangers(t *testing.T) {
+	_, text := page(t, makeReport(t, hostile()))
+	if n := strings.Count(strings.ToLower(text), "<script"); n != 1 {
+		t.Errorf("%d scripts", n)
+	}
+	for _, bad := range []string{"<img src=x", "<svg", "<i>:", "</script><script>", "<u>", "\u202e", "\u200f", "\u2066", strings.Repeat("x", 400)} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page holds %.20q", bad)
+		}
+	}
+	if !strings.Contains(text, "… and 21 more") || !strings.Contains(text, "&lt;script&gt;alert(5)&lt;/script&gt;") {
+		t.Error("warnings are not cut, or names not shown")
+	}
+	if len(text) > 1<<20 {
+		t.Errorf("the page has %d B", len(text))
+	}
+	_, text = page(t, makeReport(t, many()))
+	if len(text) > 5<<20 || !strings.Contains(text, "9600 more are in summary.md.") {
+		t.Errorf("the page of many benchmarks has %d B", len(text))
+	}
+}
+
+// many are more benchmarks than a page shows.
+func many() string {
+	var b strings.Builder
+	for i := range 10000 {
+		b.WriteString(line(fmt.Sprintf("Copy/layout=view/shape=%dx4/dtype=int32", i+1), 1, 1e9))
+	}
+	return b.String()
+}

@@ -1,0 +1,239 @@
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A table has the benchmarks of a family: a column for each key of their names
+// and for each figure that one of them has.
+type table struct {
+	ID, Family string
+	Shared     string // what all of them have in common, which has no column
+	Columns    []column
+	Rows       [][]tableCell
+	Note       string // under it
+}
+
+type column struct {
+	Name    string
+	Numeric bool
+}
+
+// A tableCell is a text, and, of a number, what it is sorted by.
+type tableCell struct{ Text, Sort, Class string }
+
+// tables are those of all families, in the order in which these appear.
+func tables(rows []results.Row) (all []table) {
+	index := map[string]int{}
+	var families [][]results.Row
+	for _, r := range rows {
+		i, ok := index[r.Family()]
+		if !ok {
+			i = len(families)
+			index[r.Family()] = i
+			families = append(families, nil)
+		}
+		families[i] = append(families[i], r)
+	}
+	for i, of := range families[:min(len(families), maxFamily)] {
+		t := table{ID: fmt.Sprintf("table-%d", i+1), Family: clip(of[0].Family())}
+		if more := len(of) - maxRows; more > 0 {
+			t.Note = fmt.Sprintf("%d more are in summary.md.", more)
+			of = of[:maxRows]
+		}
+		t.Rows = make([][]tableCell, len(of))
+		t.addKeys(of)
+		t.addFigures(of)
+		all = append(all, t)
+	}
+	return all
+}
+
+// add adds a column.
+func (t *table) add(name string, numeric bool, cell func(i int) tableCell) {
+	t.Columns = append(t.Columns, column{clip(name), numeric})
+	for i := range t.Rows {
+		c := cell(i)
+		switch {
+		case numeric:
+			c.Class = strings.TrimSpace("number " + c.Class)
+		case len(c.Text) > longText:
+			c.Class = "long"
+		}
+		t.Rows[i] = append(t.Rows[i], c)
+	}
+}
+
+// longText is from how many bytes on a cell breaks its lines anywhere.
+const longText = 40
+
+// share adds to what all rows have in common.
+func (t *table) share(text string) {
+	if t.Shared != "" {
+		t.Shared += ", "
+	}
+	t.Shared += clip(text)
+}
+
+// maxKeys is how many keys a table has columns for; other names stand whole.
+const maxKeys = 12
+
+// addKeys adds the keys of the names, in the order in which they appear, or the
+// names themselves where they are made of something else.
+func (t *table) addKeys(rows []results.Row) {
+	var keys []string
+	for _, r := range rows {
+		_, parts := benchfmt.Name(r.Name).Parts()
+		for _, part := range parts {
+			key, _, ok := strings.Cut(strings.TrimPrefix(string(part), "/"), "=")
+			if !ok || len(keys) > maxKeys {
+				t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(rows[i].Name)} })
+				return
+			}
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	}
+	if len(keys) == 0 {
+		t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(rows[i].Name)} })
+	}
+	slices.SortStableFunc(keys, func(a, b string) int { return keyRank(a) - keyRank(b) })
+	for _, key := range keys {
+		value := rows[0].Key(key)
+		same := !slices.ContainsFunc(rows, func(r results.Row) bool { return r.Key(key) != value })
+		if same && len(rows) > 1 {
+			t.share(key + " " + value)
+			continue
+		}
+		sorts := sizes(rows, key)
+		t.add(key, false, func(i int) tableCell {
+			return tableCell{Text: clip(rows[i].Key(key)), Sort: sorts[i]}
+		})
+	}
+}
+
+// keyRank puts the kernel last, as in the names.
+func keyRank(key string) int {
+	if key == "kernel" {
+		return 1
+	}
+	return 0
+}
+
+// sizes are what the values of a key are sorted by where all of them are
+// numbers, bytes or shapes, which go by their product.
+func sizes(rows []results.Row, key string) []string {
+	sorts := make([]string, len(rows))
+	for i, r := range rows {
+		product := 1.0
+		value := r.Key(key)
+		if value == "" {
+			continue
+		}
+		for part := range strings.SplitSeq(value, "x") {
+			scale := 1.0
+			for unit, of := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+				if number, ok := strings.CutSuffix(part, unit); ok {
+					part, scale = number, of
+				}
+			}
+			n, err := strconv.ParseFloat(part, 64)
+			if err != nil || math.IsNaN(n) || math.IsInf(product*n*scale, 0) {
+				return make([]string, len(rows))
+			}
+			product *= n * scale
+		}
+		sorts[i] = sortKey(product)
+	}
+	return sorts
+}
+
+// noisy is the half width of an interval from which a time is marked.
+const noisy = 0.1
+
+// addFigures adds what was measured and simulated.
+func (t *table) addFigures(rows []results.Row) {
+	units := map[string]bool{}
+	for _, r := range rows {
+		for unit := range r.Stats {
+			units[unit] = true
+		}
+	}
+	figure := func(name, unit string, scale float64) {
+		if units[unit] {
+			t.add(name, true, func(i int) tableCell {
+				s, ok := rows[i].Stats[unit]
+				return numeric(s.Center*scale, ok)
+			})
+		}
+		delete(units, unit)
+	}
+	if n := timed(rows[0]).N; !slices.ContainsFunc(rows, func(r results.Row) bool { return timed(r).N != n }) {
+		t.share(fmt.Sprintf("%d samples", n))
+	} else {
+		t.add("samples", true, func(i int) tableCell { return numeric(float64(timed(rows[i]).N), true) })
+	}
+	figure("ns/elem", timeUnit, 1e9)
+	if slices.ContainsFunc(rows, func(r results.Row) bool { return timed(r).N > 0 }) {
+		t.add("±", true, func(i int) tableCell { return halfWidth(timed(rows[i])) })
+	}
+	figure("µs/op", passUnit, 1e6)
+	figure("GiB/s", bandwidthUnit, 1.0/(1<<30))
+	for _, miss := range []struct{ name, unit string }{{"D1 miss %", d1Unit}, {"LL miss %", llUnit}, {"TLB miss %", tlbUnit}} {
+		if units[miss.unit] && units[refsUnit] {
+			t.add(miss.name, true, func(i int) tableCell {
+				rate, ok := missRate(rows[i], miss.unit)
+				return numeric(rate.y, ok)
+			})
+			delete(units, miss.unit)
+		}
+	}
+	delete(units, refsUnit)
+	for _, unit := range slices.Sorted(maps.Keys(units))[:min(len(units), maxKeys)] {
+		figure(unit, unit, 1)
+	}
+}
+
+// timed is the statistic of a benchmark's times.
+func timed(r results.Row) results.Stat {
+	if s, ok := r.Stats[timeUnit]; ok {
+		return s
+	}
+	return r.Stats[passUnit]
+}
+
+// numeric is a number's cell, empty where there is none.
+func numeric(v float64, ok bool) tableCell {
+	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
+		return tableCell{}
+	}
+	return tableCell{Text: number(v), Sort: sortKey(v)}
+}
+
+// halfWidth is that of a confidence interval, as a share of the median.
+func halfWidth(s results.Stat) tableCell {
+	width := max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
+	if s.N == 0 || math.IsNaN(width) || math.IsInf(width, 0) {
+		return tableCell{} // too few samples for one
+	}
+	c := tableCell{Text: fmt.Sprintf("%.0f%%", width*100), Sort: sortKey(width)}
+	if width >= noisy {
+		c.Class = "wide"
+	}
+	return c
+}
+
+// sortKey is a number as JavaScript reads it.
+func sortKey(v float64) string { return strings.Replace(strconv.FormatFloat(v, 'g', 9, 64), "+", "", 1) }
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
