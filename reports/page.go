@@ -119,7 +119,7 @@ func (r Report) page() ([]byte, error) {
 		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
 		Absent: r.Absent, Tables: tables(r.Rows), Caches: r.caches(), Config: r.settings(), Commands: several(r.Commands),
-		Report: "bench report",
+		Report: clip(cmp.Or(r.command, "bench report")),
 	}
 	if p.Told = len(p.Commands) > 0; !p.Told {
 		p.Commands = []string{"bench run -o out/run.txt"}
@@ -133,7 +133,6 @@ func (r Report) page() ([]byte, error) {
 		})
 	}
 	for i, run := range r.Runs {
-		p.Report += " " + quoted(clip(run.File))
 		if i < maxShown {
 			p.Runs = append(p.Runs, run.shown())
 		}
@@ -174,17 +173,6 @@ func several(texts []string) (shown []string) {
 		shown = append(shown, clip(text))
 	}
 	return shown
-}
-
-// quoted is an argument as a shell takes it.
-func quoted(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // facts is how much was measured, and when.

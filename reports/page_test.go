@@ -57,7 +57,7 @@ func page(t *testing.T, r reports.Report) (path, text string) {
 
 func exampleReport(t *testing.T) reports.Report {
 	t.Helper()
-	r, err := reports.Make(read(t, filepath.Join("..", "docs", "example", "run.txt")), reports.Options{})
+	r, err := reports.Make(read(t, filepath.Join("..", "docs", "example", "run.txt")), reports.Options{Command: "bench report 'my run.txt'"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d pictures of %d charts", n, len(r.Charts))
 	}
 	for _, want := range []string{
-		"the machine was busy", "bench run --count 10 -o run.txt\n", "bench report ../docs/example/run.txt\n",
+		"the machine was busy", "bench run --count 10 -o run.txt\n", "bench report &#39;my run.txt&#39;\n",
 		"Measured on: AMD EPYC, ", "76 benchmarks, 760 samples of times, 21 November 2026, ",
 		`<td>L2</td><td class="number">512 KiB</td>`, "<dt>goversion</dt><dd>go1.26",
 		`<p class="note">Of all of these: op sum, dtype int32, kernel scalar, 10 samples.</p>`,

@@ -18,6 +18,7 @@ import (
 // history.
 type Options struct {
 	Theme   Theme
+	Command string          // that makes the report, for who reads it
 	History []history.Entry // by time, as a store of history has them
 }
 
@@ -32,6 +33,7 @@ type Report struct {
 	Rows     []results.Row // each benchmark, from the last file that has it
 	Runs     []Run
 	theme    Theme
+	command  string
 }
 
 // A Chart is one picture and what it shows.
@@ -82,7 +84,7 @@ func Make(set *results.Set, o Options) (Report, error) {
 	if err := group.Wait(); err != nil {
 		return Report{}, err
 	}
-	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.config), Config: d.config, Rows: d.rows, theme: o.Theme}
+	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.config), Config: d.config, Rows: d.rows, theme: o.Theme, command: o.Command}
 	for _, f := range d.files {
 		r.Runs = append(r.Runs, Run{f.name, set.Comments[f.name]})
 	}

@@ -234,6 +234,8 @@ func halfWidth(s results.Stat) tableCell {
 }
 
 // sortKey is a number as JavaScript reads it.
-func sortKey(v float64) string { return strings.Replace(strconv.FormatFloat(v, 'g', 9, 64), "+", "", 1) }
+func sortKey(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'g', 9, 64), "+", "", 1)
+}
 
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

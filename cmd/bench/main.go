@@ -44,6 +44,23 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
+// commandLine is the command as it was typed, for who wants to run it again.
+func commandLine() string {
+	words := []string{"bench"}
+	for _, arg := range os.Args[1:] {
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool { return !plainRune(r) }) {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}
+
+// plainRune tells what a shell takes as it stands.
+func plainRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
+}
+
 // errCheck marks that a check said no.
 var errCheck = errors.New("check failed")
 

@@ -37,7 +37,7 @@ as the last has it, and compared with the first: name the old one first.`,
 			if err != nil {
 				return err
 			}
-			options := reports.Options{}
+			options := reports.Options{Command: commandLine()}
 			if theme.set {
 				options.Theme = theme.value // else the page follows its reader
 			}

@@ -311,6 +311,7 @@ func describe(j job) (config, comments []results.Pair) {
 		{Key: "sim-ll-source", Value: string(s.LL.Source)},
 		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
 		{Key: "version", Value: version()},
+		{Key: "command", Value: commandLine()},
 		{Key: "cost-model", Value: j.model.String()},
 	}
 	if j.tlb != nil {
