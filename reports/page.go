@@ -70,11 +70,11 @@ func (d *data) picture(m maker) (p picture, err error) {
 			return p, err
 		}
 		const edge = 8
-		p.width, p.height = figureWidth, f.height+2*edge
+		p.width, p.height = figureWidth, f.height+f.legendHeight(&of.look)+2*edge
 		svg := vgsvg.New(p.width, p.height)
 		all := draw.NewCanvas(svg, p.width, p.height)
 		all.FillPolygon(of.look.paper, []vg.Point{all.Min, {X: all.Max.X, Y: all.Min.Y}, all.Max, {X: all.Min.X, Y: all.Max.Y}})
-		f.draw(draw.Crop(all, edge, -edge, edge, -edge))
+		f.draw(draw.Crop(all, margin, -margin, edge, -edge), &of.look)
 		var text bytes.Buffer
 		if _, err := svg.WriteTo(&text); err != nil {
 			return p, err
@@ -156,13 +156,7 @@ func first(text string) string {
 }
 
 // clip is what the page shows of a name, which may be a stranger's.
-func clip(text string) string {
-	text = results.Printable(text)
-	if runes := []rune(text); len(runes) > maxText {
-		return string(runes[:maxText]) + "…"
-	}
-	return text
-}
+func clip(text string) string { return short(text, maxText) }
 
 // several clips the first of some texts and says how many more there are.
 func several(texts []string) (shown []string) {
@@ -252,17 +246,14 @@ func (r Run) shown() Run {
 	return of
 }
 
-// number writes a figure to three digits, plainly where that is short.
-func number(v float64) string {
+// digits writes a figure to three digits, plainly where that is short.
+func digits(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	if a := math.Abs(v); a != 0 && (a < 1e-3 || a >= 1e6) {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	digits := 0
-	if v != 0 {
-		digits = max(2-int(math.Floor(math.Log10(math.Abs(v)))), 0)
-	}
-	return strconv.FormatFloat(v, 'f', min(digits, 4), 64)
+	places := max(2-int(math.Floor(math.Log10(math.Abs(v)))), 0)
+	return strconv.FormatFloat(v, 'f', min(places, 4), 64)
 }

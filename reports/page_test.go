@@ -2,6 +2,7 @@ package reports_test
 
 import (
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -91,7 +92,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	for _, a := range r.Absent {
-		if !strings.Contains(text, "<td>"+a.Title+"</td><td><code>"+a.Command+"</code></td>") {
+		if !strings.Contains(text, "<td>"+html.EscapeString(a.Title)+"</td><td><code>"+html.EscapeString(a.Command)+"</code></td>") {
 			t.Errorf("the page does not say how %s is made", a.Title)
 		}
 	}

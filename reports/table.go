@@ -217,7 +217,7 @@ func numeric(v float64, ok bool) tableCell {
 	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
 		return tableCell{}
 	}
-	return tableCell{Text: number(v), Sort: sortKey(v)}
+	return tableCell{Text: digits(v), Sort: sortKey(v)}
 }
 
 // halfWidth is that of a confidence interval, as a share of the median.
