@@ -21,7 +21,13 @@ type table struct {
 	Columns    []column
 	Rows       [][]tableCell
 	Note       string // under it
+	Folded     bool   // shown when it is asked for
 }
+
+// longTable is from how many rows on a table is folded: they are points of a
+// chart.
+const longTable = 60
+
 
 type column struct {
 	Name    string
@@ -50,6 +56,7 @@ func tables(rows []results.Row) (all []table) {
 			t.Note = fmt.Sprintf("%d more are in summary.md.", more)
 			of = of[:maxRows]
 		}
+		t.Folded = len(of) > longTable
 		t.Rows = make([][]tableCell, len(of))
 		t.addKeys(of)
 		t.addFigures(of)
