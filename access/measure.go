@@ -265,7 +265,9 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	var err error
 	if round == 0 {
 		m.prepare()
-		m.runner.passes(1)
+		if m.part == nil { // or preparing goes the same way
+			m.runner.passes(1)
+		}
 		shots, err = m.calibrate(o.MinTime)
 	} else {
 		m.warm()
@@ -312,19 +314,26 @@ func (m *meter) warm() {
 	m.at = 0
 }
 
+// leastLinks is the part of a chase with which it is tried how long one takes.
+const leastLinks = 1024
+
 // calibrate finds how many passes last minTime, or which part of one: twice as
 // many until the time can be told, then as many as follow from it. What took
 // twice as long as it had to is the first sample; one that is just long enough
 // may be so by chance.
 func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
+	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
+		s, err := m.shot()
+		if err != nil || s.Elapsed >= minTime {
+			return nil, err
+		}
+	}
+	m.links = 0
 	for {
 		s, err := m.shot()
 		switch {
 		case err != nil:
 			return nil, err
-		case s.Elapsed >= minTime && m.part != nil && m.passes == 1:
-			m.links = min(m.length, 1+int(1.1*float64(m.length)*float64(minTime)/float64(s.Elapsed)))
-			return nil, nil
 		case s.Elapsed >= 2*minTime:
 			return []shot{s}, nil
 		case s.Elapsed >= minTime:

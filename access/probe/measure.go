@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/stridebench/stridebench/access"
@@ -17,7 +18,7 @@ type Options struct {
 	TLB       []simcache.PageCache // that it says it has, for pages of PageSize
 	MaxSize   int                  // bytes of the largest working set, at least MinSize
 	MaxMemory int                  // bytes that may be taken; 0 for no limit
-	Budget    time.Duration        // of all sampling; each stage takes at least two rounds of samples
+	Budget    time.Duration        // of all stages, about; each takes three turns at least
 	// Progress, where it is not nil, is told between samples how much is done,
 	// from 0 to 1.
 	Progress func(done float64)
@@ -38,8 +39,9 @@ const (
 )
 
 // Measure measures the machine that it runs on. All times are minima: of many
-// short samples, taken by turns of all working sets, the least is what the machine
-// does undisturbed, and repeats itself where means and medians do not.
+// short samples, taken by turns of all working sets and in memory that changes,
+// the least is what the machine does undisturbed, and repeats itself where means
+// and medians do not.
 //
 // Latencies and capacities are of a pointer chase over working sets from MinSize
 // to MaxSize, four to an octave, one load a line in a random cyclic order, on huge
@@ -88,40 +90,48 @@ type sampler struct {
 	pages access.Pages // the largest that can be had
 }
 
-// least measures patterns by turns for a share of the budget and returns the
-// least time of an element of each, in ns.
-func (s *sampler) least(specs []access.Spec, share float64, pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
+// leastCalls is in how many runs, each in memory of its own, a stage is measured
+// whatever its budget.
+const leastCalls = 3
+
+// least measures patterns by turns, so many samples a turn, for a share of the
+// budget and returns the least time of an element of each, in ns. The memory is
+// another in every turn: where its pages lie makes a difference.
+func (s *sampler) least(specs []access.Spec, count int, share float64, pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
 	var patterns []access.Pattern
-	for _, spec := range specs {
+	ns := make([]float64, len(specs))
+	for i, spec := range specs {
 		p, err := spec.Pattern()
 		if err != nil {
 			return nil, err
 		}
-		patterns = append(patterns, p)
+		patterns, ns[i] = append(patterns, p), math.Inf(1)
 	}
-	const many = 1 << 20
 	budget := time.Duration(share * float64(s.Budget))
-	o := access.Options{Count: many, MinTime: sampleTime, MaxMemory: s.MaxMemory, Pages: pages, Obtained: obtained}
-	ns, taken := make([]float64, len(patterns)), 0
+	o := access.Options{Count: count, MinTime: sampleTime, MaxMemory: s.MaxMemory, Pages: pages, Obtained: obtained}
 	start := time.Now()
-	for sample, err := range access.Measure(s.ctx, patterns, o) {
-		if err != nil {
-			return nil, err
+	for calls := 1; ; calls++ {
+		for sample, err := range access.Measure(s.ctx, patterns, o) {
+			if err != nil {
+				return nil, err
+			}
+			k := sample.Pattern
+			ns[k] = min(ns[k], sample.PerPass()/float64(patterns[k].Elems))
+			s.progress(share * min(float64(time.Since(start))/float64(budget), 1))
 		}
-		k := sample.Pattern
-		if t := sample.PerPass() / float64(patterns[k].Elems); taken < len(ns) || t < ns[k] {
-			ns[k] = t
-		}
-		spent := time.Since(start)
-		if taken++; s.Progress != nil {
-			s.Progress(s.done + share*min(float64(spent)/float64(budget), 1))
-		}
-		if spent > budget && taken >= 2*len(patterns) {
-			break
+		// Another turn would take as long as one of these.
+		if spent := time.Since(start); calls >= leastCalls && spent+spent/time.Duration(calls) > budget {
+			s.done += share
+			s.progress(0)
+			return ns, nil
 		}
 	}
-	s.done += share
-	return ns, nil
+}
+
+func (s *sampler) progress(more float64) {
+	if s.Progress != nil {
+		s.Progress(s.done + more)
+	}
 }
 
 // ladder measures latency by working set.
@@ -148,7 +158,7 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 	var err error
 	for _, s.pages = range []access.Pages{access.PagesHuge, access.PagesTHP, access.Pages4K} {
 		sampled := false
-		ns, err = s.least(specs, ladderShare, s.pages, func(b access.Backing) {
+		ns, err = s.least(specs, 2, ladderShare, s.pages, func(b access.Backing) {
 			sampled = true
 			if *got = s.pages.String(); b.Huge < b.Size/2 {
 				*got = access.Pages4K.String()
@@ -173,7 +183,7 @@ func (s *sampler) pageLadder(m *Machine) error {
 		// A line further in each page, so that all sets of the caches are used.
 		specs = append(specs, access.ChaseSpec(pages, PageSize+line), access.ChaseSpec(pages, line))
 	}
-	ns, err := s.least(specs, pagesShare, access.Pages4K, nil)
+	ns, err := s.least(specs, 2, pagesShare, access.Pages4K, nil)
 	if err != nil {
 		return err
 	}
@@ -206,14 +216,14 @@ func (s *sampler) bandwidth(m *Machine) error {
 		of.Op, of.Shape = access.Copy, []int{size / layouts.Int32.Size() / 2}
 		copies = append(copies, of)
 	}
-	ns, err := s.least(reads, bandwidthShare/2, s.pages, nil)
+	ns, err := s.least(reads, 10, bandwidthShare/2, s.pages, nil)
 	if err != nil {
 		return err
 	}
 	for i := range ns {
 		speeds[i].read = 4 / ns[i] * 1e9
 	}
-	if ns, err = s.least(copies, bandwidthShare/2, s.pages, nil); err != nil {
+	if ns, err = s.least(copies, 10, bandwidthShare/2, s.pages, nil); err != nil {
 		return err
 	}
 	for i := range ns {

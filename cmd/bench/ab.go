@@ -39,7 +39,7 @@ func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (o
 	if err != nil {
 		return nil, nil, err
 	}
-	progress := newProgress(cmd, len(j.suite)*f.count)
+	progress := newProgress(cmd, len(j.suite)*f.count, "%d of %d turns ")
 	defer progress.end()
 	for _, c := range j.suite {
 		for round := range f.count {

@@ -3,9 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
@@ -13,22 +10,9 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// savedMachine is the file of 'bench machine --measure'.
-func savedMachine() (string, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "stridebench", "measured.yaml"), nil
-}
-
 // measuredTimes are those of a file, and the caches that were measured.
 func measuredTimes(file string) (cost.Times, simcache.Config, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return cost.Times{}, simcache.Config{}, err
-	}
-	m, err := probe.Parse(file, text)
+	m, err := readMeasured(file)
 	if err != nil {
 		return cost.Times{}, simcache.Config{}, err
 	}
@@ -38,18 +22,11 @@ func measuredTimes(file string) (cost.Times, simcache.Config, error) {
 // savedTimes are those of the machine that was measured and saved, and its
 // caches; found tells whether one was.
 func savedTimes() (times cost.Times, caches simcache.Config, found bool, err error) {
-	file, err := savedMachine()
-	if err != nil {
-		return cost.Generic(), caches, false, nil // no home, no file
+	m, found, err := thisMeasured()
+	if err != nil || !found {
+		return cost.Generic(), caches, false, err
 	}
-	times, caches, err = measuredTimes(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cost.Generic(), caches, false, nil
-	}
-	if err != nil {
-		err = fmt.Errorf("the machine that was measured: %w (measure it again with 'bench machine --measure', or remove the file)", err)
-	}
-	return times, caches, true, err
+	return cost.Measured(m), m.Simulated, true, nil
 }
 
 // costModel is what predictions are made by: with --caches the file's levels,

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,10 @@ const hierarchyExample = `  # a column of a power-of-two matrix: why it misses, 
   bench sim --preset list
   bench sim --preset amd-zen3 --shape 4096x4096 --op copy --view 't()'
   bench machine --preset amd-zen3 > my.yaml
-  bench sim --config my.yaml --shape 4096x4096 --op copy --view 't()' --observe classes,sets`
+  bench sim --config my.yaml --shape 4096x4096 --op copy --view 't()' --observe classes,sets
+
+  # on this one as 'bench machine --measure' found it
+  bench sim --config measured --shape 4096x4096 --op copy --view 't()'`
 
 // hierarchyFlags say what is simulated besides D1 and LL, and what is counted.
 type hierarchyFlags struct {
@@ -43,7 +45,7 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	f.observe = parsed[simcache.Observe]{parse: parseObserve, kind: "list"}
 	f.page = parsed[int]{parse: machines.ParseSize, kind: "size", value: 4096, text: "4KiB"}
 	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from --preset list")
-	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes (docs/simulator.md)")
+	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes (docs/simulator.md), or measured: those that machine --measure found")
 	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines fetched)")
 	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level")
 	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: that of the preset or config, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")
@@ -123,7 +125,9 @@ func (f *hierarchyFlags) base(cmd *cobra.Command, g *geometryFlags) (model, erro
 		m, err = machines.Preset(f.preset)
 	default:
 		which, source = "--config", simcache.Source("config "+f.config)
-		m, err = readMachine(f.config)
+		if m, err = readMachine(f.config); err == nil {
+			err = warnOther(cmd, "--config", f.config)
+		}
 	}
 	for _, name := range []string{"I1", "D1", "LL"} {
 		if cmd.Flags().Changed(name) {
@@ -142,11 +146,11 @@ func (f *hierarchyFlags) base(cmd *cobra.Command, g *geometryFlags) (model, erro
 }
 
 func readMachine(file string) (machines.Machine, error) {
-	text, err := os.ReadFile(file)
+	path, text, err := readDescription(file)
 	if err != nil {
 		return machines.Machine{}, err
 	}
-	return machines.Parse(file, text)
+	return machines.Parse(path, text)
 }
 
 // addTLB takes this CPU's TLB where one is asked for and none described.

@@ -23,7 +23,9 @@ func newList() *cobra.Command {
 		Short: "Print the names of the suite's benchmarks",
 		Long: `list prints the names of the benchmarks that run would run, one a line. Those of
 Sets and MissRatio are simulated and not timed; run writes a result for each set
-or capacity, under that name with one more key.
+or capacity, under that name with one more key. Where 'bench machine --measure' has
+measured this machine, Latency and Mountain have working sets on both sides of
+each measured capacity too.
 
 The filter language is that of benchstat: .name:Traverse takes a family,
 /order:col those with that key in their name, values may be /regexps/, and
@@ -70,7 +72,11 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 // read is the suite, filtered. All of a file is in its quick suite.
 func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	if f.file == "" {
-		return f.filtered(access.Suite(f.quick), access.Studies())
+		measured, err := capacities()
+		if err != nil {
+			return nil, nil, err
+		}
+		return f.filtered(access.Suite(f.quick, measured...), access.Studies())
 	}
 	text, err := os.ReadFile(f.file)
 	if err != nil {

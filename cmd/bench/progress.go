@@ -19,7 +19,9 @@ type progress struct {
 	refresh chan any
 }
 
-func newProgress(cmd *cobra.Command, total int) *progress {
+// newProgress counts to a total; the counts are shown in a format such as "%d of
+// %d samples ".
+func newProgress(cmd *cobra.Command, total int, counts string) *progress {
 	if !isTerminal(cmd.ErrOrStderr()) || isTerminal(cmd.OutOrStdout()) {
 		return &progress{}
 	}
@@ -27,7 +29,7 @@ func newProgress(cmd *cobra.Command, total int) *progress {
 	p.bars = mpb.New(mpb.WithOutput(cmd.ErrOrStderr()), mpb.WithManualRefresh(p.refresh), mpb.WithWidth(50))
 	p.bar = p.bars.AddBar(int64(total),
 		mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d samples ")),
+		mpb.PrependDecorators(decor.CountersNoUnit(counts)),
 		mpb.AppendDecorators(decor.Percentage()))
 	return p
 }

@@ -48,7 +48,7 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out i
 	for _, c := range j.suite {
 		r.total += len(c) * f.count
 	}
-	r.progress = newProgress(cmd, r.total)
+	r.progress = newProgress(cmd, r.total, "%d of %d samples ")
 	err = r.run(ctx)
 	r.progress.end()
 	if errors.Is(err, context.Canceled) {

@@ -67,6 +67,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --suite my.yaml -o out/my.txt
   bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
   bench run --caches caches.yaml -o new.txt
+  bench run --caches measured -o new.txt
   bench run --ab ./bench-old --ab-out old.txt -o new.txt
   bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: cobra.NoArgs,
@@ -112,7 +113,7 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
 	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
-	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level, and the TLB, that a YAML `file` describes, as 'bench machine --preset NAME' prints one; results of the same file compare on any machine")
+	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level, and the TLB, that a YAML `file` describes, as 'bench machine --preset NAME' prints one, or measured: what machine --measure found; results of the same file compare on any machine")
 }
 
 // interruptible is the context of a run, done at Ctrl-C.
@@ -200,6 +201,9 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 	if j.settings, j.tlb, err = f.settings(j.caches); err != nil {
 		return job{}, err
 	}
+	if err := warnOther(cmd, "--caches", f.caches); err != nil {
+		return job{}, err
+	}
 	if j.model, err = f.costModel(j); err != nil {
 		return job{}, err
 	}
@@ -234,7 +238,10 @@ func (f *runFlags) settings(caches []simcache.Cache) (simcache.Settings, []simca
 	if err != nil {
 		return simcache.Settings{}, nil, fmt.Errorf("--caches: %w", err)
 	}
-	const source = simcache.Source("file")
+	source := simcache.Source("file")
+	if f.caches == measuredWord {
+		source = measuredWord
+	}
 	levels := m.Config.Levels
 	// A run simulates as Cachegrind does, which wants powers of two, and rounds
 	// the last level to one.
