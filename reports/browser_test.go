@@ -131,51 +131,63 @@ func (b *browser) check(what string) {
 	b.faults = nil
 }
 
-// TestPageInBrowser: on a phone and on a desk, in light and dark, no page is
-// wider than its window, says anything on the console or asks for anything; all
-// pictures are drawn.
+// TestPageInBrowser shows pages in a browser, the same for all of it.
 func TestPageInBrowser(t *testing.T) {
 	b := openBrowser(t)
 	example, _ := page(t, exampleReport(t))
 	strange, _ := page(t, makeReport(t, hostile()))
+	for _, part := range []struct {
+		name string
+		test func(b *browser, example, strange string)
+	}{{"widths", testWidths}, {"sorting", testSorting}, {"themes", testThemes}} {
+		t.Run(part.name, func(t *testing.T) {
+			b.T = t
+			part.test(b, example, strange)
+			b.check(part.name)
+		})
+	}
+}
+
+// testWidths: on a phone and on a desk, in light and dark, no page is
+// wider than its window, says anything on the console or asks for anything; all
+// pictures are drawn.
+func testWidths(b *browser, example, strange string) {
 	for _, path := range []string{example, strange} {
 		for _, width := range []int64{375, 1440} {
 			for _, theme := range []string{"light", "dark"} {
 				what := fmt.Sprintf("%s at %d px in %s", path, width, theme)
 				b.open(path, width, theme)
 				if got := eval[int64](b, "document.documentElement.scrollWidth"); got > width {
-					t.Errorf("%s is %d px wide", what, got)
+					b.Errorf("%s is %d px wide", what, got)
 				}
 				if n := eval[int](b, "[...document.images].filter(i => !i.complete || i.naturalWidth < 100).length"); n != 0 {
-					t.Errorf("%s: %d pictures are not drawn", what, n)
+					b.Errorf("%s: %d pictures are not drawn", what, n)
 				}
 				if shown := eval[[]string](b, "[...new Set([...document.images].filter(i => i.offsetWidth > 0).map(i => i.className))]"); !slices.Equal(shown, []string{theme}) {
-					t.Errorf("%s shows pictures for %v", what, shown)
+					b.Errorf("%s shows pictures for %v", what, shown)
 				}
 				b.check(what)
 			}
 		}
 	}
 	if got := eval[string](b, "document.title"); !strings.HasPrefix(got, "What the layouts cost – <script>document.title=") {
-		t.Errorf("the title is %q", got)
+		b.Errorf("the title is %q", got)
 	}
 	if n := eval[int](b, "document.scripts.length + 10*document.querySelectorAll('a:not([href^=\"#\"]), iframe, object, form, [onload], [onerror], main u, main svg').length"); n != 1 {
-		t.Errorf("names became %d parts of the page", n)
+		b.Errorf("names became %d parts of the page", n)
 	}
 }
 
-// TestSorting: a click on a head, or Enter on it, sorts by that column; what is
+// testSorting: a click on a head, or Enter on it, sorts by that column; what is
 // missing comes last.
-func TestSorting(t *testing.T) {
-	b := openBrowser(t)
-	path, _ := page(t, exampleReport(t))
-	b.open(path, 1440, "light")
+func testSorting(b *browser, example, _ string) {
+	b.open(example, 1440, "light")
 	const table = `document.querySelector("table.sortable")`
 	heads := eval[[]string](b, `[...`+table+`.tHead.rows[0].cells].map(c => c.textContent)`)
 	column := func(name string) (index int, button chromedp.CSS) {
 		i := slices.Index(heads, name)
 		if i < 0 {
-			t.Fatalf("no column %q in %v", name, heads)
+			b.Fatalf("no column %q in %v", name, heads)
 		}
 		return i, chromedp.CSS(fmt.Sprintf("table.sortable th:nth-child(%d) button", i+1))
 	}
@@ -192,52 +204,48 @@ func TestSorting(t *testing.T) {
 	before := numbers(times)
 	b.do(chromedp.Click(button))
 	if got := numbers(times); !slices.IsSorted(got) || slices.IsSorted(before) || direction(times) != "ascending" {
-		t.Errorf("a click sorts the times %s: %v", direction(times), got)
+		b.Errorf("a click sorts the times %s: %v", direction(times), got)
 	}
 	b.do(chromedp.Focus(button), chromedp.KeyEvent(kb.Enter))
 	got := numbers(times)
 	if slices.Reverse(got); !slices.IsSorted(got) || direction(times) != "descending" {
-		t.Errorf("Enter then sorts the times %s: %v", direction(times), got)
+		b.Errorf("Enter then sorts the times %s: %v", direction(times), got)
 	}
 	pads, button := column("pad")
 	b.do(chromedp.Click(button))
 	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" || direction(times) != "" {
-		t.Errorf("by padding: %v, and by time %q", got, direction(times))
+		b.Errorf("by padding: %v, and by time %q", got, direction(times))
 	}
 	b.do(chromedp.Click(button))
 	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" || direction(pads) != "descending" {
-		t.Errorf("by padding, backwards: %v", got)
+		b.Errorf("by padding, backwards: %v", got)
 	}
 	orders, button := column("order")
 	b.do(chromedp.Click(button))
 	if got := cells(orders); !slices.IsSorted(got) || got[0] != "col" || len(got) != len(before) {
-		t.Errorf("by order: %v", got)
+		b.Errorf("by order: %v", got)
 	}
-	b.check("sorting")
 }
 
-// TestThemes: the button goes through the themes, one that was asked for comes
+// testThemes: the button goes through the themes, one that was asked for comes
 // first, and what is printed is light and without what only a screen has.
-func TestThemes(t *testing.T) {
-	b := openBrowser(t)
-	path, _ := page(t, exampleReport(t))
-	b.open(path, 1440, "dark")
+func testThemes(b *browser, example, _ string) {
+	b.open(example, 1440, "dark")
 	shown := func() string {
 		return eval[string](b, `[...document.images].find(i => i.offsetWidth > 0).className + " on " + getComputedStyle(document.body).backgroundColor`)
 	}
 	const light, dark = "light on rgb(255, 255, 255)", "dark on rgb(21, 24, 29)"
 	for _, want := range []string{dark, light, dark, dark} { // as the system, light, dark, as the system
 		if got := shown(); got != want {
-			t.Errorf("shows %s, want %s", got, want)
+			b.Errorf("shows %s, want %s", got, want)
 		}
 		b.do(chromedp.Click(chromedp.CSS("#theme")))
 	}
 	b.emulate("print", "dark")
 	if got := shown(); got != light {
-		t.Errorf("prints %s", got)
+		b.Errorf("prints %s", got)
 	}
 	if n := eval[int](b, `[...document.querySelectorAll("nav, #theme, .hint, .skip")].filter(e => getComputedStyle(e).display !== "none").length`); n != 0 {
-		t.Errorf("prints %d things that are for screens", n)
+		b.Errorf("prints %d things that are for screens", n)
 	}
-	b.check("themes")
 }

@@ -28,7 +28,6 @@ type table struct {
 // chart.
 const longTable = 60
 
-
 type column struct {
 	Name    string
 	Numeric bool
