@@ -158,13 +158,16 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 	var err error
 	for _, s.pages = range []access.Pages{access.PagesHuge, access.PagesTHP, access.Pages4K} {
 		sampled := false
-		ns, err = s.least(specs, 2, ladderShare, s.pages, func(b access.Backing) {
+		ns, err = s.least(specs, 4, ladderShare, s.pages, func(b access.Backing) {
 			sampled = true
 			if *got = s.pages.String(); b.Huge < b.Size/2 {
 				*got = access.Pages4K.String()
 			}
 		})
-		if err == nil || sampled || s.ctx.Err() != nil {
+		if s.ctx.Err() != nil { // which counts before that there are no such pages
+			return nil, s.ctx.Err()
+		}
+		if err == nil || sampled {
 			break
 		}
 	}
@@ -183,7 +186,7 @@ func (s *sampler) pageLadder(m *Machine) error {
 		// A line further in each page, so that all sets of the caches are used.
 		specs = append(specs, access.ChaseSpec(pages, PageSize+line), access.ChaseSpec(pages, line))
 	}
-	ns, err := s.least(specs, 2, pagesShare, access.Pages4K, nil)
+	ns, err := s.least(specs, 4, pagesShare, access.Pages4K, nil)
 	if err != nil {
 		return err
 	}

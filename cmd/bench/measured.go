@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
@@ -165,12 +166,20 @@ func (f *measureFlags) result(cmd *cobra.Command, caches []simcache.Cache) (*mea
 	}
 	ctx, stop := interruptible()
 	defer stop()
+	before := results.Now()
 	m, file, err := f.measure(ctx, cmd, caches)
 	if err != nil {
 		return nil, err
 	}
-	return &measurement{m, file, measuredWarnings(m, caches)}, nil
+	warnings := measuredWarnings(m, caches)
+	if a, known := before.Until(results.Now()); known && a.Others > busyOthers {
+		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %d CPUs busy meanwhile: measure again when the machine is quiet.", a.Others, a.CPUs))
+	}
+	return &measurement{m, file, warnings}, nil
 }
+
+// busyOthers is from how many CPUs on the work of others is warned of.
+const busyOthers = 0.25
 
 // measure measures this machine and saves it in a file.
 func (f *measureFlags) measure(ctx context.Context, cmd *cobra.Command, caches []simcache.Cache) (m probe.Machine, file string, err error) {
@@ -258,7 +267,7 @@ func measuredWarnings(m probe.Machine, caches []simcache.Cache) []string {
 	if size := stated.Geometry.Size; last < 2*size && m.Memory != (probe.Speed{}) {
 		warnings = append(warnings, fmt.Sprintf("The largest working set is %s, not twice the %s of %s: what is called memory may be a cache.", results.Bytes(last), results.Bytes(size), cacheName(stated)))
 	}
-	if m.Pages == "4k" {
+	if m.Pages == access.Pages4K.String() {
 		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the latencies of large working sets.")
 	}
 	return warnings
