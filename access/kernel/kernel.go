@@ -29,6 +29,8 @@ type Set struct {
 	stream                           func(dst, src *byte, groups, rows, dstPitch, srcPitch int) // past the caches
 	transpose4, transpose8           transposer
 	stream4, stream8                 transposer // past the caches
+	block4, block8                   blockMover
+	streamBlock4, streamBlock8       blockMover // past the caches
 }
 
 // A transposer transposes n tiles.

@@ -221,8 +221,12 @@ func FuzzPlan(f *testing.F) {
 	for seed := range uint64(150) {
 		f.Add(seed, byte(seed%5), byte(seed%13), byte(seed%7))
 	}
+	defer func(n, m int) { collide, longFrom = n, m }(collide, longFrom)
 	f.Fuzz(func(t *testing.T, seed uint64, log, toStart, fromStart byte) {
 		size := 1 << (log % 5)
+		// Every other copy that can goes through buffers, and every fourth in
+		// long blocks.
+		collide, longFrom = []int{1, math.MaxInt}[seed%2], []int{0, math.MaxInt}[seed/2%2]
 		loops, to, from := loopsOf(rand.New(rand.NewPCG(seed, 5)), size)
 		// Anywhere, with bytes behind that must stay as they are.
 		to += int(toStart) * size
@@ -270,11 +274,17 @@ func naive(loops []Loop, dst, src []byte, to, from, size int) {
 
 // touch does what a plan's steps say: it reads each access of the source once,
 // and writes each of the destination once, with what the loops put there. A
-// read or a write too many or too few, or one of the wrong place, shows.
+// read or a write too many or too few, or one of the wrong place, shows. A
+// block is written only once it was read.
 func touch(t *testing.T, p *Plan, dst, src []byte) {
 	t.Helper()
 	reads, writes := 0, 0
+	block := 0 // bytes of one
+	var fill, drain []byte
 	for _, s := range p.Steps {
+		if !slices.ContainsFunc(s.Body, func(a Access) bool { return a.Write }) {
+			block = trips(s.Loops) * len(s.Body) * s.Body[0].Width
+		}
 		var at func(loops []Loop, to, from int)
 		at = func(loops []Loop, to, from int) {
 			if len(loops) > 0 {
@@ -293,8 +303,11 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 				}
 			}
 			// A body of one read is written as it is; a tile is transposed, the
-			// place of each element following from the order of the reads.
-			if len(s.Body) > 2 {
+			// place of each element following from the order of the reads, and
+			// so is a block, when it is whole.
+			if block > 0 {
+				fill, tile = append(fill, tile...), drain
+			} else if len(s.Body) > 2 {
 				tile = transposed(tile, p.size, s.Body[0].Width)
 			}
 			for _, a := range s.Body {
@@ -304,17 +317,20 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 					writes += a.Width
 				}
 			}
-			if len(tile) > 0 {
+			if block > 0 {
+				if drain = tile; len(drain) == 0 && len(fill) == block {
+					drain, fill = transposedBlock(fill, p.size), nil
+				}
+			} else if len(tile) > 0 {
 				t.Fatalf("the body reads %d B more than it writes", len(tile))
 			}
 		}
 		at(s.Loops, s.To, s.From)
+		if len(s.Body) == blockWidth/(line/2) && len(fill)+len(drain) == 0 {
+			block = 0 // the last was written
+		}
 	}
-	elems := p.size
-	for _, l := range p.loops {
-		elems *= l.N
-	}
-	if reads != elems || writes != elems {
+	if elems := p.written(); reads != elems || writes != elems {
 		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, elems)
 	}
 }
@@ -336,6 +352,20 @@ func transposed(read []byte, size, width int) []byte {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// transposedBlock does so with a block: half lines of eight rows, one below the
+// other, beside each other, and eight rows below eight.
+func transposedBlock(read []byte, size int) []byte {
+	high, half := blockWidth/size, line/2/size
+	columns := len(read) / blockWidth
+	out := make([]byte, len(read))
+	for n := range len(read) / size {
+		c, i, across := n%half, n/half%8, n/half/8
+		row, col := across/(columns/half)*8+i, across%(columns/half)*half+c
+		copy(out[(col*high+row)*size:][:size], read[n*size:])
 	}
 	return out
 }
@@ -390,6 +420,66 @@ func TestStreamedTiles(t *testing.T) {
 				t.Errorf("%s: %d B: the copy is wrong", s.Name(), size)
 			}
 		}
+	}
+}
+
+// TestBlocks: copies whose rows collide go through buffers, are split as they
+// should be, and arrive, past the caches or not.
+func TestBlocks(t *testing.T) {
+	defer func(n int) { longFrom = n }(longFrom)
+	for _, size := range []int{4, 8} {
+		high, side := blockWidth/size, line/size
+		for name, loops := range map[string][]Loop{
+			"from":      {{13*side + 3, 3 * high * size, size}, {3 * high, size, 4096}},
+			"to":        {{13*side + 3, 4096, size}, {3*high + 5, size, 14 * line}},
+			"one block": {{side, 4096, size}, {high, size, 4096}},
+			"long":      {{70*side + 5, 4096, size}, {2*high + 1, size, 71 * line}},
+			"backwards": {{9 * side, -4096, size}, {4 * high, size, -4096}},
+			"cube":      {{5 * side, 8 << 12, size}, {12, 4 * high * size, 5 * line}, {2 * high, size, 4 << 12}},
+		} {
+			low := func(stride func(Loop) int) (n int) {
+				for _, l := range loops {
+					n -= min(0, (l.N-1)*stride(l))
+				}
+				return n
+			}
+			to, from := low(func(l Loop) int { return l.To }), low(func(l Loop) int { return l.From })
+			src := randomBytes(5, reach(loops, from, size, func(l Loop) int { return l.From }))
+			mem := make([]byte, reach(loops, to, size, func(l Loop) int { return l.To })+2*line)
+			dst := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:][:len(mem)-line]
+			want := make([]byte, len(dst))
+			naive(loops, want, src, to, from, size)
+			for _, s := range Sets() {
+				for _, longFrom = range []int{0, math.MaxInt} {
+					p := NewPlan(s, size, loops)
+					p.Move(to, from)
+					if in := slices.ContainsFunc(p.Steps, func(s Step) bool { return len(s.Body) == 16 && !s.Body[15].Write }); in != (s.block4 != nil) {
+						t.Errorf("%s: %s of %d B: planned in blocks: %v", s.Name(), name, size, in)
+					}
+					clear(dst)
+					p.Run(dst, src, 2)
+					if !bytes.Equal(dst, want) {
+						t.Errorf("%s: %s of %d B: the copy is wrong", s.Name(), name, size)
+					}
+					clear(dst)
+					if !bytes.Equal(streamed(p, dst, src), want) {
+						t.Errorf("%s: %s of %d B, past the caches: the copy is wrong", s.Name(), name, size)
+					}
+					clear(dst)
+					if touch(t, p, dst, src); !bytes.Equal(dst, want) {
+						t.Errorf("%s: %s of %d B: the plan does not say what is copied", s.Name(), name, size)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestManyBlocks: a plan of many small copies stays small.
+func TestManyBlocks(t *testing.T) {
+	loops := []Loop{{50, 1 << 30, 1 << 28}, {50, 1 << 24, 1 << 26}, {50, 1 << 16, 1 << 20}, {16, 1 << 10, 4}, {64, 4, 1 << 12}}
+	if p := NewPlan(Best(), 4, loops); len(p.Steps) > mostRuns {
+		t.Errorf("the plan has %d steps", len(p.Steps))
 	}
 }
 

@@ -22,6 +22,8 @@ var avx2 = Set{
 	addInt32: addInt32AVX2, addFloat32: addFloat32AVX2, addFloat64: addFloat64AVX2,
 	fill: fillAVX2, copy: copyAVX2, stream: streamAVX2, transpose4: transpose4AVX2, transpose8: transpose8AVX2,
 	stream4: transposeStream4AVX2, stream8: transposeStream8AVX2,
+	block4: transposeBlock4AVX2, block8: transposeBlock8AVX2,
+	streamBlock4: transposeStreamBlock4AVX2, streamBlock8: transposeStreamBlock8AVX2,
 }
 
 var avx512 = Set{

@@ -22,6 +22,8 @@ type Plan struct {
 	set   *Set
 	size  int
 	loops []Loop // merged
+
+	buffers []byte // for blocks, made when they are first run
 }
 
 // A Step is a nest of loops around a body, the outermost first, from the bytes
@@ -54,7 +56,8 @@ type Access struct {
 // along one loop, that is the innermost, in whole vectors where they lie side
 // by side. If they do so along two, these are walked in tiles of a cache line
 // by a line, and elements of 4 or 8 bytes that lie side by side in both are
-// transposed in registers. What vectors and tiles leave at the ends comes last.
+// transposed in registers, through buffers where tiles would evict themselves.
+// What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
 		panic(fmt.Sprintf("kernel: no elements have %d B", size))
@@ -73,7 +76,7 @@ func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	case to == from:
 		p.runs(without(loops, to), loops[to].N*size)
 	default:
-		p.tiles(without(loops, to, from), loops[to], loops[from])
+		p.transposed(without(loops, to, from), loops[to], loops[from])
 	}
 	return p
 }
@@ -212,10 +215,12 @@ func copyEach[T any](s *Step, dst, src []byte, to, from int) {
 }
 
 // Move shifts the plan by so many bytes of what is written and of what is read.
-func (p *Plan) Move(to, from int) {
-	for i := range p.Steps {
-		p.Steps[i].To += to
-		p.Steps[i].From += from
+func (p *Plan) Move(to, from int) { shift(p.Steps, to, from) }
+
+func shift(steps []Step, to, from int) {
+	for i := range steps {
+		steps[i].To += to
+		steps[i].From += from
 	}
 }
 

@@ -84,6 +84,16 @@ func transpose4AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, 
 //go:noescape
 func transpose8AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
+// transposeBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
+// transposeBlock8AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
 // transposeStream4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
@@ -103,3 +113,13 @@ func transposeStream4AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch
 //
 //go:noescape
 func transposeStream8AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStreamBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeStreamBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
+// transposeStreamBlock8AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeStreamBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)

@@ -9,17 +9,25 @@ import (
 // over more pages than a TLB holds, fewer prefetch too little.
 const strip = 64
 
-// tiles copies what lies side by side along one loop where it is written and
-// along another where it is read. A tile is a line by a line: as many elements
-// of each loop as fit one. Of the two loops the one of more tiles is walked
-// inside, in strips, so that what is next is known for long; the others are put
-// outside of it as they are nested in the memory that it runs along.
+// transposed copies what lies side by side along one loop where it is written
+// and along another where it is read.
+func (p *Plan) transposed(outer []Loop, to, from Loop) {
+	if to.N*from.N > 0 && !p.blocks(outer, to, from) {
+		p.tiles(outer, to, from)
+	}
+}
+
+// tiles does so tile by tile, each a line by a line: as many elements of each
+// loop as fit one. Of the two loops the one of more tiles is walked inside, that
+// of what is read if they are equal since only reads wait, in strips, so that
+// what is next is known for long; the others are put outside of it as they are
+// nested in the memory that it runs along.
 func (p *Plan) tiles(outer []Loop, to, from Loop) {
 	side := line / p.size
 	t := Loop{to.N / side, side * to.To, side * to.From}
 	f := Loop{from.N / side, side * from.To, side * from.From}
 	along, across, stride := t, f, func(l Loop) int { return abs(l.To) }
-	if f.N > t.N {
+	if f.N >= t.N {
 		along, across, stride = f, t, func(l Loop) int { return abs(l.From) }
 	}
 	loops := append(slices.Clone(outer), across)
@@ -104,13 +112,7 @@ func (p *Plan) transposers() (transpose, stream transposer) {
 }
 
 // written is the number of bytes that the plan writes.
-func (p *Plan) written() int {
-	bytes := p.size
-	for _, l := range p.loops {
-		bytes *= l.N
-	}
-	return bytes
-}
+func (p *Plan) written() int { return p.size * trips(p.loops) }
 
 // aligned tells whether the step writes whole lines only, from that address on,
 // where the rows of a tile lie pitch bytes apart.

@@ -52,6 +52,8 @@ func main() {
 		transpose(name+"8AVX2", stream, true, tiles8AVX2)
 		transpose(name+"4AVX512", stream, false, tile4AVX512)
 		transpose(name+"8AVX512", stream, false, tile8AVX512)
+		transposeBlock(name+"Block4AVX2", 4, stream)
+		transposeBlock(name+"Block8AVX2", 8, stream)
 	}
 	Generate()
 }

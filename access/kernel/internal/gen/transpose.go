@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -60,18 +62,22 @@ func (t tileArgs) rows(base, pitch reg.Register, n int, f func(i int, row reg.Re
 
 // prefetch asks for the line of the next tile, which no hardware foresees when
 // every row is in a page of its own. It never faults, whatever lies there.
-func prefetch(row, step reg.Register) { PREFETCHT0(Mem{Base: row, Index: step, Scale: 1}) }
+func prefetch(row, step reg.Register) { PREFETCHT0(Mem{Base: row, Index: step, Scale: 2}) }
+
+// storeLine writes a line.
+func (t tileArgs) storeLine(to Mem, vectors ...reg.VecPhysical) {
+	for i, v := range vectors {
+		if at := to.Offset(i * group / len(vectors)); t.stream {
+			VMOVNTPS(v, at)
+		} else {
+			VMOVUPS(v, at)
+		}
+	}
+}
 
 // store writes a line of the tile.
 func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
-	for i, v := range vectors {
-		to := Mem{Base: row, Disp: i * group / len(vectors)}
-		if t.stream {
-			VMOVNTPS(v, to)
-		} else {
-			VMOVUPS(v, to)
-		}
-	}
+	t.storeLine(Mem{Base: row}, vectors...)
 	if !t.stream {
 		prefetch(row, t.dstStep)
 	}
@@ -133,6 +139,103 @@ func (t tileArgs) fromScratch(lines int) {
 		VMOVUPS(Mem{Base: t.scratch, Disp: 64*i + 32}, b)
 		t.store(row, a, b)
 	})
+}
+
+// blockWidth is the bytes of a row of a block where it is written: four lines,
+// since rows a power of two apart lie in one channel of the memory, and lines
+// written alone to each of them wait for each other.
+const blockWidth = 4 * group
+
+// transposeBlock makes a function that transposes a block, rows of blockWidth
+// bytes of elements of size bytes, into the buffer fill, and copies the buffer
+// drain, which holds the block before, to where it belongs. It does both by
+// turns, as what is read arrives late and what is written leaves late. Eight
+// rows are read at a time, line by line, which is what prefetchers follow; in a
+// buffer these are one piece, what they give to each row side by side, so that
+// lines are written whole there, too. The pieces lie bufferPitch apart.
+func transposeBlock(name string, size int, stream bool) {
+	TEXT(name, NOSPLIT, "func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int)")
+	Doc(name + " reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.")
+	Pragma("noescape")
+	dst, drain := Load(Param("dst"), GP64()), Load(Param("drain"), GP64())
+	src, fill := Load(Param("src"), GP64()), Load(Param("fill"), GP64())
+	lines := Load(Param("lines"), GP64())
+	dstPitch, srcPitch := Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
+	pitch, pitch3 := Load(Param("bufferPitch"), GP64()), GP64()
+	LEAQ(Mem{Base: pitch, Index: pitch, Scale: 2}, pitch3)
+	pieces, left, from := GP64(), GP64(), GP64()
+	t := tileArgs{row: GP64(), stream: stream}
+	MOVQ(U32(blockWidth/size/8), pieces)
+	Label("piece")
+	MOVQ(src, from)
+	MOVQ(lines, left)
+	to := GP64()
+	MOVQ(fill, to)
+	Label("line")
+	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", 8*group))
+	for side := range 2 {
+		t.rows(from, srcPitch, 8, func(i int, row reg.Register) {
+			VMOVUPS(Mem{Base: row, Disp: 32 * side}, ymm[i])
+			if side == 0 {
+				PREFETCHT0(Mem{Base: row, Disp: 2 * group})
+			}
+		})
+		free := transposeRows(size, Mem{Base: to, Disp: side * blockWidth})
+		drained(t.row, drain, pitch, pitch3, size, free)
+		for i := range len(free) / 2 {
+			t.storeLine(Mem{Base: dst, Disp: group * i}, free[2*i:][:2]...)
+		}
+		ADDQ(dstPitch, dst)
+		ADDQ(Imm(uint64(8*size)), drain)
+	}
+	ADDQ(Imm(group), from)
+	ADDQ(U32(2*blockWidth), to)
+	DECQ(left)
+	JNZ(LabelRef("line"))
+	LEAQ(Mem{Base: src, Index: srcPitch, Scale: 8}, src)
+	ADDQ(pitch, fill)
+	DECQ(pieces)
+	JNZ(LabelRef("piece"))
+	if stream {
+		SFENCE() // non-temporal stores are in no order with others
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// transposeRows writes the transpose of half a line of eight rows, which are in
+// the first registers, to blockWidth bytes, and returns registers that are free.
+func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
+	if size == 4 {
+		for j, v := range transpose8x8(ymm[:8], ymm[8:]) {
+			VMOVUPS(v, to.Offset(32*j))
+		}
+		return ymm[:8]
+	}
+	for half := range 2 {
+		for j, v := range transpose4x4(ymm[4*half:][:4], ymm[8+4*half:][:4]) {
+			VMOVUPS(v, to.Offset(64*j+32*half))
+		}
+	}
+	return ymm[8:]
+}
+
+// drained reads a row of a block from all pieces of a buffer: 32 B of each of
+// eight for elements of 4 bytes, 64 B of each of four for 8.
+func drained(row, drain, pitch, pitch3 reg.Register, size int, to []reg.VecPhysical) {
+	at := []Mem{{Base: drain}, {Base: drain, Index: pitch, Scale: 1}, {Base: drain, Index: pitch, Scale: 2}, {Base: drain, Index: pitch3, Scale: 1}}
+	if size == 4 {
+		LEAQ(Mem{Base: drain, Index: pitch, Scale: 4}, row)
+	}
+	for i, v := range to {
+		from := at[i%4]
+		if size == 8 {
+			from = at[i/2].Offset(i % 2 * 32)
+		} else if i >= 4 {
+			from.Base = row
+		}
+		VMOVUPS(from, v)
+	}
 }
 
 // transpose8x8 transposes the eight rows of 4-byte elements in a, and returns
