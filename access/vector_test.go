@@ -110,7 +110,14 @@ func TestVectorWidth(t *testing.T) {
 		}
 		// A tile of a transposed copy: lines of 16 rows in, lines out.
 		p = pattern(t, Spec{Op: Copy, Shape: []int{16, 16}, View: "t()", DType: layouts.Float32, Kernel: set.Name()})
-		if n := len(p.Nests[0].Operands); len(p.Nests) != 1 || n != 2*1024/width || p.Nests[0].Operands[0].Width != width {
+		var bytes [2]int
+		for _, op := range p.Nests[0].Operands {
+			bytes[op.Kind] += op.Width
+			if op.Kind == simcache.Write && op.Width != width {
+				t.Errorf("%s: %d B of a line are written at once", set.Name(), op.Width)
+			}
+		}
+		if len(p.Nests) != 1 || bytes != [2]int{1024, 1024} {
 			t.Errorf("%s: a tile is %+v", set.Name(), p.Nests)
 		}
 	}

@@ -130,8 +130,12 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 		}
 	}
 	last.Body = both.Body[8:16]
+	first.past = func(_ *Step, at uintptr) bool {
+		return p.written() >= streamFrom && (at|uintptr(from.To)|uintptr(run.To))%line == 0
+	}
 	first.run = func(s *Step, dst, src []byte, at, of int) {
-		p.moveBlocks(dst, src, run, lines, from.To, to.From, at, of)
+		past := s.past(s, uintptr(unsafe.Pointer(&dst[at])))
+		p.moveBlocks(dst, src, run, lines, from.To, to.From, at, of, past)
 	}
 	both.run, last.run = nothing, nothing
 	p.Steps = append(p.Steps, first)
@@ -146,7 +150,7 @@ func nothing(*Step, []byte, []byte, int, int) {}
 
 // moveBlocks runs the steps of blockRun. What it has no block for, the first to
 // drain and the last to fill, goes from buffer to buffer.
-func (p *Plan) moveBlocks(dst, src []byte, run Loop, lines, dstPitch, srcPitch, at, of int) {
+func (p *Plan) moveBlocks(dst, src []byte, run Loop, lines, dstPitch, srcPitch, at, of int, past bool) {
 	pitch := lines*2*blockWidth + line // of pieces, so that these do not collide
 	size := blockWidth / p.size / 8 * pitch
 	if n := 2*size + blockWidth + line; len(p.buffers) < n {
@@ -157,7 +161,7 @@ func (p *Plan) moveBlocks(dst, src []byte, run Loop, lines, dstPitch, srcPitch, 
 
 	move, stream := p.blockMovers()
 	move(nowhere, drain, &src[of], fill, lines, 0, srcPitch, pitch)
-	if p.written() >= streamFrom && (uintptr(unsafe.Pointer(&dst[at]))|uintptr(dstPitch)|uintptr(run.To))%line == 0 {
+	if past {
 		move = stream
 	}
 	for range run.N - 1 {

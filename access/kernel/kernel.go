@@ -27,6 +27,7 @@ type Set struct {
 	fill                             func(dst *byte, value uint64, groups, rows, pitch int)
 	copy                             func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
 	stream                           func(dst, src *byte, groups, rows, dstPitch, srcPitch int) // past the caches
+	part                             int                                                        // bytes of each row that a transposer reads at once
 	transpose4, transpose8           transposer
 	stream4, stream8                 transposer // past the caches
 	block4, block8                   blockMover
@@ -34,7 +35,7 @@ type Set struct {
 }
 
 // A transposer transposes n tiles.
-type transposer = func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
+type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
 
 // portable runs everywhere.
 var portable = &Set{name: "portable"}

@@ -335,23 +335,14 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 	}
 }
 
-// transposed puts the vectors of a tile, as they are read, in the order in
-// which they are written.
-func transposed(read []byte, size, width int) []byte {
+// transposed puts what is read of a tile, part of each row after part of each
+// row, in the order in which it is written.
+func transposed(read []byte, size, part int) []byte {
 	side := line / size
-	rows := width / size // vectors that are read one below the other
 	out := make([]byte, len(read))
-	n := 0
-	for first := 0; first < side; first += rows {
-		for at := 0; at < line; at += width {
-			for i := range rows {
-				for c := range width / size {
-					row, col := first+i, at/size+c
-					copy(out[(col*side+row)*size:][:size], read[n:])
-					n += size
-				}
-			}
-		}
+	for n := range len(read) / size {
+		c, row, col := n%(part/size), n/(part/size)%side, n/(part/size)/side*(part/size)
+		copy(out[((col+c)*side+row)*size:][:size], read[n*size:])
 	}
 	return out
 }

@@ -20,7 +20,8 @@ func detect(has func(...cpuid.FeatureID) bool) []*Set {
 var avx2 = Set{
 	name: "avx2", width: 32,
 	addInt32: addInt32AVX2, addFloat32: addFloat32AVX2, addFloat64: addFloat64AVX2,
-	fill: fillAVX2, copy: copyAVX2, stream: streamAVX2, transpose4: transpose4AVX2, transpose8: transpose8AVX2,
+	fill: fillAVX2, copy: copyAVX2, stream: streamAVX2,
+	part: 16, transpose4: transpose4AVX2, transpose8: transpose8AVX2,
 	stream4: transposeStream4AVX2, stream8: transposeStream8AVX2,
 	block4: transposeBlock4AVX2, block8: transposeBlock8AVX2,
 	streamBlock4: transposeStreamBlock4AVX2, streamBlock8: transposeStreamBlock8AVX2,
@@ -29,7 +30,8 @@ var avx2 = Set{
 var avx512 = Set{
 	name: "avx512", width: 64,
 	addInt32: addInt32AVX512, addFloat32: addFloat32AVX512, addFloat64: addFloat64AVX512,
-	fill: fillAVX512, copy: copyAVX512, stream: streamAVX512, transpose4: transpose4AVX512, transpose8: transpose8AVX512,
+	fill: fillAVX512, copy: copyAVX512, stream: streamAVX512,
+	part: 64, transpose4: transpose4AVX512, transpose8: transpose8AVX512,
 	stream4: transposeStream4AVX512, stream8: transposeStream8AVX512,
 }
 

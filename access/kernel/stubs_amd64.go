@@ -67,22 +67,22 @@ func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcP
 // transpose4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transpose4AVX2(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transpose8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transpose8AVX2(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transpose4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transpose4AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transpose8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transpose8AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transposeBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //
@@ -97,22 +97,22 @@ func transposeBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines in
 // transposeStream4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transposeStream4AVX2(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transposeStream8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transposeStream8AVX2(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transposeStream4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transposeStream4AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transposeStream8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
-func transposeStream8AVX512(dst *byte, src *byte, scratch *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transposeStreamBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //

@@ -74,29 +74,24 @@ func (p *Plan) tile(to, from Loop) Step {
 		}
 	}
 	var body []Access
-	rows := p.set.width / p.size // that are read together, vector by vector
-	for first := 0; first < side; first += rows {
-		for at := 0; at < line; at += p.set.width {
-			for i := range rows {
-				body = append(body, Access{false, (first+i)*to.From + at, p.set.width})
-			}
+	for part := 0; part < line; part += p.set.part {
+		for i := range side {
+			body = append(body, Access{false, i*to.From + part, p.set.part})
 		}
-	}
-	for j := range side {
-		for at := 0; at < line; at += p.set.width {
-			body = append(body, Access{true, j*from.To + at, p.set.width})
+		for j := range p.set.part / p.size {
+			for at := 0; at < line; at += p.set.width {
+				body = append(body, Access{true, (part/p.size+j)*from.To + at, p.set.width})
+			}
 		}
 	}
 	past := func(s *Step, at uintptr) bool { return p.written() >= streamFrom && s.aligned(at, from.To) }
 	return Step{Body: body, in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
-		var scratch [1024 + line]byte // a tile, from a line on
-		aligned := -uintptr(unsafe.Pointer(&scratch)) % line
 		tiles := s.Loops[len(s.Loops)-1]
 		move := transpose
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
 			move = stream
 		}
-		move(&dst[at], &src[of], &scratch[aligned], tiles.N, from.To, to.From, tiles.To, tiles.From)
+		move(&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From)
 	}}
 }
 

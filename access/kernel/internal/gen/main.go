@@ -31,6 +31,8 @@ var levels = []level{
 var ymm = []reg.VecPhysical{reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
 	reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15}
 
+var xmm = []reg.VecPhysical{reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7}
+
 var zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
 	reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
 	reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
@@ -48,10 +50,10 @@ func main() {
 	}
 	for _, stream := range []bool{false, true} {
 		name := map[bool]string{false: "transpose", true: "transposeStream"}[stream]
-		transpose(name+"4AVX2", stream, true, tiles4AVX2)
-		transpose(name+"8AVX2", stream, true, tiles8AVX2)
-		transpose(name+"4AVX512", stream, false, tile4AVX512)
-		transpose(name+"8AVX512", stream, false, tile8AVX512)
+		transpose(name+"4AVX2", stream, tile4AVX2)
+		transpose(name+"8AVX2", stream, tile8AVX2)
+		transpose(name+"4AVX512", stream, tile4AVX512)
+		transpose(name+"8AVX512", stream, tile8AVX512)
 		transposeBlock(name+"Block4AVX2", 4, stream)
 		transposeBlock(name+"Block8AVX2", 8, stream)
 	}

@@ -10,19 +10,14 @@ import (
 
 // transpose makes a function that transposes n square tiles, each a cache line
 // wide and as many rows high as a line has elements. Each line of the tile is
-// read once, or in two halves right after each other, and written likewise, so
-// that it does not matter whether the rows of a tile fit into a cache together:
-// with rows a power of two apart they do not. scratch holds a tile, for the
-// vectors that are too few to do so. A stream writes past the caches.
-func transpose(name string, stream, scratch bool, tile func(t tileArgs)) {
-	TEXT(name, NOSPLIT, "func(dst, src, scratch *byte, n, dstPitch, srcPitch, dstStep, srcStep int)")
+// read at once, or in four quarters soon after each other, and written at once.
+// A stream writes past the caches.
+func transpose(name string, stream bool, tile func(t tileArgs)) {
+	TEXT(name, NOSPLIT, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)")
 	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.")
 	Pragma("noescape")
 	t := tileArgs{stream: stream}
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
-	if scratch {
-		t.scratch = Load(Param("scratch"), GP64())
-	}
 	n := Load(Param("n"), GP64())
 	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
 	t.dstStep, t.srcStep = Load(Param("dstStep"), GP64()), Load(Param("srcStep"), GP64())
@@ -43,10 +38,10 @@ func transpose(name string, stream, scratch bool, tile func(t tileArgs)) {
 
 // tileArgs are where a tile is: dst and src point to it.
 type tileArgs struct {
-	dst, src, scratch, dstPitch, srcPitch reg.Register
-	dstStep, srcStep                      reg.Register
-	row                                   reg.GPVirtual // free for use
-	stream                                bool
+	dst, src, dstPitch, srcPitch reg.Register
+	dstStep, srcStep             reg.Register
+	row                          reg.GPVirtual // free for use
+	stream                       bool
 }
 
 // rows calls f with the address of each of n rows, in order.
@@ -83,62 +78,79 @@ func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
 	}
 }
 
-// tiles4AVX2 transposes 16x16 elements of 4 bytes: eight rows at a time, their
-// left halves and then their right ones, to scratch, and then whole lines.
-func tiles4AVX2(t tileArgs) {
-	base := GP64()
-	MOVQ(t.src, base)
-	for half := range 2 {
-		for side := range 2 {
-			t.rows(base, t.srcPitch, 8, func(i int, row reg.Register) {
-				VMOVUPS(Mem{Base: row, Disp: 32 * side}, ymm[i])
-				if side == 0 {
-					prefetch(row, t.srcStep)
-				}
-			})
-			out := transpose8x8(ymm[:8], ymm[8:])
-			for j, v := range out {
-				VMOVUPS(v, Mem{Base: t.scratch, Disp: 64*(8*side+j) + 32*half})
+// tile4AVX2 transposes 16x16 elements of 4 bytes: four columns of all rows at a
+// time, which are four whole lines.
+func tile4AVX2(t tileArgs) {
+	row := t.quarters(16)
+	for q := range 4 {
+		for h := range 2 { // rows 8h to 8h+7, those from 8h+4 on in the upper halves
+			a, b := ymm[4*h:][:4], ymm[8:12]
+			for i := range 4 {
+				VMOVUPS(row(8*h+i, q), xmm[4*h+i])
+				VINSERTF128(Imm(1), row(8*h+4+i, q), a[i], a[i])
+			}
+			for i := range 2 {
+				VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
+				VUNPCKHPS(a[2*i+1], a[2*i], b[2*i+1])
+			}
+			for i := range 2 {
+				VUNPCKLPD(b[2+i], b[i], a[2*i])
+				VUNPCKHPD(b[2+i], b[i], a[2*i+1])
 			}
 		}
-		if half == 0 {
-			LEAQ(Mem{Base: base, Index: t.srcPitch, Scale: 8}, base)
-		}
+		t.columns(4*q, 4, func(i int) []reg.VecPhysical { return []reg.VecPhysical{ymm[i], ymm[4+i]} })
 	}
-	t.fromScratch(16)
 }
 
-// tiles8AVX2 transposes 8x8 elements of 8 bytes, four rows at a time.
-func tiles8AVX2(t tileArgs) {
-	base := GP64()
-	MOVQ(t.src, base)
-	for half := range 2 {
-		t.rows(base, t.srcPitch, 4, func(i int, row reg.Register) {
-			VMOVUPS(Mem{Base: row}, ymm[i])
-			VMOVUPS(Mem{Base: row, Disp: 32}, ymm[4+i])
-			prefetch(row, t.srcStep)
-		})
-		for side := range 2 {
-			out := transpose4x4(ymm[4*side:][:4], ymm[8+4*side:][:4])
-			for j, v := range out {
-				VMOVUPS(v, Mem{Base: t.scratch, Disp: 64*(4*side+j) + 32*half})
+// tile8AVX2 transposes 8x8 elements of 8 bytes, two columns at a time.
+func tile8AVX2(t tileArgs) {
+	row := t.quarters(8)
+	for q := range 4 {
+		for h := range 2 { // rows 4h to 4h+3, those from 4h+2 on in the upper halves
+			a, b := ymm[2*h:][:2], ymm[4+2*h:][:2]
+			for i := range 2 {
+				VMOVUPS(row(4*h+i, q), xmm[2*h+i])
+				VINSERTF128(Imm(1), row(4*h+2+i, q), a[i], a[i])
 			}
+			VUNPCKLPD(a[1], a[0], b[0])
+			VUNPCKHPD(a[1], a[0], b[1])
 		}
-		if half == 0 {
-			LEAQ(Mem{Base: base, Index: t.srcPitch, Scale: 4}, base)
-		}
+		t.columns(2*q, 2, func(i int) []reg.VecPhysical { return []reg.VecPhysical{ymm[4+i], ymm[6+i]} })
 	}
-	t.fromScratch(8)
 }
 
-// fromScratch writes the lines of scratch to the rows of the tile.
-func (t tileArgs) fromScratch(lines int) {
-	t.rows(t.dst, t.dstPitch, lines, func(i int, row reg.Register) {
-		a, b := ymm[2*i%16], ymm[(2*i+1)%16]
-		VMOVUPS(Mem{Base: t.scratch, Disp: 64 * i}, a)
-		VMOVUPS(Mem{Base: t.scratch, Disp: 64*i + 32}, b)
-		t.store(row, a, b)
-	})
+// quarters asks for the next tile, and returns where quarter q of row i is.
+func (t tileArgs) quarters(rows int) func(i, q int) Mem {
+	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcStep) })
+	pitch3 := GP64()
+	LEAQ(Mem{Base: t.srcPitch, Index: t.srcPitch, Scale: 2}, pitch3)
+	fourth := []reg.Register{t.src} // every fourth row
+	for i := range rows/4 - 1 {
+		next := GP64()
+		LEAQ(Mem{Base: fourth[i], Index: t.srcPitch, Scale: 4}, next)
+		fourth = append(fourth, next)
+	}
+	return func(i, q int) Mem {
+		at := Mem{Base: fourth[i/4], Disp: group / 4 * q}
+		switch i % 4 {
+		case 1, 2:
+			at.Index, at.Scale = t.srcPitch, uint8(i%4)
+		case 3:
+			at.Index, at.Scale = pitch3, 1
+		}
+		return at
+	}
+}
+
+// columns writes n lines from the first one on, which are written in order.
+func (t tileArgs) columns(first, n int, vectors func(i int) []reg.VecPhysical) {
+	if first == 0 {
+		MOVQ(t.dst, t.row)
+	}
+	for i := range n {
+		t.store(t.row, vectors(i)...)
+		ADDQ(t.dstPitch, t.row)
+	}
 }
 
 // blockWidth is the bytes of a row of a block where it is written: four lines,
