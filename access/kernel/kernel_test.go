@@ -417,7 +417,7 @@ func TestStreamedTiles(t *testing.T) {
 // TestBlocks: copies whose rows collide go through buffers, are split as they
 // should be, and arrive, past the caches or not.
 func TestBlocks(t *testing.T) {
-	defer func(n int) { longFrom = n }(longFrom)
+	defer func(n, m int) { longFrom, streamFrom = n, m }(longFrom, streamFrom)
 	for _, size := range []int{4, 8} {
 		high, side := blockWidth/size, line/size
 		for name, loops := range map[string][]Loop{
@@ -453,6 +453,11 @@ func TestBlocks(t *testing.T) {
 						t.Errorf("%s: %s of %d B: the copy is wrong", s.Name(), name, size)
 					}
 					clear(dst)
+					streamFrom = 1
+					if s.block4 != nil && !p.PastCaches() {
+						t.Errorf("%s: %s of %d B is not written past the caches", s.Name(), name, size)
+					}
+					streamFrom = math.MaxInt
 					if !bytes.Equal(streamed(p, dst, src), want) {
 						t.Errorf("%s: %s of %d B, past the caches: the copy is wrong", s.Name(), name, size)
 					}
