@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,7 +119,7 @@ func (r Report) page() ([]byte, error) {
 		Title: "What the layouts cost", CPU: clip(r.Config["cpu"]), Facts: r.facts(), Theme: r.theme,
 		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
-		Absent: r.Absent, Tables: tables(r.Rows), Caches: r.caches(), Config: r.settings(), Commands: several(r.Commands),
+		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows)), Caches: r.caches(), Config: r.settings(), Commands: several(r.Commands),
 		Report: clip(cmp.Or(r.command, "bench report")),
 	}
 	if p.Told = len(p.Commands) > 0; !p.Told {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results"
 )
 
 // hostile are results of someone who means ill: markup, addresses, marks that
@@ -107,6 +108,38 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page holds %q", bad)
 		}
 	}
+}
+
+// TestPageOfTwo: of an old and a new file the page has every change, and the
+// theme that was asked for.
+func TestPageOfTwo(t *testing.T) {
+	old := line("Copy/layout=a", 1, 1e9) + strings.ReplaceAll(line("Copy/layout=b", 1, 1e9), "100 ns/op", "50 ns/op")
+	set, err := results.Read(write(t, "old.txt", strings.Repeat(old, 6)), write(t, "new.txt", strings.Repeat(line("Copy/layout=a", 1, 1e9)+line("Copy/layout=b", 1, 1e9), 6)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := reports.Make(set, reports.Options{Theme: reports.Dark})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text := page(t, r)
+	for _, want := range []string{
+		`<html lang="en" data-theme="dark">`, "Of several files, each benchmark is shown as the last one has it.",
+		"<td>Copy/layout=b</td>", `data-sort="1">&#43;100.0%</td><td>apart</td>`, `data-sort="0">&#43;0.0%</td><td>overlap</td>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestPageOfStrangers: names stay text, whatever they are, and the page stays

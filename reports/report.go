@@ -34,6 +34,7 @@ type Report struct {
 	Runs     []Run
 	theme    Theme
 	command  string
+	pairs    []pairing // of the first file and the last, where there are several
 }
 
 // A Chart is one picture and what it shows.
@@ -87,6 +88,9 @@ func Make(set *results.Set, o Options) (Report, error) {
 	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.config), Config: d.config, Rows: d.rows, theme: o.Theme, command: o.Command}
 	for _, f := range d.files {
 		r.Runs = append(r.Runs, Run{f.name, set.Comments[f.name]})
+	}
+	if last := len(d.files) - 1; last > 0 {
+		r.pairs = pairings(d.files[0], d.files[last])
 	}
 	for i, m := range makers {
 		if figures[i] == nil {

@@ -28,11 +28,7 @@ func read(t *testing.T, path string) *results.Set {
 
 func readText(t *testing.T, text string) *results.Set {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "run.txt")
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return read(t, path)
+	return read(t, write(t, "run.txt", text))
 }
 
 // makeReport makes the report of a text.

@@ -90,6 +90,36 @@ func (t *table) share(text string) {
 	t.Shared += clip(text)
 }
 
+// changes is a table of the times in the first file and the last, if there are
+// several, the largest change first.
+func (r Report) changes() []table {
+	if len(r.pairs) == 0 {
+		return nil
+	}
+	t := table{ID: "table-changes", Family: "Old against new", Rows: make([][]tableCell, min(len(r.pairs), maxRows))}
+	t.Folded = len(t.Rows) > longTable
+	pairs := r.pairs
+	t.add("benchmark", false, func(i int) tableCell { return tableCell{Text: clip(pairs[i].name)} })
+	t.add("old µs/op", true, func(i int) tableCell { return numeric(pairs[i].old.Center*1e6, true) })
+	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].old) })
+	t.add("new µs/op", true, func(i int) tableCell { return numeric(pairs[i].new.Center*1e6, true) })
+	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].new) })
+	t.add("change", true, func(i int) tableCell {
+		change := pairs[i].change() - 1
+		return tableCell{Text: fmt.Sprintf("%+.1f%%", change*100), Sort: sortKey(change)}
+	})
+	t.add("intervals", false, func(i int) tableCell {
+		if pairs[i].apart() {
+			return tableCell{Text: "apart"}
+		}
+		return tableCell{Text: "overlap"}
+	})
+	if more := len(pairs) - maxRows; more > 0 {
+		t.Note = fmt.Sprintf("%d more changed less.", more)
+	}
+	return []table{t}
+}
+
 // maxKeys is how many keys a table has columns for; other names stand whole.
 const maxKeys = 12
 
