@@ -4,7 +4,7 @@ BENCHFLAGS ?=
 FUZZTIME ?= 30s
 OUT ?= out
 
-.PHONY: bench test compare fuzz generate clean bin/bench
+.PHONY: bench test compare example gallery fuzz generate clean bin/bench
 
 # Time the suite, simulate the same accesses, draw, and say what was found.
 bench: bin/bench
@@ -24,6 +24,19 @@ test:
 	GOARCH=arm64 go vet ./...
 	go tool staticcheck ./...
 	go test -race ./...
+	go test -run Gallery ./reports
+
+# Record the example run anew, on a quiet machine, and what is made from it: the
+# README's blocks and the gallery.
+example: bin/bench
+	bin/bench run -o docs/example/run.txt >/dev/null
+	README=write go test -count=1 -run '^TestREADME$$' .
+	$(MAKE) gallery
+
+# Draw docs/gallery anew from docs/example: look at what changed before you keep it.
+gallery:
+	GALLERY=write go test -count=1 -run '^TestGallery$$' ./reports
+	git status --short docs/gallery
 
 # Compare two runs: make compare OLD=old.txt NEW=new.txt
 compare:

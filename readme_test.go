@@ -5,10 +5,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/stridebench/stridebench/results"
 )
 
 // TestREADME runs every `$ go tool benchstat` and `$ bench` block of the README
-// and of docs/workload.md and compares what it prints.
+// and of docs/workload.md and compares what it prints. With README=write in the
+// environment it writes what they print into these pages instead (make example).
 func TestREADME(t *testing.T) {
 	for page, blocks := range map[string]int{"README.md": 4, "docs/workload.md": 1} {
 		if n := runBlocks(t, page); n != blocks {
@@ -18,11 +21,13 @@ func TestREADME(t *testing.T) {
 }
 
 func runBlocks(t *testing.T, page string) (blocks int) {
+	write := os.Getenv("README") == "write"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, block := range strings.Split(string(text), "```") {
+	parts := strings.Split(string(text), "```")
+	for i, block := range parts {
 		command, want, _ := strings.Cut(strings.TrimPrefix(block, "\n"), "\n")
 		command, prompt := strings.CutPrefix(command, "$ ")
 		if i%2 == 0 || !prompt {
@@ -36,8 +41,14 @@ func runBlocks(t *testing.T, page string) (blocks int) {
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
 		}
-		if string(got) != want {
+		parts[i] = strings.TrimSuffix(block, want) + string(got)
+		if string(got) != want && !write {
 			t.Errorf("%s prints\n%s\n%s has\n%s", command, got, page, want)
+		}
+	}
+	if write {
+		if err := results.WriteFile(page, []byte(strings.Join(parts, "```"))); err != nil {
+			t.Error(err)
 		}
 	}
 	return blocks

@@ -142,24 +142,16 @@ func percentLogAxis(a *plot.Axis, low, high float64) {
 		if (high-low)/step > 2*maxLabels {
 			continue
 		}
+		every := math.Ceil((high - low) / step / maxLabels)
 		var ticks plot.ConstantTicks
-		for v := math.Ceil(low/step) * step; v <= high; v += step {
-			ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', -1, 64)})
+		for i := math.Ceil((low - 100) / step); 100+i*step <= high; i++ { // so that 100 has a label
+			tick := plot.Tick{Value: 100 + i*step}
+			if math.Mod(i, every) == 0 {
+				tick.Label = number6(tick.Value)
+			}
+			ticks = append(ticks, tick)
 		}
-		a.Tick.Marker = everySecond(ticks)
+		a.Tick.Marker = ticks
 		return
 	}
-}
-
-// everySecond takes labels off while there are too many.
-func everySecond(ticks plot.ConstantTicks) plot.ConstantTicks {
-	for every := 1; len(ticks)/every > maxLabels; {
-		every *= 2
-		for i := range ticks {
-			if i%every != 0 {
-				ticks[i].Label = ""
-			}
-		}
-	}
-	return ticks
 }

@@ -84,9 +84,9 @@ type kneeLabels struct {
 func kneeNames(knees []knee, caches []mark) []string {
 	of := make([]string, len(knees))
 	for _, m := range caches {
-		nearest, best := -1, 2.0
+		nearest, best := -1, 2.001
 		for i, k := range knees {
-			if ratio := math.Max(m.at/k.foot.x, k.foot.x/m.at); ratio <= best {
+			if ratio := math.Max(m.at/k.foot.x, k.foot.x/m.at); ratio < best {
 				nearest, best = i, ratio
 			}
 		}

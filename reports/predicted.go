@@ -95,12 +95,15 @@ func predicted(d *data) (*figure, error) {
 	return f, err
 }
 
-// scatter draws a point for each benchmark; each family has a hue of its own, but
+// maxScattered is how many points a scatter has at most.
+const maxScattered = 2000
+
+// scatter draws a point for each benchmark, up to a number; each family has a hue of its own, but
 // for those beyond the last hue.
 func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 	by := map[string]plotter.XYs{}
 	var families []string
-	for _, one := range found {
+	for _, one := range found[:min(len(found), maxScattered)] {
 		name := one.family
 		if by[name] == nil && len(families) >= len(d.look.hues)-1 {
 			name = "others"

@@ -1,0 +1,414 @@
+package reports
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/history"
+)
+
+// dataOf is what charts are made from, of files of these texts.
+func dataOf(t interface {
+	Helper()
+	Fatal(...any)
+}, texts ...string) *data {
+	t.Helper()
+	set := &results.Set{Comments: map[string][]results.Pair{}}
+	for i, text := range texts {
+		name := fmt.Sprintf("file%d", i)
+		one, err := results.Parse(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.Results, set.Units = append(set.Results, one.Results...), one.Units
+		set.Comments[name] = one.Comments[name]
+	}
+	d, err := newData(set, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// record draws a figure on nothing, and returns the words in it and the colours
+// of its lines and areas.
+func record(f *figure, look *style) (words []string, actions []recorder.Action) {
+	var c recorder.Canvas
+	f.draw(draw.NewCanvas(&c, figureWidth, f.height+f.legendHeight(look)), look)
+	for _, a := range c.Actions {
+		if s, ok := a.(*recorder.FillString); ok {
+			words = append(words, s.String)
+		}
+	}
+	return words, c.Actions
+}
+
+// draws makes a chart and fails if there is none.
+func draws(t *testing.T, draw func(*data) (*figure, error), d *data) *figure {
+	t.Helper()
+	f, err := draw(d)
+	if err != nil || f == nil {
+		t.Fatalf("no chart: %v", err)
+	}
+	return f
+}
+
+const head = "cpu: a CPU\ncaches: L1d=32768,8,64 L2=524288,8,64 L3=33554432,16,64\nsim-d1: 32768,8,64\nsim-ll: 33554432,16,64\nsim-tlb: 64,4,4096\n" +
+	"Unit D1-misses/op assume=exact\nUnit misses/op assume=exact\nUnit D-refs/op assume=exact\n"
+
+// sampled is six samples of a benchmark, a hundredth apart.
+func sampled(name string, ns float64, more string) string {
+	var b strings.Builder
+	for i := range 6 {
+		v := ns * (1 + float64(i)/100)
+		fmt.Fprintf(&b, "Benchmark%s 1 %g ns/op %g ns/elem %g B/s %s\n", name, v, v/1000, 1e12/v, more)
+	}
+	return b.String()
+}
+
+// TestStructure: what a chart must show is in it.
+func TestStructure(t *testing.T) {
+	for name, test := range map[string]struct {
+		draw     func(*data) (*figure, error)
+		text     string
+		words    []string // in the picture
+		sentence string
+	}{
+		"row against column": {traverseTime, sampled("Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", 1e3, "") +
+			sampled("Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar", 2e3, "") +
+			sampled("Traverse/op=sum/order=col/shape=600x600/dtype=int32/kernel=scalar", 2e3, "") +
+			sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2", 1e2, ""),
+			[]string{"row", "column", "column, stride 2^k", "row, avx2", "bands: 95% interval", "L1d 32 KiB", "L2 512 KiB", "ns per element", "size of the matrix"},
+			"takes 2.0 times as long"},
+		"miss rates": {missRates, sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 100 D1-misses/op 4 TLB-misses/op") +
+			sampled("Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 400 D1-misses/op 4 TLB-misses/op"),
+			[]string{"D1 misses, % of refs", "TLB misses, % of refs", "TLB 1: 256 KiB", "D1 32 KiB"}, ""},
+		"strides": {copyStride, sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", 1e3, "") +
+			sampled("Copy/layout=columns/shape=64x64/dtype=float32/step=32/kernel=scalar", 1e4, ""),
+			[]string{"1", "32", "one element a line of 64 B", "GiB/s, read plus written"}, "every 32nd column moves"},
+		"channels": {channels, sampled("Copy/layout=nchw-nhwc/shape=1x2x3x4/dtype=float32/kernel=scalar", 1e3, "") +
+			sampled("Copy/layout=nhwc-nchw/shape=1x2x3x4/dtype=float32/kernel=scalar", 2e3, ""),
+			[]string{"NCHW to NHWC", "NHWC to NCHW"}, "NCHW to NHWC moves "},
+		"contiguous": {contiguous, sampled("Contiguous/do=sum-view/shape=64x64/dtype=float32/kernel=scalar", 1000, "") +
+			sampled("Contiguous/do=contiguous/shape=64x64/dtype=float32/kernel=scalar", 2500, "") +
+			sampled("Contiguous/do=sum-contiguous/shape=64x64/dtype=float32/kernel=scalar", 200, ""),
+			[]string{"strided view", "copy first, plain loop", "pays from n = 4 (plain loop)"}, "pays from 4 passes on"},
+		"tiles": {tiles, sampled("Tile/op=copy/layout=transpose/shape=64x64/dtype=float32/tile=8/kernel=scalar", 1e3, "100 D-refs/op 20 D1-misses/op") +
+			sampled("Tile/op=copy/layout=transpose/shape=64x64/dtype=float32/tile=64/kernel=scalar", 2e3, "100 D-refs/op 50 D1-misses/op"),
+			[]string{"64x64", "two tiles fill D1 32 KiB", "D1 misses, % of refs", "8"}, "fastest in tiles of 8"},
+		"latency": {latency, sampled("Latency/op=chase/size=16KiB/kernel=scalar", 1e3, "") + sampled("Latency/op=chase/size=32KiB/kernel=scalar", 1e3, "") +
+			sampled("Latency/op=chase/size=64KiB/kernel=scalar", 4e3, "") + sampled("Latency/op=chase/size=128KiB/kernel=scalar", 4e3, ""),
+			[]string{"knee 1, L1d: 32 KiB", "L1d 32 KiB", "ns per load"}, "knee 1, L1d: 32 KiB"},
+		"mountain": {mountain, sampled("Mountain/op=sum/size=16KiB/stride=1/dtype=int64/kernel=scalar", 1e3, "") +
+			sampled("Mountain/op=sum/size=64KiB/stride=8/dtype=int64/kernel=scalar", 1e5, ""),
+			[]string{"8 B", "64 B", "16 KiB", "64 KiB", "GiB/s", "L1d 32 KiB"}, "Reading every 8 B of 16 KiB moves"},
+		"sets": {setMisses, "BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=0/columns=16/set=3/kernel=scalar 1 40 D1-misses/op\n" +
+			"BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=16/columns=16/set=3/kernel=scalar 1 0 D1-misses/op\n",
+			[]string{"rows not padded: 40 misses", "rows padded by 16: 0 misses", "set of D1"}, "rows padded by 16: no misses"},
+		"miss ratio": {missRatio, "BenchmarkMissRatio/op=sum/order=col/shape=64x64/dtype=int32/capacity=4KiB/kernel=scalar 1 100 D-refs/op 100 misses/op\n" +
+			"BenchmarkMissRatio/op=sum/order=col/shape=64x64/dtype=int32/capacity=64KiB/kernel=scalar 1 100 D-refs/op 6 misses/op\n",
+			[]string{"by columns", "L1d 32 KiB", "misses, % of references"}, "by columns from 64 KiB on"},
+		"predicted": {predicted, sampled("A/a=1", 1e3, "2000 predicted-ns/op") + sampled("B/a=1", 2e3, "1000 predicted-ns/op") + sampled("C/a=1", 3e3, "3000 predicted-ns/op"),
+			[]string{"A", "B", "C", "rank correlation 0.500", "1 µs"}, "rank correlation of 0.500"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := dataOf(t, head+test.text)
+			f := draws(t, test.draw, d)
+			words, _ := record(f, &d.look)
+			for _, w := range test.words {
+				if !slices.Contains(words, w) {
+					t.Errorf("%q is not in the picture: %q", w, words)
+				}
+			}
+			if !strings.Contains(f.sentence, test.sentence) || f.alt == "" {
+				t.Errorf("sentence %q, alt %q", f.sentence, f.alt)
+			}
+		})
+	}
+}
+
+// TestCompare: the last file against the first, the largest change first, and
+// slower only where the intervals are apart.
+func TestCompare(t *testing.T) {
+	old := head + sampled("A/a=1", 1000, "") + sampled("B/a=1", 1000, "") + sampled("C/a=1", 1000, "")
+	d := dataOf(t, old, strings.NewReplacer("BenchmarkD", "BenchmarkB").Replace(head+sampled("A/a=1", 1500, "")+sampled("D/a=1", 1010, "")+sampled("C/a=1", 500, "")))
+	f := draws(t, compare, d)
+	words, _ := record(f, &d.look)
+	for _, w := range []string{"A a 1", "B a 1", "C a 1", "new: slower", "new: faster", "old, 95% interval", "100"} {
+		if !slices.Contains(words, w) {
+			t.Errorf("%q is not in the picture: %q", w, words)
+		}
+	}
+	if want := "Of 3 benchmarks in both files, 1 are slower and 1 faster by more than their intervals; most changed C a 1 (-50.0%)."; f.sentence != want {
+		t.Errorf("got  %s\nwant %s", f.sentence, want)
+	}
+	if f, err := compare(dataOf(t, old)); f != nil || err != nil {
+		t.Errorf("one file is compared: %v", err)
+	}
+	if d.rows[0].Stats[passUnit].Center < 1.4e-6 {
+		t.Errorf("charts show the first file's %v", d.rows[0].Stats[passUnit].Center)
+	}
+}
+
+// TestTrend: a planted change is found between its commits.
+func TestTrend(t *testing.T) {
+	d := dataOf(t, head+sampled("A/a=1", 1000, ""))
+	machine := results.FingerprintOf(d.config)
+	for i := range 20 {
+		v := 1e6 + float64(i%3)*1e3
+		if i >= 12 {
+			v *= 1.2
+		}
+		for _, on := range []results.Fingerprint{machine, machine[:1]} {
+			e := history.Entry{Commit: fmt.Sprintf("commit%02d", i), Time: time.Unix(int64(i), 0), Machine: on, Fingerprint: on.Hash(),
+				Records: []export.Record{{Name: "BenchmarkA/a=1", Unit: "ns/op", Median: v, Better: "lower"}}}
+			if len(on) == 1 { // another machine's do not count
+				e.Records[0].Median = v * float64(i+1)
+			}
+			d.history = append(d.history, e)
+		}
+	}
+	f := draws(t, trend, d)
+	words, _ := record(f, &d.look)
+	if !slices.Contains(words, "+20%") || !slices.Contains(words, "ms a pass") || len(f.panels) != 1 ||
+		!strings.Contains(f.sentence, "and 1 changes. The largest is of A a 1: +20% after commit11, up to commit12.") {
+		t.Errorf("%d panels, %q, %s", len(f.panels), words, f.sentence)
+	}
+}
+
+// TestKnees: where a ladder rises, however long it takes to.
+func TestKnees(t *testing.T) {
+	var ladder []point
+	for i, y := range []float64{1, 1.1, 1, 4, 4.2, 4, 10, 20, 90, 100, 95} {
+		ladder = append(ladder, exactly(float64(int(1024)<<i), y))
+	}
+	found := knees(ladder)
+	if len(found) != 2 || found[0].foot.y != 1 || found[0].foot.x != 4096 || found[0].top.y != 4 || found[1].foot.x != 32768 || found[1].top.y != 90 {
+		t.Errorf("found %v", found)
+	}
+	if found := knees(ladder[:3]); len(found) != 0 {
+		t.Errorf("a flat ladder has the knees %v", found)
+	}
+}
+
+// TestRankCorrelation compares with the formula for ranks without ties, and knows
+// what ties share.
+func TestRankCorrelation(t *testing.T) {
+	if r := ranks([]float64{3, 1, 3, 2}); !slices.Equal(r, []float64{2.5, 0, 2.5, 1}) {
+		t.Errorf("ranks %v", r)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(3, 30).Draw(t, "n")
+		var order []float64
+		for i := range n {
+			order = append(order, float64(i))
+		}
+		a, b := rapid.Permutation(order).Draw(t, "a"), rapid.Permutation(order).Draw(t, "b")
+		sum := 0.0
+		for i := range a {
+			sum += (a[i] - b[i]) * (a[i] - b[i])
+		}
+		want := 1 - 6*sum/float64(n*(n*n-1))
+		scaled := make([]float64, n)
+		for i, v := range a {
+			scaled[i] = math.Exp(v) // ranks know nothing of size
+		}
+		if got := rankCorrelation(scaled, b); math.Abs(got-want) > 1e-9 {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}
+
+// TestHues: colour-blind readers tell any two hues of a theme apart, and all of
+// them from the paper. Colours are seen as by Machado, Oliveira and Fernandes ("A
+// Physiologically-based Model for Simulation of Color Vision Deficiency", 2009)
+// and compared in CIELAB (1976).
+func TestHues(t *testing.T) {
+	sights := map[string][9]float64{
+		"all":          {1, 0, 0, 0, 1, 0, 0, 0, 1},
+		"protanopia":   {0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},
+		"deuteranopia": {0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881},
+		"tritanopia":   {1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900},
+	}
+	for _, theme := range []Theme{Light, Dark} {
+		look, err := theme.style()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sight, m := range sights {
+			for i, a := range look.hues {
+				if i < 3 && contrast(luminance(a.color), luminance(look.paper)) < 3 { // as WCAG wants of pictures
+					t.Errorf("%s: hue %d has a contrast of %.1f on its paper", theme, i, contrast(luminance(a.color), luminance(look.paper)))
+				}
+				for k, b := range look.hues[:i] {
+					if d := labDistance(seen(a, m), seen(b, m)); d < 10 {
+						t.Errorf("%s, %s: hues %d and %d are %.1f apart", theme, sight, i, k, d)
+					}
+				}
+			}
+		}
+	}
+	if _, err := Theme("grey").style(); err == nil || !strings.Contains(err.Error(), `"grey"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func contrast(a, b float64) float64 { return (max(a, b) + 0.05) / (min(a, b) + 0.05) }
+
+// seen is a hue in linear RGB, as a sight has it.
+func seen(h hue, m [9]float64) (rgb [3]float64) {
+	var linear [3]float64
+	for i, v := range []uint8{h.color.R, h.color.G, h.color.B} {
+		s := float64(v) / 255
+		if linear[i] = s / 12.92; s > 0.04045 {
+			linear[i] = math.Pow((s+0.055)/1.055, 2.4)
+		}
+	}
+	for i := range rgb {
+		rgb[i] = min(max(m[3*i]*linear[0]+m[3*i+1]*linear[1]+m[3*i+2]*linear[2], 0), 1)
+	}
+	return rgb
+}
+
+func labDistance(a, b [3]float64) float64 {
+	lab := func(c [3]float64) [3]float64 {
+		f := func(v float64) float64 {
+			if v > 216.0/24389 {
+				return math.Cbrt(v)
+			}
+			return (24389.0/27*v + 16) / 116
+		}
+		x := f((0.4124564*c[0] + 0.3575761*c[1] + 0.1804375*c[2]) / 0.95047)
+		y := f(0.2126729*c[0] + 0.7151522*c[1] + 0.0721750*c[2])
+		z := f((0.0193339*c[0] + 0.1191920*c[1] + 0.9503041*c[2]) / 1.08883)
+		return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
+	}
+	p, q := lab(a), lab(b)
+	return math.Sqrt((p[0]-q[0])*(p[0]-q[0]) + (p[1]-q[1])*(p[1]-q[1]) + (p[2]-q[2])*(p[2]-q[2]))
+}
+
+// TestStrangers: files with any names and figures give charts or none, no panic,
+// no picture of more words than a reader takes in, none of them outside the
+// picture, and SVG that is XML.
+func TestStrangers(t *testing.T) {
+	families := []string{"Traverse", "Stream", "Copy", "Tile", "Contiguous", "Latency", "Mountain", "Sets", "MissRatio", "X"}
+	keys := []string{"order", "shape", "dtype", "layout", "tile", "pad", "step", "size", "stride", "set", "capacity", "columns", "do", "kernel", "op"}
+	values := []string{"row", "col", "sum", "64x64", "1x1", "4096x4096", "268435456x268435456", "99999999999x3", "int32", "float64", "int9999999", "contiguous", "columns", "transpose",
+		"nchw-nhwc", "nhwc-nchw", "sum-view", "sum-contiguous", "0", "1", "7", "16", "-3", "1152921504606846976", "4KiB", "0KiB", "1125899906842624GiB", "64MiB", "3B", "scalar", "avx2",
+		"<script>&\"'", "\x1b[31m\u202e", strings.Repeat("long", 200), "", "é¶💥"}
+	numbers := []string{"0", "1", "5", "1e-300", "1e300", "NaN", "+Inf", "-Inf", "-7", "1e9", "12345.678", "1e-12"}
+	units := []string{"ns/op", "ns/elem", "B/s", "D-refs/op", "D1-misses/op", "LL-misses/op", "TLB-misses/op", "misses/op", "predicted-ns/op"}
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		if rapid.Bool().Draw(t, "head") {
+			b.WriteString(head)
+		}
+		for range rapid.IntRange(1, 40).Draw(t, "lines") {
+			b.WriteString("Benchmark" + rapid.SampledFrom(families).Draw(t, "family"))
+			for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom(keys), 0, 8, func(k string) string { return k }).Draw(t, "keys") {
+				b.WriteString("/" + key + "=" + strings.ReplaceAll(rapid.SampledFrom(values).Draw(t, "value"), " ", ""))
+			}
+			b.WriteString(" 1")
+			for _, u := range rapid.SliceOfNDistinct(rapid.SampledFrom(units), 1, 6, func(k string) string { return k }).Draw(t, "units") {
+				b.WriteString(" " + rapid.SampledFrom(numbers).Draw(t, "number") + " " + u)
+			}
+			b.WriteString("\n")
+		}
+		text := b.String()
+		checkCharts(t, dataOf(t, text, text))
+	})
+}
+
+// checkCharts draws all charts on nothing.
+func checkCharts(t interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, d *data) (drawn int) {
+	t.Helper()
+	for _, m := range makers {
+		f, err := m.draw(d)
+		if err != nil {
+			t.Fatalf("%s: %v", m.name, err)
+		}
+		if f == nil {
+			continue
+		}
+		drawn++
+		words, actions := record(f, &d.look)
+		if len(words) > 400 || f.height > 14*vg.Inch || len(actions) > 30000 {
+			t.Fatalf("%s has %d words, %d actions and is %v high", m.name, len(words), len(actions), f.height)
+		}
+		for _, a := range actions {
+			if s, ok := a.(*recorder.FillString); ok && (math.IsNaN(float64(s.Point.X)) || s.Point.X < -500 || s.Point.X > figureWidth+1000) {
+				t.Fatalf("%s: %q is at %v", m.name, s.String, s.Point)
+			}
+		}
+	}
+	return drawn
+}
+
+// TestManyResults: thousands of results of each family are drawn in bounds.
+func TestManyResults(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(head)
+	for i := range 1500 {
+		more := fmt.Sprintf("1 %d ns/op %d ns/elem %d B/s 100 D-refs/op %d D1-misses/op %d misses/op %d predicted-ns/op", i+1, i+1, 1e6+i, i%100, i%100, i+5)
+		for _, name := range []string{"Traverse/op=sum/order=row/shape=%[1]dx%[1]d/dtype=int32", "Traverse/op=sum/order=col/shape=%[1]dx%[1]d/dtype=int32", "Copy/layout=l%d", "Copy/layout=columns/dtype=int32/step=%d",
+			"Copy/layout=nchw-nhwc/shape=%d", "Tile/shape=4096x4096/dtype=int32/tile=%d", "Tile/shape=%[1]dx%[1]d/dtype=int32/tile=1", "Contiguous/do=contiguous/shape=4x4/kernel=k%d",
+			"Latency/size=%dKiB", "Mountain/size=%[1]dKiB/stride=%[1]d/dtype=int64", "Sets/pad=0/columns=16/set=%d", "Sets/pad=%d/columns=16/set=1", "MissRatio/order=col/capacity=%dKiB", "F%d/a=1"} {
+			fmt.Fprintf(&b, "Benchmark"+name+" %s\n", i+1, more)
+		}
+	}
+	text := b.String()
+	if drawn := checkCharts(t, dataOf(t, text, text)); drawn < 11 {
+		t.Errorf("only %d charts were drawn", drawn)
+	}
+}
+
+// TestSVG: whatever the names, a SVG is XML, with its words.
+func TestSVG(t *testing.T) {
+	d := dataOf(t, "cpu: <b>&\x1b\n"+sampled("Copy/layout=<script>&\"\x1b\u202e/shape=1x1/kernel=a'b", 1, ""))
+	c, err := draws(t, copyBandwidth, d).render(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := ""
+	for x := xml.NewDecoder(strings.NewReader(string(c.SVG))); ; {
+		token, err := x.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok && !slices.Contains([]string{"svg", "g", "path", "text", "title", "desc"}, e.Name.Local) {
+			t.Errorf("there is an element %s", e.Name.Local)
+		}
+		if text, ok := token.(xml.CharData); ok {
+			words += string(text)
+		}
+	}
+	for _, want := range []string{`<script>&"��`, "Measured on: <b>&�", c.Title, c.Alt} {
+		if !strings.Contains(words, want) {
+			t.Errorf("%q is not in %q", want, words)
+		}
+	}
+	if !strings.Contains(string(c.SVG), svgFonts) || strings.Contains(string(c.SVG), "font-family:Liberation") {
+		t.Error("the SVG's fonts have nothing to fall back to")
+	}
+}

@@ -1,0 +1,274 @@
+package reports
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/history"
+)
+
+// The gallery shows every chart, made from the results in docs/example: a run, and
+// two runs to compare. The trend's history is made up from the run (resampled).
+const (
+	galleryDir = "../docs/gallery"
+	exampleDir = "../docs/example"
+)
+
+// galleryData are what a chart of the gallery is made from, without the lines
+// that match lost, if that is not nil.
+func galleryData(t *testing.T, chart string, lost *regexp.Regexp) *data {
+	t.Helper()
+	files := []string{"run.txt"}
+	if chart == "compare" {
+		files = []string{"old.txt", "new.txt"}
+	}
+	set := &results.Set{Comments: map[string][]results.Pair{}}
+	cut := 0
+	for _, name := range files {
+		text, err := os.ReadFile(filepath.Join(exampleDir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept []byte
+		for line := range bytes.Lines(text) {
+			if lost != nil && lost.Match(line) {
+				cut++
+				continue
+			}
+			kept = append(kept, line...)
+		}
+		one, err := results.Parse(name, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.Results, set.Units = append(set.Results, one.Results...), one.Units
+		set.Comments[name] = one.Comments[name]
+	}
+	if lost != nil && cut == 0 {
+		t.Errorf("%s: no line matches %v", chart, lost)
+	}
+	d, err := newData(set, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.history = resampled(d)
+	return d
+}
+
+// resampled is a made-up history with known changes: in each of 24 commits the
+// samples of some results, drawn anew (seeded), and of copies half as much again
+// from the 9th commit on, and a fifth from the 17th on.
+func resampled(d *data) (entries []history.Entry) {
+	random := rand.New(rand.NewPCG(1, 2))
+	machine := results.FingerprintOf(d.config)
+	for i := range 24 {
+		e := history.Entry{Commit: fmt.Sprintf("no%02d", i+1), Time: time.Date(2026, 10, 1+i, 0, 0, 0, 0, time.UTC), Machine: machine, Fingerprint: machine.Hash()}
+		for _, r := range d.rows {
+			s := r.Stats[passUnit].Samples
+			if number(r, "tile") == 0 || len(s) == 0 {
+				continue
+			}
+			sum := 0.0
+			for range 9 {
+				sum += s[random.IntN(len(s))] / 9
+			}
+			switch {
+			case r.Family() != "Copy" || i < 8:
+			case i < 16:
+				sum *= 1.5
+			default:
+				sum *= 1.2
+			}
+			e.Records = append(e.Records, export.Record{Name: "Benchmark" + r.Name, Unit: "ns/op", Median: sum * 1e9, Better: "lower"})
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// drawOne renders a chart; ok tells whether there are data for it.
+func drawOne(t *testing.T, m maker, d *data) (chart Chart, ok bool) {
+	t.Helper()
+	f, err := m.draw(d)
+	if err != nil {
+		t.Fatalf("%s: %v", m.name, err)
+	}
+	if f == nil {
+		return Chart{}, false
+	}
+	if chart, err = f.render(d); err != nil {
+		t.Fatal(err)
+	}
+	chart.Name = m.name
+	return chart, true
+}
+
+// TestGallery compares every chart with its picture in the gallery. To look at
+// what changed and to keep it: make gallery.
+func TestGallery(t *testing.T) {
+	if raceDetector {
+		t.Skip("drawing is slow under the race detector: make test draws the gallery without")
+	}
+	run, two := galleryData(t, "", nil), galleryData(t, "compare", nil)
+	var charts []Chart
+	for _, m := range makers {
+		d := run
+		if m.name == "compare" {
+			d = two
+		}
+		chart, ok := drawOne(t, m, d)
+		if !ok {
+			t.Errorf("%s: docs/example has no data for it", m.name)
+			continue
+		}
+		charts = append(charts, chart)
+	}
+	want := map[string][]byte{"README.md": galleryPage(charts)}
+	for _, c := range charts {
+		want[c.Name+".png"] = c.PNG
+	}
+	if os.Getenv("GALLERY") == "write" {
+		writeGallery(t, want)
+		return
+	}
+	files, err := os.ReadDir(galleryDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if want[f.Name()] == nil {
+			t.Errorf("docs/gallery/%s is no chart any more (make gallery makes the gallery anew)", f.Name())
+		}
+	}
+	for name, content := range want {
+		kept, err := os.ReadFile(filepath.Join(galleryDir, name))
+		if err != nil {
+			t.Errorf("%v (make gallery makes the gallery anew)", err)
+			continue
+		}
+		if differs(t, name, kept, content) {
+			t.Errorf("docs/gallery/%s shows something else: make gallery, and look at what changed", name)
+		}
+	}
+}
+
+// galleryPage is the index of the gallery.
+func galleryPage(charts []Chart) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Gallery\n\nEvery chart that `bench report` draws, from the results in [docs/example](../example) by `make gallery`.\n"+
+		"The history of the last one is made up from that run: its copies take half as long again from the 9th commit on, and a fifth from the 17th on.\n")
+	for _, c := range charts {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence), cell(c.Alt), c.Name)
+	}
+	return b.Bytes()
+}
+
+func writeGallery(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	if err := os.RemoveAll(galleryDir); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		if err := results.WriteFile(filepath.Join(galleryDir, name), content); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tolerance is the share of pixels that may differ: other CPUs round otherwise,
+// which moves edges by a fraction of a pixel.
+const tolerance = 0.0005
+
+// differs compares two files; pictures may differ by the tolerance.
+func differs(t *testing.T, name string, a, b []byte) bool {
+	t.Helper()
+	if !strings.HasSuffix(name, ".png") {
+		return !bytes.Equal(a, b)
+	}
+	return distance(pixels(t, a), pixels(t, b)) > tolerance
+}
+
+func pixels(t *testing.T, text []byte) *image.RGBA {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := image.NewRGBA(img.Bounds())
+	draw.Draw(all, all.Bounds(), img, img.Bounds().Min, draw.Src)
+	return all
+}
+
+// distance is the share of pixels that differ in a colour by more than an eighth
+// of its range; 1 of pictures of different sizes.
+func distance(a, b *image.RGBA) float64 {
+	if a.Bounds() != b.Bounds() {
+		return 1
+	}
+	differ := 0
+	for i := 0; i < len(a.Pix); i += 4 {
+		for k := range 3 {
+			if v := int(a.Pix[i+k]) - int(b.Pix[i+k]); v > 32 || v < -32 {
+				differ++
+				break
+			}
+		}
+	}
+	return float64(differ) / float64(len(a.Pix)/4)
+}
+
+// TestGalleryNotices: a chart that lacks a series, a bar, a cell or a knee is not
+// taken for the one in the gallery.
+func TestGalleryNotices(t *testing.T) {
+	if raceDetector {
+		t.Skip("drawing is slow under the race detector: make test draws the gallery without")
+	}
+	for name, lost := range map[string]string{ // the lines that vanish
+		"traverse-time":  `^BenchmarkStream/.*kernel=avx`,
+		"miss-rates":     `^BenchmarkTraverse/.*order=col/shape=(64|128|256|512|1024|2048|4096)x\d+/dtype=int32/kernel`,
+		"copy-bandwidth": `^BenchmarkCopy/layout=contiguous/.*kernel=builtin`,
+		"copy-stride":    `^BenchmarkCopy/layout=columns/.*step=32/`,
+		"nchw-nhwc":      `^BenchmarkCopy/layout=nhwc-nchw/.*kernel=scalar`,
+		"contiguous":     `^BenchmarkContiguous/do=sum-contiguous/.*kernel=avx`,
+		"tiles":          `^BenchmarkTile/.*shape=1000x1000/`,
+		"latency":        `^BenchmarkLatency/op=chase/size=(16|32|64)MiB/`,
+		"mountain":       `^BenchmarkMountain/op=sum/size=1MiB/stride=8/`,
+		"sets":           `^BenchmarkSets/.*/pad=0/columns=16/set=32/`,
+		"miss-ratio":     `^BenchmarkMissRatio/.*/tile=32/`,
+		"predicted":      `^BenchmarkCopy/`,
+		"compare":        `^BenchmarkCopy/layout=transpose/shape=4096x4096/dtype=float32/kernel=scalar`,
+	} {
+		d := galleryData(t, name, regexp.MustCompile(lost))
+		checkNoticed(t, name, d, lost)
+	}
+	d := galleryData(t, "trend", nil)
+	d.history = d.history[:len(d.history)-1]
+	checkNoticed(t, "trend", d, "its last commit")
+}
+
+// checkNoticed draws a chart that lacks something, and compares it with the one
+// in the gallery.
+func checkNoticed(t *testing.T, name string, d *data, lost string) {
+	t.Helper()
+	chart, ok := drawOne(t, makers[slices.IndexFunc(makers, func(m maker) bool { return m.name == name })], d)
+	kept, err := os.ReadFile(filepath.Join(galleryDir, name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok && !differs(t, name+".png", kept, chart.PNG) {
+		t.Errorf("%s without %s passes for the one in the gallery", name, lost)
+	}
+}
