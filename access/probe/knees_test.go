@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -103,6 +105,54 @@ func TestPlateaus(t *testing.T) {
 	s := synthetics["three levels"]
 	if got := plateaus(s.ladder(256<<10, quiet)); len(got) != 2 || math.Abs(got[1].ns-3.7) > 1e-9 {
 		t.Errorf("up to 256 KiB: %+v", got)
+	}
+}
+
+// TestRecorded: ladders of a virtual machine with two cores of a Zen 3 server, as
+// it was measured while others used its last level and its cores: a little
+// (quiet), much (busy), and more than there are (crowded). What is not shared is
+// the same in all.
+func TestRecorded(t *testing.T) {
+	files, err := filepath.Glob("testdata/zen3-vm-*.yaml")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	between := func(x, low, high float64) bool { return x >= low && x <= high }
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, err := Parse(file, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Machine{Ladder: saved.Ladder, PageLadder: saved.PageLadder}
+		m.name(plateaus(m.Ladder), stated(zen))
+		m.nameTLB()
+		if len(m.Levels) != 3 || len(m.TLB) != 2 {
+			t.Errorf("%s: %d levels, %d of the TLB, want 3 and 2: %+v", file, len(m.Levels), len(m.TLB), m)
+			continue
+		}
+		l1, l2, l3 := m.Levels[0], m.Levels[1], m.Levels[2]
+		if l1.Capacity != 32<<10 || !between(l1.Latency, 1.2, 1.4) || l1.Differs() {
+			t.Errorf("%s: L1D %+v", file, l1)
+		}
+		if !between(float64(l2.Capacity), 384<<10, 640<<10) || !between(l2.Latency, 3.6, 4) || l2.Differs() {
+			t.Errorf("%s: L2 %+v", file, l2)
+		}
+		if !between(float64(l3.Capacity), 3<<20, 24<<20) || !between(l3.Latency, 14, 19) || !l3.Differs() {
+			t.Errorf("%s: L3 %+v", file, l3)
+		}
+		if !between(m.Memory.Latency, 90, 160) {
+			t.Errorf("%s: memory %+v", file, m.Memory)
+		}
+		if r := m.TLB[0]; r.Entries != 64 || !between(r.Miss, 2.1, 2.3) {
+			t.Errorf("%s: level 1 of the TLB %+v", file, r)
+		}
+		if r := m.TLB[1]; !between(float64(r.Entries), 1024, 2560) || !between(r.Miss, 15, 80) {
+			t.Errorf("%s: level 2 of the TLB %+v", file, r)
+		}
 	}
 }
 

@@ -38,6 +38,15 @@ func (m *Machine) name(found []plateau, stated []simcache.Cache) {
 	}
 }
 
+// nameTLB makes levels of the TLB of the plateaus of the page ladder. Behind the
+// last of them the page tables are walked.
+func (m *Machine) nameTLB() {
+	found := plateaus(m.PageLadder)
+	for i, p := range found[:len(found)-1] {
+		m.TLB = append(m.TLB, Reach{Entries: m.PageLadder[p.capacity].Size, Miss: found[i+1].ns - p.ns})
+	}
+}
+
 // nearest is the stated cache, from the next one on, whose size is nearest to a
 // capacity, such that enough are left for the levels that are left, this one
 // among them; where they are too few, it is the next one, and -1 if there is none.

@@ -158,7 +158,7 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 	var err error
 	for _, s.pages = range []access.Pages{access.PagesHuge, access.PagesTHP, access.Pages4K} {
 		sampled := false
-		ns, err = s.least(specs, 4, ladderShare, s.pages, func(b access.Backing) {
+		ns, err = s.least(specs, 8, ladderShare, s.pages, func(b access.Backing) {
 			sampled = true
 			if *got = s.pages.String(); b.Huge < b.Size/2 {
 				*got = access.Pages4K.String()
@@ -186,17 +186,14 @@ func (s *sampler) pageLadder(m *Machine) error {
 		// A line further in each page, so that all sets of the caches are used.
 		specs = append(specs, access.ChaseSpec(pages, PageSize+line), access.ChaseSpec(pages, line))
 	}
-	ns, err := s.least(specs, 4, pagesShare, access.Pages4K, nil)
+	ns, err := s.least(specs, 8, pagesShare, access.Pages4K, nil)
 	if err != nil {
 		return err
 	}
 	for i, pages := range all {
 		m.PageLadder = append(m.PageLadder, Point{pages, m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
 	}
-	levels := plateaus(m.PageLadder)
-	for i, p := range levels[:len(levels)-1] {
-		m.TLB = append(m.TLB, Reach{Entries: m.PageLadder[p.capacity].Size, Miss: levels[i+1].ns - p.ns})
-	}
+	m.nameTLB()
 	return nil
 }
 
