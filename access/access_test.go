@@ -514,7 +514,7 @@ func TestMeasureStops(t *testing.T) {
 func TestDue(t *testing.T) {
 	for passes := range 13 {
 		for count := range 33 {
-			m := meter{passes: passes + 1}
+			m := meter{passes: 1, reads: passes + 1}
 			own := m.rounds(count + 1)
 			for rounds := own; rounds < own+40; rounds++ {
 				taken, visits, gap := 0, 0, 0
@@ -526,7 +526,7 @@ func TestDue(t *testing.T) {
 					if gap++; gap > (rounds+own-1)/own {
 						t.Fatalf("%d passes, %d samples: %d of %d rounds without", passes+1, count+1, gap, rounds)
 					}
-					if n > 1 && (n-1)*m.passes >= warmPasses {
+					if n > 1 && (n-1)*m.reads >= warmPasses {
 						t.Fatalf("%d passes, %d samples: a burst of %d", passes+1, count+1, n)
 					}
 				}
@@ -534,6 +534,19 @@ func TestDue(t *testing.T) {
 					t.Fatalf("%d passes, %d samples: %d in %d of %d rounds", passes+1, count+1, taken, visits, rounds)
 				}
 			}
+		}
+	}
+}
+
+// TestMedianGap: an interruption of half of the readings does not tell.
+func TestMedianGap(t *testing.T) {
+	for want, times := range map[float64][]time.Duration{
+		7:   {7},
+		5:   {5, 10, 1010, 1015, 1020, 2020, 2025},
+		6.5: {9, 15, 22, 27}, // 9, 6, 7, 5
+	} {
+		if got := medianGap(times); got != want {
+			t.Errorf("%v, want %v", got, want)
 		}
 	}
 }

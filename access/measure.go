@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"runtime/debug"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -17,7 +19,7 @@ import (
 // Options say how patterns are measured.
 type Options struct {
 	Count     int           // samples of each pattern, at least 1
-	MinTime   time.Duration // least length of a sample; it is made of as many passes as that takes
+	MinTime   time.Duration // least length of a sample, about; it is made of as many passes as that takes
 	MaxMemory int           // bytes that the tensors of a pattern may take; 0 for no limit
 	Pages     Pages         // of the tensors' memory
 	// Obtained, where it is not nil, is told what the memory is made of before
@@ -33,20 +35,24 @@ type Options struct {
 	Counters func() (counters.Reader, error)
 }
 
-// A Sample is one measurement: so many passes over one pattern took so long. Of
-// a pass of a Chase that is longer than a sample need be, a part is timed, as
-// long as a sample takes: every part of it is like another, and many samples
-// tell more than a long one.
+// A Sample is one measurement of a pattern: passes over it, with the clock read
+// after every so many. Of a pass of a Chase that is longer than a sample need
+// be, a part is timed, as long as a sample takes: every part of it is like
+// another, and many samples tell more than a long one.
 type Sample struct {
 	Pattern int // index into the patterns measured
 	Passes  int
 	Part    float64 // of each pass that was timed: 1 of all but a long Chase
 	Elapsed time.Duration
 	Events  map[counters.Event]float64 // in all that was timed; those that were counted
+
+	perPass float64
 }
 
-// PerPass is the time of one whole pass in ns.
-func (s Sample) PerPass() float64 { return float64(s.Elapsed.Nanoseconds()) / s.passes() }
+// PerPass is the time of one whole pass in ns: the median of those between two
+// readings of the clock. A moment in which the machine did something else falls
+// on few of them, and does not tell.
+func (s Sample) PerPass() float64 { return s.perPass }
 
 // EventsPerPass is how often an event happened in one whole pass; it is not known
 // if it was not counted.
@@ -193,9 +199,11 @@ type meter struct {
 	index  int             // of the pattern
 	name   string
 	sum    float64 // that every pass returns, once it is known
-	passes int     // of a sample
-	links  int     // of a sample that is a part of a pass; 0 for whole passes
+	passes int     // from one reading of the clock to the next
+	links  int     // where that is a part of a pass; 0 for whole passes
 	at     int     // where in the pass the next part begins
+	reads  int     // readings of a sample, but for the first
+	times  []time.Duration
 }
 
 // newMeters makes a meter for each pattern, and writes all of the memory.
@@ -210,7 +218,7 @@ func newMeters(patterns []Pattern, mem arena, reader counters.Reader, o Options)
 		if p.Memory == len(mem) {
 			r.prepare()
 		}
-		meters = append(meters, meter{runner: r, reader: reader, index: i, name: name, passes: 1})
+		meters = append(meters, meter{runner: r, reader: reader, index: i, name: name, passes: 1, reads: 1})
 	}
 	if o.Obtained == nil {
 		return meters, nil
@@ -227,11 +235,16 @@ const warmPasses = 10
 
 // rounds is in how many rounds the meter takes part, to take so many samples.
 func (m *meter) rounds(count int) int {
-	burst := (warmPasses + m.passes - 1) / m.passes
-	if m.links > 0 {
-		burst = warmPasses * m.length / m.links
-	}
+	burst := max(1, int(math.Ceil(warmPasses/(float64(m.passes*m.reads)*m.share()))))
 	return (count + burst - 1) / burst
+}
+
+// share is how much of a pass is timed.
+func (m *meter) share() float64 {
+	if m.links == 0 {
+		return 1
+	}
+	return float64(m.links) / float64(m.length)
 }
 
 // due is how many of so many samples the meter takes in a round: its own rounds,
@@ -314,17 +327,26 @@ func (m *meter) warm() {
 	m.at = 0
 }
 
+// readingTime is how far apart readings of the clock are, unless a sample is
+// shorter or a pass longer. The shorter they are, the fewer are disturbed, and
+// the clock, which takes some 60 ns to read, should be none of what is read
+// (docs/measuring.md has the figures).
+const readingTime = 100 * time.Microsecond
+
 // leastLinks is the part of a chase with which it is tried how long one takes.
 const leastLinks = 1024
 
-// calibrate finds how many passes last minTime, or which part of one: twice as
-// many until the time can be told, then as many as follow from it. What took
-// twice as long as it had to is the first sample; one that is just long enough
+// calibrate finds how many passes last as long as readings are apart, or which
+// part of one, and how many readings make a sample: twice as many passes until
+// the time can be told, then as many as follow from it. A pass that took twice
+// as long as a sample has to is the first sample; one that is just long enough
 // may be so by chance.
 func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
+	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
 		s, err := m.shot()
-		if err != nil || s.Elapsed >= minTime {
+		if err != nil || s.Elapsed >= apart {
+			m.setReads(minTime, s.Elapsed)
 			return nil, err
 		}
 	}
@@ -336,36 +358,44 @@ func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
 			return nil, err
 		case s.Elapsed >= 2*minTime:
 			return []shot{s}, nil
-		case s.Elapsed >= minTime:
+		case s.Elapsed >= apart:
+			m.setReads(minTime, s.Elapsed)
 			return nil, nil
 		}
 		m.passes *= 2
-		if s.Elapsed > minTime/16 {
-			m.passes = max(m.passes, 1+int(1.1*float64(s.Passes)*float64(minTime)/float64(s.Elapsed)))
+		if s.Elapsed > apart/16 {
+			m.passes = max(m.passes, 1+int(1.1*float64(s.Passes)*float64(apart)/float64(s.Elapsed)))
 		}
 	}
 }
 
-// shot times the meter's passes, or the next part of one, which follow others
-// of it.
+// setReads makes a sample of as many readings as minTime holds, which are apart by
+// so much.
+func (m *meter) setReads(minTime, apart time.Duration) {
+	m.reads = max(1, int((minTime+apart-1)/max(apart, 1)))
+}
+
+// shot takes a sample, of passes that follow others of the pattern.
 func (m *meter) shot() (shot, error) {
 	if m.reader != nil {
 		if err := m.reader.Start(); err != nil {
 			return shot{}, err
 		}
 	}
-	s := shot{Sample: Sample{Pattern: m.index, Passes: m.passes, Part: 1}}
+	s := shot{Sample: Sample{Pattern: m.index, Passes: m.passes * m.reads, Part: m.share()}}
+	m.times = m.times[:0]
 	start := time.Now()
-	if m.links == 0 {
-		s.sum = m.runner.passes(m.passes)
-	} else {
-		s.sum = m.part(m.at, m.links)
+	for range m.reads {
+		if m.links == 0 {
+			s.sum += m.runner.passes(m.passes)
+		} else {
+			s.sum += m.part(m.at, m.links)
+			m.at = (m.at + m.links) % m.length
+		}
+		m.times = append(m.times, time.Since(start))
 	}
-	s.Elapsed = time.Since(start)
-	if m.links > 0 {
-		s.Part = float64(m.links) / float64(m.length)
-		m.at = (m.at + m.links) % m.length
-	}
+	s.Elapsed = m.times[m.reads-1]
+	s.perPass = medianGap(m.times) / (float64(m.passes) * s.Part)
 	if m.reader == nil {
 		return s, nil
 	}
@@ -377,6 +407,17 @@ func (m *meter) shot() (shot, error) {
 		}
 	}
 	return s, err
+}
+
+// medianGap is the median, in ns, of what lies between ascending times, of which
+// the first is counted from 0. It makes them the gaps.
+func medianGap(times []time.Duration) float64 {
+	for i := len(times) - 1; i > 0; i-- {
+		times[i] -= times[i-1]
+	}
+	slices.Sort(times)
+	n := len(times)
+	return float64(times[(n-1)/2]+times[n/2]) / 2
 }
 
 // Measurable refuses a pattern that Measure cannot time: one without an

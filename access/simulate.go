@@ -41,13 +41,15 @@ func Simulate(ctx context.Context, caches []simcache.Level, tlb []simcache.TLB, 
 			return err
 		})
 	}
-	for i, p := range patterns {
-		steady(caches, p, func(c simcache.Counts) { counts[i].Counts = c })
-		// The TLB is a hierarchy of its own: neither waits for the other's steady
-		// state.
-		if tlb != nil {
+	// The TLB is a hierarchy of its own: neither waits for the other's steady
+	// state. It is begun with, since one that is fully associative takes longest.
+	if tlb != nil {
+		for i, p := range patterns {
 			steady(simcache.PageLevels(tlb), p, func(c simcache.Counts) { counts[i].TLBMisses = c.LLMisses() })
 		}
+	}
+	for i, p := range patterns {
+		steady(caches, p, func(c simcache.Counts) { counts[i].Counts = c })
 	}
 	return counts, group.Wait()
 }

@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
@@ -72,15 +75,17 @@ func levelsOf(s simcache.Settings, caches []simcache.Cache) []simcache.Level {
 	return append(levels, simcache.Level{Name: "LL", Geometry: s.LL.Geometry})
 }
 
-// predictions are the ns of a pass over each pattern.
+// predictions are the ns of a pass over each pattern. It works on all CPUs.
 func predictions(m cost.Model, patterns []access.Pattern) ([]float64, error) {
 	all := make([]float64, len(patterns))
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
 	for i, p := range patterns {
-		prediction, err := m.Predict(p)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = prediction.Ns
+		group.Go(func() error {
+			prediction, err := m.Predict(p)
+			all[i] = prediction.Ns
+			return err
+		})
 	}
-	return all, nil
+	return all, group.Wait()
 }

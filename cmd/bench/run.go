@@ -69,7 +69,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --caches caches.yaml -o new.txt
   bench run --caches measured -o new.txt
   bench run --ab ./bench-old --ab-out old.txt -o new.txt
-  bench run --count 20 -o new.txt && go tool benchstat old.txt new.txt`,
+  bench run --count 40 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j, err := f.prepare(cmd)
@@ -102,8 +102,8 @@ const abUsage = "an older bench `program`: its samples and this one's are taken 
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
-	flags.IntVar(&f.count, "count", 10, "samples of each benchmark")
-	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, which is made of as many passes as that takes")
+	flags.IntVar(&f.count, "count", 20, "samples of each benchmark")
+	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, about, which is made of as many passes as that takes; its time is the median of readings of the clock 0.1 ms apart")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k, thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
 }
