@@ -207,9 +207,9 @@ const lineBytes = 64
 func latency(quick bool, capacities []int) Comparison {
 	sizes := []int{16 << 10, 128 << 10, 1 << 20, 8 << 20}
 	if !quick {
-		sizes = nil
-		for size := 4 << 10; size <= 64<<20; size *= 2 {
-			sizes = append(sizes, size)
+		sizes = []int{4 << 10}
+		for size := 8 << 10; size <= 64<<20; size *= 2 {
+			sizes = append(sizes, size/4*3, size)
 		}
 	}
 	var c Comparison
