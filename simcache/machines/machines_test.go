@@ -145,7 +145,7 @@ func TestParseErrors(t *testing.T) {
 		{level + "tlb:\n  - {entries: 10, ways: 4, page: 4KiB}\n", "f:4:6: DTLB: 10 entries do not make sets of 4 ways"},
 		{level + "i1: {size: 1000, ways: 2, line: 64}\n", "f:3:6: I1 1000,2,64: set count 7"},
 		{level + "i1: {size: 1024, ways: 2, line: 64}\n", "f:3:6: I1 wants a second level"},
-		{level + "---\n" + level, "f:4:7: a second document"},
+		{level + "---\n" + level, "f:4:1: a second document"},
 		{level + "measured: 7\n", "f:3:11: no section (want the keys and values of a measurement)"},
 		{"sources:\n  !here 1\n", `f:2:3: "!here": anchors, aliases, tags and merges are not read`},
 		{"levels: {\n", "f:1:"},

@@ -23,8 +23,8 @@ import (
 
 // What a file may ask for.
 const (
-	maxFile  = 256 << 10 // bytes
-	maxDepth = 64        // lists and mappings in each other
+	maxFile  = 64 << 10 // bytes; the YAML library takes time by the square of them
+	maxDepth = 64       // lists and mappings in each other
 )
 
 // A File is a document that was read; it knows where its parts stand.
@@ -50,10 +50,6 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 		return nil, f.placed(err, nil)
 	}
 	f.tree = tree
-	docs := slices.DeleteFunc(slices.Clone(tree.Docs), func(d *ast.DocumentNode) bool { return d.Body == nil })
-	if len(docs) > 1 {
-		return nil, f.at(docs[1].GetToken(), errors.New("a second document (want one a file)"))
-	}
 	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(value)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, f.placed(err, reflect.TypeFor[T]())
@@ -108,9 +104,26 @@ func (f *File) token(path string) *token.Token {
 // plain refuses what costs more than its length to parse or to decode.
 func (f *File) plain(tokens token.Tokens) error {
 	depth, line, entries := 0, 0, 0
+	directive := 0 // its line
+	content, ended := false, false
 	for _, t := range tokens {
 		if t.Position.Line != line {
 			line, entries = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.DocumentHeaderType:
+			ended = content
+			continue
+		case token.DirectiveType:
+			directive = line
+		case token.DocumentEndType, token.CommentType:
+			continue
+		}
+		if line != directive {
+			content = true
+		}
+		if ended {
+			return f.at(t, errors.New("a second document (want one a file)"))
 		}
 		switch t.Type {
 		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType:

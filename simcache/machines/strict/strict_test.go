@@ -57,15 +57,16 @@ func TestErrors(t *testing.T) {
 		{"even: abc\n", "f:1:7: an odd word"},
 		{"even: [ab]\n", "f:1:7: no value (want an even word)"},
 		{"name: a\nname: b\n", `f:2:1: mapping key "name" already defined`},
-		{"name: a\n---\nname: b\n", "f:3:5: a second document"},
+		{"name: a\n---\nname: b\n", "f:3:1: a second document"},
 		{"words: [a\n", "f:1:"},
 		{"name: &a x\n", `f:1:7: "&": anchors, aliases, tags and merges are not read`},
 		{"name: *a\n", `f:1:7: "*": anchors`},
 		{"name: !!str x\n", `f:1:7: "!!str": anchors`},
 		{"inner:\n  <<: {size: 1}\n", `f:2:3: "<<": anchors`},
-		{"words: " + strings.Repeat("[", 100000), "f:1:72: more than 64 lists and mappings in each other"},
-		{strings.Repeat("- ", 100000), "f:1:129: more than 64 lists and mappings in each other"},
-		{strings.Repeat("#", maxFile+1), "f: longer than the 262144 B"},
+		{strings.Repeat("a\n---\n", 9000), "f:3:1: a second document"},
+		{"words: " + strings.Repeat("[", 60000), "f:1:72: more than 64 lists and mappings in each other"},
+		{strings.Repeat("- ", 30000), "f:1:129: more than 64 lists and mappings in each other"},
+		{strings.Repeat("#", maxFile+1), "f: longer than the 65536 B"},
 	} {
 		var d document
 		_, err := Decode("f", []byte(test.text), &d)
@@ -102,7 +103,7 @@ func TestPlaces(t *testing.T) {
 
 // TestEmpty: documents without content make an empty struct.
 func TestEmpty(t *testing.T) {
-	for _, text := range []string{"", "\n", "# nothing\n", "---\n"} {
+	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "%YAML 1.2\n---\n", "---\n---\n...\n"} {
 		d := document{Name: "old"}
 		if _, err := Decode("f", []byte(text), &d); err != nil || d.Name != "" {
 			t.Errorf("%q: %+v, %v", text, d, err)
