@@ -25,7 +25,7 @@ class Bench:
         self.kernel = kernel or self.best()
 
     def best(self):
-        listed = subprocess.run([self.path, "list", "--filter", ".name:Traverse"], check=True, capture_output=True, text=True)
+        listed = subprocess.run([self.path, "list", "--filter", ".name:Stream"], check=True, capture_output=True, text=True)
         kernels = {line.rsplit("/kernel=", 1)[1] for line in listed.stdout.split()}
         return max(kernels, key=["scalar", "avx2", "avx512"].index)
 
