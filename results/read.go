@@ -137,14 +137,22 @@ func (s *Set) Files() []Part {
 	return parts
 }
 
-// Finite refuses values that are NaN or infinite, which compare with nothing.
-func (s *Set) Finite() error {
+// CheckValues refuses values that are NaN or infinite, which compare with
+// nothing, and those below 0 of our units, of which none can be.
+func (s *Set) CheckValues() error {
 	for _, r := range s.Results {
 		for _, v := range r.Values {
-			if math.IsNaN(v.Value) || math.IsInf(v.Value, 0) {
-				file, line := r.Pos()
-				return fmt.Errorf("%s:%d: %v %s is no finite number", file, line, v.Value, cmp.Or(v.OrigUnit, v.Unit))
+			unit, wrong := cmp.Or(v.OrigUnit, v.Unit), ""
+			switch {
+			case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
+				wrong = "is no finite number"
+			case v.Value < 0 && slices.ContainsFunc(Units, func(u Unit) bool { return u.Name == unit }):
+				wrong = "is less than nothing (want 0 or more)"
+			default:
+				continue
 			}
+			file, line := r.Pos()
+			return fmt.Errorf("%s:%d: %v %s %s", file, line, v.Value, unit, wrong)
 		}
 	}
 	return nil
@@ -175,6 +183,23 @@ func comments(text []byte) []Pair {
 		}
 	}
 	return pairs
+}
+
+// Comment is the value of a comment "# key: value" that all files have in common,
+// the first of each; "" if one has none or another.
+func (s *Set) Comment(key string) string {
+	common, files := "", 0
+	for _, pairs := range s.Comments {
+		value := ""
+		if i := slices.IndexFunc(pairs, func(p Pair) bool { return p.Key == key }); i >= 0 {
+			value = pairs[i].Value
+		}
+		if files++; files > 1 && value != common {
+			return ""
+		}
+		common = value
+	}
+	return common
 }
 
 // Config returns the configuration that all results share, but for FamilyKey.

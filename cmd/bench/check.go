@@ -59,7 +59,7 @@ or nothing that compares.`,
   bench check --baseline baseline.txt new.txt --update
   bench check --ab ./bench-old --quick --count 10
   bench check --ab ./bench-old --suite my.yaml --count 30`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneNew,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()

@@ -25,18 +25,18 @@ worse); bencher for Bencher's adapter json.`,
 		Example: `  bench export out/run.txt > run.csv
   bench export out/run.txt --format github-action-benchmark -o benchmark.json
   bench export out/run.txt --format bencher -o bencher.json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			var text bytes.Buffer
 			set, err := results.Read(paths...)
 			if err != nil {
 				return err
 			}
-			if _, err := set.Config(); err != nil {
-				return err
-			}
 			records, err := export.Records(set)
 			if err != nil {
+				return err
+			}
+			if err := export.Of(set, records); err != nil {
 				return err
 			}
 			if err := export.Formats[format.value](&text, records); err != nil {

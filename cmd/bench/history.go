@@ -51,7 +51,7 @@ entries. Commit and time are those that the file names ("# commit:", "# date:")
 unless flags say otherwise. What is there already is not added again.`,
 		Example: `  bench history add out/run.txt
   bench history add --commit "$(git rev-parse HEAD)" --date "$(git log -1 --format=%cI)" run.txt`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			store := history.Open(*dir)
 			for _, file := range files {
@@ -108,7 +108,7 @@ func newHistoryList(dir *string) *cobra.Command {
 		Use:     "list",
 		Short:   "Print the entries, by time",
 		Example: "  bench history list\n  bench history list --format json",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, list, err := entries(cmd, "dir", *dir)
 			if err != nil {
@@ -140,7 +140,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 		Long: `show prints the medians of one benchmark, by time: a table for each unit and
 machine, or, for simulated units, for each geometry.`,
 		Example: "  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32/kernel=scalar",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, list, err := entries(cmd, "dir", *dir)
 			if err != nil {
@@ -215,7 +215,7 @@ A change needs three results on either side to be seen in times.`,
 		Example: `  bench history trend
   bench history trend --worse --threshold 5%
   bench history trend --format json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(f.alpha > 0 && f.alpha < 1) {
 				return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
@@ -279,7 +279,7 @@ configuration, so that benchstat -col commit sets them side by side.`,
 		Example: `  bench history export --commit 1106646 > old.txt
   bench history export -o all.txt && go tool benchstat -col commit all.txt
   bench history export --format csv > history.csv`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, list, err := entries(cmd, "dir", *dir)
 			if err != nil {

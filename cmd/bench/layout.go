@@ -27,7 +27,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  bench layout --shape 3x4 --view 'transpose(0,1)'
   bench layout --shape 3x4 --view 'slice(0,1,3).slice(1,1,3)'
   bench layout --shape 1x3 --view 'expand(4,3)' --dtype int64`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !pattern.shape.set {
 				return errNoShape

@@ -34,7 +34,7 @@ terms combine by spaces (and), OR, - (not) and parentheses.`,
   bench list --filter '.name:Traverse /shape:4000x4000'
   bench list --filter '/layout:/^n/ OR /step:16'
   bench list --suite my.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			suite, studies, err := suiteOf.read()
 			if err != nil {

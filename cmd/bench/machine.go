@@ -46,7 +46,7 @@ prints the description of one, with its sources, to copy and change for sim
   bench machine --measure --measure-time 60s --max-size 256MiB -o server.yaml
   bench machine --presets
   bench machine --preset amd-zen3 > my.yaml`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case presets && asJSON:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -45,5 +46,19 @@ func TestFinish(t *testing.T) {
 	}
 	if !strings.HasSuffix(stderr.String(), "note: counters: none of the CPU's: a test\n") || strings.Count(stderr.String(), "\n") != 3 {
 		t.Errorf("stderr is %q", stderr.String())
+	}
+}
+
+func TestRevision(t *testing.T) {
+	at := func(modified string) []debug.BuildSetting {
+		return []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: modified}}
+	}
+	for _, test := range []struct {
+		settings []debug.BuildSetting
+		want     string
+	}{{at("false"), "abc"}, {at("true"), "abc+dirty"}, {nil, ""}, {at("true")[2:], ""}} {
+		if got := revision(test.settings); got != test.want {
+			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
+		}
 	}
 }

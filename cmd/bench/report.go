@@ -31,7 +31,7 @@ as the last has it, and compared with the first: name the old one first.`,
 		Example: `  bench report out/run.txt
   bench report old.txt new.txt -o out/both --theme dark
   bench report out/run.txt --history history`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			set, err := results.Read(paths...)
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"runtime/debug"
 	"strconv"
@@ -70,7 +69,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
   bench run --caches measured -o new.txt
   bench run --ab ./bench-old --ab-out old.txt -o new.txt
   bench run --count 40 -o new.txt && go tool benchstat old.txt new.txt`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j, err := f.prepare(cmd)
 			if err != nil {
@@ -325,9 +324,10 @@ func describe(j job) (config, comments []results.Pair) {
 		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(j.pageLevels())})
 		comments = append(comments, results.Pair{Key: "sim-tlb-source", Value: string(j.tlb[0].Source)})
 	}
-	// Of the repository that bench is run in, where it is run in one.
-	if commit, err := exec.Command("git", "rev-parse", "HEAD").Output(); err == nil {
-		comments = append(comments, results.Pair{Key: "commit", Value: string(commit)})
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if commit := revision(info.Settings); commit != "" {
+			comments = append(comments, results.Pair{Key: "commit", Value: commit})
+		}
 	}
 	if load := results.Load(); load != "" {
 		comments = append(comments, results.Pair{Key: "load", Value: load})
@@ -342,4 +342,23 @@ func version() string {
 		return "unknown"
 	}
 	return info.Main.Version
+}
+
+// revision is the commit that the program was built from, with "+dirty" if
+// files were changed; "" if its build does not know. Results are of the program
+// that made them, in whatever folder it is run.
+func revision(settings []debug.BuildSetting) string {
+	commit, dirty := "", ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	if commit == "" {
+		return ""
+	}
+	return commit + dirty
 }

@@ -59,7 +59,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 
   # what is touched, loop by loop
   bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.hierarchy.preset == "list" {
 				return writePresets(cmd.OutOrStdout())

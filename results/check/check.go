@@ -52,6 +52,7 @@ const (
 	Regression  Verdict = "regression"
 	Improvement Verdict = "improvement"
 	Same        Verdict = "same"
+	Tolerated   Verdict = "tolerated" // an exact unit that became worse, but within Options.ExactTolerance
 )
 
 // A Comparison is of one benchmark in one unit.
@@ -160,7 +161,7 @@ func (r *Report) judged() bool {
 }
 
 func configs(old, new *results.Set) (oldConfig, newConfig map[string]string, err error) {
-	if err := errors.Join(old.Finite(), new.Finite()); err != nil {
+	if err := errors.Join(old.CheckValues(), new.CheckValues()); err != nil {
 		return nil, nil, err
 	}
 	if oldConfig, err = old.Config(); err != nil {
@@ -347,6 +348,8 @@ func (r *Report) judge() {
 // verdict judges the change by its size alone.
 func (c *Comparison) verdict(threshold float64) {
 	switch {
+	case math.Abs(c.Change) <= threshold && c.Exact && c.Change*c.better < 0:
+		c.Verdict = Tolerated
 	case math.Abs(c.Change) <= threshold:
 	case c.Change*c.better > 0:
 		c.Verdict = Improvement

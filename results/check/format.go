@@ -119,7 +119,7 @@ func (r *Report) advice() []string {
 func WriteText(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline), results.Printable(r.New))
-	for _, v := range []Verdict{Regression, Improvement} {
+	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
 		for _, c := range r.Of(v) {
 			fmt.Fprintf(&b, "%-11s %s %s\n", v, results.Printable(c.Name), c.values())
 		}
@@ -176,7 +176,7 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 		title = plural(n, "regression")
 	}
 	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", title, r.Summary(), code(r.New), code(r.Baseline))
-	for _, v := range []Verdict{Regression, Improvement} {
+	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
 		r.markdownTable(&b, v)
 	}
 	for _, line := range r.advice() {

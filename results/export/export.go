@@ -38,7 +38,7 @@ type Record struct {
 // Records sums up a set, in the order of its names and of [results.Units],
 // other units after them.
 func Records(set *results.Set) ([]Record, error) {
-	if err := set.Finite(); err != nil {
+	if err := set.CheckValues(); err != nil {
 		return nil, err
 	}
 	rows, err := set.Rows()
@@ -58,6 +58,24 @@ func Records(set *results.Set) ([]Record, error) {
 		}
 	}
 	return records, nil
+}
+
+// Of sets where records are from: the commit, the date and the machine's
+// fingerprint that the files name, where all of them name the same.
+func Of(set *results.Set, records []Record) error {
+	config, err := set.Config()
+	if err != nil {
+		return err
+	}
+	fingerprint := ""
+	if f := results.FingerprintOf(config); f.Known() {
+		fingerprint = f.Hash()
+	}
+	commit, date := set.Comment("commit"), set.Comment("date")
+	for i := range records {
+		records[i].Commit, records[i].Date, records[i].Fingerprint = commit, date, fingerprint
+	}
+	return nil
 }
 
 // rank is the place of a unit, tidied, among ours.

@@ -35,6 +35,8 @@ func OfCommit(entries []Entry, commit string) ([]Entry, error) {
 	switch {
 	case len(found) == 0:
 		return nil, errors.New("no entry is of that commit")
+	case commit != "" && slices.Contains(commitsOf(found), commit):
+		return slices.DeleteFunc(found, func(e Entry) bool { return e.Commit != commit }), nil
 	case commit != "" && len(commitsOf(found)) > 1:
 		return nil, fmt.Errorf("it may be any of %s", strings.Join(commitsOf(found), ", "))
 	}

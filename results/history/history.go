@@ -69,7 +69,7 @@ const (
 )
 
 // commits are what may stand for a commit: it becomes part of a file's name.
-var commits = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$`)
+var commits = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
 
 // Add puts results into the store, for good before it returns. Where commit is
 // "" or at is zero, the comments "# commit: " and "# date: " of the results
@@ -138,7 +138,7 @@ func origin(set *results.Set, commit string, at time.Time) (string, time.Time, e
 	case commit == "":
 		return "", at, errors.New("the results name no commit")
 	case !commits.MatchString(commit):
-		return "", at, fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64", commit)
+		return "", at, fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)
 	case at.IsZero():
 		return "", at, errors.New("the results name no date")
 	case at.Year() < 1970 || at.Year() > 9999:

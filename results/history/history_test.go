@@ -231,7 +231,10 @@ func TestWriteText(t *testing.T) {
 	if err := s.WriteText(&b, one); err != nil || strings.Contains(b.String(), "\ncommit: ") || !strings.HasPrefix(b.String(), "cpu: A\n# date") {
 		t.Errorf("%v: %s", err, b.String())
 	}
-	if _, err := OfCommit(entries, "a"); err == nil || err.Error() != "it may be any of a, ab" {
+	if whole, err := OfCommit(entries, "a"); err != nil || len(whole) != 1 || whole[0].Commit != "a" {
+		t.Error(whole, err)
+	}
+	if _, err := OfCommit([]Entry{{Commit: "abc"}, {Commit: "abd"}}, "ab"); err == nil || err.Error() != "it may be any of abc, abd" {
 		t.Error(err)
 	}
 	if _, err := OfCommit(entries, "b"); err == nil {

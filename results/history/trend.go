@@ -76,8 +76,9 @@ type Change struct {
 
 // Changes finds the changes of a series that are larger than threshold, as a
 // share: every one of an exact unit, and of times those that [Divide] finds at
-// alpha.
+// alpha. Several entries of a commit count as one.
 func (s Series) Changes(alpha, threshold float64) []Change {
+	s.Points = s.byCommit()
 	values := make([]float64, len(s.Points))
 	for i, p := range s.Points {
 		values[i] = p.Value
@@ -108,6 +109,31 @@ func (s Series) Changes(alpha, threshold float64) []Change {
 		}
 	}
 	return found
+}
+
+// byCommit makes one point of those of one commit that follow each other: of
+// times their median, of an exact unit the worst. A change lies between commits.
+func (s Series) byCommit() []Point {
+	var points []Point
+	for from := 0; from < len(s.Points); {
+		to, values := from, []float64{}
+		for to < len(s.Points) && s.Points[to].Commit == s.Points[from].Commit {
+			values = append(values, s.Points[to].Value)
+			to++
+		}
+		p := s.Points[from]
+		switch {
+		case !s.Exact:
+			p.Value = median(values)
+		case s.Better == "higher":
+			p.Value = slices.Min(values)
+		default:
+			p.Value = slices.Max(values)
+		}
+		points = append(points, p)
+		from = to
+	}
+	return points
 }
 
 // exactSplits are where a value is not the one before.

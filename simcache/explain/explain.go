@@ -113,10 +113,32 @@ func (r Run) fits(i int) string {
 		return "" // not all that is touched is known
 	}
 	all := first.Compulsory * uint64(r.Config.Levels[0].Line)
-	if all <= uint64(c.Size) {
-		return say("All that is touched, %s, fits in its %s.", size(all), size(c.Size))
+	text, least := size(all), ""
+	if r.straddles() { // a first touch of two lines is one miss
+		text, least = "at least "+text, "at least "
 	}
-	return say("All that is touched, %s, is %.1f times its size.", size(all), float64(all)/float64(c.Size))
+	switch {
+	case all > uint64(c.Size):
+		return say("All that is touched, %s, is %s%.1f times its size.", text, least, float64(all)/float64(c.Size))
+	case least != "" && 2*all > uint64(c.Size):
+		return say("All that is touched is %s, which may fit in its %s.", text, size(c.Size))
+	}
+	return say("All that is touched, %s, fits in its %s.", text, size(c.Size))
+}
+
+// straddles tells whether a reference may lie in two lines: those of a nest do
+// not where they are whole parts of a line and their addresses multiples of their
+// width. Of a trace it is not known.
+func (r Run) straddles() bool {
+	line := r.Config.Levels[0].Line
+	for _, n := range r.Nests {
+		for _, op := range n.Operands {
+			if line%op.Width != 0 || op.Base%uint64(op.Width) != 0 || slices.ContainsFunc(op.Strides, func(s int) bool { return s%op.Width != 0 }) {
+				return true
+			}
+		}
+	}
+	return len(r.Nests) == 0
 }
 
 // causes splits the misses into the three classes.

@@ -70,6 +70,18 @@ func has(t *testing.T, r Run, wants ...string) {
 	}
 }
 
+// TestStraddles: a reference to two lines is one miss, so that of what such ones
+// touch only the least is known, and at most twice that.
+func TestStraddles(t *testing.T) {
+	crossing := simcache.Operand{Tensor: "x", Base: origin + 62, Width: 4, Strides: []int{128}}
+	has(t, run(t, nest([]int{256}, crossing), 1), "All that is touched, at least 16 KiB, fits in its 32 KiB.")
+	has(t, run(t, nest([]int{320}, crossing), 1), "All that is touched is at least 20 KiB, which may fit in its 32 KiB.")
+	crossing.Strides[0] = 64
+	has(t, run(t, nest([]int{1024}, crossing), 1), "All that is touched, at least 64 KiB, is at least 2.0 times its size.")
+	aligned := simcache.Operand{Tensor: "x", Base: origin, Width: 4, Strides: []int{128}}
+	has(t, run(t, nest([]int{256}, aligned), 1), "All that is touched, 16 KiB, fits in its 32 KiB.")
+}
+
 // TestWhole is one explanation from beginning to end.
 func TestWhole(t *testing.T) {
 	got := run(t, nest([]int{512, 512}, read("x", 4, 2048)), 1).Text()
