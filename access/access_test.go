@@ -358,18 +358,22 @@ func TestSuite(t *testing.T) {
 	procs := regexp.MustCompile(`-\d+$`)
 	names := map[string]bool{}
 	for _, c := range Suite(false) {
+		var patterns []Pattern
 		for _, b := range c {
+			patterns = append(patterns, pattern(t, b.Spec))
+		}
+		for i, b := range c {
+			p := patterns[i]
 			if names[b.Name] || !form.MatchString(b.Name) || procs.MatchString(b.Name) {
 				t.Errorf("the name %q is taken or malformed", b.Name)
 			}
 			names[b.Name] = true
-			p := pattern(t, b.Spec)
 			if !strings.HasSuffix(b.Name, "/kernel="+b.Spec.Kernel) {
 				t.Errorf("%s is walked by %s", b.Name, b.Spec.Kernel)
 			}
-			for _, other := range c {
-				if err := together(p, pattern(t, other.Spec)); err != nil {
-					t.Errorf("%s cannot be measured with %s: %v", b.Name, other.Name, err)
+			for k, other := range patterns {
+				if err := together(p, other); err != nil {
+					t.Errorf("%s cannot be measured with %s: %v", b.Name, c[k].Name, err)
 				}
 			}
 			if p.Elems == 0 || p.Memory > 1<<30 {
