@@ -82,7 +82,7 @@ func compare(d *data) (*figure, error) {
 		apart  bool
 	}{{"new: slower", 2, true}, {"new: faster", 0.5, true}, {"new: intervals overlap", 1, false}} {
 		h := d.look.changeHue(k.change, k.apart)
-		f.explain(k.name, dot{h.color, h.glyph})
+		f.explain(k.name, dot(h))
 	}
 	return f, nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stridebench/stridebench/reports"
@@ -59,12 +60,21 @@ func page(t *testing.T, r reports.Report) (path, text string) {
 
 func exampleReport(t *testing.T) reports.Report {
 	t.Helper()
-	r, err := reports.Make(read(t, filepath.Join("..", "docs", "example", "run.txt")), reports.Options{Command: "bench report 'my run.txt'"})
+	r, err := example()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
+
+// example is made once: drawing is slow under the race detector.
+var example = sync.OnceValues(func() (reports.Report, error) {
+	set, err := results.Read(filepath.Join("..", "docs", "example", "run.txt"))
+	if err != nil {
+		return reports.Report{}, err
+	}
+	return reports.Make(set, reports.Options{Command: "bench report 'my run.txt'"})
+})
 
 // TestPage: every chart with its sentence in both themes, the warnings, the
 // commands, the machine and all results are there; nothing is asked for.
