@@ -94,6 +94,9 @@ type operand struct {
 	size   int // bytes of the tensor
 }
 
+// View is the view of x that is walked, of the common shape for Add.
+func (p Pattern) View() layouts.Layout { return p.operands[0].view }
+
 // Pattern lowers the spec. It refuses views that do not apply, orders, tiles
 // and widths that do not fit the view, and kernels that cannot walk it in its
 // order. An error begins with the field at fault: shape, pad, with, view, order,

@@ -12,6 +12,16 @@ type Caches struct {
 	TLB    []simcache.TLB   // may be empty
 }
 
+// CachesOf takes what is simulated for a prediction from a configuration: sizes,
+// ways and lines, all LRU.
+func CachesOf(c simcache.Config) Caches {
+	caches := Caches{TLB: c.TLB}
+	for _, l := range c.Levels {
+		caches.Levels = append(caches.Levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
+	}
+	return caches
+}
+
 // A Walk is one nest of a pattern and how often each operand missed in a pass
 // in the steady state.
 type Walk struct {

@@ -41,6 +41,26 @@ func (t Tensor) Ns() float64 {
 	return sum
 }
 
+// Missed is how often all tensors missed level i.
+func (p Prediction) Missed(i int) float64 {
+	sum := 0.0
+	for _, t := range p.Tensors {
+		sum += t.Levels[i]
+	}
+	return sum
+}
+
+// Walked is how often all tensors missed the last level of the TLB.
+func (p Prediction) Walked() float64 {
+	sum := 0.0
+	for _, t := range p.Tensors {
+		if last := len(t.TLB) - 1; last >= 0 {
+			sum += t.TLB[last]
+		}
+	}
+	return sum
+}
+
 // Predict simulates a pass over the pattern in the steady state and prices it.
 func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	if p.Ring != nil && len(m.Caches.Levels) > 0 {
@@ -212,7 +232,9 @@ func (m Model) line(s Stride, written, past bool, i int, n simcache.Nest, op sim
 	inFlight := rules.inFlight
 	if i < len(m.Caches.simulated()) && s.crowds(n, op, m.Caches.Levels[i]) {
 		inFlight = rules.crowded
-		strided = max(strided, from.Latency/inFlight)
+	}
+	if written {
+		inFlight = min(inFlight, rules.stores)
 	}
 	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower()))
 	ns := s.Next*from.Line + s.Near*strided + s.Far*jump
@@ -254,11 +276,9 @@ func strideOf(n simcache.Nest, op simcache.Operand, line int) Stride {
 		return Stride{Near: 1, apart: apart, loop: l}
 	}
 	run := op.Width + (n.Trips[l]-1)*stride
-	step := samePage
 	for o := l - 1; o >= 0; o-- {
 		s := max(op.Strides[o], -op.Strides[o])
-		if s > run+2*line {
-			step = s
+		if s > run+line {
 			break
 		}
 		if s > 0 {
@@ -266,11 +286,7 @@ func strideOf(n simcache.Nest, op simcache.Operand, line int) Stride {
 		}
 	}
 	starts := min(1, float64(line)/float64(run))
-	s := Stride{Next: 1 - starts, Far: starts, apart: apart * max(float64(run), float64(line)) / float64(stride), loop: -1}
-	if step < samePage {
-		s.Near, s.Far = s.Far, 0
-	}
-	return s
+	return Stride{Next: 1 - starts, Far: starts, apart: apart * max(float64(run), float64(line)) / float64(stride), loop: -1}
 }
 
 // slower is by how much fewer jumps are in flight because instructions between

@@ -32,31 +32,41 @@ func savedTimes() (times cost.Times, caches simcache.Config, found bool, err err
 	return cost.Measured(m), m.Simulated, true, nil
 }
 
-// costModel is what predictions are made by: with --caches the file's levels,
+// costModel is what predictions are made by: of a file of --caches its levels,
 // and its times if it was measured; else what was measured and saved; else this
-// CPU's caches and generic times. Flags that name caches count before what was
-// measured.
-func (f *runFlags) costModel(j job) (cost.Model, error) {
-	if f.caches != "" {
-		times, _, err := measuredTimes(f.caches)
+// CPU's caches and generic times. Flags that name caches, and the TLB, count
+// before what was measured.
+func costModel(file string, geometry *geometryFlags, tlb []simcache.PageCache) (cost.Model, error) {
+	if file != "" {
+		if geometry.set() {
+			return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
+		}
+		m, err := readMachine(file)
+		if err != nil {
+			return cost.Model{}, fmt.Errorf("--caches: %w", err)
+		}
+		times, _, err := measuredTimes(file)
 		if errors.Is(err, probe.ErrNotMeasured) {
 			times, err = cost.Generic(), nil
 		}
 		if err != nil {
 			return cost.Model{}, fmt.Errorf("--caches: %w", err)
 		}
-		m, err := readMachine(f.caches)
-		return cost.Model{Times: times, Caches: cost.Caches{Levels: m.Config.Levels, TLB: m.Config.TLB}}, err
+		return cost.Model{Times: times, Caches: cost.CachesOf(m.Config)}, nil
 	}
-	times, caches, found, err := savedTimes()
+	times, config, found, err := savedTimes()
 	if err != nil {
 		return cost.Model{}, err
 	}
-	model := cost.Model{Times: times, Caches: cost.Caches{Levels: levelsOf(j.settings, j.caches), TLB: j.pageLevels()}}
-	if found && !f.geometry.set() {
-		model.Caches.Levels = caches.Levels
+	if !found || geometry.set() {
+		detected := simcache.Detect()
+		config.Levels = levelsOf(geometry.settings(detected), detected)
 	}
-	return model, nil
+	config.TLB = nil
+	for _, t := range tlb {
+		config.TLB = append(config.TLB, t.TLB)
+	}
+	return cost.Model{Times: times, Caches: cost.CachesOf(config)}, nil
 }
 
 // set tells whether a flag names a cache.

@@ -83,13 +83,18 @@ type patternFlags struct {
 
 func (p *patternFlags) add(flags *pflag.FlagSet) {
 	p.addTensor(flags)
-	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
+	p.addOp(flags)
 	p.tile = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
+	flags.Var(&p.tile, "tile", "sizes of tiles in which the view is walked, one for each of its dims, such as 32x32")
+}
+
+// addOp adds the flags that say what is done.
+func (p *patternFlags) addOp(flags *pflag.FlagSet) {
+	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
 	flags.Var(&p.op, "op", "sum (reads), fill (writes), copy (to a fresh contiguous tensor of the view's shape), add (--with, broadcast, to a fresh tensor), or chase (with run: reads in a random order, each element of int64 saying where the next is)")
 	flags.IntVar(&p.pad, "pad", 0, "elements between the tensor's rows, which run along its last dim")
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
-	flags.Var(&p.tile, "tile", "sizes of tiles in which the view is walked, one for each of its dims, such as 32x32")
 }
 
 // addTensor adds the flags that say what tensor and which view.

@@ -85,6 +85,6 @@ Exit codes: 0 fine, 1 a check said no, 2 bad usage or input, 130 interrupted.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRun(), newList(), newSim(), newLayout(), newReport(), newCheck(), newHistory(), newExport(), newMachine())
+	root.AddCommand(newRun(), newList(), newSim(), newAdvise(), newLayout(), newReport(), newCheck(), newHistory(), newExport(), newMachine())
 	return root
 }

@@ -203,7 +203,7 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 	if err := warnOther(cmd, "--caches", f.caches); err != nil {
 		return job{}, err
 	}
-	if j.model, err = f.costModel(j); err != nil {
+	if j.model, err = costModel(f.caches, &f.geometry, j.tlb); err != nil {
 		return job{}, err
 	}
 	for i, c := range suite {
