@@ -100,8 +100,10 @@ func Measured(m probe.Machine) Times {
 		if s.Read > 0 {
 			l.Line = line / s.Read * 1e9
 		}
+		// A copy that stores past the caches tells nothing of stores that do not.
+		l.Stored *= l.Line / generic.Line
 		if s.Copy > 0 {
-			l.Stored = max(0, 2*line/s.Copy*1e9-2*l.Line)
+			l.Stored = max(l.Stored, 2*line/s.Copy*1e9-2*l.Line)
 		}
 		return l
 	}
@@ -109,12 +111,27 @@ func Measured(m probe.Machine) Times {
 		t.Levels = append(t.Levels, level(l.Name, float64(l.Capacity), l.Speed, known[min(i, 1)]))
 	}
 	t.Levels = append(t.Levels, level("memory", math.Inf(1), m.Memory, known[2]))
-	for i, w := range m.TLB {
+	for i, r := range m.TLB {
 		if i < len(t.Walks) {
-			t.Walks[i] = w.Miss
+			t.Walks[i] = walk(m, r)
 		}
 	}
 	return t
+}
+
+// walk is a miss of a level of the TLB at twice its reach: further on, the page
+// tables of a random chase miss the caches too, which those of a stride do not.
+func walk(m probe.Machine, r probe.Reach) float64 {
+	base := 0.0
+	for _, p := range m.PageLadder {
+		switch {
+		case p.Size <= r.Entries/2 || base == 0:
+			base = p.Ns
+		case p.Size >= 2*r.Entries:
+			return min(r.Miss, max(p.Ns-base, 0))
+		}
+	}
+	return r.Miss
 }
 
 // serving is what serves the misses of level i of so many that are simulated:
@@ -148,7 +165,7 @@ var rules = struct {
 }{
 	sumRun: .2, sumStep: .35, fillRun: .25, fillStep: .3, copyRun: .23, copyStep: .59, add: .7,
 	row: 1.8, block: 5.8, vector: .11, tile: .25,
-	exposed: .25, inFlight: 15, crowded: 4.5, walks: 6.5, stores: 15, window: 29, pairs: 4, past: .2,
+	exposed: .25, inFlight: 15, crowded: 4.5, walks: 6.5, stores: 15, window: 29, pairs: 2, past: .2,
 }
 
 // String states what is priced, for the head of a results file.

@@ -238,6 +238,13 @@ func TestMeasured(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	want := []Level{{"L2", 1 << 20, 4, 1, 0}, {"L3", 8 << 20, 20, 1, .1}, {"memory", math.Inf(1), 90, 4, 2}}
+	// At twice the reach of the second level, 3584 pages, a load took 40 ns; within
+	// it 4.
+	m.TLB = append(m.TLB, probe.Reach{Entries: 1792, Miss: 113})
+	m.PageLadder = []probe.Point{{Size: 32, Ns: 1}, {Size: 512, Ns: 4}, {Size: 2048, Ns: 30}, {Size: 3584, Ns: 40}, {Size: 8192, Ns: 150}}
+	if w := Measured(m).Walks; w[0] != 3 || w[1] != 36 {
+		t.Errorf("misses of the TLB cost %v ns, want 3 and 36", w)
+	}
 	for i, l := range got.Levels {
 		if w := want[i]; l.Name != w.Name || l.Capacity != w.Capacity || math.Abs(l.Latency-w.Latency)+math.Abs(l.Line-w.Line)+math.Abs(l.Stored-w.Stored) > 1e-9 {
 			t.Errorf("level %d: %+v, want %+v", i, l, w)

@@ -54,7 +54,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  bench advise --shape 32x64x56x56 --dtype float32 --view 'permute(0,2,3,1)' --op copy
   bench advise --shape 4096x4096 --view 't()' --op sum --passes 10
   bench advise --shape 4096x4096 --view 't()' --op copy --time
-  bench advise --shape 512x512 --view 't()' --op sum --preset intel-skylake-sp
+  bench advise --shape 512x512 --view 't()' --op sum --preset intel-skylake-server
   bench advise --shape 4096x4096 --view 't()' --op copy --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -213,12 +213,23 @@ func writeAdvice(w io.Writer, a *advise.Advice, rows []advise.Candidate, measure
 	if err := t.print(w); err != nil {
 		return err
 	}
-	for _, paragraph := range a.Text() {
+	text := a.Text()
+	if measured != nil {
+		text = append(text, timed(rows, measured, naive))
+	}
+	for _, paragraph := range text {
 		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(paragraph, 80)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// timed says what came of timing.
+func timed(rows []advise.Candidate, measured []float64, naive int) string {
+	best := slices.Index(measured, slices.Min(measured))
+	return fmt.Sprintf("Timed here, samples by turns: %s is the fastest, %s a pass, %.1f times as fast as the naive walk. By prediction it is number %d of the %d that were timed.",
+		rows[best].Name(), advise.Duration(measured[best]), measured[naive]/measured[best], best+1, len(rows))
 }
 
 type jsonCandidate struct {
