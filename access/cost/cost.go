@@ -158,14 +158,14 @@ var rules = struct {
 	row, block                                                 float64 // a start of the innermost loop, and of the next
 	vector, tile                                               float64 // an access of a vector in rows, and in transposed tiles
 	exposed                                                    float64 // share of the smaller of loop and memory
-	inFlight, crowded, walks, stores                           float64 // loads in flight; in crowded sets; walks of the page table
+	inFlight, crowded, walks                                   float64 // loads in flight; in crowded sets; walks of the page table
 	window                                                     float64 // iterations that the CPU looks ahead
 	pairs                                                      float64 // lines that memory moves for one of a stride
 	past                                                       float64 // of a stream's line, for one stored past the caches
 }{
 	sumRun: .2, sumStep: .35, fillRun: .25, fillStep: .3, copyRun: .23, copyStep: .59, add: .7,
 	row: 1.8, block: 5.8, vector: .11, tile: .25,
-	exposed: .25, inFlight: 15, crowded: 4.5, walks: 6.5, stores: 15, window: 29, pairs: 2, past: .2,
+	exposed: .25, inFlight: 15, crowded: 4.5, walks: 6.5, window: 29, pairs: 2, past: .2,
 }
 
 // String states what is priced, for the head of a results file.

@@ -233,9 +233,6 @@ func (m Model) line(s Stride, written, past bool, i int, n simcache.Nest, op sim
 	if i < len(m.Caches.simulated()) && s.crowds(n, op, m.Caches.Levels[i]) {
 		inFlight = rules.crowded
 	}
-	if written {
-		inFlight = min(inFlight, rules.stores)
-	}
 	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower()))
 	ns := s.Next*from.Line + s.Near*strided + s.Far*jump
 	if written {
