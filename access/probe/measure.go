@@ -16,7 +16,7 @@ type Options struct {
 	CPU       string               // brand name, for the file
 	Caches    []simcache.Cache     // that the machine says it has
 	TLB       []simcache.PageCache // that it says it has, for pages of PageSize
-	MaxSize   int                  // bytes of the largest working set, at least MinSize
+	MaxSize   int                  // bytes of the largest working set, from MinSize to the constant MaxSize
 	MaxMemory int                  // bytes that may be taken; 0 for no limit
 	Budget    time.Duration        // of all stages, about; each takes three turns at least
 	// Progress, where it is not nil, is told between samples how much is done,
@@ -24,8 +24,12 @@ type Options struct {
 	Progress func(done float64)
 }
 
-// MinSize is the smallest working set of a ladder, in bytes.
-const MinSize = 4 << 10
+// The smallest working set of a ladder, and the largest that there may be, in
+// bytes.
+const (
+	MinSize = 4 << 10
+	MaxSize = 1 << 30
+)
 
 // sampleTime is the least length of a sample: many short ones are steadier than
 // few long ones.
@@ -44,13 +48,13 @@ const (
 // and medians do not.
 //
 // Latencies and capacities are of a pointer chase over working sets from MinSize
-// to MaxSize, four to an octave, one load a line in a random cyclic order, on huge
+// to Options.MaxSize, four to an octave, one load a line in a random cyclic order, on huge
 // pages where there are any (plateaus says how levels are found in it). What
 // a TLB miss costs, and how many pages are translated without one, is found in the
 // same way in a second ladder, on pages of PageSize: from the time of a chase
 // with one load a page, each on another line of its page, that of a chase over
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
-// on half of each level's capacity, and on MaxSize.
+// on half of each level's capacity, and on the largest working set.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	s := &sampler{ctx: ctx, Options: o}
 	m := Machine{Date: time.Now(), CPU: o.CPU}

@@ -89,7 +89,11 @@ func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
 func (f *runFlags) childFlags(j job, p *program) []string {
 	flags := []string{"run", "--count", "1", "--sample-time", f.minTime.String()}
 	if f.caches != "" && p.tlb { // it takes the TLB of a description too
-		flags = append(flags, "--caches", f.caches)
+		file := f.caches
+		if path, _, err := readDescription(file); err == nil { // a word that the older one may not know
+			file = path
+		}
+		flags = append(flags, "--caches", file)
 	} else {
 		flags = append(flags, "--D1", j.settings.D1.String(), "--LL", j.settings.LL.String())
 	}

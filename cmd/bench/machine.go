@@ -84,6 +84,8 @@ prints the description of one, with its sources, to copy and change for sim
 	cmd.Flags().BoolVar(&presets, "presets", false, "list the machines that sim --preset knows")
 	cmd.Flags().StringVar(&preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	cmd.MarkFlagsMutuallyExclusive("measure", "presets")
+	cmd.MarkFlagsMutuallyExclusive("measure", "preset")
 	return cmd
 }
 

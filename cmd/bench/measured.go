@@ -118,7 +118,7 @@ type measureFlags struct {
 func (f *measureFlags) add(flags *pflag.FlagSet) {
 	f.maxSize = parsed[int]{parse: machines.ParseSize, kind: "size"}
 	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB, and save what was found")
-	flags.StringVarP(&f.out, "out", "o", "", "file to save it in, instead of where --caches=measured looks")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where --caches=measured looks")
 	flags.Var(&f.maxSize, "max-size", "largest working set, such as 256MiB; default: twice the last level that the machine states")
 	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "how long to measure, at least about; shorter is less steady")
 }
@@ -130,8 +130,8 @@ func (f *measureFlags) check(cmd *cobra.Command) error {
 			return fmt.Errorf("--%s goes with --measure, which is missing", name)
 		}
 	}
-	if f.maxSize.set && f.maxSize.value < probe.MinSize {
-		return fmt.Errorf("--max-size %s: want at least %s", f.maxSize.text, machines.Size(probe.MinSize))
+	if f.maxSize.set && (f.maxSize.value < probe.MinSize || f.maxSize.value > probe.MaxSize) {
+		return fmt.Errorf("--max-size %s: want at least %s and at most %s", f.maxSize.text, machines.Size(probe.MinSize), machines.Size(probe.MaxSize))
 	}
 	if f.budget <= 0 || f.budget > time.Hour {
 		return fmt.Errorf("--measure-time %v: want more than 0 and at most 1h", f.budget)
