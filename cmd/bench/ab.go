@@ -155,8 +155,19 @@ func (p *program) run(ctx context.Context, flags []string, c access.Comparison, 
 	if p.head == nil {
 		p.head = append(head, '\n', '\n')
 	}
-	p.lines = append(p.lines, lines...)
+	p.lines = append(p.lines, withoutLast(lines)...)
 	return nil
+}
+
+// withoutLast leaves out what a program says of its whole run, which is one turn.
+func withoutLast(lines []byte) []byte {
+	var kept []byte
+	for line := range bytes.Lines(lines) {
+		if !bytes.HasPrefix(line, []byte("# overhead:")) && !bytes.HasPrefix(line, []byte("# warning:")) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
 }
 
 // output runs the program. At Ctrl-C it is interrupted too.
