@@ -134,8 +134,8 @@ func (b *browser) check(what string) {
 // TestPageInBrowser shows pages in a browser, the same for all of it.
 func TestPageInBrowser(t *testing.T) {
 	b := openBrowser(t)
-	example, _ := page(t, exampleReport(t))
-	strange, _ := page(t, makeReport(t, hostile()))
+	example, _ := page(t, made(t, exampleOnce))
+	strange, _ := page(t, made(t, hostileOnce))
 	for _, part := range []struct {
 		name string
 		test func(b *browser, example, strange string)

@@ -56,7 +56,7 @@ func chart(t *testing.T, r reports.Report, name string) reports.Chart {
 // TestWrite reports a recorded run of the default suite.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "report")
-	r := exampleReport(t)
+	r := made(t, exampleOnce)
 	paths, err := r.Write(dir)
 	if err != nil {
 		t.Fatal(err)
