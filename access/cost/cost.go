@@ -110,7 +110,11 @@ func Measured(m probe.Machine) Times {
 	for i, l := range m.Levels[1:] {
 		t.Levels = append(t.Levels, level(l.Name, float64(l.Capacity), l.Speed, known[min(i, 1)]))
 	}
-	t.Levels = append(t.Levels, level("memory", math.Inf(1), m.Memory, known[2]))
+	memory := m.Memory
+	if memory.Latency == 0 { // no working set went past the caches
+		memory.Latency = known[2].Latency
+	}
+	t.Levels = append(t.Levels, level("memory", math.Inf(1), memory, known[2]))
 	for i, r := range m.TLB {
 		if i < len(t.Walks) {
 			t.Walks[i] = walk(m, r)

@@ -259,6 +259,11 @@ func TestMeasured(t *testing.T) {
 	if l := Measured(one).serving(two, 0); l.Name != "memory" {
 		t.Errorf("misses are served by %s", l.Name)
 	}
+	// Nothing is known of the memory: it is not for nothing.
+	one.Memory = probe.Speed{}
+	if l := Measured(one).serving(two, 1); l.Name != "memory" || l.Latency != Generic().Levels[2].Latency {
+		t.Errorf("unknown memory is %+v", l)
+	}
 }
 
 // TestEveryPattern: whatever can be walked has a price.
