@@ -87,6 +87,12 @@ func warnOfNoise(cmd *cobra.Command, set *results.Set) error {
 	if len(noisy) == 0 {
 		return nil
 	}
+	timed := 0
+	for _, r := range rows {
+		if r.Stats["sec/op"].N > 0 {
+			timed++
+		}
+	}
 	worst := noisy[0]
 	for _, r := range noisy {
 		if r.Stats["sec/op"].Spread > worst.Stats["sec/op"].Spread {
@@ -94,6 +100,6 @@ func warnOfNoise(cmd *cobra.Command, set *results.Set) error {
 		}
 	}
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "note: the times of %d of %d benchmarks scatter by more than %.0f%% about their median, most in %s (%.0f%%): run again with less else on the machine, or with a larger --count\n",
-		len(noisy), len(rows), noiseLimit*100, worst.Name, worst.Stats["sec/op"].Spread*100)
+		len(noisy), timed, noiseLimit*100, worst.Name, worst.Stats["sec/op"].Spread*100)
 	return err
 }
