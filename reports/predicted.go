@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -22,8 +23,9 @@ const predictedUnit = "predicted-sec/op"
 
 // A prediction is one benchmark, both times in ns.
 type prediction struct {
-	family              string
-	predicted, measured float64
+	family    string
+	predicted float64
+	measured  point // x is unused
 }
 
 // predictions are the benchmarks whose time was measured and predicted.
@@ -31,7 +33,7 @@ func predictions(rows []results.Row) (found []prediction) {
 	for _, r := range rows {
 		p, m := r.Stats[predictedUnit], r.Stats[passUnit]
 		if drawable(p) && drawable(m) {
-			found = append(found, prediction{short(r.Family(), 16), p.Center * 1e9, m.Center * 1e9})
+			found = append(found, prediction{short(r.Family(), 16), p.Center * 1e9, interval(m, 1e9)})
 		}
 	}
 	return found
@@ -68,11 +70,12 @@ func predicted(d *data) (*figure, error) {
 		return nil, nil
 	}
 	var x, y, off []float64
+	low, high := math.Inf(1), 0.0
 	for _, f := range found {
-		x, y = append(x, f.measured), append(y, f.predicted)
-		off = append(off, math.Abs(f.predicted/f.measured-1))
+		x, y = append(x, f.measured.y), append(y, f.predicted)
+		off = append(off, math.Abs(f.predicted/f.measured.y-1))
+		low, high = min(low, f.measured.low/1.5, f.predicted/1.5), max(high, f.measured.high*1.5, f.predicted*1.5)
 	}
-	low, high := min(slices.Min(x), slices.Min(y))/1.5, max(slices.Max(x), slices.Max(y))*1.5
 	p := d.look.newPanel("measured time of a pass", "predicted time of a pass")
 	logAxisOf(&p.X, low, high, duration)
 	logAxisOf(&p.Y, low, high, duration)
@@ -90,6 +93,7 @@ func predicted(d *data) (*figure, error) {
 		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are the same",
 		height:   4.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("both the same", same)
+	f.explain("across: 95% interval")
 	err = d.scatter(f, p, found)
 	f.explain(fmt.Sprintf("rank correlation %.3f", rho))
 	return f, err
@@ -101,6 +105,7 @@ const maxScattered = 2000
 // scatter draws a point for each benchmark, up to a number; each family has a hue of its own, but
 // for those beyond the last hue.
 func (d *data) scatter(f *figure, p *panel, found []prediction) error {
+	p.Add(intervals{&d.look, found[:min(len(found), maxScattered)]})
 	by := map[string]plotter.XYs{}
 	var families []string
 	for _, one := range found[:min(len(found), maxScattered)] {
@@ -111,7 +116,7 @@ func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 		if by[name] == nil {
 			families = append(families, name)
 		}
-		by[name] = append(by[name], plotter.XY{X: one.measured, Y: one.predicted})
+		by[name] = append(by[name], plotter.XY{X: one.measured.y, Y: one.predicted})
 	}
 	for i, name := range families {
 		points, err := plotter.NewScatter(by[name])
@@ -124,4 +129,20 @@ func (d *data) scatter(f *figure, p *panel, found []prediction) error {
 		f.explain(name, points)
 	}
 	return nil
+}
+
+// intervals is a plotter of those of the measured times.
+type intervals struct {
+	look  *style
+	found []prediction
+}
+
+// Plot implements plot.Plotter.
+func (i intervals) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	line := draw.LineStyle{Color: i.look.marked, Width: 0.6}
+	for _, one := range i.found {
+		y := toY(one.predicted)
+		c.StrokeLine2(line, toX(one.measured.low), y, toX(one.measured.high), y)
+	}
 }

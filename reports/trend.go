@@ -68,6 +68,9 @@ func trend(d *data) (*figure, error) {
 		changed += len(f.changes)
 	}
 	shown := found[:min(len(found), maxTrends)]
+	if changed > 0 { // what did not change says nothing beside what did
+		shown = slices.DeleteFunc(slices.Clone(shown), func(f followed) bool { return len(f.changes) == 0 })
+	}
 	f := &figure{title: "History: times by commit, with their change points", sentence: trendSentence(found, changed),
 		alt: "Lines: median time of the benchmarks that changed most, by commit, with the medians between change points"}
 	for _, s := range shown {
