@@ -288,3 +288,60 @@ func TestEveryPattern(t *testing.T) {
 		t.Error("no caches are no error")
 	}
 }
+
+// TestAgain: what is found again in the third level, after one round of an outer
+// loop or a pass, where a part of the nest was simulated.
+func TestAgain(t *testing.T) {
+	for _, c := range []struct {
+		spec access.Spec
+		want [][]float64 // by tensor and level
+	}{
+		// 4 MiB, which only the third level keeps until the next pass.
+		{access.Spec{Shape: []int{1 << 20}, DType: layouts.Float32}, [][]float64{{65536, 65536, 0}}},
+		{access.Spec{Shape: []int{16 << 20}, DType: layouts.Float32}, [][]float64{{1 << 20, 1 << 20, 1 << 20}}},
+		// 1.6 MB read 40 times, each time written to 1.6 MB of its own.
+		{access.Spec{Op: access.Copy, Shape: []int{400000}, View: "expand(40,400000)", DType: layouts.Float32},
+			[][]float64{{1e6, 1e6, 25000}, {1e6, 1e6, 1e6}}},
+		// Lines of 16 columns, of which the walk takes one after the other: 10,000
+		// rows, whose lines the second level does not keep, and the third does.
+		{access.Spec{Shape: []int{10000, 2064}, View: "narrow(1,0,1024)", Order: "col", DType: layouts.Float32},
+			[][]float64{{10.24e6, 10.24e6, 640000}}},
+	} {
+		p := predict(t, c.spec)
+		for k, want := range c.want {
+			for i, n := range p.Tensors[k].Levels {
+				if math.Abs(n-want[i]) > want[i]/50 {
+					t.Errorf("%s: %s misses %.0f, want %.0f", c.spec.Name(), p.Tensors[k].Name, p.Tensors[k].Levels, want)
+				}
+			}
+		}
+	}
+}
+
+// TestServed: a line is paid for once, to the level that has it.
+func TestServed(t *testing.T) {
+	for n, level := range map[int]int{1 << 14: 0, 1 << 20: 1, 16 << 20: 2} {
+		p := predict(t, access.Spec{Shape: []int{n}, DType: layouts.Float32})
+		for i, ns := range p.Tensors[0].Lines {
+			want := 0.0
+			if i == level {
+				want = float64(n) / 16 * Generic().Levels[i].Line
+			}
+			if math.Abs(ns-want) > want/20 {
+				t.Errorf("%d elements: %v ns for lines by level", n, p.Tensors[0].Lines)
+			}
+		}
+	}
+}
+
+// TestCrowded: lines that crowd into few sets cost more than others from the same
+// level.
+func TestCrowded(t *testing.T) {
+	each := func(pad int) float64 {
+		x := predict(t, access.Spec{Shape: []int{1024, 1024}, Pad: pad, DType: layouts.Float32, Order: "col"}).Tensors[0]
+		return x.Lines[1] / (x.Levels[1] - x.Levels[2])
+	}
+	if crowded, even := each(0), each(16); crowded < 3*even {
+		t.Errorf("%v ns a line in crowded sets, %v in others", crowded, even)
+	}
+}

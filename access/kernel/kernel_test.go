@@ -479,6 +479,30 @@ func TestManyBlocks(t *testing.T) {
 	}
 }
 
+// TestPastCaches: large copies whose lines are whole are written past the caches,
+// where the CPU gains by it, and no others.
+func TestPastCaches(t *testing.T) {
+	defer func(n int) { streamFrom = n }(streamFrom)
+	streamFrom = 1 << 16
+	run := func(n, pitch int) []Loop { return []Loop{{1, 0, 0}, {64, pitch, pitch}, {n, 4, 4}} }
+	for _, s := range Sets() {
+		for _, c := range []struct {
+			loops []Loop
+			want  bool
+		}{
+			{run(1<<14, 1<<16), true}, {run(1<<10, 1<<16), false}, {run(1<<14, 1<<16+4), false},
+			{[]Loop{{256, 1024, 4}, {256, 4, 1024}}, true}, {[]Loop{{64, 256, 4}, {64, 4, 256}}, false}, {[]Loop{{256, 1028, 4}, {256, 4, 1024}}, false},
+		} {
+			if got := NewPlan(s, 4, c.loops).PastCaches(); got != (c.want && s != portable) {
+				t.Errorf("%s: %v: %t", s.Name(), c.loops, got)
+			}
+		}
+		if NewPlan(s, 4, []Loop{{0, 4, 4}}).PastCaches() {
+			t.Errorf("%s: nothing goes past the caches", s.Name())
+		}
+	}
+}
+
 func TestSets(t *testing.T) {
 	for _, s := range Sets() {
 		t.Logf("this CPU runs the set %s", s.Name())

@@ -65,6 +65,9 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 			if err != nil {
 				return err
 			}
+			if err := warnOther(cmd, "--caches", f.caches); err != nil {
+				return err
+			}
 			ctx, stop := interruptible()
 			defer stop()
 			return f.run(ctx, cmd.OutOrStdout(), q)
@@ -78,7 +81,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	flags.BoolVar(&f.time, "time", false, "time the best and the naive walk as well")
 	flags.IntVar(&f.top, "top", 8, "rows of the table")
 	f.geometry.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "predict for the caches and the TLB that a YAML `file` describes, and for its times if it was measured")
+	flags.StringVar(&f.caches, "caches", "", "predict for the caches and the TLB that a YAML `file` describes, and for its times if it was measured; measured is what 'bench machine --measure' saved")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k, thp or hugetlb")
