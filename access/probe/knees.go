@@ -15,14 +15,14 @@ type plateau struct {
 
 // What a ladder's fit costs. See plateaus.
 const (
-	tolerance   = 0.15 // deviation in log latency that costs 1
+	tolerance   = 0.2  // deviation in log latency that costs 1
 	tooLong     = 1.0  // the most that a point above its plateau costs
 	tooShort    = 3.0  // and one below it
-	between     = 0.6  // a point of no plateau
+	between     = 0.75 // a point of no plateau
 	newPlateau  = 1.5
 	leastPoints = 4   // of a plateau
 	leastLast   = 3   // of the last one, which goes on where the ladder ends
-	leastRise   = 1.5 // from one plateau to the next
+	leastRise   = 1.8 // from one plateau to the next
 )
 
 // plateaus finds the levels of a ladder: at least one, if there is a point.
@@ -43,7 +43,8 @@ const (
 // plus a quarter of the step to the next level. Replacement that is not LRU, and
 // strangers in a shared cache, make the step a slope; where lines are replaced at
 // random, a quarter misses at 1.16 times the capacity. Of all points to cut at,
-// it is the last one that leaves fewest on the wrong side.
+// it is the last one that leaves fewest on the wrong side, where a point that is
+// too short counts for two that are too long.
 func plateaus(ladder []Point) []plateau {
 	logs := make([]float64, len(ladder))
 	for i, p := range ladder {
@@ -132,7 +133,7 @@ func capacity(ladder []Point, p, next plateau) int {
 	last, wrong, least := p.to-1, 0, 0 // points on the wrong side, more than with this cut
 	for i := p.to; i < next.from; i++ {
 		if ladder[i].Ns < threshold {
-			wrong--
+			wrong -= 2 // what disturbs a measurement makes it longer, never shorter
 		} else {
 			wrong++
 		}

@@ -109,9 +109,8 @@ func TestPlateaus(t *testing.T) {
 }
 
 // TestRecorded: ladders of a virtual machine with two cores of a Zen 3 server, as
-// it was measured while others used its last level and its cores: a little
-// (quiet), much (busy), and more than there are (crowded). What is not shared is
-// the same in all.
+// it was measured while four programs (busy) and more (crowded) worked on its
+// cores and in the last level that it shares. What is not shared is the same in all.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/zen3-vm-*.yaml")
 	if err != nil || len(files) < 4 {
@@ -131,7 +130,7 @@ func TestRecorded(t *testing.T) {
 		m.name(plateaus(m.Ladder), stated(zen))
 		m.nameTLB()
 		if len(m.Levels) != 3 || len(m.TLB) != 2 {
-			t.Errorf("%s: %d levels, %d of the TLB, want 3 and 2: %+v", file, len(m.Levels), len(m.TLB), m)
+			t.Errorf("%s: %d levels, %d of the TLB, want 3 and 2: %+v, %+v", file, len(m.Levels), len(m.TLB), m.Levels, m.TLB)
 			continue
 		}
 		l1, l2, l3 := m.Levels[0], m.Levels[1], m.Levels[2]
@@ -194,7 +193,7 @@ func TestPlateausAny(t *testing.T) {
 			if p.from >= p.to || p.capacity < p.to-1 || p.capacity >= len(l) {
 				t.Fatalf("%+v", p)
 			}
-			if k > 0 && (p.from < found[k-1].to || p.from <= found[k-1].capacity || p.ns < 1.499*found[k-1].ns) {
+			if k > 0 && (p.from < found[k-1].to || p.from <= found[k-1].capacity || p.ns < 1.799*found[k-1].ns) {
 				t.Fatalf("%+v after %+v", p, found[k-1])
 			}
 		}
