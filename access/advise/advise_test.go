@@ -73,7 +73,7 @@ func TestPowerOfTwo(t *testing.T) {
 // TestChannels: NCHW to NHWC is for a vector kernel, if there is one, and the
 // copy pays after few passes.
 func TestChannels(t *testing.T) {
-	s := access.Spec{Op: access.Copy, Shape: []int{8, 64, 56, 56}, DType: layouts.Float32, View: "permute(0,2,3,1)"}
+	s := access.Spec{Op: access.Copy, Shape: []int{4, 32, 14, 14}, DType: layouts.Float32, View: "permute(0,2,3,1)"}
 	a := ask(t, s, 3, "portable")
 	if c := a.Contiguous; c == nil || c.Naive == 0 || c.After.Prediction.Ns >= a.Best().Prediction.Ns {
 		t.Errorf("%+v", c)
