@@ -106,7 +106,7 @@ func TestPage(t *testing.T) {
 		"Measured on: AMD EPYC, ", fmt.Sprintf("%d benchmarks, ", len(r.Rows)),
 		`<td>L2</td><td class="number">512 KiB</td>`, "<dt>goversion</dt><dd>go1.26",
 		`<p class="note">Of all of these: op sum, dtype int32, kernel scalar, 10 samples.</p>`,
-		`<td data-sort="16777216">4096x4096</td>`,
+		`<td data-sort="16777216">4096x4096</td>`, ">predicted µs/op<",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)

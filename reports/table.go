@@ -236,7 +236,11 @@ func (t *table) addFigures(rows []results.Row) {
 	}
 	delete(units, refsUnit)
 	for _, unit := range slices.Sorted(maps.Keys(units))[:min(len(units), maxKeys)] {
-		figure(unit, unit, 1)
+		name, scale := unit, 1.0
+		if before, ok := strings.CutSuffix(unit, passUnit); ok { // such as a predicted time
+			name, scale = strings.TrimSuffix(before, "-")+" µs/op", 1e6
+		}
+		figure(name, unit, scale)
 	}
 }
 
