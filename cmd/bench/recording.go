@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,8 +23,11 @@ type recording struct {
 	flags    *runFlags
 	writer   *results.Writer
 	progress *progress
-	counters func() (counters.Reader, error) // nil if there are none
-	note     string                          // of the counters
+	// Of each pattern of each comparison.
+	counts    [][]access.Counts               // simulated
+	predicted [][]float64                     // ns of a pass, by the cost model
+	counters  func() (counters.Reader, error) // nil if there are none
+	note      string                          // of the counters
 
 	start       time.Time
 	before      results.Moment
@@ -67,6 +71,9 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out i
 }
 
 func (r *recording) run(ctx context.Context) error {
+	if err := r.simulate(ctx); err != nil {
+		return err
+	}
 	for i := range r.suite {
 		if err := r.compare(ctx, i); err != nil {
 			return err
@@ -80,10 +87,10 @@ func (r *recording) run(ctx context.Context) error {
 	return nil
 }
 
-// compare simulates the patterns of the i-th comparison, then times them and
-// writes a line for each sample.
-func (r *recording) compare(ctx context.Context, i int) error {
-	c, patterns := r.suite[i], r.patterns[i]
+// simulate counts, and predicts, before anything is timed: all at once, since
+// comparisons one by one would leave CPUs idle at the end of each.
+func (r *recording) simulate(ctx context.Context) error {
+	patterns := slices.Concat(r.patterns...)
 	counts, err := access.Simulate(ctx, simcache.TwoLevels(r.settings.D1.Geometry, r.settings.LL.Geometry), r.pageLevels(), patterns)
 	if err != nil {
 		return err
@@ -92,6 +99,18 @@ func (r *recording) compare(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
+	for _, c := range r.patterns {
+		n := len(c)
+		r.counts, counts = append(r.counts, counts[:n]), counts[n:]
+		r.predicted, predicted = append(r.predicted, predicted[:n]), predicted[n:]
+	}
+	return nil
+}
+
+// compare times the patterns of the i-th comparison and writes a line for each
+// sample.
+func (r *recording) compare(ctx context.Context, i int) error {
+	c, patterns, counts, predicted := r.suite[i], r.patterns[i], r.counts[i], r.predicted[i]
 	first := len(r.series)
 	for _, b := range c {
 		r.series = append(r.series, noise.Series{Name: b.Name})
