@@ -128,7 +128,7 @@ func TestRecorded(t *testing.T) {
 		}
 		m := Machine{Ladder: saved.Ladder, PageLadder: saved.PageLadder}
 		m.name(plateaus(m.Ladder), stated(zen))
-		m.nameTLB()
+		m.nameTLB(len(zenTLB))
 		if len(m.Levels) != 3 || len(m.TLB) != 2 {
 			t.Errorf("%s: %d levels, %d of the TLB, want 3 and 2: %+v, %+v", file, len(m.Levels), len(m.TLB), m.Levels, m.TLB)
 			continue

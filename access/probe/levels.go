@@ -39,10 +39,15 @@ func (m *Machine) name(found []plateau, stated []simcache.Cache) {
 }
 
 // nameTLB makes levels of the TLB of the plateaus of the page ladder. Behind the
-// last of them the page tables are walked.
-func (m *Machine) nameTLB() {
+// last of them the page tables are walked, which takes longer still where these
+// leave the caches: no more levels are taken than are stated, if any are.
+func (m *Machine) nameTLB(stated int) {
 	found := plateaus(m.PageLadder)
-	for i, p := range found[:len(found)-1] {
+	levels := len(found) - 1
+	if stated > 0 {
+		levels = min(levels, stated)
+	}
+	for i, p := range found[:levels] {
 		m.TLB = append(m.TLB, Reach{Entries: m.PageLadder[p.capacity].Size, Miss: found[i+1].ns - p.ns})
 	}
 }
