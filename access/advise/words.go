@@ -224,6 +224,6 @@ func from(passes int) string {
 
 // certainty says what the figures rest on.
 func (a *Advice) certainty() string {
-	return say("All this is predicted, by the cost model of docs/advise.md (%s). On a quiet machine it is off by a tenth in the median over the suite, by a quarter over tiled copies, and for one pattern in ten by more than 40%%; what is predicted less than %.1f times as fast is taken for the same. --time measures the best.",
+	return say("All this is predicted, by the cost model of docs/advise.md (%s). On a quiet machine it is off by a sixth in the median over the suite, by a quarter over tiled copies, and for one pattern in ten by half or more; what is predicted less than %.1f times as fast is taken for the same. --time measures the best.",
 		a.Question.Model.Times.Source, clear)
 }
