@@ -24,7 +24,7 @@ type program struct {
 	path  string
 	arg0  string
 	names []string // of its suite
-	tlb   bool     // it simulates a TLB
+	help  []byte   // of its run, which tells what flags it knows
 	head  []byte   // of its first output
 	lines []byte   // of results, of all outputs
 }
@@ -45,7 +45,11 @@ func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (o
 		for round := range f.count {
 			for turn := range pair {
 				p := pair[(round+turn)%2]
-				if err := p.run(ctx, f.childFlags(j, p), c, f.pattern.shape.set); err != nil {
+				flags := f.childFlags(j, p)
+				if round > 0 && p.knows("--times-only") { // the counts are the same in every turn
+					flags = append(flags, "--times-only")
+				}
+				if err := p.run(ctx, flags, c, f.pattern.shape.set); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -57,6 +61,9 @@ func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (o
 	}
 	return slices.Concat(pair[0].head, pair[0].lines), slices.Concat(pair[1].head, pair[1].lines), nil
 }
+
+// knows tells whether a version has a flag.
+func (p *program) knows(flag string) bool { return bytes.Contains(p.help, []byte(flag)) }
 
 // programs are the older one and this one.
 func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
@@ -75,11 +82,9 @@ func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
 			return pair, err
 		}
 		p.names = strings.Fields(string(list))
-		help, err := p.output(ctx, "run", "--help")
-		if err != nil {
+		if p.help, err = p.output(ctx, "run", "--help"); err != nil {
 			return pair, err
 		}
-		p.tlb = bytes.Contains(help, []byte("--TLB"))
 	}
 	return pair, nil
 }
@@ -88,7 +93,7 @@ func (f *runFlags) programs(ctx context.Context) (pair [2]*program, err error) {
 // every version has, and what was asked for.
 func (f *runFlags) childFlags(j job, p *program) []string {
 	flags := []string{"run", "--count", "1", "--sample-time", f.minTime.String()}
-	if f.caches != "" && p.tlb { // it takes the TLB of a description too
+	if f.caches != "" && p.knows("--TLB") { // it takes the TLB of a description too
 		file := f.caches
 		if path, _, err := readDescription(file); err == nil { // a word that the older one may not know
 			file = path

@@ -71,13 +71,18 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out i
 }
 
 func (r *recording) run(ctx context.Context) error {
-	if err := r.simulate(ctx); err != nil {
-		return err
+	if !r.flags.timeOnly {
+		if err := r.simulate(ctx); err != nil {
+			return err
+		}
 	}
 	for i := range r.suite {
 		if err := r.compare(ctx, i); err != nil {
 			return err
 		}
+	}
+	if r.flags.timeOnly {
+		return nil
 	}
 	for _, s := range r.studies {
 		if err := r.study(s); err != nil {
@@ -110,7 +115,7 @@ func (r *recording) simulate(ctx context.Context) error {
 // compare times the patterns of the i-th comparison and writes a line for each
 // sample.
 func (r *recording) compare(ctx context.Context, i int) error {
-	c, patterns, counts, predicted := r.suite[i], r.patterns[i], r.counts[i], r.predicted[i]
+	c, patterns := r.suite[i], r.patterns[i]
 	first := len(r.series)
 	for _, b := range c {
 		r.series = append(r.series, noise.Series{Name: b.Name})
@@ -126,7 +131,10 @@ func (r *recording) compare(ctx context.Context, i int) error {
 		if err := errors.Join(err, unwritten); err != nil {
 			return err
 		}
-		m := measured{patterns[sample.Pattern], counts[sample.Pattern], r.tlb != nil, predicted[sample.Pattern], sample}
+		m := measured{pattern: patterns[sample.Pattern], sample: sample}
+		if r.counts != nil {
+			m.counts, m.tlb, m.predicted = &r.counts[i][sample.Pattern], r.tlb != nil, r.predicted[i][sample.Pattern]
+		}
 		if err := r.writer.Write(c[sample.Pattern].Name, sample.Passes, m.values()); err != nil {
 			return err
 		}

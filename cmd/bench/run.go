@@ -38,6 +38,7 @@ type runFlags struct {
 	tlb      parsed[[]simcache.TLB]
 	ab       string // an older program
 	abOut    string
+	timeOnly bool
 }
 
 // quickCount is the least number of samples with a 95% interval of the median.
@@ -91,6 +92,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
 	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or in vectors "+kernelUsage()+"; several are compared")
 	f.addCaches(flags)
+	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
 	flags.StringVar(&f.ab, "ab", "", abUsage)
 	flags.StringVar(&f.abOut, "ab-out", "", "file for the results of the program of --ab")
 	return cmd

@@ -13,9 +13,9 @@ import (
 // A measured is a sample with what else its line of the results is made of.
 type measured struct {
 	pattern   access.Pattern
-	counts    access.Counts // simulated
-	tlb       bool          // simulated too
-	predicted float64       // ns of a pass, by the cost model
+	counts    *access.Counts // simulated, or nil
+	tlb       bool           // simulated too
+	predicted float64        // ns of a pass, by the cost model
 	sample    access.Sample
 }
 
@@ -28,16 +28,31 @@ var lineValues = []struct {
 	{"ns/op", func(m *measured) (float64, bool) { return m.sample.PerPass(), true }},
 	{"ns/elem", func(m *measured) (float64, bool) { return m.sample.PerPass() / float64(m.pattern.Elems), true }},
 	{"B/s", func(m *measured) (float64, bool) { return float64(m.pattern.Bytes) / m.sample.PerPass() * 1e9, true }},
-	{"D-refs/op", func(m *measured) (float64, bool) { return float64(m.counts.Refs()), true }},
-	{"D1-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.D1Misses()), true }},
-	{"LL-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.LLMisses()), true }},
-	{"TLB-misses/op", func(m *measured) (float64, bool) { return float64(m.counts.TLBMisses), m.tlb }},
+	{"D-refs/op", simulated(access.Counts.Refs)},
+	{"D1-misses/op", simulated(access.Counts.D1Misses)},
+	{"LL-misses/op", simulated(access.Counts.LLMisses)},
+	{"TLB-misses/op", func(m *measured) (float64, bool) {
+		if !m.tlb {
+			return 0, false
+		}
+		return float64(m.counts.TLBMisses), true
+	}},
 	{results.PredictedUnit, func(m *measured) (float64, bool) { return m.predicted, m.predicted > 0 }},
 	{"hw-L1d-misses/op", counted(counters.L1DMisses)},
 	{"hw-LLC-misses/op", counted(counters.LLCMisses)},
 	{"hw-dTLB-misses/op", counted(counters.DTLBMisses)},
 	{"hw-instructions/op", counted(counters.Instructions)},
 	{"hw-cycles/op", counted(counters.Cycles)},
+}
+
+// simulated is how often the simulator counted something in a pass.
+func simulated(count func(access.Counts) uint64) func(m *measured) (float64, bool) {
+	return func(m *measured) (float64, bool) {
+		if m.counts == nil {
+			return 0, false
+		}
+		return float64(count(*m.counts)), true
+	}
 }
 
 // counted is how often the CPU counted an event in a pass.
