@@ -209,14 +209,16 @@ type meter struct {
 // newMeters makes a meter for each pattern, and writes all of the memory.
 func newMeters(patterns []Pattern, mem arena, reader counters.Reader, o Options) ([]meter, error) {
 	var meters []meter
+	written := false
 	for i, p := range patterns {
 		name := p.Spec.Name()
 		r, err := newRunner(p, mem)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if p.Memory == len(mem) {
+		if p.Memory == len(mem) && !written {
 			r.prepare()
+			written = true
 		}
 		meters = append(meters, meter{runner: r, reader: reader, index: i, name: name, passes: 1, reads: 1})
 	}
