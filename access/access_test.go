@@ -542,15 +542,19 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// TestMedianGap: an interruption of half of the readings does not tell.
-func TestMedianGap(t *testing.T) {
-	for want, times := range map[float64][]time.Duration{
-		7:   {7},
-		5:   {5, 10, 1010, 1015, 1020, 2020, 2025},
-		6.5: {9, 15, 22, 27}, // 9, 6, 7, 5
+// TestGap: of passes that are alike an interruption of all but one reading does
+// not tell, of parts that are not one of half of them.
+func TestGap(t *testing.T) {
+	for _, c := range []struct {
+		least, median float64
+		times         []time.Duration
+	}{
+		{7, 7, []time.Duration{7}},
+		{5, 5, []time.Duration{5, 10, 1010, 1015, 1020, 2020, 2025}},
+		{5, 6.5, []time.Duration{9, 15, 22, 27}}, // 9, 6, 7, 5
 	} {
-		if got := medianGap(times); got != want {
-			t.Errorf("%v, want %v", got, want)
+		if least, median := gap(slices.Clone(c.times), false), gap(c.times, true); least != c.least || median != c.median {
+			t.Errorf("%v and %v, want %v and %v", least, median, c.least, c.median)
 		}
 	}
 }

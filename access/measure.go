@@ -49,9 +49,10 @@ type Sample struct {
 	perPass float64
 }
 
-// PerPass is the time of one whole pass in ns: the median of those between two
-// readings of the clock. A moment in which the machine did something else falls
-// on few of them, and does not tell.
+// PerPass is the time of one whole pass in ns: the least of those between two
+// readings of the clock, since all passes do the same and what else the machine
+// does only adds to them. Parts of a Chase are not the same; of these it is the
+// median.
 func (s Sample) PerPass() float64 { return s.perPass }
 
 // EventsPerPass is how often an event happened in one whole pass; it is not known
@@ -397,7 +398,7 @@ func (m *meter) shot() (shot, error) {
 		m.times = append(m.times, time.Since(start))
 	}
 	s.Elapsed = m.times[m.reads-1]
-	s.perPass = medianGap(m.times) / (float64(m.passes) * s.Part)
+	s.perPass = gap(m.times, m.links > 0) / (float64(m.passes) * s.Part)
 	if m.reader == nil {
 		return s, nil
 	}
@@ -411,15 +412,17 @@ func (m *meter) shot() (shot, error) {
 	return s, err
 }
 
-// medianGap is the median, in ns, of what lies between ascending times, of which
-// the first is counted from 0. It makes them the gaps.
-func medianGap(times []time.Duration) float64 {
+// gap is the least, or the median, in ns, of what lies between ascending times,
+// of which the first is counted from 0. It makes them the gaps.
+func gap(times []time.Duration, median bool) float64 {
 	for i := len(times) - 1; i > 0; i-- {
 		times[i] -= times[i-1]
 	}
 	slices.Sort(times)
-	n := len(times)
-	return float64(times[(n-1)/2]+times[n/2]) / 2
+	if n := len(times); median {
+		return float64(times[(n-1)/2]+times[n/2]) / 2
+	}
+	return float64(times[0])
 }
 
 // Measurable refuses a pattern that Measure cannot time: one without an

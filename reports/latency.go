@@ -18,8 +18,9 @@ import (
 type knee struct{ foot, top point }
 
 // rise is by how much latency must rise from one size to the next to be more than
-// noise. Levels of caches differ by a factor of two at least.
-const rise = 1.3
+// noise. Levels of caches differ by a factor of two at least, which is spread over
+// a few sizes where a level is not filled evenly.
+const rise = 1.2
 
 // knees finds the knees of a ladder that is sorted by size: a knee is a size
 // after which the latency rises by more than a factor of rise to each of the
@@ -112,8 +113,14 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 		c.DrawGlyph(draw.GlyphStyle{Color: hue.color, Radius: 6, Shape: draw.RingGlyph{}}, at)
 		label := k.names[i]
 		x := min(at.X+8, c.Max.X-style.Width(label))
+		k.look.erase(c, vg.Rectangle{Min: vg.Point{X: x, Y: at.Y - 5 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: at.Y - 5}})
 		c.FillText(style, vg.Point{X: x, Y: at.Y - 5}, label)
 	}
+}
+
+// erase makes room for text that would cross lines.
+func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
+	c.FillPolygon(l.paper, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
 func kneeSentence(ladder []point, found []knee, names []string) string {

@@ -29,6 +29,10 @@ type program struct {
 	lines []byte   // of results, of all outputs
 }
 
+// turnTime is how long a sample of a turn lasts by default: by then others on the
+// machine have mostly paused once, and a process costs as much.
+const turnTime = 100 * time.Millisecond
+
 // interleave runs an older program and this one by turns, so that whatever the
 // machine does falls on both, and returns the results of each. Each sample is
 // from a process of its own: samples of one process share where its pages came
