@@ -103,7 +103,7 @@ const abUsage = "an older bench `program`: its samples and this one's are taken 
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
-	flags.IntVar(&f.count, "count", 20, "samples of each benchmark")
+	flags.IntVar(&f.count, "count", 15, "samples of each benchmark")
 	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, about, which is made of as many passes as that takes; its time is the least between readings of the clock 0.1 ms apart; with --ab 100ms unless said otherwise")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k, thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
