@@ -105,7 +105,7 @@ func TestPage(t *testing.T) {
 		"the machine was busy", "bench run --count 10 -o run.txt\n", "bench report &#39;my run.txt&#39;\n",
 		"Measured on: AMD EPYC, ", fmt.Sprintf("%d benchmarks, ", len(r.Rows)),
 		`<td>L2</td><td class="number">512 KiB</td>`, "<dt>goversion</dt><dd>go1.26",
-		`<p class="note">Of all of these: op sum, dtype int32, kernel scalar, 10 samples.</p>`,
+		fmt.Sprintf(`<p class="note">Of all of these: op sum, dtype int32, kernel scalar, %d samples.</p>`, r.Rows[0].Stats["sec/elem"].N),
 		`<td data-sort="16777216">4096x4096</td>`, ">predicted µs/op<",
 	} {
 		if !strings.Contains(text, want) {
