@@ -1,0 +1,336 @@
+package nest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Check refuses a program that cannot be walked: a loop without bounds or whose
+// step is 0, a function of more variables than there are loops around it, a
+// width that is not positive, more accesses than an int can count, and an
+// address outside of 0 to 2^63-1 of an access that is made.
+//
+// Addresses are judged by what executes: first by the bounds of the loops, and
+// where these prove too little, by trying smaller and smaller parts of the
+// outermost loop, then of the next.
+func (p Program) Check() error {
+	c := checker{}
+	if err := c.shape(p); err != nil {
+		return err
+	}
+	if c.accesses > math.MaxInt/2 {
+		return fmt.Errorf("about %.3g accesses are more than an int can count", c.accesses)
+	}
+	return c.nodes(p)
+}
+
+// A checker is a place in a program: the loops around it, each with the part of
+// its variable's values that is looked at, and what is known there.
+type checker struct {
+	around   []part
+	accesses float64 // at most
+}
+
+// A part is values of a loop's variable from low to high, both included.
+type part struct {
+	loop      *Loop
+	low, high int
+}
+
+// shape checks all but addresses. It assumes that a body runs so many times.
+func (c *checker) shape(nodes []Node) error {
+	for _, node := range nodes {
+		switch node := node.(type) {
+		case Operand:
+			if node.Width <= 0 {
+				return fmt.Errorf("access of %s: width %d is not positive", node.Tensor, node.Width)
+			}
+			if len(node.Strides) > len(c.around) {
+				return fmt.Errorf("access of %s: %d strides inside of %d loops", node.Tensor, len(node.Strides), len(c.around))
+			}
+			c.accesses += c.times()
+		case *Loop:
+			if err := c.loopShape(node); err != nil {
+				return err
+			}
+		case *If:
+			for _, all := range node.When {
+				if err := c.known(all); err != nil {
+					return fmt.Errorf("condition: %w", err)
+				}
+			}
+			for _, body := range [][]Node{node.Then, node.Else} {
+				if err := c.shape(body); err != nil {
+					return err
+				}
+			}
+		default:
+			return fmt.Errorf("a %T is no node of a program", node)
+		}
+	}
+	return nil
+}
+
+func (c *checker) loopShape(l *Loop) error {
+	if len(l.From) == 0 || len(l.To) == 0 || l.Step == 0 {
+		return fmt.Errorf("loop %s: %d first values, %d ends, step %d (want at least one of each, and a step)", l.Name, len(l.From), len(l.To), l.Step)
+	}
+	if err := c.known(slices.Concat(l.From, l.To)); err != nil {
+		return fmt.Errorf("loop %s: %w", l.Name, err)
+	}
+	all := c.all(l)
+	if all.low > all.high {
+		return nil // it has no iteration
+	}
+	c.around = append(c.around, all)
+	defer c.leave()
+	return c.shape(l.Body)
+}
+
+// known refuses functions of variables that are not known at this place, or whose
+// values an int may not hold.
+func (c *checker) known(list []Affine) error {
+	for _, a := range list {
+		if len(a.Coef) > len(c.around) {
+			return fmt.Errorf("a function of %d variables inside of %d loops", len(a.Coef), len(c.around))
+		}
+		_, above := c.bound(negated(a))
+		_, below := c.bound(a)
+		if !above || !below {
+			return errors.New("a function of the variables leaves the range of an int")
+		}
+	}
+	return nil
+}
+
+func (c *checker) leave() { c.around = c.around[:len(c.around)-1] }
+
+// times is at most how often what is at this place runs.
+func (c *checker) times() float64 {
+	product := 1.0
+	for _, p := range c.around {
+		product *= math.Floor((float64(p.high)-float64(p.low))/math.Abs(float64(p.loop.Step))) + 1
+	}
+	return product
+}
+
+// all is all values that a loop at this place can take, and maybe more.
+func (c *checker) all(l *Loop) part {
+	least, most := l.From, l.To // of a rising loop
+	if l.Step < 0 {
+		least, most = most, least
+	}
+	p := part{l, math.MinInt, math.MaxInt}
+	for _, a := range least {
+		low, _ := c.bound(negated(a))
+		p.low = max(p.low, -low)
+	}
+	for _, a := range most {
+		high, _ := c.bound(a)
+		p.high = min(p.high, high)
+	}
+	if l.Step > 0 {
+		p.high--
+	} else {
+		p.low++
+	}
+	return p
+}
+
+// nodes checks the addresses of all accesses that are made at this place.
+func (c *checker) nodes(nodes []Node) error {
+	for _, node := range nodes {
+		var err error
+		switch node := node.(type) {
+		case Operand:
+			err = c.address(node)
+		case *Loop:
+			err = c.loop(node)
+		case *If:
+			err = c.branch(node)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loop checks a loop's body for all its values at once. Where that proves too
+// little and all variables around it are fixed, it does so for either half.
+func (c *checker) loop(l *Loop) error {
+	all := c.all(l)
+	if all.low > all.high {
+		return nil
+	}
+	return c.part(all)
+}
+
+func (c *checker) part(p part) error {
+	fixed := c.fixed()
+	c.around = append(c.around, p)
+	err := c.nodes(p.loop.Body)
+	c.leave()
+	if err == nil || !fixed || p.low == p.high {
+		return err
+	}
+	// With all around it fixed, the loop's own values are known, first and step.
+	vars := make([]int, len(c.around))
+	for d, a := range c.around {
+		vars[d] = a.low
+	}
+	first, trips := p.loop.Bounds(vars)
+	last := first + (trips-1)*p.loop.Step
+	if p.loop.Step < 0 {
+		first, last = last, first
+	}
+	clipped := part{p.loop, max(p.low, first), min(p.high, last)}
+	switch {
+	case clipped.low > clipped.high:
+		return nil
+	case clipped != p:
+		return c.part(clipped)
+	}
+	step := max(p.loop.Step, -p.loop.Step)
+	middle := p.low + ((p.high-p.low)/step-1)/2*step
+	if err := c.part(part{p.loop, p.low, middle}); err != nil {
+		return err
+	}
+	return c.part(part{p.loop, middle + step, p.high})
+}
+
+// fixed reports whether each variable around this place has one value.
+func (c *checker) fixed() bool {
+	return !slices.ContainsFunc(c.around, func(p part) bool { return p.low != p.high })
+}
+
+// branch checks the arms that may run.
+func (c *checker) branch(n *If) error {
+	always, never := false, true
+	for _, all := range n.When {
+		holds, fails := true, false
+		for _, a := range all {
+			if low, ok := c.bound(negated(a)); !ok || low > 0 {
+				holds = false
+			}
+			if high, ok := c.bound(a); ok && high < 0 {
+				fails = true
+			}
+		}
+		always, never = always || holds, never && fails
+	}
+	if !never {
+		if err := c.nodes(n.Then); err != nil {
+			return err
+		}
+	}
+	if !always {
+		return c.nodes(n.Else)
+	}
+	return nil
+}
+
+// address refuses an access that may leave the address space.
+func (c *checker) address(op Operand) error {
+	if op.Base > math.MaxInt {
+		return fmt.Errorf("access of %s: base %#x is beyond 2^63", op.Tensor, op.Base)
+	}
+	at := Affine{int(op.Base), op.Strides}
+	low, above := c.bound(negated(at))
+	last, below := c.bound(at)
+	if !above || low > 0 || !below || last > math.MaxInt-op.Width {
+		return fmt.Errorf("access of %s at %#x with strides %v leaves the address space", op.Tensor, op.Base, op.Strides)
+	}
+	return nil
+}
+
+// bound is at least the greatest value of a function at this place; false if
+// it may be more than an int.
+//
+// It replaces the innermost variable by a bound of its loop, which is a function
+// of those further out, and so on outwards; of several bounds it takes the one
+// that proves most. That is exact for loops of step 1 with one bound on either
+// side that all have an iteration.
+func (c *checker) bound(a Affine) (most int, ok bool) {
+	depth := len(c.around)
+	for depth > 0 && a.coef(depth-1) == 0 {
+		depth--
+	}
+	if depth == 0 {
+		return a.Const, true
+	}
+	outside := checker{around: c.around[:depth-1]}
+	p := c.around[depth-1]
+	try := func(by Affine, plus int) {
+		if b, fits := substituted(a, depth-1, by, plus); fits {
+			if high, fits := outside.bound(b); fits && (!ok || high < most) {
+				most, ok = high, true
+			}
+		}
+	}
+	up := a.coef(depth-1) > 0
+	if up {
+		try(Constant(p.high), 0)
+	} else {
+		try(Constant(p.low), 0)
+	}
+	if p.low == p.high {
+		return most, ok
+	}
+	rising := p.loop.Step > 0
+	switch {
+	case up && rising:
+		for _, to := range p.loop.To {
+			try(to, -1)
+		}
+	case up:
+		for _, from := range p.loop.From {
+			try(from, 0)
+		}
+	case rising:
+		for _, from := range p.loop.From {
+			try(from, 0)
+		}
+	default:
+		for _, to := range p.loop.To {
+			try(to, 1)
+		}
+	}
+	return most, ok
+}
+
+// substituted is a with the variable of a depth replaced by a function of those
+// further out, plus a number; false if a coefficient overflows.
+func substituted(a Affine, depth int, by Affine, plus int) (Affine, bool) {
+	c := a.Coef[depth]
+	fits := true
+	add := func(sum, factor int) int {
+		product, ok := mul(c, factor)
+		total, carry := sum+product, false
+		carry = (total > sum) != (product > 0) && product != 0
+		fits = fits && ok && !carry
+		return total
+	}
+	b := Affine{Const: add(add(a.Const, by.Const), plus), Coef: slices.Clone(a.Coef[:depth])}
+	for d := range b.Coef {
+		b.Coef[d] = add(b.Coef[d], by.coef(d))
+	}
+	return b, fits
+}
+
+func negated(a Affine) Affine {
+	n := Affine{Const: -a.Const, Coef: slices.Clone(a.Coef)}
+	for d, c := range n.Coef {
+		n.Coef[d] = -c
+	}
+	return n
+}
+
+// mul is a product; false if an int cannot hold it.
+func mul(a, b int) (int, bool) {
+	high, low := bits.Mul64(uint64(max(a, -a)), uint64(max(b, -b)))
+	return a * b, high == 0 && low <= math.MaxInt
+}

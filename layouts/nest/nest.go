@@ -1,0 +1,122 @@
+// Package nest has loops and strided accesses as values, and their algebra.
+//
+// A [Nest] is loops around a few accesses whose addresses move by a stride per
+// loop: any walk over strided tensors is one. A [Program] is a tree of
+// sequences, loops with affine bounds, conditions and accesses at affine
+// addresses: what the loops of a C file do. A nest is its simplest case.
+//
+// What a nest means is the sequence of its accesses, W(n) ([Nest.Accesses]).
+// The operations turn nests into nests, and each states its law in terms of W,
+// as CuTe does for layouts (github.com/NVIDIA/cutlass, media/docs/cute):
+//
+//	Canonical   W(n.Canonical()) = W(n), in the fewest loops
+//	Repeat      W(n.Repeat(k)) = W(n) k times over
+//	Range       W(n.Range(0, a, b)) W(n.Range(0, b, c)) = W(n.Range(0, a, c))
+//	Split       W(whole) W(edge) = W(n), for the outermost loop
+//	Permute     W(n.Permute(order)) has the accesses of W(n), in another order
+//	Inside      W(n) is the W of n.Inside(l), at one place after the other
+//	Only        W(n.Only(r)) is W(n) without the other operands
+//
+// Questions about what is touched, all in bytes and lines of memory and none
+// of them about a cache: [Operand.Reach], [Operand.Span], [Operand.Lines],
+// [Nest.Blocks], [Operand.Crowd], [Stay].
+//
+// The package knows neither tensors nor caches nor time.
+package nest
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// A Kind says what an access does.
+type Kind uint8
+
+// The kinds of access. Modify reads and writes one address in one access, as
+// x86's add to memory does.
+const (
+	Read Kind = iota
+	Write
+	Modify
+)
+
+// String is "read", "write" or "modify".
+func (k Kind) String() string { return [...]string{"read", "write", "modify"}[k] }
+
+// A Nest is a perfect nest of loops around a few accesses. For every index of
+// the trips, in row-major order, each operand is accessed once, in the order of
+// the list.
+type Nest struct {
+	Trips    []int // iterations of each loop, the outermost first
+	Operands []Operand
+}
+
+// An Operand is one access of a Nest's body: Width bytes at
+// Base + i0*Strides[0] + i1*Strides[1] + ...
+type Operand struct {
+	Tensor  string // name of the tensor touched, for reports
+	Kind    Kind
+	Base    uint64 // address of the access at index 0, 0, ...
+	Width   int    // bytes
+	Strides []int  // bytes from one iteration of each loop to the next, one per trip
+}
+
+// Iterations is the product of the trips: 1 without loops, 0 if any is 0.
+func (n Nest) Iterations() int {
+	product := 1
+	for _, t := range n.Trips {
+		product *= t
+	}
+	return product
+}
+
+// Check refuses a nest that cannot be walked: negative trips, a number of
+// accesses that overflows, strides that are not one per trip, widths that are
+// not positive, and addresses outside of 0 to 2^64-1.
+func (n Nest) Check() error {
+	accesses := uint64(max(len(n.Operands), 1))
+	for l, t := range n.Trips {
+		if t < 0 {
+			return fmt.Errorf("loop %d has %d trips", l, t)
+		}
+		high, low := bits.Mul64(accesses, uint64(max(t, 1)))
+		if high != 0 || low > math.MaxInt {
+			return fmt.Errorf("trips %v make more accesses than an int can count", n.Trips)
+		}
+		accesses = low
+	}
+	for i, op := range n.Operands {
+		if err := op.check(n.Trips); err != nil {
+			return fmt.Errorf("operand %d (%s): %w", i, op.Tensor, err)
+		}
+	}
+	return nil
+}
+
+func (op Operand) check(trips []int) error {
+	if len(op.Strides) != len(trips) {
+		return fmt.Errorf("%d strides for %d loops", len(op.Strides), len(trips))
+	}
+	if op.Width <= 0 {
+		return fmt.Errorf("width %d is not positive", op.Width)
+	}
+	down, up := uint64(0), uint64(op.Width-1)
+	for l, s := range op.Strides {
+		end := &up
+		size := uint64(s)
+		if s < 0 {
+			end, size = &down, -size
+		}
+		high, reach := bits.Mul64(size, uint64(max(trips[l]-1, 0)))
+		sum, carry := bits.Add64(*end, reach, 0)
+		if high != 0 || carry != 0 {
+			return fmt.Errorf("stride %d over %d trips leaves the address space", s, trips[l])
+		}
+		*end = sum
+	}
+	if _, carry := bits.Add64(op.Base, up, 0); carry != 0 || down > op.Base {
+		return fmt.Errorf("base %#x with strides %v leaves the address space", op.Base, op.Strides)
+	}
+	return nil
+}

@@ -1,0 +1,435 @@
+package nest
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+)
+
+// A Program is loops, conditions and accesses in a tree, run in order. Its
+// accesses are numbered as they stand in the text, from 0 ([Program.Operands]).
+//
+// Loops have a depth, 0 for those at the top, and at each place in the tree the
+// variables of the loops around it are known by their depths.
+type Program []Node
+
+// A Node is a *[Loop], an *[If] or an [Operand]. The operand of a program
+// is one access; its Strides are the bytes that it moves by for each 1 of the
+// variable of that depth, and those beyond its Strides do not move it.
+type Node interface{ node() }
+
+func (*Loop) node()   {}
+func (*If) node()     {}
+func (Operand) node() {}
+
+// A Loop runs its body once for each value of its variable. With a positive
+// step these are v = max(From...), v+Step, ... below min(To...); with a negative
+// one v = min(From...), v+Step, ... above max(To...).
+type Loop struct {
+	Name     string // of the variable, for print
+	From, To []Affine
+	Step     int // not 0
+	Body     []Node
+}
+
+// An If runs Then where When holds and Else where it does not.
+type If struct {
+	When       Condition
+	Then, Else []Node
+}
+
+// A Condition holds where, of one of its lists at least, every member is at
+// least 0: an "or" of "and"s. Without lists it never holds.
+type Condition [][]Affine
+
+// An Affine is Const + Coef[0]*v0 + Coef[1]*v1 + ..., where v0 is the variable
+// of the outermost loop around it, v1 that of the next. Variables beyond Coef do
+// not count.
+type Affine struct {
+	Const int
+	Coef  []int
+}
+
+// Constant is the affine function that is n everywhere.
+func Constant(n int) Affine { return Affine{Const: n} }
+
+// Variable is the variable of the loop at a depth.
+func Variable(depth int) Affine {
+	coef := make([]int, depth+1)
+	coef[depth] = 1
+	return Affine{Coef: coef}
+}
+
+// At is the value where the variables have these values, the outermost first.
+func (a Affine) At(vars []int) int {
+	value := a.Const
+	for d, c := range a.Coef {
+		if c != 0 {
+			value += c * vars[d]
+		}
+	}
+	return value
+}
+
+func (a Affine) coef(depth int) int {
+	if depth < len(a.Coef) {
+		return a.Coef[depth]
+	}
+	return 0
+}
+
+// Holds reports whether the condition holds at these values of the variables.
+func (c Condition) Holds(vars []int) bool {
+	for _, all := range c {
+		holds := true
+		for _, a := range all {
+			holds = holds && a.At(vars) >= 0
+		}
+		if holds {
+			return true
+		}
+	}
+	return false
+}
+
+// Bounds are the first value of the loop's variable, and how many it takes, at
+// these values of the variables around it.
+func (l *Loop) Bounds(vars []int) (first, trips int) {
+	first, end := l.From[0].At(vars), l.To[0].At(vars)
+	if l.Step > 0 {
+		for _, a := range l.From[1:] {
+			first = max(first, a.At(vars))
+		}
+		for _, a := range l.To[1:] {
+			end = min(end, a.At(vars))
+		}
+		return first, max(0, (end-first+l.Step-1)/l.Step)
+	}
+	for _, a := range l.From[1:] {
+		first = min(first, a.At(vars))
+	}
+	for _, a := range l.To[1:] {
+		end = max(end, a.At(vars))
+	}
+	return first, max(0, (first-end-l.Step-1)/-l.Step)
+}
+
+// Sequence is the nests one after the other.
+//
+// Law: W(Sequence(a, b)) = W(a) W(b), the operands of b numbered after a's.
+func Sequence(nests ...Nest) Program {
+	var p Program
+	for _, n := range nests {
+		p = append(p, n.program()...)
+	}
+	return p
+}
+
+// program is the nest as a program, whose variables count from 0 to the trips.
+func (n Nest) program() Program {
+	body := make([]Node, len(n.Operands))
+	for i, op := range n.Operands {
+		body[i] = op
+	}
+	for l := len(n.Trips) - 1; l >= 0; l-- {
+		body = []Node{&Loop{Name: variableName(l), From: []Affine{Constant(0)}, To: []Affine{Constant(n.Trips[l])}, Step: 1, Body: body}}
+	}
+	return body
+}
+
+// Nest is the nest that the program is, if it is one: loops of constant bounds,
+// each alone in the one around it, around accesses.
+//
+// Law: if ok, W(n) = W(p).
+func (p Program) Nest() (n Nest, ok bool) {
+	body := []Node(p)
+	var loops []*Loop
+	for len(body) == 1 {
+		loop, is := body[0].(*Loop)
+		if !is {
+			break
+		}
+		loops, body = append(loops, loop), loop.Body
+	}
+	firsts := make([]int, len(loops))
+	for l, loop := range loops {
+		for _, a := range append(loop.From, loop.To...) {
+			for _, c := range a.Coef {
+				if c != 0 {
+					return Nest{}, false
+				}
+			}
+		}
+		first, trips := loop.Bounds(firsts[:l])
+		firsts[l] = first
+		n.Trips = append(n.Trips, trips)
+	}
+	for _, node := range body {
+		op, is := node.(Operand)
+		if !is {
+			return Nest{}, false
+		}
+		strides := make([]int, len(loops))
+		copy(strides, op.Strides)
+		for l, loop := range loops {
+			op.Base += uint64(firsts[l] * strides[l])
+			strides[l] *= loop.Step
+		}
+		op.Strides = strides
+		n.Operands = append(n.Operands, op)
+	}
+	return n, true
+}
+
+// Operands are the program's accesses, in the order of the text.
+func (p Program) Operands() []Operand {
+	var list []Operand
+	p.each(func(op Operand) { list = append(list, op) })
+	return list
+}
+
+// each calls f with the operands of the tree.
+func (p Program) each(f func(Operand)) {
+	for _, node := range p {
+		switch node := node.(type) {
+		case Operand:
+			f(node)
+		case *Loop:
+			Program(node.Body).each(f)
+		case *If:
+			Program(node.Then).each(f)
+			Program(node.Else).each(f)
+		}
+	}
+}
+
+// Accesses yields W(p): the number and the address of every access, in order.
+func (p Program) Accesses() iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		r := runner{yield: yield}
+		r.run(p, 0)
+	}
+}
+
+// A runner is a program on its way.
+type runner struct {
+	yield func(int, uint64) bool
+	vars  []int
+}
+
+// run runs nodes, the first of whose operands has a number, and returns the
+// number behind the last; false when the one who asked has enough.
+func (r *runner) run(nodes []Node, number int) (next int, more bool) {
+	for _, node := range nodes {
+		more = true
+		switch node := node.(type) {
+		case Operand:
+			more = r.yield(number, node.at(r.vars))
+			number++
+		case *Loop:
+			number, more = r.loop(node, number)
+		case *If:
+			number, more = r.branch(node, number)
+		}
+		if !more {
+			return 0, false
+		}
+	}
+	return number, true
+}
+
+// at is the address of the access at these values of the variables.
+func (op Operand) at(vars []int) uint64 {
+	addr := op.Base
+	for d, s := range op.Strides {
+		addr += uint64(s * vars[d])
+	}
+	return addr
+}
+
+func (r *runner) loop(l *Loop, number int) (next int, more bool) {
+	first, trips := l.Bounds(r.vars)
+	for i := range trips {
+		r.vars = append(r.vars, first+i*l.Step)
+		_, more := r.run(l.Body, number)
+		r.vars = r.vars[:len(r.vars)-1]
+		if !more {
+			return 0, false
+		}
+	}
+	return number + count(l.Body), true
+}
+
+func (r *runner) branch(c *If, number int) (next int, more bool) {
+	then := number + count(c.Then)
+	if c.When.Holds(r.vars) {
+		_, more = r.run(c.Then, number)
+	} else {
+		_, more = r.run(c.Else, then)
+	}
+	return then + count(c.Else), more
+}
+
+// count is the number of operands in a tree.
+func count(nodes []Node) int {
+	n := 0
+	Program(nodes).each(func(Operand) { n++ })
+	return n
+}
+
+// Blocks returns the numbers (address / line) of all lines of so many bytes that
+// the program touches, in ascending order, by walking it.
+func (p Program) Blocks(line int) []uint64 {
+	operands := p.Operands()
+	return sortedBlocks(p.Accesses(), func(op int) int { return operands[op].Width }, line)
+}
+
+// String prints the program, a node a line:
+//
+//	for i = 0 .. 4000
+//	  for j = i + 1 .. min(4000, i + 10) step 2
+//	    if j - 5 >= 0
+//	      read A 4 B at 0x100000000 + 16000*i + 4*j
+//	    else
+//	      ...
+func (p Program) String() string {
+	var w writer
+	w.nodes(p)
+	return w.b.String()
+}
+
+// String prints the nest as the program that it is.
+func (n Nest) String() string { return n.program().String() }
+
+// A writer prints a program.
+type writer struct {
+	b      strings.Builder
+	vars   []string
+	indent int
+}
+
+func (w *writer) line(format string, args ...any) {
+	fmt.Fprintf(&w.b, "%s%s\n", strings.Repeat("  ", w.indent), fmt.Sprintf(format, args...))
+}
+
+func (w *writer) nodes(nodes []Node) {
+	for _, node := range nodes {
+		switch node := node.(type) {
+		case Operand:
+			w.line("%v %s %d B at %s", node.Kind, node.Tensor, node.Width, w.address(node))
+		case *Loop:
+			w.loop(node)
+		case *If:
+			w.line("if %s", w.condition(node.When))
+			w.inside(node.Then)
+			if len(node.Else) > 0 {
+				w.line("else")
+				w.inside(node.Else)
+			}
+		}
+	}
+}
+
+func (w *writer) inside(nodes []Node) {
+	w.indent++
+	w.nodes(nodes)
+	w.indent--
+}
+
+func (w *writer) loop(l *Loop) {
+	from, to := "max", "min"
+	if l.Step < 0 {
+		from, to = to, from
+	}
+	text := fmt.Sprintf("for %s = %s .. %s", l.Name, w.bound(from, l.From), w.bound(to, l.To))
+	if l.Step != 1 {
+		text += fmt.Sprintf(" step %d", l.Step)
+	}
+	w.line("%s", text)
+	w.vars = append(w.vars, l.Name)
+	w.inside(l.Body)
+	w.vars = w.vars[:len(w.vars)-1]
+}
+
+// bound is one affine function, or the max or the min of several.
+func (w *writer) bound(name string, list []Affine) string {
+	parts := make([]string, len(list))
+	for i, a := range list {
+		parts[i] = w.affine(a)
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+func (w *writer) condition(c Condition) string {
+	if len(c) == 0 {
+		return "never"
+	}
+	either := make([]string, len(c))
+	for i, all := range c {
+		parts := make([]string, len(all))
+		for k, a := range all {
+			parts[k] = w.affine(a) + " >= 0"
+		}
+		if either[i] = strings.Join(parts, " and "); len(all) == 0 {
+			either[i] = "always"
+		}
+	}
+	return strings.Join(either, " or ")
+}
+
+func (w *writer) affine(a Affine) string {
+	text := w.terms("", a.Coef)
+	switch {
+	case text == "":
+		return fmt.Sprint(a.Const)
+	case a.Const > 0:
+		return fmt.Sprintf("%s + %d", text, a.Const)
+	case a.Const < 0:
+		return fmt.Sprintf("%s - %d", text, -a.Const)
+	}
+	return text
+}
+
+func (w *writer) address(op Operand) string {
+	return w.terms(fmt.Sprintf("%#x", op.Base), op.Strides)
+}
+
+// terms appends products of coefficients and variables to a text.
+func (w *writer) terms(text string, coef []int) string {
+	for d, c := range coef {
+		if c == 0 {
+			continue
+		}
+		sign, size := " + ", c
+		if c < 0 {
+			sign, size = " - ", -c
+		}
+		if text == "" {
+			sign = strings.TrimSpace(strings.Replace(sign, "+", "", 1))
+		}
+		text += sign
+		if size != 1 {
+			text += fmt.Sprintf("%d*", size)
+		}
+		text += w.name(d)
+	}
+	return text
+}
+
+func (w *writer) name(depth int) string {
+	if depth < len(w.vars) && w.vars[depth] != "" {
+		return w.vars[depth]
+	}
+	return variableName(depth)
+}
+
+// variableName is what the variable of a depth is called where it has no name.
+func variableName(depth int) string {
+	if names := "ijklmn"; depth < len(names) {
+		return names[depth : depth+1]
+	}
+	return fmt.Sprintf("i%d", depth)
+}

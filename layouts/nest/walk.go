@@ -1,0 +1,77 @@
+package nest
+
+import "iter"
+
+// Walk yields, for every index of the trips in row-major order, the loop whose
+// step leads there: loop l goes to its next iteration, and all loops inside of
+// it start again. For the first index, to which none leads, it yields -1. It is
+// the odometer that everything walks by:
+//
+//	for l := range nest.Walk(trips) {
+//		if l >= 0 {
+//			at += by[l] // see Steps
+//		}
+//		...
+//	}
+//
+// It yields once without loops, and never if any trip is 0.
+func Walk(trips []int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, t := range trips {
+			if t <= 0 {
+				return
+			}
+		}
+		left := make([]int, len(trips)) // iterations of each loop that are yet to come
+		for l, t := range trips {
+			left[l] = t - 1
+		}
+		l := -1
+		for yield(l) {
+			for l = len(trips) - 1; l >= 0 && left[l] == 0; l-- {
+				left[l] = trips[l] - 1
+			}
+			if l < 0 {
+				return
+			}
+			left[l]--
+		}
+	}
+}
+
+// Steps returns, for each loop, how far a walk over the trips moves something
+// of these strides when that loop goes to its next iteration and all loops
+// inside of it start again.
+func Steps(trips, strides []int) []int {
+	steps := make([]int, len(trips))
+	back := 0
+	for l := len(trips) - 1; l >= 0; l-- {
+		steps[l] = strides[l] - back
+		back += strides[l] * (trips[l] - 1)
+	}
+	return steps
+}
+
+// Accesses yields W(n): the number of the operand and the address of every
+// access, in order.
+func (n Nest) Accesses() iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		at := make([]uint64, len(n.Operands))
+		steps := make([][]int, len(n.Operands))
+		for i, op := range n.Operands {
+			at[i], steps[i] = op.Base, Steps(n.Trips, op.Strides)
+		}
+		for l := range Walk(n.Trips) {
+			for i := range at {
+				if l >= 0 {
+					at[i] += uint64(steps[i][l])
+				}
+			}
+			for i, addr := range at {
+				if !yield(i, addr) {
+					return
+				}
+			}
+		}
+	}
+}
