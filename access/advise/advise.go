@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
 )
 
 // A Question is what is to be walked.
@@ -30,56 +28,54 @@ type Question struct {
 	Model   cost.Model
 }
 
-// A Candidate is one way to walk it.
-type Candidate struct {
+// A Walk is one way to make a pass.
+type Walk struct {
 	Spec       access.Spec
 	Pattern    access.Pattern
 	Padded     int // elements by which the rows of x lie further apart than in the question
 	Prediction cost.Prediction
+	Measured   float64 // ns a pass, as it was timed; 0 where it was not
+
+	key string // alike for walks that are the same
 }
 
 // Plain tells whether plain loops walk it.
-func (c Candidate) Plain() bool { return c.Spec.Kernel == "" || c.Spec.Kernel == "scalar" }
+func (w Walk) Plain() bool { return w.Spec.Kernel == "" || w.Spec.Kernel == "scalar" }
 
-// A Contiguous is what comes of making the view contiguous first.
-type Contiguous struct {
-	Copy  Candidate // that makes it: the quickest
-	After Candidate // a pass over the copy
-	// Passes from which on the copy pays, against the best way to walk the view
-	// in the same kind of loops and against the naive one; 0 for never.
-	Best, Naive int
+// A Candidate is one way to make all passes: walks that are alike, of the view
+// or of a copy of it.
+type Candidate struct {
+	Walk        // of each pass
+	First *Walk // that contiguous() makes the copy by; nil where the view itself is walked
 }
 
-// Advice is the answer.
+// id is alike for candidates that are the same.
+func (c Candidate) id() string {
+	if c.First == nil {
+		return c.key
+	}
+	return c.First.key + "then" + c.key
+}
+
+// Advice is the answer. Its Decision says what to do.
 type Advice struct {
 	Question   Question
-	Naive      Candidate
-	Ranked     []Candidate // all, by predicted time; those that are the same loops once
-	Considered int         // before those that are the same loops were left out
-	Contiguous *Contiguous // nil where the view is contiguous
-}
+	Naive      Candidate   // plain loops in row order, over x as it is stored
+	Ranked     []Candidate // all, by predicted time of all passes; of contiguous() the best
+	Timed      []Candidate // those that were timed, by measured time of all passes; nil before SetTimes
+	Considered int         // walks and contiguous(), before those that are the same were left out
 
-// Best is the first of the ranked that leaves the tensor as it is stored.
-func (a *Advice) Best() Candidate { return a.find(func(c Candidate) bool { return c.Padded == 0 }) }
-
-// BestPlain is the best of these in plain loops.
-func (a *Advice) BestPlain() Candidate {
-	return a.find(func(c Candidate) bool { return c.Padded == 0 && c.Plain() })
-}
-
-func (a *Advice) find(wanted func(Candidate) bool) Candidate {
-	if i := slices.IndexFunc(a.Ranked, wanted); i >= 0 {
-		return a.Ranked[i]
-	}
-	return a.Naive
+	asStored      bool   // leave out walks with the rows of x padded
+	walks         []Walk // of the view, by predicted time
+	copies, after []Walk // that contiguous() may make its copy by, and over the copy, by predicted time; nil where it is no way
 }
 
 // ErrNothing tells that the view has no element.
 var ErrNothing = errors.New("the view has no element to walk")
 
-// Ask predicts every order of the dims, tiles of the two dims that matter, each
-// also with the rows of x padded by a cache line, and the kernels; it ranks them.
-// It works on all CPUs.
+// Ask predicts every order of the dims, tiles of the two dims that matter, and
+// the kernels, each also with the rows of x padded by a cache line; and
+// contiguous() before the passes. It ranks them. It works on all CPUs.
 func Ask(ctx context.Context, q Question) (*Advice, error) {
 	view, err := viewOf(q.Spec)
 	if err != nil {
@@ -89,19 +85,44 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, fmt.Errorf("view %q: %w", q.Spec.View, ErrNothing)
 	}
 	a := &Advice{Question: q}
+	if err := a.predictAll(ctx, view); err != nil {
+		return nil, err
+	}
+	naive := q.Spec
+	naive.Order = orderName(identity(view.Rank()))
+	key, err := keyOf(naive)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range a.walks {
+		c := Candidate{Walk: w}
+		a.Ranked = append(a.Ranked, c)
+		if w.key == key {
+			a.Naive = c
+		}
+	}
+	if err := a.contiguous(ctx); err != nil {
+		return nil, err
+	}
+	a.sort(a.Ranked, Predicted)
+	return a, nil
+}
+
+// predictAll finds the walks of the view. Plain loops come first: a kernel that
+// does the same is no other walk.
+func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
+	s := a.Question.Spec
 	all, err := orders(view)
 	if err != nil {
-		return nil, fmt.Errorf("view %q: %w", q.Spec.View, err)
+		return fmt.Errorf("view %q: %w", s.View, err)
 	}
-	untiled := a.variants(q.Spec, all, [][]int{nil})
-	if err := a.predict(ctx, append(a.kernels(q.Spec, all), untiled...)); err != nil {
-		return nil, err
+	if err := a.predict(ctx, a.variants(s, all, [][]int{nil})); err != nil {
+		return err
 	}
-	a.Naive = a.find(func(c Candidate) bool { return sameLoops(c, untiled[0]) })
-	if err := a.predict(ctx, a.variants(q.Spec, a.promising(all), tiles(view, q.Spec.Op))); err != nil {
-		return nil, err
+	if err := a.predict(ctx, a.variants(s, a.promising(all), tiles(view, s.Op))); err != nil {
+		return err
 	}
-	return a, a.contiguous(ctx, view)
+	return a.predict(ctx, a.kernels(s, all))
 }
 
 // viewOf is the view that is walked, of the common shape for Add.
@@ -114,14 +135,14 @@ func viewOf(s access.Spec) (layouts.Layout, error) {
 }
 
 // variants are the walks in these orders and tiles, as stored and padded.
-func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Candidate {
-	var all []Candidate
+func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
+	var all []Walk
 	for _, order := range orders {
 		for _, tile := range tiles {
 			s.Order, s.Tile = orderName(order), tile
-			all = append(all, Candidate{Spec: s})
-			if p, ok := padded(s); ok {
-				all = append(all, Candidate{Spec: p, Padded: line / s.DType.Size()})
+			all = append(all, Walk{Spec: s})
+			if p, ok := padded(s); ok && !a.asStored {
+				all = append(all, Walk{Spec: p, Padded: line / s.DType.Size()})
 			}
 		}
 	}
@@ -129,13 +150,12 @@ func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Candidate {
 }
 
 // kernels are the walks by kernels, in whatever order these take.
-func (a *Advice) kernels(s access.Spec, orders [][]int) []Candidate {
-	var all []Candidate
-	for _, k := range a.Question.Kernels {
-		for _, order := range orders {
-			s.Kernel, s.Order = k, orderName(order)
-			if _, err := s.Pattern(); err == nil { // or it cannot walk it so
-				all = append(all, Candidate{Spec: s})
+func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
+	var all []Walk
+	for _, s.Kernel = range a.Question.Kernels {
+		for _, w := range a.variants(s, orders, [][]int{nil}) {
+			if _, err := w.Spec.Pattern(); err == nil { // or it cannot walk it so
+				all = append(all, w)
 			}
 		}
 	}
@@ -148,31 +168,31 @@ func (a *Advice) promising(orders [][]int) [][]int {
 		return orders
 	}
 	var best [][]int
-	for _, c := range a.Ranked {
-		if i := slices.IndexFunc(orders, func(o []int) bool { return orderName(o) == c.Spec.Order }); i >= 0 && c.Plain() && c.Padded == 0 && len(best) < tiledOrders {
+	for _, w := range a.walks {
+		if i := slices.IndexFunc(orders, func(o []int) bool { return orderName(o) == w.Spec.Order }); i >= 0 && w.Padded == 0 && len(best) < tiledOrders {
 			best = append(best, orders[i])
 		}
 	}
 	return best
 }
 
-// predict adds candidates to the ranked, but for those that are the loops of one
-// that is there.
-func (a *Advice) predict(ctx context.Context, all []Candidate) error {
+// predict adds walks to those that are known, but for those that are the same as
+// one of them.
+func (a *Advice) predict(ctx context.Context, all []Walk) error {
 	a.Considered += len(all)
 	known := map[string]bool{}
-	for _, c := range a.Ranked {
-		known[loops(c)] = true
+	for _, w := range a.walks {
+		known[w.key] = true
 	}
-	var fresh []Candidate
-	for _, c := range all {
+	var fresh []Walk
+	for _, w := range all {
 		var err error
-		if c.Pattern, err = c.Spec.Pattern(); err != nil {
+		if w.Pattern, err = w.Spec.Pattern(); err != nil {
 			return err
 		}
-		if key := loops(c); !known[key] {
-			known[key] = true
-			fresh = append(fresh, c)
+		if w.key = loops(w.Pattern); !known[w.key] {
+			known[w.key] = true
+			fresh = append(fresh, w)
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -190,15 +210,15 @@ func (a *Advice) predict(ctx context.Context, all []Candidate) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	a.Ranked = append(a.Ranked, fresh...)
-	slices.SortStableFunc(a.Ranked, func(x, y Candidate) int { return cmp.Compare(x.Prediction.Ns, y.Prediction.Ns) })
+	a.walks = append(a.walks, fresh...)
+	slices.SortStableFunc(a.walks, func(x, y Walk) int { return cmp.Compare(x.Prediction.Ns, y.Prediction.Ns) })
 	return nil
 }
 
-// loops identify what a candidate walks, and by which kernel.
-func loops(c Candidate) string {
-	p := c.Pattern
-	key := fmt.Sprint(c.Plain())
+// loops identify a walk: what it touches, in which order, and whether past the
+// caches, which is all that a prediction knows of it.
+func loops(p access.Pattern) string {
+	key := fmt.Sprint(p.PastCaches())
 	for _, n := range p.Nests {
 		n = n.Canonical()
 		key += fmt.Sprint(n.Trips)
@@ -209,48 +229,61 @@ func loops(c Candidate) string {
 	return key
 }
 
-// sameLoops tells whether two candidates are the same loops.
-func sameLoops(c, d Candidate) bool {
-	if d.Pattern.Nests == nil {
-		var err error
-		if d.Pattern, err = d.Spec.Pattern(); err != nil {
-			return false
-		}
-	}
-	return loops(c) == loops(d)
+func keyOf(s access.Spec) (string, error) {
+	p, err := s.Pattern()
+	return loops(p), err
 }
 
-// contiguous prices a copy first.
-func (a *Advice) contiguous(ctx context.Context, view layouts.Layout) error {
-	if view.IsContiguous() {
-		return nil
-	}
-	copies := Question{Spec: a.Question.Spec, Kernels: a.Question.Kernels, Model: a.Question.Model}
-	copies.Spec.Op, copies.Spec.With = access.Copy, nil
-	made := a
-	if a.Question.Spec.Op != access.Copy {
-		made = &Advice{Question: copies}
-		dims, err := orders(view)
-		if err != nil {
-			return err
-		}
-		every := append(made.kernels(copies.Spec, dims[:1]), made.variants(copies.Spec, dims, append([][]int{nil}, tiles(view, access.Copy)...))...)
-		if err := made.predict(ctx, every); err != nil {
-			return err
-		}
-	}
-	after := &Advice{Question: a.Question}
-	plain := a.Question.Spec
-	plain.Shape, plain.View, plain.Pad = view.Shape(), "", 0
-	row := [][]int{identity(view.Rank())}
-	if err := after.predict(ctx, append(after.kernels(plain, row), Candidate{Spec: plain})); err != nil {
+// contiguous prices a copy first, and ranks the best way to make and to walk it.
+// It is that of the view itself: what an addition broadcasts it to needs no
+// copy. Where the view is contiguous there is nothing to copy, and a fill of a
+// copy would not fill x.
+func (a *Advice) contiguous(ctx context.Context) error {
+	own := a.Question.Spec
+	own.Op, own.With = access.Copy, nil
+	view, err := viewOf(own)
+	if err != nil || view.IsContiguous() || a.Question.Spec.Op == access.Fill {
 		return err
 	}
-	c := &Contiguous{Copy: made.Best(), After: after.Best()}
-	c.Best = breakEven(c.Copy, a.Best(), c.After)
-	c.Naive = breakEven(c.Copy, a.Naive, after.BestPlain())
-	a.Contiguous = c
+	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model}, asStored: true}
+	if a.Question.Spec.Op == access.Copy {
+		made.walks = a.walks
+	} else if err := made.predictAll(ctx, view); err != nil {
+		return err
+	}
+	after := &Advice{Question: a.Question, asStored: true}
+	plain := a.Question.Spec
+	plain.Shape, plain.View, plain.Pad, plain.Order = view.Shape(), "", 0, "row"
+	walked, err := viewOf(plain)
+	if err != nil {
+		return err
+	}
+	row := [][]int{identity(walked.Rank())}
+	if err := after.predict(ctx, append([]Walk{{Spec: plain}}, after.kernels(plain, row)...)); err != nil {
+		return err
+	}
+	a.copies, a.after = made.bestOfEach(), after.walks
+	a.Considered++
+	a.Ranked = append(a.Ranked, Candidate{a.after[0], &a.copies[0]})
 	return nil
+}
+
+// bestOfEach are the best walk of plain loops and the best by each kernel, all
+// over x as it is stored, by predicted time.
+func (a *Advice) bestOfEach() []Walk {
+	var best []Walk
+	seen := map[string]bool{}
+	for _, w := range a.walks {
+		kernel := w.Spec.Kernel
+		if w.Plain() {
+			kernel = ""
+		}
+		if w.Padded == 0 && !seen[kernel] {
+			seen[kernel] = true
+			best = append(best, w)
+		}
+	}
+	return best
 }
 
 func identity(rank int) []int {
@@ -259,26 +292,4 @@ func identity(rank int) []int {
 		dims[d] = d
 	}
 	return dims
-}
-
-// breakEven is the least number of passes for which a copy and passes over it
-// take less than passes over the view; 0 for none.
-func breakEven(first, view, after Candidate) int {
-	gain := view.Prediction.Ns - after.Prediction.Ns
-	if gain <= 0 {
-		return 0
-	}
-	n := math.Floor(first.Prediction.Ns/gain) + 1
-	if n > math.MaxInt32 {
-		return 0
-	}
-	return int(n)
-}
-
-// level names the levels of the caches that are simulated.
-func level(levels []simcache.Level, i int) string {
-	if levels[i].Name != "" {
-		return levels[i].Name
-	}
-	return fmt.Sprintf("L%d", i+1)
 }

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -10,6 +11,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 var english = message.NewPrinter(language.English)
@@ -17,16 +19,13 @@ var english = message.NewPrinter(language.English)
 // say formats with commas in numbers.
 func say(format string, args ...any) string { return english.Sprintf(format, args...) }
 
-// clear is how much faster, as a factor, one walk must be predicted than another
-// to be worth a change: what the model is off by for tiled copies, and some more.
-const clear = 1.3
-
-// Text is the advice in paragraphs: what to use, why the naive walk costs what it
-// does and what is left of that, whether to make the view contiguous first, and
-// how certain all this is.
+// Text is the decision in paragraphs: what to do, what padding would gain, why
+// the naive walk costs what it does and what is left of that, what comes of making
+// the view contiguous first, and how certain all this is.
 func (a *Advice) Text() []string {
+	d := a.Decide()
 	var text []string
-	for _, p := range []string{a.use(), a.pad(), a.why(), a.first(), a.certainty()} {
+	for _, p := range []string{a.use(d), a.pad(d), a.why(d), a.first(d), a.certainty(d)} {
 		if p != "" {
 			text = append(text, p)
 		}
@@ -34,93 +33,166 @@ func (a *Advice) Text() []string {
 	return text
 }
 
-// Name says what a candidate is.
+// Name says what a candidate is. Every candidate has another.
 func (c Candidate) Name() string {
+	if c.First != nil {
+		return "contiguous() by " + c.First.Name() + ", then " + c.Walk.Name()
+	}
+	return c.Walk.Name()
+}
+
+// Name says what a walk is.
+func (w Walk) Name() string {
 	name := "row order"
 	switch {
-	case c.Spec.Kernel == "builtin":
-		return "Go's copy"
-	case !c.Plain() && c.Spec.Op == access.Copy:
-		return "kernel " + c.Spec.Kernel
-	case c.Spec.Order != "" && c.Spec.Order != "row":
-		name = "order " + c.Spec.Order
+	case w.Spec.Kernel == "builtin":
+		name = "Go's copy"
+	case !w.Plain() && w.Spec.Op == access.Copy:
+		name = "kernel " + w.Spec.Kernel
+	case w.Spec.Order != "" && w.Spec.Order != "row":
+		name = "order " + w.Spec.Order
 	}
-	if !c.Plain() {
-		name = "kernel " + c.Spec.Kernel + " in " + name
+	if !w.Plain() && w.Spec.Op != access.Copy {
+		name = "kernel " + w.Spec.Kernel + " in " + name
 	}
-	if c.Spec.Tile != nil {
-		name += ", tiles of " + layouts.FormatShape(c.Spec.Tile)
+	if w.Spec.Tile != nil {
+		name += ", tiles of " + layouts.FormatShape(w.Spec.Tile)
 	}
-	if c.Padded > 0 {
-		name += fmt.Sprintf(", rows of x padded by %d", c.Padded)
+	if w.Padded > 0 {
+		name += fmt.Sprintf(", rows of x padded by %d", w.Padded)
 	}
 	return name
 }
 
 // Duration writes ns with three digits.
 func Duration(ns float64) string {
+	ns = Rounded(ns)
 	for _, u := range []struct {
 		least float64
 		name  string
-	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}} {
-		if ns >= .9995*u.least {
-			return fmt.Sprintf("%.3g %s", ns/u.least, u.name)
+	}{{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}} {
+		if ns >= u.least {
+			return number(ns/u.least) + u.name
 		}
 	}
-	return fmt.Sprintf("%.3g ns", ns)
+	return number(ns) + " ns"
+}
+
+// number writes a figure that is rounded already.
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// unit is what the time of all passes is for.
+func (a *Advice) unit() string {
+	if a.Question.Passes == 1 {
+		return "a pass"
+	}
+	return say("for %d passes", a.Question.Passes)
+}
+
+// total is what all passes take, as they were measured and as predicted.
+func (a *Advice) total(b Basis, c Candidate) string {
+	n := a.Question.Passes
+	if b == Measured {
+		return say("%s (predicted %s)", Duration(c.Total(Measured, n)), Duration(c.Total(Predicted, n)))
+	}
+	return Duration(c.Total(b, n))
+}
+
+func (a *Advice) times(b Basis, slow, fast Candidate) string {
+	n := a.Question.Passes
+	r := Ratio(slow.Total(b, n), fast.Total(b, n))
+	if r < 10 {
+		return fmt.Sprintf("%.2f times", r)
+	}
+	return number(Rounded(r)) + " times"
 }
 
 // use says what to use.
-func (a *Advice) use() string {
-	best, plain := a.Best(), a.BestPlain()
-	naive := Duration(a.Naive.Prediction.Ns)
-	if a.Naive.Prediction.Ns < clear*best.Prediction.Ns {
-		return say("Walk it as it comes, in row order: %s a pass. Nothing else is predicted to be faster by more than the model is off.", naive)
+func (a *Advice) use(d Decision) string {
+	b, naive := d.Basis, a.Naive
+	text := ""
+	if d.Use.id() == naive.id() {
+		text = say("Walk it as it comes, in row order: %s %s %s.", b, a.total(b, naive), a.unit())
+	} else {
+		text = say("Use %s: %s %s %s, %s as fast as row order, the walk as it comes, at %s.", d.Use.Name(), b, a.total(b, d.Use), a.unit(),
+			a.times(b, naive, d.Use), a.total(b, naive))
 	}
-	text := say("Use %s: %s a pass, %s as fast as the naive walk in row order (%s).", best.Name(), Duration(best.Prediction.Ns),
-		times(a.Naive, best), naive)
 	switch {
-	case best.Plain():
-	case a.Naive.Prediction.Ns < clear*plain.Prediction.Ns:
-		text += " With plain loops, no order or tile is worth a change."
+	case d.Least.id() != d.Use.id():
+		text += say(" The least is %s for %s, %s: %s as fast, which counts as the same.", b, d.Least.Name(), a.total(b, d.Least), a.times(b, d.Use, d.Least))
+	case b == Measured:
+		text += " Nothing else that was timed, with x stored as it is, took less."
 	default:
-		text += say(" With plain loops, use %s: %s, %s as fast.", plain.Name(), Duration(plain.Prediction.Ns), times(a.Naive, plain))
+		text += " Nothing else that leaves x stored as it is is predicted to take less."
+	}
+	return text + a.otherwise(d) + a.disagreement(d)
+}
+
+// otherwise says what to use without a copy, and with plain loops, where it is
+// advised to use others.
+func (a *Advice) otherwise(d Decision) string {
+	text := ""
+	if d.Use.First != nil {
+		if !a.Worth(d.Basis, a.Naive, d.InPlace) {
+			return " Without a copy, nothing is worth a change."
+		}
+		text += a.instead("Without a copy", d.Basis, d.InPlace)
+	}
+	switch {
+	case d.InPlace.Plain() || d.Use.id() == a.Naive.id():
+	case a.Worth(d.Basis, a.Naive, d.Plain):
+		text += a.instead("With plain loops over the view", d.Basis, d.Plain)
+	default:
+		text += " With plain loops over the view, no order or tile is worth a change."
 	}
 	return text
 }
 
-func times(slow, fast Candidate) string {
-	return fmt.Sprintf("%.1f times", slow.Prediction.Ns/fast.Prediction.Ns)
+func (a *Advice) instead(how string, b Basis, c Candidate) string {
+	return say(" %s, use %s: %s, %s as fast as row order.", how, c.Name(), a.total(b, c), a.times(b, a.Naive, c))
 }
 
-// pad says what padding the rows of x gains, for the best of plain loops and for
-// the naive walk, where it does.
-func (a *Advice) pad() string {
-	best := a.find(func(c Candidate) bool { return c.Padded > 0 && c.Plain() })
-	naive := a.find(func(c Candidate) bool {
-		return c.Padded > 0 && c.Plain() && c.Spec.Tile == nil && c.Spec.Order == a.Naive.Spec.Order
-	})
-	var gains []string
-	if plain := a.BestPlain(); best.Padded > 0 && plain.Prediction.Ns >= clear*best.Prediction.Ns {
-		gains = append(gains, say("%s takes %s, %s as fast as the best of plain loops without", best.Name(), Duration(best.Prediction.Ns), times(plain, best)))
+// disagreement says what prediction alone would have decided, where something
+// was timed.
+func (a *Advice) disagreement(d Decision) string {
+	switch {
+	case d.Basis == Predicted:
+		return ""
+	case d.Predicted.id() == d.Use.id():
+		return " Prediction alone comes to the same."
 	}
-	if naive.Padded > 0 && a.Naive.Prediction.Ns >= clear*naive.Prediction.Ns && naive.Name() != best.Name() {
-		gains = append(gains, say("the naive walk takes %s, %s as fast", Duration(naive.Prediction.Ns), times(a.Naive, naive)))
+	n := a.Question.Passes
+	return say(" Prediction alone would say %s, at %s against %s for this: what was measured decides.", d.Predicted.Name(),
+		Duration(d.Predicted.Total(Predicted, n)), Duration(d.Use.Total(Predicted, n)))
+}
+
+// pad says what padding the rows of x gains, where it does.
+func (a *Advice) pad(d Decision) string {
+	b := d.Basis
+	var gains []string
+	padded := 0
+	if c := d.PaddedLeast; c != nil {
+		padded = c.Padded
+		gains = append(gains, say("%s takes %s, %s as fast as the least without", c.Name(), a.total(b, *c), a.times(b, d.Least, *c)))
+	}
+	if c := d.PaddedNaive; c != nil {
+		padded = c.Padded
+		gains = append(gains, say("%s takes %s, %s as fast as without", c.Name(), a.total(b, *c), a.times(b, a.Naive, *c)))
 	}
 	if gains == nil {
 		return ""
 	}
 	row := a.Question.Spec.Shape[len(a.Question.Spec.Shape)-1] + a.Question.Spec.Pad
-	size, more := a.Question.Spec.DType.Size(), best.Padded
-	return say("If x is yours to store, pad its rows by %d elements, to %d B instead of %d B: then %s.", more, (row+more)*size, row*size, list(gains))
+	size := a.Question.Spec.DType.Size()
+	return say("If x is yours to store, pad its rows by %d elements, to %d B instead of %d B: then %s.", padded, (row+padded)*size, row*size, list(gains))
 }
 
 // why says what misses where, in the naive walk and in the best of plain loops.
-func (a *Advice) why() string {
-	plain := a.BestPlain()
-	text := "In the naive walk, " + a.misses(a.Naive)
-	if plain.Spec.Name() != a.Naive.Spec.Name() && a.Naive.Prediction.Ns >= clear*plain.Prediction.Ns {
-		text += say(" With %s, %s", plain.Name(), a.misses(plain))
+func (a *Advice) why(d Decision) string {
+	naive, plain := a.misses(a.Naive), a.misses(d.Plain)
+	text := "By prediction, in row order " + naive
+	if plain != naive && d.Use.id() != a.Naive.id() && a.Worth(d.Basis, a.Naive, d.Plain) {
+		text += say(" With %s, %s", d.Plain.Name(), plain)
 	}
 	return text
 }
@@ -180,6 +252,14 @@ func (a *Advice) most(t cost.Tensor) string {
 	return most
 }
 
+// level names the levels of the caches that are simulated.
+func level(levels []simcache.Level, i int) string {
+	if levels[i].Name != "" {
+		return levels[i].Name
+	}
+	return fmt.Sprintf("L%d", i+1)
+}
+
 func share(n, of float64) string { return fmt.Sprintf("%.3g%%", 100*n/of) }
 
 // list joins words as a sentence does.
@@ -190,29 +270,41 @@ func list(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// first says whether to make the view contiguous first.
-func (a *Advice) first() string {
-	c := a.Contiguous
-	if c == nil {
+// first says whether to make the view contiguous first, in figures that add
+// up as they are printed.
+func (a *Advice) first(d Decision) string {
+	c := d.Contiguous
+	switch {
+	case c == nil && a.Question.Spec.Op == access.Fill:
+		return "contiguous() is no way to fill: it would fill a copy, and leave x as it is."
+	case c == nil:
 		return "The view is contiguous: there is nothing to copy first."
 	}
-	text := say("contiguous() first takes %s (%s), and a pass over the copy %s (%s).", Duration(c.Copy.Prediction.Ns), c.Copy.Name(),
-		Duration(c.After.Prediction.Ns), c.After.Name())
-	text += " Against the naive walk it " + from(c.Naive) + ", against " + a.Best().Name() + " it " + from(c.Best) + "."
-	n := float64(a.Question.Passes)
-	if n == 1 {
-		return text
+	b, n := c.Basis, a.Question.Passes
+	over := Candidate{c.After, &c.Copy}
+	text := say("contiguous() takes %s (%s), a pass over the copy %s (%s), and a pass over the view %s (%s), all %s. So the copy %s",
+		Duration(c.Copy.Ns(b)), c.Copy.Name(), Duration(c.After.Ns(b)), c.After.Name(), Duration(c.Against.Ns(b)), c.Against.Name(), b, pays(c.From))
+	if c.FromNaive != c.From {
+		text += say("; against row order at %s a pass, it %s", Duration(a.Naive.Ns(b)), pays(c.FromNaive))
 	}
-	with, without := c.Copy.Prediction.Ns+n*c.After.Prediction.Ns, n*a.Best().Prediction.Ns
-	verdict := "walk the view"
-	if with < without {
-		verdict = "call contiguous() first"
+	with, without := over.Total(b, n), c.Against.Total(b, n)
+	text += say(". %s with the copy %s, %s without", a.forPasses(), Duration(with), Duration(without))
+	if with < without && !a.Worth(b, c.Against, over) {
+		text += ", which counts as the same"
 	}
-	return text + say(" For %d passes, %s: %s with the copy, %s without, %s the naive way.", a.Question.Passes, verdict,
-		Duration(with), Duration(without), Duration(n*a.Naive.Prediction.Ns))
+	return text + "."
 }
 
-func from(passes int) string {
+// forPasses begins a sentence about all passes.
+func (a *Advice) forPasses() string {
+	if a.Question.Passes == 1 {
+		return "One pass takes"
+	}
+	return say("%d passes take", a.Question.Passes)
+}
+
+// pays says from how many passes on.
+func pays(passes int) string {
 	switch passes {
 	case 0:
 		return "never pays"
@@ -223,7 +315,12 @@ func from(passes int) string {
 }
 
 // certainty says what the figures rest on.
-func (a *Advice) certainty() string {
-	return say("All this is predicted, by the cost model of docs/advise.md (%s). On a quiet machine it is off by a sixth in the median over the suite, by a quarter over tiled copies, and for one pattern in ten by half or more; what is predicted less than %.1f times as fast is taken for the same. --time measures the best.",
-		a.Question.Model.Times.Source, clear)
+func (a *Advice) certainty(d Decision) string {
+	source := a.Question.Model.Times.Source
+	if d.Basis == Measured {
+		return say("Timed on this machine, samples by turns: %d of %d ways. What was measured decides; what was measured less than %.1f times as fast counts as the same. Predictions are by the cost model of docs/advise.md (%s).",
+			len(a.Timed), len(a.Ranked), Measured.Clear(), source)
+	}
+	return say("All this is predicted, by the cost model of docs/advise.md (%s). On a quiet machine it is off by a sixth in the median over the suite, by a quarter over tiled copies, and for one pattern in ten by half or more; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
+		source, Predicted.Clear())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,16 +40,16 @@ func newAdvise() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise --shape SHAPE",
 		Short: "Say in which order, tiles and storage a view is best walked, and why",
-		Long: `advise predicts what a pass over a view takes in every order of its dims, in
-tiles of the two dims along which the tensors lie closest in memory, each also
-with the tensor's rows padded by a cache line, and by the vector kernels. It
-ranks them and says which to use, which tensor misses where, and after how many
-passes contiguous() first pays.
+		Long: `advise predicts what passes over a view take in every order of its dims, in
+tiles of the two dims along which the tensors lie closest in memory, and by the
+kernels, each also with the tensor's rows padded by a cache line; and what
+contiguous() and passes over the copy take. It ranks them and says which to
+use, which tensor misses where, and after how many passes contiguous() pays.
 
 Predictions are of the caches that are simulated and of what a hit and a miss
 cost: as 'bench machine --measure' saved it, else of a generic machine.
 docs/advise.md states the model and how far off it is. With --time the best and
-the naive walk are timed here as well.
+the naive walk are timed here as well, and what was measured decides.
 
 View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 		Example: `  bench advise --shape 32x64x56x56 --dtype float32 --view 'permute(0,2,3,1)' --op copy
@@ -78,8 +79,8 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	f.pattern.addTensor(flags)
 	f.pattern.addOp(flags)
 	flags.IntVar(&f.passes, "passes", 1, "passes that are made over the view")
-	flags.BoolVar(&f.time, "time", false, "time the best and the naive walk as well")
-	flags.IntVar(&f.top, "top", 8, "rows of the table")
+	flags.BoolVar(&f.time, "time", false, "time the best and the naive walk as well, and decide by that")
+	flags.IntVar(&f.top, "top", 8, "rows of the table; those that the advice is about are added")
 	f.geometry.add(flags)
 	flags.StringVar(&f.caches, "caches", "", "predict for the caches and the TLB that a YAML `file` describes, and for its times if it was measured; measured is what 'bench machine --measure' saved")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
@@ -102,12 +103,10 @@ func (f *adviseFlags) question() (advise.Question, error) {
 		return advise.Question{}, err
 	}
 	q := advise.Question{Spec: spec, Passes: f.passes}
-	if best := kernel.Best(); len(kernel.Sets()) > 1 {
-		q.Kernels = append(q.Kernels, best.Name())
+	for _, set := range kernel.Sets() {
+		q.Kernels = append(q.Kernels, set.Name())
 	}
-	if spec.Op == access.Copy {
-		q.Kernels = append(q.Kernels, "builtin")
-	}
+	q.Kernels = append(q.Kernels, "builtin")
 	q.Model, err = f.model()
 	return q, err
 }
@@ -124,7 +123,9 @@ func (f *adviseFlags) model() (cost.Model, error) {
 	if err != nil {
 		return cost.Model{}, fmt.Errorf("--preset: %w", err)
 	}
-	return cost.Model{Times: cost.Generic(), Caches: cost.CachesOf(m.Config)}, nil
+	times := cost.Generic()
+	times.Source = "generic times with the caches of --preset " + f.preset
+	return cost.Model{Times: times, Caches: cost.CachesOf(m.Config)}, nil
 }
 
 // run asks, times if it is wanted, and prints.
@@ -133,94 +134,99 @@ func (f *adviseFlags) run(ctx context.Context, w io.Writer, q advise.Question) e
 	if err != nil {
 		return fmt.Errorf("--%w", err) // which begins with the field at fault
 	}
-	rows := f.rows(a)
-	var measured []float64
 	if f.time {
-		if rows, measured, err = f.measure(ctx, rows); err != nil {
-			return err
+		if err := f.measure(ctx, a); err != nil {
+			return fmt.Errorf("--time: %w", err)
 		}
 	}
 	if f.asJSON {
-		return writeAdviceJSON(w, a, rows, measured)
+		return writeAdviceJSON(w, a, a.Rows(f.top))
 	}
-	return writeAdvice(w, a, rows, measured)
+	return writeAdvice(w, a, a.Rows(f.top))
 }
 
-// rows are the best candidates and the naive one.
-func (f *adviseFlags) rows(a *advise.Advice) []advise.Candidate {
-	rows := slices.Clone(a.Ranked[:min(f.top, len(a.Ranked))])
-	add := func(c advise.Candidate) {
-		if !slices.ContainsFunc(rows, func(r advise.Candidate) bool { return r.Name() == c.Name() }) {
-			rows = append(rows, c)
+// measure times what is worth it, by turns, those of one operation together: a
+// copy writes where a sum reads. Walks that need more memory than there is are
+// left out, but for the naive one.
+func (f *adviseFlags) measure(ctx context.Context, a *advise.Advice) error {
+	options := access.Options{Count: 7, MinTime: time.Millisecond, MaxMemory: results.ThisMachine().Available, Pages: f.pages.value}
+	if err := access.Measurable(a.Naive.Pattern, options.MaxMemory); err != nil {
+		return err
+	}
+	byOp := map[access.Op][]advise.Walk{}
+	for _, w := range a.ToTime() {
+		if op := w.Spec.Op; access.Measurable(w.Pattern, options.MaxMemory) == nil {
+			byOp[op] = append(byOp[op], w)
 		}
 	}
-	add(a.BestPlain())
-	add(a.Naive)
-	return rows
+	var timed []advise.Walk
+	for _, op := range slices.Sorted(maps.Keys(byOp)) {
+		walks := byOp[op]
+		if err := medians(ctx, walks, options); err != nil {
+			return err
+		}
+		timed = append(timed, walks...)
+	}
+	a.SetTimes(timed)
+	return nil
 }
 
-// timedRows is how many of the best are timed; and the naive one is.
-const timedRows = 6
-
-// measure times the first rows and the last two, which are the best of plain
-// loops and the naive one, by turns, and returns the medians in ns.
-func (f *adviseFlags) measure(ctx context.Context, rows []advise.Candidate) ([]advise.Candidate, []float64, error) {
-	if len(rows) > timedRows+2 {
-		rows = slices.Concat(rows[:timedRows], rows[len(rows)-2:])
-	}
+// medians sets what walks are measured to take, of their samples the median.
+func medians(ctx context.Context, walks []advise.Walk, options access.Options) error {
 	var patterns []access.Pattern
-	for _, r := range rows {
-		patterns = append(patterns, r.Pattern)
+	for _, w := range walks {
+		patterns = append(patterns, w.Pattern)
 	}
-	samples := make([][]float64, len(rows))
-	options := access.Options{Count: 7, MinTime: time.Millisecond, MaxMemory: results.ThisMachine().Available, Pages: f.pages.value}
+	samples := make([][]float64, len(walks))
 	for s, err := range access.Measure(ctx, patterns, options) {
 		if err != nil {
-			return nil, nil, fmt.Errorf("--time: %w", err)
+			return err
 		}
 		samples[s.Pattern] = append(samples[s.Pattern], s.PerPass())
 	}
-	medians := make([]float64, len(rows))
 	for i, all := range samples {
 		slices.Sort(all)
-		medians[i] = all[len(all)/2]
+		walks[i].Measured = all[len(all)/2]
 	}
-	return rows, medians, nil
+	return nil
 }
 
-func writeAdvice(w io.Writer, a *advise.Advice, rows []advise.Candidate, measured []float64) error {
-	levels := a.Question.Model.Caches.Levels
-	header := []string{"walk", "predicted", "against naive"}
-	if measured != nil {
-		header = append(header, "measured", "against naive")
+// writeAdvice prints the ways, with times and misses of all passes, and the advice.
+func writeAdvice(w io.Writer, a *advise.Advice, rows []advise.Candidate) error {
+	levels, n := a.Question.Model.Caches.Levels, a.Question.Passes
+	header := []string{"walk"}
+	bases := []advise.Basis{advise.Predicted}
+	if a.Timed != nil {
+		bases = append(bases, advise.Measured)
+	}
+	for _, b := range bases {
+		header = append(header, b.String(), "against row order")
 	}
 	for i := range levels {
 		header = append(header, levels[i].Name+" misses")
 	}
 	t := table{append(header, "TLB walks")}
-	naive := slices.IndexFunc(rows, func(c advise.Candidate) bool { return c.Name() == a.Naive.Name() })
-	for i, c := range rows {
-		ns := c.Prediction.Ns
-		row := []string{c.Name(), advise.Duration(ns), fmt.Sprintf("%.2f", ns/a.Naive.Prediction.Ns)}
-		if measured != nil {
-			row = append(row, advise.Duration(measured[i]), fmt.Sprintf("%.2f", measured[i]/measured[naive]))
+	for _, c := range rows {
+		row := []string{c.Name()}
+		for _, b := range bases {
+			row = append(row, advise.Duration(c.Total(b, n)), fmt.Sprintf("%.3f", c.Total(b, n)/a.Naive.Total(b, n)))
 		}
 		for k := range levels {
-			row = append(row, count64(uint64(c.Prediction.Missed(k))))
+			row = append(row, count64(uint64(c.Missed(k, n))))
 		}
-		t = append(t, append(row, count64(uint64(c.Prediction.Walked()))))
+		t = append(t, append(row, count64(uint64(c.Walked(n)))))
 	}
-	if _, err := fmt.Fprintf(w, "%s of %s, %d walks, %d of them different\n", a.Question.Spec.Op, a.Naive.Pattern.View(), a.Considered, len(a.Ranked)); err != nil {
+	passes := "1 pass"
+	if n > 1 {
+		passes = fmt.Sprintf("%d passes", n)
+	}
+	if _, err := fmt.Fprintf(w, "%s of %s, %s, %d ways, %d of them different\n", a.Question.Spec.Op, a.Naive.Pattern.View(), passes, a.Considered, len(a.Ranked)); err != nil {
 		return err
 	}
 	if err := t.print(w); err != nil {
 		return err
 	}
-	text := a.Text()
-	if measured != nil {
-		text = append(text, timed(rows, measured, naive))
-	}
-	for _, paragraph := range text {
+	for _, paragraph := range a.Text() {
 		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(paragraph, 80)); err != nil {
 			return err
 		}
@@ -228,62 +234,103 @@ func writeAdvice(w io.Writer, a *advise.Advice, rows []advise.Candidate, measure
 	return nil
 }
 
-// timed says what came of timing.
-func timed(rows []advise.Candidate, measured []float64, naive int) string {
-	best := slices.Index(measured, slices.Min(measured))
-	return fmt.Sprintf("Timed here, samples by turns: %s is the fastest, %s a pass, %.1f times as fast as the naive walk. By prediction it is number %d of the %d that were timed.",
-		rows[best].Name(), advise.Duration(measured[best]), measured[naive]/measured[best], best+1, len(rows))
-}
+// The parts of --json. Times are in ns, as they are printed: to three digits.
+type (
+	jsonWalk struct {
+		Walk      string        `json:"walk"`
+		Order     string        `json:"order"`
+		Tile      []int         `json:"tile,omitempty"`
+		Padded    int           `json:"padded,omitzero"`
+		Kernel    string        `json:"kernel"`
+		Predicted float64       `json:"predictedNs"`
+		Measured  float64       `json:"measuredNs,omitzero"`
+		Loop      float64       `json:"loopNs"`
+		Memory    float64       `json:"memoryNs"`
+		Tensors   []cost.Tensor `json:"tensors"`
+	}
+	jsonCandidate struct {
+		Name           string    `json:"name"`
+		PredictedTotal float64   `json:"predictedTotalNs"` // of all passes, with the copy
+		MeasuredTotal  float64   `json:"measuredTotalNs,omitzero"`
+		Copy           *jsonWalk `json:"copy,omitempty"` // that contiguous() makes
+		jsonWalk                 // of each pass
+	}
+	jsonDecision struct {
+		Basis       string  `json:"basis"` // predicted or measured
+		Use         string  `json:"use"`
+		Total       float64 `json:"totalNs"`
+		Naive       float64 `json:"naiveTotalNs"`
+		TimesAsFast float64 `json:"timesAsFast"` // as the naive walk
+		Least       string  `json:"least"`
+		Predicted   string  `json:"predictedUse"`
+		InPlace     string  `json:"inPlace"`
+		Plain       string  `json:"plain"`
+		Padded      string  `json:"padded,omitempty"`
+		PaddedNaive string  `json:"paddedNaive,omitempty"`
+		Clear       float64 `json:"clear"` // less than so many times as fast counts as the same
+	}
+	jsonContiguous struct {
+		Basis   string   `json:"basis"`
+		Copy    jsonWalk `json:"copy"`
+		After   jsonWalk `json:"after"`
+		Against string   `json:"against"`
+		Best    int      `json:"paysFromAgainstBest"` // passes; 0 for never
+		Naive   int      `json:"paysFromAgainstNaive"`
+	}
+)
 
-type jsonCandidate struct {
-	Walk      string        `json:"walk"`
-	Order     string        `json:"order"`
-	Tile      []int         `json:"tile,omitempty"`
-	Padded    int           `json:"padded,omitzero"`
-	Kernel    string        `json:"kernel"`
-	Predicted float64       `json:"predictedNs"`
-	Measured  *float64      `json:"measuredNs,omitempty"`
-	Loop      float64       `json:"loopNs"`
-	Memory    float64       `json:"memoryNs"`
-	Tensors   []cost.Tensor `json:"tensors"`
-}
-
-func toJSONCandidate(c advise.Candidate) jsonCandidate {
-	j := jsonCandidate{Walk: c.Name(), Order: c.Spec.Order, Tile: c.Spec.Tile, Padded: c.Padded, Kernel: c.Spec.Kernel,
-		Predicted: c.Prediction.Ns, Loop: c.Prediction.Loop, Memory: c.Prediction.Memory, Tensors: c.Prediction.Tensors}
+func toJSONWalk(w advise.Walk) jsonWalk {
+	j := jsonWalk{Walk: w.Name(), Order: w.Spec.Order, Tile: w.Spec.Tile, Padded: w.Padded, Kernel: w.Spec.Kernel,
+		Predicted: w.Ns(advise.Predicted), Measured: w.Ns(advise.Measured), Loop: w.Prediction.Loop, Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
 	if j.Kernel == "" {
 		j.Kernel = "scalar"
 	}
 	return j
 }
 
-func writeAdviceJSON(w io.Writer, a *advise.Advice, rows []advise.Candidate, measured []float64) error {
-	type jsonContiguous struct {
-		Copy  jsonCandidate `json:"copy"`
-		After jsonCandidate `json:"after"`
-		Best  int           `json:"paysFromAgainstBest"` // passes; 0 for never
-		Naive int           `json:"paysFromAgainstNaive"`
+func toJSONCandidate(a *advise.Advice, c advise.Candidate) jsonCandidate {
+	j := jsonCandidate{Name: c.Name(), PredictedTotal: c.Total(advise.Predicted, a.Question.Passes),
+		MeasuredTotal: c.Total(advise.Measured, a.Question.Passes), jsonWalk: toJSONWalk(c.Walk)}
+	if c.First != nil {
+		first := toJSONWalk(*c.First)
+		j.Copy = &first
 	}
+	return j
+}
+
+func toJSONDecision(a *advise.Advice, d advise.Decision) jsonDecision {
+	total := func(c advise.Candidate) float64 { return c.Total(d.Basis, a.Question.Passes) }
+	j := jsonDecision{Basis: d.Basis.String(), Use: d.Use.Name(), Total: total(d.Use), Naive: total(a.Naive),
+		TimesAsFast: advise.Ratio(total(a.Naive), total(d.Use)), Least: d.Least.Name(), Predicted: d.Predicted.Name(),
+		InPlace: d.InPlace.Name(), Plain: d.Plain.Name(), Clear: d.Basis.Clear()}
+	if d.PaddedLeast != nil {
+		j.Padded = d.PaddedLeast.Name()
+	}
+	if d.PaddedNaive != nil {
+		j.PaddedNaive = d.PaddedNaive.Name()
+	}
+	return j
+}
+
+func writeAdviceJSON(w io.Writer, a *advise.Advice, rows []advise.Candidate) error {
+	d := a.Decide()
 	out := struct {
 		Model      string          `json:"model"`
 		Passes     int             `json:"passes"`
 		Considered int             `json:"considered"`
 		Different  int             `json:"different"`
+		Decision   jsonDecision    `json:"decision"`
 		Naive      jsonCandidate   `json:"naive"`
 		Ranked     []jsonCandidate `json:"ranked"`
 		Contiguous *jsonContiguous `json:"contiguous,omitempty"`
 		Text       []string        `json:"text"`
 	}{Model: a.Question.Model.String(), Passes: a.Question.Passes, Considered: a.Considered, Different: len(a.Ranked),
-		Naive: toJSONCandidate(a.Naive), Text: a.Text()}
-	for i, c := range rows {
-		j := toJSONCandidate(c)
-		if measured != nil {
-			j.Measured = &measured[i]
-		}
-		out.Ranked = append(out.Ranked, j)
+		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive), Text: a.Text()}
+	for _, c := range rows {
+		out.Ranked = append(out.Ranked, toJSONCandidate(a, c))
 	}
-	if c := a.Contiguous; c != nil {
-		out.Contiguous = &jsonContiguous{toJSONCandidate(c.Copy), toJSONCandidate(c.After), c.Best, c.Naive}
+	if c := d.Contiguous; c != nil {
+		out.Contiguous = &jsonContiguous{c.Basis.String(), toJSONWalk(c.Copy), toJSONWalk(c.After), c.Against.Name(), c.From, c.FromNaive}
 	}
 	return writeJSON(w, out)
 }

@@ -1,0 +1,308 @@
+package advise
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+// anyMachines are models of several machines: tiny ones, which random views are
+// large for, one that was measured, and real ones' caches.
+func anyMachines(t *testing.T) map[string]cost.Model {
+	level := func(name string, size, ways int) simcache.Level {
+		return simcache.Level{Name: name, Geometry: simcache.Geometry{Size: size, Ways: ways, Line: 64}}
+	}
+	inf := math.Inf(1)
+	all := map[string]cost.Model{
+		"generic": model,
+		"tiny": {Times: cost.Generic(), Caches: cost.Caches{
+			Levels: []simcache.Level{level("D1", 1<<10, 2), level("L2", 8<<10, 4), level("LL", 32<<10, 8)},
+			TLB:    []simcache.TLB{{Entries: 8, Ways: 8, Page: 4096}}}},
+		"slow memory": {Times: cost.Times{Source: "a test's", Hit: 1, Levels: []cost.Level{{Name: "memory", Capacity: inf, Latency: 500, Line: 30, Stored: 20}},
+			Walks: []float64{60}}, Caches: cost.Caches{Levels: []simcache.Level{level("D1", 2<<10, 2)}, TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}}}},
+		"measured": {Times: cost.Times{Source: "a test's", Hit: 1.3, Levels: []cost.Level{{Name: "L2", Capacity: 2 << 20, Latency: 4.3, Line: 1.2, Stored: .4},
+			{Name: "L3", Capacity: 105 << 20, Latency: 30, Line: 3.1, Stored: 2}, {Name: "memory", Capacity: inf, Latency: 130, Line: 6.4, Stored: 3.9}},
+			Walks: []float64{2.1, 21}}, Caches: cost.Caches{Levels: []simcache.Level{level("L1", 4<<10, 4), level("L2", 16<<10, 8), level("L3", 64<<10, 16)},
+			TLB: []simcache.TLB{{Entries: 4, Ways: 4, Page: 4096}, {Entries: 16, Ways: 4, Page: 4096}}}},
+	}
+	for _, name := range []string{"amd-zen3", "intel-skylake-server"} {
+		m, err := machines.Preset(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = cost.Model{Times: cost.Generic(), Caches: cost.CachesOf(m.Config)}
+	}
+	return all
+}
+
+// anyQuestion draws a view, an operation and passes.
+func anyQuestion(t *rapid.T, models map[string]cost.Model) Question {
+	machine := rapid.SampledFrom([]string{"generic", "tiny", "slow memory", "measured", "amd-zen3", "intel-skylake-server"}).Draw(t, "machine")
+	rank := rapid.SampledFrom([]int{2, 2, 2, 2, 3, 3, 1, 0}).Draw(t, "rank")
+	sizes := [][]int{nil, {1, 17, 1000, 5000}, {1, 2, 16, 33, 64, 100, 128, 200}, {1, 3, 8, 16, 20}}[rank]
+	shape := make([]int, rank)
+	for d := range shape {
+		shape[d] = rapid.SampledFrom(sizes).Draw(t, "size")
+	}
+	s := access.Spec{Shape: shape, DType: rapid.SampledFrom([]layouts.DType{layouts.Float32, layouts.Float64, layouts.Int16}).Draw(t, "dtype"),
+		Op: rapid.SampledFrom([]access.Op{access.Sum, access.Fill, access.Copy, access.Add}).Draw(t, "op")}
+	views := []string{""}
+	if rank > 0 {
+		views = append(views, "slice(0,0,5000,2)", "flip(0)", "slice(-1,0,5000,3)", "unsqueeze(0).expand("+strings.Repeat("-1,", rank)+"-1)")
+	}
+	if rank > 1 {
+		views = append(views, "transpose(0,-1)", "transpose(0,-1)", "transpose(0,-1).flip(0)", "transpose(0,-1).slice(0,0,5000,2)", "narrow(0,0,1).expand(50,"+strings.Repeat("-1,", rank-2)+"-1)", "select(0,0)")
+	}
+	if rank > 2 {
+		views = append(views, "permute(1,2,0)", "permute(0,2,1)")
+	}
+	s.View = rapid.SampledFrom(views).Draw(t, "view")
+	own := s
+	own.Op = access.Sum
+	view, err := viewOf(own)
+	if err != nil || view.Numel() == 0 {
+		s.View = ""
+		view, err = layouts.Contiguous(shape...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Op == access.Add {
+		s.With = view.Shape()
+		for d := range s.With {
+			if rapid.Bool().Draw(t, "broadcast") {
+				s.With[d] = 1
+			}
+		}
+	}
+	return Question{Spec: s, Passes: rapid.SampledFrom([]int{1, 2, 3, 10, 1000}).Draw(t, "passes"), Model: models[machine],
+		Kernels: rapid.SampledFrom([][]string{nil, {"portable"}, {"portable", "builtin"}}).Draw(t, "kernels")}
+}
+
+// holds reports what of a decision the candidates contradict that it was made of.
+// It computes anew from the figures of the walks.
+func holds(t *rapid.T, a *Advice, all []Candidate, d Decision) {
+	b, n := d.Basis, float64(a.Question.Passes)
+	total := func(c Candidate) float64 {
+		each := map[Basis]func(Walk) float64{Predicted: func(w Walk) float64 { return w.Prediction.Ns }, Measured: func(w Walk) float64 { return w.Measured }}[b]
+		sum := n * Rounded(each(c.Walk))
+		if c.First != nil {
+			sum += Rounded(each(*c.First))
+		}
+		return Rounded(sum)
+	}
+	worth := func(slow, fast Candidate) bool { return Ratio(total(slow), total(fast)) >= b.Clear() }
+	ids, names := map[string]bool{}, map[string]bool{}
+	var naive, found *Candidate
+	for i, c := range all {
+		if i > 0 && total(c) < total(all[i-1]) || ids[c.id()] || names[c.Name()] {
+			t.Errorf("number %d, %s, is out of order or twice", i, c.Name())
+		}
+		ids[c.id()], names[c.Name()] = true, true
+		switch {
+		case c.id() == a.Naive.id():
+			naive = &all[i]
+		case c.First != nil && found == nil:
+			found = &all[i]
+		}
+		if c.Padded == 0 {
+			if total(c) < total(d.Least) {
+				t.Errorf("%s takes less than the least, %s", c.Name(), d.Least.Name())
+			}
+			if worth(d.Use, c) {
+				t.Errorf("use %s, but %s is worth a change", d.Use.Name(), c.Name())
+			}
+			if c.First == nil && total(c) < total(d.InPlace) || c.First == nil && c.Plain() && total(c) < total(d.Plain) {
+				t.Errorf("%s takes less than %s or %s", c.Name(), d.InPlace.Name(), d.Plain.Name())
+			}
+		} else if p := d.PaddedLeast; worth(d.Least, c) && (p == nil || total(*p) > total(c)) || p != nil && !worth(d.Least, *p) {
+			t.Errorf("%s is worth padding or %v is not", c.Name(), p)
+		}
+	}
+	if naive == nil || naive.Name() != "row order" || d.Use.Padded > 0 || !ids[d.Use.id()] || d.InPlace.First != nil || !d.Plain.Plain() {
+		t.Fatalf("naive %v, use %s, in place %s, plain %s", naive, d.Use.Name(), d.InPlace.Name(), d.Plain.Name())
+	}
+	if d.Use.id() != naive.id() && !worth(*naive, d.Use) || d.Use.First != nil && d.Use.id() != d.Least.id() {
+		t.Errorf("use %s at %v, naive %v, least %v", d.Use.Name(), total(d.Use), total(*naive), total(d.Least))
+	}
+	if p := d.PaddedNaive; p != nil && (!worth(*naive, *p) || worth(*p, d.Use)) {
+		t.Errorf("%s is not worth it", p.Name())
+	}
+	if found != nil {
+		c := d.Contiguous
+		if c == nil || c.Basis != b || c.Copy.key != found.First.key || c.After.key != found.key || c.Against.id() != d.InPlace.id() {
+			t.Fatalf("contiguous() is not %s", found.Name())
+		}
+		breaksEven(t, c.From, c.Copy.Ns(b), c.Against.Ns(b), c.After.Ns(b))
+		breaksEven(t, c.FromNaive, c.Copy.Ns(b), naive.Ns(b), c.After.Ns(b))
+		if from := float64(c.From); d.Use.First != nil && (from == 0 || n < from) {
+			t.Errorf("use the copy for %v passes, where it pays from %v on", n, from)
+		}
+	}
+}
+
+// breaksEven reports a number of passes that is not the first for which copied +
+// n*after < n*view, in decimals.
+func breaksEven(t *rapid.T, n int, copied, view, after float64) {
+	less := func(n int) bool {
+		passes := new(big.Rat).SetInt64(int64(n))
+		with := new(big.Rat).Add(decimal(copied), new(big.Rat).Mul(passes, decimal(after)))
+		return with.Cmp(new(big.Rat).Mul(passes, decimal(view))) < 0
+	}
+	if n == 0 && less(math.MaxInt32) || n > 0 && (!less(n) || n > 1 && less(n-1)) {
+		t.Errorf("copy %v, view %v, after %v: not from %d passes on", copied, view, after, n)
+	}
+}
+
+// TestDecision holds the decision against the figures that it is made of, as
+// predicted and then as measured by a clock that knows nothing of prediction.
+func TestDecision(t *testing.T) {
+	models := anyMachines(t)
+	rapid.Check(t, func(t *rapid.T) {
+		a, err := Ask(context.Background(), anyQuestion(t, models))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := a.Decide()
+		if d.Basis != Predicted || d.Predicted.id() != d.Use.id() {
+			t.Errorf("basis %v, predicted %s, use %s", d.Basis, d.Predicted.Name(), d.Use.Name())
+		}
+		holds(t, a, a.Ranked, d)
+		printed(t, a)
+
+		walks := a.ToTime()
+		for i := range walks {
+			walks[i].Measured = math.Pow(10, rapid.Float64Range(0, 4).Draw(t, walks[i].Name()))
+		}
+		a.SetTimes(walks)
+		timed := a.Decide()
+		if timed.Basis != Measured || timed.Predicted.id() != d.Use.id() {
+			t.Errorf("basis %v, predicted %s, before %s", timed.Basis, timed.Predicted.Name(), d.Use.Name())
+		}
+		holds(t, a, a.Timed, timed)
+		printed(t, a)
+		rows := map[string]bool{}
+		for _, c := range a.Rows(1) {
+			rows[c.id()] = true
+		}
+		for _, c := range []Candidate{timed.Use, timed.Predicted, timed.Least, timed.InPlace, timed.Plain, a.Naive} {
+			if !rows[c.id()] {
+				t.Errorf("%s is in the words and in no row", c.Name())
+			}
+		}
+	})
+}
+
+// TestMeasuredDecides: what is predicted to be the best is not used when another
+// takes less by the clock, and the words say so.
+func TestMeasuredDecides(t *testing.T) {
+	a := ask(t, access.Spec{Op: access.Copy, Shape: []int{1200, 1200}, DType: layouts.Float32, View: "t()"}, 1, "portable")
+	predicted := a.Decide().Use
+	walks := a.ToTime()
+	for i := range walks {
+		walks[i].Measured = 1e6
+		if walks[i].Name() == "kernel portable" {
+			walks[i].Measured = 2e5
+		}
+	}
+	a.SetTimes(walks)
+	if d := a.Decide(); d.Use.Name() != "kernel portable" || predicted.Name() == d.Use.Name() {
+		t.Errorf("use %s, by prediction %s", d.Use.Name(), predicted.Name())
+	}
+	wants(t, a, "Use kernel portable: measured 200 us (predicted ", "5.00 times as fast as row order", "Prediction alone would say "+predicted.Name(), "what was measured decides")
+
+	for i := range walks {
+		walks[i].Measured = 1e6
+	}
+	a.SetTimes(walks)
+	wants(t, a, "Walk it as it comes, in row order: measured 1 ms (predicted ", "Nothing else that was timed, with x stored as it is, took less.")
+}
+
+// TestNotTimed: where contiguous() was not timed, its paragraph says that its
+// figures are predicted.
+func TestNotTimed(t *testing.T) {
+	a := ask(t, access.Spec{Shape: []int{300, 300}, DType: layouts.Float32, View: "t()"}, 1)
+	naive := a.Naive.Walk
+	naive.Measured = 1e5
+	a.SetTimes([]Walk{naive})
+	if d := a.Decide(); d.Use.id() != a.Naive.id() || d.Basis != Measured || d.Contiguous.Basis != Predicted || len(a.Timed) != 1 {
+		t.Errorf("use %s, %v, contiguous() %v", d.Use.Name(), d.Basis, d.Contiguous.Basis)
+	}
+	wants(t, a, "all predicted. So the copy ")
+}
+
+var (
+	duration   = `([0-9.]+ (?:ns|us|ms|s))`
+	contiguous = regexp.MustCompile(`contiguous\(\) takes ` + duration + ` \(.*\), a pass over the copy ` + duration + ` \(.*\), and a pass over the view ` + duration +
+		` \(.*\), all (?:predicted|measured)\. So the copy (never pays|pays from the first pass on|pays from [0-9,]+ passes on)` +
+		`(?:; against row order at ` + duration + ` a pass, it (never pays|pays from the first pass on|pays from [0-9,]+ passes on))?\. ` +
+		`(?:One pass takes|[0-9,]+ passes take) with the copy ` + duration + `, ` + duration + ` without`)
+	faster = regexp.MustCompile(`^Use .*: (?:predicted|measured) ` + duration + `(?: \(predicted .*?\))? (?:a pass|for [0-9,]+ passes), ([0-9.]+) times as fast as row order, the walk as it comes, at ` + duration)
+)
+
+// printed reads the figures of the text, and reports words that they contradict.
+func printed(t *rapid.T, a *Advice) {
+	text := a.Text()
+	d := a.Decide()
+	ns := func(text string) float64 {
+		figure, unit, _ := strings.Cut(text, " ")
+		x, err := strconv.ParseFloat(figure+map[string]string{"ns": "", "us": "e3", "ms": "e6", "s": "e9"}[unit], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	from := func(words string) int {
+		words = strings.ReplaceAll(words, ",", "")
+		switch {
+		case words == "never pays":
+			return 0
+		case strings.Contains(words, "first"):
+			return 1
+		}
+		n, err := strconv.Atoi(strings.Fields(words)[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if use := faster.FindStringSubmatch(text[0]); use != nil {
+		if times, err := strconv.ParseFloat(use[2], 64); err != nil || math.Abs(ns(use[3])/ns(use[1])-times) > .0051*max(1, times) || times < d.Basis.Clear() {
+			t.Errorf("%s is not %s times as fast as %s", use[1], use[2], use[3])
+		}
+	} else if !strings.HasPrefix(text[0], "Walk it as it comes, in row order: ") {
+		t.Errorf("no headline: %s", text[0])
+	}
+	for _, p := range text {
+		if strings.HasPrefix(p, "contiguous() takes") != contiguous.MatchString(p) {
+			t.Errorf("not read: %s", p)
+		}
+		c := contiguous.FindStringSubmatch(p)
+		if c == nil {
+			continue
+		}
+		n, copied, after, view := float64(a.Question.Passes), ns(c[1]), ns(c[2]), ns(c[3])
+		breaksEven(t, from(c[4]), copied, view, after)
+		if c[5] != "" {
+			breaksEven(t, from(c[6]), copied, ns(c[5]), after)
+		}
+		if with, without := ns(c[7]), ns(c[8]); math.Abs(with-(copied+n*after)) > .0051*with || math.Abs(without-n*view) > .0051*without {
+			t.Errorf("does not add up: %s", p)
+		}
+		if strings.HasPrefix(text[0], "Use contiguous()") && (from(c[4]) == 0 || float64(from(c[4])) > n) {
+			t.Errorf("%s\n%s", text[0], p)
+		}
+	}
+}
