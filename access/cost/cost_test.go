@@ -345,3 +345,14 @@ func TestCrowded(t *testing.T) {
 		t.Errorf("%v ns a line in crowded sets, %v in others", crowded, even)
 	}
 }
+
+// TestTouchedGap: rows a whole line apart leave that line out, and those that are
+// less apart touch all.
+func TestTouchedGap(t *testing.T) {
+	for pitch, want := range map[int]float64{8192: 2048 * 128, 8192 + 16: 2047*8208/64 + 128.75, 8192 + 64: 2048 * 128, 8192 + 128: 2048 * 128} {
+		op := simcache.Operand{Base: 1 << 20, Width: 4, Strides: []int{pitch, 4}}
+		if got := touched(op, []int{2048, 2048}, 64); math.Abs(got-want) > 2 {
+			t.Errorf("rows of 8192 B %d B apart: %v lines, want %v", pitch, got, want)
+		}
+	}
+}

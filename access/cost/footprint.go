@@ -20,10 +20,10 @@ func touched(op simcache.Operand, trips []int, block int) float64 {
 		}
 	}
 	slices.SortFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
-	// What lies less than a block apart is one run of bytes.
+	// What leaves less than a block between is one run of bytes.
 	run, runs, grain := op.Width, 1.0, block
 	for _, l := range loops {
-		if runs == 1 && l.stride <= run+block {
+		if runs == 1 && l.stride < run+block {
 			run += (l.trips - 1) * l.stride
 			continue
 		}
