@@ -227,7 +227,7 @@ func TestMeasuredDecides(t *testing.T) {
 		walks[i].Measured = 1e6
 	}
 	a.SetTimes(walks)
-	wants(t, a, "Walk it as it comes, in row order: measured 1 ms (predicted ", "Nothing else that was timed, with x stored as it is, took less.")
+	wants(t, a, "Walk it as it comes, in row order: measured 1 ms (predicted ", "Nothing else that was timed took less, x stored as it is.")
 }
 
 // TestNotTimed: where contiguous() was not timed, its paragraph says that its

@@ -121,9 +121,9 @@ func (a *Advice) use(d Decision) string {
 	case d.Least.id() != d.Use.id():
 		text += say(" The least is %s for %s, %s: %s as fast, which counts as the same.", b, d.Least.Name(), a.total(b, d.Least), a.times(b, d.Use, d.Least))
 	case b == Measured:
-		text += " Nothing else that was timed, with x stored as it is, took less."
+		text += " Nothing else that was timed took less, x stored as it is."
 	default:
-		text += " Nothing else that leaves x stored as it is is predicted to take less."
+		text += " Nothing else is predicted to take less, x stored as it is."
 	}
 	return text + a.otherwise(d) + a.disagreement(d)
 }

@@ -124,7 +124,7 @@ func (f *adviseFlags) model() (cost.Model, error) {
 		return cost.Model{}, fmt.Errorf("--preset: %w", err)
 	}
 	times := cost.Generic()
-	times.Source = "generic times with the caches of --preset " + f.preset
+	times.Source = "generic times, kernels of this CPU, and caches of --preset " + f.preset
 	return cost.Model{Times: times, Caches: cost.CachesOf(m.Config)}, nil
 }
 
@@ -218,9 +218,9 @@ func writeAdvice(w io.Writer, a *advise.Advice, rows []advise.Candidate) error {
 	}
 	passes := "1 pass"
 	if n > 1 {
-		passes = fmt.Sprintf("%d passes", n)
+		passes = count64(uint64(n)) + " passes"
 	}
-	if _, err := fmt.Fprintf(w, "%s of %s, %s, %d ways, %d of them different\n", a.Question.Spec.Op, a.Naive.Pattern.View(), passes, a.Considered, len(a.Ranked)); err != nil {
+	if _, err := fmt.Fprintf(w, "%s of %s, %s; %d different of %d tried\n", a.Question.Spec.Op, a.Naive.Pattern.View(), passes, len(a.Ranked), a.Considered); err != nil {
 		return err
 	}
 	if err := t.print(w); err != nil {
