@@ -130,6 +130,9 @@ type Contiguous struct {
 	// Passes from which on the copy and passes over it take less than as many
 	// passes of Against, and of the naive walk; 0 for never.
 	From, FromNaive int
+	// Counts tells whether passes over the copy are so much faster than those that
+	// would be made without it that, if there are enough, the copy is worth it.
+	Counts bool
 }
 
 // Worth tells whether fast is so much faster than slow, for the passes asked
@@ -147,6 +150,9 @@ func (a *Advice) Decide() Decision {
 	}
 	d := a.decide(a.Timed, Measured)
 	d.Predicted = predicted.Use
+	if c := first(a.Timed, func(c Candidate) bool { return c.id() == d.Predicted.id() }); c != nil {
+		d.Predicted = *c // with what it was measured to take
+	}
 	if d.Contiguous == nil {
 		d.Contiguous = predicted.Contiguous
 	}
@@ -164,10 +170,12 @@ func (a *Advice) decide(all []Candidate, b Basis) Decision {
 		Use:     least(func(c Candidate) bool { return a.effort(c) == 0 }),
 	}
 	naive := d.Use
-	for _, c := range []Candidate{d.InPlace, d.Least} {
-		if a.Worth(b, d.Use, c) {
-			d.Use = c
-		}
+	if a.Worth(b, naive, d.InPlace) {
+		d.Use = d.InPlace
+	}
+	without := d.Use
+	if a.Worth(b, without, d.Least) {
+		d.Use = d.Least
 	}
 	d.Predicted = d.Use
 	if c := first(all, func(c Candidate) bool { return c.Padded > 0 }); c != nil && a.Worth(b, d.Least, *c) {
@@ -180,7 +188,8 @@ func (a *Advice) decide(all []Candidate, b Basis) Decision {
 	if c := first(all, func(c Candidate) bool { return c.First != nil }); c != nil {
 		d.Contiguous = &Contiguous{Basis: b, Copy: *c.First, After: c.Walk, Against: d.InPlace,
 			From:      breakEven(c.First.Ns(b), d.InPlace.Ns(b), c.Ns(b)),
-			FromNaive: breakEven(c.First.Ns(b), naive.Ns(b), c.Ns(b))}
+			FromNaive: breakEven(c.First.Ns(b), naive.Ns(b), c.Ns(b)),
+			Counts:    d.Use.First != nil || Ratio(without.Ns(b), c.Ns(b)) >= b.Clear()}
 	}
 	return d
 }

@@ -162,8 +162,15 @@ func (a *Advice) disagreement(d Decision) string {
 		return " Prediction alone comes to the same."
 	}
 	n := a.Question.Passes
-	return say(" Prediction alone would say %s, at %s against %s for this: what was measured decides.", d.Predicted.Name(),
+	text := say(" Prediction alone would say %s, at %s against %s for this", d.Predicted.Name(),
 		Duration(d.Predicted.Total(Predicted, n)), Duration(d.Use.Total(Predicted, n)))
+	switch {
+	case !d.Predicted.timed():
+		return text + "; that was not timed."
+	case !a.Worth(Measured, d.Predicted, d.Use) && !a.Worth(Measured, d.Use, d.Predicted):
+		return text + say("; measured at %s, that counts as the same.", Duration(d.Predicted.Total(Measured, n)))
+	}
+	return text + say("; it was measured at %s, and what was measured decides.", Duration(d.Predicted.Total(Measured, n)))
 }
 
 // pad says what padding the rows of x gains, where it does.
@@ -282,14 +289,14 @@ func (a *Advice) first(d Decision) string {
 	}
 	b, n := c.Basis, a.Question.Passes
 	over := Candidate{c.After, &c.Copy}
-	text := say("contiguous() takes %s (%s), a pass over the copy %s (%s), and a pass over the view %s (%s), all %s. So the copy %s",
-		Duration(c.Copy.Ns(b)), c.Copy.Name(), Duration(c.After.Ns(b)), c.After.Name(), Duration(c.Against.Ns(b)), c.Against.Name(), b, pays(c.From))
+	text := say("contiguous() takes %s (%s), a pass over the copy %s (%s), and a pass over the view %s (%s), all %s. So the copy %s%s",
+		Duration(c.Copy.Ns(b)), c.Copy.Name(), Duration(c.After.Ns(b)), c.After.Name(), Duration(c.Against.Ns(b)), c.Against.Name(), b, pays(c.From), c.ever())
 	if c.FromNaive != c.From {
 		text += say("; against row order at %s a pass, it %s", Duration(a.Naive.Ns(b)), pays(c.FromNaive))
 	}
 	with, without := over.Total(b, n), c.Against.Total(b, n)
 	text += say(". %s with the copy %s, %s without", a.forPasses(), Duration(with), Duration(without))
-	if with < without && !a.Worth(b, c.Against, over) {
+	if with < without && !a.Worth(b, c.Against, over) && d.Use.First == nil {
 		text += ", which counts as the same"
 	}
 	return text + "."
@@ -301,6 +308,14 @@ func (a *Advice) forPasses() string {
 		return "One pass takes"
 	}
 	return say("%d passes take", a.Question.Passes)
+}
+
+// ever says so where the copy pays, but passes over it are too little faster.
+func (c *Contiguous) ever() string {
+	if c.From > 0 && !c.Counts {
+		return ", but never by so much that it counts"
+	}
+	return ""
 }
 
 // pays says from how many passes on.
