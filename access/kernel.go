@@ -241,23 +241,19 @@ func inElements(n simcache.Nest, size int, wide bool) (elementNest, error) {
 	return e, nil
 }
 
-// elementwise turns an innermost loop over vectors that lie side by side into
-// one over their elements; the nest is canonical.
+// elementwise turns accesses of vectors into a loop over their elements, which
+// is one with the loop around it where the vectors lie side by side.
 func elementwise(n simcache.Nest, size int) simcache.Nest {
-	last := len(n.Trips) - 1
-	for _, op := range n.Operands {
-		if last < 0 || op.Strides[last] != op.Width {
-			return n
-		}
+	width := n.Operands[0].Width
+	if width == size || slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Width != width }) {
+		return n
 	}
+	n.Trips = append(n.Trips, width/size)
 	for i := range n.Operands {
 		op := &n.Operands[i]
-		if i == 0 {
-			n.Trips[last] = n.Trips[last] * op.Width / size
-		}
-		op.Width, op.Strides[last] = size, size
+		op.Width, op.Strides = size, append(op.Strides, size)
 	}
-	return n
+	return n.Canonical()
 }
 
 // blocks calls block for every index of the outer loops, with at set.
