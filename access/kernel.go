@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -71,8 +72,16 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
 }
 
-// computable refuses to compute with a dtype that no kernel computes with.
+// ErrForeign is the error of a kernel that this CPU does not run; what it would
+// touch is planned on every CPU.
+var ErrForeign = errors.New("this CPU does not run it")
+
+// computable refuses to compute with a dtype that no kernel computes with, and
+// by a kernel that this CPU does not run (ErrForeign).
 func (s Spec) computable() error {
+	if set, err := kernel.ByName(s.Kernel); err == nil && !set.Runs() {
+		return fmt.Errorf("kernel %s: %w (it runs %s)", s.Kernel, ErrForeign, kernel.Names(kernel.Sets()))
+	}
 	if s.DType == layouts.Float16 && (s.Op == Sum || s.Op == Add) {
 		return fmt.Errorf("%s is stored and copied only, no kernel computes a %s of it", s.DType, s.Op)
 	}

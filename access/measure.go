@@ -426,8 +426,9 @@ func gap(times []time.Duration, median bool) float64 {
 }
 
 // Measurable refuses a pattern that Measure cannot time: one without an
-// element, one that computes with a dtype that is stored only, and, with a
-// MemoryError, one whose tensors need more than maxMemory bytes (0 is no limit).
+// element, one that computes with a dtype that is stored only, with ErrForeign
+// one by a kernel that this CPU does not run, and, with a MemoryError, one whose
+// tensors need more than maxMemory bytes (0 is no limit).
 func Measurable(p Pattern, maxMemory int) error {
 	if p.Elems == 0 {
 		return errors.New("there is no element to time")

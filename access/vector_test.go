@@ -12,13 +12,94 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kernelNames are all kernels but scalar.
+// kernelNames are all kernels but scalar, whatever this CPU runs.
 func kernelNames() []string {
 	names := []string{builtin}
-	for _, s := range kernel.Sets() {
+	for _, s := range kernel.All() {
 		names = append(names, s.Name())
 	}
 	return names
+}
+
+// TestEveryKernel: what a kernel plans for a dtype, an operation and a kind of
+// view is the same on every CPU, touches the view once, and has a native kernel;
+// what this CPU runs does what the operation is.
+func TestEveryKernel(t *testing.T) {
+	t.Logf("this CPU runs %s, and plans %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All()))
+	shapes := [][]int{{0}, {1}, {16}, {33}, {130}, {3, 3}, {3, 16}, {17, 5}, {34, 66}}
+	for _, name := range append(kernelNames(), scalar) {
+		t.Run(name, func(t *testing.T) {
+			for dtype := layouts.Bool; dtype <= layouts.Complex128; dtype++ {
+				for _, op := range []Op{Sum, Fill, Copy, Add} {
+					for _, shape := range shapes {
+						last := len(shape) - 1
+						views := []string{"", "flip(0)", fmt.Sprintf("slice(%d,0,999,2)", last), fmt.Sprintf("slice(%d,1,999,1)", last),
+							fmt.Sprintf("transpose(0,%d)", last), fmt.Sprintf("transpose(0,%d).slice(%d,1,999,1)", last, last),
+							fmt.Sprintf("select(%d,0)", last), fmt.Sprintf("unsqueeze(0).expand(3%s)", strings.Repeat(",-1", len(shape)))}
+						for i, view := range views {
+							s := Spec{Op: op, Shape: shape, Pad: i % 2, DType: dtype, View: view, Kernel: name}
+							if shape[last] == 0 && i == 6 || op == Fill && i == 7 {
+								continue // there is no such element, or it is written twice
+							}
+							if op == Add {
+								s.With = []int{1}
+							}
+							checkKernel(t, s)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// checkKernel plans a spec, unless its kernel refuses it, and runs it where this
+// CPU does.
+func checkKernel(t *testing.T, s Spec) {
+	t.Helper()
+	p, err := s.Pattern()
+	if err != nil {
+		if !strings.HasPrefix(err.Error(), "kernel "+s.Kernel) {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		return
+	}
+	checkBytes(t, p)
+	for _, n := range p.Nests {
+		if _, err := inElements(n, s.DType.Size(), true); err != nil && p.plan == nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+	}
+	if Measurable(p, 0) != nil {
+		return // nothing to run, or not here
+	}
+	r, err := newRunner(p, newArena(p.Memory))
+	if err != nil {
+		t.Fatalf("%+v: %v", s, err)
+	}
+	sum, err := r.check()
+	if err != nil {
+		t.Fatalf("%+v: %v", s, err)
+	}
+	if got := r.passes(3); got != 3*sum {
+		t.Fatalf("%+v: three passes sum to %v, one to %v", s, got, sum)
+	}
+}
+
+// TestForeignKernel: what this CPU does not run is planned as anywhere, and
+// refused when it is to be timed.
+func TestForeignKernel(t *testing.T) {
+	for _, set := range kernel.All() {
+		s := Spec{Shape: []int{3, 3}, DType: layouts.Float64, Kernel: set.Name()}
+		err := Measurable(pattern(t, s), 0)
+		want := ""
+		if !set.Runs() {
+			want = "kernel " + set.Name() + ": this CPU does not run it (it runs " + kernel.Names(kernel.Sets()) + ")"
+		}
+		if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
+			t.Errorf("%s: %v, want %q", set.Name(), err, want)
+		}
+	}
 }
 
 // TestKernelsTouchTheView: whatever the kernel, its nests read each byte of the
@@ -45,8 +126,8 @@ func TestKernelsTouchTheView(t *testing.T) {
 			return
 		}
 		checkBytes(t, p)
-		if p.Elems == 0 {
-			return
+		if Measurable(p, 0) != nil {
+			return // nothing to run, or not here
 		}
 		r, err := newRunner(p, newArena(p.Memory))
 		if err != nil {
@@ -63,7 +144,7 @@ func TestKernelsTouchTheView(t *testing.T) {
 }
 
 // checkBytes compares the bytes that the nests touch with those of the views.
-func checkBytes(t *rapid.T, p Pattern) {
+func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	want := map[simcache.Kind]map[uint64]int{simcache.Read: {}, simcache.Write: {}}
 	size := p.Spec.DType.Size()
 	for _, op := range p.operands {
@@ -95,7 +176,7 @@ func checkBytes(t *rapid.T, p Pattern) {
 // TestVectorWidth: a vector kernel's accesses are as wide as it loads, in the
 // order of the walk; what whole lines leave comes last.
 func TestVectorWidth(t *testing.T) {
-	for _, set := range kernel.Sets()[1:] {
+	for _, set := range kernel.All()[1:] {
 		width := set.Width(4)
 		p := pattern(t, Spec{Shape: []int{3, 33}, View: "narrow(1,0,17)", DType: layouts.Int32, Kernel: set.Name()})
 		var want []uint64

@@ -30,17 +30,6 @@ var longFrom = 16 << 20
 // block in the buffer drain to dst. Pieces of buffers lie bufferPitch apart.
 type blockMover = func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int)
 
-// blockMovers are the kernels for the plan's elements, nil if there are none.
-func (p *Plan) blockMovers() (move, stream blockMover) {
-	switch p.size {
-	case 4:
-		return p.set.block4, p.set.streamBlock4
-	case 8:
-		return p.set.block8, p.set.streamBlock8
-	}
-	return nil, nil
-}
-
 // blocks plans a transposed copy through buffers, and tells whether it did:
 // where the rows that are read or those that are written collide, the lines of
 // a tile evict each other. Blocks are blockWidth bytes high where they are read,
@@ -49,8 +38,7 @@ func (p *Plan) blockMovers() (move, stream blockMover) {
 // what whole blocks leave at the ends comes last.
 func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	side, high := line/p.size, blockWidth/p.size
-	move, _ := p.blockMovers()
-	if move == nil || to.To != p.size || from.From != p.size || to.From%collide != 0 && from.To%collide != 0 {
+	if !slices.Contains(p.set.blocks, p.size) || to.To != p.size || from.From != p.size || to.From%collide != 0 && from.To%collide != 0 {
 		return false
 	}
 	lines := shortBlock
@@ -159,10 +147,11 @@ func (p *Plan) moveBlocks(dst, src []byte, run Loop, lines, dstPitch, srcPitch, 
 	buffers := p.buffers[-uintptr(unsafe.Pointer(unsafe.SliceData(p.buffers)))%line:]
 	fill, drain, nowhere := &buffers[0], &buffers[size], &buffers[2*size]
 
-	move, stream := p.blockMovers()
+	f := p.set.functions()
+	move := f.block[p.size]
 	move(nowhere, drain, &src[of], fill, lines, 0, srcPitch, pitch)
 	if past {
-		move = stream
+		move = f.blockStream[p.size]
 	}
 	for range run.N - 1 {
 		fill, drain = drain, fill

@@ -8,6 +8,8 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unsafe"
 )
 
@@ -16,47 +18,90 @@ import (
 // element by element, after all rows.
 const line = 64
 
-// A Set is one implementation of all kernels.
+// A Set is one implementation of all kernels. What it plans is the same on every
+// CPU; it runs where the CPU has its instructions.
 type Set struct {
-	name  string
-	width int // bytes of a vector; 0 for an element
+	name   string
+	width  int          // bytes of a vector; 0 for an element
+	tiles  map[int]tile // that it transposes in registers, by the bytes of an element
+	blocks []int        // bytes of the elements that it moves in blocks
 
-	// The vector kernels, nil where there are none. Pitches and steps are in
-	// bytes, groups are lines.
+	run *functions // nil where this CPU does not run it
+}
+
+// A tile says how one is transposed in registers: high rows are read at a time,
+// part bytes of each, and become columns of so many elements.
+type tile struct{ part, high int }
+
+// functions are the vector kernels, nil where there are none. Pitches and steps
+// are in bytes, groups are lines. What streams writes past the caches. Those of
+// tiles and blocks are by the bytes of an element.
+type functions struct {
 	addInt32, addFloat32, addFloat64 func(lanes, x *byte, groups, rows, pitch int)
 	fill                             func(dst *byte, value uint64, groups, rows, pitch int)
-	copy                             func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
-	stream                           func(dst, src *byte, groups, rows, dstPitch, srcPitch int) // past the caches
-	part                             int                                                        // bytes of each row that a transposer reads at once
-	transpose4, transpose8           transposer
-	stream4, stream8                 transposer // past the caches
-	block4, block8                   blockMover
-	streamBlock4, streamBlock8       blockMover // past the caches
+	copy, stream                     func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
+	transpose, transposeStream       map[int]transposer
+	block, blockStream               map[int]blockMover
 }
 
 // A transposer transposes n tiles.
 type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
 
-// portable runs everywhere.
-var portable = &Set{name: "portable"}
+var (
+	// portable runs everywhere.
+	portable = &Set{name: "portable", run: &functions{}}
+	avx2     = &Set{
+		name: "avx2", width: 32,
+		tiles:  map[int]tile{4: {16, 16}, 8: {16, 8}},
+		blocks: []int{4, 8},
+	}
+	avx512 = &Set{
+		name: "avx512", width: 64,
+		tiles: map[int]tile{4: {64, 16}, 8: {64, 8}},
+	}
+)
 
-// Sets are the sets that this CPU runs, the best one last; the first is always
-// "portable".
-func Sets() []*Set { return append([]*Set{portable}, native...) }
+// All are the sets that there are, whatever this CPU runs: any of them can be
+// planned with.
+func All() []*Set { return []*Set{portable, avx2, avx512} }
+
+// Sets are those of All that this CPU runs, the best one last; the first is
+// always "portable".
+func Sets() []*Set {
+	return slices.DeleteFunc(All(), func(s *Set) bool { return !s.Runs() })
+}
 
 // Best is the last of Sets.
 func Best() *Set { sets := Sets(); return sets[len(sets)-1] }
 
-// ByName finds one of Sets.
+// Names are those of sets, in order and parted by a comma and a space.
+func Names(sets []*Set) string {
+	var names []string
+	for _, s := range sets {
+		names = append(names, s.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// ByName finds one of All.
 func ByName(name string) (*Set, error) {
-	known := ""
-	for _, s := range Sets() {
+	for _, s := range All() {
 		if s.name == name {
 			return s, nil
 		}
-		known += " " + s.name
 	}
-	return nil, fmt.Errorf("no such set of kernels on this CPU (there are%s)", known)
+	return nil, fmt.Errorf("no such set of kernels (there are %s)", Names(All()))
+}
+
+// Runs tells whether this CPU runs the set.
+func (s *Set) Runs() bool { return s.run != nil }
+
+// functions are what runs the set. It panics where this CPU does not.
+func (s *Set) functions() *functions {
+	if !s.Runs() {
+		panic(fmt.Sprintf("kernel: this CPU does not run %s (it runs %s)", s.name, Names(Sets())))
+	}
+	return s.run
 }
 
 // Name is "portable", "avx2" or "avx512".
@@ -95,11 +140,13 @@ type Element interface {
 	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
 }
 
-// Fill writes value to the runs, N*Count elements.
+// Fill writes value to the runs, N*Count elements. It panics where this CPU does
+// not run the set.
 func Fill[T Element](s *Set, x []T, value T, r Rows) {
 	r.check(len(x))
 	whole, rest := r.split(int(unsafe.Sizeof(value)))
-	if s.fill == nil {
+	fill := s.functions().fill
+	if fill == nil {
 		whole, rest = Rows{}, r
 	}
 	if whole.N > 0 && whole.Count > 0 {
@@ -108,7 +155,7 @@ func Fill[T Element](s *Set, x []T, value T, r Rows) {
 		for i := 0; i < 8; i += size {
 			*(*T)(unsafe.Pointer(&repeated[i])) = value
 		}
-		s.fill(bytesAt(x, whole.At), *(*uint64)(unsafe.Pointer(&repeated)), whole.N*size/line, whole.Count, whole.Pitch*size)
+		fill(bytesAt(x, whole.At), *(*uint64)(unsafe.Pointer(&repeated)), whole.N*size/line, whole.Count, whole.Pitch*size)
 	}
 	for range rest.Count {
 		run := x[rest.At:][:rest.N]

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -235,11 +236,11 @@ func FuzzPlan(f *testing.F) {
 		src := randomBytes(seed, reach(loops, from, size, func(l Loop) int { return l.From }))
 		want := slices.Clone(dst)
 		naive(loops, want, src, to, from, size)
-		for _, set := range append(Sets(), simulated...) {
+		for _, set := range All() {
 			p := NewPlan(set, size, loops)
 			p.Move(to, from)
 			got := slices.Clone(dst)
-			if set.runs() {
+			if set.Runs() {
 				p.Run(got, src, 2)
 				if got2 := slices.Clone(dst); !bytes.Equal(got, want) || !bytes.Equal(streamed(p, got2, src), want) {
 					t.Fatalf("%s: %d B, %+v: the copy is wrong", set.Name(), size, loops)
@@ -253,11 +254,6 @@ func FuzzPlan(f *testing.F) {
 		}
 	})
 }
-
-// simulated are sets that are planned for, and not run.
-var simulated []*Set
-
-func (s *Set) runs() bool { return !slices.Contains(simulated, s) }
 
 // naive copies as the loops are given.
 func naive(loops []Loop, dst, src []byte, to, from, size int) {
@@ -440,12 +436,19 @@ func TestBlocks(t *testing.T) {
 			dst := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:][:len(mem)-line]
 			want := make([]byte, len(dst))
 			naive(loops, want, src, to, from, size)
-			for _, s := range Sets() {
+			for _, s := range All() {
 				for _, longFrom = range []int{0, math.MaxInt} {
 					p := NewPlan(s, size, loops)
 					p.Move(to, from)
-					if in := slices.ContainsFunc(p.Steps, func(s Step) bool { return len(s.Body) == 16 && !s.Body[15].Write }); in != (s.block4 != nil) {
+					if in := slices.ContainsFunc(p.Steps, func(s Step) bool { return len(s.Body) == 16 && !s.Body[15].Write }); in != slices.Contains(s.blocks, size) {
 						t.Errorf("%s: %s of %d B: planned in blocks: %v", s.Name(), name, size, in)
+					}
+					clear(dst)
+					if touch(t, p, dst, src); !bytes.Equal(dst, want) {
+						t.Errorf("%s: %s of %d B: the plan does not say what is copied", s.Name(), name, size)
+					}
+					if !s.Runs() {
+						continue
 					}
 					clear(dst)
 					p.Run(dst, src, 2)
@@ -454,16 +457,12 @@ func TestBlocks(t *testing.T) {
 					}
 					clear(dst)
 					streamFrom = 1
-					if s.block4 != nil && !p.PastCaches() {
+					if slices.Contains(s.blocks, size) && !p.PastCaches() {
 						t.Errorf("%s: %s of %d B is not written past the caches", s.Name(), name, size)
 					}
 					streamFrom = math.MaxInt
 					if !bytes.Equal(streamed(p, dst, src), want) {
 						t.Errorf("%s: %s of %d B, past the caches: the copy is wrong", s.Name(), name, size)
-					}
-					clear(dst)
-					if touch(t, p, dst, src); !bytes.Equal(dst, want) {
-						t.Errorf("%s: %s of %d B: the plan does not say what is copied", s.Name(), name, size)
 					}
 				}
 			}
@@ -474,8 +473,10 @@ func TestBlocks(t *testing.T) {
 // TestManyBlocks: a plan of many small copies stays small.
 func TestManyBlocks(t *testing.T) {
 	loops := []Loop{{50, 1 << 30, 1 << 28}, {50, 1 << 24, 1 << 26}, {50, 1 << 16, 1 << 20}, {16, 1 << 10, 4}, {64, 4, 1 << 12}}
-	if p := NewPlan(Best(), 4, loops); len(p.Steps) > mostRuns {
-		t.Errorf("the plan has %d steps", len(p.Steps))
+	for _, s := range All() {
+		if p := NewPlan(s, 4, loops); len(p.Steps) > mostRuns {
+			t.Errorf("%s: the plan has %d steps", s.Name(), len(p.Steps))
+		}
 	}
 }
 
@@ -485,7 +486,7 @@ func TestPastCaches(t *testing.T) {
 	defer func(n int) { streamFrom = n }(streamFrom)
 	streamFrom = 1 << 16
 	run := func(n, pitch int) []Loop { return []Loop{{1, 0, 0}, {64, pitch, pitch}, {n, 4, 4}} }
-	for _, s := range Sets() {
+	for _, s := range All() {
 		for _, c := range []struct {
 			loops []Loop
 			want  bool
@@ -503,12 +504,36 @@ func TestPastCaches(t *testing.T) {
 	}
 }
 
+// TestSets: every set is there on every CPU, the tests' log says which of them
+// are run, and those that are not say so.
 func TestSets(t *testing.T) {
-	for _, s := range Sets() {
-		t.Logf("this CPU runs the set %s", s.Name())
+	t.Logf("this CPU runs %s, and plans %s", Names(Sets()), Names(All()))
+	if got := Names(All()); got != "portable, avx2, avx512" {
+		t.Errorf("there are %s", got)
+	}
+	for _, s := range All() {
 		if got, err := ByName(s.Name()); got != s || err != nil {
 			t.Errorf("the set %s is not found by its name: %v", s.Name(), err)
 		}
+		if s.Runs() != slices.Contains(Sets(), s) {
+			t.Errorf("%s: runs: %t", s.Name(), s.Runs())
+		}
+	}
+	defer func(run *functions) { avx512.run = run }(avx512.run)
+	avx512.run = nil
+	for name, f := range map[string]func(){
+		"sum":  func() { NewSum[int32](avx512) },
+		"fill": func() { Fill(avx512, make([]int32, 9), 1, Rows{0, 9, 1, 0}) },
+		"copy": func() { NewPlan(avx512, 4, []Loop{{1, 4, 4}}).Run(make([]byte, 4), make([]byte, 4), 1) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, "kernel: this CPU does not run avx512 (it runs portable") {
+					t.Errorf("%s by a set that this CPU does not run: %s", name, got)
+				}
+			}()
+			f()
+		}()
 	}
 }
 

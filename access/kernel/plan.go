@@ -125,7 +125,7 @@ func without(loops []Loop, indices ...int) []Loop {
 // runs copies runs of so many bytes.
 func (p *Plan) runs(outer []Loop, bytes int) {
 	whole := bytes - bytes%line
-	if p.set.copy == nil {
+	if p.set.width == 0 {
 		whole = 0
 	}
 	if whole > 0 {
@@ -165,9 +165,10 @@ func (p *Plan) PastCaches() bool {
 func (p *Plan) copyRows(s *Step, dst, src []byte, to, from int) {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
 	bytes := run.N * run.To
-	move := p.set.copy
+	f := p.set.functions()
+	move := f.copy
 	if s.past(s, uintptr(unsafe.Pointer(&dst[to]))) {
-		move = p.set.stream
+		move = f.stream
 	}
 	move(&dst[to], &src[from], bytes/line, rows.N, rows.To, rows.From)
 }
@@ -225,8 +226,9 @@ func shift(steps []Step, to, from int) {
 }
 
 // Run copies from src to dst, so many times. It panics, before anything is
-// written, if the plan leaves either.
+// written, if the plan leaves either, or if this CPU does not run its set.
 func (p *Plan) Run(dst, src []byte, times int) {
+	p.set.functions()
 	for i := range p.Steps {
 		p.Steps[i].check(len(dst), len(src))
 	}

@@ -32,15 +32,16 @@ type Sum[T Number] struct {
 // Number is what can be added up.
 type Number interface{ int32 | float32 | float64 }
 
-// NewSum returns a sum of nothing.
+// NewSum returns a sum of nothing. It panics where this CPU does not run the set.
 func NewSum[T Number](s *Set) *Sum[T] {
 	var zero T
-	add := s.addInt32
+	f := s.functions()
+	add := f.addInt32
 	switch any(zero).(type) {
 	case float32:
-		add = s.addFloat32
+		add = f.addFloat32
 	case float64:
-		add = s.addFloat64
+		add = f.addFloat64
 	}
 	return &Sum[T]{add: add}
 }

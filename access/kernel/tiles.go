@@ -66,44 +66,43 @@ func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 // are vectors for it, or copying it element by element.
 func (p *Plan) tile(to, from Loop) Step {
 	side := line / p.size
-	transpose, stream := p.transposers()
-	if transpose == nil || to.To != p.size || from.From != p.size {
+	read, inRegisters := p.set.tiles[p.size]
+	if !inRegisters || to.To != p.size || from.From != p.size {
 		return Step{
 			Loops: []Loop{{side, from.To, from.From}, {side, to.To, to.From}},
 			Body:  element(p.size), run: copyElements(p.size), in: 2,
 		}
 	}
-	var body []Access
-	for part := 0; part < line; part += p.set.part {
-		for i := range side {
-			body = append(body, Access{false, i*to.From + part, p.set.part})
-		}
-		for j := range p.set.part / p.size {
-			for at := 0; at < line; at += p.set.width {
-				body = append(body, Access{true, (part/p.size+j)*from.To + at, p.set.width})
-			}
-		}
-	}
 	past := func(s *Step, at uintptr) bool { return p.written() >= streamFrom && s.aligned(at, from.To) }
-	return Step{Body: body, in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
+	return Step{Body: p.tileBody(read, to.From, from.To), in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
 		tiles := s.Loops[len(s.Loops)-1]
-		move := transpose
+		move := p.set.functions().transpose[p.size]
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
-			move = stream
+			move = p.set.functions().transposeStream[p.size]
 		}
 		move(&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From)
 	}}
 }
 
-// transposers are the kernels for the plan's elements, nil if there are none.
-func (p *Plan) transposers() (transpose, stream transposer) {
-	switch p.size {
-	case 4:
-		return p.set.transpose4, p.set.stream4
-	case 8:
-		return p.set.transpose8, p.set.stream8
+// tileBody is what transposing a tile in registers touches: part after part of
+// the rows that are read, srcPitch bytes apart, become lines that are written,
+// dstPitch bytes apart, whole or in pieces of as many elements as rows are read.
+func (p *Plan) tileBody(read tile, srcPitch, dstPitch int) []Access {
+	var body []Access
+	side, piece := line/p.size, read.high*p.size
+	for part := 0; part < line; part += read.part {
+		for row := 0; row < side; row += read.high {
+			for i := range read.high {
+				body = append(body, Access{false, (row+i)*srcPitch + part, read.part})
+			}
+			for j := range read.part / p.size {
+				for at := 0; at < piece; at += p.set.width {
+					body = append(body, Access{true, (part/p.size+j)*dstPitch + row*p.size + at, p.set.width})
+				}
+			}
+		}
 	}
-	return nil, nil
+	return body
 }
 
 // written is the number of bytes that the plan writes.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stridebench/stridebench/access/kernel"
 )
 
 func TestMain(m *testing.M) {
@@ -34,6 +35,15 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector ends with a second of sleep
 			return nil
+		},
+		// [runs:avx2]: this CPU runs that set of kernels.
+		Condition: func(cond string) (bool, error) {
+			name, ok := strings.CutPrefix(cond, "runs:")
+			if !ok {
+				return false, fmt.Errorf("no such condition (there is runs:SET)")
+			}
+			set, err := kernel.ByName(name)
+			return err == nil && set.Runs(), err
 		},
 		RequireExplicitExec: true,
 	})

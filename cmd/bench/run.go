@@ -90,7 +90,7 @@ Ctrl-C ends the run between samples and keeps what was finished.`,
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
 	f.pattern.add(flags)
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
-	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or in vectors "+kernelUsage()+"; several are compared")
+	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or a set of vector kernels: "+kernel.Names(kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+"); several are compared")
 	f.addCaches(flags)
 	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
 	flags.StringVar(&f.ab, "ab", "", abUsage)
@@ -123,15 +123,6 @@ func interruptible() (context.Context, context.CancelFunc) {
 	signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error like others
 	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends at once
 	return ctx, stop
-}
-
-// kernelUsage names the sets of vector kernels of this CPU.
-func kernelUsage() string {
-	var names []string
-	for _, s := range kernel.Sets() {
-		names = append(names, s.Name())
-	}
-	return strings.Join(names, ", ")
 }
 
 // suite is what the flags ask for: the suite, filtered, or one pattern.
@@ -217,7 +208,11 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 			if err != nil {
 				return job{}, err
 			}
-			if err := access.Measurable(p, j.machine.Available); err != nil {
+			err = access.Measurable(p, j.machine.Available)
+			if errors.Is(err, access.ErrForeign) && f.pattern.shape.set {
+				return job{}, fmt.Errorf("--%w", err)
+			}
+			if err != nil {
 				return job{}, f.suiteOf.fault(b.Name, err)
 			}
 			j.patterns[i] = append(j.patterns[i], p)
@@ -323,6 +318,7 @@ func describe(j job) (config, comments []results.Pair) {
 		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
 		{Key: "version", Value: version()},
 		{Key: "command", Value: commandLine()},
+		{Key: "kernels", Value: fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All()))},
 		{Key: "cost-model", Value: j.model.String()},
 	}
 	if j.tlb != nil {
