@@ -189,17 +189,21 @@ func TestVectorWidth(t *testing.T) {
 		if got := addrs(p); !slices.Equal(got, want) {
 			t.Errorf("%s touches %v, want %v", set.Name(), got, want)
 		}
-		// A tile of a transposed copy: lines of 16 rows in, lines out.
-		p = pattern(t, Spec{Op: Copy, Shape: []int{16, 16}, View: "t()", DType: layouts.Float32, Kernel: set.Name()})
-		var bytes [2]int
-		for _, op := range p.Nests[0].Operands {
-			bytes[op.Kind] += op.Width
-			if op.Kind == simcache.Write && op.Width != width {
-				t.Errorf("%s: %d B of a line are written at once", set.Name(), op.Width)
+		// A tile of a transposed copy: lines in, lines out, none of them element by
+		// element.
+		for _, dtype := range []layouts.DType{layouts.Bool, layouts.Float16, layouts.Float32, layouts.Complex64} {
+			side := 64 / dtype.Size()
+			p = pattern(t, Spec{Op: Copy, Shape: []int{side, side}, View: "t()", DType: dtype, Kernel: set.Name()})
+			var bytes [2]int
+			for _, op := range p.Nests[0].Operands {
+				bytes[op.Kind] += op.Width
+				if op.Kind == simcache.Write && op.Width != width {
+					t.Errorf("%s: %d B of a line of %s are written at once", set.Name(), op.Width, dtype)
+				}
 			}
-		}
-		if len(p.Nests) != 1 || bytes != [2]int{1024, 1024} {
-			t.Errorf("%s: a tile is %+v", set.Name(), p.Nests)
+			if len(p.Nests) != 1 || bytes != [2]int{64 * side, 64 * side} {
+				t.Errorf("%s: a tile of %s is %+v", set.Name(), dtype, p.Nests)
+			}
 		}
 	}
 }

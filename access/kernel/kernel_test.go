@@ -291,34 +291,34 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 				}
 				return
 			}
+			// What rows are read of a tile is transposed, and written before others
+			// are read. A block is transposed when it is whole.
 			var tile []byte
+			rows := 0
+			into, out := &tile, &tile
+			if block > 0 {
+				into, out = &fill, &drain
+			}
 			for _, a := range s.Body {
 				if !a.Write {
-					tile = append(tile, src[from+a.Offset:][:a.Width]...)
+					*into = append(*into, src[from+a.Offset:][:a.Width]...)
 					reads += a.Width
+					rows++
+					continue
 				}
-			}
-			// A body of one read is written as it is; a tile is transposed, the
-			// place of each element following from the order of the reads, and
-			// so is a block, when it is whole.
-			if block > 0 {
-				fill, tile = append(fill, tile...), drain
-			} else if len(s.Body) > 2 {
-				tile = transposed(tile, p.size, s.Body[0].Width)
-			}
-			for _, a := range s.Body {
-				if a.Write {
-					copy(dst[to+a.Offset:][:a.Width], tile)
-					tile = tile[a.Width:]
-					writes += a.Width
+				if block == 0 && rows > 0 {
+					tile = transposed(tile, p.size, rows)
 				}
+				rows = 0
+				copy(dst[to+a.Offset:][:a.Width], *out)
+				*out = (*out)[a.Width:]
+				writes += a.Width
 			}
-			if block > 0 {
-				if drain = tile; len(drain) == 0 && len(fill) == block {
-					drain, fill = transposedBlock(fill, p.size), nil
-				}
-			} else if len(tile) > 0 {
+			if len(tile) > 0 {
 				t.Fatalf("the body reads %d B more than it writes", len(tile))
+			}
+			if block > 0 && len(drain) == 0 && len(fill) == block {
+				drain, fill = transposedBlock(fill, p.size), nil
 			}
 		}
 		at(s.Loops, s.To, s.From)
@@ -331,14 +331,13 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 	}
 }
 
-// transposed puts what is read of a tile, part of each row after part of each
-// row, in the order in which it is written.
-func transposed(read []byte, size, part int) []byte {
-	side := line / size
+// transposed puts what is read of so many rows, one after the other, in the
+// order in which it is written.
+func transposed(read []byte, size, rows int) []byte {
+	columns := len(read) / size / rows
 	out := make([]byte, len(read))
 	for n := range len(read) / size {
-		c, row, col := n%(part/size), n/(part/size)%side, n/(part/size)/side*(part/size)
-		copy(out[((col+c)*side+row)*size:][:size], read[n*size:])
+		copy(out[(n%columns*rows+n/columns)*size:][:size], read[n*size:])
 	}
 	return out
 }
@@ -388,7 +387,7 @@ func TestStreams(t *testing.T) {
 
 // TestStreamedTiles: tiles of whole lines are, too.
 func TestStreamedTiles(t *testing.T) {
-	for _, size := range []int{4, 8} {
+	for _, size := range []int{1, 2, 4, 8} {
 		side := 10 * line / size
 		src := randomBytes(4, side*side*size)
 		loops := []Loop{{side, side * size, size}, {side, size, side * size}}
@@ -627,17 +626,65 @@ func BenchmarkPermuted(b *testing.B) {
 	}
 }
 
+// BenchmarkNarrow reports copies of elements of 1 and 2 bytes in an order of
+// their own as how many times as fast they are as the plain loop over the view,
+// interleaved: medians of the run.
+func BenchmarkNarrow(b *testing.B) {
+	for _, size := range []int{1, 2} {
+		for _, c := range []struct {
+			name  string
+			loops []Loop
+		}{
+			{"transpose-256x256", []Loop{{256, size, 256 * size}, {256, 256 * size, size}}},
+			{"transpose-4000x4000", []Loop{{4000, 4000 * size, size}, {4000, size, 4000 * size}}},
+			{"transpose-4096x4096", []Loop{{4096, 4096 * size, size}, {4096, size, 4096 * size}}},
+			{"nchw-nhwc", []Loop{{8, 64 * 3136 * size, 64 * 3136 * size}, {3136, 64 * size, size}, {64, size, 3136 * size}}},
+			{"nhwc-nchw", []Loop{{8, 64 * 3136 * size, 64 * 3136 * size}, {64, 3136 * size, size}, {3136, size, 64 * size}}},
+		} {
+			b.Run(fmt.Sprintf("bytes=%d/%s", size, c.name), func(b *testing.B) {
+				n := reach(c.loops, 0, size, func(l Loop) int { return l.To })
+				dst, src := randomBytes(1, n), randomBytes(2, n)
+				view := &Plan{set: portable, size: size}
+				view.elements(0, 0, c.loops)
+				runs := []func(){func() { view.Run(dst, src, 1) }}
+				for _, s := range Sets() {
+					plan := NewPlan(s, size, c.loops)
+					runs = append(runs, func() { plan.Run(dst, src, 1) })
+				}
+				all := timed(b, runs...)
+				plain := median(all[0])
+				b.ReportMetric(plain.Seconds()*1e3, "ms-plain")
+				for i, s := range Sets() {
+					b.ReportMetric(float64(plain)/float64(median(all[i+1])), s.Name()+"-x-plain")
+				}
+			})
+		}
+	}
+}
+
+func median(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)/2]
+}
+
 // fastest runs all in turn, at least seven times, and returns the best of each.
 func fastest(b *testing.B, runs ...func()) []time.Duration {
-	best := make([]time.Duration, len(runs))
-	for n := range max(b.N, 7) {
+	var best []time.Duration
+	for _, times := range timed(b, runs...) {
+		best = append(best, slices.Min(times))
+	}
+	return best
+}
+
+// timed runs all in turn, at least seven times, and returns the times of each.
+func timed(b *testing.B, runs ...func()) [][]time.Duration {
+	times := make([][]time.Duration, len(runs))
+	for range max(b.N, 7) {
 		for i, run := range runs {
 			start := time.Now()
 			run()
-			if d := time.Since(start); n == 0 || d < best[i] {
-				best[i] = d
-			}
+			times[i] = append(times[i], time.Since(start))
 		}
 	}
-	return best
+	return times
 }

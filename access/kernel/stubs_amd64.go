@@ -64,6 +64,26 @@ func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPit
 //go:noescape
 func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
 
+// transpose1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transpose1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transpose1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transpose1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transpose2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transpose2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transpose2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transpose2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
 // transpose4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //
 //go:noescape
@@ -93,6 +113,26 @@ func transposeBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines in
 //
 //go:noescape
 func transposeBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
+// transposeStream1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transposeStream4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
 //

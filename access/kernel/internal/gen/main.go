@@ -31,7 +31,8 @@ var levels = []level{
 var ymm = []reg.VecPhysical{reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
 	reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15}
 
-var xmm = []reg.VecPhysical{reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7}
+var xmm = []reg.VecPhysical{reg.X0, reg.X1, reg.X2, reg.X3, reg.X4, reg.X5, reg.X6, reg.X7,
+	reg.X8, reg.X9, reg.X10, reg.X11, reg.X12, reg.X13, reg.X14, reg.X15}
 
 var zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
 	reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
@@ -50,6 +51,10 @@ func main() {
 	}
 	for _, stream := range []bool{false, true} {
 		name := map[bool]string{false: "transpose", true: "transposeStream"}[stream]
+		for _, size := range []int{1, 2} {
+			transpose(fmt.Sprint(name, size, "AVX2"), stream, func(t tileArgs) { t.narrowAVX2(size) })
+			transpose(fmt.Sprint(name, size, "AVX512"), stream, func(t tileArgs) { t.narrowAVX512(size) })
+		}
 		transpose(name+"4AVX2", stream, tile4AVX2)
 		transpose(name+"8AVX2", stream, tile8AVX2)
 		transpose(name+"4AVX512", stream, tile4AVX512)

@@ -347,3 +347,109 @@ func quarters(r [4]reg.VecPhysical, free []reg.VecPhysical) {
 	VSHUFF32X4(Imm(0xdd), free[2], free[0], r[2])
 	VSHUFF32X4(Imm(0xdd), free[3], free[1], r[3])
 }
+
+// interleave transposes squares of 16-byte quarters, each register's own: as
+// many registers as a quarter has elements of size bytes, 1 or 2. Each round
+// makes the highest bit of the number of a register the lowest of the place in
+// it, and the highest of the place the lowest of the number; where the rounds
+// have moved every bit of the number, the square is transposed. It uses both a
+// and b, and returns the one that has the result.
+func interleave(size, rounds int, a, b []reg.VecPhysical) []reg.VecPhysical {
+	low, high := VPUNPCKLBW, VPUNPCKHBW
+	if size == 2 {
+		low, high = VPUNPCKLWD, VPUNPCKHWD
+	}
+	half := len(a) / 2
+	for range rounds {
+		for i := range half {
+			low(a[half+i], a[i], b[2*i])
+			high(a[half+i], a[i], b[2*i+1])
+		}
+		a, b = b, a
+	}
+	return a
+}
+
+// rounds of interleave transpose a quarter of elements of so many bytes.
+var rounds = map[int]int{1: 4, 2: 3}
+
+// narrowAVX512 transposes a line by a line of elements of 1 or 2 bytes: a
+// quarter of all lines at a time, which is as many whole lines as a quarter has
+// elements. In register i are rows i, n+i, 2n+i and 3n+i.
+func (t tileArgs) narrowAVX512(size int) {
+	n := 16 / size
+	a, b := zmm[:n], zmm[16:][:n]
+	t.parts(4, 4*n, func(src reg.Register, to reg.Register) {
+		t.rows(src, t.srcPitch, 4*n, func(i int, row reg.Register) {
+			if at := (Mem{Base: row}); i < n {
+				VMOVDQU(at, xmm[i])
+			} else {
+				VINSERTI32X4(Imm(uint64(i/n)), at, a[i%n], a[i%n])
+			}
+		})
+		lines := interleave(size, rounds[size], a, b)
+		t.rows(to, t.dstPitch, n, func(i int, row reg.Register) { t.store(row, lines[i]) })
+		MOVQ(t.row, to)
+	})
+}
+
+// narrowAVX2 does so in halves of lines: eight columns of half of the rows at a
+// time. In register i are rows i and 8+i of elements of 2 bytes, and rows 2i,
+// 2i+1, 16+2i and 16+2i+1 of 1 byte.
+func (t tileArgs) narrowAVX2(size int) {
+	a, b := ymm[:8], ymm[8:]
+	rows := 32 / size
+	below := GP64() // the second half of the rows
+	MOVQ(t.srcPitch, below)
+	SHLQ(Imm(uint64(map[int]int{1: 5, 2: 4}[size])), below)
+	t.parts(group/8/size, 2*rows, func(src, to reg.Register) {
+		for h := range 2 {
+			if h == 1 {
+				ADDQ(below, src)
+			}
+			t.rows(src, t.srcPitch, rows, func(i int, row reg.Register) { place(size, i, Mem{Base: row}, a, b[0]) })
+			columns := interleave(size, rounds[size], a, b)
+			t.rows(to, t.dstPitch, 8, func(i int, row reg.Register) {
+				t.storeLine(Mem{Base: row, Disp: 32 * h}, columns[i])
+				if h == 1 && !t.stream {
+					prefetch(row, t.dstStep)
+				}
+			})
+		}
+		SUBQ(below, src)
+		MOVQ(t.row, to)
+	})
+}
+
+// place reads eight elements of row i to where narrowAVX2 wants them.
+func place(size, i int, at Mem, a []reg.VecPhysical, free reg.VecPhysical) {
+	switch {
+	case size == 2 && i < 8:
+		VMOVDQU(at, xmm[i])
+	case size == 2:
+		VINSERTI128(Imm(1), at, a[i-8], a[i-8])
+	case i < 16 && i%2 == 0:
+		VMOVQ(at, xmm[i/2])
+	default: // as broadcasts and blends, which need not wait for what shuffles
+		v := a[i%16/2]
+		VPBROADCASTQ(at, free)
+		VPBLENDD(Imm(uint64(3<<(i/16*4+i%2*2))), free, v, v)
+	}
+}
+
+// parts loops over n parts of the lines of a tile. Each is told where it is in
+// the first of the rows that are read, and the first of the lines that it
+// becomes; it leaves the former, and the last of its lines in the latter.
+func (t tileArgs) parts(n, rows int, part func(src, to reg.Register)) {
+	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcStep) })
+	src, to, left := GP64(), GP64(), GP64()
+	MOVQ(t.src, src)
+	MOVQ(t.dst, to)
+	MOVQ(U32(n), left)
+	Label("part")
+	part(src, to)
+	ADDQ(t.dstPitch, to)
+	ADDQ(Imm(uint64(group/n)), src)
+	DECQ(left)
+	JNZ(LabelRef("part"))
+}
