@@ -85,9 +85,8 @@ func tile4AVX2(t tileArgs) {
 	for q := range 4 {
 		for h := range 2 { // rows 8h to 8h+7, those from 8h+4 on in the upper halves
 			a, b := ymm[4*h:][:4], ymm[8:12]
-			for i := range 4 {
-				VMOVUPS(row(8*h+i, q), xmm[4*h+i])
-				VINSERTF128(Imm(1), row(8*h+4+i, q), a[i], a[i])
+			for i := range 8 {
+				load(row(8*h+i, q), i, xmm[4*h:], a)
 			}
 			for i := range 2 {
 				VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
@@ -108,14 +107,24 @@ func tile8AVX2(t tileArgs) {
 	for q := range 4 {
 		for h := range 2 { // rows 4h to 4h+3, those from 4h+2 on in the upper halves
 			a, b := ymm[2*h:][:2], ymm[4+2*h:][:2]
-			for i := range 2 {
-				VMOVUPS(row(4*h+i, q), xmm[2*h+i])
-				VINSERTF128(Imm(1), row(4*h+2+i, q), a[i], a[i])
+			for i := range 4 {
+				load(row(4*h+i, q), i, xmm[2*h:], a)
 			}
 			VUNPCKLPD(a[1], a[0], b[0])
 			VUNPCKHPD(a[1], a[0], b[1])
 		}
 		t.columns(2*q, 2, func(i int) []reg.VecPhysical { return []reg.VecPhysical{ymm[4+i], ymm[6+i]} })
+	}
+}
+
+// load reads a quarter of row i to the lower half of a register, and of the rows
+// behind those that fill all lower halves to the upper ones. Rows are read in
+// order, as nests say.
+func load(row Mem, i int, lower, a []reg.VecPhysical) {
+	if i < len(a) {
+		VMOVUPS(row, lower[i])
+	} else {
+		VINSERTF128(Imm(1), row, a[i-len(a)], a[i-len(a)])
 	}
 }
 

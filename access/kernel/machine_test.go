@@ -1,0 +1,235 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A machine runs the addresses of the assembly, on any CPU: what goes on in
+// vectors is left out, what these read and write is written down.
+type machine struct {
+	registers map[string]int
+	frame     map[string]int // arguments by name
+	result    int            // which conditional jumps go by
+	touched   []touched
+}
+
+// touched is one access by machine code or plan.
+type touched struct {
+	write     bool
+	at, width int
+}
+
+// assembly is the checked-in code, line by line of each function.
+func assembly(t *testing.T) map[string][]string {
+	t.Helper()
+	text, err := os.ReadFile("kernels_amd64.s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := map[string][]string{}
+	name := ""
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "//")
+		if f, ok := strings.CutPrefix(line, "TEXT ·"); ok {
+			name, _, _ = strings.Cut(f, "(SB)")
+		} else if line != "" && name != "" {
+			functions[name] = append(functions[name], line)
+		}
+	}
+	return functions
+}
+
+// run executes a function with these arguments, and returns what it touched of
+// what lies at from <= address < to.
+func run(t *testing.T, code []string, arguments map[string]int, from, to int) []touched {
+	t.Helper()
+	m := machine{registers: map[string]int{}, frame: arguments}
+	for at := 0; ; at++ {
+		name, rest, _ := strings.Cut(code[at], " ")
+		if strings.HasSuffix(name, ":") {
+			continue
+		}
+		operands := strings.Split(strings.ReplaceAll(rest, " ", ""), ",")
+		if name == "RET" {
+			return slices.DeleteFunc(m.touched, func(a touched) bool { return a.at < from || a.at >= to })
+		}
+		if jumps, ok := map[string]bool{"JZ": m.result == 0, "JNZ": m.result != 0, "JL": m.result < 0, "JGE": m.result >= 0}[name]; ok {
+			if jumps {
+				at = slices.Index(code, operands[0]+":")
+			}
+		} else if err := m.step(name, operands); err != nil {
+			t.Fatalf("%s: %v", code[at], err)
+		}
+	}
+}
+
+// step executes one instruction.
+func (m *machine) step(name string, operands []string) error {
+	last := operands[len(operands)-1]
+	value := 0
+	if name[0] != 'V' && name != "SFENCE" && !strings.HasPrefix(name, "PREFETCH") {
+		var err error
+		if value, err = m.value(operands[0]); err != nil {
+			return err
+		}
+	}
+	set := func(v int) { m.registers[last], m.result = v, v }
+	switch {
+	case name == "MOVQ" || name == "LEAQ":
+		m.registers[last] = value
+	case name == "ADDQ":
+		set(m.registers[last] + value)
+	case name == "SUBQ":
+		set(m.registers[last] - value)
+	case name == "SHLQ":
+		set(m.registers[last] << value)
+	case name == "DECQ":
+		set(value - 1)
+	case name == "TESTQ":
+		m.result = value
+	case name == "SFENCE" || strings.HasPrefix(name, "PREFETCH"): // accesses of no nest
+	case name[0] == 'V':
+		return m.vector(name, operands)
+	default:
+		return fmt.Errorf("an instruction that the test does not know")
+	}
+	return nil
+}
+
+// vector writes down what an instruction of vectors touches. It is as wide as
+// its registers unless its name says otherwise.
+func (m *machine) vector(name string, operands []string) error {
+	for i, operand := range operands {
+		if !strings.HasSuffix(operand, ")") || strings.HasSuffix(operand, "(FP)") {
+			continue
+		}
+		at, err := m.value(operand)
+		if err != nil {
+			return err
+		}
+		width := map[byte]int{'X': 16, 'Y': 32, 'Z': 64}[operands[(i+1)%len(operands)][0]]
+		switch name {
+		case "VMOVQ", "VPBROADCASTQ":
+			width = 8
+		case "VINSERTF128", "VINSERTI128", "VINSERTI32X4":
+			width = 16
+		}
+		m.touched = append(m.touched, touched{i == len(operands)-1, at, width})
+	}
+	return nil
+}
+
+var memory = regexp.MustCompile(`^(-?\d*)\((\w+)\)(?:\((\w+)\*(\d)\))?$`)
+
+// value is that of a register or a constant, an argument, or the address of
+// what lies in memory.
+func (m *machine) value(operand string) (int, error) {
+	if v, ok := strings.CutPrefix(operand, "$"); ok {
+		n, err := strconv.ParseInt(v, 0, 64)
+		return int(n), err
+	}
+	if name, _, ok := strings.Cut(operand, "+"); ok && strings.HasSuffix(operand, "(FP)") {
+		v, ok := m.frame[name]
+		if !ok {
+			return 0, fmt.Errorf("no argument %s", name)
+		}
+		return v, nil
+	}
+	if parts := memory.FindStringSubmatch(operand); parts != nil {
+		offset, _ := strconv.Atoi(parts[1])
+		scale, _ := strconv.Atoi(parts[4])
+		return offset + m.registers[parts[2]] + m.registers[parts[3]]*scale, nil
+	}
+	if v, ok := m.registers[operand]; ok {
+		return v, nil
+	}
+	return 0, fmt.Errorf("%s has no value", operand)
+}
+
+// Where the test has the memory: what is read, written, and neither.
+const (
+	readAt, writtenAt, elsewhere = 1 << 40, 2 << 40, 3 << 40
+)
+
+// said is what a body says is touched with what is written and read so far on.
+func said(body []Access, to, from int) []touched {
+	var all []touched
+	for _, a := range body {
+		at := readAt + from
+		if a.Write {
+			at = writtenAt + to
+		}
+		all = append(all, touched{a.Write, at + a.Offset, a.Width})
+	}
+	return all
+}
+
+// same compares what code touches with what a plan says.
+func same(t *testing.T, what string, got, want []touched) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: the code makes %d accesses, the plan says %d", what, len(got), len(want))
+		return
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Errorf("%s: access %d of %d is %+v, the plan says %+v", what, i, len(want), got[i], want[i])
+			return
+		}
+	}
+}
+
+// TestMachineCode: the assembly touches what plans say, byte for byte and in
+// that order, whatever the CPU. Blocks are compared in what is read and written,
+// without their buffers.
+func TestMachineCode(t *testing.T) {
+	functions := assembly(t)
+	for _, s := range All()[1:] {
+		level := strings.ToUpper(s.name)
+		for size, read := range s.tiles {
+			p := &Plan{set: s, size: size}
+			for _, name := range []string{"transpose", "transposeStream"} {
+				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72}
+				var want []touched
+				for n := range arguments["n"] {
+					want = append(want, said(p.tileBody(read, arguments["srcPitch"], arguments["dstPitch"]), n*arguments["dstStep"], n*arguments["srcStep"])...)
+				}
+				name = fmt.Sprint(name, size, level)
+				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
+			}
+		}
+		for groups := range 20 {
+			arguments := map[string]int{"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "groups": groups, "rows": 3, "pitch": 4000, "dstPitch": 4000, "srcPitch": -4008}
+			for name, ops := range map[string][]Access{"copy": element(s.width), "stream": element(s.width), "fill": element(s.width)[1:],
+				"addInt32": element(s.width)[:1], "addFloat32": element(s.width)[:1], "addFloat64": element(s.width)[:1]} {
+				pitch := map[bool]int{false: 4000, true: -4008}[len(ops) == 2]
+				var want []touched
+				for row := range arguments["rows"] {
+					for at := 0; at < groups*line; at += s.width {
+						want = append(want, said(ops, row*4000+at, row*pitch+at)...)
+					}
+				}
+				same(t, fmt.Sprintf("%s%s of %d groups", name, level, groups), run(t, functions[name+level], arguments, readAt-1<<30, elsewhere), want)
+			}
+		}
+		for _, size := range s.blocks {
+			p := &Plan{set: s, size: size}
+			const lines, dstPitch, srcPitch = 3, 4096, 8192
+			p.blockRun(Loop{2, 0, 0}, lines, Loop{0, size, srcPitch}, Loop{0, dstPitch, size}, 0, 0)
+			both := p.Steps[1]
+			var want []touched
+			each(both.Loops[1:], 0, 0, func(to, from int) { want = append(want, said(both.Body, to, from)...) })
+			for _, name := range []string{"transposeBlock", "transposeStreamBlock"} {
+				name = fmt.Sprint(name, size, level)
+				same(t, name, run(t, functions[name], map[string]int{"dst": writtenAt, "src": readAt, "drain": elsewhere, "fill": elsewhere, "lines": lines,
+					"dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": 4096}, readAt, elsewhere), want)
+			}
+		}
+	}
+}
