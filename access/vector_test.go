@@ -191,7 +191,7 @@ func TestVectorWidth(t *testing.T) {
 		}
 		// A tile of a transposed copy: lines in, lines out, none of them element by
 		// element.
-		for _, dtype := range []layouts.DType{layouts.Bool, layouts.Float16, layouts.Float32, layouts.Complex64} {
+		for _, dtype := range []layouts.DType{layouts.Bool, layouts.Float16, layouts.Float32, layouts.Complex64, layouts.Complex128} {
 			side := 64 / dtype.Size()
 			p = pattern(t, Spec{Op: Copy, Shape: []int{side, side}, View: "t()", DType: dtype, Kernel: set.Name()})
 			var bytes [2]int

@@ -52,12 +52,12 @@ var (
 	portable = &Set{name: "portable", run: &functions{}}
 	avx2     = &Set{
 		name: "avx2", width: 32,
-		tiles:  map[int]tile{1: {8, 32}, 2: {16, 16}, 4: {16, 16}, 8: {16, 8}},
+		tiles:  map[int]tile{1: {8, 32}, 2: {16, 16}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
 		blocks: []int{4, 8},
 	}
 	avx512 = &Set{
 		name: "avx512", width: 64,
-		tiles: map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}},
+		tiles: map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
 	}
 )
 

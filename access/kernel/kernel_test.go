@@ -387,7 +387,7 @@ func TestStreams(t *testing.T) {
 
 // TestStreamedTiles: tiles of whole lines are, too.
 func TestStreamedTiles(t *testing.T) {
-	for _, size := range []int{1, 2, 4, 8} {
+	for _, size := range []int{1, 2, 4, 8, 16} {
 		side := 10 * line / size
 		src := randomBytes(4, side*side*size)
 		loops := []Loop{{side, side * size, size}, {side, size, side * size}}
@@ -626,11 +626,11 @@ func BenchmarkPermuted(b *testing.B) {
 	}
 }
 
-// BenchmarkNarrow reports copies of elements of 1 and 2 bytes in an order of
-// their own as how many times as fast they are as the plain loop over the view,
-// interleaved: medians of the run.
-func BenchmarkNarrow(b *testing.B) {
-	for _, size := range []int{1, 2} {
+// BenchmarkSizes reports permuted copies of elements of any size as how many
+// times as fast they are as the plain loop over the view, interleaved: medians
+// of the run.
+func BenchmarkSizes(b *testing.B) {
+	for _, size := range []int{1, 2, 4, 8, 16} {
 		for _, c := range []struct {
 			name  string
 			loops []Loop

@@ -3094,6 +3094,118 @@ tile:
 	VZEROUPPER
 	RET
 
+// func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// Requires: AVX, MMX+
+TEXT ·transpose16AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ dstPitch+24(FP), BX
+	MOVQ srcPitch+32(FP), SI
+	MOVQ dstStep+40(FP), DI
+	MOVQ srcStep+48(FP), R8
+
+tile:
+	MOVQ       CX, R9
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	PREFETCHT0 (R9)(R8*2)
+	LEAQ       (SI)(SI*2), R10
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R10*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R9
+	VMOVUPS    Y4, (R9)
+	VMOVUPS    Y5, 32(R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       BX, R9
+	VMOVUPS    Y6, (R9)
+	VMOVUPS    Y7, 32(R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       BX, R9
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R10*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVUPS    Y4, (R9)
+	VMOVUPS    Y5, 32(R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       BX, R9
+	VMOVUPS    Y6, (R9)
+	VMOVUPS    Y7, 32(R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       BX, R9
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tile
+	VZEROUPPER
+	RET
+
+// func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transpose16AVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ dstPitch+24(FP), BX
+	MOVQ srcPitch+32(FP), SI
+	MOVQ dstStep+40(FP), DI
+	MOVQ srcStep+48(FP), R8
+
+tile:
+	MOVQ       CX, R9
+	VMOVUPS    (R9), Z0
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	VMOVUPS    (R9), Z1
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	VMOVUPS    (R9), Z2
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	VMOVUPS    (R9), Z3
+	PREFETCHT0 (R9)(R8*2)
+	VSHUFF32X4 $0x88, Z1, Z0, Z4
+	VSHUFF32X4 $0xdd, Z1, Z0, Z5
+	VSHUFF32X4 $0x88, Z3, Z2, Z6
+	VSHUFF32X4 $0xdd, Z3, Z2, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z0
+	VSHUFF32X4 $0x88, Z7, Z5, Z1
+	VSHUFF32X4 $0xdd, Z6, Z4, Z2
+	VSHUFF32X4 $0xdd, Z7, Z5, Z3
+	MOVQ       AX, R9
+	VMOVUPS    Z0, (R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       BX, R9
+	VMOVUPS    Z1, (R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       BX, R9
+	VMOVUPS    Z2, (R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       BX, R9
+	VMOVUPS    Z3, (R9)
+	PREFETCHT0 (R9)(DI*2)
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tile
+	VZEROUPPER
+	RET
+
 // func transposeBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
 // Requires: AVX, MMX+
 TEXT ·transposeBlock4AVX2(SB), NOSPLIT, $0-64
@@ -5264,6 +5376,112 @@ tile:
 	VMOVNTPS   Z14, (R9)
 	ADDQ       BX, R9
 	VMOVNTPS   Z15, (R9)
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tile
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// Requires: AVX, MMX+
+TEXT ·transposeStream16AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ dstPitch+24(FP), BX
+	MOVQ srcPitch+32(FP), SI
+	MOVQ dstStep+40(FP), DI
+	MOVQ srcStep+48(FP), R8
+
+tile:
+	MOVQ       CX, R9
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	PREFETCHT0 (R9)(R8*2)
+	LEAQ       (SI)(SI*2), R10
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R10*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R9
+	VMOVNTPS   Y4, (R9)
+	VMOVNTPS   Y5, 32(R9)
+	ADDQ       BX, R9
+	VMOVNTPS   Y6, (R9)
+	VMOVNTPS   Y7, 32(R9)
+	ADDQ       BX, R9
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R10*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVNTPS   Y4, (R9)
+	VMOVNTPS   Y5, 32(R9)
+	ADDQ       BX, R9
+	VMOVNTPS   Y6, (R9)
+	VMOVNTPS   Y7, 32(R9)
+	ADDQ       BX, R9
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        tile
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transposeStream16AVX512(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ dstPitch+24(FP), BX
+	MOVQ srcPitch+32(FP), SI
+	MOVQ dstStep+40(FP), DI
+	MOVQ srcStep+48(FP), R8
+
+tile:
+	MOVQ       CX, R9
+	VMOVUPS    (R9), Z0
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	VMOVUPS    (R9), Z1
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	VMOVUPS    (R9), Z2
+	PREFETCHT0 (R9)(R8*2)
+	ADDQ       SI, R9
+	VMOVUPS    (R9), Z3
+	PREFETCHT0 (R9)(R8*2)
+	VSHUFF32X4 $0x88, Z1, Z0, Z4
+	VSHUFF32X4 $0xdd, Z1, Z0, Z5
+	VSHUFF32X4 $0x88, Z3, Z2, Z6
+	VSHUFF32X4 $0xdd, Z3, Z2, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z0
+	VSHUFF32X4 $0x88, Z7, Z5, Z1
+	VSHUFF32X4 $0xdd, Z6, Z4, Z2
+	VSHUFF32X4 $0xdd, Z7, Z5, Z3
+	MOVQ       AX, R9
+	VMOVNTPS   Z0, (R9)
+	ADDQ       BX, R9
+	VMOVNTPS   Z1, (R9)
+	ADDQ       BX, R9
+	VMOVNTPS   Z2, (R9)
+	ADDQ       BX, R9
+	VMOVNTPS   Z3, (R9)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX

@@ -21,8 +21,8 @@ func give(has func(...cpuid.FeatureID) bool) {
 		avx2.run = &functions{
 			addInt32: addInt32AVX2, addFloat32: addFloat32AVX2, addFloat64: addFloat64AVX2,
 			fill: fillAVX2, copy: copyAVX2, stream: streamAVX2,
-			transpose:       map[int]transposer{1: transpose1AVX2, 2: transpose2AVX2, 4: transpose4AVX2, 8: transpose8AVX2},
-			transposeStream: map[int]transposer{1: transposeStream1AVX2, 2: transposeStream2AVX2, 4: transposeStream4AVX2, 8: transposeStream8AVX2},
+			transpose:       map[int]transposer{1: transpose1AVX2, 2: transpose2AVX2, 4: transpose4AVX2, 8: transpose8AVX2, 16: transpose16AVX2},
+			transposeStream: map[int]transposer{1: transposeStream1AVX2, 2: transposeStream2AVX2, 4: transposeStream4AVX2, 8: transposeStream8AVX2, 16: transposeStream16AVX2},
 			block:           map[int]blockMover{4: transposeBlock4AVX2, 8: transposeBlock8AVX2},
 			blockStream:     map[int]blockMover{4: transposeStreamBlock4AVX2, 8: transposeStreamBlock8AVX2},
 		}
@@ -31,8 +31,8 @@ func give(has func(...cpuid.FeatureID) bool) {
 		avx512.run = &functions{
 			addInt32: addInt32AVX512, addFloat32: addFloat32AVX512, addFloat64: addFloat64AVX512,
 			fill: fillAVX512, copy: copyAVX512, stream: streamAVX512,
-			transpose:       map[int]transposer{1: transpose1AVX512, 2: transpose2AVX512, 4: transpose4AVX512, 8: transpose8AVX512},
-			transposeStream: map[int]transposer{1: transposeStream1AVX512, 2: transposeStream2AVX512, 4: transposeStream4AVX512, 8: transposeStream8AVX512},
+			transpose:       map[int]transposer{1: transpose1AVX512, 2: transpose2AVX512, 4: transpose4AVX512, 8: transpose8AVX512, 16: transpose16AVX512},
+			transposeStream: map[int]transposer{1: transposeStream1AVX512, 2: transposeStream2AVX512, 4: transposeStream4AVX512, 8: transposeStream8AVX512, 16: transposeStream16AVX512},
 		}
 	}
 }

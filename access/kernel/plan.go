@@ -55,9 +55,9 @@ type Access struct {
 // If the elements that lie closest in what is written and in what is read do so
 // along one loop, that is the innermost, in whole vectors where they lie side
 // by side. If they do so along two, these are walked in tiles of a cache line
-// by a line, and elements of up to 8 bytes that lie side by side in both are
-// transposed in registers, those of 4 and 8 bytes through buffers where tiles
-// would evict themselves.
+// by a line, and elements that lie side by side in both are transposed in
+// registers, those of 4 and 8 bytes through buffers where tiles would evict
+// themselves.
 // What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {

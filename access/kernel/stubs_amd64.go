@@ -104,6 +104,16 @@ func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, d
 //go:noescape
 func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
+// transpose16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transpose16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
 // transposeBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //
 //go:noescape
@@ -153,6 +163,16 @@ func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch 
 //
 //go:noescape
 func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+
+// transposeStream16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+//
+//go:noescape
+func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
 
 // transposeStreamBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //

@@ -59,6 +59,8 @@ func main() {
 		transpose(name+"8AVX2", stream, tile8AVX2)
 		transpose(name+"4AVX512", stream, tile4AVX512)
 		transpose(name+"8AVX512", stream, tile8AVX512)
+		transpose(name+"16AVX2", stream, tile16AVX2)
+		transpose(name+"16AVX512", stream, tile16AVX512)
 		transposeBlock(name+"Block4AVX2", 4, stream)
 		transposeBlock(name+"Block8AVX2", 8, stream)
 	}

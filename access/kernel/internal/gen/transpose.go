@@ -345,6 +345,33 @@ func tile8AVX512(t tileArgs) {
 	})
 }
 
+// tile16AVX512 transposes 4x4 elements of 16 bytes.
+func tile16AVX512(t tileArgs) {
+	a := [4]reg.VecPhysical(zmm[:4])
+	t.rows(t.src, t.srcPitch, 4, func(i int, row reg.Register) {
+		VMOVUPS(Mem{Base: row}, a[i])
+		prefetch(row, t.srcStep)
+	})
+	quarters(a, zmm[4:8])
+	t.rows(t.dst, t.dstPitch, 4, func(i int, row reg.Register) { t.store(row, a[i]) })
+}
+
+// tile16AVX2 transposes 4x4 elements of 16 bytes, two columns at a time.
+func tile16AVX2(t tileArgs) {
+	row := t.quarters(4)
+	for half := range 2 {
+		a, b := ymm[:4], ymm[4:8]
+		for i := range 4 {
+			VMOVUPS(row(i, 2*half), a[i])
+		}
+		for i := range 2 { // two halves of a line
+			VPERM2F128(Imm(0x20), a[2*i+1], a[2*i], b[i])
+			VPERM2F128(Imm(0x31), a[2*i+1], a[2*i], b[2+i])
+		}
+		t.columns(2*half, 2, func(i int) []reg.VecPhysical { return b[2*i:][:2] })
+	}
+}
+
 // quarters transposes four registers of four 16-byte quarters each, in place.
 func quarters(r [4]reg.VecPhysical, free []reg.VecPhysical) {
 	VSHUFF32X4(Imm(0x88), r[1], r[0], free[0]) // quarters 0, 2 of r0 and of r1
