@@ -58,6 +58,7 @@ func (p *Pattern) useKernel() error {
 
 // inVectors widens the accesses of every nest: whole lines of 64 B of its
 // innermost loop in vectors, then what is left at the ends, element by element.
+// A sum goes by whole lines first where its vectors are elements, too.
 func (p *Pattern) inVectors(width int) error {
 	size := p.Spec.DType.Size()
 	var nests []simcache.Nest
@@ -68,7 +69,7 @@ func (p *Pattern) inVectors(width int) error {
 		if !beside && n.Iterations() > 0 {
 			return errors.New("elements that are walked one after the other do not lie side by side")
 		}
-		if n.Iterations() == 0 || width == size {
+		if n.Iterations() == 0 || width == size && p.Spec.Op != Sum {
 			nests = append(nests, n)
 			continue
 		}

@@ -173,6 +173,32 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	}
 }
 
+// TestSumOrder: every set sums whole lines of all rows first (see kernel.Sum),
+// and the nests of each read the elements in that order.
+func TestSumOrder(t *testing.T) {
+	var want []uint64
+	for row := range uint64(3) {
+		for i := range uint64(32) {
+			want = append(want, (row*40+i)*4)
+		}
+	}
+	for row := range uint64(3) {
+		want = append(want, (row*40+32)*4, (row*40+33)*4)
+	}
+	for _, set := range kernel.All() {
+		p := pattern(t, Spec{Shape: []int{3, 40}, View: "narrow(1,0,34)", DType: layouts.Float32, Kernel: set.Name()})
+		var got []uint64
+		for _, a := range touches(p.Nests) {
+			for at := 0; at < a.width; at += 4 {
+				got = append(got, a.addr-Origin+uint64(at))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s reads %v, want %v", set.Name(), got, want)
+		}
+	}
+}
+
 // TestVectorWidth: a vector kernel's accesses are as wide as it loads, in the
 // order of the walk; what whole lines leave comes last.
 func TestVectorWidth(t *testing.T) {
