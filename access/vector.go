@@ -64,8 +64,14 @@ func (p *Pattern) inVectors(width int) error {
 	var nests []simcache.Nest
 	for _, n := range p.Nests {
 		n = n.Canonical()
+		if len(n.Trips) == 0 { // one element, which is a run
+			n.Trips = []int{1}
+			for i := range n.Operands {
+				n.Operands[i].Strides = []int{size}
+			}
+		}
 		last := len(n.Trips) - 1
-		beside := last >= 0 && !slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Strides[last] != size })
+		beside := !slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Strides[last] != size })
 		if !beside && n.Iterations() > 0 {
 			return errors.New("elements that are walked one after the other do not lie side by side")
 		}

@@ -173,6 +173,20 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	}
 }
 
+// TestOneElement: no kernel refuses a tensor of one element, which has no other
+// beside it.
+func TestOneElement(t *testing.T) {
+	for _, name := range kernelNames() {
+		for _, shape := range [][]int{{}, {1}, {1, 1}} {
+			for _, op := range []Op{Sum, Fill, Copy} {
+				if name != builtin || op == Copy {
+					checkKernel(t, pattern(t, Spec{Op: op, Shape: shape, DType: layouts.Float32, Kernel: name}).Spec)
+				}
+			}
+		}
+	}
+}
+
 // TestSumOrder: every set sums whole lines of all rows first (see kernel.Sum),
 // and the nests of each read the elements in that order.
 func TestSumOrder(t *testing.T) {
