@@ -23,7 +23,7 @@ var typical = Caches{
 	TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: 4096}, {Entries: 2048, Ways: 8, Page: 4096}},
 }
 
-var generic = Model{Generic(), typical}
+var generic = Model{Generic("as a test"), typical}
 
 func pattern(t testing.TB, s access.Spec) access.Pattern {
 	t.Helper()
@@ -234,7 +234,7 @@ func TestMeasured(t *testing.T) {
 		Memory: probe.Speed{Latency: 90, Read: 16e9, Copy: 12.8e9},
 		TLB:    []probe.Reach{{Entries: 64, Miss: 3}}}
 	got := Measured(m)
-	if got.Source != "measured 2026-11-21" || got.Hit != 1 || len(got.Levels) != 3 || got.Walks[0] != 3 || got.Walks[1] != Generic().Walks[1] {
+	if got.Source != "measured 2026-11-21" || got.Hit != 1 || len(got.Levels) != 3 || got.Walks[0] != 3 || got.Walks[1] != Generic("as a test").Walks[1] {
 		t.Errorf("%+v", got)
 	}
 	want := []Level{{"L2", 1 << 20, 4, 1, 0}, {"L3", 8 << 20, 20, 1, .1}, {"memory", math.Inf(1), 90, 4, 2}}
@@ -261,7 +261,7 @@ func TestMeasured(t *testing.T) {
 	}
 	// Nothing is known of the memory: it is not for nothing.
 	one.Memory = probe.Speed{}
-	if l := Measured(one).serving(two, 1); l.Name != "memory" || l.Latency != Generic().Levels[2].Latency {
+	if l := Measured(one).serving(two, 1); l.Name != "memory" || l.Latency != Generic("as a test").Levels[2].Latency {
 		t.Errorf("unknown memory is %+v", l)
 	}
 }
@@ -284,7 +284,7 @@ func TestEveryPattern(t *testing.T) {
 	if p := predict(t, access.Spec{Shape: []int{0, 5}, DType: layouts.Float32}); p.Ns != 0 {
 		t.Errorf("nothing takes %v ns", p.Ns)
 	}
-	if _, err := (Model{Times: Generic()}).Predict(pattern(t, access.Spec{Shape: []int{5}, DType: layouts.Float32})); err == nil {
+	if _, err := (Model{Times: Generic("as a test")}).Predict(pattern(t, access.Spec{Shape: []int{5}, DType: layouts.Float32})); err == nil {
 		t.Error("no caches are no error")
 	}
 }
@@ -325,7 +325,7 @@ func TestServed(t *testing.T) {
 		for i, ns := range p.Tensors[0].Lines {
 			want := 0.0
 			if i == level {
-				want = float64(n) / 16 * Generic().Levels[i].Line
+				want = float64(n) / 16 * Generic("as a test").Levels[i].Line
 			}
 			if math.Abs(ns-want) > want/20 {
 				t.Errorf("%d elements: %v ns for lines by level", n, p.Tensors[0].Lines)

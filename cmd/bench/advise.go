@@ -123,8 +123,7 @@ func (f *adviseFlags) model() (cost.Model, error) {
 	if err != nil {
 		return cost.Model{}, fmt.Errorf("--preset: %w", err)
 	}
-	times := cost.Generic()
-	times.Source = "generic times, kernels of this CPU, and caches of --preset " + f.preset
+	times := cost.Generic(fmt.Sprintf("preset %s has no measured times; kernels are this CPU's", f.preset))
 	return cost.Model{Times: times, Caches: cost.CachesOf(m.Config)}, nil
 }
 

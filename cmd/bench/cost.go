@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
@@ -13,13 +14,17 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// measuredTimes are those of a file, and the caches that were measured.
-func measuredTimes(file string) (cost.Times, simcache.Config, error) {
+// fileTimes are those of a file: what was measured, else generic ones, since
+// those of this machine are of other caches than the file's.
+func fileTimes(file string) (cost.Times, error) {
 	m, err := readMeasured(file)
-	if err != nil {
-		return cost.Times{}, simcache.Config{}, err
+	if errors.Is(err, probe.ErrNotMeasured) {
+		return cost.Generic(fmt.Sprintf("%s has no section measured", filepath.Base(file))), nil
 	}
-	return cost.Measured(m), m.Simulated, nil
+	if err != nil {
+		return cost.Times{}, err
+	}
+	return cost.Measured(m), nil
 }
 
 // savedTimes are those of the machine that was measured and saved, and its
@@ -27,7 +32,7 @@ func measuredTimes(file string) (cost.Times, simcache.Config, error) {
 func savedTimes() (times cost.Times, caches simcache.Config, found bool, err error) {
 	m, found, err := thisMeasured()
 	if err != nil || !found {
-		return cost.Generic(), caches, false, err
+		return cost.Generic("bench machine --measure has not measured this machine"), caches, false, err
 	}
 	return cost.Measured(m), m.Simulated, true, nil
 }
@@ -45,10 +50,7 @@ func costModel(file string, geometry *geometryFlags, tlb []simcache.PageCache) (
 		if err != nil {
 			return cost.Model{}, fmt.Errorf("--caches: %w", err)
 		}
-		times, _, err := measuredTimes(file)
-		if errors.Is(err, probe.ErrNotMeasured) {
-			times, err = cost.Generic(), nil
-		}
+		times, err := fileTimes(file)
 		if err != nil {
 			return cost.Model{}, fmt.Errorf("--caches: %w", err)
 		}
