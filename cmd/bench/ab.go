@@ -38,10 +38,9 @@ const turnTime = 100 * time.Millisecond
 // from a process of its own: samples of one process share where its pages came
 // to lie, and would pass for more evidence than they are. Which program goes
 // first changes from turn to turn.
-func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (old, new []byte, err error) {
-	pair, err := f.programs(ctx)
-	if err != nil {
-		return nil, nil, err
+func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job, pair [2]*program) (old, new []byte, err error) {
+	if !f.pattern.shape.set && !slices.ContainsFunc(pair[0].names, func(name string) bool { return namesOf(j.suite)[name] }) {
+		return nil, nil, fmt.Errorf("--ab %s: it has none of these benchmarks", f.ab)
 	}
 	progress := newProgress(cmd, len(j.suite)*f.count, "%d of %d turns ")
 	defer progress.end()
@@ -60,10 +59,25 @@ func (f *runFlags) interleave(ctx context.Context, cmd *cobra.Command, j job) (o
 			progress.step()
 		}
 	}
-	if pair[0].lines == nil {
-		return nil, nil, fmt.Errorf("--ab %s: it has none of these benchmarks", f.ab)
-	}
 	return slices.Concat(pair[0].head, pair[0].lines), slices.Concat(pair[1].head, pair[1].lines), nil
+}
+
+// gone are the names of the older program's suite, of what the flags ask for,
+// that this one's lacks.
+func (f *runFlags) gone(ctx context.Context, old *program, j job) ([]string, error) {
+	args := append([]string{"list", "--filter", f.suiteOf.filter}, f.suiteOf.fileFlag()...)
+	if f.suiteOf.quick {
+		args = append(args, "--quick")
+	}
+	list, err := old.output(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	here := namesOf(j.suite)
+	for _, s := range j.studies {
+		here[s.Name] = true
+	}
+	return slices.DeleteFunc(strings.Fields(string(list)), func(name string) bool { return here[name] }), nil
 }
 
 // knows tells whether a version has a flag.
@@ -211,7 +225,11 @@ func (f *runFlags) runAB(ctx context.Context, cmd *cobra.Command, j job) error {
 		return fmt.Errorf("--ab-out %s: %w", f.abOut, err)
 	}
 	defer oldFile.Discard()
-	old, new, err := f.interleave(ctx, cmd, j)
+	pair, err := f.programs(ctx)
+	if err != nil {
+		return err
+	}
+	old, new, err := f.interleave(ctx, cmd, j, pair)
 	if err != nil {
 		return err
 	}

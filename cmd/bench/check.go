@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -20,12 +19,12 @@ import (
 // checkFlags are the flags of bench check.
 type checkFlags struct {
 	runFlags
-	baseline             string
-	alpha                float64
-	threshold, tolerance parsed[float64]
-	times                parsed[check.Times]
-	format               parsed[string]
-	update               bool
+	baseline              string
+	alpha                 float64
+	threshold, tolerance  parsed[float64]
+	times                 parsed[check.Times]
+	format                parsed[string]
+	update, allowVanished bool
 }
 
 func newCheck() *cobra.Command {
@@ -46,17 +45,27 @@ for the number of benchmarks (Holm), and only a change beyond --threshold
 counts. Between runs of different machines they are left out, and
 --times=require makes that an error.
 
+A benchmark that the baseline has and NEW lacks, and a simulated unit or a time
+of one, fails the check too: nothing would guard it any more. If it went on
+purpose, --allow-vanished passes it, and with --update renews the baseline. What
+is there by another vector kernel, since the CPU is another, is only named.
+
+Without NEW, what the baseline lacks is not run (with --update or --out all is),
+and what --quick leaves out of the suite does not count as vanished. Where
+nothing is in common, nothing is run.
+
 With --ab an older bench program takes the baseline's place: its samples and
 this one's are taken by turns on this machine, so that times compare even where
 others use it too.
 
-Exit codes: 0 no regression, 1 a regression, 2 nothing can be said: a bad file,
-or nothing that compares.`,
+Exit codes: 0 no regression, 1 a regression or something vanished, 2 nothing can
+be said: a bad file, or nothing that compares.`,
 		Example: `  bench check --baseline baseline.txt new.txt
   bench check --baseline baseline.txt --quick
   bench check --baseline baseline.txt new.txt --times off --format markdown >> "$GITHUB_STEP_SUMMARY"
   bench check --baseline baseline.txt new.txt --threshold 10% --alpha 0.001
   bench check --baseline baseline.txt new.txt --update
+  bench check --baseline baseline.txt new.txt --allow-vanished --update
   bench check --ab ./bench-old --quick --count 10
   bench check --ab ./bench-old --suite my.yaml --count 30`,
 		Args: oneNew,
@@ -83,6 +92,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")
 	flags.Var(&f.times, "times", "compare times: auto (where the machines are the same), require, off")
 	flags.Var(&f.format, "format", "of the report: text, markdown (for a pull request or a job's summary), json, junit")
+	flags.BoolVar(&f.allowVanished, "allow-vanished", false, "what the baseline has and NEW lacks is no failure")
 	flags.BoolVar(&f.update, "update", false, "make NEW the baseline, unless there is a regression or it lacks what the baseline has")
 }
 
@@ -122,56 +132,93 @@ func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 	if f.update && cmd.Flags().Changed("filter") {
 		return errors.New("--update renews the whole baseline: leave --filter out")
 	}
-	old, name, text, err := f.inputs(cmd, args)
-	if err != nil {
-		return err
-	}
-	report, err := f.compare(old, name, text)
+	report, text, err := f.report(cmd, args)
 	if err != nil {
 		return err
 	}
 	if err := check.Formats[f.format.value](cmd.OutOrStdout(), report); err != nil {
 		return err
 	}
-	if found := len(report.Of(check.Regression)); found > 0 {
+	if err := report.Err(); err != nil {
+		return err
+	}
+	if report.Failed() {
 		return fmt.Errorf("%w: %s against %s", errCheck, report.Summary(), f.oldName())
 	}
 	if !f.update {
 		return nil
 	}
-	if gone := len(report.Vanished); gone > 0 {
-		return fmt.Errorf("--update: the baseline stays as it is, since the new results lack %d of its benchmarks or units (%s is the first)", gone, report.Vanished[0])
+	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
+		return fmt.Errorf("--update: the baseline stays as it is, since the new results lack %d of its benchmarks or units (%s is the first; --allow-vanished renews it all the same)", gone, report.Vanished[0])
 	}
 	return results.WriteFile(f.baseline, text)
 }
 
-// inputs are the baseline and the text of the results to judge, with its name.
-func (f *checkFlags) inputs(cmd *cobra.Command, args []string) (old *results.Set, name string, text []byte, err error) {
+// report compares what the flags and arguments name. With it comes the text of
+// the new results.
+func (f *checkFlags) report(cmd *cobra.Command, args []string) (*check.Report, []byte, error) {
 	if f.ab != "" {
-		return f.inputsAB(cmd)
+		return f.reportAB(cmd)
 	}
-	if old, err = results.Read(f.baseline); err != nil {
-		return nil, "", nil, fmt.Errorf("--baseline: %w", err)
+	old, err := results.Read(f.baseline)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
-	name, text, err = f.newResults(cmd, args, old)
-	return old, name, text, err
+	if err := keep(old, f.baseline, f.suiteOf.filter); err != nil {
+		return nil, nil, err
+	}
+	if len(args) == 0 {
+		return f.reportNow(cmd, old)
+	}
+	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches"} {
+		if cmd.Flags().Changed(flag) {
+			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
+		}
+	}
+	text, err := results.ReadText(args[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	report, err := f.compare(old, args[0], text)
+	return report, text, err
 }
 
-func (f *checkFlags) inputsAB(cmd *cobra.Command) (old *results.Set, name string, text []byte, err error) {
+// reportAB is of two programs by turns. What of the older one's suite this one's
+// lacks was not run, and has vanished.
+func (f *checkFlags) reportAB(cmd *cobra.Command) (*check.Report, []byte, error) {
 	j, err := f.prepare(cmd)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, nil, err
 	}
 	ctx, stop := interruptible()
 	defer stop()
-	oldText, text, err := f.interleave(ctx, cmd, j)
+	pair, err := f.programs(ctx)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, nil, err
 	}
-	if old, err = results.Parse(f.ab, oldText); err == nil && f.out != "" {
+	gone, err := f.gone(ctx, pair[0], j)
+	if err != nil {
+		return nil, nil, err
+	}
+	oldText, text, err := f.interleave(ctx, cmd, j, pair)
+	if err != nil {
+		return nil, nil, err
+	}
+	old, err := results.Parse(f.ab, oldText)
+	if err == nil && f.out != "" {
 		err = results.WriteFile(f.out, text)
 	}
-	return old, thisRun, text, err
+	if err != nil {
+		return nil, nil, err
+	}
+	report, err := f.compare(old, thisRun, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range gone {
+		report.Vanished = append(report.Vanished, check.Lone{Name: name, Guarded: true})
+	}
+	return report, text, nil
 }
 
 // thisRun is what results of a run now are called.
@@ -186,13 +233,11 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range []*results.Set{old, set} {
-		if err := keep(s, f.suiteOf.filter); err != nil {
-			return nil, err
-		}
+	if err := keep(set, name, f.suiteOf.filter); err != nil {
+		return nil, err
 	}
 	report, err := check.Compare(old, set, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
-		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != ""})
+		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "", AllowVanished: f.allowVanished})
 	if err != nil {
 		return nil, err
 	}
@@ -214,8 +259,8 @@ func label(set *results.Set, file string) string {
 	return text
 }
 
-// keep leaves in a set what a filter matches.
-func keep(set *results.Set, query string) error {
+// keep leaves in the results of a file what a filter matches.
+func keep(set *results.Set, file, query string) error {
 	filter, err := benchproc.NewFilter(query)
 	if err != nil {
 		return fmt.Errorf("--filter %q: %w", query, err)
@@ -231,73 +276,7 @@ func keep(set *results.Set, query string) error {
 		}
 	}
 	if set.Results = kept; len(kept) == 0 {
-		return fmt.Errorf("--filter %q: no result matches", query)
-	}
-	return nil
-}
-
-// newResults is the text of the results to judge, and its name: a file's, or
-// that of a run now.
-func (f *checkFlags) newResults(cmd *cobra.Command, args []string, old *results.Set) (string, []byte, error) {
-	if len(args) == 0 {
-		text, err := f.runNow(cmd, old)
-		return thisRun, text, err
-	}
-	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches"} {
-		if cmd.Flags().Changed(flag) {
-			return "", nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
-		}
-	}
-	text, err := results.ReadText(args[0])
-	return args[0], text, err
-}
-
-// runNow runs the suite, simulating the caches of the baseline unless flags
-// say otherwise.
-func (f *checkFlags) runNow(cmd *cobra.Command, old *results.Set) ([]byte, error) {
-	if err := f.baselineGeometry(old); err != nil {
-		return nil, err
-	}
-	j, err := f.prepare(cmd)
-	if err != nil {
-		return nil, err
-	}
-	ctx, stop := interruptible()
-	defer stop()
-	var text bytes.Buffer
-	_, err = f.measure(ctx, cmd, j, &text)
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("interrupted: nothing is compared or kept: %w", ctx.Err())
-	}
-	if err != nil {
-		return nil, err
-	}
-	if f.out != "" {
-		err = results.WriteFile(f.out, text.Bytes())
-	}
-	return text.Bytes(), err
-}
-
-// baselineGeometry sets the flags of the caches that are not given to what the
-// baseline simulated.
-func (f *checkFlags) baselineGeometry(old *results.Set) error {
-	if f.caches != "" {
-		return nil
-	}
-	config, err := old.Config()
-	if err != nil {
-		return fmt.Errorf("--baseline: %w", err)
-	}
-	for key, flag := range map[string]interface {
-		pflag.Value
-		given() bool
-	}{"sim-d1": &f.geometry.d1, "sim-ll": &f.geometry.ll, results.TLBKey: &f.tlb} {
-		if config[key] == "" || flag.given() {
-			continue
-		}
-		if err := flag.Set(config[key]); err != nil {
-			return fmt.Errorf("--baseline %s: %s %q: %w", f.baseline, key, config[key], err)
-		}
+		return fmt.Errorf("--filter %q: no result of %s matches", query, file)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type Options struct {
 	ExactTolerance float64 // for exact units: the greatest rise that does not count, as a share of the baseline
 	Times          Times
 	SameMachine    bool // the runs are of one machine for sure, whatever their fingerprints
+	AllowVanished  bool // that the new results lack what the baseline has is no failure
 }
 
 // Times says what is done with times.
@@ -81,15 +82,21 @@ type Report struct {
 	Comparisons []Comparison // in the baseline's order
 	Vanished    []Lone       // in the baseline only
 	Appeared    []Lone       // in the new file only
+	Nothing     string       // why nothing at all could be judged, "" if something was
 	NoTimes     string       // why times were not compared, "" if they were
 	NoExact     []string     // why exact units were not compared, a reason for each geometry; none if all were
 	Drift       []string     // exact units whose samples are not all the same
 
-	geometries [2]results.Fingerprint // that were simulated: the baseline's and the new file's
+	geometries   [2]results.Fingerprint // that were simulated: the baseline's and the new file's
+	otherMachine bool                   // the fingerprints differ
+	common       int                    // benchmarks that are in both
 }
 
 // A Lone is a benchmark, or one unit of it, that only one of the files has.
-type Lone struct{ Name, Unit string }
+type Lone struct {
+	Name, Unit string
+	Guarded    bool // it would have been judged, had the new file had it
+}
 
 // String is the name, and the unit if it is only that.
 func (l Lone) String() string { return strings.TrimSpace(l.Name + " " + l.Unit) }
@@ -108,21 +115,46 @@ func (r *Report) Of(v Verdict) []Comparison {
 	return found
 }
 
+// Missing is what vanished though the baseline guards it, which fails a check.
+func (r *Report) Missing() []Lone {
+	if r.Options.AllowVanished {
+		return nil
+	}
+	var missing []Lone
+	for _, l := range r.Vanished {
+		if l.Guarded {
+			missing = append(missing, l)
+		}
+	}
+	return missing
+}
+
+// Failed tells whether the check says no: something became worse, or is missing.
+func (r *Report) Failed() bool { return len(r.Of(Regression)) > 0 || len(r.Missing()) > 0 }
+
 // ErrNothing tells that two files have nothing that can be compared.
 var ErrNothing = errors.New("nothing can be compared")
 
+// Err is ErrNothing with the reason where nothing could be judged, else nil.
+func (r *Report) Err() error {
+	if r.Nothing == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrNothing, r.Nothing)
+}
+
 // Compare compares a new file of results with the baseline. What a unit means
 // (exact or not, which way is better) is as this program writes it, else as
-// the baseline says: the new file may come from a stranger.
+// the baseline says: the new file may come from a stranger. Where nothing can be
+// judged there is a report all the same, which says so (see Report.Err); an error
+// is of files that are no results of one machine.
 func Compare(old, new *results.Set, o Options) (*Report, error) {
 	oldConfig, newConfig, err := configs(old, new)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Options: o}
-	if err := r.comparable(oldConfig, newConfig); err != nil {
-		return nil, err
-	}
+	r.comparable(oldConfig, newConfig)
 	units := trusted(old, new)
 	oldRows, err := rowsWith(old, units)
 	if err != nil {
@@ -133,18 +165,29 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 		return nil, err
 	}
 	r.match(oldRows, newRows, units)
-	if len(r.Comparisons) == 0 {
-		why := r.notCompared()
-		if len(why) == 0 {
-			why = []string{"no benchmark is in both files"}
-		}
-		return nil, fmt.Errorf("%w: %s", ErrNothing, strings.Join(why, "; "))
-	}
 	r.judge()
-	if o.Times == TimesRequire && !r.judged() {
-		return nil, fmt.Errorf("%w: too few samples to judge any time by", ErrNothing)
-	}
+	r.Nothing = r.nothing()
 	return r, nil
+}
+
+// nothing is why the comparisons are no check, "" if they are one: without a
+// count, and with no time that could ever be found to differ, it would always
+// pass.
+func (r *Report) nothing() string {
+	require := r.Options.Times == TimesRequire
+	switch {
+	case require && r.NoTimes != "":
+		return "times are required: " + r.NoTimes
+	case r.common == 0:
+		return "no benchmark is in both files"
+	case len(r.Comparisons) == 0 && len(r.notCompared()) > 0:
+		return strings.Join(r.notCompared(), "; ")
+	case len(r.Comparisons) == 0:
+		return "no benchmark has a unit that is judged in both files"
+	case !r.judged() && (require || !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Exact })):
+		return "too few samples to judge any time by"
+	}
+	return ""
 }
 
 // notCompared is why times or exact units were not compared.
@@ -174,7 +217,7 @@ func configs(old, new *results.Set) (oldConfig, newConfig map[string]string, err
 }
 
 // comparable finds out whether times and exact units compare.
-func (r *Report) comparable(old, new map[string]string) error {
+func (r *Report) comparable(old, new map[string]string) {
 	f, g := results.FingerprintOf(old), results.FingerprintOf(new)
 	differ := f.Differ(g)
 	switch {
@@ -186,11 +229,8 @@ func (r *Report) comparable(old, new map[string]string) error {
 	case !f.Known():
 		r.NoTimes = "times are of unknown machines: the files name neither cpu nor caches"
 	}
-	if r.Options.Times == TimesRequire && r.NoTimes != "" {
-		return fmt.Errorf("%w, and times are required: %s", ErrNothing, r.NoTimes)
-	}
+	r.otherMachine = differ != nil && !r.Options.SameMachine
 	r.geometries = [2]results.Fingerprint{results.GeometryOf(old), results.GeometryOf(new)}
-	return nil
 }
 
 // trusted is what is known of the units: of ours, what this program writes; of
@@ -232,13 +272,15 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 	for _, row := range newRows {
 		news[row.Name] = row
 	}
+	otherKernel := r.otherKernels(newRows)
 	olds := map[string]bool{}
 	for _, row := range oldRows {
 		olds[row.Name] = true
 		if now, ok := news[row.Name]; ok {
+			r.common++
 			r.matchUnits(row, now, units)
 		} else {
-			r.Vanished = append(r.Vanished, Lone{Name: row.Name})
+			r.Vanished = append(r.Vanished, Lone{row.Name, "", r.guards(row, units) && !otherKernel(row)})
 		}
 	}
 	for _, row := range newRows {
@@ -248,16 +290,49 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 	}
 }
 
+// guards tells whether there is anything to guard in a benchmark: not if all
+// that it has was counted in caches that the new file has not simulated.
+func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
+	for unit := range row.Stats {
+		if units.GetAssumption(unit) != benchmath.AssumeExact || r.geometryDiffers(unit) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// otherKernels is a test for benchmarks that vanished because the new file is of
+// a CPU with other vector kernels: there by a kernel that the baseline lacks,
+// while the one in the name is nowhere in the new file.
+func (r *Report) otherKernels(newRows []results.Row) func(gone results.Row) bool {
+	kernels, rest := map[string]bool{}, map[string]bool{}
+	for _, row := range newRows {
+		kernels[row.Key(kernelKey)], rest[withoutKernel(row)] = true, true
+	}
+	return func(gone results.Row) bool {
+		return r.otherMachine && !kernels[gone.Key(kernelKey)] && rest[withoutKernel(gone)]
+	}
+}
+
+// kernelKey is the key in names of what walked. The suite has the best kernels
+// that a CPU runs.
+const kernelKey = "kernel"
+
+func withoutKernel(r results.Row) string {
+	return strings.Replace(r.Name, "/"+kernelKey+"="+r.Key(kernelKey), "", 1)
+}
+
 func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap) {
 	for _, unit := range slices.Sorted(maps.Keys(old.Stats)) {
 		a, b := old.Stats[unit], now.Stats[unit]
-		if b.N == 0 {
-			r.Vanished = append(r.Vanished, Lone{old.Name, unit})
-			continue
-		}
 		exact := units.GetAssumption(unit) == benchmath.AssumeExact
 		_, clock := old.Stats["sec/op"]
-		if exact && !r.sameGeometry(unit) || !exact && (r.NoTimes != "" || clock && results.Explains(unit)) { // which would only weaken the correction for the number of comparisons
+		judged := exact || r.NoTimes == "" && !(clock && results.Explains(unit)) // which would only weaken the correction for the number of comparisons
+		if b.N == 0 {
+			r.Vanished = append(r.Vanished, Lone{old.Name, unit, judged})
+			continue
+		}
+		if !judged || exact && !r.sameGeometry(unit) {
 			continue
 		}
 		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,
@@ -272,7 +347,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 	}
 	for _, unit := range slices.Sorted(maps.Keys(now.Stats)) {
 		if old.Stats[unit].N == 0 {
-			r.Appeared = append(r.Appeared, Lone{old.Name, unit})
+			r.Appeared = append(r.Appeared, Lone{Name: old.Name, Unit: unit})
 		}
 	}
 }
@@ -280,7 +355,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 // sameGeometry tells whether what an exact unit hangs on is the same in both
 // files, and notes where it is not.
 func (r *Report) sameGeometry(unit string) bool {
-	differ := r.geometries[0].ForUnit(unit).Differ(r.geometries[1].ForUnit(unit))
+	differ := r.geometryDiffers(unit)
 	if differ == nil {
 		return true
 	}
@@ -289,6 +364,10 @@ func (r *Report) sameGeometry(unit string) bool {
 		r.NoExact = append(r.NoExact, why)
 	}
 	return false
+}
+
+func (r *Report) geometryDiffers(unit string) []string {
+	return r.geometries[0].ForUnit(unit).Differ(r.geometries[1].ForUnit(unit))
 }
 
 // drift notes an exact unit whose samples are not all the same.

@@ -158,6 +158,8 @@ func TestNothing(t *testing.T) {
 	unknown := "BenchmarkX 1 2 ns/op\n"
 	require := usual
 	require.Times = check.TimesRequire
+	off := usual
+	off.Times = check.TimesOff
 	for _, test := range []struct {
 		old, new string
 		options  check.Options
@@ -166,13 +168,20 @@ func TestNothing(t *testing.T) {
 		{old, file(machineHead, bench{"Y", around(1000, 10), 100}), usual, "nothing can be compared: no benchmark is in both files"},
 		{unknown, unknown, usual, "nothing can be compared: times are of unknown machines: the files name neither cpu nor caches"},
 		{old, file("cpu: B\nsim-d1: 1\n", bench{"X", around(1000, 10), 100}), usual, "nothing can be compared: times are of different machines"},
-		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require, "nothing can be compared, and times are required: times are of different machines"},
+		{old, strings.Replace(old, "cpu: A", "cpu: B", 1), require, "nothing can be compared: times are required: times are of different machines"},
+		{old, file("cpu: B\n", bench{"Y", around(1000, 10), 100}), usual, "nothing can be compared: no benchmark is in both files"},
+		{old, machineHead + "BenchmarkX 1 7 points\n", usual, "nothing can be compared: no benchmark has a unit that is judged in both files"},
+		{old, machineHead + "BenchmarkX 1 7 ns/op\n", off, "nothing can be compared: times are off"},
+		{old, machineHead + "BenchmarkX 1 7 ns/op\n", usual, "nothing can be compared: too few samples to judge any time by"},
 		{old, "cpu: A\n" + old, usual, ""},
 		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual, "new results: the results do not compare, since they differ in cpu"},
 		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is no finite number"},
 		{old, "cpu: A\nBenchmarkX 1 Inf ns/op\n", usual, "new.txt:2: +Inf ns/op is no finite number"},
 	} {
-		_, err := compare(t, test.old, test.new, test.options)
+		r, err := compare(t, test.old, test.new, test.options)
+		if err == nil {
+			err = r.Err()
+		}
 		if test.want == "" {
 			if err != nil {
 				t.Error(err)
@@ -182,6 +191,91 @@ func TestNothing(t *testing.T) {
 		}
 		if strings.HasPrefix(test.want, "nothing") && !errors.Is(err, check.ErrNothing) {
 			t.Errorf("%v is no ErrNothing", err)
+		}
+	}
+}
+
+// TestVanished: what the baseline guards and the new file lacks fails, unless it
+// is allowed; what would not be judged does not.
+func TestVanished(t *testing.T) {
+	head := strings.Replace(machineHead, "cpu: A", "cpu: %s", 1)
+	lines := func(cpu string, lines ...string) string { // of one benchmark each, as many samples as decide
+		var b strings.Builder
+		fmt.Fprintf(&b, head, cpu)
+		for i := range 7 {
+			for _, l := range lines {
+				fmt.Fprintf(&b, "Benchmark"+l+"\n", 100+i)
+			}
+		}
+		return b.String()
+	}
+	const keeps = "K/kernel=scalar 1 %d ns/op 5 D1-misses/op"
+	for _, test := range []struct {
+		name, old, new string
+		times          check.Times
+		want           []string // missing
+	}{
+		{"a name", lines("A", keeps, "X/order=row 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
+		{"a name that has times only", lines("A", keeps, "X 1 %d ns/op"), lines("A", keeps), check.TimesOff, []string{"X"}},
+		{"a count", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 %d ns/op"), check.TimesAuto, []string{"X D1-misses/op"}},
+		{"a time", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X sec/op"}},
+		{"a time, and times are off", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
+		{"what explains a time", lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"), lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+		{"a kernel of another CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
+		{"a kernel of this CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=avx2"}},
+		{"a kernel that others have", lines("A", keeps, "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=scalar"}},
+		{"a set of other caches", lines("A", keeps, "X/set=63 1 %d misses/op"), strings.Replace(lines("A", keeps), "32768,8", "65536,8", 1), check.TimesAuto, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, allowed := range []bool{false, true} {
+				o := usual
+				o.Times, o.AllowVanished = test.times, allowed
+				r, err := compare(t, test.old, test.new, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var missing []string
+				for _, l := range r.Missing() {
+					missing = append(missing, l.String())
+				}
+				want := test.want
+				if allowed {
+					want = nil
+				}
+				if diff := cmp.Diff(want, missing); diff != "" || r.Failed() != (want != nil) || len(r.Vanished) == 0 || r.Nothing != "" {
+					t.Errorf("allowed %v: %s failed %v, vanished %v, nothing %q", allowed, diff, r.Failed(), r.Vanished, r.Nothing)
+				}
+			}
+		})
+	}
+}
+
+// TestNothingFormats: every format says that nothing could be compared, and what
+// vanished, whatever the files say of themselves.
+func TestNothingFormats(t *testing.T) {
+	old := file(machineHead, bench{hostile, around(1000, 10), 100})
+	for _, test := range []struct{ new, want string }{
+		{file(machineHead, bench{"Y", around(1000, 10), 100}), "no benchmark is in both files"},
+		{file("cpu: <script>`@all\nsim-d1: 1\n", bench{hostile, around(1000, 10), 100}), "times are of different machines"},
+	} {
+		r, err := compare(t, old, test.new, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, write := range check.Formats {
+			var b bytes.Buffer
+			if err := write(&b, r); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(b.String(), test.want) || strings.Contains(b.String(), "No regression") {
+				t.Errorf("%s does not say it:\n%s", name, b.String())
+			}
+			if page := ours.ReplaceAllString(b.String(), ""); name == "markdown" && strings.ContainsAny(page, "<`@") {
+				t.Errorf("markup in %s", page)
+			}
+			if name == "junit" && xmlCounts(t, b.String())["failure"] == 0 {
+				t.Errorf("junit has no failure: %s", b.String())
+			}
 		}
 	}
 }
@@ -303,9 +397,15 @@ func TestFormats(t *testing.T) {
 			t.Errorf("markdown has %q:\n%s", forbidden, outputs["markdown"])
 		}
 	}
+	columns := 0 // of the table that the line is in
 	for line := range strings.Lines(outputs["markdown"]) {
-		if strings.HasPrefix(line, "|") && strings.Count(line, "|") != 7 {
-			t.Errorf("a row has not 6 cells: %s", line)
+		switch n := strings.Count(line, "|"); {
+		case !strings.HasPrefix(line, "|"):
+			columns = 0
+		case columns == 0:
+			columns = n
+		case n != columns:
+			t.Errorf("a row has not %d cells: %s", columns-1, line)
 		}
 	}
 	if len(outputs["markdown"]) > 65536 {
@@ -324,7 +424,7 @@ func TestFormats(t *testing.T) {
 	if decoded.Regressions != 2 || len(decoded.Comparisons) != 4 || decoded.Comparisons[2].Change != nil {
 		t.Errorf("json says %+v", decoded)
 	}
-	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 2 || got["testcase"] != 5 || got["skipped"] != 1 {
+	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 3 || got["testcase"] != 5 || got["skipped"] != 0 {
 		t.Errorf("junit has %v", got)
 	}
 }

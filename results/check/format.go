@@ -21,6 +21,13 @@ var Formats = map[string]func(io.Writer, *Report) error{
 
 // Summary says in a line what was found.
 func (r *Report) Summary() string {
+	vanished := ""
+	if n := len(r.Missing()); n > 0 {
+		vanished = fmt.Sprintf(", %d vanished", n)
+	}
+	if err := r.Err(); err != nil {
+		return err.Error() + vanished
+	}
 	exact, timed := 0, 0
 	for _, c := range r.Comparisons {
 		if c.Exact {
@@ -29,8 +36,8 @@ func (r *Report) Summary() string {
 			timed++
 		}
 	}
-	return fmt.Sprintf("%s, %s; compared %s and %s", plural(len(r.Of(Regression)), "regression"), plural(len(r.Of(Improvement)), "improvement"),
-		plural(exact, "exact count"), plural(timed, "time"))
+	return fmt.Sprintf("%s, %s%s; compared %s and %s", plural(len(r.Of(Regression)), "regression"), plural(len(r.Of(Improvement)), "improvement"),
+		vanished, plural(exact, "exact count"), plural(timed, "time"))
 }
 
 func plural(n int, what string) string {
@@ -55,21 +62,37 @@ func (r *Report) Notes() []string {
 }
 
 // lone says what only one of the files has, a unit of many benchmarks in one
-// note: another version of this program knows other units.
+// note: another version of this program knows other units. Of names only the
+// first are listed.
 func lone(what string, list []Lone, file string) []string {
-	count := map[string]int{}
+	count := map[Lone]int{} // of units, without their names
 	for _, l := range list {
-		count[l.Unit]++
+		l.Name = ""
+		count[l]++
 	}
 	var notes []string
+	names := 0
 	for _, l := range list {
-		name := l.String()
-		if n := count[l.Unit]; l.Unit != "" && n > 1 {
-			name, count[l.Unit] = fmt.Sprintf("%s of %d benchmarks", l.Unit, n), 0
-		} else if n == 0 { // said with the first of it
+		unit := Lone{"", l.Unit, l.Guarded}
+		name, n := l.String(), count[unit]
+		switch {
+		case l.Unit == "":
+			if names++; names > listed {
+				continue
+			}
+		case n > 1:
+			name, count[unit] = fmt.Sprintf("%s of %d benchmarks", l.Unit, n), 0
+		case n == 0: // said with the first of it
 			continue
 		}
-		notes = append(notes, fmt.Sprintf("%s: %s is in %s only", what, name, file))
+		note := fmt.Sprintf("%s: %s is in %s only", what, name, file)
+		if what == "vanished" && !l.Guarded {
+			note += ", and is not judged"
+		}
+		notes = append(notes, note)
+	}
+	if names > listed {
+		notes = append(notes, fmt.Sprintf("%s: %d more are in %s only", what, names-listed, file))
 	}
 	return notes
 }
@@ -106,7 +129,10 @@ func (r *Report) tooFew() []string {
 // advice is what to do about what was found, a line each.
 func (r *Report) advice() []string {
 	var lines []string
-	if len(r.Of(Improvement)) > 0 && len(r.Of(Regression)) == 0 {
+	if len(r.Missing()) > 0 {
+		lines = append(lines, "What vanished is guarded no more. If that is meant: --allow-vanished, with --update to renew the baseline.")
+	}
+	if len(r.Of(Improvement)) > 0 && !r.Failed() {
 		lines = append(lines, "Something improved: renew the baseline (--update), so that it is held.")
 	}
 	if !r.Options.SameMachine && slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Verdict != Same }) {
@@ -127,7 +153,7 @@ func WriteText(w io.Writer, r *Report) error {
 	for _, note := range r.Notes() {
 		fmt.Fprintf(&b, "%s\n", results.Printable(note))
 	}
-	fmt.Fprintf(&b, "%s\n", r.Summary())
+	fmt.Fprintf(&b, "%s\n", results.Printable(r.Summary()))
 	for _, line := range r.advice() {
 		fmt.Fprintln(&b, line)
 	}
@@ -171,11 +197,12 @@ const listed = 50
 // job's summary. Names are escaped: they may come from a stranger.
 func WriteMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
-	title := "No regression"
-	if n := len(r.Of(Regression)); n > 0 {
-		title = plural(n, "regression")
+	summary := r.Summary()
+	if r.Nothing != "" { // what the files say is in the reason
+		summary = code(summary)
 	}
-	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", title, r.Summary(), code(r.New), code(r.Baseline))
+	fmt.Fprintf(&b, "### Memory layouts: %s\n\n%s, of %s against %s.\n", r.title(), summary, code(r.New), code(r.Baseline))
+	r.markdownMissing(&b)
 	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
 		r.markdownTable(&b, v)
 	}
@@ -193,6 +220,39 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// title is what was found, in a few words.
+func (r *Report) title() string {
+	regressions, missing := len(r.Of(Regression)), len(r.Missing())
+	switch {
+	case r.Nothing != "":
+		return ErrNothing.Error()
+	case regressions > 0 && missing > 0:
+		return fmt.Sprintf("%s, %d vanished", plural(regressions, "regression"), missing)
+	case regressions > 0:
+		return plural(regressions, "regression")
+	case missing > 0:
+		return fmt.Sprintf("%d vanished", missing)
+	}
+	return "No regression"
+}
+
+// markdownMissing is a table of what vanished and should not have.
+func (r *Report) markdownMissing(b *strings.Builder) {
+	missing := r.Missing()
+	if len(missing) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n| vanished | unit |\n|:--|:--|\n")
+	for _, l := range missing[:min(listed, len(missing))] {
+		unit := "all"
+		if l.Unit != "" {
+			unit = code(l.Unit)
+		}
+		fmt.Fprintf(b, "| %s | %s |\n", code(l.Name), unit)
+	}
+	more(b, len(missing))
 }
 
 func (r *Report) markdownTable(b *strings.Builder, v Verdict) {
@@ -271,6 +331,7 @@ func WriteJSON(w io.Writer, r *Report) error {
 	text, err := json.MarshalIndent(struct {
 		Baseline    string       `json:"baseline"`
 		New         string       `json:"new"`
+		Nothing     string       `json:"nothing_compared,omitempty"` // why
 		Regressions int          `json:"regressions"`
 		Improved    int          `json:"improvements"`
 		Alpha       float64      `json:"alpha"`
@@ -279,11 +340,12 @@ func WriteJSON(w io.Writer, r *Report) error {
 		NoTimes     string       `json:"times_not_compared,omitempty"`
 		NoExact     string       `json:"exact_not_compared,omitempty"` // reasons, joined by "; "
 		Vanished    []string     `json:"vanished"`
+		Missing     []string     `json:"missing"` // of those, what fails the check
 		Appeared    []string     `json:"appeared"`
 		NotExact    []string     `json:"not_exact"`
 		Comparisons []comparison `json:"comparisons"`
-	}{r.Baseline, r.New, len(r.Of(Regression)), len(r.Of(Improvement)), r.Options.Alpha, r.Options.Threshold, r.Options.ExactTolerance,
-		r.NoTimes, strings.Join(r.NoExact, "; "), names(r.Vanished), names(r.Appeared), append([]string{}, r.Drift...), list}, "", "  ")
+	}{r.Baseline, r.New, r.Nothing, len(r.Of(Regression)), len(r.Of(Improvement)), r.Options.Alpha, r.Options.Threshold, r.Options.ExactTolerance,
+		r.NoTimes, strings.Join(r.NoExact, "; "), names(r.Vanished), names(r.Missing()), names(r.Appeared), append([]string{}, r.Drift...), list}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -332,9 +394,14 @@ type (
 )
 
 // WriteJUnit writes a report as JUnit's XML: a test case for each benchmark in
-// each unit, its class the unit. What vanished or appeared is skipped.
+// each unit, its class the unit. What vanished fails, what appeared is skipped;
+// that nothing can be compared is a failure too.
 func WriteJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: "bench check"}
+	missing := map[Lone]bool{}
+	for _, l := range r.Missing() {
+		missing[l] = true
+	}
 	for _, c := range r.Comparisons {
 		j := junitCase{Class: results.Printable(c.Unit), Name: results.Printable(c.Name), Out: c.values()}
 		if c.Verdict == Regression {
@@ -344,8 +411,19 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		s.Cases = append(s.Cases, j)
 	}
 	for _, l := range slices.Concat(r.Vanished, r.Appeared) {
-		s.Cases = append(s.Cases, junitCase{Class: "in one file only", Name: results.Printable(l.String()), Skipped: &junitMessage{Message: "in one of the files only"}})
-		s.Skipped++
+		j := junitCase{Class: "in one file only", Name: results.Printable(l.String())}
+		if missing[l] {
+			j.Failure = &junitMessage{"it is in the baseline only", "vanished"}
+			s.Failures++
+		} else {
+			j.Skipped = &junitMessage{Message: "in one of the files only"}
+			s.Skipped++
+		}
+		s.Cases = append(s.Cases, j)
+	}
+	if err := r.Err(); err != nil {
+		s.Cases = append(s.Cases, junitCase{Class: "check", Name: ErrNothing.Error(), Failure: &junitMessage{results.Printable(err.Error()), "nothing"}})
+		s.Failures++
 	}
 	for _, why := range r.notCompared() {
 		s.Cases = append(s.Cases, junitCase{Class: "not compared", Name: results.Printable(why), Skipped: &junitMessage{Message: results.Printable(why)}})
