@@ -211,7 +211,10 @@ the results before it to that of those after it, its confidence, and the
 commits between which it lies. Times are followed on each machine by itself,
 simulated units with each geometry.
 
-A change needs three results on either side to be seen in times.`,
+A change needs three results on either side to be seen in times.
+
+What ended is named too: a benchmark, or a unit of one, that a later commit of
+the same machine or the same simulated caches lacks.`,
 		Example: `  bench history trend
   bench history trend --worse --threshold 5%
   bench history trend --format json`,
@@ -244,9 +247,17 @@ func (f *trendFlags) write(w io.Writer, list []history.Entry) error {
 			}
 		}
 	}
+	gone := history.Vanished(list)
 	slices.SortStableFunc(changes, func(a, b history.Change) int { return b.First.Time.Compare(a.First.Time) })
 	if f.format.value == "json" {
-		return writeJSON(w, changes)
+		found := []any{}
+		for _, c := range changes {
+			found = append(found, c)
+		}
+		for _, g := range gone {
+			found = append(found, g)
+		}
+		return writeJSON(w, found)
 	}
 	for _, c := range changes {
 		size, how := "from 0", "better"
@@ -263,8 +274,27 @@ func (f *trendFlags) write(w io.Writer, list []history.Entry) error {
 		fmt.Fprintf(w, "%s %s %s: %s -> %s (%s, %s) after %.12s, up to %.12s of %s, on %s %s\n", how, results.Printable(c.Name), results.Printable(c.Unit),
 			plainNumber(c.Before), plainNumber(c.After), size, sure, c.Last.Commit, c.First.Commit, c.First.Time.Format(time.RFC3339), onWhat(c.Exact), c.On)
 	}
+	writeGone(w, gone)
 	_, err := fmt.Fprintf(w, "changes found: %d (series: %d, entries: %d)\n", len(changes), len(all), len(list))
 	return err
+}
+
+// shownGone is how many of what vanished are listed: a run of a part of the suite
+// lacks all the rest.
+const shownGone = 20
+
+func writeGone(w io.Writer, gone []history.Gone) {
+	for _, g := range gone[:min(len(gone), shownGone)] {
+		what := results.Printable(g.Name)
+		if g.Unit != "" {
+			what += " " + results.Printable(g.Unit)
+		}
+		fmt.Fprintf(w, "vanished %s: last in %.12s of %s, not in %.12s of %s, on %s %s\n", what, g.Last.Commit, g.Last.Time.Format(time.RFC3339),
+			g.Commit, g.Since.Format(time.RFC3339), onWhat(g.Exact), g.On)
+	}
+	if more := len(gone) - shownGone; more > 0 {
+		fmt.Fprintf(w, "vanished: %d more (--format json has all)\n", more)
+	}
 }
 
 func newHistoryExport(dir *string) *cobra.Command {

@@ -43,10 +43,7 @@ func AllSeries(entries []Entry) []Series {
 			if results.Explains(r.Unit) {
 				continue
 			}
-			k := key{r.Name, r.Unit, e.Fingerprint, r.Exact}
-			if r.Exact {
-				k.on = e.Geometry.ForUnit(r.Unit).Hash()
-			}
+			k := key{r.Name, r.Unit, e.on(r.Unit, r.Exact), r.Exact}
 			i, ok := at[k]
 			if !ok {
 				i = len(all)
