@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -174,6 +175,42 @@ func Bytes(n int) string {
 		value = strings.TrimRight(strings.TrimRight(value, "0"), ".")
 	}
 	return value + " " + text
+}
+
+// InFiles takes a value of a tidied unit back to the unit of our files: the
+// seconds that benchfmt makes of ns are ns again, wherever they stand above a
+// fraction's line. 1.5e-09 predicted-sec/op is 1.5 predicted-ns/op.
+func InFiles(value float64, unit string) (float64, string) {
+	var b strings.Builder
+	above := true
+	for _, token := range unitTokens.FindAllString(unit, -1) {
+		switch {
+		case token == "/":
+			above = false
+		case token == "*":
+			above = true
+		case token == "sec" && above:
+			token, value = "ns", value*1e9
+		}
+		b.WriteString(token)
+	}
+	return tenDigits(value), b.String()
+}
+
+// unitTokens takes a unit apart as benchunit does.
+var unitTokens = regexp.MustCompile(`[*/\-\s]|[^*/\-\s]+`)
+
+// tenDigits rounds away what the way through seconds left: 0.30000000000000004.
+// Whole numbers that a float64 holds stay as they are.
+func tenDigits(v float64) float64 {
+	if v == math.Trunc(v) {
+		return v
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
 }
 
 // Scale writes a value of a tidied unit with its unit and a prefix: 1.23e-9 of

@@ -58,7 +58,7 @@ const (
 
 // A Comparison is of one benchmark in one unit.
 type Comparison struct {
-	Name, Unit string // the unit is tidied: sec/op, D1-misses/op
+	Name, Unit string // the unit is tidied: sec/op, D1-misses/op; reports have that of the files, ns/op
 	Exact      bool
 	Old, New   float64 // medians; of an exact unit, the worst value
 	OldN, NewN int     // samples
@@ -98,8 +98,14 @@ type Lone struct {
 	Guarded    bool // it would have been judged, had the new file had it
 }
 
-// String is the name, and the unit if it is only that.
-func (l Lone) String() string { return strings.TrimSpace(l.Name + " " + l.Unit) }
+// String is the name, and the unit, as the files have it, if it is only that.
+func (l Lone) String() string { return strings.TrimSpace(l.Name + " " + inFiles(l.Unit)) }
+
+// inFiles is a tidied unit as the files have it.
+func inFiles(unit string) string {
+	_, plain := results.InFiles(0, unit)
+	return plain
+}
 
 // Of returns the comparisons with a verdict, the largest change first.
 func (r *Report) Of(v Verdict) []Comparison {

@@ -218,7 +218,7 @@ func TestVanished(t *testing.T) {
 		{"a name", lines("A", keeps, "X/order=row 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/order=col 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/order=row"}},
 		{"a name that has times only", lines("A", keeps, "X 1 %d ns/op"), lines("A", keeps), check.TimesOff, []string{"X"}},
 		{"a count", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 %d ns/op"), check.TimesAuto, []string{"X D1-misses/op"}},
-		{"a time", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X sec/op"}},
+		{"a time", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op 0 LL-misses/op %d points"), check.TimesAuto, []string{"X ns/op"}},
 		{"a time, and times are off", lines("A", keeps, "X 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X 1 5 D1-misses/op %d points"), check.TimesOff, nil},
 		{"what explains a time", lines("A", "K 1 %d ns/op 5 hw-cycles/op 7 predicted-ns/op 5 D1-misses/op"), lines("A", "K 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
 		{"a kernel of another CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
@@ -414,8 +414,9 @@ func TestFormats(t *testing.T) {
 	var decoded struct {
 		Regressions int
 		Comparisons []struct {
-			Name, Verdict string
-			Change        *float64
+			Name, Verdict, Unit string
+			Baseline            float64
+			Change              *float64
 		}
 	}
 	if err := json.Unmarshal([]byte(outputs["json"]), &decoded); err != nil {
@@ -423,6 +424,14 @@ func TestFormats(t *testing.T) {
 	}
 	if decoded.Regressions != 2 || len(decoded.Comparisons) != 4 || decoded.Comparisons[2].Change != nil {
 		t.Errorf("json says %+v", decoded)
+	}
+	for name, out := range outputs { // as the files have them, which stand beside it
+		if strings.Contains(out, "sec/") {
+			t.Errorf("%s has seconds where the files have ns:\n%s", name, out)
+		}
+	}
+	if c := decoded.Comparisons[1]; c.Unit != "ns/op" || c.Baseline < 900 || c.Baseline > 1100 {
+		t.Errorf("json says %+v", c)
 	}
 	if got := xmlCounts(t, outputs["junit"]); got["failure"] != 3 || got["testcase"] != 5 || got["skipped"] != 0 {
 		t.Errorf("junit has %v", got)

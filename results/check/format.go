@@ -81,7 +81,7 @@ func lone(what string, list []Lone, file string) []string {
 				continue
 			}
 		case n > 1:
-			name, count[unit] = fmt.Sprintf("%s of %d benchmarks", l.Unit, n), 0
+			name, count[unit] = fmt.Sprintf("%s of %d benchmarks", inFiles(l.Unit), n), 0
 		case n == 0: // said with the first of it
 			continue
 		}
@@ -161,11 +161,11 @@ func WriteText(w io.Writer, r *Report) error {
 	return err
 }
 
-// values is the comparison in words: "sec/op 1.200m -> 1.500m (+25.0%, p=0.001 n=10+10)".
+// values is the comparison in words: "1.200 ms/op -> 1.500 ms/op (+25%, p=0.001 n=10+10)".
 func (c Comparison) values() string {
 	old, new := c.number(c.Old), c.number(c.New)
 	if c.Exact {
-		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, results.Printable(c.Unit), c.percent())
+		return fmt.Sprintf("%s -> %s %s (%s, exact)", old, new, results.Printable(inFiles(c.Unit)), c.percent())
 	}
 	return fmt.Sprintf("%s -> %s (%s, p=%.3g n=%d+%d)", old, new, c.percent(), c.P, c.OldN, c.NewN)
 }
@@ -248,7 +248,7 @@ func (r *Report) markdownMissing(b *strings.Builder) {
 	for _, l := range missing[:min(listed, len(missing))] {
 		unit := "all"
 		if l.Unit != "" {
-			unit = code(l.Unit)
+			unit = code(inFiles(l.Unit))
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", code(l.Name), unit)
 	}
@@ -266,7 +266,7 @@ func (r *Report) markdownTable(b *strings.Builder, v Verdict) {
 		if !c.Exact {
 			p = fmt.Sprintf("%.3g (n=%d+%d)", c.P, c.OldN, c.NewN)
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", code(c.Name), code(c.Unit), code(c.number(c.Old)), code(c.number(c.New)), c.percent(), p)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", code(c.Name), code(inFiles(c.Unit)), code(c.number(c.Old)), code(c.number(c.New)), c.percent(), p)
 	}
 	more(b, len(found))
 }
@@ -319,7 +319,9 @@ func WriteJSON(w io.Writer, r *Report) error {
 	}
 	list := []comparison{}
 	for _, c := range r.Comparisons {
-		j := comparison{c.Name, c.Unit, c.Exact, c.Old, c.New, [2]int{c.OldN, c.NewN}, &c.Change, nil, c.Verdict, c.Need}
+		old, unit := results.InFiles(c.Old, c.Unit)
+		new, _ := results.InFiles(c.New, c.Unit)
+		j := comparison{c.Name, unit, c.Exact, old, new, [2]int{c.OldN, c.NewN}, &c.Change, nil, c.Verdict, c.Need}
 		if math.IsInf(c.Change, 0) {
 			j.Change = nil
 		}
@@ -403,7 +405,7 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		missing[l] = true
 	}
 	for _, c := range r.Comparisons {
-		j := junitCase{Class: results.Printable(c.Unit), Name: results.Printable(c.Name), Out: c.values()}
+		j := junitCase{Class: results.Printable(inFiles(c.Unit)), Name: results.Printable(c.Name), Out: c.values()}
 		if c.Verdict == Regression {
 			j.Failure = &junitMessage{c.values(), string(Regression)}
 			s.Failures++

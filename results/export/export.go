@@ -80,7 +80,7 @@ func Of(set *results.Set, records []Record) error {
 
 // rank is the place of a unit, tidied, among ours.
 func rank(unit string) int {
-	plain, _ := untidy(unit)
+	_, plain := results.InFiles(0, unit)
 	if i := slices.IndexFunc(results.Units, func(u results.Unit) bool { return u.Name == plain }); i >= 0 {
 		return i
 	}
@@ -89,37 +89,18 @@ func rank(unit string) int {
 
 func record(units benchfmt.UnitMetadataMap, row results.Row, unit string) Record {
 	s := row.Stats[unit]
-	plain, factor := untidy(unit)
-	r := Record{Name: "Benchmark" + row.Name, Unit: plain, Median: tenDigits(s.Center * factor), Samples: s.N,
+	median, plain := results.InFiles(s.Center, unit)
+	r := Record{Name: "Benchmark" + row.Name, Unit: plain, Median: median, Samples: s.N,
 		Exact: units.GetAssumption(unit) == benchmath.AssumeExact, Better: "lower"}
 	if results.Better(units, unit) > 0 {
 		r.Better = "higher"
 	}
-	if lo, hi := tenDigits(s.Lo*factor), tenDigits(s.Hi*factor); !r.Exact && !math.IsInf(lo, 0) && !math.IsInf(hi, 0) {
+	if !r.Exact && !math.IsInf(s.Lo, 0) && !math.IsInf(s.Hi, 0) {
+		lo, _ := results.InFiles(s.Lo, unit)
+		hi, _ := results.InFiles(s.Hi, unit)
 		r.Lower, r.Upper = &lo, &hi
 	}
 	return r
-}
-
-// untidy goes back from benchfmt's seconds to the ns of the files.
-func untidy(unit string) (string, float64) {
-	if rest, ok := strings.CutPrefix(unit, "sec"); ok {
-		return "ns" + rest, 1e9
-	}
-	return unit, 1
-}
-
-// tenDigits rounds away what the way through seconds left: 0.30000000000000004.
-// Whole numbers that a float64 holds stay as they are.
-func tenDigits(v float64) float64 {
-	if v == math.Trunc(v) {
-		return v
-	}
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64)
-	if err != nil {
-		return v
-	}
-	return rounded
 }
 
 // Formats are the formats, by name.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -117,6 +118,28 @@ func TestFormats(t *testing.T) {
 		if diff := cmp.Diff(want, b.String()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// TestUnits: each unit is exported as bench run writes it, with the value that the
+// line has: no seconds beside ns.
+func TestUnits(t *testing.T) {
+	line := "BenchmarkX 1"
+	for i, u := range results.Units {
+		line += fmt.Sprintf(" %d.5 %s", i+1, u.Name)
+	}
+	list := records(t, line+" 3.25 ns-total 7 rows/ns 2 ns*ns/op 4 MB/s\n")
+	for i, u := range results.Units {
+		if r := list[i]; r.Unit != u.Name || r.Median != float64(i+1)+.5 && r.Unit != "B/s" {
+			t.Errorf("%s is exported as %v %s", u.Name, r.Median, r.Unit)
+		}
+	}
+	got := map[string]float64{}
+	for _, r := range list[len(results.Units):] {
+		got[r.Unit] = r.Median
+	}
+	if diff := cmp.Diff(map[string]float64{"ns-total": 3.25, "rows/ns": 7, "ns*ns/op": 2}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -65,7 +65,8 @@ const (
 	timeKey   = "# history-time: "
 	sumKey    = "# history-sha256: "
 	indexFile = "index.jsonl"
-	maxIndex  = 1 << 30 // bytes; reading the entries is better than more
+	indexHead = "{\"index\":2}\n" // of the records of this version; an index without it is made anew
+	maxIndex  = 1 << 30           // bytes; reading the entries is better than more
 )
 
 // commits are what may stand for a commit: it becomes part of a file's name.
@@ -308,6 +309,10 @@ func parseIndex(sealed []byte) map[string]Entry {
 	if err != nil {
 		return nil
 	}
+	text, ok := bytes.CutPrefix(text, []byte(indexHead))
+	if !ok {
+		return nil
+	}
 	known := map[string]Entry{}
 	for line := range bytes.Lines(text) {
 		var i indexed
@@ -321,6 +326,7 @@ func parseIndex(sealed []byte) map[string]Entry {
 
 func (s *Store) writeIndex(entries map[string]Entry) error {
 	var b bytes.Buffer
+	b.WriteString(indexHead)
 	e := json.NewEncoder(&b)
 	for hash, entry := range entries {
 		if err := e.Encode(indexed{hash, entry}); err != nil {
