@@ -129,9 +129,20 @@ func flat(logs []float64) (level, cost float64) {
 
 // capacity is the last point that a plateau serves, before the next one.
 func capacity(ladder []Point, p, next plateau) int {
-	threshold := p.ns + (next.ns-p.ns)/4
-	last, wrong, least := p.to-1, 0, 0 // points on the wrong side, more than with this cut
-	for i := p.to; i < next.from; i++ {
+	return lastBelow(ladder[:next.from], p.to-1, p.ns+(next.ns-p.ns)/4)
+}
+
+// own is the last point that a plateau surely serves itself: up to which the
+// latency is not that of a further level.
+func own(ladder []Point, p plateau) int {
+	return lastBelow(ladder[:p.capacity+1], p.from, leastRise*p.ns)
+}
+
+// lastBelow is the last point, from one that is, below a threshold: of all places
+// to cut at the one that leaves the fewest on the wrong side.
+func lastBelow(ladder []Point, from int, threshold float64) int {
+	last, wrong, least := from, 0, 0 // points on the wrong side, more than with this cut
+	for i := from + 1; i < len(ladder); i++ {
 		if ladder[i].Ns < threshold {
 			wrong -= 2 // what disturbs a measurement makes it longer, never shorter
 		} else {

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +12,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // A synthetic machine has caches of known capacities and latencies.
@@ -205,6 +209,94 @@ func TestPlateausAny(t *testing.T) {
 			if math.Abs(p.ns/found[k].ns-1) > 1e-9 || p.from != found[k].from || p.to != found[k].to || p.capacity != found[k].capacity {
 				t.Fatalf("scaled %+v, was %+v", p, found[k])
 			}
+		}
+	})
+}
+
+// The caches of a Sapphire Rapids core, as they are stated.
+var rapids = []simcache.Cache{
+	{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 48 << 10, Ways: 12, Line: 64}},
+	{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+	{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64}},
+	{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 105 << 20, Ways: 15, Line: 64}},
+}
+
+// TestNameSharedL3: in a virtual machine the knee before the memory may be that of
+// the little that is left of the last level, which has no plateau of its own. It is
+// not the second level's, which serves no more than it states.
+func TestNameSharedL3(t *testing.T) {
+	for _, s := range []synthetic{
+		{[]int{48 << 10, 1 << 20, 2 << 20}, []float64{1.3, 4.5, 26, 110}, true},
+		{[]int{48 << 10, 1 << 20, 3 << 20}, []float64{1.3, 4.5, 26, 110}, true},
+		{[]int{48 << 10, 1 << 20, 3 << 20}, []float64{1.3, 4.5, 26, 110}, false},
+		{[]int{48 << 10, 1536 << 10, 3 << 20}, []float64{1.3, 4.5, 26, 110}, true},
+		{[]int{48 << 10, 2 << 20, 3 << 20}, []float64{1.3, 4.5, 26, 110}, false},
+		{[]int{48 << 10, 2 << 20, 4 << 20}, []float64{1.3, 4.5, 26, 110}, true},
+		{[]int{48 << 10, 2 << 20, 30 << 20}, []float64{1.3, 4.5, 70, 110}, true},
+		{[]int{48 << 10, 2 << 20, 30 << 20}, []float64{1.3, 4.5, 26, 110}, true},
+		{[]int{48 << 10, 2 << 20}, []float64{1.3, 4.5, 110}, true},
+	} {
+		m := Machine{Ladder: s.ladder(256<<20, quiet)}
+		m.name(plateaus(m.Ladder), stated(rapids))
+		if err := s.named(m); err != nil {
+			t.Errorf("%v: %v: %+v", s, err, m.Levels)
+		}
+	}
+	// One that is flat far past what the second level states is another.
+	s := synthetic{[]int{48 << 10, 6 << 20}, []float64{1.3, 24, 110}, false}
+	m := Machine{Ladder: s.ladder(256<<20, quiet)}
+	if m.name(plateaus(m.Ladder), stated(rapids)); len(m.Levels) != 2 || m.Levels[1].Name != "L3" || m.Levels[1].Capacity != 6<<20 {
+		t.Errorf("%+v", m.Levels)
+	}
+}
+
+// named checks the second level, and the third if there is one.
+func (s synthetic) named(m Machine) error {
+	if len(m.Levels) < 2 || m.Levels[0].Name != "L1D" || m.Levels[1].Name != "L2" || m.Levels[1].Stated != 2<<20 {
+		return errors.New("want L1D and L2")
+	}
+	if l2 := m.Levels[1]; l2.Capacity > 2<<20 || !near(l2.Capacity, s.capacities[1]) || math.Abs(l2.Latency-s.ns[1]) > .5 {
+		return fmt.Errorf("want an L2 of %d", s.capacities[1])
+	}
+	switch {
+	case len(m.Levels) == 2:
+		return nil // what is left of the third may not show
+	case len(s.capacities) < 3:
+		return errors.New("want two levels")
+	}
+	if l3 := m.Levels[2]; l3.Name != "L3" || !near(l3.Capacity, s.capacities[2]) || l3.Latency < s.ns[2]/2 || l3.Latency > 1.5*s.ns[2] {
+		return fmt.Errorf("want an L3 of %d", s.capacities[2])
+	}
+	return nil
+}
+
+// TestNameAny: whatever the ladder and the caches, levels ascend, have names of
+// their own, and none serves more than it states.
+func TestNameAny(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		caches := rapid.SampledFrom([][]simcache.Cache{nil, zen, rapids}).Draw(t, "caches")
+		var m Machine
+		all := sizes(MinSize, 64<<20)
+		for i, ns := range rapid.SliceOfN(rapid.Float64Range(0.5, 200), 1, len(all)).Draw(t, "ns") {
+			m.Ladder = append(m.Ladder, Point{all[i], ns})
+		}
+		if rapid.Bool().Draw(t, "rises") {
+			slices.SortFunc(m.Ladder, func(a, b Point) int { return cmp.Compare(a.Ns, b.Ns) })
+			for i := range m.Ladder {
+				m.Ladder[i].Size = all[i]
+			}
+		}
+		m.name(plateaus(m.Ladder), stated(caches))
+		before := Level{}
+		names := map[string]bool{}
+		for _, l := range m.Levels {
+			if l.Capacity <= before.Capacity || l.Latency <= before.Latency || names[l.Name] || l.Stated > 0 && l.Capacity > l.Stated {
+				t.Fatalf("%+v", m.Levels)
+			}
+			before, names[l.Name] = l, true
+		}
+		if len(m.Levels) == 0 || m.Memory.Latency != 0 && m.Memory.Latency <= before.Latency {
+			t.Fatalf("%+v", m)
 		}
 	})
 }

@@ -21,21 +21,94 @@ func stated(caches []simcache.Cache) (data []simcache.Cache) {
 }
 
 // name makes levels of the plateaus of the ladder, each named as the stated cache
-// that it is. What lies behind the last of them is the memory; if there is but
+// that it can be. What lies behind the last of them is the memory; if there is but
 // one plateau, it is a level, and the memory is unknown.
+//
+// A level serves no more than its stated size, but for the grid of the ladder. Where
+// a stated level shows no plateau, as one of which little is left does not, the
+// knee before the next plateau is not the level's before it, but that of the hidden
+// one: up to there the two serve together. The level's own is then the last point
+// with a latency that is not another level's (own), and the points from there to
+// the knee are the hidden level, if they are enough.
 func (m *Machine) name(found []plateau, stated []simcache.Cache) {
+	behind := plateau{ns: math.Inf(1)}
 	if last := len(found) - 1; last > 0 {
-		m.Memory.Latency = found[last].ns
-		found = found[:last]
+		behind, found = found[last], found[:last]
+		m.Memory.Latency = behind.ns
 	}
+	which, number := m.match(found, stated), 0
+	for i, p := range found {
+		k, next, after := which[i], behind, len(stated)
+		if i+1 < len(found) {
+			next = found[i+1]
+			if which[i+1] >= 0 {
+				after = which[i+1]
+			}
+		}
+		if k < 0 {
+			number = max(number, i) + 1
+			m.Levels = append(m.Levels, Level{Name: fmt.Sprintf("L%d", number), Capacity: m.Ladder[p.capacity].Size, Speed: Speed{Latency: p.ns}})
+			continue
+		}
+		number = stated[k].Level
+		end := p.capacity
+		hidden := k+1 < after
+		if hidden || beyond(m.Ladder[end].Size, stated[k]) {
+			end = own(m.Ladder, p)
+		}
+		m.addLevel(stated[k], m.Ladder[end].Size, p.ns)
+		if between := m.Ladder[end+1 : p.capacity+1]; hidden && len(between) >= leastLast {
+			if ns := median(between); ns >= leastRise*p.ns && next.ns >= leastRise*ns {
+				m.addLevel(stated[k+1], m.Ladder[p.capacity].Size, ns)
+			}
+		}
+	}
+}
+
+// addLevel adds a stated level with what was found of it.
+func (m *Machine) addLevel(c simcache.Cache, capacity int, ns float64) {
+	size := c.Geometry.Size
+	m.Levels = append(m.Levels, Level{Name: levelName(c), Stated: size, Capacity: min(capacity, size), Speed: Speed{Latency: ns}})
+}
+
+// beyond tells whether a working set is too large for a level that serves it: by
+// more than the step of the ladder there, a quarter at most.
+func beyond(size int, c simcache.Cache) bool { return 4*size > 5*c.Geometry.Size }
+
+func median(points []Point) float64 {
+	var ns []float64
+	for _, p := range points {
+		ns = append(ns, p.Ns)
+	}
+	slices.Sort(ns)
+	return (ns[(len(ns)-1)/2] + ns[len(ns)/2]) / 2
+}
+
+// match finds the stated cache of each plateau, -1 where none can be it: of those
+// that are not smaller than what it serves itself the one whose size is nearest, in
+// the middle between that and its knee, such that enough are left for the plateaus
+// that are left.
+func (m *Machine) match(found []plateau, stated []simcache.Cache) []int {
+	var which []int
 	next := 0
 	for i, p := range found {
-		l := Level{Name: fmt.Sprintf("L%d", i+1), Capacity: m.Ladder[p.capacity].Size, Speed: Speed{Latency: p.ns}}
-		if k := nearest(l.Capacity, stated, next, len(found)-i); k >= 0 {
-			l.Name, l.Stated, next = levelName(stated[k]), stated[k].Geometry.Size, k+1
+		serves := m.Ladder[own(m.Ladder, p)].Size
+		middle := math.Sqrt(float64(serves) * float64(m.Ladder[p.capacity].Size))
+		best, off := -1, math.Inf(1)
+		for k := next; k < len(stated); k++ {
+			if beyond(serves, stated[k]) || best >= 0 && k > len(stated)-(len(found)-i) {
+				continue
+			}
+			if d := math.Abs(math.Log(float64(stated[k].Geometry.Size) / middle)); d < off {
+				best, off = k, d
+			}
 		}
-		m.Levels = append(m.Levels, l)
+		which = append(which, best)
+		if best >= 0 {
+			next = best + 1
+		}
 	}
+	return which
 }
 
 // nameTLB makes levels of the TLB of the plateaus of the page ladder. Behind the
@@ -50,25 +123,6 @@ func (m *Machine) nameTLB(stated int) {
 	for i, p := range found[:levels] {
 		m.TLB = append(m.TLB, Reach{Entries: m.PageLadder[p.capacity].Size, Miss: found[i+1].ns - p.ns})
 	}
-}
-
-// nearest is the stated cache, from the next one on, whose size is nearest to a
-// capacity, such that enough are left for the levels that are left, this one
-// among them; where they are too few, it is the next one, and -1 if there is none.
-func nearest(capacity int, stated []simcache.Cache, next, left int) int {
-	if next >= len(stated) {
-		return -1
-	}
-	best := next
-	for k := next; k <= len(stated)-left; k++ {
-		off := func(k int) float64 {
-			return math.Abs(math.Log(float64(stated[k].Geometry.Size) / float64(capacity)))
-		}
-		if off(k) < off(best) {
-			best = k
-		}
-	}
-	return best
 }
 
 // levelName is L1D, L2, L3.
