@@ -132,7 +132,7 @@ func TestRecorded(t *testing.T) {
 		}
 		m := Machine{Ladder: saved.Ladder, PageLadder: saved.PageLadder}
 		m.name(plateaus(m.Ladder), stated(zen))
-		m.nameTLB(len(zenTLB))
+		m.nameTLB(zenTLB)
 		if len(m.Levels) != 3 || len(m.TLB) != 2 {
 			t.Errorf("%s: %d levels, %d of the TLB, want 3 and 2: %+v, %+v", file, len(m.Levels), len(m.TLB), m.Levels, m.TLB)
 			continue
@@ -155,6 +155,46 @@ func TestRecorded(t *testing.T) {
 		}
 		if r := m.TLB[1]; !between(float64(r.Entries), 1024, 2560) || !between(r.Miss, 15, 80) {
 			t.Errorf("%s: level 2 of the TLB %+v", file, r)
+		}
+	}
+}
+
+// TestRecordedZen4: ladders of a virtual machine with two cores of a Zen 4 server,
+// whose second level serves less than it states, and the first level of whose TLB
+// lies between two steps of the ladder.
+func TestRecordedZen4(t *testing.T) {
+	caches := slices.Clone(zen)
+	caches[2].Geometry.Size = 1 << 20
+	tlb := []simcache.PageCache{{Level: 1, TLB: simcache.TLB{Entries: 72, Ways: 72, Page: PageSize}, Source: simcache.FromCPUID},
+		{Level: 2, TLB: simcache.TLB{Entries: 3072, Ways: 12, Page: PageSize}, Source: simcache.FromCPUID}}
+	files, err := filepath.Glob("testdata/zen4-vm-*.yaml")
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved, err := Parse(file, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Machine{Ladder: saved.Ladder, PageLadder: saved.PageLadder}
+		m.name(plateaus(m.Ladder), stated(caches))
+		m.nameTLB(tlb)
+		m.simulate(Options{Caches: caches, TLB: tlb})
+		if len(m.Levels) != 3 || m.Levels[0].Capacity != 32<<10 || m.Levels[1].Name != "L2" || m.Levels[1].Capacity != 768<<10 ||
+			m.Levels[2].Name != "L3" || m.Levels[2].Capacity < 8<<20 || m.Levels[2].Capacity > 32<<20 {
+			t.Errorf("%s: %+v", file, m.Levels)
+		}
+		want := simcache.Geometry{Size: 768 << 10, Ways: 12, Line: 64}
+		if got := m.Simulated.Levels[1].Geometry; got != want {
+			t.Errorf("%s: L2 is simulated as %v", file, got)
+		}
+		if len(m.TLB) != 2 || m.Simulated.TLB[0] != tlb[0].TLB || m.TLB[1].Entries < 2048 || m.TLB[1].Entries > 3072 ||
+			m.Simulated.TLB[1].Entries != m.TLB[1].Entries || m.Simulated.Check() != nil {
+			t.Errorf("%s: TLB %+v, simulated as %+v", file, m.TLB, m.Simulated.TLB)
 		}
 	}
 }

@@ -56,19 +56,32 @@ func (m *Machine) name(found []plateau, stated []simcache.Cache) {
 		if hidden || beyond(m.Ladder[end].Size, stated[k]) {
 			end = own(m.Ladder, p)
 		}
-		m.addLevel(stated[k], m.Ladder[end].Size, p.ns)
+		m.addLevel(stated[k], end, p.ns)
 		if between := m.Ladder[end+1 : p.capacity+1]; hidden && len(between) >= leastLast {
 			if ns := median(between); ns >= leastRise*p.ns && next.ns >= leastRise*ns {
-				m.addLevel(stated[k+1], m.Ladder[p.capacity].Size, ns)
+				m.addLevel(stated[k+1], p.capacity, ns)
 			}
 		}
 	}
 }
 
-// addLevel adds a stated level with what was found of it.
-func (m *Machine) addLevel(c simcache.Cache, capacity int, ns float64) {
+// addLevel adds a stated level that serves up to a point of the ladder.
+func (m *Machine) addLevel(c simcache.Cache, end int, ns float64) {
 	size := c.Geometry.Size
-	m.Levels = append(m.Levels, Level{Name: levelName(c), Stated: size, Capacity: min(capacity, size), Speed: Speed{Latency: ns}})
+	m.Levels = append(m.Levels, Level{Name: levelName(c), Stated: size, Capacity: min(agreed(m.Ladder, end, size), size), Speed: Speed{Latency: ns}})
+}
+
+// agreed is the size up to which a ladder says that something reaches, of which its
+// point i is the last: that of the point, or what is stated where the ladder cannot
+// tell them apart, since that lies before the next point, or less than a step
+// before this one.
+func agreed(ladder []Point, i, stated int) int {
+	size := ladder[i].Size
+	before := size <= stated && 4*stated <= 5*size && i+1 < len(ladder) && stated < ladder[i+1].Size
+	if after := size > stated && 4*size <= 5*stated; before || after {
+		return stated
+	}
+	return size
 }
 
 // beyond tells whether a working set is too large for a level that serves it: by
@@ -114,14 +127,18 @@ func (m *Machine) match(found []plateau, stated []simcache.Cache) []int {
 // nameTLB makes levels of the TLB of the plateaus of the page ladder. Behind the
 // last of them the page tables are walked, which takes longer still where these
 // leave the caches: no more levels are taken than are stated, if any are.
-func (m *Machine) nameTLB(stated int) {
+func (m *Machine) nameTLB(stated []simcache.PageCache) {
 	found := plateaus(m.PageLadder)
 	levels := len(found) - 1
-	if stated > 0 {
-		levels = min(levels, stated)
+	if len(stated) > 0 {
+		levels = min(levels, len(stated))
 	}
 	for i, p := range found[:levels] {
-		m.TLB = append(m.TLB, Reach{Entries: m.PageLadder[p.capacity].Size, Miss: found[i+1].ns - p.ns})
+		entries := m.PageLadder[p.capacity].Size
+		if i < len(stated) && stated[i].Source != simcache.FromDefault { // which nothing states
+			entries = agreed(m.PageLadder, p.capacity, stated[i].TLB.Entries)
+		}
+		m.TLB = append(m.TLB, Reach{Entries: entries, Miss: found[i+1].ns - p.ns})
 	}
 }
 
@@ -133,38 +150,54 @@ func levelName(c simcache.Cache) string {
 	return fmt.Sprintf("L%d", c.Level)
 }
 
-// simulate makes the caches to simulate: those that are stated, where the
-// measured capacity is as good as theirs, else with a size such as was measured
-// and about their ways. Sets are a power of two, as Cachegrind's.
+// simulate makes the caches and the TLB to simulate: of the sizes that were found,
+// with about the stated ways. Sets are a power of two, as Cachegrind's, which keeps
+// all sizes of the ladder as they are; another, of a cache that is stated, may be
+// rounded by half a way.
 func (m *Machine) simulate(o Options) {
 	m.Simulated = simcache.Config{I1: simcache.Choose(o.Caches).I1.Geometry}
-	for i, l := range m.Levels {
-		g := simcache.Geometry{Ways: 8, Line: line}
+	for _, l := range m.Levels {
+		like := simcache.Geometry{Ways: 8, Line: line}
 		for _, c := range stated(o.Caches) {
 			if levelName(c) == l.Name {
-				g = c.Geometry
+				like = c.Geometry
 			}
 		}
-		if g.Size == 0 || !near(l.Capacity, g.Size) {
-			g.Size = l.Capacity
-		}
-		if g = g.Rounded(); g.Check() != nil { // fewer lines than ways
-			g = simcache.Geometry{Size: l.Capacity, Ways: l.Capacity / line, Line: line}
-		}
-		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: m.Levels[i].Name, Geometry: g})
+		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: l.Name, Geometry: sized(l.Capacity, like)})
 	}
 	if len(m.Simulated.Levels) < 2 {
 		m.Simulated.I1 = simcache.Geometry{} // whose misses have no level to go to
 	}
 	for i, r := range m.TLB {
-		t := simcache.TLB{Entries: r.Entries, Ways: r.Entries, Page: PageSize}
+		ways := r.Entries
 		if i < len(o.TLB) {
-			if of := o.TLB[i].TLB; near(r.Entries, of.Entries) {
-				t = of
-			} else if r.Entries >= of.Ways {
-				t.Entries, t.Ways = r.Entries/of.Ways*of.Ways, of.Ways
-			}
+			ways = divisor(r.Entries, o.TLB[i].TLB.Ways)
 		}
-		m.Simulated.TLB = append(m.Simulated.TLB, t)
+		m.Simulated.TLB = append(m.Simulated.TLB, simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize})
 	}
+}
+
+// sized is a cache of a size with about the ways of another, at least as many: the
+// sets are the power of two below what those would make.
+func sized(size int, like simcache.Geometry) simcache.Geometry {
+	lines := size / like.Line
+	sets := 1
+	for 2*sets*like.Ways <= lines {
+		sets *= 2
+	}
+	ways := int(0.5 + float64(lines)/float64(sets))
+	return simcache.Geometry{Size: sets * ways * like.Line, Ways: ways, Line: like.Line}
+}
+
+// divisor is the divisor of n that is nearest to ways as a factor, the larger of
+// two: the ways with which n entries make whole sets.
+func divisor(n, ways int) int {
+	best := n
+	for d := n; d > 0; d-- {
+		off := func(d int) float64 { return math.Abs(math.Log(float64(d) / float64(ways))) }
+		if n%d == 0 && off(d) < off(best) {
+			best = d
+		}
+	}
+	return best
 }

@@ -250,7 +250,7 @@ func (m Machine) Format() ([]byte, error) {
 	return machines.Format(machines.Machine{
 		Name:        "measured",
 		Description: fmt.Sprintf("%s, measured on %s", orUnknown(m.CPU), s.Date.Format(time.DateOnly)),
-		Sources:     []string{"capacities: bench machine --measure; ways and lines: sysfs or cpuid"},
+		Sources:     []string{"sizes and entries: bench machine --measure; ways and lines: about those of sysfs or cpuid, such that sets come out even"},
 		Config:      m.Simulated,
 	}, &s)
 }

@@ -197,7 +197,7 @@ func (s *sampler) pageLadder(m *Machine) error {
 	for i, pages := range all {
 		m.PageLadder = append(m.PageLadder, Point{pages, m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
 	}
-	m.nameTLB(len(s.TLB))
+	m.nameTLB(s.TLB)
 	return nil
 }
 

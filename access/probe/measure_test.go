@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,9 +77,13 @@ var (
 func TestName(t *testing.T) {
 	found := func(capacities ...int) (m Machine) {
 		var p []plateau
+		all := sizes(1<<10, 1<<30)
 		for i, c := range append(capacities, 1<<30) {
-			m.Ladder = append(m.Ladder, Point{c, float64(i + 1)})
-			p = append(p, plateau{from: i, to: i + 1, capacity: i, ns: float64(i + 1)})
+			from := len(m.Ladder)
+			for _, size := range all[from : slices.Index(all, c)+1] {
+				m.Ladder = append(m.Ladder, Point{size, float64(i + 1)})
+			}
+			p = append(p, plateau{from: from, to: len(m.Ladder), capacity: len(m.Ladder) - 1, ns: float64(i + 1)})
 		}
 		m.name(p, stated(zen))
 		return m
@@ -111,36 +116,84 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestSimulate: what is as good as stated is simulated as stated, else as
-// measured, in sets that are a power of two.
+// TestSimulate: what is found is what is simulated, with about the stated ways, in
+// sets that are a power of two.
 func TestSimulate(t *testing.T) {
 	m := Machine{
 		Levels: []Level{{Name: "L1D", Capacity: 32 << 10}, {Name: "L2", Capacity: 448 << 10}, {Name: "L3", Capacity: 20 << 20}},
-		TLB:    []Reach{{64, 2}, {1024 + 100, 20}},
+		TLB:    []Reach{{64, 2}, {1280, 20}},
 	}
 	m.simulate(Options{Caches: zen, TLB: zenTLB})
 	want := simcache.Config{
 		I1: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
 		Levels: []simcache.Level{
 			{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
-			{Name: "L2", Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
+			{Name: "L2", Geometry: simcache.Geometry{Size: 448 << 10, Ways: 14, Line: 64}},
 			{Name: "L3", Geometry: simcache.Geometry{Size: 20 << 20, Ways: 20, Line: 64}},
 		},
-		TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize}, {Entries: 1120, Ways: 16, Page: PageSize}},
+		TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize}, {Entries: 1280, Ways: 16, Page: PageSize}},
 	}
 	if diff := cmp.Diff(want, m.Simulated); diff != "" {
 		t.Error(diff)
 	}
 	// Whatever is measured can be simulated, also where nothing is stated.
 	for _, capacity := range sizes(MinSize, 1<<30) {
-		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}} {
+		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: simcache.DetectTLB(PageSize)}} {
 			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize, 1}}}
 			m.simulate(o)
 			if err := m.Simulated.Check(); err != nil {
 				t.Errorf("%d: %v", capacity, err)
 			}
-			if got := m.Simulated.Levels[0].Size; len(o.Caches) == 0 && !near(got, capacity) {
-				t.Errorf("%d is simulated as %d", capacity, got)
+			if got := m.Simulated; got.Levels[0].Size != capacity || got.TLB[0].Entries != capacity/PageSize {
+				t.Errorf("%d is simulated as %+v", capacity, got)
+			}
+		}
+	}
+}
+
+// TestFoundTLB: what is found of the TLB is what is stated if the ladder cannot tell
+// them apart, else what the ladder says; what a default says is nothing stated.
+func TestFoundTLB(t *testing.T) {
+	ladder := func(first, second int) (l []Point) {
+		for _, pages := range sizes(8, 8192) {
+			ns := 1.0
+			if pages > first {
+				ns = 3
+			}
+			if pages > second {
+				ns = 30
+			}
+			l = append(l, Point{pages, ns})
+		}
+		return l
+	}
+	of := func(source simcache.Source, first, firstWays, second, secondWays int) []simcache.PageCache {
+		return []simcache.PageCache{{Level: 1, TLB: simcache.TLB{Entries: first, Ways: firstWays, Page: PageSize}, Source: source},
+			{Level: 2, TLB: simcache.TLB{Entries: second, Ways: secondWays, Page: PageSize}, Source: source}}
+	}
+	for _, test := range []struct {
+		first, second int // that there are
+		stated        []simcache.PageCache
+		want          []simcache.TLB
+	}{
+		{64, 2048, of(simcache.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 64, Ways: 4}, {Entries: 2048, Ways: 16}}},
+		{96, 2048, of(simcache.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 96, Ways: 4}, {Entries: 2048, Ways: 16}}},
+		{72, 3072, of(simcache.FromCPUID, 72, 72, 3072, 12), []simcache.TLB{{Entries: 72, Ways: 72}, {Entries: 3072, Ways: 12}}},
+		{64, 1792, of(simcache.FromCPUID, 64, 64, 2048, 16), []simcache.TLB{{Entries: 64, Ways: 64}, {Entries: 1792, Ways: 16}}},
+		{64, 1536, nil, []simcache.TLB{{Entries: 64, Ways: 64}, {Entries: 1536, Ways: 1536}}},
+	} {
+		m := Machine{PageLadder: ladder(test.first, test.second), Levels: []Level{{Name: "L1D", Capacity: 32 << 10}}}
+		m.nameTLB(test.stated)
+		m.simulate(Options{TLB: test.stated})
+		for i := range test.want {
+			test.want[i].Page = PageSize
+		}
+		if diff := cmp.Diff(test.want, m.Simulated.TLB); diff != "" {
+			t.Errorf("%d, %d: %s", test.first, test.second, diff)
+		}
+		for i, r := range m.TLB {
+			if r.Entries != m.Simulated.TLB[i].Entries {
+				t.Errorf("%d entries are found, %d simulated", r.Entries, m.Simulated.TLB[i].Entries)
 			}
 		}
 	}

@@ -286,29 +286,80 @@ func source(caches []simcache.Cache, size int) simcache.Source {
 // write prints what was measured for people.
 func (m *measurement) write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "measured\tserves up to\tstated\tlatency\tread\tcopy")
+	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tread\tcopy")
 	for _, l := range m.Levels {
 		stated := "unknown"
 		if l.Stated > 0 {
 			stated = results.Bytes(l.Stated)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", l.Name, results.Bytes(l.Capacity), stated, speedCells(l.Speed))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Name, results.Bytes(l.Capacity), stated, simulatedCell(m.level(l.Name)), speedCells(l.Speed))
 	}
 	if m.Memory != (probe.Speed{}) {
-		fmt.Fprintf(t, "memory\t\t\t%s\n", speedCells(m.Memory))
+		fmt.Fprintf(t, "memory\t\t\t\t%s\n", speedCells(m.Memory))
 	}
-	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\ta miss costs")
+	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs")
 	for i, r := range m.TLB {
-		fmt.Fprintf(t, "level %d\t%d\t%s\t%.3g ns\n", i+1, r.Entries, results.Bytes(r.Entries*probe.PageSize), r.Miss)
+		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\n", i+1, r.Entries, results.Bytes(r.Entries*probe.PageSize), simulatedTLBCell(m.tlb(i)), r.Miss)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nmeasured on %s, the ladder on pages of %s; saved in %s\n", m.Date.UTC().Format(time.DateTime), m.Pages, m.file)
-	for _, warning := range m.warnings {
+	for _, warning := range append(m.warnings, m.simulatedWarnings()...) {
 		fmt.Fprintf(w, "\n%s\n", wrap("warning: "+warning, 80))
 	}
 	return nil
+}
+
+// level is what is simulated for a level that was measured; none if the file
+// simulates no such.
+func (m *measurement) level(name string) simcache.Geometry {
+	for _, l := range m.Simulated.Levels {
+		if l.Name == name {
+			return l.Geometry
+		}
+	}
+	return simcache.Geometry{}
+}
+
+// tlb is the same for a level of the TLB.
+func (m *measurement) tlb(i int) simcache.TLB {
+	if i < len(m.Simulated.TLB) {
+		return m.Simulated.TLB[i]
+	}
+	return simcache.TLB{}
+}
+
+func simulatedCell(g simcache.Geometry) string {
+	if g.Size == 0 {
+		return "not"
+	}
+	return fmt.Sprintf("%s, %d ways", results.Bytes(g.Size), g.Ways)
+}
+
+func simulatedTLBCell(t simcache.TLB) string {
+	if t.Entries == 0 {
+		return "not"
+	}
+	return fmt.Sprintf("%d, %d ways", t.Entries, t.Ways)
+}
+
+// simulatedWarnings say where the file simulates something else than was measured:
+// an older version's does, and one that was changed by hand.
+func (m *measurement) simulatedWarnings() []string {
+	const why = "sizes that make no whole sets are rounded, and a file may have been changed by hand or be an older version's: measure again if that is not meant."
+	var warnings []string
+	for _, l := range m.Levels {
+		if g := m.level(l.Name); g.Size != l.Capacity {
+			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is simulated as %s: %s", l.Name, results.Bytes(l.Capacity), simulatedCell(g), why))
+		}
+	}
+	for i, r := range m.TLB {
+		if t := m.tlb(i); t.Entries != r.Entries {
+			warnings = append(warnings, fmt.Sprintf("Level %d of the TLB was found to have %d entries and is simulated with %s: %s", i+1, r.Entries, simulatedTLBCell(t), why))
+		}
+	}
+	return warnings
 }
 
 func speedCells(s probe.Speed) string {
@@ -343,14 +394,16 @@ type (
 		Copy    float64 `json:"copyBytesPerSecond"`
 	}
 	jsonServing struct {
-		Name     string `json:"name"`
-		Stated   int    `json:"stated"`
-		Capacity int    `json:"capacity"`
+		Name      string `json:"name"`
+		Stated    int    `json:"stated"`
+		Capacity  int    `json:"capacity"`
+		Simulated string `json:"simulated"` // size,ways,line
 		jsonSpeed
 	}
 	jsonReach struct {
-		Entries int     `json:"entries"`
-		Miss    float64 `json:"missNs"`
+		Entries   int     `json:"entries"`
+		Simulated string  `json:"simulated"` // entries,ways,page
+		Miss      float64 `json:"missNs"`
 	}
 	jsonRung struct {
 		Size int     `json:"size"`
@@ -366,17 +419,17 @@ func (m *measurement) json() *jsonMeasured {
 	if m == nil {
 		return nil
 	}
-	j := &jsonMeasured{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: append([]string{}, m.warnings...), File: m.file,
+	j := &jsonMeasured{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: append(append([]string{}, m.warnings...), m.simulatedWarnings()...), File: m.file,
 		TLB: []jsonReach{}}
 	for _, l := range m.Levels {
-		j.Levels = append(j.Levels, jsonServing{l.Name, l.Stated, l.Capacity, jsonSpeed(l.Speed)})
+		j.Levels = append(j.Levels, jsonServing{l.Name, l.Stated, l.Capacity, m.level(l.Name).String(), jsonSpeed(l.Speed)})
 	}
 	if m.Memory != (probe.Speed{}) {
 		memory := jsonSpeed(m.Memory)
 		j.Memory = &memory
 	}
-	for _, r := range m.TLB {
-		j.TLB = append(j.TLB, jsonReach(r))
+	for i, r := range m.TLB {
+		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.tlb(i)}), r.Miss})
 	}
 	for _, p := range m.Ladder {
 		j.Ladder = append(j.Ladder, jsonRung(p))
