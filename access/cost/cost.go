@@ -94,6 +94,9 @@ const line = 64
 func Measured(m probe.Machine) Times {
 	t := Generic("")
 	t.Source = "measured " + m.Date.Format("2006-01-02")
+	if m.CPU != "" { // which a file may be of that is not the one that runs
+		t.Source += " on " + m.CPU
+	}
 	t.Hit = m.Levels[0].Latency
 	known := t.Levels
 	t.Levels = nil
