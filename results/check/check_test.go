@@ -457,7 +457,8 @@ func xmlCounts(t *testing.T, text string) map[string]int {
 	}
 }
 
-// TestMarkdownLength: a comment holds 65,536 characters, however much changed.
+// TestMarkdownLength: a comment holds 65,536 characters, however much changed,
+// and however much vanished and appeared besides.
 func TestMarkdownLength(t *testing.T) {
 	var olds, news []bench
 	for i := range 500 {
@@ -474,6 +475,20 @@ func TestMarkdownLength(t *testing.T) {
 	}
 	if b.Len() > 65536 || !strings.Contains(b.String(), "and 450 more") {
 		t.Errorf("%d characters", b.Len())
+	}
+	for i := range 100 {
+		wide := fmt.Sprintf("%s/i=%d", strings.Repeat("\U0001f600", 190), i)
+		olds, news = append(olds, bench{"V" + wide, around(1, 1), 1}), append(news, bench{"A" + wide, around(1, 1), 1})
+	}
+	if r, err = compare(t, file(machineHead, olds...), file(machineHead, news...), usual); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if err := check.WriteMarkdown(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > 65536 || len(r.Missing()) != 100 {
+		t.Errorf("%d characters, %d missing", b.Len(), len(r.Missing()))
 	}
 }
 

@@ -189,9 +189,13 @@ func (c Comparison) percent() string {
 	return fmt.Sprintf("%+.4g%%", c.Change*100)
 }
 
-// listed is how many rows a table or list in Markdown has at most: a comment
-// on GitHub holds 65,536 characters.
-const listed = 50
+// listed is how many rows a table or list in Markdown has at most, and fullPage the
+// length of a page that gets no further row: a comment on GitHub holds 65,536
+// characters.
+const (
+	listed   = 50
+	fullPage = 56_000
+)
 
 // WriteMarkdown writes a report that fits a comment on a pull request and a
 // job's summary. Names are escaped: they may come from a stranger.
@@ -211,11 +215,10 @@ func WriteMarkdown(w io.Writer, r *Report) error {
 	}
 	if notes := r.Notes(); len(notes) > 0 {
 		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", plural(len(notes), "note"))
-		for _, note := range notes[:min(listed, len(notes))] {
+		rows(&b, notes, func(note string) {
 			kind, text, _ := strings.Cut(note, ": ")
 			fmt.Fprintf(&b, "- %s: %s\n", kind, code(text))
-		}
-		more(&b, len(notes))
+		})
 		fmt.Fprintf(&b, "\n</details>\n")
 	}
 	_, err := io.WriteString(w, b.String())
@@ -245,14 +248,13 @@ func (r *Report) markdownMissing(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintf(b, "\n| vanished | unit |\n|:--|:--|\n")
-	for _, l := range missing[:min(listed, len(missing))] {
+	rows(b, missing, func(l Lone) {
 		unit := "all"
 		if l.Unit != "" {
 			unit = code(inFiles(l.Unit))
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", code(l.Name), unit)
-	}
-	more(b, len(missing))
+	})
 }
 
 func (r *Report) markdownTable(b *strings.Builder, v Verdict) {
@@ -261,19 +263,23 @@ func (r *Report) markdownTable(b *strings.Builder, v Verdict) {
 		return
 	}
 	fmt.Fprintf(b, "\n| %s | unit | baseline | new | change | p |\n|:--|:--|--:|--:|--:|--:|\n", v)
-	for _, c := range found[:min(listed, len(found))] {
+	rows(b, found, func(c Comparison) {
 		p := "exact"
 		if !c.Exact {
 			p = fmt.Sprintf("%.3g (n=%d+%d)", c.P, c.OldN, c.NewN)
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", code(c.Name), code(inFiles(c.Unit)), code(c.number(c.Old)), code(c.number(c.New)), c.percent(), p)
-	}
-	more(b, len(found))
+	})
 }
 
-func more(b *strings.Builder, n int) {
-	if n > listed {
-		fmt.Fprintf(b, "\nand %d more\n", n-listed)
+// rows writes rows of a page, as many as it has room for, and how many more there are.
+func rows[T any](b *strings.Builder, all []T, write func(T)) {
+	for i, one := range all {
+		if i == listed || b.Len() > fullPage {
+			fmt.Fprintf(b, "\nand %d more\n", len(all)-i)
+			return
+		}
+		write(one)
 	}
 }
 
