@@ -27,7 +27,7 @@ func anyMachines(t *testing.T) map[string]cost.Model {
 	inf := math.Inf(1)
 	all := map[string]cost.Model{
 		"generic": model,
-		"tiny": {Times: cost.Generic(), Caches: cost.Caches{
+		"tiny": {Times: cost.Generic("a test"), Caches: cost.Caches{
 			Levels: []simcache.Level{level("D1", 1<<10, 2), level("L2", 8<<10, 4), level("LL", 32<<10, 8)},
 			TLB:    []simcache.TLB{{Entries: 8, Ways: 8, Page: 4096}}}},
 		"slow memory": {Times: cost.Times{Source: "a test's", Hit: 1, Levels: []cost.Level{{Name: "memory", Capacity: inf, Latency: 500, Line: 30, Stored: 20}},
@@ -42,7 +42,7 @@ func anyMachines(t *testing.T) map[string]cost.Model {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[name] = cost.Model{Times: cost.Generic(), Caches: cost.CachesOf(m.Config)}
+		all[name] = cost.Model{Times: cost.Generic("a test"), Caches: cost.CachesOf(m.Config)}
 	}
 	return all
 }
