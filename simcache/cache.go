@@ -107,12 +107,18 @@ func (c *cache) besides(block uint64) bool {
 	return c.victims != nil && c.victims.find(block) != nil
 }
 
+// passes reports whether a request that misses goes on to the next level and
+// brings nothing in.
+func (c *cache) passes(r request) bool {
+	return r.write && (c.NoWriteAllocate || c.Inclusion == Exclusive)
+}
+
 // lookup finds a block for a request and touches it; one in the victim cache
 // changes places with what has to go for it. It is nil if absent.
 func (c *cache) lookup(block uint64, r request) *line {
 	why := noClass
 	if c.shadow != nil && !r.quiet {
-		why = c.shadow.touch(block, !r.write || !c.NoWriteAllocate)
+		why = c.shadow.touch(block, !c.passes(r))
 	}
 	hit := c.touch(block)
 	if hit == nil && c.besides(block) {

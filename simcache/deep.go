@@ -141,7 +141,7 @@ func (d *deep) reference(level int, r request) {
 			continue
 		}
 		missed = true
-		if r.write && (l.NoWriteAllocate || l.Inclusion == Exclusive) {
+		if l.passes(r) {
 			passed = true
 			continue
 		}

@@ -21,7 +21,7 @@ type slowLevel struct {
 	misses   uint64
 	missedIn int
 	asked    []uint64        // blocks that references asked for, the most recent last
-	known    map[uint64]bool // blocks that references ever asked for
+	known    map[uint64]bool // blocks that references ever brought in
 	learned  map[int]*slowStride
 }
 
@@ -281,7 +281,7 @@ func (l *slowLevel) why(block uint64) string {
 			return "capacity"
 		}
 	}
-	return "capacity" // only stores that were not allocated asked for it
+	panic("a block is known that no reference asked for")
 }
 
 // look is one lookup of a block. It returns whether it was there, and whether
@@ -295,8 +295,9 @@ func (l *slowLevel) look(block uint64, store, quiet bool, class *string) (hit, n
 			}
 		}
 		_, resident := l.shadow(block)
-		if l.known[block] = true; !store || !l.NoWriteAllocate || resident {
+		if !store || !l.NoWriteAllocate && l.Inclusion != Exclusive || resident {
 			l.asked = append(l.asked, block)
+			l.known[block] = true
 		}
 	}
 	if way, ok := l.in(block); ok {

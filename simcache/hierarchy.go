@@ -72,9 +72,11 @@ type LevelCounts struct {
 	Prefetches uint64 `json:"prefetches,omitzero"`
 	Useful     uint64 `json:"useful,omitzero"`
 	Useless    uint64 `json:"useless,omitzero"`
-	// With Classes: the misses by cause. A miss is compulsory if its line was
-	// never in the level; else capacity if a fully associative LRU cache of the
-	// level's size, seeing the same references, misses too; else conflict.
+	// With Classes: the misses by cause. A miss is compulsory if a cache without
+	// end, seeing the same references, misses too: no reference brought its line
+	// in before, which where stores do not allocate a store's miss does not. Else
+	// capacity if a fully associative LRU cache of the level's size, seeing the
+	// same references, misses too; else conflict.
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`

@@ -13,10 +13,10 @@ const (
 )
 
 // A shadow is a fully associative LRU cache, with the memory of all lines that
-// ever came.
+// it ever held: those that a cache without end holds.
 type shadow struct {
 	size   int
-	places lines.Map // of a block: 0 unless it ever came, left, or its node
+	places lines.Map // of a block: 0 unless it was ever here, left, or its node
 	nodes  []node    // nodes 0 and 1 are the ends of the list, the most recent after 0
 }
 
@@ -33,7 +33,8 @@ func newShadow(lines int) *shadow {
 }
 
 // touch looks a block up and tells why it would be absent from a cache with
-// sets: conflict, if it is here. It comes in if it may.
+// sets: conflict, if it is here. It comes in if it may; a block that may not
+// was not here for having been asked for.
 func (s *shadow) touch(block uint64, allocate bool) class {
 	place := s.places.At(block)
 	at := uint32(*place)
@@ -42,7 +43,6 @@ func (s *shadow) touch(block uint64, allocate bool) class {
 		s.link(at)
 		return conflict
 	}
-	*place = left
 	if allocate {
 		fresh := s.room()
 		*s.places.At(block) = uint64(fresh)
