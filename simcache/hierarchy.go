@@ -402,10 +402,18 @@ func (h *Hierarchy) Levels() []LevelCounts {
 }
 
 // Work returns how many of the data references counted were looked up one by
-// one, and how many were proved to hit or miss like others.
+// one, and how many were proved to hit or miss like others. A TLB is work of its
+// own: each reference counts once for the caches, and once more for it.
 func (h *Hierarchy) Work() (visited, proved uint64) {
-	visited, refs := h.data.work(), h.total.refs[loads]+h.total.refs[stores]
-	return visited, refs - min(refs, visited)
+	h.settle() // what waits to be looked up
+	refs := h.total.refs[loads] + h.total.refs[stores]
+	for _, e := range []engine{h.data, h.tlb} {
+		if e != nil {
+			looked := e.work()
+			visited, proved = visited+looked, proved+refs-min(refs, looked)
+		}
+	}
+	return visited, proved
 }
 
 // TLBs returns what has been counted so far at each level of the TLB. A miss of

@@ -456,3 +456,25 @@ func TestManyLevelsDecide(t *testing.T) {
 		t.Errorf("only %d hierarchies proved anything", proved)
 	}
 }
+
+// TestWorkOfTLB: what a TLB looks up is work too. Brute force looks every
+// reference up twice, and of each that is not looked up something was proved.
+func TestWorkOfTLB(t *testing.T) {
+	c := Config{Levels: []Level{{Geometry: Geometry{1 << 15, 8, 64}}}, TLB: []TLB{{Entries: 64, Ways: 4, Page: 4096}}}
+	n := Nest{Trips: []int{64, 500}, Operands: []Operand{operand(0, 4, 4, 4096), operand(1<<30, 4, 2000, 4)}}
+	for _, brute := range []bool{false, true} {
+		c.Brute = brute
+		h, err := NewHierarchy(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Run(n); err != nil {
+			t.Fatal(err)
+		}
+		h.Access(Read, 0, 4)
+		visited, proved := h.Work()
+		if twice := 2 * h.Counts().Refs(); visited+proved != twice || brute != (proved == 0) {
+			t.Errorf("brute %v: %d visited and %d proved, of %d", brute, visited, proved, twice)
+		}
+	}
+}

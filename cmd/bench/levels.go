@@ -23,8 +23,8 @@ type outcome struct {
 	tensors []simcache.Line
 	nests   []simcache.Nest // of a pattern
 	passes  int
-	visited uint64 // accesses looked up
-	proved  uint64 // accesses proved to hit or miss like others
+	visited uint64 // accesses looked up, in the caches and once more in the TLB
+	proved  uint64 // accesses proved to hit or miss like others, in both
 }
 
 func (m model) outcome(h *simcache.Hierarchy, tensors []simcache.Line, nests []simcache.Nest, passes int) outcome {

@@ -87,7 +87,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	f.curve.add(flags)
 	flags.StringVar(&f.exact, "exact", "auto", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
 	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
-	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON")
+	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON, and how many accesses were visited and proved; with a TLB each counts once more for it")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
@@ -281,8 +281,8 @@ func writeSimJSON(w io.Writer, p access.Pattern, o outcome, curve *jsonCurve) er
 	}
 	return writeJSON(w, struct {
 		Counts   simcache.Counts        `json:"counts"`
-		Visited  uint64                 `json:"visited"` // accesses looked up
-		Proved   uint64                 `json:"proved"`  // accesses proved to hit or miss like others
+		Visited  uint64                 `json:"visited"` // accesses looked up, in the caches and once more in the TLB
+		Proved   uint64                 `json:"proved"`  // accesses proved to hit or miss like others, in both
 		Geometry map[string]jsonSetting `json:"geometry"`
 		Passes   int                    `json:"passes"`
 		jsonOutcome
