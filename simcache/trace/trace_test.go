@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,14 +22,60 @@ import (
 	"github.com/stridebench/stridebench/simcache/trace"
 )
 
-// folders of traces and counts recorded from Valgrind 3.19.
-func folders() []string {
-	dirs := []string{filepath.Join("testdata", "cachegrind")}
-	if dir := os.Getenv("CACHEGRIND_VECTORS"); dir != "" {
-		dirs = append(dirs, dir)
-	}
-	return dirs
+// vectors are what was recorded from Valgrind 3.19: the files of a folder and of
+// those below it, by kind. A folder need not have all kinds, nor all of one.
+type vectors struct {
+	dir       string
+	expected  []string // counts of the traces beside them
+	outs      []string // cachegrind.out files
+	summaries []string // what Cachegrind printed
+	traces    []string // Lackey's, with expected counts or without
 }
+
+// recorded are the vectors of this package, and those of the folder that
+// CACHEGRIND_VECTORS names.
+func recorded(t *testing.T) []vectors {
+	t.Helper()
+	all := []vectors{list(t, filepath.Join("testdata", "cachegrind"))}
+	if len(all[0].expected) == 0 || len(all[0].outs) == 0 || len(all[0].summaries) == 0 {
+		t.Fatalf("%s lacks a kind of file: %+v", all[0].dir, all[0])
+	}
+	if dir := os.Getenv("CACHEGRIND_VECTORS"); dir != "" {
+		all = append(all, list(t, dir))
+	}
+	return all
+}
+
+func list(t *testing.T, dir string) vectors {
+	t.Helper()
+	v := vectors{dir: dir}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || entry.IsDir():
+		case entry.Name() == "expected.json":
+			v.expected = append(v.expected, path)
+		case strings.HasSuffix(path, outFile):
+			v.outs = append(v.outs, path)
+		case strings.HasSuffix(path, summaryFile):
+			v.summaries = append(v.summaries, path)
+		case strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".trace"):
+			v.traces = append(v.traces, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(v.expected)+len(v.outs)+len(v.summaries)+len(v.traces) == 0 {
+		t.Fatalf("%s holds no expected.json, *%s, *%s, *.trace or *.trace.gz", dir, outFile, summaryFile)
+	}
+	return v
+}
+
+const (
+	outFile     = ".cachegrind.out"
+	summaryFile = ".summary.txt"
+)
 
 func geometry(t testing.TB, text string) simcache.Geometry {
 	t.Helper()
@@ -68,63 +117,83 @@ func again(all []trace.Record) iter.Seq2[trace.Record, error] {
 // TestCachegrindCounts replays every recorded trace on every recorded
 // geometry: all nine counts are Cachegrind's.
 func TestCachegrindCounts(t *testing.T) {
-	for _, dir := range folders() {
-		text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var expected []struct {
-			Trace      string
-			Geometry   string
-			I1, D1, LL string
-			Counts     simcache.Counts
-		}
-		if err := json.Unmarshal(text, &expected); err != nil {
-			t.Fatal(err)
-		}
-		traces := map[string][]trace.Record{}
-		for _, e := range expected {
-			if traces[e.Trace] == nil {
-				traces[e.Trace] = load(t, filepath.Join(dir, e.Trace))
-			}
-			c := simcache.Config{I1: geometry(t, e.I1), Levels: simcache.TwoLevels(geometry(t, e.D1), geometry(t, e.LL)), ZeroTags: true}
-			got, err := trace.Replay(c, again(traces[e.Trace]))
-			if err != nil {
-				t.Errorf("%s on %s: %v", e.Trace, e.Geometry, err)
-			}
-			if got != e.Counts {
-				t.Errorf("%s on %s:\ngot        %+v\nCachegrind %+v", e.Trace, e.Geometry, got, e.Counts)
-			}
-		}
-		t.Logf("%s: %d replays of %d traces", dir, len(expected), len(traces))
-		if len(expected) == 0 {
-			t.Errorf("%s holds no case", dir)
+	for _, v := range recorded(t) {
+		for _, file := range v.expected {
+			replayExpected(t, file)
 		}
 	}
 }
 
-// TestCachegrindFiles formats the counts of each recorded cachegrind.out into
-// the recorded summary and back into the file, byte for byte.
+// replayExpected holds the traces beside a file of expected counts to it. One
+// that is not there, in a folder that has but a part of them, is told of.
+func replayExpected(t *testing.T, file string) {
+	t.Helper()
+	var expected []struct {
+		Trace      string
+		Geometry   string
+		I1, D1, LL string
+		Counts     simcache.Counts
+	}
+	if err := json.Unmarshal([]byte(read(t, file)), &expected); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	traces, absent, replays := map[string][]trace.Record{}, map[string]bool{}, 0
+	for _, e := range expected {
+		path := filepath.Join(filepath.Dir(file), e.Trace)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			absent[e.Trace] = true
+			continue
+		}
+		if traces[e.Trace] == nil {
+			traces[e.Trace] = load(t, path)
+		}
+		replays++
+		c := simcache.Config{I1: geometry(t, e.I1), Levels: simcache.TwoLevels(geometry(t, e.D1), geometry(t, e.LL)), ZeroTags: true}
+		got, err := trace.Replay(c, again(traces[e.Trace]))
+		if err != nil {
+			t.Errorf("%s on %s: %v", e.Trace, e.Geometry, err)
+		}
+		if got != e.Counts {
+			t.Errorf("%s on %s:\ngot        %+v\nCachegrind %+v", e.Trace, e.Geometry, got, e.Counts)
+		}
+	}
+	t.Logf("%s: %d replays of %d traces, %d traces are not there", file, replays, len(traces), len(absent))
+	if replays == 0 {
+		t.Errorf("%s: none of its %d cases has its trace", file, len(expected))
+	}
+	if len(absent) > 0 && strings.HasPrefix(file, "testdata") {
+		t.Errorf("%s: no %v", file, slices.Sorted(maps.Keys(absent)))
+	}
+}
+
+// TestCachegrindTraces: every recorded trace is read to its end, whether counts
+// are expected of it or not.
+func TestCachegrindTraces(t *testing.T) {
+	for _, v := range recorded(t) {
+		for _, file := range v.traces {
+			if len(load(t, file)) == 0 {
+				t.Errorf("%s: no record in it", file)
+			}
+		}
+	}
+}
+
+// TestCachegrindFiles formats the counts of each recorded cachegrind.out back
+// into the file, byte for byte, and into the summary recorded beside it.
 func TestCachegrindFiles(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^0 (.*)$`)
 	desc := regexp.MustCompile(`(?m)^desc: (I1|D1|LL) cache: +(\d+) B, (\d+) B, (?:(\d+)-way associative|direct-mapped)$`)
-	prefix := regexp.MustCompile(`(?m)^==\d+== ?`)
-	for _, dir := range folders() {
-		files, err := filepath.Glob(filepath.Join(dir, "golden", "*.cachegrind.out"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: no golden files, %v", dir, err)
-		}
-		for _, file := range files {
+	for _, v := range recorded(t) {
+		for _, file := range v.outs {
 			out := read(t, file)
 			var c simcache.Counts
 			numbers := line.FindStringSubmatch(out)[1]
 			if _, err := fmt.Sscan(numbers, &c.Ir, &c.I1mr, &c.ILmr, &c.Dr, &c.D1mr, &c.DLmr, &c.Dw, &c.D1mw, &c.DLmw); err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
-			summary := prefix.ReplaceAllString(read(t, strings.TrimSuffix(file, ".cachegrind.out")+".summary.txt"), "")
-			_, summary, _ = strings.Cut(summary, "I   refs:")
-			if got := c.Summary(); got != "I   refs:"+summary {
-				t.Errorf("%s: the summary is\n%sCachegrind prints\nI   refs:%s", file, got, summary)
+			beside := strings.TrimSuffix(file, outFile) + summaryFile
+			if slices.Contains(v.summaries, beside) {
+				compareSummary(t, beside, c)
 			}
 			config := simcache.Config{Levels: make([]simcache.Level, 2)}
 			for _, m := range desc.FindAllStringSubmatch(out, -1) {
@@ -145,6 +214,50 @@ func TestCachegrindFiles(t *testing.T) {
 				t.Errorf("%s: we write\n%sCachegrind wrote\n%s", file, b.String(), out)
 			}
 		}
+	}
+}
+
+// TestCachegrindSummaries reads the counts out of each recorded summary and
+// prints it again: its rates follow from them, and its columns.
+func TestCachegrindSummaries(t *testing.T) {
+	for _, v := range recorded(t) {
+		for _, file := range v.summaries {
+			var n [3][3]uint64 // of I, D reads and D writes: references, misses, misses in LL
+			for i, name := range []string{"refs", "misses", "misses"} {
+				level := [3][2]string{{"I", "D"}, {"I1", "D1"}, {"LLi", "LLd"}}[i]
+				n[0][i] = summed(t, file, level[0]+" +"+name+`: +([\d,]+)$`)[0]
+				d := summed(t, file, level[1]+" +"+name+`: +[\d,]+  \( *([\d,]+) rd +\+ *([\d,]+) wr\)$`)
+				n[1][i], n[2][i] = d[0], d[1]
+			}
+			compareSummary(t, file, simcache.Counts{Ir: n[0][0], I1mr: n[0][1], ILmr: n[0][2],
+				Dr: n[1][0], D1mr: n[1][1], DLmr: n[1][2], Dw: n[2][0], D1mw: n[2][1], DLmw: n[2][2]})
+		}
+	}
+}
+
+// summed are the counts in a line of a summary.
+func summed(t *testing.T, file, line string) (counts []uint64) {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^==\d+== ` + line).FindStringSubmatch(read(t, file))
+	if found == nil {
+		t.Fatalf("%s: no line %q", file, line)
+	}
+	for _, text := range found[1:] {
+		n, err := strconv.ParseUint(strings.ReplaceAll(text, ",", ""), 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		counts = append(counts, n)
+	}
+	return counts
+}
+
+func compareSummary(t *testing.T, file string, c simcache.Counts) {
+	t.Helper()
+	summary := regexp.MustCompile(`(?m)^==\d+== ?`).ReplaceAllString(read(t, file), "")
+	_, summary, _ = strings.Cut(summary, "I   refs:")
+	if got := c.Summary(); got != "I   refs:"+summary {
+		t.Errorf("%s: the summary is\n%sCachegrind prints\nI   refs:%s", file, got, summary)
 	}
 }
 
