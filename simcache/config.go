@@ -20,7 +20,9 @@ type Config struct {
 	// valid bits and its tags start as 0, so that block 0 hits in a cold cache.
 	ZeroTags bool
 	// WriteBacks counts dirty lines and the bytes that are moved (LevelCounts).
-	// All levels must then have one line size.
+	// All levels must then have one line size. A write-back touches the order of
+	// replacement of the level that it goes to, so that from the second level on
+	// (with inclusion, from the first) misses may be others than without.
 	WriteBacks bool
 	// Observe counts more about each miss, at a cost in speed.
 	Observe Observe

@@ -18,8 +18,13 @@ prefetchers, a TLB. A config file is YAML; 'bench machine --preset NAME' prints
 that of a preset, to copy and change, and docs/simulator.md tells the format.
 
 --observe, --writebacks and --tlb count more, in tables by level, by tensor and of
-the TLB that follow the summary. --explain turns all of them on and says in words
-what the counts mean. Observing is slow: 1 to 5 M accesses/s.`
+the TLB that follow the summary. --explain observes all, with the TLB, and says in
+words what the counts mean. Observing is slow: 1 to 5 M accesses/s.
+
+The summary stays as it is without them, but for two: the dirty lines that
+--writebacks gives to the next level become the most recent there, or take a place,
+so that its misses may be others; and where a trace is observed, block 0 misses
+when it is first touched, which it does not in Cachegrind.`
 
 const hierarchyExample = `  # a column of a power-of-two matrix: why it misses, and what would help
   bench sim --shape 512x512 --order col --explain
@@ -47,10 +52,10 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from --preset list")
 	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes (docs/simulator.md), or measured: those that machine --measure found")
 	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines fetched)")
-	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level")
+	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level; they take part in the next level's order, so that its misses may be others")
 	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: that of the preset or config, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")
 	flags.Var(&f.page, "page", "page size of this CPU's TLB, such as 4KiB or 2MiB; with --tlb or --explain")
-	flags.BoolVar(&f.explain, "explain", false, "observe all, and say in words what the counts mean")
+	flags.BoolVar(&f.explain, "explain", false, "observe all, with the TLB, and say in words what the counts mean")
 }
 
 var observations = []struct {
@@ -99,12 +104,11 @@ func (f *hierarchyFlags) model(cmd *cobra.Command, g *geometryFlags) (model, err
 	if err := f.addTLB(&m); err != nil {
 		return m, err
 	}
-	withBacks := m.config
-	withBacks.WriteBacks = true
-	if err := withBacks.Check(); err == nil && (f.explain || f.writeBacks) {
-		m.config = withBacks
-	} else if f.writeBacks {
-		return m, fmt.Errorf("--writebacks: %w", err)
+	if f.writeBacks {
+		m.config.WriteBacks = true
+		if err := m.config.Check(); err != nil {
+			return m, fmt.Errorf("--writebacks: %w", err)
+		}
 	}
 	m.plain = f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks && !f.tlb && !f.explain
 	return m, nil

@@ -211,36 +211,48 @@ func helpers(l simcache.LevelCounts) string {
 
 // memory compares what the program touches with what memory moves.
 func (r Run) memory() string {
-	if !r.Config.WriteBacks {
-		return ""
-	}
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
-	if level.Inclusion == simcache.Exclusive { // what it misses goes past it to the level before
-		if slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool { return l.Prefetches > 0 }) {
-			return "" // and what is prefetched is no miss
-		}
-		last.BytesIn = last.Misses() * uint64(level.Line)
-	}
-	if last.BytesIn+last.BytesOut == 0 {
+	given, ok := r.given()
+	if !ok || given+last.BytesOut == 0 {
 		return ""
 	}
-	moved := "memory gives " + size(last.BytesIn)
-	if last.BytesOut > 0 || r.dirty() {
+	moved := "memory gives " + size(given)
+	if r.Config.WriteBacks && (last.BytesOut > 0 || r.dirty()) {
 		moved += " and takes back " + size(last.BytesOut)
 	}
 	text := strings.ToUpper(moved[:1]) + moved[1:] + "."
 	if touched := r.touched(); touched > 0 {
 		text = say("The program touches %s in all its references; %s (%.2f times as much).",
-			size(touched), moved, float64(last.BytesIn+last.BytesOut)/float64(touched))
+			size(touched), moved, float64(given+last.BytesOut)/float64(touched))
 	}
 	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
 		text += say(" Of what it gives, up to %s is fetched only to be overwritten (write-allocate); stores that bypass the caches would save it.",
-			size(min(last.WriteMisses*uint64(level.Line), last.BytesIn)))
+			size(min(last.WriteMisses*uint64(level.Line), given)))
 	}
-	if r.dirty() {
+	switch {
+	case r.dirty() && r.Config.WriteBacks:
 		text += " What is still dirty in the caches at the end is not counted."
+	case r.dirty():
+		text += " What it takes back is counted with --writebacks alone."
 	}
 	return text
+}
+
+// given is the bytes that memory gives, if they are known: those that come into
+// the last level. What an exclusive one misses goes past it to the level before,
+// a line for each miss unless it was prefetched, lay in two lines, or was a store
+// that brings nothing.
+func (r Run) given() (bytes uint64, ok bool) {
+	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
+	switch {
+	case level.Inclusion == simcache.Exclusive:
+		prefetches := slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool { return l.Prefetches > 0 })
+		passes := slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool { return l.NoWriteAllocate })
+		return last.Misses() * uint64(level.Line), !prefetches && !passes && !r.straddles()
+	case r.Config.WriteBacks:
+		return last.BytesIn, true
+	}
+	return last.BytesFilled, r.Config.Observe&simcache.UsedBytes != 0
 }
 
 // touched is the bytes that the program reads and writes, 0 if unknown.
@@ -253,7 +265,13 @@ func (r Run) touched() (bytes uint64) {
 	return bytes
 }
 
-// dirty reports whether anything was written.
+// dirty reports whether anything was written; updates of a trace, which count as
+// reads, are not known.
 func (r Run) dirty() bool {
+	for _, n := range r.Nests {
+		if n.Iterations() > 0 && slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Kind != simcache.Read }) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(r.Tensors, func(l simcache.Line) bool { return l.Counts.Dw > 0 })
 }

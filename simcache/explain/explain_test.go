@@ -203,6 +203,19 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// TestMemory: what memory gives is known without write-backs, and the same where
+// they change nothing.
+func TestMemory(t *testing.T) {
+	copied := nest([]int{64, 512}, read("x", 2048, 4), write("y", 2048, 4))
+	const given = "memory gives 256 KiB"
+	has(t, run(t, copied, 1), given+" and takes back ", "What is still dirty in the caches at the end is not counted.")
+	plain := run(t, copied, 1, func(c *simcache.Config) { c.WriteBacks = false })
+	has(t, plain, given+" (1.00 times as much).", "What it takes back is counted with --writebacks alone.")
+	updated := nest([]int{64, 512}, read("x", 2048, 4))
+	updated.Operands[0].Kind = simcache.Modify
+	has(t, run(t, updated, 1), "and takes back 0 B", "What is still dirty")
+}
+
 func TestSize(t *testing.T) {
 	for n, want := range map[int]string{0: "0 B", 64: "64 B", 1536: "1.5 KiB", 1 << 20: "1 MiB", 3 << 40: "3 TiB"} {
 		if got := size(n); got != want {
