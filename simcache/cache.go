@@ -19,8 +19,12 @@ type cache struct {
 	observe Observe
 
 	news     bool   // the reference under way missed, or used a prefetched line first
+	askedAt  uint64 // the reference that asked last
 	missedAt uint64 // the reference that missed last
-	absent   class  // why its first line was absent
+	absent   class  // why the first line that is absent of the request under way is
+	gone     uint64 // that line
+	why      class  // absent of the reference that missed last
+	lost     uint64 // gone of it
 
 	counts        LevelCounts // what is counted besides references and misses
 	stores        uint64      // that came without a miss at the level before
@@ -54,8 +58,13 @@ func newCache(l Level, observe Observe) *cache {
 	return c
 }
 
-// begin starts a reference.
-func (c *cache) begin() { c.news, c.absent = false, noClass }
+// begin starts a request, of the reference of that number.
+func (c *cache) begin(r request, serial uint64) {
+	c.news, c.absent = false, noClass
+	if !r.quiet {
+		c.askedAt = serial
+	}
+}
 
 func (c *cache) set(block uint64) int {
 	if c.Modulo {
@@ -146,7 +155,7 @@ func (c *cache) miss(block uint64, quiet bool, why class) {
 	}
 	c.news = true
 	if c.absent == noClass {
-		c.absent = why
+		c.absent, c.gone = why, block
 	}
 	if c.counts.SetMisses != nil {
 		c.counts.SetMisses[c.set(block)]++
@@ -222,6 +231,7 @@ func (c *cache) use(addr, size uint64) {
 
 // classify counts the miss under way by the class of its first absent line.
 func (c *cache) classify() {
+	c.why, c.lost = c.absent, c.gone
 	switch c.absent {
 	case compulsory:
 		c.counts.Compulsory++

@@ -40,7 +40,8 @@ type Observe uint8
 // What can be observed.
 const (
 	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects
-	// of Cache Memory and Instruction Buffer Performance", 1987).
+	// of Cache Memory and Instruction Buffer Performance", 1987), and tells when
+	// the lines of a nest were touched before.
 	Classes Observe = 1 << iota
 	// SetMisses counts misses by set.
 	SetMisses

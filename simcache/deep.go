@@ -20,6 +20,7 @@ type deep struct {
 	serial uint64     // number of the reference under way
 	pc     uint64     // address of the instruction under way, if fetches are told
 	seen   []sight    // what prefetchers have to be told of the reference under way
+	reuses *reuses    // with Classes
 }
 
 // A sight is an event at a level.
@@ -49,6 +50,9 @@ func newDeep(c Config) *deep {
 	for _, l := range c.Levels {
 		d.levels = append(d.levels, newCache(l, c.Observe))
 	}
+	if c.Observe&Classes != 0 {
+		d.reuses = newReuses(d.levels)
+	}
 	d.track(sorts)
 	return d
 }
@@ -68,11 +72,24 @@ func (d *deep) take(level int) (misses [sorts]uint64) {
 	return misses
 }
 
-func (d *deep) run(nests []Nest, passes int) [][][]uint64 { return runEach(nests, passes, d.one) }
+func (d *deep) run(nests []Nest, passes int) [][][]uint64 {
+	walked := 0
+	return runEach(nests, passes, func(n Nest) []uint64 {
+		if walked%len(nests) == 0 && d.reuses != nil {
+			d.reuses.pass = d.serial
+		}
+		walked++
+		return d.one(n)
+	})
+}
 
 // one simulates a nest, after what single references counted has been taken.
 func (d *deep) one(n Nest) []uint64 {
 	d.track(max(len(n.Operands), sorts))
+	if d.reuses != nil {
+		d.reuses.begin(n, d.serial)
+		defer func() { d.reuses.inside = false }()
+	}
 	n.each(func(op int, addr uint64) {
 		d.add(op, addr, uint64(n.Operands[op].Width), n.Operands[op].Kind)
 	})
@@ -95,6 +112,9 @@ func (d *deep) more(level int, counts *LevelCounts) {
 	if !d.dirty {
 		counts.BytesIn, counts.BytesOut = 0, 0
 	}
+	if d.reuses != nil {
+		counts.Reuses = d.reuses.list(level)
+	}
 }
 
 // add simulates a reference; a modify is a read, and then a store that is no
@@ -109,6 +129,9 @@ func (d *deep) add(op int, addr, size uint64, kind Kind) {
 	d.prefetch()
 	for _, l := range d.levels {
 		l.use(addr, size)
+	}
+	if d.reuses != nil {
+		d.reuses.see(d, op, addr, size)
 	}
 }
 
@@ -130,7 +153,7 @@ func (d *deep) reference(level int, r request) {
 		return
 	}
 	l := d.levels[level]
-	l.begin()
+	l.begin(r, d.serial)
 	var waiting [2]line
 	gone := waiting[:0] // on its way out, once the next level has been asked
 	missed, filled, passed := false, false, false
@@ -198,7 +221,7 @@ func (d *deep) ask(level int, r request) (dirty bool) {
 		d.reference(level, r)
 		return false
 	}
-	l.begin()
+	l.begin(r, d.serial)
 	block := r.addr >> l.shift
 	if hit := l.lookup(block, r); hit != nil {
 		out, _ := l.remove(block)

@@ -80,6 +80,8 @@ type LevelCounts struct {
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
+	// With Classes: the references of nests, by when their lines were touched last.
+	Reuses []Reuse `json:"reuses,omitempty"`
 	// With SetMisses: lookups that missed, by set.
 	SetMisses []uint64 `json:"setMisses,omitempty"`
 	// With UsedBytes: bytes of the lines brought in, and those of them that

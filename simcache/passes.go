@@ -4,7 +4,7 @@ package simcache
 // returns the counts of each operand of each nest, all passes together. Once
 // all further passes are alike (see Steady), no more are walked.
 func (h *Hierarchy) Passes(passes int, nests ...Nest) ([][]Counts, error) {
-	if len(nests) == 1 {
+	if _, apart := h.data.(*deep); len(nests) == 1 && !apart { // which tells passes apart
 		counts, err := h.Run(nests[0].repeated(passes))
 		return [][]Counts{counts}, err
 	}
