@@ -40,8 +40,9 @@ func (s *Since) UnmarshalText(text []byte) error {
 }
 
 // A Reuse counts the references of one operand of a nest that reached a level and
-// whose line was touched last at one time; of a reference to two lines, the first
-// that is absent from the level counts, else the lower.
+// whose line was touched last at one time. Lines are those of the first level, at
+// all of them; of a reference to two, the first that is absent there counts, else
+// the lower.
 type Reuse struct {
 	Nest    int    `json:"nest"` // in the order in which different canonical nests were first run
 	Operand int    `json:"operand"`
@@ -53,10 +54,9 @@ type Reuse struct {
 	Compulsory uint64 `json:"compulsory,omitzero"`
 	Capacity   uint64 `json:"capacity,omitzero"`
 	Conflict   uint64 `json:"conflict,omitzero"`
-	// Lines is how many different lines of the level were touched from the last
-	// touch on, the reference's own included: of the first of them that missed, or
-	// if none did of the first. It is 0 for Never, and where it is too many
-	// references ago to be told.
+	// Lines is how many different lines were touched from the last touch on, the
+	// reference's own included: of the first of them that missed, or if none did of
+	// the first. It is 0 for Never, and where that is too many references ago.
 	Lines uint64 `json:"lines,omitzero"`
 }
 
@@ -69,9 +69,10 @@ type reuses struct {
 	slots  [][]reuseSlot
 	runs   []nestRun // in order
 	pass   uint64    // serial of the last reference before this pass
-	tables []touches // by line size
-	of     []int     // by level, its table
-	inside bool      // a nest runs
+	shift  uint      // log2 of the first level's line
+	last   lines.Map // the serial of each line's last touch
+	levels int
+	inside bool // a nest runs
 }
 
 // A nestRun is one walk of a nest.
@@ -80,35 +81,17 @@ type nestRun struct {
 	start uint64 // serial of the last reference before it
 }
 
-// touches are the serials of the last touches of lines of one size.
-type touches struct {
-	shift  uint
-	last   lines.Map
-	block  uint64    // the lower line of the reference under way
-	before [2]uint64 // the last touches before it of that line, and of the one after it
-}
-
 // A reuseSlot counts the references of an operand at a level by one time of their
 // lines' last touch.
 type reuseSlot struct {
-	refs    uint64
-	classes [conflict + 1]uint64
-	// The first reference that missed, or else the first, and its line's last touch.
-	at, last uint64
+	refs     uint64
+	classes  [conflict + 1]uint64
+	at, last uint64 // the first reference that missed, or else the first, and its line's last touch
 	missed   bool
 }
 
 func newReuses(levels []*cache) *reuses {
-	u := &reuses{}
-	for _, l := range levels {
-		table := slices.IndexFunc(u.tables, func(t touches) bool { return t.shift == l.shift })
-		if table < 0 {
-			table = len(u.tables)
-			u.tables = append(u.tables, touches{shift: l.shift})
-		}
-		u.of = append(u.of, table)
-	}
-	return u
+	return &reuses{shift: levels[0].shift, levels: len(levels)}
 }
 
 // begin starts a walk of a canonical nest after so many references.
@@ -117,7 +100,7 @@ func (u *reuses) begin(n Nest, serial uint64) {
 	if nest < 0 {
 		nest = len(u.nests)
 		u.nests = append(u.nests, n)
-		u.slots = append(u.slots, make([]reuseSlot, len(u.of)*len(n.Operands)*slotsOf(n)))
+		u.slots = append(u.slots, make([]reuseSlot, u.levels*len(n.Operands)*slotsOf(n)))
 	}
 	u.runs = append(u.runs, nestRun{nest, serial})
 	u.inside = true
@@ -134,29 +117,27 @@ func (u *reuses) slotsAt(nest, level, op int) []reuseSlot {
 
 // see takes note of a reference that is done at all levels.
 func (u *reuses) see(d *deep, op int, addr, size uint64) {
-	for i := range u.tables {
-		t := &u.tables[i]
-		t.block = addr >> t.shift
-		for k := range (addr+size-1)>>t.shift - t.block + 1 {
-			last := t.last.At(t.block + k)
-			t.before[k], *last = *last, d.serial
+	first, lost := addr>>u.shift, addr>>u.shift
+	if d.levels[0].missedAt == d.serial {
+		lost = d.levels[0].lost
+	}
+	var last uint64
+	for block := first; block <= (addr+size-1)>>u.shift; block++ {
+		at := u.last.At(block)
+		if block == lost {
+			last = *at
 		}
+		*at = d.serial
 	}
 	if !u.inside {
 		return
 	}
-	run := u.runs[len(u.runs)-1]
+	nest, i := u.runs[len(u.runs)-1].nest, u.slot(last, d.serial)
 	for level, l := range d.levels {
 		if l.askedAt != d.serial {
 			continue
 		}
-		t := &u.tables[u.of[level]]
-		missed, which := l.missedAt == d.serial, uint64(0)
-		if missed {
-			which = l.lost - t.block
-		}
-		last := t.before[which]
-		slot := &u.slotsAt(run.nest, level, op)[u.slot(last, d.serial)]
+		slot, missed := &u.slotsAt(nest, level, op)[i], l.missedAt == d.serial
 		slot.refs++
 		if missed {
 			slot.classes[l.why]++
@@ -207,7 +188,7 @@ func (u *reuses) list(level int) (all []Reuse) {
 				if i >= len(sinceNames) {
 					r.Since, r.Loop = ThisLoop, i-len(sinceNames)
 				}
-				if level == 0 && slot.last > 0 {
+				if slot.last > 0 {
 					r.Lines = u.between(slot.last, slot.at)
 				}
 				all = append(all, r)
@@ -220,8 +201,7 @@ func (u *reuses) list(level int) (all []Reuse) {
 // mostBetween is how many references are walked to list the lines between two.
 const mostBetween = 1 << 17
 
-// between is how many different lines of the first level the references after one
-// touch, up to another; 0 where these are too many, or not all of nests.
+// between is how many different lines the references after one touch, up to another; 0 where these are too many, or not all of nests.
 func (u *reuses) between(from, to uint64) uint64 {
 	if to-from > mostBetween {
 		return 0
@@ -238,7 +218,7 @@ func (u *reuses) between(from, to uint64) uint64 {
 		run := u.runs[i]
 		end := min(to, run.start+uint64(u.nests[run.nest].Iterations()*len(u.nests[run.nest].Operands)))
 		u.nests[run.nest].part(from-run.start, end-run.start, func(addr, width uint64) {
-			for block := addr >> u.tables[0].shift; block <= (addr+width-1)>>u.tables[0].shift; block++ {
+			for block := addr >> u.shift; block <= (addr+width-1)>>u.shift; block++ {
 				seen[block] = true
 			}
 		})
