@@ -8,10 +8,10 @@ import (
 
 // advice says what would help: another order, tiles, padding, blocks; or that
 // nothing would.
-func (r Run) advice(walks []walk) string {
+func (r Run) advice(stories []story) string {
 	var text []string
-	for _, w := range walks {
-		if a := r.help(w); a != "" && !slices.Contains(text, a) {
+	for _, s := range stories {
+		if a := r.help(s); a != "" && !slices.Contains(text, a) {
 			text = append(text, a)
 		}
 	}
@@ -25,16 +25,16 @@ func (r Run) advice(walks []walk) string {
 }
 
 // help is for a tensor whose lines are lost from the first level before the
-// walk comes back to them.
-func (r Run) help(w walk) string {
-	c := r.Config.Levels[0]
-	loop := w.returns(c.Line)
-	if loop < 0 || loop == 0 && r.Passes > 1 {
+// walk comes back to them, where fewer misses are in prospect.
+func (r Run) help(s story) string {
+	worst, ok := s.worst()
+	if !ok || uint64(r.Passes*r.footprint(s.walk)) >= s.misses() {
 		return ""
 	}
-	crowd := w.within(loop).reach(c.Line).fate(c)
+	c, w, loop := r.Config.Levels[0], s.walk, worst.loop
+	crowd := w.within(loop).reach(c.Line).falls(c)
 	switch {
-	case crowd.fate == kept:
+	case crowd.outlook == kept:
 		return ""
 	case w.stride(w.inner()) < c.Line:
 		return r.blocks(w, loop)
@@ -63,8 +63,16 @@ func (r Run) agreed(w walk, loop int) bool {
 
 func (r Run) order(w walk, loop int) string {
 	name := w.operand().Tensor
-	return say("Walk %s with the loop that steps %d B innermost (another order, or another layout of %s): then %d accesses in a row share a line, and about %d miss in %s.",
-		name, w.stride(loop), name, r.Config.Levels[0].Line/max(w.stride(loop), w.operand().Width), r.footprint(w), r.Levels[0].Name)
+	return say("Walk %s with the loop that steps %d B innermost (another order, or another layout of %s): then %d accesses in a row share a line, and about %d miss in %s%s.",
+		name, w.stride(loop), name, r.Config.Levels[0].Line/max(w.stride(loop), w.operand().Width), r.footprint(w), r.Levels[0].Name, r.eachPass())
+}
+
+// eachPass goes with the misses of a pass.
+func (r Run) eachPass() string {
+	if r.Passes > 1 {
+		return " in each pass"
+	}
+	return ""
 }
 
 // footprint is about how many lines of the first level the operand touches in a
@@ -81,19 +89,19 @@ func (r Run) tiles(w walk, loop int) string {
 	c := r.Config.Levels[0]
 	inner := w.within(w.inner() - 1)
 	keeps := func(tile, stride int) bool {
-		return inner.with(tile, stride).reach(c.Line).fate(c).fate == kept
+		return inner.with(tile, stride).reach(c.Line).falls(c).outlook == kept
 	}
 	stride := w.operand().Strides[w.inner()]
 	for _, tile := range tileSizes {
 		if tile < w.Trips[w.inner()] && keeps(tile, stride) {
-			return say("The tensors want different loops innermost. Walk in tiles, such as %d x %d elements: %d lines of %s at a time stay in %s until they are used up, and about %d of its accesses miss.",
-				tile, tile, tile, w.operand().Tensor, r.Levels[0].Name, r.footprint(w))
+			return say("The tensors want different loops innermost. Walk in tiles, such as %d x %d elements: %d lines of %s at a time stay in %s until they are used up, and about %d of its accesses miss%s.",
+				tile, tile, tile, w.operand().Tensor, r.Levels[0].Name, r.footprint(w), r.eachPass())
 		}
 	}
 	for _, tile := range tileSizes {
 		if pad := padding(c, func(more int) bool { return keeps(tile, longer(stride, more)) }); pad > 0 && tile <= w.Trips[w.inner()] {
-			return say("Tiles alone do not help: the lines of %d steps of %d B already crowd the same sets of %s. Tiles of %d x %d elements do once the rows of %s are %s longer, %d B: about %d of its accesses then miss.",
-				tile, w.stride(w.inner()), r.Levels[0].Name, tile, tile, w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner())+pad, r.footprint(w))
+			return say("Tiles alone do not help: the lines of %d steps of %d B already crowd the same sets of %s. Tiles of %d x %d elements do once the rows of %s are %s longer, %d B: about %d of its accesses then miss%s.",
+				tile, w.stride(w.inner()), r.Levels[0].Name, tile, tile, w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner())+pad, r.footprint(w), r.eachPass())
 		}
 	}
 	return ""
@@ -101,19 +109,19 @@ func (r Run) tiles(w walk, loop int) string {
 
 // pad is for lines that the level would hold, were they not bound to few sets.
 func (r Run) pad(w walk, loop int, crowd crowd) string {
-	if crowd.fate != crowded {
+	if crowd.outlook != crowded {
 		return ""
 	}
 	c := r.Config.Levels[0]
 	inside := w.within(loop)
 	stride := w.operand().Strides[w.inner()]
 	pad := padding(c, func(more int) bool {
-		return inside.with(w.Trips[w.inner()], longer(stride, more)).reach(c.Line).fate(c).fate == kept
+		return inside.with(w.Trips[w.inner()], longer(stride, more)).reach(c.Line).falls(c).outlook == kept
 	})
 	if pad == 0 {
 		return ""
 	}
-	sets := inside.with(w.Trips[w.inner()], longer(stride, pad)).reach(c.Line).fate(c).sets
+	sets := inside.with(w.Trips[w.inner()], longer(stride, pad)).reach(c.Line).falls(c).sets
 	return say("pad %s by %s after every %d B: steps of %d B spread over %d sets instead of %d, and %s keeps the lines until they are used up.",
 		w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner()), w.stride(w.inner())+pad, sets, crowd.sets, r.Levels[0].Name)
 }
@@ -148,9 +156,9 @@ func (r Run) blocks(w walk, loop int) string {
 	inner := w.stride(w.inner())
 	for trips := w.Trips[w.inner()] / 2; trips*inner >= 2*c.Line; trips /= 2 {
 		block := inside.with(trips, w.operand().Strides[w.inner()])
-		if block.reach(c.Line).fate(c).fate == kept {
-			return say("Walk in blocks of up to %d steps of the inner loop (a tile of that width): %s still has the lines of %s when the block starts over, and about %d of its accesses miss.",
-				trips, r.Levels[0].Name, w.operand().Tensor, r.footprint(w))
+		if block.reach(c.Line).falls(c).outlook == kept {
+			return say("Walk in blocks of up to %d steps of the inner loop (a tile of that width): %s still has the lines of %s when the block starts over, and about %d of its accesses miss%s.",
+				trips, r.Levels[0].Name, w.operand().Tensor, r.footprint(w), r.eachPass())
 		}
 	}
 	return ""
@@ -159,15 +167,19 @@ func (r Run) blocks(w walk, loop int) string {
 // nothing says that all is well, or what is wasted all the same.
 func (r Run) nothing() string {
 	l := r.Levels[0]
-	if r.Config.Observe&simcache.Classes == 0 || l.Misses() == 0 || l.Compulsory*10 < l.Misses()*9 {
+	if r.Config.Observe&simcache.Classes == 0 || l.Misses() == 0 || l.Compulsory*10 < l.Misses()*9 || r.Config.Levels[0].NoWriteAllocate {
 		return ""
 	}
+	each, lines := "each line", "Lines are"
+	if l.Compulsory < l.Misses() || l.Prefetches > 0 || l.UsedPart() > 0.5 && l.BytesUsed < l.BytesFilled {
+		each, lines = "nearly each line", "Nearly all lines are"
+	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() < 0.5 {
-		return say("the walk touches %.1f of the %d B of a line, and each line once. Only a layout in which these elements lie together (a contiguous copy, if they are walked more than once) needs fewer lines.",
-			l.UsedPart()*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line)
+		return say("the walk touches %.1f of the %d B of a line, and %s once. Only a layout in which these elements lie together (a contiguous copy, if they are walked more than once) needs fewer lines.",
+			l.UsedPart()*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line, each)
 	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() > 0.9 {
-		return say("nothing in layout or order. Lines are fetched into %s once and used whole; %d misses are what so many bytes cost.", l.Name, l.Misses())
+		return say("nothing in layout or order. %s fetched into %s once and used whole; %d misses are what so many bytes cost.", lines, l.Name, l.Misses())
 	}
 	return ""
 }

@@ -34,17 +34,17 @@ func (r Run) Text() []string {
 			paragraphs = append(paragraphs, p)
 		}
 	}
-	walks := r.walks()
-	for _, w := range walks {
-		add(r.tensor(w))
+	stories := r.stories()
+	for _, s := range stories {
+		add(r.tensor(s))
 	}
 	for i := range r.Levels {
 		add(r.level(i))
 	}
-	add(r.pages(walks))
+	add(r.pages(stories))
 	add(r.memory())
-	if walks != nil {
-		add(r.advice(walks))
+	if stories != nil {
+		add(r.advice(stories))
 	}
 	return paragraphs
 }
@@ -109,8 +109,8 @@ func (r Run) level(i int) string {
 // fits compares all that is touched with the level.
 func (r Run) fits(i int) string {
 	first, c := r.Levels[0], r.Config.Levels[i]
-	if first.Compulsory == 0 || r.Config.Levels[0].NoWriteAllocate {
-		return "" // not all that is touched is known
+	if first.Compulsory == 0 || first.Prefetches > 0 || r.Config.Levels[0].NoWriteAllocate {
+		return "" // not all that is touched is known: not each line missed once, or some did again
 	}
 	all := first.Compulsory * uint64(r.Config.Levels[0].Line)
 	text, least := size(all), ""
@@ -150,19 +150,33 @@ func (r Run) causes(i int) string {
 	total := l.Misses()
 	lines := c.Sets() * c.Ways
 	var parts []string
+	touch := "the first touch of a line"
+	if r.storesPass(i) {
+		touch = "of lines that no reference had brought in"
+	}
 	if l.Compulsory == total {
-		return "All are compulsory, the first touch of a line."
+		return say("All are compulsory, %s.", touch)
 	}
 	if l.Compulsory > 0 {
-		parts = append(parts, say("%d are compulsory (the first touch of a line)", l.Compulsory))
+		parts = append(parts, say("%d are compulsory (%s)", l.Compulsory, touch))
 	}
 	if l.Capacity > 0 {
 		parts = append(parts, say("%d are for want of capacity (%d lines in all are too few, however they are placed)", l.Capacity, lines))
 	}
-	if l.Conflict > 0 {
+	switch {
+	case l.Conflict > 0 && c.Sets() == 1:
+		parts = append(parts, say("%d are conflicts (%d lines under LRU would do)", l.Conflict, lines))
+	case l.Conflict > 0:
 		parts = append(parts, say("%d are conflicts (%d lines would do, were they not bound to sets)", l.Conflict, lines))
 	}
 	return "Of these, " + list(parts) + "."
+}
+
+// storesPass reports whether stores that miss a level may bring nothing in, so that
+// the same line is compulsory more than once.
+func (r Run) storesPass(level int) bool {
+	passes := slices.ContainsFunc(r.Config.Levels[:level], func(l simcache.Level) bool { return l.NoWriteAllocate })
+	return r.Config.Levels[level].NoWriteAllocate || passes && r.Config.Levels[level].Inclusion == simcache.Exclusive
 }
 
 // used says what part of the lines brought in was touched.
@@ -176,8 +190,12 @@ func (r Run) used(i int) string {
 	case l.BytesUsed == l.BytesFilled:
 		return "Every byte of the lines it fetched was used."
 	}
-	return say("While a line is in it, %.1f of its %d B are used on average: of %s fetched, the program touches %s.",
-		l.UsedPart()*float64(line), line, size(l.BytesFilled), size(l.BytesUsed))
+	came := "fetched"
+	if l.BytesIn > 0 && l.BytesIn != l.BytesFilled { // lines also come as write-backs of the level before
+		came = "brought in"
+	}
+	return say("While a line is in it, %.1f of its %d B are used on average: of %s %s, the program touches %s.",
+		l.UsedPart()*float64(line), line, size(l.BytesFilled), came, size(l.BytesUsed))
 }
 
 // spread tells of misses that crowd in few sets. Even ones are not worth a word.

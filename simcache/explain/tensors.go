@@ -1,17 +1,19 @@
 package explain
 
 import (
-	"strings"
-
 	"github.com/stridebench/stridebench/simcache"
 )
 
 var verbs = map[simcache.Kind]string{simcache.Read: "read", simcache.Write: "written", simcache.Modify: "updated"}
 
 // tensor says what a tensor misses, how the walk steps through it, and what
-// becomes of its lines until the walk comes back to them.
-func (r Run) tensor(w walk) string {
-	return sentences(r.pays(w), r.steps(w), r.comesBack(w))
+// became of its lines until the walk came back to them.
+func (r Run) tensor(s story) string {
+	text := []string{r.pays(s.walk), r.steps(s.walk)}
+	if s.counted {
+		text = append(text, r.comesBack(s), r.others(s))
+	}
+	return sentences(text...)
 }
 
 func (r Run) pays(w walk) string {
@@ -51,70 +53,146 @@ func (r Run) steps(w walk) string {
 	return say("The inner loop steps %d B%s, so that %d accesses in a row share a line of %d B.", stride, backwards, min(line/stride, trips), line)
 }
 
-// comesBack tells of the lines that pass until the walk returns to a line.
-func (r Run) comesBack(w walk) string {
-	line := r.Config.Levels[0].Line
-	loop := w.returns(line)
-	if loop < 0 {
+// comesBack tells of the lines that pass until the walk returns to a line, and of
+// what became of it.
+func (r Run) comesBack(s story) string {
+	var text []string
+	for i, c := range s.told() {
+		also := ""
+		if i > 0 {
+			also = "also "
+		}
+		text = append(text, say("It %scomes back to a line %s%s. ", also, r.when(s, c), r.after(s, c))+r.fates(s, c))
+	}
+	if text == nil {
 		return "It never comes back to a line that it has left."
 	}
-	reach := w.within(loop).reach(line)
-	text := say("It comes back to a line %s, after %s (%s)", r.when(w, loop), plural(reach.lines, "line"), size(reach.lines*line))
-	if len(w.Operands) > 1 {
-		text += " of all tensors"
-	}
-	if reach.all == nil {
-		text = strings.Replace(text, "after ", "after about ", 1)
-	}
-	return text + ". " + r.fates(w, loop)
+	return sentences(text...)
 }
 
 // when says which step it is that returns.
-func (r Run) when(w walk, loop int) string {
-	stride := w.stride(loop)
-	switch {
-	case loop == 0 && r.Passes > 1:
+func (r Run) when(s story, c comeback) string {
+	switch c.since {
+	case simcache.ThisIteration:
+		return "that the same iteration has touched"
+	case simcache.ThisPass:
+		return "that the loops before these have touched"
+	case simcache.EarlierPass:
 		return "in the next pass"
-	case stride == 0:
-		return say("when the inner loop starts over, as it does %d times", w.Trips[loop])
-	case loop == w.inner()-1:
-		return say("for the neighbour %d B on, in the next round of the inner loop", stride)
 	}
-	return say("for the neighbour %d B on, in the next round of the inner %d loops", stride, w.inner()-loop)
+	stride, inside, over := s.stride(c.loop), "the inner loop", "starts over, as it does"
+	if s.inner()-c.loop > 1 {
+		inside, over = say("the inner %d loops", s.inner()-c.loop), "start over, as they do"
+	}
+	switch {
+	case c.loop == s.inner():
+		return "in a later iteration of the inner loop"
+	case stride == 0:
+		return say("when %s %s %d times", inside, over, s.Trips[c.loop])
+	case stride >= r.Config.Levels[0].Line:
+		return "in a later round of " + inside
+	}
+	return say("for the neighbour %d B on, in the next round of %s", stride, inside)
 }
 
-// fates tells level by level whether the lines are still there, up to the first
-// that keeps them.
-func (r Run) fates(w walk, loop int) string {
-	var text []string
-	for i, c := range r.Config.Levels {
-		reach := w.within(loop).reach(c.Line)
-		name, lines := r.Levels[i].Name, c.Sets()*c.Ways
-		switch crowd := reach.fate(c); crowd.fate {
-		case kept:
-			return sentences(append(text, say("%s (%s) still has it.", name, plural(lines, "line")))...)
-		case tooMany:
-			text = append(text, say("%s (%s) has lost it by then.", name, plural(lines, "line")))
-		case crowded:
-			text = append(text, r.crowding(w, i, reach.own, crowd))
+// after says how many lines pass, where that is known, or else may be told about
+// without contradicting what was counted.
+func (r Run) after(s story, c comeback) string {
+	line, about, lines := r.Config.Levels[0].Line, "", int(c.lines)
+	if lines == 0 {
+		alone := c.since == simcache.ThisLoop || c.since == simcache.EarlierPass && len(r.Nests) == 1
+		first, has := c.fates[0], r.Config.Levels[0].Sets()*r.Config.Levels[0].Ways
+		about, lines = "about ", s.inside(c).reach(line).lines
+		if !alone || first.capacity == first.came != (lines > has) {
+			return ""
 		}
+	}
+	text := say(", after %s%s (%s)", about, plural(lines, "line"), size(lines*line))
+	if len(s.Operands) > 1 {
+		text += " of all tensors"
+	}
+	return text
+}
+
+// fates tells level by level how often the lines were gone, and why, up to the
+// first level that had them all.
+func (r Run) fates(s story, c comeback) string {
+	var text []string
+	for _, f := range c.fates {
+		name := say("%s (%s)", r.Levels[f.level].Name, plural(r.lines(f.level), "line"))
+		switch {
+		case f.lost() == 0 && s.loses[f.level]: // in another comeback
+			return sentences(append(text, name+" has it then.")...)
+		case f.lost() == 0:
+			return sentences(append(text, name+" still has it.")...)
+		case f.capacity == f.came:
+			text = append(text, name+" has lost it by then.")
+		case f.conflict == f.came:
+			text = append(text, r.crowding(s, c, f, name))
+		default:
+			text = append(text, r.mixed(s, c, f, name))
+		}
+	}
+	last := c.fates[len(c.fates)-1]
+	if last.lost() < c.fates[0].came {
+		return sentences(append(text, say("It comes from memory again %d times.", last.lost()))...)
 	}
 	return sentences(append(text, "It comes from memory again.")...)
 }
 
+// lines is how many a level has.
+func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways }
+
 // crowding tells of lines that a level has lost for want of sets, not of lines.
-func (r Run) crowding(w walk, i, own int, of crowd) string {
-	c := r.Config.Levels[i]
-	where := say("are up to %d", of.busiest)
-	if of.sets < c.Sets() {
-		where = say("fall into %d of its %d sets, up to %d", of.sets, c.Sets(), of.busiest)
+func (r Run) crowding(s story, c comeback, f fate, name string) string {
+	where := r.where(s, c, f.level)
+	if where == "" || c.lines > uint64(r.lines(f.level)) {
+		return say("%s has lost it by then, which one set of so many lines under LRU would not.", name)
 	}
-	gone := "it has lost it"
-	if of.lost < own {
-		gone = say("it has lost %d of these %d", of.lost, own)
+	return say("%s has %s, enough for that, but %s: it has lost it.", r.Levels[f.level].Name, plural(r.lines(f.level), "line"), where)
+}
+
+// mixed tells of a level that has lost some of the lines, or for several reasons.
+func (r Run) mixed(s story, c comeback, f fate, name string) string {
+	var parts []string
+	if f.capacity > 0 {
+		parts = append(parts, say("%d for want of lines", f.capacity))
 	}
-	return say("%s has %s, enough for that, but %s's %s to a set of %d%s: %s.", r.Levels[i].Name, plural(c.Sets()*c.Ways, "line"),
-		w.operand().Tensor, where, c.Ways, every(w.stride(w.inner()), c), gone)
+	if f.conflict > 0 {
+		part := say("%d that one set of so many lines under LRU would still have", f.conflict)
+		if where := r.where(s, c, f.level); where != "" {
+			part = say("%d for want of room in its sets (%s)", f.conflict, where)
+		}
+		parts = append(parts, part)
+	}
+	if f.never > 0 {
+		parts = append(parts, say("%d that no reference had brought in", f.never))
+	}
+	return say("%s has lost it %d of %d times: %s.", name, f.lost(), f.came, list(parts))
+}
+
+// where says how the lines of a comeback's round crowd in a level's sets, if they
+// do.
+func (r Run) where(s story, c comeback, level int) string {
+	l := r.Config.Levels[level]
+	crowd := s.inside(c).reach(l.Line).falls(l)
+	if crowd.outlook != crowded {
+		return ""
+	}
+	where := say("are up to %d", crowd.busiest)
+	if crowd.sets < l.Sets() {
+		where = say("fall into %d of its %d sets, up to %d", crowd.sets, l.Sets(), crowd.busiest)
+	}
+	return say("%s's %s to a set of %d%s", s.operand().Tensor, where, l.Ways, every(s.stride(s.inner()), l))
+}
+
+// others tells of what the tensor misses in the other nests.
+func (r Run) others(s story) string {
+	if s.elsewhere+s.again == 0 {
+		return ""
+	}
+	return say("The other loops of the walk, as at the edges of tiles, miss it %d times more: %d at the first touch of a line, and %d when they come back to one.",
+		s.elsewhere+s.again, s.elsewhere, s.again)
 }
 
 // every says which sets steps of a stride reach, where they skip some.
@@ -148,7 +226,7 @@ func gcd(a, b int) int {
 }
 
 // pages tells what the TLB misses, and how many pages the walk needs at once.
-func (r Run) pages(walks []walk) string {
+func (r Run) pages(stories []story) string {
 	if len(r.TLB) == 0 || r.TLB[0].Refs() == 0 {
 		return ""
 	}
@@ -163,8 +241,8 @@ func (r Run) pages(walks []walk) string {
 		text = append(text, say("Each miss of %s walks the page table: one walk for %.1f references.",
 			last.Name, float64(r.TLB[0].Refs())/float64(last.Misses())))
 	}
-	if r.TLB[0].Misses() > r.TLB[0].Refs()/100 && walks != nil {
-		text = append(text, r.pagesAtOnce(walks[0]))
+	if r.TLB[0].Misses() > r.TLB[0].Refs()/100 && stories != nil {
+		text = append(text, r.pagesAtOnce(stories[0].walk))
 	}
 	return sentences(text...)
 }

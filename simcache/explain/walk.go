@@ -6,33 +6,10 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A walk is one operand on its way through the largest nest of a pattern, in
-// few loops, with the passes as the outermost.
+// A walk is one operand on its way through a canonical nest, or a part of it.
 type walk struct {
 	simcache.Nest
 	op int
-}
-
-func (r Run) walks() []walk {
-	if len(r.Nests) == 0 {
-		return nil
-	}
-	largest := slices.MaxFunc(r.Nests, func(a, b simcache.Nest) int { return a.Iterations() - b.Iterations() })
-	n := largest.Canonical()
-	if r.Passes > 1 && n.Iterations() > 0 {
-		n.Trips = append([]int{r.Passes}, n.Trips...)
-		for i := range n.Operands {
-			n.Operands[i].Strides = append([]int{0}, n.Operands[i].Strides...)
-		}
-	}
-	if n.Iterations() <= 1 {
-		return nil
-	}
-	var walks []walk
-	for op := range n.Operands {
-		walks = append(walks, walk{n, op})
-	}
-	return walks
 }
 
 func (w walk) operand() simcache.Operand { return w.Operands[w.op] }
@@ -44,17 +21,6 @@ func (w walk) stride(loop int) int {
 }
 
 func (w walk) inner() int { return len(w.Trips) - 1 }
-
-// returns is the innermost loop around the inner one whose next iteration comes
-// back to lines of so many bytes that the operand touched before; -1 if none.
-func (w walk) returns(line int) int {
-	for loop := w.inner() - 1; loop >= 0; loop-- {
-		if w.stride(loop) < line {
-			return loop
-		}
-	}
-	return -1
-}
 
 // within is the walk of the loops inside a loop alone.
 func (w walk) within(loop int) walk {
@@ -147,33 +113,33 @@ func estimate(op simcache.Operand, trips []int, line int) int {
 	return runs * ((run + line - 1) / line)
 }
 
-// A fate is what becomes of lines in a level until they are wanted again.
-type fate int
+// An outlook is what would become of lines in a level until they are wanted again.
+type outlook int
 
 const (
-	kept    fate = iota
-	tooMany      // more lines than the level has
-	crowded      // enough lines, but too few in the sets that they fall into
+	kept    outlook = iota
+	tooMany         // more lines than the level has
+	crowded         // enough lines, but too few in the sets that they fall into
 )
 
 // crowd is how lines fall on the sets of a level.
 type crowd struct {
-	fate    fate
+	outlook outlook
 	sets    int // into which the operand's own lines fall
 	busiest int // lines in the busiest set of these, of all operands
 	lost    int // of its own lines, those in sets with more lines than ways
 }
 
-// fate tells what a level, with its victim cache, does to the lines of a reach.
-// Up to an eighth of the operand's lines may be lost in full sets: they are not
-// what is explained.
-func (r reach) fate(level simcache.Level) crowd {
+// falls tells what a level, with its victim cache, would do to the lines of a
+// reach that is walked again and again. Up to an eighth of the operand's lines may
+// be lost in full sets.
+func (r reach) falls(level simcache.Level) crowd {
 	sets, ways := level.Sets(), level.Ways
 	switch {
 	case r.lines > sets*ways+level.VictimLines:
-		return crowd{fate: tooMany}
+		return crowd{outlook: tooMany}
 	case r.all == nil || r.lines <= level.VictimLines:
-		return crowd{fate: kept}
+		return crowd{outlook: kept}
 	}
 	filled, own := map[uint64]int{}, map[uint64]bool{}
 	for block := range r.all {
@@ -190,7 +156,7 @@ func (r reach) fate(level simcache.Level) crowd {
 	}
 	c.sets = len(own)
 	if c.lost > len(r.mine)/8 {
-		c.fate = crowded
+		c.outlook = crowded
 	}
 	return c
 }

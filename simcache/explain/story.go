@@ -1,0 +1,170 @@
+package explain
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A story is what became of the lines of one operand of the largest nest: each of
+// its tensor's misses in the first level is in exactly one of its parts, or in
+// those of another operand of the tensor.
+type story struct {
+	walk
+	counted bool       // with simcache.Classes
+	first   uint64     // misses at the first touch of a line
+	returns []comeback // to lines that were touched before, those that lose most first
+	// What the tensor misses in the pattern's other nests, at a first touch and
+	// later; in the story of its first operand.
+	elsewhere, again uint64
+	loses            []bool // by level: the tensor, wherever it comes back from
+}
+
+// A comeback is the operand's references to lines whose last touch was as long ago.
+type comeback struct {
+	since simcache.Since
+	loop  int    // of simcache.ThisLoop
+	lines uint64 // different ones from the last touch on, of one of the references; 0 if not known
+	fates []fate // by level, up to the first that loses nothing
+}
+
+// A fate is what a level did with the lines of a comeback.
+type fate struct {
+	level    int
+	came     uint64 // references that reached it
+	never    uint64 // that missed, for lines that no reference had brought in
+	capacity uint64 // for lines that one LRU set of its size had lost too
+	conflict uint64 // for lines that such a set still had
+}
+
+func (f fate) lost() uint64 { return f.never + f.capacity + f.conflict }
+
+// stories are those of the operands of the largest nest.
+func (r Run) stories() []story {
+	if len(r.Nests) == 0 {
+		return nil
+	}
+	largest := slices.MaxFunc(r.Nests, func(a, b simcache.Nest) int { return a.Iterations() - b.Iterations() })
+	n := largest.Canonical()
+	if n.Iterations() <= 1 {
+		return nil
+	}
+	var stories []story
+	for op := range n.Operands {
+		stories = append(stories, r.story(walk{n, op}))
+	}
+	return stories
+}
+
+// number is that of a canonical nest among the different ones, as simcache.Reuse
+// has it.
+func (r Run) number(n simcache.Nest) int {
+	var different []simcache.Nest
+	for _, m := range r.Nests {
+		m = m.Canonical()
+		if reflect.DeepEqual(m, n) {
+			break
+		}
+		if !slices.ContainsFunc(different, func(d simcache.Nest) bool { return reflect.DeepEqual(d, m) }) {
+			different = append(different, m)
+		}
+	}
+	return len(different)
+}
+
+func (r Run) story(w walk) story {
+	s := story{walk: w, counted: r.Config.Observe&simcache.Classes != 0}
+	nest, tensor := r.number(w.Nest), w.operand().Tensor
+	one := slices.IndexFunc(w.Operands, func(op simcache.Operand) bool { return op.Tensor == tensor })
+	for level, l := range r.Levels {
+		loses := false
+		for _, u := range l.Reuses {
+			loses = loses || u.Tensor == tensor && u.Since != simcache.Never && u.Misses() > 0
+			mine := u.Nest == nest && u.Operand == w.op
+			switch {
+			case level > 0:
+			case mine && u.Since == simcache.Never:
+				s.first += u.Misses()
+			case mine:
+				s.returns = append(s.returns, r.comeback(u))
+			case u.Nest != nest && u.Tensor == tensor && w.op == one && u.Since == simcache.Never:
+				s.elsewhere += u.Misses()
+			case u.Nest != nest && u.Tensor == tensor && w.op == one:
+				s.again += u.Misses()
+			}
+		}
+		s.loses = append(s.loses, loses)
+	}
+	slices.SortStableFunc(s.returns, func(a, b comeback) int {
+		return cmp.Or(cmp.Compare(b.fates[0].lost(), a.fates[0].lost()), cmp.Compare(b.fates[0].came, a.fates[0].came))
+	})
+	return s
+}
+
+// comeback follows what reached the first level down to the one that has it.
+func (r Run) comeback(first simcache.Reuse) comeback {
+	c := comeback{since: first.Since, loop: first.Loop, lines: first.Lines}
+	for level, l := range r.Levels {
+		for _, u := range l.Reuses {
+			if u.Nest == first.Nest && u.Operand == first.Operand && u.Since == first.Since && u.Loop == first.Loop {
+				c.fates = append(c.fates, fate{level, u.Refs, u.Compulsory, u.Capacity, u.Conflict})
+			}
+		}
+		if len(c.fates) <= level || c.fates[level].lost() == 0 {
+			break
+		}
+	}
+	return c
+}
+
+// leaves reports whether the operand touched other lines of its own, or may have,
+// before it came back.
+func (s story) leaves(c comeback) bool {
+	return c.since != simcache.ThisIteration && !(c.since == simcache.ThisLoop && c.loop == s.inner())
+}
+
+// told are the comebacks to tell of: all that lost a line in the first level, or
+// if none did the most frequent to a line that was left.
+func (s story) told() []comeback {
+	losing := slices.IndexFunc(s.returns, func(c comeback) bool { return c.fates[0].lost() == 0 })
+	if losing != 0 {
+		if losing < 0 {
+			losing = len(s.returns)
+		}
+		return s.returns[:losing]
+	}
+	if left := slices.IndexFunc(s.returns, s.leaves); left >= 0 {
+		return s.returns[left : left+1]
+	}
+	return nil
+}
+
+// misses are those of the operand in the first level, in this nest.
+func (s story) misses() uint64 {
+	misses := s.first
+	for _, c := range s.returns {
+		misses += c.fates[0].lost()
+	}
+	return misses
+}
+
+// worst is the comeback around the inner loop that loses most, if it loses more
+// than an eighth of its lines: fewer are not worth another walk.
+func (s story) worst() (comeback, bool) {
+	for _, c := range s.returns {
+		if c.since == simcache.ThisLoop && c.loop != s.inner() {
+			return c, 8*c.fates[0].lost() > c.fates[0].came
+		}
+	}
+	return comeback{}, false
+}
+
+// inside is the walk from a line's last touch on, or longer.
+func (s story) inside(c comeback) walk {
+	if c.since == simcache.ThisLoop {
+		return s.within(c.loop)
+	}
+	return s.walk
+}

@@ -1,0 +1,344 @@
+package explain
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A plain cache is a level by its definition: sets of lines under LRU, the most
+// recent last.
+type plain struct {
+	simcache.Level
+	sets map[uint64][]uint64
+}
+
+// has looks a line up and fetches it.
+func (p *plain) has(line uint64) bool {
+	set := line % uint64(p.Sets())
+	lines := p.sets[set]
+	at := slices.Index(lines, line)
+	if at >= 0 {
+		lines = slices.Delete(lines, at, at+1)
+	} else if len(lines) == p.Ways {
+		lines = lines[1:]
+	}
+	p.sets[set] = append(lines, line)
+	return at >= 0
+}
+
+// A tally is what a tensor missed at each level: all, and at the first touch of a
+// line of the first level.
+type tally struct{ all, first []uint64 }
+
+// tallies walks the nests, access by access, through plain caches. It returns the
+// tallies by tensor, how many different lines were touched, and how many of them
+// the first level missed again.
+func tallies(levels []simcache.Level, nests []simcache.Nest, passes int) (by map[string]tally, lines int) {
+	var caches []*plain
+	for _, l := range levels {
+		caches = append(caches, &plain{l, map[uint64][]uint64{}})
+	}
+	by = map[string]tally{}
+	touched := map[uint64]bool{}
+	for range passes {
+		for _, n := range nests {
+			for i := range n.Iterations() {
+				for _, op := range n.Operands {
+					addr, rest := op.Base, i
+					for l := len(n.Trips) - 1; l >= 0; l-- {
+						addr += uint64(rest % n.Trips[l] * op.Strides[l])
+						rest /= n.Trips[l]
+					}
+					if by[op.Tensor].all == nil {
+						by[op.Tensor] = tally{make([]uint64, len(levels)), make([]uint64, len(levels))}
+					}
+					by[op.Tensor].refer(caches, touched, addr, uint64(op.Width))
+				}
+			}
+		}
+	}
+	return by, len(touched)
+}
+
+func (t tally) refer(caches []*plain, touched map[uint64]bool, addr, width uint64) {
+	first := false // touch of the line that counts: the first that is absent
+	for level, c := range caches {
+		missed := false
+		for line := addr / uint64(c.Line); line <= (addr+width-1)/uint64(c.Line); line++ {
+			if !c.has(line) {
+				first = first || level == 0 && !missed && !touched[line]
+				missed = true
+			}
+			if level == 0 {
+				touched[line] = true
+			}
+		}
+		if !missed {
+			return
+		}
+		t.all[level]++
+		if first {
+			t.first[level]++
+		}
+	}
+}
+
+// A drawn case is a pattern on caches.
+type drawn struct {
+	config simcache.Config
+	nests  []simcache.Nest
+	passes int
+	lru    bool // the levels are plain
+}
+
+func drawCase(r *rand.Rand) drawn {
+	d := drawn{passes: 1 + r.IntN(2)*r.IntN(3), lru: r.IntN(3) > 0}
+	line := 32 << r.IntN(2)
+	for range 1 + r.IntN(3) {
+		ways, sets := 1+r.IntN(8), 1<<r.IntN(6)
+		l := simcache.Level{Geometry: simcache.Geometry{Size: max(ways*sets, 2) * line, Ways: max(ways, 2/sets), Line: line}}
+		if !d.lru {
+			l.Policy = []simcache.Policy{simcache.LRU, simcache.FIFO, simcache.Random, simcache.BitPLRU, simcache.SRRIP}[r.IntN(5)]
+			l.Inclusion = simcache.Inclusion(min(r.IntN(6), len(d.config.Levels)*2) % 3)
+			l.VictimLines, l.NoWriteAllocate, l.WriteThrough = r.IntN(3)*r.IntN(9), r.IntN(4) == 0, r.IntN(5) == 0
+			l.Prefetch = simcache.Prefetch{Kind: simcache.PrefetchKind(r.IntN(6) % 4 % 3), Degree: r.IntN(3)}
+		}
+		d.config.Levels = append(d.config.Levels, l)
+	}
+	d.config.Observe = simcache.Classes | simcache.SetMisses | simcache.UsedBytes
+	d.config.WriteBacks = r.IntN(2) == 0 && !d.lru
+	d.config.TLB = []simcache.TLB{{Entries: 4, Ways: 2, Page: 4096}}
+	if d.config.Check() != nil {
+		return drawCase(r)
+	}
+	d.nests = drawNests(r)
+	return d
+}
+
+// drawNests draws an op on views: one to three tensors of one shape, each whole,
+// broadcast, with steps, backwards or padded, in some order, and now and then in
+// tiles with what is left of them.
+func drawNests(r *rand.Rand) []simcache.Nest {
+	shape := []int{1 + r.IntN(45), 1 + r.IntN(45)}
+	if r.IntN(3) == 0 {
+		shape = []int{1 + r.IntN(12), 1 + r.IntN(12), 1 + r.IntN(12)}
+	}
+	width := 1 << r.IntN(5)
+	var operands []simcache.Operand
+	for i, tensor := range []string{"x", "with", "y"}[:1+r.IntN(3)] {
+		op := simcache.Operand{Tensor: tensor, Kind: simcache.Kind(r.IntN(3)), Base: uint64(1+i)<<20 + uint64(width*r.IntN(100)), Width: width}
+		if r.IntN(8) == 0 {
+			op.Base += uint64(r.IntN(width)) // elements may lie in two lines
+		}
+		inner := width * (1 + r.IntN(2)*r.IntN(5))
+		op.Strides = make([]int, len(shape))
+		for _, l := range r.Perm(len(shape)) {
+			op.Strides[l] = inner * []int{0, 1, 1, 1, 1, -1}[r.IntN(6)]
+			inner = inner*shape[l] + width*r.IntN(2)*r.IntN(20)
+		}
+		operands = append(operands, op)
+	}
+	whole := simcache.Nest{Trips: shape, Operands: operands}
+	if r.IntN(3) > 0 {
+		return []simcache.Nest{whole}
+	}
+	return tiled(whole, 1+r.IntN(9))
+}
+
+// tiled is the nest in tiles of a size along the first and the last loop, and then
+// what is left at the end of each.
+func tiled(n simcache.Nest, tile int) (nests []simcache.Nest) {
+	last := len(n.Trips) - 1
+	a, b := n.Trips[0]/tile*tile, n.Trips[last]/tile*tile
+	for _, part := range [][4]int{{0, a, 0, b}, {0, a, b, n.Trips[last]}, {a, n.Trips[0], 0, n.Trips[last]}} {
+		p := simcache.Nest{Trips: slices.Clone(n.Trips)}
+		p.Trips[0], p.Trips[last] = part[1]-part[0], part[3]-part[2]
+		if p.Iterations() == 0 {
+			continue
+		}
+		inTiles := len(nests) == 0 && part[1] == a && part[3] == b
+		if inTiles {
+			p.Trips[0], p.Trips[last] = a/tile, b/tile
+			p.Trips = append(p.Trips, tile, tile)
+		}
+		for _, op := range n.Operands {
+			op.Base += uint64(part[0]*op.Strides[0] + part[2]*op.Strides[last])
+			op.Strides = slices.Clone(op.Strides)
+			if inTiles {
+				op.Strides = append(op.Strides, op.Strides[0], op.Strides[last])
+				op.Strides[0], op.Strides[last] = tile*op.Strides[0], tile*op.Strides[last]
+			}
+			p.Operands = append(p.Operands, op)
+		}
+		nests = append(nests, p)
+	}
+	return nests
+}
+
+// TestWordsFollowCounts holds what is said of each tensor, and the values that it
+// is made from, to plain caches; where levels are no plain ones, to the counts.
+func TestWordsFollowCounts(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	for seed := range uint64(2000) {
+		d := drawCase(rand.New(rand.NewPCG(seed, 13)))
+		r := d.run(t)
+		want, lines := tallies(d.config.Levels, d.nests, d.passes)
+		if !d.lru {
+			want = counted(r)
+		}
+		wrong := func(format string, args ...any) {
+			t.Fatalf("seed %d: %s\n%s\n%+v\n%+v, %d passes", seed, fmt.Sprintf(format, args...), strings.Join(r.Text(), "\n"), d.config.Levels, d.nests, d.passes)
+		}
+		for _, s := range r.stories() {
+			tensor := s.operand().Tensor
+			if message := holdValues(s, want[tensor]); message != "" {
+				wrong("%s: %s", tensor, message)
+			}
+			if message := r.holdWords(s, want[tensor], seen); message != "" {
+				wrong("%s: %s", tensor, message)
+			}
+		}
+		if message := r.holdLevels(want, lines, seen); message != "" {
+			wrong("%s", message)
+		}
+	}
+	for _, what := range []string{"lost", "kept", "never", "crowded", "mixed", "others", "fits", "too much", "nothing"} {
+		if seen[what] < 3 {
+			t.Errorf("%q was seen %d times", what, seen[what])
+		}
+	}
+}
+
+func (d drawn) run(t *testing.T) Run {
+	t.Helper()
+	h, err := simcache.NewHierarchy(d.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, err := h.Passes(d.passes, d.nests...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Run{Config: d.config, Nests: d.nests, Passes: d.passes, Levels: h.Levels(), TLB: h.TLBs()}
+	for i, op := range d.nests[0].Operands {
+		line := simcache.Line{Function: op.Tensor}
+		for k := range d.nests {
+			line.Counts = line.Counts.Add(counts[k][i])
+		}
+		r.Tensors = append(r.Tensors, line)
+	}
+	return r
+}
+
+// counted are the tallies that a run itself has.
+func counted(r Run) map[string]tally {
+	by := map[string]tally{}
+	for _, l := range r.Tensors {
+		t := tally{make([]uint64, len(r.Levels)), make([]uint64, len(r.Levels))}
+		for i := range r.Levels {
+			for _, u := range r.Levels[i].Reuses {
+				if u.Tensor != l.Function {
+					continue
+				}
+				t.all[i] += u.Misses()
+				if u.Since == simcache.Never {
+					t.first[i] += u.Misses()
+				}
+			}
+		}
+		by[l.Function] = t
+	}
+	return by
+}
+
+// holdValues: every miss of the first level has its place in the story, and what a
+// level lost is what the next is asked for.
+func holdValues(s story, want tally) string {
+	first, again := s.first+s.elsewhere, s.again+s.misses()-s.first
+	if first != want.first[0] || first+again != want.all[0] {
+		return fmt.Sprintf("%d misses at first touches and %d later, want %d and %d", first, again, want.first[0], want.all[0]-want.first[0])
+	}
+	told := s.again
+	for _, c := range s.told() {
+		told += c.fates[0].lost()
+	}
+	if told != again {
+		return fmt.Sprintf("of %d misses of lines that were touched before %d are told", again, told)
+	}
+	for level, loses := range s.loses {
+		if loses != (want.all[level] > want.first[level]) {
+			return fmt.Sprintf("level %d loses: %v, of %d misses %d are first touches", level, loses, want.all[level], want.first[level])
+		}
+	}
+	return ""
+}
+
+var (
+	lost  = regexp.MustCompile(`(\w+)(?: \([\d,]+ lines?\) has lost it|[^.]*, enough for that[^.]*: it has lost it)`)
+	still = regexp.MustCompile(`(\w+) \([\d,]+ lines?\) still has it`)
+)
+
+// holdWords holds what is said of a tensor: which level has lost a line, and which
+// still has it.
+func (r Run) holdWords(s story, want tally, seen map[string]int) string {
+	text := r.tensor(s)
+	says := func(of *regexp.Regexp, level string) bool {
+		return slices.ContainsFunc(of.FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == level })
+	}
+	for i, l := range r.Levels {
+		again := want.all[i] - want.first[i]
+		switch {
+		case again == 0 && says(lost, l.Name):
+			return l.Name + " is said to have lost what it never missed twice"
+		case again > 0 && says(still, l.Name):
+			return l.Name + " is said to have still what it missed twice"
+		}
+	}
+	never, others := strings.Contains(text, "never comes back"), strings.Contains(text, "The other loops of the walk")
+	again := want.all[0] - want.first[0]
+	switch {
+	case again > 0 && !says(lost, r.Levels[0].Name) && !(others && s.again == again):
+		return "no cause of its misses is told"
+	case never && again > s.again:
+		return "it comes back to lines, and misses them"
+	}
+	for what, phrase := range map[string]string{"lost": "has lost it", "kept": "still has it", "never": "never comes back", "crowded": "enough for that", "mixed": " times: ", "others": "The other loops"} {
+		if strings.Contains(text, phrase) {
+			seen[what]++
+		}
+	}
+	return ""
+}
+
+// holdLevels holds what is said of the levels and of what would help.
+func (r Run) holdLevels(want map[string]tally, lines int, seen map[string]int) string {
+	misses := uint64(0)
+	for _, t := range want {
+		misses += t.all[0]
+	}
+	all := size(lines * r.Config.Levels[0].Line)
+	text := strings.Join(r.Text(), "\n")
+	exact := regexp.MustCompile(`All that is touched, ([\d.]+ \w+), (fits|is)`)
+	for _, m := range exact.FindAllStringSubmatch(text, -1) {
+		seen[map[string]string{"fits": "fits", "is": "too much"}[m[2]]]++
+		if m[1] != all {
+			return fmt.Sprintf("%s is all that is touched", all)
+		}
+	}
+	if strings.Contains(text, "Lines are fetched into "+r.Levels[0].Name+" once and used whole") {
+		if seen["nothing"]++; misses > uint64(lines) {
+			return fmt.Sprintf("lines are fetched once, %d of them in %d misses", lines, misses)
+		}
+	}
+	if strings.Contains(text, "and each line once") && misses > uint64(lines) {
+		return fmt.Sprintf("each line is touched once, %d of them in %d misses", lines, misses)
+	}
+	return ""
+}
