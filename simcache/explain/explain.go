@@ -175,7 +175,7 @@ func (r Run) causes(i int) string {
 // storesPass reports whether stores that miss a level may bring nothing in, so that
 // the same line is compulsory more than once.
 func (r Run) storesPass(level int) bool {
-	passes := slices.ContainsFunc(r.Config.Levels[:level], func(l simcache.Level) bool { return l.NoWriteAllocate })
+	passes := slices.ContainsFunc(r.Config.Levels[:level], func(l simcache.Level) bool { return l.NoWriteAllocate || l.WriteThrough })
 	return r.Config.Levels[level].NoWriteAllocate || passes && r.Config.Levels[level].Inclusion == simcache.Exclusive
 }
 
@@ -259,13 +259,13 @@ func (r Run) memory() string {
 // given is the bytes that memory gives, if they are known: those that come into
 // the last level. What an exclusive one misses goes past it to the level before,
 // a line for each miss unless it was prefetched, lay in two lines, or was a store
-// that brings nothing.
+// that was passed on and brings nothing.
 func (r Run) given() (bytes uint64, ok bool) {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	switch {
 	case level.Inclusion == simcache.Exclusive:
 		prefetches := slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool { return l.Prefetches > 0 })
-		passes := slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool { return l.NoWriteAllocate })
+		passes := slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool { return l.NoWriteAllocate || l.WriteThrough })
 		return last.Misses() * uint64(level.Line), !prefetches && !passes && !r.straddles()
 	case r.Config.WriteBacks:
 		return last.BytesIn, true

@@ -50,7 +50,11 @@ func (r Run) steps(w walk) string {
 	case line/stride == 1:
 		return say("The inner loop steps %d B%s, so that hardly two accesses share a line of %d B.", stride, backwards, line)
 	}
-	return say("The inner loop steps %d B%s, so that %d accesses in a row share a line of %d B.", stride, backwards, min(line/stride, trips), line)
+	about := ""
+	if line%stride != 0 {
+		about = "about "
+	}
+	return say("The inner loop steps %d B%s, so that %s%d accesses in a row share a line of %d B.", stride, backwards, about, min(line/stride, trips), line)
 }
 
 // comesBack tells of the lines that pass until the walk returns to a line, and of
@@ -251,10 +255,14 @@ func (r Run) pages(stories []story) string {
 func (r Run) pagesAtOnce(w walk) string {
 	page := r.Config.TLB[0].Page
 	inner := w.within(w.inner() - 1)
-	now := inner.reach(page).lines
-	text := say("One round of the inner loop touches %s of %s.", plural(now, "page"), size(page))
+	now := inner.reach(page)
+	about := ""
+	if now.all == nil {
+		about = "about "
+	}
+	text := say("One round of the inner loop touches %s%s of %s.", about, plural(now.lines, "page"), size(page))
 	const large = 2 << 20
-	if then := inner.reach(large).lines; page < large && then < now {
+	if then := inner.reach(large).lines; page < large && then < now.lines {
 		text = text[:len(text)-1] + say("; with pages of 2 MiB it would be %d.", then)
 	}
 	return text

@@ -15,7 +15,8 @@ import (
 // recent last.
 type plain struct {
 	simcache.Level
-	sets map[uint64][]uint64
+	sets    map[uint64][]uint64
+	fetched int // lines
 }
 
 // has looks a line up and fetches it.
@@ -25,7 +26,7 @@ func (p *plain) has(line uint64) bool {
 	at := slices.Index(lines, line)
 	if at >= 0 {
 		lines = slices.Delete(lines, at, at+1)
-	} else if len(lines) == p.Ways {
+	} else if p.fetched++; len(lines) == p.Ways {
 		lines = lines[1:]
 	}
 	p.sets[set] = append(lines, line)
@@ -37,12 +38,12 @@ func (p *plain) has(line uint64) bool {
 type tally struct{ all, first []uint64 }
 
 // tallies walks the nests, access by access, through plain caches. It returns the
-// tallies by tensor, how many different lines were touched, and how many of them
-// the first level missed again.
-func tallies(levels []simcache.Level, nests []simcache.Nest, passes int) (by map[string]tally, lines int) {
+// tallies by tensor, how many different lines were touched, and how many the last
+// level fetched.
+func tallies(levels []simcache.Level, nests []simcache.Nest, passes int) (by map[string]tally, lines, fetched int) {
 	var caches []*plain
 	for _, l := range levels {
-		caches = append(caches, &plain{l, map[uint64][]uint64{}})
+		caches = append(caches, &plain{Level: l, sets: map[uint64][]uint64{}})
 	}
 	by = map[string]tally{}
 	touched := map[uint64]bool{}
@@ -63,7 +64,7 @@ func tallies(levels []simcache.Level, nests []simcache.Nest, passes int) (by map
 			}
 		}
 	}
-	return by, len(touched)
+	return by, len(touched), caches[len(caches)-1].fetched
 }
 
 func (t tally) refer(caches []*plain, touched map[uint64]bool, addr, width uint64) {
@@ -189,7 +190,7 @@ func TestWordsFollowCounts(t *testing.T) {
 	for seed := range uint64(2000) {
 		d := drawCase(rand.New(rand.NewPCG(seed, 13)))
 		r := d.run(t)
-		want, lines := tallies(d.config.Levels, d.nests, d.passes)
+		want, lines, fetched := tallies(d.config.Levels, d.nests, d.passes)
 		if !d.lru {
 			want = counted(r)
 		}
@@ -207,6 +208,12 @@ func TestWordsFollowCounts(t *testing.T) {
 		}
 		if message := r.holdLevels(want, lines, seen); message != "" {
 			wrong("%s", message)
+		}
+		if given := "emory gives " + size(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
+			wrong("m%s", given)
+		}
+		if given := regexp.MustCompile(`emory gives ([\d.]+ \w+)`).FindStringSubmatch(r.memory()); given != nil && given[1] != size(r.moved()) {
+			wrong("memory gives %s", size(r.moved()))
 		}
 	}
 	for _, what := range []string{"lost", "kept", "never", "crowded", "mixed", "others", "fits", "too much", "nothing"} {
@@ -235,6 +242,21 @@ func (d drawn) run(t *testing.T) Run {
 		r.Tensors = append(r.Tensors, line)
 	}
 	return r
+}
+
+// moved is the bytes that a run which counts write-backs fetched from memory: into
+// the last level, or if that is exclusive into the one before it, but for what it
+// had. If that is exclusive too, they are what is said.
+func (r Run) moved() uint64 {
+	last := len(r.Levels) - 1
+	given, _ := r.given()
+	switch {
+	case !r.Config.WriteBacks || last > 0 && r.Config.Levels[last-1].Inclusion == simcache.Exclusive:
+		return given
+	case r.Config.Levels[last].Inclusion == simcache.Exclusive:
+		return r.Levels[last-1].BytesIn - (r.Levels[last].Refs()-r.Levels[last].Misses())*uint64(r.Config.Levels[last].Line)
+	}
+	return r.Levels[last].BytesIn
 }
 
 // counted are the tallies that a run itself has.
