@@ -158,21 +158,28 @@ func (r Run) crowding(s story, c comeback, f fate, name string) string {
 
 // mixed tells of a level that has lost some of the lines, or for several reasons.
 func (r Run) mixed(s story, c comeback, f fate, name string) string {
-	var parts []string
-	if f.capacity > 0 {
-		parts = append(parts, say("%d for want of lines", f.capacity))
-	}
-	if f.conflict > 0 {
-		part := say("%d that one set of so many lines under LRU would still have", f.conflict)
-		if where := r.where(s, c, f.level); where != "" {
-			part = say("%d for want of room in its sets (%s)", f.conflict, where)
+	var causes []string
+	add := func(times uint64, cause string) {
+		switch times {
+		case 0:
+		case f.lost():
+			causes = append(causes, cause)
+		default:
+			causes = append(causes, say("%d ", times)+cause)
 		}
-		parts = append(parts, part)
 	}
+	add(f.capacity, "for want of lines")
+	if where := r.where(s, c, f.level); f.conflict > 0 && where != "" {
+		add(f.conflict, "for want of room in its sets ("+where+")")
+	} else {
+		add(f.conflict, "which one set of so many lines under LRU would still have")
+	}
+	add(f.never, "since no reference had brought it in")
+	lost := "has lost it"
 	if f.never > 0 {
-		parts = append(parts, say("%d that no reference had brought in", f.never))
+		lost = "does not have it"
 	}
-	return say("%s has lost it %d of %d times: %s.", name, f.lost(), f.came, list(parts))
+	return say("%s %s %d of %d times: %s.", name, lost, f.lost(), f.came, list(causes))
 }
 
 // where says how the lines of a comeback's round crowd in a level's sets, if they
@@ -195,8 +202,14 @@ func (r Run) others(s story) string {
 	if s.elsewhere+s.again == 0 {
 		return ""
 	}
-	return say("The other loops of the walk, as at the edges of tiles, miss it %d times more: %d at the first touch of a line, and %d when they come back to one.",
-		s.elsewhere+s.again, s.elsewhere, s.again)
+	var when []string
+	if s.elsewhere > 0 {
+		when = append(when, say("%d at the first touch of a line", s.elsewhere))
+	}
+	if s.again > 0 {
+		when = append(when, say("%d at a later one", s.again))
+	}
+	return say("The other loops of the walk, as at the edges of tiles, miss it %d times more: %s.", s.elsewhere+s.again, list(when))
 }
 
 // every says which sets steps of a stride reach, where they skip some.
