@@ -134,7 +134,7 @@ func (b *browser) check(what string) {
 // TestPageInBrowser shows pages in a browser, the same for all of it.
 func TestPageInBrowser(t *testing.T) {
 	b := openBrowser(t)
-	example, _ := page(t, made(t, exampleOnce))
+	example, _ := page(t, made(t, frozenOnce))
 	strange, _ := page(t, made(t, hostileOnce))
 	for _, part := range []struct {
 		name string
