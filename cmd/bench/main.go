@@ -76,11 +76,15 @@ Exit codes: 0 fine, 1 a check said no, 2 bad usage or input, 130 interrupted.`,
 		Example: `  bench run --quick -o out/run.txt
   bench report out/run.txt
   bench sim --shape 4000x4000 --dtype int32 --order col
-  bench run --shape 4000x4000 --dtype int32 --order row --order col`,
+  bench run --shape 4000x4000 --dtype int32 --order row --order col
+  bench --version`,
 		SilenceUsage:       true,
 		SilenceErrors:      true,
 		DisableSuggestions: true,
+		Version:            versionLine(buildInfo()),
 	}
+	root.SetVersionTemplate("bench {{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -316,7 +315,7 @@ func describe(j job) (config, comments []results.Pair) {
 		{Key: "sim-d1-source", Value: string(s.D1.Source)},
 		{Key: "sim-ll-source", Value: string(s.LL.Source)},
 		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
-		{Key: "version", Value: version()},
+		{Key: "version", Value: version(buildInfo())},
 		{Key: "command", Value: commandLine()},
 		{Key: "kernels", Value: fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All()))},
 		{Key: "cost-model", Value: j.model.String()},
@@ -325,7 +324,7 @@ func describe(j job) (config, comments []results.Pair) {
 		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(j.pageLevels())})
 		comments = append(comments, results.Pair{Key: "sim-tlb-source", Value: string(j.tlb[0].Source)})
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
+	if info := buildInfo(); info != nil {
 		if commit := revision(info.Settings); commit != "" {
 			comments = append(comments, results.Pair{Key: "commit", Value: commit})
 		}
@@ -334,32 +333,4 @@ func describe(j job) (config, comments []results.Pair) {
 		comments = append(comments, results.Pair{Key: "load", Value: load})
 	}
 	return config, comments
-}
-
-// version is stridebench's own, as its build knows it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
-}
-
-// revision is the commit that the program was built from, with "+dirty" if
-// files were changed; "" if its build does not know. Results are of the program
-// that made them, in whatever folder it is run.
-func revision(settings []debug.BuildSetting) string {
-	commit, dirty := "", ""
-	for _, s := range settings {
-		switch {
-		case s.Key == "vcs.revision":
-			commit = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+dirty"
-		}
-	}
-	if commit == "" {
-		return ""
-	}
-	return commit + dirty
 }
