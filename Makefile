@@ -4,7 +4,7 @@ BENCHFLAGS ?=
 FUZZTIME ?= 30s
 OUT ?= out
 
-.PHONY: bench test compare example gallery fuzz generate clean bin/bench
+.PHONY: bench test compare example gallery fuzz generate generated clean bin/bench
 
 # Time the suite, simulate the same accesses, draw, and say what was found.
 bench: bin/bench
@@ -52,8 +52,18 @@ fuzz:
 	done
 
 # Write the assembly of access/kernel anew; the generator is a module of its own.
+GENERATE = run . -out ../../kernels_amd64.s -stubs ../../stubs_amd64.go -pkg kernel
 generate:
-	go -C access/kernel/internal/gen run . -out ../../kernels_amd64.s -stubs ../../stubs_amd64.go -pkg kernel
+	go -C access/kernel/internal/gen $(GENERATE)
+
+# Fail if that assembly is not what its generator writes. A copy of the generator
+# writes it elsewhere, so that no file of the tree changes.
+generated:
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	cp -R access/kernel/internal "$$dir" && go -C "$$dir/internal/gen" $(GENERATE) || exit 1; \
+	for file in kernels_amd64.s stubs_amd64.go; do \
+		diff -u access/kernel/$$file "$$dir/$$file" || { echo "access/kernel/$$file is not what its generator writes: make generate"; exit 1; }; \
+	done
 
 clean:
 	rm -rf out bin

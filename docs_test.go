@@ -47,3 +47,67 @@ func TestCIExamples(t *testing.T) {
 		t.Errorf("found %d workflows", len(blocks))
 	}
 }
+
+// TestWorkflows: what CI runs are targets of the Makefile, with the tests and the
+// check of generated code among them.
+func TestWorkflows(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(".github/workflows/*.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := map[string]bool{}
+	for _, file := range files {
+		for _, target := range madeBy(t, file) {
+			called[target] = true
+			if !regexp.MustCompile("(?m)^" + regexp.QuoteMeta(target) + ":").Match(makefile) {
+				t.Errorf("%s: the Makefile has no target %q", file, target)
+			}
+		}
+	}
+	if !called["test"] || !called["generated"] {
+		t.Errorf("of make test and make generated, %v run %v", files, called)
+	}
+	script, err := os.ReadFile(".ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target := range called {
+		if !regexp.MustCompile("(?m)^make " + regexp.QuoteMeta(target) + "\\b").Match(script) {
+			t.Errorf(".ci/run lacks make %s", target)
+		}
+	}
+}
+
+// madeBy lists the targets that the steps of a workflow make. Steps run nothing
+// else: what they do can be done anywhere.
+func madeBy(t *testing.T, file string) (targets []string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct{ Run string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &workflow); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	for name, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			words := strings.Fields(step.Run)
+			switch {
+			case len(words) == 0:
+			case len(words) > 1 && words[0] == "make":
+				targets = append(targets, words[1])
+			default:
+				t.Errorf("%s: job %s runs %q, want a target of make", file, name, step.Run)
+			}
+		}
+	}
+	return targets
+}
