@@ -111,3 +111,30 @@ func madeBy(t *testing.T, file string) (targets []string) {
 	}
 	return targets
 }
+
+// TestLinks: what pages link to in the tree is there.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#: ]+)(#[^) ]*)?\)`)
+	links := 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "scripts/*/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+				links++
+				if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
+					t.Errorf("%s links to %s: %v", page, found[1], err)
+				}
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("found %d links", links)
+	}
+}
