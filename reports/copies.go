@@ -143,7 +143,7 @@ func copyStride(d *data) (*figure, error) {
 	numberAxis(&p.X, s.points)
 	zeroAxis(&p.Y, high*1.15)
 	d.look.addGrid(p, true)
-	if line := geometryLine(d.config["sim-d1"]); line > 0 && elem > 0 {
+	if line := d.setup.D1.Line; line > 0 && elem > 0 {
 		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element a line of %d B", line)}}))
 	}
 	f := &figure{title: "Copying every k-th column: bandwidth by stride", sentence: strideSentence(all),

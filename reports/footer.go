@@ -1,7 +1,7 @@
 package reports
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -18,7 +18,7 @@ type footer struct {
 }
 
 func (d *data) footer() footer {
-	f := footer{style: d.look.mark(), lines: strings.Split(machine(d.config), "\n")}
+	f := footer{style: d.look.mark(), lines: strings.Split(machine(d.setup), "\n")}
 	f.style.Font.Size = footerSize
 	f.style.YAlign = draw.YBottom
 	return f
@@ -53,7 +53,7 @@ func fit(style text.Style, words string, width vg.Length) string {
 }
 
 // machine says in two lines what was measured on and what was simulated.
-func machine(config map[string]string) string {
+func machine(s results.Setup) string {
 	known := func(parts ...string) string {
 		var all []string
 		for _, p := range parts {
@@ -63,16 +63,16 @@ func machine(config map[string]string) string {
 		}
 		return strings.Join(all, ", ")
 	}
-	cpus := config["cpus"]
-	if cpus != "" {
-		cpus += " CPUs"
+	cpus := ""
+	if s.CPUs > 0 {
+		cpus = fmt.Sprintf("%d CPUs", s.CPUs)
 	}
-	platform := config["goos"] + "/" + config["goarch"]
+	platform := s.GOOS + "/" + s.GOARCH
 	if platform == "/" {
 		platform = ""
 	}
-	measured := known(config["cpu"], cpus, platform, config["goversion"], geometries(config["caches"]))
-	simulated := known(geometries("D1="+config["sim-d1"]+" LL="+config["sim-ll"]), tlbs(config["sim-tlb"]))
+	measured := known(s.CPU, cpus, platform, s.GoVersion, geometries(dataCaches(s.Caches)))
+	simulated := known(geometries(s.Simulated()), tlbs(s.TLB))
 	if measured == "" {
 		measured = "a machine unknown"
 	}
@@ -82,44 +82,23 @@ func machine(config map[string]string) string {
 	return "Measured on: " + measured + ".\nSimulated: " + simulated + "."
 }
 
-// tlbs says "64,4,4096" as "TLB 64 x 4 KiB".
-func tlbs(levels string) string {
+// geometries says "L1d 32 KiB 8-way 64 B" of each cache.
+func geometries(caches []results.Cache) string {
 	var all []string
-	for level := range strings.FieldsSeq(levels) {
-		part := strings.Split(level, ",")
-		page, err := strconv.Atoi(part[len(part)-1])
-		if len(part) == 3 && err == nil && page > 0 && len(all) < maxMarks {
-			all = append(all, part[0]+" x "+results.Bytes(page))
-		}
+	for _, c := range caches {
+		all = append(all, fmt.Sprintf("%s %s %d-way %d B", c.Name, results.Bytes(c.Size), c.Ways, c.Line))
+	}
+	return strings.Join(all, ", ")
+}
+
+// tlbs says "TLB 64 x 4 KiB and 1536 x 4 KiB".
+func tlbs(levels []results.TLB) string {
+	var all []string
+	for _, l := range levels {
+		all = append(all, fmt.Sprintf("%d x %s", l.Entries, results.Bytes(l.Page)))
 	}
 	if all == nil {
 		return ""
 	}
 	return "TLB " + strings.Join(all, " and ")
-}
-
-// geometryLine is the line size of a geometry "32768,8,64", 0 if it is malformed.
-func geometryLine(geometry string) int {
-	part := strings.Split(geometry, ",")
-	line, err := strconv.Atoi(part[len(part)-1])
-	if len(part) != 3 || err != nil || line < 0 {
-		return 0
-	}
-	return line
-}
-
-// geometries says "L1d=32768,8,64" as "L1d 32 KiB 8-way 64 B", and leaves out
-// what is malformed.
-func geometries(caches string) string {
-	var all []string
-	for field := range strings.FieldsSeq(caches) {
-		name, geometry, _ := strings.Cut(field, "=")
-		part := strings.Split(geometry, ",")
-		size, err := strconv.Atoi(part[0])
-		if len(part) != 3 || err != nil || size <= 0 || name == "L1i" {
-			continue
-		}
-		all = append(all, name+" "+results.Bytes(size)+" "+part[1]+"-way "+part[2]+" B")
-	}
-	return strings.Join(all, ", ")
 }

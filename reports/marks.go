@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -24,29 +22,25 @@ type mark struct {
 // maxMarks is how many places of a kind are marked at most.
 const maxMarks = 8
 
-// parseCaches reads "L1d=32768,8,64 L3=33554432,16,64" as marks at the
-// capacities; what is malformed is left out, since it only marks a chart.
-func parseCaches(text string) (found []mark) {
-	for field := range strings.FieldsSeq(text) {
-		name, geometry, _ := strings.Cut(field, "=")
-		size, _, _ := strings.Cut(geometry, ",")
-		if n, err := strconv.Atoi(size); err == nil && n > 0 && name != "L1i" && len(found) < maxMarks {
-			found = append(found, mark{float64(n), short(name, 12) + " " + results.Bytes(n)})
+// capacities marks what caches hold, but for those of instructions.
+func capacities(caches []results.Cache) (found []mark) {
+	for _, c := range dataCaches(caches) {
+		if len(found) < maxMarks {
+			found = append(found, mark{float64(c.Size), short(c.Name, 12) + " " + results.Bytes(c.Size)})
 		}
 	}
 	return found
 }
 
-// parseTLB reads "64,4,4096 1536,12,4096", entries, ways and bytes of a page by
-// level, as marks at what each level reaches over.
-func parseTLB(text string) (found []mark) {
-	for level := range strings.FieldsSeq(text) {
-		part := strings.Split(level, ",")
-		entries, err := strconv.Atoi(part[0])
-		page, bad := strconv.Atoi(part[len(part)-1])
-		if err == nil && bad == nil && len(part) == 3 && entries > 0 && entries <= 1<<20 && page > 0 && page <= 1<<30 && len(found) < maxMarks {
-			found = append(found, mark{float64(entries * page), fmt.Sprintf("TLB %d: %s", len(found)+1, results.Bytes(entries*page))})
-		}
+// dataCaches are the caches that data pass through.
+func dataCaches(caches []results.Cache) []results.Cache {
+	return slices.DeleteFunc(slices.Clone(caches), func(c results.Cache) bool { return c.Name == "L1i" })
+}
+
+// reaches marks what each level of a TLB reaches over.
+func reaches(levels []results.TLB) (found []mark) {
+	for i, l := range levels[:min(len(levels), maxMarks)] {
+		found = append(found, mark{float64(l.Entries * l.Page), fmt.Sprintf("TLB %d: %s", i+1, results.Bytes(l.Entries*l.Page))})
 	}
 	return found
 }

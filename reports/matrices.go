@@ -143,7 +143,7 @@ func missRates(d *data) (*figure, error) {
 	for _, level := range []struct {
 		unit, y string
 		marks   []mark
-	}{{d1Unit, "D1 misses, % of refs", d.simulated}, {llUnit, "LL misses, % of refs", d.simulated}, {tlbUnit, "TLB misses, % of refs", parseTLB(d.config["sim-tlb"])}} {
+	}{{d1Unit, "D1 misses, % of refs", d.simulated}, {llUnit, "LL misses, % of refs", d.simulated}, {tlbUnit, "TLB misses, % of refs", reaches(d.setup.TLB)}} {
 		all := d.bySize(found, func(r results.Row) (point, bool) { return missRate(r, level.unit) })
 		if !slices.ContainsFunc(all, func(s series) bool { return len(s.points) > 0 }) {
 			continue

@@ -116,7 +116,7 @@ type pageCache struct{ Name, Size, Ways, Line, Use string }
 // page writes the report as one file of HTML.
 func (r Report) page() ([]byte, error) {
 	p := page{
-		Title: "What the layouts cost", CPU: clip(r.Config["cpu"]), Facts: r.facts(), Theme: r.theme,
+		Title: "What the layouts cost", CPU: clip(r.setup.CPU), Facts: r.facts(), Theme: r.theme,
 		Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript),
 		Machine: strings.Split(r.Machine, "\n"), Warnings: several(r.Warnings),
 		Absent: r.Absent, Tables: slices.Concat(r.changes(), tables(r.Rows)), Caches: r.caches(), Config: r.settings(), Commands: several(r.Commands),
@@ -207,27 +207,24 @@ func (r Report) facts() string {
 // caches are those of the machine and those simulated, as far as the
 // configuration tells them.
 func (r Report) caches() (all []pageCache) {
-	add := func(name, geometry, use string) {
-		part := strings.Split(geometry, ",")
-		size, err := strconv.Atoi(part[0])
-		if len(part) != 3 || err != nil || size <= 0 || len(all) >= maxShown {
-			return
-		}
-		all = append(all, pageCache{clip(name), results.Bytes(size), clip(part[1]), clip(part[2]) + " B", use})
+	add := func(c results.Cache, use string) {
+		all = append(all, pageCache{clip(c.Name), results.Bytes(c.Size), strconv.Itoa(c.Ways), strconv.Itoa(c.Line) + " B", use})
 	}
-	for field := range strings.FieldsSeq(r.Config["caches"]) {
-		name, geometry, _ := strings.Cut(field, "=")
-		add(name, geometry, "of this CPU")
+	for _, c := range r.setup.Caches {
+		add(c, "of this CPU")
 	}
-	add("D1", r.Config["sim-d1"], "simulated, the first level")
-	add("LL", r.Config["sim-ll"], "simulated, the last level")
+	for _, c := range r.setup.Simulated() {
+		add(c, map[string]string{"D1": "simulated, the first level", "LL": "simulated, the last level"}[c.Name])
+	}
 	return all
 }
 
 // settings are the configuration but for what the table of caches has.
 func (r Report) settings() (pairs []results.Pair) {
+	unknown := results.Cache{}
+	inTable := map[string]bool{results.CachesKey: r.setup.Caches != nil, results.D1Key: r.setup.D1 != unknown, results.LLKey: r.setup.LL != unknown}
 	for _, key := range sortedKeys(r.Config) {
-		if value := r.Config[key]; value != "" && key != "caches" && key != "sim-d1" && key != "sim-ll" && len(pairs) < maxShown {
+		if value := r.Config[key]; value != "" && !inTable[key] && len(pairs) < maxShown {
 			pairs = append(pairs, results.Pair{Key: clip(key), Value: clip(value)})
 		}
 	}

@@ -175,6 +175,9 @@ func TestPageOfStrangers(t *testing.T) {
 			t.Errorf("the page holds %.20q", bad)
 		}
 	}
+	if strings.Contains(text, `class="number">1 B<`) || !strings.Contains(text, `<td>D1</td><td class="number">32 KiB</td>`) || !strings.Contains(text, "<dt>caches</dt><dd>&lt;b&gt;=1,2,3 ") {
+		t.Error("what is no cache is shown as one, or not as it stands in the file")
+	}
 	if !strings.Contains(text, "… and 21 more") || !strings.Contains(text, "&lt;script&gt;alert(5)&lt;/script&gt;") {
 		t.Error("warnings are not cut, or names not shown")
 	}

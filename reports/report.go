@@ -32,6 +32,7 @@ type Report struct {
 	Config   map[string]string
 	Rows     []results.Row // each benchmark, from the last file that has it
 	Runs     []Run
+	setup    results.Setup
 	theme    Theme
 	command  string
 	pairs    []pairing // of the first file and the last, where there are several
@@ -85,7 +86,7 @@ func Make(set *results.Set, o Options) (Report, error) {
 	if err := group.Wait(); err != nil {
 		return Report{}, err
 	}
-	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.config), Config: d.config, Rows: d.rows, theme: o.Theme, command: o.Command}
+	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.setup), Config: d.config, Rows: d.rows, setup: d.setup, theme: o.Theme, command: o.Command}
 	for _, f := range d.files {
 		r.Runs = append(r.Runs, Run{f.name, set.Comments[f.name]})
 	}
@@ -156,6 +157,7 @@ type data struct {
 	look      style
 	set       *results.Set
 	config    map[string]string
+	setup     results.Setup // what config says
 	rows      []results.Row // each benchmark, from the last file that has it
 	files     []file
 	cpuCaches []mark // of the machine that the times are from
@@ -179,8 +181,8 @@ func newData(set *results.Set, o Options) (*data, error) {
 		return nil, err
 	}
 	d := &data{look: look, set: set, config: config, history: o.History,
-		cpuCaches: parseCaches(config["caches"]),
-		simulated: parseCaches("D1=" + config["sim-d1"] + " LL=" + config["sim-ll"])}
+		setup: results.SetupOf(config)}
+	d.cpuCaches, d.simulated = capacities(d.setup.Caches), capacities(d.setup.Simulated())
 	at := map[string]int{} // in d.rows, by name
 	for _, part := range set.Files() {
 		rows, err := part.Set.Rows()

@@ -15,7 +15,7 @@ type Fingerprint []Pair
 
 // fingerprintKeys are the configuration keys of a fingerprint, and so is every
 // key that begins with kernelPrefix.
-var fingerprintKeys = []string{"goos", "goarch", "cpu", "cpus", "caches"}
+var fingerprintKeys = []string{"goos", "goarch", "cpu", "cpus", CachesKey}
 
 const kernelPrefix = "kernel"
 
@@ -49,7 +49,7 @@ func (f Fingerprint) Hash() string {
 
 // Known tells whether the fingerprint says what machine it is of: without a
 // CPU or caches, two that are equal may be of different machines.
-func (f Fingerprint) Known() bool { return f.Get("cpu") != "" || f.Get("caches") != "" }
+func (f Fingerprint) Known() bool { return f.Get("cpu") != "" || f.Get(CachesKey) != "" }
 
 // Differ names the keys in which two fingerprints differ, with both values;
 // nil if they are the same.
