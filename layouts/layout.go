@@ -8,6 +8,13 @@
 // transposed view by rows. Package access builds its patterns on that.
 //
 // Sizes, strides and offsets are counted in elements, as PyTorch counts them.
+//
+//  1. [Contiguous] lays a shape out, [New] any shape and strides.
+//  2. [Layout.Apply] takes it through a chain of view operations, spelt as in
+//     PyTorch; each has a method too.
+//  3. [Layout.Offsets] walks it, [Layout.Explain] says what makes it contiguous
+//     or not, [Broadcast] brings several to one shape.
+//  4. [NewTensor] puts it over a [Storage], where elements are read and written.
 package layouts
 
 import (

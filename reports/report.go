@@ -1,5 +1,10 @@
 // Package reports makes charts and pages from results. It knows the names of
 // the suite's benchmarks and nothing of how they are measured.
+//
+//  1. Read results, of one file or of several to compare ([results.Read]).
+//  2. [Make] draws the charts that there are data for; each says in words what was
+//     found. The others are [Absent], with the command that makes their data.
+//  3. [Report.Write] puts them into a folder, with a summary and a page.
 package reports
 
 import (

@@ -3,6 +3,22 @@
 // and summaries. It is meant to be used with golang.org/x/perf's benchfmt,
 // benchproc and benchmath, and its files with benchstat. It does not know how
 // a thing was measured.
+//
+// The way of a result, which the example goes:
+//
+//  1. A [Writer] writes the head of a file, the configuration that decides what
+//     compares, and a line for each sample. [Create] makes the file, whole or not
+//     at all.
+//  2. [Read] and [Parse] take files back as a [Set].
+//  3. [Set.Config] is the configuration that all of its results share;
+//     [SetupOf] says what is known from it of the machine and of what was
+//     simulated, [FingerprintOf] and [GeometryOf] what must be the same for times
+//     and for counts to compare.
+//  4. [Set.Rows] sums the samples up, a [Row] for each benchmark and a [Stat] for
+//     each of its units.
+//
+// Package check judges two sets, history keeps them, export writes them for other
+// programs, noise says what makes times doubtful, and package reports draws them.
 package results
 
 import (

@@ -7,6 +7,14 @@
 // Procedure", Scandinavian Journal of Statistics 6, 1979), and count only
 // where they also differ by more than a threshold, and only between runs of
 // one machine.
+//
+// A gate of one's own, as the example has it:
+//
+//  1. Read the baseline and the new results ([results.Read]).
+//  2. [Compare] them: [Options] say from where on a difference of times counts.
+//  3. [Report.Of] lists the regressions; what only one of the files has, and what
+//     was not compared and why, stand in the [Report] too.
+//  4. [Formats] write it as text, Markdown, JSON and JUnit.
 package check
 
 import (

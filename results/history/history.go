@@ -12,6 +12,13 @@
 // is a cache of what the entries hold, found by their hash: without it, or with
 // a damaged or an old one, the entries are read instead and it is written anew.
 // No name or path that a file holds is ever opened.
+//
+// From runs to changes, as the example has it:
+//
+//  1. [Open] a folder, and [Store.Add] the results of a commit.
+//  2. [Store.Entries] are all that was added, by time.
+//  3. [AllSeries] puts them into series, each of one benchmark in one unit, and
+//     [Series.Changes] finds since when a series is another.
 package history
 
 import (

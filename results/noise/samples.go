@@ -1,6 +1,12 @@
 // Package noise finds what makes the times of a run doubtful: a drift, two
 // speeds, outliers, a machine that does other things as well. What it finds are
 // warnings, each with what to do about it; a quiet machine gives none.
+//
+//  1. Keep the times of each benchmark in the order in which they were taken, a
+//     [Series] each.
+//  2. [Samples] are the warnings of what they say together.
+//  3. [Machine] are those of what the machine is set to and of what else it did
+//     meanwhile ([results.Activity]).
 package noise
 
 import (

@@ -3,6 +3,10 @@
 // machines ([Presets]), each figure with its source. A description may carry
 // what was measured of the machine ([ParseMeasured]), which is nothing to a
 // simulator.
+//
+//  1. Start from a preset ([Names], [File]), or write a description.
+//  2. [Parse] it: what is wrong is said with file, line and column.
+//  3. [simcache.NewHierarchy] simulates its Config.
 package machines
 
 import (

@@ -31,3 +31,32 @@ func Example() {
 	// 1023 lines: 1048576 of 1048576 references miss
 	// 1024 lines: 65536 of 1048576 references miss
 }
+
+// How much cache a walk of one's own needs: each of 4096 lines is touched, and
+// one of 16 lines after each.
+func ExampleCurve_Points() {
+	// 1. Lines of 64 B, all of them in one set: a fully associative cache.
+	stacks, err := reuse.New(64, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// 2. Touch what is touched, once: all capacities are counted at the same time.
+	for i := range uint64(4096) {
+		stacks.Access(simcache.Read, 0x10000000+64*i, 4)
+		stacks.Access(simcache.Read, 0x20000000+64*(i%16), 4)
+	}
+
+	// 3. Ask the curve where it falls, and what a cache of so many lines misses.
+	curve := stacks.Curve()
+	fmt.Printf("%d lines, %d of %d references are first touches\n", curve.Lines, curve.Cold, curve.Refs)
+	for _, p := range curve.Points(16) {
+		fmt.Printf("capacity %d: %d misses\n", p.Capacity, p.Misses)
+	}
+	// Output:
+	// 4112 lines, 4112 of 8192 references are first touches
+	// capacity 1: 8192 misses
+	// capacity 16: 8192 misses
+	// capacity 32: 4112 misses
+}

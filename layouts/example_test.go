@@ -1,0 +1,56 @@
+package layouts_test
+
+import (
+	"fmt"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// An order of access is a layout: a matrix walked by columns, and in tiles.
+func Example_orderOfAccess() {
+	// 1. A layout says where the elements of a tensor lie.
+	matrix, err := layouts.Contiguous(4, 6)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// 2. A chain of PyTorch's view operations makes another of it.
+	columns, err := matrix.Apply("transpose(0,1)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tiles, err := matrix.Apply("view(2,2,2,3).permute(0,2,1,3)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// 3. Walked from the first index to the last, it says in which order the
+	// elements of the matrix are touched.
+	show := func(l layouts.Layout) {
+		var first []int
+		for offset := range l.Offsets() {
+			if first = append(first, offset); len(first) == 8 {
+				break
+			}
+		}
+		fmt.Println(l, first)
+	}
+	show(matrix)
+	show(columns)
+	show(tiles)
+
+	// 4. And why a copy would lie otherwise.
+	for _, r := range columns.Explain() {
+		if !r.Holds {
+			fmt.Printf("dim %d has stride %d, contiguous would be %d\n", r.Dim, r.Stride, r.Want)
+		}
+	}
+	// Output:
+	// shape 4x6, strides (6, 1), offset 0 [0 1 2 3 4 5 6 7]
+	// shape 6x4, strides (1, 6), offset 0 [0 6 12 18 1 7 13 19]
+	// shape 2x2x2x3, strides (12, 3, 6, 1), offset 0 [0 1 2 6 7 8 3 4]
+	// dim 1 has stride 6, contiguous would be 1
+}
