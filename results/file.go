@@ -1,52 +1,169 @@
 package results
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"syscall"
 )
 
 // A File is a file on its way: it appears under its path when it is committed,
-// whole, or not at all.
+// whole, or not at all. What is there and is no regular file, such as a device
+// or a pipe, is written to as it is and never replaced.
 type File struct {
-	*os.File
-	path string
+	file *os.File    // temporary, or what is there
+	path string      // where it is to appear; "" if it is written in place
+	mode fs.FileMode // that it is to have
 }
 
-// Create starts a file in a temporary one in the same folder, which it makes
-// if it is missing.
+// newMode is that of a file that replaces none.
+const newMode fs.FileMode = 0o644
+
+// Create starts a file in a temporary one in the same folder, which it makes if
+// it is missing. It follows symbolic links, which stay. It refuses a folder, what
+// may not be written, and a link into a folder that is missing, with a
+// *fs.PathError.
 func Create(path string) (*File, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, &os.PathError{Op: "create", Path: path, Err: errors.New("is a folder")}
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := create(path)
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "create", Path: path, Err: reason(err)}
 	}
-	return &File{temp, path}, nil
+	return f, nil
 }
 
-// Commit puts the file in its place, replacing one that is there.
-func (f *File) Commit() error {
-	// CreateTemp makes files for the owner alone.
-	err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), f.path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+// reason is what the system says, without the names that it says it of: these
+// may be of a temporary file.
+func reason(err error) error {
+	if of := syscall.Errno(0); errors.As(err, &of) {
+		return of
 	}
 	return err
+}
+
+func create(path string) (*File, error) {
+	to, err := destination(path)
+	if err != nil {
+		return nil, err
+	}
+	// Opening what is there changes nothing of it, and tells whether it may be
+	// written. Of a file that is read-only, renaming would not.
+	there, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeFolder(to, to != path); err != nil {
+			return nil, err
+		}
+		return temporary(to, newMode)
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := there.Stat()
+	if err == nil && (!info.Mode().IsRegular() || isDescriptor(to)) {
+		return &File{file: there}, nil
+	}
+	if err := cmp.Or(err, there.Close()); err != nil {
+		return nil, err
+	}
+	return temporary(to, info.Mode().Perm())
+}
+
+// makeFolder makes the folder of a path, unless a link leads there: what it leads
+// to may only be away.
+func makeFolder(path string, linked bool) error {
+	if !linked {
+		return os.MkdirAll(folder(path), 0o777)
+	}
+	if _, err := os.Stat(folder(path)); err != nil {
+		return fmt.Errorf("it is a link to %s, whose folder is missing", path)
+	}
+	return nil
+}
+
+// folder is that of a file. Unlike filepath.Dir it takes no ".." for the opposite
+// of a name, which may be a link.
+func folder(path string) string {
+	dir, _ := filepath.Split(path)
+	return cmp.Or(dir, ".")
+}
+
+func temporary(path string, mode fs.FileMode) (*File, error) {
+	file, err := os.CreateTemp(folder(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, err
+	}
+	return &File{file, path, mode}, nil
+}
+
+// maxLinks is how many symbolic links Linux follows.
+const maxLinks = 40
+
+// destination is where a path leads through symbolic links, of which the last may
+// lead to nothing. One to an open file, such as /dev/stdout, is where it leads.
+func destination(path string) (string, error) {
+	for range maxLinks {
+		to, err := os.Readlink(path)
+		if err != nil || isDescriptor(path) { // opening it tells what is wrong
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			dir, _ := filepath.Split(path)
+			to = dir + to
+		}
+		path = to
+	}
+	return "", errors.New("too many symbolic links")
+}
+
+// descriptors are the folders whose names are open files of a process.
+var descriptors = regexp.MustCompile(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
+
+// isDescriptor tells whether a path is an open file of a process, which is written
+// where it stands, and may have no name by now.
+func isDescriptor(path string) bool {
+	dir, err := filepath.EvalSymlinks(folder(path))
+	return err == nil && descriptors.MatchString(dir)
+}
+
+// Write implements io.Writer.
+func (f *File) Write(data []byte) (int, error) {
+	n, err := f.file.Write(data)
+	return n, f.fault(err)
+}
+
+// fault is an error with the path that was asked for.
+func (f *File) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: "write", Path: cmp.Or(f.path, f.file.Name()), Err: reason(err)}
+}
+
+// Commit puts the file in its place, replacing one that is there, whose mode it
+// takes over.
+func (f *File) Commit() error {
+	if f.path == "" {
+		return f.fault(f.file.Close())
+	}
+	// CreateTemp makes files for the owner alone.
+	err := cmp.Or(f.file.Chmod(f.mode), f.file.Sync(), f.file.Close())
+	if err == nil {
+		err = os.Rename(f.file.Name(), f.path)
+	}
+	if err != nil {
+		os.Remove(f.file.Name())
+	}
+	return f.fault(err)
 }
 
 // Discard removes the file unless it has been committed. It is meant to be
 // deferred.
 func (f *File) Discard() {
-	if f.Close() == nil { // already closed by Commit
-		os.Remove(f.Name())
+	if f.file.Close() == nil && f.path != "" { // already closed by Commit
+		os.Remove(f.file.Name())
 	}
 }
 

@@ -3,6 +3,7 @@ package results_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,7 +195,7 @@ func TestFilesAreWholeOrAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("half"); err != nil {
+	if _, err := io.WriteString(f, "half"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -205,7 +206,7 @@ func TestFilesAreWholeOrAbsent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("whole"); err != nil {
+	if _, err := io.WriteString(f, "whole"); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Commit(); err != nil {
@@ -222,7 +223,7 @@ func TestFilesAreWholeOrAbsent(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != "again" {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
-	if err := results.WriteFile(dir, nil); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if err := results.WriteFile(dir, nil); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("writing to a folder: %v", err)
 	}
 	if err := results.WriteFile(filepath.Join(path, "below"), nil); err == nil {

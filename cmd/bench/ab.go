@@ -215,14 +215,14 @@ func (f *runFlags) runAB(ctx context.Context, cmd *cobra.Command, j job) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, --ab-out for the other's")
 	}
-	newFile, err := results.Create(f.out)
+	newFile, err := createFile("out", f.out)
 	if err != nil {
-		return fmt.Errorf("--out %s: %w", f.out, err)
+		return err
 	}
 	defer newFile.Discard()
-	oldFile, err := results.Create(f.abOut)
+	oldFile, err := createFile("ab-out", f.abOut)
 	if err != nil {
-		return fmt.Errorf("--ab-out %s: %w", f.abOut, err)
+		return err
 	}
 	defer oldFile.Discard()
 	pair, err := f.programs(ctx)

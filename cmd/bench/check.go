@@ -151,7 +151,7 @@ func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
 		return fmt.Errorf("--update: the baseline stays as it is, since the new results lack %d of its benchmarks or units (%s is the first; --allow-vanished renews it all the same)", gone, report.Vanished[0])
 	}
-	return results.WriteFile(f.baseline, text)
+	return writeFile("baseline", f.baseline, text)
 }
 
 // report compares what the flags and arguments name. With it comes the text of
@@ -206,7 +206,7 @@ func (f *checkFlags) reportAB(cmd *cobra.Command) (*check.Report, []byte, error)
 	}
 	old, err := results.Parse(f.ab, oldText)
 	if err == nil && f.out != "" {
-		err = results.WriteFile(f.out, text)
+		err = writeFile("out", f.out, text)
 	}
 	if err != nil {
 		return nil, nil, err

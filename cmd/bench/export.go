@@ -43,7 +43,7 @@ worse); bencher for Bencher's adapter json.`,
 				return err
 			}
 			if out != "" {
-				return results.WriteFile(out, text.Bytes())
+				return writeFile("out", out, text.Bytes())
 			}
 			_, err = cmd.OutOrStdout().Write(text.Bytes())
 			return err

@@ -328,7 +328,7 @@ configuration, so that benchstat -col commit sets them side by side.`,
 				return err
 			}
 			if out != "" {
-				return results.WriteFile(out, text.Bytes())
+				return writeFile("out", out, text.Bytes())
 			}
 			_, err = cmd.OutOrStdout().Write(text.Bytes())
 			return err

@@ -31,6 +31,15 @@ func TestScripts(t *testing.T) {
 			"oneline":   oneLine,
 			"jsonfield": jsonField,
 			"interrupt": interrupt,
+			"islink":    isLink,
+		},
+		Condition: func(text string) (bool, error) {
+			path, ok := strings.CutPrefix(text, "exists:")
+			if !ok {
+				return false, fmt.Errorf("no such condition %q", text)
+			}
+			_, err := os.Stat(path)
+			return err == nil, nil
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector ends with a second of sleep
@@ -96,6 +105,13 @@ func jsonField(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if string(text) != args[1] {
 		ts.Fatalf("%s is %s, want %s", args[0], text, args[1])
+	}
+}
+
+// islink FILE TARGET checks that a file is a symbolic link to another.
+func isLink(ts *testscript.TestScript, neg bool, args []string) {
+	if to, err := os.Readlink(ts.MkAbs(args[0])); err != nil || to != args[1] {
+		ts.Fatalf("%s is no link to %s: %q, %v", args[0], args[1], to, err)
 	}
 }
 

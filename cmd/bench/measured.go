@@ -188,9 +188,9 @@ func (f *measureFlags) measure(ctx context.Context, cmd *cobra.Command, caches [
 			return m, "", fmt.Errorf("where to save the machine is unknown, name a file with --out: %w", err)
 		}
 	}
-	saved, err := results.Create(file) // before anything is measured, so that nothing is in vain
+	saved, err := createFile("out", file) // before anything is measured, so that nothing is in vain
 	if err != nil {
-		return m, "", fmt.Errorf("--out %s: %w", file, err)
+		return m, "", err
 	}
 	defer saved.Discard()
 	machine := results.ThisMachine()

@@ -267,9 +267,9 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, j job) error {
 		_, err := f.measure(ctx, cmd, j, cmd.OutOrStdout())
 		return err
 	}
-	file, err := results.Create(f.out)
+	file, err := createFile("out", f.out)
 	if err != nil {
-		return fmt.Errorf("--out %s: %w", f.out, err)
+		return err
 	}
 	defer file.Discard()
 	done, err := f.measure(ctx, cmd, j, io.MultiWriter(file, cmd.OutOrStdout()))

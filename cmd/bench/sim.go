@@ -13,7 +13,6 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/trace"
 )
@@ -240,10 +239,7 @@ func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
 	if err := simcache.WriteOut(&b, c, strings.Join(os.Args, " "), lines...); err != nil {
 		return err
 	}
-	if err := results.WriteFile(f.out, b.Bytes()); err != nil {
-		return fmt.Errorf("--cachegrind-out: %w", err)
-	}
-	return nil
+	return writeFile("cachegrind-out", f.out, b.Bytes())
 }
 
 type jsonSetting struct {

@@ -1,0 +1,179 @@
+//go:build unix
+
+package results_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+func symlink(t *testing.T, to, path string) string {
+	t.Helper()
+	if err := os.Symlink(to, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// isLink checks that a link is there still.
+func isLink(t *testing.T, path, to string) {
+	t.Helper()
+	if got, err := os.Readlink(path); err != nil || got != to {
+		t.Errorf("%s is no link to %s any more: %q, %v", path, to, got, err)
+	}
+}
+
+// TestLinksAreFollowed: what a link leads to is replaced, by whatever chain, and
+// may be missing; the link stays.
+func TestLinksAreFollowed(t *testing.T) {
+	dir := t.TempDir()
+	real := filepath.Join(dir, "real")
+	if err := os.MkdirAll(filepath.Join(real, "below"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	symlink(t, "real/below", filepath.Join(dir, "folder"))
+	for _, test := range []struct{ name, to, file string }{
+		{"absolute", filepath.Join(real, "a.txt"), "real/a.txt"},
+		{"relative", "real/b.txt", "real/b.txt"},
+		{"chain", "relative", "real/b.txt"},
+		{"parent", "folder/../c.txt", "real/c.txt"}, // the folder's own parent, not the link's
+		{"folder/inside", "d.txt", "real/below/d.txt"},
+	} {
+		link, file := symlink(t, test.to, filepath.Join(dir, test.name)), filepath.Join(dir, test.file)
+		for _, text := range []string{"new", "again"} {
+			if err := results.WriteFile(link, []byte(text)); err != nil {
+				t.Error(err)
+			}
+			if got, err := os.ReadFile(file); err != nil || string(got) != text {
+				t.Errorf("%s: %s holds %q, %v", test.name, test.file, got, err)
+			}
+			isLink(t, link, test.to)
+		}
+	}
+	for name, to := range map[string]string{"loop": "loop", "away": "absent/x.txt", "below": "real/below"} {
+		link := symlink(t, to, filepath.Join(dir, name))
+		if err := results.WriteFile(link, nil); err == nil || strings.Count(err.Error(), link) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+		isLink(t, link, to)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder that a link leads to was made: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "real", ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
+
+// TestModesAreKept: a file that is replaced keeps its mode, and one that may not
+// be written stays.
+func TestModesAreKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.txt")
+	for _, mode := range []fs.FileMode{0o600, 0o664, 0o755} {
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+		if err := results.WriteFile(path, []byte("x")); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != mode {
+			t.Errorf("mode %v became %v, %v", mode, info.Mode(), err)
+		}
+	}
+	if os.Geteuid() == 0 {
+		return // who may write all
+	}
+	if err := os.Chmod(path, 0o444); err != nil {
+		t.Fatal(err)
+	}
+	if err := results.WriteFile(path, []byte("y")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a file that is read-only: %v", err)
+	}
+}
+
+// TestPipesAndDevicesStay: what is no regular file is written to where it is. A
+// link to a device of the system is as good as one that only root could make, and
+// would be replaced in its stead.
+func TestPipesAndDevicesStay(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan string)
+	go func() {
+		text, _ := os.ReadFile(pipe)
+		got <- string(text)
+	}()
+	if err := results.WriteFile(pipe, []byte("through")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(pipe); err != nil || info.Mode().Type() != fs.ModeNamedPipe {
+		t.Fatalf("the pipe became %v, %v", info, err) // and its reader waits
+	}
+	if text := <-got; text != "through" {
+		t.Errorf("the pipe gave %q", text)
+	}
+	null := symlink(t, os.DevNull, filepath.Join(dir, "null"))
+	if err := results.WriteFile(null, []byte("gone")); err != nil {
+		t.Error(err)
+	}
+	isLink(t, null, os.DevNull)
+	if _, err := os.Stat("/dev/full"); err == nil { // Linux
+		full := symlink(t, "/dev/full", filepath.Join(dir, "full"))
+		if err := results.WriteFile(full, []byte("x")); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("a full device: %v", err)
+		}
+		isLink(t, full, "/dev/full")
+	}
+}
+
+// TestOpenFilesAreAppendedTo: /dev/stdout is a link to a file by number, which a
+// shell may have redirected to one that holds something.
+func TestOpenFilesAreAppendedTo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.txt")
+	if err := os.WriteFile(path, []byte("before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	link := symlink(t, filepath.Join("/dev/fd", strconv.Itoa(int(log.Fd()))), filepath.Join(t.TempDir(), "stdout"))
+	if _, err := os.Stat(link); err != nil {
+		t.Skip("this system has no /dev/fd: ", err)
+	}
+	if err := results.WriteFile(link, []byte("after\n")); err != nil {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "before\nafter\n" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+}
+
+// TestErrorsNameThePath: not the temporary file, and once.
+func TestErrorsNameThePath(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "file", "below"): "not a directory",
+		dir:                                 "is a directory",
+		filepath.Join(dir, strings.Repeat("x", 300)): "file name too long",
+	} {
+		if err := results.WriteFile(path, nil); err == nil || err.Error() != "create "+path+": "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
