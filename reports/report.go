@@ -144,16 +144,22 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	put := func(name string, content []byte) error {
-		paths = append(paths, filepath.Join(dir, name))
-		return results.WriteFile(paths[len(paths)-1], content)
+	type output struct {
+		name    string
+		content []byte
 	}
+	var files []output
 	for _, c := range r.Charts {
-		if err := errors.Join(put(c.Name+".png", c.PNG), put(c.Name+".svg", c.SVG)); err != nil {
+		files = append(files, output{c.Name + ".png", c.PNG}, output{c.Name + ".svg", c.SVG})
+	}
+	for _, f := range append(files, output{"summary.md", []byte(r.summary())}, output{"index.html", page}) {
+		path := filepath.Join(dir, f.name)
+		if err := results.WriteFile(path, f.content); err != nil {
 			return nil, err
 		}
+		paths = append(paths, path)
 	}
-	return paths, errors.Join(put("summary.md", []byte(r.summary())), put("index.html", page))
+	return paths, nil
 }
 
 // data is what charts are made from. They read it only: they are made at the

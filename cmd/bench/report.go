@@ -52,7 +52,7 @@ as the last has it, and compared with the first: name the old one first.`,
 			}
 			written, err := report.Write(dir)
 			if err != nil {
-				return err
+				return fmt.Errorf("--out: %w", err)
 			}
 			printReport(cmd.OutOrStdout(), report, written)
 			return warnOfNoise(cmd, set)
