@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -60,7 +61,9 @@ unless flags say otherwise. What is there already is not added again.`,
 					return err
 				}
 				entry, added, err := store.Add(text, commit, date.value)
-				if err != nil {
+				if unwritten := (*fs.PathError)(nil); errors.As(err, &unwritten) {
+					return fmt.Errorf("--dir: %w", err)
+				} else if err != nil {
 					return fmt.Errorf("%s: %w (--commit and --date set them)", file, err)
 				}
 				note := ""

@@ -29,6 +29,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -103,6 +104,9 @@ func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, adde
 	sum := sha256.Sum256(sealed)
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit, entry.Fingerprint, hex.EncodeToString(sum[:]))
 	path := filepath.Join(s.dir, entry.File)
+	if err := ownFile(path); err != nil {
+		return entry, false, err
+	}
 	if there, err := results.ReadText(path); err == nil && bytes.Equal(there, sealed) {
 		return entry, false, nil
 	}
@@ -113,6 +117,21 @@ func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, adde
 	return entry, true, syncFolder(s.dir)
 }
 
+// ownFile refuses a name in the store at which there is neither a regular file nor
+// nothing: whoever made the folder does not say with a link what is written
+// elsewhere.
+func ownFile(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "create", Path: path, Err: errNotRegular}
+	}
+	return nil
+}
+
+var errNotRegular = errors.New("it is no regular file")
+
+// halfWritten are the names that results.Create gives to what is on its way.
+var halfWritten = regexp.MustCompile(`^\.(.+\.txt|index\.jsonl)\.[0-9]+$`)
+
 // sweep removes what writers that were killed left half-written an hour ago.
 func (s *Store) sweep() {
 	files, err := os.ReadDir(s.dir)
@@ -120,7 +139,7 @@ func (s *Store) sweep() {
 		return
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), ".") || !strings.Contains(f.Name(), ".txt.") {
+		if !f.Type().IsRegular() || !halfWritten.MatchString(f.Name()) {
 			continue
 		}
 		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
@@ -262,7 +281,7 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 // entry reads one entry, or takes it from the index if its content is there.
 func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Entry, err error) {
 	if !f.Type().IsRegular() {
-		return "", e, errors.New("it is no regular file")
+		return "", e, errNotRegular
 	}
 	sealed, err := results.ReadText(filepath.Join(s.dir, f.Name()))
 	if err != nil {
@@ -332,6 +351,10 @@ func parseIndex(sealed []byte) map[string]Entry {
 }
 
 func (s *Store) writeIndex(entries map[string]Entry) error {
+	path := filepath.Join(s.dir, indexFile)
+	if err := ownFile(path); err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	b.WriteString(indexHead)
 	e := json.NewEncoder(&b)
@@ -340,5 +363,5 @@ func (s *Store) writeIndex(entries map[string]Entry) error {
 			return err
 		}
 	}
-	return results.WriteFile(filepath.Join(s.dir, indexFile), seal(b.Bytes()))
+	return results.WriteFile(path, seal(b.Bytes()))
 }

@@ -2,6 +2,7 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -274,4 +275,60 @@ func FuzzEntry(f *testing.F) {
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`{"sha256":"ab","entry":{"commit":"x"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) { parseIndex(seal(text)) })
+}
+
+// TestLinksInTheStore: whoever made the folder does not say with a link what is
+// written elsewhere, or read.
+func TestLinksInTheStore(t *testing.T) {
+	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	s := Open(dir)
+	e := add(t, s, run(1))
+	read(t, s, 1, 0)
+	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{e.File, indexFile} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.Remove(path), os.Symlink(victim, path)); err != nil {
+			t.Skip("no symbolic links here: ", err)
+		}
+	}
+	if _, _, err := s.Add(run(1), "", time.Time{}); !errors.Is(err, errNotRegular) {
+		t.Errorf("an entry over a link: %v", err)
+	}
+	add(t, s, run(2))
+	read(t, s, 1, 1) // and writes no index
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "mine" {
+		t.Errorf("what the links lead to holds %q, %v", text, err)
+	}
+}
+
+// TestSweep: what writers that were killed left is removed when it is old, and
+// nothing else is.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	s := Open(dir)
+	left, kept := []string{".20251231T230000Z-v1.0-a-b.txt.4711", ".index.jsonl.4711"}, []string{".notes.txt.swp", ".young.txt.4711", "mine.txt.4711"}
+	for _, name := range append(left, kept...) {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if old := time.Now().Add(-2 * time.Hour); !strings.HasPrefix(name, ".young") {
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(t, s, run(1))
+	for _, name := range left {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left: %v", name, err)
+		}
+	}
+	for _, name := range kept {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
 }
