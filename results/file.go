@@ -38,7 +38,7 @@ func Create(path string) (*File, error) {
 // reason is what the system says, without the names that it says it of: these
 // may be of a temporary file.
 func reason(err error) error {
-	if of := syscall.Errno(0); errors.As(err, &of) {
+	if of, ok := errors.AsType[syscall.Errno](err); ok {
 		return of
 	}
 	return err

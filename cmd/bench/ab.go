@@ -195,7 +195,7 @@ func withoutLast(lines []byte) []byte {
 
 // output runs the program. At Ctrl-C it is interrupted too.
 func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
-	var out, stderr bytes.Buffer
+	var out, stderr limited
 	c := exec.CommandContext(ctx, p.path, args...)
 	c.Args[0], c.Stdout, c.Stderr = p.arg0, &out, &stderr
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
@@ -204,10 +204,31 @@ func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("interrupted; of two interleaved programs nothing is kept: %w", ctx.Err())
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w: %s", p.path, args[0], err, strings.TrimSpace(stderr.String()))
+	switch {
+	case out.full || stderr.full:
+		return nil, fmt.Errorf("%s %s: it writes more than %s, and is no bench", p.path, args[0], results.Bytes(maxOutput))
+	case err != nil:
+		return nil, fmt.Errorf("%s %s: %w: %s", p.path, args[0], err, strings.TrimSpace(stderr.text.String()))
 	}
-	return out.Bytes(), nil
+	return out.text.Bytes(), nil
+}
+
+// maxOutput is what a turn of a program may write.
+const maxOutput = 16 << 20
+
+// A limited buffer takes no more than maxOutput, so that a program that never ends
+// ends at its first write beyond.
+type limited struct {
+	text bytes.Buffer // not embedded: its ReadFrom would take all
+	full bool
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(text []byte) (int, error) {
+	if l.full = l.full || l.text.Len()+len(text) > maxOutput; l.full {
+		return 0, errors.New("too much output")
+	}
+	return l.text.Write(text)
 }
 
 // runAB is bench run --ab: both files are written, or none.

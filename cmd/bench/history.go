@@ -61,10 +61,8 @@ unless flags say otherwise. What is there already is not added again.`,
 					return err
 				}
 				entry, added, err := store.Add(text, commit, date.value)
-				if unwritten := (*fs.PathError)(nil); errors.As(err, &unwritten) {
-					return fmt.Errorf("--dir: %w", err)
-				} else if err != nil {
-					return fmt.Errorf("%s: %w (--commit and --date set them)", file, err)
+				if err != nil {
+					return addFault(file, err)
 				}
 				note := ""
 				if !added {
@@ -78,6 +76,17 @@ unless flags say otherwise. What is there already is not added again.`,
 	cmd.Flags().StringVar(&commit, "commit", "", "commit that the results are of")
 	cmd.Flags().Var(&date, "date", "time that the results are of, such as 2026-11-21T07:14:35Z")
 	return cmd
+}
+
+// addFault is why a file was not put into the history.
+func addFault(file string, err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("--dir: %w", err)
+	}
+	if _, ok := errors.AsType[history.OriginError](err); ok {
+		return fmt.Errorf("%s: %w (--commit and --date set them)", file, err)
+	}
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 func parseTime(text string) (time.Time, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -12,6 +11,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/workload"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 const filterUsage = "benchmarks to take, in benchproc's filter language, such as '.name:Copy /layout:(transpose OR contiguous)'"
@@ -78,7 +78,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 		}
 		return f.filtered(access.Suite(f.quick, measured...), access.Studies())
 	}
-	text, err := os.ReadFile(f.file)
+	text, err := strict.ReadText(f.file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--suite: %w", err)
 	}

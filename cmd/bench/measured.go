@@ -19,6 +19,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // measuredWord stands, where a file of caches is wanted, for the one that 'bench
@@ -37,13 +38,13 @@ func savedMachine() (string, error) {
 // readDescription reads the file that a flag names, by its path or as measured.
 func readDescription(file string) (path string, text []byte, err error) {
 	if file != measuredWord {
-		text, err = os.ReadFile(file)
+		text, err = strict.ReadText(file)
 		return file, text, err
 	}
 	if path, err = savedMachine(); err != nil {
 		return "", nil, err
 	}
-	text, err = os.ReadFile(path)
+	text, err = strict.ReadText(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("no machine was measured yet: run 'bench machine --measure', which saves it in %s", path)
 	}

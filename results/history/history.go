@@ -148,6 +148,10 @@ func (s *Store) sweep() {
 	}
 }
 
+// An OriginError tells that the commit or the time of results is not known, or
+// is none that an entry may have.
+type OriginError struct{ error }
+
 // origin is the commit and the time of results.
 func origin(set *results.Set, commit string, at time.Time) (string, time.Time, error) {
 	for _, c := range set.Comments["results"] {
@@ -157,19 +161,19 @@ func origin(set *results.Set, commit string, at time.Time) (string, time.Time, e
 		case c.Key == "date" && at.IsZero():
 			var err error
 			if at, err = time.Parse(time.RFC3339, c.Value); err != nil {
-				return "", at, fmt.Errorf("date %q: want one such as 2026-11-21T07:14:35Z", c.Value)
+				return "", at, OriginError{fmt.Errorf("date %q: want one such as 2026-11-21T07:14:35Z", c.Value)}
 			}
 		}
 	}
 	switch {
 	case commit == "":
-		return "", at, errors.New("the results name no commit")
+		return "", at, OriginError{errors.New("the results name no commit")}
 	case !commits.MatchString(commit):
-		return "", at, fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)
+		return "", at, OriginError{fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)}
 	case at.IsZero():
-		return "", at, errors.New("the results name no date")
+		return "", at, OriginError{errors.New("the results name no date")}
 	case at.Year() < 1970 || at.Year() > 9999:
-		return "", at, fmt.Errorf("date %v: want a year from 1970 to 9999", at)
+		return "", at, OriginError{fmt.Errorf("date %v: want a year from 1970 to 9999", at)}
 	}
 	return commit, at, nil
 }

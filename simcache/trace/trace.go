@@ -115,7 +115,9 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 				return
 			}
 		}
-		if err := lines.Err(); err != nil {
+		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			yield(Record{}, fmt.Errorf("%s:%d: a line of more than %d KiB: this is no trace", file, n+1, bufio.MaxScanTokenSize>>10))
+		} else if err != nil {
 			yield(Record{}, fmt.Errorf("%s:%d: %w", file, n+1, err))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,6 +34,16 @@ type File struct {
 	tree *ast.File
 }
 
+// ReadText reads the text of a file for [Decode], but no more than it refuses.
+func ReadText(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxFile+1))
+}
+
 // Decode reads a document into a struct whose fields have yaml tags, which are
 // the keys that it may have. The name is that of the file, for errors. An empty
 // document makes it empty. Types of the struct may implement
@@ -40,7 +51,7 @@ type File struct {
 func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	f := &File{name: name}
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: longer than the %d B that such a file may have", name, maxFile)
+		return nil, fmt.Errorf("%s: longer than the %d KiB that such a file may have", name, maxFile>>10)
 	}
 	if err := f.plain(lexer.Tokenize(string(text))); err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat("a\n---\n", 9000), "f:3:1: a second document"},
 		{"words: " + strings.Repeat("[", 60000), "f:1:72: more than 64 lists and mappings in each other"},
 		{strings.Repeat("- ", 30000), "f:1:129: more than 64 lists and mappings in each other"},
-		{strings.Repeat("#", maxFile+1), "f: longer than the 65536 B"},
+		{strings.Repeat("#", maxFile+1), "f: longer than the 64 KiB"},
 	} {
 		var d document
 		_, err := Decode("f", []byte(test.text), &d)
