@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"syscall"
 )
 
@@ -90,12 +91,38 @@ func folder(path string) string {
 	return cmp.Or(dir, ".")
 }
 
+// underway are the temporary files of this program, by name.
+var underway = struct {
+	sync.Mutex
+	names map[string]bool
+}{names: map[string]bool{}}
+
 func temporary(path string, mode fs.FileMode) (*File, error) {
+	underway.Lock()
+	defer underway.Unlock()
 	file, err := os.CreateTemp(folder(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return nil, err
 	}
+	underway.names[file.Name()] = true
 	return &File{file, path, mode}, nil
+}
+
+// DiscardAll removes all files on their way, for a program that ends at once: none
+// can be created, committed or discarded any more.
+func DiscardAll() {
+	underway.Lock() // for good
+	for name := range underway.names {
+		os.Remove(name)
+	}
+}
+
+// leave makes a temporary file one no longer, by removing or renaming it.
+func leave(name string, how func() error) error {
+	underway.Lock()
+	defer underway.Unlock()
+	delete(underway.names, name)
+	return how()
 }
 
 // maxLinks is how many symbolic links Linux follows.
@@ -150,20 +177,22 @@ func (f *File) Commit() error {
 	}
 	// CreateTemp makes files for the owner alone.
 	err := cmp.Or(f.file.Chmod(f.mode), f.file.Sync(), f.file.Close())
-	if err == nil {
-		err = os.Rename(f.file.Name(), f.path)
-	}
-	if err != nil {
-		os.Remove(f.file.Name())
-	}
-	return f.fault(err)
+	return f.fault(leave(f.file.Name(), func() error {
+		if err == nil {
+			err = os.Rename(f.file.Name(), f.path)
+		}
+		if err != nil {
+			os.Remove(f.file.Name())
+		}
+		return err
+	}))
 }
 
 // Discard removes the file unless it has been committed. It is meant to be
 // deferred.
 func (f *File) Discard() {
 	if f.file.Close() == nil && f.path != "" { // already closed by Commit
-		os.Remove(f.file.Name())
+		_ = leave(f.file.Name(), func() error { return os.Remove(f.file.Name()) })
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,13 +57,13 @@ func (f *checkFlags) runNow(cmd *cobra.Command, j job) ([]byte, error) {
 	var text bytes.Buffer
 	_, err := f.measure(ctx, cmd, j, &text)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("interrupted: nothing is compared or kept: %w", ctx.Err())
+		return nil, fmt.Errorf("interrupted: nothing is compared or kept: %w", context.Cause(ctx))
 	}
 	if err != nil {
 		return nil, err
 	}
 	if f.out != "" {
-		err = results.WriteFile(f.out, text.Bytes())
+		err = writeFile("out", f.out, text.Bytes())
 	}
 	return text.Bytes(), err
 }

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +15,14 @@ import (
 
 // Exit codes.
 const (
-	exitCheck       = 1   // a check said no
-	exitUsage       = 2   // bad usage or input
-	exitInterrupted = 130 // Ctrl-C, as shells count it
+	exitCheck = 1 // a check said no
+	exitUsage = 2 // bad usage or input
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	catchSignals()
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // run executes a command line and returns the exit code. An error is one line
 // on stderr.
@@ -35,10 +36,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 	fmt.Fprintf(stderr, "bench: %s\n", strings.Join(strings.Fields(err.Error()), " "))
-	switch {
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, errCheck):
+	if s, ok := errors.AsType[stopSignal](err); ok {
+		return s.exitCode()
+	}
+	if errors.Is(err, errCheck) {
 		return exitCheck
 	}
 	return exitUsage
@@ -72,7 +73,8 @@ func newRoot() *cobra.Command {
 simulates the cache misses of the very same accesses as Cachegrind would count
 them, and writes results that benchstat reads, and charts.
 
-Exit codes: 0 fine, 1 a check said no, 2 bad usage or input, 130 interrupted.`,
+Exit codes: 0 fine, 1 a check said no, 2 bad usage or input, 128 and the
+number of the signal (130 at Ctrl-C) interrupted.`,
 		Example: `  bench run --quick -o out/run.txt
   bench report out/run.txt
   bench sim --shape 4000x4000 --dtype int32 --order col

@@ -33,29 +33,28 @@ func TestScripts(t *testing.T) {
 			"interrupt": interrupt,
 			"islink":    isLink,
 		},
-		Condition: func(text string) (bool, error) {
-			path, ok := strings.CutPrefix(text, "exists:")
-			if !ok {
-				return false, fmt.Errorf("no such condition %q", text)
-			}
-			_, err := os.Stat(path)
-			return err == nil, nil
-		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // or each run under the race detector ends with a second of sleep
 			return nil
 		},
-		// [runs:avx2]: this CPU runs that set of kernels.
-		Condition: func(cond string) (bool, error) {
-			name, ok := strings.CutPrefix(cond, "runs:")
-			if !ok {
-				return false, fmt.Errorf("no such condition (there is runs:SET)")
-			}
-			set, err := kernel.ByName(name)
-			return err == nil && set.Runs(), err
-		},
+		Condition:           condition,
 		RequireExplicitExec: true,
 	})
+}
+
+// condition is [exists:FILE], that there is such a file, or [runs:avx2], that this
+// CPU runs that set of kernels.
+func condition(text string) (bool, error) {
+	if path, ok := strings.CutPrefix(text, "exists:"); ok {
+		_, err := os.Stat(path)
+		return err == nil, nil
+	}
+	name, ok := strings.CutPrefix(text, "runs:")
+	if !ok {
+		return false, fmt.Errorf("no such condition %q (there are exists:FILE and runs:SET)", text)
+	}
+	set, err := kernel.ByName(name)
+	return err == nil && set.Runs(), err
 }
 
 // exits CODE COMMAND ... runs a command and checks its exit code.

@@ -56,7 +56,7 @@ func (f *runFlags) measure(ctx context.Context, cmd *cobra.Command, j job, out i
 	err = r.run(ctx)
 	r.progress.end()
 	if errors.Is(err, context.Canceled) {
-		err = interrupted{r.done, r.total}
+		err = interrupted{r.done, r.total, context.Cause(ctx)}
 	}
 	if err == nil {
 		return r.done, r.finish(cmd.ErrOrStderr())

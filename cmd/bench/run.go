@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,7 +51,8 @@ format, as go test -bench does. Each line has the time of one pass in the
 steady state and the simulated cache misses of the very same pass. Samples of
 benchmarks that are to be compared are interleaved.
 
-Ctrl-C ends the run between samples and keeps what was finished.`,
+Ctrl-C, as SIGTERM, SIGHUP and SIGQUIT, ends the run between samples and keeps
+what was finished; a second one ends it at once.`,
 		Example: `  bench run -o out/run.txt
   bench run --quick --filter '.name:Traverse'
   bench run --shape 4000x4000 --dtype int32 --order row --order col
@@ -114,14 +112,6 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
 	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
 	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level, and the TLB, that a YAML `file` describes, as 'bench machine --preset NAME' prints one, or measured: what machine --measure found; results of the same file compare on any machine")
-}
-
-// interruptible is the context of a run, done at Ctrl-C.
-func interruptible() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	signal.Ignore(syscall.SIGPIPE) // a closed stdout is an error like others
-	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends at once
-	return ctx, stop
 }
 
 // suite is what the flags ask for: the suite, filtered, or one pattern.
@@ -279,8 +269,11 @@ func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, j job) error {
 	return errors.Join(err, file.Commit())
 }
 
-// interrupted is the error of a run that Ctrl-C ended.
-type interrupted struct{ done, total int }
+// interrupted is the error of a run that a signal such as Ctrl-C ended.
+type interrupted struct {
+	done, total int
+	cause       error // a stopSignal
+}
 
 // Error says what is kept.
 func (i interrupted) Error() string {
@@ -290,8 +283,8 @@ func (i interrupted) Error() string {
 	return fmt.Sprintf("interrupted after %d of %d samples, which are kept", i.done, i.total)
 }
 
-// Unwrap makes it a context.Canceled.
-func (i interrupted) Unwrap() error { return context.Canceled }
+// Unwrap is the signal.
+func (i interrupted) Unwrap() error { return i.cause }
 
 // describe is the head of a results file: what decides comparability, and what
 // changes from run to run.

@@ -1,0 +1,127 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A started command writes to files beside its folder.
+type started struct {
+	*exec.Cmd
+	out *os.File
+}
+
+func start(t *testing.T, dir, name string, args ...string) started {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { out.Close() })
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, new(bytes.Buffer)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return started{cmd, out}
+}
+
+// written waits until the command has written so many benchmark lines.
+func (s started) written(t *testing.T, lines int) {
+	t.Helper()
+	for range 3000 {
+		text, _ := os.ReadFile(s.out.Name())
+		if bytes.Contains(text, []byte("\n\n")) && bytes.Count(text, []byte("\nBenchmark")) >= lines {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("it writes nothing")
+}
+
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(entries)
+}
+
+// TestSignals: each signal that asks to end keeps what was finished, tells by its
+// exit code which it was, and leaves no temporary file.
+func TestSignals(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		dir := t.TempDir()
+		c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "100000", "-o", "kept.txt")
+		c.written(t, 3)
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait() // the code is what is asked for
+		if code := c.ProcessState.ExitCode(); code != 128+int(s) {
+			t.Errorf("%v: exit code %d, %s", s, code, c.Stderr)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "kept.txt"))
+		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") {
+			t.Errorf("%v: the results do not say that they are not all: %v", s, err)
+		}
+		if got := names(t, dir); got != "[- kept.txt]" {
+			t.Errorf("%v: there are %s", s, got)
+		}
+	}
+}
+
+// TestSecondSignal: within a sample that lasts long, the first signal has to wait,
+// and the second does not.
+func TestSecondSignal(t *testing.T) {
+	dir := t.TempDir()
+	c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "1", "--sample-time", "1m", "--times-only", "-o", "lost.txt")
+	c.written(t, 0)
+	if got := names(t, dir); !strings.Contains(got, ".lost.txt.") {
+		t.Errorf("nothing is on its way: %s", got)
+	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	_ = c.Wait()
+	if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGHUP {
+		t.Errorf("it ended by %v, %s", c.ProcessState, c.Stderr)
+	}
+	if got := names(t, dir); got != "[]" {
+		t.Errorf("%s is left", got)
+	}
+}
+
+// TestNoHup: a hang-up that is ignored, as by nohup, stays so.
+func TestNoHup(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	c := start(t, t.TempDir(), "sh", "-c", "trap '' HUP; exec bench run --shape 64x64 --count 100000 --times-only")
+	c.written(t, 1)
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	c.written(t, 50)
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d, %s", code, c.Stderr)
+	}
+}
