@@ -24,16 +24,20 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes a command line and returns the exit code. An error is one line
-// on stderr.
+// run executes a command line, closes stdout, and returns the exit code. An error
+// is one line on stderr.
 func run(args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &output{w: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.Execute()
-	if err == nil {
+	err := out.close(root.Execute())
+	switch {
+	case err == nil:
 		return 0
+	case out.unread(err):
+		return exitPipe
 	}
 	fmt.Fprintf(stderr, "bench: %s\n", strings.Join(strings.Fields(err.Error()), " "))
 	if s, ok := errors.AsType[stopSignal](err); ok {

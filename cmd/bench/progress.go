@@ -35,6 +35,9 @@ func newProgress(cmd *cobra.Command, total int, counts string) *progress {
 }
 
 func isTerminal(w io.Writer) bool {
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"syscall"
+)
+
+// exitPipe is the exit code where nobody reads stdout any more, as shells count
+// SIGPIPE.
+const exitPipe = 128 + 13
+
+// An output is stdout. It keeps the first error of writing to it, at which many
+// that print do not look.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (o *output) Write(text []byte) (int, error) {
+	n, err := o.w.Write(text)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+// close closes stdout, which may tell that what was written is lost, and returns
+// what a verb's error is with that: a regression that nobody could be told is no
+// verdict.
+func (o *output) close(err error) error {
+	if c, ok := o.w.(io.Closer); ok {
+		o.err = cmp.Or(o.err, c.Close())
+	}
+	if o.err != nil && (err == nil || errors.Is(err, errCheck)) {
+		return o.err
+	}
+	return err
+}
+
+// unread tells whether an error is that nobody reads stdout any more, as where
+// `head` has seen enough.
+func (o *output) unread(err error) bool {
+	return errors.Is(o.err, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
+}
