@@ -74,7 +74,13 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("the tensors need %s of memory, this machine has %s available", gib(e.Need), gib(e.Have))
 }
 
-func gib(bytes int) string { return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30)) }
+// gib is a size in GiB, or in MiB where that would be 0.
+func gib(bytes int) string {
+	if bytes < 1<<30 {
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}
 
 // Measure times patterns that are to be compared with each other and yields
 // the samples as they come. All use the same memory, one after the other, so

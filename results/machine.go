@@ -2,7 +2,9 @@ package results
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -28,6 +30,11 @@ type Machine struct {
 	Memory       int    // bytes in all, 0 if unknown
 	Available    int    // bytes that can be allocated now, 0 if unknown
 
+	AvailableFrom string        // what says so: a limit's source where it is less than what is free
+	MemoryLimits  []MemoryLimit // of this process, the one that leaves least first
+	CPUQuota      float64       // CPUs that this process may use on average, 0 for no limit
+	QuotaFrom     string
+
 	Governors []string // of the frequencies of the CPUs, each once; none if unknown
 	Turbo     string   // "on", "off", or "" if unknown
 }
@@ -40,19 +47,29 @@ func ThisMachine() Machine {
 		CPUs:       runtime.NumCPU(),
 		Hypervisor: cpuid.CPU.HypervisorVendorString,
 	}
-	if f, err := os.Open("/proc/meminfo"); err == nil {
+	if f, err := os.Open(meminfo); err == nil {
 		defer f.Close()
 		m.Memory, m.Available = parseMeminfo(f)
 	}
-	// A container's limit (cgroup v2) counts where it is lower.
-	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if n, err := strconv.Atoi(strings.TrimSpace(string(limit))); err == nil && n > 0 {
-			m.Memory, m.Available = min(m.Memory, n), min(m.Available, n)
-		}
-	}
+	m.setLimits(os.DirFS("/"))
 	m.setFrequency()
 	return m
 }
+
+// setLimits reads from a root folder what of the machine this process may have.
+func (m *Machine) setLimits(root fs.FS) {
+	q := readQuota(root)
+	m.CPUQuota, m.QuotaFrom = q.cpus, q.source
+	m.MemoryLimits, m.AvailableFrom = readMemoryLimits(root, m.Memory), meminfo
+	if len(m.MemoryLimits) == 0 {
+		return
+	}
+	if least := m.MemoryLimits[0]; m.Memory == 0 || least.Left < m.Available {
+		m.Available, m.AvailableFrom = max(1, least.Left), least.Source // 0 would be unknown
+	}
+}
+
+const meminfo = "/proc/meminfo"
 
 // parseMeminfo reads MemTotal and MemAvailable of Linux's /proc/meminfo, in
 // bytes; 0 is unknown.
@@ -91,9 +108,17 @@ func (m Machine) Facts() []Fact {
 	if m.Hypervisor != "" {
 		facts = append(facts, Fact{"hypervisor", m.Hypervisor, "cpuid"})
 	}
+	if m.CPUQuota > 0 {
+		facts = append(facts, Fact{"cpu quota", fmt.Sprintf("%.4g CPUs", m.CPUQuota), m.QuotaFrom})
+	}
 	if m.Memory > 0 {
-		facts = append(facts, Fact{"memory", Bytes(m.Memory), "/proc/meminfo"},
-			Fact{"memory available", Bytes(m.Available), "/proc/meminfo"})
+		facts = append(facts, Fact{"memory", Bytes(m.Memory), meminfo})
+	}
+	for _, l := range m.MemoryLimits {
+		facts = append(facts, Fact{"memory limit", Bytes(l.Bytes), l.Source})
+	}
+	if m.Available > 0 {
+		facts = append(facts, Fact{"memory available", Bytes(m.Available), m.AvailableFrom})
 	}
 	if len(m.Governors) > 0 {
 		facts = append(facts, Fact{"governor", strings.Join(m.Governors, " "), "sysfs"})

@@ -148,9 +148,10 @@ func (f *adviseFlags) run(ctx context.Context, w io.Writer, q advise.Question) e
 // copy writes where a sum reads. Walks that need more memory than there is are
 // left out, but for the naive one.
 func (f *adviseFlags) measure(ctx context.Context, a *advise.Advice) error {
-	options := access.Options{Count: 7, MinTime: time.Millisecond, MaxMemory: results.ThisMachine().Available, Pages: f.pages.value}
+	machine := results.ThisMachine()
+	options := access.Options{Count: 7, MinTime: time.Millisecond, MaxMemory: machine.Available, Pages: f.pages.value}
 	if err := access.Measurable(a.Naive.Pattern, options.MaxMemory); err != nil {
-		return err
+		return withLimit(err, machine)
 	}
 	byOp := map[access.Op][]advise.Walk{}
 	for _, w := range a.ToTime() {

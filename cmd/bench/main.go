@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/results"
 )
 
 // Exit codes.
@@ -20,6 +22,10 @@ const (
 )
 
 func main() {
+	if err := results.CheckResources(); err != nil {
+		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		os.Exit(exitUsage)
+	}
 	catchSignals()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }

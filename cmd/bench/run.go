@@ -202,12 +202,20 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 				return job{}, fmt.Errorf("--%w", err)
 			}
 			if err != nil {
-				return job{}, f.suiteOf.fault(b.Name, err)
+				return job{}, f.suiteOf.fault(b.Name, withLimit(err, j.machine))
 			}
 			j.patterns[i] = append(j.patterns[i], p)
 		}
 	}
 	return j, nil
+}
+
+// withLimit adds to an error of too little memory what limits it.
+func withLimit(err error, m results.Machine) error {
+	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 && m.AvailableFrom == m.MemoryLimits[0].Source {
+		return fmt.Errorf("%w (%s limits it to %s)", err, m.AvailableFrom, results.Bytes(m.MemoryLimits[0].Bytes))
+	}
+	return err
 }
 
 // settings are the caches and the TLB to simulate: the first and the last level

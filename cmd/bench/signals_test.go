@@ -49,7 +49,7 @@ func (s started) written(t *testing.T, lines int) {
 	t.Fatal("it writes nothing")
 }
 
-func names(t *testing.T, dir string) string {
+func listed(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestSignals(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") {
 			t.Errorf("%v: the results do not say that they are not all: %v", s, err)
 		}
-		if got := names(t, dir); got != "[- kept.txt]" {
+		if got := listed(t, dir); got != "[- kept.txt]" {
 			t.Errorf("%v: there are %s", s, got)
 		}
 	}
@@ -88,7 +88,7 @@ func TestSecondSignal(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "1", "--sample-time", "1m", "--times-only", "-o", "lost.txt")
 	c.written(t, 0)
-	if got := names(t, dir); !strings.Contains(got, ".lost.txt.") {
+	if got := listed(t, dir); !strings.Contains(got, ".lost.txt.") {
 		t.Errorf("nothing is on its way: %s", got)
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
@@ -101,7 +101,7 @@ func TestSecondSignal(t *testing.T) {
 	if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGHUP {
 		t.Errorf("it ended by %v, %s", c.ProcessState, c.Stderr)
 	}
-	if got := names(t, dir); got != "[]" {
+	if got := listed(t, dir); got != "[]" {
 		t.Errorf("%s is left", got)
 	}
 }

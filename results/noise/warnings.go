@@ -91,6 +91,9 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	if !pinned {
 		warn("unpinned", "the thread is pinned to no CPU, and may be moved: run on Linux, where it is let (taskset -c)")
 	}
+	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
+		warn("quota", "this process may use %.4g of %d CPUs (%s), and is stopped wherever it is when it has: run it without a quota", m.CPUQuota, m.CPUs, m.QuotaFrom)
+	}
 	if a != nil && a.Others > minOthers {
 		warn("load", "other programs kept %.1f of %d CPUs busy during the run: end them, or compare by turns (--ab)", a.Others, a.CPUs)
 	}

@@ -85,6 +85,8 @@ func TestMachine(t *testing.T) {
 	}{
 		{results.Machine{}, true, nil, ""},
 		{results.Machine{Governors: []string{"performance"}, Turbo: "off"}, true, &results.Activity{CPUs: 2, Others: 0.1, Steal: 0.002}, ""},
+		{results.Machine{CPUs: 2, CPUQuota: 2}, true, nil, ""},
+		{results.Machine{CPUs: 2, CPUQuota: 1.5, QuotaFrom: "/sys/fs/cgroup/cpu.max"}, true, nil, "quota"},
 		{results.Machine{Governors: []string{"performance", "powersave"}, Turbo: "on"}, false, &results.Activity{CPUs: 2, Others: 1.5, Steal: 0.05}, "frequency turbo unpinned load steal"},
 	} {
 		var kinds []string
