@@ -46,6 +46,9 @@ func reason(err error) error {
 }
 
 func create(path string) (*File, error) {
+	if path != "" && os.IsPathSeparator(path[len(path)-1]) {
+		return nil, syscall.EISDIR
+	}
 	to, err := destination(path)
 	if err != nil {
 		return nil, err

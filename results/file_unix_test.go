@@ -170,6 +170,7 @@ func TestErrorsNameThePath(t *testing.T) {
 	for path, want := range map[string]string{
 		filepath.Join(dir, "file", "below"): "not a directory",
 		dir:                                 "is a directory",
+		filepath.Join(dir, "new") + "/":     "is a directory",
 		filepath.Join(dir, strings.Repeat("x", 300)): "file name too long",
 	} {
 		if err := results.WriteFile(path, nil); err == nil || err.Error() != "create "+path+": "+want {

@@ -202,7 +202,7 @@ func (p *program) output(ctx context.Context, args ...string) ([]byte, error) {
 	c.WaitDelay = 10 * time.Second
 	err := c.Run()
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("interrupted, of two interleaved programs nothing is kept: %w", context.Cause(ctx))
+		return nil, stopped(ctx, "of two interleaved programs nothing is kept")
 	}
 	switch {
 	case out.full || stderr.full:

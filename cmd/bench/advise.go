@@ -71,7 +71,11 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 			}
 			ctx, stop := interruptible()
 			defer stop()
-			return f.run(ctx, cmd.OutOrStdout(), q)
+			err = f.run(ctx, cmd.OutOrStdout(), q)
+			if ctx.Err() != nil {
+				return stopped(ctx, "nothing is advised")
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func (f *checkFlags) runNow(cmd *cobra.Command, j job) ([]byte, error) {
 	var text bytes.Buffer
 	_, err := f.measure(ctx, cmd, j, &text)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("interrupted: nothing is compared or kept: %w", context.Cause(ctx))
+		return nil, stopped(ctx, "nothing is compared or kept")
 	}
 	if err != nil {
 		return nil, err

@@ -210,7 +210,7 @@ func (f *measureFlags) measure(ctx context.Context, cmd *cobra.Command, caches [
 	}
 	m, err = probe.Measure(ctx, o)
 	if errors.Is(err, context.Canceled) {
-		return m, "", fmt.Errorf("interrupted, nothing is saved: %w", context.Cause(ctx))
+		return m, "", stopped(ctx, "nothing is saved")
 	}
 	if err != nil {
 		return m, "", err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -35,6 +36,11 @@ func interruptible() (ctx context.Context, stop func()) {
 		watcher.Store(nil)
 		cancel(nil)
 	}
+}
+
+// stopped is the error of what a signal ended, with what comes of it.
+func stopped(ctx context.Context, so string) error {
+	return fmt.Errorf("interrupted, %s: %w", so, context.Cause(ctx))
 }
 
 // catchSignals tells the watcher of the first signal that asks to end. A second

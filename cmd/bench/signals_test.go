@@ -49,6 +49,32 @@ func (s started) written(t *testing.T, lines int) {
 	t.Fatal("it writes nothing")
 }
 
+// TestSignalsWithoutResults: verbs of which nothing is kept say so.
+func TestSignalsWithoutResults(t *testing.T) {
+	for _, test := range []struct{ verb, want string }{
+		{"advise --shape 8x16x32x64x32 --view permute(4,2,3,1,0) --op copy --passes 1000000 --time", "interrupted, nothing is advised"},
+		{"machine --measure -o m.yaml", "interrupted, nothing is saved"},
+		{"run --ab bench --shape 64x64 --count 1000 -o new.txt --ab-out old.txt", "interrupted, of two interleaved programs nothing is kept"},
+		{"check --ab bench --quick", "interrupted, of two interleaved programs nothing is kept"},
+	} {
+		dir := t.TempDir()
+		c := start(t, dir, "bench", strings.Fields(test.verb)...)
+		time.Sleep(700 * time.Millisecond)
+		if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+		if c.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
+			t.Logf("bench %s: a slow machine: it ended before it watched for signals", test.verb)
+		} else if got := fmt.Sprint(c.Stderr); c.ProcessState.ExitCode() != 129 || got != "bench: "+test.want+": signal: hangup\n" {
+			t.Errorf("bench %s: %v, %q", test.verb, c.ProcessState, got)
+		}
+		if got := listed(t, dir); got != "[]" {
+			t.Errorf("bench %s: %s is left", test.verb, got)
+		}
+	}
+}
+
 func listed(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
