@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -231,10 +232,25 @@ func (l *limited) Write(text []byte) (int, error) {
 	return l.text.Write(text)
 }
 
+// distinct tells whether two paths are two files, or what is none, such as a
+// device, to which both may be written.
+func distinct(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		info, err := os.Stat(a)
+		return err == nil && !info.Mode().IsRegular()
+	}
+	one, err1 := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err1 != nil || err2 != nil || !one.Mode().IsRegular() || !os.SameFile(one, two)
+}
+
 // runAB is bench run --ab: both files are written, or none.
 func (f *runFlags) runAB(ctx context.Context, cmd *cobra.Command, j job) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, --ab-out for the other's")
+	}
+	if !distinct(f.out, f.abOut) {
+		return fmt.Errorf("--ab-out %s: it is the file of --out, which would be lost", f.abOut)
 	}
 	newFile, err := createFile("out", f.out)
 	if err != nil {
