@@ -69,13 +69,13 @@ func TestSignalsWithoutResults(t *testing.T) {
 		} else if got := fmt.Sprint(c.Stderr); c.ProcessState.ExitCode() != 129 || got != "bench: "+test.want+": signal: hangup\n" {
 			t.Errorf("bench %s: %v, %q", test.verb, c.ProcessState, got)
 		}
-		if got := listed(t, dir); got != "[]" {
+		if got := filesIn(t, dir); got != "[]" {
 			t.Errorf("bench %s: %s is left", test.verb, got)
 		}
 	}
 }
 
-func listed(t *testing.T, dir string) string {
+func filesIn(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestSignals(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") {
 			t.Errorf("%v: the results do not say that they are not all: %v", s, err)
 		}
-		if got := listed(t, dir); got != "[- kept.txt]" {
+		if got := filesIn(t, dir); got != "[- kept.txt]" {
 			t.Errorf("%v: there are %s", s, got)
 		}
 	}
@@ -115,7 +115,7 @@ func TestSecondSignal(t *testing.T) {
 	c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "1", "--sample-time", "1m", "--times-only", "-o", "lost.txt")
 	c.written(t, 0)
 	time.Sleep(500 * time.Millisecond) // until it is in the sample
-	if got := listed(t, dir); !strings.Contains(got, ".lost.txt.") {
+	if got := filesIn(t, dir); !strings.Contains(got, ".lost.txt.") {
 		t.Errorf("nothing is on its way: %s", got)
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
@@ -130,7 +130,7 @@ func TestSecondSignal(t *testing.T) {
 	} else if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGHUP {
 		t.Errorf("it ended by %v, %s", c.ProcessState, c.Stderr)
 	}
-	if got := listed(t, dir); got != "[]" {
+	if got := filesIn(t, dir); got != "[]" {
 		t.Errorf("%s is left", got)
 	}
 }
