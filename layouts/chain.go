@@ -1,87 +1,182 @@
 package layouts
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// A viewOp is one operation of a chain: how many integers it takes (most < 0:
-// any number), and the view it makes of them.
+// A viewOp is one operation of a chain: its parameters in PyTorch's order, and
+// the view that it makes of a layout and bound arguments.
 type viewOp struct {
-	name        string
-	least, most int
-	usage       string
-	apply       func(l Layout, args []int, storage int) (Layout, error)
+	name   string
+	params []param
+	apply  func(l Layout, a arguments, storage int) (Layout, error)
+}
+
+// A param is a parameter of a viewOp: one integer, or a tuple or list of them.
+type param struct {
+	name     string
+	list     bool
+	optional bool // it may be left out
+	none     bool // and be None, which is as if it were left out
+	// least is how many integers may stand by place for the list, or more,
+	// where it comes last: view(3, 4) is view((3, 4)). 0 is for none.
+	least int
+}
+
+func one(name string) param   { return param{name: name} }
+func maybe(name string) param { return param{name: name, optional: true} }
+func noned(name string) param { return param{name: name, optional: true, none: true} }
+func list(name string) param  { return param{name: name, list: true} }
+func spread(name string, least int) param {
+	return param{name: name, list: true, least: least}
 }
 
 // viewOps are the operations that Apply knows, in PyTorch's spelling and
-// argument order, by name.
+// argument order, by name. slice is that of ATen, x[start:end:step]. PyTorch's
+// unflatten wants its sizes in a tuple; here they may stand by place, if they
+// are two or more.
 var viewOps = []viewOp{
-	{"as_strided", 0, -1, "as_strided((sizes...), (strides...), offset)", asStridedArgs},
-	{"broadcast_to", 0, -1, "broadcast_to(sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Expand(a...) }},
-	{"diagonal", 0, 3, "diagonal(offset, dim1, dim2)", func(l Layout, a []int, _ int) (Layout, error) {
-		a = withDefaults(a, 0, 0, 1)
-		return l.Diagonal(a[0], a[1], a[2])
+	{"as_strided", []param{list("sizes"), list("strides"), noned("offset")}, func(l Layout, a arguments, storage int) (Layout, error) {
+		return AsStrided(storage, a.list(0), a.list(1), a.or(2, l.offset))
 	}},
-	{"expand", 0, -1, "expand(sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Expand(a...) }},
-	{"flatten", 0, 2, "flatten(start, end)", func(l Layout, a []int, _ int) (Layout, error) {
-		a = withDefaults(a, 0, -1)
-		return l.Flatten(a[0], a[1])
+	{"broadcast_to", []param{spread("sizes", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.list(0)...) }},
+	{"diagonal", []param{maybe("offset"), maybe("dim1"), maybe("dim2")}, func(l Layout, a arguments, _ int) (Layout, error) {
+		return l.Diagonal(a.or(0, 0), a.or(1, 0), a.or(2, 1))
 	}},
-	{"flip", 0, -1, "flip(dims...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Flip(a...) }},
-	{"movedim", 2, 2, "movedim(src, dst)", func(l Layout, a []int, _ int) (Layout, error) { return l.Movedim(a[0], a[1]) }},
-	{"narrow", 3, 3, "narrow(dim, start, length)", func(l Layout, a []int, _ int) (Layout, error) { return l.Narrow(a[0], a[1], a[2]) }},
-	{"permute", 0, -1, "permute(dims...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Permute(a...) }},
-	{"select", 2, 2, "select(dim, index)", func(l Layout, a []int, _ int) (Layout, error) { return l.Select(a[0], a[1]) }},
-	{"slice", 3, 4, "slice(dim, start, end, step)", func(l Layout, a []int, _ int) (Layout, error) {
-		a = withDefaults(a, 0, 0, 0, 1)
-		return l.Slice(a[0], a[1], a[2], a[3])
+	{"expand", []param{spread("sizes", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.list(0)...) }},
+	{"flatten", []param{maybe("start"), maybe("end")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Flatten(a.or(0, 0), a.or(1, -1)) }},
+	{"flip", []param{spread("dims", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Flip(a.list(0)...) }},
+	{"movedim", []param{one("src"), one("dst")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Movedim(a.int(0), a.int(1)) }},
+	{"narrow", []param{one("dim"), one("start"), one("length")}, func(l Layout, a arguments, _ int) (Layout, error) {
+		return l.Narrow(a.int(0), a.int(1), a.int(2))
 	}},
-	{"squeeze", 0, -1, "squeeze(dims...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Squeeze(a...) }},
-	{"t", 0, 0, "t()", func(l Layout, _ []int, _ int) (Layout, error) { return l.T() }},
-	{"transpose", 2, 2, "transpose(dim0, dim1)", func(l Layout, a []int, _ int) (Layout, error) { return l.Transpose(a[0], a[1]) }},
-	{"unflatten", 1, -1, "unflatten(dim, sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.Unflatten(a[0], a[1:]...) }},
-	{"unfold", 3, 3, "unfold(dim, size, step)", func(l Layout, a []int, _ int) (Layout, error) { return l.Unfold(a[0], a[1], a[2]) }},
-	{"unsqueeze", 1, 1, "unsqueeze(dim)", func(l Layout, a []int, _ int) (Layout, error) { return l.Unsqueeze(a[0]) }},
-	{"view", 0, -1, "view(sizes...)", func(l Layout, a []int, _ int) (Layout, error) { return l.View(a...) }},
+	{"permute", []param{spread("dims", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Permute(a.list(0)...) }},
+	{"select", []param{one("dim"), one("index")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Select(a.int(0), a.int(1)) }},
+	{"slice", []param{maybe("dim"), noned("start"), noned("end"), maybe("step")}, func(l Layout, a arguments, _ int) (Layout, error) {
+		return l.Slice(a.or(0, 0), a.or(1, 0), a.or(2, math.MaxInt), a.or(3, 1))
+	}},
+	{"squeeze", []param{maybe("dim")}, func(l Layout, a arguments, _ int) (Layout, error) {
+		if len(a) == 0 {
+			return l.Squeeze()
+		}
+		return l.Squeeze(a.int(0))
+	}},
+	{"t", nil, func(l Layout, _ arguments, _ int) (Layout, error) { return l.T() }},
+	{"transpose", []param{one("dim0"), one("dim1")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Transpose(a.int(0), a.int(1)) }},
+	{"unflatten", []param{one("dim"), spread("sizes", 2)}, func(l Layout, a arguments, _ int) (Layout, error) {
+		return l.Unflatten(a.int(0), a.list(1)...)
+	}},
+	{"unfold", []param{one("dim"), one("size"), one("step")}, func(l Layout, a arguments, _ int) (Layout, error) {
+		return l.Unfold(a.int(0), a.int(1), a.int(2))
+	}},
+	{"unsqueeze", []param{one("dim")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Unsqueeze(a.int(0)) }},
+	{"view", []param{spread("sizes", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.View(a.list(0)...) }},
+}
+
+// usage is "narrow(dim, start, length)".
+func (op viewOp) usage() string {
+	names := make([]string, len(op.params))
+	for i, p := range op.params {
+		names[i] = p.name
+		switch {
+		case p.list && p.least == 1:
+			names[i] += "..."
+		case p.list:
+			names[i] = "(" + p.name + "...)"
+		}
+	}
+	return op.name + "(" + strings.Join(names, ", ") + ")"
+}
+
+// bind gives each argument to its parameter, as PyTorch's argument parser does
+// (torch/csrc/utils/python_arg_parser.cpp). Optional parameters at the end may
+// lack an argument.
+func (op viewOp) bind(args []value) (arguments, error) {
+	if last := len(op.params) - 1; last >= 0 && op.params[last].least > 0 {
+		if n := len(args) - last; n >= op.params[last].least && args[last].kind == number {
+			args = append(slices.Clone(args[:last]), value{kind: sequence, items: args[last:]})
+		}
+	}
+	required := 0
+	for _, p := range op.params {
+		if !p.optional {
+			required++
+		}
+	}
+	if len(args) < required || len(args) > len(op.params) {
+		return nil, fmt.Errorf("%d arguments do not fit %s", len(args), op.usage())
+	}
+	bound := make(arguments, len(args))
+	for i, v := range args {
+		ints, err := op.params[i].take(v)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s", err, op.usage())
+		}
+		bound[i] = ints
+	}
+	return bound, nil
+}
+
+// take returns the integers of v, nil of a None that the parameter takes.
+func (p param) take(v value) ([]int, error) {
+	switch {
+	case v.kind == none && p.none:
+		return nil, nil
+	case v.kind == number && !p.list:
+		return []int{v.n}, nil
+	case v.kind == number:
+		return nil, fmt.Errorf("%s is %s, want a tuple or list of integers such as (%[2]s,)", p.name, v)
+	case p.list && v.kind == none:
+		return nil, fmt.Errorf("%s is None, want a tuple or list of integers", p.name)
+	case !p.list:
+		return nil, fmt.Errorf("%s is %s, want one integer", p.name, v)
+	}
+	ints := make([]int, len(v.items))
+	for i, item := range v.items {
+		if item.kind != number {
+			return nil, fmt.Errorf("%s has %s in it, want integers only", p.name, item)
+		}
+		ints[i] = item.n
+	}
+	return ints, nil
+}
+
+// arguments are the integers of each argument, by parameter.
+type arguments [][]int
+
+func (a arguments) int(i int) int    { return a[i][0] }
+func (a arguments) list(i int) []int { return a[i] }
+
+// or is argument i, or otherwise if it was left out or None.
+func (a arguments) or(i, otherwise int) int {
+	if i >= len(a) || a[i] == nil {
+		return otherwise
+	}
+	return a[i][0]
 }
 
 // copyingOps are operations of PyTorch's that look like views.
 var copyingOps = []string{"reshape", "contiguous", "clone", "repeat"}
-
-// withDefaults completes args by the last of the defaults.
-func withDefaults(args []int, defaults ...int) []int {
-	return append(slices.Clone(args), defaults[len(args):]...)
-}
-
-// asStridedArgs splits sizes, strides and, where their number is odd, the
-// offset, which is the layout's own by default.
-func asStridedArgs(l Layout, args []int, storage int) (Layout, error) {
-	rank, offset := len(args)/2, l.offset
-	if len(args)%2 == 1 {
-		offset = args[2*rank]
-	}
-	return AsStrided(storage, args[:rank], args[rank:2*rank], offset)
-}
 
 // ViewOps lists the operations of a chain with their arguments, such as
 // "narrow(dim, start, length)", in alphabetic order.
 func ViewOps() []string {
 	usages := make([]string, len(viewOps))
 	for i, op := range viewOps {
-		usages[i] = op.usage
+		usages[i] = op.usage()
 	}
 	return usages
 }
 
-// Apply makes a view by a chain of operations, spelled and ordered as
-// PyTorch's methods: "transpose(0,1).narrow(1,0,100)". Lists may stand in
-// brackets or parentheses of their own, spaces are free, and the empty chain
-// is the layout itself. Errors name the operation at fault. The storage, for
-// as_strided, ends with the layout's last element.
+// Apply makes a view by a chain of operations, spelled as PyTorch's methods:
+// "transpose(0,1).narrow(1,0,100)". Arguments go by place and are Python's:
+// integers, None, tuples and lists of integers, where (3) is 3, and (3,) and
+// [3] are lists of it. Spaces are free, and the empty chain is the layout
+// itself. What PyTorch 1.13 refuses is refused. Errors name the operation at
+// fault. The storage, for as_strided, ends with the layout's last element.
 func (l Layout) Apply(chain string) (Layout, error) {
 	length := 0
 	if _, high := l.Extent(); l.Numel() > 0 {
@@ -91,91 +186,29 @@ func (l Layout) Apply(chain string) (Layout, error) {
 }
 
 func (l Layout) apply(chain string, storage int) (Layout, error) {
-	rest := strings.TrimSpace(chain)
-	for first := true; rest != ""; first = false {
-		if !first {
-			if rest[0] != '.' {
-				return Layout{}, fmt.Errorf("want a dot before %q", rest)
-			}
-			rest = strings.TrimSpace(rest[1:])
-		}
-		name, args, tail, err := cutCall(rest)
-		if err != nil {
+	calls, err := parseChain(chain)
+	if err != nil {
+		return Layout{}, err
+	}
+	for _, c := range calls {
+		if l, err = l.call(c, storage); err != nil {
 			return Layout{}, err
 		}
-		if l, err = l.applyOp(name, args, storage); err != nil {
-			return Layout{}, err
-		}
-		rest = strings.TrimSpace(tail)
 	}
 	return l, nil
 }
 
-func (l Layout) applyOp(name string, args []int, storage int) (Layout, error) {
-	i := slices.IndexFunc(viewOps, func(op viewOp) bool { return op.name == name })
-	if slices.Contains(copyingOps, name) {
-		return Layout{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as view for reshape and expand for repeat", name)
+func (l Layout) call(c call, storage int) (Layout, error) {
+	i := slices.IndexFunc(viewOps, func(op viewOp) bool { return op.name == c.name })
+	if slices.Contains(copyingOps, c.name) {
+		return Layout{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as view for reshape and expand for repeat", c.name)
 	}
 	if i < 0 {
-		return Layout{}, fmt.Errorf("%q is no view operation (known: %s)", name, strings.Join(ViewOps(), ", "))
+		return Layout{}, fmt.Errorf("%q is no view operation (known: %s)", c.name, strings.Join(ViewOps(), ", "))
 	}
-	op := viewOps[i]
-	if len(args) < op.least || op.most >= 0 && len(args) > op.most {
-		return Layout{}, fmt.Errorf("%s: %d arguments do not fit %s", name, len(args), op.usage)
-	}
-	return op.apply(l, args, storage)
-}
-
-// cutCall splits "name(1, (2, 3)).rest" into the name, its integers and what
-// follows the closing parenthesis.
-func cutCall(text string) (name string, args []int, tail string, err error) {
-	name, after, ok := strings.Cut(text, "(")
-	name = strings.TrimSpace(name)
-	if !ok {
-		return "", nil, "", fmt.Errorf("want name(arguments), have %q", text)
-	}
-	depth := 1
-	end := strings.IndexFunc(after, func(r rune) bool {
-		switch r {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		}
-		return depth == 0
-	})
-	if end < 0 || after[end] != ')' {
-		return "", nil, "", fmt.Errorf("%s: the parenthesis is not closed in %q", name, text)
-	}
-	args, err = parseInts(after[:end])
+	args, err := viewOps[i].bind(c.args)
 	if err != nil {
-		return "", nil, "", fmt.Errorf("%s: %w", name, err)
+		return Layout{}, fmt.Errorf("%s: %w", c.name, err)
 	}
-	return name, args, after[end+1:], nil
-}
-
-// parseInts reads integers separated by commas, with nested lists flattened.
-func parseInts(text string) ([]int, error) {
-	flat := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("()[]", r) {
-			return ' '
-		}
-		return r
-	}, text)
-	if strings.TrimSpace(flat) == "" {
-		return nil, nil
-	}
-	var ints []int
-	for part := range strings.SplitSeq(flat, ",") {
-		part = strings.TrimSpace(part)
-		n, err := strconv.Atoi(part)
-		if errors.Is(err, strconv.ErrRange) {
-			return nil, fmt.Errorf("argument %s is too large", part)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("argument %q is no integer", part)
-		}
-		ints = append(ints, n)
-	}
-	return ints, nil
+	return viewOps[i].apply(l, args, storage)
 }

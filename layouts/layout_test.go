@@ -338,7 +338,7 @@ func TestTensors(t *testing.T) {
 // FuzzApply: whatever the text, Apply returns; and a layout that it returns
 // stays within the storage that it started from.
 func FuzzApply(f *testing.F) {
-	for _, seed := range []string{"transpose(0,1).narrow(1,0,2)", "view(-1)", "slice(0,1,9,2).flip(0)", "unflatten(1,(2,2)).permute(2,0,1)", "expand(2,3,4)", "t()", "flatten()"} {
+	for _, seed := range []string{"transpose(0,1).narrow(1,0,2)", "view(-1)", "slice(0,1,9,2).flip(0)", "unflatten(1,(2,2)).permute(2,0,1)", "expand(2,3,4)", "t()", "flatten()", "as_strided((2,3),[3,1],None)", "view(((12),),)", "squeeze().view(0xc)"} {
 		f.Add(seed)
 	}
 	start, _ := layouts.Contiguous(3, 4)
