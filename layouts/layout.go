@@ -247,6 +247,15 @@ func FormatShape(shape []int) string {
 	return b.String()
 }
 
+// FormatTuple writes sizes or strides as Python does: "(3, 4)", "(3,)", "()".
+func FormatTuple(n []int) string {
+	text := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(n), "[]")), ", ")
+	if len(n) == 1 {
+		text += ","
+	}
+	return "(" + text + ")"
+}
+
 // ParseShape reads sizes written as "3x4". It refuses what is no list of
 // non-negative integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {

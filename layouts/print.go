@@ -25,14 +25,14 @@ func (t *Tensor) String() string {
 	switch numel := t.layout.Numel(); {
 	case numel == 0:
 		if t.layout.Rank() != 1 {
-			suffixes = append(suffixes, "size="+tuple(t.layout.shape))
+			suffixes = append(suffixes, "size="+FormatTuple(t.layout.shape))
 		}
 		if t.DType() != Float32 {
 			suffixes = append(suffixes, "dtype=torch."+t.DType().String())
 		}
 	case numel > maxPrinted:
 		body = "..."
-		suffixes = []string{"size=" + tuple(t.layout.shape), "dtype=torch." + t.DType().String()}
+		suffixes = []string{"size=" + FormatTuple(t.layout.shape), "dtype=torch." + t.DType().String()}
 	default:
 		body = t.format(len(prefix))
 		if d := t.DType(); d != Float32 && d != Int64 && d != Bool && d != Complex64 {
@@ -40,14 +40,6 @@ func (t *Tensor) String() string {
 		}
 	}
 	return addSuffixes(prefix+body, suffixes, len(prefix))
-}
-
-func tuple(shape []int) string {
-	text := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(shape), "[]")), ", ")
-	if len(shape) == 1 {
-		text += ","
-	}
-	return "(" + text + ")"
 }
 
 func addSuffixes(text string, suffixes []string, indent int) string {

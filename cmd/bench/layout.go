@@ -48,8 +48,8 @@ func writeLayout(w io.Writer, shape []int, view string, dtype layouts.DType) err
 	if err != nil {
 		return fmt.Errorf("--view %q: %w", view, err)
 	}
-	fmt.Fprintf(w, "shape       %s\n", tuple(l.Shape()))
-	fmt.Fprintf(w, "strides     %s elements, %s bytes of %s\n", tuple(l.Strides()), tuple(l.ByteStrides(dtype)), dtype)
+	fmt.Fprintf(w, "shape       %s\n", layouts.FormatTuple(l.Shape()))
+	fmt.Fprintf(w, "strides     %s elements, %s bytes of %s\n", layouts.FormatTuple(l.Strides()), layouts.FormatTuple(l.ByteStrides(dtype)), dtype)
 	fmt.Fprintf(w, "offset      %d elements, %d bytes\n", l.Offset(), l.Offset()*dtype.Size())
 	fmt.Fprintf(w, "elements    %d\n", l.Numel())
 	fmt.Fprintf(w, "contiguous  %s\n", yesNo(l.IsContiguous()))
@@ -161,11 +161,6 @@ func storageRows(storage *layouts.Tensor, stored layouts.Layout) string {
 		fmt.Fprintf(&b, "%*s", width, c)
 	}
 	return b.String()
-}
-
-// tuple writes sizes as PyTorch's torch.Size does: "(3, 4)".
-func tuple(n []int) string {
-	return "(" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(n), "[]")), ", ") + ")"
 }
 
 func yesNo(b bool) string {
