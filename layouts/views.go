@@ -324,17 +324,31 @@ func (l Layout) viewStrides(shape []int) ([]int, error) {
 	return strides, nil
 }
 
-// cannotMerge names the pair of dims between which a chunk ended too early or
-// too late.
+// A NoViewError says why no strides express a shape: one of its dims would go
+// on from dim Inner of the layout to dim Outer, but the stride of Outer is not
+// what it would be if the elements of the two lay evenly, size times stride of
+// Inner. Neither of the two dims has size 1, and all dims between them have.
+type NoViewError struct {
+	Layout       Layout
+	Shape        []int
+	Outer, Inner int
+}
+
+// Error names the shape, the dims, and the stride that does not fit.
+func (e *NoViewError) Error() string {
+	l := e.Layout
+	return fmt.Sprintf("%s cannot become shape %s without a copy: dims %d and %d do not merge, since stride %d is not %d*%d (size and stride of dim %d); reshape copies where it must, and a contiguous copy has the view",
+		l, FormatShape(e.Shape), e.Outer, e.Inner, l.strides[e.Outer], l.shape[e.Inner], l.strides[e.Inner], e.Inner)
+}
+
+// cannotMerge is the error of a chunk that ended at dim d, where shape wants it
+// to go on: a chunk ends before a dim of another size than 1.
 func (l Layout) cannotMerge(d int, shape []int) error {
-	if d == 0 {
-		d = 1
+	inner := d
+	for l.shape[inner] == 1 {
+		inner++
 	}
-	if l.Rank() < 2 {
-		return fmt.Errorf("shape %s does not fit %s", FormatShape(shape), FormatShape(l.shape))
-	}
-	return fmt.Errorf("%s cannot become shape %s without a copy: dims %d and %d do not merge, since stride %d is not %d*%d (size and stride of dim %d); reshape copies where it must, and a contiguous copy has the view",
-		l, FormatShape(shape), d-1, d, l.strides[d-1], l.shape[d], l.strides[d], d)
+	return &NoViewError{l, shape, d - 1, inner}
 }
 
 // Flatten merges the dimensions start to end, both included, into one. It
