@@ -88,7 +88,9 @@ func checkedNumel(shape []int) (int, error) {
 			return 0, fmt.Errorf("size %d of dim %d is negative", n, d)
 		}
 		var ok bool
-		if span, ok = mulInt(span, max(n, 1)); !ok {
+		if span, ok = mulInt(span, max(n, 1)); !ok && slices.Contains(shape, 0) {
+			return 0, fmt.Errorf("shape %s has strides that an int cannot count", FormatShape(shape))
+		} else if !ok {
 			return 0, fmt.Errorf("shape %s has more elements than an int can count", FormatShape(shape))
 		}
 		numel *= n

@@ -259,7 +259,8 @@ func TestRefusals(t *testing.T) {
 		"view(-1,-1)":                     "view: only one size can be -1",
 		"t().view(12)":                    "dims 0 and 1 do not merge",
 		"t().flatten()":                   "dims 0 and 1 do not merge",
-		"unflatten(0,2,2)":                "unflatten dim 0: sizes [2 2] do not hold",
+		"unflatten(0,2,2)":                "unflatten dim 0: sizes [2 2] do not hold the dim's 3 elements",
+		"narrow(1,2,-3)":                  "narrow: length -3 is negative (want 0 to 2 from start 2 of dim 1)",
 		"expand(9999999999,3,4)":          "", // stride 0: walks, holds no storage
 		"expand(9223372036854775807,3,4)": "more elements than an int can count",
 		"view(99999999999999999999)":      "is too large",
@@ -281,6 +282,9 @@ func TestRefusals(t *testing.T) {
 		if got, err := layouts.ParseShape(shape); err == nil {
 			t.Errorf("ParseShape(%q) = %v, want an error", shape, got)
 		}
+	}
+	if _, err := layouts.Contiguous(0, 1<<40, 1<<40); err == nil || strings.Contains(err.Error(), "more elements") {
+		t.Errorf("of no elements, too many: %v", err)
 	}
 	if _, err := layouts.New([]int{3}, []int{math.MaxInt}, 0); err == nil {
 		t.Error("New accepts an extent that overflows")

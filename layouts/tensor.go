@@ -164,7 +164,7 @@ func (t *Tensor) Apply(chain string) (*Tensor, error) {
 // Reshape returns a view of the given sizes (one may be -1) where strides allow
 // it, else a view of a contiguous copy (ATen/native/TensorShape.cpp, reshape).
 func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
-	shape, err := inferSize("reshape", sizes, t.layout.Numel())
+	shape, err := inferSize("reshape", sizes, "the tensor", t.layout.Numel())
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,10 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 	if start < 0 {
 		start += n
 	}
-	if length < 0 || length > n-start {
+	if length < 0 {
+		return Layout{}, fmt.Errorf("narrow: length %d is negative (want 0 to %d from start %d of dim %d)", length, n-start, start, d)
+	}
+	if length > n-start {
 		return Layout{}, fmt.Errorf("narrow: length %d from start %d exceeds dim %d of size %d (want 0 to %d)", length, start, d, n, n-start)
 	}
 	m := l.clone()
@@ -240,7 +243,7 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 // one size may be -1 and is inferred. It fails where no strides can express
 // it without a copy (aten/src/ATen/TensorUtils.cpp, computeStride).
 func (l Layout) View(sizes ...int) (Layout, error) {
-	shape, err := inferSize("view", sizes, l.Numel())
+	shape, err := inferSize("view", sizes, "the tensor", l.Numel())
 	if err != nil {
 		return Layout{}, err
 	}
@@ -251,8 +254,9 @@ func (l Layout) View(sizes ...int) (Layout, error) {
 	return New(shape, strides, l.offset)
 }
 
-// inferSize replaces one -1 by what is left of numel (ATen/InferSize.h).
-func inferSize(op string, sizes []int, numel int) ([]int, error) {
+// inferSize replaces one -1 by what is left of numel, the elements of what is
+// divided (ATen/InferSize.h).
+func inferSize(op string, sizes []int, what string, numel int) ([]int, error) {
 	shape, infer, known := slices.Clone(sizes), -1, 1
 	for d, n := range sizes {
 		switch {
@@ -276,7 +280,7 @@ func inferSize(op string, sizes []int, numel int) ([]int, error) {
 	case infer >= 0 && known == 0 && numel == 0:
 		return nil, fmt.Errorf("%s: the -1 in %v is ambiguous, since another size is 0", op, sizes)
 	default:
-		return nil, fmt.Errorf("%s: sizes %v do not hold the tensor's %d elements", op, sizes, numel)
+		return nil, fmt.Errorf("%s: sizes %v do not hold %s's %d elements", op, sizes, what, numel)
 	}
 	return shape, nil
 }
@@ -408,7 +412,7 @@ func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
 	if len(sizes) == 0 {
 		return Layout{}, fmt.Errorf("unflatten: no sizes are given for dim %d", d)
 	}
-	parts, err := inferSize(fmt.Sprintf("unflatten dim %d", d), sizes, l.shape[d])
+	parts, err := inferSize(fmt.Sprintf("unflatten dim %d", d), sizes, "the dim", l.shape[d])
 	if err != nil {
 		return Layout{}, err
 	}
