@@ -4,8 +4,9 @@ import "fmt"
 
 // To returns t itself if it has the dtype, else a copy converted to it, in the
 // memory format of t. Conversions are Go's, which are C's and PyTorch's where
-// the value fits; bool is whether a value is not zero, a real of a complex
-// number its real part. The dtypes are looked at once, not per element.
+// the value fits; bool is whether a value is not zero. Of a complex number the
+// real part is converted, to bool too, as in PyTorch 1.13 (1j is False; later
+// versions look at both parts). The dtypes are looked at once, not per element.
 func (t *Tensor) To(dtype DType) (*Tensor, error) {
 	if t.DType() == dtype {
 		return t, nil
@@ -73,10 +74,6 @@ func convertComplex(t *Tensor, dtype DType) (*Tensor, error) {
 		return mapped(t, dtype, func(v complex64) complex128 { return complex128(v) })
 	case dtype == Complex64:
 		return mapped(t, dtype, func(v complex128) complex64 { return complex64(v) })
-	case single && dtype == Bool:
-		return mapped(t, dtype, func(v complex64) bool { return v != 0 })
-	case dtype == Bool:
-		return mapped(t, dtype, func(v complex128) bool { return v != 0 })
 	case single:
 		return through(t, Float32, dtype, func(v complex64) float32 { return float32(realPart(complex128(v))) })
 	}

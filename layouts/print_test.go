@@ -12,17 +12,19 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
+// A printCase is a tensor as PyTorch 1.13 printed it and converted it.
+type printCase struct {
+	DType  string
+	Shape  []int
+	Values []any
+	Text   string
+	To     map[string][]any
+}
+
 // TestTorchPrintsAndConversions: tensors of every dtype, infinities and the
 // like included, print as PyTorch 1.13 printed them, and convert to every
 // other dtype as it converted them.
 func TestTorchPrintsAndConversions(t *testing.T) {
-	type printCase struct {
-		DType  string
-		Shape  []int
-		Values []any
-		Text   string
-		To     map[string][]any
-	}
 	cases, conversions := 0, 0
 	eachLine(t, filepath.Join("testdata", "torch", "prints.jsonl.gz"), func(c printCase) {
 		cases++
@@ -33,42 +35,79 @@ func TestTorchPrintsAndConversions(t *testing.T) {
 		if got := x.String(); got != c.Text {
 			t.Errorf("%s %v prints\n%s\nPyTorch\n%s", c.DType, c.Shape, got, c.Text)
 		}
-		for name, values := range c.To {
-			conversions++
-			dtype, err := layouts.ParseDType(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := recorded(name, values, c.Shape)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := x.To(dtype)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if bits(t, got) != bits(t, want) {
-				t.Errorf("%s %v to %s is %v, PyTorch %v", c.DType, c.Values, name, got, want)
-			}
-		}
+		conversions += converts(t, x, c)
 	})
 	if cases < 200 || conversions < 1000 {
 		t.Errorf("only %d cases and %d conversions", cases, conversions)
 	}
 }
 
-// bits is every element to the last bit, with all NaNs alike.
-func bits(t *testing.T, x *layouts.Tensor) string {
+// TestTorchConversions: every pair of dtypes, over values at the edges of each.
+func TestTorchConversions(t *testing.T) {
+	pairs := 0
+	eachLine(t, filepath.Join("testdata", "torch", "conversions.jsonl.gz"), func(c printCase) {
+		x, err := recorded(c.DType, c.Values, c.Shape)
+		if err != nil {
+			t.Fatalf("%s %v: %v", c.DType, c.Values, err)
+		}
+		pairs += converts(t, x, c)
+	})
+	if n := len(layouts.DTypeNames()); pairs != n*n {
+		t.Errorf("%d pairs of dtypes, want %d", pairs, n*n)
+	}
+}
+
+// converts compares x in other dtypes with what was recorded, and returns how
+// many they are.
+func converts(t *testing.T, x *layouts.Tensor, c printCase) int {
 	t.Helper()
+	for name, values := range c.To {
+		dtype, err := layouts.ParseDType(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := recorded(name, values, c.Shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := x.To(dtype)
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := bits(t, got)
+		for i, v := range bits(t, want) {
+			if have[i] != v || got.DType() != dtype {
+				t.Errorf("%s %v to %s is %s of %s, PyTorch %s", c.DType, c.Values[i], name, have[i], got.DType(), v)
+			}
+		}
+	}
+	return len(c.To)
+}
+
+// bits is every element to the last bit, with all NaNs alike.
+func bits(t *testing.T, x *layouts.Tensor) []string {
+	t.Helper()
+	if x.DType() == layouts.Int64 { // more bits than a float64 has
+		return words[int64](t, x)
+	}
 	wide, err := x.To(layouts.Complex128)
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, err := layouts.Values[complex128](wide)
+	return words[complex128](t, wide)
+}
+
+func words[T layouts.Element](t *testing.T, x *layouts.Tensor) []string {
+	t.Helper()
+	values, err := layouts.Values[T](x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprint(x.DType(), values)
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprint(v)
+	}
+	return texts
 }
 
 // recorded makes a tensor of values that were recorded as text.
