@@ -24,29 +24,42 @@ func Uninitialized(shape ...int) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{storage: &Storage{dtype: Undefined}, layout: layout}, nil
+	return (&Storage{dtype: Undefined}).seen(layout), nil
 }
 
 // MutableData returns the whole storage for writing. It allocates the storage
-// of a tensor that has none, with the dtype of T, and refuses a storage of
-// another dtype.
+// of a tensor that has none, with the dtype of T, for as many elements as the
+// tensor reaches (none if it is empty), and refuses a storage of another dtype.
 func MutableData[T Element](t *Tensor) ([]T, error) {
 	dtype := DTypeOf[T]()
 	if t.storage.dtype != Undefined && t.storage.dtype != dtype {
 		return nil, fmt.Errorf("storage holds %s, not %s (To converts)", t.storage.dtype, dtype)
 	}
 	if t.storage.mem == nil {
-		_, high := t.layout.Extent()
-		bytes, ok := mulInt(high+1, dtype.Size())
-		if !ok {
-			return nil, fmt.Errorf("%s of %s is more bytes than an int can count", t.layout, dtype)
+		need, err := t.layout.bytes(dtype)
+		if err != nil {
+			return nil, err
 		}
-		t.storage.dtype, t.storage.mem = dtype, allocate(bytes)
+		t.storage.dtype, t.storage.mem = dtype, allocate(need)
 	}
-	if err := t.inBounds(); err != nil {
+	if err := t.storage.inBounds(t.layout); err != nil {
 		return nil, err
 	}
 	return words[T](t.storage), nil
+}
+
+// bytes is the size of the storage that the layout reaches in elements of
+// dtype, 0 of an empty one.
+func (l Layout) bytes(dtype DType) (int, error) {
+	if l.Numel() == 0 {
+		return 0, nil
+	}
+	_, high := l.Extent()
+	size, ok := mulInt(high+1, dtype.Size())
+	if !ok || high+1 < 0 {
+		return 0, fmt.Errorf("%s of %s is more bytes than an int can count", l, dtype)
+	}
+	return size, nil
 }
 
 var errFrozen = errors.New("the metadata of a detached tensor must not change")
@@ -120,8 +133,9 @@ var KeepAlways = KeepRule{OnShrink: true, MaxSurplus: math.MaxInt}
 
 // Resize sets contiguous sizes. Where their number of elements changes, a
 // storage that is too small is given up, and so is one that the rule does not
-// keep; the next write allocates anew. A reserved storage is kept whatever the
-// rule, if it is large enough (TensorImpl::HandleResize).
+// keep; the next write allocates anew, and other tensors keep the old one. A
+// reserved storage is kept whatever the rule, if it is large enough
+// (TensorImpl::HandleResize, FreeMemory).
 func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	before := t.layout.Numel()
 	if err := t.setContiguous(sizes); err != nil {
@@ -130,11 +144,13 @@ func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	if t.layout.Numel() == before || t.storage.mem == nil {
 		return nil
 	}
-	need, ok := mulInt(t.layout.offset+t.layout.Numel(), t.DType().Size())
+	need, err := t.layout.bytes(t.DType())
 	surplus := len(t.storage.mem) - need
-	keep := ok && surplus >= 0 && (t.meta.reserved || rule.OnShrink && surplus <= rule.MaxSurplus)
+	keep := err == nil && surplus >= 0 && (t.meta.reserved || rule.OnShrink && surplus <= rule.MaxSurplus)
 	if !keep {
-		t.storage.mem = nil
+		t.layout.offset = 0
+		t.storage = &Storage{dtype: t.DType()}
+		t.storage.tensors.Store(1)
 	}
 	return nil
 }
@@ -159,12 +175,11 @@ func (t *Tensor) ResizeTo(sizes ...int) error {
 
 // grow makes the storage, if there is one, hold the layout.
 func (t *Tensor) grow() error {
-	_, high := t.layout.Extent()
-	need, ok := mulInt(high+1, t.DType().Size())
-	if !ok {
-		return fmt.Errorf("%s of %s is more bytes than an int can count", t.layout, t.DType())
+	need, err := t.layout.bytes(t.DType())
+	if err != nil {
+		return err
 	}
-	if t.storage.mem != nil && t.layout.Numel() > 0 && len(t.storage.mem) < need {
+	if t.storage.mem != nil && len(t.storage.mem) < need {
 		old := t.storage.mem
 		t.storage.mem = allocate(need)
 		copy(t.storage.mem, old)
@@ -181,7 +196,7 @@ func (t *Tensor) Reserve(outer int) error {
 		return fmt.Errorf("reserve wants a contiguous tensor of at least one dim, this is %s", t.layout)
 	case t.DType() == Undefined:
 		return errUninitialized
-	case t.storage.shared:
+	case t.storage.shared():
 		return errors.New("reserve: other tensors share the storage")
 	}
 	sizes := t.layout.Shape()
@@ -254,8 +269,8 @@ func (t *Tensor) ReshapeInPlace(sizes ...int) error {
 // Unless allowed, its sizes and strides must not change afterwards
 // (TensorImpl::shallow_copy_and_detach, allow_tensor_metadata_change).
 func (t *Tensor) Detach(allowMetadataChange bool) *Tensor {
-	t.storage.shared = true
-	d := *t
+	d := t.storage.seen(t.layout)
+	d.meta = t.meta
 	d.meta.frozen = !allowMetadataChange
-	return &d
+	return d
 }

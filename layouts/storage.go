@@ -2,16 +2,27 @@ package layouts
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 )
 
 // A Storage is the memory of one tensor and of all its views: a row of
 // elements of one DType.
 type Storage struct {
-	dtype  DType
-	mem    []byte
-	shared bool // a view was made, so that other tensors may see it
+	dtype   DType
+	mem     []byte
+	tensors atomic.Int32 // how many were ever made that see it
 }
+
+// seen makes a tensor of a layout within the storage. Tensors of one storage
+// may be made by several goroutines.
+func (s *Storage) seen(l Layout) *Tensor {
+	s.tensors.Add(1)
+	return &Tensor{storage: s, layout: l}
+}
+
+// shared reports whether more than one tensor may see the storage.
+func (s *Storage) shared() bool { return s.tensors.Load() > 1 }
 
 // NewStorage allocates n elements, all zero. It refuses a negative n and a
 // size in bytes that overflows an int.
@@ -23,8 +34,12 @@ func NewStorage(dtype DType, n int) (*Storage, error) {
 	return &Storage{dtype: dtype, mem: allocate(size)}, nil
 }
 
-// allocate returns zeroed bytes that are aligned for every DType.
+// allocate returns zeroed bytes that are aligned for every DType, none for a
+// size of 0.
 func allocate(size int) []byte {
+	if size == 0 {
+		return []byte{}
+	}
 	words := make([]complex128, size/16+1)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*16)[:size:size]
 }
@@ -56,6 +71,15 @@ func (s *Storage) Len() int {
 
 // Bytes is the capacity in bytes.
 func (s *Storage) Bytes() int { return len(s.mem) }
+
+// inBounds refuses a layout that reaches beyond the storage.
+func (s *Storage) inBounds(l Layout) error {
+	low, high := l.Extent()
+	if l.Numel() > 0 && (low < 0 || high >= s.Len()) {
+		return fmt.Errorf("%s reaches elements %d to %d of a storage of %d", l, low, high, s.Len())
+	}
+	return nil
+}
 
 // Data returns the elements as a Go slice that shares the storage's memory. It
 // refuses a type that is not the storage's, and a storage that was never

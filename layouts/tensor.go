@@ -17,17 +17,10 @@ var errUninitialized = errors.New("the tensor is uninitialized: nothing was ever
 // NewTensor sees storage through layout. It refuses a layout with an element
 // outside of the storage.
 func NewTensor(storage *Storage, layout Layout) (*Tensor, error) {
-	t := &Tensor{storage: storage, layout: layout}
-	return t, t.inBounds()
-}
-
-// inBounds refuses a layout that reaches beyond the storage.
-func (t *Tensor) inBounds() error {
-	low, high := t.layout.Extent()
-	if t.layout.Numel() > 0 && (low < 0 || high >= t.storage.Len()) {
-		return fmt.Errorf("%s reaches elements %d to %d of a storage of %d", t.layout, low, high, t.storage.Len())
+	if err := storage.inBounds(layout); err != nil {
+		return nil, err
 	}
-	return nil
+	return storage.seen(layout), nil
 }
 
 // Zeros returns a contiguous tensor of zeros in storage of its own.
@@ -45,7 +38,7 @@ func zerosIn(dtype DType, layout Layout) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{storage: storage, layout: layout}, nil
+	return storage.seen(layout), nil
 }
 
 // Arange returns the 1-d tensor 0, 1, ..., n-1, each converted to dtype.
@@ -87,8 +80,7 @@ func (t *Tensor) view(l Layout, err error) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.storage.shared = true
-	return &Tensor{storage: t.storage, layout: l}, nil
+	return t.storage.seen(l), nil
 }
 
 // The view operations. Each takes what the operation of the same name on the
@@ -318,7 +310,7 @@ func (t *Tensor) readable() error {
 	if t.storage.dtype == Undefined || t.storage.mem == nil && t.layout.Numel() > 0 {
 		return errUninitialized
 	}
-	return t.inBounds()
+	return t.storage.inBounds(t.layout)
 }
 
 // At returns the element of the given index; negative entries count from the

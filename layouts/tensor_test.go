@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -313,6 +314,117 @@ func TestMetadata(t *testing.T) {
 	free := x.Detach(true)
 	do(free.ReshapeInPlace(18))
 	check(x, "shape 3x6, strides (6, 1), offset 0")
+}
+
+// TestEmptyTensorsHaveNoMemory: no element, no byte, however the storage comes.
+func TestEmptyTensorsHaveNoMemory(t *testing.T) {
+	u := ok(layouts.Uninitialized(0, 3))
+	data, err := layouts.MutableData[int64](u)
+	if err != nil || len(data) != 0 || u.Storage().Bytes() != 0 || u.DType() != layouts.Int64 {
+		t.Errorf("the first write to no element: %v, %v, %s of %d B", data, err, u.DType(), u.Storage().Bytes())
+	}
+	if err := u.ResizeTo(2, 3); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := layouts.Values[int64](u); err != nil || len(v) != 6 {
+		t.Errorf("grown from no element: %v, %v", v, err)
+	}
+	far := ok(layouts.Uninitialized(4))
+	if err := far.SetSizesAndStrides([]int{0, 1 << 40}, []int{1 << 50, 1}); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]*layouts.Tensor{"uninitialized": far, "zeros": ok(layouts.Zeros(layouts.Int64, 3, 0)),
+		"a copy of none of some": ok(ok(arange(12, "").Narrow(0, 5, 0)).Clone())} {
+		if _, err := layouts.MutableData[int64](x); err != nil || x.Storage().Bytes() != 0 {
+			t.Errorf("%s: %v, %d B", name, err, x.Storage().Bytes())
+		}
+	}
+	if allocated := testing.AllocsPerRun(10, func() { _, _ = layouts.NewStorage(layouts.Int64, 0) }); allocated > 1 {
+		t.Errorf("a storage of no element is %v allocations, want the Storage alone", allocated)
+	}
+}
+
+// TestOthersKeepTheirContent: what one tensor does to its storage changes no
+// element that another tensor reads.
+func TestOthersKeepTheirContent(t *testing.T) {
+	others := map[string]func(x *layouts.Tensor) *layouts.Tensor{
+		"view":   func(x *layouts.Tensor) *layouts.Tensor { return apply(x, "view(3,2)") },
+		"detach": func(x *layouts.Tensor) *layouts.Tensor { return x.Detach(true) },
+		"tensor of the storage": func(x *layouts.Tensor) *layouts.Tensor {
+			return ok(layouts.NewTensor(x.Storage(), must(layouts.Contiguous(2, 3))))
+		},
+		"both of the storage": func(x *layouts.Tensor) *layouts.Tensor {
+			y := ok(layouts.NewTensor(x.Storage(), must(layouts.Contiguous(6))))
+			*x = *ok(layouts.NewTensor(x.Storage(), must(layouts.Contiguous(6))))
+			return y
+		},
+		"reshape": func(x *layouts.Tensor) *layouts.Tensor { return ok(x.Reshape(3, 2)) },
+	}
+	changes := map[string]func(x *layouts.Tensor) error{
+		"reserve": func(x *layouts.Tensor) error {
+			if err := x.Reserve(100); err == nil || !strings.Contains(err.Error(), "other tensors share the storage") {
+				return fmt.Errorf("reserve: %v, want a refusal", err)
+			}
+			return nil
+		},
+		"grow":    func(x *layouts.Tensor) error { return x.ResizeTo(50) },
+		"extend":  func(x *layouts.Tensor) error { return x.Extend(9, 50) },
+		"give up": func(x *layouts.Tensor) error { return x.Resize(layouts.KeepAlways, 50) },
+		"give up and write": func(x *layouts.Tensor) error {
+			if err := x.Resize(layouts.KeepRule{}, 2); err != nil {
+				return err
+			}
+			return layouts.Set[int64](x, 7, 1)
+		},
+	}
+	for seen, other := range others {
+		for name, change := range changes {
+			x := ok(layouts.Arange(layouts.Int64, 6))
+			y := other(x)
+			if err := change(x); err != nil {
+				t.Errorf("%s with %s: %v", name, seen, err)
+			}
+			if v, err := layouts.Values[int64](y); err != nil || !slices.Equal(v, upTo64(6)) {
+				t.Errorf("%s: the %s reads %v, %v", name, seen, v, err)
+			}
+		}
+	}
+	x := ok(layouts.Arange(layouts.Int64, 6)) // which no other sees
+	if err := x.Reserve(100); err != nil || x.Storage().Len() != 100 {
+		t.Errorf("reserve: %v, %d elements", err, x.Storage().Len())
+	}
+}
+
+func upTo64(n int64) (s []int64) {
+	for i := range n {
+		s = append(s, i)
+	}
+	return s
+}
+
+// TestReadingTogether: several goroutines may look at a tensor and make views
+// and copies of it (run with -race).
+func TestReadingTogether(t *testing.T) {
+	x := arange(24, "view(2,3,4)")
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for _, view := range []string{"view(24)", "transpose(0,2)", "permute(2,0,1)", "narrow(1,0,2)", "select(0,1)", "slice(2,0,4,2)", "unsqueeze(0)", "squeeze()",
+				"expand(5,2,3,4)", "unflatten(2,(2,2))", "movedim(0,2)", "unfold(2,2,1)", "diagonal()", "as_strided((2,2),(1,1))"} {
+				apply(x, view)
+			}
+			ok(ok(x.Reshape(6, 4)).T())
+			x.Detach(false)
+			ok(layouts.NewTensor(x.Storage(), x.Layout()))
+			for _, y := range []*layouts.Tensor{ok(x.Clone()), ok(x.Flatten(0, 1)), ok(x.Flip(0)), ok(x.Repeat(2, 1, 1, 1)), ok(x.Contiguous()), ok(x.To(layouts.Float32))} {
+				_ = y.String()
+			}
+			_, _ = layouts.Values[int64](x)
+			_, _ = layouts.At[int64](x, 0, 0, 0)
+			_, _ = x.Address(0, 0, 0)
+		})
+	}
+	readers.Wait()
 }
 
 // TestQuestions compares what strides decide with a look at every element.
