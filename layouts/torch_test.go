@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,13 +17,59 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// vectors are the folders of cases recorded from PyTorch 1.13.
-func vectors() []string {
-	dirs := []string{filepath.Join("testdata", "torch")}
-	if dir := os.Getenv("TORCH_VECTORS"); dir != "" {
-		dirs = append(dirs, dir)
+// vectors are the files of one kind, such as views.jsonl.gz, that were recorded
+// from PyTorch 1.13: ours, and that of the folder TORCH_VECTORS if it has the
+// kind. It may have others, too.
+func vectors(t *testing.T, kind string) []string {
+	t.Helper()
+	files := []string{filepath.Join("testdata", "torch", kind)}
+	dir := os.Getenv("TORCH_VECTORS")
+	if dir == "" {
+		return files
 	}
-	return dirs
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatalf("TORCH_VECTORS: %v", err)
+	}
+	recorded := 0
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".jsonl.gz") {
+			recorded++
+		}
+		if e.Name() == kind {
+			files = append(files, filepath.Join(dir, kind))
+		}
+	}
+	if recorded == 0 {
+		t.Fatalf("TORCH_VECTORS=%s: no *.jsonl.gz there (want a folder of recorded cases)", dir)
+	}
+	if len(files) == 1 {
+		t.Logf("%s has no %s", dir, kind)
+	}
+	return files
+}
+
+// TestVectorsOfAnyKind: a further folder may have some kinds of files only, or
+// kinds that no test knows.
+func TestVectorsOfAnyKind(t *testing.T) {
+	for _, has := range []string{"views.jsonl.gz", "broadcast.jsonl.gz", "elementwise.jsonl.gz"} {
+		t.Run(has, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, has), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("TORCH_VECTORS", dir)
+			for _, kind := range []string{"views.jsonl.gz", "broadcast.jsonl.gz"} {
+				want := []string{filepath.Join("testdata", "torch", kind)}
+				if kind == has {
+					want = append(want, filepath.Join(dir, kind))
+				}
+				if diff := cmp.Diff(want, vectors(t, kind)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", kind, diff)
+				}
+			}
+		})
+	}
 }
 
 // eachLine decodes the lines of a gzipped file of JSON objects.
@@ -87,18 +134,18 @@ type torchResult struct {
 // strides, offset, contiguity, sharing, values and checksum, and an error where
 // PyTorch errs, at the same operation.
 func TestTorchViews(t *testing.T) {
-	for _, dir := range vectors() {
+	for _, file := range vectors(t, "views.jsonl.gz") {
 		replayed, failing := 0, 0
-		eachLine(t, filepath.Join(dir, "views.jsonl.gz"), func(c viewCase) {
+		eachLine(t, file, func(c viewCase) {
 			replayed++
 			if c.Error != "" {
 				failing++
 			}
 			replay(t, c)
 		})
-		t.Logf("%s: %d cases replayed, %d of them errors", dir, replayed, failing)
+		t.Logf("%s: %d cases replayed, %d of them errors", file, replayed, failing)
 		if replayed == 0 {
-			t.Errorf("%s holds no case", dir)
+			t.Errorf("%s holds no case", file)
 		}
 	}
 }
@@ -272,9 +319,9 @@ func TestTorchBroadcast(t *testing.T) {
 		BStrides []int `json:"b_strides"`
 		Error    string
 	}
-	for _, dir := range vectors() {
+	for _, file := range vectors(t, "broadcast.jsonl.gz") {
 		replayed := 0
-		eachLine(t, filepath.Join(dir, "broadcast.jsonl.gz"), func(c broadcastCase) {
+		eachLine(t, file, func(c broadcastCase) {
 			replayed++
 			a, errA := layouts.Contiguous(c.A...)
 			b, errB := layouts.Contiguous(c.B...)
@@ -294,7 +341,7 @@ func TestTorchBroadcast(t *testing.T) {
 			}
 		})
 		if replayed == 0 {
-			t.Errorf("%s holds no case", dir)
+			t.Errorf("%s holds no case", file)
 		}
 	}
 }
