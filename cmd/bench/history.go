@@ -128,7 +128,8 @@ func newHistoryList(dir *string) *cobra.Command {
 			}
 			if format.value == "json" {
 				for i := range list {
-					list[i].Records = nil
+					e := &list[i]
+					e.Machine, e.Geometry, e.Records = listed(e.Machine), listed(e.Geometry), nil
 				}
 				return writeJSON(cmd.OutOrStdout(), list)
 			}

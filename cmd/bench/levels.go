@@ -264,7 +264,7 @@ type (
 )
 
 func (o *outcome) json() jsonOutcome {
-	j := jsonOutcome{Machine: o.machine.Name, Observed: o.names(), Tensors: []jsonTensor{}, Explanation: o.explanation()}
+	j := jsonOutcome{Machine: o.machine.Name, Observed: o.names(), Levels: []jsonLevel{}, Tensors: []jsonTensor{}, Explanation: o.explanation()}
 	for i, l := range o.levels {
 		of := o.config.Levels[i]
 		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(), Line: of.Line,

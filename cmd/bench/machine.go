@@ -168,5 +168,5 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []simcache.Cache
 		TLB       []jsonPages            `json:"tlb"`
 		Simulated map[string]jsonSetting `json:"simulated"`
 		Measured  *jsonMeasured          `json:"measured,omitempty"`
-	}{facts, list, pages, map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, measured.json()})
+	}{listed(facts), list, pages, map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, measured.json()})
 }

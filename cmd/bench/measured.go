@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -420,8 +421,8 @@ func (m *measurement) json() *jsonMeasured {
 	if m == nil {
 		return nil
 	}
-	j := &jsonMeasured{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: append(append([]string{}, m.warnings...), m.simulatedWarnings()...), File: m.file,
-		TLB: []jsonReach{}}
+	j := &jsonMeasured{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: listed(slices.Concat(m.warnings, m.simulatedWarnings())), File: m.file,
+		Levels: []jsonServing{}, TLB: []jsonReach{}, Ladder: []jsonRung{}, PageLadder: []jsonPagesRung{}}
 	for _, l := range m.Levels {
 		j.Levels = append(j.Levels, jsonServing{l.Name, l.Stated, l.Capacity, m.level(l.Name).String(), jsonSpeed(l.Speed)})
 	}

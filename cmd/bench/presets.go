@@ -23,9 +23,9 @@ func writePresetsJSON(w io.Writer) error {
 		Description string   `json:"description"`
 		Sources     []string `json:"sources"`
 	}
-	var list []jsonPreset
+	list := []jsonPreset{}
 	for _, m := range machines.Presets() {
-		list = append(list, jsonPreset{m.Name, m.Description, m.Sources})
+		list = append(list, jsonPreset{m.Name, m.Description, listed(m.Sources)})
 	}
 	return writeJSON(w, list)
 }

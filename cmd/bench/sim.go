@@ -269,9 +269,9 @@ type jsonOperand struct {
 func writeSimJSON(w io.Writer, p access.Pattern, o outcome, curve *jsonCurve) error {
 	nests := []jsonNest{}
 	for _, n := range p.Nests {
-		j := jsonNest{Trips: n.Trips}
+		j := jsonNest{listed(n.Trips), []jsonOperand{}}
 		for _, op := range n.Operands {
-			j.Operands = append(j.Operands, jsonOperand{op.Tensor, op.Kind.String(), op.Base, op.Width, op.Strides})
+			j.Operands = append(j.Operands, jsonOperand{op.Tensor, op.Kind.String(), op.Base, op.Width, listed(op.Strides)})
 		}
 		nests = append(nests, j)
 	}
@@ -286,6 +286,9 @@ func writeSimJSON(w io.Writer, p access.Pattern, o outcome, curve *jsonCurve) er
 		Curve *jsonCurve `json:"curve,omitempty"`
 	}{o.counts, o.visited, o.proved, map[string]jsonSetting{"D1": toJSONSetting(o.settings.D1), "LL": toJSONSetting(o.settings.LL)}, o.passes, o.json(), nests, curve})
 }
+
+// listed is list as JSON is to have it: [] if there is none, not null.
+func listed[T any](list []T) []T { return append([]T{}, list...) }
 
 func writeJSON(w io.Writer, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")

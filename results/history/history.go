@@ -55,7 +55,7 @@ type Entry struct {
 	Fingerprint string              `json:"fingerprint"` // of the machine, see results.Fingerprint.Hash
 	Machine     results.Fingerprint `json:"machine"`
 	Geometry    results.Fingerprint `json:"geometry"` // that was simulated
-	Records     []export.Record     `json:"records"`
+	Records     []export.Record     `json:"records,omitempty"`
 }
 
 // A Damaged entry is a file that is not what was added.
