@@ -42,17 +42,26 @@ type Layout struct {
 // elements. It refuses lists of different length, negative sizes, and a
 // number of elements or an offset of any element that overflows an int.
 func New(shape, strides []int, offset int) (Layout, error) {
-	if len(shape) != len(strides) {
-		return Layout{}, fmt.Errorf("shape %s has %d dims, strides %v have %d",
-			FormatShape(shape), len(shape), strides, len(strides))
-	}
 	if _, err := checkedNumel(shape); err != nil {
-		return Layout{}, err
+		return Layout{}, fmt.Errorf("new layout: %w", err)
+	}
+	return derived("new layout", shape, strides, offset)
+}
+
+// derived is New for the view that op makes, and for sizes that op sets in
+// place: checkedSizes says which negative ones pass.
+func derived(op string, shape, strides []int, offset int) (Layout, error) {
+	if len(shape) != len(strides) {
+		return Layout{}, fmt.Errorf("%s: shape %s has %d dims, strides %v have %d",
+			op, FormatShape(shape), len(shape), strides, len(strides))
+	}
+	if err := checkedSizes(shape); err != nil {
+		return Layout{}, fmt.Errorf("%s: %w", op, err)
 	}
 	l := Layout{slices.Clone(shape), slices.Clone(strides), offset}
 	if _, _, ok := l.extent(); !ok {
-		return Layout{}, fmt.Errorf("shape %s with strides %v at offset %d reaches beyond %d-bit offsets",
-			FormatShape(shape), strides, offset, bits.UintSize)
+		return Layout{}, fmt.Errorf("%s: shape %s with strides %v at offset %d reaches beyond %d-bit offsets",
+			op, FormatShape(shape), strides, offset, bits.UintSize)
 	}
 	return l, nil
 }
@@ -60,11 +69,14 @@ func New(shape, strides []int, offset int) (Layout, error) {
 // Contiguous returns the row-major Layout of shape at offset 0: the last
 // stride is 1, and stride[d] = stride[d+1]*max(shape[d+1], 1)
 // (c10/core/TensorImpl.h, empty_tensor_restride).
-func Contiguous(shape ...int) (Layout, error) {
+func Contiguous(shape ...int) (Layout, error) { return fresh("contiguous layout", shape) }
+
+// fresh is Contiguous for the operation op.
+func fresh(op string, shape []int) (Layout, error) {
 	if _, err := checkedNumel(shape); err != nil {
-		return Layout{}, err
+		return Layout{}, fmt.Errorf("%s: %w", op, err)
 	}
-	return New(shape, contiguousStrides(shape), 0)
+	return derived(op, shape, contiguousStrides(shape), 0)
 }
 
 // contiguousStrides expects a shape that checkedNumel has passed.
@@ -96,6 +108,29 @@ func checkedNumel(shape []int) (int, error) {
 		numel *= n
 	}
 	return numel, nil
+}
+
+// checkedSizes refuses what checkedNumel does, but lets negative sizes pass where
+// PyTorch does: as sizes of a view of no element, or of a tensor resized in
+// place, where the product of the sizes up to the 0, as unsigned, does not
+// overflow (c10/util/safe_numerics.h, safe_multiplies_u64). Where it allocates,
+// PyTorch refuses them all, and so does checkedNumel.
+func checkedSizes(shape []int) error {
+	below := slices.IndexFunc(shape, func(n int) bool { return n < 0 })
+	if below < 0 || !slices.Contains(shape, 0) {
+		_, err := checkedNumel(shape)
+		return err
+	}
+	product, counted := uint64(1), slices.Clone(shape)
+	for d, n := range shape {
+		high, low := bits.Mul64(product, uint64(n))
+		if high != 0 {
+			return fmt.Errorf("size %d of dim %d is negative", shape[below], below)
+		}
+		product, counted[d] = low, max(n, 0)
+	}
+	_, err := checkedNumel(counted)
+	return err
 }
 
 // Rank is the number of dimensions, PyTorch's dim().

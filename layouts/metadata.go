@@ -20,7 +20,7 @@ type metadata struct {
 // Uninitialized returns a contiguous tensor without a dtype and without
 // memory; the first write gives it both (TensorImpl::raw_mutable_data).
 func Uninitialized(shape ...int) (*Tensor, error) {
-	layout, err := Contiguous(shape...)
+	layout, err := fresh("uninitialized", shape)
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +64,13 @@ func (l Layout) bytes(dtype DType) (int, error) {
 
 var errFrozen = errors.New("the metadata of a detached tensor must not change")
 
-// set changes sizes and strides at the same offset, unless they are frozen.
-func (t *Tensor) set(shape, strides []int) error {
+// set changes sizes and strides at the same offset for the operation op, unless
+// they are frozen.
+func (t *Tensor) set(op string, shape, strides []int) error {
 	if t.meta.frozen {
-		return errFrozen
+		return fmt.Errorf("%s: %w", op, errFrozen)
 	}
-	l, err := New(shape, strides, t.layout.offset)
+	l, err := derived(op, shape, strides, t.layout.offset)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (t *Tensor) set(shape, strides []int) error {
 // told when they are read.
 func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 	if len(sizes) != len(strides) {
-		return fmt.Errorf("%d sizes do not go with %d strides", len(sizes), len(strides))
+		return fmt.Errorf("set sizes and strides: %d sizes do not go with %d strides", len(sizes), len(strides))
 	}
 	filled := slices.Clone(strides)
 	for d := len(sizes) - 1; d >= 0; d-- {
@@ -93,11 +94,11 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 		if filled[d] = 1; d < len(sizes)-1 {
 			var ok bool
 			if filled[d], ok = mulInt(max(sizes[d+1], 1), filled[d+1]); !ok {
-				return fmt.Errorf("the stride of dim %d overflows", d)
+				return fmt.Errorf("set sizes and strides: the stride of dim %d overflows", d)
 			}
 		}
 	}
-	return t.set(sizes, filled)
+	return t.set("set sizes and strides", sizes, filled)
 }
 
 // ResizeDim sets the number of dims. Those that it adds have size and stride 0,
@@ -105,20 +106,20 @@ func (t *Tensor) SetSizesAndStrides(sizes, strides []int) error {
 // (c10/core/impl/SizesAndStrides.h, resize).
 func (t *Tensor) ResizeDim(rank int) error {
 	if rank < 0 {
-		return fmt.Errorf("%d is no number of dims", rank)
+		return fmt.Errorf("resize dim: %d is no number of dims", rank)
 	}
 	shape, strides := make([]int, rank), make([]int, rank)
 	copy(shape, t.layout.shape)
 	copy(strides, t.layout.strides)
-	return t.set(shape, strides)
+	return t.set("resize dim", shape, strides)
 }
 
 // setContiguous sets sizes with row-major strides.
-func (t *Tensor) setContiguous(sizes []int) error {
-	if _, err := checkedNumel(sizes); err != nil {
-		return err
+func (t *Tensor) setContiguous(op string, sizes []int) error {
+	if err := checkedSizes(sizes); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
 	}
-	return t.set(sizes, contiguousStrides(sizes))
+	return t.set(op, sizes, contiguousStrides(sizes))
 }
 
 // A KeepRule says when Resize keeps a storage that is larger than needed, as
@@ -138,7 +139,7 @@ var KeepAlways = KeepRule{OnShrink: true, MaxSurplus: math.MaxInt}
 // (TensorImpl::HandleResize, FreeMemory).
 func (t *Tensor) Resize(rule KeepRule, sizes ...int) error {
 	before := t.layout.Numel()
-	if err := t.setContiguous(sizes); err != nil {
+	if err := t.setContiguous("resize", sizes); err != nil {
 		return err
 	}
 	if t.layout.Numel() == before || t.storage.mem == nil {
@@ -163,10 +164,10 @@ func (t *Tensor) ResizeTo(sizes ...int) error {
 		return nil
 	}
 	before := t.layout
-	if err := t.setContiguous(sizes); err != nil {
+	if err := t.setContiguous("resize_", sizes); err != nil {
 		return err
 	}
-	if err := t.grow(); err != nil {
+	if err := t.grow("resize_"); err != nil {
 		t.layout = before
 		return err
 	}
@@ -174,10 +175,10 @@ func (t *Tensor) ResizeTo(sizes ...int) error {
 }
 
 // grow makes the storage, if there is one, hold the layout.
-func (t *Tensor) grow() error {
+func (t *Tensor) grow(op string) error {
 	need, err := t.layout.bytes(t.DType())
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", op, err)
 	}
 	if t.storage.mem != nil && len(t.storage.mem) < need {
 		old := t.storage.mem
@@ -195,7 +196,7 @@ func (t *Tensor) Reserve(outer int) error {
 	case t.layout.Rank() == 0 || !t.layout.IsContiguous():
 		return fmt.Errorf("reserve wants a contiguous tensor of at least one dim, this is %s", t.layout)
 	case t.DType() == Undefined:
-		return errUninitialized
+		return fmt.Errorf("reserve: %w", errUninitialized)
 	case t.storage.shared():
 		return errors.New("reserve: other tensors share the storage")
 	}
@@ -203,11 +204,11 @@ func (t *Tensor) Reserve(outer int) error {
 	sizes[0] = outer
 	numel, err := checkedNumel(sizes)
 	if err != nil {
-		return err
+		return fmt.Errorf("reserve: %w", err)
 	}
 	need, ok := mulInt(numel, t.DType().Size())
 	if !ok {
-		return fmt.Errorf("%s of %s is more bytes than an int can count", FormatShape(sizes), t.DType())
+		return fmt.Errorf("reserve: %s of %s is more bytes than an int can count", FormatShape(sizes), t.DType())
 	}
 	if need > len(t.storage.mem) {
 		t.layout.offset = 0
@@ -226,43 +227,43 @@ func (t *Tensor) Extend(num int, growth float64) error {
 	}
 	before, was := t.layout, t.layout.shape[0]
 	sizes := t.layout.Shape()
-	sizes[0] += num
-	if err := t.setContiguous(sizes); err != nil {
+	var ok bool
+	if sizes[0], ok = addInt(was, num); !ok {
+		return fmt.Errorf("extend by %d: dim 0 of size %d becomes more than an int can count", num, was)
+	}
+	if err := t.setContiguous("extend", sizes); err != nil {
 		return err
 	}
 	if t.storage.mem == nil {
 		return nil
 	}
-	have := len(t.storage.mem)
-	need, ok := mulInt(t.layout.offset+t.layout.Numel(), t.DType().Size())
-	if ok && need <= have {
+	if need, err := t.layout.bytes(t.DType()); err == nil && need <= len(t.storage.mem) {
 		return nil
 	}
 	roomy := slices.Clone(sizes)
 	roomy[0] = max(sizes[0], int(math.Ceil(float64(was)*(1+growth/100))))
-	err := t.setContiguous(roomy)
+	err := t.setContiguous("extend", roomy)
 	if err == nil {
-		err = t.grow()
+		err = t.grow("extend")
 	}
 	if err != nil {
 		t.layout = before
 		return err
 	}
 	t.meta.reserved = true
-	return t.setContiguous(sizes)
+	return t.setContiguous("extend", sizes)
 }
 
 // ReshapeInPlace sets contiguous sizes with as many elements as before. It
 // wants a contiguous tensor (TensorImpl::Reshape).
 func (t *Tensor) ReshapeInPlace(sizes ...int) error {
-	numel, err := checkedNumel(sizes)
-	if err != nil {
-		return err
+	if err := checkedSizes(sizes); err != nil {
+		return fmt.Errorf("reshape in place: %w", err)
 	}
-	if numel != t.layout.Numel() || !t.layout.IsContiguous() {
+	if numel := (Layout{shape: sizes}).Numel(); numel != t.layout.Numel() || !t.layout.IsContiguous() {
 		return fmt.Errorf("reshape in place to %s wants a contiguous tensor of %d elements, this is %s", FormatShape(sizes), numel, t.layout)
 	}
-	return t.setContiguous(sizes)
+	return t.setContiguous("reshape in place", sizes)
 }
 
 // Detach returns a tensor with a copy of the metadata that shares the storage.

@@ -18,18 +18,25 @@ var errUninitialized = errors.New("the tensor is uninitialized: nothing was ever
 // outside of the storage.
 func NewTensor(storage *Storage, layout Layout) (*Tensor, error) {
 	if err := storage.inBounds(layout); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("new tensor: %w", err)
 	}
 	return storage.seen(layout), nil
 }
 
 // Zeros returns a contiguous tensor of zeros in storage of its own.
-func Zeros(dtype DType, shape ...int) (*Tensor, error) {
-	layout, err := Contiguous(shape...)
+func Zeros(dtype DType, shape ...int) (*Tensor, error) { return zeros("zeros", dtype, shape) }
+
+// zeros is Zeros for the operation op.
+func zeros(op string, dtype DType, shape []int) (*Tensor, error) {
+	layout, err := fresh(op, shape)
 	if err != nil {
 		return nil, err
 	}
-	return zerosIn(dtype, layout)
+	t, err := zerosIn(dtype, layout)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return t, nil
 }
 
 // zerosIn allocates for a dense layout at offset 0.
@@ -43,7 +50,7 @@ func zerosIn(dtype DType, layout Layout) (*Tensor, error) {
 
 // Arange returns the 1-d tensor 0, 1, ..., n-1, each converted to dtype.
 func Arange(dtype DType, n int) (*Tensor, error) {
-	t, err := Zeros(Int64, n)
+	t, err := zeros("arange", Int64, []int{n})
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +62,12 @@ func Arange(dtype DType, n int) (*Tensor, error) {
 
 // FromSlice returns a contiguous tensor of a shape that holds a copy of data.
 func FromSlice[T Element](data []T, shape ...int) (*Tensor, error) {
-	t, err := Zeros(DTypeOf[T](), shape...)
+	t, err := zeros("from slice", DTypeOf[T](), shape)
 	if err != nil {
 		return nil, err
 	}
 	if t.layout.Numel() != len(data) {
-		return nil, fmt.Errorf("%d values do not fill shape %s", len(data), FormatShape(shape))
+		return nil, fmt.Errorf("from slice: %d values do not fill shape %s", len(data), FormatShape(shape))
 	}
 	copy(words[T](t.storage), data)
 	return t, nil
@@ -165,7 +172,7 @@ func (t *Tensor) Reshape(sizes ...int) (*Tensor, error) {
 
 func (t *Tensor) reshape(shape []int) (*Tensor, error) {
 	if strides, err := t.layout.viewStrides(shape); err == nil {
-		return t.view(New(shape, strides, t.layout.offset))
+		return t.view(derived("reshape", shape, strides, t.layout.offset))
 	}
 	c, err := t.copyOf(t.layout, contiguousStrides(t.layout.shape))
 	if err != nil {
@@ -234,8 +241,8 @@ func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 			n = t.layout.shape[i-lead]
 		}
 		size, ok := mulInt(k, n)
-		if k < 0 || !ok {
-			return nil, fmt.Errorf("repeat: count %d of dim %d of size %d is no size", k, i, n)
+		if size < 0 || !ok {
+			return nil, fmt.Errorf("repeat: count %d of dim %d of size %d gives no size", k, i, n)
 		}
 		expanded, shape = append(expanded, k, n), append(shape, size)
 	}
@@ -243,7 +250,7 @@ func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 		return nil, fmt.Errorf("repeat: %w", err)
 	}
 	if t.layout.Numel() == 0 {
-		return Zeros(t.DType(), shape...)
+		return zeros("repeat", t.DType(), shape)
 	}
 	source := t.layout
 	for i := lead; i < len(counts); i++ { // a dim of size 1 before each
@@ -275,6 +282,9 @@ func (t *Tensor) Repeat(counts ...int) (*Tensor, error) {
 func (t *Tensor) copyOf(source Layout, strides []int) (*Tensor, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
+	}
+	if _, err := checkedNumel(source.shape); err != nil {
+		return nil, fmt.Errorf("copy: %w", err)
 	}
 	c, err := zerosIn(t.DType(), Layout{shape: source.shape, strides: strides})
 	if err != nil {

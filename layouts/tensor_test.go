@@ -427,6 +427,79 @@ func TestReadingTogether(t *testing.T) {
 	readers.Wait()
 }
 
+// TestNegativeSizesGoOneWay: what a view may have, or a tensor that is resized
+// in place, PyTorch's rule decides; what is allocated has none.
+func TestNegativeSizesGoOneWay(t *testing.T) {
+	empty := func() *layouts.Tensor { return ok(layouts.Zeros(layouts.Int8, 0, 1)) }
+	n := ok(empty().Expand(0, -2))
+	takes := map[string]error{
+		"resize_":               empty().ResizeTo(0, -2),
+		"resize":                empty().Resize(layouts.KeepAlways, 0, -2),
+		"set sizes and strides": empty().SetSizesAndStrides([]int{0, -2}, []int{1, 1}),
+		"reshape in place":      empty().ReshapeInPlace(0, -2),
+	}
+	for _, sizes := range [][]int{{0, -2}, {-2, 0}, {0, -2, -3}} {
+		_, takes[fmt.Sprint("as_strided ", sizes)] = empty().AsStrided(sizes, make([]int, len(sizes)), 0)
+	}
+	for name, err := range takes {
+		if err != nil {
+			t.Errorf("%s: %v, PyTorch takes it", name, err)
+		}
+	}
+	_, clone := n.Clone()
+	_, flip := n.Flip(0)
+	_, repeat := n.Repeat(1, 1)
+	_, overflow := empty().AsStrided([]int{2, -2, 0}, []int{1, 1, 1}, 0)
+	_, full := arange(4, "").AsStrided([]int{-2}, []int{1}, 0)
+	_, zeros := layouts.Zeros(layouts.Int8, 0, -2)
+	for name, err := range map[string]error{"clone": clone, "flip": flip, "repeat": repeat, "zeros": zeros, "a product that overflows": overflow,
+		"a tensor that is not empty": full, "resize_ of it": arange(4, "").ResizeTo(-2), "reserve": empty().Reserve(-2)} {
+		if err == nil {
+			t.Errorf("%s is taken, PyTorch refuses it", name)
+		}
+	}
+}
+
+// TestErrorsNameTheOperation: whatever takes sizes says who refused them.
+func TestErrorsNameTheOperation(t *testing.T) {
+	x := arange(12, "view(3,4)")
+	second := func(_ any, err error) error { return err }
+	for name, err := range map[string]error{
+		"new layout: shape 3 has 1 dims, strides [1 1] have 2":           second(layouts.New([]int{3}, []int{1, 1}, 0)),
+		"new layout: size -3 of dim 0 is negative":                       second(layouts.New([]int{-3, 0}, []int{1, 1}, 0)),
+		"new layout: shape 3 with strides [9223372036854775807] at":      second(layouts.New([]int{3}, []int{math.MaxInt}, 0)),
+		"contiguous layout: size -3 of dim 0 is negative":                second(layouts.Contiguous(-3, 0)),
+		"zeros: size -3 of dim 1 is negative":                            second(layouts.Zeros(layouts.Int8, 0, -3)),
+		"zeros: storage of 4611686018427387904 int64 elements":           second(layouts.Zeros(layouts.Int64, 1<<62)),
+		"arange: size -1 of dim 0 is negative":                           second(layouts.Arange(layouts.Int8, -1)),
+		"from slice: size -1 of dim 0 is negative":                       second(layouts.FromSlice([]int8{1}, -1)),
+		"from slice: 1 values do not fill shape 2":                       second(layouts.FromSlice([]int8{1}, 2)),
+		"uninitialized: size -1 of dim 1 is negative":                    second(layouts.Uninitialized(0, -1)),
+		"storage of -1 int8 elements":                                    second(layouts.NewStorage(layouts.Int8, -1)),
+		"new tensor: shape 13, strides (1), offset 0 reaches elements":   second(layouts.NewTensor(x.Storage(), must(layouts.Contiguous(13)))),
+		"resize_: size -3 of dim 0 is negative":                          x.ResizeTo(-3),
+		"resize_: shape 4611686018427387904, strides (1), offset 0 of":   x.ResizeTo(1 << 62),
+		"resize: size -3 of dim 1 is negative":                           x.Resize(layouts.KeepAlways, 2, -3),
+		"reserve: size -3 of dim 0 is negative":                          ok(layouts.Arange(layouts.Int8, 3)).Reserve(-3),
+		"reserve: the tensor is uninitialized":                           ok(layouts.Uninitialized(3)).Reserve(3),
+		"extend by 9223372036854775807: dim 0 of size 3 becomes more":    x.Extend(math.MaxInt, 0),
+		"extend: shape 2305843009213693955x4 has more elements than":     x.Extend(1<<61, 0),
+		"reshape in place: size -12 of dim 0 is negative":                x.ReshapeInPlace(-12),
+		"set sizes and strides: size -1 of dim 0 is negative":            x.SetSizesAndStrides([]int{-1}, []int{1}),
+		"set sizes and strides: 2 sizes do not go with 1 strides":        x.SetSizesAndStrides([]int{1, 2}, []int{1}),
+		"resize dim: -1 is no number of dims":                            x.ResizeDim(-1),
+		"resize_: the metadata of a detached tensor must not change":     x.Detach(false).ResizeTo(1),
+		"repeat: count -1 of dim 0 of size 3 gives no size":              second(x.Repeat(-1, 1)),
+		"expand to [4611686018427387904 3 4]: shape 4611686018427387904": second(x.Expand(1<<62, 3, 4)),
+		"as_strided: size -3 of dim 0 is negative":                       second(x.AsStrided([]int{-3}, []int{1}, 0)),
+		"unfold: size -1 of dim 2 is negative":                           second(ok(layouts.Zeros(layouts.Int8, 3, 0)).Unfold(1, -1, 1)),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), name) {
+			t.Errorf("got %v, want %q", err, name)
+		}
+	}
+}
+
 // TestQuestions compares what strides decide with a look at every element.
 func TestQuestions(t *testing.T) {
 	yes := 0

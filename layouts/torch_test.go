@@ -132,9 +132,10 @@ type torchResult struct {
 
 // TestTorchViews replays every recorded chain of operations: equal in shape,
 // strides, offset, contiguity, sharing, values and checksum, and an error where
-// PyTorch errs, at the same operation.
+// PyTorch errs, at the same operation. negative.jsonl.gz has sizes below 0, of
+// tensors without elements.
 func TestTorchViews(t *testing.T) {
-	for _, file := range vectors(t, "views.jsonl.gz") {
+	for _, file := range append(vectors(t, "views.jsonl.gz"), filepath.Join("testdata", "torch", "negative.jsonl.gz")) {
 		replayed, failing := 0, 0
 		eachLine(t, file, func(c viewCase) {
 			replayed++

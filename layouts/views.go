@@ -2,7 +2,6 @@ package layouts
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 )
 
@@ -19,6 +18,14 @@ func resolveDim(op string, d, rank int) (int, error) {
 		d += n
 	}
 	return d, nil
+}
+
+// checked is the view that op makes, if PyTorch lets its sizes pass.
+func (l Layout) checked(op string) (Layout, error) {
+	if err := checkedSizes(l.shape); err != nil {
+		return Layout{}, fmt.Errorf("%s: %w", op, err)
+	}
+	return l, nil
 }
 
 func (l Layout) clone() Layout {
@@ -41,7 +48,7 @@ func (l Layout) Transpose(d0, d1 int) (Layout, error) {
 	m := l.clone()
 	m.shape[a], m.shape[b] = m.shape[b], m.shape[a]
 	m.strides[a], m.strides[b] = m.strides[b], m.strides[a]
-	return m, nil
+	return m.checked("transpose")
 }
 
 // Permute puts dimension dims[i] at place i; dims names each dimension once.
@@ -62,7 +69,7 @@ func (l Layout) Permute(dims ...int) (Layout, error) {
 		seen[from] = true
 		m.shape[i], m.strides[i] = l.shape[from], l.strides[from]
 	}
-	return m, nil
+	return m.checked("permute")
 }
 
 // Narrow keeps length elements of dim from start on. A negative start counts
@@ -94,7 +101,7 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 	m := l.clone()
 	m.shape[d] = length
 	m.offset += start * l.strides[d]
-	return m, nil
+	return m.checked("narrow")
 }
 
 // Slice keeps every step-th index of dim from start up to, not including,
@@ -112,28 +119,47 @@ func (l Layout) Slice(dim, start, end, step int) (Layout, error) {
 		return Layout{}, fmt.Errorf("slice: step %d is not positive (flip(%d) walks backwards)", step, d)
 	}
 	n := l.shape[d]
-	start, end = clampBound(start, n), clampBound(end, n)
-	end = max(end, start)
+	start, end = sliceBounds(start, end, n)
 	stride, ok := mulInt(l.strides[d], step)
 	if !ok {
 		return Layout{}, fmt.Errorf("slice: step %d of stride %d overflows", step, l.strides[d])
 	}
 	m := l.clone()
 	m.shape[d] = (end - start) / step
-	if (end-start)%step != 0 {
+	if length := end - start; length < 0 {
+		m.shape[d] = (length + step - 1) / step // as PyTorch counts a size below 0
+	} else if length%step != 0 {
 		m.shape[d]++
 	}
 	m.offset += start * l.strides[d]
 	m.strides[d] = stride
-	return m, nil
+	if start < 0 && m.offset < 0 {
+		return Layout{}, fmt.Errorf("slice: dim %d has the negative size %d, and its slice would start before the storage", d, n)
+	}
+	return m.checked("slice")
 }
 
-// clampBound resolves a Python slice bound to 0..n.
-func clampBound(i, n int) int {
-	if i < 0 {
-		i += n
+// sliceBounds resolves the bounds of a slice of a dim of size n to 0..n, in the
+// order of PyTorch's conditions, which decides where n is below 0
+// (ATen/native/TensorShape.cpp, slice).
+func sliceBounds(start, end, n int) (from, to int) {
+	if start < 0 {
+		start += n
 	}
-	return min(max(i, 0), n)
+	if end < 0 {
+		end += n
+	}
+	if start < 0 {
+		start = 0
+	} else if start >= n {
+		start = n
+	}
+	if end < start {
+		end = start
+	} else if end >= n {
+		end = n
+	}
+	return start, end
 }
 
 // Expand repeats dimensions of size 1 to the given sizes by a stride of 0. A
@@ -159,6 +185,8 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 			stride = m.shape[i+1] * m.strides[i+1]
 		}
 		switch want := m.shape[i]; {
+		case want == size && i < lead && stride < 0 && m.shape[i+1] < 0:
+			return Layout{}, fmt.Errorf("expand: a dim in front of dim %d, of the negative size %d, has no stride", i+1, m.shape[i+1])
 		case want == size:
 			m.strides[i] = stride
 		case want == -1 || want < 0 && size != 1:
@@ -167,29 +195,7 @@ func (l Layout) Expand(sizes ...int) (Layout, error) {
 			return Layout{}, fmt.Errorf("expand: dim %d has size %d and cannot become %d (only size 1 expands)", i-lead, size, want)
 		}
 	}
-	l, err := newMaybeNegative(m.shape, m.strides, m.offset)
-	if err != nil {
-		return Layout{}, fmt.Errorf("expand to %v: %w", sizes, err)
-	}
-	return l, nil
-}
-
-// newMaybeNegative is New that lets negative sizes pass where PyTorch does: in
-// an empty tensor, if the product of the sizes up to the 0, taken as unsigned,
-// does not overflow (c10/util/safe_numerics.h, safe_multiplies_u64).
-func newMaybeNegative(shape, strides []int, offset int) (Layout, error) {
-	if !slices.ContainsFunc(shape, func(n int) bool { return n < 0 }) || !slices.Contains(shape, 0) {
-		return New(shape, strides, offset)
-	}
-	product := uint64(1)
-	for d, n := range shape {
-		high, low := bits.Mul64(product, uint64(n))
-		if high != 0 {
-			return Layout{}, fmt.Errorf("size %d of dim %d is negative", n, d)
-		}
-		product = low
-	}
-	return Layout{shape, strides, offset}, nil
+	return derived(fmt.Sprintf("expand to %v", sizes), m.shape, m.strides, m.offset)
 }
 
 // Flip reverses the given dimensions by negative strides. PyTorch has no such
@@ -232,11 +238,12 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 	if index < 0 {
 		index += n
 	}
-	return Layout{
+	m := Layout{
 		slices.Delete(slices.Clone(l.shape), d, d+1),
 		slices.Delete(slices.Clone(l.strides), d, d+1),
 		l.offset + index*l.strides[d],
-	}, nil
+	}
+	return m.checked("select")
 }
 
 // View gives the same elements, in the same row-major order, another shape;
@@ -251,7 +258,7 @@ func (l Layout) View(sizes ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, fmt.Errorf("view: %w", err)
 	}
-	return New(shape, strides, l.offset)
+	return derived("view", shape, strides, l.offset)
 }
 
 // inferSize replaces one -1 by what is left of numel, the elements of what is
@@ -370,7 +377,7 @@ func (l Layout) Flatten(start, end int) (Layout, error) {
 	if err != nil {
 		return Layout{}, fmt.Errorf("flatten: %w", err)
 	}
-	return New(shape, strides, l.offset)
+	return derived("flatten", shape, strides, l.offset)
 }
 
 // span resolves a range of dims, both ends included.
@@ -421,7 +428,7 @@ func (l Layout) Unflatten(dim int, sizes ...int) (Layout, error) {
 	if err != nil {
 		return Layout{}, fmt.Errorf("unflatten: %w", err)
 	}
-	return New(shape, strides, l.offset)
+	return derived("unflatten", shape, strides, l.offset)
 }
 
 // Unsqueeze inserts a dimension of size 1 before dim, or at the end.
@@ -433,9 +440,11 @@ func (l Layout) Unsqueeze(dim int) (Layout, error) {
 	}
 	stride := 1
 	if d < l.Rank() {
-		stride = l.shape[d] * l.strides[d]
+		if stride = l.shape[d] * l.strides[d]; l.shape[d] < 0 && stride < 0 {
+			return Layout{}, fmt.Errorf("unsqueeze: a dim in front of dim %d, of the negative size %d, has no stride", d, l.shape[d])
+		}
 	}
-	return newMaybeNegative(slices.Insert(slices.Clone(l.shape), d, 1), slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
+	return derived("unsqueeze", slices.Insert(slices.Clone(l.shape), d, 1), slices.Insert(slices.Clone(l.strides), d, stride), l.offset)
 }
 
 // T swaps the two dimensions of a matrix; fewer dimensions stay as they are.
@@ -469,7 +478,7 @@ func (l Layout) Squeeze(dims ...int) (Layout, error) {
 			m.shape, m.strides = append(m.shape, n), append(m.strides, l.strides[d])
 		}
 	}
-	return m, nil
+	return m.checked("squeeze")
 }
 
 // Movedim takes the dimension src to the place dst; the others keep their
@@ -518,7 +527,7 @@ func (l Layout) Unfold(dim, size, step int) (Layout, error) {
 			return Layout{}, fmt.Errorf("unfold: step %d of stride %d overflows", step, stride)
 		}
 	}
-	return newMaybeNegative(shape, strides, l.offset)
+	return derived("unfold", shape, strides, l.offset)
 }
 
 // Diagonal drops two dimensions and appends their diagonal, offset above the
@@ -554,16 +563,16 @@ func (l Layout) Diagonal(offset, dim1, dim2 int) (Layout, error) {
 	if !ok {
 		return Layout{}, fmt.Errorf("diagonal: strides %d and %d overflow", l.strides[a], l.strides[b])
 	}
-	return New(append(m.shape, size), append(m.strides, stride), m.offset)
+	return derived("diagonal", append(m.shape, size), append(m.strides, stride), m.offset)
 }
 
 // AsStrided is any layout within a storage of length elements, whatever it is
 // called on. Strides and offset must not be negative, and no element may lie
 // beyond the storage (ATen/native/Resize.h, checkInBoundsForStorage).
 func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
-	l, err := New(shape, strides, offset)
+	l, err := derived("as_strided", shape, strides, offset)
 	if err != nil {
-		return Layout{}, fmt.Errorf("as_strided: %w", err)
+		return Layout{}, err
 	}
 	for d, s := range strides {
 		if s < 0 {
