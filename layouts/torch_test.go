@@ -159,6 +159,12 @@ func replay(t *testing.T, c viewCase) {
 	x := start
 	for i, op := range c.Ops {
 		y, err := applyOp(x, op)
+		if text, isView := chainOf(op); isView {
+			z, refusal := x.Apply(text)
+			if (refusal == nil) != (err == nil) || err == nil && !z.Layout().Equal(y.Layout()) {
+				t.Errorf("%s: %v.%s as text gives %v, %v; the method %v, %v", c.ID, x.Layout(), text, z, refusal, y, err)
+			}
+		}
 		last := i == len(c.Ops)-1
 		if err != nil {
 			if c.Error == "" || !last {
@@ -285,6 +291,24 @@ func applyOp(x *layouts.Tensor, op torchOp) (*layouts.Tensor, error) {
 		return x.Repeat(a...)
 	}
 	return nil, fmt.Errorf("no operation %s", op.Op)
+}
+
+// chainOf spells an operation as a chain, if it is one of views.
+func chainOf(op torchOp) (text string, isView bool) {
+	args := make([]string, len(op.Args))
+	for i, a := range op.Args {
+		args[i] = strings.ReplaceAll(fmt.Sprint(a), " ", ",")
+	}
+	list := strings.Join(args, ",")
+	switch op.Op {
+	case "view", "expand", "broadcast_to", "permute":
+		return op.Op + "([" + list + "])", true
+	case "unflatten":
+		return "unflatten(" + args[0] + ",[" + strings.Join(args[1:], ",") + "])", true
+	case "as_strided", "transpose", "t", "narrow", "select", "slice", "unsqueeze", "squeeze", "movedim", "unfold", "diagonal":
+		return op.Op + "(" + list + ")", true
+	}
+	return "", false
 }
 
 func resultOf(x, start *layouts.Tensor) (*torchResult, error) {
