@@ -13,7 +13,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"pgregory.net/rapid"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,13 +31,13 @@ func pattern(t testing.TB, s Spec) Pattern {
 // touch is one access.
 type touch struct {
 	tensor string
-	kind   simcache.Kind
+	kind   nest.Kind
 	addr   uint64
 	width  int
 }
 
 // touches lists the accesses of a pass by the definition of a Nest.
-func touches(nests []simcache.Nest) []touch {
+func touches(nests []nest.Nest) []touch {
 	var all []touch
 	for _, n := range nests {
 		index := make([]int, len(n.Trips))
@@ -179,18 +179,18 @@ func TestNativeOrder(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		const elems = 4096
-		n := simcache.Nest{}
+		n := nest.Nest{}
 		for range r.IntN(5) {
 			n.Trips = append(n.Trips, 1+r.IntN(6))
 		}
 		for range 2 {
-			op := simcache.Operand{Base: Origin + 4*uint64(elems/2+r.IntN(8)), Width: 4}
+			op := nest.Operand{Base: Origin + 4*uint64(elems/2+r.IntN(8)), Width: 4}
 			for range n.Trips {
 				op.Strides = append(op.Strides, 4*[]int{0, 1, -1, 2, 3, 7, -17}[r.IntN(7)])
 			}
 			n.Operands = append(n.Operands, op)
 		}
-		p := Pattern{Spec: Spec{Op: Copy, DType: layouts.Int32}, Nests: []simcache.Nest{n}, Memory: 4 * elems}
+		p := Pattern{Spec: Spec{Op: Copy, DType: layouts.Int32}, Nests: []nest.Nest{n}, Memory: 4 * elems}
 		p.operands = make([]operand, 2)
 		mem := newArena(p.Memory)
 		run, err := newRunner(p, mem)
@@ -276,12 +276,12 @@ func TestCheckSeesWrongPasses(t *testing.T) {
 // TestBroadcast is the articles' a[4,3] + b[1,3]: strides (3,1), (0,1), (3,1).
 func TestBroadcast(t *testing.T) {
 	p := pattern(t, Spec{Op: Add, Shape: []int{4, 3}, With: []int{1, 3}, DType: layouts.Float32})
-	want := simcache.Nest{Trips: []int{4, 3}, Operands: []simcache.Operand{
-		{Tensor: "x", Kind: simcache.Read, Base: Origin, Width: 4, Strides: []int{12, 4}},
-		{Tensor: "with", Kind: simcache.Read, Base: Origin + 4096, Width: 4, Strides: []int{0, 4}},
-		{Tensor: "y", Kind: simcache.Write, Base: Origin + 8192, Width: 4, Strides: []int{12, 4}},
+	want := nest.Nest{Trips: []int{4, 3}, Operands: []nest.Operand{
+		{Tensor: "x", Kind: nest.Read, Base: Origin, Width: 4, Strides: []int{12, 4}},
+		{Tensor: "with", Kind: nest.Read, Base: Origin + 4096, Width: 4, Strides: []int{0, 4}},
+		{Tensor: "y", Kind: nest.Write, Base: Origin + 8192, Width: 4, Strides: []int{12, 4}},
 	}}
-	if diff := cmp.Diff([]simcache.Nest{want}, p.Nests); diff != "" {
+	if diff := cmp.Diff([]nest.Nest{want}, p.Nests); diff != "" {
 		t.Error(diff)
 	}
 	if p.Elems != 12 || p.Bytes != 3*48 {
@@ -303,7 +303,7 @@ func TestPlacement(t *testing.T) {
 	if x.Base != 0x100000000 || y.Base != 0x100000000+81920 {
 		t.Errorf("80,000 B tensors lie at %#x and %#x", x.Base, y.Base)
 	}
-	if x.Kind != simcache.Read || y.Kind != simcache.Write || x.Tensor != "x" || y.Tensor != "y" {
+	if x.Kind != nest.Read || y.Kind != nest.Write || x.Tensor != "x" || y.Tensor != "y" {
 		t.Errorf("a copy touches %+v and %+v", x, y)
 	}
 	if p.Bytes != 160000 || p.Elems != 10000 || p.Memory != 81920+80000 {

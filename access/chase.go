@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -69,7 +70,7 @@ func (p *Pattern) chasePasses(h *simcache.Hierarchy, passes int) (pass simcache.
 	for range passes {
 		before := h.Counts()
 		for _, at := range p.Ring {
-			h.Access(simcache.Read, Origin+uint64(at)*uint64(size), size)
+			h.Access(nest.Read, Origin+uint64(at)*uint64(size), size)
 		}
 		pass = h.Counts().Sub(before)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // An arena is the memory of a pattern's tensors: byte i of it stands for the
@@ -224,7 +224,7 @@ type elementNest struct {
 
 // inElements converts a nest of elements of size bytes. Where wide, an access
 // may be a vector, whose elements are then iterations of the innermost loop.
-func inElements(n simcache.Nest, size int, wide bool) (elementNest, error) {
+func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 	n = n.Canonical()
 	if wide {
 		n = elementwise(n, size)
@@ -252,9 +252,9 @@ func inElements(n simcache.Nest, size int, wide bool) (elementNest, error) {
 
 // elementwise turns accesses of vectors into a loop over their elements, which
 // is one with the loop around it where the vectors lie side by side.
-func elementwise(n simcache.Nest, size int) simcache.Nest {
+func elementwise(n nest.Nest, size int) nest.Nest {
 	width := n.Operands[0].Width
-	if width == size || slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Width != width }) {
+	if width == size || slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Width != width }) {
 		return n
 	}
 	n.Trips = append(n.Trips, width/size)

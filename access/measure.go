@@ -13,7 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/stridebench/stridebench/access/counters"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // Options say how patterns are measured.
@@ -191,7 +191,7 @@ func together(p, q Pattern) error {
 	}
 	for _, read := range p.operands {
 		for _, op := range q.operands {
-			if writes := op.kind != simcache.Read || q.Spec.Op == Chase; writes && op.base < read.base+uint64(read.size) && read.base < op.base+uint64(op.size) {
+			if writes := op.kind != nest.Read || q.Spec.Op == Chase; writes && op.base < read.base+uint64(read.size) && read.base < op.base+uint64(op.size) {
 				return fmt.Errorf("tensor %s of the %s is written where the %s reads", op.tensor, q.Spec.Op, p.Spec.Op)
 			}
 		}

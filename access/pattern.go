@@ -3,7 +3,7 @@
 //
 // A [Spec] says what is touched in the words of PyTorch: a shape, a chain of
 // views, an operation, an order. [Spec.Pattern] lowers it to nests of loops
-// over addresses ([simcache.Nest]). Two executors are told these nests and
+// over addresses ([nest.Nest]). Two executors are told these nests and
 // nothing else: the native one here ([Measure]) and the cache simulator of
 // package simcache, so that neither can drift from the other.
 package access
@@ -19,7 +19,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // An Op is what is done to each element of a view.
@@ -75,11 +75,11 @@ type Spec struct {
 // A Pattern is a Spec lowered to what is touched.
 type Pattern struct {
 	Spec   Spec
-	Nests  []simcache.Nest // walked one after the other in each pass; none of a Chase
-	Ring   []uint32        // of a Chase: what is read in a pass, in elements from Origin
-	Elems  int             // elements of the view, or of the common shape
-	Bytes  int             // bytes read plus bytes written in a pass
-	Memory int             // bytes of all tensors, with the gaps between them
+	Nests  []nest.Nest // walked one after the other in each pass; none of a Chase
+	Ring   []uint32    // of a Chase: what is read in a pass, in elements from Origin
+	Elems  int         // elements of the view, or of the common shape
+	Bytes  int         // bytes read plus bytes written in a pass
+	Memory int         // bytes of all tensors, with the gaps between them
 
 	operands []operand
 	plan     *kernel.Plan // of a copy by a set of package kernel
@@ -88,7 +88,7 @@ type Pattern struct {
 // An operand is one tensor of a pattern and the view of it that is walked.
 type operand struct {
 	tensor string
-	kind   simcache.Kind
+	kind   nest.Kind
 	base   uint64
 	view   layouts.Layout
 	size   int // bytes of the tensor
@@ -164,9 +164,9 @@ func (p *Pattern) place() error {
 	}
 	switch s.Op {
 	case Fill:
-		return p.add("x", simcache.Write, store, view)
+		return p.add("x", nest.Write, store, view)
 	case Copy:
-		return errors.Join(p.add("x", simcache.Read, store, view), p.addFresh("y", view.Shape()))
+		return errors.Join(p.add("x", nest.Read, store, view), p.addFresh("y", view.Shape()))
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
@@ -176,10 +176,10 @@ func (p *Pattern) place() error {
 		if err != nil {
 			return fmt.Errorf("with %s: %w", layouts.FormatShape(s.With), err)
 		}
-		return errors.Join(p.add("x", simcache.Read, store, both[0]), p.add("with", simcache.Read, with, both[1]),
+		return errors.Join(p.add("x", nest.Read, store, both[0]), p.add("with", nest.Read, with, both[1]),
 			p.addFresh("y", both[0].Shape()))
 	}
-	return p.add("x", simcache.Read, store, view)
+	return p.add("x", nest.Read, store, view)
 }
 
 // stored is how x is stored, padding and all, and x itself.
@@ -215,11 +215,11 @@ func (p *Pattern) addFresh(tensor string, shape []int) error {
 	if err != nil {
 		return fmt.Errorf("view %q: %w", p.Spec.View, err)
 	}
-	return p.add(tensor, simcache.Write, fresh, fresh)
+	return p.add(tensor, nest.Write, fresh, fresh)
 }
 
 // add places one more tensor, stored as store and seen as view.
-func (p *Pattern) add(tensor string, kind simcache.Kind, store, view layouts.Layout) error {
+func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout) error {
 	start := (p.Memory + alignment - 1) / alignment * alignment
 	elem := p.Spec.DType.Size()
 	if store.Numel() > (math.MaxInt-Origin-start-alignment)/elem {
@@ -233,15 +233,15 @@ func (p *Pattern) add(tensor string, kind simcache.Kind, store, view layouts.Lay
 }
 
 // nest lowers views of one shape, one for each operand, to bytes.
-func (p *Pattern) nest(views []layouts.Layout, width int) simcache.Nest {
-	n := simcache.Nest{Trips: views[0].Shape()}
+func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
+	n := nest.Nest{Trips: views[0].Shape()}
 	elem := p.Spec.DType.Size()
 	for i, op := range p.operands {
 		strides := views[i].Strides()
 		for l := range strides {
 			strides[l] *= elem
 		}
-		n.Operands = append(n.Operands, simcache.Operand{Tensor: op.tensor, Kind: op.kind,
+		n.Operands = append(n.Operands, nest.Operand{Tensor: op.tensor, Kind: op.kind,
 			Base: op.base + uint64(views[i].Offset()*elem), Width: width, Strides: strides})
 	}
 	return n

@@ -16,10 +16,9 @@ type Counts struct {
 }
 
 // Simulate counts one pass over each pattern in the steady state
-// (simcache.Hierarchy.Steady), on these caches and this TLB, which may be nil;
-// this is the op that Measure times. It works on all CPUs, so it must not run
+// (simcache.Hierarchy.Steady), on these caches and the TLB, if it has one; this is the op that Measure times. It works on all CPUs, so it must not run
 // beside Measure.
-func Simulate(ctx context.Context, caches []simcache.Level, tlb []simcache.TLB, patterns []Pattern) ([]Counts, error) {
+func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern) ([]Counts, error) {
 	counts := make([]Counts, len(patterns))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
@@ -43,13 +42,13 @@ func Simulate(ctx context.Context, caches []simcache.Level, tlb []simcache.TLB, 
 	}
 	// The TLB is a hierarchy of its own: neither waits for the other's steady
 	// state. It is begun with, since one that is fully associative takes longest.
-	if tlb != nil {
+	if caches.TLB != nil {
 		for i, p := range patterns {
-			steady(simcache.PageLevels(tlb), p, func(c simcache.Counts) { counts[i].TLBMisses = c.LLMisses() })
+			steady(simcache.PageLevels(caches.TLB), p, func(c simcache.Counts) { counts[i].TLBMisses = c.LLMisses() })
 		}
 	}
 	for i, p := range patterns {
-		steady(caches, p, func(c simcache.Counts) { counts[i].Counts = c })
+		steady(caches.Levels, p, func(c simcache.Counts) { counts[i].Counts = c })
 	}
 	return counts, group.Wait()
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // The kernels that are no set of package kernel.
@@ -61,7 +61,7 @@ func (p *Pattern) useKernel() error {
 // A sum goes by whole lines first where its vectors are elements, too.
 func (p *Pattern) inVectors(width int) error {
 	size := p.Spec.DType.Size()
-	var nests []simcache.Nest
+	var nests []nest.Nest
 	for _, n := range p.Nests {
 		n = n.Canonical()
 		if len(n.Trips) == 0 { // one element, which is a run
@@ -71,7 +71,7 @@ func (p *Pattern) inVectors(width int) error {
 			}
 		}
 		last := len(n.Trips) - 1
-		beside := !slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Strides[last] != size })
+		beside := !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Strides[last] != size })
 		if !beside && n.Iterations() > 0 {
 			return errors.New("elements that are walked one after the other do not lie side by side")
 		}
@@ -85,7 +85,7 @@ func (p *Pattern) inVectors(width int) error {
 		for i := range whole.Operands {
 			whole.Operands[i].Width, whole.Operands[i].Strides[last] = width, width
 		}
-		for _, part := range []simcache.Nest{whole, rest} {
+		for _, part := range []nest.Nest{whole, rest} {
 			if part.Iterations() > 0 {
 				nests = append(nests, part)
 			}
@@ -96,10 +96,10 @@ func (p *Pattern) inVectors(width int) error {
 }
 
 // cutNest cuts the innermost loop of a nest in two.
-func cutNest(n simcache.Nest, at int) (first, second simcache.Nest) {
+func cutNest(n nest.Nest, at int) (first, second nest.Nest) {
 	last := len(n.Trips) - 1
-	part := func(start, trips int) simcache.Nest {
-		c := simcache.Nest{Trips: slices.Clone(n.Trips), Operands: slices.Clone(n.Operands)}
+	part := func(start, trips int) nest.Nest {
+		c := nest.Nest{Trips: slices.Clone(n.Trips), Operands: slices.Clone(n.Operands)}
 		c.Trips[last] = trips
 		for i, op := range c.Operands {
 			c.Operands[i].Base += uint64(start * op.Strides[last])
@@ -128,13 +128,13 @@ func (p *Pattern) planCopy(set *kernel.Set) {
 }
 
 // stepNest says what a step of a plan touches.
-func stepNest(s kernel.Step, x, y operand) simcache.Nest {
-	var n simcache.Nest
+func stepNest(s kernel.Step, x, y operand) nest.Nest {
+	var n nest.Nest
 	for _, l := range s.Loops {
 		n.Trips = append(n.Trips, l.N)
 	}
 	for _, a := range s.Body {
-		op := simcache.Operand{Tensor: x.tensor, Kind: x.kind, Base: Origin + uint64(s.From+a.Offset), Width: a.Width}
+		op := nest.Operand{Tensor: x.tensor, Kind: x.kind, Base: Origin + uint64(s.From+a.Offset), Width: a.Width}
 		if a.Write {
 			op.Tensor, op.Kind, op.Base = y.tensor, y.kind, Origin+uint64(s.To+a.Offset)
 		}

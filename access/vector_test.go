@@ -8,7 +8,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"pgregory.net/rapid"
 )
 
@@ -145,7 +145,7 @@ func TestKernelsTouchTheView(t *testing.T) {
 
 // checkBytes compares the bytes that the nests touch with those of the views.
 func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
-	want := map[simcache.Kind]map[uint64]int{simcache.Read: {}, simcache.Write: {}}
+	want := map[nest.Kind]map[uint64]int{nest.Read: {}, nest.Write: {}}
 	size := p.Spec.DType.Size()
 	for _, op := range p.operands {
 		for at := range op.view.Offsets() {
@@ -237,7 +237,7 @@ func TestVectorWidth(t *testing.T) {
 			var bytes [2]int
 			for _, op := range p.Nests[0].Operands {
 				bytes[op.Kind] += op.Width
-				if op.Kind == simcache.Write && op.Width != width {
+				if op.Kind == nest.Write && op.Width != width {
 					t.Errorf("%s: %d B of a line of %s are written at once", set.Name(), op.Width, dtype)
 				}
 			}

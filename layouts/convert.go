@@ -100,10 +100,8 @@ func mapped[F, T any](t *Tensor, dtype DType, f func(F) T) (*Tensor, error) {
 		return nil, err
 	}
 	dst, src := words[T](c.storage), words[F](t.storage)
-	to := newOdometer(layout)
-	for from := range t.layout.Offsets() {
-		dst[to.at] = f(src[from])
-		to.next()
+	for to, from := range offsets(layout, t.layout) {
+		dst[to] = f(src[from])
 	}
 	return c, nil
 }

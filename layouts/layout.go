@@ -24,6 +24,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A Layout places the elements of an n-dimensional tensor: element
@@ -220,38 +222,35 @@ func (l Layout) At(index ...int) (int, error) {
 // tested against.
 func (l Layout) Offsets() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		if l.Numel() == 0 {
-			return
-		}
-		o := newOdometer(l)
-		for yield(o.at) && o.next() {
+		at, steps := l.offset, nest.Steps(l.shape, l.strides)
+		for d := range nest.Walk(l.shape) {
+			if d >= 0 {
+				at += steps[d]
+			}
+			if !yield(at) {
+				return
+			}
 		}
 	}
 }
 
-// An odometer walks the indices of a layout in row-major order.
-type odometer struct {
-	layout Layout
-	index  []int
-	at     int // offset of the element of that index
-}
-
-func newOdometer(l Layout) *odometer {
-	return &odometer{l, make([]int, len(l.shape)), l.offset}
-}
-
-// next goes to the next index. After the last it returns false and is at the
-// first again.
-func (o *odometer) next() bool {
-	for d := len(o.index) - 1; d >= 0; d-- {
-		if o.index[d]++; o.index[d] < o.layout.shape[d] {
-			o.at += o.layout.strides[d]
-			return true
+// offsets yields the offsets of each element in two layouts of one shape, in
+// row-major order of the indices.
+func offsets(l, m Layout) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		at, steps := m.offset, nest.Steps(m.shape, m.strides)
+		first := l.offset
+		firstSteps := nest.Steps(l.shape, l.strides)
+		for d := range nest.Walk(l.shape) {
+			if d >= 0 {
+				first += firstSteps[d]
+				at += steps[d]
+			}
+			if !yield(first, at) {
+				return
+			}
 		}
-		o.at -= (o.layout.shape[d] - 1) * o.layout.strides[d]
-		o.index[d] = 0
 	}
-	return false
 }
 
 // Equal reports whether shape, strides and offset are the same.

@@ -307,10 +307,8 @@ func (t *Tensor) copyOf(source Layout, strides []int) (*Tensor, error) {
 
 func copyWords[W any](c, t *Tensor, source Layout) {
 	dst, src := words[W](c.storage), words[W](t.storage)
-	to := newOdometer(c.layout)
-	for from := range source.Offsets() {
-		dst[to.at] = src[from]
-		to.next()
+	for to, from := range offsets(c.layout, source) {
+		dst[to] = src[from]
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A defined cache is one level with the caches that its classes are defined by,
@@ -32,10 +34,10 @@ func see(set []uint64, ways int, block uint64, keep bool) ([]uint64, bool) {
 	return append(set, block), false
 }
 
-func (d *defined) access(kind Kind, addr, size uint64) {
+func (d *defined) access(kind nest.Kind, addr, size uint64) {
 	class := -1
 	for block := addr / uint64(d.Line); block <= (addr+size-1)/uint64(d.Line); block++ {
-		keep := kind != Write || !d.NoWriteAllocate
+		keep := kind != nest.Write || !d.NoWriteAllocate
 		set := block % uint64(d.Sets())
 		var here, inOne bool
 		d.sets[set], here = see(d.sets[set], d.Ways, block, keep)
@@ -72,7 +74,7 @@ func TestClassesByDefinition(t *testing.T) {
 		want := defined{Level: l, sets: map[uint64][]uint64{}, ever: map[uint64]bool{}}
 		span := 64 << r.IntN(7)
 		for range 600 {
-			kind, addr, size := Kind(r.IntN(3)), uint64(r.IntN(span)), 1+r.IntN(16)
+			kind, addr, size := nest.Kind(r.IntN(3)), uint64(r.IntN(span)), 1+r.IntN(16)
 			h.Access(kind, addr, size)
 			want.access(kind, addr, uint64(size))
 		}

@@ -3,6 +3,11 @@ package simcache
 import (
 	"errors"
 	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
 // A Config says what is simulated. Levels alone, in their zero settings, are
@@ -11,6 +16,8 @@ type Config struct {
 	// I1 is the first-level instruction cache; the zero Geometry for none, and
 	// then nothing may be fetched.
 	I1 Geometry
+	// I1Source says where it comes from, for reports.
+	I1Source Source
 	// Levels are the data caches, the nearest first. From the second on they
 	// are unified: they see the misses of I1 too.
 	Levels []Level
@@ -34,6 +41,18 @@ type Config struct {
 	Cores int
 }
 
+// A Source says where a figure comes from, for reports.
+type Source string
+
+// The sources of what is simulated by default, in the order in which they are
+// asked. Others are the names of files and presets.
+const (
+	FromFlag    Source = "flag"
+	FromSysfs   Source = "sysfs"
+	FromCPUID   Source = "cpuid"
+	FromDefault Source = "default"
+)
+
 // Observe says what is observed beyond counts, as a set of flags.
 type Observe uint8
 
@@ -42,12 +61,12 @@ const (
 	// Classes splits misses into compulsory, capacity and conflict (Hill, "Aspects
 	// of Cache Memory and Instruction Buffer Performance", 1987), and tells when
 	// the lines of a nest were touched before.
-	Classes Observe = 1 << iota
+	Classes Observe = Observe(policies.Classes)
 	// SetMisses counts misses by set.
-	SetMisses
+	SetMisses Observe = Observe(policies.SetMisses)
 	// UsedBytes counts the bytes of a line that are touched while it is in the
 	// cache.
-	UsedBytes
+	UsedBytes Observe = Observe(policies.UsedBytes)
 )
 
 // A Level is one cache of a hierarchy.
@@ -56,6 +75,8 @@ type Level struct {
 	// and L2, L3, ... between.
 	Name string
 	Geometry
+	// Source says where the geometry comes from, for reports.
+	Source Source
 	// Modulo allows a set count that is no power of two: a block's set is its
 	// number modulo the set count.
 	Modulo bool
@@ -188,8 +209,9 @@ func oneOf[T ~uint8](value *T, what string, names []string, text []byte) error {
 type TLB struct {
 	Name    string // for reports; empty, it is DTLB for the first and STLB for the second
 	Entries int
-	Ways    int // associativity; Entries for fully associative
-	Page    int // bytes
+	Ways    int    // associativity; Entries for fully associative
+	Page    int    // bytes
+	Source  Source // where the figures come from, for reports
 }
 
 // TwoLevels are Cachegrind's data caches: D1 and LL.
@@ -268,13 +290,32 @@ func (c Config) checkTLB() error {
 // other, so that a chain simulates them.
 func (c Config) plain() bool {
 	for _, l := range c.Levels {
-		l.Name, l.Geometry, l.Modulo, l.Seed = "", Geometry{}, false, 0
+		l.Name, l.Geometry, l.Source, l.Modulo, l.Seed = "", Geometry{}, "", false, 0
 		if l != (Level{}) {
 			return false
 		}
 	}
 	return c.Observe == 0
 }
+
+// From is the configuration with one source for all figures.
+func (c Config) From(source Source) Config {
+	c.I1Source = source
+	c.Levels, c.TLB = slices.Clone(c.Levels), slices.Clone(c.TLB)
+	for i := range c.Levels {
+		c.Levels[i].Source = source
+	}
+	for i := range c.TLB {
+		c.TLB[i].Source = source
+	}
+	return c
+}
+
+// First is the level that accesses come to, D1 in Cachegrind.
+func (c Config) First() Level { return c.Levels[0] }
+
+// Last is the level before memory, LL in Cachegrind.
+func (c Config) Last() Level { return c.Levels[len(c.Levels)-1] }
 
 // name is the name of level i.
 func (c Config) name(i int) string {
@@ -294,4 +335,26 @@ func (t TLB) name(i int) string {
 		return t.Name
 	}
 	return [...]string{"DTLB", "STLB"}[min(i, 1)]
+}
+
+// shape is the geometry for an engine.
+func (g Geometry) shape() engine.Level {
+	return engine.Level{Sets: g.Sets(), Ways: g.Ways, Shift: uint(bits.TrailingZeros(uint(g.Line)))}
+}
+
+// policies is the level for the engine that follows all of it.
+func (l Level) policies() policies.Level {
+	p := policies.Level{Level: l.shape(), WriteThrough: l.WriteThrough, NoWriteAllocate: l.NoWriteAllocate, VictimLines: l.VictimLines,
+		Replace: map[Policy]func(sets, ways int) policies.Policy{LRU: policies.LRU, FIFO: policies.FIFO, Random: policies.Random(l.Seed),
+			TreePLRU: policies.TreePLRU, BitPLRU: policies.BitPLRU, SRRIP: policies.SRRIP}[l.Policy],
+		Tie: map[Inclusion]policies.Tie{NonInclusive: policies.Untied, Inclusive: policies.Inclusive, Exclusive: policies.Exclusive}[l.Inclusion],
+	}
+	degree := max(l.Prefetch.Degree, 1)
+	switch l.Prefetch.Kind {
+	case NextLine:
+		p.Prefetch = policies.NextLine(degree)
+	case StridePrefetch:
+		p.Prefetch = policies.Strides(degree)
+	}
+	return p
 }

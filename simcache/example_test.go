@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -18,9 +19,9 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	_, err = h.Run(simcache.Nest{
+	_, err = h.Run(nest.Nest{
 		Trips:    []int{1024, 1024},
-		Operands: []simcache.Operand{{Tensor: "a", Kind: simcache.Read, Base: 1 << 32, Width: 4, Strides: []int{4, 4096}}},
+		Operands: []nest.Operand{{Tensor: "a", Kind: nest.Read, Base: 1 << 32, Width: 4, Strides: []int{4, 4096}}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -54,7 +55,7 @@ func ExampleHierarchy_Access() {
 		}
 		for j := range 1024 {
 			for i := range 256 {
-				h.Access(simcache.Read, addr(i*1024+j), 4)
+				h.Access(nest.Read, addr(i*1024+j), 4)
 			}
 		}
 		b.ReportMetric(float64(h.Counts().D1Misses()), "D1-misses/op")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -23,23 +24,23 @@ type golden struct {
 
 func goldens() []golden {
 	const a, b, n = 0x10000000, 0x20000000, 4000
-	op := func(kind simcache.Kind, base uint64, strides ...int) simcache.Operand {
-		return simcache.Operand{Kind: kind, Base: base, Width: 4, Strides: strides}
+	op := func(kind nest.Kind, base uint64, strides ...int) nest.Operand {
+		return nest.Operand{Kind: kind, Base: base, Width: 4, Strides: strides}
 	}
-	nest := func(ops ...simcache.Operand) func(testing.TB, *simcache.Hierarchy) {
+	walk := func(ops ...nest.Operand) func(testing.TB, *simcache.Hierarchy) {
 		return func(t testing.TB, h *simcache.Hierarchy) {
-			if _, err := h.Run(simcache.Nest{Trips: []int{n, n}, Operands: ops}); err != nil {
+			if _, err := h.Run(nest.Nest{Trips: []int{n, n}, Operands: ops}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	none2, none3 := []uint64{0, 0}, []uint64{0, 0, 0}
 	return []golden{
-		{"r", n * n, nest(op(simcache.Read, a, 4*n, 4)),
+		{"r", n * n, walk(op(nest.Read, a, 4*n, 4)),
 			[]uint64{1e6, 1e6}, none2, []uint64{1e6, 1e6, 1e6}, none3},
-		{"c", n * n, nest(op(simcache.Read, a, 4, 4*n)),
+		{"c", n * n, walk(op(nest.Read, a, 4, 4*n)),
 			[]uint64{16e6, 1e6}, none2, []uint64{16e6, 1e6, 1e6}, none3},
-		{"t", 2 * n * n, nest(op(simcache.Read, a, 4*n, 4), op(simcache.Write, b, 4, 4*n)),
+		{"t", 2 * n * n, walk(op(nest.Read, a, 4*n, 4), op(nest.Write, b, 4, 4*n)),
 			[]uint64{17e6, 2e6}, []uint64{15999752, 734444}, []uint64{17e6, 2e6, 2e6}, []uint64{15999752, 991743, 731875}},
 		{"u", 16e6, uniform,
 			[]uint64{15992161, 8167516}, none2, []uint64{15992161, 15749972, 8167517}, none3},
@@ -50,7 +51,7 @@ func goldens() []golden {
 func uniform(_ testing.TB, h *simcache.Hierarchy) {
 	state := uint64(42)
 	for range 16_000_000 {
-		h.Access(simcache.Read, 0x10000000+4*(splitmix64(&state)>>40), 4)
+		h.Access(nest.Read, 0x10000000+4*(splitmix64(&state)>>40), 4)
 	}
 }
 

@@ -1,19 +1,14 @@
 package simcache
 
-import "fmt"
+import (
+	"fmt"
 
-// A Kind says what an access does.
-type Kind uint8
-
-// The kinds of access. A modify counts as one read, as in Cachegrind.
-const (
-	Read Kind = iota
-	Write
-	Modify
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/policies"
+	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
-
-// String is "read", "write" or "modify".
-func (k Kind) String() string { return [...]string{"read", "write", "modify"}[k] }
 
 // Counts are the events of instruction and data references, under Cachegrind's
 // names.
@@ -100,75 +95,17 @@ func (l LevelCounts) Misses() uint64 { return l.FetchMisses + l.ReadMisses + l.W
 // one per goroutine.
 type Hierarchy struct {
 	config Config
-	i1     rows
-	data   engine
-	tlb    engine // nil without TLB
-	total  totals // of the data levels
-	pages  totals // of the TLB
+	i1     *lru.Chain // nil without I1
+	data   engine.Engine
+	tlb    engine.Engine // nil without TLB
+	total  totals        // of the data levels
+	pages  totals        // of the TLB
 }
 
 // totals are references by sort, and their misses by sort and level.
 type totals struct {
-	refs   [sorts]uint64
-	misses [sorts][]uint64
-}
-
-// References are counted by three sorts, which are the operands between Runs.
-const (
-	loads  = iota // reads and modifies
-	stores        // writes
-	fetches
-	sorts
-)
-
-func (k Kind) sort() int {
-	if k == Write {
-		return stores
-	}
-	return loads
-}
-
-// dirties is what a packed reference of the kind is flagged with.
-func (k Kind) dirties() uint64 {
-	if k == Read {
-		return 0
-	}
-	return writes
-}
-
-// An engine simulates levels of caches. Single references are told apart by
-// operand, which is their sort.
-type engine interface {
-	// add simulates a reference.
-	add(op int, addr, size uint64, kind Kind)
-	// at tells the address of the instruction that the next references are of.
-	at(pc uint64)
-	// descend simulates a fetch that missed in I1, from the second level on.
-	descend(op int, addr, size uint64)
-	// take returns the misses of single references at a level, by sort, since
-	// they were last taken.
-	take(level int) [sorts]uint64
-	// run simulates so many passes over canonical nests, and returns their
-	// misses by pass and nest: those of operand r at level i of n are at r*n+i.
-	run(nests []Nest, passes int) [][][]uint64
-	// settled is the number of passes over the same nests after which all that
-	// follow are like the last of them; 0 if that is not known.
-	settled() int
-	// work is how many references were looked up.
-	work() uint64
-	// more completes the counts of a level with what is counted besides.
-	more(level int, counts *LevelCounts)
-}
-
-// runEach runs one nest after the other.
-func runEach(nests []Nest, passes int, one func(Nest) []uint64) [][][]uint64 {
-	misses := make([][][]uint64, passes)
-	for p := range misses {
-		for _, n := range nests {
-			misses[p] = append(misses[p], one(n))
-		}
-	}
-	return misses
+	refs   [engine.Sorts]uint64
+	misses [engine.Sorts][]uint64
 }
 
 // NewHierarchy returns an empty hierarchy. It refuses a Config that does not
@@ -177,49 +114,48 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	h := &Hierarchy{config: c}
-	var data, pages []Geometry
-	for _, l := range c.Levels {
-		data = append(data, l.Geometry)
-	}
-	for _, t := range c.TLB {
-		pages = append(pages, t.geometry())
-	}
+	h := &Hierarchy{config: c, data: c.engine()}
 	if c.I1 != (Geometry{}) {
-		h.i1 = newRows(c.I1, c.ZeroTags)
+		// A level of its own: a fetch that misses goes on as one that missed D1.
+		h.i1 = lru.New([]engine.Level{c.I1.shape()}, lru.Options{ZeroTags: c.ZeroTags})
 	}
-	if c.plain() {
-		h.data = newLRU(data, c)
-	} else {
-		h.data = newDeep(c)
+	if len(c.TLB) > 0 {
+		h.tlb = Config{Levels: PageLevels(c.TLB), Brute: c.Brute, Cores: c.Cores}.engine()
 	}
-	if len(pages) > 0 {
-		h.tlb = newLRU(pages, Config{Brute: c.Brute, Cores: c.Cores})
-	}
-	for sort := range sorts {
-		h.total.misses[sort] = make([]uint64, len(data))
-		h.pages.misses[sort] = make([]uint64, len(pages))
+	for sort := range engine.Sorts {
+		h.total.misses[sort] = make([]uint64, len(c.Levels))
+		h.pages.misses[sort] = make([]uint64, len(c.TLB))
 	}
 	return h, nil
 }
 
-// newLRU returns an engine for levels that know nothing of each other.
-func newLRU(levels []Geometry, c Config) engine {
-	chain := newChain(levels, c)
-	if c.Brute || c.WriteBacks || c.ZeroTags {
-		return chain // dirty lines, or a block in every way, are nothing that is proved of
+// engine is what simulates the data caches.
+func (c Config) engine() engine.Engine {
+	if !c.plain() {
+		var levels []policies.Level
+		for _, l := range c.Levels {
+			levels = append(levels, l.policies())
+		}
+		return policies.New(levels, c.WriteBacks, policies.Observe(c.Observe))
 	}
-	return newProving(chain)
+	var levels []engine.Level
+	for _, l := range c.Levels {
+		levels = append(levels, l.shape())
+	}
+	if c.Brute || c.WriteBacks || c.ZeroTags { // dirty lines, or a block in every way, are nothing that is proved of
+		return lru.New(levels, lru.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks, Brute: c.Brute, Cores: c.Cores})
+	}
+	return proofs.New(levels, c.Cores)
 }
 
 // Access simulates one access of size bytes at addr; a modify counts as one
 // read. The size is at least 1 and at most the smallest of the lines.
-func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
-	sort := kind.sort()
+func (h *Hierarchy) Access(kind nest.Kind, addr uint64, size int) {
+	sort := engine.Sort(kind)
 	h.total.refs[sort]++
-	h.data.add(sort, addr, uint64(size), kind)
+	h.data.Add(sort, addr, uint64(size), kind)
 	if h.tlb != nil {
-		h.tlb.add(sort, addr, uint64(size), kind)
+		h.tlb.Add(sort, addr, uint64(size), kind)
 	}
 }
 
@@ -227,16 +163,10 @@ func (h *Hierarchy) Access(kind Kind, addr uint64, size int) {
 // hierarchy must have an I1. In Cachegrind an instruction's fetch comes before
 // its data references.
 func (h *Hierarchy) Fetch(addr uint64, size int) {
-	h.total.refs[fetches]++
-	h.data.at(addr)
-	first, last := addr>>h.i1.shift, (addr+uint64(size)-1)>>h.i1.shift
-	missed, _, _ := h.i1.touch(first, 0)
-	if first != last {
-		missedLast, _, _ := h.i1.touch(last, 0)
-		missed = missed || missedLast
-	}
-	if missed {
-		h.data.descend(fetches, addr, uint64(size))
+	h.total.refs[engine.Fetches]++
+	h.data.At(addr)
+	if h.i1.Look(addr, uint64(size)) {
+		h.data.Descend(engine.Fetches, addr, uint64(size))
 	}
 }
 
@@ -248,7 +178,7 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 // Work). A large nest that is the first on a new hierarchy may be counted
 // without its final contents becoming known: then whatever is run next has it
 // simulated again, which may take long.
-func (h *Hierarchy) Run(n Nest) ([]Counts, error) {
+func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {
 	counts, err := h.run(1, 1, n)
 	if err != nil {
 		return nil, err
@@ -263,7 +193,7 @@ type Misses struct {
 }
 
 // Misses is Run, and returns how often each operand missed at every level.
-func (h *Hierarchy) Misses(n Nest) ([]Misses, error) {
+func (h *Hierarchy) Misses(n nest.Nest) ([]Misses, error) {
 	data, pages, err := h.walk(1, 1, n)
 	if err != nil {
 		return nil, err
@@ -281,7 +211,7 @@ func (h *Hierarchy) Misses(n Nest) ([]Misses, error) {
 
 // run simulates passes over nests and returns the counts of each operand, of
 // each nest, in each pass. The last pass is counted so many times.
-func (h *Hierarchy) run(passes, last int, nests ...Nest) ([][][]Counts, error) {
+func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, error) {
 	misses, _, err := h.walk(passes, last, nests...)
 	if err != nil {
 		return nil, err
@@ -289,7 +219,7 @@ func (h *Hierarchy) run(passes, last int, nests ...Nest) ([][][]Counts, error) {
 	counts := make([][][]Counts, passes)
 	for p := range counts {
 		for k, n := range nests {
-			counts[p] = append(counts[p], n.counts(misses[p][k], len(h.config.Levels)))
+			counts[p] = append(counts[p], countsOf(n, misses[p][k], len(h.config.Levels)))
 		}
 	}
 	return counts, nil
@@ -297,31 +227,31 @@ func (h *Hierarchy) run(passes, last int, nests ...Nest) ([][][]Counts, error) {
 
 // walk simulates passes over nests and returns the misses in the data caches
 // and in the TLB, as engine.run does. The last pass is counted so many times.
-func (h *Hierarchy) walk(passes, last int, nests ...Nest) (data, pages [][][]uint64, err error) {
-	var canonical []Nest
+func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][][]uint64, err error) {
+	var canonical []nest.Nest
 	for _, n := range nests {
 		if err := h.check(n); err != nil {
 			return nil, nil, err
 		}
 		canonical = append(canonical, n.Canonical())
 	}
-	h.settle()
+	h.tally()
 	if h.tlb != nil {
-		pages = h.tlb.run(canonical, passes)
+		pages = h.tlb.Run(canonical, passes)
 		h.pages.add(nests, pages, last)
 	}
-	data = h.data.run(canonical, passes)
+	data = h.data.Run(canonical, passes)
 	h.total.add(nests, data, last)
 	return data, pages, nil
 }
 
-// counts are those of each operand, by its misses in so many levels.
-func (n Nest) counts(misses []uint64, levels int) []Counts {
+// countsOf are those of each operand of a nest, by its misses in so many levels.
+func countsOf(n nest.Nest, misses []uint64, levels int) []Counts {
 	counts := make([]Counts, len(n.Operands))
 	refs := uint64(n.Iterations())
 	for r, op := range n.Operands {
 		first, last := misses[r*levels], misses[r*levels+levels-1]
-		if op.Kind.sort() == stores {
+		if engine.Sort(op.Kind) == engine.Stores {
 			counts[r] = Counts{Dw: refs, D1mw: first, DLmw: last}
 		} else {
 			counts[r] = Counts{Dr: refs, D1mr: first, DLmr: last}
@@ -331,8 +261,8 @@ func (n Nest) counts(misses []uint64, levels int) []Counts {
 }
 
 // add counts passes over nests with these misses, the last pass so many times.
-func (t *totals) add(nests []Nest, misses [][][]uint64, last int) {
-	levels := len(t.misses[loads])
+func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
+	levels := len(t.misses[engine.Loads])
 	for p := range misses {
 		times := uint64(1)
 		if p == len(misses)-1 {
@@ -340,7 +270,7 @@ func (t *totals) add(nests []Nest, misses [][][]uint64, last int) {
 		}
 		for k, n := range nests {
 			for r, op := range n.Operands {
-				sort := op.Kind.sort()
+				sort := engine.Sort(op.Kind)
 				t.refs[sort] += times * uint64(n.Iterations())
 				for level, m := range misses[p][k][r*levels:][:levels] {
 					t.misses[sort][level] += times * m
@@ -350,7 +280,7 @@ func (t *totals) add(nests []Nest, misses [][][]uint64, last int) {
 	}
 }
 
-func (h *Hierarchy) check(n Nest) error {
+func (h *Hierarchy) check(n nest.Nest) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
@@ -364,17 +294,17 @@ func (h *Hierarchy) check(n Nest) error {
 	return nil
 }
 
-// settle adds the misses of single references to the totals.
-func (h *Hierarchy) settle() {
+// tally adds the misses of single references to the totals.
+func (h *Hierarchy) tally() {
 	h.total.take(h.data)
 	if h.tlb != nil {
 		h.pages.take(h.tlb)
 	}
 }
 
-func (t *totals) take(e engine) {
-	for level := range t.misses[loads] {
-		for sort, n := range e.take(level) {
+func (t *totals) take(e engine.Engine) {
+	for level := range t.misses[engine.Loads] {
+		for sort, n := range e.Take(level) {
 			t.misses[sort][level] += n
 		}
 	}
@@ -383,22 +313,22 @@ func (t *totals) take(e engine) {
 // Counts returns what has been counted so far, of the first level and of the
 // last.
 func (h *Hierarchy) Counts() Counts {
-	h.settle()
+	h.tally()
 	t, last := &h.total, len(h.config.Levels)-1
-	return Counts{t.refs[fetches], t.misses[fetches][0], t.misses[fetches][last],
-		t.refs[loads], t.misses[loads][0], t.misses[loads][last],
-		t.refs[stores], t.misses[stores][0], t.misses[stores][last]}
+	return Counts{t.refs[engine.Fetches], t.misses[engine.Fetches][0], t.misses[engine.Fetches][last],
+		t.refs[engine.Loads], t.misses[engine.Loads][0], t.misses[engine.Loads][last],
+		t.refs[engine.Stores], t.misses[engine.Stores][0], t.misses[engine.Stores][last]}
 }
 
 // Levels returns what has been counted so far at each data level, the nearest
 // first.
 func (h *Hierarchy) Levels() []LevelCounts {
-	h.settle()
+	h.tally()
 	levels := h.total.levels()
 	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // those of I1
 	for i := range levels {
 		levels[i].Name = h.config.name(i)
-		h.data.more(i, &levels[i])
+		levels[i].add(h.data.Besides(i))
 	}
 	return levels
 }
@@ -407,11 +337,11 @@ func (h *Hierarchy) Levels() []LevelCounts {
 // one, and how many were proved to hit or miss like others. A TLB is work of its
 // own: each reference counts once for the caches, and once more for it.
 func (h *Hierarchy) Work() (visited, proved uint64) {
-	h.settle() // what waits to be looked up
-	refs := h.total.refs[loads] + h.total.refs[stores]
-	for _, e := range []engine{h.data, h.tlb} {
+	h.tally() // what waits to be looked up
+	refs := h.total.refs[engine.Loads] + h.total.refs[engine.Stores]
+	for _, e := range []engine.Engine{h.data, h.tlb} {
 		if e != nil {
-			looked := e.work()
+			looked := e.Work()
 			visited, proved = visited+looked, proved+refs-min(refs, looked)
 		}
 	}
@@ -421,8 +351,8 @@ func (h *Hierarchy) Work() (visited, proved uint64) {
 // TLBs returns what has been counted so far at each level of the TLB. A miss of
 // the last is a walk of the page table.
 func (h *Hierarchy) TLBs() []LevelCounts {
-	h.settle()
-	h.pages.refs[loads], h.pages.refs[stores] = h.total.refs[loads], h.total.refs[stores]
+	h.tally()
+	h.pages.refs[engine.Loads], h.pages.refs[engine.Stores] = h.total.refs[engine.Loads], h.total.refs[engine.Stores]
 	levels := h.pages.levels()
 	for i := range levels {
 		levels[i].Name = h.config.TLB[i].name(i)
@@ -432,15 +362,27 @@ func (h *Hierarchy) TLBs() []LevelCounts {
 
 // levels lists the totals by level: a level sees the misses of the one before.
 func (t *totals) levels() []LevelCounts {
-	levels := make([]LevelCounts, len(t.misses[loads]))
+	levels := make([]LevelCounts, len(t.misses[engine.Loads]))
 	refs := t.refs
 	for i := range levels {
 		l := &levels[i]
-		l.Reads, l.Writes, l.Fetches = refs[loads], refs[stores], refs[fetches]
-		for sort := range sorts {
+		l.Reads, l.Writes, l.Fetches = refs[engine.Loads], refs[engine.Stores], refs[engine.Fetches]
+		for sort := range engine.Sorts {
 			refs[sort] = t.misses[sort][i]
 		}
-		l.ReadMisses, l.WriteMisses, l.FetchMisses = refs[loads], refs[stores], refs[fetches]
+		l.ReadMisses, l.WriteMisses, l.FetchMisses = refs[engine.Loads], refs[engine.Stores], refs[engine.Fetches]
 	}
 	return levels
+}
+
+// add counts what an engine counts besides references and misses.
+func (l *LevelCounts) add(b engine.Besides) {
+	l.Writes += b.Stores
+	l.BytesIn, l.BytesOut, l.WriteBacks = b.BytesIn, b.BytesOut, b.WriteBacks
+	l.VictimHits = b.VictimHits
+	l.Prefetches, l.Useful, l.Useless = b.Prefetches, b.Useful, b.Useless
+	l.Compulsory, l.Capacity, l.Conflict = b.Compulsory, b.Capacity, b.Conflict
+	l.SetMisses = b.SetMisses
+	l.Reuses = reusesOf(b.Reuses)
+	l.BytesFilled, l.BytesUsed = b.BytesFilled, b.BytesUsed
 }

@@ -3,6 +3,7 @@ package simcache
 import (
 	"testing"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"pgregory.net/rapid"
 )
 
@@ -11,9 +12,9 @@ import (
 func TestMisses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stride := func() int { return 4 * rapid.IntRange(-70, 70).Draw(t, "stride") }
-		n := Nest{Trips: []int{rapid.IntRange(1, 40).Draw(t, "outer"), rapid.IntRange(1, 60).Draw(t, "inner")}}
-		for i, kind := range []Kind{Read, Write} {
-			n.Operands = append(n.Operands, Operand{Kind: kind, Base: uint64(i+1) << 32, Width: 4, Strides: []int{stride(), stride()}})
+		n := nest.Nest{Trips: []int{rapid.IntRange(1, 40).Draw(t, "outer"), rapid.IntRange(1, 60).Draw(t, "inner")}}
+		for i, kind := range []nest.Kind{nest.Read, nest.Write} {
+			n.Operands = append(n.Operands, nest.Operand{Kind: kind, Base: uint64(i+1) << 32, Width: 4, Strides: []int{stride(), stride()}})
 		}
 		config := Config{TLB: []TLB{{Entries: 4, Ways: 2, Page: 4096}, {Entries: 8, Ways: 8, Page: 4096}}}
 		for _, size := range []int{512, 2048, 8192} {
@@ -56,7 +57,7 @@ func TestMisses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Misses(Nest{Operands: []Operand{{Width: 0}}}); err == nil {
+	if _, err := h.Misses(nest.Nest{Operands: []nest.Operand{{Width: 0}}}); err == nil {
 		t.Error("a width of 0 is no error")
 	}
 }

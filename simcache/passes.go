@@ -1,11 +1,17 @@
 package simcache
 
+import (
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/policies"
+	"github.com/stridebench/stridebench/simcache/internal/proofs"
+)
+
 // Passes simulates so many passes over nests, walked one after the other, and
 // returns the counts of each operand of each nest, all passes together. Once
 // all further passes are alike (see Steady), no more are walked.
-func (h *Hierarchy) Passes(passes int, nests ...Nest) ([][]Counts, error) {
-	if _, apart := h.data.(*deep); len(nests) == 1 && !apart { // which tells passes apart
-		counts, err := h.Run(nests[0].repeated(passes))
+func (h *Hierarchy) Passes(passes int, nests ...nest.Nest) ([][]Counts, error) {
+	if _, tells := h.data.(*policies.Engine); len(nests) == 1 && !tells { // one pass from another
+		counts, err := h.Run(nests[0].Repeat(passes))
 		return [][]Counts{counts}, err
 	}
 	walked := passes
@@ -28,13 +34,13 @@ func (h *Hierarchy) Passes(passes int, nests ...Nest) ([][]Counts, error) {
 	return sums, nil
 }
 
-// settled is engine.settled of both engines.
+// settled is engine.Engine.Settled of both engines.
 func (h *Hierarchy) settled() int {
-	data := h.data.settled()
+	data := h.data.Settled()
 	if h.tlb == nil || data == 0 {
 		return data
 	}
-	return max(data, h.tlb.settled())
+	return max(data, h.tlb.Settled())
 }
 
 // Steady returns the counts of one pass over nests, walked one after the
@@ -50,10 +56,10 @@ func (h *Hierarchy) settled() int {
 // after one pass more than there are levels. If the first pass missed in D1
 // exactly as often as the second, then in the same places, the next level's
 // stream repeats from the first pass on, and is one pass ahead.
-func (h *Hierarchy) Steady(nests ...Nest) (Counts, error) {
+func (h *Hierarchy) Steady(nests ...nest.Nest) (Counts, error) {
 	enough := len(h.config.Levels) + 1
-	if p, ok := h.data.(*proving); ok && h.tlb == nil {
-		if counts, ok := h.steadyApart(p, enough, nests); ok {
+	if e, ok := h.data.(*proofs.Engine); ok && h.tlb == nil {
+		if counts, ok := h.steadyIndependent(e, enough, nests); ok {
 			return counts, nil
 		}
 	}
@@ -74,23 +80,23 @@ func (h *Hierarchy) Steady(nests ...Nest) (Counts, error) {
 	return pass, nil
 }
 
-// steadyApart is Steady by rule D, which has to know all passes beforehand.
-func (h *Hierarchy) steadyApart(p *proving, passes int, nests []Nest) (Counts, bool) {
-	var canonical []Nest
+// steadyIndependent is Steady by the proof that operands are independent, which has to know all passes beforehand.
+func (h *Hierarchy) steadyIndependent(e *proofs.Engine, passes int, nests []nest.Nest) (Counts, bool) {
+	var canonical []nest.Nest
 	for _, n := range nests {
 		if h.check(n) != nil {
 			return Counts{}, false
 		}
 		canonical = append(canonical, n.Canonical())
 	}
-	misses, ok := p.apart(canonical, passes)
+	misses, ok := e.Independent(canonical, passes)
 	if !ok {
 		return Counts{}, false
 	}
 	h.total.add(nests, misses, 1)
 	var last [][]Counts
 	for k, n := range nests {
-		last = append(last, n.counts(misses[passes-1][k], len(h.config.Levels)))
+		last = append(last, countsOf(n, misses[passes-1][k], len(h.config.Levels)))
 	}
 	return total(last), true
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A place is where a walk is: in which pass, which nest of it, and where in its
@@ -47,7 +49,7 @@ func TestReusesByDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var nests []Nest
+		var nests []nest.Nest
 		for range 1 + r.IntN(3) {
 			nests = append(nests, randomLoops(r))
 		}
@@ -76,13 +78,13 @@ func TestReusesByDefinition(t *testing.T) {
 
 // randomLoops is a nest of up to four loops around one to three operands, which
 // may meet, stay, go back, and lie in two lines.
-func randomLoops(r *rand.Rand) Nest {
-	var n Nest
+func randomLoops(r *rand.Rand) nest.Nest {
+	var n nest.Nest
 	for range r.IntN(5) {
 		n.Trips = append(n.Trips, 1+r.IntN(7))
 	}
 	for range 1 + r.IntN(3) {
-		op := Operand{Tensor: "x", Kind: Kind(r.IntN(3)), Base: 1<<16 + uint64(r.IntN(400)), Width: 1 + r.IntN(16)}
+		op := nest.Operand{Tensor: "x", Kind: nest.Kind(r.IntN(3)), Base: 1<<16 + uint64(r.IntN(400)), Width: 1 + r.IntN(16)}
 		for range n.Trips {
 			op.Strides = append(op.Strides, []int{0, 4, -4, 8, 32, 64, r.IntN(300) - 150}[r.IntN(7)])
 		}
@@ -101,7 +103,7 @@ type diary struct {
 }
 
 // definedReuses counts, by level, what Reuses are defined as.
-func definedReuses(levels []Level, nests []Nest, passes int) []map[string]Reuse {
+func definedReuses(levels []Level, nests []nest.Nest, passes int) []map[string]Reuse {
 	d := &diary{last: map[uint64]*place{}, after: map[uint64]int{}}
 	for _, l := range levels {
 		d.caches = append(d.caches, &defined{Level: l, sets: map[uint64][]uint64{}, ever: map[uint64]bool{}})
@@ -120,7 +122,7 @@ func definedReuses(levels []Level, nests []Nest, passes int) []map[string]Reuse 
 	return d.counts
 }
 
-func (d *diary) walk(n Nest, id int, here place) {
+func (d *diary) walk(n nest.Nest, id int, here place) {
 	for i := range n.Iterations() {
 		index := make([]int, len(n.Trips))
 		for l := len(index) - 1; l >= 0; l-- {
@@ -137,7 +139,7 @@ func (d *diary) walk(n Nest, id int, here place) {
 }
 
 // refer asks the levels for a reference.
-func (d *diary) refer(id, op int, operand Operand, addr uint64, here *place) {
+func (d *diary) refer(id, op int, operand nest.Operand, addr uint64, here *place) {
 	first, width, kind := d.caches[0], uint64(operand.Width), operand.Kind
 	lost := first.misses(addr, width)
 	since, loop := here.since(d.last[lost])
@@ -167,8 +169,8 @@ func (d *diary) refer(id, op int, operand Operand, addr uint64, here *place) {
 		if !missed {
 			break
 		}
-		if kind == Write && !c.NoWriteAllocate {
-			kind = Read // the fetch
+		if kind == nest.Write && !c.NoWriteAllocate {
+			kind = nest.Read // the fetch
 		}
 	}
 	for _, b := range d.lines[earlier:] {

@@ -1,97 +1,62 @@
 package simcache_test
 
 import (
-	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
-// plain is the slow and obvious model: each set a list of blocks, the most
-// recently used last.
+// plain counts as package reference, which says what a cache is, has accesses miss.
 type plain struct {
-	levels [2]plainLevel
+	caches *reference.Caches
 	counts simcache.Counts
 }
 
-type plainLevel struct {
-	g    simcache.Geometry
-	sets map[uint64][]uint64
-}
-
 func newPlain(d1, ll simcache.Geometry) *plain {
-	return &plain{levels: [2]plainLevel{{d1, map[uint64][]uint64{}}, {ll, map[uint64][]uint64{}}}}
-}
-
-func (l *plainLevel) miss(addr uint64, size int) bool {
-	line := uint64(l.g.Line)
-	missed := false
-	for block := addr / line; block <= (addr+uint64(size)-1)/line; block++ {
-		set := block % uint64(l.g.Sets())
-		blocks := l.sets[set]
-		at := slices.Index(blocks, block)
-		if at >= 0 {
-			blocks = slices.Delete(blocks, at, at+1)
-		} else {
-			missed = true
-			if len(blocks) == l.g.Ways {
-				blocks = blocks[1:]
-			}
-		}
-		l.sets[set] = append(blocks, block)
+	var levels []engine.Level
+	for _, g := range []simcache.Geometry{d1, ll} {
+		levels = append(levels, engine.Level{Sets: g.Sets(), Ways: g.Ways, Shift: uint(bits.TrailingZeros(uint(g.Line)))})
 	}
-	return missed
+	return &plain{caches: reference.New(levels)}
 }
 
-func (p *plain) access(kind simcache.Kind, addr uint64, size int) {
+func (p *plain) access(kind nest.Kind, addr uint64, size int) {
 	c := &p.counts
 	refs, d1, ll := &c.Dr, &c.D1mr, &c.DLmr
-	if kind == simcache.Write {
+	if kind == nest.Write {
 		refs, d1, ll = &c.Dw, &c.D1mw, &c.DLmw
 	}
 	*refs++
-	if p.levels[0].miss(addr, size) {
-		*d1++
-		if p.levels[1].miss(addr, size) {
-			*ll++
-		}
-	}
+	missed := uint64(p.caches.Access(addr, uint64(size)))
+	*d1 += (missed + 1) / 2
+	*ll += missed / 2
 }
 
-// walk feeds the nest to access one by one, by the definition of a Nest.
-func walk(n simcache.Nest, access func(simcache.Kind, uint64, int)) {
-	index := make([]int, len(n.Trips))
-	for range n.Iterations() {
-		for _, op := range n.Operands {
-			addr := op.Base
-			for l, i := range index {
-				addr += uint64(i * op.Strides[l])
-			}
-			access(op.Kind, addr, op.Width)
-		}
-		for l := len(index) - 1; l >= 0; l-- {
-			if index[l]++; index[l] < n.Trips[l] {
-				break
-			}
-			index[l] = 0
-		}
+// walk feeds the nest to access one by one.
+func walk(n nest.Nest, access func(nest.Kind, uint64, int)) {
+	for op, addr := range n.Accesses() {
+		access(n.Operands[op].Kind, addr, n.Operands[op].Width)
 	}
 }
 
 // randomNest draws 0 to 4 loops around 1 to 3 operands, with strides that are
 // zero, negative, odd, shorter and longer than a line, and fusible at times,
 // bases that are close enough to meet, and widths that straddle.
-func randomNest(r *rand.Rand, line int) simcache.Nest {
-	var n simcache.Nest
+func randomNest(r *rand.Rand, line int) nest.Nest {
+	var n nest.Nest
 	for range r.IntN(5) {
 		n.Trips = append(n.Trips, r.IntN(7)+r.IntN(2)*r.IntN(20))
 	}
 	width := 1 << r.IntN(5)
 	for range 1 + r.IntN(3) {
-		op := simcache.Operand{Kind: simcache.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: min(width, line)}
+		op := nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: min(width, line)}
 		if r.IntN(2) == 0 {
 			op.Base = 1<<32 + uint64(r.IntN(64)*line)
 		}
@@ -137,7 +102,7 @@ func TestNestEqualsItsAccesses(t *testing.T) {
 		d1, ll := randomCache(r, line), randomCache(r, llLine)
 		bulk, single := hierarchy(t, d1, ll), hierarchy(t, d1, ll)
 		want := newPlain(d1, ll)
-		var nests []simcache.Nest
+		var nests []nest.Nest
 		for range 1 + r.IntN(3) { // the later ones start warm
 			n := randomNest(r, min(line, llLine))
 			nests = append(nests, n)
@@ -163,8 +128,8 @@ func TestNestEqualsItsAccesses(t *testing.T) {
 		// What the caches hold must be the same too: any later access tells.
 		for range 60 {
 			addr := uint64(1<<32 - 20*line + r.IntN(200*line))
-			want.access(simcache.Read, addr, 1)
-			bulk.Access(simcache.Read, addr, 1)
+			want.access(nest.Read, addr, 1)
+			bulk.Access(nest.Read, addr, 1)
 		}
 		if bulk.Counts() != want.counts {
 			t.Fatalf("seed %d: the caches differ after %+v", seed, nests)
@@ -180,9 +145,9 @@ func TestLockstep(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		d1, ll := randomCache(r, 64), randomCache(r, 64)
-		n := simcache.Nest{Trips: []int{1 + r.IntN(6), 1 + r.IntN(100)}}
+		n := nest.Nest{Trips: []int{1 + r.IntN(6), 1 + r.IntN(100)}}
 		for range 1 + r.IntN(3) {
-			n.Operands = append(n.Operands, simcache.Operand{Kind: simcache.Kind(r.IntN(3)), Base: 1<<20 + uint64(64*r.IntN(100)), Width: 4,
+			n.Operands = append(n.Operands, nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: 1<<20 + uint64(64*r.IntN(100)), Width: 4,
 				Strides: []int{4 * r.IntN(200), 4 << (seed % 3)}})
 		}
 		h, want := hierarchy(t, d1, ll), newPlain(d1, ll)
@@ -203,7 +168,7 @@ func TestSteady(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		line := 32 << r.IntN(2)
 		d1, ll := randomCache(r, line), randomCache(r, line)
-		var nests []simcache.Nest
+		var nests []nest.Nest
 		for range 1 + r.IntN(2) {
 			nests = append(nests, randomNest(r, line))
 		}
@@ -245,7 +210,7 @@ func TestPageLevels(t *testing.T) {
 			ways := 1 + r.IntN(3)
 			tlb = append(tlb, simcache.TLB{Entries: ways * (2 + r.IntN(4)), Ways: ways, Page: 4096})
 		}
-		nests := []simcache.Nest{randomNest(r, 4096), randomNest(r, 4096)}
+		nests := []nest.Nest{randomNest(r, 4096), randomNest(r, 4096)}
 		beside, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1 << 20, Ways: 4, Line: 4096}}}, TLB: tlb, Brute: true})
 		if err != nil {
 			t.Fatal(err)
@@ -299,12 +264,12 @@ func geometry(t testing.TB, text string) simcache.Geometry {
 // and is one miss at most; LL gets the original address and size.
 func TestStraddle(t *testing.T) {
 	h := hierarchy(t, geometry(t, "64,1,32"), geometry(t, "1024,2,32"))
-	h.Access(simcache.Read, 0x1000, 4)  // set 0: miss
-	h.Access(simcache.Read, 0x101e, 4)  // sets 0 and 1: the second misses, one miss
-	h.Access(simcache.Write, 0x101e, 4) // both hit
-	h.Access(simcache.Read, 0x1020, 4)  // hit
-	h.Access(simcache.Write, 0x103e, 4) // sets 1 and 0: 0x1020 hits, 0x1040 evicts 0x1000
-	h.Access(simcache.Read, 0x1000, 4)  // misses in D1, hits in LL
+	h.Access(nest.Read, 0x1000, 4)  // set 0: miss
+	h.Access(nest.Read, 0x101e, 4)  // sets 0 and 1: the second misses, one miss
+	h.Access(nest.Write, 0x101e, 4) // both hit
+	h.Access(nest.Read, 0x1020, 4)  // hit
+	h.Access(nest.Write, 0x103e, 4) // sets 1 and 0: 0x1020 hits, 0x1040 evicts 0x1000
+	h.Access(nest.Read, 0x1000, 4)  // misses in D1, hits in LL
 	want := simcache.Counts{Dr: 4, D1mr: 3, DLmr: 2, Dw: 2, D1mw: 1, DLmw: 1}
 	if h.Counts() != want {
 		t.Errorf("got %+v, want %+v", h.Counts(), want)
@@ -323,7 +288,7 @@ func TestArticle(t *testing.T) {
 		{[]int{10, 1000, 4000}, []int{0, 16, 16000}, simcache.Counts{Dr: 40e6, D1mr: 40e6, DLmr: 10e6}},
 	} {
 		h := hierarchy(t, geometry(t, "32768,8,64"), geometry(t, "37748736,18,64"))
-		_, err := h.Run(simcache.Nest{Trips: c.trips, Operands: []simcache.Operand{
+		_, err := h.Run(nest.Nest{Trips: c.trips, Operands: []nest.Operand{
 			{Tensor: "a", Base: 0x100000000, Width: 16, Strides: c.strides}}})
 		if err != nil {
 			t.Fatal(err)
@@ -334,34 +299,22 @@ func TestArticle(t *testing.T) {
 	}
 }
 
-func TestCanonical(t *testing.T) {
-	n := simcache.Nest{Trips: []int{10, 1, 4000, 4000}, Operands: []simcache.Operand{
-		{Width: 4, Strides: []int{0, 99, 16000, 4}}, {Width: 4, Strides: []int{0, 5, 16000, 4}}}}
-	got := fmt.Sprint(n.Canonical())
-	if want := "{[10 16000000] [{ read 0 4 [0 4]} { read 0 4 [0 4]}]}"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	if got := n.Operands[0].Strides[1]; got != 99 {
-		t.Errorf("Canonical changed its receiver: stride %d", got)
-	}
-}
-
 func TestNestRefusals(t *testing.T) {
-	op := simcache.Operand{Tensor: "a", Base: 1 << 32, Width: 4, Strides: []int{4}}
-	with := func(change func(*simcache.Operand)) simcache.Nest {
+	op := nest.Operand{Tensor: "a", Base: 1 << 32, Width: 4, Strides: []int{4}}
+	with := func(change func(*nest.Operand)) nest.Nest {
 		o := op
 		change(&o)
-		return simcache.Nest{Trips: []int{10}, Operands: []simcache.Operand{o}}
+		return nest.Nest{Trips: []int{10}, Operands: []nest.Operand{o}}
 	}
-	for want, n := range map[string]simcache.Nest{
-		"loop 0 has -1 trips":    {Trips: []int{-1}, Operands: []simcache.Operand{op}},
+	for want, n := range map[string]nest.Nest{
+		"loop 0 has -1 trips":    {Trips: []int{-1}, Operands: []nest.Operand{op}},
 		"more accesses than":     {Trips: []int{1 << 62, 4}},
-		"1 strides for 2 loops":  {Trips: []int{1, 1}, Operands: []simcache.Operand{op}},
-		"width 0 is not":         with(func(o *simcache.Operand) { o.Width = 0 }),
-		"width 65 exceeds":       with(func(o *simcache.Operand) { o.Width = 65 }),
-		"leaves the address":     with(func(o *simcache.Operand) { o.Strides = []int{-1 << 40} }),
-		"base 0xffffffffffffffe": with(func(o *simcache.Operand) { o.Base = 1<<64 - 32 }),
-		"operand 0 (a): stride":  with(func(o *simcache.Operand) { o.Strides = []int{1 << 62} }),
+		"1 strides for 2 loops":  {Trips: []int{1, 1}, Operands: []nest.Operand{op}},
+		"width 0 is not":         with(func(o *nest.Operand) { o.Width = 0 }),
+		"width 65 exceeds":       with(func(o *nest.Operand) { o.Width = 65 }),
+		"leaves the address":     with(func(o *nest.Operand) { o.Strides = []int{-1 << 40} }),
+		"base 0xffffffffffffffe": with(func(o *nest.Operand) { o.Base = 1<<64 - 32 }),
+		"operand 0 (a): stride":  with(func(o *nest.Operand) { o.Strides = []int{1 << 62} }),
 	} {
 		h := hierarchy(t, geometry(t, "1024,2,64"), geometry(t, "4096,2,64"))
 		if _, err := h.Run(n); err == nil || !strings.Contains(err.Error(), want) {
@@ -451,7 +404,7 @@ func TestNoAllocation(t *testing.T) {
 		access := func() {
 			for range 1000 {
 				i++
-				h.Access(simcache.Kind(i%3), uint64(i*i%100_000), 4)
+				h.Access(nest.Kind(i%3), uint64(i*i%100_000), 4)
 			}
 		}
 		access()

@@ -50,6 +50,7 @@ import (
 	"math"
 
 	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // Times are the figures of a machine that a prediction is made of.
@@ -145,7 +146,7 @@ func walk(m probe.Machine, r probe.Reach) float64 {
 
 // serving is what serves the misses of level i of so many that are simulated:
 // memory after the last, else the level that is nearest in size.
-func (t Times) serving(c Caches, i int) Level {
+func (t Times) serving(c simcache.Config, i int) Level {
 	last := len(t.Levels) - 1
 	if i == len(c.Levels)-1 || last == 0 {
 		return t.Levels[last]

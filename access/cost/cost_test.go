@@ -15,7 +15,7 @@ import (
 )
 
 // typical are three levels and a TLB of two.
-var typical = Caches{
+var typical = simcache.Config{
 	Levels: []simcache.Level{
 		{Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
 		{Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
@@ -47,7 +47,7 @@ func predict(t testing.TB, s access.Spec) Prediction {
 // caches but for the hashed one, then of the TLB.
 func steady(t interface{ Fatal(...any) }, p access.Pattern) []float64 {
 	var all []float64
-	for _, c := range []simcache.Config{{Levels: typical.simulated()}, {Levels: simcache.PageLevels(typical.TLB)}} {
+	for _, c := range []simcache.Config{{Levels: cachesOf(typical).simulated()}, {Levels: simcache.PageLevels(typical.TLB)}} {
 		h, err := simcache.NewHierarchy(c)
 		if err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func TestCount(t *testing.T) {
 		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: "permute(3,0,1,2)"},
 	} {
 		p := pattern(t, s)
-		walks, err := typical.Count(p.Nests)
+		walks, err := Count(typical, p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestCountSmall(t *testing.T) {
 		if 2*p.Elems > window {
 			return
 		}
-		walks, err := typical.Count(p.Nests)
+		walks, err := Count(typical, p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestMoreMissesCostMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		walks, err := typical.Count(p.Nests)
+		walks, err := Count(typical, p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func TestMeasured(t *testing.T) {
 			t.Errorf("level %d: %+v, want %+v", i, l, w)
 		}
 	}
-	two := Caches{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Geometry: simcache.Geometry{Size: 6 << 20, Ways: 12, Line: 64}}}}
+	two := simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Geometry: simcache.Geometry{Size: 6 << 20, Ways: 12, Line: 64}}}}
 	if a, b := got.serving(two, 0), got.serving(two, 1); a.Name != "L3" || b.Name != "memory" {
 		t.Errorf("misses of D1 are served by %s, of LL by %s", a.Name, b.Name)
 	}
@@ -343,16 +343,5 @@ func TestCrowded(t *testing.T) {
 	}
 	if crowded, even := each(0), each(16); crowded < 3*even {
 		t.Errorf("%v ns a line in crowded sets, %v in others", crowded, even)
-	}
-}
-
-// TestTouchedGap: rows a whole line apart leave that line out, and those that are
-// less apart touch all.
-func TestTouchedGap(t *testing.T) {
-	for pitch, want := range map[int]float64{8192: 2048 * 128, 8192 + 16: 2047*8208/64 + 128.75, 8192 + 64: 2048 * 128, 8192 + 128: 2048 * 128} {
-		op := simcache.Operand{Base: 1 << 20, Width: 4, Strides: []int{pitch, 4}}
-		if got := touched(op, []int{2048, 2048}, 64); math.Abs(got-want) > 2 {
-			t.Errorf("rows of 8192 B %d B apart: %v lines, want %v", pitch, got, want)
-		}
 	}
 }

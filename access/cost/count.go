@@ -3,30 +3,30 @@ package cost
 import (
 	"errors"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// Caches are what is simulated for a prediction.
-type Caches struct {
-	Levels []simcache.Level // the nearest first, at least one
-	TLB    []simcache.TLB   // may be empty
+// caches are what is simulated for a prediction: of a configuration sizes, ways
+// and lines, all LRU.
+type caches struct {
+	levels []simcache.Level // the nearest first, at least one
+	tlb    []simcache.TLB   // may be empty
 }
 
-// CachesOf takes what is simulated for a prediction from a configuration: sizes,
-// ways and lines, all LRU.
-func CachesOf(c simcache.Config) Caches {
-	caches := Caches{TLB: c.TLB}
+func cachesOf(c simcache.Config) caches {
+	all := caches{tlb: c.TLB}
 	for _, l := range c.Levels {
-		caches.Levels = append(caches.Levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
+		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
 	}
-	return caches
+	return all
 }
 
-// A Walk is one nest of a pattern and how often each operand missed in a pass
+// A Counted is one nest of a pattern and how often each operand missed in a pass
 // in the steady state.
-type Walk struct {
-	Nest   simcache.Nest // canonical
-	Misses []Misses      // by operand
+type Counted struct {
+	Nest   nest.Nest // canonical
+	Misses []Misses  // by operand
 }
 
 // Misses are the lines, or pages, that an operand missed in a pass. They need
@@ -44,7 +44,8 @@ const (
 )
 
 // Count simulates a pass over the nests, walked one after the other, in the
-// steady state.
+// steady state, on caches of the sizes, ways and lines of a configuration, all
+// LRU.
 //
 // Nests of more accesses than a window are not walked whole. Of the outermost
 // loop of which enough iterations fit in the window, some are walked to warm the
@@ -58,14 +59,15 @@ const (
 // chosen by a hash of the address on the CPUs that have one (Maurice et al.,
 // "Reverse Engineering Intel Last-Level Cache Complex Addressing", RAID 2015), so
 // that it has no sets that a stride could crowd.
-func (c Caches) Count(nests []simcache.Nest) ([]Walk, error) {
-	if len(c.Levels) == 0 {
+func Count(config simcache.Config, nests []nest.Nest) ([]Counted, error) {
+	c := cachesOf(config)
+	if len(c.levels) == 0 {
 		return nil, errors.New("no caches to simulate")
 	}
-	var walks []Walk
+	var walks []Counted
 	whole := 0
 	for _, n := range nests {
-		walks = append(walks, Walk{Nest: n.Canonical()})
+		walks = append(walks, Counted{Nest: n.Canonical()})
 		whole += n.Iterations() * len(n.Operands)
 	}
 	if whole <= window {
@@ -81,29 +83,29 @@ func (c Caches) Count(nests []simcache.Nest) ([]Walk, error) {
 }
 
 // simulated are the levels that are looked up; a hashed one is not.
-func (c Caches) simulated() []simcache.Level {
-	if len(c.Levels) > 2 {
-		return c.Levels[:len(c.Levels)-1]
+func (c caches) simulated() []simcache.Level {
+	if len(c.levels) > 2 {
+		return c.levels[:len(c.levels)-1]
 	}
-	return c.Levels
+	return c.levels
 }
 
 // hierarchy is an empty one.
-func (c Caches) hierarchy() (*simcache.Hierarchy, error) {
-	return simcache.NewHierarchy(simcache.Config{Levels: c.simulated(), TLB: c.TLB})
+func (c caches) hierarchy() (*simcache.Hierarchy, error) {
+	return simcache.NewHierarchy(simcache.Config{Levels: c.simulated(), TLB: c.tlb})
 }
 
 // exact walks the nests until all further passes are alike, and counts the last.
-func (c Caches) exact(walks []Walk) error {
+func (c caches) exact(walks []Counted) error {
 	h, err := c.hierarchy()
 	if err != nil {
 		return err
 	}
 	lines := 0.0
 	for _, w := range walks {
-		lines += footprint(w.Nest, 0, c.Levels[0].Line)
+		lines += footprint(w.Nest, 0, c.levels[0].Line)
 	}
-	for range max(len(c.simulated()), len(c.TLB)) + 1 {
+	for range max(len(c.simulated()), len(c.tlb)) + 1 {
 		for i := range walks {
 			misses, err := h.Misses(walks[i].Nest)
 			if err != nil {
@@ -120,9 +122,9 @@ func (c Caches) exact(walks []Walk) error {
 
 // whole are simulated misses, and those of the hashed level: all of the level
 // before where the pass touches more lines than it has.
-func (c Caches) whole(m simcache.Misses, lines float64) Misses {
+func (c caches) whole(m simcache.Misses, lines float64) Misses {
 	all := Misses{Levels: floats(m.Levels), TLB: floats(m.TLB)}
-	if last := c.Levels[len(c.Levels)-1]; len(all.Levels) < len(c.Levels) {
+	if last := c.levels[len(c.levels)-1]; len(all.Levels) < len(c.levels) {
 		missed := 0.0
 		if lines > float64(last.Size/last.Line) {
 			missed = all.Levels[len(all.Levels)-1]

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
 // A Model is a machine's times and the caches that are simulated.
 type Model struct {
 	Times  Times
-	Caches Caches
+	Caches simcache.Config // of which sizes, ways and lines count, all LRU
 }
 
 // A Prediction is what a pass over a pattern takes.
@@ -66,7 +67,7 @@ func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	if p.Ring != nil && len(m.Caches.Levels) > 0 {
 		return m.chase(p), nil
 	}
-	walks, err := m.Caches.Count(p.Nests)
+	walks, err := Count(m.Caches, p.Nests)
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -117,7 +118,7 @@ func distinct(places []uint32, size, block int) int {
 }
 
 // price is what walks of the pattern take.
-func (m Model) price(p access.Pattern, walks []Walk) Prediction {
+func (m Model) price(p access.Pattern, walks []Counted) Prediction {
 	var sum Prediction
 	for _, w := range walks {
 		loop, before := m.loop(p, w.Nest), sum.Memory
@@ -130,7 +131,7 @@ func (m Model) price(p access.Pattern, walks []Walk) Prediction {
 }
 
 // loop is what the instructions of a nest take.
-func (m Model) loop(p access.Pattern, n simcache.Nest) float64 {
+func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	iterations := float64(n.Iterations())
 	if iterations == 0 {
 		return 0
@@ -147,7 +148,7 @@ func (m Model) loop(p access.Pattern, n simcache.Nest) float64 {
 }
 
 // body is an iteration.
-func body(p access.Pattern, n simcache.Nest) float64 {
+func body(p access.Pattern, n nest.Nest) float64 {
 	inner, beside, vectors := len(n.Trips)-1, true, false
 	for _, op := range n.Operands {
 		beside = beside && (inner < 0 || op.Strides[inner] == op.Width)
@@ -176,7 +177,7 @@ func body(p access.Pattern, n simcache.Nest) float64 {
 }
 
 // memory adds what the misses of a nest take.
-func (m Model) memory(sum *Prediction, w Walk, past bool) {
+func (m Model) memory(sum *Prediction, w Counted, past bool) {
 	for r, op := range w.Nest.Operands {
 		s := strideOf(w.Nest, op, m.Caches.Levels[0].Line)
 		t := sum.tensor(op.Tensor, m.Caches)
@@ -189,7 +190,7 @@ func (m Model) memory(sum *Prediction, w Walk, past bool) {
 			if i+1 < len(m.Caches.Levels) {
 				served -= w.Misses[r].Levels[i+1]
 			}
-			ns := max(served, 0) * m.line(s, op.Kind == simcache.Write, past, i, w.Nest, op)
+			ns := max(served, 0) * m.line(s, op.Kind == nest.Write, past, i, w.Nest, op)
 			t.Levels[i] += missed
 			t.Lines[i] += ns
 			sum.Memory += ns
@@ -208,7 +209,7 @@ func (m Model) memory(sum *Prediction, w Walk, past bool) {
 }
 
 // tensor is the part of a prediction that is about a tensor.
-func (p *Prediction) tensor(name string, c Caches) *Tensor {
+func (p *Prediction) tensor(name string, c simcache.Config) *Tensor {
 	for i := range p.Tensors {
 		if p.Tensors[i].Name == name {
 			return &p.Tensors[i]
@@ -220,7 +221,7 @@ func (p *Prediction) tensor(name string, c Caches) *Tensor {
 }
 
 // line is the ns of one line that level i misses and the next one has.
-func (m Model) line(s Stride, written, past bool, i int, n simcache.Nest, op simcache.Operand) float64 {
+func (m Model) line(s Stride, written, past bool, i int, n nest.Nest, op nest.Operand) float64 {
 	from, memory := m.Times.serving(m.Caches, i), i == len(m.Caches.Levels)-1
 	if written && past && memory {
 		return from.Line * rules.past
@@ -230,7 +231,7 @@ func (m Model) line(s Stride, written, past bool, i int, n simcache.Nest, op sim
 		strided *= rules.pairs
 	}
 	inFlight := rules.inFlight
-	if i < len(m.Caches.simulated()) && s.crowds(n, op, m.Caches.Levels[i]) {
+	if i < len(cachesOf(m.Caches).simulated()) && s.crowds(n, op, m.Caches.Levels[i]) {
 		inFlight = rules.crowded
 	}
 	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower()))
@@ -248,7 +249,7 @@ type Stride struct {
 	Near float64 // less than a page off
 	Far  float64 // in another page
 
-	apart float64 // iterations from one that is not beside to the next
+	every float64 // iterations from one that is not beside to the next
 	loop  int     // that makes the steps; -1 for none
 }
 
@@ -257,20 +258,20 @@ const samePage = 4096
 
 // strideOf looks at the innermost loop that moves the operand, and, where that
 // steps from line to line, at the loop that begins the next run of lines.
-func strideOf(n simcache.Nest, op simcache.Operand, line int) Stride {
-	l, apart := len(n.Trips)-1, 1.0
+func strideOf(n nest.Nest, op nest.Operand, line int) Stride {
+	l, every := len(n.Trips)-1, 1.0
 	for ; l >= 0 && op.Strides[l] == 0; l-- {
-		apart *= float64(n.Trips[l])
+		every *= float64(n.Trips[l])
 	}
 	if l < 0 {
-		return Stride{Next: 1, apart: apart, loop: l}
+		return Stride{Next: 1, every: every, loop: l}
 	}
 	stride := max(op.Strides[l], -op.Strides[l])
 	switch {
 	case stride >= samePage:
-		return Stride{Far: 1, apart: apart, loop: l}
+		return Stride{Far: 1, every: every, loop: l}
 	case stride > line:
-		return Stride{Near: 1, apart: apart, loop: l}
+		return Stride{Near: 1, every: every, loop: l}
 	}
 	run := op.Width + (n.Trips[l]-1)*stride
 	for o := l - 1; o >= 0; o-- {
@@ -283,23 +284,23 @@ func strideOf(n simcache.Nest, op simcache.Operand, line int) Stride {
 		}
 	}
 	starts := min(1, float64(line)/float64(run))
-	return Stride{Next: 1 - starts, Far: starts, apart: apart * max(float64(run), float64(line)) / float64(stride), loop: -1}
+	return Stride{Next: 1 - starts, Far: starts, every: every * max(float64(run), float64(line)) / float64(stride), loop: -1}
 }
 
 // slower is by how much fewer jumps are in flight because instructions between
 // them fill the window.
-func (s Stride) slower() float64 { return max(1, s.apart*rules.inFlight/2/rules.window) }
+func (s Stride) slower() float64 { return max(1, s.every*rules.inFlight/2/rules.window) }
 
 // crowds tells whether one round of the loop that steps falls into sets of the
 // level that do not hold it.
-func (s Stride) crowds(n simcache.Nest, op simcache.Operand, level simcache.Level) bool {
+func (s Stride) crowds(n nest.Nest, op nest.Operand, level simcache.Level) bool {
 	if s.loop < 0 {
 		return false
 	}
 	trips := n.Trips[s.loop:]
 	op.Strides = op.Strides[s.loop:]
 	room := room(op, trips, level.Line, level.Sets(), level.Ways)
-	return room < float64(level.Sets()*level.Ways) && touched(op, trips, level.Line) > room
+	return room < float64(level.Sets()*level.Ways) && op.Lines(trips, level.Line) > room
 }
 
 // Error is how far a prediction is off a measured time, as a share of it.

@@ -3,7 +3,7 @@ package cost
 import (
 	"slices"
 
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A place is a level of the caches or of the TLB.
@@ -15,19 +15,19 @@ type place struct {
 func (p place) blocks() float64 { return float64(p.sets * p.ways) }
 
 // places are the levels, then those of the TLB.
-func (c Caches) places() []place {
+func (c caches) places() []place {
 	var all []place
-	for i, l := range c.Levels {
+	for i, l := range c.levels {
 		all = append(all, place{l.Line, l.Sets(), l.Ways, i >= len(c.simulated())})
 	}
-	for _, t := range c.TLB {
+	for _, t := range c.tlb {
 		all = append(all, place{t.Page, t.Entries / t.Ways, t.Ways, false})
 	}
 	return all
 }
 
 // pass is how many blocks of each place a pass over the nests touches.
-func (c Caches) pass(walks []Walk) []float64 {
+func (c caches) pass(walks []Counted) []float64 {
 	var all []float64
 	for _, p := range c.places() {
 		sum := 0.0
@@ -42,13 +42,13 @@ func (c Caches) pass(walks []Walk) []float64 {
 // An excerpt is the part of a nest that is simulated: of one loop so many
 // iterations to warm the caches, and as many as are counted.
 type excerpt struct {
-	nest          simcache.Nest
+	nest          nest.Nest
 	loop          int
 	warm, counted int
 }
 
 // excerptOf chooses it.
-func excerptOf(n simcache.Nest, line int) excerpt {
+func excerptOf(n nest.Nest, line int) excerpt {
 	for l, trips := range n.Trips {
 		each := accesses(n, l+1)
 		if each*trips <= window {
@@ -57,7 +57,7 @@ func excerptOf(n simcache.Nest, line int) excerpt {
 		period := 1 // iterations until each operand starts a line anew
 		for _, op := range n.Operands {
 			if s := op.Strides[l]; s != 0 {
-				period = max(period, line/gcd(max(s, -s), line))
+				period = max(period, line/nest.GCD(s, line))
 			}
 		}
 		if 2*period*each > window {
@@ -70,7 +70,7 @@ func excerptOf(n simcache.Nest, line int) excerpt {
 }
 
 // accesses is how many an iteration of the loop before l makes.
-func accesses(n simcache.Nest, l int) int {
+func accesses(n nest.Nest, l int) int {
 	product := len(n.Operands)
 	for _, t := range n.Trips[l:] {
 		product *= t
@@ -79,25 +79,18 @@ func accesses(n simcache.Nest, l int) int {
 }
 
 // cut is the excerpt's nest with so many iterations of its loop, from one on.
-func (e excerpt) cut(from, trips int) simcache.Nest {
-	n := simcache.Nest{Trips: slices.Clone(e.nest.Trips[e.loop:])}
-	n.Trips[0] = trips
-	for _, op := range e.nest.Operands {
-		op.Strides = op.Strides[e.loop:]
-		op.Base += uint64(from * op.Strides[0])
-		n.Operands = append(n.Operands, op)
-	}
-	return n
+func (e excerpt) cut(from, trips int) nest.Nest {
+	return e.nest.Inside(e.loop).Range(0, from, from+trips)
 }
 
 // sample counts an excerpt of the walk's nest for all of it; all is what the
 // pass touches at each place.
-func (c Caches) sample(w *Walk, all []float64) error {
+func (c caches) sample(w *Counted, all []float64) error {
 	h, err := c.hierarchy()
 	if err != nil {
 		return err
 	}
-	e := excerptOf(w.Nest, c.Levels[0].Line)
+	e := excerptOf(w.Nest, c.levels[0].Line)
 	if e.warm > 0 {
 		if _, err := h.Misses(e.cut(0, e.warm)); err != nil {
 			return err
@@ -112,7 +105,7 @@ func (c Caches) sample(w *Walk, all []float64) error {
 	w.Misses = make([]Misses, len(simulated))
 	for r, m := range simulated {
 		cold := e.fresh(r)
-		missed := append(floats(m.Levels), make([]float64, len(c.Levels)-len(m.Levels))...)
+		missed := append(floats(m.Levels), make([]float64, len(c.levels)-len(m.Levels))...)
 		missed = append(missed, floats(m.TLB)...)
 		for i, p := range places {
 			gone := cold(p.block) * (1 - e.again(r, p, all[i]))
@@ -124,14 +117,14 @@ func (c Caches) sample(w *Walk, all []float64) error {
 			default:
 				missed[i] = missed[i-1]
 			}
-			if i > 0 && i != len(c.Levels) {
+			if i > 0 && i != len(c.levels) {
 				missed[i] = min(missed[i], missed[i-1])
 			}
 		}
 		for i := range missed {
 			missed[i] *= scale
 		}
-		w.Misses[r] = Misses{missed[:len(c.Levels)], missed[len(c.Levels):]}
+		w.Misses[r] = Misses{missed[:len(c.levels)], missed[len(c.levels):]}
 	}
 	return nil
 }
@@ -150,7 +143,7 @@ func (e excerpt) fresh(r int) func(block int) float64 {
 				return 0
 			}
 			trips[0] = n
-			return touched(op, trips, block)
+			return op.Lines(trips, block)
 		}
 		return max(count(e.warm+e.counted)-count(e.warm), 0)
 	}
@@ -158,9 +151,9 @@ func (e excerpt) fresh(r int) func(block int) float64 {
 
 // operand is operand r in the loops from the excerpt's on, and whether another
 // touches its blocks first.
-func (e excerpt) operand(r, block int) (op simcache.Operand, twin bool) {
-	n := simcache.Nest{Trips: e.nest.Trips, Operands: e.nest.Operands[:r+1]}
-	before, _ := inner(simcache.Nest{Trips: n.Trips, Operands: n.Operands[:r]}, e.loop, block)
+func (e excerpt) operand(r, block int) (op nest.Operand, twin bool) {
+	n := nest.Nest{Trips: e.nest.Trips, Operands: e.nest.Operands[:r+1]}
+	before, _ := inner(nest.Nest{Trips: n.Trips, Operands: n.Operands[:r]}, e.loop, block)
 	with, _ := inner(n, e.loop, block)
 	op = e.nest.Operands[r]
 	op.Strides = op.Strides[e.loop:]
@@ -172,7 +165,7 @@ func (e excerpt) operand(r, block int) (op simcache.Operand, twin bool) {
 // it, or from the pass before; the pass touches so many blocks.
 func (e excerpt) again(r int, p place, pass float64) float64 {
 	n, op := e.nest, e.nest.Operands[r]
-	within := func(l int) float64 { o := op; o.Strides = op.Strides[l:]; return touched(o, n.Trips[l:], p.block) }
+	within := func(l int) float64 { o := op; o.Strides = op.Strides[l:]; return o.Lines(n.Trips[l:], p.block) }
 	fits := func(l int, all float64) bool {
 		if all > p.blocks() {
 			return false

@@ -7,16 +7,17 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // stated are the data caches that a machine says it has, the nearest first.
-func stated(caches []simcache.Cache) (data []simcache.Cache) {
+func stated(caches []cpu.Cache) (data []cpu.Cache) {
 	for _, c := range caches {
 		if c.Type != "Instruction" {
 			data = append(data, c)
 		}
 	}
-	slices.SortStableFunc(data, func(a, b simcache.Cache) int { return cmp.Compare(a.Level, b.Level) })
+	slices.SortStableFunc(data, func(a, b cpu.Cache) int { return cmp.Compare(a.Level, b.Level) })
 	return data
 }
 
@@ -30,7 +31,7 @@ func stated(caches []simcache.Cache) (data []simcache.Cache) {
 // one: up to there the two serve together. The level's own is then the last point
 // with a latency that is not another level's (own), and the points from there to
 // the knee are the hidden level, if they are enough.
-func (m *Machine) name(found []plateau, stated []simcache.Cache) {
+func (m *Machine) name(found []plateau, stated []cpu.Cache) {
 	behind := plateau{ns: math.Inf(1)}
 	if last := len(found) - 1; last > 0 {
 		behind, found = found[last], found[:last]
@@ -66,7 +67,7 @@ func (m *Machine) name(found []plateau, stated []simcache.Cache) {
 }
 
 // addLevel adds a stated level that serves up to a point of the ladder.
-func (m *Machine) addLevel(c simcache.Cache, end int, ns float64) {
+func (m *Machine) addLevel(c cpu.Cache, end int, ns float64) {
 	size := c.Geometry.Size
 	m.Levels = append(m.Levels, Level{Name: levelName(c), Stated: size, Capacity: min(agreed(m.Ladder, end, size), size), Speed: Speed{Latency: ns}})
 }
@@ -86,7 +87,7 @@ func agreed(ladder []Point, i, stated int) int {
 
 // beyond tells whether a working set is too large for a level that serves it: by
 // more than the step of the ladder there, a quarter at most.
-func beyond(size int, c simcache.Cache) bool { return 4*size > 5*c.Geometry.Size }
+func beyond(size int, c cpu.Cache) bool { return 4*size > 5*c.Geometry.Size }
 
 func median(points []Point) float64 {
 	var ns []float64
@@ -101,7 +102,7 @@ func median(points []Point) float64 {
 // that are not smaller than what it serves itself the one whose size is nearest, in
 // the middle between that and its knee, such that enough are left for the plateaus
 // that are left.
-func (m *Machine) match(found []plateau, stated []simcache.Cache) []int {
+func (m *Machine) match(found []plateau, stated []cpu.Cache) []int {
 	var which []int
 	next := 0
 	for i, p := range found {
@@ -127,7 +128,7 @@ func (m *Machine) match(found []plateau, stated []simcache.Cache) []int {
 // nameTLB makes levels of the TLB of the plateaus of the page ladder. Behind the
 // last of them the page tables are walked, which takes longer still where these
 // leave the caches: no more levels are taken than are stated, if any are.
-func (m *Machine) nameTLB(stated []simcache.PageCache) {
+func (m *Machine) nameTLB(stated []simcache.TLB) {
 	found := plateaus(m.PageLadder)
 	levels := len(found) - 1
 	if len(stated) > 0 {
@@ -136,14 +137,14 @@ func (m *Machine) nameTLB(stated []simcache.PageCache) {
 	for i, p := range found[:levels] {
 		entries := m.PageLadder[p.capacity].Size
 		if i < len(stated) && stated[i].Source != simcache.FromDefault { // which nothing states
-			entries = agreed(m.PageLadder, p.capacity, stated[i].TLB.Entries)
+			entries = agreed(m.PageLadder, p.capacity, stated[i].Entries)
 		}
 		m.TLB = append(m.TLB, Reach{Entries: entries, Miss: found[i+1].ns - p.ns})
 	}
 }
 
 // levelName is L1D, L2, L3.
-func levelName(c simcache.Cache) string {
+func levelName(c cpu.Cache) string {
 	if c.Level == 1 {
 		return "L1D"
 	}
@@ -155,7 +156,7 @@ func levelName(c simcache.Cache) string {
 // all sizes of the ladder as they are; another, of a cache that is stated, may be
 // rounded by half a way.
 func (m *Machine) simulate(o Options) {
-	m.Simulated = simcache.Config{I1: simcache.Choose(o.Caches).I1.Geometry}
+	m.Simulated = simcache.Config{I1: cpu.Choose(o.Caches).I1}
 	for _, l := range m.Levels {
 		like := simcache.Geometry{Ways: 8, Line: line}
 		for _, c := range stated(o.Caches) {
@@ -171,7 +172,7 @@ func (m *Machine) simulate(o Options) {
 	for i, r := range m.TLB {
 		ways := r.Entries
 		if i < len(o.TLB) {
-			ways = divisor(r.Entries, o.TLB[i].TLB.Ways)
+			ways = divisor(r.Entries, o.TLB[i].Ways)
 		}
 		m.Simulated.TLB = append(m.Simulated.TLB, simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize})
 	}

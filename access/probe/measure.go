@@ -9,16 +9,17 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // Options say what is measured, and how long.
 type Options struct {
-	CPU       string               // brand name, for the file
-	Caches    []simcache.Cache     // that the machine says it has
-	TLB       []simcache.PageCache // that it says it has, for pages of PageSize
-	MaxSize   int                  // bytes of the largest working set, from MinSize to the constant MaxSize
-	MaxMemory int                  // bytes that may be taken; 0 for no limit
-	Budget    time.Duration        // of all stages, about; each takes three turns at least
+	CPU       string         // brand name, for the file
+	Caches    []cpu.Cache    // that the machine says it has
+	TLB       []simcache.TLB // that it says it has, for pages of PageSize
+	MaxSize   int            // bytes of the largest working set, from MinSize to the constant MaxSize
+	MaxMemory int            // bytes that may be taken; 0 for no limit
+	Budget    time.Duration  // of all stages, about; each takes three turns at least
 	// Progress, where it is not nil, is told between samples how much is done,
 	// from 0 to 1.
 	Progress func(done float64)
@@ -182,7 +183,7 @@ func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, erro
 func (s *sampler) pageLadder(m *Machine) error {
 	most := 1024
 	for _, t := range s.TLB {
-		most = max(most, 4*t.TLB.Entries)
+		most = max(most, 4*t.Entries)
 	}
 	all := sizes(8, max(min(most, s.MaxSize/PageSize), 8))
 	var specs []access.Spec

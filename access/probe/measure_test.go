@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // TestMeasure: a short ladder gives a machine that can be saved and simulated.
@@ -64,14 +65,14 @@ func TestMeasureStops(t *testing.T) {
 
 // The caches of a Zen 3 core, as sysfs and cpuid tell them.
 var (
-	zen = []simcache.Cache{
+	zen = []cpu.Cache{
 		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
 		{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
 		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
 		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}},
 	}
-	zenTLB = []simcache.PageCache{{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 64, Page: PageSize}},
-		{Level: 2, TLB: simcache.TLB{Entries: 2048, Ways: 16, Page: PageSize}}}
+	zenTLB = []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize},
+		{Entries: 2048, Ways: 16, Page: PageSize}}
 )
 
 // TestName: levels that are found get the names of those that are stated.
@@ -139,7 +140,7 @@ func TestSimulate(t *testing.T) {
 	}
 	// Whatever is measured can be simulated, also where nothing is stated.
 	for _, capacity := range sizes(MinSize, 1<<30) {
-		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: simcache.DetectTLB(PageSize)}} {
+		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: cpu.TLB(PageSize)}} {
 			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize, 1}}}
 			m.simulate(o)
 			if err := m.Simulated.Check(); err != nil {
@@ -168,13 +169,13 @@ func TestFoundTLB(t *testing.T) {
 		}
 		return l
 	}
-	of := func(source simcache.Source, first, firstWays, second, secondWays int) []simcache.PageCache {
-		return []simcache.PageCache{{Level: 1, TLB: simcache.TLB{Entries: first, Ways: firstWays, Page: PageSize}, Source: source},
-			{Level: 2, TLB: simcache.TLB{Entries: second, Ways: secondWays, Page: PageSize}, Source: source}}
+	of := func(source simcache.Source, first, firstWays, second, secondWays int) []simcache.TLB {
+		return []simcache.TLB{{Entries: first, Ways: firstWays, Page: PageSize, Source: source},
+			{Entries: second, Ways: secondWays, Page: PageSize, Source: source}}
 	}
 	for _, test := range []struct {
 		first, second int // that there are
-		stated        []simcache.PageCache
+		stated        []simcache.TLB
 		want          []simcache.TLB
 	}{
 		{64, 2048, of(simcache.FromDefault, 64, 4, 1536, 12), []simcache.TLB{{Entries: 64, Ways: 4}, {Entries: 2048, Ways: 16}}},

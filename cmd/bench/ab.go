@@ -119,7 +119,7 @@ func (f *runFlags) childFlags(j job, p *program) []string {
 		}
 		flags = append(flags, "--caches", file)
 	} else {
-		flags = append(flags, "--D1", j.settings.D1.String(), "--LL", j.settings.LL.String())
+		flags = append(flags, "--D1", j.config.First().String(), "--LL", j.config.Last().String())
 	}
 	if f.tlb.set {
 		flags = append(flags, "--TLB", f.tlb.text)

@@ -18,7 +18,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -118,7 +118,7 @@ func (f *adviseFlags) question() (advise.Question, error) {
 // model is the cost model of the caches asked for.
 func (f *adviseFlags) model() (cost.Model, error) {
 	if f.preset == "" {
-		return costModel(f.caches, &f.geometry, simcache.DetectTLB(f.pages.value.Size()))
+		return costModel(f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
 	}
 	if f.caches != "" || f.geometry.set() {
 		return cost.Model{}, errors.New("--preset names all caches: leave --caches, --I1, --D1 and --LL out")
@@ -128,7 +128,7 @@ func (f *adviseFlags) model() (cost.Model, error) {
 		return cost.Model{}, fmt.Errorf("--preset: %w", err)
 	}
 	times := cost.Generic(fmt.Sprintf("preset %s has no measured times; kernels are this CPU's", f.preset))
-	return cost.Model{Times: times, Caches: cost.CachesOf(m.Config)}, nil
+	return cost.Model{Times: times, Caches: m.Config}, nil
 }
 
 // run asks, times if it is wanted, and prints.

@@ -12,6 +12,7 @@ import (
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // fileTimes are those of a file: what was measured, else generic ones, since
@@ -41,7 +42,7 @@ func savedTimes() (times cost.Times, caches simcache.Config, found bool, err err
 // and its times if it was measured; else what was measured and saved; else this
 // CPU's caches and generic times. Flags that name caches, and the TLB, count
 // before what was measured.
-func costModel(file string, geometry *geometryFlags, tlb []simcache.PageCache) (cost.Model, error) {
+func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB) (cost.Model, error) {
 	if file != "" {
 		if geometry.set() {
 			return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
@@ -54,21 +55,18 @@ func costModel(file string, geometry *geometryFlags, tlb []simcache.PageCache) (
 		if err != nil {
 			return cost.Model{}, fmt.Errorf("--caches: %w", err)
 		}
-		return cost.Model{Times: times, Caches: cost.CachesOf(m.Config)}, nil
+		return cost.Model{Times: times, Caches: m.Config}, nil
 	}
 	times, config, found, err := savedTimes()
 	if err != nil {
 		return cost.Model{}, err
 	}
 	if !found || geometry.set() {
-		detected := simcache.Detect()
-		config.Levels = levelsOf(geometry.settings(detected), detected)
+		detected := cpu.Caches()
+		config.Levels = levelsOf(geometry.config(detected), detected)
 	}
-	config.TLB = nil
-	for _, t := range tlb {
-		config.TLB = append(config.TLB, t.TLB)
-	}
-	return cost.Model{Times: times, Caches: cost.CachesOf(config)}, nil
+	config.TLB = tlb
+	return cost.Model{Times: times, Caches: config}, nil
 }
 
 // set tells whether a flag names a cache.
@@ -76,15 +74,16 @@ func (g *geometryFlags) set() bool { return g.i1.set || g.d1.set || g.ll.set }
 
 // levelsOf are the levels to simulate: D1, the CPU's levels that lie between, and
 // LL.
-func levelsOf(s simcache.Settings, caches []simcache.Cache) []simcache.Level {
-	levels := []simcache.Level{{Name: "D1", Geometry: s.D1.Geometry}}
+func levelsOf(config simcache.Config, caches []cpu.Cache) []simcache.Level {
+	d1, ll := config.First(), config.Last()
+	levels := []simcache.Level{d1}
 	for _, c := range caches {
 		g := c.Geometry
-		if c.Level > 1 && c.Type != "Instruction" && g.Line == s.D1.Line && g.Size > s.D1.Size && g.Size < s.LL.Size {
+		if c.Level > 1 && c.Type != "Instruction" && g.Line == d1.Line && g.Size > d1.Size && g.Size < ll.Size {
 			levels = append(levels, simcache.Level{Name: cacheName(c), Geometry: g.Rounded()})
 		}
 	}
-	return append(levels, simcache.Level{Name: "LL", Geometry: s.LL.Geometry})
+	return append(levels, ll)
 }
 
 // predictions are the ns of a pass over each pattern. It works on all CPUs.

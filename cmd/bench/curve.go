@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/reuse"
@@ -40,29 +41,29 @@ func (c *curveFlags) add(flags *pflag.FlagSet) {
 
 // A curve is the miss-ratio curve of a simulation; nil if none is asked for.
 type curve struct {
-	stacks   *reuse.Stacks
-	line     int
-	sets     int
-	settings simcache.Settings
+	stacks *reuse.Stacks
+	line   int
+	sets   int
+	config simcache.Config
 }
 
 // start returns the curve that the flags ask for, of lines as D1 has them.
-func (c *curveFlags) start(cmd *cobra.Command, s simcache.Settings) (*curve, error) {
+func (c *curveFlags) start(cmd *cobra.Command, config simcache.Config) (*curve, error) {
 	if !c.on {
 		if cmd.Flags().Changed("curve-sets") {
 			return nil, fmt.Errorf("--curve-sets %d goes with --curve", c.sets)
 		}
 		return nil, nil
 	}
-	stacks, err := reuse.New(s.D1.Line, c.sets)
+	stacks, err := reuse.New(config.First().Line, c.sets)
 	if err != nil {
 		return nil, fmt.Errorf("--curve-sets %d: %w", c.sets, err)
 	}
-	return &curve{stacks, s.D1.Line, c.sets, s}, nil
+	return &curve{stacks, config.First().Line, c.sets, config}, nil
 }
 
 // run counts passes over nests.
-func (c *curve) run(passes int, nests []simcache.Nest) error {
+func (c *curve) run(passes int, nests []nest.Nest) error {
 	if c == nil {
 		return nil
 	}
@@ -83,14 +84,14 @@ func (c *curve) watch(records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Re
 	if c == nil {
 		return records
 	}
-	line := min(c.settings.D1.Line, c.settings.LL.Line)
-	if i1 := c.settings.I1.Line; i1 > 0 { // a config file may have none
+	line := min(c.config.First().Line, c.config.Last().Line)
+	if i1 := c.config.I1.Line; i1 > 0 { // a config file may have none
 		line = min(line, i1)
 	}
 	return func(yield func(trace.Record, error) bool) {
 		for r, err := range records {
 			if err == nil && r.Kind != trace.Fetch {
-				c.stacks.Access(simcache.Read, r.Addr, min(r.Size, line)) // reads and writes count alike
+				c.stacks.Access(nest.Read, r.Addr, min(r.Size, line)) // reads and writes count alike
 			}
 			if !yield(r, err) {
 				return
@@ -147,7 +148,7 @@ func (c *curve) marks() map[uint64][]string {
 	for _, n := range []struct {
 		name string
 		g    simcache.Geometry
-	}{{"D1", c.settings.D1.Geometry}, {"LL", c.settings.LL.Geometry}} {
+	}{{"D1", c.config.First().Geometry}, {"LL", c.config.Last().Geometry}} {
 		capacity := uint64(n.g.Size / c.line)
 		if c.sets > 1 {
 			if n.g.Sets() != c.sets || n.g.Line != c.line {

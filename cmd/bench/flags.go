@@ -10,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // A parsed is a flag whose value is parsed when it is set, so that every error
@@ -58,18 +59,19 @@ func (g *geometryFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
-// settings are the caches to simulate: flags over those of this CPU.
-func (g *geometryFlags) settings(caches []simcache.Cache) simcache.Settings {
-	s := simcache.Choose(caches)
+// config is the caches to simulate: flags over those of this CPU.
+func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
+	c := cpu.Choose(caches)
 	for _, f := range []struct {
-		flag    *parsed[simcache.Geometry]
-		setting *simcache.Setting
-	}{{&g.i1, &s.I1}, {&g.d1, &s.D1}, {&g.ll, &s.LL}} {
+		flag     *parsed[simcache.Geometry]
+		geometry *simcache.Geometry
+		source   *simcache.Source
+	}{{&g.i1, &c.I1, &c.I1Source}, {&g.d1, &c.Levels[0].Geometry, &c.Levels[0].Source}, {&g.ll, &c.Levels[1].Geometry, &c.Levels[1].Source}} {
 		if f.flag.set {
-			*f.setting = simcache.Setting{Geometry: f.flag.value, Source: simcache.FromFlag}
+			*f.geometry, *f.source = f.flag.value, simcache.FromFlag
 		}
 	}
-	return s
+	return c
 }
 
 // patternFlags say what is touched, but for the order.

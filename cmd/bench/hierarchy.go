@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -82,12 +83,10 @@ next:
 
 // A model is what is simulated, and why.
 type model struct {
-	config   simcache.Config
-	settings simcache.Settings // I1, the first level and the last, with their sources
-	machine  machines.Machine  // of a preset or config file
-	pages    []simcache.Source // of the TLB's levels
-	plain    bool              // D1 and LL, and their counts: Cachegrind's summary says it all
-	explain  bool
+	config  simcache.Config
+	machine machines.Machine // of a preset or config file
+	plain   bool             // D1 and LL, and their counts: Cachegrind's summary says it all
+	explain bool
 }
 
 // model puts the flags together.
@@ -121,8 +120,7 @@ func (f *hierarchyFlags) base(cmd *cobra.Command, g *geometryFlags) (model, erro
 	var err error
 	switch {
 	case f.preset == "" && f.config == "":
-		s := g.settings(simcache.Detect())
-		return model{settings: s, config: simcache.Config{I1: s.I1.Geometry, Levels: simcache.TwoLevels(s.D1.Geometry, s.LL.Geometry)}}, nil
+		return model{config: g.config(cpu.Caches())}, nil
 	case f.preset != "" && f.config != "":
 		return model{}, errors.New("--preset and --config both name the caches: give one of them")
 	case f.preset != "":
@@ -141,12 +139,7 @@ func (f *hierarchyFlags) base(cmd *cobra.Command, g *geometryFlags) (model, erro
 	if err != nil {
 		return model{}, fmt.Errorf("%s: %w", strings.Fields(which)[0], err)
 	}
-	levels := m.Config.Levels
-	return model{config: m.Config, machine: m, settings: simcache.Settings{
-		I1: simcache.Setting{Geometry: m.Config.I1, Source: source},
-		D1: simcache.Setting{Geometry: levels[0].Geometry, Source: source},
-		LL: simcache.Setting{Geometry: levels[len(levels)-1].Geometry, Source: source},
-	}}, nil
+	return model{config: m.Config.From(source), machine: m}, nil
 }
 
 func readMachine(file string) (machines.Machine, error) {
@@ -162,20 +155,14 @@ func (f *hierarchyFlags) addTLB(m *model) error {
 	wanted := f.tlb || f.explain
 	switch {
 	case f.page.set && len(m.config.TLB) > 0:
-		return fmt.Errorf("--page %s: %s has a TLB and page size of its own", f.page.text, m.settings.D1.Source)
+		return fmt.Errorf("--page %s: %s has a TLB and page size of its own", f.page.text, m.config.First().Source)
 	case f.page.set && !wanted:
 		return fmt.Errorf("--page %s goes with --tlb or --explain", f.page.text)
-	}
-	for range m.config.TLB {
-		m.pages = append(m.pages, m.settings.D1.Source)
 	}
 	if !wanted || len(m.config.TLB) > 0 {
 		return nil
 	}
-	for _, p := range simcache.DetectTLB(f.page.value) {
-		m.config.TLB = append(m.config.TLB, p.TLB)
-		m.pages = append(m.pages, p.Source)
-	}
+	m.config.TLB = cpu.TLB(f.page.value)
 	if err := m.config.Check(); err != nil {
 		return fmt.Errorf("--page %s: %w", f.page.text, err)
 	}

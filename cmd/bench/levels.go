@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	words "github.com/stridebench/stridebench/simcache/explain" // layout.go has an explain
@@ -21,13 +22,13 @@ type outcome struct {
 	levels  []simcache.LevelCounts
 	pages   []simcache.LevelCounts // of the TLB
 	tensors []simcache.Line
-	nests   []simcache.Nest // of a pattern
+	nests   []nest.Nest // of a pattern
 	passes  int
 	visited uint64 // accesses looked up, in the caches and once more in the TLB
 	proved  uint64 // accesses proved to hit or miss like others, in both
 }
 
-func (m model) outcome(h *simcache.Hierarchy, tensors []simcache.Line, nests []simcache.Nest, passes int) outcome {
+func (m model) outcome(h *simcache.Hierarchy, tensors []simcache.Line, nests []nest.Nest, passes int) outcome {
 	o := outcome{model: m, counts: h.Counts(), levels: h.Levels(), tensors: tensors, nests: nests, passes: passes}
 	o.visited, o.proved = h.Work()
 	if len(m.config.TLB) > 0 {
@@ -205,7 +206,7 @@ func (o *outcome) pageTable() table {
 	for i, l := range o.pages {
 		of := o.config.TLB[i]
 		t = append(t, []string{l.Name, fmt.Sprint(of.Entries), fmt.Sprint(of.Ways), results.Bytes(of.Page), results.Bytes(of.Entries * of.Page),
-			count64(l.Refs()), count64(l.Misses()), percent(l.MissRate()), string(o.model.pages[i])})
+			count64(l.Refs()), count64(l.Misses()), percent(l.MissRate()), string(of.Source)})
 	}
 	return t
 }
@@ -280,7 +281,7 @@ func (o *outcome) json() jsonOutcome {
 	}
 	for i, l := range o.pages {
 		of := o.config.TLB[i]
-		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, l.MissRate(), o.model.pages[i]})
+		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, l.MissRate(), of.Source})
 	}
 	for _, l := range o.tensors {
 		j.Tensors = append(j.Tensors, jsonTensor{l.Function, l.Counts})

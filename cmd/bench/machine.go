@@ -9,6 +9,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 func newMachine() *cobra.Command {
@@ -59,7 +60,7 @@ prints the description of one, with its sources, to copy and change for sim
 			if err := measuring.check(cmd); err != nil {
 				return err
 			}
-			caches := simcache.Detect()
+			caches := cpu.Caches()
 			measured, err := measuring.result(cmd, caches)
 			if err != nil {
 				return err
@@ -68,11 +69,11 @@ prints the description of one, with its sources, to copy and change for sim
 				return measured.write(cmd.OutOrStdout())
 			}
 			facts := results.ThisMachine().Facts()
-			settings := geometry.settings(caches)
+			config := geometry.config(caches)
 			if asJSON {
-				return writeMachineJSON(cmd.OutOrStdout(), facts, caches, settings, measured)
+				return writeMachineJSON(cmd.OutOrStdout(), facts, caches, config, measured)
 			}
-			if err := writeMachine(cmd.OutOrStdout(), facts, caches, settings); err != nil || measured == nil {
+			if err := writeMachine(cmd.OutOrStdout(), facts, caches, config); err != nil || measured == nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout())
@@ -89,7 +90,7 @@ prints the description of one, with its sources, to copy and change for sim
 	return cmd
 }
 
-func writeMachine(w io.Writer, facts []results.Fact, caches []simcache.Cache, s simcache.Settings) error {
+func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "machine\tvalue\tfrom")
 	for _, f := range facts {
@@ -101,25 +102,25 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []simcache.Cache, s 
 			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
 	}
 	fmt.Fprintln(t, "\ndata TLB\tentries\tways\tpage\treach\tfrom")
-	for _, p := range dataTLB() {
-		fmt.Fprintf(t, "level %d\t%d\t%d\t%s\t%s\t%s\n", p.Level, p.TLB.Entries, p.TLB.Ways, results.Bytes(p.TLB.Page),
-			results.Bytes(p.TLB.Entries*p.TLB.Page), p.Source)
+	for _, tlb := range dataTLBs() {
+		for i, l := range tlb {
+			fmt.Fprintf(t, "level %d\t%d\t%d\t%s\t%s\t%s\n", i+1, l.Entries, l.Ways, results.Bytes(l.Page), results.Bytes(l.Entries*l.Page), l.Source)
+		}
 	}
 	fmt.Fprintln(t, "\nsimulated\tsize\tways\tsets\tline\tflag\tfrom")
 	for _, n := range []struct {
-		name    string
-		setting simcache.Setting
-	}{{"I1", s.I1}, {"D1", s.D1}, {"LL", s.LL}} {
-		g := n.setting.Geometry
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, results.Bytes(g.Size), g.Ways, g.Sets(), g.Line, n.name, g, n.setting.Source)
+		name   string
+		g      simcache.Geometry
+		source simcache.Source
+	}{{"I1", config.I1, config.I1Source}, {"D1", config.First().Geometry, config.First().Source}, {"LL", config.Last().Geometry, config.Last().Source}} {
+		g := n.g
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, results.Bytes(g.Size), g.Ways, g.Sets(), g.Line, n.name, g, n.source)
 	}
 	return t.Flush()
 }
 
-// dataTLB is this CPU's, for pages of 4 KiB and of 2 MiB.
-func dataTLB() []simcache.PageCache {
-	return append(simcache.DetectTLB(4<<10), simcache.DetectTLB(2<<20)...)
-}
+// dataTLBs are this CPU's, for pages of 4 KiB and of 2 MiB.
+func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{cpu.TLB(4 << 10), cpu.TLB(2 << 20)} }
 
 func sharedBy(cpus int) string {
 	if cpus == 0 {
@@ -129,12 +130,12 @@ func sharedBy(cpus int) string {
 }
 
 // cacheName is L1d, L1i, L2, L3, as lscpu says.
-func cacheName(c simcache.Cache) string {
+func cacheName(c cpu.Cache) string {
 	suffix := map[string]string{"Data": "d", "Instruction": "i"}[c.Type]
 	return fmt.Sprintf("L%d%s", c.Level, suffix)
 }
 
-func writeMachineJSON(w io.Writer, facts []results.Fact, caches []simcache.Cache, s simcache.Settings, measured *measurement) error {
+func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config, measured *measurement) error {
 	type jsonCache struct {
 		Name   string          `json:"name"`
 		Level  int             `json:"level"`
@@ -154,8 +155,10 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []simcache.Cache
 		Source  simcache.Source `json:"source"`
 	}
 	pages := []jsonPages{}
-	for _, p := range dataTLB() {
-		pages = append(pages, jsonPages{p.Level, p.TLB.Entries, p.TLB.Ways, p.TLB.Page, p.Source})
+	for _, tlb := range dataTLBs() {
+		for i, l := range tlb {
+			pages = append(pages, jsonPages{i + 1, l.Entries, l.Ways, l.Page, l.Source})
+		}
 	}
 	list := []jsonCache{}
 	for _, c := range caches {
@@ -168,5 +171,5 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []simcache.Cache
 		TLB       []jsonPages            `json:"tlb"`
 		Simulated map[string]jsonSetting `json:"simulated"`
 		Measured  *jsonMeasured          `json:"measured,omitempty"`
-	}{listed(facts), list, pages, map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, measured.json()})
+	}{listed(facts), list, pages, jsonSettings(config, true), measured.json()})
 }

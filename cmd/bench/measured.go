@@ -19,6 +19,7 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
@@ -157,7 +158,7 @@ type measurement struct {
 
 // result is what is measured now, or what was measured and saved; nil if nothing
 // was, or of another machine.
-func (f *measureFlags) result(cmd *cobra.Command, caches []simcache.Cache) (*measurement, error) {
+func (f *measureFlags) result(cmd *cobra.Command, caches []cpu.Cache) (*measurement, error) {
 	if !f.on {
 		m, found, err := thisMeasured()
 		if err != nil || !found {
@@ -184,7 +185,7 @@ func (f *measureFlags) result(cmd *cobra.Command, caches []simcache.Cache) (*mea
 const busyOthers = 0.25
 
 // measure measures this machine and saves it in a file.
-func (f *measureFlags) measure(ctx context.Context, cmd *cobra.Command, caches []simcache.Cache) (m probe.Machine, file string, err error) {
+func (f *measureFlags) measure(ctx context.Context, cmd *cobra.Command, caches []cpu.Cache) (m probe.Machine, file string, err error) {
 	if file = f.out; file == "" {
 		if file, err = savedMachine(); err != nil {
 			return m, "", fmt.Errorf("where to save the machine is unknown, name a file with --out: %w", err)
@@ -196,7 +197,7 @@ func (f *measureFlags) measure(ctx context.Context, cmd *cobra.Command, caches [
 	}
 	defer saved.Discard()
 	machine := results.ThisMachine()
-	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: simcache.DetectTLB(probe.PageSize),
+	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize),
 		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget}
 	if !f.maxSize.set {
 		o.MaxSize = largest(caches, machine.Available)
@@ -226,7 +227,7 @@ func (f *measureFlags) measure(ctx context.Context, cmd *cobra.Command, caches [
 	return m, file, saved.Commit()
 }
 
-func largest(caches []simcache.Cache, available int) int {
+func largest(caches []cpu.Cache, available int) int {
 	most := 0
 	for _, c := range caches {
 		most = max(most, 2*c.Geometry.Size)
@@ -242,7 +243,7 @@ func largest(caches []simcache.Cache, available int) int {
 }
 
 // measuredWarnings say plainly what is not as stated.
-func measuredWarnings(m probe.Machine, caches []simcache.Cache) []string {
+func measuredWarnings(m probe.Machine, caches []cpu.Cache) []string {
 	var warnings []string
 	found := map[int]bool{}
 	for _, l := range m.Levels {
@@ -252,7 +253,7 @@ func measuredWarnings(m probe.Machine, caches []simcache.Cache) []string {
 				l.Name, results.Bytes(l.Capacity), source(caches, l.Stated), results.Bytes(l.Stated)))
 		}
 	}
-	last, stated := 0, simcache.Cache{}
+	last, stated := 0, cpu.Cache{}
 	if n := len(m.Ladder); n > 0 {
 		last = m.Ladder[n-1].Size
 	}
@@ -276,7 +277,7 @@ func measuredWarnings(m probe.Machine, caches []simcache.Cache) []string {
 }
 
 // source is where a size of a cache is from.
-func source(caches []simcache.Cache, size int) simcache.Source {
+func source(caches []cpu.Cache, size int) simcache.Source {
 	for _, c := range caches {
 		if c.Geometry.Size == size && c.Type != "Instruction" {
 			return c.Source

@@ -14,7 +14,6 @@ import (
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/noise"
-	"github.com/stridebench/stridebench/simcache"
 )
 
 // A recording is a run that is written as it goes.
@@ -96,7 +95,7 @@ func (r *recording) run(ctx context.Context) error {
 // comparisons one by one would leave CPUs idle at the end of each.
 func (r *recording) simulate(ctx context.Context) error {
 	patterns := slices.Concat(r.patterns...)
-	counts, err := access.Simulate(ctx, simcache.TwoLevels(r.settings.D1.Geometry, r.settings.LL.Geometry), r.pageLevels(), patterns)
+	counts, err := access.Simulate(ctx, r.config, patterns)
 	if err != nil {
 		return err
 	}
@@ -133,7 +132,7 @@ func (r *recording) compare(ctx context.Context, i int) error {
 		}
 		m := measured{pattern: patterns[sample.Pattern], sample: sample}
 		if r.counts != nil {
-			m.counts, m.tlb, m.predicted = &r.counts[i][sample.Pattern], r.tlb != nil, r.predicted[i][sample.Pattern]
+			m.counts, m.tlb, m.predicted = &r.counts[i][sample.Pattern], r.config.TLB != nil, r.predicted[i][sample.Pattern]
 		}
 		if err := r.writer.Write(c[sample.Pattern].Name, sample.Passes, m.values()); err != nil {
 			return err
@@ -149,7 +148,7 @@ func (r *recording) compare(ctx context.Context, i int) error {
 
 // study writes a line for each result of a study.
 func (r *recording) study(s access.Study) error {
-	all, err := s.Run(r.settings.D1.Geometry)
+	all, err := s.Run(r.config.First().Geometry)
 	if err != nil {
 		return err
 	}

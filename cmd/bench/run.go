@@ -17,6 +17,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // runFlags are the flags of bench run.
@@ -159,19 +160,9 @@ type job struct {
 	patterns [][]access.Pattern // of the suite
 	studies  []access.Study
 	machine  results.Machine
-	caches   []simcache.Cache // of this CPU
-	settings simcache.Settings
-	tlb      []simcache.PageCache // that is simulated
+	caches   []cpu.Cache     // of this CPU
+	config   simcache.Config // that is simulated: two levels and a TLB
 	model    cost.Model
-}
-
-// pageLevels is the simulated TLB for package simcache.
-func (j *job) pageLevels() []simcache.TLB {
-	var levels []simcache.TLB
-	for _, p := range j.tlb {
-		levels = append(levels, p.TLB)
-	}
-	return levels
 }
 
 // prepare lowers everything first, so that what is wrong, or cannot be timed
@@ -181,14 +172,14 @@ func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	j := job{suite: suite, studies: studies, machine: results.ThisMachine(), caches: simcache.Detect(), patterns: make([][]access.Pattern, len(suite))}
-	if j.settings, j.tlb, err = f.settings(j.caches); err != nil {
+	j := job{suite: suite, studies: studies, machine: results.ThisMachine(), caches: cpu.Caches(), patterns: make([][]access.Pattern, len(suite))}
+	if j.config, err = f.config(j.caches); err != nil {
 		return job{}, err
 	}
 	if err := warnOther(cmd, "--caches", f.caches); err != nil {
 		return job{}, err
 	}
-	if j.model, err = costModel(f.caches, &f.geometry, j.tlb); err != nil {
+	if j.model, err = costModel(f.caches, &f.geometry, j.config.TLB); err != nil {
 		return job{}, err
 	}
 	for i, c := range suite {
@@ -218,44 +209,34 @@ func withLimit(err error, m results.Machine) error {
 	return err
 }
 
-// settings are the caches and the TLB to simulate: the first and the last level
-// of a description, and its TLB, or flags over those of this CPU.
-func (f *runFlags) settings(caches []simcache.Cache) (simcache.Settings, []simcache.PageCache, error) {
+// config is the caches and the TLB to simulate: the first and the last level of a
+// description, and its TLB, or flags over those of this CPU.
+func (f *runFlags) config(caches []cpu.Cache) (simcache.Config, error) {
 	if f.caches == "" {
-		if f.tlb.set {
-			return f.geometry.settings(caches), pageCaches(f.tlb.value, simcache.FromFlag), nil
+		c := f.geometry.config(caches)
+		if c.TLB = cpu.TLB(f.pages.value.Size()); f.tlb.set {
+			c.TLB = simcache.Config{TLB: f.tlb.value}.From(simcache.FromFlag).TLB
 		}
-		return f.geometry.settings(caches), simcache.DetectTLB(f.pages.value.Size()), nil
+		return c, nil
 	}
 	if f.geometry.i1.set || f.geometry.d1.set || f.geometry.ll.set || f.tlb.set {
-		return simcache.Settings{}, nil, errors.New("--caches names all caches: leave --I1, --D1, --LL and --TLB out")
+		return simcache.Config{}, errors.New("--caches names all caches: leave --I1, --D1, --LL and --TLB out")
 	}
 	m, err := readMachine(f.caches)
 	if err != nil {
-		return simcache.Settings{}, nil, fmt.Errorf("--caches: %w", err)
+		return simcache.Config{}, fmt.Errorf("--caches: %w", err)
 	}
 	source := simcache.Source("file")
 	if f.caches == measuredWord {
 		source = measuredWord
 	}
-	levels := m.Config.Levels
 	// A run simulates as Cachegrind does, which wants powers of two, and rounds
 	// the last level to one.
-	first, last := levels[0].Geometry, levels[len(levels)-1].Geometry.Rounded()
+	first, last := m.Config.First().Geometry, m.Config.Last().Geometry.Rounded()
 	if err := errors.Join(first.Check(), last.Check()); err != nil {
-		return simcache.Settings{}, nil, fmt.Errorf("--caches %s: %w", f.caches, err)
+		return simcache.Config{}, fmt.Errorf("--caches %s: %w", f.caches, err)
 	}
-	return simcache.Settings{I1: simcache.Setting{Geometry: m.Config.I1, Source: source},
-		D1: simcache.Setting{Geometry: first, Source: source}, LL: simcache.Setting{Geometry: last, Source: source}}, pageCaches(m.Config.TLB, source), nil
-}
-
-// pageCaches are the levels of a TLB, from the nearest on, and why.
-func pageCaches(levels []simcache.TLB, source simcache.Source) []simcache.PageCache {
-	var all []simcache.PageCache
-	for i, t := range levels {
-		all = append(all, simcache.PageCache{Level: i + 1, TLB: t, Source: source})
-	}
-	return all
+	return simcache.Config{I1: m.Config.I1, Levels: simcache.TwoLevels(first, last), TLB: m.Config.TLB}.From(source), nil
 }
 
 // run measures. The file gets what was finished, whatever ends the run, and is
@@ -297,7 +278,7 @@ func (i interrupted) Unwrap() error { return i.cause }
 // describe is the head of a results file: what decides comparability, and what
 // changes from run to run.
 func describe(j job) (config, comments []results.Pair) {
-	m, s := j.machine, j.settings
+	m, d1, ll := j.machine, j.config.First(), j.config.Last()
 	var sizes []string
 	for _, c := range j.caches {
 		sizes = append(sizes, fmt.Sprintf("%s=%s", cacheName(c), c.Geometry))
@@ -309,21 +290,21 @@ func describe(j job) (config, comments []results.Pair) {
 		{Key: "cpus", Value: strconv.Itoa(m.CPUs)},
 		{Key: "caches", Value: strings.Join(sizes, " ")},
 		{Key: "goversion", Value: m.GoVersion},
-		{Key: "sim-d1", Value: s.D1.String()},
-		{Key: "sim-ll", Value: s.LL.String()},
+		{Key: "sim-d1", Value: d1.String()},
+		{Key: "sim-ll", Value: ll.String()},
 	}
 	comments = []results.Pair{
-		{Key: "sim-d1-source", Value: string(s.D1.Source)},
-		{Key: "sim-ll-source", Value: string(s.LL.Source)},
+		{Key: "sim-d1-source", Value: string(d1.Source)},
+		{Key: "sim-ll-source", Value: string(ll.Source)},
 		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
 		{Key: "version", Value: version(buildInfo())},
 		{Key: "command", Value: commandLine()},
 		{Key: "kernels", Value: fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All()))},
 		{Key: "cost-model", Value: j.model.String()},
 	}
-	if j.tlb != nil {
-		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(j.pageLevels())})
-		comments = append(comments, results.Pair{Key: "sim-tlb-source", Value: string(j.tlb[0].Source)})
+	if j.config.TLB != nil {
+		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(j.config.TLB)})
+		comments = append(comments, results.Pair{Key: "sim-tlb-source", Value: string(j.config.TLB[0].Source)})
 	}
 	if info := buildInfo(); info != nil {
 		if commit := revision(info.Settings); commit != "" {

@@ -139,7 +139,7 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(cmd, model.settings)
+	curve, err := f.curve.start(cmd, model.config)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(cmd, model.settings)
+	curve, err := f.curve.start(cmd, model.config)
 	if err != nil {
 		return err
 	}
@@ -216,13 +216,12 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 	}
 	outcome := model.outcome(h, lines, nil, 1)
 	if f.asJSON {
-		s := model.settings
 		return writeJSON(cmd.OutOrStdout(), struct {
 			Counts   simcache.Counts        `json:"counts"`
 			Geometry map[string]jsonSetting `json:"geometry"`
 			jsonOutcome
 			Curve *jsonCurve `json:"curve,omitempty"`
-		}{h.Counts(), map[string]jsonSetting{"I1": toJSONSetting(s.I1), "D1": toJSONSetting(s.D1), "LL": toJSONSetting(s.LL)}, outcome.json(), curve.json()})
+		}{h.Counts(), jsonSettings(model.config, true), outcome.json(), curve.json()})
 	}
 	if err := outcome.print(cmd.OutOrStdout(), simcache.Counts.Summary); err != nil {
 		return err
@@ -249,8 +248,17 @@ type jsonSetting struct {
 	Source simcache.Source `json:"source"`
 }
 
-func toJSONSetting(s simcache.Setting) jsonSetting {
-	return jsonSetting{s.Size, s.Ways, s.Line, s.Source}
+// jsonSettings are the first level and the last, and I1 where instructions are
+// simulated.
+func jsonSettings(c simcache.Config, i1 bool) map[string]jsonSetting {
+	setting := func(g simcache.Geometry, source simcache.Source) jsonSetting {
+		return jsonSetting{g.Size, g.Ways, g.Line, source}
+	}
+	all := map[string]jsonSetting{"D1": setting(c.First().Geometry, c.First().Source), "LL": setting(c.Last().Geometry, c.Last().Source)}
+	if i1 {
+		all["I1"] = setting(c.I1, c.I1Source)
+	}
+	return all
 }
 
 type jsonNest struct {
@@ -284,7 +292,7 @@ func writeSimJSON(w io.Writer, p access.Pattern, o outcome, curve *jsonCurve) er
 		jsonOutcome
 		Nests []jsonNest `json:"nests"`
 		Curve *jsonCurve `json:"curve,omitempty"`
-	}{o.counts, o.visited, o.proved, map[string]jsonSetting{"D1": toJSONSetting(o.settings.D1), "LL": toJSONSetting(o.settings.LL)}, o.passes, o.json(), nests, curve})
+	}{o.counts, o.visited, o.proved, jsonSettings(o.config, false), o.passes, o.json(), nests, curve})
 }
 
 // listed is list as JSON is to have it: [] if there is none, not null.

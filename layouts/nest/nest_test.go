@@ -96,6 +96,11 @@ func TestAccesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := someNest(t)
 		same(t, "W", accesses(n), w(n))
+		for k, want := range w(n) {
+			if op, addr := n.Access(uint64(k)); op != want.op || addr != want.addr {
+				t.Fatalf("access %d is %d at %#x, want %v", k, op, addr, want)
+			}
+		}
 	})
 }
 

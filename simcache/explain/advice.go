@@ -1,8 +1,10 @@
 package explain
 
 import (
+	"math"
 	"slices"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -28,10 +30,10 @@ func (r Run) advice(stories []story) string {
 // walk comes back to them, where fewer misses are in prospect.
 func (r Run) help(s story) string {
 	worst, ok := s.worst()
-	if !ok || uint64(r.Passes*r.footprint(s.walk)) >= s.misses() {
+	if !ok || uint64(r.Passes*r.footprint(s.path)) >= s.misses() {
 		return ""
 	}
-	c, w, loop := r.Config.Levels[0], s.walk, worst.loop
+	c, w, loop := r.Config.Levels[0], s.path, worst.loop
 	crowd := w.within(loop).reach(c.Line).falls(c)
 	switch {
 	case crowd.outlook == kept:
@@ -52,16 +54,16 @@ func (r Run) help(s story) string {
 
 // agreed reports whether a loop steps within a line for all tensors, so that it
 // could be the inner one.
-func (r Run) agreed(w walk, loop int) bool {
+func (r Run) agreed(w path, loop int) bool {
 	for op := range w.Operands {
-		if (walk{w.Nest, op}).stride(loop) >= r.Config.Levels[0].Line {
+		if (path{w.Nest, op}).stride(loop) >= r.Config.Levels[0].Line {
 			return false
 		}
 	}
 	return true
 }
 
-func (r Run) order(w walk, loop int) string {
+func (r Run) order(w path, loop int) string {
 	name := w.operand().Tensor
 	return say("Walk %s with the loop that steps %d B innermost (another order, or another layout of %s): then %d accesses in a row share a line, and about %d miss in %s%s.",
 		name, w.stride(loop), name, r.Config.Levels[0].Line/max(w.stride(loop), w.operand().Width), r.footprint(w), r.Levels[0].Name, r.eachPass())
@@ -77,15 +79,15 @@ func (r Run) eachPass() string {
 
 // footprint is about how many lines of the first level the operand touches in a
 // pass.
-func (r Run) footprint(w walk) int {
-	return estimate(w.operand(), w.Trips, r.Config.Levels[0].Line)
+func (r Run) footprint(w path) int {
+	return int(math.Ceil(w.operand().Lines(w.Trips, r.Config.Levels[0].Line)))
 }
 
 // tileSizes are tried, the largest first.
 var tileSizes = []int{64, 32, 16}
 
 // tiles is for tensors that want different loops innermost.
-func (r Run) tiles(w walk, loop int) string {
+func (r Run) tiles(w path, loop int) string {
 	c := r.Config.Levels[0]
 	inner := w.within(w.inner() - 1)
 	keeps := func(tile, stride int) bool {
@@ -108,7 +110,7 @@ func (r Run) tiles(w walk, loop int) string {
 }
 
 // pad is for lines that the level would hold, were they not bound to few sets.
-func (r Run) pad(w walk, loop int, crowd crowd) string {
+func (r Run) pad(w path, loop int, crowd crowd) string {
 	if crowd.outlook != crowded {
 		return ""
 	}
@@ -144,13 +146,13 @@ func longer(stride, more int) int {
 	return stride + more
 }
 
-func elements(bytes int, op simcache.Operand) string {
+func elements(bytes int, op nest.Operand) string {
 	return say("%s of %d B", plural(bytes/op.Width, "element"), op.Width)
 }
 
 // blocks is for a tensor that the inner loop walks well, but too long for the
 // first level to keep it until the loop starts over.
-func (r Run) blocks(w walk, loop int) string {
+func (r Run) blocks(w path, loop int) string {
 	c := r.Config.Levels[0]
 	inside := w.within(loop)
 	inner := w.stride(w.inner())

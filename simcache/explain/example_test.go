@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
@@ -11,7 +12,7 @@ import (
 // Why a matrix read by columns misses.
 func Example() {
 	// 1. Say what is walked: 512x512 elements of 4 B, by columns.
-	columns := simcache.Nest{Trips: []int{512, 512}, Operands: []simcache.Operand{
+	columns := nest.Nest{Trips: []int{512, 512}, Operands: []nest.Operand{
 		{Tensor: "x", Base: 1 << 32, Width: 4, Strides: []int{4, 2048}}}}
 
 	// 2. Simulate it, and observe what the words are to be about.
@@ -33,7 +34,7 @@ func Example() {
 
 	// 3. Ask for the words: paragraphs on each tensor, on each level, and on what
 	// would help.
-	run := explain.Run{Config: config, Levels: h.Levels(), Nests: []simcache.Nest{columns}, Passes: 1,
+	run := explain.Run{Config: config, Levels: h.Levels(), Nests: []nest.Nest{columns}, Passes: 1,
 		Tensors: []simcache.Line{{Function: "x", Counts: counts[0]}}}
 	for _, paragraph := range run.Text()[:3] {
 		first, _, _ := strings.Cut(paragraph, ". ")

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -20,7 +21,7 @@ type Run struct {
 	Levels  []simcache.LevelCounts // of Hierarchy.Levels
 	TLB     []simcache.LevelCounts // of Hierarchy.TLBs, if there is one
 	Tensors []simcache.Line        // counts of each tensor
-	Nests   []simcache.Nest        // of one pass; none for a trace
+	Nests   []nest.Nest            // of one pass; none for a trace
 	Passes  int
 }
 
@@ -287,7 +288,7 @@ func (r Run) touched() (bytes uint64) {
 // reads, are not known.
 func (r Run) dirty() bool {
 	for _, n := range r.Nests {
-		if n.Iterations() > 0 && slices.ContainsFunc(n.Operands, func(op simcache.Operand) bool { return op.Kind != simcache.Read }) {
+		if n.Iterations() > 0 && slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Kind != nest.Read }) {
 			return true
 		}
 	}

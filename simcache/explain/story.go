@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -12,7 +13,7 @@ import (
 // its tensor's misses in the first level is in exactly one of its parts, or in
 // those of another operand of the tensor.
 type story struct {
-	walk
+	path
 	counted bool       // with simcache.Classes
 	first   uint64     // misses at the first touch of a line
 	returns []comeback // to lines that were touched before, those that lose most first
@@ -46,52 +47,52 @@ func (r Run) stories() []story {
 	if len(r.Nests) == 0 {
 		return nil
 	}
-	largest := slices.MaxFunc(r.Nests, func(a, b simcache.Nest) int { return a.Iterations() - b.Iterations() })
+	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int { return a.Iterations() - b.Iterations() })
 	n := largest.Canonical()
 	if n.Iterations() <= 1 {
 		return nil
 	}
 	var stories []story
 	for op := range n.Operands {
-		stories = append(stories, r.story(walk{n, op}))
+		stories = append(stories, r.story(path{n, op}))
 	}
 	return stories
 }
 
 // number is that of a canonical nest among the different ones, as simcache.Reuse
 // has it.
-func (r Run) number(n simcache.Nest) int {
-	var different []simcache.Nest
+func (r Run) number(n nest.Nest) int {
+	var different []nest.Nest
 	for _, m := range r.Nests {
 		m = m.Canonical()
 		if reflect.DeepEqual(m, n) {
 			break
 		}
-		if !slices.ContainsFunc(different, func(d simcache.Nest) bool { return reflect.DeepEqual(d, m) }) {
+		if !slices.ContainsFunc(different, func(d nest.Nest) bool { return reflect.DeepEqual(d, m) }) {
 			different = append(different, m)
 		}
 	}
 	return len(different)
 }
 
-func (r Run) story(w walk) story {
-	s := story{walk: w, counted: r.Config.Observe&simcache.Classes != 0}
-	nest, tensor := r.number(w.Nest), w.operand().Tensor
-	one := slices.IndexFunc(w.Operands, func(op simcache.Operand) bool { return op.Tensor == tensor })
+func (r Run) story(w path) story {
+	s := story{path: w, counted: r.Config.Observe&simcache.Classes != 0}
+	number, tensor := r.number(w.Nest), w.operand().Tensor
+	one := slices.IndexFunc(w.Operands, func(op nest.Operand) bool { return op.Tensor == tensor })
 	for level, l := range r.Levels {
 		loses := false
 		for _, u := range l.Reuses {
 			loses = loses || u.Tensor == tensor && u.Since != simcache.Never && u.Misses() > 0
-			mine := u.Nest == nest && u.Operand == w.op
+			mine := u.Nest == number && u.Operand == w.op
 			switch {
 			case level > 0:
 			case mine && u.Since == simcache.Never:
 				s.first += u.Misses()
 			case mine:
 				s.returns = append(s.returns, r.comeback(u))
-			case u.Nest != nest && u.Tensor == tensor && w.op == one && u.Since == simcache.Never:
+			case u.Nest != number && u.Tensor == tensor && w.op == one && u.Since == simcache.Never:
 				s.elsewhere += u.Misses()
-			case u.Nest != nest && u.Tensor == tensor && w.op == one:
+			case u.Nest != number && u.Tensor == tensor && w.op == one:
 				s.again += u.Misses()
 			}
 		}
@@ -162,9 +163,9 @@ func (s story) worst() (comeback, bool) {
 }
 
 // inside is the walk from a line's last touch on, or longer.
-func (s story) inside(c comeback) walk {
+func (s story) inside(c comeback) path {
 	if c.since == simcache.ThisLoop {
 		return s.within(c.loop)
 	}
-	return s.walk
+	return s.path
 }

@@ -1,22 +1,23 @@
 package explain
 
 import (
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
-var verbs = map[simcache.Kind]string{simcache.Read: "read", simcache.Write: "written", simcache.Modify: "updated"}
+var verbs = map[nest.Kind]string{nest.Read: "read", nest.Write: "written", nest.Modify: "updated"}
 
 // tensor says what a tensor misses, how the walk steps through it, and what
 // became of its lines until the walk came back to them.
 func (r Run) tensor(s story) string {
-	text := []string{r.pays(s.walk), r.steps(s.walk)}
+	text := []string{r.pays(s.path), r.steps(s.path)}
 	if s.counted {
 		text = append(text, r.comesBack(s), r.others(s))
 	}
 	return sentences(text...)
 }
 
-func (r Run) pays(w walk) string {
+func (r Run) pays(w path) string {
 	op := w.operand()
 	for _, t := range r.Tensors {
 		if t.Function != op.Tensor {
@@ -36,7 +37,7 @@ func (r Run) pays(w walk) string {
 	return ""
 }
 
-func (r Run) steps(w walk) string {
+func (r Run) steps(w path) string {
 	line, trips, stride := r.Config.Levels[0].Line, w.Trips[w.inner()], w.stride(w.inner())
 	backwards := ""
 	if w.operand().Strides[w.inner()] < 0 {
@@ -214,7 +215,7 @@ func (r Run) others(s story) string {
 
 // every says which sets steps of a stride reach, where they skip some.
 func every(stride int, c simcache.Level) string {
-	skip := gcd(stride/c.Line, c.Sets())
+	skip := nest.GCD(stride/c.Line, c.Sets())
 	switch {
 	case stride%c.Line != 0 || skip == 1:
 		return ""
@@ -235,13 +236,6 @@ func ordinal(n int) string {
 	return say("%d%s", n, suffix)
 }
 
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 // pages tells what the TLB misses, and how many pages the walk needs at once.
 func (r Run) pages(stories []story) string {
 	if len(r.TLB) == 0 || r.TLB[0].Refs() == 0 {
@@ -259,13 +253,13 @@ func (r Run) pages(stories []story) string {
 			last.Name, float64(r.TLB[0].Refs())/float64(last.Misses())))
 	}
 	if r.TLB[0].Misses() > r.TLB[0].Refs()/100 && stories != nil {
-		text = append(text, r.pagesAtOnce(stories[0].walk))
+		text = append(text, r.pagesAtOnce(stories[0].path))
 	}
 	return sentences(text...)
 }
 
 // pagesAtOnce compares the pages of the inner loop with those of larger ones.
-func (r Run) pagesAtOnce(w walk) string {
+func (r Run) pagesAtOnce(w path) string {
 	page := r.Config.TLB[0].Page
 	inner := w.within(w.inner() - 1)
 	now := inner.reach(page)

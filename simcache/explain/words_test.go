@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -40,7 +41,7 @@ type tally struct{ all, first []uint64 }
 // tallies walks the nests, access by access, through plain caches. It returns the
 // tallies by tensor, how many different lines were touched, and how many the last
 // level fetched.
-func tallies(levels []simcache.Level, nests []simcache.Nest, passes int) (by map[string]tally, lines, fetched int) {
+func tallies(levels []simcache.Level, nests []nest.Nest, passes int) (by map[string]tally, lines, fetched int) {
 	var caches []*plain
 	for _, l := range levels {
 		caches = append(caches, &plain{Level: l, sets: map[uint64][]uint64{}})
@@ -93,7 +94,7 @@ func (t tally) refer(caches []*plain, touched map[uint64]bool, addr, width uint6
 // A drawn case is a pattern on caches.
 type drawn struct {
 	config simcache.Config
-	nests  []simcache.Nest
+	nests  []nest.Nest
 	passes int
 	lru    bool // the levels are plain
 }
@@ -125,15 +126,15 @@ func drawCase(r *rand.Rand) drawn {
 // drawNests draws an op on views: one to three tensors of one shape, each whole,
 // broadcast, with steps, backwards or padded, in some order, and now and then in
 // tiles with what is left of them.
-func drawNests(r *rand.Rand) []simcache.Nest {
+func drawNests(r *rand.Rand) []nest.Nest {
 	shape := []int{1 + r.IntN(45), 1 + r.IntN(45)}
 	if r.IntN(3) == 0 {
 		shape = []int{1 + r.IntN(12), 1 + r.IntN(12), 1 + r.IntN(12)}
 	}
 	width := 1 << r.IntN(5)
-	var operands []simcache.Operand
+	var operands []nest.Operand
 	for i, tensor := range []string{"x", "with", "y"}[:1+r.IntN(3)] {
-		op := simcache.Operand{Tensor: tensor, Kind: simcache.Kind(r.IntN(3)), Base: uint64(1+i)<<20 + uint64(width*r.IntN(100)), Width: width}
+		op := nest.Operand{Tensor: tensor, Kind: nest.Kind(r.IntN(3)), Base: uint64(1+i)<<20 + uint64(width*r.IntN(100)), Width: width}
 		if r.IntN(8) == 0 {
 			op.Base += uint64(r.IntN(width)) // elements may lie in two lines
 		}
@@ -145,20 +146,20 @@ func drawNests(r *rand.Rand) []simcache.Nest {
 		}
 		operands = append(operands, op)
 	}
-	whole := simcache.Nest{Trips: shape, Operands: operands}
+	whole := nest.Nest{Trips: shape, Operands: operands}
 	if r.IntN(3) > 0 {
-		return []simcache.Nest{whole}
+		return []nest.Nest{whole}
 	}
 	return tiled(whole, 1+r.IntN(9))
 }
 
 // tiled is the nest in tiles of a size along the first and the last loop, and then
 // what is left at the end of each.
-func tiled(n simcache.Nest, tile int) (nests []simcache.Nest) {
+func tiled(n nest.Nest, tile int) (nests []nest.Nest) {
 	last := len(n.Trips) - 1
 	a, b := n.Trips[0]/tile*tile, n.Trips[last]/tile*tile
 	for _, part := range [][4]int{{0, a, 0, b}, {0, a, b, n.Trips[last]}, {a, n.Trips[0], 0, n.Trips[last]}} {
-		p := simcache.Nest{Trips: slices.Clone(n.Trips)}
+		p := nest.Nest{Trips: slices.Clone(n.Trips)}
 		p.Trips[0], p.Trips[last] = part[1]-part[0], part[3]-part[2]
 		if p.Iterations() == 0 {
 			continue

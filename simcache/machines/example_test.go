@@ -3,6 +3,7 @@ package machines_test
 import (
 	"fmt"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
@@ -37,7 +38,7 @@ tlb:
 		return
 	}
 	for i := range uint64(1024) { // twice over 32 KiB
-		h.Access(simcache.Read, i%512*64, 4)
+		h.Access(nest.Read, i%512*64, 4)
 	}
 	for _, l := range h.Levels() {
 		fmt.Println(m.Name, l.Name, l.Misses(), "misses of", l.Refs())

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -27,7 +28,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: %v", m.Name, err)
 			continue
 		}
-		column := simcache.Nest{Trips: []int{16, 256}, Operands: []simcache.Operand{
+		column := nest.Nest{Trips: []int{16, 256}, Operands: []nest.Operand{
 			{Tensor: "x", Base: 1 << 32, Width: 4, Strides: []int{4, 1 << 16}}}}
 		counts, err := h.Run(column)
 		if err != nil {

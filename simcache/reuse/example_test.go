@@ -3,7 +3,7 @@ package reuse_test
 import (
 	"fmt"
 
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
@@ -11,7 +11,7 @@ import (
 // again when the 1024 lines of a column have been, so that a fully associative
 // cache gains nothing until it holds them all.
 func Example() {
-	columns := simcache.Nest{Trips: []int{1024, 1024}, Operands: []simcache.Operand{
+	columns := nest.Nest{Trips: []int{1024, 1024}, Operands: []nest.Operand{
 		{Base: 0x10000000, Width: 4, Strides: []int{4, 4096}}}}
 	stacks, err := reuse.New(64, 1)
 	if err != nil {
@@ -44,8 +44,8 @@ func ExampleCurve_Points() {
 
 	// 2. Touch what is touched, once: all capacities are counted at the same time.
 	for i := range uint64(4096) {
-		stacks.Access(simcache.Read, 0x10000000+64*i, 4)
-		stacks.Access(simcache.Read, 0x20000000+64*(i%16), 4)
+		stacks.Access(nest.Read, 0x10000000+64*i, 4)
+		stacks.Access(nest.Read, 0x20000000+64*(i%16), 4)
 	}
 
 	// 3. Ask the curve where it falls, and what a cache of so many lines misses.

@@ -27,7 +27,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // maxSets bounds the set count: each set costs some hundred bytes. The last
@@ -86,7 +86,7 @@ func New(line, sets int) (*Stacks, error) {
 // look-up does, so its distance is the larger of the two. The second is found
 // after the first line has moved to the top; within one set it is never below
 // 2, since a cache of one line cannot hold both.
-func (s *Stacks) Access(_ simcache.Kind, addr uint64, size int) {
+func (s *Stacks) Access(_ nest.Kind, addr uint64, size int) {
 	s.room(1)
 	s.push(addr, uint64(size), 0, 1)
 }

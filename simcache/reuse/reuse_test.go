@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -24,7 +25,7 @@ func newPlain(line, sets int) *plain {
 	return &plain{uint64(line), uint64(sets), map[uint64][]uint64{}, map[uint64]uint64{}}
 }
 
-func (p *plain) access(_ simcache.Kind, addr uint64, size int) {
+func (p *plain) access(_ nest.Kind, addr uint64, size int) {
 	first, last := addr/p.line, (addr+uint64(size)-1)/p.line
 	distance := p.touch(first)
 	if last != first {
@@ -71,7 +72,7 @@ func misses(c Curve, capacity uint64) uint64 {
 }
 
 // walkNest feeds the nest to access one by one, by the definition of a Nest.
-func walkNest(n simcache.Nest, access func(simcache.Kind, uint64, int)) {
+func walkNest(n nest.Nest, access func(nest.Kind, uint64, int)) {
 	index := make([]int, len(n.Trips))
 	for range n.Iterations() {
 		for _, op := range n.Operands {
@@ -93,14 +94,14 @@ func walkNest(n simcache.Nest, access func(simcache.Kind, uint64, int)) {
 // randomNest draws 0 to 4 loops around 1 to 4 operands, with strides that are
 // zero, negative, odd, shorter and longer than a line, and fusible at times,
 // bases that are close enough to meet, and widths that straddle.
-func randomNest(r *rand.Rand, line int) simcache.Nest {
-	var n simcache.Nest
+func randomNest(r *rand.Rand, line int) nest.Nest {
+	var n nest.Nest
 	for range r.IntN(5) {
 		n.Trips = append(n.Trips, r.IntN(7)+r.IntN(2)*r.IntN(20))
 	}
 	width := 1 << r.IntN(5)
 	for range 1 + r.IntN(4) {
-		op := simcache.Operand{Kind: simcache.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: width}
+		op := nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: width}
 		if r.IntN(2) == 0 {
 			op.Base = 1<<32 + uint64(r.IntN(64)*line)
 		}
@@ -132,7 +133,7 @@ func newStacks(t testing.TB, line, sets int) *Stacks {
 	return s
 }
 
-func run(t testing.TB, s *Stacks, n simcache.Nest) {
+func run(t testing.TB, s *Stacks, n nest.Nest) {
 	t.Helper()
 	if err := s.Run(n); err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func TestEqualsPlain(t *testing.T) {
 		for i := range bulk.stacks {
 			bulk.stacks[i].least = 64 << r.IntN(3)
 		}
-		var nests []simcache.Nest
+		var nests []nest.Nest
 		for range 1 + r.IntN(3) { // the later ones start warm
 			n := randomNest(r, line)
 			nests = append(nests, n)
@@ -167,9 +168,9 @@ func TestEqualsPlain(t *testing.T) {
 			// Single accesses go to the stacks of the nests and on.
 			for span := 1 + r.IntN(100*line); len(nests) < 3 && r.IntN(20) > 0; {
 				addr, size := uint64(1<<32-span/2+r.IntN(span)), 1+r.IntN(line)
-				want.access(simcache.Write, addr, size)
-				bulk.Access(simcache.Write, addr, size)
-				single.Access(simcache.Write, addr, size)
+				want.access(nest.Write, addr, size)
+				bulk.Access(nest.Write, addr, size)
+				single.Access(nest.Write, addr, size)
 			}
 		}
 		curve := want.curve()
@@ -200,7 +201,7 @@ func TestEqualsHierarchy(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		line, sets := 32<<r.IntN(4), 1<<max(0, r.IntN(8)-3)
 		s := newStacks(t, line, sets)
-		var nests []simcache.Nest
+		var nests []nest.Nest
 		for range 1 + r.IntN(2) {
 			n := randomNest(r, line)
 			nests = append(nests, n)
@@ -233,11 +234,11 @@ func TestEqualsHierarchy(t *testing.T) {
 // of one line always.
 func TestStraddle(t *testing.T) {
 	s := newStacks(t, 64, 1)
-	s.Access(simcache.Read, 0x103E, 4)  // lines 0x40 and 0x41, both cold
-	s.Access(simcache.Read, 0x103E, 4)  // 0x40 is second; then 0x41 is, for 0x40 is on top
-	s.Access(simcache.Read, 0x1040, 4)  // on top
-	s.Access(simcache.Write, 0x107E, 4) // 0x42 is cold
-	s.Access(simcache.Read, 0x103E, 4)  // 0x40 is third, 0x41 then too
+	s.Access(nest.Read, 0x103E, 4)  // lines 0x40 and 0x41, both cold
+	s.Access(nest.Read, 0x103E, 4)  // 0x40 is second; then 0x41 is, for 0x40 is on top
+	s.Access(nest.Read, 0x1040, 4)  // on top
+	s.Access(nest.Write, 0x107E, 4) // 0x42 is cold
+	s.Access(nest.Read, 0x103E, 4)  // 0x40 is third, 0x41 then too
 	want := Curve{Refs: 5, Cold: 2, Lines: 3, Distances: []Bin{{1, 1}, {2, 1}, {3, 1}}}
 	if diff := cmp.Diff(want, s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -288,15 +289,15 @@ func TestFarLines(t *testing.T) {
 	t.Parallel()
 	s, want := newStacks(t, 64, 1), newPlain(64, 1)
 	for _, stride := range []int{1 << 40, 1 << 20, 1 << 10, -1 << 30} {
-		n := simcache.Nest{Trips: []int{3, 500}, Operands: []simcache.Operand{operand(simcache.Read, 1<<62, 0, stride)}}
+		n := nest.Nest{Trips: []int{3, 500}, Operands: []nest.Operand{operand(nest.Read, 1<<62, 0, stride)}}
 		run(t, s, n)
 		walkNest(n, want.access)
 	}
 	top := ^uint64(0)
-	s.Access(simcache.Read, top, 1) // the last byte of memory
-	s.Access(simcache.Read, 0, 1)
-	want.access(simcache.Read, top, 1)
-	want.access(simcache.Read, 0, 1)
+	s.Access(nest.Read, top, 1) // the last byte of memory
+	s.Access(nest.Read, 0, 1)
+	want.access(nest.Read, top, 1)
+	want.access(nest.Read, 0, 1)
 	if diff := cmp.Diff(want.curve(), s.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -318,7 +319,7 @@ func TestManyLines(t *testing.T) {
 	last, want := map[uint64]int{}, map[uint64]uint64{}
 	for now := 1; now <= accesses; now++ {
 		line := uint64(r.IntN(lines))
-		s.Access(simcache.Read, line*64, 8)
+		s.Access(nest.Read, line*64, 8)
 		distance := cold
 		if then, ok := last[line]; ok {
 			below := 0
@@ -343,7 +344,7 @@ func TestManyLines(t *testing.T) {
 
 func TestPoints(t *testing.T) {
 	s := newStacks(t, 64, 1)
-	run(t, s, simcache.Nest{Trips: []int{10, 100, 4}, Operands: []simcache.Operand{operand(simcache.Read, 1<<32, 0, 64, 4)}})
+	run(t, s, nest.Nest{Trips: []int{10, 100, 4}, Operands: []nest.Operand{operand(nest.Read, 1<<32, 0, 64, 4)}})
 	got := s.Curve().Points(512, 100)
 	want := []Point{{1, 1000, false}, {100, 100, true}, {128, 100, false}, {512, 100, false}}
 	if !slices.Equal(got, want) {
@@ -367,9 +368,9 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	s := newStacks(t, 64, 1)
-	for want, n := range map[string]simcache.Nest{
-		"loop 0 has -1 trips": {Trips: []int{-1}, Operands: []simcache.Operand{operand(simcache.Read, 0, 0)}},
-		"width 65 exceeds":    {Operands: []simcache.Operand{{Tensor: "a", Width: 65}}},
+	for want, n := range map[string]nest.Nest{
+		"loop 0 has -1 trips": {Trips: []int{-1}, Operands: []nest.Operand{operand(nest.Read, 0, 0)}},
+		"width 65 exceeds":    {Operands: []nest.Operand{{Tensor: "a", Width: 65}}},
 	} {
 		if err := s.Run(n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
@@ -383,22 +384,22 @@ func TestRefusals(t *testing.T) {
 // traces are a 4000x4000 matrix of 4-byte elements, summed by rows, summed by
 // columns, and copied transposed.
 var traces = []trace{
-	{"r", []simcache.Operand{operand(simcache.Read, 0x10000000, 16000, 4)}},
-	{"c", []simcache.Operand{operand(simcache.Read, 0x10000000, 4, 16000)}},
-	{"t", []simcache.Operand{operand(simcache.Read, 0x10000000, 16000, 4), operand(simcache.Write, 0x20000000, 4, 16000)}},
+	{"r", []nest.Operand{operand(nest.Read, 0x10000000, 16000, 4)}},
+	{"c", []nest.Operand{operand(nest.Read, 0x10000000, 4, 16000)}},
+	{"t", []nest.Operand{operand(nest.Read, 0x10000000, 16000, 4), operand(nest.Write, 0x20000000, 4, 16000)}},
 }
 
 type trace struct {
 	name     string
-	operands []simcache.Operand
+	operands []nest.Operand
 }
 
-func (t trace) nest() simcache.Nest {
-	return simcache.Nest{Trips: []int{4000, 4000}, Operands: t.operands}
+func (t trace) nest() nest.Nest {
+	return nest.Nest{Trips: []int{4000, 4000}, Operands: t.operands}
 }
 
-func operand(kind simcache.Kind, base uint64, strides ...int) simcache.Operand {
-	return simcache.Operand{Kind: kind, Base: base, Width: 4, Strides: strides}
+func operand(kind nest.Kind, base uint64, strides ...int) nest.Operand {
+	return nest.Operand{Kind: kind, Base: base, Width: 4, Strides: strides}
 }
 
 func BenchmarkCurve(b *testing.B)     { benchmarkCurve(b, 1) }

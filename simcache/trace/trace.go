@@ -19,6 +19,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -234,11 +235,11 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 		case r.Kind == Fetch:
 			h.Fetch(r.Addr, size)
 		case r.Kind == Write:
-			h.Access(simcache.Write, r.Addr, size)
+			h.Access(nest.Write, r.Addr, size)
 		case r.Kind == Modify:
-			h.Access(simcache.Modify, r.Addr, size) // a read that leaves a dirty line
+			h.Access(nest.Modify, r.Addr, size) // a read that leaves a dirty line
 		default:
-			h.Access(simcache.Read, r.Addr, size)
+			h.Access(nest.Read, r.Addr, size)
 		}
 	}
 	return nil

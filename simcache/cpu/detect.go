@@ -1,0 +1,157 @@
+// Package cpu knows what the CPU that it runs on says of its caches and its TLB:
+// what package simcache simulates if nobody says otherwise ([Choose], [TLB]).
+package cpu
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/cpuid/v2"
+	"github.com/klauspost/cpuid/v2/topology"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A Cache is one cache of this CPU, as its first core sees it.
+type Cache struct {
+	Level    int    // 1, 2, 3, ...
+	Type     string // "Data", "Instruction" or "Unified"
+	Geometry simcache.Geometry
+	Shared   int // logical CPUs that share it, 0 if unknown
+	Source   simcache.Source
+}
+
+// Caches returns the caches of this CPU, from sysfs where the kernel tells
+// them, else from cpuid. It returns none where neither knows.
+func Caches() []Cache {
+	if caches := fromSysfs(os.DirFS("/sys/devices/system/cpu/cpu0/cache")); len(caches) > 0 {
+		return caches
+	}
+	return fromTopology(cpuid.CPU.Topology())
+}
+
+// fromSysfs reads index0, index1, ... of Linux's cache folder of one CPU
+// (Documentation/ABI/testing/sysfs-devices-system-cpu). A cache whose size,
+// ways or line it does not tell is left out.
+func fromSysfs(dir fs.FS) []Cache {
+	entries, _ := fs.Glob(dir, "index*")
+	var caches []Cache
+	for _, entry := range entries {
+		read := func(name string) string {
+			text, _ := fs.ReadFile(dir, path.Join(entry, name))
+			return strings.TrimSpace(string(text))
+		}
+		number := func(name string) int {
+			n, _ := strconv.Atoi(read(name))
+			return n
+		}
+		c := Cache{Level: number("level"), Type: read("type"), Source: simcache.FromSysfs,
+			Geometry: simcache.Geometry{Size: sysfsSize(read("size")), Ways: number("ways_of_associativity"), Line: number("coherency_line_size")},
+			Shared:   countCPUs(read("shared_cpu_list")),
+		}
+		if c.known() {
+			caches = append(caches, c)
+		}
+	}
+	return caches
+}
+
+// sysfsSize reads "32K" or "8M" as bytes, 0 if it is neither.
+func sysfsSize(text string) int {
+	unit := 1
+	switch {
+	case strings.HasSuffix(text, "K"):
+		unit = 1 << 10
+	case strings.HasSuffix(text, "M"):
+		unit = 1 << 20
+	}
+	n, err := strconv.Atoi(strings.TrimRight(text, "KM"))
+	if err != nil || n > 1<<40 {
+		return 0
+	}
+	return n * unit
+}
+
+// countCPUs counts a list such as "0-3,8".
+func countCPUs(list string) int {
+	count := 0
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		if !ranged {
+			to = from
+		}
+		a, errA := strconv.Atoi(from)
+		b, errB := strconv.Atoi(to)
+		if errA == nil && errB == nil && b >= a {
+			count += b - a + 1
+		}
+	}
+	return count
+}
+
+// fromTopology takes the caches of the first core, its group and its package.
+// Figures of 0 or below are unknown, and such a cache is left out.
+func fromTopology(system *topology.System) []Cache {
+	if system == nil || len(system.Packages) == 0 {
+		return nil
+	}
+	pkg := system.Packages[0]
+	found := slices.Clone(pkg.Caches)
+	if len(pkg.Groups) > 0 {
+		group := pkg.Groups[0]
+		found = append(found, group.Caches...)
+		if len(group.Cores) > 0 {
+			found = append(found, group.Cores[0].Caches...)
+		}
+	}
+	var caches []Cache
+	for _, f := range found {
+		c := Cache{Level: f.Level, Type: f.Type.String(), Shared: max(f.SharedThreads, 0), Source: simcache.FromCPUID,
+			Geometry: simcache.Geometry{Size: f.Size, Ways: f.Ways, Line: f.LineSize}}
+		if c.known() {
+			caches = append(caches, c)
+		}
+	}
+	slices.SortStableFunc(caches, func(a, b Cache) int { return a.Level - b.Level })
+	return caches
+}
+
+func (c Cache) known() bool {
+	g := c.Geometry
+	return c.Level > 0 && g.Size > 0 && g.Ways > 0 && g.Line > 0 && g.Sets() > 0
+}
+
+// Choose returns what is simulated by default: I1, D1 and the last level from the
+// caches of a CPU, as Cachegrind takes them: the level-1 caches, and of the others
+// the one of the highest level. Set counts that are no power of two are rounded
+// (see Geometry.Rounded). What is missing, or cannot be simulated, comes from
+// documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
+func Choose(caches []Cache) simcache.Config {
+	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
+	c := simcache.Config{I1: small, I1Source: simcache.FromDefault,
+		Levels: simcache.TwoLevels(small, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64})}
+	d1, ll := &c.Levels[0], &c.Levels[1]
+	d1.Source, ll.Source = simcache.FromDefault, simcache.FromDefault
+	top := 1
+	for _, known := range caches {
+		g, source := known.Geometry.Rounded(), known.Source
+		if g.Check() != nil {
+			continue
+		}
+		instructions, data := known.Type == topology.Instruction.String(), known.Type == topology.Data.String()
+		if known.Level == 1 && !data { // or unified
+			c.I1, c.I1Source = g, source
+		}
+		if known.Level == 1 && !instructions {
+			d1.Geometry, d1.Source = g, source
+		}
+		if known.Level > top && !instructions {
+			ll.Geometry, ll.Source = g, source
+			top = known.Level
+		}
+	}
+	return c
+}

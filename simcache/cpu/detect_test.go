@@ -1,0 +1,82 @@
+package cpu
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/cpuid/v2/topology"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+func sysfsIndex(level, kind, size, ways, line, shared string) map[string]string {
+	return map[string]string{"level": level, "type": kind, "size": size,
+		"ways_of_associativity": ways, "coherency_line_size": line, "shared_cpu_list": shared}
+}
+
+func TestFromSysfs(t *testing.T) {
+	dir := fstest.MapFS{}
+	for index, files := range map[string]map[string]string{
+		"index0": sysfsIndex("1", "Data", "48K", "12", "64", "0,4"),
+		"index1": sysfsIndex("1", "Instruction", "32K", "8", "64", "0,4"),
+		"index2": sysfsIndex("2", "Unified", "2M", "16", "64", "0,4"),
+		"index3": sysfsIndex("3", "Unified", "36608K", "11", "64", "0-7"),
+		"index4": sysfsIndex("4", "Unified", "65536K", "", "64", "0-7"), // ways untold
+	} {
+		for name, text := range files {
+			dir[index+"/"+name] = &fstest.MapFile{Data: []byte(text + "\n")}
+		}
+	}
+	want := []Cache{
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 49152, Ways: 12, Line: 64}, Shared: 2, Source: simcache.FromSysfs},
+		{Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 2, Source: simcache.FromSysfs},
+		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 16, Line: 64}, Shared: 2, Source: simcache.FromSysfs},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 37486592, Ways: 11, Line: 64}, Shared: 8, Source: simcache.FromSysfs},
+	}
+	caches := fromSysfs(dir)
+	if diff := cmp.Diff(want, caches); diff != "" {
+		t.Error(diff)
+	}
+	chosen := func(i1, d1, ll simcache.Geometry, source simcache.Source) simcache.Config {
+		return simcache.Config{I1: i1, I1Source: source, Levels: []simcache.Level{
+			{Name: "D1", Geometry: d1, Source: source}, {Name: "LL", Geometry: ll, Source: source}}}
+	}
+	wanted := chosen(simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, simcache.Geometry{Size: 49152, Ways: 12, Line: 64},
+		simcache.Geometry{Size: 37748736, Ways: 18, Line: 64}, simcache.FromSysfs) // rounded
+	if diff := cmp.Diff(wanted, Choose(caches)); diff != "" {
+		t.Error(diff)
+	}
+	small := simcache.Geometry{Size: 32768, Ways: 8, Line: 64}
+	wanted = chosen(small, small, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}, simcache.FromDefault)
+	if diff := cmp.Diff(wanted, Choose(nil)); diff != "" {
+		t.Error(diff)
+	}
+	if caches := fromSysfs(fstest.MapFS{}); caches != nil {
+		t.Errorf("an empty folder has caches %v", caches)
+	}
+}
+
+func TestFromTopology(t *testing.T) {
+	system := &topology.System{Packages: []topology.Package{{Groups: []topology.Group{{
+		Caches: []topology.Cache{{Level: 3, Type: topology.Unified, Size: 32 << 20, LineSize: 64, Ways: 16, Sets: 32768, SharedThreads: 8}},
+		Cores: []topology.Core{{Caches: []topology.Cache{
+			{Level: 1, Type: topology.Data, Size: 32 << 10, LineSize: 64, Ways: 8, SharedThreads: 1},
+			{Level: 2, Type: topology.Unified, Size: -1, LineSize: 64, Ways: 8}, // unknown
+		}}},
+	}}}}}
+	want := []Cache{
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32768, Ways: 8, Line: 64}, Shared: 1, Source: simcache.FromCPUID},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}, Shared: 8, Source: simcache.FromCPUID},
+	}
+	caches := fromTopology(system)
+	if diff := cmp.Diff(want, caches); diff != "" {
+		t.Error(diff)
+	}
+	got := Choose(caches)
+	if got.I1Source != simcache.FromDefault || got.Levels[0].Source != simcache.FromCPUID || got.Levels[1].Size != 32<<20 {
+		t.Errorf("chose %+v", got)
+	}
+	if got := fromTopology(nil); got != nil {
+		t.Errorf("no topology has caches %v", got)
+	}
+}

@@ -1,0 +1,229 @@
+package cpu
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// An array is one level of a data TLB, for one size of pages.
+type array struct {
+	Level int // 1, 2
+	TLB   simcache.TLB
+}
+
+// Page sizes that x86 has.
+const (
+	page4K = 4 << 10
+	page2M = 2 << 20
+	page1G = 1 << 30
+)
+
+// defaultTLB is that of a CPU that does not tell: Intel's Skylake's (64-entry,
+// 4-way and 1536-entry, 12-way; 32 entries, 4-way of 2 MiB in the first level),
+// for pages of any other size those of 4 KiB.
+func defaultTLB(page int) []simcache.TLB {
+	first := simcache.TLB{Entries: 64, Ways: 4, Page: page, Source: simcache.FromDefault}
+	if page == page2M {
+		first.Entries = 32
+	}
+	return []simcache.TLB{first, {Entries: 1536, Ways: 12, Page: page, Source: simcache.FromDefault}}
+}
+
+// TLB returns the data TLB of this CPU for pages of so many bytes, the nearest
+// level first, from cpuid where it tells, else the documented default: 64
+// entries, 4-way (32 of 2 MiB pages) and 1536 entries, 12-way.
+func TLB(page int) []simcache.TLB { return chooseTLB(cpuidTLB(), page) }
+
+func chooseTLB(known []array, page int) []simcache.TLB {
+	var found []simcache.TLB
+	for _, a := range known {
+		if a.TLB.Page == page {
+			found = append(found, a.TLB)
+		}
+	}
+	if found == nil {
+		return defaultTLB(page)
+	}
+	return found
+}
+
+// registers are what cpuid returns.
+type registers struct{ eax, ebx, ecx, edx uint32 }
+
+// decodeTLB reads the data TLBs out of cpuid's leaves, sorted by page and level.
+func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
+	basic := cpuid(0, 0)
+	var vendor [12]byte
+	for i, r := range []uint32{basic.ebx, basic.edx, basic.ecx} {
+		binary.LittleEndian.PutUint32(vendor[4*i:], r)
+	}
+	var found []array
+	switch string(vendor[:]) {
+	case "GenuineIntel":
+		if found = intelLeaf18(cpuid, basic.eax); found == nil && basic.eax >= 2 {
+			found = intelLeaf2(cpuid(2, 0))
+		}
+	case "AuthenticAMD", "HygonGenuine":
+		found = amdTLB(cpuid, cpuid(0x80000000, 0).eax)
+	}
+	for i := range found {
+		found[i].TLB.Source = simcache.FromCPUID
+	}
+	slices.SortStableFunc(found, func(a, b array) int {
+		return cmp.Or(cmp.Compare(a.TLB.Page, b.TLB.Page), cmp.Compare(a.Level, b.Level), cmp.Compare(a.TLB.Entries, b.TLB.Entries))
+	})
+	return found
+}
+
+// intelLeaf18 reads the deterministic address translation parameters (Intel 64
+// and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID, leaf
+// 18H). Arrays of one level that hold the same pages are taken as one: an
+// entry may be in either.
+func intelLeaf18(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array {
+	if maxLeaf < 0x18 {
+		return nil
+	}
+	var found []array
+	for sub := range min(cpuid(0x18, 0).eax, 64) + 1 {
+		r := cpuid(0x18, sub)
+		const data, unified, loads = 1, 3, 4 // the types that serve loads
+		if kind := r.edx & 0x1f; kind != data && kind != unified && kind != loads {
+			continue
+		}
+		ways, sets := int(r.ebx>>16), int(r.ecx)
+		if r.edx>>8&1 != 0 { // fully associative
+			ways, sets = ways*sets, 1
+		}
+		for bit, page := range map[int]int{0: page4K, 1: page2M, 3: page1G} {
+			if r.ebx>>bit&1 != 0 && ways > 0 && sets > 0 {
+				found = merge(found, array{Level: int(r.edx >> 5 & 7), TLB: simcache.TLB{Entries: ways * sets, Ways: ways, Page: page}})
+			}
+		}
+	}
+	return found
+}
+
+// merge adds an array to those of its level and pages, if it has as many sets.
+func merge(found []array, more array) []array {
+	for i := range found {
+		t := &found[i].TLB
+		if found[i].Level == more.Level && t.Page == more.TLB.Page {
+			if t.Entries/t.Ways == more.TLB.Entries/more.TLB.Ways {
+				t.Entries, t.Ways = t.Entries+more.TLB.Entries, t.Ways+more.TLB.Ways
+			}
+			return found
+		}
+	}
+	return append(found, more)
+}
+
+// descriptors are those bytes of leaf 2 that mean data or shared TLBs (the same
+// manual, table "Encoding of CPUID Leaf 2 Descriptors"). Ways of 0 are full.
+var descriptors = map[byte][]array{
+	0x03: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
+	0x57: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}}},
+	0x59: {{Level: 1, TLB: simcache.TLB{Entries: 16, Page: page4K}}},
+	0x5A: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}}},
+	0x5B: {{Level: 1, TLB: simcache.TLB{Entries: 64, Page: page4K}}},
+	0x5C: {{Level: 1, TLB: simcache.TLB{Entries: 128, Page: page4K}}},
+	0x5D: {{Level: 1, TLB: simcache.TLB{Entries: 256, Page: page4K}}},
+	0x63: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}}, {Level: 1, TLB: simcache.TLB{Entries: 4, Ways: 4, Page: page1G}}},
+	0x64: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
+	0x6A: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 8, Page: page4K}}},
+	0x6B: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 8, Page: page4K}}},
+	0x6C: {{Level: 2, TLB: simcache.TLB{Entries: 128, Ways: 8, Page: page2M}}},
+	0x6D: {{Level: 2, TLB: simcache.TLB{Entries: 16, Page: page1G}}},
+	0xA0: {{Level: 1, TLB: simcache.TLB{Entries: 32, Page: page4K}}},
+	0xB3: {{Level: 1, TLB: simcache.TLB{Entries: 128, Ways: 4, Page: page4K}}},
+	0xB4: {{Level: 2, TLB: simcache.TLB{Entries: 256, Ways: 4, Page: page4K}}}, // DTLB1 of Core 2, behind its DTLB0
+	0xBA: {{Level: 1, TLB: simcache.TLB{Entries: 64, Ways: 4, Page: page4K}}},
+	0xC0: {{Level: 1, TLB: simcache.TLB{Entries: 8, Ways: 4, Page: page4K}}},
+	0xC1: {{Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page4K}}, {Level: 2, TLB: simcache.TLB{Entries: 1024, Ways: 8, Page: page2M}}},
+	0xC2: {{Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page4K}}, {Level: 1, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page2M}}},
+	0xC3: {{Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page4K}}, {Level: 2, TLB: simcache.TLB{Entries: 1536, Ways: 6, Page: page2M}},
+		{Level: 2, TLB: simcache.TLB{Entries: 16, Ways: 4, Page: page1G}}},
+	0xC4: {{Level: 1, TLB: simcache.TLB{Entries: 32, Ways: 4, Page: page2M}}},
+	0xCA: {{Level: 2, TLB: simcache.TLB{Entries: 512, Ways: 4, Page: page4K}}},
+}
+
+// intelLeaf2 reads the descriptor bytes: 15, since the lowest of eax is none,
+// in the registers whose highest bit is clear.
+func intelLeaf2(r registers) []array {
+	var found []array
+	for _, register := range []uint32{r.eax &^ 0xff, r.ebx, r.ecx, r.edx} {
+		if register>>31 != 0 {
+			continue
+		}
+		for k := range 4 {
+			for _, p := range descriptors[byte(register>>(8*k))] {
+				if p.TLB.Ways == 0 {
+					p.TLB.Ways = p.TLB.Entries
+				}
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// amdTLB reads leaves 80000005h, 80000006h and 80000019h (AMD64 Architecture
+// Programmer's Manual, volume 3, appendix E).
+func amdTLB(cpuid func(leaf, subleaf uint32) registers, maxLeaf uint32) []array {
+	var found []array
+	add := func(level, page, entries, ways int) {
+		if entries > 0 && ways > 0 {
+			found = append(found, array{Level: level, TLB: simcache.TLB{Entries: entries, Ways: ways, Page: page}})
+		}
+	}
+	if maxLeaf >= 0x80000005 {
+		r := cpuid(0x80000005, 0)
+		for page, bits := range map[int]uint32{page2M: r.eax, page4K: r.ebx} {
+			entries, ways := int(bits>>16&0xff), int(bits>>24)
+			if ways == 0xff {
+				ways = entries
+			}
+			add(1, page, entries, ways)
+		}
+	}
+	if maxLeaf >= 0x80000006 {
+		r := cpuid(0x80000006, 0)
+		for page, bits := range map[int]uint32{page2M: r.eax, page4K: r.ebx} {
+			entries := int(bits >> 16 & 0xfff)
+			add(2, page, entries, amdWays(bits>>28, entries))
+		}
+	}
+	if maxLeaf >= 0x80000019 {
+		r := cpuid(0x80000019, 0)
+		for level, bits := range map[int]uint32{1: r.eax, 2: r.ebx} {
+			entries := int(bits >> 16 & 0xfff)
+			add(level, page1G, entries, amdWays(bits>>28, entries))
+		}
+	}
+	return found
+}
+
+// amdWays decodes an associativity. From 4 on, a code is a range of ways: the
+// first of it that makes a power of two sets of the entries, else the lowest
+// that divides them. 0 is unknown.
+func amdWays(code uint32, entries int) int {
+	ranges := map[uint32][2]int{1: {1, 1}, 2: {2, 2}, 3: {3, 3}, 4: {4, 5}, 5: {6, 7}, 6: {8, 15}, 8: {16, 31},
+		0xA: {32, 47}, 0xB: {48, 63}, 0xC: {64, 95}, 0xD: {96, 127}, 0xE: {128, 255}, 0xF: {entries, entries}}
+	of, ok := ranges[code]
+	if !ok || entries == 0 {
+		return 0
+	}
+	lowest := 0
+	for ways := of[0]; ways <= of[1]; ways++ {
+		if entries%ways != 0 {
+			continue
+		}
+		if sets := entries / ways; sets&(sets-1) == 0 {
+			return ways
+		}
+		lowest = cmp.Or(lowest, ways)
+	}
+	return lowest
+}

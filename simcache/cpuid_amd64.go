@@ -1,9 +1,0 @@
-package simcache
-
-// identify executes CPUID. klauspost/cpuid asks it for
-// caches, but not for TLBs.
-//
-//go:noescape
-func identify(leaf, subleaf uint32) (r registers)
-
-func cpuidTLB() []PageCache { return decodeTLB(identify) }

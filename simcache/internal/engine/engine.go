@@ -1,0 +1,107 @@
+// Package engine is the seam between package simcache and the engines that
+// simulate for it: lru looks accesses up in levels that know nothing of each
+// other, proofs counts nests on such levels without looking all up, policies
+// has every other kind of level. All are tested against package reference.
+package engine
+
+import "github.com/stridebench/stridebench/layouts/nest"
+
+// A Level is the shape of one level. A block is an address divided by the
+// line, and its set is the block modulo the sets.
+type Level struct {
+	Sets, Ways int
+	Shift      uint // log2 of the line in bytes
+}
+
+// Lines is how many lines the level holds.
+func (l Level) Lines() int { return l.Sets * l.Ways }
+
+// References are counted by three sorts, which are the operands of those that
+// belong to no nest.
+const (
+	Loads  = iota // reads and modifies
+	Stores        // writes
+	Fetches
+	Sorts
+)
+
+// Sort is the sort of a reference of data.
+func Sort(k nest.Kind) int {
+	if k == nest.Write {
+		return Stores
+	}
+	return Loads
+}
+
+// An Engine simulates levels of caches.
+type Engine interface {
+	// Add simulates a reference. Operands of single references are their sorts.
+	Add(op int, addr, size uint64, kind nest.Kind)
+	// At tells the address of the instruction that the next references are of.
+	At(pc uint64)
+	// Descend simulates a fetch that missed in I1, from the second level on.
+	Descend(op int, addr, size uint64)
+	// Take returns the misses of single references at a level, by sort, since
+	// they were last taken.
+	Take(level int) [Sorts]uint64
+	// Run simulates so many passes over canonical nests, and returns their misses
+	// by pass and nest: those of operand r at level i of n are at r*n+i.
+	Run(nests []nest.Nest, passes int) [][][]uint64
+	// Settled is the number of passes over the same nests after which all that
+	// follow are like the last of them; 0 if that is not known.
+	Settled() int
+	// Work is how many references were looked up.
+	Work() uint64
+	// Besides is what is counted at a level besides references and misses.
+	Besides(level int) Besides
+}
+
+// Besides is what an engine counts at a level besides references and misses. What
+// it does not count is 0.
+type Besides struct {
+	Stores                         uint64 // references that came without a miss at the level before
+	BytesIn, BytesOut, WriteBacks  uint64 // where dirty lines are tracked
+	VictimHits                     uint64
+	Prefetches, Useful, Useless    uint64
+	Compulsory, Capacity, Conflict uint64
+	Reuses                         []Reuse
+	SetMisses                      []uint64
+	BytesFilled, BytesUsed         uint64
+}
+
+// A Since says when the line of a reference was touched before.
+type Since uint8
+
+// The times of a line's last touch: never, by an operand before it in the same
+// iteration, in an earlier iteration of a loop, in another nest of the pass, in a
+// pass before.
+const (
+	Never Since = iota
+	ThisIteration
+	ThisLoop
+	ThisPass
+	EarlierPass
+)
+
+// A Reuse counts the references of one operand of a nest that reached a level and
+// whose line was touched last at one time; see simcache.Reuse.
+type Reuse struct {
+	Nest, Operand                  int
+	Tensor                         string
+	Since                          Since
+	Loop                           int // of ThisLoop
+	Refs                           uint64
+	Compulsory, Capacity, Conflict uint64
+	Lines                          uint64
+}
+
+// RunEach runs one nest after the other.
+func RunEach(nests []nest.Nest, passes int, one func(nest.Nest) []uint64) [][][]uint64 {
+	misses := make([][][]uint64, passes)
+	for p := range misses {
+		for _, n := range nests {
+			misses[p] = append(misses[p], one(n))
+		}
+	}
+	return misses
+}

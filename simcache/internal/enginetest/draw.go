@@ -1,0 +1,112 @@
+// Package enginetest draws levels and nests for the tests of the engines.
+package enginetest
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// At is an address near 1 GiB.
+const At = 1 << 30
+
+// Operand is one at a place from At on.
+func Operand(place, width int, strides ...int) nest.Operand {
+	return nest.Operand{Base: uint64(At + place), Width: width, Strides: strides}
+}
+
+// A Draw returns a number from 0 to n-1, at random or from a fuzzer's bytes.
+type Draw func(n int) int
+
+// Random draws at random.
+func Random(seed, stream uint64) Draw { return rand.New(rand.NewPCG(seed, stream)).IntN }
+
+// FromBytes draws from data, and 0 once that is used up.
+func FromBytes(data []byte) Draw {
+	return func(n int) int {
+		v := 0
+		for size := n; size > 1 && len(data) > 0; size >>= 8 {
+			v, data = v<<8|int(data[0]), data[1:]
+		}
+		return v % n
+	}
+}
+
+// One is true once in n times.
+func (d Draw) One(n int) bool { return d(n) == n-1 }
+
+// Levels draws 1 to 3 levels, mostly two of one line size.
+func (d Draw) Levels() []engine.Level {
+	shift := uint(4 + d(3))
+	count := 2
+	if d.One(2) {
+		count = 1 + d(3)
+	}
+	var specs []engine.Level
+	sets := 1
+	for range count {
+		sets = max(1, sets*(1+d(3)))
+		if d(3) > 0 {
+			sets = 1 << d(6)
+		}
+		s := engine.Level{Sets: sets, Ways: 1 + d(8), Shift: shift}
+		if d.One(6) {
+			s.Shift = uint(4 + d(3))
+		}
+		specs = append(specs, s)
+	}
+	return specs
+}
+
+// Nest draws 0 to 4 loops around 1 to 3 operands, of at most so many accesses.
+// Operands may overlap, or lie apart, or touch; they may move alike.
+func (d Draw) Nest(specs []engine.Level, most int) nest.Nest {
+	line := 1 << specs[0].Shift
+	for _, s := range specs {
+		line = min(line, 1<<s.Shift)
+	}
+	var n nest.Nest
+	for range d(5) {
+		trips := 1 + d(6)
+		if d.One(2) {
+			trips += d(100)
+		}
+		n.Trips = append(n.Trips, trips)
+	}
+	width := min(1<<d(5), line)
+	sets := specs[d(len(specs))].Sets
+	apart, alike := d.One(2), d.One(2)
+	for k := range 1 + d(3) {
+		op := nest.Operand{Kind: nest.Kind(d(3)), Base: 1<<30 + uint64(d(8*line)), Width: width}
+		if apart {
+			op.Base += uint64(k) << 24
+		}
+		if d.One(4) {
+			op.Width = 1 + d(line)
+		}
+		op.Strides = make([]int, len(n.Trips))
+		inner := width
+		for l := len(n.Trips) - 1; l >= 0; l-- {
+			choices := []int{0, width, -width, line, -line, 2 * line, 3 * line, sets * line, -sets * line, sets*line + width, sets*line + line,
+				d(3 * line), -d(3 * line), inner, inner, -inner, inner + width, inner + line}
+			op.Strides[l] = choices[d(len(choices))]
+			if alike && k > 0 && d(8) > 0 {
+				op.Strides[l] = n.Operands[0].Strides[l]
+			}
+			if inner = op.Strides[l] * n.Trips[l]; inner > 1<<18 || inner < -1<<18 {
+				inner = width
+			}
+		}
+		n.Operands = append(n.Operands, op)
+	}
+	for n.Iterations()*len(n.Operands) > most {
+		l := d(len(n.Trips))
+		if n.Trips[l] == 1 {
+			l = slices.Index(n.Trips, slices.Max(n.Trips))
+		}
+		n.Trips[l] = (n.Trips[l] + 1) / 2
+	}
+	return n
+}

@@ -1,0 +1,373 @@
+// Package lru looks references up in levels of LRU caches, none of which knows
+// what the others hold, as in Cachegrind.
+package lru
+
+import (
+	"math/bits"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// A Chain is levels of LRU caches: a level sees what misses in the one before,
+// with the original address and size.
+//
+// References that lie in one line wait in batches and pass a level a batch at
+// a time, so that a level's lookups, which do not depend on each other, run
+// ahead of one another. Their order at each level is that in which they came.
+// A reference that crosses a line is looked up by itself, after all that wait.
+type Chain struct {
+	levels []rows
+	grain  uint   // log2 of the smallest line: what lies in a grain crosses no line anywhere
+	limit  uint64 // from this address on, tags must be wide and nothing is packed
+	// waiting[i] is packed references on their way to level i; those of
+	// waiting[len(levels)] missed everywhere.
+	waiting    [][]uint64
+	misses     [][]uint64 // by level and operand
+	dirty      uint64     // writes if write-backs are counted, else 0
+	fills      []uint64   // by level: lines that it fetched
+	writeBacks []uint64   // by level: dirty lines that it gave to the next
+	visited    uint64     // references looked up
+	brute      bool       // look up every access of a nest
+	cores      int        // to use
+	share      int        // accesses from which on they are used
+	// class and classes select the references to simulate, on several cores:
+	// those whose grain&classes is class.
+	class, classes uint64
+	tracked        int // operands that are counted
+}
+
+// batch is how many references wait for a level before they are looked up: few
+// enough that they stay in a first-level cache.
+const batch = 512
+
+// Options say how a chain simulates, and what it counts.
+type Options struct {
+	ZeroTags   bool // all ways begin with block 0, as Cachegrind's do
+	WriteBacks bool // count dirty lines
+	Brute      bool // look up every access of a nest
+	Cores      int  // to use; 0 and 1 mean one
+}
+
+// New makes a chain of levels, the nearest first.
+func New(levels []engine.Level, o Options) *Chain {
+	c := &Chain{grain: 64, limit: 1 << 60, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	if o.WriteBacks {
+		c.dirty = writes
+	}
+	for _, level := range levels {
+		l := newRows(level, o.ZeroTags)
+		c.levels = append(c.levels, l)
+		c.grain = min(c.grain, l.shift)
+		if high, low := bits.Mul64(l.limit(), 1<<l.shift); high == 0 {
+			c.limit = min(c.limit, low)
+		}
+	}
+	for i := range c.levels {
+		c.levels[i].down = grains + c.levels[i].shift - c.grain
+	}
+	c.cores, c.share, c.brute = o.Cores, many, o.Brute
+	c.reset(engine.Sorts)
+	return c
+}
+
+// reset makes the batches, and the counts of so many operands.
+func (c *Chain) reset(n int) {
+	c.waiting = make([][]uint64, len(c.levels)+1)
+	c.misses = make([][]uint64, len(c.levels))
+	for i := range c.waiting {
+		c.waiting[i] = make([]uint64, 0, 3*batch) // a batch makes two for each of its own
+	}
+	c.track(n)
+}
+
+// track forgets the misses, and makes room for those of so many operands.
+func (c *Chain) track(n int) {
+	c.tracked = n
+	for i, misses := range c.misses {
+		clear(misses)
+		if len(misses) < max(n, opCount) {
+			c.misses[i] = make([]uint64, max(n, opCount))
+		}
+	}
+}
+
+// Take returns the misses of single references at a level.
+func (c *Chain) Take(level int) (misses [engine.Sorts]uint64) {
+	c.Flush()
+	copy(misses[:], c.misses[level])
+	clear(c.misses[level])
+	return misses
+}
+
+// Run simulates passes over canonical nests.
+func (c *Chain) Run(nests []nest.Nest, passes int) [][][]uint64 {
+	return engine.RunEach(nests, passes, c.One)
+}
+
+// One simulates one canonical nest, after what single references counted has been taken.
+func (c *Chain) One(n nest.Nest) []uint64 {
+	c.Flush()
+	c.track(len(n.Operands))
+	c.walk(n)
+	c.Flush()
+	var misses []uint64
+	for op := range n.Operands {
+		for level := range c.levels {
+			misses = append(misses, c.misses[level][op])
+		}
+	}
+	c.track(engine.Sorts)
+	return misses
+}
+
+// Settled: see simcache.Hierarchy.Steady. Whether a line is dirty takes longer to
+// repeat.
+func (c *Chain) Settled() int {
+	if c.dirty != 0 {
+		return 0
+	}
+	return len(c.levels) + 1
+}
+
+// Work is how many references were looked up.
+func (c *Chain) Work() uint64 { return c.visited }
+
+// Besides is what write-backs move.
+func (c *Chain) Besides(level int) (b engine.Besides) {
+	if c.dirty != 0 {
+		line := uint64(1) << c.levels[level].shift
+		b.BytesIn = c.fills[level] * line
+		b.WriteBacks = c.writeBacks[level]
+		b.BytesOut = c.writeBacks[level] * line
+	}
+	return b
+}
+
+// At does nothing: LRU does not ask which instruction makes a reference.
+func (c *Chain) At(uint64) {}
+
+// Add simulates a reference of an operand.
+func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
+	last := addr + size - 1
+	write := dirties(kind) & c.dirty
+	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount {
+		c.makeWay(last)
+		c.visited++
+		c.look(0, op, addr, size, write)
+		return
+	}
+	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
+		c.wait(0, ref)
+	}
+}
+
+// wait lets a packed reference wait for a level.
+func (c *Chain) wait(level int, ref uint64) {
+	refs := append(c.waiting[level], ref)
+	c.waiting[level] = refs
+	if len(refs) >= batch {
+		c.drain(level)
+	}
+}
+
+// Descend simulates a fetch that missed in I1, at the second level.
+func (c *Chain) Descend(op int, addr, size uint64) {
+	last := addr + size - 1
+	if (addr^last)>>c.grain != 0 || last >= c.limit {
+		c.makeWay(last)
+		c.misses[0][op]++
+		c.look(1, op, addr, size, 0)
+		return
+	}
+	c.drain(0) // what came before
+	c.wait(1, addr>>c.grain<<grains|uint64(op)<<opBit)
+}
+
+// makeWay prepares for a reference that cannot be packed, up to address last.
+func (c *Chain) makeWay(last uint64) {
+	c.Flush()
+	if last >= c.limit && c.limit > 0 {
+		c.Widen()
+	}
+}
+
+// Widen makes room for blocks of any size; nothing may wait.
+func (c *Chain) Widen() {
+	for i := range c.levels {
+		c.levels[i].widen()
+	}
+	c.limit = 0 // nothing is packed any more
+}
+
+// Flush looks up all that wait.
+func (c *Chain) Flush() {
+	for i := range c.waiting {
+		c.drain(i)
+	}
+}
+
+// drain looks up what waits for a level.
+func (c *Chain) drain(level int) {
+	refs := c.waiting[level]
+	c.waiting[level] = refs[:0]
+	switch level {
+	case 0:
+		c.visited += uint64(len(refs))
+	case len(c.levels):
+		c.tally(level-1, refs)
+		return
+	default:
+		c.tally(level-1, refs)
+	}
+	for len(refs) > 0 {
+		if len(c.waiting[level+1]) > batch {
+			c.drain(level + 1)
+		}
+		now := refs[:min(len(refs), batch)]
+		refs = refs[len(now):]
+		next := c.waiting[level+1]
+		n := c.levels[level].filter(now, next[len(next):cap(next)])
+		c.waiting[level+1] = next[:len(next)+n]
+	}
+}
+
+// own keeps the references of the chain's class.
+func (c *Chain) own(refs []uint64) []uint64 {
+	if c.classes == 0 {
+		return refs
+	}
+	kept := uint64(0)
+	for _, ref := range refs {
+		refs[kept] = ref
+		kept += c.isOwn(ref)
+	}
+	return refs[:kept]
+}
+
+// isOwn is 1 for a reference of the chain's class, else 0; a branch would be a
+// guess.
+func (c *Chain) isOwn(ref uint64) uint64 {
+	other := ref>>grains&c.classes ^ c.class
+	return (other - 1) >> 63
+}
+
+// tally counts what a level handed on.
+func (c *Chain) tally(level int, refs []uint64) {
+	misses, backs := c.misses[level], uint64(0)
+	switch {
+	case c.tracked == 1 && c.dirty == 0:
+		misses[0] += uint64(len(refs))
+	case c.tracked <= 3:
+		sum := uint64(0)
+		for _, ref := range refs {
+			sum += lanes16[ref>>1&7]
+		}
+		for op := range uint64(3) {
+			misses[op] += sum >> (16 * op) & 0xffff
+		}
+		backs = sum >> 48
+	default:
+		for _, ref := range refs {
+			if ref&writeBack != 0 {
+				backs++
+			} else {
+				misses[ref>>opBit&(opCount-1)]++
+			}
+		}
+	}
+	c.writeBacks[level] += backs
+	c.fills[level] += uint64(len(refs)) - backs
+}
+
+// lanes16 are ones in four counters of 16 bits, for operands 0 to 2 and for
+// write-backs, by the bits of a packed reference from that of writeBack on.
+var lanes16 = func() (ones [8]uint64) {
+	for i := range uint64(8) {
+		ones[i] = 1 << (16 * (i >> 1))
+		if i&1 != 0 {
+			ones[i] = 1 << 48
+		}
+	}
+	return ones
+}()
+
+// look looks up, at a level, the line of a reference or both lines, the lower
+// one first, of a reference that crosses from one into the next. That counts
+// as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
+// goes on to the next level, before the dirty blocks that had to go.
+func (c *Chain) look(level, op int, addr, size, write uint64) {
+	if level == len(c.levels) {
+		return
+	}
+	l := &c.levels[level]
+	first, last := addr>>l.shift, (addr+size-1)>>l.shift
+	missed, victim, dirty := l.touch(first, write)
+	var victim2 uint64
+	var dirty2 bool
+	if missed {
+		c.fills[level]++
+	}
+	if last != first {
+		var missed2 bool
+		missed2, victim2, dirty2 = l.touch(last, write)
+		if missed2 {
+			c.fills[level]++
+		}
+		missed = missed || missed2
+	}
+	if missed {
+		c.misses[level][op]++
+		c.look(level+1, op, addr, size, 0)
+	}
+	if dirty {
+		c.putBack(level, victim)
+	}
+	if dirty2 {
+		c.putBack(level, victim2)
+	}
+}
+
+// putBack writes a dirty block from a level to the next.
+func (c *Chain) putBack(level int, block uint64) {
+	c.writeBacks[level]++
+	if level+1 == len(c.levels) {
+		return
+	}
+	from, to := &c.levels[level], &c.levels[level+1]
+	if _, victim, dirty := to.touch(block<<from.shift>>to.shift, writes); dirty {
+		c.putBack(level+1, victim)
+	}
+}
+
+// dirties is what a packed reference of the kind is flagged with.
+func dirties(k nest.Kind) uint64 {
+	if k == nest.Read {
+		return 0
+	}
+	return writes
+}
+
+// Contents are the blocks of a set of a level, the most recently used first,
+// appended to list; nothing may wait.
+func (c *Chain) Contents(list []uint64, level, set int) []uint64 {
+	return c.levels[level].blocks(list, set)
+}
+
+// Load fills a set of a level with blocks, the most recently used first. It
+// reports whether it could: where a block is too large, after Widen.
+func (c *Chain) Load(level, set int, blocks []uint64) bool { return c.levels[level].load(set, blocks) }
+
+// Look looks up one reference in the first level and reports whether it missed; it
+// is not counted, and goes on nowhere.
+func (c *Chain) Look(addr, size uint64) (missed bool) {
+	c.makeWay(addr + size - 1)
+	l := &c.levels[0]
+	first, last := addr>>l.shift, (addr+size-1)>>l.shift
+	missed, _, _ = l.touch(first, 0)
+	if first != last {
+		missedLast, _, _ := l.touch(last, 0)
+		missed = missed || missedLast
+	}
+	return missed
+}

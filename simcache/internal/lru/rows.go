@@ -1,0 +1,207 @@
+package lru
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// A reference on its way through a chain of levels is packed into a word: its
+// grain (the address in units of the chain's smallest line) from bit 8 on, the
+// number of the operand that it belongs to in bits 2 to 7, and two flags.
+const (
+	writes    = 1 << 0 // it makes the line dirty; set at the first level and on write-backs only
+	writeBack = 1 << 1 // a dirty line from the level above, which is no miss wherever it goes
+	opBit     = 2      // bit of the operand's number
+	opCount   = 1 << 6 // so many can be told apart
+	grains    = 8      // bit of the grain
+)
+
+// rows are one LRU cache: for each set a row of tags, the most recently used
+// first. A tag is twice the number of the block among those of its set, plus
+// two, so that zero is an empty way; the lowest bit says dirty.
+//
+// Tags are 32 bits wide until a block comes whose tag is wider; then all become
+// 64.
+type rows struct {
+	tags    []uint32 // from margin on; nil once wide
+	wide    []uint64
+	ways    int
+	pitch   int // bytes from row to row of tags
+	sets    uint64
+	mask    uint64 // sets - 1
+	bits    uint   // log2(sets)
+	modulo  bool   // the set count is no power of two: mask and bits mean nothing
+	shift   uint   // log2 of the line size
+	down    uint   // what a packed reference is shifted by to be a block
+	vectors bool   // filterAVX2 may be used
+	far     bool   // for it: too large to lie in a first-level cache
+	last    uint32 // for it, in a row of two vectors: the bit of the last way
+}
+
+const (
+	lanes  = 8  // tags in a vector
+	margin = 16 // tags before the first row: moving a row reads the tag before it
+)
+
+func newRows(g engine.Level, zeroTags bool) rows {
+	l := rows{
+		ways:   g.Ways,
+		sets:   uint64(g.Sets),
+		mask:   uint64(g.Sets - 1),
+		bits:   uint(bits.TrailingZeros(uint(g.Sets))),
+		modulo: g.Sets&(g.Sets-1) != 0,
+		shift:  g.Shift,
+	}
+	row := g.Ways
+	if hasAVX2 && !l.modulo && g.Ways > lanes/2 {
+		l.vectors = true
+		row = (g.Ways + lanes - 1) &^ (lanes - 1)
+		l.last = 1 << ((g.Ways - 1) % (2 * lanes))
+	}
+	l.pitch = 4 * row
+	l.tags = make([]uint32, margin+g.Sets*row)
+	l.far = g.Sets*l.pitch > 16<<10
+	if zeroTags {
+		for way := range g.Ways {
+			l.tags[margin+way] = 2 // block 0
+		}
+	}
+	return l
+}
+
+// limit is the first block that 32-bit tags do not hold.
+func (l *rows) limit() uint64 {
+	high, low := bits.Mul64(math.MaxUint32/2, l.sets)
+	if high != 0 {
+		return math.MaxUint64
+	}
+	return low
+}
+
+// widen makes the tags 64 bits wide.
+func (l *rows) widen() {
+	if l.wide != nil {
+		return
+	}
+	l.wide = make([]uint64, int(l.sets)*l.ways)
+	for set := range int(l.sets) {
+		for way, tag := range l.row(set) {
+			l.wide[set*l.ways+way] = uint64(tag)
+		}
+	}
+	l.tags = nil
+}
+
+func (l *rows) row(set int) []uint32 { return l.tags[margin+set*l.pitch/4:][:l.ways] }
+
+// place is the set of a block and its clean tag.
+func (l *rows) place(block uint64) (set int, tag uint64) {
+	if l.modulo {
+		return int(block % l.sets), (block/l.sets + 1) << 1
+	}
+	return int(block & l.mask), (block>>l.bits + 1) << 1
+}
+
+// touch looks up one block, makes it the most recently used of its set, dirty
+// if it is written, and reports whether it was absent (Cachegrind's cg_sim.c,
+// cachesim_setref_is_miss). The victim is the dirty block that had to go.
+func (l *rows) touch(block, write uint64) (missed bool, victim uint64, dirty bool) {
+	set, tag := l.place(block)
+	var gone uint64
+	if l.wide != nil {
+		missed, gone = moveToFront(l.wide[set*l.ways:][:l.ways], tag|write)
+	} else {
+		var narrow uint32
+		missed, narrow = moveToFront(l.row(set), uint32(tag|write))
+		gone = uint64(narrow)
+	}
+	if gone&1 == 0 {
+		return missed, 0, false
+	}
+	return missed, (gone>>1-1)*l.sets + uint64(set), true
+}
+
+// moveToFront makes tag the first of a row, dirty if it was or is, and returns
+// what fell out of the row's end.
+func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
+	moved := row[0]
+	if moved|1 == tag|1 {
+		row[0] |= tag & 1
+		return false, 0
+	}
+	row[0] = tag
+	for i := 1; i < len(row); i++ {
+		moved, row[i] = row[i], moved
+		if moved|1 == tag|1 {
+			row[0] |= moved & 1
+			return false, 0
+		}
+	}
+	return true, moved
+}
+
+// filterGo looks refs up, in order, and writes to out what goes on to the next
+// level: for a miss the reference, now a read, unless it is a write-back, which
+// brings its line along; then the write-back of a dirty block that had to go.
+// It returns how many; out has room for two for each of refs.
+func (l *rows) filterGo(refs, out []uint64) int {
+	n := 0
+	for _, ref := range refs {
+		set, tag := l.place(ref >> l.down)
+		row := l.row(set)
+		key := uint32(tag)
+		if row[0]|1 == key|1 {
+			row[0] |= uint32(ref & writes)
+			continue
+		}
+		missed, gone := moveToFront(row, key|uint32(ref&writes))
+		if missed && ref&writeBack == 0 {
+			out[n] = ref &^ writes
+			n++
+		}
+		if gone&1 != 0 {
+			victim := (uint64(gone>>1)-1)*l.sets + uint64(set)
+			out[n] = victim<<l.down | ref&((opCount-1)<<opBit) | writeBack | writes
+			n++
+		}
+	}
+	return n
+}
+
+// blocks appends the blocks of a set to list, the most recently used first.
+func (l *rows) blocks(list []uint64, set int) []uint64 {
+	for way := range l.ways {
+		var tag uint64
+		if l.wide != nil {
+			tag = l.wide[set*l.ways+way]
+		} else {
+			tag = uint64(l.row(set)[way])
+		}
+		if tag == 0 {
+			break
+		}
+		list = append(list, (tag>>1-1)*l.sets+uint64(set))
+	}
+	return list
+}
+
+// load fills a set with blocks, the most recently used first, unless a tag is
+// too wide.
+func (l *rows) load(set int, blocks []uint64) bool {
+	for way := range l.ways {
+		var tag uint64
+		if way < len(blocks) {
+			if _, tag = l.place(blocks[way]); l.wide == nil && blocks[way] >= l.limit() {
+				return false
+			}
+		}
+		if l.wide != nil {
+			l.wide[set*l.ways+way] = tag
+		} else {
+			l.row(set)[way] = uint32(tag)
+		}
+	}
+	return true
+}

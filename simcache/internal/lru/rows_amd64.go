@@ -1,0 +1,20 @@
+package lru
+
+import "github.com/klauspost/cpuid/v2"
+
+// filterAVX2 is filterGo on tags, for rows of whole vectors of 8 and a set
+// count that is a power of two.
+//
+//go:noescape
+func filterAVX2(l *rows, tags *uint32, refs, out []uint64) int
+
+var hasAVX2 = cpuid.CPU.Supports(cpuid.AVX2, cpuid.BMI2)
+
+// filter looks refs up, in order, and appends to out what goes on to the next
+// level; see filterGo.
+func (l *rows) filter(refs, out []uint64) int {
+	if l.vectors && l.tags != nil {
+		return filterAVX2(l, &l.tags[margin], refs, out)
+	}
+	return l.filterGo(refs, out)
+}

@@ -1,0 +1,267 @@
+package lru
+
+import (
+	"math/bits"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// walk simulates a canonical nest. Runs of iterations that stay in their lines
+// are counted in bulk where that is exact.
+func (c *Chain) walk(n nest.Nest) {
+	if len(n.Operands) == 0 || n.Iterations() == 0 || c.walkOnCores(n) {
+		return
+	}
+	c.walkOne(n)
+}
+
+func (c *Chain) walkOne(n nest.Nest) {
+	w := c.newTransit(n)
+	for l := range nest.Walk(n.Trips[:max(len(n.Trips)-1, 0)]) {
+		if l >= 0 {
+			w.step(l)
+		}
+		w.run()
+	}
+}
+
+// A transit is a nest on its way through a chain: streams at the start of an
+// innermost run.
+type transit struct {
+	c       *Chain
+	nest    nest.Nest // canonical
+	trips   uint64    // of the innermost loop
+	streams []*stream
+	// slow streams stay in their line of the first level for a few iterations,
+	// fast ones do not.
+	slow, fast []*stream
+	// inLine: every stride is well shorter than a line, so that runs of
+	// iterations stay in the lines that they are in; and after one iteration all
+	// its lines are in the first level, however they fall into sets, since no
+	// set can have to hold more of them than it has ways.
+	inLine bool
+	// packed: all references can be packed, and none crosses a line anywhere.
+	packed bool
+	// lockstep, if not 0, is in how many iterations all streams come from the
+	// start of a line to that of the next, all at once.
+	lockstep uint64
+}
+
+type stream struct {
+	op     int // number of its operand
+	addr   uint64
+	width  uint64
+	stride uint64 // modulo 2^64: a negative one wraps
+	kind   nest.Kind
+	steps  []int // by loop around the innermost, see nest.Steps
+}
+
+func (c *Chain) newTransit(n nest.Nest) *transit {
+	first := &c.levels[0]
+	w := &transit{c: c, nest: n, trips: 1, inLine: 2*len(n.Operands) <= first.ways && !c.brute, packed: len(n.Operands) <= opCount}
+	inner := len(n.Trips) - 1
+	if inner >= 0 {
+		w.trips = uint64(n.Trips[inner])
+	}
+	for i, op := range n.Operands {
+		s := &stream{op: i, addr: op.Base, width: uint64(op.Width), kind: op.Kind}
+		w.streams = append(w.streams, s)
+		if inner >= 0 {
+			s.stride = uint64(op.Strides[inner])
+			s.steps = nest.Steps(n.Trips[:inner], op.Strides)
+		}
+		if 4*max(int(s.stride), -int(s.stride)) <= 1<<first.shift && !c.brute {
+			w.slow = append(w.slow, s)
+		} else {
+			w.fast = append(w.fast, s)
+			w.inLine = false
+		}
+		w.packed = w.packed && c.packs(op, n.Trips)
+	}
+	if w.inLine && w.packed && inner >= 0 {
+		w.lockstep = w.inStep()
+	}
+	return w
+}
+
+// inStep is lockstep: streams of one stride that divides the line, at one place
+// in it whenever the innermost loop starts.
+func (w *transit) inStep() uint64 {
+	line := 1 << w.c.levels[0].shift
+	one := w.nest.Operands[0]
+	stride := max(one.Strides[len(one.Strides)-1], -one.Strides[len(one.Strides)-1])
+	if stride == 0 || line%stride != 0 {
+		return 0
+	}
+	for _, op := range w.nest.Operands {
+		for l, s := range op.Strides {
+			if inner := l == len(op.Strides)-1; inner && s != one.Strides[l] || (s-one.Strides[l])%line != 0 {
+				return 0
+			}
+		}
+		if (op.Base-one.Base)%uint64(line) != 0 || op.Width != one.Width {
+			return 0
+		}
+	}
+	return uint64(line / stride)
+}
+
+// packs reports whether all accesses of an operand can be packed: they are
+// aligned to their width, which divides the grain, and below the limit.
+func (c *Chain) packs(op nest.Operand, trips []int) bool {
+	together := op.Base | uint64(op.Width)
+	last := op.Base + uint64(op.Width-1)
+	for l, s := range op.Strides {
+		together |= uint64(s)
+		if s > 0 {
+			last += uint64(s) * uint64(trips[l]-1)
+		}
+	}
+	aligned := uint64(1) << bits.TrailingZeros64(together)
+	return uint64(op.Width) <= aligned && op.Width <= 1<<c.grain && last < c.limit
+}
+
+// step moves every stream on as loop l goes to its next iteration.
+func (w *transit) step(l int) {
+	for _, s := range w.streams {
+		s.addr += uint64(s.steps[l])
+	}
+}
+
+// run simulates the innermost loop from the streams' addresses, which it
+// leaves where they were.
+//
+// Iterations during which every stream stays in the lines that it is in touch
+// the same lines in the same order. With inLine, the first of them leaves all
+// of these in the first level, in that order, so that the others hit and
+// change nothing: they need not be looked up.
+func (w *transit) run() {
+	switch {
+	case w.lockstep > 0:
+		w.iterate(0)
+		from := w.stay(w.streams, 0)
+		w.pack(w.streams, from, w.lockstep, (w.trips-from+w.lockstep-1)/w.lockstep)
+	case w.inLine:
+		for i := uint64(0); i < w.trips; i += w.stay(w.streams, i) {
+			w.iterate(i)
+		}
+	case w.packed && len(w.slow) > 0 && !w.c.levels[0].modulo:
+		w.mixed()
+	case w.packed:
+		w.pack(w.streams, 0, 1, w.trips)
+	default:
+		for i := range w.trips {
+			w.iterate(i)
+		}
+	}
+}
+
+func (w *transit) iterate(i uint64) {
+	for _, s := range w.streams {
+		w.c.Add(s.op, s.addr+i*s.stride, s.width, s.kind)
+	}
+}
+
+// mixed simulates an innermost loop some of whose streams are slow. As long as
+// they stay in their lines, and no other line of the first level's set is
+// touched, a slow stream's line stays the first of its set: only its first
+// access does anything, and the others are not looked up.
+func (w *transit) mixed() {
+	for i := uint64(0); i < w.trips; {
+		n := w.stay(w.slow, i)
+		if n > 1 && w.undisturbed(i, n) {
+			w.iterate(i)
+			w.pack(w.fast, i+1, 1, n-1)
+		} else {
+			w.pack(w.streams, i, 1, n)
+		}
+		i += n
+	}
+}
+
+// undisturbed reports whether, in n iterations from i on in which the slow streams
+// stay in their lines, no stream touches another line of a slow stream's set.
+func (w *transit) undisturbed(i, n uint64) bool {
+	l := &w.c.levels[0]
+	for _, slow := range w.slow {
+		block := (slow.addr + i*slow.stride) >> l.shift
+		for _, s := range w.slow {
+			if other := (s.addr + i*s.stride) >> l.shift; other != block && (other^block)&l.mask == 0 {
+				return false
+			}
+		}
+		for _, s := range w.fast {
+			addr := s.addr + i*s.stride
+			for range n {
+				if (addr>>l.shift^block)&l.mask == 0 {
+					return false
+				}
+				addr += s.stride
+			}
+		}
+	}
+	return true
+}
+
+// stay is the number of iterations from i on, at least 1, in which the first
+// and the last byte of each of the streams' accesses stay in their lines of the
+// first level.
+func (w *transit) stay(streams []*stream, i uint64) uint64 {
+	stay := w.trips - i
+	line := uint64(1) << w.c.levels[0].shift
+	for _, s := range streams {
+		stay = min(stay, nest.Stay(s.addr+i*s.stride, s.width, s.stride, line))
+	}
+	return stay
+}
+
+// pack lets so many iterations, from, from+every, ..., of some streams of the
+// innermost loop wait for the first level.
+func (w *transit) pack(streams []*stream, from, every, iterations uint64) {
+	c, n := w.c, uint64(len(streams))
+	if n == 1 && c.classes != 0 {
+		w.packOwn(streams[0], from, every, iterations)
+		return
+	}
+	for n > 0 && iterations > 0 {
+		waiting := c.waiting[0]
+		if uint64(len(waiting))+n > batch {
+			c.drain(0)
+			waiting = c.waiting[0]
+		}
+		now := min((batch-uint64(len(waiting)))/n, iterations)
+		room := waiting[len(waiting):cap(waiting)][:now*n]
+		for k, s := range streams {
+			addr, rest := s.addr+from*s.stride, uint64(s.op)<<opBit|dirties(s.kind)&c.dirty
+			for at := k; at < len(room); at += len(streams) {
+				room[at] = addr>>c.grain<<grains | rest
+				addr += every * s.stride
+			}
+		}
+		c.waiting[0] = waiting[:len(waiting)+len(c.own(room))]
+		from += now * every
+		iterations -= now
+	}
+}
+
+// packOwn is pack for one stream, of which only the chain's class waits.
+func (w *transit) packOwn(s *stream, from, every, iterations uint64) {
+	c := w.c
+	addr, rest := s.addr+from*s.stride, uint64(s.op)<<opBit|dirties(s.kind)&c.dirty
+	for iterations > 0 {
+		if len(c.waiting[0]) >= batch {
+			c.drain(0)
+		}
+		waiting := c.waiting[0]
+		room := waiting[len(waiting):cap(waiting)][:batch]
+		now, kept := min(uint64(len(room)), iterations), uint64(0)
+		for range now {
+			ref := addr>>c.grain<<grains | rest
+			room[kept] = ref
+			kept += c.isOwn(ref)
+			addr += every * s.stride
+		}
+		c.waiting[0] = waiting[:len(waiting)+int(kept)]
+		iterations -= now
+	}
+}

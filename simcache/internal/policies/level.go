@@ -1,0 +1,36 @@
+package policies
+
+import "github.com/stridebench/stridebench/simcache/internal/engine"
+
+// A Level is one cache. What is zero is as in package reference.
+type Level struct {
+	engine.Level
+	Replace         func(sets, ways int) Policy // nil for LRU
+	Tie             Tie                         // to the level before
+	WriteThrough    bool                        // stores are passed on, and no line is dirty
+	NoWriteAllocate bool                        // a store that misses is passed on, and fetches nothing
+	VictimLines     int                         // of a fully associative victim cache beside it
+	Prefetch        func(shift uint) Prefetcher // nil for none
+}
+
+// A Tie is what a level knows of the one before.
+type Tie uint8
+
+// The ties: none; to hold all that the levels before hold; to hold what the level
+// before evicted, and nothing that it holds.
+const (
+	Untied Tie = iota
+	Inclusive
+	Exclusive
+)
+
+// Observe is a set of what is observed beyond counts.
+type Observe uint8
+
+// What can be observed: misses by their cause, misses by set, and the bytes of a
+// line that are touched.
+const (
+	Classes Observe = 1 << iota
+	SetMisses
+	UsedBytes
+)

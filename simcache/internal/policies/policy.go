@@ -1,0 +1,179 @@
+package policies
+
+import "math/bits"
+
+// A Policy keeps the order of replacement of a cache's sets. Ways that are empty
+// are filled first, the lowest one first.
+type Policy interface {
+	touch(set, way int)  // a hit
+	filled(set, way int) // a line came to a way
+	victim(set int) int  // the way to fill next, all being full
+}
+
+// LRU evicts the least recently used line.
+func LRU(sets, ways int) Policy { return &lru{ways: ways, last: make([]uint64, sets*ways)} }
+
+// FIFO evicts the line that was filled first.
+func FIFO(sets, ways int) Policy { return &fifo{lru{ways: ways, last: make([]uint64, sets*ways)}} }
+
+// Random evicts a line drawn by splitmix64 from a seed.
+func Random(seed uint64) func(sets, ways int) Policy {
+	return func(_, ways int) Policy { return &random{ways: ways, state: seed} }
+}
+
+// TreePLRU follows a binary tree of bits that point away from the last touched;
+// the ways are a power of two.
+func TreePLRU(sets, ways int) Policy {
+	return &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
+}
+
+// BitPLRU has a bit a way, set when it is touched; when all would be set, the
+// others are cleared. The lowest way whose bit is clear goes.
+func BitPLRU(sets, ways int) Policy {
+	return &bitPLRU{ways: ways, touched: make([]bool, sets*ways)}
+}
+
+// SRRIP has a 2-bit re-reference prediction a way: 2 when filled, 0 when hit; the
+// lowest way at 3 goes, after all were raised until there is one.
+func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
+
+// lru keeps the time of the last touch of each way.
+type lru struct {
+	ways int
+	now  uint64
+	last []uint64
+}
+
+func (p *lru) touch(set, way int) {
+	p.now++
+	p.last[set*p.ways+way] = p.now
+}
+
+func (p *lru) filled(set, way int) { p.touch(set, way) }
+
+func (p *lru) victim(set int) int {
+	oldest := 0
+	row := p.last[set*p.ways:][:p.ways]
+	for way, t := range row {
+		if t < row[oldest] {
+			oldest = way
+		}
+	}
+	return oldest
+}
+
+// fifo is lru that hits do not touch.
+type fifo struct{ lru }
+
+func (p *fifo) touch(int, int) {}
+
+func (p *fifo) filled(set, way int) { p.lru.touch(set, way) }
+
+type random struct {
+	ways  int
+	state uint64
+}
+
+func (p *random) touch(int, int) {}
+
+func (p *random) filled(int, int) {}
+
+// victim is the next of splitmix64 (Steele, Lea and Flood, OOPSLA 2014),
+// scaled to the ways.
+func (p *random) victim(int) int {
+	p.state += 0x9E3779B97F4A7C15
+	z := p.state
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	way, _ := bits.Mul64(z^z>>31, uint64(p.ways))
+	return int(way)
+}
+
+// treePLRU keeps a bit for each inner node of a binary tree over the ways, the
+// root being node 1: it says in which half the victim is.
+type treePLRU struct {
+	ways  int
+	trees []uint64
+}
+
+// node is the word and the bit of a node.
+func (p *treePLRU) node(set, n int) (*uint64, uint64) {
+	return &p.trees[set*((p.ways+63)/64)+n/64], 1 << (n % 64)
+}
+
+func (p *treePLRU) touch(set, way int) {
+	for n := p.ways + way; n > 1; n /= 2 {
+		word, bit := p.node(set, n/2)
+		if n%2 == 0 { // away from here, to the right half
+			*word |= bit
+		} else {
+			*word &^= bit
+		}
+	}
+}
+
+func (p *treePLRU) filled(set, way int) { p.touch(set, way) }
+
+func (p *treePLRU) victim(set int) int {
+	n := 1
+	for n < p.ways {
+		word, bit := p.node(set, n)
+		n *= 2
+		if *word&bit != 0 {
+			n++
+		}
+	}
+	return n - p.ways
+}
+
+type bitPLRU struct {
+	ways    int
+	touched []bool
+}
+
+func (p *bitPLRU) touch(set, way int) {
+	row := p.touched[set*p.ways:][:p.ways]
+	row[way] = true
+	for _, touched := range row {
+		if !touched {
+			return
+		}
+	}
+	clear(row)
+	row[way] = true
+}
+
+func (p *bitPLRU) filled(set, way int) { p.touch(set, way) }
+
+func (p *bitPLRU) victim(set int) int {
+	for way, touched := range p.touched[set*p.ways:][:p.ways] {
+		if !touched {
+			return way
+		}
+	}
+	return 0 // a single way, which is always touched
+}
+
+// srrip keeps the predicted re-reference distance of each way, 0 to 3.
+type srrip struct {
+	ways     int
+	distance []uint8
+}
+
+func (p *srrip) touch(set, way int) { p.distance[set*p.ways+way] = 0 }
+
+func (p *srrip) filled(set, way int) { p.distance[set*p.ways+way] = 2 }
+
+func (p *srrip) victim(set int) int {
+	row := p.distance[set*p.ways:][:p.ways]
+	for {
+		for way, d := range row {
+			if d == 3 {
+				return way
+			}
+		}
+		for way := range row {
+			row[way]++
+		}
+	}
+}

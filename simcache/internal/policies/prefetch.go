@@ -1,0 +1,117 @@
+package policies
+
+// A Prefetcher says what to fetch ahead.
+type Prefetcher interface {
+	// after is told of a reference at its level and returns the blocks to fetch;
+	// they are valid until the next call.
+	after(event) []uint64
+}
+
+// An event is a reference as a prefetcher sees it.
+type event struct {
+	pc    uint64 // of the instruction, if known
+	op    int    // operand
+	addr  uint64
+	block uint64 // of addr
+	news  bool   // it missed, or was the first to use a prefetched line
+}
+
+// NextLine fetches so many lines after one that missed, or that was prefetched and
+// is used for the first time, within its 4 KiB page.
+func NextLine(degree int) func(shift uint) Prefetcher {
+	return func(shift uint) Prefetcher { return &nextLine{degree: degree, shift: shift} }
+}
+
+// Strides watches the addresses of each instruction, or operand of a nest, and
+// once a stride repeats fetches what lies so many strides ahead.
+func Strides(degree int) func(shift uint) Prefetcher {
+	return func(shift uint) Prefetcher { return &strides{degree: degree, shift: shift} }
+}
+
+type nextLine struct {
+	degree int
+	shift  uint
+	blocks []uint64
+}
+
+// pageShift is log2 of the page that hardware prefetchers stay in.
+const pageShift = 12
+
+func (p *nextLine) after(e event) []uint64 {
+	p.blocks = p.blocks[:0]
+	if !e.news {
+		return nil
+	}
+	for k := range uint64(p.degree) {
+		next := e.block + k + 1
+		if next<<p.shift>>pageShift != e.addr>>pageShift {
+			break
+		}
+		p.blocks = append(p.blocks, next)
+	}
+	return p.blocks
+}
+
+// strides is a reference prediction table: direct-mapped, an entry for each
+// instruction and operand.
+type strides struct {
+	degree int
+	shift  uint
+	table  [64]prediction
+	blocks []uint64
+}
+
+type prediction struct {
+	pc     uint64
+	op     int
+	last   uint64 // address
+	stride uint64 // modulo 2^64
+	state  uint8
+	known  bool
+}
+
+// The states of a prediction (Chen and Baer, figure 4).
+const (
+	initial = iota
+	transient
+	steady
+	erratic
+)
+
+func (p *strides) after(e event) []uint64 {
+	p.blocks = p.blocks[:0]
+	t := &p.table[(e.pc^uint64(e.op))%uint64(len(p.table))]
+	if !t.known || t.pc != e.pc || t.op != e.op {
+		*t = prediction{pc: e.pc, op: e.op, last: e.addr, known: true}
+		return nil
+	}
+	t.learn(e.addr)
+	if t.state != steady || t.stride == 0 {
+		return nil
+	}
+	for k := range uint64(p.degree) {
+		if block := (e.addr + (k+1)*t.stride) >> p.shift; block != e.block {
+			p.blocks = append(p.blocks, block)
+		}
+	}
+	return p.blocks
+}
+
+// learn compares an address with what was predicted.
+func (t *prediction) learn(addr uint64) {
+	stride := addr - t.last
+	t.last = addr
+	right := stride == t.stride
+	switch {
+	case right && t.state == erratic:
+		t.state = transient
+	case right:
+		t.state = steady
+	case t.state == steady:
+		t.state = initial // and the stride stays
+	case t.state == initial:
+		t.state, t.stride = transient, stride
+	default:
+		t.state, t.stride = erratic, stride
+	}
+}

@@ -1,0 +1,179 @@
+package policies
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/lines"
+)
+
+// sinces is how many times of a last touch are told apart but for the loops.
+const sinces = int(engine.EarlierPass) + 1
+
+// reuses watches the references to an engine, and counts those of nests.
+type reuses struct {
+	nests  []nest.Nest // all different ones, canonical
+	slots  [][]reuseSlot
+	runs   []nestRun // in order
+	pass   uint64    // serial of the last reference before this pass
+	shift  uint      // log2 of the first level's line
+	last   lines.Map // the serial of each line's last touch
+	levels int
+	inside bool // a nest runs
+}
+
+// A nestRun is one walk of a nest.
+type nestRun struct {
+	nest  int
+	start uint64 // serial of the last reference before it
+}
+
+// A reuseSlot counts the references of an operand at a level by one time of their
+// lines' last touch.
+type reuseSlot struct {
+	refs     uint64
+	classes  [conflict + 1]uint64
+	at, last uint64 // the first reference that missed, or else the first, and its line's last touch
+	missed   bool
+}
+
+func newReuses(levels []*cache) *reuses {
+	return &reuses{shift: levels[0].shift, levels: len(levels)}
+}
+
+// begin starts a walk of a canonical nest after so many references.
+func (u *reuses) begin(n nest.Nest, serial uint64) {
+	number := slices.IndexFunc(u.nests, func(m nest.Nest) bool { return reflect.DeepEqual(m, n) })
+	if number < 0 {
+		number = len(u.nests)
+		u.nests = append(u.nests, n)
+		u.slots = append(u.slots, make([]reuseSlot, u.levels*len(n.Operands)*slotsOf(n)))
+	}
+	u.runs = append(u.runs, nestRun{number, serial})
+	u.inside = true
+}
+
+// slotsOf is how many times of a last touch there are: loops are told apart.
+func slotsOf(n nest.Nest) int { return sinces + len(n.Trips) }
+
+// slotsAt are the slots of an operand of the nest of a number at a level.
+func (u *reuses) slotsAt(number, level, op int) []reuseSlot {
+	n := u.nests[number]
+	return u.slots[number][(level*len(n.Operands)+op)*slotsOf(n):][:slotsOf(n)]
+}
+
+// see takes note of a reference that is done at all levels.
+func (u *reuses) see(d *Engine, op int, addr, size uint64) {
+	first, lost := addr>>u.shift, addr>>u.shift
+	if d.levels[0].missedAt == d.serial {
+		lost = d.levels[0].lost
+	}
+	var last uint64
+	for block := first; block <= (addr+size-1)>>u.shift; block++ {
+		at := u.last.At(block)
+		if block == lost {
+			last = *at
+		}
+		*at = d.serial
+	}
+	if !u.inside {
+		return
+	}
+	number, i := u.runs[len(u.runs)-1].nest, u.slot(last, d.serial)
+	for level, l := range d.levels {
+		if l.askedAt != d.serial {
+			continue
+		}
+		slot, missed := &u.slotsAt(number, level, op)[i], l.missedAt == d.serial
+		slot.refs++
+		if missed {
+			slot.classes[l.why]++
+		}
+		if slot.refs == 1 || missed && !slot.missed {
+			slot.at, slot.last, slot.missed = d.serial, last, missed
+		}
+	}
+}
+
+// slot is that of a reference of the nest under way to a line that was touched at
+// last.
+func (u *reuses) slot(last, now uint64) int {
+	run := u.runs[len(u.runs)-1]
+	switch {
+	case last == 0:
+		return int(engine.Never)
+	case last <= u.pass:
+		return int(engine.EarlierPass)
+	case last <= run.start:
+		return int(engine.ThisPass)
+	}
+	n := &u.nests[run.nest]
+	before, at := (last-run.start-1)/uint64(len(n.Operands)), (now-run.start-1)/uint64(len(n.Operands))
+	if before == at {
+		return int(engine.ThisIteration)
+	}
+	loop := len(n.Trips) - 1
+	for ; loop > 0; loop-- { // until the loops around it are where they were
+		before, at = before/uint64(n.Trips[loop]), at/uint64(n.Trips[loop])
+		if before == at {
+			break
+		}
+	}
+	return sinces + loop
+}
+
+// list returns what was counted at a level.
+func (u *reuses) list(level int) (all []engine.Reuse) {
+	for number, n := range u.nests {
+		for op := range n.Operands {
+			for i, slot := range u.slotsAt(number, level, op) {
+				if slot.refs == 0 {
+					continue
+				}
+				r := engine.Reuse{Nest: number, Operand: op, Tensor: n.Operands[op].Tensor, Since: engine.Since(i), Refs: slot.refs,
+					Compulsory: slot.classes[compulsory], Capacity: slot.classes[capacity], Conflict: slot.classes[conflict]}
+				if i >= sinces {
+					r.Since, r.Loop = engine.ThisLoop, i-sinces
+				}
+				if slot.last > 0 {
+					r.Lines = u.between(slot.last, slot.at)
+				}
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
+// mostBetween is how many references are walked to list the lines between two.
+const mostBetween = 1 << 17
+
+// between is how many different lines the references after one touch, up to another; 0 where these are too many, or not all of nests.
+func (u *reuses) between(from, to uint64) uint64 {
+	if to-from > mostBetween {
+		return 0
+	}
+	seen := map[uint64]bool{}
+	first := slices.IndexFunc(u.runs, func(r nestRun) bool { return r.start > from })
+	if first < 0 {
+		first = len(u.runs)
+	}
+	for i := first - 1; from < to; i++ {
+		if i < 0 || i == len(u.runs) || u.runs[i].start > from {
+			return 0
+		}
+		run := u.runs[i]
+		end := min(to, run.start+uint64(u.nests[run.nest].Iterations()*len(u.nests[run.nest].Operands)))
+		for k := from - run.start; k < end-run.start; k++ {
+			op, addr := u.nests[run.nest].Access(k)
+			width := uint64(u.nests[run.nest].Operands[op].Width)
+			for block := addr >> u.shift; block <= (addr+width-1)>>u.shift; block++ {
+				seen[block] = true
+			}
+		}
+		from = max(from, end)
+	}
+	return uint64(len(seen))
+}

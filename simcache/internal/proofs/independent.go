@@ -1,0 +1,209 @@
+package proofs
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// independentFrom is the number of accesses from which independence is worth a try.
+const independentFrom = 10_000_000
+
+// independentOperands is independence: from empty levels, it counts the misses of so many passes
+// over nests by simulating each operand alone, and reports whether that was
+// right to do. The misses of operand r of nest k in level i during pass p are
+// at [p][k][r*len(levels)+i]. It does not say what the levels hold afterwards.
+//
+// Say that operand r of any nest shares no block, of the largest line, with
+// another operand of any nest. Take an access of an operand that reaches level i
+// both alone and in company. Its window in company is that alone plus accesses
+// of the others, so if it misses alone, it misses in company. If it hits alone,
+// depth other blocks of its set are in its window, and its block was last
+// touched T iterations ago, T >= 1; in between lie, of every other operand, the
+// accesses of at most T consecutive iterations, no matter which operand comes
+// first in the body. Let crowd be at least the number of blocks of one set that
+// T consecutive iterations of another operand touch. If depth plus the crowds of
+// all others is at most ways-1, it hits in company. If so for every hit in level
+// i, the accesses that reach level i+1 in company are those that reach it alone.
+//
+// A crowd never shrinks as T grows. So it is enough to keep, of all hits with T
+// between two powers of two, the greatest depth and the greatest T (reuses). A
+// hit that a rule skips has the window of one that was looked up, moved, with
+// the same depth and T.
+func (x *prover) independentOperands(nests []nest.Nest, passes int) (misses [][][]uint64, ok bool) {
+	if !disjoint(nests, x.maxShift()) {
+		return nil, false
+	}
+	misses = make([][][]uint64, passes)
+	for p := range misses {
+		misses[p] = make([][]uint64, len(nests))
+	}
+	var alone []*prover
+	for r := range nests[0].Operands {
+		lone := x.lone()
+		for p := range misses {
+			for k, n := range nests {
+				misses[p][k] = append(misses[p][k], lone.run(n.Only(r).Canonical())...)
+			}
+		}
+		x.visited += lone.visited
+		alone = append(alone, lone)
+	}
+	company := company{nests, passes, min(max(1<<16, int(alone[0].now)), 1<<24)}
+	for r, lone := range alone {
+		for i := range lone.levels {
+			for _, reuse := range lone.levels[i].reuses {
+				if reuse.hit && !company.keeps(&x.levels[i], r, reuse) {
+					x.took.dependent++
+					return nil, false
+				}
+			}
+		}
+	}
+	x.took.independent++
+	return misses, true
+}
+
+// independenceCost is the look-ups that independence would need, about.
+func (x *prover) independenceCost(nests []nest.Nest, passes int) float64 {
+	cost := 0.0
+	for _, n := range nests {
+		for r := range n.Operands {
+			cost += x.plan(n.Only(r).Canonical()).cost
+		}
+	}
+	return cost * float64(passes)
+}
+
+// disjoint reports whether all nests have as many operands, at least two, and
+// none shares a block with another, which is one in another place of the list.
+func disjoint(nests []nest.Nest, shift uint) bool {
+	var list []extent
+	for _, n := range nests {
+		if len(n.Operands) < 2 || len(n.Operands) != len(nests[0].Operands) {
+			return false
+		}
+		for r, op := range n.Operands {
+			first, last := op.Reach(n.Trips)
+			list = append(list, extent{first >> shift, last >> shift, int64(r)})
+		}
+	}
+	return !meet(list)
+}
+
+// lone is an empty prover of the same levels that times reuses.
+func (x *prover) lone() *prover {
+	var specs []engine.Level
+	for i := range x.levels {
+		specs = append(specs, x.levels[i].Level)
+	}
+	lone := newProver(specs)
+	lone.maxEpoch = x.maxEpoch
+	for i := range lone.levels {
+		lone.levels[i].when, lone.levels[i].extra = make([]uint64, specs[i].Lines()), true
+	}
+	return lone
+}
+
+// A reuse stands for hits whose T has as many bits.
+type reuse struct {
+	hit   bool   // there are any
+	depth int    // the greatest number of other blocks of the set in the window
+	time  uint64 // the greatest T
+}
+
+// time notes a look-up in a level that times reuses, of the block that was at
+// place at of its set.
+func (l *level) time(set uint64, at int, hit bool, now uint64) {
+	when := l.when[set*uint64(l.Ways):][:l.Ways]
+	if hit && !l.muted {
+		t := now - when[at]
+		r := &l.reuses[bits.Len64(t)]
+		r.hit, r.depth, r.time = true, max(r.depth, at), max(r.time, t)
+	}
+	copy(when[1:at+1], when[:at])
+	when[0] = now
+}
+
+// A company is passes over nests whose operands are to be held against one
+// another.
+type company struct {
+	nests  []nest.Nest
+	passes int
+	budget int // blocks that may yet be counted for it
+}
+
+// keeps reports whether hits of operand r in a level stay hits in company.
+func (c *company) keeps(l *level, r int, reuse reuse) bool {
+	room := l.Ways - 1 - reuse.depth
+	for other := range c.nests[0].Operands {
+		if other != r {
+			room -= c.crowds(l, other, reuse.time, room)
+		}
+		if room < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// crowds is crowd for an operand of passes over several nests.
+//
+// What t consecutive iterations have of one nest, leaving the others out, are
+// consecutive iterations of its passes, at most t. If no nest is shorter than
+// t, they are of one nest, or of one and the next.
+func (c *company) crowds(l *level, r int, t uint64, enough int) int {
+	sum, pair, before := 0, 0, 0
+	shortest := uint64(math.MaxUint64)
+	for k := range len(c.nests) + 1 { // around, as from pass to pass
+		n := c.nests[k%len(c.nests)]
+		crowd := l.crowd(n.Repeat(c.passes).Only(r).Canonical(), t, enough, &c.budget)
+		if pair = max(pair, before+crowd); k < len(c.nests) {
+			sum += crowd
+		}
+		before = crowd
+		shortest = min(shortest, uint64(n.Iterations()))
+	}
+	if len(c.nests) > 1 && t <= shortest {
+		return min(pair, sum)
+	}
+	return sum
+}
+
+// crowd is at least the number of blocks of one set that any t consecutive
+// iterations of a nest of one operand touch. If that is above enough, or would
+// take more than is left of the budget to count, it is something above enough.
+//
+// Take the innermost loops that together make t iterations or more, or else all
+// loops. t iterations lie in one run of these, or in the end of one run and the
+// start of the next. If one iteration of the outermost of these loops makes w,
+// they are part of at most (t-2)/w+2 consecutive iterations of it, or, of two
+// runs, of so many in either.
+func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
+	inside := uint64(1)
+	at := len(n.Trips)
+	for at > 0 && inside < t {
+		at--
+		if inside*uint64(n.Trips[at]) >= t || at == 0 {
+			break
+		}
+		inside *= uint64(n.Trips[at])
+	}
+	trips := append([]int(nil), n.Trips[at:]...)
+	if len(trips) > 0 {
+		trips[0] = int(min(uint64(trips[0]), (t-2)/inside+2))
+	}
+	op := n.Operands[0]
+	places := op.Alignments(1 << l.Shift)
+	op.Strides = op.Strides[at:]
+	most, counted := op.Crowd(trips, places, 1<<l.Shift, l.Sets, budget)
+	if !counted {
+		return enough + 1
+	}
+	if at > 0 && t > 1 {
+		most *= 2
+	}
+	return most
+}

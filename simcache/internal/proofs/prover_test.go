@@ -1,0 +1,243 @@
+package proofs
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
+)
+
+// differ says how the contents of a prover differ from the specification's; "" if
+// they do not.
+func differ(want *reference.Caches, x *prover) string {
+	for i := range x.levels {
+		for s := range x.levels[i].Sets {
+			if got, want := x.levels[i].blocks(nil, s), want.Contents(i, s); !slices.Equal(got, want) {
+				return fmt.Sprintf("level %d, set %d: %v, want %v", i, s, got, want)
+			}
+		}
+	}
+	return ""
+}
+
+// sane checks what the rules rely on: that in a set empty ways come last and
+// epochs never grow.
+func sane(x *prover) string {
+	for i := range x.levels {
+		l := &x.levels[i]
+		for s := range uint64(l.Sets) {
+			row := l.row(s)
+			for q := 1; q < len(row); q++ {
+				if row[q] != 0 && (row[q-1] == 0 || row[q-1]&epochMask < row[q]&epochMask) {
+					return fmt.Sprintf("level %d, set %d: epochs grow: %x", i, s, row)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// A sequence is nests to run one after the other on one cache, each with translation
+// tried on a loop, or on what the plan says for asPlanned.
+type sequence struct {
+	levels   []engine.Level
+	maxEpoch uint64 // 0 for the prover's own
+	nests    []nest.Nest
+	loops    []int
+}
+
+const asPlanned = -1
+
+// sequenceOf draws 1 to 3 nests, each of at most so many accesses.
+func sequenceOf(d enginetest.Draw, most int) sequence {
+	s := sequence{levels: d.Levels()}
+	if d.One(8) {
+		s.maxEpoch = uint64(2 + d(60)) // epochs run out
+	}
+	for range 1 + d(3) {
+		s.nests = append(s.nests, d.Nest(s.levels, most))
+		s.loops = append(s.loops, d(8)) // even where it does not pay
+	}
+	return s
+}
+
+// A trial is what came of sequences.
+type trial struct {
+	took          ruleCounts
+	visited, refs uint64
+	nests         int
+}
+
+// check compares the prover with brute force on a sequence: counts, contents,
+// and what the rules rely on. It says what is wrong.
+func (c *trial) check(s sequence) (wrong string) {
+	x, want := newProver(s.levels), reference.New(s.levels)
+	if s.maxEpoch > 0 {
+		x.maxEpoch = s.maxEpoch
+	}
+	for i, n := range s.nests {
+		p := x.plan(n.Canonical())
+		if loop := s.loops[i]; loop >= 0 && loop < len(p.loops) && x.agree(&p.loops[loop]) {
+			p.translated = loop
+		}
+		got, wanted := x.follow(p), want.Run(n.Operands, n.Accesses())
+		if !slices.Equal(got, wanted) {
+			return fmt.Sprintf("nest %d: misses %v, want %v; rules taken %+v", i, got, wanted, x.took)
+		}
+		if wrong := differ(want, x) + sane(x); wrong != "" {
+			return fmt.Sprintf("nest %d: %s; rules taken %+v", i, wrong, x.took)
+		}
+		c.nests++
+		c.refs += uint64(n.Iterations() * len(n.Operands))
+	}
+	c.visited += x.visited
+	c.took.add(x.took)
+	return ""
+}
+
+// TestExactDifferential compares the prover with brute force on random
+// sequences of nests, and checks that every rule and every fallback was met
+// often enough for that to mean something.
+func TestExactDifferential(t *testing.T) {
+	t.Parallel()
+	var c trial
+	for seed := range uint64(20000) {
+		s := sequenceOf(enginetest.Random(seed, 11), 300+int(seed%8)*200)
+		if wrong := c.check(s); wrong != "" {
+			t.Fatalf("%+v: %s", s, wrong)
+		}
+	}
+	t.Logf("%d nests, %d of %d accesses visited, rules taken %+v", c.nests, c.visited, c.refs, c.took)
+	for what, count := range map[string]int{
+		"in-line runs": c.took.inline, "zero shift, no misses": c.took.free, "zero shift, early": c.took.early, "zero shift": c.took.zero,
+		"translation": c.took.shifted, "translation, (a) fails": c.took.stale, "translation, (b) fails": c.took.alive, "translation, overlap": c.took.overlap,
+		"epochs run out in translation": c.took.renumber,
+	} {
+		if count < 500 {
+			t.Errorf("%s: met only %d times", what, count)
+		}
+	}
+	if c.visited > c.refs*3/4 {
+		t.Errorf("%d of %d accesses were visited", c.visited, c.refs)
+	}
+}
+
+func (c *ruleCounts) add(o ruleCounts) {
+	c.inline += o.inline
+	c.free += o.free
+	c.early += o.early
+	c.zero += o.zero
+	c.shifted += o.shifted
+	c.alive += o.alive
+	c.stale += o.stale
+	c.overlap += o.overlap
+	c.renumber += o.renumber
+	c.independent += o.independent
+	c.dependent += o.dependent
+}
+
+// A gathering is nests for independence, and passes over them.
+type gathering struct {
+	levels []engine.Level
+	nests  []nest.Nest
+	passes int
+}
+
+// gatheringOf draws nests of operands that mostly share no block with others.
+func gatheringOf(d enginetest.Draw, most int) gathering {
+	c := gathering{levels: d.Levels(), passes: 1 + max(0, d(5)-2)}
+	for i := range c.levels {
+		c.levels[i].Ways += d(6)
+	}
+	first := d.Nest(c.levels, most)
+	if !d.One(4) {
+		for r := range first.Operands {
+			first.Operands[r].Base += uint64(r) << 26
+		}
+	}
+	c.nests = []nest.Nest{first}
+	for d.One(3) { // like the edges of tiles
+		n := nest.Nest{Operands: slices.Clone(first.Operands)}
+		for _, t := range first.Trips {
+			n.Trips = append(n.Trips, 1+d(t))
+		}
+		move := uint64(d(1 << 12))
+		for r := range n.Operands {
+			n.Operands[r].Base += move * uint64(d(3))
+		}
+		c.nests = append(c.nests, n)
+	}
+	return c
+}
+
+// check compares independence with brute force, and reports whether it held.
+func (c gathering) check() (held bool, wrong string) {
+	x, want := newProver(c.levels), reference.New(c.levels)
+	misses, ok := x.independentOperands(c.nests, c.passes)
+	if !ok {
+		return false, ""
+	}
+	for p := range misses {
+		for k, n := range c.nests {
+			if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(misses[p][k], wanted) {
+				return true, fmt.Sprintf("pass %d, nest %d: misses %v, want %v", p, k, misses[p][k], wanted)
+			}
+		}
+	}
+	return true, ""
+}
+
+// TestExactIndependentDifferential does for independence what TestExactDifferential does
+// for the others.
+func TestExactIndependentDifferential(t *testing.T) {
+	t.Parallel()
+	held, failed := map[bool]int{}, map[bool]int{} // of several nests, or one
+	for seed := range uint64(12000) {
+		c := gatheringOf(enginetest.Random(seed, 12), 300)
+		ok, wrong := c.check()
+		if wrong != "" {
+			t.Fatalf("%+v: %s", c, wrong)
+		}
+		if ok {
+			held[len(c.nests) > 1]++
+		} else {
+			failed[len(c.nests) > 1]++
+		}
+	}
+	t.Logf("with several nests and with one, independence held %v times and failed %v times", held, failed)
+	for _, several := range []bool{false, true} {
+		if held[several] < 500 || failed[several] < 500 {
+			t.Errorf("with several nests (%t), independence held %d times and failed %d times", several, held[several], failed[several])
+		}
+	}
+}
+
+// FuzzExact looks for levels and nests on which a rule is wrong.
+func FuzzExact(f *testing.F) {
+	for seed := range uint64(24) {
+		r := rand.New(rand.NewPCG(seed, 13))
+		data := make([]byte, 40+r.IntN(160))
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 0 && data[0] < 64 {
+			c := gatheringOf(enginetest.FromBytes(data[1:]), 3000)
+			if _, wrong := c.check(); wrong != "" {
+				t.Fatalf("%+v: %s", c, wrong)
+			}
+			return
+		}
+		s := sequenceOf(enginetest.FromBytes(data), 3000)
+		if wrong := new(trial).check(s); wrong != "" {
+			t.Fatalf("%+v: %s", s, wrong)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package reuse
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// Run counts every access of the nest, on the stacks as they are. It refuses a
+// nest that does not pass Check or has an operand wider than a line.
+func (s *Stacks) Run(n nest.Nest) error {
+	if err := n.Check(); err != nil {
+		return err
+	}
+	for i, op := range n.Operands {
+		if op.Width > s.line {
+			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, s.line)
+		}
+	}
+	if len(n.Operands) == 0 || n.Iterations() == 0 {
+		return nil
+	}
+	s.reserve(len(n.Operands))
+	w := newTransit(s, n.Canonical())
+	w.loop(0, 1)
+	return nil
+}
+
+// A transit is a nest on its way through the stacks.
+type transit struct {
+	s       *Stacks
+	trips   []int
+	streams []stream
+	stays   []bool // by loop: more than one iteration in a row may touch the same lines
+}
+
+type stream struct {
+	addr    uint64 // at the present indices
+	width   uint64
+	inner   uint64   // the last of the strides, at hand for the hot loop
+	strides []uint64 // by loop, modulo 2^64: a negative one wraps
+	grains  []uint64 // by loop, see stay
+}
+
+func newTransit(s *Stacks, n nest.Nest) *transit {
+	w := &transit{s: s, trips: n.Trips, stays: make([]bool, len(n.Trips))}
+	for l := range w.stays {
+		w.stays[l] = true
+	}
+	for _, op := range n.Operands {
+		st := stream{addr: op.Base, width: uint64(op.Width),
+			strides: make([]uint64, len(n.Trips)), grains: make([]uint64, len(n.Trips))}
+		if inner := len(n.Trips) - 1; inner >= 0 {
+			st.inner = uint64(op.Strides[inner])
+		}
+		grain := uint64(s.line)
+		for l := len(n.Trips) - 1; l >= 0; l-- {
+			stride := uint64(op.Strides[l])
+			st.strides[l], st.grains[l] = stride, grain
+			w.stays[l] = w.stays[l] && min(stride, -stride) < grain
+			if stride != 0 {
+				grain = min(grain, stride&-stride) // the powers of two that divide it
+			}
+		}
+		w.streams = append(w.streams, st)
+	}
+	return w
+}
+
+// loop counts the loops from the l-th on so many times, and leaves the streams
+// where they were.
+//
+// Iterations that touch the same lines in the same order, straight one after
+// the other, need not all be walked. The first of them brings these lines to
+// the top of their stacks, in an order that each further one restores. So from
+// the second on, whose touches reach no deeper than these lines, all have the
+// distances of the second and leave the stacks as it did.
+func (w *transit) loop(l int, times uint64) {
+	switch {
+	case l == len(w.trips):
+		w.iterate(times)
+		return
+	case l == len(w.trips)-1 && !w.stays[l]:
+		w.run(times)
+		return
+	}
+	trips := uint64(w.trips[l])
+	for i := uint64(0); i < trips; {
+		stay := uint64(1)
+		if w.stays[l] {
+			stay = min(w.stay(l), trips-i)
+		}
+		w.loop(l+1, times)
+		w.step(l, 1)
+		if stay > 1 {
+			w.loop(l+1, times*(stay-1))
+			w.step(l, stay-1)
+		}
+		i += stay
+	}
+	w.step(l, -trips)
+}
+
+// step moves every stream by so many iterations of loop l.
+func (w *transit) step(l int, iterations uint64) {
+	for k := range w.streams {
+		st := &w.streams[k]
+		st.addr += iterations * st.strides[l]
+	}
+}
+
+// run counts the innermost loop, each iteration of it, so many times.
+func (w *transit) run(times uint64) {
+	l := len(w.trips) - 1
+	for range w.trips[l] {
+		w.s.room(len(w.streams))
+		for k := range w.streams {
+			st := &w.streams[k]
+			w.s.push(st.addr, st.width, k, times)
+			st.addr += st.inner
+		}
+	}
+	w.step(l, -uint64(w.trips[l]))
+}
+
+// iterate counts the access of each stream so many times.
+func (w *transit) iterate(times uint64) {
+	w.s.room(len(w.streams))
+	for k := range w.streams {
+		st := &w.streams[k]
+		w.s.push(st.addr, st.width, k, times)
+	}
+}
+
+// stay is the number of iterations of loop l from here on, at least 1, in
+// which every access of the loops inside stays in its lines: these loops'
+// strides are multiples of the stream's grain, which divides the line.
+func (w *transit) stay(l int) uint64 {
+	stay := uint64(math.MaxUint64)
+	for k := range w.streams {
+		st := &w.streams[k]
+		stay = min(stay, nest.Stay(st.addr, st.width, st.strides[l], st.grains[l]))
+	}
+	return stay
+}
