@@ -6,11 +6,15 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // mayImport is which packages of ours those of a room may import, besides the
@@ -114,4 +118,40 @@ func standardStreams(file *ast.File) []string {
 		return true
 	})
 	return used
+}
+
+// TestArchitecture: the table of docs/architecture.md is mayImport.
+func TestArchitecture(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z/]+)` \\| ([^|]*) \\|[^|]*\\|[^|]*\\|$").FindAllStringSubmatch(string(text), -1) {
+		of := []string{}
+		for _, name := range regexp.MustCompile("`([a-z/]+)`").FindAllStringSubmatch(row[2], -1) {
+			of = append(of, name[1])
+		}
+		if row[2] == "all" {
+			of = []string{"access", "layouts", "reports", "results", "simcache"}
+		}
+		slices.Sort(of)
+		table[row[1]] = of
+	}
+	want := map[string][]string{}
+	for from, list := range mayImport {
+		room, _, _ := strings.Cut(from, "/")
+		all := slices.Clone(list)
+		if room != from && from != "layouts/nest" {
+			all = slices.Concat(mayImport[room], list)
+		}
+		if from == "layouts" {
+			all = []string{"layouts/nest"} // which is of its own room
+		}
+		slices.Sort(all)
+		want[from] = append([]string{}, all...)
+	}
+	if diff := cmp.Diff(want, table); diff != "" {
+		t.Errorf("imports_test.go (-) and docs/architecture.md (+) differ:\n%s", diff)
+	}
 }
