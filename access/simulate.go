@@ -16,7 +16,7 @@ type Counts struct {
 }
 
 // Simulate counts one pass over each pattern in the steady state
-// (simcache.Hierarchy.Steady), on these caches and the TLB, if it has one; this is the op that Measure times. It works on all CPUs, so it must not run
+// (simcache.SteadyPass), on these caches and the TLB, if it has one; this is the op that Measure times. It works on all CPUs, so it must not run
 // beside Measure.
 func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern) ([]Counts, error) {
 	counts := make([]Counts, len(patterns))
@@ -27,16 +27,15 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern) (
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			h, err := simcache.NewHierarchy(simcache.Config{Levels: levels})
-			if err != nil {
+			if p.Spec.Op != Chase {
+				c, err := simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests...)
+				done(c)
 				return err
 			}
-			if p.Spec.Op == Chase {
-				done(p.chasePasses(h, len(levels)+1)) // by when it is steady, see Steady
-				return nil
+			h, err := simcache.NewHierarchy(simcache.Config{Levels: levels})
+			if err == nil {
+				done(p.chasePasses(h, len(levels)+1)) // by when it is steady, see SteadyPass
 			}
-			c, err := h.Steady(p.Nests...)
-			done(c)
 			return err
 		})
 	}

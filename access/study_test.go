@@ -67,11 +67,7 @@ func checkCapacities(t *testing.T, s Study, d1 simcache.Geometry, all []Studied)
 // steady simulates a study's pattern on one cache.
 func steady(t *testing.T, s Study, g simcache.Geometry) simcache.Counts {
 	t.Helper()
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Geometry: g}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := h.Steady(pattern(t, s.Spec).Nests...)
+	c, err := simcache.SteadyPass(simcache.Config{Levels: []simcache.Level{{Geometry: g}}}, pattern(t, s.Spec).Nests...)
 	if err != nil {
 		t.Fatal(err)
 	}

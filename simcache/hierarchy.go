@@ -192,8 +192,8 @@ type Misses struct {
 	TLB    []uint64 // in each level of the TLB, if there is one
 }
 
-// Misses is Run, and returns how often each operand missed at every level.
-func (h *Hierarchy) Misses(n nest.Nest) ([]Misses, error) {
+// RunMisses is Run, and returns how often each operand missed at every level.
+func (h *Hierarchy) RunMisses(n nest.Nest) ([]Misses, error) {
 	data, pages, err := h.walk(1, 1, n)
 	if err != nil {
 		return nil, err

@@ -118,11 +118,11 @@ func TestHierarchyDecides(t *testing.T) {
 				brute.Access(nest.Write, n, 1)
 			case 1:
 				passes := 1 + d(6)
-				got, err := exact.Passes(passes, nests...)
+				got, err := exact.RunPasses(passes, nests...)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := brute.Passes(passes, nests...)
+				want, err := brute.RunPasses(passes, nests...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -173,14 +173,14 @@ func TestSteadyByBrute(t *testing.T) {
 		if d.One(4) {
 			nests = []nest.Nest{transposed(d)}
 		}
-		got, err := exact.Steady(nests...)
+		got, err := exact.steady(nests...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if proverOf(exact).Residency() == "owed" {
 			apart++
 		}
-		want, err := brute.Steady(nests...)
+		want, err := brute.steady(nests...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestSteadyIsTheThirdPass(t *testing.T) {
 	}
 	want := Counts{Dr: 18, D1mr: 6}
 	for _, h := range []*Hierarchy{exact, brute} {
-		if got, err := h.Steady(nests...); err != nil || got != want {
+		if got, err := h.steady(nests...); err != nil || got != want {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
 	}
@@ -318,7 +318,7 @@ func TestTLBSettlesLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exact.Passes(9, nests...); err != nil {
+	if _, err := exact.RunPasses(9, nests...); err != nil {
 		t.Fatal(err)
 	}
 	c.Brute = true
@@ -356,7 +356,7 @@ func TestSteadyOfThreeLevels(t *testing.T) {
 		for range 1 + d(3) {
 			nests = append(nests, d.Nest(specsOf(h), 100))
 		}
-		got, err := h.Steady(nests...)
+		got, err := h.steady(nests...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -426,7 +426,7 @@ func TestManyLevelsDecide(t *testing.T) {
 				nests = []nest.Nest{transposed(d)}
 			}
 			passes := 1 + d(6)
-			if _, err := exact.Passes(passes, nests...); err != nil {
+			if _, err := exact.RunPasses(passes, nests...); err != nil {
 				t.Fatal(err)
 			}
 			for range passes {

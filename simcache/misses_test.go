@@ -32,7 +32,7 @@ func TestMisses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			misses, err := all[1].Misses(n)
+			misses, err := all[1].RunMisses(n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestMisses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Misses(nest.Nest{Operands: []nest.Operand{{Width: 0}}}); err == nil {
+	if _, err := h.RunMisses(nest.Nest{Operands: []nest.Operand{{Width: 0}}}); err == nil {
 		t.Error("a width of 0 is no error")
 	}
 }

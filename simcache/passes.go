@@ -6,10 +6,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
 
-// Passes simulates so many passes over nests, walked one after the other, and
+// RunPasses simulates so many passes over nests, walked one after the other, and
 // returns the counts of each operand of each nest, all passes together. Once
-// all further passes are alike (see Steady), no more are walked.
-func (h *Hierarchy) Passes(passes int, nests ...nest.Nest) ([][]Counts, error) {
+// all further passes are alike (see SteadyPass), no more are walked.
+func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error) {
 	if _, tells := h.data.(*policies.Engine); len(nests) == 1 && !tells { // one pass from another
 		counts, err := h.Run(nests[0].Repeat(passes))
 		return [][]Counts{counts}, err
@@ -43,10 +43,11 @@ func (h *Hierarchy) settled() int {
 	return max(data, h.tlb.Settled())
 }
 
-// Steady returns the counts of one pass over nests, walked one after the
-// other, in the steady state that repeated passes reach; the hierarchy must be
-// new. Levels that are no plain ones (see Config) need not reach one; then it is
-// the first pass by which LRU would have.
+// SteadyPass simulates passes over nests, walked one after the other, from cold
+// caches, and returns the counts of one pass in the steady state that they
+// reach. Levels that are no plain ones (see Config) need not reach one; then it
+// is the first pass by which LRU would have. It refuses what NewHierarchy and
+// Run refuse.
 //
 // An access that hits in the first pass hits in all: what was touched since
 // the line's last touch is then the same. An access of a later pass has its
@@ -56,7 +57,16 @@ func (h *Hierarchy) settled() int {
 // after one pass more than there are levels. If the first pass missed in D1
 // exactly as often as the second, then in the same places, the next level's
 // stream repeats from the first pass on, and is one pass ahead.
-func (h *Hierarchy) Steady(nests ...nest.Nest) (Counts, error) {
+func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
+	h, err := NewHierarchy(c)
+	if err != nil {
+		return Counts{}, err
+	}
+	return h.steady(nests...)
+}
+
+// steady is SteadyPass of a new hierarchy.
+func (h *Hierarchy) steady(nests ...nest.Nest) (Counts, error) {
 	enough := len(h.config.Levels) + 1
 	if e, ok := h.data.(*proofs.Engine); ok && h.tlb == nil {
 		if counts, ok := h.steadyIndependent(e, enough, nests); ok {
@@ -80,7 +90,8 @@ func (h *Hierarchy) Steady(nests ...nest.Nest) (Counts, error) {
 	return pass, nil
 }
 
-// steadyIndependent is Steady by the proof that operands are independent, which has to know all passes beforehand.
+// steadyIndependent is steady by the proof that operands are independent, which
+// has to know all passes beforehand.
 func (h *Hierarchy) steadyIndependent(e *proofs.Engine, passes int, nests []nest.Nest) (Counts, bool) {
 	var canonical []nest.Nest
 	for _, n := range nests {

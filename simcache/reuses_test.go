@@ -54,7 +54,7 @@ func TestReusesByDefinition(t *testing.T) {
 			nests = append(nests, randomLoops(r))
 		}
 		passes := 1 + r.IntN(3)
-		if _, err := h.Passes(passes, nests...); err != nil {
+		if _, err := h.RunPasses(passes, nests...); err != nil {
 			t.Fatal(err)
 		}
 		want := definedReuses(c.Levels, nests, passes)

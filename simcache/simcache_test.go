@@ -160,7 +160,7 @@ func TestLockstep(t *testing.T) {
 	}
 }
 
-// TestSteady compares Steady with the passes 3, 4 and 5 of the plain model.
+// TestSteady compares SteadyPass with the passes 3, 4 and 5 of the plain model.
 func TestSteady(t *testing.T) {
 	t.Parallel()
 	passes := map[int]int{} // how often the steady state came with which pass
@@ -181,7 +181,7 @@ func TestSteady(t *testing.T) {
 			}
 			pass[p] = model.counts.Sub(before)
 		}
-		got, err := hierarchy(t, d1, ll).Steady(nests...)
+		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,11 +225,7 @@ func TestPageLevels(t *testing.T) {
 			misses := beside.TLBs()[len(tlb)-1].Misses()
 			before, want = misses, misses-before
 		}
-		alone, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.PageLevels(tlb)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := alone.Steady(nests...)
+		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.PageLevels(tlb)}, nests...)
 		if err != nil || got.LLMisses() != want {
 			t.Fatalf("seed %d, %v: %d misses, want %d (%v)", seed, tlb, got.LLMisses(), want, err)
 		}

@@ -107,7 +107,7 @@ func (c caches) exact(walks []Counted) error {
 	}
 	for range max(len(c.simulated()), len(c.tlb)) + 1 {
 		for i := range walks {
-			misses, err := h.Misses(walks[i].Nest)
+			misses, err := h.RunMisses(walks[i].Nest)
 			if err != nil {
 				return err
 			}

@@ -92,11 +92,11 @@ func (c caches) sample(w *Counted, all []float64) error {
 	}
 	e := excerptOf(w.Nest, c.levels[0].Line)
 	if e.warm > 0 {
-		if _, err := h.Misses(e.cut(0, e.warm)); err != nil {
+		if _, err := h.RunMisses(e.cut(0, e.warm)); err != nil {
 			return err
 		}
 	}
-	simulated, err := h.Misses(e.cut(e.warm, e.counted))
+	simulated, err := h.RunMisses(e.cut(e.warm, e.counted))
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err := curve.run(f.passes, p.Nests); err != nil {
 		return err
 	}
-	counts, err := h.Passes(f.passes, p.Nests...)
+	counts, err := h.RunPasses(f.passes, p.Nests...)
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 	return misses
 }
 
-// Settled: see simcache.Hierarchy.Steady. Whether a line is dirty takes longer to
+// Settled: see simcache.SteadyPass. Whether a line is dirty takes longer to
 // repeat.
 func (c *Chain) Settled() int {
 	if c.dirty != 0 {
