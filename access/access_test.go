@@ -74,28 +74,28 @@ func TestOrders(t *testing.T) {
 		want []uint64
 	}{
 		{Spec{Shape: []int{2, 3}}, []uint64{0, 1, 2, 3, 4, 5}},
-		{Spec{Shape: []int{2, 3}, Order: "col"}, []uint64{0, 3, 1, 4, 2, 5}},
-		{Spec{Shape: []int{2, 3}, Order: "1,0"}, []uint64{0, 3, 1, 4, 2, 5}},
-		{Spec{Shape: []int{2, 3}, View: "transpose(0,1)"}, []uint64{0, 3, 1, 4, 2, 5}},
-		{Spec{Shape: []int{2, 3}, View: "transpose(0,1)", Order: "col"}, []uint64{0, 1, 2, 3, 4, 5}},
-		{Spec{Shape: []int{2, 3}, View: "flip(1)"}, []uint64{2, 1, 0, 5, 4, 3}},
-		{Spec{Shape: []int{1, 3}, View: "expand(2,3)"}, []uint64{0, 1, 2, 0, 1, 2}},
-		{Spec{Shape: []int{2, 2, 2}, Order: "2,0,-2"}, []uint64{0, 2, 4, 6, 1, 3, 5, 7}},
+		{Spec{Shape: []int{2, 3}, Order: Col}, []uint64{0, 3, 1, 4, 2, 5}},
+		{Spec{Shape: []int{2, 3}, Order: order("1,0")}, []uint64{0, 3, 1, 4, 2, 5}},
+		{Spec{Shape: []int{2, 3}, View: layouts.MustParseChain("transpose(0,1)")}, []uint64{0, 3, 1, 4, 2, 5}},
+		{Spec{Shape: []int{2, 3}, View: layouts.MustParseChain("transpose(0,1)"), Order: Col}, []uint64{0, 1, 2, 3, 4, 5}},
+		{Spec{Shape: []int{2, 3}, View: layouts.MustParseChain("flip(1)")}, []uint64{2, 1, 0, 5, 4, 3}},
+		{Spec{Shape: []int{1, 3}, View: layouts.MustParseChain("expand(2,3)")}, []uint64{0, 1, 2, 0, 1, 2}},
+		{Spec{Shape: []int{2, 2, 2}, Order: order("2,0,-2")}, []uint64{0, 2, 4, 6, 1, 3, 5, 7}},
 		{Spec{Shape: []int{0, 3}}, nil},
 		{Spec{Shape: []int{0, 3}, Tile: []int{2, 2}}, nil},
 		// Whole tiles first, then the right edge, the lower edge and the corner.
 		{Spec{Shape: []int{3, 3}, Tile: []int{2, 2}}, []uint64{0, 1, 3, 4, 2, 5, 6, 7, 8}},
 		{Spec{Shape: []int{2, 4}, Tile: []int{2, 2}}, []uint64{0, 1, 4, 5, 2, 3, 6, 7}},
-		{Spec{Shape: []int{2, 4}, Tile: []int{2, 2}, Order: "col"}, []uint64{0, 4, 1, 5, 2, 6, 3, 7}},
-		{Spec{Shape: []int{2, 4}, Tile: []int{1, 99}, Order: "col"}, []uint64{0, 1, 2, 3, 4, 5, 6, 7}},
+		{Spec{Shape: []int{2, 4}, Tile: []int{2, 2}, Order: Col}, []uint64{0, 4, 1, 5, 2, 6, 3, 7}},
+		{Spec{Shape: []int{2, 4}, Tile: []int{1, 99}, Order: Col}, []uint64{0, 1, 2, 3, 4, 5, 6, 7}},
 		// Wide accesses step over what they cover, at the lowest address.
 		{Spec{Shape: []int{2, 8}, Width: 4}, []uint64{0, 4, 8, 12}},
-		{Spec{Shape: []int{2, 8}, Width: 4, Order: "col"}, []uint64{0, 8, 4, 12}},
-		{Spec{Shape: []int{2, 8}, Width: 4, View: "flip(1)"}, []uint64{4, 0, 12, 8}},
-		{Spec{Shape: []int{2, 8}, Width: 4, View: "slice(1,0,8,2)"}, []uint64{0, 4, 8, 12}},
-		{Spec{Shape: []int{2, 8}, Width: 2, View: "slice(1,0,8,4)"}, []uint64{0, 4, 8, 12}},
-		{Spec{Shape: []int{2, 8}, Width: 4, Tile: []int{1, 4}, Order: "col"}, []uint64{0, 8, 4, 12}},
-		{Spec{Op: Copy, Shape: []int{2, 2}, View: "t()"}, []uint64{0, 4096, 2, 4097, 1, 4098, 3, 4099}},
+		{Spec{Shape: []int{2, 8}, Width: 4, Order: Col}, []uint64{0, 8, 4, 12}},
+		{Spec{Shape: []int{2, 8}, Width: 4, View: layouts.MustParseChain("flip(1)")}, []uint64{4, 0, 12, 8}},
+		{Spec{Shape: []int{2, 8}, Width: 4, View: layouts.MustParseChain("slice(1,0,8,2)")}, []uint64{0, 4, 8, 12}},
+		{Spec{Shape: []int{2, 8}, Width: 2, View: layouts.MustParseChain("slice(1,0,8,4)")}, []uint64{0, 4, 8, 12}},
+		{Spec{Shape: []int{2, 8}, Width: 4, Tile: []int{1, 4}, Order: Col}, []uint64{0, 8, 4, 12}},
+		{Spec{Op: Copy, Shape: []int{2, 2}, View: layouts.MustParseChain("t()")}, []uint64{0, 4096, 2, 4097, 1, 4098, 3, 4099}},
 		{Spec{Op: Copy, Shape: []int{1, 8}, Width: 8}, []uint64{0, 4096}},
 	} {
 		c.spec.DType = layouts.Uint8
@@ -118,8 +118,8 @@ func TestPatternsTouchTheView(t *testing.T) {
 		for d := range dims {
 			dims[d] = fmt.Sprint(d)
 		}
-		s.View = rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,9,2)", "permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view")
-		s.Order = rapid.SampledFrom([]string{"row", "col", strings.Join(rapid.Permutation(dims).Draw(t, "order"), ",")}).Draw(t, "order")
+		s.View = layouts.MustParseChain(rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,9,2)", "permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view"))
+		s.Order = order(rapid.SampledFrom([]string{"row", "col", strings.Join(rapid.Permutation(dims).Draw(t, "order"), ",")}).Draw(t, "order"))
 		if s.Op == Add { // a shape that broadcasts with any view of x
 			s.With = []int{1}
 		}
@@ -235,7 +235,7 @@ func TestEveryOpAndDType(t *testing.T) {
 		}
 		for _, op := range []Op{Sum, Fill, Copy, Add} {
 			for _, view := range []string{"", "t()", "slice(1,1,99,3).flip(0)"} {
-				p := pattern(t, Spec{Op: op, Shape: []int{37, 41}, DType: dtype, View: view, With: []int{1}})
+				p := pattern(t, Spec{Op: op, Shape: []int{37, 41}, DType: dtype, View: layouts.MustParseChain(view), With: []int{1}})
 				r, err := newRunner(p, newArena(p.Memory))
 				if dtype == layouts.Float16 && (op == Sum || op == Add) {
 					if err == nil || !strings.Contains(err.Error(), "float16 is stored and copied only") {
@@ -313,40 +313,73 @@ func TestPlacement(t *testing.T) {
 
 func TestSpecRefusals(t *testing.T) {
 	for want, s := range map[string]Spec{
-		`view "narrow(1,0,9)": narrow: length 9`:               {Shape: []int{4, 4}, View: "narrow(1,0,9)"},
-		`order "1,1": not each of the view's 2`:                {Shape: []int{4, 4}, Order: "1,1"},
-		`order "up": "up" is no dim`:                           {Shape: []int{4, 4}, Order: "up"},
-		`order "1": not each of`:                               {Shape: []int{4, 4}, Order: "1"},
-		"tile 4 has 1 sizes for the 2 dims":                    {Shape: []int{4, 4}, Tile: []int{4}},
-		"tile 4x0: size 0 of dim 1":                            {Shape: []int{4, 4}, Tile: []int{4, 0}},
-		"width 6: no multiple of the 4 B":                      {Shape: []int{4, 4}, Width: 6},
-		"width 2: no multiple of the 4 B":                      {Shape: []int{4, 4}, Width: 2},
-		"width 16: covers 4 elements of dim 1, whose size 5":   {Shape: []int{4, 5}, Width: 16},
-		"width 16: covers 4 elements of storage, no multiple":  {Shape: []int{4, 12}, Width: 16, View: "slice(1,0,12,3)"},
-		"width 16: covers 4 elements of dim 1, whose tile":     {Shape: []int{4, 8}, Width: 16, Tile: []int{2, 2}},
-		"width 16: tensors x and y have their neighbours":      {Op: Copy, Shape: []int{4, 4}, Width: 16, View: "t()"},
-		"width 8: the access of tensor x at byte 60 reaches":   {Shape: []int{4, 4}, Width: 8, View: "slice(1,3,4,1)"},
-		"more bytes than the address space":                    {Shape: []int{1 << 31, 1 << 30}},
-		"shape 4294967296x4294967296":                          {Shape: []int{1 << 32, 1 << 32}},
-		"has more elements than an int can count":              {Shape: []int{1}, View: "expand(4611686018427387904).unsqueeze(0).expand(2,-1)"},
-		"more bytes than the address space holds":              {Op: Copy, Shape: []int{1}, View: "expand(4611686018427387904)"},
-		"expand: dim 0 has size 4":                             {Shape: []int{4}, View: "expand(5)"},
-		"no view operation":                                    {Shape: []int{4}, View: "reverse(0)"},
-		"order \"0,5\"":                                        {Shape: []int{4, 4}, Order: "0,5"},
-		"width -4":                                             {Shape: []int{4, 4}, Width: -4},
-		"kernel mmx: no such set":                              {Shape: []int{4, 4}, Kernel: "mmx"},
-		"kernel portable: a width goes with scalar":            {Shape: []int{4, 4}, Kernel: "portable", Width: 8},
-		"kernel portable: it copies in an order of its own":    {Op: Copy, Shape: []int{4, 4}, Kernel: "portable", Order: "col"},
-		"kernel portable: elements that are walked one after":  {Shape: []int{4, 4}, Kernel: "portable", Order: "col"},
-		"kernel portable: only scalar adds":                    {Op: Add, Shape: []int{4, 4}, With: []int{1}, Kernel: "portable"},
-		"kernel builtin: no builtin does a sum":                {Shape: []int{4, 4}, Kernel: "builtin"},
-		"kernel builtin: elements that are walked":             {Op: Copy, Shape: []int{4, 4}, View: "t()", Kernel: "builtin"},
-		"tile scalar has 0 sizes for the 2 dims of the view (": {Shape: []int{4, 4}, Tile: []int{}},
+		`view "narrow(1,0,9)": narrow: length 9`:              {Shape: []int{4, 4}, View: layouts.MustParseChain("narrow(1,0,9)")},
+		`order "1,1": not each of the view's 2`:               {Shape: []int{4, 4}, Order: order("1,1")},
+		`order "1": not each of`:                              {Shape: []int{4, 4}, Order: order("1")},
+		"tile 4: 1 sizes for the 2 dims":                      {Shape: []int{4, 4}, Tile: []int{4}},
+		"tile 4x0: size 0 of dim 1":                           {Shape: []int{4, 4}, Tile: []int{4, 0}},
+		"width 6: no multiple of the 4 B":                     {Shape: []int{4, 4}, Width: 6},
+		"width 2: no multiple of the 4 B":                     {Shape: []int{4, 4}, Width: 2},
+		"width 16: covers 4 elements of dim 1, whose size 5":  {Shape: []int{4, 5}, Width: 16},
+		"width 16: covers 4 elements of storage, no multiple": {Shape: []int{4, 12}, Width: 16, View: layouts.MustParseChain("slice(1,0,12,3)")},
+		"width 16: covers 4 elements of dim 1, whose tile":    {Shape: []int{4, 8}, Width: 16, Tile: []int{2, 2}},
+		"width 16: tensors x and y have their neighbours":     {Op: Copy, Shape: []int{4, 4}, Width: 16, View: layouts.MustParseChain("t()")},
+		"width 8: the access of tensor x at byte 60 reaches":  {Shape: []int{4, 4}, Width: 8, View: layouts.MustParseChain("slice(1,3,4,1)")},
+		"more bytes than the address space":                   {Shape: []int{1 << 31, 1 << 30}},
+		"shape 4294967296x4294967296":                         {Shape: []int{1 << 32, 1 << 32}},
+		"has more elements than an int can count":             {Shape: []int{1}, View: layouts.MustParseChain("expand(4611686018427387904).unsqueeze(0).expand(2,-1)")},
+		"more bytes than the address space holds":             {Op: Copy, Shape: []int{1}, View: layouts.MustParseChain("expand(4611686018427387904)")},
+		"expand: dim 0 has size 4":                            {Shape: []int{4}, View: layouts.MustParseChain("expand(5)")},
+		"order \"0,5\"":                                       {Shape: []int{4, 4}, Order: order("0,5")},
+		"width -4":                                            {Shape: []int{4, 4}, Width: -4},
+		"kernel portable: a width goes with scalar":           {Shape: []int{4, 4}, Kernel: kernelOf("portable"), Width: 8},
+		"kernel portable: it copies in an order of its own":   {Op: Copy, Shape: []int{4, 4}, Kernel: kernelOf("portable"), Order: Col},
+		"kernel portable: elements that are walked one after": {Shape: []int{4, 4}, Kernel: kernelOf("portable"), Order: Col},
+		"kernel portable: only scalar adds":                   {Op: Add, Shape: []int{4, 4}, With: []int{1}, Kernel: kernelOf("portable")},
+		"kernel builtin: no builtin does a sum":               {Shape: []int{4, 4}, Kernel: Builtin},
+		"kernel builtin: elements that are walked":            {Op: Copy, Shape: []int{4, 4}, View: layouts.MustParseChain("t()"), Kernel: Builtin},
+		"tile scalar: 0 sizes for the 2 dims of the view (":   {Shape: []int{4, 4}, Tile: []int{}},
 	} {
 		s.DType = layouts.Int32
 		if _, err := s.Pattern(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", s, err, want)
+		} else if fault, ok := errors.AsType[*FieldError](err); !ok || !strings.HasPrefix(err.Error(), string(fault.Field)+" "+fault.Value+": ") {
+			t.Errorf("%+v: %v names no field", s, err)
 		}
+	}
+}
+
+// TestParseOrder: orders are values, which are written as they are read.
+func TestParseOrder(t *testing.T) {
+	permutation, err := Permutation(2, 0, -2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]Order{"": Row, "row": Row, "col": Col, "2,0,-2": permutation, "0,1": order("0,1")} {
+		got, err := ParseOrder(text)
+		if err != nil || got != want || text != "" && got.String() != text {
+			t.Errorf("%q is %v (%v), want %v", text, got, err, want)
+		}
+	}
+	if dims, err := permutation.of(3); err != nil || !slices.Equal(dims, []int{2, 0, 1}) {
+		t.Errorf("%v of three dims is %v, %v", permutation, dims, err)
+	}
+	for _, text := range []string{"up", "1,", "1;0", "0,128", "99999999999999999999"} {
+		if got, err := ParseOrder(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}
+
+// TestParseKernel: kernels are values, which are written as they are read.
+func TestParseKernel(t *testing.T) {
+	for _, k := range append(otherKernels(), Scalar) {
+		if got, err := ParseKernel(k.String()); err != nil || got != k {
+			t.Errorf("%v is read as %v, %v", k, got, err)
+		}
+	}
+	if k, err := ParseKernel("mmx"); err == nil || !strings.Contains(err.Error(), "there are scalar, builtin, portable, avx2, avx512") {
+		t.Errorf("mmx is %v, %v", k, err)
 	}
 }
 
@@ -368,7 +401,7 @@ func TestSuite(t *testing.T) {
 				t.Errorf("the name %q is taken or malformed", b.Name)
 			}
 			names[b.Name] = true
-			if !strings.HasSuffix(b.Name, "/kernel="+b.Spec.Kernel) {
+			if !strings.HasSuffix(b.Name, "/kernel="+b.Spec.Kernel.String()) {
 				t.Errorf("%s is walked by %s", b.Name, b.Spec.Kernel)
 			}
 			for k, other := range patterns {
@@ -459,14 +492,14 @@ func TestSuiteAround(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	for want, s := range map[string]Spec{
-		"Latency/op=chase/shape=64x8/dtype=int64/view=select(1,0)/kernel=scalar":                   {Op: Chase, Shape: []int{64, 8}, DType: layouts.Int64, View: "select(1,0)"},
-		"Traverse/op=sum/order=col/shape=4x5/dtype=int32/kernel=scalar":                            {Shape: []int{4, 5}, DType: layouts.Int32, Order: "col"},
-		"Traverse/op=fill/order=row/shape=4x5/dtype=uint8/view=t()/tile=2/kernel=scalar":           {Op: Fill, Shape: []int{4, 5}, DType: layouts.Uint8, View: " t() ", Tile: []int{2, 2}},
+		"Latency/op=chase/shape=64x8/dtype=int64/view=select(1,0)/kernel=scalar":                   {Op: Chase, Shape: []int{64, 8}, DType: layouts.Int64, View: layouts.MustParseChain("select(1,0)")},
+		"Traverse/op=sum/order=col/shape=4x5/dtype=int32/kernel=scalar":                            {Shape: []int{4, 5}, DType: layouts.Int32, Order: Col},
+		"Traverse/op=fill/order=row/shape=4x5/dtype=uint8/view=t()/tile=2/kernel=scalar":           {Op: Fill, Shape: []int{4, 5}, DType: layouts.Uint8, View: layouts.MustParseChain(" t() "), Tile: []int{2, 2}},
 		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=scalar":                               {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8},
-		"Copy/layout=view/order=1,0/shape=4x5/dtype=uint8/view=flip(0,1)/tile=2x3/kernel=scalar":   {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8, View: "flip(0, 1)", Order: "1,0", Tile: []int{2, 3}},
-		"Traverse/op=sum/order=row/shape=4x5/dtype=uint8/view=narrow(1,0,2).flip(0)/kernel=scalar": {Shape: []int{4, 5}, DType: layouts.Uint8, View: "narrow(1,0,2).flip(0)"},
+		"Copy/layout=view/order=1,0/shape=4x5/dtype=uint8/view=flip(0,1)/tile=2x3/kernel=scalar":   {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8, View: layouts.MustParseChain("flip(0, 1)"), Order: order("1,0"), Tile: []int{2, 3}},
+		"Traverse/op=sum/order=row/shape=4x5/dtype=uint8/view=narrow(1,0,2).flip(0)/kernel=scalar": {Shape: []int{4, 5}, DType: layouts.Uint8, View: layouts.MustParseChain("narrow(1,0,2).flip(0)")},
 		"Broadcast/op=add/with=1x5/order=row/shape=4x5/dtype=complex64/kernel=scalar":              {Op: Add, Shape: []int{4, 5}, With: []int{1, 5}, DType: layouts.Complex64},
-		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=avx2":                                 {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8, Kernel: "avx2"},
+		"Copy/layout=contiguous/shape=4x5/dtype=uint8/kernel=avx2":                                 {Op: Copy, Shape: []int{4, 5}, DType: layouts.Uint8, Kernel: kernelOf("avx2")},
 	} {
 		if got := s.Name(); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -476,7 +509,7 @@ func TestNames(t *testing.T) {
 
 func TestMeasure(t *testing.T) {
 	var patterns []Pattern
-	for _, order := range []string{"row", "col", "row"} {
+	for _, order := range []Order{Row, Col, Row} {
 		patterns = append(patterns, pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32, Order: order}))
 	}
 	var order []int
@@ -598,7 +631,7 @@ func (f *fakeReader) Close() error {
 // TestMeasureCounts: every sample has what was counted between its own Start and
 // Stop, or nothing where the counters had no time.
 func TestMeasureCounts(t *testing.T) {
-	patterns := []Pattern{pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32}), pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32, Order: "col"})}
+	patterns := []Pattern{pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32}), pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32, Order: Col})}
 	measure := func(f *fakeReader) (samples []Sample, err error) {
 		o := Options{Count: 25, MinTime: time.Nanosecond, Counters: func() (counters.Reader, error) { return f, nil }}
 		for s, err := range Measure(t.Context(), patterns, o) {
@@ -664,7 +697,7 @@ func TestMeasureTogether(t *testing.T) {
 		var patterns []Pattern
 		for range rapid.IntRange(2, 4).Draw(t, "patterns") {
 			shape := []int{rapid.IntRange(1, 3).Draw(t, "rows") * 16, 64}
-			s := Spec{Op: Op(rapid.IntRange(0, int(Chase)).Draw(t, "op")), Shape: shape, DType: layouts.Int64, View: "transpose(0,1)"}
+			s := Spec{Op: Op(rapid.IntRange(0, int(Chase)).Draw(t, "op")), Shape: shape, DType: layouts.Int64, View: layouts.MustParseChain("transpose(0,1)")}
 			if s.Op == Add {
 				s.With = []int{1, 1}
 			}
@@ -719,4 +752,21 @@ func BenchmarkKernels(b *testing.B) {
 			})
 		}
 	}
+}
+
+// order and kernelOf read what tests know to be an order and a kernel.
+func order(text string) Order {
+	o, err := ParseOrder(text)
+	if err != nil {
+		panic(err)
+	}
+	return o
+}
+
+func kernelOf(name string) Kernel {
+	k, err := ParseKernel(name)
+	if err != nil {
+		panic(err)
+	}
+	return k
 }

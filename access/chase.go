@@ -35,21 +35,21 @@ func (p *Pattern) ring() error {
 	s, view := p.Spec, p.operands[0].view
 	switch {
 	case s.DType != layouts.Int64:
-		return fmt.Errorf("dtype %s: a chase reads addresses, which are of int64", s.DType)
-	case s.Order != "" && s.Order != "row":
-		return fmt.Errorf("order %q: a chase has a random order", s.Order)
+		return fault(FieldDType, s.DType, errors.New("a chase reads addresses, which are of int64"))
+	case s.Order != Row:
+		return fault(FieldOrder, s.Order, errors.New("a chase has a random order"))
 	case s.Tile != nil:
-		return fmt.Errorf("tile %s: a chase has a random order", layouts.FormatShape(s.Tile))
+		return fault(FieldTile, layouts.FormatShape(s.Tile), errors.New("a chase has a random order"))
 	case s.Width != 0 && s.Width != s.DType.Size():
-		return fmt.Errorf("width %d: a chase reads one element at a time", s.Width)
-	case s.Kernel != "" && s.Kernel != scalar:
-		return fmt.Errorf("kernel %s: only %s chases", s.Kernel, scalar)
+		return fault(FieldWidth, s.Width, errors.New("a chase reads one element at a time"))
+	case s.Kernel != Scalar:
+		return fault(FieldKernel, s.Kernel, fmt.Errorf("only %v chases", Scalar))
 	case p.Memory/s.DType.Size() > math.MaxUint32:
-		return fmt.Errorf("shape %s: a chase reaches over at most 32 GiB", layouts.FormatShape(s.Shape))
+		return fault(FieldShape, layouts.FormatShape(s.Shape), errors.New("a chase reaches over at most 32 GiB"))
 	case p.Elems > maxRing:
-		return fmt.Errorf("shape %s: a chase goes round at most %d elements (a view may take one of each line: view(-1,8).select(1,0))", layouts.FormatShape(s.Shape), maxRing)
+		return fault(FieldShape, layouts.FormatShape(s.Shape), fmt.Errorf("a chase goes round at most %d elements (a view may take one of each line: view(-1,8).select(1,0))", maxRing))
 	case view.Overlaps():
-		return fmt.Errorf("view %q: a chase wants each element once, this view has some at several places", s.View)
+		return fault(FieldView, s.View, errors.New("a chase wants each element once, this view has some at several places"))
 	}
 	p.Ring = make([]uint32, 0, p.Elems)
 	for at := range view.Offsets() {

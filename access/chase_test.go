@@ -25,7 +25,7 @@ func TestRing(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s := Spec{Op: Chase, DType: layouts.Int64, Shape: rapid.SliceOfN(rapid.IntRange(1, 7), 2, 3).Draw(t, "shape"),
-			View: rapid.SampledFrom([]string{"", "transpose(0,1)", "flip(1)", "select(1,0)", "slice(0,0,9,2)", "unsqueeze(0)"}).Draw(t, "view")}
+			View: layouts.MustParseChain(rapid.SampledFrom([]string{"", "transpose(0,1)", "flip(1)", "select(1,0)", "slice(0,0,9,2)", "unsqueeze(0)"}).Draw(t, "view"))}
 		p, err := s.Pattern()
 		if err != nil {
 			t.Fatal(err)
@@ -122,12 +122,12 @@ func TestChaseRefusals(t *testing.T) {
 		want string
 	}{
 		{Spec{Shape: []int{8}, DType: layouts.Int32}, "dtype int32: a chase reads addresses, which are of int64"},
-		{Spec{Shape: []int{8}, DType: layouts.Int64, Order: "col"}, `order "col": a chase has a random order`},
+		{Spec{Shape: []int{8}, DType: layouts.Int64, Order: Col}, `order "col": a chase has a random order`},
 		{Spec{Shape: []int{8}, DType: layouts.Int64, Tile: []int{2}}, "tile 2: a chase has a random order"},
 		{Spec{Shape: []int{8}, DType: layouts.Int64, Width: 16}, "width 16: a chase reads one element"},
-		{Spec{Shape: []int{8}, DType: layouts.Int64, Kernel: "avx2"}, "kernel avx2: only scalar chases"},
+		{Spec{Shape: []int{8}, DType: layouts.Int64, Kernel: kernelOf("avx2")}, "kernel avx2: only scalar chases"},
 		{Spec{Shape: []int{1 << 33}, DType: layouts.Int64}, "shape 8589934592: a chase reaches over at most 32 GiB"},
-		{Spec{Shape: []int{1}, DType: layouts.Int64, View: "expand(4)"}, `view "expand(4)": a chase wants each element once`},
+		{Spec{Shape: []int{1}, DType: layouts.Int64, View: layouts.MustParseChain("expand(4)")}, `view "expand(4)": a chase wants each element once`},
 	} {
 		test.spec.Op = Chase
 		if _, err := test.spec.Pattern(); err == nil || !strings.HasPrefix(err.Error(), test.want) {

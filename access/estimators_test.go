@@ -36,9 +36,9 @@ func BenchmarkEstimators(b *testing.B) {
 		spec Spec
 	}{
 		{"L1", Spec{Shape: []int{64, 64}, DType: layouts.Int32}},
-		{"L1-vector", Spec{Shape: []int{64, 64}, DType: layouts.Int32, Kernel: append(vector(), scalar)[0]}},
-		{"L2-column", Spec{Shape: []int{256, 256}, DType: layouts.Int32, Order: "col"}},
-		{"L3", Spec{Shape: []int{1024, 1024}, DType: layouts.Int32, Order: "col"}},
+		{"L1-vector", Spec{Shape: []int{64, 64}, DType: layouts.Int32, Kernel: append(vector(), Scalar)[0]}},
+		{"L2-column", Spec{Shape: []int{256, 256}, DType: layouts.Int32, Order: Col}},
+		{"L3", Spec{Shape: []int{1024, 1024}, DType: layouts.Int32, Order: Col}},
 		{"memory", Spec{Shape: []int{4000, 4000}, DType: layouts.Int32}},
 	} {
 		for _, length := range []time.Duration{100 * time.Microsecond, 300 * time.Microsecond, time.Millisecond, 3 * time.Millisecond} {

@@ -79,8 +79,8 @@ var ErrForeign = errors.New("this CPU does not run it")
 // computable refuses to compute with a dtype that no kernel computes with, and
 // by a kernel that this CPU does not run (ErrForeign).
 func (s Spec) computable() error {
-	if set, err := kernel.ByName(s.Kernel); err == nil && !set.Runs() {
-		return fmt.Errorf("kernel %s: %w (it runs %s)", s.Kernel, ErrForeign, kernel.Names(kernel.Sets()))
+	if set := s.Kernel.set; set != nil && !set.Runs() {
+		return fault(FieldKernel, s.Kernel, fmt.Errorf("%w (it runs %s)", ErrForeign, kernel.Names(kernel.Sets())))
 	}
 	if s.DType == layouts.Float16 && (s.Op == Sum || s.Op == Add) {
 		return fmt.Errorf("%s is stored and copied only, no kernel computes a %s of it", s.DType, s.Op)

@@ -9,7 +9,6 @@
 package access
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -60,16 +59,13 @@ type Spec struct {
 	Shape []int // of the tensor x, which is stored contiguous but for Pad
 	Pad   int   // elements between the rows of x, which run along its last dim
 	DType layouts.DType
-	With  []int  // shape of the tensor that is added, stored contiguous
-	View  string // chain of view operations on x, as Layout.Apply takes it
-	Order string // in which the view's dims are walked: "row" (or ""), "col", or a permutation such as "1,0"
-	Tile  []int  // sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for none
-	Width int    // bytes of one access; 0 for one element
+	With  []int         // shape of the tensor that is added, stored contiguous
+	View  layouts.Chain // on x
+	Order Order         // in which the view's dims are walked
+	Tile  []int         // sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for none
+	Width int           // bytes of one access; 0 for one element
 
-	// Kernel is what walks the pattern: "scalar" (or ""), a plain loop in the
-	// pattern's order; a set of package kernel, such as "avx2", in vectors; or
-	// "builtin", Go's copy.
-	Kernel string
+	Kernel Kernel // what walks the pattern
 }
 
 // A Pattern is a Spec lowered to what is touched.
@@ -99,8 +95,7 @@ func (p Pattern) View() layouts.Layout { return p.operands[0].view }
 
 // Pattern lowers the spec. It refuses views that do not apply, orders, tiles
 // and widths that do not fit the view, and kernels that cannot walk it in its
-// order. An error begins with the field at fault: shape, pad, with, view, order,
-// tile, width or kernel.
+// order, each with a *FieldError.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
 	if err := p.place(); err != nil {
@@ -111,9 +106,9 @@ func (s Spec) Pattern() (Pattern, error) {
 	if s.Op == Chase {
 		return p, p.ring()
 	}
-	order, err := parseOrder(s.Order, view.Rank())
+	order, err := s.Order.of(view.Rank())
 	if err != nil {
-		return Pattern{}, err
+		return Pattern{}, fault(FieldOrder, s.Order, err)
 	}
 	tile, err := checkTile(s.Tile, view)
 	if err != nil {
@@ -126,22 +121,22 @@ func (s Spec) Pattern() (Pattern, error) {
 	width := s.DType.Size()
 	if s.Width != 0 && s.Width != width {
 		if width, err = p.widen(walked, tile); err != nil {
-			return Pattern{}, fmt.Errorf("width %d: %w", s.Width, err)
+			return Pattern{}, fault(FieldWidth, s.Width, err)
 		}
 	}
 	regions, err := tiled(walked, tile, order)
 	if err != nil {
-		return Pattern{}, fmt.Errorf("tile %s: %w", layouts.FormatShape(s.Tile), err)
+		return Pattern{}, fault(FieldTile, layouts.FormatShape(s.Tile), err)
 	}
 	for _, region := range regions {
 		n := p.nest(region, width)
 		if err := n.Check(); err != nil {
-			return Pattern{}, fmt.Errorf("view %q: %w", s.View, err)
+			return Pattern{}, fault(FieldView, s.View, err)
 		}
 		p.Nests = append(p.Nests, n)
 	}
 	if err := p.useKernel(); err != nil {
-		return Pattern{}, fmt.Errorf("kernel %s: %w", s.Kernel, err)
+		return Pattern{}, fault(FieldKernel, s.Kernel, err)
 	}
 	for _, n := range p.Nests {
 		for _, op := range n.Operands {
@@ -160,7 +155,7 @@ func (p *Pattern) place() error {
 	}
 	view, err := x.Apply(s.View)
 	if err != nil {
-		return fmt.Errorf("view %q: %w", s.View, err)
+		return fault(FieldView, s.View, err)
 	}
 	switch s.Op {
 	case Fill:
@@ -170,11 +165,11 @@ func (p *Pattern) place() error {
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
-			return fmt.Errorf("with %s: %w", layouts.FormatShape(s.With), err)
+			return fault(FieldWith, layouts.FormatShape(s.With), err)
 		}
 		both, err := layouts.Broadcast(view, with)
 		if err != nil {
-			return fmt.Errorf("with %s: %w", layouts.FormatShape(s.With), err)
+			return fault(FieldWith, layouts.FormatShape(s.With), err)
 		}
 		return errors.Join(p.add("x", nest.Read, store, both[0]), p.add("with", nest.Read, with, both[1]),
 			p.addFresh("y", both[0].Shape()))
@@ -185,18 +180,18 @@ func (p *Pattern) place() error {
 // stored is how x is stored, padding and all, and x itself.
 func (s Spec) stored() (store, x layouts.Layout, err error) {
 	if store, err = layouts.Contiguous(s.Shape...); err != nil {
-		return store, x, fmt.Errorf("shape %s: %w", layouts.FormatShape(s.Shape), err)
+		return store, x, fault(FieldShape, layouts.FormatShape(s.Shape), err)
 	}
 	last := len(s.Shape) - 1
 	switch {
 	case s.Pad == 0:
 		return store, store, nil
 	case s.Pad < 0:
-		return store, x, fmt.Errorf("pad %d: negative", s.Pad)
+		return store, x, fault(FieldPad, s.Pad, errors.New("negative"))
 	case last < 0:
-		return store, x, fmt.Errorf("pad %d: a tensor without dims has no rows", s.Pad)
+		return store, x, fault(FieldPad, s.Pad, errors.New("a tensor without dims has no rows"))
 	case s.Pad > math.MaxInt-s.Shape[last]:
-		return store, x, fmt.Errorf("pad %d: more than the address space holds", s.Pad)
+		return store, x, fault(FieldPad, s.Pad, errors.New("more than the address space holds"))
 	}
 	wide := slices.Clone(s.Shape)
 	wide[last] += s.Pad
@@ -204,7 +199,7 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 		x, err = store.Narrow(last, 0, s.Shape[last])
 	}
 	if err != nil {
-		return store, x, fmt.Errorf("pad %d: %w", s.Pad, err)
+		return store, x, fault(FieldPad, s.Pad, err)
 	}
 	return store, x, nil
 }
@@ -213,7 +208,7 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 func (p *Pattern) addFresh(tensor string, shape []int) error {
 	fresh, err := layouts.Contiguous(shape...)
 	if err != nil {
-		return fmt.Errorf("view %q: %w", p.Spec.View, err)
+		return fault(FieldView, p.Spec.View, err)
 	}
 	return p.add(tensor, nest.Write, fresh, fresh)
 }
@@ -223,8 +218,7 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 	start := (p.Memory + alignment - 1) / alignment * alignment
 	elem := p.Spec.DType.Size()
 	if store.Numel() > (math.MaxInt-Origin-start-alignment)/elem {
-		return fmt.Errorf("shape %s of %s is more bytes than the address space holds",
-			layouts.FormatShape(store.Shape()), p.Spec.DType)
+		return fault(FieldShape, layouts.FormatShape(store.Shape()), fmt.Errorf("of %s it is more bytes than the address space holds", p.Spec.DType))
 	}
 	size := store.Numel() * elem
 	p.operands = append(p.operands, operand{tensor, kind, Origin + uint64(start), view, size})
@@ -247,51 +241,18 @@ func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 	return n
 }
 
-// parseOrder returns the view's dims, the outermost first.
-func parseOrder(text string, rank int) ([]int, error) {
-	order := make([]int, rank)
-	for d := range order {
-		order[d] = d
-	}
-	switch text {
-	case "", "row":
-		return order, nil
-	case "col":
-		slices.Reverse(order)
-		return order, nil
-	}
-	parts := strings.Split(text, ",")
-	seen := make([]bool, rank)
-	for i, part := range parts {
-		d, err := strconv.Atoi(part)
-		if err != nil {
-			return nil, fmt.Errorf("order %q: %q is no dim (want row, col, or a permutation such as 1,0)", text, part)
-		}
-		if d < 0 {
-			d += rank
-		}
-		if d < 0 || d >= rank || seen[d] || len(parts) != rank {
-			return nil, fmt.Errorf("order %q: not each of the view's %d dims once", text, rank)
-		}
-		seen[d] = true
-		order[i] = d
-	}
-	return order, nil
-}
-
 // checkTile returns the tile sizes cut to the view's, or nil.
 func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 	if tile == nil {
 		return nil, nil
 	}
 	if len(tile) != view.Rank() {
-		return nil, fmt.Errorf("tile %s has %d sizes for the %d dims of the view (%v)",
-			layouts.FormatShape(tile), len(tile), view.Rank(), view)
+		return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("%d sizes for the %d dims of the view (%v)", len(tile), view.Rank(), view))
 	}
 	cut, edges := slices.Clone(tile), 0
 	for d, t := range tile {
 		if t <= 0 {
-			return nil, fmt.Errorf("tile %s: size %d of dim %d is not positive", layouts.FormatShape(tile), t, d)
+			return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("size %d of dim %d is not positive", t, d))
 		}
 		cut[d] = max(min(t, view.Size(d)), 1)
 		if view.Size(d)%cut[d] != 0 {
@@ -299,8 +260,8 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		}
 	}
 	if edges > maxEdges {
-		return nil, fmt.Errorf("tile %s leaves a rest in %d dims, and the view falls into 2^%d parts (want at most %d dims that are no multiple of their tile)",
-			layouts.FormatShape(tile), edges, edges, maxEdges)
+		return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("it leaves a rest in %d dims, and the view falls into 2^%d parts (want at most %d dims that are no multiple of their tile)",
+			edges, edges, maxEdges))
 	}
 	return cut, nil
 }
@@ -465,39 +426,36 @@ func permuted(views []layouts.Layout, order []int) ([]layouts.Layout, error) {
 // Benchmark: a family and key=value pairs, the kernel last, stable for good.
 func (s Spec) Name() string {
 	order := s.Order
-	if order == "" {
-		order = "row"
-	}
 	var b strings.Builder
 	if s.Op == Chase {
 		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	} else if s.Op == Add {
-		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%s/shape=%s/dtype=%s", layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
+		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s", layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
 	} else if s.Op == Copy {
 		layout := "contiguous"
-		if s.View != "" {
+		if !s.View.Empty() {
 			layout = "view"
 		} else if s.Pad != 0 {
 			layout = "padded"
 		}
 		fmt.Fprintf(&b, "Copy/layout=%s", layout)
-		if order != "row" {
-			fmt.Fprintf(&b, "/order=%s", order)
+		if order != Row {
+			fmt.Fprintf(&b, "/order=%v", order)
 		}
 		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	} else {
-		fmt.Fprintf(&b, "Traverse/op=%s/order=%s/shape=%s/dtype=%s", s.Op, order, layouts.FormatShape(s.Shape), s.DType)
+		fmt.Fprintf(&b, "Traverse/op=%s/order=%v/shape=%s/dtype=%s", s.Op, order, layouts.FormatShape(s.Shape), s.DType)
 	}
 	if s.Pad != 0 {
 		fmt.Fprintf(&b, "/pad=%d", s.Pad)
 	}
-	if s.View != "" {
-		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View), ""))
+	if !s.View.Empty() {
+		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View.String()), ""))
 	}
 	if s.Tile != nil {
 		fmt.Fprintf(&b, "/tile=%s", formatTile(s.Tile))
 	}
-	fmt.Fprintf(&b, "/kernel=%s", cmp.Or(s.Kernel, scalar))
+	fmt.Fprintf(&b, "/kernel=%v", s.Kernel)
 	return b.String()
 }
 

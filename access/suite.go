@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 )
 
@@ -25,7 +24,7 @@ type Comparison []Benchmark
 //
 // In the names, shape is that of the tensor x before any view, pad the number
 // of elements by which its rows lie further apart than they are long, and
-// kernel what walks it: scalar is a plain loop in the order that the name says,
+// kernel what walks it: Scalar is a plain loop in the order that the name says,
 // builtin Go's copy, and the others are sets of package kernel, of which the
 // suite has the best that this CPU runs. A copy by one of these has an order of
 // its own. Size is the working set in bytes, stride the distance from one element
@@ -59,16 +58,24 @@ func Suite(quick bool, capacities ...int) []Comparison {
 	return suite
 }
 
+// The views of the suite.
+var transposed = layouts.MustParseChain("transpose(0,1)")
+
+// sliced has every so many elements of a vector.
+func sliced(elems, step int) layouts.Chain {
+	return layouts.MustParseChain(fmt.Sprintf("slice(0,0,%d,%d)", elems, step))
+}
+
 // named completes a benchmark by the kernel: the last key of its name.
-func named(name, kernel string, spec Spec) Benchmark {
+func named(name string, kernel Kernel, spec Spec) Benchmark {
 	spec.Kernel = kernel
-	return Benchmark{name + "/kernel=" + kernel, spec}
+	return Benchmark{name + "/kernel=" + kernel.String(), spec}
 }
 
 // vector is the best set of vector kernels that this CPU runs, or nothing.
-func vector() []string {
-	if sets := kernel.Sets(); len(sets) > 1 {
-		return []string{kernel.Best().Name()}
+func vector() []Kernel {
+	if sets := VectorKernels(); len(sets) > 1 {
+		return sets[len(sets)-1:]
 	}
 	return nil
 }
@@ -78,8 +85,8 @@ func vector() []string {
 func alsoVector(c Comparison) Comparison {
 	for _, set := range vector() {
 		for _, b := range c {
-			if b.Spec.Kernel == scalar && b.Spec.Tile == nil {
-				c = append(c, named(strings.TrimSuffix(b.Name, "/kernel="+scalar), set, b.Spec))
+			if b.Spec.Kernel == Scalar && b.Spec.Tile == nil {
+				c = append(c, named(strings.TrimSuffix(b.Name, "/kernel="+Scalar.String()), set, b.Spec))
 			}
 		}
 	}
@@ -94,16 +101,16 @@ const rowPad = 16
 // two, also with padded rows.
 func traverse(n int) Comparison {
 	var c Comparison
-	for _, order := range []string{"row", "col"} {
+	for _, order := range []Order{Row, Col} {
 		c = append(c, named(
-			fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32", order, n, n), scalar,
+			fmt.Sprintf("Traverse/op=sum/order=%v/shape=%dx%d/dtype=int32", order, n, n), Scalar,
 			Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: order},
 		))
 	}
 	if n&(n-1) == 0 {
-		for _, order := range []string{"row", "col"} {
+		for _, order := range []Order{Row, Col} {
 			c = append(c, named(
-				fmt.Sprintf("Traverse/op=sum/order=%s/shape=%dx%d/dtype=int32/pad=%d", order, n, n, rowPad), scalar,
+				fmt.Sprintf("Traverse/op=sum/order=%v/shape=%dx%d/dtype=int32/pad=%d", order, n, n, rowPad), Scalar,
 				Spec{Op: Sum, Shape: []int{n, n}, Pad: rowPad, DType: layouts.Int32, Order: order},
 			))
 		}
@@ -115,8 +122,8 @@ func traverse(n int) Comparison {
 // traverse by rows, and in vectors, which are as fast as the memory: `benchstat
 // -col /kernel` shows what the loop costs.
 func stream(n int) Comparison {
-	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32", n, n), scalar,
-		Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: "row"})})
+	return alsoVector(Comparison{named(fmt.Sprintf("Stream/op=sum/shape=%dx%d/dtype=int32", n, n), Scalar,
+		Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Int32, Order: Row})})
 }
 
 // pitch sums an n x n matrix by columns, its rows a power of two of bytes apart
@@ -127,8 +134,8 @@ func pitch(n int) Comparison {
 	var c Comparison
 	for _, pad := range []int{0, rowPad} {
 		c = append(c, named(
-			fmt.Sprintf("Pitch/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d", n, n, pad), scalar,
-			Spec{Op: Sum, Shape: []int{n, n}, Pad: pad, DType: layouts.Int32, Order: "col"},
+			fmt.Sprintf("Pitch/op=sum/order=col/shape=%dx%d/dtype=int32/pad=%d", n, n, pad), Scalar,
+			Spec{Op: Sum, Shape: []int{n, n}, Pad: pad, DType: layouts.Int32, Order: Col},
 		))
 	}
 	return c
@@ -140,15 +147,15 @@ func copyRows(quick bool) Comparison {
 	const n = 4096
 	copyOf := func(layout, key string, pad int, view string) Benchmark {
 		return named(
-			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key), scalar,
-			Spec{Op: Copy, Shape: []int{n, n}, Pad: pad, DType: layouts.Float32, View: view},
+			fmt.Sprintf("Copy/layout=%s/shape=%dx%d/dtype=float32%s", layout, n, n, key), Scalar,
+			Spec{Op: Copy, Shape: []int{n, n}, Pad: pad, DType: layouts.Float32, View: layouts.MustParseChain(view)},
 		)
 	}
 	c := Comparison{
 		copyOf("contiguous", "", 0, ""),
 		copyOf("padded", fmt.Sprintf("/pad=%d", rowPad), rowPad, ""),
 	}
-	c = append(alsoVector(c), named(strings.TrimSuffix(c[0].Name, "/kernel="+scalar), builtin, c[0].Spec))
+	c = append(alsoVector(c), named(strings.TrimSuffix(c[0].Name, "/kernel="+Scalar.String()), Builtin, c[0].Spec))
 	for _, k := range []int{2, 4, 8, 16, 32} {
 		if !quick || k == 2 || k == 16 {
 			c = append(c, copyOf("columns", fmt.Sprintf("/step=%d", k), 0, fmt.Sprintf("slice(1,0,%d,%d)", n, k)))
@@ -160,10 +167,10 @@ func copyRows(quick bool) Comparison {
 // transposes copies the transposed n x n matrix, in order and in tiles.
 func transposes(n int) Comparison {
 	name := fmt.Sprintf("Copy/layout=transpose/shape=%dx%d/dtype=float32", n, n)
-	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: "transpose(0,1)"}
+	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed}
 	tiled := spec
 	tiled.Tile = []int{32, 32}
-	return alsoVector(Comparison{named(name, scalar, spec), named(name+"/tile=32", scalar, tiled)})
+	return alsoVector(Comparison{named(name, Scalar, spec), named(name+"/tile=32", Scalar, tiled)})
 }
 
 // channels copies a batch of images from NCHW to NHWC and back. The shape in
@@ -171,8 +178,8 @@ func transposes(n int) Comparison {
 func channels() Comparison {
 	copyOf := func(layout string, shape []int, view string) Benchmark {
 		return named(
-			fmt.Sprintf("Copy/layout=%s/shape=32x64x56x56/dtype=float32", layout), scalar,
-			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: view},
+			fmt.Sprintf("Copy/layout=%s/shape=32x64x56x56/dtype=float32", layout), Scalar,
+			Spec{Op: Copy, Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain(view)},
 		)
 	}
 	return alsoVector(Comparison{
@@ -181,7 +188,7 @@ func channels() Comparison {
 	})
 }
 
-// broadcasts adds a row, a column and a scalar to a large matrix, and, to
+// broadcasts adds a row, a column and a Scalar to a large matrix, and, to
 // compare them with, a matrix of its size.
 func broadcasts(quick bool) Comparison {
 	const n = 4000
@@ -192,7 +199,7 @@ func broadcasts(quick bool) Comparison {
 	var c Comparison
 	for _, with := range withs {
 		c = append(c, named(
-			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32", layouts.FormatShape(with), n, n), scalar,
+			fmt.Sprintf("Broadcast/op=add/with=%s/shape=%dx%d/dtype=float32", layouts.FormatShape(with), n, n), Scalar,
 			Spec{Op: Add, Shape: []int{n, n}, With: with, DType: layouts.Float32},
 		))
 	}
@@ -214,7 +221,7 @@ func latency(quick bool, capacities []int) Comparison {
 	}
 	var c Comparison
 	for _, size := range around(sizes, capacities) {
-		c = append(c, named(fmt.Sprintf("Latency/op=chase/size=%s", sizeName(size)), scalar, ChaseSpec(size/lineBytes, lineBytes)))
+		c = append(c, named(fmt.Sprintf("Latency/op=chase/size=%s", sizeName(size)), Scalar, ChaseSpec(size/lineBytes, lineBytes)))
 	}
 	return c
 }
@@ -223,7 +230,7 @@ func latency(quick bool, capacities []int) Comparison {
 // 8) behind the other.
 func ChaseSpec(elems, bytes int) Spec {
 	step := bytes / layouts.Int64.Size()
-	return Spec{Op: Chase, Shape: []int{elems * step}, DType: layouts.Int64, View: fmt.Sprintf("slice(0,0,%d,%d)", elems*step, step)}
+	return Spec{Op: Chase, Shape: []int{elems * step}, DType: layouts.Int64, View: sliced(elems*step, step)}
 }
 
 // mountain sums every stride-th element of working sets of many sizes: the
@@ -239,8 +246,8 @@ func mountain(quick bool, capacities []int) Comparison {
 		for _, stride := range strides {
 			n := size / layouts.Int64.Size()
 			c = append(c, named(
-				fmt.Sprintf("Mountain/op=sum/size=%s/stride=%d/dtype=int64", sizeName(size), stride), scalar,
-				Spec{Op: Sum, Shape: []int{n}, DType: layouts.Int64, View: fmt.Sprintf("slice(0,0,%d,%d)", n, stride)},
+				fmt.Sprintf("Mountain/op=sum/size=%s/stride=%d/dtype=int64", sizeName(size), stride), Scalar,
+				Spec{Op: Sum, Shape: []int{n}, DType: layouts.Int64, View: sliced(n, stride)},
 			))
 		}
 	}
@@ -286,8 +293,8 @@ func tiles(n int, quick bool) Comparison {
 	var c Comparison
 	for _, tile := range sizes {
 		c = append(c, named(
-			fmt.Sprintf("Tile/op=copy/layout=transpose/shape=%dx%d/dtype=float32/tile=%d", n, n, tile), scalar,
-			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: "transpose(0,1)", Tile: []int{tile, tile}},
+			fmt.Sprintf("Tile/op=copy/layout=transpose/shape=%dx%d/dtype=float32/tile=%d", n, n, tile), Scalar,
+			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed, Tile: []int{tile, tile}},
 		))
 	}
 	return c
@@ -297,11 +304,11 @@ func tiles(n int, quick bool) Comparison {
 // transposed n x n matrix, the copy that contiguous() makes of it, and a sum
 // over that copy, the last two also in vectors.
 func contiguous(n int) Comparison {
-	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: "transpose(0,1)"}
+	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: transposed}
 	copied, after := sum, sum
-	copied.Op, after.View = Copy, ""
+	copied.Op, after.View = Copy, layouts.Chain{}
 	do := func(what string, spec Spec) Benchmark {
-		return named(fmt.Sprintf("Contiguous/do=%s/shape=%dx%d/dtype=float32", what, n, n), scalar, spec)
+		return named(fmt.Sprintf("Contiguous/do=%s/shape=%dx%d/dtype=float32", what, n, n), Scalar, spec)
 	}
 	return append(Comparison{do("sum-view", sum)}, alsoVector(Comparison{do("contiguous", copied), do("sum-contiguous", after)})...)
 }

@@ -10,12 +10,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// The kernels that are no set of package kernel.
-const (
-	scalar  = "scalar"  // plain loops, one element an iteration
-	builtin = "builtin" // Go's copy
-)
-
 // builtinWidth is what an access of Go's copy is simulated as: a vector of
 // AVX2. It chooses its instructions by length and CPU and does not tell.
 const builtinWidth = 32
@@ -25,23 +19,20 @@ const builtinWidth = 32
 func (p *Pattern) useKernel() error {
 	s := p.Spec
 	switch {
-	case s.Kernel == "" || s.Kernel == scalar:
+	case s.Kernel == Scalar:
 		return nil
 	case s.Width != 0:
 		return errors.New("a width goes with scalar, others have their own")
 	case s.Op == Add:
 		return errors.New("only scalar adds")
-	case s.Op == Copy && (s.Tile != nil || s.Order != "" && s.Order != "row"):
+	case s.Op == Copy && (s.Tile != nil || s.Order != Row):
 		return errors.New("it copies in an order of its own; orders and tiles go with scalar")
-	case s.Kernel == builtin && s.Op != Copy:
+	case s.Kernel == Builtin && s.Op != Copy:
 		return fmt.Errorf("no builtin does a %s", s.Op)
-	case s.Kernel == builtin:
+	case s.Kernel == Builtin:
 		return p.inVectors(builtinWidth)
 	}
-	set, err := kernel.ByName(s.Kernel)
-	if err != nil {
-		return err
-	}
+	set := s.Kernel.set
 	if s.Op == Copy {
 		p.planCopy(set)
 		return nil
@@ -159,20 +150,16 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 			p.plan.Run(mem, mem, passes)
 			return 0
 		}
-	case p.Spec.Kernel == builtin:
+	case p.Spec.Kernel == Builtin:
 		return each(func() {
 			for _, n := range nests {
 				n.blocks(func() { copyBuiltin(data, &n) })
 			}
 		})
-	case p.Spec.Kernel == "" || p.Spec.Kernel == scalar || k.vector == nil:
+	case p.Spec.Kernel == Scalar || k.vector == nil:
 		return nil
 	}
-	set, err := kernel.ByName(p.Spec.Kernel)
-	if err != nil {
-		return nil // then there is no such pattern
-	}
-	return k.vector(set, p.Spec.Op, data, nests)
+	return k.vector(p.Spec.Kernel.set, p.Spec.Op, data, nests)
 }
 
 // each repeats what returns no sum.
@@ -258,7 +245,7 @@ func (p Pattern) PastCaches() bool {
 	switch {
 	case p.plan != nil:
 		return p.plan.PastCaches()
-	case p.Spec.Kernel == builtin:
+	case p.Spec.Kernel == Builtin:
 		return len(p.Nests) > 0 && len(p.Nests[0].Canonical().Trips) == 1 && p.Bytes/2 >= 1<<20
 	}
 	return false

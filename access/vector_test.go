@@ -12,13 +12,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kernelNames are all kernels but scalar, whatever this CPU runs.
-func kernelNames() []string {
-	names := []string{builtin}
+// otherKernels are all kernels but Scalar, whatever this CPU runs.
+func otherKernels() []Kernel {
+	all := []Kernel{Builtin}
 	for _, s := range kernel.All() {
-		names = append(names, s.Name())
+		all = append(all, VectorKernel(s))
 	}
-	return names
+	return all
 }
 
 // TestEveryKernel: what a kernel plans for a dtype, an operation and a kind of
@@ -27,8 +27,8 @@ func kernelNames() []string {
 func TestEveryKernel(t *testing.T) {
 	t.Logf("this CPU runs %s, and plans %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All()))
 	shapes := [][]int{{0}, {1}, {16}, {33}, {130}, {3, 3}, {3, 16}, {17, 5}, {34, 66}}
-	for _, name := range append(kernelNames(), scalar) {
-		t.Run(name, func(t *testing.T) {
+	for _, k := range append(otherKernels(), Scalar) {
+		t.Run(k.String(), func(t *testing.T) {
 			for dtype := layouts.Bool; dtype <= layouts.Complex128; dtype++ {
 				for _, op := range []Op{Sum, Fill, Copy, Add} {
 					for _, shape := range shapes {
@@ -37,7 +37,7 @@ func TestEveryKernel(t *testing.T) {
 							fmt.Sprintf("transpose(0,%d)", last), fmt.Sprintf("transpose(0,%d).slice(%d,1,999,1)", last, last),
 							fmt.Sprintf("select(%d,0)", last), fmt.Sprintf("unsqueeze(0).expand(3%s)", strings.Repeat(",-1", len(shape)))}
 						for i, view := range views {
-							s := Spec{Op: op, Shape: shape, Pad: i % 2, DType: dtype, View: view, Kernel: name}
+							s := Spec{Op: op, Shape: shape, Pad: i % 2, DType: dtype, View: layouts.MustParseChain(view), Kernel: k}
 							if shape[last] == 0 && i == 6 || op == Fill && i == 7 {
 								continue // there is no such element, or it is written twice
 							}
@@ -59,7 +59,7 @@ func checkKernel(t *testing.T, s Spec) {
 	t.Helper()
 	p, err := s.Pattern()
 	if err != nil {
-		if !strings.HasPrefix(err.Error(), "kernel "+s.Kernel) {
+		if !strings.HasPrefix(err.Error(), "kernel "+s.Kernel.String()) {
 			t.Fatalf("%+v: %v", s, err)
 		}
 		return
@@ -90,7 +90,7 @@ func checkKernel(t *testing.T, s Spec) {
 // refused when it is to be timed.
 func TestForeignKernel(t *testing.T) {
 	for _, set := range kernel.All() {
-		s := Spec{Shape: []int{3, 3}, DType: layouts.Float64, Kernel: set.Name()}
+		s := Spec{Shape: []int{3, 3}, DType: layouts.Float64, Kernel: VectorKernel(set)}
 		err := Measurable(pattern(t, s), 0)
 		want := ""
 		if !set.Runs() {
@@ -111,16 +111,16 @@ func TestKernelsTouchTheView(t *testing.T) {
 			Op:     Op(rapid.IntRange(0, 2).Draw(t, "op")),
 			Shape:  rapid.SliceOfN(rapid.IntRange(1, 40), 1, 3).Draw(t, "shape"),
 			DType:  rapid.SampledFrom([]layouts.DType{layouts.Uint8, layouts.Int16, layouts.Int32, layouts.Float32, layouts.Float64, layouts.Complex128}).Draw(t, "dtype"),
-			Kernel: rapid.SampledFrom(kernelNames()).Draw(t, "kernel"),
+			Kernel: rapid.SampledFrom(otherKernels()).Draw(t, "kernel"),
 		}
 		dims := make([]string, len(s.Shape))
 		for d := range dims {
 			dims[d] = fmt.Sprint(d)
 		}
-		s.View = rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,99,2)", "slice(-1,1,99,1)", "permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view")
+		s.View = layouts.MustParseChain(rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,99,2)", "slice(-1,1,99,1)", "permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view"))
 		p, err := s.Pattern()
 		if err != nil {
-			if !strings.HasPrefix(err.Error(), "kernel "+s.Kernel) {
+			if !strings.HasPrefix(err.Error(), "kernel "+s.Kernel.String()) {
 				t.Fatal(err)
 			}
 			return
@@ -176,11 +176,11 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 // TestOneElement: no kernel refuses a tensor of one element, which has no other
 // beside it.
 func TestOneElement(t *testing.T) {
-	for _, name := range kernelNames() {
+	for _, k := range otherKernels() {
 		for _, shape := range [][]int{{}, {1}, {1, 1}} {
 			for _, op := range []Op{Sum, Fill, Copy} {
-				if name != builtin || op == Copy {
-					checkKernel(t, pattern(t, Spec{Op: op, Shape: shape, DType: layouts.Float32, Kernel: name}).Spec)
+				if k != Builtin || op == Copy {
+					checkKernel(t, pattern(t, Spec{Op: op, Shape: shape, DType: layouts.Float32, Kernel: k}).Spec)
 				}
 			}
 		}
@@ -200,7 +200,7 @@ func TestSumOrder(t *testing.T) {
 		want = append(want, (row*40+32)*4, (row*40+33)*4)
 	}
 	for _, set := range kernel.All() {
-		p := pattern(t, Spec{Shape: []int{3, 40}, View: "narrow(1,0,34)", DType: layouts.Float32, Kernel: set.Name()})
+		p := pattern(t, Spec{Shape: []int{3, 40}, View: layouts.MustParseChain("narrow(1,0,34)"), DType: layouts.Float32, Kernel: VectorKernel(set)})
 		var got []uint64
 		for _, a := range touches(p.Nests) {
 			for at := 0; at < a.width; at += 4 {
@@ -218,7 +218,7 @@ func TestSumOrder(t *testing.T) {
 func TestVectorWidth(t *testing.T) {
 	for _, set := range kernel.All()[1:] {
 		width := set.Width(4)
-		p := pattern(t, Spec{Shape: []int{3, 33}, View: "narrow(1,0,17)", DType: layouts.Int32, Kernel: set.Name()})
+		p := pattern(t, Spec{Shape: []int{3, 33}, View: layouts.MustParseChain("narrow(1,0,17)"), DType: layouts.Int32, Kernel: VectorKernel(set)})
 		var want []uint64
 		for row := range uint64(3) {
 			for at := 0; at < 64; at += width {
@@ -233,7 +233,7 @@ func TestVectorWidth(t *testing.T) {
 		// element.
 		for _, dtype := range []layouts.DType{layouts.Bool, layouts.Float16, layouts.Float32, layouts.Complex64, layouts.Complex128} {
 			side := 64 / dtype.Size()
-			p = pattern(t, Spec{Op: Copy, Shape: []int{side, side}, View: "t()", DType: dtype, Kernel: set.Name()})
+			p = pattern(t, Spec{Op: Copy, Shape: []int{side, side}, View: layouts.MustParseChain("t()"), DType: dtype, Kernel: VectorKernel(set)})
 			var bytes [2]int
 			for _, op := range p.Nests[0].Operands {
 				bytes[op.Kind] += op.Width

@@ -34,7 +34,7 @@ func spread(name string, least int) param {
 	return param{name: name, list: true, least: least}
 }
 
-// viewOps are the operations that Apply knows, in PyTorch's spelling and
+// viewOps are the operations that a chain may have, in PyTorch's spelling and
 // argument order, by name. slice is that of ATen, x[start:end:step]. PyTorch's
 // unflatten wants its sizes in a tuple; here they may stand by place, if they
 // are two or more.
@@ -171,44 +171,93 @@ func ViewOps() []string {
 	return usages
 }
 
-// Apply makes a view by a chain of operations, spelled as PyTorch's methods:
+// A Chain is view operations with their arguments, one after the other, as
+// ParseChain reads them. The zero Chain has none: it is the layout itself.
+type Chain struct {
+	text  string
+	steps []step
+}
+
+// A step is an operation of a chain and its arguments.
+type step struct {
+	op   *viewOp
+	args arguments
+}
+
+// ParseChain reads a chain of operations spelled as PyTorch's methods:
 // "transpose(0,1).narrow(1,0,100)". Arguments go by place and are Python's:
 // integers, None, tuples and lists of integers, where (3) is 3, and (3,) and
-// [3] are lists of it. Spaces are free, and the empty chain is the layout
-// itself. What PyTorch 1.13 refuses is refused. Errors name the operation at
-// fault. The storage, for as_strided, ends with the layout's last element.
-func (l Layout) Apply(chain string) (Layout, error) {
+// [3] are lists of it. Spaces are free, and the empty text is the empty chain.
+// What PyTorch 1.13 refuses whatever the layout is refused. Errors name the
+// operation at fault.
+func ParseChain(text string) (Chain, error) {
+	calls, err := parseChain(text)
+	if err != nil {
+		return Chain{}, err
+	}
+	c := Chain{text: text}
+	for _, call := range calls {
+		s, err := call.bind()
+		if err != nil {
+			return Chain{}, err
+		}
+		c.steps = append(c.steps, s)
+	}
+	return c, nil
+}
+
+// MustParseChain is ParseChain for a text that is known to be a chain: it panics
+// where that refuses it.
+func MustParseChain(text string) Chain {
+	c, err := ParseChain(text)
+	if err != nil {
+		panic(fmt.Sprintf("layouts: chain %q: %v", text, err))
+	}
+	return c
+}
+
+// String is the text that the chain was read from.
+func (c Chain) String() string { return c.text }
+
+// Equal reports whether two chains were read from the same text.
+func (c Chain) Equal(d Chain) bool { return c.text == d.text }
+
+// Empty reports whether the chain has no operation.
+func (c Chain) Empty() bool { return len(c.steps) == 0 }
+
+// Apply makes a view by the operations of a chain, in order. It refuses what
+// PyTorch 1.13 refuses, and errors name the operation at fault. The storage, for
+// as_strided, ends with the layout's last element.
+func (l Layout) Apply(c Chain) (Layout, error) {
 	length := 0
 	if _, high := l.Extent(); l.Numel() > 0 {
 		length = high + 1
 	}
-	return l.apply(chain, length)
+	return l.apply(c, length)
 }
 
-func (l Layout) apply(chain string, storage int) (Layout, error) {
-	calls, err := parseChain(chain)
-	if err != nil {
-		return Layout{}, err
-	}
-	for _, c := range calls {
-		if l, err = l.call(c, storage); err != nil {
+func (l Layout) apply(c Chain, storage int) (Layout, error) {
+	for _, s := range c.steps {
+		var err error
+		if l, err = s.op.apply(l, s.args, storage); err != nil {
 			return Layout{}, err
 		}
 	}
 	return l, nil
 }
 
-func (l Layout) call(c call, storage int) (Layout, error) {
-	i := slices.IndexFunc(viewOps, func(op viewOp) bool { return op.name == c.name })
+// bind finds the operation of a call.
+func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
-		return Layout{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as view for reshape and expand for repeat", c.name)
+		return step{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as view for reshape and expand for repeat", c.name)
 	}
+	i := slices.IndexFunc(viewOps, func(op viewOp) bool { return op.name == c.name })
 	if i < 0 {
-		return Layout{}, fmt.Errorf("%q is no view operation (known: %s)", c.name, strings.Join(ViewOps(), ", "))
+		return step{}, fmt.Errorf("%q is no view operation (known: %s)", c.name, strings.Join(ViewOps(), ", "))
 	}
 	args, err := viewOps[i].bind(c.args)
 	if err != nil {
-		return Layout{}, fmt.Errorf("%s: %w", c.name, err)
+		return step{}, fmt.Errorf("%s: %w", c.name, err)
 	}
-	return viewOps[i].apply(l, args, storage)
+	return step{&viewOps[i], args}, nil
 }

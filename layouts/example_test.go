@@ -16,12 +16,12 @@ func Example_orderOfAccess() {
 	}
 
 	// 2. A chain of PyTorch's view operations makes another of it.
-	columns, err := matrix.Apply("transpose(0,1)")
+	columns, err := matrix.Apply(layouts.MustParseChain("transpose(0,1)"))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	tiles, err := matrix.Apply("view(2,2,2,3).permute(0,2,1,3)")
+	tiles, err := matrix.Apply(layouts.MustParseChain("view(2,2,2,3).permute(0,2,1,3)"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,11 +13,11 @@ import (
 
 func Example() {
 	x, _ := layouts.Arange(layouts.Int32, 12)
-	x, _ = x.Apply("view(3,4)")
-	y, _ := x.Apply("transpose(0,1)")
+	x, _ = x.Apply(layouts.MustParseChain("view(3,4)"))
+	y, _ := x.Apply(layouts.MustParseChain("transpose(0,1)"))
 	fmt.Println(x.Layout())
 	fmt.Println(y.Layout(), "contiguous:", y.Layout().IsContiguous())
-	_, err := y.Apply("view(-1)")
+	_, err := y.Apply(layouts.MustParseChain("view(-1)"))
 	fmt.Println(err)
 	c, _ := y.Contiguous()
 	fmt.Println(c.Layout(), "shares storage:", c.Storage() == y.Storage())
@@ -156,7 +156,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 					return slices.Insert(slices.Delete(i, to, to+1), d, k)
 				}
 			}
-			if l, err = l.Apply(call); err != nil {
+			if l, err = applied(l, call); err != nil {
 				t.Fatal(err)
 			}
 			plain = plain.view(after, index)
@@ -206,7 +206,7 @@ func join(s []int) string {
 func TestSplitAndFlattenAreInverse(t *testing.T) {
 	l, _ := layouts.Contiguous(6, 8)
 	for _, view := range []string{"", "transpose(0,1)", "flip(0)", "flip(0,1).transpose(0,1)", "slice(1,0,8,2)"} {
-		v, err := l.Apply(view)
+		v, err := applied(l, view)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestRefusals(t *testing.T) {
 		"transpose(0,x)":                  `argument "x" is no integer`,
 		"transpose":                       "want name(arguments)",
 	} {
-		_, err := l.Apply(view)
+		_, err := applied(l, view)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: got %v, want %q", view, err, want)
 		}
@@ -299,7 +299,7 @@ func TestTensors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x, err = x.Apply("view(2,3)"); err != nil {
+	if x, err = applied(x, "view(2,3)"); err != nil {
 		t.Fatal(err)
 	}
 	f, err := x.Flip(1)
@@ -313,7 +313,7 @@ func TestTensors(t *testing.T) {
 	if f.Storage() == x.Storage() {
 		t.Error("the tensor's flip shares storage, PyTorch's copies")
 	}
-	if _, err := x.Apply("flip(1)"); err != nil { // a walk, within the storage
+	if _, err := applied(x, "flip(1)"); err != nil { // a walk, within the storage
 		t.Error(err)
 	}
 	if _, err := layouts.At[int32](x, 0, 0); err == nil {
@@ -347,7 +347,7 @@ func FuzzApply(f *testing.F) {
 	}
 	start, _ := layouts.Contiguous(3, 4)
 	f.Fuzz(func(t *testing.T, chain string) {
-		l, err := start.Apply(chain)
+		l, err := applied(start, chain)
 		if err != nil || l.Numel() == 0 {
 			return
 		}

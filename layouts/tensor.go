@@ -156,7 +156,7 @@ func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 
 // Apply makes a view by a chain of operations, as Layout.Apply does; as_strided
 // may reach the whole storage. The view shares the storage.
-func (t *Tensor) Apply(chain string) (*Tensor, error) {
+func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
 	return t.view(t.layout.apply(chain, t.storage.Len()))
 }
 

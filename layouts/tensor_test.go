@@ -16,7 +16,7 @@ import (
 // A chained applies views one after the other and keeps the first error, so
 // that the examples read as the articles do.
 func apply(x *layouts.Tensor, chain string) *layouts.Tensor {
-	y, err := x.Apply(chain)
+	y, err := applied(x, chain)
 	if err != nil {
 		panic(err)
 	}

@@ -160,7 +160,7 @@ func replay(t *testing.T, c viewCase) {
 	for i, op := range c.Ops {
 		y, err := applyOp(x, op)
 		if text, isView := chainOf(op); isView {
-			z, refusal := x.Apply(text)
+			z, refusal := applied(x, text)
 			if (refusal == nil) != (err == nil) || err == nil && !z.Layout().Equal(y.Layout()) {
 				t.Errorf("%s: %v.%s as text gives %v, %v; the method %v, %v", c.ID, x.Layout(), text, z, refusal, y, err)
 			}

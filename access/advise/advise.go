@@ -23,8 +23,8 @@ type Question struct {
 	// Spec is the tensor, its view and the operation, in the naive way: without
 	// an order, tiles or a kernel.
 	Spec    access.Spec
-	Passes  int      // that are made over it, at least 1
-	Kernels []string // that may be used besides plain loops, such as avx2
+	Passes  int             // that are made over it, at least 1
+	Kernels []access.Kernel // that may be used besides plain loops
 	Model   cost.Model
 }
 
@@ -40,7 +40,7 @@ type Walk struct {
 }
 
 // Plain tells whether plain loops walk it.
-func (w Walk) Plain() bool { return w.Spec.Kernel == "" || w.Spec.Kernel == "scalar" }
+func (w Walk) Plain() bool { return w.Spec.Kernel == access.Scalar }
 
 // A Candidate is one way to make all passes: walks that are alike, of the view
 // or of a copy of it.
@@ -82,14 +82,14 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, err
 	}
 	if view.Numel() == 0 {
-		return nil, fmt.Errorf("view %q: %w", q.Spec.View, ErrNothing)
+		return nil, &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View), Err: ErrNothing}
 	}
 	a := &Advice{Question: q}
 	if err := a.predictAll(ctx, view); err != nil {
 		return nil, err
 	}
 	naive := q.Spec
-	naive.Order = orderName(identity(view.Rank()))
+	naive.Order = orderOf(identity(view.Rank()))
 	key, err := keyOf(naive)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	s := a.Question.Spec
 	all, err := orders(view)
 	if err != nil {
-		return fmt.Errorf("view %q: %w", s.View, err)
+		return &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", s.View), Err: err}
 	}
 	if err := a.predict(ctx, a.variants(s, all, [][]int{nil})); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
 	var all []Walk
 	for _, order := range orders {
 		for _, tile := range tiles {
-			s.Order, s.Tile = orderName(order), tile
+			s.Order, s.Tile = orderOf(order), tile
 			all = append(all, Walk{Spec: s})
 			if p, ok := padded(s); ok && !a.asStored {
 				all = append(all, Walk{Spec: p, Padded: line / s.DType.Size()})
@@ -169,7 +169,7 @@ func (a *Advice) promising(orders [][]int) [][]int {
 	}
 	var best [][]int
 	for _, w := range a.walks {
-		if i := slices.IndexFunc(orders, func(o []int) bool { return orderName(o) == w.Spec.Order }); i >= 0 && w.Padded == 0 && len(best) < tiledOrders {
+		if i := slices.IndexFunc(orders, func(o []int) bool { return orderOf(o) == w.Spec.Order }); i >= 0 && w.Padded == 0 && len(best) < tiledOrders {
 			best = append(best, orders[i])
 		}
 	}
@@ -253,7 +253,7 @@ func (a *Advice) contiguous(ctx context.Context) error {
 	}
 	after := &Advice{Question: a.Question, asStored: true}
 	plain := a.Question.Spec
-	plain.Shape, plain.View, plain.Pad, plain.Order = view.Shape(), "", 0, "row"
+	plain.Shape, plain.View, plain.Pad, plain.Order = view.Shape(), layouts.Chain{}, 0, access.Row
 	walked, err := viewOf(plain)
 	if err != nil {
 		return err
@@ -272,12 +272,9 @@ func (a *Advice) contiguous(ctx context.Context) error {
 // over x as it is stored, by predicted time.
 func (a *Advice) bestOfEach() []Walk {
 	var best []Walk
-	seen := map[string]bool{}
+	seen := map[access.Kernel]bool{}
 	for _, w := range a.walks {
 		kernel := w.Spec.Kernel
-		if w.Plain() {
-			kernel = ""
-		}
 		if w.Padded == 0 && !seen[kernel] {
 			seen[kernel] = true
 			best = append(best, w)

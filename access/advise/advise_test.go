@@ -24,7 +24,7 @@ var model = cost.Model{Times: cost.Generic("as a test"), Caches: simcache.Config
 	TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: 4096}, {Entries: 2048, Ways: 8, Page: 4096}},
 }}
 
-func ask(t *testing.T, s access.Spec, passes int, kernels ...string) *Advice {
+func ask(t *testing.T, s access.Spec, passes int, kernels ...access.Kernel) *Advice {
 	t.Helper()
 	a, err := Ask(context.Background(), Question{Spec: s, Passes: passes, Kernels: kernels, Model: model})
 	if err != nil {
@@ -47,9 +47,9 @@ func wants(t *testing.T, a *Advice, words ...string) {
 // TestColumnWalk: a large matrix that is summed by columns is to be walked by
 // rows, or copied first.
 func TestColumnWalk(t *testing.T) {
-	a := ask(t, access.Spec{Shape: []int{4096, 4096}, DType: layouts.Float32, View: "t()"}, 10)
+	a := ask(t, access.Spec{Shape: []int{4096, 4096}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 10)
 	d := a.Decide()
-	if c := d.Contiguous; d.Use.Spec.Order != "1,0" || c.From != 0 || c.FromNaive < 1 || c.FromNaive > 3 || c.Against.Name() != "order 1,0" {
+	if c := d.Contiguous; d.Use.Spec.Order.String() != "1,0" || c.From != 0 || c.FromNaive < 1 || c.FromNaive > 3 || c.Against.Name() != "order 1,0" {
 		t.Errorf("use %s, from %d and %d against %s", d.Use.Name(), c.From, c.FromNaive, c.Against.Name())
 	}
 	wants(t, a, "Use order 1,0: ", "By prediction, in row order x takes 100% of the time that misses take: of 16,777,216 accesses it misses D1 on 100%",
@@ -58,8 +58,8 @@ func TestColumnWalk(t *testing.T) {
 
 // TestCopyFirst: a transposed matrix that is added to a few times is copied first.
 func TestCopyFirst(t *testing.T) {
-	s := access.Spec{Op: access.Add, Shape: []int{4000, 4000}, With: []int{4000, 4000}, DType: layouts.Float32, View: "t()"}
-	a := ask(t, s, 10, "portable")
+	s := access.Spec{Op: access.Add, Shape: []int{4000, 4000}, With: []int{4000, 4000}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
+	a := ask(t, s, 10, access.VectorKernels()[0])
 	d := a.Decide()
 	if d.Use.First == nil || d.Use.id() != a.Ranked[0].id() || d.Contiguous.From != 1 {
 		t.Errorf("use %s, from %d", d.Use.Name(), d.Contiguous.From)
@@ -70,8 +70,8 @@ func TestCopyFirst(t *testing.T) {
 // TestOneNumber: after how many passes the copy pays is one number where the
 // quickest walk of the view is the naive one.
 func TestOneNumber(t *testing.T) {
-	for _, kernels := range [][]string{nil, {"portable"}, {kernel.Best().Name()}} {
-		a := ask(t, access.Spec{Shape: []int{4, 4096}, DType: layouts.Float32, View: "slice(1,0,4096,2)"}, 1, kernels...)
+	for _, kernels := range [][]access.Kernel{nil, access.VectorKernels()[:1], {access.VectorKernel(kernel.Best())}} {
+		a := ask(t, access.Spec{Shape: []int{4, 4096}, DType: layouts.Float32, View: layouts.MustParseChain("slice(1,0,4096,2)")}, 1, kernels...)
 		c := a.Decide().Contiguous
 		if c.Against.id() != a.Naive.id() || c.From != c.FromNaive || c.From < 2 {
 			t.Errorf("%v: from %d and %d against %s", kernels, c.From, c.FromNaive, c.Against.Name())
@@ -85,7 +85,7 @@ func TestOneNumber(t *testing.T) {
 // TestSameWalk: what touches the same is one walk, that of plain loops; and what
 // an addition broadcasts needs no copy, nor can a fill of one replace a fill.
 func TestSameWalk(t *testing.T) {
-	a := ask(t, access.Spec{Shape: []int{64, 64}, DType: layouts.Float32}, 1, "portable")
+	a := ask(t, access.Spec{Shape: []int{64, 64}, DType: layouts.Float32}, 1, access.VectorKernels()[0])
 	if first(a.Ranked, func(c Candidate) bool { return !c.Plain() }) != nil {
 		t.Error("the portable kernel sums in row order as plain loops do")
 	}
@@ -94,9 +94,9 @@ func TestSameWalk(t *testing.T) {
 		want string
 	}{
 		{access.Spec{Op: access.Add, Shape: []int{1, 40}, With: []int{300, 40}, DType: layouts.Float32}, "The view is contiguous"},
-		{access.Spec{Op: access.Fill, Shape: []int{30, 40}, View: "t()", DType: layouts.Float32}, "contiguous() is no way to fill"},
+		{access.Spec{Op: access.Fill, Shape: []int{30, 40}, View: layouts.MustParseChain("t()"), DType: layouts.Float32}, "contiguous() is no way to fill"},
 	} {
-		a := ask(t, c.spec, 100, "portable")
+		a := ask(t, c.spec, 100, access.VectorKernels()[0])
 		if first(a.Ranked, func(c Candidate) bool { return c.First != nil }) != nil || a.Decide().Contiguous != nil {
 			t.Errorf("%v: a copy is ranked", c.spec)
 		}
@@ -106,7 +106,7 @@ func TestSameWalk(t *testing.T) {
 
 // TestPowerOfTwo: rows a power of two of bytes apart are to be padded.
 func TestPowerOfTwo(t *testing.T) {
-	s := access.Spec{Op: access.Copy, Shape: []int{1024, 1024}, DType: layouts.Float32, View: "t()"}
+	s := access.Spec{Op: access.Copy, Shape: []int{1024, 1024}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
 	a := ask(t, s, 1)
 	wants(t, a, "If x is yours to store, pad its rows by 16 elements, to 4,160 B instead of 4,096 B: then ", "row order, rows of x padded by 16 takes ")
 	s.Pad = 16
@@ -118,8 +118,8 @@ func TestPowerOfTwo(t *testing.T) {
 // TestChannels: NCHW to NHWC is for a vector kernel, if there is one, and the
 // copy pays after few passes.
 func TestChannels(t *testing.T) {
-	s := access.Spec{Op: access.Copy, Shape: []int{4, 32, 14, 14}, DType: layouts.Float32, View: "permute(0,2,3,1)"}
-	a := ask(t, s, 3, "portable")
+	s := access.Spec{Op: access.Copy, Shape: []int{4, 32, 14, 14}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,2,3,1)")}
+	a := ask(t, s, 3, access.VectorKernels()[0])
 	d := a.Decide()
 	if c := d.Contiguous; c == nil || c.FromNaive == 0 || c.After.Prediction.Ns >= d.InPlace.Prediction.Ns {
 		t.Error("passes over the copy are no faster")
@@ -136,7 +136,7 @@ func TestChannels(t *testing.T) {
 func TestContiguousView(t *testing.T) {
 	a := ask(t, access.Spec{Shape: []int{1000, 1000}, DType: layouts.Float64}, 5)
 	wants(t, a, "Walk it as it comes, in row order: ", "in row order ", "there is nothing to copy first")
-	if a.Decide().Contiguous != nil || a.Naive.Spec.Order != "row" {
+	if a.Decide().Contiguous != nil || a.Naive.Spec.Order != access.Row {
 		t.Errorf("%+v", a)
 	}
 }
@@ -153,7 +153,7 @@ func TestOrders(t *testing.T) {
 		{[]int{2, 3, 4, 5, 6}, "", 120}, {[]int{2, 3, 4, 5, 6, 7}, "", 1}, {[]int{2, 3, 4, 5, 6, 7}, "permute(0,1,2,5,4,3)", 24},
 		{[]int{2, 3, 4, 5, 6, 7}, "permute(5,4,3,2,1,0)", 0},
 	} {
-		view, err := (access.Spec{Shape: c.shape, DType: layouts.Float32, View: c.view}).Pattern()
+		view, err := (access.Spec{Shape: c.shape, DType: layouts.Float32, View: layouts.MustParseChain(c.view)}).Pattern()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func TestOrders(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for _, o := range all {
-			seen[orderName(o)] = true
+			seen[orderOf(o).String()] = true
 			if sorted := slices.Sorted(slices.Values(o)); !slices.Equal(sorted, identity(len(c.shape))) {
 				t.Errorf("%v is no order", o)
 			}
@@ -191,8 +191,7 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{access.Spec{Shape: []int{0, 3}, DType: layouts.Float32}, "no element to walk"},
-		{access.Spec{Shape: []int{3, 3}, DType: layouts.Float32, View: "t("}, `view "t("`},
-		{access.Spec{Shape: []int{2, 3, 4, 5, 6, 7}, DType: layouts.Float32, View: "permute(5,4,3,2,1,0)"}, "6 dims"},
+		{access.Spec{Shape: []int{2, 3, 4, 5, 6, 7}, DType: layouts.Float32, View: layouts.MustParseChain("permute(5,4,3,2,1,0)")}, "6 dims"},
 	} {
 		if _, err := Ask(context.Background(), Question{Spec: c.spec, Passes: 1, Model: model}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.spec, err, c.want)
@@ -200,7 +199,7 @@ func TestErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s := access.Spec{Op: access.Copy, Shape: []int{64, 64}, DType: layouts.Float32, View: "t()"}
+	s := access.Spec{Op: access.Copy, Shape: []int{64, 64}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
 	if _, err := Ask(ctx, Question{Spec: s, Passes: 1, Model: model}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -3,8 +3,6 @@ package advise
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
@@ -69,16 +67,17 @@ func permute(items [][]int, k int, f func([][]int)) {
 	}
 }
 
-// orderName is an order as a Spec has it.
-func orderName(order []int) string {
-	if slices.IsSorted(order) {
-		return "row"
+// orderOf is an order as a Spec has it. Views of so many dims as fit into no
+// order are refused before (orders).
+func orderOf(dims []int) access.Order {
+	if slices.IsSorted(dims) {
+		return access.Row
 	}
-	names := make([]string, len(order))
-	for i, d := range order {
-		names[i] = strconv.Itoa(d)
+	order, err := access.Permutation(dims...)
+	if err != nil {
+		panic(err)
 	}
-	return strings.Join(names, ",")
+	return order
 }
 
 // closest is the dim along which neighbours lie closest in memory, -1 for none.

@@ -68,12 +68,12 @@ func anyQuestion(t *rapid.T, models map[string]cost.Model) Question {
 	if rank > 2 {
 		views = append(views, "permute(1,2,0)", "permute(0,2,1)")
 	}
-	s.View = rapid.SampledFrom(views).Draw(t, "view")
+	s.View = layouts.MustParseChain(rapid.SampledFrom(views).Draw(t, "view"))
 	own := s
 	own.Op = access.Sum
 	view, err := viewOf(own)
 	if err != nil || view.Numel() == 0 {
-		s.View = ""
+		s.View = layouts.Chain{}
 		view, err = layouts.Contiguous(shape...)
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func anyQuestion(t *rapid.T, models map[string]cost.Model) Question {
 		}
 	}
 	return Question{Spec: s, Passes: rapid.SampledFrom([]int{1, 2, 3, 10, 1000}).Draw(t, "passes"), Model: models[machine],
-		Kernels: rapid.SampledFrom([][]string{nil, {"portable"}, {"portable", "builtin"}}).Draw(t, "kernels")}
+		Kernels: rapid.SampledFrom([][]access.Kernel{nil, access.VectorKernels()[:1], {access.VectorKernels()[0], access.Builtin}}).Draw(t, "kernels")}
 }
 
 // holds reports what of a decision the candidates contradict that it was made of.
@@ -211,7 +211,7 @@ func TestDecision(t *testing.T) {
 // TestMeasuredDecides: what is predicted to be the best is not used when another
 // takes less by the clock, and the words say so.
 func TestMeasuredDecides(t *testing.T) {
-	a := ask(t, access.Spec{Op: access.Copy, Shape: []int{1200, 1200}, DType: layouts.Float32, View: "t()"}, 1, "portable")
+	a := ask(t, access.Spec{Op: access.Copy, Shape: []int{1200, 1200}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 1, access.VectorKernels()[0])
 	predicted := a.Decide().Use
 	walks := a.ToTime()
 	for i := range walks {
@@ -240,7 +240,7 @@ func TestMeasuredDecides(t *testing.T) {
 // TestNotTimed: where contiguous() was not timed, its paragraph says that its
 // figures are predicted.
 func TestNotTimed(t *testing.T) {
-	a := ask(t, access.Spec{Shape: []int{300, 300}, DType: layouts.Float32, View: "t()"}, 1)
+	a := ask(t, access.Spec{Shape: []int{300, 300}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 1)
 	naive := a.Naive.Walk
 	naive.Measured = 1e5
 	a.SetTimes([]Walk{naive})

@@ -45,15 +45,15 @@ func (c Candidate) Name() string {
 func (w Walk) Name() string {
 	name := "row order"
 	switch {
-	case w.Spec.Kernel == "builtin":
+	case w.Spec.Kernel == access.Builtin:
 		name = "Go's copy"
 	case !w.Plain() && w.Spec.Op == access.Copy:
-		name = "kernel " + w.Spec.Kernel
-	case w.Spec.Order != "" && w.Spec.Order != "row":
-		name = "order " + w.Spec.Order
+		name = "kernel " + w.Spec.Kernel.String()
+	case w.Spec.Order != access.Row:
+		name = "order " + w.Spec.Order.String()
 	}
 	if !w.Plain() && w.Spec.Op != access.Copy {
-		name = "kernel " + w.Spec.Kernel + " in " + name
+		name = "kernel " + w.Spec.Kernel.String() + " in " + name
 	}
 	if w.Spec.Tile != nil {
 		name += ", tiles of " + layouts.FormatShape(w.Spec.Tile)

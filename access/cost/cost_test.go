@@ -23,6 +23,9 @@ var typical = simcache.Config{
 	TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: 4096}, {Entries: 2048, Ways: 8, Page: 4096}},
 }
 
+// permutation is an order of four dims.
+var permutation, _ = access.Permutation(2, 0, 3, 1)
+
 var generic = Model{Generic("as a test"), typical}
 
 func pattern(t testing.TB, s access.Spec) access.Pattern {
@@ -73,17 +76,17 @@ func steady(t interface{ Fatal(...any) }, p access.Pattern) []float64 {
 func TestCount(t *testing.T) {
 	for _, s := range []access.Spec{
 		{Shape: []int{1 << 20}, DType: layouts.Float32},
-		{Shape: []int{1000, 1000}, DType: layouts.Float32, Order: "col"},
-		{Shape: []int{1024, 1024}, DType: layouts.Int32, Order: "col"},
-		{Shape: []int{1024, 1040}, DType: layouts.Int32, View: "narrow(1,0,1024)", Order: "col"},
-		{Op: access.Copy, Shape: []int{700, 900}, DType: layouts.Float64, View: "t()"},
-		{Op: access.Copy, Shape: []int{1024, 512}, DType: layouts.Float32, View: "t()", Tile: []int{32, 32}},
-		{Op: access.Copy, Shape: []int{8, 32, 50, 50}, DType: layouts.Float32, View: "permute(0,2,3,1)"},
-		{Op: access.Copy, Shape: []int{8, 50, 50, 32}, DType: layouts.Float32, View: "permute(0,3,1,2)"},
-		{Op: access.Copy, Shape: []int{4, 100, 50, 25}, DType: layouts.Float32, View: "permute(3,1,0,2)", Order: "2,0,3,1", Tile: []int{16, 16, 4, 25}},
-		{Op: access.Copy, Shape: []int{800, 800}, DType: layouts.Float32, View: "t()", Kernel: "portable"},
+		{Shape: []int{1000, 1000}, DType: layouts.Float32, Order: access.Col},
+		{Shape: []int{1024, 1024}, DType: layouts.Int32, Order: access.Col},
+		{Shape: []int{1024, 1040}, DType: layouts.Int32, View: layouts.MustParseChain("narrow(1,0,1024)"), Order: access.Col},
+		{Op: access.Copy, Shape: []int{700, 900}, DType: layouts.Float64, View: layouts.MustParseChain("t()")},
+		{Op: access.Copy, Shape: []int{1024, 512}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Tile: []int{32, 32}},
+		{Op: access.Copy, Shape: []int{8, 32, 50, 50}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,2,3,1)")},
+		{Op: access.Copy, Shape: []int{8, 50, 50, 32}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,3,1,2)")},
+		{Op: access.Copy, Shape: []int{4, 100, 50, 25}, DType: layouts.Float32, View: layouts.MustParseChain("permute(3,1,0,2)"), Order: permutation, Tile: []int{16, 16, 4, 25}},
+		{Op: access.Copy, Shape: []int{800, 800}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Kernel: access.VectorKernels()[0]},
 		{Op: access.Add, Shape: []int{600, 800}, With: []int{600, 1}, DType: layouts.Float32},
-		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: "permute(3,0,1,2)"},
+		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: layouts.MustParseChain("permute(3,0,1,2)")},
 	} {
 		p := pattern(t, s)
 		walks, err := Count(typical, p.Nests)
@@ -118,7 +121,7 @@ func TestCount(t *testing.T) {
 func TestCountSmall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shape := rapid.SliceOfN(rapid.IntRange(1, 60), 2, 3).Draw(t, "shape")
-		s := access.Spec{Op: access.Copy, Shape: shape, DType: layouts.Float32, View: "transpose(0,1)"}
+		s := access.Spec{Op: access.Copy, Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain("transpose(0,1)")}
 		if rapid.Bool().Draw(t, "tiled") {
 			s.Tile = make([]int, len(shape))
 			for d := range s.Tile {
@@ -156,8 +159,8 @@ func TestMoreMissesCostMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 600).Draw(t, "rows"), rapid.IntRange(1, 600).Draw(t, "cols")
 		p, err := access.Spec{Op: access.Copy, Shape: []int{rows, cols}, DType: layouts.Float32,
-			Order: rapid.SampledFrom([]string{"row", "col"}).Draw(t, "order"),
-			View:  rapid.SampledFrom([]string{"", "t()", "slice(1,0,600,3)"}).Draw(t, "view")}.Pattern()
+			Order: rapid.SampledFrom([]access.Order{access.Row, access.Col}).Draw(t, "order"),
+			View:  layouts.MustParseChain(rapid.SampledFrom([]string{"", "t()", "slice(1,0,600,3)"}).Draw(t, "view"))}.Pattern()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,11 +189,11 @@ func TestMoreMissesCostMore(t *testing.T) {
 // TestKnownTruths: what everyone knows of layouts.
 func TestKnownTruths(t *testing.T) {
 	ns := func(s access.Spec) float64 { return predict(t, s).Ns }
-	sum := func(shape []int, view, order string) access.Spec {
-		return access.Spec{Shape: shape, DType: layouts.Float32, View: view, Order: order}
+	sum := func(shape []int, view string, order access.Order) access.Spec {
+		return access.Spec{Shape: shape, DType: layouts.Float32, View: layouts.MustParseChain(view), Order: order}
 	}
 	big, padded := []int{4096, 4096}, []int{1024, 1040}
-	transposed := access.Spec{Op: access.Copy, Shape: big, DType: layouts.Float32, View: "t()"}
+	transposed := access.Spec{Op: access.Copy, Shape: big, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
 	tiled, odd := transposed, transposed
 	tiled.Tile = []int{32, 32}
 	odd.Shape = []int{4000, 4000}
@@ -199,10 +202,10 @@ func TestKnownTruths(t *testing.T) {
 		slow, fast    float64
 		times, atMost float64
 	}{
-		{"columns of a large matrix against rows", ns(sum(big, "", "col")), ns(sum(big, "", "row")), 10, 60},
-		{"columns a power of two apart against padded ones", ns(sum([]int{1024, 1024}, "", "col")), ns(sum(padded, "narrow(1,0,1024)", "col")), 2, 8},
+		{"columns of a large matrix against rows", ns(sum(big, "", access.Col)), ns(sum(big, "", access.Row)), 10, 60},
+		{"columns a power of two apart against padded ones", ns(sum([]int{1024, 1024}, "", access.Col)), ns(sum(padded, "narrow(1,0,1024)", access.Col)), 2, 8},
 		{"a transposed copy against one in tiles", ns(transposed), ns(tiled), 1.3, 8},
-		{"every 16th column against all, by element", 16 * ns(sum(big, "slice(1,0,4096,16)", "row")), ns(sum(big, "", "row")), 4, 16},
+		{"every 16th column against all, by element", 16 * ns(sum(big, "slice(1,0,4096,16)", access.Row)), ns(sum(big, "", access.Row)), 4, 16},
 	} {
 		if r := c.slow / c.fast; r < c.times || r > c.atMost {
 			t.Errorf("%s: %.2f times as slow, want %v to %v", c.why, r, c.times, c.atMost)
@@ -213,7 +216,7 @@ func TestKnownTruths(t *testing.T) {
 // TestTensors: the parts of a prediction are its memory, and name the tensor at
 // fault.
 func TestTensors(t *testing.T) {
-	p := predict(t, access.Spec{Op: access.Copy, Shape: []int{4000, 4000}, DType: layouts.Float32, View: "t()"})
+	p := predict(t, access.Spec{Op: access.Copy, Shape: []int{4000, 4000}, DType: layouts.Float32, View: layouts.MustParseChain("t()")})
 	if len(p.Tensors) != 2 || p.Tensors[0].Name != "x" || p.Tensors[0].Ns() < 5*p.Tensors[1].Ns() {
 		t.Fatalf("%+v", p.Tensors)
 	}
@@ -276,7 +279,7 @@ func TestEveryPattern(t *testing.T) {
 		}
 	}
 	for _, s := range []access.Spec{{Shape: []int{}, DType: layouts.Float32}, {Shape: []int{1, 1}, DType: layouts.Float64},
-		{Shape: []int{1 << 20, 1 << 20}, DType: layouts.Float64, Order: "col"}, {Op: access.Fill, Shape: []int{1}, DType: layouts.Int8, View: "expand(5000000)"}} {
+		{Shape: []int{1 << 20, 1 << 20}, DType: layouts.Float64, Order: access.Col}, {Op: access.Fill, Shape: []int{1}, DType: layouts.Int8, View: layouts.MustParseChain("expand(5000000)")}} {
 		if p := predict(t, s); !(p.Ns > 0) || math.IsInf(p.Ns, 0) {
 			t.Errorf("%+v: %v ns", s, p.Ns)
 		}
@@ -300,11 +303,11 @@ func TestAgain(t *testing.T) {
 		{access.Spec{Shape: []int{1 << 20}, DType: layouts.Float32}, [][]float64{{65536, 65536, 0}}},
 		{access.Spec{Shape: []int{16 << 20}, DType: layouts.Float32}, [][]float64{{1 << 20, 1 << 20, 1 << 20}}},
 		// 1.6 MB read 40 times, each time written to 1.6 MB of its own.
-		{access.Spec{Op: access.Copy, Shape: []int{400000}, View: "expand(40,400000)", DType: layouts.Float32},
+		{access.Spec{Op: access.Copy, Shape: []int{400000}, View: layouts.MustParseChain("expand(40,400000)"), DType: layouts.Float32},
 			[][]float64{{1e6, 1e6, 25000}, {1e6, 1e6, 1e6}}},
 		// Lines of 16 columns, of which the walk takes one after the other: 10,000
 		// rows, whose lines the second level does not keep, and the third does.
-		{access.Spec{Shape: []int{10000, 2064}, View: "narrow(1,0,1024)", Order: "col", DType: layouts.Float32},
+		{access.Spec{Shape: []int{10000, 2064}, View: layouts.MustParseChain("narrow(1,0,1024)"), Order: access.Col, DType: layouts.Float32},
 			[][]float64{{10.24e6, 10.24e6, 640000}}},
 	} {
 		p := predict(t, c.spec)
@@ -338,7 +341,7 @@ func TestServed(t *testing.T) {
 // level.
 func TestCrowded(t *testing.T) {
 	each := func(pad int) float64 {
-		x := predict(t, access.Spec{Shape: []int{1024, 1024}, Pad: pad, DType: layouts.Float32, Order: "col"}).Tensors[0]
+		x := predict(t, access.Spec{Shape: []int{1024, 1024}, Pad: pad, DType: layouts.Float32, Order: access.Col}).Tensors[0]
 		return x.Lines[1] / (x.Levels[1] - x.Levels[2])
 	}
 	if crowded, even := each(0), each(16); crowded < 3*even {

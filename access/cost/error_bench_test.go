@@ -74,14 +74,15 @@ func randomSpec(r *rand.Rand) access.Spec {
 		}
 		r.Shuffle(len(shape), func(i, j int) { shape[i], shape[j] = shape[j], shape[i] })
 		dims := r.Perm(len(shape))
-		s := access.Spec{Op: access.Op(r.IntN(3)), Shape: shape, DType: []layouts.DType{layouts.Float32, layouts.Int32, layouts.Float64}[r.IntN(3)],
-			View: "permute(" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(dims), "[]")), ",") + ")"}
+		s := access.Spec{Op: access.Op(r.IntN(3)), Shape: shape, DType: []layouts.DType{layouts.Float32, layouts.Int32, layouts.Float64}[r.IntN(3)]}
+		view := "permute(" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(dims), "[]")), ",") + ")"
 		if d := r.IntN(len(shape)); r.IntN(3) == 0 {
-			s.View += fmt.Sprintf(".slice(%d,0,%d,%d)", d, shape[dims[d]], 2+r.IntN(6))
+			view += fmt.Sprintf(".slice(%d,0,%d,%d)", d, shape[dims[d]], 2+r.IntN(6))
 		}
+		s.View = layouts.MustParseChain(view)
 		switch r.IntN(4) {
 		case 0:
-			s.Order = "col"
+			s.Order = access.Col
 		case 1:
 			s.Tile = make([]int, len(shape))
 			for d := range s.Tile {

@@ -216,7 +216,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 	speeds := make([]struct{ read, copy float64 }, len(sets))
 	var reads, copies []access.Spec
 	for _, size := range sets {
-		of := access.Spec{DType: layouts.Int32, Shape: []int{size / layouts.Int32.Size()}, Kernel: kernel.Best().Name()}
+		of := access.Spec{DType: layouts.Int32, Shape: []int{size / layouts.Int32.Size()}, Kernel: access.VectorKernel(kernel.Best())}
 		reads = append(reads, of)
 		of.Op, of.Shape = access.Copy, []int{size / layouts.Int32.Size() / 2}
 		copies = append(copies, of)

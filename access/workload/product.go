@@ -101,17 +101,24 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 			return err
 		}},
 		{"view", e.View, none, func(d *draft, v value) error {
-			if v.text != none {
-				d.spec.View = v.text
-			}
 			if v.text == "" || len(v.text) > maxText {
 				return doc.Refuse(v.node, fmt.Errorf("a view of %d characters (want none, or a chain such as transpose(0,1) of at most %d)", len(v.text), maxText))
 			}
+			if v.text == none {
+				return nil
+			}
+			var err error
+			if d.spec.View, err = layouts.ParseChain(v.text); err != nil && strings.Count(v.text, "(") != strings.Count(v.text, ")") {
+				err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
+			}
+			if err != nil {
+				return doc.Refuse(v.node, fmt.Errorf("view %q: %w", v.text, err))
+			}
 			return nil
 		}},
-		{"order", e.Order, "row", func(d *draft, v value) error {
-			d.spec.Order = v.text
-			return nil
+		{"order", e.Order, "row", func(d *draft, v value) (err error) {
+			d.spec.Order, err = parse(doc, v, "order", access.ParseOrder)
+			return err
 		}},
 		{"tile", e.Tile, none, func(d *draft, v value) (err error) {
 			if v.text != none {
@@ -119,12 +126,13 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 			}
 			return err
 		}},
-		{"kernel", e.Kernel, "scalar", func(d *draft, v value) error {
-			d.spec.Kernel = v.text
+		{"kernel", e.Kernel, "scalar", func(d *draft, v value) (err error) {
 			if d.vector = v.text == vector; d.vector {
-				d.spec.Kernel = kernel.Best().Name()
+				d.spec.Kernel = access.VectorKernel(kernel.Best())
+				return nil
 			}
-			return nil
+			d.spec.Kernel, err = parse(doc, v, "kernel", access.ParseKernel)
+			return err
 		}},
 	}
 }
@@ -159,15 +167,13 @@ func (d draft) check(at *place) (keep bool, err error) {
 		}
 		return true, nil
 	}
-	field, _, _ := strings.Cut(err.Error(), " ")
-	if field == "kernel" && d.vector {
-		return false, nil
-	}
-	if strings.Count(d.spec.View, "(") != strings.Count(d.spec.View, ")") {
-		err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
-	}
-	if v := d.from[field]; v.node != nil {
-		return false, at.file.Refuse(v.node, err)
+	if fault, ok := errors.AsType[*access.FieldError](err); ok {
+		if fault.Field == access.FieldKernel && d.vector {
+			return false, nil
+		}
+		if v := d.from[string(fault.Field)]; v.node != nil {
+			return false, at.file.Refuse(v.node, err)
+		}
 	}
 	return false, at.file.Errorf(at.path, "%w", err)
 }

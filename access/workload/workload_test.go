@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/kernel"
@@ -72,7 +73,7 @@ func TestParse(t *testing.T) {
 		t.Error(diff)
 	}
 	spec := w.Comparisons[0][3].Spec
-	if diff := cmp.Diff(access.Spec{Op: access.Sum, Shape: []int{64, 48}, Pad: 16, DType: layouts.Int32, Order: "col", Kernel: "scalar"}, spec); diff != "" {
+	if diff := cmp.Diff(access.Spec{Op: access.Sum, Shape: []int{64, 48}, Pad: 16, DType: layouts.Int32, Order: access.Col, Kernel: access.Scalar}, spec, cmpopts.EquateComparable(access.Order{}, access.Kernel{})); diff != "" {
 		t.Error(diff)
 	}
 	if err := w.Errorf(w.Comparisons[2][1].Name, "is large"); err.Error() != "f:8:6: is large" {
@@ -93,7 +94,7 @@ func TestVector(t *testing.T) {
 	}
 	var got []string
 	for _, b := range w.Comparisons[0] {
-		got = append(got, b.Spec.Order+"/"+b.Spec.Kernel)
+		got = append(got, b.Spec.Order.String()+"/"+b.Spec.Kernel.String())
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -157,7 +158,7 @@ func TestErrors(t *testing.T) {
 		{"tensors:\n  a: {shape: [4, 4]}\n", "f:2:14: no value (want a word or a number)"},
 		{"tensors:\n  a: {shape: 4x}\n", `f:2:14: shape "4x": "" is no size (want non-negative integers joined by x`},
 		{"tensors:\n  a: {shape: 4294967296x4294967296}\n", `f:2:14: shape "4294967296x4294967296": `},
-		{"tensors:\n  a: {shape: 2147483648x2147483648, dtype: float64}\n", "f:2:14: shape 2147483648x2147483648 of float64 is more bytes than the address space holds"},
+		{"tensors:\n  a: {shape: 2147483648x2147483648, dtype: float64}\n", "f:2:14: shape 2147483648x2147483648: of float64 it is more bytes than the address space holds"},
 		{"tensors:\n  a: {shape: " + strings.Repeat("1x", 64) + "1}\n", "f:2:14: 65 dims (want at most 64)"},
 		{"tensors:\n  a: {shape: 4, dtype: int23}\n", `f:2:24: dtype "int23": no such dtype (known: bool, `},
 		{"tensors:\n  a: {shape: 4, pad: -1}\n", "f:2:22: pad -1: negative"},
@@ -183,10 +184,10 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, op: add, with: [1x48, 2x48]}\n", "f:6:39: with 2x48: broadcast: sizes 64 and 2 of dim -2"},
 		{head + "  - {tensor: a, order: [row, up]}\n", `f:6:30: order "up": "up" is no dim`},
 		{head + "  - {tensor: c, order: '1,0'}\n", `f:6:24: order "1,0": not each of the view's 3 dims once`},
-		{head + "  - {tensor: a, tile: 32}\n", "f:6:23: tile 32 has 1 sizes for the 2 dims"},
+		{head + "  - {tensor: a, tile: 32}\n", "f:6:23: tile 32: 1 sizes for the 2 dims"},
 		{head + "  - {tensor: a, tile: 0x4}\n", "f:6:23: tile 0x4: size 0 of dim 0 is not positive"},
 		{head + "  - {tensor: a, tile: big}\n", `f:6:23: tile "big": "big" is no size`},
-		{head + "  - {tensor: a, kernel: mmx}\n", "f:6:25: kernel mmx: no such set of kernels (there are portable, avx2, avx512)"},
+		{head + "  - {tensor: a, kernel: mmx}\n", "f:6:25: kernel \"mmx\": no such kernel (there are scalar, builtin, portable, avx2, avx512)"},
 		{head + "  - {tensor: a, kernel: portable, order: col}\n", "f:6:25: kernel portable: elements that are walked"},
 		{head + "  - {tensor: a, name: a/b}\n", `f:6:23: "a/b" is no name of benchmarks`},
 		{head + "  - {tensor: a, name: run-2}\n", `f:6:23: "run-2" is no name of benchmarks (want letters, digits, _ . -, at most 64, a letter first, no -<digits> last)`},

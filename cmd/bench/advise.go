@@ -15,7 +15,6 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
-	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -107,10 +106,7 @@ func (f *adviseFlags) question() (advise.Question, error) {
 		return advise.Question{}, err
 	}
 	q := advise.Question{Spec: spec, Passes: f.passes}
-	for _, set := range kernel.Sets() {
-		q.Kernels = append(q.Kernels, set.Name())
-	}
-	q.Kernels = append(q.Kernels, "builtin")
+	q.Kernels = append(access.VectorKernels(), access.Builtin)
 	q.Model, err = f.model()
 	return q, err
 }
@@ -135,7 +131,7 @@ func (f *adviseFlags) model() (cost.Model, error) {
 func (f *adviseFlags) run(ctx context.Context, w io.Writer, q advise.Question) error {
 	a, err := advise.Ask(ctx, q)
 	if err != nil {
-		return fmt.Errorf("--%w", err) // which begins with the field at fault
+		return atFlag(err)
 	}
 	if f.time {
 		if err := f.measure(ctx, a); err != nil {
@@ -284,11 +280,8 @@ type (
 )
 
 func toJSONWalk(w advise.Walk) jsonWalk {
-	j := jsonWalk{Walk: w.Name(), Order: w.Spec.Order, Tile: w.Spec.Tile, Padded: w.Padded, Kernel: w.Spec.Kernel,
+	j := jsonWalk{Walk: w.Name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile, Padded: w.Padded, Kernel: w.Spec.Kernel.String(),
 		Predicted: w.Ns(advise.Predicted), Measured: w.Ns(advise.Measured), Loop: w.Prediction.Loop, Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
-	if j.Kernel == "" {
-		j.Kernel = "scalar"
-	}
 	return j
 }
 

@@ -122,17 +122,32 @@ func (p *patternFlags) spec(order string, width int) (access.Spec, error) {
 	case p.op.value != access.Add && p.with.set:
 		return access.Spec{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
-	return access.Spec{Op: p.op.value, Shape: p.shape.value, Pad: p.pad, With: p.with.value, DType: p.dtype.value, View: p.view,
-		Order: order, Tile: p.tile.value, Width: width}, nil
+	s := access.Spec{Op: p.op.value, Shape: p.shape.value, Pad: p.pad, With: p.with.value, DType: p.dtype.value, Tile: p.tile.value, Width: width}
+	var err error
+	if s.View, err = layouts.ParseChain(p.view); err != nil {
+		return s, fmt.Errorf("--view %q: %w", p.view, err)
+	}
+	if s.Order, err = access.ParseOrder(order); err != nil {
+		return s, fmt.Errorf("--order %q: %w", order, err)
+	}
+	return s, nil
 }
 
 // lower makes the pattern of a spec that came from flags.
 func lower(spec access.Spec) (access.Pattern, error) {
 	p, err := spec.Pattern()
 	if err != nil {
-		return p, fmt.Errorf("--%w", err) // which begins with the field at fault
+		return p, atFlag(err)
 	}
 	return p, nil
+}
+
+// atFlag says of a fault of a spec which flag it is.
+func atFlag(err error) error {
+	if _, ok := errors.AsType[*access.FieldError](err); ok {
+		return fmt.Errorf("--%w", err) // fields are called as flags are
+	}
+	return err
 }
 
 // atLeast refuses a flag's value that is too small.

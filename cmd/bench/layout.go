@@ -44,7 +44,11 @@ func writeLayout(w io.Writer, shape []int, view string, dtype layouts.DType) err
 	if err != nil {
 		return fmt.Errorf("--shape %s: %w", layouts.FormatShape(shape), err)
 	}
-	l, err := stored.Apply(view)
+	chain, err := layouts.ParseChain(view)
+	if err != nil {
+		return fmt.Errorf("--view %q: %w", view, err)
+	}
+	l, err := stored.Apply(chain)
 	if err != nil {
 		return fmt.Errorf("--view %q: %w", view, err)
 	}

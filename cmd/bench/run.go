@@ -147,7 +147,9 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, []access.Stud
 			if err != nil {
 				return nil, nil, err
 			}
-			spec.Kernel = kernel
+			if spec.Kernel, err = access.ParseKernel(kernel); err != nil {
+				return nil, nil, fmt.Errorf("--kernel %s: %w", kernel, err)
+			}
 			c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
 		}
 	}

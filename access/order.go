@@ -1,0 +1,96 @@
+package access
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An Order is the order in which the dims of a view are walked. The zero Order
+// is Row. Orders can be compared with ==.
+type Order struct {
+	col  bool
+	dims string // of a permutation, a byte each, the outermost first; below 0 they count from the end
+}
+
+// The orders that hold for any rank.
+var (
+	Row = Order{}          // as the dims stand, the last one innermost
+	Col = Order{col: true} // the first one innermost
+)
+
+// Permutation is the order in which dims are walked as they are listed, the
+// outermost first; below 0 they count from the end. It refuses dims that no
+// tensor has (beyond 127).
+func Permutation(dims ...int) (Order, error) {
+	var b strings.Builder
+	for _, d := range dims {
+		if d != int(int8(d)) {
+			return Order{}, fmt.Errorf("dim %d is beyond what a tensor has", d)
+		}
+		b.WriteByte(byte(int8(d)))
+	}
+	return Order{dims: b.String()}, nil
+}
+
+// ParseOrder reads "row", "col" or a permutation such as "1,0"; the empty text is
+// Row. Whether a permutation has each dim once is for a view to say.
+func ParseOrder(text string) (Order, error) {
+	switch text {
+	case "", "row":
+		return Row, nil
+	case "col":
+		return Col, nil
+	}
+	var dims []int
+	for part := range strings.SplitSeq(text, ",") {
+		d, err := strconv.Atoi(part)
+		if err != nil {
+			return Order{}, fmt.Errorf("%q is no dim (want row, col, or a permutation such as 1,0)", part)
+		}
+		dims = append(dims, d)
+	}
+	return Permutation(dims...)
+}
+
+// String is what ParseOrder reads: "row", "col" or "1,0".
+func (o Order) String() string {
+	switch {
+	case o.col:
+		return "col"
+	case o.dims == "":
+		return "row"
+	}
+	var parts []string
+	for i := range len(o.dims) {
+		parts = append(parts, strconv.Itoa(int(int8(o.dims[i]))))
+	}
+	return strings.Join(parts, ",")
+}
+
+// of returns the dims of a view of a rank, the outermost first. It refuses a
+// permutation of others.
+func (o Order) of(rank int) ([]int, error) {
+	order := make([]int, rank)
+	for i := range order {
+		if order[i] = i; o.col {
+			order[i] = rank - 1 - i
+		}
+	}
+	if o.dims == "" {
+		return order, nil
+	}
+	seen := make([]bool, rank)
+	for i := range len(o.dims) {
+		d := int(int8(o.dims[i]))
+		if d < 0 {
+			d += rank
+		}
+		if d < 0 || d >= rank || seen[d] || len(o.dims) != rank {
+			return nil, fmt.Errorf("not each of the view's %d dims once", rank)
+		}
+		seen[d] = true
+		order[i] = d
+	}
+	return order, nil
+}
