@@ -46,8 +46,8 @@ func ParseOp(name string) (Op, error) {
 	return 0, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", "))
 }
 
-// Tensors lie one after the other, each on the next multiple of alignment, the
-// first at Origin.
+// Tensors, and the buffers of a kernel behind them, lie one after the other, each
+// on the next multiple of alignment, the first at Origin.
 const (
 	Origin    = 0x100000000
 	alignment = 4096
@@ -74,11 +74,12 @@ type Pattern struct {
 	Nests  []nest.Nest // walked one after the other in each pass; none of a Chase
 	Ring   []uint32    // of a Chase: what is read in a pass, in elements from Origin
 	Elems  int         // elements of the view, or of the common shape
-	Bytes  int         // bytes read plus bytes written in a pass
-	Memory int         // bytes of all tensors, with the gaps between them
+	Bytes  int         // bytes of the tensors read plus bytes written in a pass
+	Memory int         // bytes of all tensors and of a kernel's buffers behind them, with the gaps between them
 
 	operands []operand
 	plan     *kernel.Plan // of a copy by a set of package kernel
+	buffers  int          // bytes from Origin to its buffers
 }
 
 // An operand is one tensor of a pattern and the view of it that is walked.
@@ -140,7 +141,9 @@ func (s Spec) Pattern() (Pattern, error) {
 	}
 	for _, n := range p.Nests {
 		for _, op := range n.Operands {
-			p.Bytes += n.Iterations() * op.Width
+			if op.Tensor != buffersName {
+				p.Bytes += n.Iterations() * op.Width
+			}
 		}
 	}
 	return p, nil
@@ -215,7 +218,7 @@ func (p *Pattern) addFresh(tensor string, shape []int) error {
 
 // add places one more tensor, stored as store and seen as view.
 func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout) error {
-	start := (p.Memory + alignment - 1) / alignment * alignment
+	start := aligned(p.Memory)
 	elem := p.Spec.DType.Size()
 	if store.Numel() > (math.MaxInt-Origin-start-alignment)/elem {
 		return fault(FieldShape, layouts.FormatShape(store.Shape()), fmt.Errorf("of %s it is more bytes than the address space holds", p.Spec.DType))
@@ -225,6 +228,9 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 	p.Memory = start + size
 	return nil
 }
+
+// aligned is the next place for a tensor.
+func aligned(bytes int) int { return (bytes + alignment - 1) / alignment * alignment }
 
 // nest lowers views of one shape, one for each operand, to bytes.
 func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {

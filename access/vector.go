@@ -112,30 +112,35 @@ func (p *Pattern) planCopy(set *kernel.Set) {
 	p.plan = kernel.NewPlan(set, size, loops)
 	// Both slices that it is run on are the arena.
 	p.plan.Move(int(y.base-Origin)+y.view.Offset()*size, int(x.base-Origin)+x.view.Offset()*size)
+	if p.plan.Buffers > 0 { // which lie in the arena, too, behind the tensors
+		p.buffers = aligned(p.Memory)
+		p.Memory = p.buffers + p.plan.Buffers
+	}
 	p.Nests = nil
 	for _, s := range p.plan.Steps {
-		p.Nests = append(p.Nests, stepNest(s, x, y))
+		p.Nests = append(p.Nests, p.stepNest(s, x, y))
 	}
 }
 
+// buffersName is what nests call the buffers of a kernel.
+const buffersName = "buffers"
+
 // stepNest says what a step of a plan touches.
-func stepNest(s kernel.Step, x, y operand) nest.Nest {
+func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 	var n nest.Nest
 	for _, l := range s.Loops {
 		n.Trips = append(n.Trips, l.N)
 	}
 	for _, a := range s.Body {
-		op := nest.Operand{Tensor: x.tensor, Kind: x.kind, Base: Origin + uint64(s.From+a.Offset), Width: a.Width}
+		op := nest.Operand{Tensor: x.tensor, Width: a.Width, Strides: s.Strides(a)}
+		at := s.From
 		if a.Write {
-			op.Tensor, op.Kind, op.Base = y.tensor, y.kind, Origin+uint64(s.To+a.Offset)
+			op.Tensor, op.Kind, at = y.tensor, nest.Write, s.To
 		}
-		for _, l := range s.Loops {
-			if a.Write {
-				op.Strides = append(op.Strides, l.To)
-			} else {
-				op.Strides = append(op.Strides, l.From)
-			}
+		if a.Buffered() {
+			op.Tensor, at = buffersName, p.buffers
 		}
+		op.Base = Origin + uint64(at+a.Offset)
 		n.Operands = append(n.Operands, op)
 	}
 	return n
@@ -147,7 +152,7 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 	switch {
 	case p.plan != nil:
 		return func(passes int) float64 {
-			p.plan.Run(mem, mem, passes)
+			p.plan.Run(mem, mem, mem[p.buffers:], passes)
 			return 0
 		}
 	case p.Spec.Kernel == Builtin:

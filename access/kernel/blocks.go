@@ -102,62 +102,161 @@ func (p *Plan) behind(to, from int, plan func()) {
 
 // blockRun copies blocks along one loop: it reads the first into a buffer, then
 // each by turns with writing the one before, and writes the last. The first of
-// these steps runs all of them.
+// these steps runs all of them. It is all done by one function, so that the first
+// drains a buffer, too, to a place that nobody reads, and the last fills one.
 func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
-	pieces, across := Loop{blockWidth / p.size / 8, 2 * lines * from.To, 8 * to.From}, Loop{lines, 2 * from.To, line}
-	first := Step{Loops: []Loop{{pieces.N, 0, pieces.From}, {across.N, 0, across.From}}, To: at, From: of, in: 2}
-	both := Step{Loops: []Loop{{run.N - 1, run.To, run.From}, pieces, across}, To: at, From: of + run.From, in: 3}
-	last := Step{Loops: []Loop{{lines * line / p.size, from.To, 0}}, To: at + (run.N-1)*run.To, From: of, in: 1}
-	for half := range 2 {
-		for i := range 8 { // rows
-			first.Body = append(first.Body, Access{false, i*to.From + half*line/2, line / 2})
-		}
-		both.Body = append(both.Body, first.Body[8*half:]...)
-		for at := 0; at < blockWidth; at += line / 2 {
-			both.Body = append(both.Body, Access{true, half*from.To + at, line / 2})
-		}
+	b := p.block(lines, to, from)
+	p.Buffers = max(p.Buffers, 2*b.size+blockWidth)
+	across := []Loop{{blockWidth / p.size / 8, 2 * lines * from.To, 8 * to.From}, {lines, 2 * from.To, line}}
+	add := func(s Step, turns []Loop, body []Access) {
+		s.Loops = slices.Concat(turns, across)
+		s.Body, s.in = body, len(s.Loops)
+		p.Steps = append(p.Steps, s)
 	}
-	last.Body = both.Body[8:16]
-	first.past = func(_ *Step, at uintptr) bool {
+	add(Step{To: at, From: of, run: func(s *Step, dst, src []byte, at, of int) {
+		f := p.set.functions()
+		next := f.block[p.size]
+		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
+			next = f.blockStream[p.size]
+		}
+		b.move(dst, src, p.buffers, run, at, of, f.block[p.size], next)
+	}, past: func(_ *Step, at uintptr) bool {
 		return p.written() >= streamFrom && (at|uintptr(from.To)|uintptr(run.To))%line == 0
+	}}, nil, b.body(b.rows(), b.piece(0), b.drained(1), b.nowhere()))
+
+	// Buffers change places from each to the next.
+	turns := run.N - 1
+	if turns > 1 {
+		add(Step{To: at, From: of + run.From, run: nothing},
+			[]Loop{{turns / 2, 2 * run.To, 2 * run.From}, {2, run.To, run.From}},
+			b.body(b.rows(), turning(b.piece(1), -b.size), turning(b.drained(0), b.size), b.lines()))
 	}
-	first.run = func(s *Step, dst, src []byte, at, of int) {
-		past := s.past(s, uintptr(unsafe.Pointer(&dst[at])))
-		p.moveBlocks(dst, src, run, lines, from.To, to.From, at, of, past)
+	if turns%2 == 1 {
+		add(Step{To: at + (turns-1)*run.To, From: of + turns*run.From, run: nothing}, nil, b.body(b.rows(), b.piece(1), b.drained(0), b.lines()))
 	}
-	both.run, last.run = nothing, nothing
-	p.Steps = append(p.Steps, first)
-	if run.N > 1 {
-		p.Steps = append(p.Steps, both)
-	}
-	p.Steps = append(p.Steps, last)
+	add(Step{To: at + turns*run.To, From: of, run: nothing}, nil, b.body(b.again(turns%2), b.piece(run.N%2), b.drained(turns%2), b.lines()))
 }
 
 // nothing is left to do for a step that another runs.
 func nothing(*Step, []byte, []byte, int, int) {}
 
-// moveBlocks runs the steps of blockRun. What it has no block for, the first to
-// drain and the last to fill, goes from buffer to buffer.
-func (p *Plan) moveBlocks(dst, src []byte, run Loop, lines, dstPitch, srcPitch, at, of int, past bool) {
-	pitch := lines*2*blockWidth + line // of pieces, so that these do not collide
-	size := blockWidth / p.size / 8 * pitch
-	if n := 2*size + blockWidth + line; len(p.buffers) < n {
-		p.buffers = make([]byte, n)
-	}
-	buffers := p.buffers[-uintptr(unsafe.Pointer(unsafe.SliceData(p.buffers)))%line:]
-	fill, drain, nowhere := &buffers[0], &buffers[size], &buffers[2*size]
+// A block says how blocks go through two buffers. A buffer has pieces, which are
+// what eight rows give to all lines, so far apart that they do not collide.
+type block struct {
+	elem               int // bytes of an element
+	linesRead          int // of a row
+	dstPitch, srcPitch int
+	pitch              int // of pieces
+	size               int // of a buffer, behind which the other one lies
+}
 
-	f := p.set.functions()
-	move := f.block[p.size]
-	move(nowhere, drain, &src[of], fill, lines, 0, srcPitch, pitch)
-	if past {
-		move = f.blockStream[p.size]
+func (p *Plan) block(lines int, to, from Loop) block {
+	pitch := lines*2*blockWidth + line
+	return block{p.size, lines, from.To, to.From, pitch, blockWidth / p.size / 8 * pitch}
+}
+
+// half is the least that is done by turns, half a line of eight rows: each list
+// has the accesses of it, as they are in the first half of the first line of the
+// first piece.
+const half = line / 2
+
+// body is what is done to a line of eight rows, one half after the other: read is
+// read and becomes piece, drained is read and becomes written.
+func (b block) body(read, piece, drained, written func(side int) []Access) []Access {
+	var body []Access
+	for side := range 2 {
+		for _, part := range []func(int) []Access{read, piece, drained, written} {
+			body = append(body, part(side)...)
+		}
 	}
+	return body
+}
+
+// eight are accesses of half a line each.
+func eight(access func(i int) Access) []Access {
+	all := make([]Access, 8)
+	for i := range all {
+		all[i] = access(i)
+		all[i].Width = half
+	}
+	return all
+}
+
+// rows are read of the source.
+func (b block) rows() func(side int) []Access {
+	return func(side int) []Access {
+		return eight(func(i int) Access { return Access{Offset: i*b.srcPitch + side*half} })
+	}
+}
+
+// again are reads of a buffer, as rows that lie on each other.
+func (b block) again(buffer int) func(side int) []Access {
+	return func(side int) []Access {
+		return eight(func(int) Access { return Access{Offset: buffer*b.size + side*half, Strides: []int{0, line}} })
+	}
+}
+
+// piece is written to a buffer: columns of eight rows or, of elements of 8 bytes,
+// of four and then of the four others.
+func (b block) piece(buffer int) func(side int) []Access {
+	return func(side int) []Access {
+		return eight(func(i int) Access {
+			at := i * half
+			if b.elem == 8 {
+				at = i%4*line + i/4*half
+			}
+			return Access{Write: true, Offset: buffer*b.size + side*blockWidth + at, Strides: []int{b.pitch, 2 * blockWidth}}
+		})
+	}
+}
+
+// drained is a row of the block in a buffer, a part of each piece.
+func (b block) drained(buffer int) func(side int) []Access {
+	part := 8 * b.elem // of a piece
+	return func(side int) []Access {
+		return eight(func(i int) Access {
+			at := i * half
+			return Access{Offset: buffer*b.size + side*part + at/part*b.pitch + at%part, Strides: []int{b.linesRead * 2 * part, 2 * part}}
+		})
+	}
+}
+
+// lines are written to the destination.
+func (b block) lines() func(side int) []Access {
+	return func(side int) []Access {
+		return eight(func(i int) Access { return Access{Write: true, Offset: side*b.dstPitch + i*half} })
+	}
+}
+
+// nowhere is written where no block is drained.
+func (b block) nowhere() func(side int) []Access {
+	return func(int) []Access {
+		return eight(func(i int) Access { return Access{Write: true, Offset: 2*b.size + i*half, Strides: []int{0, 0}} })
+	}
+}
+
+// turning are accesses of a buffer within loops over pairs of blocks and over the
+// blocks of a pair, of which the second uses the other buffer, so many bytes on.
+func turning(accesses func(side int) []Access, on int) func(side int) []Access {
+	return func(side int) []Access {
+		all := accesses(side)
+		for i := range all {
+			all[i].Strides = append([]int{0, on}, all[i].Strides...)
+		}
+		return all
+	}
+}
+
+// move runs the steps of blockRun: first reads the first block, next each other
+// and writes the one before.
+func (b block) move(dst, src, buffers []byte, run Loop, at, of int, first, next blockMover) {
+	fill, drain, nowhere := &buffers[0], &buffers[b.size], &buffers[2*b.size]
+	first(nowhere, drain, &src[of], fill, b.linesRead, 0, b.srcPitch, b.pitch)
 	for range run.N - 1 {
 		fill, drain = drain, fill
 		of += run.From
-		move(&dst[at], drain, &src[of], fill, lines, dstPitch, srcPitch, pitch)
+		next(&dst[at], drain, &src[of], fill, b.linesRead, b.dstPitch, b.srcPitch, b.pitch)
 		at += run.To
 	}
-	move(&dst[at], fill, fill, drain, lines, dstPitch, 0, pitch)
+	next(&dst[at], fill, fill, drain, b.linesRead, b.dstPitch, 0, b.pitch)
 }

@@ -66,7 +66,7 @@ func TestGuards(t *testing.T) {
 			out := ends(to, n)[i]
 			for _, s := range Sets() {
 				unfaulted(t, fmt.Sprintf("%s: %d B", s.Name(), n), func() {
-					NewPlan(s, 1, []Loop{{n, 1, 1}}).Run(out, mem, 1)
+					NewPlan(s, 1, []Loop{{n, 1, 1}}).Run(out, mem, nil, 1)
 					Fill(s, out, 7, Rows{0, n, 1, 0})
 					x := as[int32](mem, 0)
 					NewSum[int32](s).Add(x, Rows{0, len(x), 1, 0})
@@ -95,7 +95,10 @@ func transposedAt(t *testing.T, to, from []byte, size, rows, columns int) {
 			what := fmt.Sprintf("%s: %dx%d of %d B", s.Name(), rows, columns, size)
 			unfaulted(t, what, func() {
 				for _, run := range []func(){
-					func() { NewPlan(s, size, loops).Run(dsts[i], src, 1) },
+					func() {
+						p := NewPlan(s, size, loops)
+						p.Run(dsts[i], src, make([]byte, p.Buffers), 1)
+					},
 					func() { streamed(NewPlan(s, size, loops), dsts[i], src) },
 				} {
 					copy(dsts[i], unwritten)

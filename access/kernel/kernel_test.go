@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // sums adds runs up with every set and compares with the definition in the
@@ -241,7 +243,7 @@ func FuzzPlan(f *testing.F) {
 			p.Move(to, from)
 			got := slices.Clone(dst)
 			if set.Runs() {
-				p.Run(got, src, 2)
+				p.Run(got, src, make([]byte, p.Buffers), 2)
 				if got2 := slices.Clone(dst); !bytes.Equal(got, want) || !bytes.Equal(streamed(p, got2, src), want) {
 					t.Fatalf("%s: %d B, %+v: the copy is wrong", set.Name(), size, loops)
 				}
@@ -270,65 +272,74 @@ func naive(loops []Loop, dst, src []byte, to, from, size int) {
 
 // touch does what a plan's steps say: it reads each access of the source once,
 // and writes each of the destination once, with what the loops put there. A
-// read or a write too many or too few, or one of the wrong place, shows. A
-// block is written only once it was read.
+// read or a write too many or too few, or one of the wrong place, shows.
 func touch(t *testing.T, p *Plan, dst, src []byte) {
 	t.Helper()
-	reads, writes := 0, 0
-	block := 0 // bytes of one
-	var fill, drain []byte
+	reads, writes, buffers := 0, 0, make([]byte, p.Buffers)
 	for _, s := range p.Steps {
-		if !slices.ContainsFunc(s.Body, func(a Access) bool { return a.Write }) {
-			block = trips(s.Loops) * len(s.Body) * s.Body[0].Width
+		at := make([]int, len(s.Body))
+		steps := make([][]int, len(s.Body))
+		memory := make([][]byte, len(s.Body))
+		for i, a := range s.Body {
+			steps[i] = nest.Steps(counts(s.Loops), s.Strides(a))
+			switch {
+			case a.Buffered():
+				memory[i], at[i] = buffers, a.Offset
+			case a.Write:
+				memory[i], at[i] = dst, s.To+a.Offset
+			default:
+				memory[i], at[i] = src, s.From+a.Offset
+			}
 		}
-		var at func(loops []Loop, to, from int)
-		at = func(loops []Loop, to, from int) {
-			if len(loops) > 0 {
-				for range loops[0].N {
-					at(loops[1:], to, from)
-					to += loops[0].To
-					from += loops[0].From
-				}
-				return
-			}
+		for l := range nest.Walk(counts(s.Loops)) {
 			// What rows are read of a tile is transposed, and written before others
-			// are read. A block is transposed when it is whole.
+			// are read. What is read of a buffer is written as it is.
 			var tile []byte
-			rows := 0
-			into, out := &tile, &tile
-			if block > 0 {
-				into, out = &fill, &drain
-			}
-			for _, a := range s.Body {
+			rows, first := 0, 0
+			for i, a := range s.Body {
+				if l >= 0 {
+					at[i] += steps[i][l]
+				}
+				here := memory[i][at[i]:][:a.Width]
+				if !a.Buffered() {
+					*map[bool]*int{false: &reads, true: &writes}[a.Write] += a.Width
+				}
 				if !a.Write {
-					*into = append(*into, src[from+a.Offset:][:a.Width]...)
-					reads += a.Width
+					if rows == 0 {
+						tile = nil
+					}
+					tile = append(tile, here...)
 					rows++
 					continue
 				}
-				if block == 0 && rows > 0 {
-					tile = transposed(tile, p.size, rows)
+				if rows > 0 {
+					if first = i; !s.Body[i-1].Buffered() {
+						tile = transposed(tile, p.size, rows)
+					}
+					rows = 0
 				}
-				rows = 0
-				copy(dst[to+a.Offset:][:a.Width], *out)
-				*out = (*out)[a.Width:]
-				writes += a.Width
-			}
-			if len(tile) > 0 {
-				t.Fatalf("the body reads %d B more than it writes", len(tile))
-			}
-			if block > 0 && len(drain) == 0 && len(fill) == block {
-				drain, fill = transposedBlock(fill, p.size), nil
+				n := 0 // where in the tile this is
+				for _, w := range s.Body[first:i] {
+					n += w.Width
+				}
+				if a.Buffered() {
+					n = a.Offset - s.Body[first].Offset
+				}
+				copy(here, tile[n:])
 			}
 		}
-		at(s.Loops, s.To, s.From)
-		if len(s.Body) == blockWidth/(line/2) && len(fill)+len(drain) == 0 {
-			block = 0 // the last was written
-		}
 	}
-	if elems := p.written(); reads != elems || writes != elems {
-		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, elems)
+	if bytes := p.written(); reads != bytes || writes != bytes {
+		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, bytes)
 	}
+}
+
+// counts are the trips of loops.
+func counts(loops []Loop) (trips []int) {
+	for _, l := range loops {
+		trips = append(trips, l.N)
+	}
+	return trips
 }
 
 // transposed puts what is read of so many rows, one after the other, in the
@@ -342,25 +353,11 @@ func transposed(read []byte, size, rows int) []byte {
 	return out
 }
 
-// transposedBlock does so with a block: half lines of eight rows, one below the
-// other, beside each other, and eight rows below eight.
-func transposedBlock(read []byte, size int) []byte {
-	high, half := blockWidth/size, line/2/size
-	columns := len(read) / blockWidth
-	out := make([]byte, len(read))
-	for n := range len(read) / size {
-		c, i, across := n%half, n/half%8, n/half/8
-		row, col := across/(columns/half)*8+i, across%(columns/half)*half+c
-		copy(out[(col*high+row)*size:][:size], read[n*size:])
-	}
-	return out
-}
-
 // streamed runs a plan with all that it can write past the caches.
 func streamed(p *Plan, dst, src []byte) []byte {
 	defer func(n int) { streamFrom = n }(streamFrom)
 	streamFrom = 1
-	p.Run(dst, src, 1)
+	p.Run(dst, src, make([]byte, p.Buffers), 1)
 	return dst
 }
 
@@ -376,7 +373,7 @@ func TestStreams(t *testing.T) {
 				copy(want[start:], src[:n])
 				p := NewPlan(s, 1, []Loop{{n, 1, 1}})
 				p.Move(start, 0)
-				p.Run(got, src, 2)
+				p.Run(got, src, make([]byte, p.Buffers), 2)
 				if !bytes.Equal(got, want) {
 					t.Fatalf("%s: a copy of %d B to byte %d is wrong", s.Name(), n, start)
 				}
@@ -439,7 +436,7 @@ func TestBlocks(t *testing.T) {
 				for _, longFrom = range []int{0, math.MaxInt} {
 					p := NewPlan(s, size, loops)
 					p.Move(to, from)
-					if in := slices.ContainsFunc(p.Steps, func(s Step) bool { return len(s.Body) == 16 && !s.Body[15].Write }); in != slices.Contains(s.blocks, size) {
+					if in := p.Buffers > 0; in != slices.Contains(s.blocks, size) {
 						t.Errorf("%s: %s of %d B: planned in blocks: %v", s.Name(), name, size, in)
 					}
 					clear(dst)
@@ -450,7 +447,7 @@ func TestBlocks(t *testing.T) {
 						continue
 					}
 					clear(dst)
-					p.Run(dst, src, 2)
+					p.Run(dst, src, make([]byte, p.Buffers), 2)
 					if !bytes.Equal(dst, want) {
 						t.Errorf("%s: %s of %d B: the copy is wrong", s.Name(), name, size)
 					}
@@ -523,7 +520,7 @@ func TestSets(t *testing.T) {
 	for name, f := range map[string]func(){
 		"sum":  func() { NewSum[int32](avx512) },
 		"fill": func() { Fill(avx512, make([]int32, 9), 1, Rows{0, 9, 1, 0}) },
-		"copy": func() { NewPlan(avx512, 4, []Loop{{1, 4, 4}}).Run(make([]byte, 4), make([]byte, 4), 1) },
+		"copy": func() { NewPlan(avx512, 4, []Loop{{1, 4, 4}}).Run(make([]byte, 4), make([]byte, 4), nil, 1) },
 	} {
 		func() {
 			defer func() {
@@ -539,10 +536,14 @@ func TestSets(t *testing.T) {
 func TestPlanRefuses(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no such size": func() { NewPlan(portable, 3, nil) },
-		"too short":    func() { NewPlan(Best(), 4, []Loop{{100, 4, 4}}).Run(make([]byte, 399), make([]byte, 400), 1) },
-		"before it":    func() { NewPlan(Best(), 4, []Loop{{2, 4, -4}}).Run(make([]byte, 8), make([]byte, 8), 1) },
-		"rows":         func() { NewSum[int32](Best()).Add(make([]int32, 9), Rows{0, 5, 2, 5}) },
-		"fill":         func() { Fill(Best(), make([]int32, 9), 1, Rows{-1, 2, 1, 0}) },
+		"too short":    func() { NewPlan(Best(), 4, []Loop{{100, 4, 4}}).Run(make([]byte, 399), make([]byte, 400), nil, 1) },
+		"before it":    func() { NewPlan(Best(), 4, []Loop{{2, 4, -4}}).Run(make([]byte, 8), make([]byte, 8), nil, 1) },
+		"buffers": func() {
+			p := NewPlan(avx2, 4, []Loop{{64, 4096, 4}, {64, 4, 4096}})
+			p.Run(make([]byte, 1<<18), make([]byte, 1<<18), make([]byte, p.Buffers-1), 1)
+		},
+		"rows": func() { NewSum[int32](Best()).Add(make([]int32, 9), Rows{0, 5, 2, 5}) },
+		"fill": func() { Fill(Best(), make([]int32, 9), 1, Rows{-1, 2, 1, 0}) },
 	} {
 		func() {
 			defer func() {
@@ -576,7 +577,7 @@ func BenchmarkRuns(b *testing.B) {
 							copy(mem[half:], mem[:half])
 						}
 					},
-					func() { plan.Run(mem[half:], mem[:half], times) },
+					func() { plan.Run(mem[half:], mem[:half], nil, times) },
 					func() { sum.Add(x, Rows{0, len(x), times, 0}) },
 				)
 				b.ReportMetric(float64(best[0])/float64(best[1]), "x-copy")
@@ -607,14 +608,15 @@ func BenchmarkPermuted(b *testing.B) {
 			size := reach(c.loops, 0, 4, func(l Loop) int { return l.To })
 			dst, src := randomBytes(1, size), randomBytes(2, size)
 			plain := NewPlan(Best(), 4, []Loop{{size / 4, 4, 4}})
-			runs := []func(){func() { plain.Run(dst, src, 1) }, func() {
+			runs := []func(){func() { plain.Run(dst, src, nil, 1) }, func() {
 				defer func(n int) { streamFrom = n }(streamFrom)
 				streamFrom = math.MaxInt
-				plain.Run(dst, src, 1)
+				plain.Run(dst, src, nil, 1)
 			}}
 			for _, s := range Sets() {
 				plan := NewPlan(s, 4, c.loops)
-				runs = append(runs, func() { plan.Run(dst, src, 1) })
+				buffers := make([]byte, plan.Buffers)
+				runs = append(runs, func() { plan.Run(dst, src, buffers, 1) })
 			}
 			best := fastest(b, runs...)
 			b.ReportMetric(float64(2*size)/best[0].Seconds()/1e9, "GB/s-plain")
@@ -646,10 +648,11 @@ func BenchmarkSizes(b *testing.B) {
 				dst, src := randomBytes(1, n), randomBytes(2, n)
 				view := &Plan{set: portable, size: size}
 				view.elements(0, 0, c.loops)
-				runs := []func(){func() { view.Run(dst, src, 1) }}
+				runs := []func(){func() { view.Run(dst, src, nil, 1) }}
 				for _, s := range Sets() {
 					plan := NewPlan(s, size, c.loops)
-					runs = append(runs, func() { plan.Run(dst, src, 1) })
+					buffers := make([]byte, plan.Buffers)
+					runs = append(runs, func() { plan.Run(dst, src, buffers, 1) })
 				}
 				all := timed(b, runs...)
 				plain := median(all[0])

@@ -2,12 +2,16 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A machine runs the addresses of the assembly, on any CPU: what goes on in
@@ -157,15 +161,28 @@ const (
 	readAt, writtenAt, elsewhere = 1 << 40, 2 << 40, 3 << 40
 )
 
-// said is what a body says is touched with what is written and read so far on.
-func said(body []Access, to, from int) []touched {
+// said is what a step says is touched, with memory where these are.
+func said(s Step, read, written, buffers int) []touched {
 	var all []touched
-	for _, a := range body {
-		at := readAt + from
-		if a.Write {
-			at = writtenAt + to
+	at, steps := make([]int, len(s.Body)), make([][]int, len(s.Body))
+	for i, a := range s.Body {
+		steps[i] = nest.Steps(counts(s.Loops), s.Strides(a))
+		switch {
+		case a.Buffered():
+			at[i] = buffers + a.Offset
+		case a.Write:
+			at[i] = written + s.To + a.Offset
+		default:
+			at[i] = read + s.From + a.Offset
 		}
-		all = append(all, touched{a.Write, at + a.Offset, a.Width})
+	}
+	for l := range nest.Walk(counts(s.Loops)) {
+		for i, a := range s.Body {
+			if l >= 0 {
+				at[i] += steps[i][l]
+			}
+			all = append(all, touched{a.Write, at[i], a.Width})
+		}
 	}
 	return all
 }
@@ -186,8 +203,7 @@ func same(t *testing.T, what string, got, want []touched) {
 }
 
 // TestMachineCode: the assembly touches what plans say, byte for byte and in
-// that order, whatever the CPU. Blocks are compared in what is read and written,
-// without their buffers.
+// that order, whatever the CPU.
 func TestMachineCode(t *testing.T) {
 	functions := assembly(t)
 	for _, s := range All()[1:] {
@@ -196,10 +212,7 @@ func TestMachineCode(t *testing.T) {
 			p := &Plan{set: s, size: size}
 			for _, name := range []string{"transpose", "transposeStream"} {
 				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72}
-				var want []touched
-				for n := range arguments["n"] {
-					want = append(want, said(p.tileBody(read, arguments["srcPitch"], arguments["dstPitch"]), n*arguments["dstStep"], n*arguments["srcStep"])...)
-				}
+				want := said(Step{Loops: []Loop{{3, 64, 72}}, Body: p.tileBody(read, -776, 1000)}, readAt, writtenAt, 0)
 				name = fmt.Sprint(name, size, level)
 				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
 			}
@@ -209,27 +222,37 @@ func TestMachineCode(t *testing.T) {
 			for name, ops := range map[string][]Access{"copy": element(s.width), "stream": element(s.width), "fill": element(s.width)[1:],
 				"addInt32": element(s.width)[:1], "addFloat32": element(s.width)[:1], "addFloat64": element(s.width)[:1]} {
 				pitch := map[bool]int{false: 4000, true: -4008}[len(ops) == 2]
-				var want []touched
-				for row := range arguments["rows"] {
-					for at := 0; at < groups*line; at += s.width {
-						want = append(want, said(ops, row*4000+at, row*pitch+at)...)
-					}
-				}
+				want := said(Step{Loops: []Loop{{3, 4000, pitch}, {groups * line / s.width, s.width, s.width}}, Body: ops}, readAt, writtenAt, 0)
 				same(t, fmt.Sprintf("%s%s of %d groups", name, level, groups), run(t, functions[name+level], arguments, readAt-1<<30, elsewhere), want)
 			}
 		}
 		for _, size := range s.blocks {
-			p := &Plan{set: s, size: size}
-			const lines, dstPitch, srcPitch = 3, 4096, 8192
-			p.blockRun(Loop{2, 0, 0}, lines, Loop{0, size, srcPitch}, Loop{0, dstPitch, size}, 0, 0)
-			both := p.Steps[1]
-			var want []touched
-			each(both.Loops[1:], 0, 0, func(to, from int) { want = append(want, said(both.Body, to, from)...) })
 			for _, name := range []string{"transposeBlock", "transposeStreamBlock"} {
-				name = fmt.Sprint(name, size, level)
-				same(t, name, run(t, functions[name], map[string]int{"dst": writtenAt, "src": readAt, "drain": elsewhere, "fill": elsewhere, "lines": lines,
-					"dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": 4096}, readAt, elsewhere), want)
+				for blocks := 1; blocks <= 6; blocks++ {
+					sameBlocks(t, functions[fmt.Sprint(name, size, level)], &Plan{set: s, size: size}, blocks)
+				}
 			}
 		}
 	}
+}
+
+// sameBlocks runs the code of a run of so many blocks.
+func sameBlocks(t *testing.T, code []string, p *Plan, blocks int) {
+	t.Helper()
+	to, from := Loop{0, p.size, 8192}, Loop{0, 4096, p.size}
+	along := Loop{blocks, 256, 320}
+	p.blockRun(along, 3, to, from, 0, 0)
+	memory := make([]byte, 1<<20)
+	dst, src, buffers := memory, memory[1<<18:], memory[1<<19:]
+	at := func(p *byte) int { return int(uintptr(unsafe.Pointer(p))) }
+	var got, want []touched
+	for _, s := range p.Steps {
+		want = append(want, said(s, at(&src[0]), at(&dst[0]), at(&buffers[0]))...)
+	}
+	move := func(dst, drain, src, fill *byte, lines, dstPitch, srcPitch, bufferPitch int) {
+		got = append(got, run(t, code, map[string]int{"dst": at(dst), "drain": at(drain), "src": at(src), "fill": at(fill),
+			"lines": lines, "dstPitch": dstPitch, "srcPitch": srcPitch, "bufferPitch": bufferPitch}, 0, math.MaxInt)...)
+	}
+	p.block(3, to, from).move(dst, src, buffers, along, 0, 0, move, move)
+	same(t, fmt.Sprintf("%d blocks of %d B", blocks, p.size), got, want)
 }

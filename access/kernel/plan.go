@@ -17,13 +17,14 @@ type Loop struct{ N, To, From int }
 // plan's own: where what is written overlaps itself or what is read, the result
 // is not defined.
 type Plan struct {
-	Steps []Step
+	Steps   []Step
+	Buffers int // bytes of memory that it wants beside what is read and written
 
 	set   *Set
 	size  int
 	loops []Loop // merged
 
-	buffers []byte // for blocks, made when they are first run
+	buffers []byte // of the Run under way
 }
 
 // A Step is a nest of loops around a body, the outermost first, from the bytes
@@ -41,12 +42,18 @@ type Step struct {
 	past func(s *Step, to uintptr) bool
 }
 
-// An Access is one of a body's: Width bytes at Offset from where the loops are.
+// An Access is one of a body's, of Width bytes. One of the copy itself, which has
+// no Strides, is at Offset from where the loops are in what is written or read.
+// One of the buffers is at their byte Offset at first, and as many bytes further
+// on from one trip of each loop to the next.
 type Access struct {
-	Write  bool
-	Offset int
-	Width  int
+	Write         bool
+	Offset, Width int
+	Strides       []int
 }
+
+// Buffered tells whether the access is one of the plan's buffers.
+func (a Access) Buffered() bool { return a.Strides != nil }
 
 // NewPlan plans a copy of elements of size bytes (1, 2, 4, 8 or 16; it panics
 // on others), as the loops say, in whatever order they are given.
@@ -183,7 +190,7 @@ func (p *Plan) elements(to, from int, loops []Loop) {
 }
 
 // element is the body that copies size bytes.
-func element(size int) []Access { return []Access{{false, 0, size}, {true, 0, size}} }
+func element(size int) []Access { return []Access{{Width: size}, {Write: true, Width: size}} }
 
 // copyElements is the kernel for two loops around an element.
 func copyElements(size int) func(s *Step, dst, src []byte, to, from int) {
@@ -226,13 +233,16 @@ func shift(steps []Step, to, from int) {
 	}
 }
 
-// Run copies from src to dst, so many times. It panics, before anything is
-// written, if the plan leaves either, or if this CPU does not run its set.
-func (p *Plan) Run(dst, src []byte, times int) {
+// Run copies from src to dst, so many times, through buffers: at least as many
+// bytes as Buffers, which had best start on a line. It panics, before anything is
+// written, if the plan leaves any of them, or if this CPU does not run its set.
+func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	p.set.functions()
 	for i := range p.Steps {
-		p.Steps[i].check(len(dst), len(src))
+		p.Steps[i].check(len(dst), len(src), len(buffers))
 	}
+	p.buffers = buffers
+	defer func() { p.buffers = nil }()
 	if times > 0 && p.oneRun() { // in the assembly, where a call would cost as much as a run
 		s := p.Steps[0]
 		s.Loops = []Loop{{N: times}, s.Loops[1]}
@@ -265,17 +275,19 @@ func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
 	}
 }
 
-// check panics if the step leaves a slice of so many bytes.
-func (s *Step) check(dst, src int) {
+// check panics if the step leaves slices of so many bytes.
+func (s *Step) check(dst, src, buffers int) {
 	for _, a := range s.Body {
-		low, size, stride := s.From, src, func(l Loop) int { return l.From }
-		if a.Write {
-			low, size, stride = s.To, dst, func(l Loop) int { return l.To }
+		low, size := s.From+a.Offset, src
+		switch {
+		case a.Buffered():
+			low, size = a.Offset, buffers
+		case a.Write:
+			low, size = s.To+a.Offset, dst
 		}
-		low += a.Offset
 		high := low + a.Width
-		for _, l := range s.Loops {
-			reach := (l.N - 1) * stride(l)
+		for i, stride := range s.Strides(a) {
+			reach := (s.Loops[i].N - 1) * stride
 			low += min(0, reach)
 			high += max(0, reach)
 		}
@@ -283,4 +295,20 @@ func (s *Step) check(dst, src int) {
 			panic(fmt.Sprintf("kernel: a copy of bytes %d to %d leaves a slice of %d", low, high, size))
 		}
 	}
+}
+
+// Strides are the bytes from one trip of each loop to the next of an access of
+// the body.
+func (s *Step) Strides(a Access) []int {
+	if a.Buffered() {
+		return a.Strides
+	}
+	strides := make([]int, len(s.Loops))
+	for i, l := range s.Loops {
+		strides[i] = l.From
+		if a.Write {
+			strides[i] = l.To
+		}
+	}
+	return strides
 }

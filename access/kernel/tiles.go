@@ -93,11 +93,11 @@ func (p *Plan) tileBody(read tile, srcPitch, dstPitch int) []Access {
 	for part := 0; part < line; part += read.part {
 		for row := 0; row < side; row += read.high {
 			for i := range read.high {
-				body = append(body, Access{false, (row+i)*srcPitch + part, read.part})
+				body = append(body, Access{Offset: (row+i)*srcPitch + part, Width: read.part})
 			}
 			for j := range read.part / p.size {
 				for at := 0; at < piece; at += p.set.width {
-					body = append(body, Access{true, (part/p.size+j)*dstPitch + row*p.size + at, p.set.width})
+					body = append(body, Access{Write: true, Offset: (part/p.size+j)*dstPitch + row*p.size + at, Width: p.set.width})
 				}
 			}
 		}
