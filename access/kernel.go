@@ -92,7 +92,7 @@ func (s Spec) computable() error {
 type kernels[T layouts.Element] struct {
 	of  func(int) T // small whole numbers
 	sum func(mem []T, nests []elementNest) float64
-	add func(mem []T, n *elementNest)
+	add func(mem []T, b *block)
 	// vector makes the passes of a Sum or Fill by a set of package kernel.
 	vector func(set *kernel.Set, op Op, mem []T, nests []elementNest) func(passes int) float64
 }
@@ -188,11 +188,11 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 	for _, n := range nests {
 		switch op {
 		case Fill:
-			n.blocks(func() { fillBlock(mem, &n, fill) })
+			n.each(func(b *block) { fillBlock(mem, b, fill) })
 		case Copy:
-			n.blocks(func() { copyBlock(mem, &n) })
+			n.each(func(b *block) { copyBlock(mem, b) })
 		case Add:
-			n.blocks(func() { k.add(mem, &n) })
+			n.each(func(b *block) { k.add(mem, b) })
 		}
 	}
 	return 0
@@ -300,11 +300,12 @@ func (n *elementNest) block(i int) (at, s1, s0 int) {
 // sumBlock reads one element of size(T) bytes an iteration.
 func sumBlock[T realNumber, A int64 | float64](mem []T, n *elementNest) (sum A) {
 	at, s1, s0 := n.block(0)
+	n0 := n.n0
 	for range n.n1 {
 		if s0 == 1 {
-			sum += sumRun[T, A](mem[at : at+n.n0])
+			sum += sumRun[T, A](mem[at : at+n0])
 		} else {
-			sum += sumStrided[T, A](mem, at, s0, n.n0)
+			sum += sumStrided[T, A](mem, at, s0, n0)
 		}
 		at += s1
 	}
@@ -362,63 +363,119 @@ func sumComplex[T complex64 | complex128](mem []T, n *elementNest) complex128 {
 	return complex128(sum)
 }
 
+// A block is the two innermost loops of a nest, with where each operand stands.
+// The loops over it read it at the start of a row, so that what the body of the
+// innermost one uses stays in registers: it touches the tensors and nothing else.
+// Bodies that are shorter than a jump back are repeated, four times or more: how
+// fast such loops are hangs on where their code happens to lie.
+type block struct {
+	rows, n  int    // trips
+	at       [3]int // by operand
+	row, run [3]int // strides
+	next     [3]int // from behind the end of a row to the next one
+}
+
+// each calls do with every block of the nest.
+func (n *elementNest) each(do func(b *block)) {
+	b := block{rows: n.n1, n: n.n0}
+	n.blocks(func() {
+		for i := range n.at {
+			b.at[i], b.row[i], b.run[i] = n.block(i)
+			b.next[i] = b.row[i] - b.n*b.run[i]
+		}
+		do(&b)
+	})
+}
+
 // fillBlock writes one element of size(T) bytes an iteration.
-func fillBlock[T layouts.Element](mem []T, n *elementNest, value T) {
-	at, s1, s0 := n.block(0)
-	for range n.n1 {
-		if s0 == 1 {
-			run := mem[at : at+n.n0]
-			for i := range run {
+func fillBlock[T any](mem []T, b *block, value T) {
+	at, step := b.at[0], b.run[0]
+	if step == 1 {
+		for r := b.rows; r > 0; r-- {
+			run := mem[at:][:b.n]
+			i := 0
+			for ; i < len(run)-3; i += 4 {
+				run[i] = value
+				run[i+1] = value
+				run[i+2] = value
+				run[i+3] = value
+			}
+			for ; i < len(run); i++ {
 				run[i] = value
 			}
-		} else {
-			for i, to := 0, at; i < n.n0; i++ {
-				mem[to] = value
-				to += s0
-			}
+			at += b.row[0]
 		}
-		at += s1
+		return
+	}
+	for r := b.rows; r > 0; r-- {
+		i := b.n
+		for ; i >= 4; i -= 4 {
+			mem[at] = value
+			mem[at+step] = value
+			mem[at+2*step] = value
+			mem[at+3*step] = value
+			at += 4 * step
+		}
+		for ; i > 0; i-- {
+			mem[at] = value
+			at += step
+		}
+		at += b.next[0]
 	}
 }
 
 // copyBlock reads one element and writes one, 2*size(T) bytes an iteration.
-func copyBlock[T layouts.Element](mem []T, n *elementNest) {
-	from, from1, from0 := n.block(0)
-	to, to1, to0 := n.block(1)
-	for range n.n1 {
-		if from0 == 1 && to0 == 1 {
-			src := mem[from : from+n.n0]
-			dst := mem[to:][:len(src)]
-			//lint:ignore S1001 the builtin copy moves in an order and in widths of its own
-			for i := range src {
-				dst[i] = src[i]
-			}
-		} else {
-			for i, x, y := 0, from, to; i < n.n0; i++ {
-				mem[y] = mem[x]
-				x += from0
-				y += to0
-			}
+func copyBlock[T any](mem []T, b *block) {
+	if b.run[0] == 1 && b.run[1] == 1 {
+		copyRuns(mem, b)
+		return
+	}
+	from, to := b.at[0], b.at[1]
+	fromStep, toStep := b.run[0], b.run[1]
+	for r := b.rows; r > 0; r-- {
+		for i := b.n; i > 0; i-- {
+			mem[to] = mem[from]
+			from += fromStep
+			to += toStep
 		}
-		from += from1
-		to += to1
+		from += b.next[0]
+		to += b.next[1]
+	}
+}
+
+func copyRuns[T any](mem []T, b *block) {
+	from, to := b.at[0], b.at[1]
+	for r := b.rows; r > 0; r-- {
+		src := mem[from:][:b.n]
+		dst := mem[to:][:len(src)]
+		i := 0
+		for ; i < len(src)-3; i += 4 {
+			dst[i] = src[i]
+			dst[i+1] = src[i+1]
+			dst[i+2] = src[i+2]
+			dst[i+3] = src[i+3]
+		}
+		for ; i < len(src); i++ {
+			dst[i] = src[i]
+		}
+		from += b.row[0]
+		to += b.row[1]
 	}
 }
 
 // addBlock reads two elements and writes one, 3*size(T) bytes an iteration.
-func addBlock[T realNumber | complex64 | complex128](mem []T, n *elementNest) {
-	a, a1, a0 := n.block(0)
-	b, b1, b0 := n.block(1)
-	to, to1, to0 := n.block(2)
-	for range n.n1 {
-		for i, x, w, y := 0, a, b, to; i < n.n0; i++ {
-			mem[y] = mem[x] + mem[w]
-			x += a0
-			w += b0
-			y += to0
+func addBlock[T realNumber | complex64 | complex128](mem []T, b *block) {
+	x, w, to := b.at[0], b.at[1], b.at[2]
+	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
+	for r := b.rows; r > 0; r-- {
+		for i := b.n; i > 0; i-- {
+			mem[to] = mem[x] + mem[w]
+			x += xStep
+			w += wStep
+			to += toStep
 		}
-		a += a1
-		b += b1
-		to += to1
+		x += b.next[0]
+		w += b.next[1]
+		to += b.next[2]
 	}
 }

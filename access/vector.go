@@ -158,7 +158,7 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 	case p.Spec.Kernel == Builtin:
 		return each(func() {
 			for _, n := range nests {
-				n.blocks(func() { copyBuiltin(data, &n) })
+				n.each(func(b *block) { copyBuiltin(data, b) })
 			}
 		})
 	case p.Spec.Kernel == Scalar || k.vector == nil:
@@ -229,17 +229,16 @@ func (n *elementNest) beside() bool {
 }
 
 // copyBuiltin copies the rows of a block by Go's copy.
-func copyBuiltin[T layouts.Element](data []T, n *elementNest) {
-	if !n.beside() { // rows of one element
-		copyBlock(data, n)
+func copyBuiltin[T layouts.Element](data []T, b *block) {
+	from, to := b.at[0], b.at[1]
+	if b.run != [3]int{1, 1} { // rows of one element
+		copyBlock(data, b)
 		return
 	}
-	from, from1, _ := n.block(0)
-	to, to1, _ := n.block(1)
-	for range n.n1 {
-		copy(data[to:][:n.n0], data[from:])
-		from += from1
-		to += to1
+	for range b.rows {
+		copy(data[to:][:b.n], data[from:])
+		from += b.row[0]
+		to += b.row[1]
 	}
 }
 
