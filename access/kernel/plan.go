@@ -209,17 +209,17 @@ func copyElements(size int) func(s *Step, dst, src []byte, to, from int) {
 
 // copyEach reads and writes size(T) bytes an iteration.
 func copyEach[T any](s *Step, dst, src []byte, to, from int) {
-	outer, inner := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
+	outer, inner := &s.Loops[len(s.Loops)-2], &s.Loops[len(s.Loops)-1]
 	d, r := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
-	for range outer.N {
-		x, y := from, to
-		for range inner.N {
-			*(*T)(unsafe.Add(d, y)) = *(*T)(unsafe.Add(r, x))
-			x += inner.From
-			y += inner.To
+	fromStep, toStep := inner.From, inner.To
+	for row := outer.N; row > 0; row-- {
+		for i := inner.N; i > 0; i-- { // which touches nothing else: all else is in registers
+			*(*T)(unsafe.Add(d, to)) = *(*T)(unsafe.Add(r, from))
+			from += fromStep
+			to += toStep
 		}
-		from += outer.From
-		to += outer.To
+		from += outer.From - inner.N*fromStep
+		to += outer.To - inner.N*toStep
 	}
 }
 
