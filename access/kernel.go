@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
@@ -61,9 +62,9 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	case layouts.Float64:
 		return bindNumber[float64, float64](p, mem)
 	case layouts.Complex64:
-		return bindComplex[complex64](p, mem)
+		return bindComplex64(p, mem)
 	case layouts.Complex128:
-		return bindComplex[complex128](p, mem)
+		return bindComplex128(p, mem)
 	case layouts.Float16:
 		return bind(p, mem, kernels[layouts.Half]{
 			of: func(i int) layouts.Half { return layouts.HalfOf(float32(i)) },
@@ -88,11 +89,13 @@ func (s Spec) computable() error {
 	return nil
 }
 
-// kernels are what an element type brings; moving it needs none of them.
+// kernels are what an element type brings.
 type kernels[T layouts.Element] struct {
-	of  func(int) T // small whole numbers
-	sum func(mem []T, nests []elementNest) float64
-	add func(mem []T, b *block)
+	of   func(int) T // small whole numbers
+	sum  func(mem []T, nests []elementNest) float64
+	fill func(mem []T, b *block, value T) // nil for fillBlock
+	copy func(mem []T, b *block)          // nil for copyBlock
+	add  func(mem []T, b *block)
 	// vector makes the passes of a Sum or Fill by a set of package kernel.
 	vector func(set *kernel.Set, op Op, mem []T, nests []elementNest) func(passes int) float64
 }
@@ -128,18 +131,45 @@ func bindNumber[T kernel.Number, A int64 | float64](p Pattern, mem arena) (runne
 	return bind(p, mem, k)
 }
 
-func bindComplex[T complex64 | complex128](p Pattern, mem arena) (runner, error) {
-	return bind(p, mem, kernels[T]{
-		of: func(i int) T { return T(complex(float64(i), 0)) },
-		sum: func(mem []T, nests []elementNest) float64 {
-			var sum complex128
-			for _, n := range nests {
-				n.blocks(func() { sum += sumComplex(mem, &n) })
-			}
-			return real(sum)
+// bindComplex64 moves both parts in one access, and computes with one after the
+// other (see Pattern.halves).
+func bindComplex64(p Pattern, mem arena) (runner, error) {
+	return bind(p, mem, kernels[complex64]{
+		of:  func(i int) complex64 { return complex(float32(i), 0) },
+		sum: sumComplex[complex64, float32],
+		fill: func(mem []complex64, b *block, value complex64) {
+			fillBlock(as[uint64](mem), b, *(*uint64)(unsafe.Pointer(&value)))
 		},
-		add: addBlock[T],
+		add: func(mem []complex64, b *block) { addComplex(as[[2]float32](mem), b) },
 	})
+}
+
+// bindComplex128 copies both parts in one access, and does all else with one after
+// the other.
+func bindComplex128(p Pattern, mem arena) (runner, error) {
+	return bind(p, mem, kernels[complex128]{
+		of:   func(i int) complex128 { return complex(float64(i), 0) },
+		sum:  sumComplex[complex128, float64],
+		copy: func(mem []complex128, b *block) { copyBlock(as[[2]uint64](mem), b) },
+		add:  func(mem []complex128, b *block) { addComplex(as[[2]float64](mem), b) },
+	})
+}
+
+// sumComplex adds up elements whose parts are of type F.
+func sumComplex[T complex64 | complex128, F float32 | float64](mem []T, nests []elementNest) float64 {
+	var re, im float64
+	for _, n := range nests {
+		n.each(func(b *block) {
+			r, i := sumParts(as[[2]F](mem), b)
+			re, im = re+float64(r), im+float64(i)
+		})
+	}
+	return re + im
+}
+
+// as is memory seen as elements of another type of the same size.
+func as[U, T any](mem []T) []U {
+	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem))
 }
 
 // bind makes a runner for elements of type T.
@@ -152,10 +182,19 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	if err != nil {
 		return runner{}, err
 	}
+	if k.fill == nil {
+		k.fill = fillBlock[T]
+	}
+	if k.copy == nil {
+		k.copy = copyBlock[T]
+	}
 	var nests []elementNest
 	for _, n := range p.Nests {
 		if p.plan != nil {
 			break // which is walked itself
+		}
+		if p.halves() {
+			n = whole(n)
 		}
 		e, err := inElements(n, p.Spec.DType.Size(), p.Spec.Width == 0)
 		if err != nil {
@@ -184,13 +223,13 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 	if op == Sum {
 		return k.sum(mem, nests)
 	}
-	fill := k.of(fillValue)
+	value := k.of(fillValue)
 	for _, n := range nests {
 		switch op {
 		case Fill:
-			n.each(func(b *block) { fillBlock(mem, b, fill) })
+			n.each(func(b *block) { k.fill(mem, b, value) })
 		case Copy:
-			n.each(func(b *block) { copyBlock(mem, b) })
+			n.each(func(b *block) { k.copy(mem, b) })
 		case Add:
 			n.each(func(b *block) { k.add(mem, b) })
 		}
@@ -348,21 +387,6 @@ func sumStrided[T realNumber, A int64 | float64](mem []T, at, step, n int) A {
 	return a + b + c + d
 }
 
-// sumComplex reads one element of size(T) bytes an iteration. The two parts are
-// sums of their own already.
-func sumComplex[T complex64 | complex128](mem []T, n *elementNest) complex128 {
-	var sum T
-	at, s1, s0 := n.block(0)
-	for range n.n1 {
-		for i, from := 0, at; i < n.n0; i++ {
-			sum += mem[from]
-			from += s0
-		}
-		at += s1
-	}
-	return complex128(sum)
-}
-
 // A block is the two innermost loops of a nest, with where each operand stands.
 // The loops over it read it at the start of a row, so that what the body of the
 // innermost one uses stays in registers: it touches the tensors and nothing else.
@@ -464,12 +488,47 @@ func copyRuns[T any](mem []T, b *block) {
 }
 
 // addBlock reads two elements and writes one, 3*size(T) bytes an iteration.
-func addBlock[T realNumber | complex64 | complex128](mem []T, b *block) {
+func addBlock[T realNumber](mem []T, b *block) {
 	x, w, to := b.at[0], b.at[1], b.at[2]
 	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
 	for r := b.rows; r > 0; r-- {
 		for i := b.n; i > 0; i-- {
 			mem[to] = mem[x] + mem[w]
+			x += xStep
+			w += wStep
+			to += toStep
+		}
+		x += b.next[0]
+		w += b.next[1]
+		to += b.next[2]
+	}
+}
+
+// sumParts reads the two parts of one element an iteration, the real one first.
+// They are sums of their own already.
+func sumParts[F float32 | float64](mem [][2]F, b *block) (re, im F) {
+	at, step := b.at[0], b.run[0]
+	for r := b.rows; r > 0; r-- {
+		for i := b.n; i > 0; i-- {
+			x := &mem[at]
+			re += x[0]
+			im += x[1]
+			at += step
+		}
+		at += b.next[0]
+	}
+	return re, im
+}
+
+// addComplex reads two elements and writes one, the real parts first.
+func addComplex[F float32 | float64](mem [][2]F, b *block) {
+	x, w, to := b.at[0], b.at[1], b.at[2]
+	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
+	for r := b.rows; r > 0; r-- {
+		for i := b.n; i > 0; i-- {
+			a, c, y := &mem[x], &mem[w], &mem[to]
+			y[0] = a[0] + c[0]
+			y[1] = a[1] + c[1]
 			x += xStep
 			w += wStep
 			to += toStep

@@ -134,6 +134,9 @@ func (s Spec) Pattern() (Pattern, error) {
 		if err := n.Check(); err != nil {
 			return Pattern{}, fault(FieldView, s.View, err)
 		}
+		if p.halves() {
+			n = halved(n)
+		}
 		p.Nests = append(p.Nests, n)
 	}
 	if err := p.useKernel(); err != nil {
@@ -245,6 +248,75 @@ func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 			Base: op.base + uint64(views[i].Offset()*elem), Width: width, Strides: strides})
 	}
 	return n
+}
+
+// halves tells whether the real and the imaginary part of an element are accesses
+// of their own: plain loops compute with them apart, and have no register for both
+// of a complex128.
+func (p *Pattern) halves() bool {
+	s := p.Spec
+	switch {
+	case s.Width != 0:
+		return false
+	case s.Op == Sum || s.Op == Add:
+		return s.DType == layouts.Complex64 || s.DType == layouts.Complex128
+	}
+	return s.Op == Fill && s.DType == layouts.Complex128
+}
+
+// halved makes of each operand two of half the width: those of the lower halves
+// of all, and then those of the upper.
+func halved(n nest.Nest) nest.Nest {
+	h := nest.Nest{Trips: n.Trips}
+	for half := range 2 {
+		for _, op := range n.Operands {
+			op.Width /= 2
+			op.Base += uint64(half * op.Width)
+			h.Operands = append(h.Operands, op)
+		}
+	}
+	return h
+}
+
+// whole is the nest that halved is of.
+func whole(n nest.Nest) nest.Nest {
+	w := nest.Nest{Trips: n.Trips, Operands: slices.Clone(n.Operands[:len(n.Operands)/2])}
+	for i := range w.Operands {
+		w.Operands[i].Width *= 2
+	}
+	return w
+}
+
+// parseOrder returns the view's dims, the outermost first.
+func parseOrder(text string, rank int) ([]int, error) {
+	order := make([]int, rank)
+	for d := range order {
+		order[d] = d
+	}
+	switch text {
+	case "", "row":
+		return order, nil
+	case "col":
+		slices.Reverse(order)
+		return order, nil
+	}
+	parts := strings.Split(text, ",")
+	seen := make([]bool, rank)
+	for i, part := range parts {
+		d, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("order %q: %q is no dim (want row, col, or a permutation such as 1,0)", text, part)
+		}
+		if d < 0 {
+			d += rank
+		}
+		if d < 0 || d >= rank || seen[d] || len(parts) != rank {
+			return nil, fmt.Errorf("order %q: not each of the view's %d dims once", text, rank)
+		}
+		seen[d] = true
+		order[i] = d
+	}
+	return order, nil
 }
 
 // checkTile returns the tile sizes cut to the view's, or nil.

@@ -158,7 +158,7 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 	case p.Spec.Kernel == Builtin:
 		return each(func() {
 			for _, n := range nests {
-				n.each(func(b *block) { copyBuiltin(data, b) })
+				n.each(func(b *block) { copyBuiltin(data, b, k) })
 			}
 		})
 	case p.Spec.Kernel == Scalar || k.vector == nil:
@@ -229,10 +229,10 @@ func (n *elementNest) beside() bool {
 }
 
 // copyBuiltin copies the rows of a block by Go's copy.
-func copyBuiltin[T layouts.Element](data []T, b *block) {
+func copyBuiltin[T layouts.Element](data []T, b *block, k kernels[T]) {
 	from, to := b.at[0], b.at[1]
 	if b.run != [3]int{1, 1} { // rows of one element
-		copyBlock(data, b)
+		k.copy(data, b)
 		return
 	}
 	for range b.rows {

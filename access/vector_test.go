@@ -68,6 +68,9 @@ func checkKernel(t *testing.T, s Spec) {
 	}
 	checkBytes(t, p)
 	for _, n := range p.Nests {
+		if p.halves() {
+			n = whole(n)
+		}
 		if _, err := inElements(n, s.DType.Size(), true); err != nil && p.plan == nil {
 			t.Fatalf("%+v: %v", s, err)
 		}
