@@ -131,14 +131,16 @@ func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 	for _, l := range s.Loops {
 		n.Trips = append(n.Trips, l.N)
 	}
+	to, from := s.Strides()
+	n.Operands = make([]nest.Operand, 0, len(s.Body))
 	for _, a := range s.Body {
-		op := nest.Operand{Tensor: x.tensor, Width: a.Width, Strides: s.Strides(a)}
+		op := nest.Operand{Tensor: x.tensor, Width: a.Width, Strides: from}
 		at := s.From
 		if a.Write {
-			op.Tensor, op.Kind, at = y.tensor, nest.Write, s.To
+			op.Tensor, op.Kind, op.Strides, at = y.tensor, nest.Write, to, s.To
 		}
 		if a.Buffered() {
-			op.Tensor, at = buffersName, p.buffers
+			op.Tensor, op.Strides, at = buffersName, a.Strides, p.buffers
 		}
 		op.Base = Origin + uint64(at+a.Offset)
 		n.Operands = append(n.Operands, op)

@@ -281,7 +281,7 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 		steps := make([][]int, len(s.Body))
 		memory := make([][]byte, len(s.Body))
 		for i, a := range s.Body {
-			steps[i] = nest.Steps(counts(s.Loops), s.Strides(a))
+			steps[i] = nest.Steps(counts(s.Loops), stridesOf(s, a))
 			switch {
 			case a.Buffered():
 				memory[i], at[i] = buffers, a.Offset
@@ -332,6 +332,18 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 	if bytes := p.written(); reads != bytes || writes != bytes {
 		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, bytes)
 	}
+}
+
+// stridesOf are those of an access of a step.
+func stridesOf(s Step, a Access) []int {
+	to, from := s.Strides()
+	switch {
+	case a.Buffered():
+		return a.Strides
+	case a.Write:
+		return to
+	}
+	return from
 }
 
 // counts are the trips of loops.

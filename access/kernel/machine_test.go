@@ -166,7 +166,7 @@ func said(s Step, read, written, buffers int) []touched {
 	var all []touched
 	at, steps := make([]int, len(s.Body)), make([][]int, len(s.Body))
 	for i, a := range s.Body {
-		steps[i] = nest.Steps(counts(s.Loops), s.Strides(a))
+		steps[i] = nest.Steps(counts(s.Loops), stridesOf(s, a))
 		switch {
 		case a.Buffered():
 			at[i] = buffers + a.Offset

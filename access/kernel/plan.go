@@ -277,17 +277,18 @@ func (s *Step) walk(loops []Loop, dst, src []byte, to, from int) {
 
 // check panics if the step leaves slices of so many bytes.
 func (s *Step) check(dst, src, buffers int) {
+	to, from := s.Strides()
 	for _, a := range s.Body {
-		low, size := s.From+a.Offset, src
+		low, size, strides := s.From+a.Offset, src, from
 		switch {
 		case a.Buffered():
-			low, size = a.Offset, buffers
+			low, size, strides = a.Offset, buffers, a.Strides
 		case a.Write:
-			low, size = s.To+a.Offset, dst
+			low, size, strides = s.To+a.Offset, dst, to
 		}
 		high := low + a.Width
-		for i, stride := range s.Strides(a) {
-			reach := (s.Loops[i].N - 1) * stride
+		for i, l := range s.Loops {
+			reach := (l.N - 1) * strides[i]
 			low += min(0, reach)
 			high += max(0, reach)
 		}
@@ -297,18 +298,12 @@ func (s *Step) check(dst, src, buffers int) {
 	}
 }
 
-// Strides are the bytes from one trip of each loop to the next of an access of
-// the body.
-func (s *Step) Strides(a Access) []int {
-	if a.Buffered() {
-		return a.Strides
-	}
-	strides := make([]int, len(s.Loops))
+// Strides are the bytes from one trip of each loop to the next in what is written
+// and in what is read. Accesses of the buffers have their own.
+func (s *Step) Strides() (to, from []int) {
+	to, from = make([]int, len(s.Loops)), make([]int, len(s.Loops))
 	for i, l := range s.Loops {
-		strides[i] = l.From
-		if a.Write {
-			strides[i] = l.To
-		}
+		to[i], from[i] = l.To, l.From
 	}
-	return strides
+	return to, from
 }

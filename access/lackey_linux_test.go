@@ -1,0 +1,242 @@
+package access
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+	"golang.org/x/sys/unix"
+)
+
+// traced are the patterns whose real accesses are compared with their nests:
+// each kernel, dtype and operation that exists, along rows, across them, and in
+// steps.
+func traced(t *testing.T) []Pattern {
+	var all []Pattern
+	add := func(s Spec) {
+		p, err := s.Pattern()
+		if err != nil {
+			t.Fatalf("%+v: %v", s, err)
+		}
+		all = append(all, p)
+	}
+	for dtype := layouts.Bool; dtype <= layouts.Complex128; dtype++ {
+		for op := range Chase {
+			for _, name := range []string{scalar, builtin, "portable", "avx2"} {
+				s := Spec{Op: op, Shape: []int{3, 33}, Pad: 1, DType: dtype, Kernel: name, With: map[Op][]int{Add: {1}}[op]}
+				if p, err := s.Pattern(); err != nil || Measurable(p, 0) != nil {
+					continue // there is no such kernel, or not here
+				}
+				add(s)
+				if name == scalar || op == Copy && name == "portable" {
+					s.View = "t()"
+					add(s)
+					s.Shape, s.View = []int{2, 2 * longRow}, "slice(1,0,999999,2)"
+					add(s)
+				}
+				if name == scalar {
+					s.Shape, s.View = []int{2, longRow}, ""
+					add(s)
+				}
+			}
+		}
+	}
+	for _, set := range kernel.Sets() {
+		if set.Name() == "avx512" {
+			continue // which Valgrind does not know
+		}
+		for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Int16, layouts.Float32, layouts.Float64, layouts.Complex128} {
+			s := Spec{Op: Copy, Shape: []int{67, 70}, Pad: 1, DType: dtype, View: "t()", Kernel: set.Name()}
+			add(s) // in tiles, with edges
+			if size := dtype.Size(); size == 4 || size == 8 {
+				s.Shape, s.Pad = []int{4*256/size + 1, 20}, 4096/size-20
+				add(s) // through buffers
+			}
+		}
+	}
+	add(Spec{Op: Copy, Shape: []int{9, 10}, Tile: []int{4, 4}, DType: layouts.Int32})
+	add(Spec{Op: Add, Shape: []int{3, 5}, With: []int{3, 5}, Order: "col", DType: layouts.Float64})
+	add(Spec{Op: Chase, Shape: []int{100}, DType: layouts.Int64})
+	return all
+}
+
+// longRow elements are so many that what the loops around them touch of the stack
+// is little beside.
+const longRow = 800
+
+// Traced memory lies where nests say that it does. A write to the page before it
+// begins a pass, and another one ends it.
+const (
+	mark         = Origin - 4096
+	markText     = "fffff000,"
+	tracedMemory = 4 << 20 // bytes, at most
+)
+
+// TestTraced runs the passes that TestLackey traces.
+func TestTraced(t *testing.T) {
+	if os.Getenv("STRIDEBENCH_TRACED") == "" {
+		t.Skip("TestLackey runs it")
+	}
+	debug.SetGCPercent(-1)
+	runtime.LockOSThread()
+	patterns := traced(t)
+	length := uintptr(Origin - mark + tracedMemory)
+	at, _, errno := unix.Syscall6(unix.SYS_MMAP, mark, length, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED_NOREPLACE, ^uintptr(0), 0)
+	if errno != 0 || at != mark {
+		t.Fatalf("mapping %d B at %#x: %#x, %v", length, uint64(mark), at, errno)
+	}
+	marker := (*byte)(unsafe.Add(nil, mark))
+	mem := unsafe.Slice((*byte)(unsafe.Add(nil, Origin)), tracedMemory)
+	for _, p := range patterns {
+		r, err := newRunner(p, mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Spec.Op == Chase {
+			r.prepare()
+		}
+		*marker = 1
+		r.passes(1)
+		*marker = 2
+	}
+}
+
+// TestLackey compares every access that a native pass makes to the tensors and
+// buffers, as Valgrind's Lackey sees it, with those of the nests, byte for byte
+// and in order.
+func TestLackey(t *testing.T) {
+	valgrind, err := exec.LookPath("valgrind")
+	if err != nil || runtime.GOARCH != "amd64" || testing.Short() {
+		t.Skip("no Valgrind for amd64 here to trace the accesses of passes with, or -short")
+	}
+	// A build of its own: Valgrind runs no race detector.
+	binary := filepath.Join(t.TempDir(), "traced")
+	if out, err := exec.Command("go", "test", "-c", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("building the passes to trace: %v\n%s", err, out)
+	}
+	trace, log, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	cmd := exec.Command(valgrind, "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=3", binary, "-test.run=^TestTraced$")
+	cmd.Env = append(os.Environ(), "STRIDEBENCH_TRACED=1", "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &out, []*os.File{log}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	log.Close()
+	passes, err := tracedPasses(trace)
+	if waited := cmd.Wait(); err != nil || waited != nil {
+		t.Fatalf("%v, %v\n%s", err, waited, out.Bytes())
+	}
+	patterns := traced(t)
+	if len(passes) != len(patterns) {
+		t.Fatalf("%d passes in the trace, want %d", len(passes), len(patterns))
+	}
+	for i, p := range patterns {
+		comparePass(t, p, passes[i].touched)
+		if p.Spec.Shape[len(p.Spec.Shape)-1] >= longRow && passes[i].others >= len(passes[i].touched) {
+			t.Errorf("%s: %d accesses of the view and %d of the stack: a body does not keep all that it uses in registers",
+				p.Spec.Name(), len(passes[i].touched), passes[i].others)
+		}
+	}
+}
+
+// A tracedPass is what Lackey saw of a pass.
+type tracedPass struct {
+	touched []touch // of the tensors and buffers
+	others  int     // accesses of anything else, such as the stack
+}
+
+// tracedPasses reads the passes of a trace.
+func tracedPasses(trace io.Reader) (passes []tracedPass, err error) {
+	lines := bufio.NewScanner(trace)
+	inside := false
+	for lines.Scan() {
+		// " L 100000000,8" is a load, S a store, M both.
+		line := lines.Text()
+		if len(line) < 5 || line[0] != ' ' || line[2] != ' ' || !inside && !strings.HasPrefix(line[3:], markText) {
+			continue
+		}
+		addr, width, _ := strings.Cut(line[3:], ",")
+		at, err1 := strconv.ParseUint(addr, 16, 64)
+		n, err2 := strconv.Atoi(width)
+		switch {
+		case err1 != nil || err2 != nil:
+			return nil, fmt.Errorf("%q in the trace", line)
+		case at == mark:
+			if inside = !inside; inside {
+				passes = append(passes, tracedPass{})
+			}
+			continue
+		}
+		p := &passes[len(passes)-1]
+		if at < Origin || at >= Origin+tracedMemory {
+			p.others++
+			continue
+		}
+		if line[1] != 'S' {
+			p.touched = append(p.touched, touch{"", simcache.Read, at, n})
+		}
+		if line[1] != 'L' {
+			p.touched = append(p.touched, touch{"", simcache.Write, at, n})
+		}
+	}
+	return passes, lines.Err()
+}
+
+// comparePass compares accesses with those of a pattern. Go's copy chooses its
+// instructions by length and CPU and does not tell: of it, all bytes together.
+func comparePass(t *testing.T, p Pattern, got []touch) {
+	want := touches(p.Nests)
+	for _, link := range p.Ring {
+		want = append(want, touch{"x", simcache.Read, Origin + uint64(link)*8, 8})
+	}
+	for i := range want {
+		want[i].tensor = ""
+	}
+	name := p.Spec.Name()
+	if p.Spec.Kernel == builtin {
+		if !maps.Equal(bytesOf(got), bytesOf(want)) {
+			t.Errorf("%s: a pass touches %v, the nest says %v", name, got, want)
+		}
+		return
+	}
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Errorf("%s: access %d of %d is %v, the nest says %v", name, i, len(want), got[i:min(i+6, len(got))], want[i:min(i+6, len(want))])
+			return
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%s: %d accesses, the nest says %d", name, len(got), len(want))
+	}
+}
+
+// bytesOf are the bytes that are read and those that are written.
+func bytesOf(accesses []touch) map[touch]bool {
+	all := map[touch]bool{}
+	for _, a := range accesses {
+		for b := range a.width {
+			all[touch{"", a.kind, a.addr + uint64(b), 1}] = true
+		}
+	}
+	return all
+}
