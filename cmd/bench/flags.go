@@ -110,6 +110,8 @@ func (p *patternFlags) addTensor(flags *pflag.FlagSet) {
 
 const orderUsage = "order in which the view's dims are walked: row, col, or a permutation such as 1,0"
 
+const kernelUsage = "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or a set of vector kernels: "
+
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
 
 // spec puts the flags together.

@@ -88,7 +88,7 @@ what was finished; a second one ends it at once.`,
 	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
 	f.pattern.add(flags)
 	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
-	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or a set of vector kernels: "+kernel.Names(kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+"); several are compared")
+	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, kernelUsage+kernel.Names(kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+"); several are compared")
 	f.addCaches(flags)
 	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
 	flags.StringVar(&f.ab, "ab", "", abUsage)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/trace"
@@ -27,8 +28,10 @@ cold, and prints what Cachegrind would count. No tensor is allocated and no
 clock is read, so shapes may be larger than memory.
 
 Tensors lie one after the other, each on the next multiple of 4096 B, the first
-at 0x100000000. With --tile, all whole tiles are walked first, in the order of
---order, then what is left at the end of each dim.
+at 0x100000000; the buffers of a kernel lie behind them. With --tile, all whole
+tiles are walked first, in the order of --order, then what is left at the end of
+each dim. With --kernel, what that kernel touches is walked, in an order and in
+widths of its own, whatever this CPU runs.
 
 With --trace, a program's memory trace is replayed instead, and the summary is
 Cachegrind's of the same program, to the last count.
@@ -44,6 +47,9 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 
   # a transposed copy in tiles, on a machine with a 36 MiB last level
   bench sim --shape 4096x4096 --view 'transpose(0,1)' --op copy --tile 32x32 --LL 37748736,18,64
+
+  # what the vector kernels touch for it, buffers and all, whatever this CPU runs
+  bench sim --shape 1024x1024 --view 'transpose(0,1)' --op copy --kernel avx2
 
   # a row broadcast over a matrix
   bench sim --shape 4000x4000 --op add --with 1x4000
@@ -66,7 +72,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 			if f.trace == "" {
 				return f.simulatePattern(cmd)
 			}
-			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "width", "passes", "exact", "cores"} {
+			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "kernel", "width", "passes", "exact", "cores"} {
 				if cmd.Flags().Changed(name) {
 					return fmt.Errorf("--%s does not go with --trace", name)
 				}
@@ -78,6 +84,7 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
 	flags.SortFlags = false
 	f.pattern.add(flags)
 	flags.StringVar(&f.order, "order", "row", orderUsage)
+	flags.StringVar(&f.kernel, "kernel", "scalar", kernelUsage+kernel.Names(kernel.All()))
 	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element; a wider one covers its neighbours along the storage's last dimension and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
@@ -97,7 +104,7 @@ type simFlags struct {
 	geometry      geometryFlags
 	hierarchy     hierarchyFlags
 	curve         curveFlags
-	order         string
+	order, kernel string
 	width, passes int
 	exact         string
 	cores         int
@@ -126,6 +133,7 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if f.exact != "auto" && f.exact != "brute" {
 		return fmt.Errorf("--exact %s: want auto or brute", f.exact)
 	}
+	spec.Kernel = f.kernel
 	p, err := lower(spec)
 	if err != nil {
 		return err
