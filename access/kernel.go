@@ -258,6 +258,7 @@ type elementNest struct {
 	outer   []int   // trips of all loops but the two innermost
 	n1, n0  int     // trips of the two innermost
 	strides [][]int // by operand, outermost loop first
+	steps   [][]int // by operand, of the outer loops (nest.Steps)
 	at      []int   // by operand
 }
 
@@ -284,6 +285,7 @@ func inElements(n nest.Nest, size int, wide bool) (elementNest, error) {
 			op.Strides[l] /= size
 		}
 		e.strides = append(e.strides, op.Strides)
+		e.steps = append(e.steps, nest.Steps(e.outer, op.Strides))
 		e.at = append(e.at, int(op.Base-Origin)/size)
 	}
 	return e, nil
@@ -306,28 +308,16 @@ func elementwise(n nest.Nest, size int) nest.Nest {
 
 // blocks calls block for every index of the outer loops, with at set.
 func (n *elementNest) blocks(block func()) {
-	index := make([]int, len(n.outer))
-	for {
-		block()
-		l := len(index) - 1
-		for ; l >= 0; l-- {
-			if index[l]++; index[l] < n.outer[l] {
-				n.step(l, 1)
-				break
+	start := slices.Clone(n.at)
+	for l := range nest.Walk(n.outer) {
+		if l >= 0 {
+			for i := range n.at {
+				n.at[i] += n.steps[i][l]
 			}
-			n.step(l, 1-n.outer[l])
-			index[l] = 0
 		}
-		if l < 0 {
-			return
-		}
+		block()
 	}
-}
-
-func (n *elementNest) step(l, iterations int) {
-	for i := range n.at {
-		n.at[i] += iterations * n.strides[i][l]
-	}
+	copy(n.at, start)
 }
 
 // block returns the strides of operand i in the two innermost loops.

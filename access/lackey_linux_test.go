@@ -18,7 +18,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"golang.org/x/sys/unix"
 )
 
@@ -36,20 +36,20 @@ func traced(t *testing.T) []Pattern {
 	}
 	for dtype := layouts.Bool; dtype <= layouts.Complex128; dtype++ {
 		for op := range Chase {
-			for _, name := range []string{scalar, builtin, "portable", "avx2"} {
-				s := Spec{Op: op, Shape: []int{3, 33}, Pad: 1, DType: dtype, Kernel: name, With: map[Op][]int{Add: {1}}[op]}
+			for _, k := range []Kernel{Scalar, Builtin, kernelOf("portable"), kernelOf("avx2")} {
+				s := Spec{Op: op, Shape: []int{3, 33}, Pad: 1, DType: dtype, Kernel: k, With: map[Op][]int{Add: {1}}[op]}
 				if p, err := s.Pattern(); err != nil || Measurable(p, 0) != nil {
 					continue // there is no such kernel, or not here
 				}
 				add(s)
-				if name == scalar || op == Copy && name == "portable" {
-					s.View = "t()"
+				if k == Scalar || op == Copy && k == kernelOf("portable") {
+					s.View = layouts.MustParseChain("t()")
 					add(s)
-					s.Shape, s.View = []int{2, 2 * longRow}, "slice(1,0,999999,2)"
+					s.Shape, s.View = []int{2, 2 * longRow}, layouts.MustParseChain("slice(1,0,999999,2)")
 					add(s)
 				}
-				if name == scalar {
-					s.Shape, s.View = []int{2, longRow}, ""
+				if k == Scalar {
+					s.Shape, s.View = []int{2, longRow}, layouts.Chain{}
 					add(s)
 				}
 			}
@@ -60,7 +60,7 @@ func traced(t *testing.T) []Pattern {
 			continue // which Valgrind does not know
 		}
 		for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Int16, layouts.Float32, layouts.Float64, layouts.Complex128} {
-			s := Spec{Op: Copy, Shape: []int{67, 70}, Pad: 1, DType: dtype, View: "t()", Kernel: set.Name()}
+			s := Spec{Op: Copy, Shape: []int{67, 70}, Pad: 1, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: VectorKernel(set)}
 			add(s) // in tiles, with edges
 			if size := dtype.Size(); size == 4 || size == 8 {
 				s.Shape, s.Pad = []int{4*256/size + 1, 20}, 4096/size-20
@@ -69,7 +69,7 @@ func traced(t *testing.T) []Pattern {
 		}
 	}
 	add(Spec{Op: Copy, Shape: []int{9, 10}, Tile: []int{4, 4}, DType: layouts.Int32})
-	add(Spec{Op: Add, Shape: []int{3, 5}, With: []int{3, 5}, Order: "col", DType: layouts.Float64})
+	add(Spec{Op: Add, Shape: []int{3, 5}, With: []int{3, 5}, Order: Col, DType: layouts.Float64})
 	add(Spec{Op: Chase, Shape: []int{100}, DType: layouts.Int64})
 	return all
 }
@@ -193,10 +193,10 @@ func tracedPasses(trace io.Reader) (passes []tracedPass, err error) {
 			continue
 		}
 		if line[1] != 'S' {
-			p.touched = append(p.touched, touch{"", simcache.Read, at, n})
+			p.touched = append(p.touched, touch{"", nest.Read, at, n})
 		}
 		if line[1] != 'L' {
-			p.touched = append(p.touched, touch{"", simcache.Write, at, n})
+			p.touched = append(p.touched, touch{"", nest.Write, at, n})
 		}
 	}
 	return passes, lines.Err()
@@ -207,13 +207,13 @@ func tracedPasses(trace io.Reader) (passes []tracedPass, err error) {
 func comparePass(t *testing.T, p Pattern, got []touch) {
 	want := touches(p.Nests)
 	for _, link := range p.Ring {
-		want = append(want, touch{"x", simcache.Read, Origin + uint64(link)*8, 8})
+		want = append(want, touch{"x", nest.Read, Origin + uint64(link)*8, 8})
 	}
 	for i := range want {
 		want[i].tensor = ""
 	}
 	name := p.Spec.Name()
-	if p.Spec.Kernel == builtin {
+	if p.Spec.Kernel == Builtin {
 		if !maps.Equal(bytesOf(got), bytesOf(want)) {
 			t.Errorf("%s: a pass touches %v, the nest says %v", name, got, want)
 		}

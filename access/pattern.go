@@ -144,7 +144,7 @@ func (s Spec) Pattern() (Pattern, error) {
 	}
 	for _, n := range p.Nests {
 		for _, op := range n.Operands {
-			if op.Tensor != buffersName {
+			if op.Tensor != Buffers {
 				p.Bytes += n.Iterations() * op.Width
 			}
 		}
@@ -285,38 +285,6 @@ func whole(n nest.Nest) nest.Nest {
 		w.Operands[i].Width *= 2
 	}
 	return w
-}
-
-// parseOrder returns the view's dims, the outermost first.
-func parseOrder(text string, rank int) ([]int, error) {
-	order := make([]int, rank)
-	for d := range order {
-		order[d] = d
-	}
-	switch text {
-	case "", "row":
-		return order, nil
-	case "col":
-		slices.Reverse(order)
-		return order, nil
-	}
-	parts := strings.Split(text, ",")
-	seen := make([]bool, rank)
-	for i, part := range parts {
-		d, err := strconv.Atoi(part)
-		if err != nil {
-			return nil, fmt.Errorf("order %q: %q is no dim (want row, col, or a permutation such as 1,0)", text, part)
-		}
-		if d < 0 {
-			d += rank
-		}
-		if d < 0 || d >= rank || seen[d] || len(parts) != rank {
-			return nil, fmt.Errorf("order %q: not each of the view's %d dims once", text, rank)
-		}
-		seen[d] = true
-		order[i] = d
-	}
-	return order, nil
 }
 
 // checkTile returns the tile sizes cut to the view's, or nil.

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // initial is the value of element i of a prepared arena: whole numbers below
@@ -85,30 +86,23 @@ func (c *checker[T]) part(views []layouts.Layout, from, to int) (sum int, err er
 	if from == to || views[0].Numel() == 0 {
 		return 0, nil
 	}
-	index := views[0].Shape()
-	clear(index)
-	index[0] = from
-	at := make([]int, len(views)) // of the index, in elements of the arena
+	rows := views[0].Shape()
+	rows = rows[:len(rows)-1]
+	rows[0] = to - from
+	at, steps := make([]int, len(views)), make([][]int, len(views)) // at in elements of the arena
 	for i, v := range views {
 		at[i] = c.p.start(c.p.operands[i]) + v.Offset() + from*v.Stride(0)
+		steps[i] = nest.Steps(rows, v.Strides())
 	}
-	for index[0] < to {
+	for d := range nest.Walk(rows) {
+		if d >= 0 {
+			for i := range at {
+				at[i] += steps[i][d]
+			}
+		}
 		s, err := c.row(views, at)
 		if sum += s; err != nil {
 			return 0, err
-		}
-		for d := len(index) - 2; d >= 0; d-- {
-			index[d]++
-			back := 0
-			if d > 0 && index[d] == views[0].Size(d) {
-				back, index[d] = index[d], 0
-			}
-			for i, v := range views {
-				at[i] += (1 - back) * v.Stride(d)
-			}
-			if back == 0 {
-				break
-			}
 		}
 	}
 	return sum, nil

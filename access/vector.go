@@ -71,10 +71,12 @@ func (p *Pattern) inVectors(width int) error {
 			continue
 		}
 		left := n.Trips[last] % (64 / size)
-		whole, rest := cutNest(n, n.Trips[last]-left)
+		whole, rest := n.Range(last, 0, n.Trips[last]-left), n.Range(last, n.Trips[last]-left, n.Trips[last])
 		whole.Trips[last] = whole.Trips[last] * size / width
 		for i := range whole.Operands {
-			whole.Operands[i].Width, whole.Operands[i].Strides[last] = width, width
+			op := &whole.Operands[i]
+			op.Width, op.Strides = width, slices.Clone(op.Strides)
+			op.Strides[last] = width
 		}
 		for _, part := range []nest.Nest{whole, rest} {
 			if part.Iterations() > 0 {
@@ -84,21 +86,6 @@ func (p *Pattern) inVectors(width int) error {
 	}
 	p.Nests = nests
 	return nil
-}
-
-// cutNest cuts the innermost loop of a nest in two.
-func cutNest(n nest.Nest, at int) (first, second nest.Nest) {
-	last := len(n.Trips) - 1
-	part := func(start, trips int) nest.Nest {
-		c := nest.Nest{Trips: slices.Clone(n.Trips), Operands: slices.Clone(n.Operands)}
-		c.Trips[last] = trips
-		for i, op := range c.Operands {
-			c.Operands[i].Base += uint64(start * op.Strides[last])
-			c.Operands[i].Strides = slices.Clone(op.Strides)
-		}
-		return c
-	}
-	return part(0, at), part(at, n.Trips[last]-at)
 }
 
 // planCopy makes the nests those of the plan that the kernel makes of the copy.
@@ -122,8 +109,8 @@ func (p *Pattern) planCopy(set *kernel.Set) {
 	}
 }
 
-// buffersName is what nests call the buffers of a kernel.
-const buffersName = "buffers"
+// Buffers is what nests call the buffers of a kernel, as if they were a tensor.
+const Buffers = "buffers"
 
 // stepNest says what a step of a plan touches.
 func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
@@ -140,7 +127,7 @@ func (p *Pattern) stepNest(s kernel.Step, x, y operand) nest.Nest {
 			op.Tensor, op.Kind, op.Strides, at = y.tensor, nest.Write, to, s.To
 		}
 		if a.Buffered() {
-			op.Tensor, op.Strides, at = buffersName, a.Strides, p.buffers
+			op.Tensor, op.Strides, at = Buffers, a.Strides, p.buffers
 		}
 		op.Base = Origin + uint64(at+a.Offset)
 		n.Operands = append(n.Operands, op)

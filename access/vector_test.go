@@ -161,7 +161,7 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	}
 	total := 0
 	for _, a := range touches(p.Nests) {
-		if a.tensor == buffersName {
+		if a.tensor == Buffers {
 			continue
 		}
 		total += a.width
@@ -259,18 +259,18 @@ func TestVectorWidth(t *testing.T) {
 // TestBuffers: what a transposed copy reads and writes of its buffers is in its
 // nests, behind the tensors, and none of its bandwidth.
 func TestBuffers(t *testing.T) {
-	p := pattern(t, Spec{Op: Copy, Shape: []int{1024, 1024}, View: "t()", DType: layouts.Float32, Kernel: "avx2"})
+	p := pattern(t, Spec{Op: Copy, Shape: []int{1024, 1024}, View: layouts.MustParseChain("t()"), DType: layouts.Float32, Kernel: kernelOf("avx2")})
 	refs := map[string]int{}
 	low, high := uint64(math.MaxUint64), uint64(0)
 	for _, a := range touches(p.Nests) {
 		refs[a.tensor]++
-		if a.tensor == buffersName {
+		if a.tensor == Buffers {
 			low, high = min(low, a.addr), max(high, a.addr+uint64(a.width))
 		}
 	}
 	// 16 runs of 16 blocks of 64 rows by 64 columns, and one block more by which
 	// the first is only read and the last only written; 512 accesses of 32 B each.
-	if want := (map[string]int{"x": 16 * 16 * 512, "y": 16 * 16 * 512, buffersName: 16 * (17*4 - 2*16) * 512}); !maps.Equal(refs, want) {
+	if want := (map[string]int{"x": 16 * 16 * 512, "y": 16 * 16 * 512, Buffers: 16 * (17*4 - 2*16) * 512}); !maps.Equal(refs, want) {
 		t.Errorf("%v accesses, want %v", refs, want)
 	}
 	if tensors := uint64(Origin + 2*4<<20); low != tensors || high != Origin+uint64(p.Memory) || p.Bytes != 2*4<<20 {

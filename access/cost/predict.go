@@ -149,12 +149,15 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 
 // body is an iteration.
 func body(p access.Pattern, n nest.Nest) float64 {
-	inner, beside, vectors := len(n.Trips)-1, true, false
+	inner, beside, vectors, accesses := len(n.Trips)-1, true, false, 0.0
 	for _, op := range n.Operands {
+		if op.Tensor == access.Buffers {
+			continue // its accesses are in the price of those that they serve
+		}
+		accesses++
 		beside = beside && (inner < 0 || op.Strides[inner] == op.Width)
 		vectors = vectors || op.Width > p.Spec.DType.Size()
 	}
-	accesses := float64(len(n.Operands))
 	switch {
 	case vectors && accesses > 2:
 		return accesses * rules.tile

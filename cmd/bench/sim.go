@@ -133,7 +133,9 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if f.exact != "auto" && f.exact != "brute" {
 		return fmt.Errorf("--exact %s: want auto or brute", f.exact)
 	}
-	spec.Kernel = f.kernel
+	if spec.Kernel, err = access.ParseKernel(f.kernel); err != nil {
+		return fmt.Errorf("--kernel %s: %w", f.kernel, err)
+	}
 	p, err := lower(spec)
 	if err != nil {
 		return err
