@@ -182,6 +182,9 @@ func body(p access.Pattern, n nest.Nest) float64 {
 // memory adds what the misses of a nest take.
 func (m Model) memory(sum *Prediction, w Counted, past bool) {
 	for r, op := range w.Nest.Operands {
+		if op.Tensor == access.Buffers {
+			continue // see body
+		}
 		s := strideOf(w.Nest, op, m.Caches.Levels[0].Line)
 		t := sum.tensor(op.Tensor, m.Caches)
 		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
