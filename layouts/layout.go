@@ -1,20 +1,21 @@
-// Package layouts is the strided tensor as PyTorch defines it, without the
-// computing: a [Layout] says where the elements of a tensor lie (shape,
-// strides, offset), view operations turn one Layout into another, a [Storage]
-// is the memory that they describe, and a [Tensor] is the two together.
+// Package layouts provides strided tensors as PyTorch defines them, without the
+// computation. A [Layout] says where the elements of a tensor lie (shape,
+// strides, offset). View operations turn one Layout into another. A [Storage] is
+// the memory that Layouts describe, and a [Tensor] is a Layout over a Storage.
 //
-// A Layout is a value that never changes and never touches data, so an order
-// of access is a Layout too: reading a matrix by columns is reading its
-// transposed view by rows. Package access builds its patterns on that.
+// A Layout is a value that never changes and never touches data, so an order of
+// access is also a Layout: reading a matrix by columns is reading its transposed
+// view by rows. Package access builds its patterns on this.
 //
-// Sizes, strides and offsets are counted in elements, as PyTorch counts them.
+// Sizes, strides and offsets are counted in elements, as in PyTorch.
 //
-//  1. [Contiguous] lays a shape out, [New] any shape and strides.
-//  2. [Layout.Apply] takes it through a chain of view operations, spelt as in
-//     PyTorch; each has a method too.
-//  3. [Layout.Offsets] walks it, [Layout.Explain] says what makes it contiguous
-//     or not, [Broadcast] brings several to one shape.
-//  4. [NewTensor] puts it over a [Storage], where elements are read and written.
+//  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
+//  2. [Layout.Apply] applies a chain of view operations, spelled as in PyTorch.
+//     Each operation also has a method.
+//  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says what makes it
+//     contiguous or not, and [Broadcast] brings several Layouts to one shape.
+//  4. [NewTensor] puts a Layout over a [Storage], where elements are read and
+//     written.
 package layouts
 
 import (

@@ -1,10 +1,12 @@
-// Package reports makes charts and pages from results. It knows the names of
-// the suite's benchmarks and nothing of how they are measured.
+// Package reports makes charts and pages from results. It knows the names of the
+// suite's benchmarks, but nothing of how they are measured.
 //
-//  1. Read results, of one file or of several to compare ([results.Read]).
-//  2. [Make] draws the charts that there are data for; each says in words what was
-//     found. The others are [Absent], with the command that makes their data.
-//  3. [Report.Write] puts them into a folder, with a summary and a page.
+//  1. Read the results of one file, or of several files to compare
+//     ([results.Read]).
+//  2. [Make] draws the charts that there is data for. Each chart says in words
+//     what was found. The other charts are [Absent], with the command that
+//     produces their data.
+//  3. [Report.Write] writes them to a folder, with a summary and a page.
 package reports
 
 import (

@@ -1,24 +1,25 @@
 // Package results keeps what was measured: records in the Go benchmark format
 // (https://golang.org/design/14313-benchmark-format), facts about the machine,
-// and summaries. It is meant to be used with golang.org/x/perf's benchfmt,
-// benchproc and benchmath, and its files with benchstat. It does not know how
-// a thing was measured.
+// and summaries. Use it together with golang.org/x/perf's benchfmt, benchproc and
+// benchmath, and use its files with benchstat. It does not know how a result was
+// measured.
 //
-// The way of a result, which the example goes:
+// A result goes through these steps, as the example shows:
 //
 //  1. A [Writer] writes the head of a file, the configuration that decides what
-//     compares, and a line for each sample. [Create] makes the file, whole or not
-//     at all.
-//  2. [Read] and [Parse] take files back as a [Set].
-//  3. [Set.Config] is the configuration that all of its results share;
-//     [SetupOf] says what is known from it of the machine and of what was
-//     simulated, [FingerprintOf] and [GeometryOf] what must be the same for times
-//     and for counts to compare.
-//  4. [Set.Rows] sums the samples up, a [Row] for each benchmark and a [Stat] for
-//     each of its units.
+//     is comparable, and a line for each sample. [Create] makes the file,
+//     completely or not at all.
+//  2. [Read] and [Parse] read files into a [Set].
+//  3. [Set.Config] is the configuration that all of the set's results share.
+//     [SetupOf] says what it tells about the machine and about what was
+//     simulated. [FingerprintOf] and [GeometryOf] say what must be equal for
+//     times and for counts to be comparable.
+//  4. [Set.Rows] summarizes the samples: a [Row] for each benchmark and a [Stat]
+//     for each of its units.
 //
-// Package check judges two sets, history keeps them, export writes them for other
-// programs, noise says what makes times doubtful, and package reports draws them.
+// Package check compares two sets, history keeps them, export writes them for
+// other programs, noise says what makes times doubtful, and package reports draws
+// them.
 package results
 
 import (

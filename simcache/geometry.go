@@ -1,20 +1,21 @@
-// Package simcache simulates data caches in the style of Cachegrind, to the
-// same counts: set-associative, LRU, write-allocate, a first level (D1) and a
-// last level (LL) that sees only what misses in D1. It goes on from there to any
+// Package simcache simulates data caches in the style of Cachegrind, to the same
+// counts: set-associative, LRU, write-allocate, with a first level (D1) and a
+// last level (LL) that sees only what misses in D1. Beyond that, it simulates any
 // number of levels, other policies, ties between levels, a TLB and prefetchers
 // ([Config]).
 //
-// A [Hierarchy] is fed single accesses ([Hierarchy.Access]) or a whole [Nest] of
-// loops ([Hierarchy.Run]), and the package knows the caches of the CPU that it
-// runs on ([Detect], [Choose]). It knows neither tensors nor time.
+// A [Hierarchy] takes single accesses ([Hierarchy.Access]) or complete nests of
+// loops ([Hierarchy.Run]). Package cpu knows the caches of the CPU that the
+// program runs on. This package knows nothing of tensors or time.
 //
-// The rules are those of Valgrind's cachegrind/cg_sim.c, as its manual tells
+// The rules are those of Valgrind's cachegrind/cg_sim.c, as its manual describes
 // them in "Cache Simulation Specifics".
 //
-// Three engines share the work. A chain looks up LRU levels that know nothing of
-// each other, a batch of references at a time. A prover finds the counts of a
-// nest on such levels without looking up every access. deep simulates all else,
-// one reference after the other.
+// Three engines in simcache/internal share the work. Package lru looks up
+// references, a batch at a time, in LRU levels that know nothing of each other.
+// Package proofs finds the counts of a nest on such levels without looking up
+// every access. Package policies simulates everything else, one reference after
+// another. All are tested against package reference, which says what a cache is.
 package simcache
 
 import (

@@ -1,6 +1,6 @@
-// Package advise finds out in which order, tiles and storage a view is best
-// walked on a machine: it predicts all that there is to choose from (package
-// access/cost), ranks it, and says in words what to use and why.
+// Package advise finds the order, tiles and storage in which a view is best
+// walked on a machine. It predicts every choice there is (package access/cost),
+// ranks the choices, and says in words what to use and why.
 package advise
 
 import (

@@ -1,5 +1,5 @@
-// Package cost predicts how long a pass over a pattern takes, from how often
-// its operands miss and from what a hit and a miss cost on the machine.
+// Package cost predicts how long a pass over a pattern takes, from how often its
+// operands miss and from what a hit and a miss cost on the machine.
 //
 // # The model
 //
@@ -7,41 +7,41 @@
 //
 //	max(loop, memory) + exposed * min(loop, memory)
 //
-// since the CPU runs ahead of what it waits for, but not entirely.
+// because the CPU runs ahead of what it waits for, but not entirely.
 //
-// loop is what the instructions take when all is in the first level: so much an
-// iteration, by what the loop does and whether its elements lie side by side,
-// and so much for each time that an inner loop begins.
+// loop is what the instructions take when all data is in the first level: a cost
+// per iteration, which depends on what the loop does and on whether its elements
+// are adjacent, and a cost for each start of an inner loop.
 //
 // memory is the sum over all lines that an operand misses in one level and that
-// the next one serves. How long a line takes depends on what its address is to
-// the one missed before:
+// the next level serves. The time of a line depends on where its address is
+// relative to the line missed before:
 //
-//   - next to it (a stride of at most a line): what a stream of lines from that
-//     level takes, since the prefetchers run ahead of it;
-//   - a constant stride further on, less than a page of 4 KiB, which no
-//     prefetcher crosses: the same, but twice that from memory, where lines come
-//     in pairs;
-//   - in another page: the latency of the level, divided by the loads that the
-//     CPU has in flight at once; at least a stream's. A run of lines side by side
-//     begins with such a line. Where these are far apart in the loop, the
-//     instructions between them fill the CPU's window, and fewer are in flight;
-//   - where the stride is such that what the inner loop touches crowds into few
-//     sets of the level that misses: fewer are in flight too.
+//   - next to it (a stride of at most a line): the time of a line in a stream
+//     from that level, because the prefetchers run ahead of it;
+//   - a constant stride away, less than a page of 4 KiB, which no prefetcher
+//     crosses: the same, but twice that from memory, where lines come in pairs;
+//   - in another page: the latency of the level divided by the number of loads
+//     that the CPU has in flight at once, but at least the time of a line in a
+//     stream. A run of adjacent lines begins with such a line. If these lines are
+//     far apart in the loop, the instructions between them fill the CPU's window,
+//     and fewer loads are in flight;
+//   - with a stride that crowds what the inner loop touches into few sets of the
+//     level that misses: fewer loads are in flight as well.
 //
-// A line that is written costs more by what is left of a copy when two streams
-// are taken off, and little where the kernel stores past the caches. A miss of
-// the TLB costs its latency divided by the translations in flight.
+// A line that is written costs in addition what is left of a copy after two
+// streams are subtracted, and little if the kernel stores past the caches. A miss
+// of the TLB costs its latency divided by the number of translations in flight.
 //
-// The shape is that of Manegold, Boncz and Kersten ("Generic Database Cost Models
-// for Hierarchical Memory Systems", VLDB 2002), who price sequential and random
-// misses apart, and of the execution-cache-memory model (Treibig and Hager, 2009),
-// who set the loop against the transfers; that the window bounds how many misses
-// overlap is from Karkhanis and Smith ("A First-Order Superscalar Processor
-// Model", ISCA 2004).
+// The structure is that of Manegold, Boncz and Kersten ("Generic Database Cost
+// Models for Hierarchical Memory Systems", VLDB 2002), who price sequential and
+// random misses separately, and of the execution-cache-memory model (Treibig and
+// Hager, 2009), which weighs the loop against the transfers. That the window
+// limits how many misses overlap is from Karkhanis and Smith ("A First-Order
+// Superscalar Processor Model", ISCA 2004).
 //
-// What machines differ in is in [Times], and measured; what is left is in
-// rules, which were fitted once (docs/advise.md says to what, and how far off
+// What differs between machines is in [Times], and measured. The rest is in
+// rules, which were fitted once (docs/advise.md says to what, and how accurate
 // predictions are).
 package cost
 

@@ -1,6 +1,6 @@
 // Package counters reads what the CPU counts while a thread runs: instructions,
-// cycles, cache and TLB misses, in user space only. Which of them there are, the
-// CPU and the kernel decide; a virtual machine often has none.
+// cycles, cache and TLB misses, in user space only. The CPU and the Linux kernel
+// determine which of these counters exist; a virtual machine often has none.
 package counters
 
 import (

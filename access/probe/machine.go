@@ -1,16 +1,16 @@
-// Package probe measures what a machine's caches give, which is often not what
-// cpuid names: latency, effective capacity and bandwidth of each level, and how
-// far the TLB reaches.
+// Package probe measures what a machine's caches deliver, which is often not what
+// cpuid states: the latency, effective capacity and bandwidth of each level, and
+// the reach of the TLB.
 //
 // # The file
 //
 // A measured [Machine] is saved as a description of package
-// [github.com/stridebench/stridebench/simcache/machines] with what was measured
-// beside it, in the section measured. So there is one format of machines: the
-// file can be given wherever a description can, copied and changed by hand, and
-// simulated without knowing of this package. The levels to simulate follow from
-// the measured ones and stand in the file in full, since the ways and lines that
-// they have are not measured, and may be changed.
+// [github.com/stridebench/stridebench/simcache/machines], with the measurements
+// in an additional section, measured. So there is only one format for machines.
+// The file can be used wherever a description can. It can be copied, edited by
+// hand, and simulated without any knowledge of this package. The levels to
+// simulate follow from the measured ones. The file spells them out in full,
+// because their ways and lines are not measured and may be edited.
 package probe
 
 import (

@@ -1,5 +1,5 @@
 // Package workload reads a user's own tensors, and what is done to them, from
-// YAML and makes benchmarks of them. docs/workload.md tells the format.
+// YAML and turns them into benchmarks. docs/workload.md describes the format.
 package workload
 
 import (

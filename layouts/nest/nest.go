@@ -1,27 +1,29 @@
-// Package nest has loops and strided accesses as values, and their algebra.
+// Package nest represents loops and strided accesses as values, and defines
+// their algebra.
 //
-// A [Nest] is loops around a few accesses whose addresses move by a stride per
-// loop: any walk over strided tensors is one. A [Program] is a tree of
-// sequences, loops with affine bounds, conditions and accesses at affine
-// addresses: what the loops of a C file do. A nest is its simplest case.
+// A [Nest] is loops around a few accesses whose addresses move by a constant
+// stride per loop. Any walk over strided tensors is a Nest. A [Program] is a tree
+// of sequences, loops with affine bounds, conditions, and accesses at affine
+// addresses: what the loops of a C file do. A Nest is the simplest Program.
 //
-// What a nest means is the sequence of its accesses, W(n) ([Nest.Accesses]).
-// The operations turn nests into nests, and each states its law in terms of W,
-// as CuTe does for layouts (github.com/NVIDIA/cutlass, media/docs/cute):
+// The meaning of a nest n is the sequence of its accesses, W(n)
+// ([Nest.Accesses]). The operations turn nests into nests, and each states its
+// law in terms of W, as CuTe does for layouts (github.com/NVIDIA/cutlass,
+// media/docs/cute):
 //
 //	Canonical   W(n.Canonical()) = W(n), in the fewest loops
 //	Repeat      W(n.Repeat(k)) = W(n) k times over
 //	Range       W(n.Range(0, a, b)) W(n.Range(0, b, c)) = W(n.Range(0, a, c))
 //	Split       W(whole) W(edge) = W(n), for the outermost loop
 //	Permute     W(n.Permute(order)) has the accesses of W(n), in another order
-//	Inside      W(n) is the W of n.Inside(l), at one place after the other
+//	Inside      W(n) is W(n.Inside(l)) at one place after another
 //	Only        W(n.Only(r)) is W(n) without the other operands
 //
-// Questions about what is touched, all in bytes and lines of memory and none
-// of them about a cache: [Operand.Reach], [Operand.Span], [Operand.Lines],
-// [Nest.Blocks], [Operand.Crowd], [Stay].
+// These functions answer questions about what is touched, in bytes and lines of
+// memory and without reference to a cache: [Operand.Reach], [Operand.Span],
+// [Operand.Lines], [Nest.Blocks], [Operand.Crowd], [Stay].
 //
-// The package knows neither tensors nor caches nor time.
+// The package knows nothing of tensors, caches or time.
 package nest
 
 import (

@@ -1,19 +1,20 @@
-// Package check is the gate: it compares two files of results and says what
-// became worse.
+// Package check is the gate: it compares two files of results and says what got
+// worse.
 //
 // Simulated units are exact, so any rise counts. Times are compared by the
 // Mann-Whitney U test (benchmath.AssumeNothing), corrected for the number of
 // comparisons as Holm does ("A Simple Sequentially Rejective Multiple Test
-// Procedure", Scandinavian Journal of Statistics 6, 1979), and count only
-// where they also differ by more than a threshold, and only between runs of
-// one machine.
+// Procedure", Scandinavian Journal of Statistics 6, 1979). A difference in time
+// counts only if it also exceeds a threshold, and only between runs of the same
+// machine.
 //
-// A gate of one's own, as the example has it:
+// To build your own gate, as the example does:
 //
 //  1. Read the baseline and the new results ([results.Read]).
-//  2. [Compare] them: [Options] say from where on a difference of times counts.
-//  3. [Report.Of] lists the regressions; what only one of the files has, and what
-//     was not compared and why, stand in the [Report] too.
+//  2. [Compare] them; [Options] set the threshold above which a difference of
+//     times counts.
+//  3. [Report.Of] lists the regressions. The [Report] also has what only one of
+//     the files contains, and what was not compared and why.
 //  4. [Formats] write it as text, Markdown, JSON and JUnit.
 package check
 

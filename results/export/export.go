@@ -1,8 +1,8 @@
-// Package export writes results in formats of other programs: CSV, JSON lines,
-// github-action-benchmark's and Bencher's.
+// Package export writes results in the formats of other programs: CSV, JSON
+// lines, github-action-benchmark's and Bencher's.
 //
 //  1. Read results ([results.Read]).
-//  2. [Records] sums them up, a [Record] for each benchmark and unit.
+//  2. [Records] summarizes them, with a [Record] for each benchmark and unit.
 //  3. [Of] adds the commit, the date and the machine.
 //  4. [Formats] write them.
 package export

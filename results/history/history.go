@@ -1,24 +1,24 @@
-// Package history remembers results: a folder of files in the Go benchmark
-// format, one for each run, and finds out since when something changed.
+// Package history keeps results in a folder of files in the Go benchmark format,
+// one for each run, and finds when something changed.
 //
-// An entry is a file TIME-COMMIT-FINGERPRINT-HASH.txt: three comment lines
+// An entry is a file TIME-COMMIT-FINGERPRINT-HASH.txt. It has three comment lines
 // with the format's version, the commit and the time, then the results as they
 // were added, then a comment line with the SHA-256 of all lines before it. So
-// every entry is what benchstat reads, tells of itself all there is to know,
-// and tells whether it is whole.
+// benchstat can read every entry, and every entry contains all there is to know
+// about it and shows whether it is complete.
 //
-// Entries are written whole or not at all and never changed, and their names
-// hang on their content, so that any number of writers need no lock. The index
-// is a cache of what the entries hold, found by their hash: without it, or with
-// a damaged or an old one, the entries are read instead and it is written anew.
-// No name or path that a file holds is ever opened.
+// Entries are written completely or not at all and never change, and their names
+// depend on their content, so any number of writers can work without a lock. The
+// index is a cache of what the entries hold, found by their hash. If it is
+// missing, damaged or outdated, the entries are read instead and the index is
+// written again. No name or path that a file contains is ever opened.
 //
-// From runs to changes, as the example has it:
+// From runs to changes, as the example shows:
 //
 //  1. [Open] a folder, and [Store.Add] the results of a commit.
-//  2. [Store.Entries] are all that was added, by time.
-//  3. [AllSeries] puts them into series, each of one benchmark in one unit, and
-//     [Series.Changes] finds since when a series is another.
+//  2. [Store.Entries] are all entries that were added, by time.
+//  3. [AllSeries] arranges them into series, each of one benchmark in one unit,
+//     and [Series.Changes] finds when a series changed.
 package history
 
 import (

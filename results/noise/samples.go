@@ -1,12 +1,13 @@
 // Package noise finds what makes the times of a run doubtful: a drift, two
-// speeds, outliers, a machine that does other things as well. What it finds are
-// warnings, each with what to do about it; a quiet machine gives none.
+// speeds, outliers, a machine that also does other things. It reports its
+// findings as warnings, each with what to do about it. A quiet machine gives
+// none.
 //
-//  1. Keep the times of each benchmark in the order in which they were taken, a
-//     [Series] each.
-//  2. [Samples] are the warnings of what they say together.
-//  3. [Machine] are those of what the machine is set to and of what else it did
-//     meanwhile ([results.Activity]).
+//  1. Keep the times of each benchmark in the order in which they were taken, in
+//     one [Series] each.
+//  2. [Samples] returns the warnings that they give together.
+//  3. [Machine] returns the warnings about how the machine is set up and what
+//     else it did during the run ([results.Activity]).
 package noise
 
 import (

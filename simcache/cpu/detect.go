@@ -1,5 +1,6 @@
-// Package cpu knows what the CPU that it runs on says of its caches and its TLB:
-// what package simcache simulates if nobody says otherwise ([Choose], [TLB]).
+// Package cpu knows what the CPU that it runs on states about its caches and its
+// TLB. This is what package simcache simulates unless told otherwise ([Choose],
+// [TLB]).
 package cpu
 
 import (

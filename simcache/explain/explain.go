@@ -1,5 +1,5 @@
 // Package explain says in words what the counts of a simulation mean: which
-// tensor misses at which level and why, from the counts and from the loops that
+// tensor misses at which level and why. It uses the counts and the loops that
 // were walked.
 package explain
 

@@ -1,11 +1,11 @@
 // Package machines describes cache hierarchies in files: YAML with the words of
-// [simcache.Config], read strictly. It brings descriptions of a few real
-// machines ([Presets]), each figure with its source. A description may carry
-// what was measured of the machine ([ParseMeasured]), which is nothing to a
-// simulator.
+// [simcache.Config], read strictly. It includes descriptions of a few real
+// machines ([Presets]), with the source of each figure. A description may also
+// contain what was measured on the machine ([ParseMeasured]), which a simulator
+// ignores.
 //
 //  1. Start from a preset ([Names], [File]), or write a description.
-//  2. [Parse] it: what is wrong is said with file, line and column.
+//  2. [Parse] it. Errors give the file, line and column.
 //  3. [simcache.NewHierarchy] simulates its Config.
 package machines
 

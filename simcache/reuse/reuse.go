@@ -1,26 +1,26 @@
-// Package reuse finds, in one pass over a sequence of accesses, the misses of
-// LRU caches of every capacity at once: the miss-ratio curve.
+// Package reuse finds the misses of LRU caches of every capacity at once, in one
+// pass over a sequence of accesses: the miss-ratio curve.
 //
-// The stack distance of a look-up of a line is the line's place in the LRU
-// stack, counted from 1 at the top: the number of distinct lines touched since
-// the line's last touch, itself included. LRU keeps the C topmost lines of the
-// stack, so a cache of C lines misses exactly the look-ups with a distance
-// above C, and the histogram of distances tells the misses of all capacities
-// (R. L. Mattson, J. Gecsei, D. R. Slutz and I. L. Traiger, "Evaluation
-// techniques for storage hierarchies", IBM Systems Journal 9(2), 1970). With
-// one stack a set, the same holds for each associativity of a cache with so
-// many sets (the same paper; M. D. Hill and A. J. Smith, "Evaluating
+// The stack distance of a look-up of a line is the line's place in the LRU stack,
+// counted from 1 at the top. It is the number of distinct lines touched since the
+// line's last touch, including the line itself. LRU keeps the C topmost lines of
+// the stack, so a cache of C lines misses exactly the look-ups with a distance
+// above C. The histogram of distances therefore gives the misses of all
+// capacities (R. L. Mattson, J. Gecsei, D. R. Slutz and I. L. Traiger,
+// "Evaluation techniques for storage hierarchies", IBM Systems Journal 9(2),
+// 1970). With one stack per set, the same holds for each associativity of a cache
+// with that many sets (the same paper; M. D. Hill and A. J. Smith, "Evaluating
 // associativity in CPU caches", IEEE Transactions on Computers 38(12), 1989).
 //
-// No stack is searched. A bitmap over time has a bit set where a line was
-// touched last, so that a distance is the number of bits set from the line's
-// last touch on: the partial sums are those of B. T. Bennett and V. J. Kruskal
-// ("LRU stack processing", IBM Journal of Research and Development 19(4),
-// 1975), the times renumbered when they run out as by F. Olken ("Efficient
-// methods for calculating the success function of fixed space replacement
-// policies", LBL-12370, 1981), the bit vector as by G. Almási, C. Caşcaval and
-// D. A. Padua ("Calculating stack distances efficiently", Workshop on Memory
-// System Performance, 2002).
+// No stack is searched. A bitmap over time has a bit set wherever a line was last
+// touched, so a distance is the number of bits set since the line's last touch.
+// The partial sums are those of B. T. Bennett and V. J. Kruskal ("LRU stack
+// processing", IBM Journal of Research and Development 19(4), 1975). Times are
+// renumbered when they run out, as by F. Olken ("Efficient methods for
+// calculating the success function of fixed space replacement policies",
+// LBL-12370, 1981). The bit vector is as by G. Almási, C. Caşcaval and D. A. Padua
+// ("Calculating stack distances efficiently", Workshop on Memory System
+// Performance, 2002).
 package reuse
 
 import (

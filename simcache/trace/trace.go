@@ -1,11 +1,11 @@
-// Package trace reads and writes memory traces, one access a line: Lackey's
-// (valgrind --tool=lackey --trace-mem=yes) and Dinero's din. They are replayed
-// through package simcache.
+// Package trace reads and writes memory traces, with one access per line:
+// Lackey's (valgrind --tool=lackey --trace-mem=yes) and Dinero's din. They are
+// replayed through package simcache.
 //
 //  1. Record a trace with one of these programs, or write one with a [Writer].
 //  2. [Records] reads it, access by access, gzipped or plain.
-//  3. [Replay] counts what caches miss of it; [Feed] does so on a hierarchy that
-//     can be asked for more.
+//  3. [Replay] counts the misses of the trace. [Feed] does so on a hierarchy that
+//     you can then query further.
 package trace
 
 import (

@@ -1,8 +1,8 @@
 // Package strict reads YAML files that people write by hand. Every error begins
-// with file, line and column and says what would be right: of an unknown key the
-// known ones, of a value what is wanted in its place. It reads one document of
-// plain values, lists and mappings; anchors, aliases, tags and deep nesting are
-// refused, since a few bytes of them can ask for gigabytes.
+// with file, line and column and says what would be right: for an unknown key the
+// known ones, for a value what is expected instead. A file is one document of
+// plain values, lists and mappings. Anchors, aliases, tags and deep nesting are
+// refused, because a few bytes of them can demand gigabytes.
 package strict
 
 import (
