@@ -73,8 +73,8 @@ func chartData(t *testing.T, dir, chart string, lost *regexp.Regexp) *data {
 }
 
 // resampled is a made-up history with known changes: in each of 24 commits the
-// samples of some results, drawn anew (seeded), and of copies half as much again
-// from the 9th commit on, and a fifth from the 17th on.
+// samples of some results, drawn anew (seeded), and of copies 50% more from the
+// 9th commit on, and 20% more from the 17th on.
 func resampled(d *data) (entries []history.Entry) {
 	random := rand.New(rand.NewPCG(1, 2))
 	machine := results.FingerprintOf(d.config)
@@ -173,8 +173,8 @@ func TestGallery(t *testing.T) {
 // galleryPage is the index of the gallery.
 func galleryPage(charts []Chart) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Gallery\n\nEvery chart that `bench report` draws, from the results in [docs/example](../example) by `make gallery`.\n"+
-		"The history of the last one is made up from that run: its copies take half as long again from the 9th commit on, and a fifth from the 17th on.\n")
+	fmt.Fprintf(&b, "# Gallery\n\nEvery chart that `bench report` draws. `make gallery` makes them from the results in [docs/example](../example).\n"+
+		"The history in the last chart is made up from that run: its copies take 50%% longer from the 9th commit on, and 20%% longer from the 17th on.\n")
 	for _, c := range charts {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n![%s](%s.png)\n", cell(c.Title), cell(c.Sentence), cell(c.Alt), c.Name)
 	}
