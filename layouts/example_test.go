@@ -54,3 +54,23 @@ func Example_orderOfAccess() {
 	// shape 2x2x2x3, strides (12, 3, 6, 1), offset 0 [0 1 2 6 7 8 3 4]
 	// dim 1 has stride 6, contiguous would be 1
 }
+
+// The first operand rules the order of a sum, the destination that of a copy.
+func ExampleElementwise() {
+	x, _ := layouts.Contiguous(3, 4)
+	y, _ := layouts.Contiguous(4, 3)
+	y, _ = y.T()
+	sum, _ := layouts.Elementwise(y, x)
+	fmt.Println(sum.Output)
+	for _, l := range sum.Walk {
+		fmt.Println("  walks", l)
+	}
+	copied, _ := layouts.Copy(x, y, layouts.Float32, layouts.Float32, false)
+	fmt.Println(copied.Path, copied.Iteration.Walk[1])
+	// Output:
+	// shape 3x4, strides (1, 3), offset 0
+	//   walks shape 4x3, strides (3, 1), offset 0
+	//   walks shape 4x3, strides (3, 1), offset 0
+	//   walks shape 4x3, strides (1, 4), offset 0
+	// walk shape 3x4, strides (1, 3), offset 0
+}

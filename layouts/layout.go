@@ -16,6 +16,8 @@
 //     contiguous or not, and [Broadcast] brings several Layouts to one shape.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and
 //     written.
+//  5. [Elementwise], [Into], [Reduction] and [Copy] give the order in which PyTorch
+//     walks the operands of an operator, and the strides of its result.
 package layouts
 
 import (

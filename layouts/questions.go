@@ -194,40 +194,7 @@ func (l Layout) preservedStrides() []int {
 	if l.IsDense() {
 		return l.Strides()
 	}
-	// An insertion sort, ascending by stride, from dims n-1..0. Strides of 0
-	// decide nothing; of equal strides the smaller size comes first.
-	dims := RowMajor.order(l.Rank())
-	after := func(a, b int) (swap, decided bool) {
-		sa, sb := l.strides[a], l.strides[b]
-		switch {
-		case sa == 0 || sb == 0:
-			return false, false
-		case sa != sb:
-			return sa > sb, true
-		}
-		return l.shape[a] > l.shape[b], false
-	}
-	for i := 1; i < len(dims); i++ {
-		at := i
-		for j := i - 1; j >= 0; j-- {
-			swap, decided := after(dims[j], dims[at])
-			if swap {
-				dims[j], dims[at] = dims[at], dims[j]
-				at = j
-			} else if decided {
-				break
-			}
-		}
-	}
-	strides := make([]int, l.Rank())
-	step := 1
-	for _, d := range dims {
-		strides[d] = step
-		if l.shape[d] > 1 {
-			step *= l.shape[d]
-		}
-	}
-	return strides
+	return denseStrides(l.shape, strideOrder(l.shape, [][]int{l.strides}, false))
 }
 
 // formatStrides are fresh strides of a shape in a memory format
@@ -241,11 +208,5 @@ func formatStrides(shape []int, f MemoryFormat) []int {
 	if order == nil {
 		return nil
 	}
-	strides := make([]int, len(shape))
-	step := 1
-	for _, d := range order {
-		strides[d] = step
-		step *= shape[d]
-	}
-	return strides
+	return denseStrides(shape, order)
 }

@@ -131,21 +131,13 @@ func Example_sharedStorage() {
 
 func Example_channelsLast() {
 	l, _ := layouts.Contiguous(32, 64, 56, 56)
-	x := ok(layouts.NewTensor(mustStorage(layouts.Float32, l.Numel()), l))
+	x := ok(layouts.NewTensor(must(layouts.NewStorage(layouts.Float32, l.Numel())), l))
 	y := ok(x.ContiguousIn(layouts.ChannelsLast))
 	fmt.Println(y.Layout(), y.Layout().IsContiguous(), y.Layout().IsChannelsLast())
 	fmt.Println(y.Layout().ByteStrides(layouts.Float32))
 	// Output:
 	// shape 32x64x56x56, strides (200704, 1, 3584, 64), offset 0 false true
 	// [802816 4 14336 256]
-}
-
-func mustStorage(d layouts.DType, n int) *layouts.Storage {
-	s, err := layouts.NewStorage(d, n)
-	if err != nil {
-		panic(err)
-	}
-	return s
 }
 
 func Example_broadcast() {
@@ -160,11 +152,11 @@ func Example_broadcast() {
 	// broadcast: sizes 4 and 2 of dim -2 (counted from the last) do not match; equal sizes or 1 would
 }
 
-func must(l layouts.Layout, err error) layouts.Layout {
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return l
+	return v
 }
 
 // TestMetadata goes through what the articles tell of TensorImpl.

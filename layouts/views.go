@@ -592,6 +592,21 @@ func AsStrided(length int, shape, strides []int, offset int) (Layout, error) {
 // it: aligned at the last dim, sizes are equal or 1 (ATen/ExpandUtils.cpp,
 // infer_size).
 func Broadcast(ls ...Layout) ([]Layout, error) {
+	shape, err := broadcastShape("broadcast", ls)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Layout, len(ls))
+	for i, l := range ls {
+		if out[i], err = l.Expand(shape...); err != nil {
+			return nil, fmt.Errorf("broadcast: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// broadcastShape is the common shape of several operands of op.
+func broadcastShape(op string, ls []Layout) ([]int, error) {
 	var shape []int
 	for _, l := range ls {
 		for len(shape) < l.Rank() {
@@ -603,16 +618,9 @@ func Broadcast(ls ...Layout) ([]Layout, error) {
 			case *have == 1:
 				*have = n
 			case n != 1 && n != *have:
-				return nil, fmt.Errorf("broadcast: sizes %d and %d of dim %d (counted from the last) do not match; equal sizes or 1 would", *have, n, d-l.Rank())
+				return nil, fmt.Errorf("%s: sizes %d and %d of dim %d (counted from the last) do not match; equal sizes or 1 would", op, *have, n, d-l.Rank())
 			}
 		}
 	}
-	out := make([]Layout, len(ls))
-	for i, l := range ls {
-		var err error
-		if out[i], err = l.Expand(shape...); err != nil {
-			return nil, fmt.Errorf("broadcast: %w", err)
-		}
-	}
-	return out, nil
+	return shape, nil
 }

@@ -1,0 +1,384 @@
+package layouts
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// This file is PyTorch's rule for operators that look at each element once
+// (1.13, aten/src/ATen/TensorIterator.cpp): the strides of their results, and
+// the order in which they go through memory.
+
+// A SetUp is how TensorIterator found the order of a walk.
+type SetUp uint8
+
+// The set-ups. All but Sorted are for operands of one shape, whose elements
+// are walked as they lie, in one loop.
+const (
+	Sorted          SetUp = iota // dims sorted by the operands' strides
+	AllRowMajor                  // all operands are contiguous
+	AllChannelsLast              // all are channels_last, rank 4
+	SameStrides                  // all are dense, with the same strides
+)
+
+// String is "sorted", "contiguous", "channels_last" or "same_strides".
+func (s SetUp) String() string {
+	return [...]string{"sorted", "contiguous", "channels_last", "same_strides"}[s]
+}
+
+// An Iteration is how PyTorch walks over the operands of an operator.
+type Iteration struct {
+	SetUp SetUp
+	// Output is the result in the operator's own dims: a fresh one, at offset 0,
+	// unless there was a destination.
+	Output Layout
+	// Walk has the output and then each input, all of one shape: dims are
+	// reordered and merged. PyTorch goes through them together in row-major
+	// order, where it has one thread, or fewer than 32,768 elements.
+	Walk []Layout
+}
+
+// Elementwise is how PyTorch computes x + y, relu(x) or where(c, x, y): inputs
+// are broadcast, and the result is allocated with strides that follow theirs.
+// An input of another dtype than the operator computes in is converted first,
+// and goes in as [Layout.Preserved]. A number is a 0-d input. It refuses no
+// inputs, and shapes that do not broadcast.
+func Elementwise(inputs ...Layout) (Iteration, error) {
+	if len(inputs) == 0 {
+		return Iteration{}, errors.New("elementwise: no input says what shape the result has")
+	}
+	shape, err := broadcastShape("elementwise", inputs)
+	if err != nil {
+		return Iteration{}, err
+	}
+	it := iterator{shape: shape, inputs: inputs}
+	return it.iterate()
+}
+
+// Into is how PyTorch writes a result to a destination: x.add_(y) is Into(x,
+// x, y), add(x, y, out=z) is Into(z, x, y), fill_ has no inputs. The
+// destination rules the order. It refuses inputs that do not broadcast to the
+// destination's shape (out= is resized then, and is as if it were allocated),
+// and, if there are inputs, a destination expanded by a stride of 0.
+func Into(output Layout, inputs ...Layout) (Iteration, error) {
+	shape, err := broadcastShape("into", append([]Layout{output}, inputs...))
+	if err != nil {
+		return Iteration{}, err
+	}
+	if !slices.Equal(shape, output.shape) {
+		return Iteration{}, fmt.Errorf("into: the operands have shape %s together, the destination has %s",
+			FormatShape(shape), FormatShape(output.shape))
+	}
+	if d := output.expanded(); d >= 0 && len(inputs) > 0 {
+		return Iteration{}, fmt.Errorf("into: elements of the destination share memory, since dim %d of size %d has stride 0; a clone of it has its own",
+			d, output.shape[d])
+	}
+	it := iterator{shape: shape, output: &output, inputs: inputs}
+	return it.iterate()
+}
+
+// Reduction is how PyTorch computes input.sum(dims, keepdim), and other
+// reductions by TensorIterator (prod, mean, amax, any ...): the result is
+// row-major, and the reduced dims are the inner loops, in which the output has
+// stride 0. No dims are all dims. It refuses dims that the input does not have
+// or that are named twice.
+func Reduction(input Layout, keepdim bool, dims ...int) (Iteration, error) {
+	reduced := make([]bool, max(input.Rank(), 1))
+	for _, dim := range dims {
+		d, err := input.dim("reduction", dim)
+		if err != nil {
+			return Iteration{}, err
+		}
+		if reduced[d] {
+			return Iteration{}, fmt.Errorf("reduction: dim %d appears twice", d)
+		}
+		reduced[d] = true
+	}
+	kept, full := []int{}, slices.Clone(input.shape)
+	for d, n := range input.shape {
+		switch {
+		case !reduced[d] && len(dims) > 0:
+			kept = append(kept, n)
+		default:
+			reduced[d], full[d] = true, 1
+			if keepdim {
+				kept = append(kept, 1)
+			}
+		}
+	}
+	result, err := fresh("reduction", kept)
+	if err != nil {
+		return Iteration{}, err
+	}
+	// The output as the iterator sees it has the input's rank. Unless it keeps
+	// them, reduced dims have stride 0 even where the input's size is 1.
+	seen := Layout{shape: full, strides: result.Strides()}
+	if !keepdim {
+		seen.strides = make([]int, len(full))
+		next := 0
+		for d := range full {
+			if !reduced[d] {
+				seen.strides[d] = result.strides[next]
+				next++
+			}
+		}
+	}
+	it := iterator{shape: input.shape, output: &seen, inputs: []Layout{input}, reduces: true}
+	found, err := it.iterate()
+	found.Output = result
+	return found, err
+}
+
+// Preserved is the fresh layout of a copy that keeps the memory format
+// (preserve_format: clone, empty_like, and conversion to another dtype): the
+// strides of a dense layout, else dense ones in the same order of strides
+// (ATen/native/TensorFactories.cpp, empty_like; ATen/ExpandUtils.cpp,
+// infer_dense_strides). It refuses an expanded shape of more elements than an
+// int can count.
+func (l Layout) Preserved() (Layout, error) {
+	if _, err := checkedNumel(l.shape); err != nil {
+		return Layout{}, fmt.Errorf("preserved layout: %w", err)
+	}
+	return derived("preserved layout", l.shape, l.preservedStrides(), 0)
+}
+
+// expanded is the first dim in which elements share memory by a stride of 0, -1
+// if none does (ATen/MemoryOverlap.cpp, has_internal_overlap).
+func (l Layout) expanded() int {
+	if l.IsDense() {
+		return -1
+	}
+	for d, s := range l.strides {
+		if s == 0 && l.shape[d] > 1 {
+			return d
+		}
+	}
+	return -1
+}
+
+// An iterator is what TensorIterator is asked.
+type iterator struct {
+	shape   []int   // of all operands together
+	output  *Layout // nil: to be allocated
+	inputs  []Layout
+	reduces bool
+}
+
+// defined lists the operands that exist, a given output first.
+func (it iterator) defined() []Layout {
+	if it.output == nil {
+		return it.inputs
+	}
+	return append([]Layout{*it.output}, it.inputs...)
+}
+
+func (it iterator) iterate() (Iteration, error) {
+	setUp := it.setUp()
+	if setUp != Sorted {
+		return it.asTheyLie(setUp)
+	}
+	aligned := it.aligned()
+	order := strideOrder(it.shape, aligned, it.reduces)
+	found := Iteration{}
+	if it.output == nil {
+		strides := denseStrides(it.shape, order)
+		aligned = slices.Insert(aligned, 0, strides)
+		if slices.Equal(order, RowMajor.order(len(it.shape))) {
+			strides = contiguousStrides(it.shape) // which are others only if a size is 0
+		}
+		var err error
+		if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
+			return Iteration{}, err
+		}
+	} else {
+		found.Output = *it.output
+	}
+	shape := reordered(it.shape, order)
+	for r := range aligned {
+		aligned[r] = reordered(aligned[r], order)
+	}
+	shape = coalesced(shape, aligned)
+	offsets := it.offsets()
+	for r, strides := range aligned {
+		l, err := derived("walk", shape, strides, offsets[r])
+		if err != nil {
+			return Iteration{}, err
+		}
+		found.Walk = append(found.Walk, l)
+	}
+	return found, nil
+}
+
+// setUp is compute_fast_setup_type. All have the same shape only if no operand
+// needs broadcasting, to which a 0-d one does.
+func (it iterator) setUp() SetUp {
+	operands := it.defined()
+	contiguous, channelsLast, same := !it.reduces, !it.reduces, !it.reduces
+	for _, l := range operands {
+		if !slices.Equal(l.shape, it.shape) {
+			return Sorted
+		}
+		contiguous = contiguous && l.IsContiguous()
+		channelsLast = channelsLast && l.IsChannelsLast()
+		same = same && l.IsDense() && slices.Equal(l.strides, operands[0].strides)
+	}
+	switch {
+	case contiguous:
+		return AllRowMajor
+	case channelsLast:
+		return AllChannelsLast
+	case same:
+		return SameStrides
+	}
+	return Sorted
+}
+
+// asTheyLie walks dense operands of one order in one loop.
+func (it iterator) asTheyLie(setUp SetUp) (Iteration, error) {
+	found := Iteration{SetUp: setUp}
+	if it.output != nil {
+		found.Output = *it.output
+	} else {
+		strides := map[SetUp][]int{AllRowMajor: contiguousStrides(it.shape), AllChannelsLast: formatStrides(it.shape, ChannelsLast),
+			SameStrides: it.inputs[0].strides}[setUp]
+		var err error
+		if found.Output, err = derived("elementwise", it.shape, strides, 0); err != nil {
+			return Iteration{}, err
+		}
+	}
+	for _, offset := range it.offsets() {
+		l := Layout{offset: offset}
+		if len(it.shape) > 0 {
+			l.shape, l.strides = []int{found.Output.Numel()}, []int{1}
+		}
+		found.Walk = append(found.Walk, l)
+	}
+	return found, nil
+}
+
+// offsets are those of the operands, the output first.
+func (it iterator) offsets() []int {
+	offsets := make([]int, 1, 1+len(it.inputs))
+	if it.output != nil {
+		offsets[0] = it.output.offset
+	}
+	for _, l := range it.inputs {
+		offsets = append(offsets, l.offset)
+	}
+	return offsets
+}
+
+// aligned are the strides of the defined operands for the dims of the common
+// shape: 0 where an operand has no such dim or is broadcast from size 1.
+func (it iterator) aligned() [][]int {
+	var all [][]int
+	for _, l := range it.defined() {
+		strides := make([]int, len(it.shape))
+		lead := len(it.shape) - l.Rank()
+		for d, s := range l.strides {
+			if l.shape[d] != 1 || it.shape[lead+d] == 1 {
+				strides[lead+d] = s
+			}
+		}
+		all = append(all, strides)
+	}
+	return all
+}
+
+// strideOrder lists the dims from the innermost to the outermost as
+// reorder_dimensions does: an insertion sort from dims n-1..0, ascending by the
+// strides of the first operand; the next ones decide where it does not. Of
+// equal strides the smaller size comes first, and a stride of 0 says nothing.
+// Of a reduction, operand 0 is the output, and its dims of stride 0 come first.
+func strideOrder(shape []int, operands [][]int, reduction bool) []int {
+	compare := func(a, b int) int {
+		for r, strides := range operands {
+			sa, sb := strides[a], strides[b]
+			switch {
+			case reduction && r == 0 && (sa == 0) != (sb == 0):
+				if sb == 0 {
+					return 1
+				}
+				return -1
+			case sa == 0 || sb == 0:
+			case sa < sb:
+				return -1
+			case sa > sb || shape[a] > shape[b]:
+				return 1
+			}
+		}
+		return 0
+	}
+	dims := RowMajor.order(len(shape))
+	for i := 1; i < len(dims); i++ {
+		at := i
+		for j := i - 1; j >= 0; j-- {
+			after := compare(dims[j], dims[at])
+			if after < 0 {
+				break
+			}
+			if after > 0 {
+				dims[j], dims[at] = dims[at], dims[j]
+				at = j
+			}
+		}
+	}
+	return dims
+}
+
+// denseStrides lays a shape out densely, order[0] innermost. A size of 0 makes
+// the strides of the dims outside of it 0, as in PyTorch.
+func denseStrides(shape, order []int) []int {
+	strides := make([]int, len(shape))
+	step := 1
+	for _, d := range order {
+		strides[d] = step
+		step *= shape[d]
+	}
+	return strides
+}
+
+// reordered are the entries of the dims in the order of a walk, the outermost
+// dim first, where order starts with the innermost.
+func reordered(list, order []int) []int {
+	out := make([]int, len(order))
+	for i, d := range order {
+		out[len(order)-1-i] = list[d]
+	}
+	return out
+}
+
+// coalesced merges neighbouring dims, from the innermost, where one has size 1
+// or every operand goes on evenly (coalesce_dimensions). It shortens each
+// operand's strides, and returns the shape.
+func coalesced(shape []int, operands [][]int) []int {
+	if len(shape) < 2 {
+		return shape
+	}
+	in := len(shape) - 1 // the dim that dims outside of it are merged into
+	for out := in - 1; out >= 0; out-- {
+		merge := shape[in] == 1 || shape[out] == 1
+		if !merge {
+			merge = !slices.ContainsFunc(operands, func(s []int) bool { return shape[in]*s[in] != s[out] })
+		}
+		if !merge {
+			in--
+			shape[in] = shape[out]
+			for _, s := range operands {
+				s[in] = s[out]
+			}
+			continue
+		}
+		if shape[in] == 1 {
+			for _, s := range operands {
+				s[in] = s[out]
+			}
+		}
+		shape[in] *= shape[out]
+	}
+	for r := range operands {
+		operands[r] = operands[r][in:]
+	}
+	return shape[in:]
+}

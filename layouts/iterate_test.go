@@ -1,0 +1,277 @@
+package layouts_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// A geometry is a layout at offset 0 as a recorder writes it.
+type geometry struct {
+	Shape, Strides []int
+}
+
+func (g geometry) layout(t *testing.T) layouts.Layout {
+	t.Helper()
+	l, err := layouts.New(g.Shape, g.Strides, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// geometryOf is what a recorder would write, nil lists as empty ones.
+func geometryOf(l layouts.Layout) geometry {
+	return geometry{append([]int{}, l.Shape()...), append([]int{}, l.Strides()...)}
+}
+
+// TestElementwise: results of PyTorch's elementwise operators have our strides,
+// by the recorded set-up.
+func TestElementwise(t *testing.T) {
+	type elementwiseCase struct {
+		ID, Op  string
+		Inputs  []geometry
+		Convert []int
+		geometry
+		Kind string
+	}
+	for _, file := range vectors(t, "elementwise.jsonl.gz") {
+		replayed := map[string]int{}
+		eachLine(t, file, func(c elementwiseCase) {
+			replayed[c.Kind]++
+			var inputs []layouts.Layout
+			for i, in := range c.Inputs {
+				l := in.layout(t)
+				if slices.Contains(c.Convert, i) {
+					l = must(l.Preserved())
+				}
+				inputs = append(inputs, l)
+			}
+			it, err := layouts.Elementwise(inputs...)
+			if err != nil {
+				t.Errorf("%s: %v", c.ID, err)
+				return
+			}
+			if diff := cmp.Diff(c.geometry, geometryOf(it.Output)); diff != "" || c.Kind != "" && it.SetUp.String() != c.Kind {
+				t.Errorf("%s: %s of %v by %v, PyTorch by %s (-PyTorch +ours):\n%s", c.ID, c.Op, inputs, it.SetUp, c.Kind, diff)
+			}
+		})
+		t.Logf("%s: %v", file, replayed)
+		if len(replayed) == 0 {
+			t.Errorf("%s holds no case", file)
+		}
+	}
+}
+
+// TestIterations: TensorIterator's own loops, over results to be allocated,
+// destinations and reductions.
+func TestIterations(t *testing.T) {
+	type iterationCase struct {
+		Kind     string
+		InPlace  bool
+		Operands []geometry
+		Dims     []int
+		Keepdim  bool
+		Error    string
+		Output   geometry
+		Shape    []int
+		Strides  [][]int
+	}
+	for _, file := range vectors(t, "iterations.jsonl.gz") {
+		replayed, refused := map[string]int{}, 0
+		eachLine(t, file, func(c iterationCase) {
+			replayed[c.Kind]++
+			var operands []layouts.Layout
+			for _, g := range c.Operands {
+				operands = append(operands, g.layout(t))
+			}
+			var it layouts.Iteration
+			var err error
+			switch {
+			case c.Kind == "elementwise":
+				it, err = layouts.Elementwise(operands...)
+			case c.Kind == "reduction":
+				it, err = layouts.Reduction(operands[0], c.Keepdim, c.Dims...)
+			case c.InPlace:
+				it, err = layouts.Into(operands[0], operands...)
+			default:
+				it, err = layouts.Into(operands[0], operands[1:]...)
+			}
+			if err != nil || c.Error != "" {
+				refused++
+				if (err == nil) != (c.Error == "") {
+					t.Errorf("%+v: %v, PyTorch says %q", c, err, c.Error)
+				}
+				return
+			}
+			walk := iterationCase{Output: geometryOf(it.Output), Shape: append([]int{}, it.Walk[0].Shape()...)}
+			for _, l := range it.Walk {
+				walk.Strides = append(walk.Strides, append([]int{}, l.Strides()...))
+			}
+			want := iterationCase{Output: c.Output, Shape: c.Shape, Strides: c.Strides}
+			if diff := cmp.Diff(want, walk); diff != "" {
+				t.Errorf("%s, in place %v, dims %v, keepdim %v of %v (-PyTorch +ours):\n%s", c.Kind, c.InPlace, c.Dims, c.Keepdim, operands, diff)
+			}
+		})
+		t.Logf("%s: %v, %d of them refused", file, replayed, refused)
+		if len(replayed) == 0 {
+			t.Errorf("%s holds no case", file)
+		}
+	}
+}
+
+// TestCopies: which copies PyTorch transposes by blocks, and in which order it
+// writes the others, as a destination shows that overlaps itself: what was
+// written last is left.
+func TestCopies(t *testing.T) {
+	type copyCase struct {
+		Dst, Src geometry
+		DType    string
+		SrcDType string `json:"src_dtype"`
+		Block    int
+		Left     []int
+		Error    string
+	}
+	for _, file := range vectors(t, "copies.jsonl.gz") {
+		paths, refused, ordered := map[layouts.CopyPath]int{}, 0, 0
+		eachLine(t, file, func(c copyCase) {
+			dst, src := c.Dst.layout(t), c.Src.layout(t)
+			plan, err := layouts.Copy(dst, src, must(layouts.ParseDType(c.DType)), must(layouts.ParseDType(c.SrcDType)), false)
+			if err != nil || c.Error != "" {
+				refused++
+				if (err == nil) != (c.Error == "") {
+					t.Errorf("copy of %s %v to %s %v: %v, PyTorch says %q", c.SrcDType, src, c.DType, dst, err, c.Error)
+				}
+				return
+			}
+			paths[plan.Path]++
+			if plan.Block != c.Block {
+				t.Errorf("copy of %s %v to %s %v: blocks of %d, PyTorch %d", c.SrcDType, src, c.DType, dst, plan.Block, c.Block)
+			}
+			if c.Left == nil {
+				return
+			}
+			ordered++
+			if left := leftBehind(plan.Iteration, src, len(c.Left)); !slices.Equal(left, c.Left) {
+				t.Errorf("copy of %v to %v leaves %v, PyTorch %v", src, dst, left, c.Left)
+			}
+		})
+		t.Logf("%s: %v, %d refused, the order of %d seen", file, paths, refused, ordered)
+		if paths[layouts.CopyBlocks] == 0 || ordered == 0 {
+			t.Errorf("%s shows too little", file)
+		}
+	}
+}
+
+// leftBehind is what each place holds after a walk has copied to it the numbers
+// of the source's elements.
+func leftBehind(it layouts.Iteration, src layouts.Layout, places int) []int {
+	number, n := map[int]int{}, 0
+	for at := range src.Offsets() {
+		number[at] = n
+		n++
+	}
+	left := slices.Repeat([]int{-1}, places)
+	to, from := slices.Collect(it.Walk[0].Offsets()), slices.Collect(it.Walk[1].Offsets())
+	for i := range to {
+		left[to[i]] = number[from[i]]
+	}
+	return left
+}
+
+// TestCopyToItself: copy_ does nothing to a tensor itself, and then refuses
+// nothing.
+func TestCopyToItself(t *testing.T) {
+	x := must(layouts.New([]int{3, 4}, []int{0, 1}, 2))
+	y := must(layouts.Contiguous(3, 4))
+	empty := must(layouts.New([]int{0, 4}, []int{1, 1}, 0))
+	for _, c := range []struct {
+		dst, src layouts.Layout
+		same     bool
+		want     layouts.CopyPath
+	}{
+		{x, x, true, layouts.CopyNothing},
+		{y, y, false, layouts.CopyWalk},
+		{empty, empty, false, layouts.CopyNothing},
+	} {
+		plan, err := layouts.Copy(c.dst, c.src, layouts.Int8, layouts.Int8, c.same)
+		if err != nil || plan.Path != c.want {
+			t.Errorf("%v to %v, same %v: %v, %v, want %v", c.src, c.dst, c.same, plan.Path, err, c.want)
+		}
+	}
+	if _, err := layouts.Copy(x, y, layouts.Int8, layouts.Int8, false); err == nil {
+		t.Error("a copy to an expanded destination is not refused")
+	}
+}
+
+// TestWalksMeetTheSameElements: reordering and merging dims changes the order of
+// a walk only. Element by element, the operands are those that broadcasting
+// brings together.
+func TestWalksMeetTheSameElements(t *testing.T) {
+	random := rand.New(rand.NewPCG(16, 1))
+	for range 3000 {
+		shape := make([]int, random.IntN(5))
+		for d := range shape {
+			shape[d] = random.IntN(4)
+		}
+		var operands []layouts.Layout
+		for range 1 + random.IntN(3) {
+			own := slices.Clone(shape)[random.IntN(len(shape)+1):]
+			strides := make([]int, len(own))
+			for d := range own {
+				if strides[d] = random.IntN(13); random.IntN(4) == 0 {
+					own[d] = 1
+				}
+			}
+			operands = append(operands, must(layouts.New(own, strides, random.IntN(3))))
+		}
+		it := must(layouts.Elementwise(operands...))
+		met := append([]layouts.Layout{it.Output}, operands...)
+		if want, got := together(must(layouts.Broadcast(met...))), together(it.Walk); !slices.EqualFunc(want, got, slices.Equal) {
+			t.Fatalf("%v gives the walk %v", operands, it.Walk)
+		}
+	}
+}
+
+// together lists what is met at each index of layouts of one shape, sorted.
+func together(ls []layouts.Layout) [][]int {
+	met := make([][]int, ls[0].Numel())
+	for _, l := range ls {
+		i := 0
+		for at := range l.Offsets() {
+			met[i] = append(met[i], at)
+			i++
+		}
+	}
+	slices.SortFunc(met, slices.Compare)
+	return met
+}
+
+// TestRefusedIterations: errors say which dim, size or operand is at fault.
+func TestRefusedIterations(t *testing.T) {
+	x := must(layouts.Contiguous(3, 4))
+	expanded := must(layouts.New([]int{3, 4}, []int{0, 1}, 0))
+	huge := must(layouts.New([]int{1 << 40, 1}, []int{1, 1}, 0))
+	wide := must(layouts.New([]int{1 << 40}, []int{1}, 0))
+	for _, c := range []struct {
+		want string
+		run  func() error
+	}{
+		{"no input", func() error { _, err := layouts.Elementwise(); return err }},
+		{"sizes 4 and 3 of dim -1", func() error { _, err := layouts.Elementwise(x, must(layouts.Contiguous(3))); return err }},
+		{"more elements than an int can count", func() error { _, err := layouts.Elementwise(huge, wide); return err }},
+		{"the operands have shape 3x4 together, the destination has 4", func() error { _, err := layouts.Into(must(layouts.Contiguous(4)), x); return err }},
+		{"dim 0 of size 3 has stride 0", func() error { _, err := layouts.Into(expanded, x); return err }},
+		{"dim 2 is out of range", func() error { _, err := layouts.Reduction(x, false, 2); return err }},
+		{"dim 1 appears twice", func() error { _, err := layouts.Reduction(x, false, 1, -1); return err }},
+	} {
+		if err := c.run(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
