@@ -74,3 +74,19 @@ func ExampleElementwise() {
 	//   walks shape 4x3, strides (1, 4), offset 0
 	// walk shape 3x4, strides (1, 3), offset 0
 }
+
+// Channels in blocks of 16: those of 17 channels are padded to 32.
+func ExampleParseTag() {
+	tag, _ := layouts.ParseTag("nChw16c")
+	b, _ := tag.Layout(2, 17, 5, 5)
+	fmt.Println(tag, b)
+	fmt.Println(b.Nested())
+	fmt.Println(b.At(0, 16, 0, 0))
+	_, err := layouts.ParseTag("nChw16")
+	fmt.Println(err)
+	// Output:
+	// aBcd16b shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80, 16), offset 0
+	// shape 2x2x16x5x5, strides (800, 400, 1, 80, 16), offset 0
+	// 400 <nil>
+	// format "nChw16", character 7: want the dim of the block of 16
+}

@@ -18,6 +18,8 @@
 //     written.
 //  5. [Elementwise], [Into], [Reduction] and [Copy] give the order in which PyTorch
 //     walks the operands of an operator, and the strides of its result.
+//  6. [ParseTag] reads a blocked format of oneDNN, such as nChw16c, in which a
+//     [Blocked] places elements.
 package layouts
 
 import (

@@ -1,0 +1,426 @@
+package layouts
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file has the blocked formats of oneDNN, PyTorch's library for products
+// and convolutions on a CPU (its documentation, "Understanding Memory Formats",
+// and dnnl_types.h, dnnl_format_tag_t). A format is written as a tag:
+//
+//	tag   = order {block}
+//	order = a letter for each dim, the outermost in memory first
+//	block = size letter
+//
+// Letters a, b, c ... are the dims. A dim with blocks is in upper case in the
+// order: there it counts whole blocks, whose elements lie in the blocks behind,
+// the first of them outermost. ABcd16b16a2b is a matrix of blocks of 16 by 32,
+// in which pairs of b are together.
+
+// A Tag is a format of oneDNN.
+type Tag struct {
+	order  []int // dims, the outermost in memory first
+	blocks []block
+}
+
+// A block is so many elements of a dim.
+type block struct{ dim, size int }
+
+const (
+	maxTagRank = 12      // oneDNN's DNNL_MAX_NDIMS, of dims and of blocks
+	maxBlock   = 1 << 16 // of a dim, far above what formats have
+)
+
+// domains are the dims in logical order of what has names of its own: vectors,
+// activations (batch n, channels c, depth d, height h, width w), weights
+// (groups g, channels o out and i in), and of recurrent nets time t, layers l,
+// directions d and gates g.
+var domains = []string{"x", "nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw",
+	"tn", "tnc", "ldnc", "ldigo", "ldio", "ldgo"}
+
+// A TagError says what is wrong with a tag, and at which byte.
+type TagError struct {
+	Tag    string
+	At     int // offset of what is wrong in Tag, len(Tag) where something is missing
+	Reason string
+}
+
+// Error names the tag, the character counted from 1, and what would be right.
+func (e *TagError) Error() string {
+	return fmt.Sprintf("format %q, character %d: %s", e.Tag, e.At+1, e.Reason)
+}
+
+// ParseTag reads a tag in letters of dims (aBcd16b) or in names of a domain
+// (nChw16c, OIhw16i16o, ldigo), by their rule and not from a list: formats that
+// a version of oneDNN does not have are read too. Errors are [TagError]s.
+func ParseTag(text string) (Tag, error) {
+	fail := func(at int, format string, args ...any) (Tag, error) {
+		return Tag{}, &TagError{text, at, fmt.Sprintf(format, args...)}
+	}
+	end := 0
+	for end < len(text) && isLetter(text[end]) {
+		end++
+	}
+	switch {
+	case end == 0:
+		return fail(0, "want a letter for each dim, such as abcd or nChw16c")
+	case end > maxTagRank:
+		return fail(maxTagRank, "more than %d dims", maxTagRank)
+	}
+	for at := range end {
+		if strings.IndexByte(strings.ToLower(text[:at]), lower(text[at])) >= 0 {
+			return fail(at, "%c names a dim for the second time", text[at])
+		}
+	}
+	dims, ok := logicalDims(strings.ToLower(text[:end]))
+	if !ok {
+		at := strings.IndexFunc(text[:end], func(r rune) bool { return int(lower(byte(r))-'a') >= end })
+		return fail(at, "%c is none of the %d dims from a on, and %s has not the letters of %s", text[at], end, text[:end], strings.Join(domains, ", "))
+	}
+	t := Tag{order: make([]int, end)}
+	for at := range end {
+		t.order[at] = strings.IndexByte(dims, lower(text[at]))
+	}
+	for at := end; at < len(text); {
+		size, next, why := blockSize(text, at)
+		if why != "" {
+			return fail(next, "%s", why)
+		}
+		d := strings.IndexByte(dims, text[next])
+		if d < 0 {
+			return fail(next, "want the dim of the block in lower case, one of %s, have %q", dims, text[next:next+1])
+		}
+		t.blocks = append(t.blocks, block{d, size})
+		switch {
+		case len(t.blocks) > maxTagRank:
+			return fail(at, "more than %d blocks", maxTagRank)
+		case t.blockOf(d) > maxBlock:
+			return fail(at, "the blocks of %c have more than %d elements", text[next], maxBlock)
+		}
+		at = next + 1
+	}
+	for at := range end {
+		upper, blocked := text[at] != lower(text[at]), t.blockOf(t.order[at]) > 1
+		if upper && !blocked {
+			return fail(len(text), "%c has no block behind the dims, such as %s16%c; without one it is %c", text[at], text, lower(text[at]), lower(text[at]))
+		}
+		if !upper && blocked {
+			return fail(at, "%c has blocks, so it is %s", text[at], strings.ToUpper(text[at:at+1]))
+		}
+	}
+	return t, nil
+}
+
+func isLetter(c byte) bool { return lower(c) >= 'a' && lower(c) <= 'z' }
+
+// lower is an ASCII letter in lower case.
+func lower(c byte) byte { return c | 0x20 }
+
+// logicalDims are the letters in the order of the dims.
+func logicalDims(letters string) (dims string, ok bool) {
+	sorted := func(s string) string {
+		b := []byte(s)
+		slices.Sort(b)
+		return string(b)
+	}
+	if dims = "abcdefghijkl"[:len(letters)]; sorted(letters) == dims {
+		return dims, true
+	}
+	for _, d := range domains {
+		if sorted(d) == sorted(letters) {
+			return d, true
+		}
+	}
+	return "", false
+}
+
+// blockSize reads a number up to the letter behind it, at next. If it is none,
+// why says so of what is there.
+func blockSize(text string, at int) (size, next int, why string) {
+	for next = at; next < len(text) && text[next] >= '0' && text[next] <= '9'; next++ {
+	}
+	if next == at {
+		return 0, at, fmt.Sprintf("want the size of a block, have %q", text[at:])
+	}
+	size, err := strconv.Atoi(text[at:next])
+	switch {
+	case err != nil || size > maxBlock:
+		return 0, at, fmt.Sprintf("a block of %s elements is larger than %d", text[at:next], maxBlock)
+	case size < 2 || text[at] == '0':
+		return 0, at, fmt.Sprintf("%s is no size of a block (want 2 or more)", text[at:next])
+	case next == len(text):
+		return 0, next, fmt.Sprintf("want the dim of the block of %d", size)
+	}
+	return size, next, ""
+}
+
+// blockOf is the product of the blocks of a dim, 1 without any.
+func (t Tag) blockOf(dim int) int {
+	product := 1
+	for _, b := range t.blocks {
+		if b.dim == dim {
+			product *= b.size
+		}
+	}
+	return product
+}
+
+// Rank is the number of dims.
+func (t Tag) Rank() int { return len(t.order) }
+
+// String is the tag in letters of dims, as oneDNN prints it: nChw16c is
+// "aBcd16b".
+func (t Tag) String() string {
+	var b strings.Builder
+	for _, d := range t.order {
+		first := 'a'
+		if t.blockOf(d) > 1 {
+			first = 'A'
+		}
+		b.WriteRune(first + rune(d))
+	}
+	for _, k := range t.blocks {
+		b.WriteString(strconv.Itoa(k.size))
+		b.WriteRune('a' + rune(k.dim))
+	}
+	return b.String()
+}
+
+// A Blocked places the elements of a tensor whose dims may be split into
+// blocks. A dim whose size is no multiple of its blocks is padded, with
+// elements that are in memory and have no index.
+type Blocked struct {
+	shape  []int
+	dims   [][]digit
+	offset int
+}
+
+// A digit is a part of a dim's index, as digits are of a number: the first is
+// how many whole blocks come before, the last counts single elements.
+type digit struct{ size, stride int }
+
+// Layout lays a shape out in the format, at offset 0. It refuses another number
+// of dims, negative sizes, and a padded shape that an int cannot count.
+func (t Tag) Layout(shape ...int) (Blocked, error) {
+	if len(shape) != t.Rank() {
+		return Blocked{}, fmt.Errorf("format %v has %d dims, shape %s has %d", t, t.Rank(), FormatShape(shape), len(shape))
+	}
+	if _, err := checkedNumel(shape); err != nil {
+		return Blocked{}, fmt.Errorf("format %v: %w", t, err)
+	}
+	padded, outer := make([]int, len(shape)), make([]int, len(shape))
+	for d, n := range shape {
+		of := t.blockOf(d)
+		if n > 0 {
+			outer[d] = (n-1)/of + 1
+		}
+		var ok bool
+		if padded[d], ok = mulInt(outer[d], of); !ok {
+			return Blocked{}, fmt.Errorf("format %v: dim %d of size %d is padded to more than an int can count", t, d, n)
+		}
+	}
+	if _, err := checkedNumel(padded); err != nil {
+		return Blocked{}, fmt.Errorf("format %v, padded: %w", t, err)
+	}
+	b := Blocked{shape: slices.Clone(shape), dims: make([][]digit, len(shape))}
+	step := 1
+	put := func(d, size int) {
+		b.dims[d] = append(b.dims[d], digit{size, step})
+		step *= max(size, 1)
+	}
+	for _, k := range slices.Backward(t.blocks) {
+		put(k.dim, k.size)
+	}
+	for _, d := range slices.Backward(t.order) {
+		put(d, outer[d])
+		slices.Reverse(b.dims[d])
+	}
+	return b, nil
+}
+
+// Plain is a layout as one without blocks.
+func Plain(l Layout) Blocked {
+	b := Blocked{shape: l.Shape(), dims: make([][]digit, l.Rank()), offset: l.offset}
+	for d, n := range l.shape {
+		b.dims[d] = []digit{{n, l.strides[d]}}
+	}
+	return b
+}
+
+// Shape returns a copy of the sizes, without padding.
+func (b Blocked) Shape() []int { return slices.Clone(b.shape) }
+
+// Padded is the shape with the padding.
+func (b Blocked) Padded() []int {
+	padded := make([]int, len(b.dims))
+	for d, digits := range b.dims {
+		padded[d] = 1
+		for _, g := range digits {
+			padded[d] *= g.size
+		}
+	}
+	return padded
+}
+
+// Nested is all that lies in memory, padding included, as a layout in which
+// each dim is the dims that it is split into, whole blocks first: of aBcd16b and
+// a shape 2x17x5x5, 2x(2x16)x5x5. Walking it in row-major order is walking the
+// padded tensor so. Its Numel is the size of a format's storage.
+func (b Blocked) Nested() Layout {
+	l := Layout{shape: []int{}, strides: []int{}, offset: b.offset}
+	for _, digits := range b.dims {
+		for _, g := range digits {
+			l.shape, l.strides = append(l.shape, g.size), append(l.strides, g.stride)
+		}
+	}
+	return l
+}
+
+// At returns the offset of the element of the given index, in elements. It
+// refuses what [Layout.At] does; what is padding has no index.
+func (b Blocked) At(index ...int) (int, error) {
+	if _, err := (Layout{shape: b.shape, strides: make([]int, len(b.shape))}).At(index...); err != nil {
+		return 0, err
+	}
+	at := b.offset
+	for d, i := range index {
+		if i < 0 {
+			i += b.shape[d]
+		}
+		at += placed(b.dims[d], i)
+	}
+	return at, nil
+}
+
+// placed is how far the index of a dim moves an element.
+func placed(digits []digit, index int) int {
+	at := 0
+	for _, g := range slices.Backward(digits[1:]) {
+		at += index % g.size * g.stride
+		index /= g.size
+	}
+	return at + index*digits[0].stride
+}
+
+// Offsets yields the offset of every element, without padding, in row-major
+// order of the indices.
+func (b Blocked) Offsets() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !slices.Contains(b.shape, 0) {
+			b.walk(0, b.offset, yield)
+		}
+	}
+}
+
+// walk yields the elements of the dims from d on, as far as that is wanted.
+func (b Blocked) walk(d, at int, yield func(int) bool) bool {
+	if d == len(b.shape) {
+		return yield(at)
+	}
+	for i := range b.shape[d] {
+		if !b.walk(d+1, at+placed(b.dims[d], i), yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// String is "shape 2x17x5x5, padded to 2x32x5x5, strides (800, (400, 1), 80,
+// 16), offset 0": of a split dim, the strides of its parts.
+func (b Blocked) String() string {
+	strides := make([]string, len(b.dims))
+	for d, digits := range b.dims {
+		parts := make([]string, len(digits))
+		for i, g := range digits {
+			parts[i] = strconv.Itoa(g.stride)
+		}
+		if strides[d] = strings.Join(parts, ", "); len(parts) > 1 {
+			strides[d] = "(" + strides[d] + ")"
+		}
+	}
+	padded := ""
+	if p := b.Padded(); !slices.Equal(p, b.shape) {
+		padded = ", padded to " + FormatShape(p)
+	}
+	return fmt.Sprintf("shape %s%s, strides (%s), offset %d", FormatShape(b.shape), padded, strings.Join(strides, ", "), b.offset)
+}
+
+// Pieces cuts tensors of one shape into parts that a walk can take together,
+// as for a conversion from one format to another: each piece has a layout for
+// each tensor, all of one shape, and every element is in one piece. Without
+// padding there is one piece; else dims end in parts of a block. It refuses
+// different shapes, and blocks of which neither divides the other.
+func Pieces(bs ...Blocked) ([][]Layout, error) {
+	if len(bs) == 0 {
+		return nil, nil
+	}
+	shape := bs[0].shape
+	pieces := [][]Layout{make([]Layout, len(bs))} // of the dims so far
+	for r, b := range bs {
+		if !slices.Equal(b.shape, shape) {
+			return nil, fmt.Errorf("pieces: shapes %s and %s differ", FormatShape(shape), FormatShape(b.shape))
+		}
+		pieces[0][r].offset = b.offset
+	}
+	for d, n := range shape {
+		places, err := commonPlaces(bs, d)
+		if err != nil {
+			return nil, err
+		}
+		var next [][]Layout
+		for _, p := range pieces {
+			next = append(next, cut(p, bs, d, n, places)...)
+		}
+		pieces = next
+	}
+	return pieces, nil
+}
+
+// commonPlaces are the values of one in each digit of dim d of any tensor, from
+// the largest to 1.
+func commonPlaces(bs []Blocked, d int) ([]int, error) {
+	places := []int{1}
+	for _, b := range bs {
+		place := 1
+		for _, g := range slices.Backward(b.dims[d][1:]) {
+			place *= g.size
+			places = append(places, place)
+		}
+	}
+	slices.Sort(places)
+	places = slices.Compact(places)
+	for i, p := range places[1:] {
+		if p%places[i] != 0 {
+			return nil, fmt.Errorf("pieces: dim %d has blocks of %d and of %d, of which neither divides the other", d, places[i], p)
+		}
+	}
+	slices.Reverse(places)
+	return places, nil
+}
+
+// cut puts dim d of n elements behind the dims of a piece: the elements that
+// fill whole blocks, of the rest those that fill whole smaller ones, and so on.
+func cut(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
+	start := 0
+	for i, place := range places {
+		count := (n - start) / place
+		if count == 0 && (n > 0 || i > 0) {
+			continue
+		}
+		part := make([]Layout, len(piece))
+		for r, l := range piece {
+			part[r] = Layout{append(slices.Clone(l.shape), count), append(slices.Clone(l.strides), placed(bs[r].dims[d], place)), l.offset + placed(bs[r].dims[d], start)}
+			for j, inner := range places[i+1:] {
+				part[r].shape = append(part[r].shape, places[i+j]/inner)
+				part[r].strides = append(part[r].strides, placed(bs[r].dims[d], inner))
+			}
+		}
+		pieces = append(pieces, part)
+		start += count * place
+	}
+	return pieces
+}
