@@ -90,3 +90,21 @@ func ExampleParseTag() {
 	// 400 <nil>
 	// format "nChw16", character 7: want the dim of the block of 16
 }
+
+// Three arrays are a matrix with compressed rows.
+func ExampleTensor_Sparse() {
+	x, _ := layouts.FromSlice([]float32{1, 0, 0, 2, 0, 0, 3, 0}, 2, 4)
+	s, _ := x.Sparse(layouts.CSR)
+	fmt.Println(s)
+	for _, a := range s.Arrays {
+		fmt.Println(a.Name+":", a.Meaning)
+	}
+	// Output:
+	// tensor(crow_indices=tensor([0, 2, 3]),
+	//        col_indices=tensor([0, 3, 2]),
+	//        values=tensor([1., 2., 3.]), size=(2, 4), nnz=3,
+	//        layout=torch.sparse_csr)
+	// crow_indices: row i has the values from entry i to the one before entry i+1
+	// col_indices: the column of each value
+	// values: each value that is not zero, row by row
+}

@@ -20,6 +20,7 @@
 //     walks the operands of an operator, and the strides of its result.
 //  6. [ParseTag] reads a blocked format of oneDNN, such as nChw16c, in which a
 //     [Blocked] places elements.
+//  7. [Tensor.Sparse] is the arrays that a sparse format stores of a tensor.
 package layouts
 
 import (

@@ -35,17 +35,23 @@ func (t *Tensor) String() string {
 		suffixes = []string{"size=" + FormatTuple(t.layout.shape), "dtype=torch." + t.DType().String()}
 	default:
 		body = t.format(len(prefix))
-		if d := t.DType(); d != Float32 && d != Int64 && d != Bool && d != Complex64 {
+		if d := t.DType(); !d.isDefault() {
 			suffixes = append(suffixes, "dtype=torch."+d.String())
 		}
 	}
-	return addSuffixes(prefix+body, suffixes, len(prefix))
+	return addSuffixes(prefix+body, suffixes, len(prefix), false)
 }
 
-func addSuffixes(text string, suffixes []string, indent int) string {
+// isDefault reports a dtype that PyTorch prints no name of, since the elements
+// tell it.
+func (d DType) isDefault() bool { return d == Float32 || d == Int64 || d == Bool || d == Complex64 }
+
+// addSuffixes writes what is said behind the elements, from a line of its own on
+// if newline says so, and closes the parenthesis.
+func addSuffixes(text string, suffixes []string, indent int, newline bool) string {
 	last := len(text) - strings.LastIndex(text, "\n") + 1
-	for _, s := range suffixes {
-		if last+len(s)+2 > lineWidth {
+	for i, s := range suffixes {
+		if newline && i == 0 || last+len(s)+2 > lineWidth {
 			text += ",\n" + strings.Repeat(" ", indent) + s
 			last = indent + len(s)
 		} else {

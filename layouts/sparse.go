@@ -1,0 +1,228 @@
+package layouts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A SparseFormat is a way to store the elements that are not zero.
+type SparseFormat uint8
+
+// PyTorch's sparse layouts.
+const (
+	COO SparseFormat = iota // coordinates
+	CSR                     // rows compressed
+	CSC                     // columns compressed
+	BSR                     // rows of blocks compressed
+	BSC                     // columns of blocks compressed
+)
+
+var sparseFormats = []string{"coo", "csr", "csc", "bsr", "bsc"}
+
+// ParseSparseFormat reads "coo", "csr", "csc", "bsr" or "bsc".
+func ParseSparseFormat(name string) (SparseFormat, error) {
+	if i := slices.Index(sparseFormats, name); i >= 0 {
+		return SparseFormat(i), nil
+	}
+	return 0, fmt.Errorf("no sparse format %q (known: %s)", name, strings.Join(sparseFormats, ", "))
+}
+
+// String is the name without PyTorch's "torch.sparse_".
+func (f SparseFormat) String() string { return sparseFormats[f] }
+
+func (f SparseFormat) blocked() bool  { return f == BSR || f == BSC }
+func (f SparseFormat) byColumn() bool { return f == CSC || f == BSC }
+
+// A Sparse is a tensor as a sparse format stores it.
+type Sparse struct {
+	Format SparseFormat
+	Shape  []int
+	Arrays []SparseArray // all that is stored, the values last
+}
+
+// A SparseArray is one of the arrays that make up a sparse tensor: contiguous,
+// of the values' dtype or of int64.
+type SparseArray struct {
+	Name    string // as the method of PyTorch that gives it
+	Tensor  *Tensor
+	Meaning string // what an entry is, for people
+}
+
+// Sparse stores the tensor in a sparse format, as to_sparse, to_sparse_csr and
+// so on do in PyTorch 1.13: what is not zero (not a number is not, -0 is) and of
+// blocks, those with any element that is not. COO takes any rank, the others
+// matrices. BSR and BSC want the block, rows and columns that divide the
+// matrix; the others take none.
+func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
+	if err := t.readable(); err != nil {
+		return nil, err
+	}
+	shape := t.layout.Shape()
+	if most := max(t.layout.Numel(), slices.Max(append(shape, 0))); most > maxSparse {
+		return nil, fmt.Errorf("a tensor of %s is looked through element by element, up to %d of them or of rows", FormatShape(shape), maxSparse)
+	}
+	if format == COO && len(block) == 0 {
+		return t.coordinates()
+	}
+	if len(shape) != 2 {
+		return nil, fmt.Errorf("%v stores matrices, and the tensor has %d dims", format, len(shape))
+	}
+	switch {
+	case !format.blocked() && len(block) > 0:
+		return nil, fmt.Errorf("%v has no blocks (bsr and bsc have)", format)
+	case !format.blocked():
+		block = []int{1, 1}
+	case len(block) != 2 || block[0] <= 0 || block[1] <= 0:
+		return nil, fmt.Errorf("block %s is no number of rows and of columns (want two positive sizes, such as 2x2)", FormatShape(block))
+	case shape[0]%block[0] != 0 || shape[1]%block[1] != 0:
+		return nil, fmt.Errorf("blocks of %s do not divide a matrix of %s", FormatShape(block), FormatShape(shape))
+	}
+	return t.compressed(format, block)
+}
+
+// maxSparse keeps empty and expanded tensors, which take no memory themselves,
+// from taking all of it.
+const maxSparse = 1 << 26
+
+// coordinates stores the index of each element beside its value.
+func (t *Tensor) coordinates() (*Sparse, error) {
+	shape := t.layout.shape
+	var places []int
+	index := make([][]int64, len(shape))
+	nonzero := t.nonzero()
+	number := 0
+	for at := range t.layout.Offsets() {
+		if nonzero(at) {
+			places = append(places, at)
+			rest := number
+			for d := len(shape) - 1; d >= 0; d-- {
+				index[d] = append(index[d], int64(rest%shape[d]))
+				rest /= shape[d]
+			}
+		}
+		number++
+	}
+	indices, err := FromSlice(slices.Concat(index...), len(shape), len(places))
+	if err != nil {
+		return nil, err
+	}
+	values, err := t.gather(places, len(places))
+	if err != nil {
+		return nil, err
+	}
+	return &Sparse{COO, slices.Clone(shape), []SparseArray{
+		{"indices", indices, "row d is the indices of the values in dim d"},
+		{"values", values, "what is not zero, in row-major order"},
+	}}, nil
+}
+
+// compressed stores, of each row of blocks, the columns in which there is one,
+// or the other way round. Blocks of one element are elements.
+func (t *Tensor) compressed(format SparseFormat, block []int) (*Sparse, error) {
+	major, minor := 0, 1 // dims
+	if format.byColumn() {
+		major, minor = 1, 0
+	}
+	nonzero := t.nonzero()
+	starts, indices, places := []int64{0}, []int64{}, []int{}
+	for i := range t.layout.shape[major] / block[major] {
+		for j := range t.layout.shape[minor] / block[minor] {
+			part := t.layout.clone()
+			part.offset += i*block[major]*part.strides[major] + j*block[minor]*part.strides[minor]
+			part.shape = block
+			if inside := slices.Collect(part.Offsets()); slices.ContainsFunc(inside, nonzero) {
+				indices, places = append(indices, int64(j)), append(places, inside...)
+			}
+		}
+		starts = append(starts, int64(len(indices)))
+	}
+	names, what := [2]string{"row", "col"}, [2]string{"row", "column"}
+	sizes, kind := []int{len(indices)}, "value"
+	if format.blocked() {
+		sizes, kind = append(sizes, block...), "block"
+		what = [2]string{"row of blocks", "column of blocks"}
+	}
+	values, err := t.gather(places, sizes...)
+	if err != nil {
+		return nil, err
+	}
+	compressed, err := FromSlice(starts, len(starts))
+	if err != nil {
+		return nil, err
+	}
+	plain, err := FromSlice(indices, len(indices))
+	if err != nil {
+		return nil, err
+	}
+	return &Sparse{format, t.layout.Shape(), []SparseArray{
+		{"c" + names[major] + "_indices", compressed, fmt.Sprintf("%s i has the %ss from entry i to the one before entry i+1", what[major], kind)},
+		{names[minor] + "_indices", plain, fmt.Sprintf("the %s of each %s", what[minor], kind)},
+		{"values", values, fmt.Sprintf("each %s that is not zero, %s by %s", kind, what[major], what[major])},
+	}}, nil
+}
+
+// gather is a contiguous tensor of the elements at some places of the storage.
+func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
+	c, err := zeros("sparse", t.DType(), shape)
+	if err != nil {
+		return nil, err
+	}
+	size := t.DType().Size()
+	for i, at := range places {
+		copy(c.storage.mem[i*size:(i+1)*size], t.storage.mem[at*size:])
+	}
+	return c, nil
+}
+
+// nonzero tells of a place in the storage whether its element is not zero.
+func (t *Tensor) nonzero() func(at int) bool {
+	switch t.DType() {
+	case Float16: // apart from the sign
+		return func(at int) bool { return words[uint16](t.storage)[at]<<1 != 0 }
+	case Float32:
+		return func(at int) bool { return words[float32](t.storage)[at] != 0 }
+	case Float64:
+		return func(at int) bool { return words[float64](t.storage)[at] != 0 }
+	case Complex64:
+		return func(at int) bool { return words[complex64](t.storage)[at] != 0 }
+	case Complex128:
+		return func(at int) bool { return words[complex128](t.storage)[at] != 0 }
+	}
+	size := t.DType().Size()
+	return func(at int) bool {
+		return slices.ContainsFunc(t.storage.mem[at*size:(at+1)*size], func(b byte) bool { return b != 0 })
+	}
+}
+
+// Stored is how many values are stored, or of BSR and BSC how many blocks.
+func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }
+
+// String prints the tensor as PyTorch does with its default options
+// (torch/_tensor_str.py). Arrays of more than 1000 elements are left out.
+func (s *Sparse) String() string {
+	const prefix = "tensor("
+	indent := strings.Repeat(" ", len(prefix))
+	var arrays []string
+	for _, a := range s.Arrays {
+		head := a.Name + "=tensor("
+		arrays = append(arrays, head+a.Tensor.contents(len(prefix)+len(head))+")")
+	}
+	suffixes := []string{"size=" + FormatTuple(s.Shape), fmt.Sprintf("nnz=%d", s.Stored())}
+	if d := s.Arrays[len(s.Arrays)-1].Tensor.DType(); !d.isDefault() {
+		suffixes = append(suffixes, "dtype=torch."+d.String())
+	}
+	suffixes = append(suffixes, "layout=torch.sparse_"+s.Format.String())
+	return addSuffixes(prefix+strings.Join(arrays, ",\n"+indent), suffixes, len(prefix), s.Format == COO)
+}
+
+// contents is what stands within tensor( ) of an array of a sparse tensor.
+func (t *Tensor) contents(indent int) string {
+	switch n := t.layout.Numel(); {
+	case n == 0:
+		return "[], size=" + FormatTuple(t.layout.shape)
+	case n > maxPrinted:
+		return "..."
+	}
+	return t.format(indent)
+}
