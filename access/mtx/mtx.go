@@ -1,0 +1,324 @@
+// Package mtx reads sparse matrices from Matrix Market files, the form in which
+// collections such as SuiteSparse hand them out (its definition: R. Boisvert, R.
+// Pozo, K. Remington, "The Matrix Market Exchange Formats", NISTIR 5935).
+package mtx
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A CSR is a matrix with compressed rows.
+type CSR struct {
+	Rows, Columns int
+	Starts        []int     // row i is the entries from Starts[i] to before Starts[i+1]
+	Column        []int32   // of each entry, from 0, ascending in a row, each once
+	Values        []float64 // of each entry, nil of a pattern
+}
+
+// Limits of what is read: an entry's row and column are int32s, and a matrix
+// that is almost all empty rows is refused, whose file could say any number.
+const (
+	maxSize      = math.MaxInt32
+	maxLine      = 64 << 10 // bytes
+	maxEmptyRows = 1 << 24  // beside 64 for each entry
+)
+
+// An Error is a fault of a file.
+type Error struct {
+	Name   string // of the file
+	Line   int    // from 1
+	Reason string
+}
+
+// Error is "FILE:LINE: reason".
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Reason) }
+
+// Read reads a coordinate file: real, integer or pattern, and general, symmetric
+// or skew-symmetric, of which the other half is added. Entries may come in any
+// order; those of one place are added up. It reads the file once, and takes some
+// 30 B an entry beside the result. A fault of the file is an [Error] with the name.
+func Read(r io.Reader, name string) (CSR, error) {
+	s := &scanner{r: bufio.NewReaderSize(r, maxLine), name: name}
+	h, err := s.header()
+	if err != nil {
+		return CSR{}, err
+	}
+	if err := s.size(&h); err != nil {
+		return CSR{}, err
+	}
+	e, err := s.entries(h)
+	if err != nil {
+		return CSR{}, err
+	}
+	return e.compress(h), nil
+}
+
+// A header is what a file says before its entries.
+type header struct {
+	pattern, mirrored, skew bool
+	integer                 bool
+	rows, columns, entries  int
+}
+
+// A scanner reads lines and counts them.
+type scanner struct {
+	r    *bufio.Reader
+	name string
+	line int
+}
+
+func (s *scanner) fail(format string, args ...any) error {
+	return &Error{s.name, s.line, fmt.Sprintf(format, args...)}
+}
+
+// next is the next line without its end, io.EOF after the last. It is valid
+// until the next call.
+func (s *scanner) next() ([]byte, error) {
+	text, err := s.r.ReadSlice('\n')
+	if len(text) == 0 && err == io.EOF {
+		return nil, io.EOF
+	}
+	s.line++
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		return nil, s.fail("the line is longer than %d B", maxLine)
+	case err != nil && err != io.EOF:
+		return nil, s.fail("%v", err)
+	}
+	return text, nil
+}
+
+// content is the next line that is neither empty nor a comment.
+func (s *scanner) content() ([]byte, error) {
+	for {
+		text, err := s.next()
+		if err != nil {
+			return nil, err
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 && text[0] != '%' {
+			return text, nil
+		}
+	}
+}
+
+const want = "want %%MatrixMarket matrix coordinate, then real, integer or pattern, then general, symmetric or skew-symmetric"
+
+func (s *scanner) header() (header, error) {
+	text, err := s.next()
+	if err == io.EOF {
+		s.line = 1
+		return header{}, s.fail("the file is empty; %s", want)
+	}
+	if err != nil {
+		return header{}, err
+	}
+	words := strings.Fields(strings.ToLower(string(text)))
+	if len(words) != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix" {
+		return header{}, s.fail("no header of a Matrix Market file; %s", want)
+	}
+	form, field, symmetry := words[2], words[3], words[4]
+	h := header{pattern: field == "pattern", integer: field == "integer", mirrored: symmetry != "general", skew: symmetry == "skew-symmetric"}
+	switch {
+	case form != "coordinate":
+		return header{}, s.fail("the format is %q; %s", form, want)
+	case !slices.Contains([]string{"real", "integer", "pattern"}, field):
+		return header{}, s.fail("entries are %q; %s", field, want)
+	case !slices.Contains([]string{"general", "symmetric", "skew-symmetric"}, symmetry):
+		return header{}, s.fail("the matrix is %q; %s", symmetry, want)
+	case h.pattern && h.skew:
+		return header{}, s.fail("a pattern is not skew-symmetric: its entries have no sign")
+	}
+	return h, nil
+}
+
+func (s *scanner) size(h *header) error {
+	text, err := s.content()
+	if err == io.EOF {
+		s.line++
+		return s.fail("the file ends before its sizes (want ROWS COLUMNS ENTRIES)")
+	}
+	if err != nil {
+		return err
+	}
+	fields := bytes.Fields(text)
+	if len(fields) != 3 {
+		return s.fail("%d numbers, want ROWS COLUMNS ENTRIES", len(fields))
+	}
+	for i, into := range []*int{&h.rows, &h.columns, &h.entries} {
+		n, err := strconv.Atoi(string(fields[i]))
+		what := []string{"rows", "columns", "entries"}[i]
+		switch {
+		case errors.Is(err, strconv.ErrRange) && n > 0 || i < 2 && n > maxSize:
+			return s.fail("%s %s are more than %d", fields[i], what, maxSize)
+		case err != nil || n < 0:
+			return s.fail("%q is no number of %s", fields[i], what)
+		}
+		*into = n
+	}
+	switch {
+	case h.mirrored && h.rows != h.columns:
+		return s.fail("a symmetric matrix of %d rows and %d columns is none", h.rows, h.columns)
+	case h.entries > 0 && (h.rows == 0 || h.columns == 0):
+		return s.fail("%d entries of a matrix of %d rows and %d columns", h.entries, h.rows, h.columns)
+	case h.rows > maxEmptyRows && h.rows-maxEmptyRows > 64*min(h.entries, maxSize):
+		return s.fail("%d rows for %d entries: rows are almost all empty", h.rows, h.entries)
+	}
+	return nil
+}
+
+// entries are rows, columns and values as they come.
+type entries struct {
+	row, column []int32
+	value       []float64
+}
+
+func (e *entries) add(row, column int32, value float64, pattern bool) {
+	e.row, e.column = append(e.row, row), append(e.column, column)
+	if !pattern {
+		e.value = append(e.value, value)
+	}
+}
+
+func (s *scanner) entries(h header) (e entries, err error) {
+	for read := 0; ; read++ {
+		text, err := s.content()
+		if err == io.EOF && read == h.entries {
+			return e, nil
+		}
+		if err == io.EOF {
+			s.line++
+			return e, s.fail("the file ends after %d entries, and its sizes say %d", read, h.entries)
+		}
+		if err != nil {
+			return e, err
+		}
+		if read == h.entries {
+			return e, s.fail("there are more entries than the %d that the sizes say", h.entries)
+		}
+		row, column, value, err := s.entry(text, h)
+		if err != nil {
+			return e, err
+		}
+		e.add(row, column, value, h.pattern)
+		if h.mirrored && row != column {
+			if h.skew {
+				value = -value
+			}
+			e.add(column, row, value, h.pattern)
+		}
+	}
+}
+
+// entry reads the numbers of a line.
+func (s *scanner) entry(text []byte, h header) (row, column int32, value float64, err error) {
+	i, rest := word(text)
+	j, rest := word(rest)
+	v, rest := word(rest)
+	switch {
+	case h.pattern && (len(j) == 0 || len(v) > 0):
+		return 0, 0, 0, s.fail("%q is no entry of a pattern (want ROW COLUMN)", text)
+	case !h.pattern && (len(v) == 0 || len(rest) > 0):
+		return 0, 0, 0, s.fail("%q is no entry (want ROW COLUMN VALUE)", text)
+	}
+	if row, err = s.index(i, "row", h.rows); err != nil {
+		return 0, 0, 0, err
+	}
+	if column, err = s.index(j, "column", h.columns); err != nil {
+		return 0, 0, 0, err
+	}
+	switch {
+	case h.pattern:
+		return row, column, 0, nil
+	case h.integer:
+		n, bad := strconv.ParseInt(string(v), 10, 64)
+		value, err = float64(n), bad
+	default:
+		value, err = strconv.ParseFloat(string(v), 64)
+	}
+	if err != nil || bytes.ContainsAny(v, "xX_") {
+		return 0, 0, 0, s.fail("value %q is no number that 64 bits hold", v)
+	}
+	if h.skew && row == column && value != 0 {
+		return 0, 0, 0, s.fail("entry %d %d of a skew-symmetric matrix is %s, and its diagonal is 0", row+1, column+1, v)
+	}
+	return row, column, value, nil
+}
+
+// word is the first word of a text, and what is behind it without spaces in
+// front.
+func word(text []byte) (first, rest []byte) {
+	end := bytes.IndexAny(text, " \t")
+	if end < 0 {
+		return text, nil
+	}
+	return text[:end], bytes.TrimLeft(text[end:], " \t")
+}
+
+// index reads a row or column, which a file counts from 1.
+func (s *scanner) index(text []byte, what string, size int) (int32, error) {
+	n := 0
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, s.fail("%q is no %s", text, what)
+		}
+		if n = n*10 + int(c-'0'); n > size {
+			break
+		}
+	}
+	if n < 1 || n > size {
+		return 0, s.fail("%s %s is not within 1 to %d", what, text, size)
+	}
+	return int32(n - 1), nil
+}
+
+// compress sorts by rows, by counting, each row by columns, and adds up what is
+// at one place, in the order of the file.
+func (e entries) compress(h header) CSR {
+	ends := make([]int, h.rows+1) // of the rows before, then of each
+	for _, i := range e.row {
+		ends[i+1]++
+	}
+	for i := range h.rows {
+		ends[i+1] += ends[i]
+	}
+	order := make([]int, len(e.row))
+	for at, i := range e.row {
+		order[ends[i]] = at
+		ends[i]++
+	}
+	m := CSR{Rows: h.rows, Columns: h.columns, Starts: make([]int, 1, h.rows+1), Column: make([]int32, 0, len(order))}
+	if !h.pattern {
+		m.Values = make([]float64, 0, len(order))
+	}
+	byColumn := func(a, b int) int { return cmp.Compare(e.column[a], e.column[b]) }
+	start := 0
+	for _, end := range ends[:h.rows] {
+		row := order[start:end]
+		slices.SortStableFunc(row, byColumn)
+		for k, at := range row {
+			again := k > 0 && e.column[at] == e.column[row[k-1]]
+			if !again {
+				m.Column = append(m.Column, e.column[at])
+			}
+			switch {
+			case h.pattern:
+			case again:
+				m.Values[len(m.Values)-1] += e.value[at]
+			default:
+				m.Values = append(m.Values, e.value[at])
+			}
+		}
+		m.Starts = append(m.Starts, len(m.Column))
+		start = end
+	}
+	return m
+}

@@ -1,0 +1,170 @@
+package mtx_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/access/mtx"
+)
+
+func Example() {
+	m, err := mtx.Read(strings.NewReader("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.5\n3 1 4\n3 2 -1\n"), "a.mtx")
+	fmt.Println(m, err)
+	_, err = mtx.Read(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 4\n"), "b.mtx")
+	fmt.Println(err)
+	// Output:
+	// {3 3 [0 2 3 5] [0 2 2 0 1] [2.5 4 -1 4 -1]} <nil>
+	// b.mtx:3: column 4 is not within 1 to 3
+}
+
+// TestSciPy: files are read as SciPy reads them. MTX_VECTORS names a further
+// file of such cases.
+func TestSciPy(t *testing.T) {
+	for _, file := range []string{"testdata/matrices.jsonl.gz", os.Getenv("MTX_VECTORS")} {
+		if file == "" {
+			continue
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		for lines := bufio.NewScanner(z); lines.Scan(); read++ {
+			c := struct {
+				Text string
+				mtx.CSR
+			}{}
+			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+				t.Fatal(err)
+			}
+			got, err := mtx.Read(iotest.OneByteReader(strings.NewReader(c.Text)), "test.mtx")
+			if diff := cmp.Diff(c.CSR, got); diff != "" || err != nil {
+				t.Errorf("%s\n%v (-SciPy +ours):\n%s", c.Text, err, diff)
+			}
+		}
+		if t.Logf("%s: %d matrices", file, read); read < 100 {
+			t.Errorf("%s holds %d matrices", file, read)
+		}
+	}
+}
+
+// TestRefused: what is no such file is refused in one line that names file, line
+// and what is wrong.
+func TestRefused(t *testing.T) {
+	const head = "%%MatrixMarket matrix coordinate real general\n"
+	for _, c := range []struct{ text, want string }{
+		{"", "f:1: the file is empty; want %%MatrixMarket"},
+		{"\x1f\x8b\x08", "f:1: no header"},
+		{"hello", "f:1: no header"},
+		{"%%MatrixMarket matrix array real general\n", `f:1: the format is "array"; want`},
+		{"%%MatrixMarket matrix coordinate complex general\n", `f:1: entries are "complex"`},
+		{"%%MatrixMarket matrix coordinate real hermitian\n", `f:1: the matrix is "hermitian"`},
+		{"%%MatrixMarket matrix coordinate pattern skew-symmetric\n", "f:1: a pattern is not skew-symmetric"},
+		{head, "f:2: the file ends before its sizes"},
+		{head + "% c\n\n3 3\n", "f:4: 2 numbers, want ROWS COLUMNS ENTRIES"},
+		{head + "3 x 1\n", `f:2: "x" is no number of columns`},
+		{head + "3 3 -1\n", `f:2: "-1" is no number of entries`},
+		{head + "99999999999999999999 3 1\n", "f:2: 99999999999999999999 rows are more than 2147483647"},
+		{head + "3 3000000000 1\n", "f:2: 3000000000 columns are more than 2147483647"},
+		{head + "2000000000 3 1\n1 1 1\n", "f:2: 2000000000 rows for 1 entries: rows are almost all empty"},
+		{head + "0 3 1\n", "f:2: 1 entries of a matrix of 0 rows"},
+		{"%%MatrixMarket matrix coordinate real symmetric\n3 4 1\n", "f:2: a symmetric matrix of 3 rows and 4 columns"},
+		{head + "3 3 1\n0 1 1\n", "f:3: row 0 is not within 1 to 3"},
+		{head + "3 3 1\n1 4 1\n", "f:3: column 4 is not within 1 to 3"},
+		{head + "3 3 1\n1 99999999999999999999999 1\n", "f:3: column 99999999999999999999999 is not within"},
+		{head + "3 3 1\n-1 1 1\n", `f:3: "-1" is no row`},
+		{head + "3 3 1\n1 1\n", `f:3: "1 1" is no entry (want ROW COLUMN VALUE)`},
+		{head + "3 3 1\n1 1 1 1\n", `f:3: "1 1 1 1" is no entry`},
+		{head + "3 3 1\n1 1 1e999\n", `f:3: value "1e999" is no number`},
+		{head + "3 3 1\n1 1 0x1p2\n", `f:3: value "0x1p2" is no number`},
+		{head + "3 3 2\n1 1 1\n", "f:4: the file ends after 1 entries, and its sizes say 2"},
+		{head + "3 3 1\n1 1 1\n% c\n2 2 2\n", "f:5: there are more entries than the 1 that the sizes say"},
+		{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n", `f:3: value "1.5"`},
+		{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n", `f:3: "1 1 1" is no entry of a pattern`},
+		{"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n", "f:3: entry 2 2 of a skew-symmetric matrix is 1"},
+		{head + "%" + strings.Repeat("x", 1<<17) + "\n", "f:2: the line is longer than 65536 B"},
+	} {
+		_, err := mtx.Read(strings.NewReader(c.text), "f")
+		var bad *mtx.Error
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.80q: %v, want %q", c.text, err, c.want)
+		}
+	}
+	if _, err := mtx.Read(iotest.ErrReader(errors.New("disk on fire")), "f"); err == nil || err.Error() != "f:1: disk on fire" {
+		t.Error(err)
+	}
+}
+
+// TestSizesAreNotBelieved: a file that promises much is not given memory for it.
+func TestSizesAreNotBelieved(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	text := fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n%d %d 1000000000000\n1 1 1\n", math.MaxInt32, math.MaxInt32)
+	if _, err := mtx.Read(strings.NewReader(text), "f"); err == nil {
+		t.Error("a file of 1 entry has 10^12")
+	}
+	if _, err := mtx.Read(strings.NewReader(fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n2 %d 1\n1 1 1\n", math.MaxInt32)), "f"); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+		t.Errorf("took %d B", took)
+	}
+}
+
+// FuzzRead: whatever a file says, a matrix is well-formed, or one line says why
+// there is none.
+func FuzzRead(f *testing.F) {
+	f.Add("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 2.5\n3 1 4\n3 2 -1\n")
+	f.Add("%%MatrixMarket matrix coordinate pattern general\n%\n2 3 2\n1 3\n1 3\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := mtx.Read(strings.NewReader(text), "f")
+		if err != nil {
+			var bad *mtx.Error
+			if !errors.As(err, &bad) || bad.Line < 1 || bad.Line > strings.Count(text, "\n")+2 || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		if len(m.Starts) != m.Rows+1 || m.Starts[0] != 0 || m.Starts[m.Rows] != len(m.Column) || m.Values != nil && len(m.Values) != len(m.Column) {
+			t.Fatalf("%q: %+v", text, m)
+		}
+		for i := range m.Rows {
+			for k := m.Starts[i]; k < m.Starts[i+1]; k++ {
+				if c := m.Column[k]; c < 0 || int(c) >= m.Columns || k > m.Starts[i] && c <= m.Column[k-1] {
+					t.Fatalf("%q: %+v", text, m)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%%%%MatrixMarket matrix coordinate real general\n100000 100000 1000000\n")
+	for i := range 1000000 {
+		fmt.Fprintf(&text, "%d %d %g\n", i*7919%100000+1, i*104729%100000+1, float64(i)/3)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		if _, err := mtx.Read(strings.NewReader(text.String()), "f"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
