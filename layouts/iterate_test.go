@@ -34,27 +34,42 @@ func geometryOf(l layouts.Layout) geometry {
 // by the recorded set-up.
 func TestElementwise(t *testing.T) {
 	type elementwiseCase struct {
-		ID, Op  string
-		Inputs  []geometry
+		ID, Op string
+		Inputs []struct {
+			geometry
+			DType string
+		}
 		Convert []int
 		geometry
-		Kind string
+		Kind  string
+		Error string
 	}
-	for _, file := range vectors(t, "elementwise.jsonl.gz") {
+	for number, file := range vectors(t, "elementwise.jsonl.gz") {
 		replayed := map[string]int{}
 		eachLine(t, file, func(c elementwiseCase) {
 			replayed[c.Kind]++
 			var inputs []layouts.Layout
+			var dtypes [2][]layouts.DType // of tensors with dims and without
 			for i, in := range c.Inputs {
-				l := in.layout(t)
+				l, d := in.layout(t), must(layouts.ParseDType(in.DType))
+				group := min(1, max(0, 1-l.Rank()))
+				dtypes[group] = append(dtypes[group], d)
 				if slices.Contains(c.Convert, i) {
 					l = must(l.Preserved())
 				}
 				inputs = append(inputs, l)
 			}
+			for i, in := range c.Inputs { // other recordings may have operators with types of their own
+				differs := in.DType != layouts.ResultType(dtypes[0], dtypes[1], nil).String()
+				if number == 0 && c.Op != "where" && differs != slices.Contains(c.Convert, i) {
+					t.Errorf("%s: %s converts %v of %v", c.ID, c.Op, c.Convert, c.Inputs)
+				}
+			}
 			it, err := layouts.Elementwise(inputs...)
-			if err != nil {
-				t.Errorf("%s: %v", c.ID, err)
+			if err != nil || c.Error != "" {
+				if (err == nil) != (c.Error == "") {
+					t.Errorf("%s: %s of %v: %v, PyTorch says %q", c.ID, c.Op, inputs, err, c.Error)
+				}
 				return
 			}
 			if diff := cmp.Diff(c.geometry, geometryOf(it.Output)); diff != "" || c.Kind != "" && it.SetUp.String() != c.Kind {
@@ -273,5 +288,37 @@ func TestRefusedIterations(t *testing.T) {
 		if err := c.run(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
+	}
+}
+
+// TestResultType: of all pairs of dtypes, as PyTorch says.
+func TestResultType(t *testing.T) {
+	type promotionCase struct {
+		Groups [3][]string
+		Result string
+	}
+	pairs := 0
+	for _, file := range vectors(t, "promotion.jsonl.gz") {
+		eachLine(t, file, func(c promotionCase) {
+			pairs++
+			var groups [3][]layouts.DType
+			for i, names := range c.Groups {
+				for _, name := range names {
+					groups[i] = append(groups[i], must(layouts.ParseDType(name)))
+				}
+			}
+			if got := layouts.ResultType(groups[0], groups[1], groups[2]); got.String() != c.Result {
+				t.Errorf("%v: %v, PyTorch %s", c.Groups, got, c.Result)
+			}
+		})
+	}
+	if pairs < 400 {
+		t.Errorf("%d pairs of dtypes", pairs)
+	}
+	if got := layouts.ResultType([]layouts.DType{layouts.Int8, layouts.Uint8, layouts.Bool}, []layouts.DType{layouts.Float64}, []layouts.DType{layouts.Complex64}); got != layouts.Complex128 {
+		t.Errorf("of several groups: %v", got)
+	}
+	if got := layouts.ResultType(nil, nil, nil); got != layouts.Undefined {
+		t.Errorf("of nothing: %v", got)
 	}
 }

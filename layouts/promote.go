@@ -1,0 +1,72 @@
+package layouts
+
+// ResultType is the dtype in which PyTorch computes an operator of several
+// dtypes: those of tensors with dims, then those of 0-d tensors, then those of
+// numbers (an integer is Int64, a float Float32, a complex Complex64). A later
+// group counts only if it is of a higher kind than the ones before: complex over
+// floating, floating over integers, integers over Bool
+// (ATen/native/TypeProperties.cpp, result_type). Inputs of other dtypes are
+// converted, see [Elementwise]. It is Undefined of no dtype, and where it is
+// none of ours (Float16 with a complex number).
+func ResultType(tensors, zeroDim, numbers []DType) DType {
+	return overrule(promoteAll(tensors), overrule(promoteAll(zeroDim), promoteAll(numbers)))
+}
+
+// The kinds of dtypes, in the order in which they rule.
+const (
+	kindNone = iota
+	kindBool
+	kindInteger
+	kindFloating
+	kindComplex
+)
+
+func (d DType) kind() int {
+	switch d {
+	case Undefined:
+		return kindNone
+	case Bool:
+		return kindBool
+	case Float16, Float32, Float64:
+		return kindFloating
+	case Complex64, Complex128:
+		return kindComplex
+	}
+	return kindInteger
+}
+
+// overrule is combine_categories: high is of the group that comes first.
+func overrule(high, low DType) DType {
+	switch {
+	case high.kind() == kindNone:
+		return low
+	case high.kind() >= low.kind():
+		return high
+	case high.kind() == kindFloating: // and low is complex
+		return map[DType]DType{Float16: Undefined, Float32: Complex64, Float64: Complex128}[high]
+	}
+	return promote(high, low)
+}
+
+func promoteAll(list []DType) DType {
+	all := Undefined
+	for _, d := range list {
+		all = promote(all, d)
+	}
+	return all
+}
+
+// promote is the smallest dtype that holds both (c10/core/ScalarType.h,
+// promoteTypes); a floating or complex one holds any integer.
+func promote(a, b DType) DType {
+	if a.kind() > b.kind() || a.kind() == b.kind() && a.Size() > b.Size() {
+		a, b = b, a
+	}
+	switch { // b is of the higher kind, or the larger
+	case a == Uint8 && b == Int8 || a == Int8 && b == Uint8:
+		return Int16
+	case a == Float64 && b == Complex64:
+		return Complex128
+	}
+	return b
+}
