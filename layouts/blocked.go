@@ -58,61 +58,72 @@ func (e *TagError) Error() string {
 // (nChw16c, OIhw16i16o, ldigo), by their rule and not from a list: formats that
 // a version of oneDNN does not have are read too. Errors are [TagError]s.
 func ParseTag(text string) (Tag, error) {
-	fail := func(at int, format string, args ...any) (Tag, error) {
-		return Tag{}, &TagError{text, at, fmt.Sprintf(format, args...)}
+	t, dims, err := parseOrder(text)
+	if err != nil {
+		return Tag{}, err
 	}
+	for at := t.Rank(); at < len(text); {
+		size, next, why := blockSize(text, at)
+		if why != "" {
+			return Tag{}, &TagError{text, next, why}
+		}
+		d := strings.IndexByte(dims, text[next])
+		if d < 0 {
+			return Tag{}, tagError(text, next, "want the dim of the block in lower case, one of %s, have %q", dims, text[next:next+1])
+		}
+		t.blocks = append(t.blocks, block{d, size})
+		switch {
+		case len(t.blocks) > maxTagRank:
+			return Tag{}, tagError(text, at, "more than %d blocks", maxTagRank)
+		case t.blockOf(d) > maxBlock:
+			return Tag{}, tagError(text, at, "the blocks of %c have more than %d elements", text[next], maxBlock)
+		}
+		at = next + 1
+	}
+	for at, d := range t.order {
+		upper, blocked := text[at] != lower(text[at]), t.blockOf(d) > 1
+		if upper && !blocked {
+			return Tag{}, tagError(text, len(text), "%c has no block behind the dims, such as %s16%c; without one it is %c", text[at], text, lower(text[at]), lower(text[at]))
+		}
+		if !upper && blocked {
+			return Tag{}, tagError(text, at, "%c has blocks, so it is %s", text[at], strings.ToUpper(text[at:at+1]))
+		}
+	}
+	return t, nil
+}
+
+func tagError(text string, at int, format string, args ...any) error {
+	return &TagError{text, at, fmt.Sprintf(format, args...)}
+}
+
+// parseOrder reads the order of the dims, and says their letters in logical
+// order.
+func parseOrder(text string) (t Tag, dims string, err error) {
 	end := 0
 	for end < len(text) && isLetter(text[end]) {
 		end++
 	}
 	switch {
 	case end == 0:
-		return fail(0, "want a letter for each dim, such as abcd or nChw16c")
+		return Tag{}, "", tagError(text, 0, "want a letter for each dim, such as abcd or nChw16c")
 	case end > maxTagRank:
-		return fail(maxTagRank, "more than %d dims", maxTagRank)
+		return Tag{}, "", tagError(text, maxTagRank, "more than %d dims", maxTagRank)
 	}
+	letters := strings.ToLower(text[:end])
 	for at := range end {
-		if strings.IndexByte(strings.ToLower(text[:at]), lower(text[at])) >= 0 {
-			return fail(at, "%c names a dim for the second time", text[at])
+		if strings.IndexByte(letters[:at], letters[at]) >= 0 {
+			return Tag{}, "", tagError(text, at, "%c names a dim for the second time", text[at])
 		}
 	}
-	dims, ok := logicalDims(strings.ToLower(text[:end]))
+	dims, ok := logicalDims(letters)
 	if !ok {
-		at := strings.IndexFunc(text[:end], func(r rune) bool { return int(lower(byte(r))-'a') >= end })
-		return fail(at, "%c is none of the %d dims from a on, and %s has not the letters of %s", text[at], end, text[:end], strings.Join(domains, ", "))
-	}
-	t := Tag{order: make([]int, end)}
-	for at := range end {
-		t.order[at] = strings.IndexByte(dims, lower(text[at]))
-	}
-	for at := end; at < len(text); {
-		size, next, why := blockSize(text, at)
-		if why != "" {
-			return fail(next, "%s", why)
-		}
-		d := strings.IndexByte(dims, text[next])
-		if d < 0 {
-			return fail(next, "want the dim of the block in lower case, one of %s, have %q", dims, text[next:next+1])
-		}
-		t.blocks = append(t.blocks, block{d, size})
-		switch {
-		case len(t.blocks) > maxTagRank:
-			return fail(at, "more than %d blocks", maxTagRank)
-		case t.blockOf(d) > maxBlock:
-			return fail(at, "the blocks of %c have more than %d elements", text[next], maxBlock)
-		}
-		at = next + 1
+		at := strings.IndexFunc(letters, func(r rune) bool { return int(r-'a') >= end })
+		return Tag{}, "", tagError(text, at, "%c is none of the %d dims from a on, and %s has not the letters of %s", text[at], end, text[:end], strings.Join(domains, ", "))
 	}
 	for at := range end {
-		upper, blocked := text[at] != lower(text[at]), t.blockOf(t.order[at]) > 1
-		if upper && !blocked {
-			return fail(len(text), "%c has no block behind the dims, such as %s16%c; without one it is %c", text[at], text, lower(text[at]), lower(text[at]))
-		}
-		if !upper && blocked {
-			return fail(at, "%c has blocks, so it is %s", text[at], strings.ToUpper(text[at:at+1]))
-		}
+		t.order = append(t.order, strings.IndexByte(dims, letters[at]))
 	}
-	return t, nil
+	return t, dims, nil
 }
 
 func isLetter(c byte) bool { return lower(c) >= 'a' && lower(c) <= 'z' }
@@ -407,20 +418,71 @@ func commonPlaces(bs []Blocked, d int) ([]int, error) {
 func cut(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
 	start := 0
 	for i, place := range places {
-		count := (n - start) / place
-		if count == 0 && (n > 0 || i > 0) {
-			continue
+		if count := (n - start) / place; count > 0 || n == 0 && i == 0 {
+			pieces = append(pieces, extended(piece, bs, d, start, count, places[i:]))
+			start += count * place
 		}
-		part := make([]Layout, len(piece))
-		for r, l := range piece {
-			part[r] = Layout{append(slices.Clone(l.shape), count), append(slices.Clone(l.strides), placed(bs[r].dims[d], place)), l.offset + placed(bs[r].dims[d], start)}
-			for j, inner := range places[i+1:] {
-				part[r].shape = append(part[r].shape, places[i+j]/inner)
-				part[r].strides = append(part[r].strides, placed(bs[r].dims[d], inner))
+	}
+	return pieces
+}
+
+// extended puts behind the dims of a piece count blocks of dim d from an index
+// on: places[0] elements each, in digits of the other places.
+func extended(piece []Layout, bs []Blocked, d, start, count int, places []int) []Layout {
+	part := make([]Layout, len(piece))
+	for r, l := range piece {
+		digits := bs[r].dims[d]
+		part[r] = Layout{slices.Clone(l.shape), slices.Clone(l.strides), l.offset + placed(digits, start)}
+		for i, place := range places {
+			size := count
+			if i > 0 {
+				size = places[i-1] / place
 			}
+			part[r].shape, part[r].strides = append(part[r].shape, size), append(part[r].strides, placed(digits, place))
 		}
-		pieces = append(pieces, part)
-		start += count * place
+	}
+	return part
+}
+
+// Padding is the places of the padding, each in one layout, which a conversion
+// to the format fills with zeros.
+func (b Blocked) Padding() []Layout {
+	var all []Layout
+	one := []Blocked{b}
+	inside := [][]Layout{{{offset: b.offset}}} // pieces of the dims before d, without padding
+	for d, n := range b.shape {
+		places, _ := commonPlaces(one, d) // of one tensor, each divides the next
+		outside := [][]Layout{}
+		for _, p := range inside {
+			outside = append(outside, cutRest(p, one, d, n, places)...)
+		}
+		for _, p := range outside { // with all of the dims behind
+			l := p[0]
+			for _, digits := range b.dims[d+1:] {
+				for _, g := range digits {
+					l.shape, l.strides = append(l.shape, g.size), append(l.strides, g.stride)
+				}
+			}
+			all = append(all, l)
+		}
+		var next [][]Layout
+		for _, p := range inside {
+			next = append(next, cut(p, one, d, n, places)...)
+		}
+		inside = next
+	}
+	return slices.DeleteFunc(all, func(l Layout) bool { return l.Numel() == 0 })
+}
+
+// cutRest is cut for what is between the n elements and the end of their last
+// block: what fills the smallest blocks up, then larger ones.
+func cutRest(piece []Layout, bs []Blocked, d, n int, places []int) (pieces [][]Layout) {
+	for i := len(places) - 1; i > 0; i-- {
+		if missing := n % places[i-1]; missing > 0 {
+			count := (places[i-1] - missing) / places[i]
+			pieces = append(pieces, extended(piece, bs, d, n, count, places[i:]))
+			n += count * places[i]
+		}
 	}
 	return pieces
 }

@@ -170,6 +170,13 @@ func TestBlockedIsBijective(t *testing.T) {
 		if padded != len(filled) {
 			t.Fatalf("%v of %v: %d elements padded to %v", tag, shape, len(filled), b.Padded())
 		}
+		elements := slices.Collect(b.Offsets())
+		for _, l := range b.Padding() {
+			elements = slices.AppendSeq(elements, l.Offsets())
+		}
+		if slices.Sort(elements); !slices.Equal(elements, filled) {
+			t.Fatalf("%v of %v: elements and padding %v are not the storage", tag, shape, b.Padding())
+		}
 		counted := must(layouts.Contiguous(shape...))
 		var want []int
 		for i := range counted.Numel() {
