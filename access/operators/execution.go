@@ -1,0 +1,393 @@
+package operators
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// execution reads the nodes of an execution trace, schema 1.1.1-chakra.0.0.4
+// (torch/csrc/profiler/standalone/execution_trace_observer.cpp). A node is
+// written when its call returns, so after those that it called, with a number
+// that it got before them; ctrl_deps is the number of the one that called it.
+// Its inputs and outputs have "values", "shapes", "types" and "strides" with an
+// element for each, lists for lists, and the value of a tensor is [tensor,
+// storage, offset in elements, elements, bytes of one, device].
+type execution struct {
+	*trace
+	*signatures
+	fields, operands, attr *fieldReader
+	key                    []byte
+	nodes                  []node
+}
+
+// A node is one call, until it is known who called it.
+type node struct {
+	id, parent uint64
+	call       call
+	places     []Place
+}
+
+func newExecution(t *trace, sigs *signatures) *execution {
+	e := &execution{trace: t, signatures: sigs,
+		fields:   newFieldReader("id", "name", "ctrl_deps", "inputs", "outputs", "attrs"),
+		operands: newFieldReader("shapes", "strides", "types", "values"),
+		attr:     newFieldReader("name", "value")}
+	t.adopt = e.adopt
+	return e
+}
+
+// node reads one node.
+func (e *execution) node(raw jsontext.Value) {
+	fields, ok := e.fields.read(raw)
+	if !ok {
+		e.skip("(node)", "a node that is no object", 0)
+		return
+	}
+	name := text(fields[1])
+	id, err := strconv.ParseUint(string(fields[0]), 10, 64)
+	parent, parentErr := strconv.ParseUint(string(fields[2]), 10, 64)
+	switch {
+	case name == "" || err != nil || parentErr != nil:
+		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])), 0)
+		return
+	case strings.HasPrefix(name, "[pytorch|profiler|execution_trace|"): // the process, its threads
+		return
+	case len(e.nodes) >= maxCalls:
+		e.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls), 0)
+		return
+	}
+	attrs := e.attributes(fields[5])
+	n := node{id: id, parent: parent, call: call{record: attrs.record, took: attrs.took}}
+	in, out := e.side(fields[3]), e.side(fields[4])
+	n.call.signature = e.signature(name, attrs, in, out)
+	if sig := &e.all[n.call.signature]; sig.problem == "" {
+		n.places = append(places(in, len(sig.inputs)), places(out, len(sig.outputs))...)
+	}
+	e.nodes = append(e.nodes, n)
+}
+
+// attributes are those of a node that matter.
+type attributes struct {
+	record uint64
+	took   int64  // ns, as capture.py has it
+	scope  string // at::RecordScope
+	schema string
+}
+
+func (e *execution) attributes(raw jsontext.Value) (a attributes) {
+	for _, one := range elementsOf(raw) {
+		pair, _ := e.attr.read(one)
+		switch value := pair[1]; text(pair[0]) {
+		case "rf_id":
+			a.record, _ = strconv.ParseUint(string(value), 10, 64)
+		case "duration_ns":
+			a.took, _ = strconv.ParseInt(string(value), 10, 64)
+			a.took = max(a.took, 0)
+		case "scope":
+			a.scope = string(value)
+		case "op_schema":
+			a.schema = text(value)
+		}
+	}
+	return a
+}
+
+// A side is the inputs or the outputs of a node.
+type side struct{ shapes, strides, types, values jsontext.Value }
+
+func (e *execution) side(raw jsontext.Value) side {
+	f, ok := e.operands.read(raw)
+	if !ok {
+		return side{}
+	}
+	return side{f[0], f[1], f[2], f[3]}
+}
+
+// userScope is at::RecordScope::USER_SCOPE: a stretch that the program names.
+const userScope = "7"
+
+// signature finds what the call shares with others, by the text of its fields.
+// The values are none of it, but of operators whose numbers matter.
+func (e *execution) signature(name string, attrs attributes, in, out side) uint32 {
+	known := lookUp(name)
+	stretch := attrs.scope == userScope && (known.class == Unknown || isScope(name))
+	if stretch {
+		known = entry{class: None, composite: true}
+	}
+	if in.shapes != nil {
+		e.hasShapes = true
+	}
+	var args []string
+	if known.args {
+		args = in.numbers()
+	}
+	e.key = append(append(append(e.key[:0], name...), 0), attrs.schema...)
+	for _, field := range [][]byte{[]byte(attrs.scope), in.shapes, in.strides, in.types, out.shapes, out.strides, out.types} {
+		e.key = append(append(e.key, 0), field...)
+	}
+	for _, arg := range args {
+		e.key = append(append(e.key, 0), arg...)
+	}
+	return e.of(e.key, func() signature {
+		sig := signature{op: name, entry: known, stretch: stretch, args: args}
+		var err error
+		if sig.inputs, err = e.tensors(in); err == nil {
+			sig.outputs, err = e.tensors(out)
+		}
+		if err != nil {
+			sig.inputs, sig.outputs, sig.problem = nil, nil, err.Error()
+			return sig
+		}
+		sig.setRoles(attrs.schema)
+		if returnsArgument(attrs.schema) || attrs.schema == "" && (inPlace(name) || known.overwrites) {
+			sig.outputs = nil
+		}
+		for i := range sig.outputs {
+			sig.outputs[i].Role = Output
+		}
+		return sig
+	})
+}
+
+// tensors reads the operands of a side.
+func (e *execution) tensors(s side) ([]Operand, error) {
+	types, shapes, strides := parse(s.types).list, parse(s.shapes).list, parse(s.strides).list
+	var all []Operand
+	for i, name := range types {
+		if i >= len(shapes) {
+			return nil, fmt.Errorf("argument %d has a type and no shape", i)
+		}
+		of := parseType(name.text())
+		if !of.hasTensor() {
+			continue
+		}
+		e.hasTensors = true
+		if i >= len(strides) {
+			return nil, fmt.Errorf("argument %d has a shape and no strides", i)
+		}
+		e.hasStrides = true
+		if err := of.operands(&all, shapes[i], strides[i], i, false); err != nil {
+			return nil, fmt.Errorf("argument %d: %w", i, err)
+		}
+	}
+	return all, nil
+}
+
+// A typeTree is the type of a value: "Tensor(float)", "Int", or that of a list
+// with those of its elements, "GenericList[Tensor(float),None]".
+type typeTree struct {
+	dtype string // of a tensor
+	list  []typeTree
+}
+
+// parseType reads a type as convertIValue writes it.
+func parseType(name string) typeTree {
+	t, _ := typeAt(name, 0)
+	return t
+}
+
+// maxTypeDepth is how deep lists of lists are followed.
+const maxTypeDepth = 16
+
+func typeAt(name string, depth int) (typeTree, string) {
+	end := strings.IndexAny(name, "([,]")
+	if end < 0 {
+		return typeTree{}, ""
+	}
+	switch kind := name[:end]; name[end] {
+	case '(': // Tensor(c10::complex<float>), Tensor(nullptr (uninitialized))
+		inner, rest := parenthesis(name[end:])
+		if kind != "Tensor" {
+			return typeTree{}, rest
+		}
+		return typeTree{dtype: dtypeOf(inner)}, rest
+	case '[':
+		var t typeTree
+		rest := name[end+1:]
+		for rest != "" && rest[0] != ']' {
+			if depth == maxTypeDepth {
+				return t, ""
+			}
+			var one typeTree
+			before := len(rest)
+			one, rest = typeAt(rest, depth+1)
+			t.list = append(t.list, one)
+			rest = strings.TrimPrefix(rest, ",")
+			if len(rest) == before {
+				return t, ""
+			}
+		}
+		return t, strings.TrimPrefix(rest, "]")
+	}
+	return typeTree{}, name[end:]
+}
+
+// parenthesis returns what is in the parenthesis that s starts with, and what is
+// after it.
+func parenthesis(s string) (inner, rest string) {
+	depth := 0
+	for i, c := range s {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return s[1:i], s[i+1:]
+			}
+		}
+	}
+	return s[1:], ""
+}
+
+// hasTensor reports whether a value of type t is a tensor or has some.
+func (t typeTree) hasTensor() bool {
+	return t.dtype != "" && t.dtype != undefined || slices.ContainsFunc(t.list, typeTree.hasTensor)
+}
+
+// operands adds the tensors of a value of type t.
+func (t typeTree) operands(all *[]Operand, shape, strides value, argument int, inList bool) error {
+	if !t.hasTensor() {
+		return nil
+	}
+	if t.dtype != "" {
+		o, err := operandOf(shape, strides, t.dtype, argument, inList)
+		*all = append(*all, o)
+		return err
+	}
+	if len(shape.list) < len(t.list) || len(strides.list) < len(t.list) {
+		return fmt.Errorf("a list of %d has %d shapes and %d strides", len(t.list), len(shape.list), len(strides.list))
+	}
+	for i, one := range t.list {
+		if err := one.operands(all, shape.list[i], strides.list[i], argument, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// places are where the tensors of a side lie, the first n in order.
+func places(s side, n int) []Place {
+	all := make([]Place, 0, n)
+	types, values := parse(s.types).list, parse(s.values).list
+	for i := range min(len(types), len(values)) {
+		parseType(types[i].text()).places(&all, values[i])
+	}
+	for len(all) < n {
+		all = append(all, Place{})
+	}
+	return all[:n]
+}
+
+func (t typeTree) places(all *[]Place, v value) {
+	switch {
+	case !t.hasTensor():
+	case t.dtype != "":
+		var p Place
+		if len(v.list) > 2 {
+			p.Storage, _ = strconv.ParseUint(string(v.list[1].raw), 10, 64)
+			p.Offset, _ = strconv.Atoi(string(v.list[2].raw))
+		}
+		*all = append(*all, p)
+	default:
+		for i, one := range t.list {
+			if i < len(v.list) {
+				one.places(all, v.list[i])
+			} else {
+				one.places(all, value{})
+			}
+		}
+	}
+}
+
+// numbers are the arguments as text, "" for tensors and lists of them.
+func (s side) numbers() []string {
+	types, values := parse(s.types).list, elementsOf(s.values)
+	args := make([]string, len(values))
+	for i, v := range values {
+		if i < len(types) && parseType(types[i].text()).hasTensor() {
+			continue
+		}
+		args[i] = string(v)
+		if v.Kind() == '"' {
+			args[i] = text(v)
+		}
+	}
+	return args
+}
+
+// adopt puts the nodes into the order in which they were called, and finds each
+// its caller.
+func (e *execution) adopt() {
+	slices.SortStableFunc(e.nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
+	index := make(map[uint64]int32, len(e.nodes))
+	e.places = make([][]Place, 0, len(e.nodes))
+	for i, n := range e.nodes {
+		n.call.link = -1
+		if at, ok := index[n.parent]; ok && n.parent < n.id {
+			n.call.link = at
+		}
+		index[n.id] = int32(i)
+		e.calls.add(n.call)
+		e.places = append(e.places, n.places)
+	}
+	e.nodes = nil
+}
+
+// writtenBySchema returns the arguments that an operator's schema marks with a !
+// as written: out=, after the *, is not read.
+func writtenBySchema(schema string) map[int]Role {
+	written := map[int]Role{}
+	argument, keyword := 0, false
+	for _, arg := range schemaArguments(schema) {
+		if arg == "*" {
+			keyword = true
+			continue
+		}
+		if strings.Contains(arg, "!") {
+			written[argument] = InPlace
+			if keyword {
+				written[argument] = Output
+			}
+		}
+		argument++
+	}
+	return written
+}
+
+// schemaArguments are the arguments of a schema such as "aten::add_.Tensor(
+// Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)".
+func schemaArguments(schema string) []string {
+	open := strings.IndexByte(schema, '(')
+	if open < 0 {
+		return nil
+	}
+	inner, _ := parenthesis(schema[open:])
+	var all []string
+	depth, from := 0, 0
+	for i, c := range inner {
+		switch c {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				all = append(all, strings.TrimSpace(inner[from:i]))
+				from = i + 1
+			}
+		}
+	}
+	return append(all, strings.TrimSpace(inner[from:]))
+}
+
+// returnsArgument reports whether what a schema returns is an argument that it
+// wrote.
+func returnsArgument(schema string) bool {
+	_, returns, _ := strings.Cut(schema, "->")
+	return strings.Contains(returns, "!")
+}

@@ -1,0 +1,471 @@
+package operators
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// read reads a profile that is given as text.
+func read(t *testing.T, text string) *Profile {
+	t.Helper()
+	p, err := Read(File{"test.json", strings.NewReader(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// An arg is an argument of an event: its dims, strides, type and value as JSON.
+type arg struct{ dims, strides, kind, value string }
+
+func tensor(dims, strides string) arg { return arg{dims, strides, "float", ""} }
+
+// event is an event of a Kineto trace, of one thread; times are in µs.
+func event(name string, ts, dur float64, args ...arg) string {
+	column := func(field func(arg) string) string {
+		var all []string
+		for _, a := range args {
+			all = append(all, field(a))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	return fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":%q,"pid":7,"tid":7,"ts":%v,"dur":%v,"args":{"External id":1,`+
+		`"Concrete Inputs":%s,"Input type":%s,"Input Strides":%s,"Input Dims":%s,"Ev Idx":3}}`, name, ts, dur,
+		column(func(a arg) string { return fmt.Sprintf("%q", a.value) }), column(func(a arg) string { return fmt.Sprintf("%q", a.kind) }),
+		column(func(a arg) string { return a.strides }), column(func(a arg) string { return a.dims }))
+}
+
+// chrome is a trace of events.
+func chrome(events ...string) string {
+	return `{"schemaVersion":1,"deviceProperties":[{"id":0}],"traceEvents":[` + strings.Join(events, ",") + `],"traceName":"x"}`
+}
+
+// reshaped are the events of a reshape that copies.
+func reshaped() []string {
+	x, shape := tensor("[2,3,4]", "[12,1,3]"), arg{"[]", "[]", "ScalarList", "[6, 4]"}
+	return []string{
+		event("aten::reshape", 10, 20.5, x, shape),
+		event("aten::clone", 11, 15, x, arg{"[]", "[]", "Scalar", "0"}),
+		event("aten::empty_like", 12, 1, x),
+		event("aten::copy_", 14, 8.25, tensor("[2,3,4]", "[12,4,1]"), x, arg{"[]", "[]", "Scalar", "False"}),
+		event("aten::_unsafe_view", 27, 1, tensor("[2,3,4]", "[12,4,1]"), shape),
+	}
+}
+
+// TestKineto: a reshape that copies is one copy_, with its callers, and its
+// operands as they were.
+func TestKineto(t *testing.T) {
+	p := read(t, chrome(reshaped()...))
+	classes := map[string]Class{}
+	for _, op := range p.Operators {
+		classes[op.Op] = op.Class
+	}
+	if diff := cmp.Diff(map[string]Class{"aten::reshape": Wrapper, "aten::clone": Wrapper, "aten::empty_like": None,
+		"aten::copy_": Copy, "aten::_unsafe_view": View}, classes); diff != "" {
+		t.Error(diff)
+	}
+	want := Operator{
+		Op: "aten::copy_", Class: Copy, Calls: 1, Bytes: 192, Time: 8250 * time.Nanosecond,
+		Inputs: []Operand{
+			{Shape: []int{2, 3, 4}, Strides: []int{12, 4, 1}, DType: "float32", Role: Output},
+			{Shape: []int{2, 3, 4}, Strides: []int{12, 1, 3}, DType: "float32", Role: Input, Argument: 1},
+		},
+		Callers: []Caller{{"aten::reshape > aten::clone", 1}},
+	}
+	at := slices.IndexFunc(p.Operators, func(op Operator) bool { return op.Class == Copy })
+	if diff := cmp.Diff(want, p.Operators[at]); diff != "" {
+		t.Error(diff)
+	}
+	// reshape, clone, empty_like and copy_ have it.
+	if p.Calls != 5 || p.Strided != 4 || p.StridedDistinct != 4 || len(p.Skipped)+len(p.Warnings) != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestKinetoForms: the top level may be a list, the file gzipped, fields in
+// another order and others among them, and events in any order.
+func TestKinetoForms(t *testing.T) {
+	events := reshaped()
+	want := read(t, chrome(events...)).Operators
+	other := `{"ph":"i","cat":"cpu_instant_event","name":"[memory]","args":{"Bytes":[[[1]]],"x":{"y":null}}}`
+	for i, e := range events {
+		// Decoded and encoded: sorted, "args" first, and spaced.
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(e), &fields); err != nil {
+			t.Fatal(err)
+		}
+		fields["unknown"] = map[string]any{"ts": []any{1, "2", nil}}
+		spaced, err := json.MarshalIndent(fields, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		events[i] = string(spaced)
+	}
+	backwards := slices.Clone(events)
+	slices.Reverse(backwards)
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write([]byte(chrome(events...)))
+	_ = w.Close()
+	for name, text := range map[string]string{
+		"list":      "\n [" + strings.Join(append([]string{other}, events...), ",") + "]",
+		"object":    chrome(append([]string{other}, events...)...),
+		"backwards": chrome(backwards...),
+		"gzip":      zipped.String(),
+		"BOM":       "\xEF\xBB\xBF" + chrome(events...),
+	} {
+		got := read(t, text)
+		if diff := cmp.Diff(want, got.Operators); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// TestKinetoArguments: numbers are no tensors, a tensor may have no dims, and
+// lists of tensors are their tensors, of the dtype that the trace has most of.
+func TestKinetoArguments(t *testing.T) {
+	p := read(t, chrome(
+		event("aten::mul", 1, 1, arg{"[4]", "[1]", "c10::BFloat16", ""}, arg{"[]", "[]", "double", ""}, arg{"[]", "[]", "Scalar", "2"}),
+		event("aten::cat", 3, 1, arg{"[[2,3],[2,3],[]]", "[[3,1],[1,2],[]]", "TensorList", ""}, arg{"[]", "[]", "Scalar", "1"}),
+		event("aten::stack", 5, 1, arg{"[]", "[]", "TensorList", ""}, arg{"[]", "[]", "Scalar", "0"}),
+		event("aten::add", 7, 1, arg{"[0,3]", "[3,1]", "float", ""}, arg{"[]", "[]", "", ""}),
+	))
+	var got []string
+	for _, op := range p.Operators {
+		got = append(got, fmt.Sprintf("%s %v %q %d", op.Op, op.Inputs, op.Args, op.Bytes))
+	}
+	want := []string{
+		`aten::mul [{[4] [1] bfloat16 input  0 false} {[] [] float64 input  1 false}] [] 16`,
+		`aten::cat [{[2 3] [3 1] bfloat16 input  0 true} {[2 3] [1 2] bfloat16 input  0 true} {[] [] bfloat16 input  0 true}] ["" "1"] 26`,
+		`aten::stack [] ["" "0"] 0`,
+		`aten::add [{[0 3] [3 1] float32 input  0 false}] [] 0`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if p.Strided != 0 { // lists do not count
+		t.Errorf("%d strided inputs", p.Strided)
+	}
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "1 calls have lists of tensors") || !strings.Contains(p.Warnings[0], "bfloat16") {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+}
+
+// TestKinetoClasses: who is counted where operators call each other.
+func TestKinetoClasses(t *testing.T) {
+	x := tensor("[4,4]", "[1,4]")
+	for _, test := range []struct {
+		name   string
+		events []string
+		want   string
+	}{
+		{"a composite that did it itself", []string{event("aten::clone", 0, 9, x)}, "aten::clone copy"},
+		{"nothing to do", []string{event("aten::contiguous", 0, 9, x)}, "aten::contiguous none"},
+		{"a reshape that is a view", []string{event("aten::reshape", 0, 9, x), event("aten::view", 1, 2, x)}, "aten::reshape view, aten::view view"},
+		{"a product that copies an operand", []string{event("aten::linear", 0, 9, x, x), event("aten::addmm", 1, 7, x, x), event("aten::copy_", 2, 2, x, x)},
+			"aten::linear wrapper, aten::addmm product, aten::copy_ copy"},
+		{"elementwise by another", []string{event("aten::relu", 0, 9, x), event("aten::clamp_min", 1, 2, x)}, "aten::relu wrapper, aten::clamp_min elementwise"},
+		{"by itself", []string{event("aten::upsample_nearest1d", 0, 9, x), event("aten::upsample_nearest1d", 1, 2, x)},
+			"aten::upsample_nearest1d wrapper, aten::upsample_nearest1d gather"},
+		{"an unknown one", []string{event("mine::mix", 0, 9, x)}, "mine::mix unknown"},
+		{"an unknown one that calls", []string{event("mine::mix", 0, 9, x), event("aten::mm", 1, 2, x, x)}, "mine::mix wrapper, aten::mm product"},
+		{"one that calls an unknown one", []string{event("aten::linear", 0, 9, x), event("mine::mix", 1, 2, x, x)}, "aten::linear wrapper, mine::mix unknown"},
+		{"a fused kernel", []string{event("Torch-Compiled Region: 0/0", 0, 9), event("triton_poi_fused_add_0", 1, 2, x)},
+			"Torch-Compiled Region: 0/0 wrapper, triton_poi_fused_add_0 unknown"},
+		{"autograd", []string{event("autograd::engine::evaluate_function: MmBackward0", 0, 9), event("MmBackward0", 1, 7, x), event("aten::mm", 2, 2, x, x)},
+			"autograd::engine::evaluate_function: MmBackward0 wrapper, MmBackward0 wrapper, aten::mm product"},
+		{"one after the other", []string{event("aten::clone", 0, 5, x), event("aten::copy_", 5, 5, x, x)}, "aten::clone copy, aten::copy_ copy"},
+		{"at the same time", []string{event("aten::copy_", 0, 5, x, x), event("aten::clone", 0, 6, x)}, "aten::clone wrapper, aten::copy_ copy"},
+		{"on another thread", []string{event("aten::clone", 0, 9, x), strings.Replace(event("aten::copy_", 1, 2, x, x), `"tid":7`, `"tid":8`, 1)},
+			"aten::clone copy, aten::copy_ copy"},
+	} {
+		var got []string
+		for _, op := range read(t, chrome(test.events...)).Operators {
+			got = append(got, op.Op+" "+string(op.Class))
+		}
+		if diff := cmp.Diff(test.want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%s:\n%s", test.name, diff)
+		}
+	}
+}
+
+// TestKinetoTime: the time of an operator is without that of the counted ones
+// inside.
+func TestKinetoTime(t *testing.T) {
+	x := tensor("[4,4]", "[1,4]")
+	// As long ago as 1970: in a double these would have no decimals.
+	p := read(t, strings.NewReplacer(`"ts":1,`, `"ts":1735689600000001.125,`, `"ts":2,`, `"ts":1735689600000002.250,`).Replace(chrome(
+		event("aten::addmm", 1, 9.5, x, x), event("aten::copy_", 2, 2.25, x, x))))
+	for i, want := range []time.Duration{7250, 2250} {
+		if got := p.Operators[i].Time; got != want {
+			t.Errorf("%s: %v, want %v", p.Operators[i].Op, got, want)
+		}
+	}
+}
+
+// TestKinetoRoles: what is written.
+func TestKinetoRoles(t *testing.T) {
+	x := tensor("[4]", "[1]")
+	list := arg{"[[2],[3]]", "[[1],[1]]", "TensorList", ""}
+	for name, want := range map[string][]Role{
+		"aten::add": {Input, Input}, "aten::add_": {InPlace, Input}, "aten::copy_": {Output, Input}, "aten::zero_": {Output, Input},
+		"aten::_foreach_add_": {InPlace, InPlace, Input},
+	} {
+		args := []arg{x, x}
+		if len(want) == 3 {
+			args[0] = list
+		}
+		var got []Role
+		op := read(t, chrome(event(name, 0, 1, args...))).Operators[0]
+		for _, o := range op.Inputs {
+			got = append(got, o.Role)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// TestSkipped: what cannot be used is counted, with why.
+func TestSkipped(t *testing.T) {
+	good := event("aten::mm", 0, 1, tensor("[2,2]", "[2,1]"), tensor("[2,2]", "[2,1]"))
+	for name, test := range map[string]struct{ event, op, reason string }{
+		"negative stride":  {event("aten::mul", 2, 1, tensor("[4]", "[-1]")), "aten::mul", "argument 0: stride -1 of dim 0 is negative"},
+		"negative size":    {event("aten::mul", 2, 1, tensor("[-4]", "[1]")), "aten::mul", "size -4 of dim 0 is negative"},
+		"huge shape":       {event("aten::mul", 2, 1, tensor("[1000000000000000000]", "[1]")), "aten::mul", "larger than 256 TiB"},
+		"huge product":     {event("aten::mul", 2, 1, tensor("[4000000000,4000000000]", "[4000000000,1]")), "aten::mul", "more elements than an int can count"},
+		"expanded":         {event("aten::mul", 2, 1, tensor("[4000000000,4000000000]", "[0,0]")), "aten::mul", "more elements than an int can count"},
+		"strides overflow": {event("aten::mul", 2, 1, tensor("[4,4]", "[9000000000000000000,1]")), "aten::mul", "reaches beyond 64-bit offsets"},
+		"span":             {event("aten::mul", 2, 1, tensor("[2,4]", "[1000000000000000,1]")), "aten::mul", "larger than 256 TiB"},
+		"beyond 64 bits":   {event("aten::mul", 2, 1, tensor("[4]", "[99999999999999999999]")), "aten::mul", "99999999999999999999, which is no whole number"},
+		"a fraction":       {event("aten::mul", 2, 1, tensor("[1.5]", "[1]")), "aten::mul", "has 1.5, which is no whole number"},
+		"fewer strides":    {event("aten::mul", 2, 1, tensor("[4,4]", "[1]")), "aten::mul", "have 1"},
+		"a text":           {event("aten::mul", 2, 1, tensor("[4]", `"x"`)), "aten::mul", `its strides is no list: "x"`},
+		"lists differ":     {event("aten::cat", 2, 1, arg{"[[1],[2]]", "[[1]]", "TensorList", ""}), "aten::cat", "has 2 shapes and 1 strides"},
+		"no strides":       {strings.Replace(event("aten::mul", 2, 1, tensor("[4]", "[1]")), "Input Strides", "Input strides", 1), "aten::mul", "has a shape and no strides"},
+		"no name":          {strings.Replace(event("aten::mul", 2, 1), `"aten::mul"`, "null", 1), "(no name)", "an operator without a name"},
+		"no time":          {strings.Replace(event("aten::mul", 2, 1), `"ts":2`, `"ts":"soon"`, 1), "aten::mul", `its time cannot be read: ts "soon"`},
+		"a huge time":      {strings.Replace(event("aten::mul", 2, 1), `"ts":2`, `"ts":1e300`, 1), "aten::mul", `its time cannot be read`},
+		"no object":        {"17", "(event)", "an event that is no object"},
+		"not in the table": {event("mine::mix", 2, 1, tensor("[4]", "[1]")), "mine::mix", "not in the table of operators"},
+		"fused":            {event("triton_red_fused_0", 2, 1, tensor("[4]", "[1]")), "triton_red_fused_0", "a kernel that a compiler fused"},
+	} {
+		p := read(t, chrome(good, test.event))
+		if len(p.Skipped) != 1 {
+			t.Errorf("%s: skipped %+v", name, p.Skipped)
+			continue
+		}
+		if s := p.Skipped[0]; s.Op != test.op || s.Calls != 1 || !strings.Contains(s.Reason, test.reason) {
+			t.Errorf("%s: skipped %+v, want %s because %s", name, s, test.op, test.reason)
+		}
+		if p.Calls != 2 || p.Operators[0].Op != "aten::mm" || p.Operators[0].Bytes != 32 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// TestRefused: files of which nothing can be told, in one line each.
+func TestRefused(t *testing.T) {
+	noStrides := strings.ReplaceAll(chrome(reshaped()...), "Input Strides", "Something Else")
+	noShapes := strings.ReplaceAll(noStrides, "Input Dims", "Nothing")
+	// As PyTorch 1.13's own profiler writes it.
+	legacy := `[{"name":"aten::conv2d","ph":"X","ts":191,"dur":1686,"tid":1,"pid":"CPU functions","args":{}}]`
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write([]byte(chrome(reshaped()...)))
+	_ = w.Close()
+	for name, test := range map[string]struct{ text, want string }{
+		"empty":              {"", "it is empty"},
+		"white":              {" \n\t", "it is empty"},
+		"text":               {"hello, world\n", "it is no profile: neither JSON"},
+		"binary":             {"\x7fELF\x00\x01\xff", "it is no profile: neither JSON"},
+		"another object":     {`{"a":[1,2,{"b":3}]}`, "it is no profile: a JSON object with neither traceEvents nor nodes"},
+		"no events":          {`{"traceEvents":[]}`, "it has no operators"},
+		"events of a number": {`{"traceEvents":17}`, "neither traceEvents nor nodes"},
+		"no strides":         {noStrides, "its operators have no strides; record it with PyTorch 2.4 or later"},
+		"no shapes":          {noShapes, "its operators have no shapes; record it with PyTorch 2.4 or later"},
+		"1.13":               {legacy, "scripts/capture/capture.py"},
+		"no JSON":            {"{hello}", "it cannot be read: byte 1 is no JSON"},
+		"cut in its head":    {`{"traceEvents":[{"ph":`, "it cannot be read: it ends at byte"},
+		"gzip of nothing":    {"\x1f\x8b", "it cannot be read: it ends in the middle"},
+		"gzip cut":           {zipped.String()[:40], "it cannot be read: it ends in the middle"},
+		"a long value":       {`[{"x":"` + strings.Repeat("y", maxValue+1<<20), "one value of more than 16 MiB"},
+		"deep":               {`[` + strings.Repeat(`[`, 20000), "it cannot be read"},
+	} {
+		p, err := Read(File{"x.json", strings.NewReader(test.text)})
+		if err == nil || !strings.HasPrefix(err.Error(), "x.json: ") || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %+v, error %v, want %q", name, p, err, test.want)
+		}
+	}
+}
+
+// TestCut: of a file that ends too early, or is broken, the calls before that
+// are there, with a warning.
+func TestCut(t *testing.T) {
+	text := chrome(reshaped()...)
+	for name, test := range map[string]struct {
+		text  string
+		calls int
+	}{
+		"ends":   {text[:len(text)-100], 4},
+		"broken": {strings.Replace(text, `"Concrete Inputs":["","[6, 4]"],"Input type":["float","ScalarList"],"Input Strides":[[12,4,1],`, `"inf":inf,`, 1), 4},
+	} {
+		p := read(t, test.text)
+		if p.Calls != test.calls || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], fmt.Sprintf("cut short or broken after %d calls", test.calls)) {
+			t.Errorf("%s: %d calls, warnings %q", name, p.Calls, p.Warnings)
+		}
+	}
+}
+
+// A generator writes a trace of events of n operators, and keeps none.
+type generator struct {
+	n, next int
+	rest    []byte
+	atEnd   func()
+}
+
+func (g *generator) Read(p []byte) (int, error) {
+	for len(g.rest) == 0 {
+		switch {
+		case g.next == 0:
+			g.rest = []byte(`{"traceEvents":[`)
+		case g.next <= g.n:
+			const times = 25
+			x := tensor("[8,197,768]", fmt.Sprintf("[151296,%d,1]", 768+g.next%50))
+			g.rest = []byte(event("aten::add", float64(g.next*times), times-1, x, x, arg{"[]", "[]", "Scalar", "1"}) + ",")
+		case g.next == g.n+1:
+			g.rest = []byte(`{"ph":"i"}]}`)
+			g.atEnd()
+		default:
+			return 0, io.EOF
+		}
+		g.next++
+	}
+	n := copy(p, g.rest)
+	g.rest = g.rest[n:]
+	return n, nil
+}
+
+// TestStreaming: what is kept of a call is less than 40 bytes, whatever the file
+// has of it.
+func TestStreaming(t *testing.T) {
+	const n = 50_000 // 20 MB
+	live := func() int64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	before := live()
+	var kept int64
+	p, err := Read(File{"generated", &generator{n: n, atEnd: func() { kept = live() - before }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Calls != n || len(p.Operators) != 50 {
+		t.Errorf("%d calls of %d operators", p.Calls, len(p.Operators))
+	}
+	if most := int64(40*n + 2<<20); kept > most {
+		t.Errorf("%d bytes are kept of %d calls, more than %d", kept, n, most)
+	}
+}
+
+// A tree is a call and those that it makes.
+type tree struct {
+	op       string
+	children []tree
+}
+
+func drawTree(t *rapid.T, depth int) tree {
+	node := tree{op: rapid.SampledFrom([]string{"aten::add", "aten::relu", "aten::view", "aten::clone", "aten::copy_", "aten::linear", "aten::addmm",
+		"aten::to", "mine::mix", "aten::sum", "aten::reshape"}).Draw(t, "op")}
+	if depth > 0 {
+		for range rapid.IntRange(0, 3).Draw(t, "children") {
+			node.children = append(node.children, drawTree(t, depth-1))
+		}
+	}
+	return node
+}
+
+// TestNesting: a Kineto trace, whose events are in any order, and an execution
+// trace of the same calls tell the same.
+func TestNesting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		root := drawTree(t, 4)
+		x := tensor("[4,4]", "[1,4]")
+		var events, nodes []string
+		clock, id := 0, 1
+		var walk func(c tree, parent int)
+		walk = func(c tree, parent int) {
+			id++
+			self, start := id, clock
+			clock++
+			for _, child := range c.children {
+				walk(child, self)
+			}
+			clock++
+			events = append(events, event(c.op, float64(start), float64(clock-start), x))
+			nodes = append(nodes, nodeOf(self, parent, c.op, "", x))
+		}
+		walk(root, 1)
+		events = rapid.Permutation(events).Draw(t, "order")
+		profiles := map[string]*Profile{}
+		for name, text := range map[string]string{"kineto": chrome(events...), "execution": executed(nodes...)} {
+			p, err := Read(File{name, strings.NewReader(text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			total := 0
+			for i := range p.Operators {
+				p.Operators[i].Time = 0
+				total += p.Operators[i].Calls
+			}
+			if total != p.Calls {
+				t.Errorf("%s: %d calls of operators, %d in all", name, total, p.Calls)
+			}
+			p.Sources, p.Step = nil, nil
+			profiles[name] = p
+		}
+		if diff := cmp.Diff(profiles["execution"], profiles["kineto"]); diff != "" {
+			t.Errorf("execution (-) and kineto (+):\n%s", diff)
+		}
+	})
+}
+
+// BenchmarkRead reads a trace of 30,000 operators.
+func BenchmarkRead(b *testing.B) {
+	text, err := io.ReadAll(&generator{n: 30_000, atEnd: func() {}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := Read(File{"generated", bytes.NewReader(text)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// open opens a file of testdata.
+func open(t testing.TB, name string) File {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return File{name, f}
+}

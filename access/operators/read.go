@@ -1,0 +1,277 @@
+package operators
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A File is a profile to be read.
+type File struct {
+	Name string // in messages
+	io.Reader
+}
+
+// howToRecord is what someone can do whose trace has no strides.
+const howToRecord = "record it with PyTorch 2.4 or later and torch.profiler.profile(record_shapes=True), " +
+	"or with scripts/capture/capture.py (PyTorch 1.13 and later)"
+
+// Read reads profiles, each gzipped or not, and told apart by what is in them.
+// One execution trace and one Kineto trace are of the same run, and joined by
+// their record function ids: the operators are the former's, their times the
+// latter's. All other files are counted together.
+//
+// What of a file cannot be read is in Skipped and Warnings. An error is of a
+// file of which nothing can: one that is no profile, or has no strides.
+func Read(files ...File) (*Profile, error) {
+	sigs := newSignatures()
+	var traces []*trace
+	for _, file := range files {
+		t, err := readFile(file, sigs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file.Name, err)
+		}
+		traces = append(traces, t)
+	}
+	b := &bill{signatures: sigs, index: map[uint64]int{}, profile: Profile{Operators: []Operator{}, Skipped: []Skipped{}}}
+	traces, err := b.join(traces)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range traces {
+		if err := t.usable(); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	b.weigh(traces)
+	for _, t := range traces {
+		before := b.profile.Calls
+		b.add(t, len(traces) == 1)
+		b.profile.Sources = append(b.profile.Sources, fmt.Sprintf("%s: %s, %d calls", t.name, t.kind, b.profile.Calls-before))
+		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
+	}
+	return b.done(), nil
+}
+
+// The kinds of files.
+const (
+	kinetoTrace    = "a Kineto trace"
+	executionTrace = "an execution trace"
+	verboseLog     = "a oneDNN log"
+)
+
+// usable refuses a trace that has nothing to tell of layouts.
+func (t *trace) usable() error {
+	switch {
+	case t.kind == verboseLog:
+		return nil
+	case t.calls.Len() == 0 && len(t.skipped) == 0:
+		return errors.New("it has no operators (events of category cpu_op, or nodes of an execution trace)")
+	case t.hasStrides || t.hasShapes && !t.hasTensors:
+		return nil
+	case t.kind == executionTrace:
+		return fmt.Errorf("its schema %q has no strides (1.1.1-chakra.0.0.4 and later have); %s", t.schema, howToRecord)
+	case !t.hasShapes:
+		return fmt.Errorf("its operators have no shapes; %s", howToRecord)
+	}
+	return fmt.Errorf("its operators have no strides; %s", howToRecord)
+}
+
+// readFile reads one file.
+func readFile(file File, sigs *signatures) (*trace, error) {
+	in := bufio.NewReaderSize(file, 1<<16)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1F, 0x8B}) {
+		unzipped, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, unreadable(err)
+		}
+		in = bufio.NewReaderSize(unzipped, 1<<16)
+	}
+	t := &trace{name: file.Name}
+	start, err := firstByte(in)
+	if err != nil {
+		return nil, err
+	}
+	if start != '{' && start != '[' {
+		return t, t.readVerbose(in, sigs)
+	}
+	return t, t.readJSON(in, sigs)
+}
+
+// firstByte returns the first byte that is no white space, and leaves it unread.
+func firstByte(in *bufio.Reader) (byte, error) {
+	for {
+		c, err := in.ReadByte()
+		if err == io.EOF {
+			return 0, errors.New("it is empty")
+		}
+		if err != nil {
+			return 0, unreadable(err)
+		}
+		if bytes.IndexByte([]byte(" \t\r\n\xEF\xBB\xBF"), c) < 0 { // white space, and what marks UTF-8
+			return c, in.UnreadByte()
+		}
+	}
+}
+
+// jsonOptions lets pass what profilers get wrong and what does not matter.
+var jsonOptions = jsontext.Options(jsontext.AllowDuplicateNames(true))
+
+// lenient is jsonOptions, for a decoder.
+func lenient() []jsontext.Options {
+	return []jsontext.Options{jsonOptions, jsontext.AllowInvalidUTF8(true)}
+}
+
+// maxValue is the most bytes of one value in a file: an event, or a node.
+const maxValue = 16 << 20
+
+// A bounded reader fails where a decoder would have to keep more than maxValue.
+type bounded struct {
+	io.Reader
+	dec  *jsontext.Decoder
+	read int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.read-b.dec.InputOffset() > maxValue {
+		return 0, fmt.Errorf("one value of more than %d MiB", maxValue>>20)
+	}
+	n, err := b.Reader.Read(p)
+	b.read += int64(n)
+	return n, err
+}
+
+// readJSON reads a chrome trace or an execution trace.
+func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
+	limit := &bounded{Reader: in}
+	dec := jsontext.NewDecoder(limit, lenient()...)
+	limit.dec = dec
+	err := t.readDocument(dec, sigs)
+	if t.kind == kinetoTrace {
+		t.calls.nest()
+	} else if t.adopt != nil {
+		t.adopt()
+	}
+	if t.onDevice {
+		t.warnings = append(t.warnings, t.name+": its operators ran on a device; their times are those of the thread that started them")
+	}
+	switch {
+	case err == nil && t.kind == "":
+		return errors.New("it is no profile: a JSON object with neither traceEvents nor nodes")
+	case err == nil:
+	case t.calls.Len() == 0:
+		return unreadable(err)
+	default:
+		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %d calls (%s); how many more it had cannot be said",
+			t.name, t.calls.Len(), plain(err)))
+	}
+	return nil
+}
+
+// unreadable is the error of a file of which nothing was read.
+func unreadable(err error) error { return fmt.Errorf("it cannot be read: %s", plain(err)) }
+
+// plain is the message of an error of the decoder or of what it read from, in
+// one line.
+func plain(err error) string {
+	var syntax *jsontext.SyntacticError
+	if errors.As(err, &syntax) && errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Sprintf("it ends at byte %d, in the middle", syntax.ByteOffset)
+	} else if errors.As(err, &syntax) {
+		return fmt.Sprintf("byte %d is no JSON: %s", syntax.ByteOffset, syntax.Err)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return "it ends in the middle"
+	}
+	return err.Error()
+}
+
+// readDocument reads the top level: an object with a list of events or nodes,
+// or from older versions the list of events itself.
+func (t *trace) readDocument(dec *jsontext.Decoder, sigs *signatures) error {
+	if dec.PeekKind() == '[' {
+		t.kind = kinetoTrace
+		return elements(dec, newKineto(t, sigs).event)
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		switch key := name.String(); {
+		case key == "traceEvents" && dec.PeekKind() == '[':
+			t.kind = kinetoTrace
+			err = elements(dec, newKineto(t, sigs).event)
+		case key == "nodes" && dec.PeekKind() == '[':
+			t.kind = executionTrace
+			err = elements(dec, newExecution(t, sigs).node)
+		case key == "schema" && dec.PeekKind() == '"':
+			var schema jsontext.Token
+			schema, err = dec.ReadToken()
+			t.schema = schema.String()
+		default:
+			err = dec.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+// elements calls each with every element of the list that comes next.
+func elements(dec *jsontext.Decoder, each func(jsontext.Value)) error {
+	if _, err := dec.ReadToken(); err != nil {
+		return err
+	}
+	for dec.PeekKind() != ']' {
+		value, err := dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		each(value)
+	}
+	_, err := dec.ReadToken()
+	return err
+}
+
+// join puts the times of the Kineto trace into the execution trace, if there is
+// one of each.
+func (b *bill) join(traces []*trace) ([]*trace, error) {
+	kineto := slices.IndexFunc(traces, func(t *trace) bool { return t.kind == kinetoTrace })
+	execution := slices.IndexFunc(traces, func(t *trace) bool { return t.kind == executionTrace })
+	if len(traces) != 2 || kineto < 0 || execution < 0 {
+		return traces, nil
+	}
+	k, e := traces[kineto], traces[execution]
+	took := map[uint64]int64{}
+	for i := range k.calls.Len() {
+		if c := k.calls.at(i); c.record != 0 {
+			took[c.record] = c.took
+		}
+	}
+	found := 0
+	for i := range e.calls.Len() {
+		c := e.calls.at(i)
+		if ns, ok := took[c.record]; ok && c.record != 0 {
+			c.took = ns
+			found++
+		}
+	}
+	if found == 0 {
+		return nil, fmt.Errorf("%s and %s have no record function id in common: they are not of one run; give them one at a time", e.name, k.name)
+	}
+	e.warnings = append(e.warnings, k.warnings...)
+	e.kind = fmt.Sprintf("%s with the times of %d of its calls from %s", executionTrace, found, k.name)
+	return []*trace{e}, nil
+}

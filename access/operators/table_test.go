@@ -1,0 +1,48 @@
+package operators
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTable: every operator is in the table once, as it is looked up.
+func TestTable(t *testing.T) {
+	seen := map[string]Class{}
+	for _, row := range table {
+		for _, op := range strings.Fields(row.ops) {
+			if before, ok := seen[op]; ok {
+				t.Errorf("%s is in the table as %s and as %s", op, before, row.class)
+			}
+			seen[op] = row.class
+			if strings.HasPrefix(op, "aten::") || strings.HasSuffix(op, "_") && !strings.HasSuffix(op, "__") {
+				t.Errorf("%s is in the table by a name that is not looked up", op)
+			}
+		}
+	}
+}
+
+// TestLookUp: by the names that profiles have.
+func TestLookUp(t *testing.T) {
+	for op, want := range map[string]Class{
+		"aten::copy_": Copy, "aten::add": Elementwise, "aten::add_": Elementwise, "aten::add.Tensor": Elementwise, "aten::add_.Tensor": Elementwise,
+		"aten::mm.out": Product, "aten::sum.dim_IntList": Reduction, "aten::_softmax": Rows, "aten::as_strided_": View, "aten::unfold": View,
+		"aten::__ior__": Elementwise, "aten::index_put_": Gather, "aten::_index_put_impl_": Gather, "aten::slow_conv2d_forward_out": Product,
+		"mkldnn::_linear_pointwise": Product, "profiler::_record_function_enter_new": None, "aten::to": None,
+		"autograd::engine::evaluate_function: AddmmBackward0": None, "AddmmBackward0": None, "torch::autograd::AccumulateGrad": None,
+		"Optimizer.step#Adam.step": None, "ProfilerStep#6": None, "Torch-Compiled Region: 0/0": None, "torch.Tensor.reshape": None,
+		"aten::softmax_backward_of_mine": Unknown, "mine::add": Unknown, "add": Elementwise, "": Unknown, "mine::Backward": Unknown,
+	} {
+		if got := lookUp(op).class; got != want {
+			t.Errorf("%s is %s, want %s", op, got, want)
+		}
+	}
+}
+
+// TestDTypes: names of types are ours, and have a size.
+func TestDTypes(t *testing.T) {
+	for name, ours := range spellings {
+		if size := itemSize(ours); (size == 0) != (ours == undefined) {
+			t.Errorf("%s is %s, of %d bytes", name, ours, size)
+		}
+	}
+}
