@@ -12,9 +12,17 @@ import (
 // What a file may make us keep: a model's step has thousands of calls, a
 // profile of hours some millions, of which some thousands are distinct.
 const (
-	maxCalls    = 1 << 24
 	maxDistinct = 1 << 17
 	maxKeyBytes = 32 << 20 // of the distinct operators' dtypes, shapes and strides, as text
+	maxThreads  = 1 << 14
+)
+
+// maxCalls and maxNodes are how many calls of a file are looked at: of an
+// execution trace fewer, since of each it is kept where its operands lie. They
+// are variables for tests.
+var (
+	maxCalls = 1 << 23
+	maxNodes = 1 << 21
 )
 
 // A signature is what calls have in common that are one [Operator].
@@ -108,11 +116,8 @@ func (l callList) nest() {
 	}
 }
 
-// spans reports whether d, which starts no earlier, is within c.
-func (c *call) spans(d *call) bool {
-	end := plus(c.start, c.took)
-	return d.start < end && plus(d.start, d.took) <= end || d.start == c.start && d.took <= c.took && c.took > 0
-}
+// spans reports whether d, which starts no earlier, starts within c.
+func (c *call) spans(d *call) bool { return d.start-c.start < c.took }
 
 // A trace is what one file says.
 type trace struct {
@@ -165,9 +170,10 @@ type signatures struct {
 
 func newSignatures() *signatures {
 	return &signatures{
-		all:    []signature{{op: "(others)", entry: entry{class: Unknown, composite: true}, problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
-		byKey:  map[string]uint32{},
-		byText: map[string]uint32{},
+		all:     []signature{{op: "(others)", entry: entry{class: Unknown, composite: true}, problem: fmt.Sprintf("more than %d distinct operators", maxDistinct)}},
+		byKey:   map[string]uint32{},
+		byText:  map[string]uint32{},
+		threads: map[string]int32{},
 	}
 }
 
@@ -193,18 +199,22 @@ func (s *signatures) of(key []byte, read func() signature) uint32 {
 	return n
 }
 
-// thread numbers the threads of the files.
-func (s *signatures) thread(name []byte) int32 {
+// thread numbers the threads of the files. It reports false of one too many.
+func (s *signatures) thread(name []byte) (number int32, ok bool) {
 	n, ok := s.threads[string(name)]
-	if !ok {
-		if s.threads == nil {
-			s.threads = map[string]int32{}
-		}
-		n = int32(len(s.threads))
-		s.threads[string(name)] = n
+	if ok {
+		return n, true
 	}
-	return n
+	if len(s.threads) >= maxThreads || len(name) > maxThreadName {
+		return 0, false
+	}
+	n = int32(len(s.threads))
+	s.threads[string(name)] = n
+	return n, true
 }
+
+// maxThreadName is the longest name of a process and a thread, in bytes.
+const maxThreadName = 200
 
 // A bill of calls in the making.
 type bill struct {
@@ -305,11 +315,18 @@ func (b *bill) add(t *trace, step bool) {
 	}
 }
 
+// The reasons for which calls are skipped that could be read.
+const (
+	notReorder = "a primitive that is no reorder"
+	notInTable = "not in the table of operators"
+	fused      = "a kernel that a compiler fused"
+)
+
 func unknownReason(op string) string {
-	if strings.HasPrefix(op, "triton_") {
-		return "a kernel that a compiler fused"
+	if strings.HasPrefix(op, "triton_") || strings.Contains(op, "cpp_fused_") {
+		return fused
 	}
-	return "not in the table of operators"
+	return notInTable
 }
 
 // operator returns the index of the operator of a signature, as class.
@@ -385,7 +402,25 @@ func (b *bill) done() *Profile {
 	slices.SortFunc(p.Skipped, func(a, b Skipped) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Reason, b.Reason))
 	})
+	if n, first := unreadCalls(p.Skipped); n > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d calls could not be read, such as %s: %s", n, p.Calls, first.Op, first.Reason))
+	}
 	return p
+}
+
+// unreadCalls counts the calls that could not be read, and returns the first of
+// what they are.
+func unreadCalls(skipped []Skipped) (calls int, first Skipped) {
+	for _, s := range skipped {
+		if s.Reason == notReorder || s.Reason == notInTable || s.Reason == fused {
+			continue
+		}
+		if calls == 0 {
+			first = s
+		}
+		calls += s.Calls
+	}
+	return calls, first
 }
 
 // weigh counts the bytes of every signature's operands, after it has given the

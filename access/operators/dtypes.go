@@ -71,6 +71,9 @@ func dtypeOf(name string) string {
 	if ours, ok := spellings[name]; ok {
 		return ours
 	}
+	if name == "" {
+		return undefined
+	}
 	return name
 }
 

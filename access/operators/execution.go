@@ -57,8 +57,8 @@ func (e *execution) node(raw jsontext.Value) {
 		return
 	case strings.HasPrefix(name, "[pytorch|profiler|execution_trace|"): // the process, its threads
 		return
-	case len(e.nodes) >= maxCalls:
-		e.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls), 0)
+	case len(e.nodes) >= maxNodes:
+		e.skip("(others)", fmt.Sprintf("more than %d calls", maxNodes), 0)
 		return
 	}
 	attrs := e.attributes(fields[5])
@@ -289,8 +289,11 @@ func (t typeTree) places(all *[]Place, v value) {
 	case t.dtype != "":
 		var p Place
 		if len(v.list) > 2 {
-			p.Storage, _ = strconv.ParseUint(string(v.list[1].raw), 10, 64)
-			p.Offset, _ = strconv.Atoi(string(v.list[2].raw))
+			storage, err := strconv.ParseUint(string(v.list[1].raw), 10, 64)
+			offset, offsetErr := strconv.Atoi(string(v.list[2].raw))
+			if err == nil && offsetErr == nil && offset >= 0 && offset <= maxOperand {
+				p = Place{storage, offset}
+			}
 		}
 		*all = append(*all, p)
 	default:

@@ -173,7 +173,7 @@ func TestTypes(t *testing.T) {
 		"GenericList[Int,Int]":            {list: []typeTree{{}, {}}},
 		"GenericList[Tensor(c10::BFloat16),None,Tensor(nullptr (uninitialized)),GenericList[Tensor(long)]]": {list: []typeTree{
 			{dtype: "bfloat16"}, {}, {dtype: "undefined"}, {list: []typeTree{{dtype: "int64"}}}}},
-		"GenericList[": {}, "GenericList[,,": {list: []typeTree{{}, {}}}, "Tensor(": {}, ")": {}, "": {},
+		"GenericList[": {}, "GenericList[,,": {list: []typeTree{{}, {}}}, "Tensor(": {dtype: "undefined"}, ")": {}, "": {},
 	} {
 		if diff := cmp.Diff(want, parseType(name), cmp.AllowUnexported(typeTree{})); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)

@@ -50,6 +50,9 @@ func (k *kineto) event(raw jsontext.Value) {
 	case name == "":
 		k.skip("(no name)", "an operator without a name", 0)
 		return
+	case ph != nil && string(ph) != `"X"`:
+		k.skip(name, "an event of phase "+orNone(ph)+", not X, has no duration", 0)
+		return
 	case !startOK || event[6] != nil && !tookOK || took < 0:
 		k.skip(name, fmt.Sprintf("its time cannot be read: ts %s, dur %s", orNone(event[5]), orNone(event[6])), 0)
 		return
@@ -58,7 +61,12 @@ func (k *kineto) event(raw jsontext.Value) {
 		return
 	}
 	k.key = append(append(append(k.key[:0], event[3]...), '/'), event[4]...)
-	c := call{start: start, took: took, link: k.thread(k.key)}
+	thread, ok := k.thread(k.key)
+	if !ok {
+		k.skip("(others)", fmt.Sprintf("on more than %d threads", maxThreads), 0)
+		return
+	}
+	c := call{start: start, took: took, link: thread}
 	args, _ := k.args.read(event[7])
 	c.record, _ = strconv.ParseUint(string(args[4]), 10, 64)
 	c.signature = k.signature(name, args)

@@ -259,9 +259,11 @@ func TestSkipped(t *testing.T) {
 		"no name":          {strings.Replace(event("aten::mul", 2, 1), `"aten::mul"`, "null", 1), "(no name)", "an operator without a name"},
 		"no time":          {strings.Replace(event("aten::mul", 2, 1), `"ts":2`, `"ts":"soon"`, 1), "aten::mul", `its time cannot be read: ts "soon"`},
 		"a huge time":      {strings.Replace(event("aten::mul", 2, 1), `"ts":2`, `"ts":1e300`, 1), "aten::mul", `its time cannot be read`},
+		"another phase":    {strings.Replace(event("aten::mul", 2, 1), `"ph":"X"`, `"ph":"B"`, 1), "aten::mul", `an event of phase "B", not X`},
+		"many threads":     {strings.Replace(event("aten::mul", 2, 1), `"tid":7`, `"tid":"`+strings.Repeat("7", 300)+`"`, 1), "(others)", "on more than 16384 threads"},
 		"no object":        {"17", "(event)", "an event that is no object"},
-		"not in the table": {event("mine::mix", 2, 1, tensor("[4]", "[1]")), "mine::mix", "not in the table of operators"},
-		"fused":            {event("triton_red_fused_0", 2, 1, tensor("[4]", "[1]")), "triton_red_fused_0", "a kernel that a compiler fused"},
+		"not in the table": {event("mine::mix", 2, 1, tensor("[4]", "[1]")), "mine::mix", notInTable},
+		"fused":            {event("triton_red_fused_0", 2, 1, tensor("[4]", "[1]")), "triton_red_fused_0", fused},
 	} {
 		p := read(t, chrome(good, test.event))
 		if len(p.Skipped) != 1 {
@@ -270,6 +272,10 @@ func TestSkipped(t *testing.T) {
 		}
 		if s := p.Skipped[0]; s.Op != test.op || s.Calls != 1 || !strings.Contains(s.Reason, test.reason) {
 			t.Errorf("%s: skipped %+v, want %s because %s", name, s, test.op, test.reason)
+		}
+		if unread := test.reason != notInTable && test.reason != fused; unread != (len(p.Warnings) == 1) ||
+			unread && !strings.Contains(p.Warnings[0], "1 of 2 calls could not be read, such as "+test.op+": ") {
+			t.Errorf("%s: warnings %q", name, p.Warnings)
 		}
 		if p.Calls != 2 || p.Operators[0].Op != "aten::mm" || p.Operators[0].Bytes != 32 {
 			t.Errorf("%s: %+v", name, p)
@@ -468,4 +474,40 @@ func open(t testing.TB, name string) File {
 	}
 	t.Cleanup(func() { _ = f.Close() })
 	return File{name, f}
+}
+
+// TestLimits: of a file that has more calls than are looked at, or more kinds of
+// them than are told apart, the rest is counted.
+func TestLimits(t *testing.T) {
+	defer func(calls, nodes int) { maxCalls, maxNodes = calls, nodes }(maxCalls, maxNodes)
+	maxCalls, maxNodes = 3, 3
+	x := tensor("[4]", "[1]")
+	var events, nodes []string
+	for i := range 10 {
+		events = append(events, event("aten::mul", float64(2*i), 1, x))
+		nodes = append(nodes, nodeOf(i+2, 1, "aten::mul", "", x))
+	}
+	for name, text := range map[string]string{"kineto": chrome(events...), "execution": executed(nodes...)} {
+		p := read(t, text)
+		if p.Calls != 10 || p.Operators[0].Calls != 3 || len(p.Skipped) != 1 || p.Skipped[0].Calls != 7 || p.Skipped[0].Reason != "more than 3 calls" {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+// TestOtherFields: what is not asked for may be of any size, and a second list
+// is not read.
+func TestOtherFields(t *testing.T) {
+	large := `"other":[` + strings.Repeat(`{"a":[1,2,3]},`, maxValue/10) + `0],`
+	node := nodeOf(2, 1, "aten::mul", "", tensor("[4]", "[1]"))
+	for name, text := range map[string]string{
+		"large":      `{` + large + strings.TrimPrefix(chrome(reshaped()...), "{"),
+		"both":       strings.TrimSuffix(chrome(reshaped()...), "}") + `,"nodes":[` + node + `]}`,
+		"twice":      strings.TrimSuffix(chrome(reshaped()...), "}") + `,"traceEvents":[` + event("aten::mul", 0, 1) + `]}`,
+		"both again": `{"nodes":17,` + strings.TrimPrefix(chrome(reshaped()...), "{"),
+	} {
+		if p := read(t, text); p.Calls != 5 || len(p.Operators) != 5 {
+			t.Errorf("%s: %d calls of %d operators", name, p.Calls, len(p.Operators))
+		}
+	}
 }

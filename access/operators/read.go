@@ -208,10 +208,10 @@ func (t *trace) readDocument(dec *jsontext.Decoder, sigs *signatures) error {
 			return err
 		}
 		switch key := name.String(); {
-		case key == "traceEvents" && dec.PeekKind() == '[':
+		case key == "traceEvents" && t.kind == "" && dec.PeekKind() == '[':
 			t.kind = kinetoTrace
 			err = elements(dec, newKineto(t, sigs).event)
-		case key == "nodes" && dec.PeekKind() == '[':
+		case key == "nodes" && t.kind == "" && dec.PeekKind() == '[':
 			t.kind = executionTrace
 			err = elements(dec, newExecution(t, sigs).node)
 		case key == "schema" && dec.PeekKind() == '"':

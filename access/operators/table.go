@@ -32,7 +32,7 @@ var table = []struct {
 		lift_fresh movedim moveaxis mH mT narrow numpy_T permute positive ravel real refine_names
 		reshape reshape_as resolve_conj resolve_neg select set slice split split_with_sizes
 		squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unfold
-		unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze view view_as view_as_complex
+		inductor::_reinterpret_tensor unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze view view_as view_as_complex
 		view_as_real vsplit hsplit dsplit`},
 
 	// These allocate, ask, or return their argument where they call nothing.
@@ -130,7 +130,8 @@ var table = []struct {
 		mkldnn_linear mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_backward mm mv slow_conv2d_forward _slow_conv2d_forward
 		_slow_conv2d_backward slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d slow_conv_transpose2d
 		slow_conv_transpose3d thnn_conv2d vdot _nnpack_spatial_convolution
-		mkldnn::_convolution_pointwise mkldnn::_linear_pointwise mkl::_mkl_linear`},
+		mkldnn::_convolution_pointwise mkldnn::_linear_pointwise mkl::_mkl_linear
+		quantized::linear quantized::linear_dynamic quantized::conv2d quantized::conv2d_relu`},
 	{entry{class: Product, composite: true}, `
 		_convolution _convolution_mode _scaled_dot_product_attention _scaled_dot_product_attention_math
 		_scaled_dot_product_efficient_attention _scaled_dot_product_efficient_attention_backward
@@ -166,7 +167,7 @@ var table = []struct {
 var scopes = []string{
 	"[pytorch|profiler|", "autograd::engine::", "torch::autograd::", "nn.Module:", "Optimizer.",
 	"ProfilerStep", "Torch-Compiled Region", "TorchDynamo ", "AOTDispatcher ", "CompiledFunction", "CompiledFxGraph",
-	"## Call CompiledFxGraph", "Pregraph bytecode", "enumerate(DataLoader)", "DistributedDataParallel.", "FullyShardedDataParallel.",
+	"## Call CompiledFxGraph", "Call CompiledFxGraph", "Pregraph bytecode", "enumerate(DataLoader)", "DistributedDataParallel.", "FullyShardedDataParallel.",
 	"torch/", "torch.",
 }
 

@@ -119,7 +119,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 		return
 	}
 	if op != "reorder" {
-		t.skip(op, "a primitive that is no reorder", 0)
+		t.skip(op, notReorder, 0)
 		return
 	}
 	if t.calls.Len() >= maxCalls {
