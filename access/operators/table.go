@@ -2,6 +2,7 @@ package operators
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -106,10 +107,11 @@ var table = []struct {
 		_log_softmax _log_softmax_backward_data _softmax _softmax_backward_data _weight_norm_interface
 		_cummax_helper _cummin_helper cumprod cumsum kthvalue logcumsumexp msort sort topk
 		_masked_softmax _masked_softmax_backward nonzero _fft_c2c _fft_c2r _fft_r2c`},
+	{entry{class: Rows, args: true}, `_fused_rms_norm native_layer_norm native_layer_norm_backward`},
 	{entry{class: Rows}, `
-		_batch_norm_with_update _fused_rms_norm batch_norm_backward cudnn_batch_norm cudnn_batch_norm_backward
+		_batch_norm_with_update batch_norm_backward cudnn_batch_norm cudnn_batch_norm_backward
 		miopen_batch_norm miopen_batch_norm_backward native_batch_norm native_batch_norm_backward
-		native_group_norm native_group_norm_backward native_layer_norm native_layer_norm_backward
+		native_group_norm native_group_norm_backward
 		_native_batch_norm_legit _native_batch_norm_legit_no_training batch_norm_gather_stats_with_counts
 		batch_norm_stats batch_norm_elemt batch_norm_backward_elemt batch_norm_backward_reduce`},
 	{entry{class: Rows, composite: true, args: true}, `
@@ -212,4 +214,94 @@ func isScope(op string) bool {
 func inPlace(op string) bool {
 	op, _, _ = strings.Cut(op, ".")
 	return strings.HasSuffix(op, "_") && !strings.HasSuffix(op, "__")
+}
+
+// dimArgument is the number of the argument that names the dims along which an
+// operator goes, where it is not the second.
+var dimArgument = map[string]int{"norm": 2, "linalg_vector_norm": 2, "topk": 2, "kthvalue": 2, "renorm": 2,
+	"_softmax_backward_data": 2, "_log_softmax_backward_data": 2, "_foreach_norm": none, "histc": none, "bincount": none,
+	"nll_loss_forward": none, "nll_loss_backward": none, "nll_loss2d_forward": none, "nll_loss2d_backward": none,
+	"_weight_norm_interface": 2}
+
+// none is the number of no argument.
+const none = -1
+
+// lastDims are the operators of which an argument is the sizes of the last dims,
+// along which they go, and its number.
+var lastDims = map[string]int{"native_layer_norm": 1, "layer_norm": 1, "native_layer_norm_backward": 2, "rms_norm": 1, "_fused_rms_norm": 1}
+
+// Dims returns the dims of its first input along which a Reduction or a Rows
+// operator goes, in ascending order. It reports false if the profile, or the
+// table of operators, does not say.
+func (op Operator) Dims() ([]int, bool) {
+	if op.Class != Reduction && op.Class != Rows || len(op.Inputs) == 0 || op.Inputs[0].InList {
+		return nil, false
+	}
+	rank := len(op.Inputs[0].Shape)
+	name, _, _ := strings.Cut(strings.TrimPrefix(op.Op, "aten::"), ".")
+	if at, ok := lastDims[name]; ok {
+		sizes, listed := op.numbers(at)
+		if !listed || len(sizes) > rank {
+			return nil, false
+		}
+		return upTo(rank)[rank-len(sizes):], true
+	}
+	at, ok := dimArgument[name]
+	if !ok {
+		at = 1
+	}
+	if len(op.Args) == 2 && slices.Contains([]string{"sum", "mean", "prod", "nansum"}, name) {
+		return upTo(rank), true // sum(x, dtype)
+	}
+	numbers, ok := op.numbers(at)
+	if at == none || len(op.Args) == 0 || !ok {
+		return nil, false
+	}
+	if len(numbers) == 0 { // none are named: all
+		return upTo(rank), op.Class == Reduction
+	}
+	dims := make([]int, 0, len(numbers))
+	for _, d := range numbers {
+		if d < 0 {
+			d += rank
+		}
+		if d < 0 || d >= max(rank, 1) {
+			return nil, false
+		}
+		dims = append(dims, d)
+	}
+	slices.Sort(dims)
+	return dims, true
+}
+
+// numbers are the whole numbers of an argument: of a number, a list, or none
+// (which may be a dtype, a flag, or not there). It reports false of what else
+// an argument is.
+func (op Operator) numbers(at int) ([]int, bool) {
+	if at < 0 || at >= len(op.Args) {
+		return nil, at >= 0
+	}
+	switch text := op.Args[at]; text {
+	case "", "None", "<None>", "True", "False", "true", "false":
+		return nil, true
+	default:
+		var numbers []int
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[], ", r) }) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				return nil, false
+			}
+			numbers = append(numbers, n)
+		}
+		return numbers, true
+	}
+}
+
+// upTo is 0, 1, ... n-1.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

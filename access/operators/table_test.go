@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,48 @@ func TestDTypes(t *testing.T) {
 	for name, ours := range spellings {
 		if size := itemSize(ours); (size == 0) != (ours == undefined) {
 			t.Errorf("%s is %s, of %d bytes", name, ours, size)
+		}
+	}
+}
+
+// TestDims: along which dims operators go, by their arguments.
+func TestDims(t *testing.T) {
+	for _, test := range []struct {
+		op   string
+		args []string
+		want string
+	}{
+		{"aten::sum", []string{"", ""}, "[0 1 2] true"},
+		{"aten::sum", []string{"", "1"}, "[0 1 2] true"}, // a dtype
+		{"aten::sum", []string{"", "[1]", "False", ""}, "[1] true"},
+		{"aten::sum.dim_IntList", []string{"", "[2,-3]", "true", "<None>"}, "[0 2] true"},
+		{"aten::mean", []string{"", "[-1, -2]", "True", ""}, "[1 2] true"},
+		{"aten::max", []string{"", "1", "False"}, "[1] true"},
+		{"aten::var", []string{"", "True"}, "[0 1 2] true"},
+		{"aten::sum", []string{"", "[3]", "False", ""}, "[] false"},
+		{"aten::sum", nil, "[] false"},
+		{"aten::linalg_vector_norm", []string{"", "2", "[0]", "False", ""}, "[0] true"},
+		{"aten::topk", []string{"", "400", "-1", "True", "False"}, "[2] true"},
+		{"aten::_softmax", []string{"", "-1", "False"}, "[2] true"},
+		{"aten::_softmax_backward_data", []string{"", "", "1", "6"}, "[1] true"},
+		{"aten::sort", []string{"", ""}, "[0 1 2] false"},
+		{"aten::native_layer_norm", []string{"", "[3, 4]", "", "", "1e-05"}, "[1 2] true"},
+		{"aten::native_layer_norm", []string{"", "[1, 2, 3, 4]"}, "[] false"},
+		{"aten::nll_loss_forward", []string{"", "", "", "1", "-100"}, "[] false"},
+		{"aten::bincount", []string{"", "", "0"}, "[] false"},
+		{"aten::mul", []string{"", ""}, "[] false"},
+	} {
+		op := Operator{Op: test.op, Class: lookUp(test.op).class, Args: test.args, Inputs: []Operand{{Shape: []int{2, 3, 4}}}}
+		dims, ok := op.Dims()
+		if got := fmt.Sprint(dims, ok); got != test.want {
+			t.Errorf("%s %q: %s, want %s", test.op, test.args, got, test.want)
+		}
+	}
+	for _, names := range []map[string]int{dimArgument, lastDims} {
+		for name := range names {
+			if class := lookUp(name).class; class != Reduction && class != Rows {
+				t.Errorf("%s is %s, and goes along no dims", name, class)
+			}
 		}
 	}
 }
