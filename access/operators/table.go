@@ -22,146 +22,147 @@ type entry struct {
 // table has the operators, those of aten without the prefix, and all without
 // the _ of the in-place variant. To add one, write it into the list of what it
 // does to memory. (aten/src/ATen/native/native_functions.yaml lists PyTorch's;
-// CompositeImplicitAutograd there is composite here.)
+// CompositeImplicitAutograd there is composite here.) What has the name of a row's
+// with _backward after it, or of a view's with _copy, need not be listed, nor
+// whole families such as _foreach_add: byRule knows them.
 var table = []struct {
 	entry
 	ops string
 }{
 	{entry{class: View}, `
-		_conj _neg_view _reshape_alias _unsafe_view adjoint alias as_strided atleast_1d
-		atleast_2d atleast_3d chunk data detach diagonal expand expand_as flatten imag
-		lift_fresh movedim moveaxis mH mT narrow numpy_T permute positive ravel real refine_names
-		reshape reshape_as resolve_conj resolve_neg select set slice split split_with_sizes
-		squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unfold
-		inductor::_reinterpret_tensor unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze view view_as view_as_complex
-		view_as_real vsplit hsplit dsplit`},
+		adjoint alias align_as align_to as_strided atleast_1d atleast_2d atleast_3d broadcast_tensors broadcast_to
+		ccol_indices chunk col_indices _conj conj crow_indices data detach diagonal dsplit expand expand_as flatten
+		_fw_primal hsplit imag _indices indices inductor::_reinterpret_tensor lift_fresh linalg_diagonal mH mT matrix_H
+		meshgrid moveaxis movedim narrow _neg_view numpy_T permute positive ravel real refine_names rename reshape
+		_reshape_alias reshape_as resolve_conj resolve_neg row_indices select set set_data slice split split_with_sizes
+		squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unfold unsafe_chunk unsafe_split
+		unsafe_split_with_sizes _unsafe_view unsqueeze _values values view view_as view_as_complex view_as_real vsplit`},
 
 	// These allocate, ask, or return their argument where they call nothing.
 	{entry{class: None}, `
-		_assert_async _has_compatible_shallow_copy_type _local_scalar_dense _nnpack_available
-		_use_cudnn_ctc_loss _version alpha_dropout can_cast contiguous cpu cuda cudnn_is_acceptable dropout
-		empty empty_like empty_permuted empty_quantized empty_strided feature_dropout is_complex
-		is_contiguous is_floating_point is_leaf is_nonzero is_pinned is_same_size item lift
-		new_empty new_empty_strided numel output_nr record_stream requires_grad resize resize_as
-		result_type retain_grad retains_grad size storage_offset stride sym_numel sym_size
-		sym_storage_offset sym_stride sync to type_as
-		profiler::_record_function_enter profiler::_record_function_enter_new
-		profiler::_record_function_exit record_param_comms c10d::barrier`},
+		alpha_dropout _assert_async c10d::barrier can_cast contiguous cpu cuda _cudnn_init_dropout_state
+		cudnn_is_acceptable _debug_has_internal_overlap dense_dim dim dropout _efficientzerotensor element_size empty
+		empty_like empty_permuted empty_quantized empty_strided feature_dropout get_device
+		_has_compatible_shallow_copy_type _has_same_storage_numel is_coalesced is_complex is_conj is_contiguous
+		is_floating_point is_inference is_leaf is_neg is_non_overlapping_and_dense is_nonzero is_pinned is_same_size
+		is_set_to is_signed is_strides_like_format _is_zerotensor item len lift _local_scalar_dense new_empty
+		new_empty_strided _nnpack_available _nnz numel output_nr profiler::_record_function_enter
+		profiler::_record_function_enter_new profiler::_record_function_exit q_per_channel_axis q_scale q_zero_point
+		qscheme record_param_comms record_stream requires_grad resize resize_as result_type retain_grad retains_grad
+		_shape_as_tensor size sparse_dim storage_offset stride sym_numel sym_size sym_storage_offset sym_stride sync to
+		type_as _use_cudnn_ctc_loss _version`},
 
 	{entry{class: Copy, overwrites: true}, `copy _copy_from _copy_from_and_resize`},
 	{entry{class: Copy}, `
-		_to_dense dequantize flip quantize_per_channel quantize_per_tensor
-		quantize_per_tensor_dynamic repeat_interleave roll to_dense to_mkldnn mkldnn_reorder_conv2d_weight
-		mkldnn_reorder_conv3d_weight mkldnn_reorder_linear_weight`},
+		dequantize diag diag_embed flip mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight
+		mkldnn_reorder_linear_weight _mkldnn_reshape _mkldnn_transpose narrow_copy _pack_padded_sequence
+		quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic repeat_interleave roll _to_dense to_mkldnn`},
 	{entry{class: Copy, composite: true, args: true}, `
-		_cat block_diag cat column_stack concat concatenate constant_pad_nd dstack hstack pad
-		row_stack stack vstack`},
+		block_diag cartesian_prod _cat cat column_stack concat concatenate constant_pad_nd dstack hstack pad row_stack
+		_stack stack vstack`},
 	{entry{class: Copy, composite: true}, `
-		_pin_memory _reshape_copy _to_copy bfloat16 channel_shuffle clone combinations double fill_diagonal fliplr
-		flipud float half int long native_channel_shuffle new_tensor pin_memory pixel_shuffle pixel_unshuffle
-		repeat rot90 tile`},
+		as_strided_scatter as_tensor _autocast_to_full_precision _autocast_to_reduced_precision bfloat16 chalf
+		channel_shuffle clone combinations diagflat diagonal_scatter double fill_diagonal fliplr flipud float half int
+		long native_channel_shuffle new_tensor _pin_memory pin_memory pixel_shuffle pixel_unshuffle repeat _reshape_copy
+		rot90 select_scatter slice_scatter tensor tile _to_copy _to_cpu to_dense`},
 
 	// Written, and nothing read.
 	{entry{class: Elementwise, overwrites: true}, `
-		bernoulli cauchy exponential fill geometric log_normal normal random uniform zero`},
+		bernoulli cauchy exponential fill geometric log_normal _no_grad_fill _no_grad_normal _no_grad_uniform
+		_no_grad_zero normal random uniform zero`},
 	{entry{class: Elementwise, composite: true}, `
-		arange eye full full_like linspace logspace new_full new_ones new_zeros ones ones_like rand
-		rand_like randint randint_like randn randn_like randperm scalar_tensor zeros zeros_like`},
+		arange bartlett_window blackman_window eye full full_like hamming_window hann_window kaiser_window linspace
+		logspace new_full new_ones new_zeros ones ones_like rand rand_like randint randint_like randn randn_like
+		randperm range scalar_tensor tril_indices triu_indices zeros zeros_like`},
 	{entry{class: Elementwise}, `
-		__and__ __ior__ __iand__ __lshift__ __or__ __rshift__ __xor__ _foreach_abs _foreach_add _foreach_addcdiv
-		_foreach_addcmul _foreach_clamp_max _foreach_clamp_min _foreach_copy _foreach_div
-		_foreach_exp _foreach_lerp _foreach_maximum _foreach_minimum _foreach_mul _foreach_neg
-		_foreach_pow _foreach_reciprocal _foreach_sign _foreach_sqrt _foreach_sub _foreach_zero
-		_fused_adam _fused_adamw _fused_dropout _fused_sgd
-		_amp_foreach_non_finite_check_and_unscale abs acos acosh add addcdiv addcmul angle
-		asin asinh atan atan2 atanh binary_cross_entropy binary_cross_entropy_backward
-		bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu
-		clamp clamp_max clamp_min complex conj_physical copysign cos cosh deg2rad digamma div
-		elu elu_backward eq erf erfc erfinv exp exp2 expm1 floor floor_divide fmax fmin fmod frac
-		ge gelu gelu_backward glu glu_backward gt hardshrink hardsigmoid hardsigmoid_backward hardswish
-		hardswish_backward hardtanh hardtanh_backward heaviside huber_loss_backward hypot isfinite isinf isnan
-		ldexp le leaky_relu leaky_relu_backward lerp lgamma log log10 log1p log2 log_sigmoid_forward
-		log_sigmoid_backward logaddexp logaddexp2 logical_and logical_not logical_or logical_xor
-		logit lt masked_fill maximum minimum mish mish_backward mse_loss_backward mul
-		nan_to_num native_dropout native_dropout_backward ne neg nextafter polar pow prelu _prelu_kernel
-		_prelu_kernel_backward rad2deg reciprocal relu remainder round rrelu rsqrt rsub
-		sgn sigmoid sigmoid_backward sign signbit silu silu_backward sin sinc sinh smooth_l1_loss_backward
-		softplus softplus_backward softshrink sqrt square sub tan tanh tanh_backward threshold
-		threshold_backward tril triu trunc where xlogy _masked_scale`},
+		abs acos acosh add _add_relu addcdiv addcmul _amp_foreach_non_finite_check_and_unscale _amp_update_scale angle
+		asin asinh atan atan2 atanh binary_cross_entropy binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or
+		bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min complex _conj_physical conj_physical
+		copysign cos cosh deg2rad digamma div elu eq erf erfc erfinv exp exp2 expm1
+		fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask
+		_fake_quantize_per_tensor_affine_cachemask_tensor_qparams floor floor_divide fmax fmin fmod frac frexp
+		_fused_adam _fused_adamw _fused_dropout _fused_sgd gcd ge gelu glu glu_jvp gt hardshrink hardsigmoid hardswish
+		hardtanh heaviside huber_loss_backward hypot i0 igamma igammac isin isinf isnan isneginf isposinf lcm le
+		leaky_relu lerp lgamma linalg_cross log log10 log1p log2 log_sigmoid_forward logaddexp logaddexp2 logical_and
+		logical_not logical_or logical_xor logit __lshift__ lt masked_fill _masked_scale maximum minimum mish
+		mse_loss_backward mul mvlgamma nan_to_num native_dropout ne neg nextafter poisson polar polygamma pow prelu
+		_prelu_kernel rad2deg reciprocal relu remainder round __rshift__ rsqrt rsub sgn sigmoid sign signbit silu sin
+		sinc sinh smooth_l1_loss_backward softplus softshrink sqrt _standard_gamma sub tan tanh threshold tril triu
+		trunc where xlogy`},
 	{entry{class: Elementwise, composite: true}, `
-		clip conj divide feature_alpha_dropout greater greater_equal less less_equal log_sigmoid multiply
-		negative not_equal relu6 selu subtract true_divide absolute fix rrelu_with_noise`},
+		absolute __and__ arccos arccosh arcsin arcsinh arctan arctan2 arctanh binary_cross_entropy_with_logits clip
+		cross diff divide fake_quantize_per_channel_affine fake_quantize_per_tensor_affine feature_alpha_dropout fix
+		float_power greater greater_equal __iand__ __ior__ isclose isfinite isreal __ixor__ ldexp less less_equal
+		log_sigmoid multiply negative not_equal __or__ relu6 rrelu rrelu_with_noise selu square subtract true_divide
+		__xor__`},
 
 	{entry{class: Reduction, args: true}, `
-		_foreach_norm all amax amin aminmax any argmax argmin bincount count_nonzero histc linalg_vector_norm
-		logsumexp max min median mode nanmedian nansum norm prod std std_mean sum var
+		all amax amin _aminmax aminmax any argmax argmin bincount count_nonzero _foreach_norm histc histogram
+		linalg_vector_norm logsumexp max median min mode nanmedian nansum native_norm norm prod std std_mean sum var
 		var_mean`},
 	{entry{class: Reduction, composite: true, args: true}, `
-		_batch_norm_stats cosine_similarity cross_entropy_loss equal frobenius_norm huber_loss kl_div
-		l1_loss mean mse_loss nanmean nll_loss nll_loss_nd nll_loss2d nuclear_norm pairwise_distance smooth_l1_loss
-		sum_to_size linalg_norm trace allclose`},
-	{entry{class: Reduction, args: true}, `
-		nll_loss_forward nll_loss_backward nll_loss2d_forward nll_loss2d_backward`},
+		allclose _batch_norm_stats corrcoef cosine_embedding_loss cosine_similarity cov cross_entropy_loss dist equal
+		frobenius_norm hinge_embedding_loss huber_loss kl_div l1_loss linalg_matrix_norm linalg_norm margin_ranking_loss
+		mean mse_loss nanmean nll_loss nll_loss2d nll_loss_nd norm_except_dim nuclear_norm pairwise_distance
+		poisson_nll_loss smooth_l1_loss soft_margin_loss special_logsumexp sum_to_size trace trapezoid trapz
+		triplet_margin_loss`},
+	{entry{class: Reduction, args: true}, `nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward`},
 
 	{entry{class: Rows, args: true}, `
-		_log_softmax _log_softmax_backward_data _softmax _softmax_backward_data _weight_norm_interface
-		_cummax_helper _cummin_helper cumprod cumsum kthvalue logcumsumexp msort sort topk
-		_masked_softmax _masked_softmax_backward nonzero _fft_c2c _fft_c2r _fft_r2c`},
-	{entry{class: Rows, args: true}, `_fused_rms_norm native_layer_norm native_layer_norm_backward`},
+		_cummax_helper _cummin_helper cumprod cumsum _fft_c2c _fft_c2r _fft_r2c kthvalue _log_softmax
+		_log_softmax_backward_data _logcumsumexp logcumsumexp _masked_softmax nonzero _softmax _softmax_backward_data
+		sort topk _unique unique_consecutive unique_dim _weight_norm_interface`},
+	{entry{class: Rows, args: true}, `_fused_rms_norm native_layer_norm`},
 	{entry{class: Rows}, `
-		_batch_norm_with_update batch_norm_backward cudnn_batch_norm cudnn_batch_norm_backward
-		miopen_batch_norm miopen_batch_norm_backward native_batch_norm native_batch_norm_backward
-		native_group_norm native_group_norm_backward
-		_native_batch_norm_legit _native_batch_norm_legit_no_training batch_norm_gather_stats_with_counts
-		batch_norm_stats batch_norm_elemt batch_norm_backward_elemt batch_norm_backward_reduce`},
+		batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats
+		batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats _batch_norm_with_update
+		cudnn_batch_norm miopen_batch_norm native_batch_norm _native_batch_norm_legit
+		_native_batch_norm_legit_no_training native_group_norm quantized_batch_norm`},
 	{entry{class: Rows, composite: true, args: true}, `
-		_batch_norm_impl_index _batch_norm_impl_index_backward argsort batch_norm cummax cummin
-		fft_fft fft_fft2 fft_fftn fft_ifft fft_irfft fft_rfft group_norm instance_norm layer_norm local_response_norm
-		log_softmax normalize renorm rms_norm softmax softmin special_softmax _weight_norm`},
+		argsort batch_norm _batch_norm_impl_index cummax cummin group_norm instance_norm istft layer_norm
+		local_response_norm log_softmax msort nanquantile normalize quantile renorm rms_norm softmax softmin
+		special_log_softmax special_softmax stft _weight_norm`},
 
 	{entry{class: Product}, `
-		_addmm_activation _cdist_forward _conv_depthwise2d _cslt_sparse_mm _efficient_attention_forward
-		_efficient_attention_backward _flash_attention_forward _flash_attention_backward
-		_int_mm _scaled_mm _scaled_dot_product_flash_attention_for_cpu
-		_scaled_dot_product_flash_attention_for_cpu_backward _scaled_dot_product_cudnn_attention
-		_scaled_dot_product_fused_attention_overrideable _thnn_fused_gru_cell
-		_thnn_fused_lstm_cell _weight_int4pack_mm _weight_int8pack_mm addbmm addmm addmv addr baddbmm bmm
-		conv_depthwise3d convolution_backward convolution_overrideable
-		cudnn_convolution cudnn_convolution_add_relu cudnn_convolution_relu cudnn_convolution_transpose dot ger
-		miopen_convolution miopen_convolution_transpose miopen_depthwise_convolution mkldnn_convolution
-		mkldnn_linear mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_backward mm mv slow_conv2d_forward _slow_conv2d_forward
-		_slow_conv2d_backward slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d slow_conv_transpose2d
-		slow_conv_transpose3d thnn_conv2d vdot _nnpack_spatial_convolution
-		mkldnn::_convolution_pointwise mkldnn::_linear_pointwise mkl::_mkl_linear
-		quantized::linear quantized::linear_dynamic quantized::conv2d quantized::conv2d_relu`},
+		addbmm addmm _addmm_activation addmv addr baddbmm bmm _cdist_backward _cdist_forward _conv_depthwise2d
+		conv_depthwise3d convolution_overrideable _cslt_sparse_mm cudnn_convolution cudnn_convolution_add_relu
+		cudnn_convolution_relu cudnn_convolution_transpose _cudnn_rnn dot _efficient_attention_backward
+		_efficient_attention_forward fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight_fp32_activation
+		_flash_attention_backward _flash_attention_forward _int_mm miopen_convolution miopen_convolution_add_relu
+		miopen_convolution_relu miopen_convolution_transpose miopen_depthwise_convolution mkl::_mkl_linear
+		mkldnn::_convolution_pointwise mkldnn::_linear_pointwise mkldnn_convolution mkldnn_linear mkldnn_rnn_layer
+		mkldnn_rnn_layer_backward mm mv _nnpack_spatial_convolution _pdist_forward quantized::conv2d
+		quantized::conv2d_relu quantized::linear quantized::linear_dynamic _scaled_dot_product_cudnn_attention
+		_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_fused_attention_overrideable _scaled_mm
+		_slow_conv2d_backward _slow_conv2d_forward slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d
+		slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d _sparse_addmm sparse_sampled_addmm
+		_thnn_fused_gru_cell _thnn_fused_lstm_cell vdot _weight_int4pack_mm _weight_int8pack_mm`},
 	{entry{class: Product, composite: true}, `
-		_convolution _convolution_mode _scaled_dot_product_attention _scaled_dot_product_attention_math
-		_scaled_dot_product_efficient_attention _scaled_dot_product_efficient_attention_backward
-		_scaled_dot_product_flash_attention _scaled_dot_product_flash_attention_backward
-		_native_multi_head_attention _transform_bias_rescale_qkv _transformer_encoder_layer_fwd _trilinear bilinear
-		cdist chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d
-		conv_transpose2d conv_transpose3d convolution einsum gru gru_cell inner kron linalg_multi_dot linear
-		lstm lstm_cell matmul outer rnn_relu rnn_tanh scaled_dot_product_attention tensordot _grouped_mm
-		linear_backward matmul_backward`},
+		bilinear cdist chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
+		_convolution convolution _convolution_mode einsum ger _grouped_mm gru gru_cell inner kron linalg_matmul
+		linalg_matrix_power linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul matrix_power
+		_native_multi_head_attention outer pdist rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
+		_scaled_dot_product_attention scaled_dot_product_attention _scaled_dot_product_attention_math
+		_scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention _sparse_mm tensordot thnn_conv2d
+		_transform_bias_rescale_qkv _transformer_encoder_layer_fwd _trilinear`},
 
 	{entry{class: Gather}, `
-		_adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool3d _embedding_bag _index_put_impl
-		_upsample_bilinear2d_aa _upsample_bicubic2d_aa _unique2
-		adaptive_max_pool2d avg_pool2d avg_pool2d_backward avg_pool3d col2im embedding_dense_backward
-		embedding_renorm gather grid_sampler_2d grid_sampler_3d im2col index index_add index_copy index_fill index_select
-		masked_scatter masked_select max_pool2d_with_indices max_pool2d_with_indices_backward
-		max_pool3d_with_indices max_unpool2d mkldnn_max_pool2d mkldnn_avg_pool2d mkldnn_adaptive_avg_pool2d
-		multinomial put reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
-		scatter scatter_add scatter_reduce searchsorted bucketize take upsample_bicubic2d upsample_bilinear2d
-		upsample_bilinear2d_backward upsample_linear1d upsample_nearest1d upsample_nearest2d
-		upsample_nearest2d_backward upsample_nearest3d upsample_trilinear3d _upsample_nearest_exact2d
-		quantized_max_pool2d torchvision::nms torchvision::roi_align`},
+		_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d
+		bucketize col2im cudnn_grid_sampler _embedding_bag _embedding_bag_forward_only embedding_dense_backward
+		embedding_renorm fractional_max_pool2d fractional_max_pool3d gather grid_sampler_2d grid_sampler_3d im2col index
+		index_add index_copy index_fill _index_put_impl index_reduce index_select masked_scatter masked_select
+		max_pool2d_with_indices max_pool3d_with_indices max_unpool2d max_unpool3d mkldnn_adaptive_avg_pool2d
+		mkldnn_avg_pool2d mkldnn_max_pool2d multinomial put quantized_max_pool2d reflection_pad1d reflection_pad2d
+		reflection_pad3d replication_pad1d replication_pad2d replication_pad3d scatter scatter_add scatter_reduce
+		searchsorted take torchvision::nms torchvision::roi_align _unique2 upsample_bicubic2d _upsample_bicubic2d_aa
+		upsample_bilinear2d _upsample_bilinear2d_aa upsample_linear1d upsample_nearest1d upsample_nearest2d
+		upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d
+		upsample_trilinear3d`},
 	{entry{class: Gather, composite: true}, `
-		_unsafe_index _unsafe_index_put adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d
-		affine_grid_generator avg_pool1d embedding embedding_backward embedding_bag grid_sampler index_put interpolate
-		gather_backward index_select_backward max_pool1d max_pool1d_with_indices max_pool2d max_pool3d
-		nonzero_numpy one_hot take_along_dim upsample argwhere select_backward slice_backward unfold_backward
-		diagonal_backward value_selecting_reduction_backward`},
+		adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d affine_grid_generator argwhere
+		avg_pool1d diagonal_backward embedding embedding_bag grid_sampler index_put interpolate max_pool1d
+		max_pool1d_with_indices max_pool2d max_pool3d nonzero_numpy one_hot select_backward slice_backward
+		take_along_dim unfold_backward _unsafe_index _unsafe_index_put upsample value_selecting_reduction_backward`},
 }
 
 // scopes are the first parts of the names of what is no operator but a stretch
@@ -194,10 +195,35 @@ func lookUp(op string) entry {
 			return e
 		}
 	}
+	if e, ok := byRule(strings.TrimSuffix(name, "_")); ok {
+		return e
+	}
 	if isScope(op) {
 		return entry{class: None, composite: true}
 	}
 	return entry{class: Unknown, composite: true}
+}
+
+// byRule says what an operator does that is not in the table, by its name.
+func byRule(name string) (entry, bool) {
+	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName[base].class == View {
+		return entry{class: Copy}, true
+	}
+	if base, ok := strings.CutSuffix(name, "_backward"); ok {
+		if e := byName[base]; e.class != "" && e.class.touches() {
+			e.composite = false
+			return e, true
+		}
+	}
+	switch {
+	case strings.HasPrefix(name, "_foreach_"):
+		return entry{class: Elementwise}, true
+	case strings.HasPrefix(name, "special_"):
+		return entry{class: Elementwise, composite: true}, true
+	case strings.HasPrefix(name, "fft_"):
+		return entry{class: Rows, composite: true, args: true}, true
+	}
+	return entry{}, false
 }
 
 // isScope reports whether an operator's name is that of a stretch of the
