@@ -115,7 +115,7 @@ const userScope = "7"
 // The values are none of it, but of operators whose numbers matter.
 func (e *execution) signature(name string, attrs attributes, in, out side) uint32 {
 	known := lookUp(name)
-	stretch := attrs.scope == userScope && (known.class == Unknown || isScope(name))
+	stretch := attrs.scope == userScope && !strings.Contains(name, "::")
 	if stretch {
 		known = entry{class: None, composite: true}
 	}

@@ -254,3 +254,19 @@ func TestExecutionHostile(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestStretches: what a program names a stretch of it is no operator.
+func TestStretches(t *testing.T) {
+	x := tensor("[4]", "[1]")
+	user := func(n string) string { return strings.Replace(n, `"scope","type":"uint64","value":0`, `"scope","type":"uint64","value":7`, 1) }
+	p := read(t, executed(user(nodeOf(2, 1, "linear", "")), user(nodeOf(3, 2, "torch.Tensor.add", "")), nodeOf(4, 3, "aten::add", "", x, x),
+		user(nodeOf(5, 1, "profiler::_record_function_enter_new", ""))))
+	var got []string
+	for _, op := range p.Operators {
+		got = append(got, describe(op))
+	}
+	want := []string{"1x elementwise aten::add: input [4][1], input [4][1]; 32 B; 1x torch.Tensor.add", "1x none profiler::_record_function_enter_new: ; 0 B"}
+	if diff := cmp.Diff(want, got); diff != "" || p.Calls != 2 {
+		t.Errorf("%d calls:\n%s", p.Calls, diff)
+	}
+}

@@ -48,7 +48,7 @@ var table = []struct {
 		is_set_to is_signed is_strides_like_format _is_zerotensor item len lift _local_scalar_dense new_empty
 		new_empty_strided _nnpack_available _nnz numel output_nr profiler::_record_function_enter
 		profiler::_record_function_enter_new profiler::_record_function_exit q_per_channel_axis q_scale q_zero_point
-		qscheme record_param_comms record_stream requires_grad resize resize_as result_type retain_grad retains_grad
+		qscheme record_stream requires_grad resize resize_as result_type retain_grad retains_grad
 		_shape_as_tensor size sparse_dim storage_offset stride sym_numel sym_size sym_storage_offset sym_stride sync to
 		type_as _use_cudnn_ctc_loss _version`},
 
@@ -171,7 +171,7 @@ var scopes = []string{
 	"[pytorch|profiler|", "autograd::engine::", "torch::autograd::", "nn.Module:", "Optimizer.",
 	"ProfilerStep", "Torch-Compiled Region", "TorchDynamo ", "AOTDispatcher ", "CompiledFunction", "CompiledFxGraph",
 	"## Call CompiledFxGraph", "Call CompiledFxGraph", "Pregraph bytecode", "enumerate(DataLoader)", "DistributedDataParallel.", "FullyShardedDataParallel.",
-	"torch/", "torch.",
+	"torch/", "torch.", "record_param_comms",
 }
 
 // byName is table by the operators' names.
@@ -180,6 +180,9 @@ var byName = func() map[string]entry {
 	for _, row := range table {
 		row.composite = row.composite || !row.class.touches()
 		for _, op := range strings.Fields(row.ops) {
+			if !strings.Contains(op, "::") {
+				op = "aten::" + op
+			}
 			names[op] = row.entry
 		}
 	}
@@ -188,15 +191,16 @@ var byName = func() map[string]entry {
 
 // lookUp returns what is known of the operator that a profile names op.
 func lookUp(op string) entry {
-	name := strings.TrimPrefix(op, "aten::")
-	name, _, _ = strings.Cut(name, ".") // the overload
+	name, _, _ := strings.Cut(op, ".") // the overload
 	for _, name := range []string{name, strings.TrimSuffix(name, "_"), strings.TrimSuffix(name, "_out")} {
 		if e, ok := byName[name]; ok {
 			return e
 		}
 	}
-	if e, ok := byRule(strings.TrimSuffix(name, "_")); ok {
-		return e
+	if name, ok := strings.CutPrefix(name, "aten::"); ok {
+		if e, ok := byRule(strings.TrimSuffix(name, "_")); ok {
+			return e
+		}
 	}
 	if isScope(op) {
 		return entry{class: None, composite: true}
@@ -204,13 +208,14 @@ func lookUp(op string) entry {
 	return entry{class: Unknown, composite: true}
 }
 
-// byRule says what an operator does that is not in the table, by its name.
+// byRule says what an operator of aten does that is not in the table, by its
+// name without the prefix.
 func byRule(name string) (entry, bool) {
-	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName[base].class == View {
+	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName["aten::"+base].class == View {
 		return entry{class: Copy}, true
 	}
 	if base, ok := strings.CutSuffix(name, "_backward"); ok {
-		if e := byName[base]; e.class != "" && e.class.touches() {
+		if e := byName["aten::"+base]; e.class != "" && e.class.touches() {
 			e.composite = false
 			return e, true
 		}

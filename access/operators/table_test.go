@@ -34,7 +34,7 @@ func TestLookUp(t *testing.T) {
 		"aten::upsample_linear1d_backward": Gather, "aten::linear_backward": Product, "aten::view_copy": Copy, "aten::clone_copy": Unknown,
 		"aten::_foreach_add_": Elementwise, "aten::_foreach_norm": Reduction, "aten::special_erf": Elementwise, "aten::fft_rfft2": Rows,
 		"aten::view_backward": Unknown, "aten::conj": View,
-		"aten::softmax_backward_of_mine": Unknown, "mine::add": Unknown, "add": Elementwise, "": Unknown, "mine::Backward": Unknown,
+		"aten::softmax_backward_of_mine": Unknown, "mine::add": Unknown, "add": Unknown, "record_param_comms": None, "": Unknown, "mine::Backward": Unknown,
 	} {
 		if got := lookUp(op).class; got != want {
 			t.Errorf("%s is %s, want %s", op, got, want)
@@ -86,7 +86,7 @@ func TestDims(t *testing.T) {
 	}
 	for _, names := range []map[string]int{dimArgument, lastDims} {
 		for name := range names {
-			if class := lookUp(name).class; class != Reduction && class != Rows {
+			if class := lookUp("aten::" + name).class; class != Reduction && class != Rows {
 				t.Errorf("%s is %s, and goes along no dims", name, class)
 			}
 		}
