@@ -348,8 +348,12 @@ func (b *bill) operator(number uint32, class Class) int {
 	return at
 }
 
-// maxChain is how many callers of a call are named, the nearest.
-const maxChain = 6
+// maxChain is how many callers of a call are named, the nearest, and maxLooked
+// how many calls are looked at for them.
+const (
+	maxChain  = 6
+	maxLooked = 64
+)
 
 // maxCallers is how many chains of callers of an operator are told apart.
 const maxCallers = 64
@@ -359,11 +363,13 @@ const maxCallers = 64
 func (b *bill) chain(t *trace, i int) string {
 	var names [maxChain]string
 	first := maxChain
-	for at := t.calls.at(i).link; at >= 0 && first > 0; at = t.calls.at(int(at)).link {
+	at := t.calls.at(i).link
+	for looked := 0; at >= 0 && first > 0 && looked < maxLooked; looked++ {
 		if sig := &b.all[t.calls.at(int(at)).signature]; calls(sig.op) {
 			first--
 			names[first] = sig.op
 		}
+		at = t.calls.at(int(at)).link
 	}
 	return strings.Join(names[first:], " > ")
 }

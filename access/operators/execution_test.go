@@ -258,7 +258,9 @@ func TestExecutionHostile(t *testing.T) {
 // TestStretches: what a program names a stretch of it is no operator.
 func TestStretches(t *testing.T) {
 	x := tensor("[4]", "[1]")
-	user := func(n string) string { return strings.Replace(n, `"scope","type":"uint64","value":0`, `"scope","type":"uint64","value":7`, 1) }
+	user := func(n string) string {
+		return strings.Replace(n, `"scope","type":"uint64","value":0`, `"scope","type":"uint64","value":7`, 1)
+	}
 	p := read(t, executed(user(nodeOf(2, 1, "linear", "")), user(nodeOf(3, 2, "torch.Tensor.add", "")), nodeOf(4, 3, "aten::add", "", x, x),
 		user(nodeOf(5, 1, "profiler::_record_function_enter_new", ""))))
 	var got []string

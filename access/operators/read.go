@@ -128,8 +128,9 @@ func lenient() []jsontext.Options {
 	return []jsontext.Options{jsonOptions, jsontext.AllowInvalidUTF8(true)}
 }
 
-// maxValue is the most bytes of one value in a file: an event, or a node.
-const maxValue = 16 << 20
+// maxValue is the most bytes of one value in a file: an event, or a node. It is a
+// variable for tests.
+var maxValue int64 = 16 << 20
 
 // A bounded reader fails where a decoder would have to keep more than maxValue.
 type bounded struct {
