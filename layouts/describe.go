@@ -1,0 +1,144 @@
+package layouts
+
+import (
+	"fmt"
+	"strings"
+)
+
+// shownElements is the largest storage and view that SideBySide shows.
+const shownElements = 400
+
+// overlapsShown is up to how many elements Facts tells whether they overlap, which
+// takes a look at each.
+const overlapsShown = 1 << 20
+
+// Facts are shape, strides and offset of a view, and what kinds of contiguous it
+// is, a line each. Bytes are those of a dtype.
+func (l Layout) Facts(dtype DType) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "shape       %s\n", FormatTuple(l.Shape()))
+	fmt.Fprintf(&b, "strides     %s elements, %s bytes of %s\n", FormatTuple(l.Strides()), FormatTuple(l.ByteStrides(dtype)), dtype)
+	fmt.Fprintf(&b, "offset      %d elements, %d bytes\n", l.Offset(), l.Offset()*dtype.Size())
+	fmt.Fprintf(&b, "elements    %d\n", l.Numel())
+	fmt.Fprintf(&b, "contiguous  %s\n", yesNo(l.IsContiguous()))
+	switch l.Rank() {
+	case 4:
+		fmt.Fprintf(&b, "channels_last  %s\n", yesNo(l.IsChannelsLast()))
+	case 5:
+		fmt.Fprintf(&b, "channels_last_3d  %s\n", yesNo(l.IsChannelsLast3d()))
+	}
+	if l.Numel() <= overlapsShown {
+		fmt.Fprintf(&b, "overlap     %s\n", map[bool]string{true: "yes: different indices share elements", false: "no"}[l.Overlaps()])
+	}
+	return b.String()
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// WhyContiguous goes through the dims as the contiguity rule does (Explain), a
+// line each.
+func (l Layout) WhyContiguous() string {
+	if l.Numel() == 0 {
+		return "A tensor without elements is contiguous, whatever its strides.\n"
+	}
+	var b strings.Builder
+	b.WriteString("Contiguous means: from the last dim on, each stride is the product of the sizes behind it.\n")
+	for _, r := range l.Explain() {
+		fmt.Fprintf(&b, "  %s\n", r)
+	}
+	return b.String()
+}
+
+// String says what the rule says of the dim.
+func (r Reason) String() string {
+	switch {
+	case r.Skipped:
+		return fmt.Sprintf("dim %d: size 1 is skipped, whatever its stride (%d)", r.Dim, r.Stride)
+	case r.Holds:
+		return fmt.Sprintf("dim %d: stride %d, as it should be", r.Dim, r.Stride)
+	}
+	return fmt.Sprintf("dim %d: stride %d, but %d would be contiguous: this dim breaks it", r.Dim, r.Stride, r.Want)
+}
+
+// SideBySide shows a storage in order, in rows as long as the last dim of the
+// layout that it is stored in, beside a view of it: elements are 0, 1, 2, ..., so
+// that each says where in the storage it lies. Of a view with negative strides,
+// which is no tensor of PyTorch's, it shows the order of the walk.
+func SideBySide(stored, view Layout) (string, error) {
+	if stored.Numel() > shownElements || view.Numel() > shownElements {
+		return fmt.Sprintf("Storage and view are printed up to %d elements.\n", shownElements), nil
+	}
+	storage, err := Arange(Int64, stored.Numel())
+	if err != nil {
+		return "", err
+	}
+	for d := range view.Rank() {
+		if view.Stride(d) < 0 {
+			return walkText(view), nil
+		}
+	}
+	x, err := NewTensor(storage.Storage(), view)
+	if err != nil {
+		return "", err
+	}
+	left := strings.Split(storageRows(storage, stored), "\n")
+	right := strings.Split(x.String(), "\n")
+	width := len("storage, in order")
+	for _, line := range left {
+		width = max(width, len(line))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-*s    view\n", width, "storage, in order")
+	for i := range max(len(left), len(right)) {
+		var stored, viewed string
+		if i < len(left) {
+			stored = left[i]
+		}
+		if i < len(right) {
+			viewed = right[i]
+		}
+		b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s    %s", width, stored, viewed), " ") + "\n")
+	}
+	return b.String(), nil
+}
+
+// walkText is the order in which a flipped view walks the storage.
+func walkText(l Layout) string {
+	var places []string
+	for at := range l.Offsets() {
+		places = append(places, fmt.Sprint(at))
+	}
+	return "Negative strides are a walk, not a tensor of PyTorch's, whose flip copies. It goes through the storage so:\n" + strings.Join(places, " ") + "\n"
+}
+
+// storageRows prints a storage without brackets, in rows of the stored last dim,
+// at most 16 elements long.
+func storageRows(storage *Tensor, stored Layout) string {
+	row := 16
+	if last := stored.Rank() - 1; last >= 0 && stored.Size(last) > 0 {
+		row = min(row, stored.Size(last))
+	}
+	text := strings.TrimPrefix(storage.String(), "tensor([")
+	text, _, _ = strings.Cut(text, "]")
+	cells := strings.Split(strings.Join(strings.Fields(text), ""), ",")
+	width := 0
+	for _, c := range cells {
+		width = max(width, len(c))
+	}
+	var b strings.Builder
+	for i, c := range cells {
+		switch {
+		case i > 0 && i%row == 0:
+			b.WriteByte('\n')
+		case i > 0:
+			b.WriteByte(' ')
+		}
+		fmt.Fprintf(&b, "%*s", width, c)
+	}
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package layouts_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// What a view is, why it is not contiguous, and where its elements lie.
+func ExampleLayout_WhyContiguous() {
+	stored, err := layouts.Contiguous(3, 4)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	view, err := stored.Apply(layouts.MustParseChain("transpose(0,1)"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := layouts.SideBySide(stored, view)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(view.Facts(layouts.Float32), view.WhyContiguous(), text)
+	// Output:
+	// shape       (4, 3)
+	// strides     (1, 4) elements, (4, 16) bytes of float32
+	// offset      0 elements, 0 bytes
+	// elements    12
+	// contiguous  no
+	// overlap     no
+	// Contiguous means: from the last dim on, each stride is the product of the sizes behind it.
+	//   dim 1: stride 4, but 1 would be contiguous: this dim breaks it
+	// storage, in order    view
+	//  0  1  2  3          tensor([[ 0,  4,  8],
+	//  4  5  6  7                  [ 1,  5,  9],
+	//  8  9 10 11                  [ 2,  6, 10],
+	//                              [ 3,  7, 11]])
+}
+
+// TestSideBySide: what is no tensor of PyTorch's, or too large, is told in words.
+func TestSideBySide(t *testing.T) {
+	for shape, want := range map[int]string{4: "3 2 1 0\n", 500: "up to 400 elements"} {
+		stored, err := layouts.Contiguous(shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, err := stored.Flip(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := layouts.SideBySide(stored, view); err != nil || !strings.Contains(got, want) {
+			t.Errorf("%d elements: %q, %v", shape, got, err)
+		}
+	}
+}
