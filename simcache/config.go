@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
@@ -68,6 +69,44 @@ const (
 	// cache.
 	UsedBytes Observe = Observe(policies.UsedBytes)
 )
+
+// ObserveAll is all that can be observed.
+const ObserveAll = Classes | SetMisses | UsedBytes
+
+var observations = []struct {
+	name string
+	flag Observe
+}{{"classes", Classes}, {"sets", SetMisses}, {"bytes", UsedBytes}}
+
+// ParseObserve reads words joined by commas, such as "classes,sets".
+func ParseObserve(text string) (Observe, error) {
+	var all Observe
+next:
+	for word := range strings.SplitSeq(text, ",") {
+		for _, o := range observations {
+			if o.name == word {
+				all |= o.flag
+				continue next
+			}
+		}
+		return 0, fmt.Errorf("%q cannot be observed (want classes, sets, bytes, or several joined by commas)", word)
+	}
+	return all, nil
+}
+
+// Names are the words of what is observed.
+func (o Observe) Names() []string {
+	names := []string{}
+	for _, known := range observations {
+		if o.Has(known.flag) {
+			names = append(names, known.name)
+		}
+	}
+	return names
+}
+
+// Has tells whether all of these are observed.
+func (o Observe) Has(all Observe) bool { return o&all == all }
 
 // A Level is one cache of a hierarchy.
 type Level struct {
@@ -217,6 +256,14 @@ type TLB struct {
 // TwoLevels are Cachegrind's data caches: D1 and LL.
 func TwoLevels(d1, ll Geometry) []Level {
 	return []Level{{Name: "D1", Geometry: d1}, {Name: "LL", Geometry: ll}}
+}
+
+// TwoLevels is the configuration as Cachegrind has it: the first level and the last
+// of these, which are simulated with all else in its zero settings, and I1 and the
+// TLB. Cachegrind wants powers of two, so the last level is rounded to one.
+func (c Config) TwoLevels() (Config, error) {
+	first, last := c.First().Geometry, c.Last().Geometry.Rounded()
+	return Config{I1: c.I1, Levels: TwoLevels(first, last), TLB: c.TLB}, errors.Join(first.Check(), last.Check())
 }
 
 // Check refuses what cannot be simulated, and names the level at fault.

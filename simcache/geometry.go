@@ -57,6 +57,20 @@ func ParseGeometry(text string) (Geometry, error) {
 	return g, g.Check()
 }
 
+// Bytes writes a number of bytes with a binary prefix and at most two decimals:
+// "32 KiB".
+func Bytes(n int) string {
+	value, unit := float64(n), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if value < 1024 {
+			break
+		}
+		value, unit = value/1024, u
+	}
+	text := strconv.FormatFloat(value, 'f', 2, 64)
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " " + unit
+}
+
 // minLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).
 const minLine = 32
 

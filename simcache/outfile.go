@@ -3,7 +3,10 @@ package simcache
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A Line is one line of a cachegrind.out file: what happened at a place in the
@@ -12,6 +15,22 @@ import (
 type Line struct {
 	Function string
 	Counts   Counts
+}
+
+// ByTensor are the counts of the operands of nests by tensor, as Hierarchy.Passes
+// returns them.
+func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
+	var lines []Line
+	for k, n := range nests {
+		for r, op := range n.Operands {
+			i := slices.IndexFunc(lines, func(l Line) bool { return l.Function == op.Tensor })
+			if i < 0 {
+				i, lines = len(lines), append(lines, Line{Function: op.Tensor})
+			}
+			lines[i].Counts = lines[i].Counts.Add(counts[k][r])
+		}
+	}
+	return lines
 }
 
 // WriteOut writes a file that cg_annotate reads (Cachegrind's manual, "Cachegrind

@@ -4,6 +4,7 @@
 package cpu
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -24,6 +25,15 @@ type Cache struct {
 	Shared   int // logical CPUs that share it, 0 if unknown
 	Source   simcache.Source
 }
+
+// Name is L1d, L1i, L2, L3, as lscpu says.
+func (c Cache) Name() string {
+	suffix := map[string]string{topology.Data.String(): "d", topology.Instruction.String(): "i"}[c.Type]
+	return fmt.Sprintf("L%d%s", c.Level, suffix)
+}
+
+// Instruction tells whether it holds instructions only.
+func (c Cache) Instruction() bool { return c.Type == topology.Instruction.String() }
 
 // Caches returns the caches of this CPU, from sysfs where the kernel tells
 // them, else from cpuid. It returns none where neither knows.
@@ -120,6 +130,20 @@ func fromTopology(system *topology.System) []Cache {
 	return caches
 }
 
+// Between are the levels to simulate of a configuration with a first and a last
+// one: these, and between them the caches of a CPU that lie there.
+func Between(c simcache.Config, caches []Cache) []simcache.Level {
+	first, last := c.First(), c.Last()
+	levels := []simcache.Level{first}
+	for _, known := range caches {
+		g := known.Geometry
+		if known.Level > 1 && !known.Instruction() && g.Line == first.Line && g.Size > first.Size && g.Size < last.Size {
+			levels = append(levels, simcache.Level{Name: known.Name(), Geometry: g.Rounded()})
+		}
+	}
+	return append(levels, last)
+}
+
 func (c Cache) known() bool {
 	g := c.Geometry
 	return c.Level > 0 && g.Size > 0 && g.Ways > 0 && g.Line > 0 && g.Sets() > 0
@@ -142,7 +166,7 @@ func Choose(caches []Cache) simcache.Config {
 		if g.Check() != nil {
 			continue
 		}
-		instructions, data := known.Type == topology.Instruction.String(), known.Type == topology.Data.String()
+		instructions, data := known.Instruction(), known.Type == topology.Data.String()
 		if known.Level == 1 && !data { // or unified
 			c.I1, c.I1Source = g, source
 		}

@@ -25,6 +25,15 @@ type Run struct {
 	Passes  int
 }
 
+// RunOf is what a hierarchy of this configuration counted.
+func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, nests []nest.Nest, passes int) Run {
+	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes}
+	if len(c.TLB) > 0 {
+		r.TLB = h.TLBs()
+	}
+	return r
+}
+
 // Text returns the paragraphs: the tensors, the levels, the TLB, memory, and
 // what would help. Sentences without anything to say are left out; with more in
 // Config.Observe and Config.WriteBacks there is more to say.

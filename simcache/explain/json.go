@@ -1,0 +1,118 @@
+package explain
+
+import (
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// JSON is what was counted as JSON has it. What has no item is [], not null.
+type JSON struct {
+	Machine     string       `json:"machine,omitempty"`
+	Observed    []string     `json:"observed"`
+	Levels      []jsonLevel  `json:"levels"`
+	TLB         []jsonTLB    `json:"tlb,omitempty"`
+	Tensors     []jsonTensor `json:"tensors"`
+	Explanation []string     `json:"explanation,omitempty"`
+}
+
+type (
+	jsonLevel struct {
+		simcache.LevelCounts
+		Size      int              `json:"size"`
+		Ways      int              `json:"ways"`
+		Sets      int              `json:"sets"`
+		Line      int              `json:"line"`
+		Policy    string           `json:"policy"`
+		Inclusion string           `json:"inclusion"`
+		MissRate  float64          `json:"missRate"`
+		UsedPart  *float64         `json:"usedPart,omitempty"`
+		Spread    *simcache.Spread `json:"spread,omitempty"`
+	}
+	jsonTLB struct {
+		simcache.LevelCounts
+		Entries  int             `json:"entries"`
+		Ways     int             `json:"ways"`
+		Page     int             `json:"page"`
+		MissRate float64         `json:"missRate"`
+		Source   simcache.Source `json:"source"`
+	}
+	jsonTensor struct {
+		Tensor string          `json:"tensor"`
+		Counts simcache.Counts `json:"counts"`
+	}
+)
+
+// JSON is the run of a machine of this name, which may be "", with an explanation,
+// see Text, or none.
+func (r Run) JSON(machine string, explanation []string) JSON {
+	j := JSON{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{}, Tensors: []jsonTensor{}, Explanation: explanation}
+	for i, l := range r.Levels {
+		of := r.Config.Levels[i]
+		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(), Line: of.Line,
+			Policy: of.Policy.String(), Inclusion: of.Inclusion.String(), MissRate: l.MissRate()}
+		if spread, ok := l.Spread(); ok {
+			level.Spread = &spread
+		}
+		if r.Config.Observe.Has(simcache.UsedBytes) {
+			used := l.UsedPart()
+			level.UsedPart = &used
+		}
+		j.Levels = append(j.Levels, level)
+	}
+	for i, l := range r.TLB {
+		of := r.Config.TLB[i]
+		j.TLB = append(j.TLB, jsonTLB{l, of.Entries, of.Ways, of.Page, l.MissRate(), of.Source})
+	}
+	for _, l := range r.Tensors {
+		j.Tensors = append(j.Tensors, jsonTensor{l.Function, l.Counts})
+	}
+	return j
+}
+
+// A Setting is a cache that is simulated, as JSON has it.
+type Setting struct {
+	Size   int             `json:"size"`
+	Ways   int             `json:"ways"`
+	Line   int             `json:"line"`
+	Source simcache.Source `json:"source"`
+}
+
+// Settings are the first level and the last, and I1 where instructions are
+// simulated.
+func Settings(c simcache.Config, i1 bool) map[string]Setting {
+	setting := func(g simcache.Geometry, source simcache.Source) Setting {
+		return Setting{g.Size, g.Ways, g.Line, source}
+	}
+	all := map[string]Setting{"D1": setting(c.First().Geometry, c.First().Source), "LL": setting(c.Last().Geometry, c.Last().Source)}
+	if i1 {
+		all["I1"] = setting(c.I1, c.I1Source)
+	}
+	return all
+}
+
+// A Nest is loops as JSON has them.
+type Nest struct {
+	Trips    []int     `json:"trips"`
+	Operands []operand `json:"operands"`
+}
+
+type operand struct {
+	Tensor  string `json:"tensor"`
+	Kind    string `json:"kind"`
+	Base    uint64 `json:"base"`
+	Width   int    `json:"width"`
+	Strides []int  `json:"strides"`
+}
+
+// Nests are loops as JSON has them.
+func Nests(nests []nest.Nest) []Nest {
+	all := []Nest{}
+	for _, n := range nests {
+		j := Nest{append([]int{}, n.Trips...), []operand{}}
+		for _, op := range n.Operands {
+			j.Operands = append(j.Operands, operand{op.Tensor, op.Kind.String(), op.Base, op.Width, append([]int{}, op.Strides...)})
+		}
+		all = append(all, j)
+	}
+	return all
+}

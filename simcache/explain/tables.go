@@ -1,0 +1,129 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A Table is rows of cells, the first of each its name; the first row is the
+// header.
+type Table [][]string
+
+// Tables are the counts by level, by tensor, and of the TLB. One that has nothing
+// to say is left out.
+func (r Run) Tables() []Table {
+	return slices.DeleteFunc([]Table{r.levelTable(), r.tensorTable(), r.tlbTable()}, func(t Table) bool { return len(t) == 0 })
+}
+
+func number(n uint64) string { return say("%d", n) }
+
+func share(part float64) string { return fmt.Sprintf("%.2f%%", 100*part) }
+
+// levelTable has a column a level.
+func (r Run) levelTable() Table {
+	of := func(cell func(i int) string) (cells []string) {
+		for i := range r.Levels {
+			cells = append(cells, cell(i))
+		}
+		return cells
+	}
+	counts := func(field func(simcache.LevelCounts) uint64) []string {
+		return of(func(i int) string { return number(field(r.Levels[i])) })
+	}
+	var t Table
+	row := func(wanted bool, name string, cells []string) {
+		if wanted {
+			t = append(t, append([]string{name}, cells...))
+		}
+	}
+	has := func(field func(simcache.LevelCounts) uint64) bool {
+		return slices.ContainsFunc(r.Levels, func(l simcache.LevelCounts) bool { return field(l) > 0 })
+	}
+	type L = simcache.LevelCounts
+	levels := r.Config.Levels
+	backs, classes := r.Config.WriteBacks, r.Config.Observe.Has(simcache.Classes)
+	row(true, "level", of(func(i int) string { return r.Levels[i].Name }))
+	row(true, "size", of(func(i int) string { return simcache.Bytes(levels[i].Size) }))
+	row(true, "ways x sets", of(func(i int) string { return fmt.Sprintf("%d x %d", levels[i].Ways, levels[i].Sets()) }))
+	row(true, "policy", of(func(i int) string { return levels[i].Policy.String() }))
+	row(r.tied(), "inclusion", of(func(i int) string {
+		if i == 0 {
+			return ""
+		}
+		return levels[i].Inclusion.String()
+	}))
+	row(true, "references", counts(L.Refs))
+	row(true, "misses", counts(L.Misses))
+	row(true, "miss rate", of(func(i int) string { return share(r.Levels[i].MissRate()) }))
+	row(classes, "  compulsory", counts(func(l L) uint64 { return l.Compulsory }))
+	row(classes, "  capacity", counts(func(l L) uint64 { return l.Capacity }))
+	row(classes, "  conflict", counts(func(l L) uint64 { return l.Conflict }))
+	row(backs, "write-backs", counts(func(l L) uint64 { return l.WriteBacks }))
+	row(backs, "bytes in", counts(func(l L) uint64 { return l.BytesIn }))
+	row(backs, "bytes out", counts(func(l L) uint64 { return l.BytesOut }))
+	victims := func(l L) uint64 { return l.VictimHits }
+	row(has(victims), "victim hits", counts(victims))
+	prefetches := func(l L) uint64 { return l.Prefetches }
+	row(has(prefetches), "prefetches", counts(prefetches))
+	row(has(prefetches), "  useful", counts(func(l L) uint64 { return l.Useful }))
+	row(has(prefetches), "  useless", counts(func(l L) uint64 { return l.Useless }))
+	row(r.Config.Observe.Has(simcache.UsedBytes), "bytes used", of(func(i int) string { return share(r.Levels[i].UsedPart()) }))
+	r.spreadRows(of, row)
+	return t
+}
+
+// spreadRows are about misses by set.
+func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, string, []string)) {
+	sets := r.Config.Observe.Has(simcache.SetMisses)
+	cell := func(what func(simcache.Spread) string) []string {
+		return of(func(i int) string {
+			if s, ok := r.Levels[i].Spread(); ok && what(s) != "" {
+				return what(s)
+			}
+			return "-"
+		})
+	}
+	row(sets, "sets that missed", cell(func(s simcache.Spread) string { return fmt.Sprintf("%d of %d", s.Missed, s.Sets) }))
+	row(sets, "busiest / mean set", cell(func(s simcache.Spread) string { return fmt.Sprintf("%.2f", s.Uneven) }))
+	row(sets, "busiest sets", cell(func(s simcache.Spread) string {
+		var busiest []string
+		for _, b := range s.Busiest {
+			busiest = append(busiest, fmt.Sprint(b.Set))
+		}
+		return strings.Join(busiest, " ")
+	}))
+}
+
+func (r Run) tied() bool {
+	return slices.ContainsFunc(r.Config.Levels, func(l simcache.Level) bool { return l.Inclusion != simcache.NonInclusive })
+}
+
+// tensorTable has a row a tensor, or for the trace.
+func (r Run) tensorTable() Table {
+	first, last := r.Levels[0].Name, r.Levels[len(r.Levels)-1].Name
+	t := Table{{"tensor", "references", first + " misses", "miss rate", last + " misses", "miss rate"}}
+	for _, l := range r.Tensors {
+		c := l.Counts
+		refs := float64(max(c.Refs(), 1))
+		t = append(t, []string{l.Function, number(c.Refs()), number(c.D1Misses()), share(float64(c.D1Misses()) / refs),
+			number(c.LLMisses()), share(float64(c.LLMisses()) / refs)})
+	}
+	return t
+}
+
+// tlbTable has a row a level of the TLB.
+func (r Run) tlbTable() Table {
+	if len(r.TLB) == 0 {
+		return nil
+	}
+	t := Table{{"TLB", "entries", "ways", "page", "reach", "references", "misses", "miss rate", "from"}}
+	for i, l := range r.TLB {
+		of := r.Config.TLB[i]
+		t = append(t, []string{l.Name, fmt.Sprint(of.Entries), fmt.Sprint(of.Ways), simcache.Bytes(of.Page), simcache.Bytes(of.Entries * of.Page),
+			number(l.Refs()), number(l.Misses()), share(l.MissRate()), string(of.Source)})
+	}
+	return t
+}

@@ -1,0 +1,158 @@
+package reuse
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+	accesstrace "github.com/stridebench/stridebench/simcache/trace" // trace is taken by the tests
+)
+
+// Beside are stacks beside a simulation, whose curve is told with the capacities
+// of its caches. Nil ones count nothing.
+type Beside struct {
+	stacks *Stacks
+	sets   int
+	config simcache.Config
+}
+
+// NewBeside returns stacks of so many sets, with lines as the first level of a
+// configuration has them.
+func NewBeside(config simcache.Config, sets int) (*Beside, error) {
+	stacks, err := New(config.First().Line, sets)
+	return &Beside{stacks, sets, config}, err
+}
+
+// Passes counts so many passes over nests.
+func (b *Beside) Passes(passes int, nests []nest.Nest) error {
+	if b == nil {
+		return nil
+	}
+	for range passes {
+		for _, n := range nests {
+			if err := b.stacks.Run(n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Watch counts the data accesses of a trace as it passes, clipped as trace.Replay
+// clips them. Cachegrind's quirk, by which block 0 hits in a cold cache, is none of
+// the curve's.
+func (b *Beside) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record, error] {
+	if b == nil {
+		return records
+	}
+	line := min(b.config.First().Line, b.config.Last().Line)
+	if i1 := b.config.I1.Line; i1 > 0 { // a config file may have none
+		line = min(line, i1)
+	}
+	return func(yield func(accesstrace.Record, error) bool) {
+		for r, err := range records {
+			if err == nil && r.Kind != accesstrace.Fetch {
+				b.stacks.Access(nest.Read, r.Addr, min(r.Size, line)) // reads and writes count alike
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// A Table is a curve at the points that tell its shape, as JSON has it. Capacities
+// and distances are in lines of a set.
+type Table struct {
+	Line      int     `json:"line"`
+	Sets      int     `json:"sets"`
+	Refs      uint64  `json:"refs"`
+	Cold      uint64  `json:"cold"`
+	Lines     uint64  `json:"lines"`
+	Points    []point `json:"points"`
+	Distances []Bin   `json:"distances"`
+}
+
+type point struct {
+	Capacity uint64   `json:"capacity"`
+	Bytes    uint64   `json:"bytes"`
+	Misses   uint64   `json:"misses"`
+	Ratio    float64  `json:"ratio"`
+	Marks    []string `json:"marks,omitempty"`
+}
+
+// Table is the curve of what was counted; nil of nil stacks.
+func (b *Beside) Table() *Table {
+	if b == nil {
+		return nil
+	}
+	of, line := b.stacks.Curve(), b.config.First().Line
+	t := &Table{line, b.sets, of.Refs, of.Cold, of.Lines, []point{}, of.Distances}
+	if t.Distances == nil {
+		t.Distances = []Bin{}
+	}
+	marks := b.marks()
+	for _, p := range of.Points(slices.Collect(maps.Keys(marks))...) {
+		names := marks[p.Capacity]
+		if p.Knee {
+			names = append(names, "knee")
+		}
+		t.Points = append(t.Points, point{p.Capacity, p.Capacity * uint64(b.sets*line), p.Misses,
+			float64(p.Misses) / float64(max(of.Refs, 1)), names})
+	}
+	return t
+}
+
+// marks names the capacities that D1 and LL have, where the curve has them: any
+// for a fully associative one, else those with its sets and lines.
+func (b *Beside) marks() map[uint64][]string {
+	marks := map[uint64][]string{}
+	line := b.config.First().Line
+	for _, n := range []struct {
+		name string
+		g    simcache.Geometry
+	}{{"D1", b.config.First().Geometry}, {"LL", b.config.Last().Geometry}} {
+		capacity := uint64(n.g.Size / line)
+		if b.sets > 1 {
+			if n.g.Sets() != b.sets || n.g.Line != line {
+				continue
+			}
+			capacity = uint64(n.g.Ways)
+		}
+		marks[capacity] = append(marks[capacity], n.name)
+	}
+	return marks
+}
+
+// Write writes the table for people; of a nil one nothing.
+func (t *Table) Write(w io.Writer) error {
+	if t == nil {
+		return nil
+	}
+	english := message.NewPrinter(language.English)
+	shape, unit := "fully associative", "lines"
+	if t.Sets > 1 {
+		shape, unit = fmt.Sprintf("%d sets", t.Sets), "ways"
+	}
+	english.Fprintf(w, "\nLRU, %s, lines of %d B: %d refs to %d lines (%s), %d cold misses\n",
+		shape, t.Line, t.Refs, t.Lines, simcache.Bytes(int(t.Lines)*t.Line), t.Cold)
+	cells := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	english.Fprintf(cells, "capacity\t%s\tmisses\tmiss ratio\t\n", unit)
+	for _, p := range t.Points {
+		english.Fprintf(cells, "%s\t%d\t%d\t%.2f%%\t", simcache.Bytes(int(p.Bytes)), p.Capacity, p.Misses, 100*p.Ratio)
+		if len(p.Marks) > 0 {
+			english.Fprintf(cells, "  %s", strings.Join(p.Marks, ", "))
+		}
+		english.Fprintf(cells, "\n")
+	}
+	return cells.Flush()
+}
