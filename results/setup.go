@@ -1,11 +1,13 @@
 package results
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
 
-// Keys of configuration lines that [SetupOf] decodes, beside TLBKey.
+// Keys of configuration lines that [SetupOf] decodes and [Setup.Config] writes,
+// beside TLBKey.
 const (
 	CachesKey = "caches" // of the machine: "L1d=32768,8,64 L3=33554432,16,64"
 	D1Key     = "sim-d1" // simulated, the first level: "32768,8,64"
@@ -61,6 +63,35 @@ func SetupOf(config map[string]string) Setup {
 		TLB: tlbLevels(config[TLBKey]),
 	}
 }
+
+// Config are the configuration lines that [SetupOf] decodes, in the order in which
+// they are written. What decides whether times compare is there even if it is
+// unknown.
+func (s Setup) Config() []Pair {
+	var sizes []string
+	for _, c := range s.Caches {
+		sizes = append(sizes, c.Name+"="+c.String())
+	}
+	config := []Pair{
+		{"goos", s.GOOS}, {"goarch", s.GOARCH}, {"cpu", s.CPU}, {"cpus", strconv.Itoa(s.CPUs)},
+		{CachesKey, strings.Join(sizes, " ")}, {"goversion", s.GoVersion},
+		{D1Key, s.D1.String()}, {LLKey, s.LL.String()},
+	}
+	if s.TLB != nil {
+		var levels []string
+		for _, t := range s.TLB {
+			levels = append(levels, fmt.Sprintf("%d,%d,%d", t.Entries, t.Ways, t.Page))
+		}
+		config = append(config, Pair{TLBKey, strings.Join(levels, " ")})
+	}
+	if s.Pages != "" {
+		config = append(config, Pair{"pages", s.Pages})
+	}
+	return config
+}
+
+// String is the size, ways and line size as Cachegrind writes them, "32768,8,64".
+func (c Cache) String() string { return fmt.Sprintf("%d,%d,%d", c.Size, c.Ways, c.Line) }
 
 // Simulated are D1 and LL, those that are known.
 func (s Setup) Simulated() (known []Cache) {

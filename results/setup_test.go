@@ -48,6 +48,33 @@ pages: 4k
 	}
 }
 
+// TestSetupConfig: what a setup writes is decoded to the same setup.
+func TestSetupConfig(t *testing.T) {
+	word, few := rapid.StringMatching(`[a-zA-Z0-9]+( [a-z0-9]+)?`), rapid.IntRange(1, 1<<10)
+	rapid.Check(t, func(t *rapid.T) {
+		cache := func(name string) results.Cache {
+			ways, line := few.Draw(t, "ways"), few.Draw(t, "line")
+			return results.Cache{Name: name, Size: ways * line * few.Draw(t, "sets"), Ways: ways, Line: line}
+		}
+		s := results.Setup{GOOS: word.Draw(t, "os"), GOARCH: word.Draw(t, "arch"), GoVersion: word.Draw(t, "version"), CPU: word.Draw(t, "cpu"),
+			CPUs: few.Draw(t, "cpus"), Pages: rapid.SampledFrom([]string{"", "4k"}).Draw(t, "pages"), D1: cache("D1"), LL: cache("LL")}
+		for range rapid.IntRange(0, 4).Draw(t, "caches") {
+			s.Caches = append(s.Caches, cache(rapid.StringMatching("[A-Z][0-9a-z]*").Draw(t, "name")))
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "TLBs") {
+			ways := few.Draw(t, "ways")
+			s.TLB = append(s.TLB, results.TLB{Entries: ways * few.Draw(t, "sets"), Ways: ways, Page: few.Draw(t, "page")})
+		}
+		config := map[string]string{}
+		for _, p := range s.Config() {
+			config[p.Key] = p.Value
+		}
+		if diff := cmp.Diff(s, results.SetupOf(config)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
 // TestSetupOfStrangers: what is no cache and no TLB is left out, and the rest
 // stays.
 func TestSetupOfStrangers(t *testing.T) {

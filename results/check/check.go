@@ -518,3 +518,17 @@ func (s smallestP) samples(p float64) int {
 	}
 	return n
 }
+
+// Label is what a report calls a file: its name with the commit and the time that
+// it tells, and whether its run was interrupted.
+func Label(set *results.Set, file string) string {
+	text := file
+	for _, key := range []string{"commit", "date", "interrupted"} {
+		for _, c := range set.Comments[file] {
+			if c.Key == key {
+				text += fmt.Sprintf(", %s %.40s", key, c.Value)
+			}
+		}
+	}
+	return text
+}
