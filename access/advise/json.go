@@ -1,0 +1,105 @@
+package advise
+
+import "github.com/stridebench/stridebench/access/cost"
+
+// JSON is an answer as JSON has it. Times are in ns, as they are printed: to three
+// digits.
+type JSON struct {
+	Model      string          `json:"model"`
+	Passes     int             `json:"passes"`
+	Considered int             `json:"considered"`
+	Different  int             `json:"different"`
+	Decision   jsonDecision    `json:"decision"`
+	Naive      jsonCandidate   `json:"naive"`
+	Ranked     []jsonCandidate `json:"ranked"`
+	Contiguous *jsonContiguous `json:"contiguous,omitempty"`
+	Text       []string        `json:"text"`
+}
+
+type (
+	jsonWalk struct {
+		Walk      string        `json:"walk"`
+		Order     string        `json:"order"`
+		Tile      []int         `json:"tile,omitempty"`
+		Padded    int           `json:"padded,omitzero"`
+		Kernel    string        `json:"kernel"`
+		Predicted float64       `json:"predictedNs"`
+		Measured  float64       `json:"measuredNs,omitzero"`
+		Loop      float64       `json:"loopNs"`
+		Memory    float64       `json:"memoryNs"`
+		Tensors   []cost.Tensor `json:"tensors"`
+	}
+	jsonCandidate struct {
+		Name           string    `json:"name"`
+		PredictedTotal float64   `json:"predictedTotalNs"` // of all passes, with the copy
+		MeasuredTotal  float64   `json:"measuredTotalNs,omitzero"`
+		Copy           *jsonWalk `json:"copy,omitempty"` // that contiguous() makes
+		jsonWalk                 // of each pass
+	}
+	jsonDecision struct {
+		Basis       string  `json:"basis"` // predicted or measured
+		Use         string  `json:"use"`
+		Total       float64 `json:"totalNs"`
+		Naive       float64 `json:"naiveTotalNs"`
+		TimesAsFast float64 `json:"timesAsFast"` // as the naive walk
+		Least       string  `json:"least"`
+		Predicted   string  `json:"predictedUse"`
+		InPlace     string  `json:"inPlace"`
+		Plain       string  `json:"plain"`
+		Padded      string  `json:"padded,omitempty"`
+		PaddedNaive string  `json:"paddedNaive,omitempty"`
+		Clear       float64 `json:"clear"` // less than so many times as fast counts as the same
+	}
+	jsonContiguous struct {
+		Basis   string   `json:"basis"`
+		Copy    jsonWalk `json:"copy"`
+		After   jsonWalk `json:"after"`
+		Against string   `json:"against"`
+		Best    int      `json:"paysFromAgainstBest"` // passes; 0 for never
+		Naive   int      `json:"paysFromAgainstNaive"`
+	}
+)
+
+func toJSONWalk(w Walk) jsonWalk {
+	j := jsonWalk{Walk: w.Name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile, Padded: w.Padded, Kernel: w.Spec.Kernel.String(),
+		Predicted: w.Ns(Predicted), Measured: w.Ns(Measured), Loop: w.Prediction.Loop, Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
+	return j
+}
+
+func toJSONCandidate(a *Advice, c Candidate) jsonCandidate {
+	j := jsonCandidate{Name: c.Name(), PredictedTotal: c.Total(Predicted, a.Question.Passes),
+		MeasuredTotal: c.Total(Measured, a.Question.Passes), jsonWalk: toJSONWalk(c.Walk)}
+	if c.First != nil {
+		first := toJSONWalk(*c.First)
+		j.Copy = &first
+	}
+	return j
+}
+
+func toJSONDecision(a *Advice, d Decision) jsonDecision {
+	total := func(c Candidate) float64 { return c.Total(d.Basis, a.Question.Passes) }
+	j := jsonDecision{Basis: d.Basis.String(), Use: d.Use.Name(), Total: total(d.Use), Naive: total(a.Naive),
+		TimesAsFast: Ratio(total(a.Naive), total(d.Use)), Least: d.Least.Name(), Predicted: d.Predicted.Name(),
+		InPlace: d.InPlace.Name(), Plain: d.Plain.Name(), Clear: d.Basis.Clear()}
+	if d.PaddedLeast != nil {
+		j.Padded = d.PaddedLeast.Name()
+	}
+	if d.PaddedNaive != nil {
+		j.PaddedNaive = d.PaddedNaive.Name()
+	}
+	return j
+}
+
+// JSON is the answer with these rows, see Rows.
+func (a *Advice) JSON(rows []Candidate) JSON {
+	d := a.Decide()
+	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Considered: a.Considered, Different: len(a.Ranked),
+		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive), Text: a.Text()}
+	for _, c := range rows {
+		out.Ranked = append(out.Ranked, toJSONCandidate(a, c))
+	}
+	if c := d.Contiguous; c != nil {
+		out.Contiguous = &jsonContiguous{c.Basis.String(), toJSONWalk(c.Copy), toJSONWalk(c.After), c.Against.Name(), c.From, c.FromNaive}
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package advise
+
+import (
+	"fmt"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// commas writes a number with commas.
+func commas(n uint64) string { return message.NewPrinter(language.English).Sprintf("%d", n) }
+
+// Title says what was asked and how many ways there are.
+func (a *Advice) Title() string {
+	passes := "1 pass"
+	if n := a.Question.Passes; n > 1 {
+		passes = commas(uint64(n)) + " passes"
+	}
+	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", a.Question.Spec.Op, a.Naive.Pattern.View(), passes, len(a.Ranked), a.Considered)
+}
+
+// Table is a row of cells for each of these candidates, see Rows, with times and
+// misses of all passes; the first row is the header.
+func (a *Advice) Table(rows []Candidate) [][]string {
+	levels, n := a.Question.Model.Caches.Levels, a.Question.Passes
+	header := []string{"walk"}
+	bases := []Basis{Predicted}
+	if a.Timed != nil {
+		bases = append(bases, Measured)
+	}
+	for _, b := range bases {
+		header = append(header, b.String(), "against row order")
+	}
+	for i := range levels {
+		header = append(header, levels[i].Name+" misses")
+	}
+	t := [][]string{append(header, "TLB walks")}
+	for _, c := range rows {
+		row := []string{c.Name()}
+		for _, b := range bases {
+			row = append(row, Duration(c.Total(b, n)), fmt.Sprintf("%.3f", c.Total(b, n)/a.Naive.Total(b, n)))
+		}
+		for k := range levels {
+			row = append(row, commas(uint64(c.Missed(k, n))))
+		}
+		t = append(t, append(row, commas(uint64(c.Walked(n)))))
+	}
+	return t
+}

@@ -1,0 +1,51 @@
+package advise
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/stridebench/stridebench/access"
+)
+
+// Time times what is worth it, by turns, those of one operation together: a copy
+// writes where a sum reads. Walks that need more memory than there is are left out,
+// but for the naive one, which the caller has checked (access.Measurable).
+func (a *Advice) Time(ctx context.Context, o access.Options) error {
+	byOp := map[access.Op][]Walk{}
+	for _, w := range a.ToTime() {
+		if op := w.Spec.Op; access.Measurable(w.Pattern, o.MaxMemory) == nil {
+			byOp[op] = append(byOp[op], w)
+		}
+	}
+	var timed []Walk
+	for _, op := range slices.Sorted(maps.Keys(byOp)) {
+		walks := byOp[op]
+		if err := medians(ctx, walks, o); err != nil {
+			return err
+		}
+		timed = append(timed, walks...)
+	}
+	a.SetTimes(timed)
+	return nil
+}
+
+// medians sets what walks are measured to take, of their samples the median.
+func medians(ctx context.Context, walks []Walk, o access.Options) error {
+	var patterns []access.Pattern
+	for _, w := range walks {
+		patterns = append(patterns, w.Pattern)
+	}
+	samples := make([][]float64, len(walks))
+	for s, err := range access.Measure(ctx, patterns, o) {
+		if err != nil {
+			return err
+		}
+		samples[s.Pattern] = append(samples[s.Pattern], s.PerPass())
+	}
+	for i, all := range samples {
+		slices.Sort(all)
+		walks[i].Measured = all[len(all)/2]
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
+)
+
+// SavedName stands, where a file of caches is wanted, for the one that 'bench
+// machine --measure' saved.
+const SavedName = "measured"
+
+// Files are descriptions of machines, by path or as SavedName.
+type Files struct {
+	Saved string // path of the machine that was measured and saved
+	Err   error  // why there is no such path; nil if there is
+}
+
+// Text reads a description.
+func (f Files) Text(name string) (path string, text []byte, err error) {
+	if name != SavedName {
+		text, err = strict.ReadText(name)
+		return name, text, err
+	}
+	if f.Err != nil {
+		return "", nil, f.Err
+	}
+	text, err = strict.ReadText(f.Saved)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("no machine was measured yet: run 'bench machine --measure', which saves it in %s", f.Saved)
+	}
+	return f.Saved, text, err
+}
+
+// Machine reads one that was measured; ErrNotMeasured if the description says
+// nothing of that.
+func (f Files) Machine(name string) (Machine, error) {
+	path, text, err := f.Text(name)
+	if err != nil {
+		return Machine{}, err
+	}
+	return Parse(path, text)
+}
+
+// Description reads one, measured or not.
+func (f Files) Description(name string) (machines.Machine, error) {
+	path, text, err := f.Text(name)
+	if err != nil {
+		return machines.Machine{}, err
+	}
+	return machines.Parse(path, text)
+}
+
+// Own is the machine that was measured and saved; found tells whether one was, and
+// whether it was one with this CPU.
+func (f Files) Own(cpu string) (m Machine, found bool, err error) {
+	if f.Err != nil {
+		return m, false, nil // no home, no file
+	}
+	if m, err = f.Machine(f.Saved); errors.Is(err, fs.ErrNotExist) {
+		return m, false, nil
+	}
+	if err != nil {
+		return m, false, fmt.Errorf("the machine that was measured: %w (measure it again with 'bench machine --measure', or remove the file)", err)
+	}
+	return m, !m.Other(cpu), nil
+}
+
+// Other tells whether the machine surely has another CPU than this.
+func (m Machine) Other(cpu string) bool { return m.CPU != "" && cpu != "" && m.CPU != cpu }
+
+// Capacities are the measured ones of the caches, in bytes.
+func (m Machine) Capacities() []int {
+	var sizes []int
+	for _, l := range m.Levels {
+		sizes = append(sizes, l.Capacity)
+	}
+	return sizes
+}

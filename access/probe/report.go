@@ -1,0 +1,228 @@
+package probe
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// The largest working set by default: twice the stated last level, within bounds
+// of time and memory.
+const (
+	unknownMax = 64 << 20  // where none is stated
+	mostMax    = 256 << 20 // whose chase takes some tenths of a second to prepare
+)
+
+// Largest is the largest working set by default, with so many bytes of memory
+// available; 0 if unknown.
+func Largest(caches []cpu.Cache, available int) int {
+	most := 0
+	for _, c := range caches {
+		most = max(most, 2*c.Geometry.Size)
+	}
+	if most == 0 {
+		most = unknownMax
+	}
+	most = min(most, mostMax)
+	if available > 0 {
+		most = max(min(most, available/4), MinSize)
+	}
+	return most
+}
+
+// Warnings say plainly what is not as the caches of the CPU are stated.
+func (m Machine) Warnings(caches []cpu.Cache) []string {
+	var warnings []string
+	found := map[int]bool{}
+	for _, l := range m.Levels {
+		found[l.Stated] = true
+		if l.Differs() {
+			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or beside others who use the cache, that is what there is; --caches=measured simulates it.",
+				l.Name, simcache.Bytes(l.Capacity), source(caches, l.Stated), simcache.Bytes(l.Stated)))
+		}
+	}
+	last, stated := 0, cpu.Cache{}
+	if n := len(m.Ladder); n > 0 {
+		last = m.Ladder[n-1].Size
+	}
+	for _, c := range caches {
+		if size := c.Geometry.Size; !c.Instruction() {
+			if !found[size] && 2*size <= last {
+				warnings = append(warnings, fmt.Sprintf("%s of %s, which %s states, shows at no working set.", c.Name(), simcache.Bytes(size), c.Source))
+			}
+			if size > stated.Geometry.Size {
+				stated = c
+			}
+		}
+	}
+	if size := stated.Geometry.Size; last < 2*size && m.Memory != (Speed{}) {
+		warnings = append(warnings, fmt.Sprintf("The largest working set is %s, not twice the %s of %s: what is called memory may be a cache.", simcache.Bytes(last), simcache.Bytes(size), stated.Name()))
+	}
+	if m.Pages == access.Pages4K.String() {
+		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the latencies of large working sets.")
+	}
+	return warnings
+}
+
+// source is where a size of a cache is from.
+func source(caches []cpu.Cache, size int) simcache.Source {
+	for _, c := range caches {
+		if c.Geometry.Size == size && !c.Instruction() {
+			return c.Source
+		}
+	}
+	return "the file"
+}
+
+// SimulatedWarnings say where the file simulates something else than was measured:
+// an older version's does, and one that was changed by hand.
+func (m Machine) SimulatedWarnings() []string {
+	const why = "sizes that make no whole sets are rounded, and a file may have been changed by hand or be an older version's: measure again if that is not meant."
+	var warnings []string
+	for _, l := range m.Levels {
+		if g := m.simulated(l.Name); g.Size != l.Capacity {
+			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is simulated as %s: %s", l.Name, simcache.Bytes(l.Capacity), levelCell(g), why))
+		}
+	}
+	for i, r := range m.TLB {
+		if t := m.simulatedTLB(i); t.Entries != r.Entries {
+			warnings = append(warnings, fmt.Sprintf("Level %d of the TLB was found to have %d entries and is simulated with %s: %s", i+1, r.Entries, tlbCell(t), why))
+		}
+	}
+	return warnings
+}
+
+// simulated is what is simulated for a level that was measured; none if the file
+// simulates no such.
+func (m Machine) simulated(name string) simcache.Geometry {
+	for _, l := range m.Simulated.Levels {
+		if l.Name == name {
+			return l.Geometry
+		}
+	}
+	return simcache.Geometry{}
+}
+
+// simulatedTLB is the same for a level of the TLB.
+func (m Machine) simulatedTLB(i int) simcache.TLB {
+	if i < len(m.Simulated.TLB) {
+		return m.Simulated.TLB[i]
+	}
+	return simcache.TLB{}
+}
+
+// WriteTables writes what was measured for people.
+func (m Machine) WriteTables(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tread\tcopy")
+	for _, l := range m.Levels {
+		stated := "unknown"
+		if l.Stated > 0 {
+			stated = simcache.Bytes(l.Stated)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Name, simcache.Bytes(l.Capacity), stated, levelCell(m.simulated(l.Name)), speedCells(l.Speed))
+	}
+	if m.Memory != (Speed{}) {
+		fmt.Fprintf(t, "memory\t\t\t\t%s\n", speedCells(m.Memory))
+	}
+	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs")
+	for i, r := range m.TLB {
+		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize), tlbCell(m.simulatedTLB(i)), r.Miss)
+	}
+	return t.Flush()
+}
+
+func levelCell(g simcache.Geometry) string {
+	if g.Size == 0 {
+		return "not"
+	}
+	return fmt.Sprintf("%s, %d ways", simcache.Bytes(g.Size), g.Ways)
+}
+
+func tlbCell(t simcache.TLB) string {
+	if t.Entries == 0 {
+		return "not"
+	}
+	return fmt.Sprintf("%d, %d ways", t.Entries, t.Ways)
+}
+
+func speedCells(s Speed) string {
+	return fmt.Sprintf("%.3g ns\t%s\t%s", s.Latency, bandwidthCell(s.Read), bandwidthCell(s.Copy))
+}
+
+func bandwidthCell(v float64) string {
+	if v == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.3g GB/s", v/1e9)
+}
+
+// JSON is a machine that was measured, as JSON has it.
+type JSON struct {
+	Date       time.Time       `json:"date"`
+	CPU        string          `json:"cpu"`
+	Pages      string          `json:"pages"`
+	Levels     []jsonServing   `json:"levels"`
+	Memory     *jsonSpeed      `json:"memory,omitempty"`
+	TLB        []jsonReach     `json:"tlb"`
+	Ladder     []jsonRung      `json:"ladder"`
+	PageLadder []jsonPagesRung `json:"pageLadder"`
+	Warnings   []string        `json:"warnings"`
+	File       string          `json:"file"`
+}
+
+type (
+	jsonSpeed struct {
+		Latency float64 `json:"latencyNs"`
+		Read    float64 `json:"readBytesPerSecond"`
+		Copy    float64 `json:"copyBytesPerSecond"`
+	}
+	jsonServing struct {
+		Name      string `json:"name"`
+		Stated    int    `json:"stated"`
+		Capacity  int    `json:"capacity"`
+		Simulated string `json:"simulated"` // size,ways,line
+		jsonSpeed
+	}
+	jsonReach struct {
+		Entries   int     `json:"entries"`
+		Simulated string  `json:"simulated"` // entries,ways,page
+		Miss      float64 `json:"missNs"`
+	}
+	jsonRung struct {
+		Size int     `json:"size"`
+		Ns   float64 `json:"ns"`
+	}
+	jsonPagesRung struct {
+		Pages int     `json:"pages"`
+		Ns    float64 `json:"ns"`
+	}
+)
+
+// JSON is the machine of a file, with warnings. What has no item is [], not null.
+func (m Machine) JSON(file string, warnings []string) *JSON {
+	j := &JSON{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: append([]string{}, warnings...), File: file,
+		Levels: []jsonServing{}, TLB: []jsonReach{}, Ladder: []jsonRung{}, PageLadder: []jsonPagesRung{}}
+	for _, l := range m.Levels {
+		j.Levels = append(j.Levels, jsonServing{l.Name, l.Stated, l.Capacity, m.simulated(l.Name).String(), jsonSpeed(l.Speed)})
+	}
+	if m.Memory != (Speed{}) {
+		memory := jsonSpeed(m.Memory)
+		j.Memory = &memory
+	}
+	for i, r := range m.TLB {
+		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)}), r.Miss})
+	}
+	for _, p := range m.Ladder {
+		j.Ladder = append(j.Ladder, jsonRung(p))
+	}
+	for _, p := range m.PageLadder {
+		j.PageLadder = append(j.PageLadder, jsonPagesRung{p.Size, p.Ns})
+	}
+	return j
+}

@@ -1,0 +1,56 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// setup is the machine and what is simulated on it, without the pages of the
+// tensors.
+func (s *Session) setup() results.Setup {
+	m := s.machine
+	setup := results.Setup{GOOS: m.GOOS, GOARCH: m.GOARCH, GoVersion: m.GoVersion, CPU: m.CPU, CPUs: m.CPUs,
+		D1: cacheOf("D1", s.Caches.First().Geometry), LL: cacheOf("LL", s.Caches.Last().Geometry)}
+	for _, c := range s.detected {
+		setup.Caches = append(setup.Caches, cacheOf(c.Name(), c.Geometry))
+	}
+	for _, t := range s.Caches.TLB {
+		setup.TLB = append(setup.TLB, results.TLB{Entries: t.Entries, Ways: t.Ways, Page: t.Page})
+	}
+	return setup
+}
+
+func cacheOf(name string, g simcache.Geometry) results.Cache {
+	return results.Cache{Name: name, Size: g.Size, Ways: g.Ways, Line: g.Line}
+}
+
+// Head is the head of a file of results: the configuration, which decides what
+// compares, and comments on what changes from run to run.
+func (s *Session) Head() (config, comments []results.Pair) {
+	setup := s.setup()
+	setup.Pages = s.Pages.String()
+	add := func(key, value string) {
+		if value != "" {
+			comments = append(comments, results.Pair{Key: key, Value: value})
+		}
+	}
+	add("sim-d1-source", string(s.Caches.First().Source))
+	add("sim-ll-source", string(s.Caches.Last().Source))
+	add("date", time.Now().UTC().Format(time.RFC3339))
+	add("version", s.Program.Version)
+	add("command", s.Program.Command)
+	add("kernels", fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All())))
+	if s.Model.Caches.Levels != nil {
+		add("cost-model", s.Model.String())
+	}
+	if len(s.Caches.TLB) > 0 {
+		add("sim-tlb-source", string(s.Caches.TLB[0].Source))
+	}
+	add("commit", s.Program.Commit)
+	add("load", results.Load())
+	return setup.Config(), comments
+}

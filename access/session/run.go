@@ -1,0 +1,310 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/counters"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/noise"
+)
+
+// A Record is one line of results: a sample of a benchmark, or a result of a
+// study.
+type Record struct {
+	Name   string // without the word Benchmark
+	Passes int    // that the sample is made of; 1 of a study
+	Values []results.Value
+	// Remarks are what there is to say before it, such as the pages that were
+	// obtained for it and those after it.
+	Remarks []string
+	// Sample tells that it was timed, else it is a result of a study.
+	Sample bool
+}
+
+// Value is the value in a unit, such as ns/op; known tells whether it has one.
+func (r Record) Value(unit string) (value float64, known bool) {
+	for _, v := range r.Values {
+		if v.Unit == unit {
+			return v.Value, true
+		}
+	}
+	return 0, false
+}
+
+// report is what there is to say of a run once it ended.
+type report struct {
+	counts    [][]access.Counts               // simulated, of each pattern of each comparison
+	predicted [][]float64                     // ns of a pass, by the cost model
+	counters  func() (counters.Reader, error) // nil if there are none
+	note      string                          // of the counters
+
+	ran      bool
+	start    time.Time
+	before   results.Moment
+	timed    time.Duration // in samples
+	done     int           // lines
+	series   []noise.Series
+	unpinned bool
+}
+
+// Interrupted is the error of a run that its context ended.
+type Interrupted struct {
+	Done, Total int   // samples; results of studies count as done
+	Cause       error // of the context
+}
+
+// Error says what is kept.
+func (i Interrupted) Error() string {
+	if i.Done == 0 {
+		return "interrupted before the first sample"
+	}
+	return fmt.Sprintf("interrupted after %d of %d samples, which are kept", i.Done, i.Total)
+}
+
+// Unwrap is the cause.
+func (i Interrupted) Unwrap() error { return i.Cause }
+
+// Run simulates and predicts all at once, then times one comparison after the
+// other, and then makes the studies. It yields the records as they come, and at
+// last an error if there is one; Interrupted once the context is done.
+func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if s.ran {
+			yield(Record{}, errRan)
+			return
+		}
+		s.ran = true
+		s.begin()
+		err := s.run(ctx, func(r Record) bool { return yield(r, nil) })
+		switch {
+		case errors.Is(err, errEnough):
+		case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+			yield(Record{}, Interrupted{s.done, s.Samples(), context.Cause(ctx)})
+		case err != nil:
+			yield(Record{}, err)
+		}
+	}
+}
+
+// errRan tells that a session is used again.
+var errRan = errors.New("this session ran already: prepare another")
+
+// errEnough tells that nobody wants more records.
+var errEnough = errors.New("enough")
+
+// begin looks at the counters, the clock and what the machine does.
+func (s *Session) begin() {
+	if s.start.IsZero() {
+		s.start, s.before = time.Now(), results.Now()
+		s.counters, s.note = nil, "not asked for"
+		if s.Plan.Counters {
+			s.counters, s.note = hardware()
+		}
+	}
+}
+
+func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
+	if !s.TimesOnly {
+		if err := s.simulate(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range s.Comparisons {
+		if err := s.compare(ctx, i, yield); err != nil {
+			return err
+		}
+	}
+	if s.TimesOnly {
+		return nil
+	}
+	for _, study := range s.Studies {
+		if err := s.study(study, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simulate counts, and predicts, before anything is timed: all at once, since
+// comparisons one by one would leave CPUs idle at the end of each.
+func (s *Session) simulate(ctx context.Context) error {
+	patterns := slices.Concat(s.patterns...)
+	counts, err := access.Simulate(ctx, s.Caches, patterns)
+	if err != nil {
+		return err
+	}
+	predicted := make([]float64, len(patterns))
+	if s.Model.Caches.Levels != nil {
+		if predicted, err = predictions(s.Model, patterns); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.patterns {
+		n := len(c)
+		s.counts, counts = append(s.counts, counts[:n]), counts[n:]
+		s.predicted, predicted = append(s.predicted, predicted[:n]), predicted[n:]
+	}
+	return nil
+}
+
+// predictions are the ns of a pass over each pattern. It works on all CPUs.
+func predictions(m cost.Model, patterns []access.Pattern) ([]float64, error) {
+	all := make([]float64, len(patterns))
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i, p := range patterns {
+		group.Go(func() error {
+			prediction, err := m.Predict(p)
+			all[i] = prediction.Ns
+			return err
+		})
+	}
+	return all, group.Wait()
+}
+
+// compare times the patterns of the i-th comparison.
+func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) error {
+	c, patterns := s.Comparisons[i], s.patterns[i]
+	first := len(s.series)
+	for _, b := range c {
+		s.series = append(s.series, noise.Series{Name: b.Name})
+	}
+	var remarks []string
+	options := access.Options{Count: s.Count, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
+		Obtained: func(b access.Backing) {
+			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
+		},
+		Pinned:   func(cpu int) { s.unpinned = cpu < 0 },
+		Counters: s.counters}
+	for sample, err := range access.Measure(ctx, patterns, options) {
+		if err != nil {
+			return err
+		}
+		k := sample.Pattern
+		m := measured{pattern: patterns[k], sample: sample}
+		if s.counts != nil {
+			m.counts, m.tlb, m.predicted = &s.counts[i][k], s.Caches.TLB != nil, s.predicted[i][k]
+		}
+		if !yield(Record{Name: c[k].Name, Passes: sample.Passes, Values: m.values(), Remarks: remarks, Sample: true}) {
+			return errEnough
+		}
+		remarks = nil
+		times := &s.series[first+k].Times
+		*times = append(*times, sample.PerPass())
+		s.done++
+		s.timed += sample.Elapsed
+	}
+	return nil
+}
+
+// study makes a record of each result of a study.
+func (s *Session) study(study access.Study, yield func(Record) bool) error {
+	all, err := study.Run(s.Caches.First().Geometry)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		var values []results.Value
+		if one.Refs > 0 {
+			values = append(values, results.Value{Value: float64(one.Refs), Unit: "D-refs/op"})
+		}
+		values = append(values, results.Value{Value: float64(one.Misses), Unit: one.Unit})
+		if !yield(Record{Name: one.Name, Passes: 1, Values: values}) {
+			return errEnough
+		}
+		s.done++
+	}
+	return nil
+}
+
+// Done is the number of records of a run that ended.
+func (s *Session) Done() int { return s.done }
+
+// Warnings are what makes the times of a run that ended doubtful, a line each,
+// which begins with its kind: "drift: ...".
+func (s *Session) Warnings() []string {
+	var activity *results.Activity
+	if a, known := s.before.Until(results.Now()); known {
+		activity = &a
+	}
+	return append(noise.Machine(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
+}
+
+// NoCounters says why a run that ended has nothing that the CPU counted, though its
+// plan asks for it; "" if it has.
+func (s *Session) NoCounters() string {
+	if s.counters != nil || !s.Plan.Counters {
+		return ""
+	}
+	return s.note
+}
+
+// Write runs the session and writes its results as a file: a head, a line for
+// each record, and at the end what there is to say of the run, also if it did not
+// come to its end. It tells step, where that is not nil, of every sample. It
+// returns the warnings, see Warnings. If no line was written (see Done), the file
+// is none.
+func (s *Session) Write(ctx context.Context, out io.Writer, step func()) (warnings []string, err error) {
+	s.begin()
+	config, comments := s.Head()
+	comments = append(comments, results.Pair{Key: "counters", Value: s.note})
+	w, err := results.NewWriter(out, config, comments)
+	if err != nil {
+		return nil, err
+	}
+	for r, err := range s.Run(ctx) {
+		if err == nil {
+			err = write(w, r)
+		}
+		if err != nil {
+			return s.unfinished(w, err), err
+		}
+		if r.Sample && step != nil {
+			step()
+		}
+	}
+	return s.finish(w)
+}
+
+func write(w *results.Writer, r Record) error {
+	for _, remark := range r.Remarks {
+		if err := w.Comment(remark); err != nil {
+			return err
+		}
+	}
+	return w.Write(r.Name, r.Passes, r.Values)
+}
+
+// unfinished writes that a run did not come to its end. Where one of several
+// outputs is closed, this reaches those before it all the same; that it does not
+// reach that one is known.
+func (s *Session) unfinished(w *results.Writer, err error) (warnings []string) {
+	if s.done == 0 {
+		return nil
+	}
+	_ = w.Comment(fmt.Sprintf("interrupted: after %d of %d samples", s.done, s.Samples()))
+	warnings, _ = s.finish(w)
+	return warnings
+}
+
+// finish writes what there is to say of the whole run.
+func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
+	all := time.Since(s.start)
+	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples", 100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds()))
+	warnings = s.Warnings()
+	for _, warning := range warnings {
+		err = errors.Join(err, w.Comment("warning: "+warning))
+	}
+	return warnings, err
+}

@@ -1,0 +1,195 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/results"
+)
+
+// TurnTime is how long a sample of a turn lasts by default: by then others on the
+// machine have mostly paused once, and a process costs as much.
+const TurnTime = 100 * time.Millisecond
+
+// A Runner runs a bench program with arguments and returns what it prints. It ends
+// once the context is done.
+type Runner func(ctx context.Context, args ...string) ([]byte, error)
+
+// A Contender is one of two bench programs whose samples are taken by turns. They
+// may be of different versions.
+type Contender struct {
+	Path string // for errors
+	run  Runner
+
+	names []string // of its suite
+	help  []byte   // of its run, which tells what flags it knows
+	head  []byte   // of its first output
+	lines []byte   // of results, of all outputs
+}
+
+// Meet asks a program what benchmarks it has, of the suite or with such flags of
+// its list, and what flags its run knows.
+func Meet(ctx context.Context, path string, run Runner, list ...string) (*Contender, error) {
+	c := &Contender{Path: path, run: run}
+	names, err := run(ctx, append([]string{"list"}, list...)...)
+	if err != nil {
+		return nil, err
+	}
+	c.names = strings.Fields(string(names))
+	c.help, err = run(ctx, "run", "--help")
+	return c, err
+}
+
+// Knows tells whether the program's run has a flag.
+func (c *Contender) Knows(flag string) bool { return bytes.Contains(c.help, []byte(flag)) }
+
+// Turns are two programs' samples, taken by turns.
+type Turns struct {
+	Old, New    *Contender
+	Comparisons []access.Comparison
+	Count       int // turns of each
+	// Flags are those of a turn of a program: such as its version has, and, if Own,
+	// with what is run. Else that is asked for by name, of what a program has.
+	Flags func(c *Contender) []string
+	Own   bool
+	Step  func() // told after each turn of both; may be nil
+}
+
+// ErrNoneInCommon tells that the older program has none of the benchmarks.
+var ErrNoneInCommon = errors.New("it has none of these benchmarks")
+
+// ByTurns runs both programs by turns, so that whatever the machine does falls on
+// both, and returns the results of each. Each sample is from a process of its own:
+// samples of one process share where its pages came to lie, and would pass for
+// more evidence than they are. Which program goes first changes from turn to turn.
+func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
+	own := Names(t.Comparisons)
+	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool { return own[name] }) {
+		return nil, nil, ErrNoneInCommon
+	}
+	pair := [2]*Contender{t.Old, t.New}
+	for _, c := range t.Comparisons {
+		for round := range t.Count {
+			for turn := range pair {
+				p := pair[(round+turn)%2]
+				flags := t.Flags(p)
+				if round > 0 && p.Knows("--times-only") { // the counts are the same in every turn
+					flags = append(flags, "--times-only")
+				}
+				if err := p.turn(ctx, flags, c, t.Own); err != nil {
+					return nil, nil, err
+				}
+			}
+			if t.Step != nil {
+				t.Step()
+			}
+		}
+	}
+	return slices.Concat(t.Old.head, t.Old.lines), slices.Concat(t.New.head, t.New.lines), nil
+}
+
+// Gone are the names of what the older program lists, with such flags, that the
+// plan lacks.
+func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]string, error) {
+	text, err := old.run(ctx, append([]string{"list"}, list...)...)
+	if err != nil {
+		return nil, err
+	}
+	here := Names(p.Comparisons)
+	for _, s := range p.Studies {
+		here[s.Name] = true
+	}
+	return slices.DeleteFunc(strings.Fields(string(text)), func(name string) bool { return here[name] }), nil
+}
+
+// turn takes the samples of one turn.
+func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparison, own bool) error {
+	if !own {
+		var wanted []string
+		for _, b := range of {
+			if slices.Contains(c.names, b.Name) {
+				wanted = append(wanted, strconv.Quote(b.Name))
+			}
+		}
+		if wanted == nil {
+			return nil
+		}
+		flags = append(flags, "--filter", ".fullname:("+strings.Join(wanted, " OR ")+")")
+	}
+	text, err := c.run(ctx, flags...)
+	if err != nil {
+		return err
+	}
+	if _, err := results.Parse(c.Path, text); err != nil {
+		return err
+	}
+	head, lines, ok := bytes.Cut(text, []byte("\n\n"))
+	if !ok {
+		return fmt.Errorf("%s: its results have no head", c.Path)
+	}
+	if c.head == nil {
+		c.head = append(head, '\n', '\n')
+	}
+	c.lines = append(c.lines, withoutLast(lines)...)
+	return nil
+}
+
+// withoutLast leaves out what a program says of its whole run, which is one turn.
+func withoutLast(lines []byte) []byte {
+	var kept []byte
+	for line := range bytes.Lines(lines) {
+		if !bytes.HasPrefix(line, []byte("# overhead:")) && !bytes.HasPrefix(line, []byte("# warning:")) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
+}
+
+// Process runs a program as a process, under the name arg0. Once the context is
+// done it is asked to end, and the error is the context's.
+func Process(path, arg0 string) Runner {
+	return func(ctx context.Context, args ...string) ([]byte, error) {
+		var out, stderr limited
+		c := exec.CommandContext(ctx, path, args...)
+		c.Args[0], c.Stdout, c.Stderr = arg0, &out, &stderr
+		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+		c.WaitDelay = 10 * time.Second
+		err := c.Run()
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case out.full || stderr.full:
+			return nil, fmt.Errorf("%s %s: it writes more than %s, and is no bench", path, args[0], results.Bytes(maxOutput))
+		case err != nil:
+			return nil, fmt.Errorf("%s %s: %w: %s", path, args[0], err, strings.TrimSpace(stderr.text.String()))
+		}
+		return out.text.Bytes(), nil
+	}
+}
+
+// maxOutput is what a turn of a program may write.
+const maxOutput = 16 << 20
+
+// A limited buffer takes no more than maxOutput, so that a program that never ends
+// ends at its first write beyond.
+type limited struct {
+	text bytes.Buffer // not embedded: its ReadFrom would take all
+	full bool
+}
+
+// Write implements io.Writer.
+func (l *limited) Write(text []byte) (int, error) {
+	if l.full = l.full || l.text.Len()+len(text) > maxOutput; l.full {
+		return 0, errors.New("too much output")
+	}
+	return l.text.Write(text)
+}
