@@ -2,10 +2,22 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
+
+// A call is what a verb is given besides its context and its arguments.
+type call struct {
+	in       io.Reader
+	out, err io.Writer
+	given    func(flag string) bool // whether a flag was
+}
+
+func callOf(cmd *cobra.Command) call {
+	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed}
+}
 
 // noArgs is for commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {

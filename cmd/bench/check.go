@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/perf/benchproc"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
@@ -69,7 +69,7 @@ be said: a bad file, or nothing that compares.`,
   bench check --ab ./bench-old --quick --count 10
   bench check --ab ./bench-old --suite my.yaml --count 30`,
 		Args: oneNew,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), callOf(cmd), args) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -119,7 +119,7 @@ func parseShare(text string) (float64, error) {
 	return v, nil
 }
 
-func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
+func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	switch {
 	case f.baseline == "" && f.ab == "":
 		return errors.New("--baseline is missing (such as --baseline baseline.txt)")
@@ -129,14 +129,14 @@ func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 	if !(f.alpha > 0 && f.alpha < 1) {
 		return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
 	}
-	if f.update && cmd.Flags().Changed("filter") {
+	if f.update && c.given("filter") {
 		return errors.New("--update renews the whole baseline: leave --filter out")
 	}
-	report, text, err := f.report(cmd, args)
+	report, text, err := f.report(ctx, c, args)
 	if err != nil {
 		return err
 	}
-	if err := check.Formats[f.format.value](cmd.OutOrStdout(), report); err != nil {
+	if err := check.Formats[f.format.value](c.out, report); err != nil {
 		return err
 	}
 	if err := report.Err(); err != nil {
@@ -156,22 +156,22 @@ func (f *checkFlags) run(cmd *cobra.Command, args []string) error {
 
 // report compares what the flags and arguments name. With it comes the text of
 // the new results.
-func (f *checkFlags) report(cmd *cobra.Command, args []string) (*check.Report, []byte, error) {
+func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.Report, []byte, error) {
 	if f.ab != "" {
-		return f.reportAB(cmd)
+		return f.reportAB(ctx, c)
 	}
 	old, err := results.Read(f.baseline)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
-	if err := keep(old, f.baseline, f.suiteOf.filter); err != nil {
+	if err := f.keep(old, f.baseline); err != nil {
 		return nil, nil, err
 	}
 	if len(args) == 0 {
-		return f.reportNow(cmd, old)
+		return f.reportNow(ctx, c, old)
 	}
 	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches"} {
-		if cmd.Flags().Changed(flag) {
+		if c.given(flag) {
 			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
 		}
 	}
@@ -185,22 +185,21 @@ func (f *checkFlags) report(cmd *cobra.Command, args []string) (*check.Report, [
 
 // reportAB is of two programs by turns. What of the older one's suite this one's
 // lacks was not run, and has vanished.
-func (f *checkFlags) reportAB(cmd *cobra.Command) (*check.Report, []byte, error) {
-	j, err := f.prepare(cmd)
+func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byte, error) {
+	run, err := f.prepare(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx, stop := interruptible()
-	defer stop()
-	pair, err := f.programs(ctx)
+	defer watch(ctx)()
+	programs, err := f.programs(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	gone, err := f.gone(ctx, pair[0], j)
+	gone, err := f.gone(ctx, programs.old, run)
 	if err != nil {
 		return nil, nil, err
 	}
-	oldText, text, err := f.interleave(ctx, cmd, j, pair)
+	oldText, text, err := f.interleave(ctx, c, run, programs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -233,7 +232,7 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if err != nil {
 		return nil, err
 	}
-	if err := keep(set, name, f.suiteOf.filter); err != nil {
+	if err := f.keep(set, name); err != nil {
 		return nil, err
 	}
 	report, err := check.Compare(old, set, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
@@ -241,42 +240,18 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if err != nil {
 		return nil, err
 	}
-	report.Baseline, report.New = label(old, f.oldName()), label(set, name)
+	report.Baseline, report.New = check.Label(old, f.oldName()), check.Label(set, name)
 	return report, nil
 }
 
-// label is a file with the commit and the time that it tells, and whether its
-// run was interrupted.
-func label(set *results.Set, file string) string {
-	text := file
-	for _, key := range []string{"commit", "date", "interrupted"} {
-		for _, c := range set.Comments[file] {
-			if c.Key == key {
-				text += fmt.Sprintf(", %s %.40s", key, c.Value)
-			}
-		}
+// keep leaves in the results of a file what the filter takes.
+func (f *checkFlags) keep(set *results.Set, file string) error {
+	filter, err := results.NewFilter(f.suiteOf.filter)
+	if err == nil {
+		err = filter.Keep(set, file)
 	}
-	return text
-}
-
-// keep leaves in the results of a file what a filter matches.
-func keep(set *results.Set, file, query string) error {
-	filter, err := benchproc.NewFilter(query)
 	if err != nil {
-		return fmt.Errorf("--filter %q: %w", query, err)
-	}
-	kept := set.Results[:0]
-	for _, r := range set.Results {
-		match, err := filter.Match(r)
-		if err != nil {
-			return fmt.Errorf("--filter %q: %w", query, err)
-		}
-		if match.Any() {
-			kept = append(kept, r)
-		}
-	}
-	if set.Results = kept; len(kept) == 0 {
-		return fmt.Errorf("--filter %q: no result of %s matches", query, file)
+		return fmt.Errorf("--filter %w", err)
 	}
 	return nil
 }

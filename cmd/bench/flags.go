@@ -74,6 +74,9 @@ func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 	return c
 }
 
+// set tells whether a flag names a cache.
+func (g *geometryFlags) set() bool { return g.i1.set || g.d1.set || g.ll.set }
+
 // patternFlags say what is touched, but for the order.
 type patternFlags struct {
 	shape, with, tile parsed[[]int]

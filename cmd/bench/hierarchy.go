@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/simcache"
@@ -48,7 +47,7 @@ type hierarchyFlags struct {
 }
 
 func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
-	f.observe = parsed[simcache.Observe]{parse: parseObserve, kind: "list"}
+	f.observe = parsed[simcache.Observe]{parse: simcache.ParseObserve, kind: "list"}
 	f.page = parsed[int]{parse: machines.ParseSize, kind: "size", value: 4096, text: "4KiB"}
 	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from --preset list")
 	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes (docs/simulator.md), or measured: those that machine --measure found")
@@ -59,46 +58,24 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.explain, "explain", false, "observe all, with the TLB, and say in words what the counts mean")
 }
 
-var observations = []struct {
-	name string
-	flag simcache.Observe
-}{{"classes", simcache.Classes}, {"sets", simcache.SetMisses}, {"bytes", simcache.UsedBytes}}
-
-const observeAll = simcache.Classes | simcache.SetMisses | simcache.UsedBytes
-
-func parseObserve(text string) (simcache.Observe, error) {
-	var all simcache.Observe
-next:
-	for word := range strings.SplitSeq(text, ",") {
-		for _, o := range observations {
-			if o.name == word {
-				all |= o.flag
-				continue next
-			}
-		}
-		return 0, fmt.Errorf("%q cannot be observed (want classes, sets, bytes, or several joined by commas)", word)
-	}
-	return all, nil
-}
-
-// A model is what is simulated, and why.
-type model struct {
+// A simulation is what is simulated, and how it is told.
+type simulation struct {
 	config  simcache.Config
-	machine machines.Machine // of a preset or config file
-	plain   bool             // D1 and LL, and their counts: Cachegrind's summary says it all
+	machine string // its name, of a preset or config file
+	plain   bool   // D1 and LL, and their counts: Cachegrind's summary says it all
 	explain bool
 }
 
-// model puts the flags together.
-func (f *hierarchyFlags) model(cmd *cobra.Command, g *geometryFlags) (model, error) {
-	m, err := f.base(cmd, g)
+// simulation puts the flags together.
+func (f *hierarchyFlags) simulation(c call, g *geometryFlags) (simulation, error) {
+	m, err := f.base(c, g)
 	if err != nil {
 		return m, err
 	}
 	m.explain = f.explain
 	m.config.Observe = f.observe.value
 	if f.explain {
-		m.config.Observe = observeAll
+		m.config.Observe = simcache.ObserveAll
 	}
 	if err := f.addTLB(&m); err != nil {
 		return m, err
@@ -114,44 +91,36 @@ func (f *hierarchyFlags) model(cmd *cobra.Command, g *geometryFlags) (model, err
 }
 
 // base is the caches, from a preset, a file, or flags and this CPU.
-func (f *hierarchyFlags) base(cmd *cobra.Command, g *geometryFlags) (model, error) {
+func (f *hierarchyFlags) base(c call, g *geometryFlags) (simulation, error) {
 	which, source := "--preset "+f.preset, simcache.Source("preset "+f.preset)
 	var m machines.Machine
 	var err error
 	switch {
 	case f.preset == "" && f.config == "":
-		return model{config: g.config(cpu.Caches())}, nil
+		return simulation{config: g.config(cpu.Caches())}, nil
 	case f.preset != "" && f.config != "":
-		return model{}, errors.New("--preset and --config both name the caches: give one of them")
+		return simulation{}, errors.New("--preset and --config both name the caches: give one of them")
 	case f.preset != "":
 		m, err = machines.Preset(f.preset)
 	default:
 		which, source = "--config", simcache.Source("config "+f.config)
-		if m, err = readMachine(f.config); err == nil {
-			err = warnOther(cmd, "--config", f.config)
+		if m, err = files().Description(f.config); err == nil {
+			err = warnOther(c, "--config", f.config)
 		}
 	}
 	for _, name := range []string{"I1", "D1", "LL"} {
-		if cmd.Flags().Changed(name) {
-			return model{}, fmt.Errorf("--%s does not go with %s, which names all caches (copy the description with 'bench machine --preset NAME', change it, and give it as --config)", name, which)
+		if c.given(name) {
+			return simulation{}, fmt.Errorf("--%s does not go with %s, which names all caches (copy the description with 'bench machine --preset NAME', change it, and give it as --config)", name, which)
 		}
 	}
 	if err != nil {
-		return model{}, fmt.Errorf("%s: %w", strings.Fields(which)[0], err)
+		return simulation{}, fmt.Errorf("%s: %w", strings.Fields(which)[0], err)
 	}
-	return model{config: m.Config.From(source), machine: m}, nil
-}
-
-func readMachine(file string) (machines.Machine, error) {
-	path, text, err := readDescription(file)
-	if err != nil {
-		return machines.Machine{}, err
-	}
-	return machines.Parse(path, text)
+	return simulation{config: m.Config.From(source), machine: m.Name}, nil
 }
 
 // addTLB takes this CPU's TLB where one is asked for and none described.
-func (f *hierarchyFlags) addTLB(m *model) error {
+func (f *hierarchyFlags) addTLB(m *simulation) error {
 	wanted := f.tlb || f.explain
 	switch {
 	case f.page.set && len(m.config.TLB) > 0:
@@ -167,18 +136,4 @@ func (f *hierarchyFlags) addTLB(m *model) error {
 		return fmt.Errorf("--page %s: %w", f.page.text, err)
 	}
 	return nil
-}
-
-// observed reports whether all of these are observed.
-func (m *model) observed(o simcache.Observe) bool { return m.config.Observe&o == o }
-
-// names are the words of what is observed, for JSON.
-func (m *model) names() []string {
-	names := []string{}
-	for _, o := range observations {
-		if m.observed(o.flag) {
-			names = append(names, o.name)
-		}
-	}
-	return names
 }

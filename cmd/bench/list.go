@@ -5,10 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/perf/benchfmt"
-	"golang.org/x/perf/benchproc"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/workload"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
@@ -72,9 +71,13 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 // read is the suite, filtered. All of a file is in its quick suite.
 func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	if f.file == "" {
-		measured, err := capacities()
+		m, found, err := files().Own(results.ThisMachine().CPU)
 		if err != nil {
 			return nil, nil, err
+		}
+		var measured []int
+		if found {
+			measured = m.Capacities()
 		}
 		return f.filtered(access.Suite(f.quick, measured...), access.Studies())
 	}
@@ -106,49 +109,11 @@ func (f *suiteFlags) fault(benchmark string, err error) error {
 	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
 }
 
-// filtered keeps the benchmarks and the studies that match. None matching is an
-// error.
-func (f *suiteFlags) filtered(suite []access.Comparison, studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
-	query := f.filter
-	filter, err := benchproc.NewFilter(query)
+// filtered keeps the benchmarks and the studies that match.
+func (f *suiteFlags) filtered(suite []access.Comparison, studies []access.Study) ([]access.Comparison, []access.Study, error) {
+	suite, studies, err := session.Filter(f.filter, suite, studies)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--filter %q: %w", query, err)
+		return nil, nil, fmt.Errorf("--filter %w", err)
 	}
-	for _, c := range suite {
-		var some access.Comparison
-		for _, b := range c {
-			if match, err := matches(filter, b.Name); err != nil {
-				return nil, nil, fmt.Errorf("--filter %q: %w", query, err)
-			} else if match {
-				some = append(some, b)
-			}
-		}
-		if some != nil {
-			kept = append(kept, some)
-		}
-	}
-	for _, s := range studies {
-		if match, err := matches(filter, s.Name); err != nil {
-			return nil, nil, fmt.Errorf("--filter %q: %w", query, err)
-		} else if match {
-			keptStudies = append(keptStudies, s)
-		}
-	}
-	if kept == nil && keptStudies == nil {
-		return nil, nil, fmt.Errorf("--filter %q: no benchmark matches (bench list prints their names)", query)
-	}
-	return kept, keptStudies, nil
-}
-
-// matches tells whether a filter takes a name.
-func matches(filter *benchproc.Filter, name string) (bool, error) {
-	r := &benchfmt.Result{Name: benchfmt.Name(name)}
-	for _, u := range results.Units { // or a filter would match no measurement
-		r.Values = append(r.Values, benchfmt.Value{Unit: u.Name})
-	}
-	match, err := filter.Match(r)
-	if err != nil {
-		return false, err
-	}
-	return match.Any(), nil
+	return suite, studies, nil
 }

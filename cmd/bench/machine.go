@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 func newMachine() *cobra.Command {
@@ -49,35 +51,36 @@ prints the description of one, with its sources, to copy and change for sim
   bench machine --preset amd-zen3 > my.yaml`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			c := callOf(cmd)
 			switch {
 			case presets && asJSON:
-				return writePresetsJSON(cmd.OutOrStdout())
+				return writePresetsJSON(c.out)
 			case presets || preset == "list":
-				return writePresets(cmd.OutOrStdout())
+				return writePresets(c.out)
 			case preset != "":
-				return writePreset(cmd.OutOrStdout(), preset)
+				return writePreset(c.out, preset)
 			}
-			if err := measuring.check(cmd); err != nil {
+			if err := measuring.check(c); err != nil {
 				return err
 			}
 			caches := cpu.Caches()
-			measured, err := measuring.result(cmd, caches)
+			measured, err := measuring.result(cmd.Context(), c, caches)
 			if err != nil {
 				return err
 			}
 			if measuring.on && !asJSON {
-				return measured.write(cmd.OutOrStdout())
+				return measured.write(c.out)
 			}
 			facts := results.ThisMachine().Facts()
 			config := geometry.config(caches)
 			if asJSON {
-				return writeMachineJSON(cmd.OutOrStdout(), facts, caches, config, measured)
+				return writeMachineJSON(c.out, facts, caches, config, measured)
 			}
-			if err := writeMachine(cmd.OutOrStdout(), facts, caches, config); err != nil || measured == nil {
+			if err := writeMachine(c.out, facts, caches, config); err != nil || measured == nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout())
-			return measured.write(cmd.OutOrStdout())
+			fmt.Fprintln(c.out)
+			return measured.write(c.out)
 		},
 	}
 	geometry.add(cmd.Flags())
@@ -98,7 +101,7 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config 
 	}
 	fmt.Fprintln(t, "\ncache\tsize\tways\tsets\tline\tshared by\tfrom")
 	for _, c := range caches {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", cacheName(c), results.Bytes(c.Geometry.Size), c.Geometry.Ways,
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", c.Name(), results.Bytes(c.Geometry.Size), c.Geometry.Ways,
 			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
 	}
 	fmt.Fprintln(t, "\ndata TLB\tentries\tways\tpage\treach\tfrom")
@@ -129,12 +132,6 @@ func sharedBy(cpus int) string {
 	return fmt.Sprintf("%d CPUs", cpus)
 }
 
-// cacheName is L1d, L1i, L2, L3, as lscpu says.
-func cacheName(c cpu.Cache) string {
-	suffix := map[string]string{"Data": "d", "Instruction": "i"}[c.Type]
-	return fmt.Sprintf("L%d%s", c.Level, suffix)
-}
-
 func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config, measured *measurement) error {
 	type jsonCache struct {
 		Name   string          `json:"name"`
@@ -163,13 +160,13 @@ func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, con
 	list := []jsonCache{}
 	for _, c := range caches {
 		g := c.Geometry
-		list = append(list, jsonCache{cacheName(c), c.Level, c.Type, g.Size, g.Ways, g.Sets(), g.Line, c.Shared, c.Source})
+		list = append(list, jsonCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, g.Sets(), g.Line, c.Shared, c.Source})
 	}
 	return writeJSON(w, struct {
-		Machine   []results.Fact         `json:"machine"`
-		Caches    []jsonCache            `json:"caches"`
-		TLB       []jsonPages            `json:"tlb"`
-		Simulated map[string]jsonSetting `json:"simulated"`
-		Measured  *jsonMeasured          `json:"measured,omitempty"`
-	}{listed(facts), list, pages, jsonSettings(config, true), measured.json()})
+		Machine   []results.Fact             `json:"machine"`
+		Caches    []jsonCache                `json:"caches"`
+		TLB       []jsonPages                `json:"tlb"`
+		Simulated map[string]explain.Setting `json:"simulated"`
+		Measured  *probe.JSON                `json:"measured,omitempty"`
+	}{listed(facts), list, pages, explain.Settings(config, true), measured.json()})
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,19 +27,18 @@ func main() {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(exitUsage)
 	}
-	catchSignals()
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(catchSignals(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes a command line, closes stdout, and returns the exit code. An error
+// run executes a command line in a context that Ctrl-C ends, closes stdout, and returns the exit code. An error
 // is one line on stderr.
-func run(args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	out := &output{w: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := out.close(root.Execute())
+	err := out.close(root.ExecuteContext(ctx))
 	switch {
 	case err == nil:
 		return 0

@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/spf13/cobra"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
@@ -21,12 +20,12 @@ type progress struct {
 
 // newProgress counts to a total; the counts are shown in a format such as "%d of
 // %d samples ".
-func newProgress(cmd *cobra.Command, total int, counts string) *progress {
-	if !isTerminal(cmd.ErrOrStderr()) || isTerminal(cmd.OutOrStdout()) {
+func newProgress(c call, total int, counts string) *progress {
+	if !isTerminal(c.err) || isTerminal(c.out) {
 		return &progress{}
 	}
 	p := &progress{refresh: make(chan any)}
-	p.bars = mpb.New(mpb.WithOutput(cmd.ErrOrStderr()), mpb.WithManualRefresh(p.refresh), mpb.WithWidth(50))
+	p.bars = mpb.New(mpb.WithOutput(c.err), mpb.WithManualRefresh(p.refresh), mpb.WithWidth(50))
 	p.bar = p.bars.AddBar(int64(total),
 		mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.CountersNoUnit(counts)),

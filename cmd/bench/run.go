@@ -5,17 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/kernel"
-	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -70,16 +68,17 @@ what was finished; a second one ends it at once.`,
   bench run --count 40 -o new.txt && go tool benchstat old.txt new.txt`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			j, err := f.prepare(cmd)
+			c := callOf(cmd)
+			s, err := f.prepare(c)
 			if err != nil {
 				return err
 			}
-			ctx, stop := interruptible()
-			defer stop()
+			ctx := cmd.Context()
+			defer watch(ctx)()
 			if f.ab != "" {
-				return f.runAB(ctx, cmd, j)
+				return f.runAB(ctx, c, s)
 			}
-			return f.run(ctx, cmd, j)
+			return f.run(ctx, c, s)
 		},
 	}
 	flags := cmd.Flags()
@@ -115,23 +114,35 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level, and the TLB, that a YAML `file` describes, as 'bench machine --preset NAME' prints one, or measured: what machine --measure found; results of the same file compare on any machine")
 }
 
-// suite is what the flags ask for: the suite, filtered, or one pattern.
-func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, []access.Study, error) {
-	if err := atLeast("count", f.count, 1); err != nil {
-		return nil, nil, err
+// plan is what the flags ask for: the suite, filtered, or one pattern.
+func (f *runFlags) plan(c call) (p session.Plan, err error) {
+	p = session.Plan{Count: f.count, SampleTime: f.minTime, Pages: f.pages.value, TimesOnly: f.timeOnly, Counters: true, Program: thisProgram()}
+	if err := p.Check(); err != nil {
+		return p, f.fault(err)
 	}
-	if f.minTime <= 0 || f.minTime > time.Minute {
-		return nil, nil, fmt.Errorf("--sample-time %v: want more than 0 and at most 1m", f.minTime)
+	if f.suiteOf.quick && !c.given("count") {
+		p.Count = quickCount
 	}
-	if f.suiteOf.quick && !cmd.Flags().Changed("count") {
-		f.count = quickCount
+	if f.ab != "" && !c.given("sample-time") {
+		p.SampleTime = session.TurnTime
 	}
-	if f.ab != "" && !cmd.Flags().Changed("sample-time") {
-		f.minTime = turnTime
+	if p.Comparisons, p.Studies, err = f.suite(c); err != nil {
+		return p, err
 	}
+	if p.Caches, err = f.config(); err != nil {
+		return p, err
+	}
+	if err := warnOther(c, "--caches", f.caches); err != nil {
+		return p, err
+	}
+	p.Model, err = costModel(f.caches, &f.geometry, p.Caches.TLB)
+	return p, err
+}
+
+func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	if !f.pattern.shape.set {
 		for _, name := range []string{"dtype", "pad", "view", "op", "with", "tile", "order", "kernel"} {
-			if cmd.Flags().Changed(name) {
+			if c.given(name) {
 				return nil, nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}
 		}
@@ -140,7 +151,7 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, []access.Stud
 	if f.suiteOf.file != "" {
 		return nil, nil, errors.New("--suite and --shape both say what is run: give one of them")
 	}
-	var c access.Comparison
+	var all access.Comparison
 	for _, order := range f.orders {
 		for _, kernel := range f.kernels {
 			spec, err := f.pattern.spec(order, 0)
@@ -150,171 +161,101 @@ func (f *runFlags) suite(cmd *cobra.Command) ([]access.Comparison, []access.Stud
 			if spec.Kernel, err = access.ParseKernel(kernel); err != nil {
 				return nil, nil, fmt.Errorf("--kernel %s: %w", kernel, err)
 			}
-			c = append(c, access.Benchmark{Name: spec.Name(), Spec: spec})
+			all = append(all, access.Benchmark{Name: spec.Name(), Spec: spec})
 		}
 	}
-	return f.suiteOf.filtered([]access.Comparison{c}, nil)
+	return f.suiteOf.filtered([]access.Comparison{all}, nil)
 }
 
-// A job is what is run, lowered and checked.
-type job struct {
-	suite    []access.Comparison
-	patterns [][]access.Pattern // of the suite
-	studies  []access.Study
-	machine  results.Machine
-	caches   []cpu.Cache     // of this CPU
-	config   simcache.Config // that is simulated: two levels and a TLB
-	model    cost.Model
-}
-
-// prepare lowers everything first, so that what is wrong, or cannot be timed
-// here, is said before anything runs.
-func (f *runFlags) prepare(cmd *cobra.Command) (job, error) {
-	suite, studies, err := f.suite(cmd)
+// prepare lowers and checks everything first, so that what is wrong, or cannot be
+// timed here, is said before anything runs.
+func (f *runFlags) prepare(c call) (*session.Session, error) {
+	p, err := f.plan(c)
 	if err != nil {
-		return job{}, err
+		return nil, err
 	}
-	j := job{suite: suite, studies: studies, machine: results.ThisMachine(), caches: cpu.Caches(), patterns: make([][]access.Pattern, len(suite))}
-	if j.config, err = f.config(j.caches); err != nil {
-		return job{}, err
-	}
-	if err := warnOther(cmd, "--caches", f.caches); err != nil {
-		return job{}, err
-	}
-	if j.model, err = costModel(f.caches, &f.geometry, j.config.TLB); err != nil {
-		return job{}, err
-	}
-	for i, c := range suite {
-		for _, b := range c {
-			p, err := lower(b.Spec)
-			if err != nil {
-				return job{}, err
-			}
-			err = access.Measurable(p, j.machine.Available)
-			if errors.Is(err, access.ErrForeign) && f.pattern.shape.set {
-				return job{}, fmt.Errorf("--%w", err)
-			}
-			if err != nil {
-				return job{}, f.suiteOf.fault(b.Name, withLimit(err, j.machine))
-			}
-			j.patterns[i] = append(j.patterns[i], p)
-		}
-	}
-	return j, nil
+	s, err := p.Prepare()
+	return s, f.fault(err)
 }
 
-// withLimit adds to an error of too little memory what limits it.
-func withLimit(err error, m results.Machine) error {
-	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 && m.AvailableFrom == m.MemoryLimits[0].Source {
-		return fmt.Errorf("%w (%s limits it to %s)", err, m.AvailableFrom, results.Bytes(m.MemoryLimits[0].Bytes))
+// fieldFlags are the flags of a plan's fields.
+var fieldFlags = map[string]string{"Count": "count", "SampleTime": "sample-time"}
+
+// fault is an error of a session under the name of the flag at fault, or with its
+// place in the file of the suite.
+func (f *runFlags) fault(err error) error {
+	if field, ok := errors.AsType[*session.FieldError](err); ok {
+		if flag := fieldFlags[field.Field]; flag != "" {
+			return fmt.Errorf("--%s %s: %w", flag, field.Value, field.Err)
+		}
+		return field.Err
 	}
-	return err
+	b, ok := errors.AsType[*session.BenchmarkError](err)
+	if !ok {
+		return err
+	}
+	if b.Invalid || errors.Is(b.Err, access.ErrForeign) && f.pattern.shape.set {
+		return atFlag(b.Err)
+	}
+	return f.suiteOf.fault(b.Name, b.Err)
 }
 
 // config is the caches and the TLB to simulate: the first and the last level of a
 // description, and its TLB, or flags over those of this CPU.
-func (f *runFlags) config(caches []cpu.Cache) (simcache.Config, error) {
+func (f *runFlags) config() (simcache.Config, error) {
 	if f.caches == "" {
-		c := f.geometry.config(caches)
+		c := f.geometry.config(cpu.Caches())
 		if c.TLB = cpu.TLB(f.pages.value.Size()); f.tlb.set {
 			c.TLB = simcache.Config{TLB: f.tlb.value}.From(simcache.FromFlag).TLB
 		}
 		return c, nil
 	}
-	if f.geometry.i1.set || f.geometry.d1.set || f.geometry.ll.set || f.tlb.set {
+	if f.geometry.set() || f.tlb.set {
 		return simcache.Config{}, errors.New("--caches names all caches: leave --I1, --D1, --LL and --TLB out")
 	}
-	m, err := readMachine(f.caches)
+	m, err := files().Description(f.caches)
 	if err != nil {
 		return simcache.Config{}, fmt.Errorf("--caches: %w", err)
 	}
 	source := simcache.Source("file")
-	if f.caches == measuredWord {
-		source = measuredWord
+	if f.caches == probe.SavedName {
+		source = probe.SavedName
 	}
-	// A run simulates as Cachegrind does, which wants powers of two, and rounds
-	// the last level to one.
-	first, last := m.Config.First().Geometry, m.Config.Last().Geometry.Rounded()
-	if err := errors.Join(first.Check(), last.Check()); err != nil {
+	c, err := m.Config.TwoLevels()
+	if err != nil {
 		return simcache.Config{}, fmt.Errorf("--caches %s: %w", f.caches, err)
 	}
-	return simcache.Config{I1: m.Config.I1, Levels: simcache.TwoLevels(first, last), TLB: m.Config.TLB}.From(source), nil
+	return c.From(source), nil
 }
 
 // run measures. The file gets what was finished, whatever ends the run, and is
 // left out if nothing was.
-func (f *runFlags) run(ctx context.Context, cmd *cobra.Command, j job) error {
+func (f *runFlags) run(ctx context.Context, c call, s *session.Session) error {
 	if f.out == "" {
-		_, err := f.measure(ctx, cmd, j, cmd.OutOrStdout())
-		return err
+		return measure(ctx, c, s, c.out)
 	}
 	file, err := createFile("out", f.out)
 	if err != nil {
 		return err
 	}
 	defer file.Discard()
-	done, err := f.measure(ctx, cmd, j, io.MultiWriter(file, cmd.OutOrStdout()))
-	if done == 0 {
+	err = measure(ctx, c, s, io.MultiWriter(file, c.out))
+	if s.Done() == 0 {
 		return err
 	}
 	return errors.Join(err, file.Commit())
 }
 
-// interrupted is the error of a run that a signal such as Ctrl-C ended.
-type interrupted struct {
-	done, total int
-	cause       error // a stopSignal
-}
-
-// Error says what is kept.
-func (i interrupted) Error() string {
-	if i.done == 0 {
-		return "interrupted before the first sample"
+// measure runs a session and says on stderr what a user should know of it.
+func measure(ctx context.Context, c call, s *session.Session, out io.Writer) error {
+	progress := newProgress(c, s.Samples(), "%d of %d samples ")
+	warnings, err := s.Write(ctx, out, progress.step)
+	progress.end()
+	for _, w := range warnings {
+		fmt.Fprintf(c.err, "warning: %s\n", w)
 	}
-	return fmt.Sprintf("interrupted after %d of %d samples, which are kept", i.done, i.total)
-}
-
-// Unwrap is the signal.
-func (i interrupted) Unwrap() error { return i.cause }
-
-// describe is the head of a results file: what decides comparability, and what
-// changes from run to run.
-func describe(j job) (config, comments []results.Pair) {
-	m, d1, ll := j.machine, j.config.First(), j.config.Last()
-	var sizes []string
-	for _, c := range j.caches {
-		sizes = append(sizes, fmt.Sprintf("%s=%s", cacheName(c), c.Geometry))
+	if why := s.NoCounters(); why != "" && (err == nil || s.Done() > 0) {
+		fmt.Fprintf(c.err, "note: counters: %s\n", why)
 	}
-	config = []results.Pair{
-		{Key: "goos", Value: m.GOOS},
-		{Key: "goarch", Value: m.GOARCH},
-		{Key: "cpu", Value: m.CPU},
-		{Key: "cpus", Value: strconv.Itoa(m.CPUs)},
-		{Key: "caches", Value: strings.Join(sizes, " ")},
-		{Key: "goversion", Value: m.GoVersion},
-		{Key: "sim-d1", Value: d1.String()},
-		{Key: "sim-ll", Value: ll.String()},
-	}
-	comments = []results.Pair{
-		{Key: "sim-d1-source", Value: string(d1.Source)},
-		{Key: "sim-ll-source", Value: string(ll.Source)},
-		{Key: "date", Value: time.Now().UTC().Format(time.RFC3339)},
-		{Key: "version", Value: version(buildInfo())},
-		{Key: "command", Value: commandLine()},
-		{Key: "kernels", Value: fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All()))},
-		{Key: "cost-model", Value: j.model.String()},
-	}
-	if j.config.TLB != nil {
-		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(j.config.TLB)})
-		comments = append(comments, results.Pair{Key: "sim-tlb-source", Value: string(j.config.TLB[0].Source)})
-	}
-	if info := buildInfo(); info != nil {
-		if commit := revision(info.Settings); commit != "" {
-			comments = append(comments, results.Pair{Key: "commit", Value: commit})
-		}
-	}
-	if load := results.Load(); load != "" {
-		comments = append(comments, results.Pair{Key: "load", Value: load})
-	}
-	return config, comments
+	return err
 }

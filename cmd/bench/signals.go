@@ -24,30 +24,33 @@ func (s stopSignal) Unwrap() error { return context.Canceled }
 // exitCode is how shells count it.
 func (s stopSignal) exitCode() int { return 128 + int(s.Signal) }
 
-// watcher is told of the first signal; nil while no verb can end early.
-var watcher atomic.Pointer[context.CancelCauseFunc]
-
-// interruptible is the context of a run, done at a signal such as Ctrl-C. Its cause
-// is a stopSignal.
-func interruptible() (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	watcher.Store(&cancel)
-	return ctx, func() {
-		watcher.Store(nil)
-		cancel(nil)
-	}
-}
-
 // stopped is the error of what a signal ended, with what comes of it.
 func stopped(ctx context.Context, so string) error {
 	return fmt.Errorf("interrupted, %s: %w", so, context.Cause(ctx))
 }
 
-// catchSignals tells the watcher of the first signal that asks to end. A second
-// one, or one where nobody watches, ends the program at once, as it would by
-// itself, but leaves no temporary files. A pipe that nobody reads is an error of
-// writing, so that what was finished is kept.
-func catchSignals() {
+// watched is the key of a context's atomic.Bool: whether a verb looks at it.
+type watched struct{}
+
+// watch says that a verb, from now until stop, ends once its context is done: the
+// first signal then does no more than that.
+func watch(ctx context.Context) (stop func()) {
+	on, ok := ctx.Value(watched{}).(*atomic.Bool)
+	if !ok {
+		return func() {} // a context that no signal ends
+	}
+	on.Store(true)
+	return func() { on.Store(false) }
+}
+
+// catchSignals returns the context of the whole program. The first signal that
+// asks to end, such as Ctrl-C, ends it, with a stopSignal as its cause, where a
+// verb watches. A second one, or one where nobody watches, ends the program at
+// once, as it would by itself, but leaves no temporary files. A pipe that nobody
+// reads is an error of writing, so that what was finished is kept.
+func catchSignals() context.Context {
+	on := new(atomic.Bool)
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), watched{}, on))
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
@@ -57,14 +60,15 @@ func catchSignals() {
 	go func() {
 		for s := range signals {
 			stop := stopSignal{s.(syscall.Signal)}
-			if cancel := watcher.Swap(nil); cancel != nil {
-				(*cancel)(stop)
+			if on.Swap(false) {
+				cancel(stop)
 				continue
 			}
 			results.DiscardAll()
 			end(stop)
 		}
 	}()
+	return ctx
 }
 
 // end ends the program by a signal, so that a shell sees what ended it, and stops

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,8 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
+	"github.com/stridebench/stridebench/simcache/reuse"
 	"github.com/stridebench/stridebench/simcache/trace"
 )
 
@@ -66,18 +67,19 @@ View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
   bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			c := callOf(cmd)
 			if f.hierarchy.preset == "list" {
-				return writePresets(cmd.OutOrStdout())
+				return writePresets(c.out)
 			}
 			if f.trace == "" {
-				return f.simulatePattern(cmd)
+				return f.simulatePattern(c)
 			}
 			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "kernel", "width", "passes", "exact", "cores"} {
-				if cmd.Flags().Changed(name) {
+				if c.given(name) {
 					return fmt.Errorf("--%s does not go with --trace", name)
 				}
 			}
-			return f.replay(cmd)
+			return f.replay(c)
 		},
 	}
 	flags := cmd.Flags()
@@ -113,12 +115,12 @@ type simFlags struct {
 }
 
 // simulatePattern counts passes over a pattern from cold caches.
-func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
+func (f *simFlags) simulatePattern(c call) error {
 	spec, err := f.pattern.spec(f.order, f.width)
 	if err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("width") && f.width <= 0 {
+	if c.given("width") && f.width <= 0 {
 		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
 	}
 	if spec.Op == access.Chase {
@@ -140,59 +142,50 @@ func (f *simFlags) simulatePattern(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	model, err := f.hierarchy.model(cmd, &f.geometry)
+	sim, err := f.hierarchy.simulation(c, &f.geometry)
 	if err != nil {
 		return err
 	}
-	model.config.Brute, model.config.Cores = f.exact == "brute", f.cores
-	h, err := simcache.NewHierarchy(model.config)
+	sim.config.Brute, sim.config.Cores = f.exact == "brute", f.cores
+	h, err := simcache.NewHierarchy(sim.config)
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(cmd, model.config)
+	curve, err := f.curve.start(c, sim.config)
 	if err != nil {
 		return err
 	}
-	if err := curve.run(f.passes, p.Nests); err != nil {
+	if err := curve.Passes(f.passes, p.Nests); err != nil {
 		return err
 	}
 	counts, err := h.RunPasses(f.passes, p.Nests...)
 	if err != nil {
 		return err
 	}
-	var lines []simcache.Line // of the tensors
-	for i, n := range p.Nests {
-		for r, op := range n.Operands {
-			lines = count(lines, op.Tensor, counts[i][r])
-		}
-	}
-	if err := f.writeOut(model.config, lines); err != nil {
+	lines := simcache.ByTensor(p.Nests, counts)
+	if err := f.writeOut(sim.config, lines); err != nil {
 		return err
 	}
-	outcome := model.outcome(h, lines, p.Nests, f.passes)
+	run := explain.RunOf(h, sim.config, lines, p.Nests, f.passes)
 	if f.asJSON {
-		return writeSimJSON(cmd.OutOrStdout(), p, outcome, curve.json())
+		visited, proved := h.Work()
+		return writeJSON(c.out, struct {
+			Counts   simcache.Counts            `json:"counts"`
+			Visited  uint64                     `json:"visited"` // accesses looked up, in the caches and once more in the TLB
+			Proved   uint64                     `json:"proved"`  // accesses proved to hit or miss like others, in both
+			Geometry map[string]explain.Setting `json:"geometry"`
+			Passes   int                        `json:"passes"`
+			explain.JSON
+			Nests []explain.Nest `json:"nests"`
+			Curve *reuse.Table   `json:"curve,omitempty"`
+		}{h.Counts(), visited, proved, explain.Settings(sim.config, false), f.passes, sim.json(run), explain.Nests(p.Nests), curve.Table()})
 	}
-	if err := outcome.print(cmd.OutOrStdout(), simcache.Counts.DataSummary); err != nil {
-		return err
-	}
-	return curve.print(cmd.OutOrStdout())
-}
-
-// count adds counts to the line of a tensor.
-func count(lines []simcache.Line, tensor string, c simcache.Counts) []simcache.Line {
-	for i := range lines {
-		if lines[i].Function == tensor {
-			lines[i].Counts = lines[i].Counts.Add(c)
-			return lines
-		}
-	}
-	return append(lines, simcache.Line{Function: tensor, Counts: c})
+	return sim.print(c.out, run, h.Counts(), simcache.Counts.DataSummary, curve)
 }
 
 // replay counts a trace as Cachegrind counts the program that it is of.
-func (f *simFlags) replay(cmd *cobra.Command) error {
-	input := cmd.InOrStdin()
+func (f *simFlags) replay(c call) error {
+	input := c.in
 	if f.trace != "-" {
 		file, err := os.Open(f.trace)
 		if err != nil {
@@ -201,42 +194,39 @@ func (f *simFlags) replay(cmd *cobra.Command) error {
 		defer file.Close()
 		input = file
 	}
-	model, err := f.hierarchy.model(cmd, &f.geometry)
+	sim, err := f.hierarchy.simulation(c, &f.geometry)
 	if err != nil {
 		return err
 	}
-	model.config.ZeroTags = true
-	if model.config.Check() != nil { // it is for Cachegrind's kind of levels
-		model.config.ZeroTags = false
+	sim.config.ZeroTags = true
+	if sim.config.Check() != nil { // it is for Cachegrind's kind of levels
+		sim.config.ZeroTags = false
 	}
-	h, err := simcache.NewHierarchy(model.config)
+	h, err := simcache.NewHierarchy(sim.config)
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(cmd, model.config)
+	curve, err := f.curve.start(c, sim.config)
 	if err != nil {
 		return err
 	}
-	if err := trace.Feed(h, model.config, curve.watch(trace.Records(input, f.trace))); err != nil {
+	if err := trace.Feed(h, sim.config, curve.Watch(trace.Records(input, f.trace))); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
 	lines := []simcache.Line{{Function: f.trace, Counts: h.Counts()}}
-	if err := f.writeOut(model.config, lines); err != nil {
+	if err := f.writeOut(sim.config, lines); err != nil {
 		return err
 	}
-	outcome := model.outcome(h, lines, nil, 1)
+	run := explain.RunOf(h, sim.config, lines, nil, 1)
 	if f.asJSON {
-		return writeJSON(cmd.OutOrStdout(), struct {
-			Counts   simcache.Counts        `json:"counts"`
-			Geometry map[string]jsonSetting `json:"geometry"`
-			jsonOutcome
-			Curve *jsonCurve `json:"curve,omitempty"`
-		}{h.Counts(), jsonSettings(model.config, true), outcome.json(), curve.json()})
+		return writeJSON(c.out, struct {
+			Counts   simcache.Counts            `json:"counts"`
+			Geometry map[string]explain.Setting `json:"geometry"`
+			explain.JSON
+			Curve *reuse.Table `json:"curve,omitempty"`
+		}{h.Counts(), explain.Settings(sim.config, true), sim.json(run), curve.Table()})
 	}
-	if err := outcome.print(cmd.OutOrStdout(), simcache.Counts.Summary); err != nil {
-		return err
-	}
-	return curve.print(cmd.OutOrStdout())
+	return sim.print(c.out, run, h.Counts(), simcache.Counts.Summary, curve)
 }
 
 // writeOut writes the file for cg_annotate, if one is wanted.
@@ -251,68 +241,36 @@ func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
 	return writeFile("cachegrind-out", f.out, b.Bytes())
 }
 
-type jsonSetting struct {
-	Size   int             `json:"size"`
-	Ways   int             `json:"ways"`
-	Line   int             `json:"line"`
-	Source simcache.Source `json:"source"`
-}
-
-// jsonSettings are the first level and the last, and I1 where instructions are
-// simulated.
-func jsonSettings(c simcache.Config, i1 bool) map[string]jsonSetting {
-	setting := func(g simcache.Geometry, source simcache.Source) jsonSetting {
-		return jsonSetting{g.Size, g.Ways, g.Line, source}
+func (s *simulation) explanation(run explain.Run) []string {
+	if !s.explain {
+		return nil
 	}
-	all := map[string]jsonSetting{"D1": setting(c.First().Geometry, c.First().Source), "LL": setting(c.Last().Geometry, c.Last().Source)}
-	if i1 {
-		all["I1"] = setting(c.I1, c.I1Source)
+	return run.Text()
+}
+
+func (s *simulation) json(run explain.Run) explain.JSON {
+	return run.JSON(s.machine, s.explanation(run))
+}
+
+// print writes the summary, and unless that says it all, the tables, and the curve.
+func (s *simulation) print(w io.Writer, run explain.Run, counts simcache.Counts, summary func(simcache.Counts) string, curve *reuse.Beside) error {
+	if len(run.Levels) != 2 {
+		summary = simcache.Counts.EndsSummary
 	}
-	return all
-}
-
-type jsonNest struct {
-	Trips    []int         `json:"trips"`
-	Operands []jsonOperand `json:"operands"`
-}
-
-type jsonOperand struct {
-	Tensor  string `json:"tensor"`
-	Kind    string `json:"kind"`
-	Base    uint64 `json:"base"`
-	Width   int    `json:"width"`
-	Strides []int  `json:"strides"`
-}
-
-func writeSimJSON(w io.Writer, p access.Pattern, o outcome, curve *jsonCurve) error {
-	nests := []jsonNest{}
-	for _, n := range p.Nests {
-		j := jsonNest{listed(n.Trips), []jsonOperand{}}
-		for _, op := range n.Operands {
-			j.Operands = append(j.Operands, jsonOperand{op.Tensor, op.Kind.String(), op.Base, op.Width, listed(op.Strides)})
-		}
-		nests = append(nests, j)
-	}
-	return writeJSON(w, struct {
-		Counts   simcache.Counts        `json:"counts"`
-		Visited  uint64                 `json:"visited"` // accesses looked up, in the caches and once more in the TLB
-		Proved   uint64                 `json:"proved"`  // accesses proved to hit or miss like others, in both
-		Geometry map[string]jsonSetting `json:"geometry"`
-		Passes   int                    `json:"passes"`
-		jsonOutcome
-		Nests []jsonNest `json:"nests"`
-		Curve *jsonCurve `json:"curve,omitempty"`
-	}{o.counts, o.visited, o.proved, jsonSettings(o.config, false), o.passes, o.json(), nests, curve})
-}
-
-// listed is list as JSON is to have it: [] if there is none, not null.
-func listed[T any](list []T) []T { return append([]T{}, list...) }
-
-func writeJSON(w io.Writer, value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
+	if _, err := io.WriteString(w, summary(counts)); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "%s\n", text)
-	return err
+	if !s.plain {
+		for _, table := range run.Tables() {
+			if err := printTable(w, table); err != nil {
+				return err
+			}
+		}
+		for _, paragraph := range s.explanation(run) {
+			if _, err := fmt.Fprintf(w, "\n%s\n", wrap(paragraph, 80)); err != nil {
+				return err
+			}
+		}
+	}
+	return curve.Table().Write(w)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/stridebench/stridebench/access/session"
 )
 
 // devel is the version of a build that has none, as the go command writes it.
@@ -26,6 +28,16 @@ func versionLine(info *debug.BuildInfo) string {
 		}
 	}
 	return fmt.Sprintf("%s %s %s/%s", version, goVersion, runtime.GOOS, runtime.GOARCH)
+}
+
+// thisProgram is what results say of the program that made them.
+func thisProgram() session.Program {
+	info := buildInfo()
+	p := session.Program{Version: version(info), Command: commandLine()}
+	if info != nil {
+		p.Commit = revision(info.Settings)
+	}
+	return p
 }
 
 // version is that of stridebench's module.

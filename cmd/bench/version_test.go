@@ -27,3 +27,17 @@ func TestVersionLine(t *testing.T) {
 		}
 	}
 }
+
+func TestRevision(t *testing.T) {
+	at := func(modified string) []debug.BuildSetting {
+		return []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: modified}}
+	}
+	for _, test := range []struct {
+		settings []debug.BuildSetting
+		want     string
+	}{{at("false"), "abc"}, {at("true"), "abc+dirty"}, {nil, ""}, {at("true")[2:], ""}} {
+		if got := revision(test.settings); got != test.want {
+			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
+		}
+	}
+}
