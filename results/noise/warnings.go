@@ -102,3 +102,29 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	}
 	return warnings
 }
+
+// scatterLimit is the spread of times (median absolute deviation over median) from
+// which a note is due.
+const scatterLimit = 0.05
+
+// Scattered says in a line how many of the times of rows scatter, and what to do;
+// "" if none do.
+func Scattered(rows []results.Row) string {
+	noisy := results.Noisy(rows, scatterLimit)
+	if len(noisy) == 0 {
+		return ""
+	}
+	timed, worst := 0, noisy[0]
+	for _, r := range rows {
+		if r.Stats["sec/op"].N > 0 {
+			timed++
+		}
+	}
+	for _, r := range noisy {
+		if r.Stats["sec/op"].Spread > worst.Stats["sec/op"].Spread {
+			worst = r
+		}
+	}
+	return fmt.Sprintf("the times of %d of %d benchmarks scatter by more than %.0f%% about their median, most in %s (%.0f%%): run again with less else on the machine, or with a larger --count",
+		len(noisy), timed, scatterLimit*100, worst.Name, worst.Stats["sec/op"].Spread*100)
+}

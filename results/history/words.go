@@ -1,0 +1,152 @@
+package history
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+func onWhat(exact bool) string {
+	if exact {
+		return "simulated caches"
+	}
+	return "machine"
+}
+
+func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// WriteList writes entries for people, a line each.
+func WriteList(w io.Writer, list []Entry) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
+	for _, e := range list {
+		fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), e.Commit, e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.Benchmarks(), e.File)
+	}
+	return t.Flush()
+}
+
+// Listed are entries as JSON lists them: without their records, and with [] for
+// what has no item.
+func Listed(list []Entry) []Entry {
+	all := append([]Entry{}, list...)
+	for i := range all {
+		e := &all[i]
+		e.Machine, e.Geometry, e.Records = append(results.Fingerprint{}, e.Machine...), append(results.Fingerprint{}, e.Geometry...), nil
+	}
+	return all
+}
+
+// Of are the series of a benchmark, with or without the word Benchmark.
+func Of(entries []Entry, name string) []Series {
+	return slices.DeleteFunc(AllSeries(entries), func(s Series) bool { return s.Name != name && s.Name != "Benchmark"+name })
+}
+
+// WriteSeries writes a table of each series for people.
+func WriteSeries(w io.Writer, all []Series) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range all {
+		fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", results.Printable(s.Unit), onWhat(s.Exact), s.On)
+		for i, p := range s.Points {
+			fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\n", p.Time.Format(time.RFC3339), p.Commit, plainNumber(p.Value), s.since(i))
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// since is the change from the point before, "" if there is none.
+func (s Series) since(i int) string {
+	if i == 0 || s.Points[i].Value == s.Points[i-1].Value {
+		return ""
+	}
+	before := s.Points[i-1].Value
+	if before == 0 {
+		return "from 0"
+	}
+	return fmt.Sprintf("%+.1f%%", (s.Points[i].Value/before-1)*100)
+}
+
+// String says in a line what changed, how sure that is, and between which commits.
+func (c Change) String() string {
+	size, how, sure := "from 0", "better", "exact"
+	if c.Size != nil {
+		size = fmt.Sprintf("%+.1f%%", *c.Size*100)
+	}
+	if c.Worse {
+		how = "worse"
+	}
+	if !c.Exact {
+		sure = fmt.Sprintf("confidence %.1f%%", c.Confidence*100)
+	}
+	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %.12s, up to %.12s of %s, on %s %s", how, results.Printable(c.Name), results.Printable(c.Unit),
+		plainNumber(c.Before), plainNumber(c.After), size, sure, c.Last.Commit, c.First.Commit, c.First.Time.Format(time.RFC3339), onWhat(c.Exact), c.On)
+}
+
+// String says in a line what vanished, and between which commits.
+func (g Gone) String() string {
+	what := results.Printable(g.Name)
+	if g.Unit != "" {
+		what += " " + results.Printable(g.Unit)
+	}
+	return fmt.Sprintf("vanished %s: last in %.12s of %s, not in %.12s of %s, on %s %s", what, g.Last.Commit, g.Last.Time.Format(time.RFC3339),
+		g.Commit, g.Since.Format(time.RFC3339), onWhat(g.Exact), g.On)
+}
+
+// A Trend is what became of all that entries tell.
+type Trend struct {
+	Changes         []Change // the latest first
+	Gone            []Gone
+	series, entries int // that were looked at
+}
+
+// TrendOf finds the changes of all series, see Series.Changes, or only those for
+// the worse, and what vanished.
+func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
+	all := AllSeries(entries)
+	t := Trend{Gone: Vanished(entries), series: len(all), entries: len(entries)}
+	for _, s := range all {
+		for _, c := range s.Changes(alpha, threshold) {
+			if c.Worse || !worse {
+				t.Changes = append(t.Changes, c)
+			}
+		}
+	}
+	slices.SortStableFunc(t.Changes, func(a, b Change) int { return b.First.Time.Compare(a.First.Time) })
+	return t
+}
+
+// All are the changes and what vanished, for JSON.
+func (t Trend) All() []any {
+	found := []any{}
+	for _, c := range t.Changes {
+		found = append(found, c)
+	}
+	for _, g := range t.Gone {
+		found = append(found, g)
+	}
+	return found
+}
+
+// shownGone is how many of what vanished are listed: a run of a part of the suite
+// lacks all the rest.
+const shownGone = 20
+
+// Write writes the trend for people, a line for each change.
+func (t Trend) Write(w io.Writer) error {
+	for _, c := range t.Changes {
+		fmt.Fprintln(w, c)
+	}
+	for _, g := range t.Gone[:min(len(t.Gone), shownGone)] {
+		fmt.Fprintln(w, g)
+	}
+	if more := len(t.Gone) - shownGone; more > 0 {
+		fmt.Fprintf(w, "vanished: %d more (--format json has all)\n", more)
+	}
+	_, err := fmt.Fprintf(w, "changes found: %d (series: %d, entries: %d)\n", len(t.Changes), t.series, t.entries)
+	return err
+}

@@ -1,0 +1,84 @@
+package cpu
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// dataTLBs are this CPU's, for pages of 4 KiB and of 2 MiB.
+func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{TLB(4 << 10), TLB(2 << 20)} }
+
+// WriteTables writes for people the caches and the TLB of this CPU, and what of
+// them is simulated.
+func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "cache\tsize\tways\tsets\tline\tshared by\tfrom")
+	for _, c := range caches {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", c.Name(), simcache.Bytes(c.Geometry.Size), c.Geometry.Ways,
+			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
+	}
+	fmt.Fprintln(t, "\ndata TLB\tentries\tways\tpage\treach\tfrom")
+	for _, tlb := range dataTLBs() {
+		for i, l := range tlb {
+			fmt.Fprintf(t, "level %d\t%d\t%d\t%s\t%s\t%s\n", i+1, l.Entries, l.Ways, simcache.Bytes(l.Page), simcache.Bytes(l.Entries*l.Page), l.Source)
+		}
+	}
+	fmt.Fprintln(t, "\nsimulated\tsize\tways\tsets\tline\tflag\tfrom")
+	first, last := simulated.First(), simulated.Last()
+	for _, n := range []struct {
+		name   string
+		g      simcache.Geometry
+		source simcache.Source
+	}{{"I1", simulated.I1, simulated.I1Source}, {"D1", first.Geometry, first.Source}, {"LL", last.Geometry, last.Source}} {
+		g := n.g
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, simcache.Bytes(g.Size), g.Ways, g.Sets(), g.Line, n.name, g, n.source)
+	}
+	return t.Flush()
+}
+
+func sharedBy(cpus int) string {
+	if cpus == 0 {
+		return "unknown"
+	}
+	return fmt.Sprintf("%d CPUs", cpus)
+}
+
+// JSONCache is a cache as JSON has it.
+type JSONCache struct {
+	Name   string          `json:"name"`
+	Level  int             `json:"level"`
+	Type   string          `json:"type"`
+	Size   int             `json:"size"`
+	Ways   int             `json:"ways"`
+	Sets   int             `json:"sets"`
+	Line   int             `json:"line"`
+	Shared int             `json:"shared"`
+	Source simcache.Source `json:"source"`
+}
+
+// JSONTLB is a level of a data TLB as JSON has it.
+type JSONTLB struct {
+	Level   int             `json:"level"`
+	Entries int             `json:"entries"`
+	Ways    int             `json:"ways"`
+	Page    int             `json:"page"`
+	Source  simcache.Source `json:"source"`
+}
+
+// JSON are the caches and this CPU's TLB as JSON has them: [] where there are none.
+func JSON(caches []Cache) ([]JSONCache, []JSONTLB) {
+	list, pages := []JSONCache{}, []JSONTLB{}
+	for _, c := range caches {
+		g := c.Geometry
+		list = append(list, JSONCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, g.Sets(), g.Line, c.Shared, c.Source})
+	}
+	for _, tlb := range dataTLBs() {
+		for i, l := range tlb {
+			pages = append(pages, JSONTLB{i + 1, l.Entries, l.Ways, l.Page, l.Source})
+		}
+	}
+	return list, pages
+}
