@@ -7,9 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -99,14 +96,14 @@ func parseTime(text string) (time.Time, error) {
 
 // entries reads the history in a folder that a flag names and says on stderr
 // what is damaged. None at all is an error.
-func entries(cmd *cobra.Command, flag, dir string) (*history.Store, []history.Entry, error) {
+func entries(stderr io.Writer, flag, dir string) (*history.Store, []history.Entry, error) {
 	store := history.Open(dir)
 	list, damaged, err := store.Entries()
 	if err != nil {
 		return nil, nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	for _, d := range damaged {
-		fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", results.Printable(d.Error()))
+		fmt.Fprintf(stderr, "note: %s\n", results.Printable(d.Error()))
 	}
 	if len(list) == 0 {
 		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add puts one)", flag, dir)
@@ -122,23 +119,14 @@ func newHistoryList(dir *string) *cobra.Command {
 		Example: "  bench history list\n  bench history list --format json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, list, err := entries(cmd, "dir", *dir)
+			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
 			if err != nil {
 				return err
 			}
 			if format.value == "json" {
-				for i := range list {
-					e := &list[i]
-					e.Machine, e.Geometry, e.Records = listed(e.Machine), listed(e.Geometry), nil
-				}
-				return writeJSON(cmd.OutOrStdout(), list)
+				return writeJSON(cmd.OutOrStdout(), history.Listed(list))
 			}
-			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
-			for _, e := range list {
-				fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), e.Commit, e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.Benchmarks(), e.File)
-			}
-			return t.Flush()
+			return history.WriteList(cmd.OutOrStdout(), list)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text or json")
@@ -155,54 +143,23 @@ machine, or, for simulated units, for each geometry.`,
 		Example: "  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32/kernel=scalar",
 		Args:    oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, list, err := entries(cmd, "dir", *dir)
+			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
 			if err != nil {
 				return err
 			}
-			of := slices.DeleteFunc(history.AllSeries(list), func(s history.Series) bool {
-				return s.Name != args[0] && s.Name != "Benchmark"+args[0]
-			})
+			of := history.Of(list, args[0])
 			if len(of) == 0 {
 				return fmt.Errorf("no entry has the benchmark %q (bench list prints the suite's names)", args[0])
 			}
 			if format.value == "json" {
 				return writeJSON(cmd.OutOrStdout(), of)
 			}
-			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			for _, s := range of {
-				fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", results.Printable(s.Unit), onWhat(s.Exact), s.On)
-				for i, p := range s.Points {
-					fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\n", p.Time.Format(time.RFC3339), p.Commit, plainNumber(p.Value), since(s, i))
-				}
-				fmt.Fprintln(t)
-			}
-			return t.Flush()
+			return history.WriteSeries(cmd.OutOrStdout(), of)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text or json")
 	return cmd
 }
-
-func onWhat(exact bool) string {
-	if exact {
-		return "simulated caches"
-	}
-	return "machine"
-}
-
-// since is the change from the point before, "" if there is none.
-func since(s history.Series, i int) string {
-	if i == 0 || s.Points[i].Value == s.Points[i-1].Value {
-		return ""
-	}
-	before := s.Points[i-1].Value
-	if before == 0 {
-		return "from 0"
-	}
-	return fmt.Sprintf("%+.1f%%", (s.Points[i].Value/before-1)*100)
-}
-
-func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // trendFlags are the flags of bench history trend.
 type trendFlags struct {
@@ -236,11 +193,15 @@ the same machine or the same simulated caches lacks.`,
 			if !(f.alpha > 0 && f.alpha < 1) {
 				return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
 			}
-			_, list, err := entries(cmd, "dir", *dir)
+			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
 			if err != nil {
 				return err
 			}
-			return f.write(cmd.OutOrStdout(), list)
+			trend := history.TrendOf(list, f.alpha, f.threshold.value, f.worse)
+			if f.format.value == "json" {
+				return writeJSON(cmd.OutOrStdout(), trend.All())
+			}
+			return trend.Write(cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01, "share of series without a change in which one may be found")
@@ -248,66 +209,6 @@ the same machine or the same simulated caches lacks.`,
 	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse")
 	cmd.Flags().Var(&f.format, "format", "text or json")
 	return cmd
-}
-
-func (f *trendFlags) write(w io.Writer, list []history.Entry) error {
-	all := history.AllSeries(list)
-	changes := []history.Change{}
-	for _, s := range all {
-		for _, c := range s.Changes(f.alpha, f.threshold.value) {
-			if c.Worse || !f.worse {
-				changes = append(changes, c)
-			}
-		}
-	}
-	gone := history.Vanished(list)
-	slices.SortStableFunc(changes, func(a, b history.Change) int { return b.First.Time.Compare(a.First.Time) })
-	if f.format.value == "json" {
-		found := []any{}
-		for _, c := range changes {
-			found = append(found, c)
-		}
-		for _, g := range gone {
-			found = append(found, g)
-		}
-		return writeJSON(w, found)
-	}
-	for _, c := range changes {
-		size, how := "from 0", "better"
-		if c.Size != nil {
-			size = fmt.Sprintf("%+.1f%%", *c.Size*100)
-		}
-		if c.Worse {
-			how = "worse"
-		}
-		sure := "exact"
-		if !c.Exact {
-			sure = fmt.Sprintf("confidence %.1f%%", c.Confidence*100)
-		}
-		fmt.Fprintf(w, "%s %s %s: %s -> %s (%s, %s) after %.12s, up to %.12s of %s, on %s %s\n", how, results.Printable(c.Name), results.Printable(c.Unit),
-			plainNumber(c.Before), plainNumber(c.After), size, sure, c.Last.Commit, c.First.Commit, c.First.Time.Format(time.RFC3339), onWhat(c.Exact), c.On)
-	}
-	writeGone(w, gone)
-	_, err := fmt.Fprintf(w, "changes found: %d (series: %d, entries: %d)\n", len(changes), len(all), len(list))
-	return err
-}
-
-// shownGone is how many of what vanished are listed: a run of a part of the suite
-// lacks all the rest.
-const shownGone = 20
-
-func writeGone(w io.Writer, gone []history.Gone) {
-	for _, g := range gone[:min(len(gone), shownGone)] {
-		what := results.Printable(g.Name)
-		if g.Unit != "" {
-			what += " " + results.Printable(g.Unit)
-		}
-		fmt.Fprintf(w, "vanished %s: last in %.12s of %s, not in %.12s of %s, on %s %s\n", what, g.Last.Commit, g.Last.Time.Format(time.RFC3339),
-			g.Commit, g.Since.Format(time.RFC3339), onWhat(g.Exact), g.On)
-	}
-	if more := len(gone) - shownGone; more > 0 {
-		fmt.Fprintf(w, "vanished: %d more (--format json has all)\n", more)
-	}
 }
 
 func newHistoryExport(dir *string) *cobra.Command {
@@ -324,12 +225,12 @@ configuration, so that benchstat -col commit sets them side by side.`,
   bench history export --format csv > history.csv`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, list, err := entries(cmd, "dir", *dir)
+			store, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
 			if err != nil {
 				return err
 			}
-			if list, err = ofCommit(list, commit); err != nil {
-				return err
+			if list, err = history.OfCommit(list, commit); err != nil {
+				return fmt.Errorf("--commit %s: %w", commit, err)
 			}
 			var text bytes.Buffer
 			if format.value == "text" {
@@ -351,13 +252,4 @@ configuration, so that benchstat -col commit sets them side by side.`,
 	cmd.Flags().StringVar(&commit, "commit", "", "only entries of this commit, which may be shortened")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write instead of stdout")
 	return cmd
-}
-
-// ofCommit takes the entries of one commit, all if it is "".
-func ofCommit(list []history.Entry, commit string) ([]history.Entry, error) {
-	found, err := history.OfCommit(list, commit)
-	if err != nil {
-		return nil, fmt.Errorf("--commit %s: %w", commit, err)
-	}
-	return found, nil
 }

@@ -99,74 +99,20 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config 
 	for _, f := range facts {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Value, f.Source)
 	}
-	fmt.Fprintln(t, "\ncache\tsize\tways\tsets\tline\tshared by\tfrom")
-	for _, c := range caches {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", c.Name(), results.Bytes(c.Geometry.Size), c.Geometry.Ways,
-			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
+	fmt.Fprintln(t)
+	if err := t.Flush(); err != nil {
+		return err
 	}
-	fmt.Fprintln(t, "\ndata TLB\tentries\tways\tpage\treach\tfrom")
-	for _, tlb := range dataTLBs() {
-		for i, l := range tlb {
-			fmt.Fprintf(t, "level %d\t%d\t%d\t%s\t%s\t%s\n", i+1, l.Entries, l.Ways, results.Bytes(l.Page), results.Bytes(l.Entries*l.Page), l.Source)
-		}
-	}
-	fmt.Fprintln(t, "\nsimulated\tsize\tways\tsets\tline\tflag\tfrom")
-	for _, n := range []struct {
-		name   string
-		g      simcache.Geometry
-		source simcache.Source
-	}{{"I1", config.I1, config.I1Source}, {"D1", config.First().Geometry, config.First().Source}, {"LL", config.Last().Geometry, config.Last().Source}} {
-		g := n.g
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t--%s %s\t%s\n", n.name, results.Bytes(g.Size), g.Ways, g.Sets(), g.Line, n.name, g, n.source)
-	}
-	return t.Flush()
-}
-
-// dataTLBs are this CPU's, for pages of 4 KiB and of 2 MiB.
-func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{cpu.TLB(4 << 10), cpu.TLB(2 << 20)} }
-
-func sharedBy(cpus int) string {
-	if cpus == 0 {
-		return "unknown"
-	}
-	return fmt.Sprintf("%d CPUs", cpus)
+	return cpu.WriteTables(w, caches, config)
 }
 
 func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config, measured *measurement) error {
-	type jsonCache struct {
-		Name   string          `json:"name"`
-		Level  int             `json:"level"`
-		Type   string          `json:"type"`
-		Size   int             `json:"size"`
-		Ways   int             `json:"ways"`
-		Sets   int             `json:"sets"`
-		Line   int             `json:"line"`
-		Shared int             `json:"shared"`
-		Source simcache.Source `json:"source"`
-	}
-	type jsonPages struct {
-		Level   int             `json:"level"`
-		Entries int             `json:"entries"`
-		Ways    int             `json:"ways"`
-		Page    int             `json:"page"`
-		Source  simcache.Source `json:"source"`
-	}
-	pages := []jsonPages{}
-	for _, tlb := range dataTLBs() {
-		for i, l := range tlb {
-			pages = append(pages, jsonPages{i + 1, l.Entries, l.Ways, l.Page, l.Source})
-		}
-	}
-	list := []jsonCache{}
-	for _, c := range caches {
-		g := c.Geometry
-		list = append(list, jsonCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, g.Sets(), g.Line, c.Shared, c.Source})
-	}
+	list, tlb := cpu.JSON(caches)
 	return writeJSON(w, struct {
 		Machine   []results.Fact             `json:"machine"`
-		Caches    []jsonCache                `json:"caches"`
-		TLB       []jsonPages                `json:"tlb"`
+		Caches    []cpu.JSONCache            `json:"caches"`
+		TLB       []cpu.JSONTLB              `json:"tlb"`
 		Simulated map[string]explain.Setting `json:"simulated"`
 		Measured  *probe.JSON                `json:"measured,omitempty"`
-	}{listed(facts), list, pages, explain.Settings(config, true), measured.json()})
+	}{listed(facts), list, tlb, explain.Settings(config, true), measured.json()})
 }

@@ -93,7 +93,7 @@ number of the signal (130 at Ctrl-C) interrupted.`,
 		SilenceUsage:       true,
 		SilenceErrors:      true,
 		DisableSuggestions: true,
-		Version:            versionLine(buildInfo()),
+		Version:            results.ThisBuild().String(),
 	}
 	root.SetVersionTemplate("bench {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")

@@ -9,11 +9,8 @@ import (
 
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/noise"
 )
-
-// noiseLimit is the spread of times (median absolute deviation over median)
-// from which a warning is due.
-const noiseLimit = 0.05
 
 func newReport() *cobra.Command {
 	var dir, from string
@@ -42,7 +39,7 @@ as the last has it, and compared with the first: name the old one first.`,
 				options.Theme = theme.value // else the page follows its reader
 			}
 			if from != "" {
-				if _, options.History, err = entries(cmd, "history", from); err != nil {
+				if _, options.History, err = entries(cmd.ErrOrStderr(), "history", from); err != nil {
 					return err
 				}
 			}
@@ -55,7 +52,14 @@ as the last has it, and compared with the first: name the old one first.`,
 				return fmt.Errorf("--out: %w", err)
 			}
 			printReport(cmd.OutOrStdout(), report, written)
-			return warnOfNoise(cmd, set)
+			rows, err := set.Rows()
+			if err != nil {
+				return err
+			}
+			if note := noise.Scattered(rows); note != "" {
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", note)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "folder for the page, the charts and summary.md")
@@ -75,31 +79,4 @@ func printReport(out io.Writer, report reports.Report, paths []string) {
 	for _, path := range paths {
 		fmt.Fprintf(out, "%s\n", path)
 	}
-}
-
-// warnOfNoise says on stderr which times scatter, and what to do.
-func warnOfNoise(cmd *cobra.Command, set *results.Set) error {
-	rows, err := set.Rows()
-	if err != nil {
-		return err
-	}
-	noisy := results.Noisy(rows, noiseLimit)
-	if len(noisy) == 0 {
-		return nil
-	}
-	timed := 0
-	for _, r := range rows {
-		if r.Stats["sec/op"].N > 0 {
-			timed++
-		}
-	}
-	worst := noisy[0]
-	for _, r := range noisy {
-		if r.Stats["sec/op"].Spread > worst.Stats["sec/op"].Spread {
-			worst = r
-		}
-	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "note: the times of %d of %d benchmarks scatter by more than %.0f%% about their median, most in %s (%.0f%%): run again with less else on the machine, or with a larger --count\n",
-		len(noisy), timed, noiseLimit*100, worst.Name, worst.Stats["sec/op"].Spread*100)
-	return err
 }

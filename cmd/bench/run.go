@@ -14,6 +14,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -112,6 +113,12 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
 	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
 	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level, and the TLB, that a YAML `file` describes, as 'bench machine --preset NAME' prints one, or measured: what machine --measure found; results of the same file compare on any machine")
+}
+
+// thisProgram is what results say of the program that made them.
+func thisProgram() session.Program {
+	b := results.ThisBuild()
+	return session.Program{Version: b.Version, Commit: b.Commit, Command: commandLine()}
 }
 
 // plan is what the flags ask for: the suite, filtered, or one pattern.

@@ -1,4 +1,4 @@
-package main
+package results
 
 import (
 	"runtime"
@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestVersionLine: a build is named by its module's version, by its commit where
+// TestBuild: a build is named by its module's version, by its commit where
 // it has none, and has a line without any stamp too.
-func TestVersionLine(t *testing.T) {
+func TestBuild(t *testing.T) {
 	stamped := []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}
 	platform := " " + runtime.GOOS + "/" + runtime.GOARCH
 	for name, test := range map[string]struct {
@@ -22,7 +22,7 @@ func TestVersionLine(t *testing.T) {
 		"no module":                 {&debug.BuildInfo{GoVersion: "go1.26.1"}, "(devel) go1.26.1"},
 		"nothing known":             {nil, "(devel) " + runtime.Version()},
 	} {
-		if got := versionLine(test.info); got != test.want+platform {
+		if got := buildOf(test.info).String(); got != test.want+platform {
 			t.Errorf("%s: %q, want %q", name, got, test.want+platform)
 		}
 	}
@@ -36,7 +36,7 @@ func TestRevision(t *testing.T) {
 		settings []debug.BuildSetting
 		want     string
 	}{{at("false"), "abc"}, {at("true"), "abc+dirty"}, {nil, ""}, {at("true")[2:], ""}} {
-		if got := revision(test.settings); got != test.want {
+		if got := buildOf(&debug.BuildInfo{Settings: test.settings}).Commit; got != test.want {
 			t.Errorf("%v: %q, want %q", test.settings, got, test.want)
 		}
 	}
