@@ -11,6 +11,8 @@ package reports
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -225,4 +227,15 @@ func (d *data) comments(key string) (values []string) {
 		}
 	}
 	return values
+}
+
+// WriteFindings writes in words what was found, a line for each chart, and which
+// charts are left out for want of what data.
+func (r Report) WriteFindings(w io.Writer) {
+	for _, c := range r.Charts {
+		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))
+	}
+	for _, a := range r.Absent {
+		fmt.Fprintf(w, "left out for want of data: %s (%s)\n", a.Title, a.Command)
+	}
 }

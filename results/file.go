@@ -211,3 +211,15 @@ func WriteFile(path string, data []byte) error {
 	}
 	return f.Commit()
 }
+
+// Distinct tells whether two paths are two files, or what is none, such as a
+// device, to which both may be written.
+func Distinct(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		info, err := os.Stat(a)
+		return err == nil && !info.Mode().IsRegular()
+	}
+	one, err1 := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err1 != nil || err2 != nil || !one.Mode().IsRegular() || !os.SameFile(one, two)
+}

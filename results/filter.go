@@ -1,6 +1,7 @@
 package results
 
 import (
+	"errors"
 	"fmt"
 
 	"golang.org/x/perf/benchfmt"
@@ -13,11 +14,24 @@ type Filter struct {
 	filter *benchproc.Filter
 }
 
-// NewFilter reads a query such as ".name:Copy /layout:transpose".
+// A FilterError is of a filter: it cannot be read, or takes nothing.
+type FilterError struct {
+	Query string
+	Err   error
+}
+
+// Error begins with the query.
+func (e *FilterError) Error() string { return fmt.Sprintf("%q: %v", e.Query, e.Err) }
+
+// Unwrap is why.
+func (e *FilterError) Unwrap() error { return e.Err }
+
+// NewFilter reads a query such as ".name:Copy /layout:transpose". It returns a
+// FilterError, as all methods do.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
 	if err != nil {
-		return nil, fmt.Errorf("%q: %w", query, err)
+		return nil, &FilterError{query, err}
 	}
 	return &Filter{query, filter}, nil
 }
@@ -35,14 +49,21 @@ func (f *Filter) Match(name string) (bool, error) {
 func (f *Filter) match(r *benchfmt.Result) (bool, error) {
 	match, err := f.filter.Match(r)
 	if err != nil {
-		return false, fmt.Errorf("%q: %w", f.query, err)
+		return false, &FilterError{f.query, err}
 	}
 	return match.Any(), nil
 }
 
-// Keep leaves in a set what the filter takes. None is an error, which names the
-// set by name.
-func (f *Filter) Keep(s *Set, name string) error {
+// Nothing is the error of a filter that takes nothing of what there is.
+func (f *Filter) Nothing(why string) error { return &FilterError{f.query, errors.New(why)} }
+
+// Keep leaves in the set, which is called by a name, what a query takes. That it
+// takes none is an error.
+func (s *Set) Keep(query, name string) error {
+	f, err := NewFilter(query)
+	if err != nil {
+		return err
+	}
 	kept := s.Results[:0]
 	for _, r := range s.Results {
 		match, err := f.match(r)
@@ -54,7 +75,7 @@ func (f *Filter) Keep(s *Set, name string) error {
 		}
 	}
 	if s.Results = kept; len(kept) == 0 {
-		return fmt.Errorf("%q: no result of %s matches", f.query, name)
+		return f.Nothing(fmt.Sprintf("no result of %s matches", name))
 	}
 	return nil
 }

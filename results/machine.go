@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/klauspost/cpuid/v2"
 )
@@ -137,4 +138,14 @@ func Load() string {
 	}
 	fields := strings.Fields(string(text))
 	return strings.Join(fields[:min(3, len(fields))], " ")
+}
+
+// WriteFacts writes facts for people, a line each.
+func WriteFacts(w io.Writer, facts []Fact) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "machine\tvalue\tfrom")
+	for _, f := range facts {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Value, f.Source)
+	}
+	return t.Flush()
 }

@@ -2,9 +2,12 @@ package advise
 
 import (
 	"fmt"
+	"io"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // commas writes a number with commas.
@@ -19,9 +22,19 @@ func (a *Advice) Title() string {
 	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", a.Question.Spec.Op, a.Naive.Pattern.View(), passes, len(a.Ranked), a.Considered)
 }
 
-// Table is a row of cells for each of these candidates, see Rows, with times and
-// misses of all passes; the first row is the header.
-func (a *Advice) Table(rows []Candidate) [][]string {
+// Write writes the answer for people: the title, a table of these candidates, see
+// Rows, and the words of Text.
+func (a *Advice) Write(w io.Writer, rows []Candidate) error {
+	fmt.Fprintln(w, a.Title())
+	if err := a.Table(rows).Write(w); err != nil {
+		return err
+	}
+	return explain.WriteParagraphs(w, a.Text())
+}
+
+// Table is a row of cells for each of these candidates, with times and misses of
+// all passes.
+func (a *Advice) Table(rows []Candidate) explain.Table {
 	levels, n := a.Question.Model.Caches.Levels, a.Question.Passes
 	header := []string{"walk"}
 	bases := []Basis{Predicted}
@@ -34,7 +47,7 @@ func (a *Advice) Table(rows []Candidate) [][]string {
 	for i := range levels {
 		header = append(header, levels[i].Name+" misses")
 	}
-	t := [][]string{append(header, "TLB walks")}
+	t := explain.Table{append(header, "TLB walks")}
 	for _, c := range rows {
 		row := []string{c.Name()}
 		for _, b := range bases {

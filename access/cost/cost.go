@@ -46,10 +46,8 @@
 package cost
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/simcache"
@@ -129,19 +127,6 @@ func Measured(m probe.Machine) Times {
 		}
 	}
 	return t
-}
-
-// FileTimes are the times of a description: those that were measured of it, else
-// generic ones, since those of this machine are of other caches than the file's.
-func FileTimes(files probe.Files, name string) (Times, error) {
-	m, err := files.Machine(name)
-	if errors.Is(err, probe.ErrNotMeasured) {
-		return Generic(fmt.Sprintf("%s has no section measured", filepath.Base(name))), nil
-	}
-	if err != nil {
-		return Times{}, err
-	}
-	return Measured(m), nil
 }
 
 // walk is a miss of a level of the TLB at twice its reach: further on, the page

@@ -16,6 +16,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"time"
 
@@ -253,6 +254,16 @@ func (m Machine) Format() ([]byte, error) {
 		Sources:     []string{"sizes and entries: bench machine --measure; ways and lines: about those of sysfs or cpuid, such that sets come out even"},
 		Config:      m.Simulated,
 	}, &s)
+}
+
+// Write writes the machine as Parse reads it.
+func (m Machine) Write(w io.Writer) error {
+	text, err := m.Format()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
 }
 
 func orUnknown(cpu string) string {

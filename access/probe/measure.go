@@ -17,7 +17,7 @@ type Options struct {
 	CPU       string         // brand name, for the file
 	Caches    []cpu.Cache    // that the machine says it has
 	TLB       []simcache.TLB // that it says it has, for pages of PageSize
-	MaxSize   int            // bytes of the largest working set, from MinSize to the constant MaxSize
+	MaxSize   int            // bytes of the largest working set, from MinSize to the constant MaxSize; 0 for twice the last level that is stated, within bounds of time and memory
 	MaxMemory int            // bytes that may be taken; 0 for no limit
 	Budget    time.Duration  // of all stages, about; each takes three turns at least
 	// Progress, where it is not nil, is told between samples how much is done,
@@ -57,6 +57,9 @@ const (
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
 // on half of each level's capacity, and on the largest working set.
 func Measure(ctx context.Context, o Options) (Machine, error) {
+	if o.MaxSize == 0 {
+		o.MaxSize = largest(o.Caches, o.MaxMemory)
+	}
 	s := &sampler{ctx: ctx, Options: o}
 	m := Machine{Date: time.Now(), CPU: o.CPU}
 	if err := s.ladder(&m); err != nil {

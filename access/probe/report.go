@@ -18,9 +18,9 @@ const (
 	mostMax    = 256 << 20 // whose chase takes some tenths of a second to prepare
 )
 
-// Largest is the largest working set by default, with so many bytes of memory
+// largest is the largest working set by default, with so many bytes of memory
 // available; 0 if unknown.
-func Largest(caches []cpu.Cache, available int) int {
+func largest(caches []cpu.Cache, available int) int {
 	most := 0
 	for _, c := range caches {
 		most = max(most, 2*c.Geometry.Size)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/stridebench/stridebench/access/kernel"
@@ -53,4 +54,21 @@ func (s *Session) Head() (config, comments []results.Pair) {
 	add("commit", s.Program.Commit)
 	add("load", results.Load())
 	return setup.Config(), comments
+}
+
+// CommandLine is a program and its arguments as a shell takes them.
+func CommandLine(words []string) string {
+	var quoted []string
+	for _, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !plainRune(r) }) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, word)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// plainRune tells what a shell takes as it stands.
+func plainRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
 }

@@ -62,7 +62,7 @@ const maxSampleTime = time.Minute
 
 // A FieldError is of one field of a plan.
 type FieldError struct {
-	Field string // of Plan: "Count", "SampleTime" or "Caches"
+	Field string // by the name that it has in flags: "count" or "sample-time"
 	Value string // that it has
 	Err   error  // what would be right
 }
@@ -88,18 +88,18 @@ func (e *BenchmarkError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e
 // Unwrap is what is wrong with it.
 func (e *BenchmarkError) Unwrap() error { return e.Err }
 
-// Check refuses a count or a length of samples that cannot be, and caches that
-// cannot be simulated, with a FieldError.
+// Check refuses a count or a length of samples that cannot be, with a FieldError,
+// and caches that cannot be simulated, with an error that names the level.
 func (p Plan) Check() error {
 	switch {
 	case p.Count < 1:
-		return &FieldError{"Count", fmt.Sprint(p.Count), errors.New("want at least 1")}
+		return &FieldError{"count", fmt.Sprint(p.Count), errors.New("want at least 1")}
 	case p.SampleTime <= 0 || p.SampleTime > maxSampleTime:
-		return &FieldError{"SampleTime", p.SampleTime.String(), errors.New("want more than 0 and at most 1m")}
+		return &FieldError{"sample-time", p.SampleTime.String(), errors.New("want more than 0 and at most 1m")}
 	}
 	if p.Caches.Levels != nil {
 		if err := p.Caches.Check(); err != nil {
-			return &FieldError{"Caches", "", err}
+			return err
 		}
 	}
 	return nil
@@ -159,8 +159,8 @@ func (s *Session) Samples() int {
 	return n
 }
 
-// Filter keeps the comparisons and studies whose names a filter takes. None is an
-// error.
+// Filter keeps the comparisons and studies whose names a filter takes. That it
+// takes none is a results.FilterError, as is a query that cannot be read.
 func Filter(query string, all []access.Comparison, studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
 	filter, err := results.NewFilter(query)
 	if err != nil {
@@ -191,7 +191,7 @@ func Filter(query string, all []access.Comparison, studies []access.Study) (kept
 		}
 	}
 	if kept == nil && keptStudies == nil {
-		return nil, nil, fmt.Errorf("%q: no benchmark matches (bench list prints their names)", query)
+		return nil, nil, filter.Nothing("no benchmark matches (bench list prints their names)")
 	}
 	return kept, keptStudies, nil
 }

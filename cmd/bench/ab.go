@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/results"
 )
 
 // A pair is two programs whose samples are taken by turns.
@@ -105,24 +105,12 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	return flags
 }
 
-// distinct tells whether two paths are two files, or what is none, such as a
-// device, to which both may be written.
-func distinct(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		info, err := os.Stat(a)
-		return err == nil && !info.Mode().IsRegular()
-	}
-	one, err1 := os.Stat(a)
-	two, err2 := os.Stat(b)
-	return err1 != nil || err2 != nil || !one.Mode().IsRegular() || !os.SameFile(one, two)
-}
-
 // runAB is bench run --ab: both files are written, or none.
 func (f *runFlags) runAB(ctx context.Context, c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, --ab-out for the other's")
 	}
-	if !distinct(f.out, f.abOut) {
+	if !results.Distinct(f.out, f.abOut) {
 		return fmt.Errorf("--ab-out %s: it is the file of --out, which would be lost", f.abOut)
 	}
 	newFile, err := createFile("out", f.out)

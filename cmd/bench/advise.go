@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/session"
-	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -38,28 +36,11 @@ func newAdvise() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise --shape SHAPE",
 		Short: "Say in which order, tiles and storage a view is best walked, and why",
-		Long: `advise predicts what passes over a view take in every order of its dims, in
-tiles of the two dims along which the tensors lie closest in memory, and by the
-kernels, each also with the tensor's rows padded by a cache line; and what
-contiguous() and passes over the copy take. It ranks them and says which to
-use, which tensor misses where, and after how many passes contiguous() pays.
-
-Predictions are of the caches that are simulated and of what a hit and a miss
-cost: as 'bench machine --measure' saved it, else of a generic machine.
-docs/advise.md states the model and how far off it is. With --time the best and
-the naive walk are timed here as well, and what was measured decides.
-
-View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
-		Example: `  bench advise --shape 32x64x56x56 --dtype float32 --view 'permute(0,2,3,1)' --op copy
-  bench advise --shape 4096x4096 --view 't()' --op sum --passes 10
-  bench advise --shape 4096x4096 --view 't()' --op copy --time
-  bench advise --shape 512x512 --view 't()' --op sum --preset intel-skylake-server
-  bench advise --shape 4096x4096 --view 't()' --op copy --json`,
-		Args: cobra.NoArgs,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, ctx := callOf(cmd), cmd.Context()
 			if f.preset == "list" {
-				return writePresets(c.out)
+				return machines.WriteList(c.out)
 			}
 			q, err := f.question()
 			if err != nil {
@@ -145,14 +126,5 @@ func (f *adviseFlags) run(ctx context.Context, w io.Writer, q advise.Question) e
 	if f.asJSON {
 		return writeJSON(w, a.JSON(rows))
 	}
-	fmt.Fprintln(w, a.Title())
-	if err := printTable(w, a.Table(rows)); err != nil {
-		return err
-	}
-	for _, paragraph := range a.Text() {
-		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(paragraph, 80)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.Write(w, rows)
 }

@@ -32,44 +32,8 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check (--baseline OLD [NEW] | --ab OLDPROGRAM)",
 		Short: "Fail if results became worse than a baseline",
-		Long: `check compares results with a baseline and exits 1 if something became worse.
-NEW is a file of bench run; without it the suite is run now, with the caches
-that the baseline simulated unless flags say otherwise.
-
-Simulated units are exact: any rise beyond --exact-tolerance is a regression.
-They compare wherever the simulated caches are the same, on whatever machine.
-
-Times are compared only between runs of the same machine (operating system,
-CPU, cores, caches, kernels), by the Mann-Whitney U test at --alpha, corrected
-for the number of benchmarks (Holm), and only a change beyond --threshold
-counts. Between runs of different machines they are left out, and
---times=require makes that an error.
-
-A benchmark that the baseline has and NEW lacks, and a simulated unit or a time
-of one, fails the check too: nothing would guard it any more. If it went on
-purpose, --allow-vanished passes it, and with --update renews the baseline. What
-is there by another vector kernel, since the CPU is another, is only named.
-
-Without NEW, what the baseline lacks is not run (with --update or --out all is),
-and what --quick leaves out of the suite does not count as vanished. Where
-nothing is in common, nothing is run.
-
-With --ab an older bench program takes the baseline's place: its samples and
-this one's are taken by turns on this machine, so that times compare even where
-others use it too.
-
-Exit codes: 0 no regression, 1 a regression or something vanished, 2 nothing can
-be said: a bad file, or nothing that compares.`,
-		Example: `  bench check --baseline baseline.txt new.txt
-  bench check --baseline baseline.txt --quick
-  bench check --baseline baseline.txt new.txt --times off --format markdown >> "$GITHUB_STEP_SUMMARY"
-  bench check --baseline baseline.txt new.txt --threshold 10% --alpha 0.001
-  bench check --baseline baseline.txt new.txt --update
-  bench check --baseline baseline.txt new.txt --allow-vanished --update
-  bench check --ab ./bench-old --quick --count 10
-  bench check --ab ./bench-old --suite my.yaml --count 30`,
-		Args: oneNew,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), callOf(cmd), args) },
+		Args:  oneNew,
+		RunE:  func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), callOf(cmd), args) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -164,8 +128,8 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 	if err != nil {
 		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
-	if err := f.keep(old, f.baseline); err != nil {
-		return nil, nil, err
+	if err := old.Keep(f.suiteOf.filter, f.baseline); err != nil {
+		return nil, nil, atFlag(err)
 	}
 	if len(args) == 0 {
 		return f.reportNow(ctx, c, old)
@@ -226,32 +190,15 @@ const thisRun = "this run"
 // oldName is what the baseline is called.
 func (f *checkFlags) oldName() string { return cmp.Or(f.baseline, f.ab) }
 
-// compare makes the report.
+// compare makes the report of a baseline, filtered, and new results of a name.
 func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check.Report, error) {
 	set, err := results.Parse(name, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.keep(set, name); err != nil {
-		return nil, err
+	if err := set.Keep(f.suiteOf.filter, name); err != nil {
+		return nil, atFlag(err)
 	}
-	report, err := check.Compare(old, set, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
+	return check.CompareFiles(old, f.oldName(), set, name, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
 		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "", AllowVanished: f.allowVanished})
-	if err != nil {
-		return nil, err
-	}
-	report.Baseline, report.New = check.Label(old, f.oldName()), check.Label(set, name)
-	return report, nil
-}
-
-// keep leaves in the results of a file what the filter takes.
-func (f *checkFlags) keep(set *results.Set, file string) error {
-	filter, err := results.NewFilter(f.suiteOf.filter)
-	if err == nil {
-		err = filter.Keep(set, file)
-	}
-	if err != nil {
-		return fmt.Errorf("--filter %w", err)
-	}
-	return nil
 }

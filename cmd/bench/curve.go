@@ -9,15 +9,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
-const curveHelp = `With --curve, the misses of LRU caches of every capacity follow, from the same
-pass: fully associative ones, or with --curve-sets those of one set count and
-every associativity. Shown are the powers of two at which the misses change, the
-knees (the curve falls to here, and hardly on to the next power of two), and the
-capacities of D1 and LL.`
-
-const curveExample = `  # how much cache a pass by columns needs
-  bench sim --shape 4000x4000 --dtype int32 --order col --curve`
-
 // curveFlags are the flags of a miss-ratio curve.
 type curveFlags struct {
 	on   bool

@@ -15,17 +15,7 @@ func newExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FILE...",
 		Short: "Write results as CSV, JSON lines, or for a service that tracks benchmarks",
-		Long: `export sums up results of bench run, a record for each benchmark in each unit:
-median, 95% interval, number of samples.
-
-Formats: csv and jsonl for programs of your own; github-action-benchmark for
-that action's tool customSmallerIsBetter (its tool "go" reads the output of
-bench run as it is, but compares single samples, and takes a higher B/s for
-worse); bencher for Bencher's adapter json.`,
-		Example: `  bench export out/run.txt > run.csv
-  bench export out/run.txt --format github-action-benchmark -o benchmark.json
-  bench export out/run.txt --format bencher -o bencher.json`,
-		Args: someFiles,
+		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			var text bytes.Buffer
 			set, err := results.Read(paths...)

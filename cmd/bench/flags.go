@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -147,10 +149,15 @@ func lower(spec access.Spec) (access.Pattern, error) {
 	return p, nil
 }
 
-// atFlag says of a fault of a spec which flag it is.
+// atFlag says which flag is at fault, of errors that tell: of a spec, of a plan, or
+// of a filter.
 func atFlag(err error) error {
-	if _, ok := errors.AsType[*access.FieldError](err); ok {
-		return fmt.Errorf("--%w", err) // fields are called as flags are
+	_, ofSpec := errors.AsType[*access.FieldError](err) // fields are called as flags are
+	if _, ofPlan := errors.AsType[*session.FieldError](err); ofSpec || ofPlan {
+		return fmt.Errorf("--%w", err)
+	}
+	if _, ok := errors.AsType[*results.FilterError](err); ok {
+		return fmt.Errorf("--filter %w", err)
 	}
 	return err
 }

@@ -12,32 +12,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-const hierarchyHelp = `With --preset or --config, another machine's caches are simulated instead of D1
-and LL: any number of levels, replacement policies, inclusion, write policies,
-prefetchers, a TLB. A config file is YAML; 'bench machine --preset NAME' prints
-that of a preset, to copy and change, and docs/simulator.md tells the format.
-
---observe, --writebacks and --tlb count more, in tables by level, by tensor and of
-the TLB that follow the summary. --explain observes all, with the TLB, and says in
-words what the counts mean. Observing is slow: 1 to 5 M accesses/s.
-
-The summary stays as it is without them, but for two: the dirty lines that
---writebacks gives to the next level become the most recent there, or take a place,
-so that its misses may be others; and where a trace is observed, block 0 misses
-when it is first touched, which it does not in Cachegrind.`
-
-const hierarchyExample = `  # a column of a power-of-two matrix: why it misses, and what would help
-  bench sim --shape 512x512 --order col --explain
-
-  # on another machine; on one of your own
-  bench sim --preset list
-  bench sim --preset amd-zen3 --shape 4096x4096 --op copy --view 't()'
-  bench machine --preset amd-zen3 > my.yaml
-  bench sim --config my.yaml --shape 4096x4096 --op copy --view 't()' --observe classes,sets
-
-  # on this one as 'bench machine --measure' found it
-  bench sim --config measured --shape 4096x4096 --op copy --view 't()'`
-
 // hierarchyFlags say what is simulated besides D1 and LL, and what is counted.
 type hierarchyFlags struct {
 	preset, config           string

@@ -21,17 +21,8 @@ func newHistory() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "Keep results by commit, and find since when something changed",
-		Long: `history keeps results in a folder: a file for each run, which benchstat reads,
-under commit, time and the machine's fingerprint. Files are added whole or not
-at all and never changed, by any number of writers at once; a damaged one is
-named and skipped. The index beside them only saves time and is made anew
-where it is missing, so a folder can be merged, mirrored or kept in git.`,
-		Example: `  bench history add out/run.txt
-  bench history trend
-  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32/kernel=scalar
-  bench history export --commit 1106646 > old.txt`,
-		Args: cobra.NoArgs, // or an unknown verb would print the help
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  cobra.NoArgs, // or an unknown verb would print the help
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "folder of the history")
 	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir), newHistoryTrend(&dir), newHistoryExport(&dir))
@@ -44,12 +35,7 @@ func newHistoryAdd(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add FILE...",
 		Short: "Put results into the history",
-		Long: `add puts files of bench run into the history and prints the names of the
-entries. Commit and time are those that the file names ("# commit:", "# date:")
-unless flags say otherwise. What is there already is not added again.`,
-		Example: `  bench history add out/run.txt
-  bench history add --commit "$(git rev-parse HEAD)" --date "$(git log -1 --format=%cI)" run.txt`,
-		Args: someFiles,
+		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			store := history.Open(*dir)
 			for _, file := range files {
@@ -114,10 +100,9 @@ func entries(stderr io.Writer, flag, dir string) (*history.Store, []history.Entr
 func newHistoryList(dir *string) *cobra.Command {
 	format := oneOf("format", "text", "json")
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "Print the entries, by time",
-		Example: "  bench history list\n  bench history list --format json",
-		Args:    noArgs,
+		Use:   "list",
+		Short: "Print the entries, by time",
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
 			if err != nil {
@@ -138,10 +123,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Print what a benchmark was at each commit",
-		Long: `show prints the medians of one benchmark, by time: a table for each unit and
-machine, or, for simulated units, for each geometry.`,
-		Example: "  bench history show Traverse/op=sum/order=col/shape=4000x4000/dtype=int32/kernel=scalar",
-		Args:    oneName,
+		Args:  oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
 			if err != nil {
@@ -174,21 +156,7 @@ func newHistoryTrend(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Find the commits since which something changed",
-		Long: `trend finds where a benchmark's results changed and stayed so: of simulated
-units every change, of times those that E-divisive (Matteson and James, 2014)
-finds at --alpha by a permutation test. Each has its size, from the median of
-the results before it to that of those after it, its confidence, and the
-commits between which it lies. Times are followed on each machine by itself,
-simulated units with each geometry.
-
-A change needs three results on either side to be seen in times.
-
-What ended is named too: a benchmark, or a unit of one, that a later commit of
-the same machine or the same simulated caches lacks.`,
-		Example: `  bench history trend
-  bench history trend --worse --threshold 5%
-  bench history trend --format json`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !(f.alpha > 0 && f.alpha < 1) {
 				return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
@@ -217,13 +185,7 @@ func newHistoryExport(dir *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write entries as benchmark text, CSV or JSON lines",
-		Long: `export writes the entries, or those of one commit, by time. As text they are what
-benchstat reads; with more than one commit each result has its commit as
-configuration, so that benchstat -col commit sets them side by side.`,
-		Example: `  bench history export --commit 1106646 > old.txt
-  bench history export -o all.txt && go tool benchstat -col commit all.txt
-  bench history export --format csv > history.csv`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
 			if err != nil {

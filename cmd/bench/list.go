@@ -20,20 +20,7 @@ func newList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Print the names of the suite's benchmarks",
-		Long: `list prints the names of the benchmarks that run would run, one a line. Those of
-Sets and MissRatio are simulated and not timed; run writes a result for each set
-or capacity, under that name with one more key. Where 'bench machine --measure' has
-measured this machine, Latency and Mountain have working sets on both sides of
-each measured capacity too.
-
-The filter language is that of benchstat: .name:Traverse takes a family,
-/order:col those with that key in their name, values may be /regexps/, and
-terms combine by spaces (and), OR, - (not) and parentheses.`,
-		Example: `  bench list
-  bench list --filter '.name:Traverse /shape:4000x4000'
-  bench list --filter '/layout:/^n/ OR /step:16'
-  bench list --suite my.yaml`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			suite, studies, err := suiteOf.read()
 			if err != nil {
@@ -113,7 +100,7 @@ func (f *suiteFlags) fault(benchmark string, err error) error {
 func (f *suiteFlags) filtered(suite []access.Comparison, studies []access.Study) ([]access.Comparison, []access.Study, error) {
 	suite, studies, err := session.Filter(f.filter, suite, studies)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--filter %w", err)
+		return nil, nil, atFlag(err)
 	}
 	return suite, studies, nil
 }

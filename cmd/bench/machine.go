@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/explain"
+	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 func newMachine() *cobra.Command {
@@ -22,43 +22,21 @@ func newMachine() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "machine",
 		Short: "Print what is known of the CPU and its caches, and from where",
-		Long: `machine prints what is known of this machine, its caches, and the caches that
-sim and run would simulate here, each with where the figures come from: a flag,
-sysfs (the Linux kernel), cpuid, or a default where neither knows.
-
-A last level whose set count is no power of two is rounded as Cachegrind does:
-the power of two below, and ways so that the size is about kept.
-
---measure measures what the caches give, which in a virtual machine is often less
-than they state: a pointer chase (one load a line, in a random cyclic order, on
-huge pages where there are any) over working sets from 4 KiB to twice the stated
-last level shows the latency of each level and up to which working set it serves
-at least three quarters of the loads; then come the data TLB, by a chase with
-one load a page, and the bandwidth of reads and copies. It takes about 20 s,
-saves what it found, and says where. From then on --caches=measured (of run,
-check) and --config measured (of sim) simulate those caches, and the suite has
-working sets on both sides of each. Measure while the machine is quiet.
-
---presets lists the other machines that sim --preset knows, and --preset NAME
-prints the description of one, with its sources, to copy and change for sim
---config.`,
-		Example: `  bench machine
-  bench machine --json
-  bench machine --LL 8388608,16,64
-  bench machine --measure
-  bench machine --measure --measure-time 60s --max-size 256MiB -o server.yaml
-  bench machine --presets
-  bench machine --preset amd-zen3 > my.yaml`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
 			switch {
 			case presets && asJSON:
-				return writePresetsJSON(c.out)
+				return writeJSON(c.out, machines.List())
 			case presets || preset == "list":
-				return writePresets(c.out)
+				return machines.WriteList(c.out)
 			case preset != "":
-				return writePreset(c.out, preset)
+				text, err := machines.File(preset)
+				if err != nil {
+					return fmt.Errorf("--preset: %w", err)
+				}
+				_, err = c.out.Write(text)
+				return err
 			}
 			if err := measuring.check(c); err != nil {
 				return err
@@ -94,15 +72,10 @@ prints the description of one, with its sources, to copy and change for sim
 }
 
 func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "machine\tvalue\tfrom")
-	for _, f := range facts {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", f.Name, f.Value, f.Source)
-	}
-	fmt.Fprintln(t)
-	if err := t.Flush(); err != nil {
+	if err := results.WriteFacts(w, facts); err != nil {
 		return err
 	}
+	fmt.Fprintln(w)
 	return cpu.WriteTables(w, caches, config)
 }
 

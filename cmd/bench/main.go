@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -57,19 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // commandLine is the command as it was typed, for who wants to run it again.
 func commandLine() string {
-	words := []string{"bench"}
-	for _, arg := range os.Args[1:] {
-		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool { return !plainRune(r) }) {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		words = append(words, arg)
-	}
-	return strings.Join(words, " ")
-}
-
-// plainRune tells what a shell takes as it stands.
-func plainRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:,@%", r)
+	return session.CommandLine(append([]string{"bench"}, os.Args[1:]...))
 }
 
 // errCheck marks that a check said no.
@@ -77,19 +66,8 @@ var errCheck = errors.New("check failed")
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "bench",
-		Short: "Show what a memory layout costs",
-		Long: `bench times traversals and copies of strided tensors in chosen orders,
-simulates the cache misses of the very same accesses as Cachegrind would count
-them, and writes results that benchstat reads, and charts.
-
-Exit codes: 0 fine, 1 a check said no, 2 bad usage or input, 128 and the
-number of the signal (130 at Ctrl-C) interrupted.`,
-		Example: `  bench run --quick -o out/run.txt
-  bench report out/run.txt
-  bench sim --shape 4000x4000 --dtype int32 --order col
-  bench run --shape 4000x4000 --dtype int32 --order row --order col
-  bench --version`,
+		Use:                "bench",
+		Short:              "Show what a memory layout costs",
 		SilenceUsage:       true,
 		SilenceErrors:      true,
 		DisableSuggestions: true,
@@ -102,5 +80,8 @@ number of the signal (130 at Ctrl-C) interrupted.`,
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(newRun(), newList(), newSim(), newAdvise(), newLayout(), newReport(), newCheck(), newHistory(), newExport(), newMachine())
+	if err := addHelp(root); err != nil {
+		panic(err) // a verb without a text, of which no program is built that passes its tests
+	}
 	return root
 }

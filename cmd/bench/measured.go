@@ -16,6 +16,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -39,40 +40,17 @@ func warnOther(c call, flag, file string) error {
 	return err
 }
 
-// costModel is what predictions are made by: of a file of --caches its levels,
-// and its times if it was measured; else what was measured and saved; else this
-// CPU's caches and generic times. Flags that name caches, and the TLB, count
-// before what was measured.
+// costModel is what predictions are made by, see cost.ModelOf.
 func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB) (cost.Model, error) {
-	if file != "" {
-		if geometry.set() {
-			return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
-		}
-		m, err := files().Description(file)
-		if err != nil {
-			return cost.Model{}, fmt.Errorf("--caches: %w", err)
-		}
-		times, err := cost.FileTimes(files(), file)
-		if err != nil {
-			return cost.Model{}, fmt.Errorf("--caches: %w", err)
-		}
-		return cost.Model{Times: times, Caches: m.Config}, nil
+	if file != "" && geometry.set() {
+		return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
 	}
-	m, found, err := files().Own(results.ThisMachine().CPU)
-	if err != nil {
-		return cost.Model{}, err
+	detected := cpu.Caches()
+	m, err := cost.ModelOf(files(), file, results.ThisMachine().CPU, cpu.Between(geometry.config(detected), detected), geometry.set(), tlb)
+	if err != nil && file != "" {
+		err = fmt.Errorf("--caches: %w", err)
 	}
-	times := cost.Generic("bench machine --measure has not measured this machine")
-	var config simcache.Config
-	if found {
-		times, config = cost.Measured(m), m.Simulated
-	}
-	if !found || geometry.set() {
-		detected := cpu.Caches()
-		config.Levels = cpu.Between(geometry.config(detected), detected)
-	}
-	config.TLB = tlb
-	return cost.Model{Times: times, Caches: config}, nil
+	return m, err
 }
 
 // measureFlags are the flags of bench machine --measure.
@@ -155,9 +133,6 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	machine := results.ThisMachine()
 	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize),
 		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget}
-	if !f.maxSize.set {
-		o.MaxSize = probe.Largest(caches, machine.Available)
-	}
 	progress := newProgress(c, 100, "measuring: %d of %d %% ")
 	defer progress.end()
 	shown := 0
@@ -173,11 +148,7 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	if err != nil {
 		return m, "", err
 	}
-	text, err := m.Format()
-	if err != nil {
-		return m, "", err
-	}
-	if _, err := saved.Write(text); err != nil {
+	if err := m.Write(saved); err != nil {
 		return m, "", err
 	}
 	return m, file, saved.Commit()
@@ -189,10 +160,11 @@ func (m *measurement) write(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nmeasured on %s, the ladder on pages of %s; saved in %s\n", m.Date.UTC().Format(time.DateTime), m.Pages, m.file)
+	var warnings []string
 	for _, warning := range m.warnings {
-		fmt.Fprintf(w, "\n%s\n", wrap("warning: "+warning, 80))
+		warnings = append(warnings, "warning: "+warning)
 	}
-	return nil
+	return explain.WriteParagraphs(w, warnings)
 }
 
 func (m *measurement) json() *probe.JSON {

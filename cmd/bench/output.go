@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"syscall"
-	"unicode/utf8"
 )
 
 // exitPipe is the exit code where nobody reads stdout any more, as shells count
@@ -46,43 +44,6 @@ func (o *output) close(err error) error {
 // `head` has seen enough.
 func (o *output) unread(err error) bool {
 	return errors.Is(o.err, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
-}
-
-// printTable prints rows of cells, of which all but the first are aligned right.
-func printTable(w io.Writer, t [][]string) error {
-	widths := make([]int, len(t[0]))
-	for _, row := range t {
-		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
-		}
-	}
-	text := "\n"
-	for _, row := range t {
-		line := fmt.Sprintf("%-*s", widths[0], row[0])
-		for i, cell := range row[1:] {
-			line += fmt.Sprintf("  %*s", widths[i+1], cell)
-		}
-		text += line + "\n"
-	}
-	_, err := io.WriteString(w, text)
-	return err
-}
-
-// wrap breaks a paragraph into lines of so many columns, but not before a unit.
-func wrap(text string, columns int) string {
-	for _, unit := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
-		text = strings.ReplaceAll(text, " "+unit, "\u00a0"+unit)
-	}
-	var lines []string
-	line := ""
-	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimLeft(line+" "+word, " ")
-	}
-	return strings.ReplaceAll(strings.Join(append(lines, line), "\n"), "\u00a0", " ")
 }
 
 // listed is list as JSON is to have it: [] if there is none, not null.

@@ -45,29 +45,7 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Time the suite, or patterns of your own, and simulate the same accesses",
-		Long: `run times the default suite of traversals and copies, or with --shape one
-pattern of your own, or with --suite those of a file, and prints a line for each sample in the Go benchmark
-format, as go test -bench does. Each line has the time of one pass in the
-steady state and the simulated cache misses of the very same pass. Samples of
-benchmarks that are to be compared are interleaved.
-
-Ctrl-C, as SIGTERM, SIGHUP and SIGQUIT, ends the run between samples and keeps
-what was finished; a second one ends it at once.`,
-		Example: `  bench run -o out/run.txt
-  bench run --quick --filter '.name:Traverse'
-  bench run --shape 4000x4000 --dtype int32 --order row --order col
-  bench run --shape 4000x4000 --op add --with 1x4000
-  bench run --shape 64x64 --dtype int32 --kernel scalar --kernel avx2
-  bench run --filter '.name:Pitch' --pages thp
-  bench run --filter '.name:Latency' --pages thp
-  bench run --shape 4096x8 --dtype int64 --view 'select(1,0)' --op chase
-  bench run --suite my.yaml -o out/my.txt
-  bench run --shape 1024x1024x16 --view 'permute(2,0,1)' --op copy
-  bench run --caches caches.yaml -o new.txt
-  bench run --caches measured -o new.txt
-  bench run --ab ./bench-old --ab-out old.txt -o new.txt
-  bench run --count 40 -o new.txt && go tool benchstat old.txt new.txt`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
 			s, err := f.prepare(c)
@@ -185,21 +163,12 @@ func (f *runFlags) prepare(c call) (*session.Session, error) {
 	return s, f.fault(err)
 }
 
-// fieldFlags are the flags of a plan's fields.
-var fieldFlags = map[string]string{"Count": "count", "SampleTime": "sample-time"}
-
 // fault is an error of a session under the name of the flag at fault, or with its
 // place in the file of the suite.
 func (f *runFlags) fault(err error) error {
-	if field, ok := errors.AsType[*session.FieldError](err); ok {
-		if flag := fieldFlags[field.Field]; flag != "" {
-			return fmt.Errorf("--%s %s: %w", flag, field.Value, field.Err)
-		}
-		return field.Err
-	}
 	b, ok := errors.AsType[*session.BenchmarkError](err)
 	if !ok {
-		return err
+		return atFlag(err)
 	}
 	if b.Invalid || errors.Is(b.Err, access.ErrForeign) && f.pattern.shape.set {
 		return atFlag(b.Err)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/kernel"
-	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
+	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/reuse"
 	"github.com/stridebench/stridebench/simcache/trace"
 )
@@ -24,52 +24,11 @@ func newSim() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sim {--shape SHAPE | --trace FILE}",
 		Short: "Simulate the cache misses of one access pattern, or of a trace",
-		Long: `sim walks one access pattern through a D1 and a last-level cache that start
-cold, and prints what Cachegrind would count. No tensor is allocated and no
-clock is read, so shapes may be larger than memory.
-
-Tensors lie one after the other, each on the next multiple of 4096 B, the first
-at 0x100000000; the buffers of a kernel lie behind them. With --tile, all whole
-tiles are walked first, in the order of --order, then what is left at the end of
-each dim. With --kernel, what that kernel touches is walked, in an order and in
-widths of its own, whatever this CPU runs.
-
-With --trace, a program's memory trace is replayed instead, and the summary is
-Cachegrind's of the same program, to the last count.
-
-` + curveHelp + `
-
-` + hierarchyHelp + `
-
-View operations: ` + strings.Join(layouts.ViewOps(), ", ") + `.`,
-		Example: `  # by rows and by columns, as in the articles
-  bench sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order row
-  bench sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order col
-
-  # a transposed copy in tiles, on a machine with a 36 MiB last level
-  bench sim --shape 4096x4096 --view 'transpose(0,1)' --op copy --tile 32x32 --LL 37748736,18,64
-
-  # what the vector kernels touch for it, buffers and all, whatever this CPU runs
-  bench sim --shape 1024x1024 --view 'transpose(0,1)' --op copy --kernel avx2
-
-  # a row broadcast over a matrix
-  bench sim --shape 4000x4000 --op add --with 1x4000
-
-  # a program's own accesses, as Cachegrind would count them
-  valgrind --tool=lackey --trace-mem=yes --log-file=my.trace ./program
-  bench sim --trace my.trace --I1 32768,8,64 --D1 32768,8,64 --LL 8388608,16,64
-
-` + curveExample + `
-
-` + hierarchyExample + `
-
-  # what is touched, loop by loop
-  bench sim --shape 32x64x56x56 --view 'permute(0,2,3,1)' --op copy --json`,
-		Args: noArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
 			if f.hierarchy.preset == "list" {
-				return writePresets(c.out)
+				return machines.WriteList(c.out)
 			}
 			if f.trace == "" {
 				return f.simulatePattern(c)
@@ -168,19 +127,12 @@ func (f *simFlags) simulatePattern(c call) error {
 	}
 	run := explain.RunOf(h, sim.config, lines, p.Nests, f.passes)
 	if f.asJSON {
-		visited, proved := h.Work()
 		return writeJSON(c.out, struct {
-			Counts   simcache.Counts            `json:"counts"`
-			Visited  uint64                     `json:"visited"` // accesses looked up, in the caches and once more in the TLB
-			Proved   uint64                     `json:"proved"`  // accesses proved to hit or miss like others, in both
-			Geometry map[string]explain.Setting `json:"geometry"`
-			Passes   int                        `json:"passes"`
-			explain.JSON
-			Nests []explain.Nest `json:"nests"`
-			Curve *reuse.Table   `json:"curve,omitempty"`
-		}{h.Counts(), visited, proved, explain.Settings(sim.config, false), f.passes, sim.json(run), explain.Nests(p.Nests), curve.Table()})
+			explain.PatternJSON
+			Curve *reuse.Table `json:"curve,omitempty"`
+		}{run.Pattern(sim.machine, sim.explain), curve.Table()})
 	}
-	return sim.print(c.out, run, h.Counts(), simcache.Counts.DataSummary, curve)
+	return sim.print(c.out, run, simcache.Counts.DataSummary, curve)
 }
 
 // replay counts a trace as Cachegrind counts the program that it is of.
@@ -220,13 +172,11 @@ func (f *simFlags) replay(c call) error {
 	run := explain.RunOf(h, sim.config, lines, nil, 1)
 	if f.asJSON {
 		return writeJSON(c.out, struct {
-			Counts   simcache.Counts            `json:"counts"`
-			Geometry map[string]explain.Setting `json:"geometry"`
-			explain.JSON
+			explain.TraceJSON
 			Curve *reuse.Table `json:"curve,omitempty"`
-		}{h.Counts(), explain.Settings(sim.config, true), sim.json(run), curve.Table()})
+		}{run.Trace(sim.machine, sim.explain), curve.Table()})
 	}
-	return sim.print(c.out, run, h.Counts(), simcache.Counts.Summary, curve)
+	return sim.print(c.out, run, simcache.Counts.Summary, curve)
 }
 
 // writeOut writes the file for cg_annotate, if one is wanted.
@@ -241,36 +191,10 @@ func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
 	return writeFile("cachegrind-out", f.out, b.Bytes())
 }
 
-func (s *simulation) explanation(run explain.Run) []string {
-	if !s.explain {
-		return nil
-	}
-	return run.Text()
-}
-
-func (s *simulation) json(run explain.Run) explain.JSON {
-	return run.JSON(s.machine, s.explanation(run))
-}
-
 // print writes the summary, and unless that says it all, the tables, and the curve.
-func (s *simulation) print(w io.Writer, run explain.Run, counts simcache.Counts, summary func(simcache.Counts) string, curve *reuse.Beside) error {
-	if len(run.Levels) != 2 {
-		summary = simcache.Counts.EndsSummary
-	}
-	if _, err := io.WriteString(w, summary(counts)); err != nil {
+func (s *simulation) print(w io.Writer, run explain.Run, summary func(simcache.Counts) string, curve *reuse.Beside) error {
+	if err := run.Write(w, summary, !s.plain, s.explain); err != nil {
 		return err
-	}
-	if !s.plain {
-		for _, table := range run.Tables() {
-			if err := printTable(w, table); err != nil {
-				return err
-			}
-		}
-		for _, paragraph := range s.explanation(run) {
-			if _, err := fmt.Fprintf(w, "\n%s\n", wrap(paragraph, 80)); err != nil {
-				return err
-			}
-		}
 	}
 	return curve.Table().Write(w)
 }

@@ -519,9 +519,20 @@ func (s smallestP) samples(p float64) int {
 	return n
 }
 
-// Label is what a report calls a file: its name with the commit and the time that
+// CompareFiles is Compare of two files of these names, which the report calls by
+// what they tell.
+func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string, o Options) (*Report, error) {
+	r, err := Compare(old, new, o)
+	if err != nil {
+		return nil, err
+	}
+	r.Baseline, r.New = label(old, oldName), label(new, newName)
+	return r, nil
+}
+
+// label is what a report calls a file: its name with the commit and the time that
 // it tells, and whether its run was interrupted.
-func Label(set *results.Set, file string) string {
+func label(set *results.Set, file string) string {
 	text := file
 	for _, key := range []string{"commit", "date", "interrupted"} {
 		for _, c := range set.Comments[file] {

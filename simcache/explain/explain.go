@@ -23,11 +23,15 @@ type Run struct {
 	Tensors []simcache.Line        // counts of each tensor
 	Nests   []nest.Nest            // of one pass; none for a trace
 	Passes  int
+
+	Counts          simcache.Counts // of Hierarchy.Counts
+	Visited, Proved uint64          // of Hierarchy.Work
 }
 
 // RunOf is what a hierarchy of this configuration counted.
 func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, nests []nest.Nest, passes int) Run {
-	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes}
+	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes, Counts: h.Counts()}
+	r.Visited, r.Proved = h.Work()
 	if len(c.TLB) > 0 {
 		r.TLB = h.TLBs()
 	}

@@ -5,14 +5,43 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// JSON is what was counted as JSON has it. What has no item is [], not null.
-type JSON struct {
+// PatternJSON is a simulated pattern as JSON has it.
+type PatternJSON struct {
+	Counts   simcache.Counts    `json:"counts"`
+	Visited  uint64             `json:"visited"` // accesses looked up, in the caches and once more in the TLB
+	Proved   uint64             `json:"proved"`  // accesses proved to hit or miss like others, in both
+	Geometry map[string]Setting `json:"geometry"`
+	Passes   int                `json:"passes"`
+	details
+	Nests []jsonNest `json:"nests"`
+}
+
+// TraceJSON is a simulated trace as JSON has it.
+type TraceJSON struct {
+	Counts   simcache.Counts    `json:"counts"`
+	Geometry map[string]Setting `json:"geometry"`
+	details
+}
+
+// details are what both have. What has no item is [], not null.
+type details struct {
 	Machine     string       `json:"machine,omitempty"`
 	Observed    []string     `json:"observed"`
 	Levels      []jsonLevel  `json:"levels"`
 	TLB         []jsonTLB    `json:"tlb,omitempty"`
 	Tensors     []jsonTensor `json:"tensors"`
 	Explanation []string     `json:"explanation,omitempty"`
+}
+
+// Pattern is the run of a pattern, on a machine of this name, which may be "", with
+// or without the words of Text.
+func (r Run) Pattern(machine string, words bool) PatternJSON {
+	return PatternJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes, r.details(machine, words), jsonNests(r.Nests)}
+}
+
+// Trace is the run of a trace.
+func (r Run) Trace(machine string, words bool) TraceJSON {
+	return TraceJSON{r.Counts, Settings(r.Config, true), r.details(machine, words)}
 }
 
 type (
@@ -42,10 +71,11 @@ type (
 	}
 )
 
-// JSON is the run of a machine of this name, which may be "", with an explanation,
-// see Text, or none.
-func (r Run) JSON(machine string, explanation []string) JSON {
-	j := JSON{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{}, Tensors: []jsonTensor{}, Explanation: explanation}
+func (r Run) details(machine string, words bool) details {
+	j := details{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{}, Tensors: []jsonTensor{}}
+	if words {
+		j.Explanation = r.Text()
+	}
 	for i, l := range r.Levels {
 		of := r.Config.Levels[i]
 		level := jsonLevel{LevelCounts: l, Size: of.Size, Ways: of.Ways, Sets: of.Sets(), Line: of.Line,
@@ -90,8 +120,7 @@ func Settings(c simcache.Config, i1 bool) map[string]Setting {
 	return all
 }
 
-// A Nest is loops as JSON has them.
-type Nest struct {
+type jsonNest struct {
 	Trips    []int     `json:"trips"`
 	Operands []operand `json:"operands"`
 }
@@ -104,11 +133,10 @@ type operand struct {
 	Strides []int  `json:"strides"`
 }
 
-// Nests are loops as JSON has them.
-func Nests(nests []nest.Nest) []Nest {
-	all := []Nest{}
+func jsonNests(nests []nest.Nest) []jsonNest {
+	all := []jsonNest{}
 	for _, n := range nests {
-		j := Nest{append([]int{}, n.Trips...), []operand{}}
+		j := jsonNest{append([]int{}, n.Trips...), []operand{}}
 		for _, op := range n.Operands {
 			j.Operands = append(j.Operands, operand{op.Tensor, op.Kind.String(), op.Base, op.Width, append([]int{}, op.Strides...)})
 		}

@@ -2,8 +2,10 @@ package explain
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -11,6 +13,79 @@ import (
 // A Table is rows of cells, the first of each its name; the first row is the
 // header.
 type Table [][]string
+
+// Write writes the table after an empty line, all cells but the first of a row
+// aligned right.
+func (t Table) Write(w io.Writer) error {
+	widths := make([]int, len(t[0]))
+	for _, row := range t {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	text := "\n"
+	for _, row := range t {
+		line := fmt.Sprintf("%-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			line += fmt.Sprintf("  %*s", widths[i+1], cell)
+		}
+		text += line + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// columns is how wide paragraphs are.
+const columns = 80
+
+// WriteParagraphs writes paragraphs, each after an empty line.
+func WriteParagraphs(w io.Writer, paragraphs []string) error {
+	for _, p := range paragraphs {
+		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(p, columns)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrap breaks a paragraph into lines of so many columns, but not before a unit.
+func wrap(text string, columns int) string {
+	for _, unit := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
+		text = strings.ReplaceAll(text, " "+unit, "\u00a0"+unit)
+	}
+	var lines []string
+	line := ""
+	for word := range strings.SplitSeq(text, " ") {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimLeft(line+" "+word, " ")
+	}
+	return strings.ReplaceAll(strings.Join(append(lines, line), "\n"), "\u00a0", " ")
+}
+
+// Write writes what was counted for people: a summary, which is of two levels; and
+// if wanted the tables, and the words of Text.
+func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool) error {
+	if len(r.Levels) != 2 {
+		summary = simcache.Counts.EndsSummary
+	}
+	if _, err := io.WriteString(w, summary(r.Counts)); err != nil {
+		return err
+	}
+	if tables {
+		for _, t := range r.Tables() {
+			if err := t.Write(w); err != nil {
+				return err
+			}
+		}
+	}
+	if !words {
+		return nil
+	}
+	return WriteParagraphs(w, r.Text())
+}
 
 // Tables are the counts by level, by tensor, and of the TLB. One that has nothing
 // to say is left out.

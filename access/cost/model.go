@@ -1,0 +1,51 @@
+package cost
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// ModelOf is what predictions are made by: of a file of caches, if one is named,
+// its levels and TLB, and its times if it was measured; else the machine with this
+// CPU that was measured and saved, with this TLB; else these levels, generic times
+// and this TLB. Levels that somebody asked for count before what was measured.
+func ModelOf(files probe.Files, name, cpu string, levels []simcache.Level, asked bool, tlb []simcache.TLB) (Model, error) {
+	if name != "" {
+		m, err := files.Description(name)
+		if err != nil {
+			return Model{}, err
+		}
+		times, err := fileTimes(files, name)
+		return Model{Times: times, Caches: m.Config}, err
+	}
+	m, found, err := files.Own(cpu)
+	if err != nil {
+		return Model{}, err
+	}
+	model := Model{Times: Generic("bench machine --measure has not measured this machine")}
+	if found {
+		model = Model{Times: Measured(m), Caches: m.Simulated}
+	}
+	if !found || asked {
+		model.Caches.Levels = levels
+	}
+	model.Caches.TLB = tlb
+	return model, nil
+}
+
+// fileTimes are the times of a description: those that were measured of it, else
+// generic ones, since those of this machine are of other caches than the file's.
+func fileTimes(files probe.Files, name string) (Times, error) {
+	m, err := files.Machine(name)
+	if errors.Is(err, probe.ErrNotMeasured) {
+		return Generic(fmt.Sprintf("%s has no section measured", filepath.Base(name))), nil
+	}
+	if err != nil {
+		return Times{}, err
+	}
+	return Measured(m), nil
+}
