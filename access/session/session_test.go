@@ -1,0 +1,262 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+func matrix(name string, n int) access.Benchmark {
+	return access.Benchmark{Name: name, Spec: access.Spec{Op: access.Sum, Shape: []int{n, n}, DType: layouts.Int32}}
+}
+
+// plan has two small benchmarks and a study.
+func plan() session.Plan {
+	d1, ll := simcache.Geometry{Size: 4 << 10, Ways: 4, Line: 64}, simcache.Geometry{Size: 64 << 10, Ways: 8, Line: 64}
+	return session.Plan{Comparisons: []access.Comparison{{matrix("A/n=8", 8), matrix("A/n=16", 16)}}, Studies: access.Studies()[:1],
+		Caches: simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, Count: 3, SampleTime: time.Microsecond}
+}
+
+func prepare(t *testing.T, p session.Plan) *session.Session {
+	t.Helper()
+	s, err := p.Prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestPrepare: what is wrong with a plan is an error that says where, before
+// anything runs.
+func TestPrepare(t *testing.T) {
+	for want, change := range map[string]func(p *session.Plan){
+		"count 0: want at least 1":                           func(p *session.Plan) { p.Count = 0 },
+		"sample-time 0s: want more than 0 and at most 1m":    func(p *session.Plan) { p.SampleTime = 0 },
+		"sample-time 2m0s: want more than 0 and at most 1m":  func(p *session.Plan) { p.SampleTime = 2 * time.Minute },
+		"D1 4096,4,63: ":                                     func(p *session.Plan) { p.Caches.Levels[0].Line = 63 },
+		"A/n=8: pad -1: negative":                            func(p *session.Plan) { p.Comparisons[0][0].Spec.Pad = -1 },
+		"A/n=16: there is no element to time":                func(p *session.Plan) { p.Comparisons[0][1].Spec.Shape = []int{0} },
+		"A/n=8: the tensors need 4096.0 GiB of memory, this": func(p *session.Plan) { p.Comparisons[0][0].Spec.Shape = []int{1 << 20, 1 << 20} },
+	} {
+		p := plan()
+		change(&p)
+		_, err := p.Prepare()
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		b, ok := errors.AsType[*session.BenchmarkError](err)
+		if invalid := strings.Contains(want, "pad"); ok != strings.HasPrefix(want, "A/") || ok && b.Invalid != invalid {
+			t.Errorf("%v is %+v", err, b)
+		}
+		if _, ok := errors.AsType[*session.FieldError](err); ok != (strings.HasPrefix(want, "count") || strings.HasPrefix(want, "sample")) {
+			t.Errorf("%v is %T", err, err)
+		}
+	}
+}
+
+// TestRun: each sample and each result of a study is a record, once.
+func TestRun(t *testing.T) {
+	s := prepare(t, plan())
+	samples, studied := map[string]int{}, 0
+	for r, err := range s.Run(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, timed := r.Value("ns/op")
+		if misses, known := r.Value("D1-misses/op"); timed != r.Sample || !known || misses < 0 {
+			t.Errorf("%+v", r)
+		}
+		if r.Sample {
+			samples[r.Name]++
+		} else {
+			studied++
+		}
+	}
+	if got := fmt.Sprint(samples); got != "map[A/n=16:3 A/n=8:3]" || studied != 16 || s.Done() != 6+16 {
+		t.Errorf("samples %s, %d results of studies, %d done", got, studied, s.Done())
+	}
+	for _, err := range s.Run(t.Context()) {
+		if err == nil {
+			t.Error("a session runs twice")
+		}
+	}
+}
+
+// TestInterrupted: who ends a run early keeps what was finished, and the file says
+// so.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := fmt.Errorf("a signal: %w", context.Canceled)
+	p := plan()
+	p.Count = 1000 // a burst of samples may come to its end first
+	s := prepare(t, p)
+	var file bytes.Buffer
+	steps := 0
+	_, err := s.Write(ctx, &file, func() {
+		if steps++; steps == 2 {
+			cancel(cause)
+		}
+	})
+	stop, ok := errors.AsType[session.Interrupted](err)
+	if !ok || stop.Done < 2 || stop.Done == stop.Total || stop.Done != s.Done() || stop.Total != 2000 || !errors.Is(err, cause) {
+		t.Errorf("%v", err)
+	}
+	set, err := results.Parse("run.txt", file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Comment("interrupted"); len(set.Results) != stop.Done || got != fmt.Sprintf("after %d of 2000 samples", stop.Done) {
+		t.Errorf("%d results of %v, interrupted %q", len(set.Results), stop, got)
+	}
+}
+
+// TestUnwritten: results that cannot be written end the run with that error.
+func TestUnwritten(t *testing.T) {
+	full := errors.New("full")
+	s := prepare(t, plan())
+	_, err := s.Write(t.Context(), writer(func(text []byte) (int, error) {
+		if bytes.HasPrefix(text, []byte("family:")) {
+			return 0, full
+		}
+		return len(text), nil
+	}), nil)
+	if !errors.Is(err, full) || s.Done() != 0 {
+		t.Errorf("%v, %d done", err, s.Done())
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(text []byte) (int, error) { return w(text) }
+
+// TestTimesOnly: nothing is simulated, and no study made.
+func TestTimesOnly(t *testing.T) {
+	p := plan()
+	p.TimesOnly = true
+	for r, err := range prepare(t, p).Run(t.Context()) {
+		if _, known := r.Value("D-refs/op"); known || !r.Sample || err != nil {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
+// TestBaseline: of a baseline, the session is expected to give what both have, may
+// be cut to that, and leaves out what of the whole suite it lacks.
+func TestBaseline(t *testing.T) {
+	study := access.Studies()[0].Name + "/set=0/kernel=scalar"
+	text := "BenchmarkA/n=8 1 5 ns/op 7 D1-misses/op\nBenchmarkB/n=1 1 5 ns/op\nBenchmarkElse 1 5 ns/op\nBenchmark" + study + " 1 3 D1-misses/op\n"
+	old, err := results.Parse("old.txt", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := prepare(t, plan())
+	if left := s.LeaveOut(old, []access.Comparison{{matrix("A/n=8", 8), matrix("B/n=1", 1)}}); left != 1 || old.Names()["B/n=1"] || !old.Names()["Else"] {
+		t.Errorf("%d left out, %v stays", left, old.Names())
+	}
+	expected, err := s.Expected(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	new, err := results.Parse("expected", expected)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := new.Names(); len(got) != 3 || !got["A/n=8"] || !got["A/n=16"] || !got[study] {
+		t.Errorf("expected is %v", got)
+	}
+	s.Only(old.Names())
+	if len(s.Comparisons) != 1 || len(s.Comparisons[0]) != 1 || len(s.Studies) != 1 || s.Samples() != 3 {
+		t.Errorf("%v and %d studies are left", s.Comparisons, len(s.Studies))
+	}
+	for r, err := range s.Run(t.Context()) {
+		if err != nil || r.Sample && r.Name != "A/n=8" {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
+// TestFilter: names are filtered, and that none is left is an error of the filter.
+func TestFilter(t *testing.T) {
+	p := plan()
+	kept, studies, err := session.Filter("/n:8", p.Comparisons, p.Studies)
+	if err != nil || len(kept) != 1 || len(kept[0]) != 1 || kept[0][0].Name != "A/n=8" || studies != nil {
+		t.Errorf("%v, %v, %v", kept, studies, err)
+	}
+	for _, query := range []string{"x(", "/n:9"} {
+		_, _, err := session.Filter(query, p.Comparisons, p.Studies)
+		if e, ok := errors.AsType[*results.FilterError](err); !ok || e.Query != query {
+			t.Errorf("%q: %v", query, err)
+		}
+	}
+}
+
+// A fake is a bench program whose process is a function.
+type fake struct {
+	name, help string
+	list       []string
+	order      *[]string // of the turns of all
+	asked      [][]string
+}
+
+func (f *fake) run(ctx context.Context, args ...string) ([]byte, error) {
+	switch {
+	case args[0] == "list":
+		return []byte(strings.Join(f.list, "\n") + "\n"), nil
+	case slices.Contains(args, "--help"):
+		return []byte(f.help), nil
+	}
+	*f.order = append(*f.order, f.name)
+	f.asked = append(f.asked, args)
+	return fmt.Appendf(nil, "goos: %s\n# date: %d\n\nBenchmarkA/n=8 1 %d ns/op\n# overhead: 3%%\n# warning: load\n", f.name, len(f.asked), len(f.asked)), nil
+}
+
+// TestByTurns: who is first changes from turn to turn, each is asked for what it
+// has, by flags that it knows, and the results have one head.
+func TestByTurns(t *testing.T) {
+	var order []string
+	old := &fake{name: "old", list: []string{"A/n=8", "Gone"}, order: &order}
+	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"}, help: "  --times-only", order: &order}
+	meet := func(f *fake) *session.Contender {
+		c, err := session.Meet(t.Context(), f.name, f.run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	turns := session.Turns{Old: meet(old), New: meet(new), Comparisons: plan().Comparisons, Count: 3,
+		Flags: func(*session.Contender) []string { return []string{"run"} }}
+	oldText, newText, err := session.ByTurns(t.Context(), turns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(order, " "); got != "old new new old old new" {
+		t.Errorf("turns %s", got)
+	}
+	if got, want := string(oldText), "goos: old\n# date: 1\n\nBenchmarkA/n=8 1 1 ns/op\nBenchmarkA/n=8 1 2 ns/op\nBenchmarkA/n=8 1 3 ns/op\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !bytes.HasPrefix(newText, []byte("goos: new\n")) {
+		t.Errorf("the new one's results are %q", newText)
+	}
+	if got := fmt.Sprint(old.asked[2], new.asked[0], new.asked[1]); got != `[run --filter .fullname:("A/n=8")] [run --filter .fullname:("A/n=8" OR "A/n=16")] [run --times-only --filter .fullname:("A/n=8" OR "A/n=16")]` {
+		t.Errorf("asked for %s", got)
+	}
+	if gone, err := plan().Gone(t.Context(), turns.Old); err != nil || fmt.Sprint(gone) != "[Gone]" {
+		t.Errorf("gone are %v, %v", gone, err)
+	}
+	turns.Comparisons = []access.Comparison{{matrix("A/n=16", 16)}}
+	if _, _, err := session.ByTurns(t.Context(), turns); !errors.Is(err, session.ErrNoneInCommon) {
+		t.Errorf("%v", err)
+	}
+}
