@@ -6,6 +6,18 @@
 // over addresses ([nest.Nest]). Two executors are told these nests and
 // nothing else: the native one here ([Measure]) and the cache simulator of
 // package simcache, so that neither can drift from the other.
+//
+// The way of a pattern, which the example goes:
+//
+//  1. A [Spec] says what is touched; [Suite] has those of the default benchmarks.
+//  2. [Spec.Pattern] lowers it to loops, or says which field of it is at fault
+//     ([FieldError]).
+//  3. [Simulate] counts the misses of a pass on simulated caches; package cost
+//     predicts from them how long it takes, package advise what would be better.
+//  4. [Measure] times passes, after [Measurable] has said that there is memory for
+//     them.
+//
+// Package session does all of it for many patterns, and gives records of results.
 package access
 
 import (

@@ -11,14 +11,20 @@ import (
 // A column of a 1024x1024 matrix of 4-byte elements lies in as many lines as it
 // has elements, all of one set in 16: no first-level cache holds them.
 func Example() {
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.TwoLevels(
+	// 1. What is simulated.
+	config := simcache.Config{Levels: simcache.TwoLevels(
 		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64},
 		simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64},
-	)})
+	)}
+
+	// 2. Cold caches.
+	h, err := simcache.NewHierarchy(config)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+
+	// 3. Loops of accesses: column by column.
 	_, err = h.Run(nest.Nest{
 		Trips:    []int{1024, 1024},
 		Operands: []nest.Operand{{Tensor: "a", Kind: nest.Read, Base: 1 << 32, Width: 4, Strides: []int{4, 4096}}},
@@ -27,9 +33,17 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
+
+	// 4. What happened: Cachegrind's events, and what each level saw.
 	c := h.Counts()
 	fmt.Println("reads", c.Dr, "D1 misses", c.D1mr, "LL misses", c.DLmr)
-	// Output: reads 1048576 D1 misses 1048576 LL misses 65536
+	for _, l := range h.Levels() {
+		fmt.Printf("%s: %.2f%% of %d references missed\n", l.Name, 100*l.MissRate(), l.Refs())
+	}
+	// Output:
+	// reads 1048576 D1 misses 1048576 LL misses 65536
+	// D1: 100.00% of 1048576 references missed
+	// LL: 6.25% of 1048576 references missed
 }
 
 // A benchmark of one's own reports misses beside its time: it tells a hierarchy

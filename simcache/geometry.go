@@ -4,18 +4,29 @@
 // number of levels, other policies, ties between levels, a TLB and prefetchers
 // ([Config]).
 //
-// A [Hierarchy] takes single accesses ([Hierarchy.Access]) or complete nests of
-// loops ([Hierarchy.Run]). Package cpu knows the caches of the CPU that the
-// program runs on. This package knows nothing of tensors or time.
-//
 // The rules are those of Valgrind's cachegrind/cg_sim.c, as its manual describes
-// them in "Cache Simulation Specifics".
+// them in "Cache Simulation Specifics". This package knows nothing of tensors or
+// time.
+//
+// A simulation takes four steps, which the example shows:
+//
+//  1. A [Config] says what to simulate: levels ([TwoLevels] are Cachegrind's), a
+//     TLB, and what to observe. Package cpu has the Config of the CPU that the
+//     program runs on, package machines those of files and of real machines.
+//  2. [NewHierarchy] makes these caches. They start cold.
+//  3. A [Hierarchy] takes single accesses ([Hierarchy.Access]), complete nests of
+//     loops ([Hierarchy.Run], [Hierarchy.RunPasses]), or a trace (package trace).
+//     [SteadyPass] simulates a pass of the steady state.
+//  4. [Hierarchy.Counts] has Cachegrind's events, [Hierarchy.Levels] and
+//     [Hierarchy.TLBs] what each level saw. Package explain says what they mean,
+//     and package reuse what caches of other sizes would miss.
 //
 // Three engines in simcache/internal share the work. Package lru looks up
 // references, a batch at a time, in LRU levels that know nothing of each other.
 // Package proofs finds the counts of a nest on such levels without looking up
-// every access. Package policies simulates everything else, one reference after
-// another. All are tested against package reference, which says what a cache is.
+// every access ([Hierarchy.Work] says how many it looked up). Package policies
+// simulates everything else, one reference after another. All are tested against
+// package reference, which says what a cache is.
 package simcache
 
 import (

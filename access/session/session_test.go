@@ -41,9 +41,9 @@ func prepare(t *testing.T, p session.Plan) *session.Session {
 // anything runs.
 func TestPrepare(t *testing.T) {
 	for want, change := range map[string]func(p *session.Plan){
-		"count 0: want at least 1":                           func(p *session.Plan) { p.Count = 0 },
-		"sample-time 0s: want more than 0 and at most 1m":    func(p *session.Plan) { p.SampleTime = 0 },
-		"sample-time 2m0s: want more than 0 and at most 1m":  func(p *session.Plan) { p.SampleTime = 2 * time.Minute },
+		"count 0: want at least 1":                          func(p *session.Plan) { p.Count = 0 },
+		"sample-time 0s: want more than 0 and at most 1m":   func(p *session.Plan) { p.SampleTime = 0 },
+		"sample-time 2m0s: want more than 0 and at most 1m": func(p *session.Plan) { p.SampleTime = 2 * time.Minute },
 		"D1 4096,4,63: ":                                     func(p *session.Plan) { p.Caches.Levels[0].Line = 63 },
 		"A/n=8: pad -1: negative":                            func(p *session.Plan) { p.Comparisons[0][0].Spec.Pad = -1 },
 		"A/n=16: there is no element to time":                func(p *session.Plan) { p.Comparisons[0][1].Spec.Shape = []int{0} },

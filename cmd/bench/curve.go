@@ -21,16 +21,16 @@ func (c *curveFlags) add(flags *pflag.FlagSet) {
 }
 
 // start returns the curve that the flags ask for, of lines as D1 has them.
-func (f *curveFlags) start(c call, config simcache.Config) (*reuse.Beside, error) {
+func (f *curveFlags) start(c call, config simcache.Config) (*reuse.Meter, error) {
 	if !f.on {
 		if c.given("curve-sets") {
 			return nil, fmt.Errorf("--curve-sets %d goes with --curve", f.sets)
 		}
 		return nil, nil
 	}
-	beside, err := reuse.NewBeside(config, f.sets)
+	meter, err := reuse.NewMeter(config, f.sets)
 	if err != nil {
 		return nil, fmt.Errorf("--curve-sets %d: %w", f.sets, err)
 	}
-	return beside, nil
+	return meter, nil
 }

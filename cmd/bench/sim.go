@@ -192,7 +192,7 @@ func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
 }
 
 // print writes the summary, and unless that says it all, the tables, and the curve.
-func (s *simulation) print(w io.Writer, run explain.Run, summary func(simcache.Counts) string, curve *reuse.Beside) error {
+func (s *simulation) print(w io.Writer, run explain.Run, summary func(simcache.Counts) string, curve *reuse.Meter) error {
 	if err := run.Write(w, summary, !s.plain, s.explain); err != nil {
 		return err
 	}

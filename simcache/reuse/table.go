@@ -17,29 +17,29 @@ import (
 	accesstrace "github.com/stridebench/stridebench/simcache/trace" // trace is taken by the tests
 )
 
-// Beside are stacks beside a simulation, whose curve is told with the capacities
-// of its caches. Nil ones count nothing.
-type Beside struct {
+// A Meter counts beside a simulation, and tells its curve with the capacities of the
+// caches that are simulated. A nil one counts nothing.
+type Meter struct {
 	stacks *Stacks
 	sets   int
 	config simcache.Config
 }
 
-// NewBeside returns stacks of so many sets, with lines as the first level of a
+// NewMeter returns a meter of caches of so many sets, with lines as the first level of a
 // configuration has them.
-func NewBeside(config simcache.Config, sets int) (*Beside, error) {
+func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 	stacks, err := New(config.First().Line, sets)
-	return &Beside{stacks, sets, config}, err
+	return &Meter{stacks, sets, config}, err
 }
 
 // Passes counts so many passes over nests.
-func (b *Beside) Passes(passes int, nests []nest.Nest) error {
-	if b == nil {
+func (m *Meter) Passes(passes int, nests []nest.Nest) error {
+	if m == nil {
 		return nil
 	}
 	for range passes {
 		for _, n := range nests {
-			if err := b.stacks.Run(n); err != nil {
+			if err := m.stacks.Run(n); err != nil {
 				return err
 			}
 		}
@@ -50,18 +50,18 @@ func (b *Beside) Passes(passes int, nests []nest.Nest) error {
 // Watch counts the data accesses of a trace as it passes, clipped as trace.Replay
 // clips them. Cachegrind's quirk, by which block 0 hits in a cold cache, is none of
 // the curve's.
-func (b *Beside) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record, error] {
-	if b == nil {
+func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record, error] {
+	if m == nil {
 		return records
 	}
-	line := min(b.config.First().Line, b.config.Last().Line)
-	if i1 := b.config.I1.Line; i1 > 0 { // a config file may have none
+	line := min(m.config.First().Line, m.config.Last().Line)
+	if i1 := m.config.I1.Line; i1 > 0 { // a config file may have none
 		line = min(line, i1)
 	}
 	return func(yield func(accesstrace.Record, error) bool) {
 		for r, err := range records {
 			if err == nil && r.Kind != accesstrace.Fetch {
-				b.stacks.Access(nest.Read, r.Addr, min(r.Size, line)) // reads and writes count alike
+				m.stacks.Access(nest.Read, r.Addr, min(r.Size, line)) // reads and writes count alike
 			}
 			if !yield(r, err) {
 				return
@@ -90,23 +90,23 @@ type point struct {
 	Marks    []string `json:"marks,omitempty"`
 }
 
-// Table is the curve of what was counted; nil of nil stacks.
-func (b *Beside) Table() *Table {
-	if b == nil {
+// Table is the curve of what was counted; nil of a nil meter.
+func (m *Meter) Table() *Table {
+	if m == nil {
 		return nil
 	}
-	of, line := b.stacks.Curve(), b.config.First().Line
-	t := &Table{line, b.sets, of.Refs, of.Cold, of.Lines, []point{}, of.Distances}
+	of, line := m.stacks.Curve(), m.config.First().Line
+	t := &Table{line, m.sets, of.Refs, of.Cold, of.Lines, []point{}, of.Distances}
 	if t.Distances == nil {
 		t.Distances = []Bin{}
 	}
-	marks := b.marks()
+	marks := m.marks()
 	for _, p := range of.Points(slices.Collect(maps.Keys(marks))...) {
 		names := marks[p.Capacity]
 		if p.Knee {
 			names = append(names, "knee")
 		}
-		t.Points = append(t.Points, point{p.Capacity, p.Capacity * uint64(b.sets*line), p.Misses,
+		t.Points = append(t.Points, point{p.Capacity, p.Capacity * uint64(m.sets*line), p.Misses,
 			float64(p.Misses) / float64(max(of.Refs, 1)), names})
 	}
 	return t
@@ -114,16 +114,16 @@ func (b *Beside) Table() *Table {
 
 // marks names the capacities that D1 and LL have, where the curve has them: any
 // for a fully associative one, else those with its sets and lines.
-func (b *Beside) marks() map[uint64][]string {
+func (m *Meter) marks() map[uint64][]string {
 	marks := map[uint64][]string{}
-	line := b.config.First().Line
+	line := m.config.First().Line
 	for _, n := range []struct {
 		name string
 		g    simcache.Geometry
-	}{{"D1", b.config.First().Geometry}, {"LL", b.config.Last().Geometry}} {
+	}{{"D1", m.config.First().Geometry}, {"LL", m.config.Last().Geometry}} {
 		capacity := uint64(n.g.Size / line)
-		if b.sets > 1 {
-			if n.g.Sets() != b.sets || n.g.Line != line {
+		if m.sets > 1 {
+			if n.g.Sets() != m.sets || n.g.Line != line {
 				continue
 			}
 			capacity = uint64(n.g.Ways)
