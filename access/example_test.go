@@ -10,9 +10,9 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A transposed copy: what it touches, how often that misses, and how long it takes.
+// What a transposed copy touches, how often it misses, and how long it takes.
 func Example() {
-	// 1. What is touched, in the words of PyTorch.
+	// 1. The spec says what is touched, in PyTorch's words.
 	view, err := layouts.ParseChain("transpose(0,1)")
 	if err != nil {
 		fmt.Println(err)
@@ -20,7 +20,7 @@ func Example() {
 	}
 	spec := access.Spec{Op: access.Copy, Shape: []int{256, 256}, DType: layouts.Float32, View: view}
 
-	// 2. Lowered, it is loops over addresses.
+	// 2. The pattern is loops over addresses.
 	pattern, err := spec.Pattern()
 	if err != nil {
 		fmt.Println(err)
@@ -30,7 +30,7 @@ func Example() {
 		fmt.Printf("%v tensor %s: %d B an access, %v B a step of each loop\n", op.Kind, op.Tensor, op.Width, op.Strides)
 	}
 
-	// 3. The simulator is told these loops.
+	// 3. The simulator walks these loops.
 	caches := simcache.Config{Levels: simcache.TwoLevels(
 		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64})}
 	counts, err := access.Simulate(context.Background(), caches, []access.Pattern{pattern})

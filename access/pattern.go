@@ -7,17 +7,16 @@
 // nothing else: the native one here ([Measure]) and the cache simulator of
 // package simcache, so that neither can drift from the other.
 //
-// The way of a pattern, which the example goes:
+// A pattern takes four steps, which the example shows:
 //
-//  1. A [Spec] says what is touched; [Suite] has those of the default benchmarks.
-//  2. [Spec.Pattern] lowers it to loops, or says which field of it is at fault
+//  1. A [Spec] says what is touched. [Suite] has the specs of the default benchmarks.
+//  2. [Spec.Pattern] lowers it to loops, or says which of its fields is wrong
 //     ([FieldError]).
-//  3. [Simulate] counts the misses of a pass on simulated caches; package cost
-//     predicts from them how long it takes, package advise what would be better.
-//  4. [Measure] times passes, after [Measurable] has said that there is memory for
-//     them.
+//  3. [Simulate] counts the misses of a pass on simulated caches. Package cost
+//     predicts how long a pass takes, and package advise finds better walks.
+//  4. [Measure] times passes. [Measurable] says beforehand whether it can.
 //
-// Package session does all of it for many patterns, and gives records of results.
+// Package session does all of this for many patterns and returns records.
 package access
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Names are the names of the benchmarks of comparisons.
+// Names returns the set of the benchmarks' names.
 func Names(all []access.Comparison) map[string]bool {
 	names := map[string]bool{}
 	for _, c := range all {
@@ -26,8 +26,8 @@ func Names(all []access.Comparison) map[string]bool {
 // of tells whether a result, by its name, is one of a study.
 func of(s access.Study, name string) bool { return strings.HasPrefix(name, s.Name+"/") }
 
-// Only leaves in the session, which did not run yet, what is among names, of
-// benchmarks and of results of studies.
+// Only removes from a session, before it runs, every benchmark and every study that
+// is not among names, which are names of benchmarks and of results of studies.
 func (s *Session) Only(names map[string]bool) {
 	all, patterns := s.Comparisons, s.patterns
 	s.Comparisons, s.patterns = nil, nil
@@ -53,10 +53,11 @@ func (s *Session) Only(names map[string]bool) {
 	})
 }
 
-// Expected is the most that the session can give to compare with a baseline: a
-// file with each name that both have, and what the baseline says of it, as of this
-// machine and these caches; and with the names that only the session has. What
-// this compares with nothing need not be run.
+// Expected returns a file of results with everything that the session could possibly
+// contribute to a comparison with a baseline: every name that both have, in the
+// baseline's units, and the names that only the session has, from this machine and
+// these caches. If a comparison with this file finds nothing, the session need not
+// run.
 func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	if err := baseline.CheckValues(); err != nil {
 		return nil, err
@@ -93,9 +94,9 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// LeaveOut takes out of a baseline what of the whole suite the session lacks: that
-// was asked for, and is nothing that vanished. It returns how many results that
-// are; where it would be all, the baseline stays as it is, and it is 0.
+// LeaveOut removes from a baseline the benchmarks of the whole suite that the session
+// lacks. They were left out on purpose and have not vanished. It returns how many
+// results it removed. If it would remove all of them, it removes none and returns 0.
 func (s *Session) LeaveOut(baseline *results.Set, whole []access.Comparison) int {
 	own, all := Names(s.Comparisons), Names(whole)
 	kept := slices.DeleteFunc(slices.Clone(baseline.Results), func(r *benchfmt.Result) bool {

@@ -12,9 +12,9 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A suite of one's own: a matrix is summed by rows and by columns.
+// A suite of one's own sums a matrix by rows and by columns.
 func Example() {
-	// 1. What to walk, on which simulated caches, how often and for how long.
+	// 1. The plan: what to walk, on which simulated caches, how often and for how long.
 	var c access.Comparison
 	for _, order := range []access.Order{access.Row, access.Col} {
 		spec := access.Spec{Op: access.Sum, Shape: []int{512, 512}, DType: layouts.Int32, Order: order}
@@ -23,14 +23,14 @@ func Example() {
 	d1, ll := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}
 	plan := session.Plan{Comparisons: []access.Comparison{c}, Caches: simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, Count: 1, SampleTime: time.Millisecond}
 
-	// 2. What is wrong is said now, before anything runs.
+	// 2. Errors are reported now, before anything runs.
 	s, err := plan.Prepare()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 
-	// 3. A record for each sample, with the simulated counts of the same pass.
+	// 3. Each sample is a record, with the time and the simulated counts of the same pass.
 	for r, err := range s.Run(context.Background()) {
 		if err != nil {
 			fmt.Println(err)
@@ -42,7 +42,7 @@ func Example() {
 		fmt.Println(r.Name, "refs", refs, "D1 misses", misses, "timed", timed)
 	}
 
-	// 4. What makes the times doubtful, if anything does.
+	// 4. Warnings say what makes the times doubtful, if anything does.
 	for _, w := range s.Warnings() {
 		fmt.Fprintln(os.Stderr, w)
 	}

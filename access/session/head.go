@@ -29,8 +29,8 @@ func cacheOf(name string, g simcache.Geometry) results.Cache {
 	return results.Cache{Name: name, Size: g.Size, Ways: g.Ways, Line: g.Line}
 }
 
-// Head is the head of a file of results: the configuration, which decides what
-// compares, and comments on what changes from run to run.
+// Head returns the head of a file of results: the configuration, which decides which
+// results can be compared, and comments on what changes from run to run.
 func (s *Session) Head() (config, comments []results.Pair) {
 	setup := s.setup()
 	setup.Pages = s.Pages.String()
@@ -56,7 +56,7 @@ func (s *Session) Head() (config, comments []results.Pair) {
 	return setup.Config(), comments
 }
 
-// CommandLine is a program and its arguments as a shell takes them.
+// CommandLine joins a program and its arguments, quoted where a shell needs it.
 func CommandLine(words []string) string {
 	var quoted []string
 	for _, word := range words {

@@ -19,20 +19,20 @@ import (
 	"github.com/stridebench/stridebench/results/noise"
 )
 
-// A Record is one line of results: a sample of a benchmark, or a result of a
+// A Record is one line of results: a sample of a benchmark, or one result of a
 // study.
 type Record struct {
 	Name   string // without the word Benchmark
-	Passes int    // that the sample is made of; 1 of a study
+	Passes int    // in the sample; 1 for a study
 	Values []results.Value
-	// Remarks are what there is to say before it, such as the pages that were
-	// obtained for it and those after it.
+	// Remarks are comments that belong before the line, such as which pages were
+	// obtained for this sample and those that follow.
 	Remarks []string
-	// Sample tells that it was timed, else it is a result of a study.
+	// Sample is true if the benchmark was timed, and false for a result of a study.
 	Sample bool
 }
 
-// Value is the value in a unit, such as ns/op; known tells whether it has one.
+// Value returns the value in a unit such as ns/op, if the record has one.
 func (r Record) Value(unit string) (value float64, known bool) {
 	for _, v := range r.Values {
 		if v.Unit == unit {
@@ -42,7 +42,7 @@ func (r Record) Value(unit string) (value float64, known bool) {
 	return 0, false
 }
 
-// report is what there is to say of a run once it ended.
+// report is what is known about a run when it has ended.
 type report struct {
 	counts    [][]access.Counts               // simulated, of each pattern of each comparison
 	predicted [][]float64                     // ns of a pass, by the cost model
@@ -58,13 +58,13 @@ type report struct {
 	unpinned bool
 }
 
-// Interrupted is the error of a run that its context ended.
+// Interrupted is the error of a run whose context was cancelled.
 type Interrupted struct {
-	Done, Total int   // samples; results of studies count as done
-	Cause       error // of the context
+	Done, Total int   // samples; results of studies count as done, too
+	Cause       error // from the context
 }
 
-// Error says what is kept.
+// Error says how much is kept.
 func (i Interrupted) Error() string {
 	if i.Done == 0 {
 		return "interrupted before the first sample"
@@ -72,12 +72,13 @@ func (i Interrupted) Error() string {
 	return fmt.Sprintf("interrupted after %d of %d samples, which are kept", i.Done, i.Total)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (i Interrupted) Unwrap() error { return i.Cause }
 
-// Run simulates and predicts all at once, then times one comparison after the
-// other, and then makes the studies. It yields the records as they come, and at
-// last an error if there is one; Interrupted once the context is done.
+// Run simulates and predicts everything, then times one comparison after another,
+// and then runs the studies. It yields each record as soon as there is one. The last
+// thing it yields is the error, if any, which is Interrupted if the context was
+// cancelled.
 func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if s.ran {
@@ -97,13 +98,13 @@ func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
 	}
 }
 
-// errRan tells that a session is used again.
-var errRan = errors.New("this session ran already: prepare another")
+// errRan is returned when a session is run again.
+var errRan = errors.New("this session has already run: prepare another")
 
-// errEnough tells that nobody wants more records.
+// errEnough says that the caller wants no more records.
 var errEnough = errors.New("enough")
 
-// begin looks at the counters, the clock and what the machine does.
+// begin notes the time and the load of the machine, and opens the counters.
 func (s *Session) begin() {
 	if s.start.IsZero() {
 		s.start, s.before = time.Now(), results.Now()
@@ -228,11 +229,11 @@ func (s *Session) study(study access.Study, yield func(Record) bool) error {
 	return nil
 }
 
-// Done is the number of records of a run that ended.
+// Done returns how many records a run yielded.
 func (s *Session) Done() int { return s.done }
 
-// Warnings are what makes the times of a run that ended doubtful, a line each,
-// which begins with its kind: "drift: ...".
+// Warnings says what makes the times of a run doubtful. Each warning is a line that
+// begins with its kind, such as "drift: ...".
 func (s *Session) Warnings() []string {
 	var activity *results.Activity
 	if a, known := s.before.Until(results.Now()); known {
@@ -241,8 +242,8 @@ func (s *Session) Warnings() []string {
 	return append(noise.Machine(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
 }
 
-// NoCounters says why a run that ended has nothing that the CPU counted, though its
-// plan asks for it; "" if it has.
+// NoCounters says why a run has no hardware counts although its plan asks for them.
+// It returns "" otherwise.
 func (s *Session) NoCounters() string {
 	if s.counters != nil || !s.Plan.Counters {
 		return ""
@@ -250,11 +251,10 @@ func (s *Session) NoCounters() string {
 	return s.note
 }
 
-// Write runs the session and writes its results as a file: a head, a line for
-// each record, and at the end what there is to say of the run, also if it did not
-// come to its end. It tells step, where that is not nil, of every sample. It
-// returns the warnings, see Warnings. If no line was written (see Done), the file
-// is none.
+// Write runs the session and writes its results as a file: a head, a line for each
+// record, and comments about the whole run, even if the run did not finish. It calls
+// step after every sample, unless step is nil. It returns the same as Warnings. If no
+// record was written (see Done), the output is not a complete file.
 func (s *Session) Write(ctx context.Context, out io.Writer, step func()) (warnings []string, err error) {
 	s.begin()
 	config, comments := s.Head()
@@ -286,9 +286,8 @@ func write(w *results.Writer, r Record) error {
 	return w.Write(r.Name, r.Passes, r.Values)
 }
 
-// unfinished writes that a run did not come to its end. Where one of several
-// outputs is closed, this reaches those before it all the same; that it does not
-// reach that one is known.
+// unfinished writes that a run did not finish. If one of several outputs is closed,
+// this still reaches the outputs before it, so errors are ignored.
 func (s *Session) unfinished(w *results.Writer, err error) (warnings []string) {
 	if s.done == 0 {
 		return nil
@@ -298,7 +297,7 @@ func (s *Session) unfinished(w *results.Writer, err error) (warnings []string) {
 	return warnings
 }
 
-// finish writes what there is to say of the whole run.
+// finish writes the comments about the whole run.
 func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
 	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples", 100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds()))

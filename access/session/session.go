@@ -1,23 +1,23 @@
-// Package session is a run: it walks benchmarks natively and on simulated caches,
-// predicts how long they take, and gives the results as records, in the units of
-// package results, with warnings of what makes their times doubtful.
+// Package session runs benchmarks. It walks them natively and on simulated caches,
+// predicts how long they take, and returns the results as records, in the units of
+// package results, with warnings about whatever makes the times doubtful.
 //
-// A run of one's own, which the example goes:
+// A run takes four steps, which the example shows:
 //
-//  1. A [Plan] says what to walk, on which simulated caches, how often, for how
+//  1. A [Plan] says what to walk, on which simulated caches, how often and for how
 //     long, in which pages and with which counters.
-//  2. [Plan.Prepare] lowers all of it to loops and checks that there is memory for
-//     it, so that what is wrong is said before anything runs: a [FieldError] of the
-//     plan, a [BenchmarkError] of one benchmark.
-//  3. [Session.Run] yields a [Record] for each sample, as it comes;
-//     [Session.Write] writes the same as a file that benchstat reads.
-//  4. [Session.Warnings] say, once it ended, what makes its times doubtful.
+//  2. [Plan.Prepare] lowers everything to loops and checks that there is enough
+//     memory, so that errors are reported before anything runs: a [FieldError] for
+//     a field of the plan, a [BenchmarkError] for one of its benchmarks.
+//  3. [Session.Run] yields a [Record] for each sample as soon as it is taken.
+//     [Session.Write] writes the same records as a file that benchstat reads.
+//  4. [Session.Warnings] says, after the run, what makes its times doubtful.
 //
-// Who ends a run early by its context keeps what was finished, and is told how
-// much that is (Interrupted).
+// When the context of a run is cancelled, everything that was finished is kept, and
+// the error says how much that is ([Interrupted]).
 //
-// [ByTurns] takes the samples of two programs by turns, so that whatever the
-// machine does falls on both.
+// [ByTurns] interleaves the samples of two programs, so that disturbances on the
+// machine affect both.
 package session
 
 import (
@@ -34,50 +34,51 @@ import (
 
 // A Plan says what a run is.
 type Plan struct {
-	Comparisons []access.Comparison // in their order; samples of one are interleaved
-	Studies     []access.Study      // simulated only, after all comparisons
+	Comparisons []access.Comparison // run in this order; the samples of each are interleaved
+	Studies     []access.Study      // only simulated, after all comparisons
 
-	// Caches are what is simulated: levels, the first and the last of which results
-	// tell, and the TLB. Without levels it is what Choose takes of this CPU, with its
-	// TLB for Pages.
+	// Caches says what is simulated: the levels, of which results have the misses of
+	// the first and the last, and the TLB. If it has no levels, the caches of this CPU
+	// are simulated (cpu.Choose), with its TLB for Pages.
 	Caches simcache.Config
-	// Model predicts; a Model without caches predicts nothing.
+	// Model predicts times. A Model without caches predicts nothing.
 	Model cost.Model
-	// TimesOnly simulates and predicts nothing, and makes no study.
+	// TimesOnly turns off simulation, prediction and studies.
 	TimesOnly bool
 
 	Count      int           // samples of each benchmark, at least 1
-	SampleTime time.Duration // least length of a sample, about: more than 0 and at most a minute
+	SampleTime time.Duration // approximate least length of a sample, more than 0 and at most a minute
 	Pages      access.Pages  // of the tensors' memory
-	Counters   bool          // count what the CPU has counters of, where there are any
+	Counters   bool          // read the CPU's hardware counters, where there are any
 
-	Program Program // that runs it, for the head of a file
+	Program Program // that makes the run, for the head of a file
 }
 
-// A Program is what ran a plan, for the head of a file. What is "" is left out.
+// A Program identifies the program that made a run, in the head of a file. Empty
+// fields are left out.
 type Program struct{ Version, Commit, Command string }
 
 // maxSampleTime is the longest length of a sample that a plan may ask for.
 const maxSampleTime = time.Minute
 
-// A FieldError is of one field of a plan.
+// A FieldError says which field of a plan is wrong.
 type FieldError struct {
-	Field string // by the name that it has in flags: "count" or "sample-time"
-	Value string // that it has
-	Err   error  // what would be right
+	Field string // the name of the field as a flag: "count" or "sample-time"
+	Value string // the value of the field
+	Err   error  // says what would be right
 }
 
 // Error begins with field and value.
 func (e *FieldError) Error() string { return fmt.Sprintf("%s %s: %v", e.Field, e.Value, e.Err) }
 
-// Unwrap is what would be right.
+// Unwrap returns Err.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// A BenchmarkError is of one benchmark of a plan.
+// A BenchmarkError says which benchmark of a plan cannot be run.
 type BenchmarkError struct {
 	Name string // of the benchmark
-	// Invalid tells that its spec says nothing that can be walked, on any machine;
-	// else it cannot be timed on this one.
+	// Invalid is true if no machine can walk what the spec says, and false if only
+	// this machine cannot time it.
 	Invalid bool
 	Err     error
 }
@@ -85,11 +86,11 @@ type BenchmarkError struct {
 // Error begins with the name.
 func (e *BenchmarkError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e.Err) }
 
-// Unwrap is what is wrong with it.
+// Unwrap returns Err.
 func (e *BenchmarkError) Unwrap() error { return e.Err }
 
-// Check refuses a count or a length of samples that cannot be, with a FieldError,
-// and caches that cannot be simulated, with an error that names the level.
+// Check returns a FieldError if the number or the length of the samples is out of
+// range, and an error that names the level if the caches cannot be simulated.
 func (p Plan) Check() error {
 	switch {
 	case p.Count < 1:
@@ -105,7 +106,7 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// A Session is a plan that was lowered and checked. It runs once.
+// A Session is a plan that was lowered and checked. It can run once.
 type Session struct {
 	Plan
 	patterns [][]access.Pattern // of the comparisons
@@ -114,8 +115,8 @@ type Session struct {
 	report
 }
 
-// Prepare checks the plan and lowers all of its comparisons, so that what is
-// wrong with them, or cannot be timed here, is said before anything runs.
+// Prepare checks the plan and lowers all of its comparisons, so that whatever is
+// wrong with them, or cannot be timed here, is reported before anything runs.
 func (p Plan) Prepare() (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -140,8 +141,8 @@ func (p Plan) Prepare() (*Session, error) {
 	return s, nil
 }
 
-// Measurable is [access.Measurable] on a machine: an error of too little memory
-// says what limits it.
+// Measurable is [access.Measurable] for a machine. If there is too little memory,
+// the error says what limits it.
 func Measurable(p access.Pattern, m results.Machine) error {
 	err := access.Measurable(p, m.Available)
 	if _, ok := errors.AsType[*access.MemoryError](err); ok && len(m.MemoryLimits) > 0 && m.AvailableFrom == m.MemoryLimits[0].Source {
@@ -150,7 +151,7 @@ func Measurable(p access.Pattern, m results.Machine) error {
 	return err
 }
 
-// Samples is how many samples there will be.
+// Samples returns how many samples a complete run takes.
 func (s *Session) Samples() int {
 	n := 0
 	for _, c := range s.Comparisons {
@@ -159,8 +160,8 @@ func (s *Session) Samples() int {
 	return n
 }
 
-// Filter keeps the comparisons and studies whose names a filter takes. That it
-// takes none is a results.FilterError, as is a query that cannot be read.
+// Filter keeps the benchmarks and studies whose names match a query. It returns a
+// results.FilterError if none match, or if the query cannot be parsed.
 func Filter(query string, all []access.Comparison, studies []access.Study) (kept []access.Comparison, keptStudies []access.Study, err error) {
 	filter, err := results.NewFilter(query)
 	if err != nil {

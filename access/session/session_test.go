@@ -15,6 +15,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 func matrix(name string, n int) access.Benchmark {
@@ -258,5 +259,41 @@ func TestByTurns(t *testing.T) {
 	turns.Comparisons = []access.Comparison{{matrix("A/n=16", 16)}}
 	if _, _, err := session.ByTurns(t.Context(), turns); !errors.Is(err, session.ErrNoneInCommon) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestDefaults: without caches, those of this CPU are simulated, and the head of
+// the file has them.
+func TestDefaults(t *testing.T) {
+	p := plan()
+	p.Caches, p.TimesOnly, p.Count = simcache.Config{}, true, 1
+	s := prepare(t, p)
+	var file bytes.Buffer
+	if _, err := s.Write(t.Context(), &file, nil); err != nil {
+		t.Fatal(err)
+	}
+	set, err := results.Parse("run.txt", file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := set.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen := cpu.Choose(cpu.Caches())
+	if got := results.SetupOf(config); got.D1.String() != chosen.First().String() || got.LL.String() != chosen.Last().String() || len(got.TLB) == 0 || got.Pages != "4k" {
+		t.Errorf("%+v, want %v", got, chosen.Levels)
+	}
+	if got := set.Comment("counters"); got != "not asked for" || s.NoCounters() != "" {
+		t.Errorf("counters: %q, %q", got, s.NoCounters())
+	}
+}
+
+// TestCommandLine: a shell takes what is written for what was meant.
+func TestCommandLine(t *testing.T) {
+	words := []string{"printf", `%s|`, "a b", "it's", "", "--view=t()", "$HOME", "x.txt"}
+	line := session.CommandLine(words)
+	if want := `printf '%s|' 'a b' 'it'\''s' '' '--view=t()' '$HOME' x.txt`; line != want {
+		t.Errorf("%s, want %s", line, want)
 	}
 }

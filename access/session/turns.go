@@ -16,28 +16,28 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TurnTime is how long a sample of a turn lasts by default: by then others on the
-// machine have mostly paused once, and a process costs as much.
+// TurnTime is the default length of a sample in a turn. In that time other programs
+// on the machine have mostly paused once, and starting a process takes as long.
 const TurnTime = 100 * time.Millisecond
 
-// A Runner runs a bench program with arguments and returns what it prints. It ends
-// once the context is done.
+// A Runner runs a bench program with arguments and returns what the program prints.
+// It stops when the context is cancelled.
 type Runner func(ctx context.Context, args ...string) ([]byte, error)
 
-// A Contender is one of two bench programs whose samples are taken by turns. They
-// may be of different versions.
+// A Contender is one of two bench programs whose samples are interleaved. The two may
+// be different versions.
 type Contender struct {
 	Path string // for errors
 	run  Runner
 
-	names []string // of its suite
-	help  []byte   // of its run, which tells what flags it knows
+	names []string // of its benchmarks
+	help  []byte   // of its run command, which shows the flags that it knows
 	head  []byte   // of its first output
 	lines []byte   // of results, of all outputs
 }
 
-// Meet asks a program what benchmarks it has, of the suite or with such flags of
-// its list, and what flags its run knows.
+// Meet asks a program which benchmarks it has and which flags its run command knows.
+// The flags in list are added to its list command.
 func Meet(ctx context.Context, path string, run Runner, list ...string) (*Contender, error) {
 	c := &Contender{Path: path, run: run}
 	names, err := run(ctx, append([]string{"list"}, list...)...)
@@ -49,28 +49,29 @@ func Meet(ctx context.Context, path string, run Runner, list ...string) (*Conten
 	return c, err
 }
 
-// Knows tells whether the program's run has a flag.
+// Knows reports whether the program's run command has a flag.
 func (c *Contender) Knows(flag string) bool { return bytes.Contains(c.help, []byte(flag)) }
 
-// Turns are two programs' samples, taken by turns.
+// Turns says how the samples of two programs are interleaved.
 type Turns struct {
 	Old, New    *Contender
 	Comparisons []access.Comparison
-	Count       int // turns of each
-	// Flags are those of a turn of a program: such as its version has, and, if Own,
-	// with what is run. Else that is asked for by name, of what a program has.
+	Count       int // turns of each program
+	// Flags returns the flags of one turn of a program, which its version must know.
+	// If Own is set, they also say what to run; otherwise each program is asked by
+	// name for the benchmarks that it has.
 	Flags func(c *Contender) []string
 	Own   bool
-	Step  func() // told after each turn of both; may be nil
+	Step  func() // called when both had a turn; may be nil
 }
 
-// ErrNoneInCommon tells that the older program has none of the benchmarks.
+// ErrNoneInCommon says that the older program has none of the benchmarks.
 var ErrNoneInCommon = errors.New("it has none of these benchmarks")
 
-// ByTurns runs both programs by turns, so that whatever the machine does falls on
-// both, and returns the results of each. Each sample is from a process of its own:
-// samples of one process share where its pages came to lie, and would pass for
-// more evidence than they are. Which program goes first changes from turn to turn.
+// ByTurns runs both programs alternately, so that disturbances on the machine affect
+// both, and returns the results of each. Each sample comes from a process of its own:
+// samples of one process share the location of its pages, and would look like more
+// evidence than they are. The program that goes first changes from turn to turn.
 func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	own := Names(t.Comparisons)
 	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool { return own[name] }) {
@@ -81,7 +82,7 @@ func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 		for round := range t.Count {
 			for turn := range pair {
 				p := pair[(round+turn)%2]
-				flags := t.Flags(p)
+				flags := slices.Clone(t.Flags(p))
 				if round > 0 && p.Knows("--times-only") { // the counts are the same in every turn
 					flags = append(flags, "--times-only")
 				}
@@ -97,7 +98,7 @@ func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 	return slices.Concat(t.Old.head, t.Old.lines), slices.Concat(t.New.head, t.New.lines), nil
 }
 
-// Gone are the names of what the older program lists, with such flags, that the
+// Gone returns the names that the older program lists, with these flags, and that the
 // plan lacks.
 func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]string, error) {
 	text, err := old.run(ctx, append([]string{"list"}, list...)...)
@@ -154,8 +155,9 @@ func withoutLast(lines []byte) []byte {
 	return kept
 }
 
-// Process runs a program as a process, under the name arg0. Once the context is
-// done it is asked to end, and the error is the context's.
+// Process returns a Runner that starts a program as a process under the name arg0. If
+// the context is cancelled, the process is asked to end, and the error is that of the
+// context.
 func Process(path, arg0 string) Runner {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		var out, stderr limited
