@@ -8,12 +8,12 @@ import (
 // shownElements is the largest storage and view that SideBySide shows.
 const shownElements = 400
 
-// overlapsShown is up to how many elements Facts tells whether they overlap, which
-// takes a look at each.
+// overlapsShown is the largest number of elements for which Facts says whether they
+// overlap, since it has to look at each.
 const overlapsShown = 1 << 20
 
-// Facts are shape, strides and offset of a view, and what kinds of contiguous it
-// is, a line each. Bytes are those of a dtype.
+// Facts lists the shape, strides and offset of a view and says in which ways it is
+// contiguous, a line each. Figures in bytes are for elements of dtype.
 func (l Layout) Facts(dtype DType) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "shape       %s\n", FormatTuple(l.Shape()))
@@ -40,8 +40,7 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// WhyContiguous goes through the dims as the contiguity rule does (Explain), a
-// line each.
+// WhyContiguous applies the contiguity rule dim by dim (see Explain), a line each.
 func (l Layout) WhyContiguous() string {
 	if l.Numel() == 0 {
 		return "A tensor without elements is contiguous, whatever its strides.\n"
@@ -54,7 +53,7 @@ func (l Layout) WhyContiguous() string {
 	return b.String()
 }
 
-// String says what the rule says of the dim.
+// String says how the rule judges the dim.
 func (r Reason) String() string {
 	switch {
 	case r.Skipped:
@@ -65,10 +64,10 @@ func (r Reason) String() string {
 	return fmt.Sprintf("dim %d: stride %d, but %d would be contiguous: this dim breaks it", r.Dim, r.Stride, r.Want)
 }
 
-// SideBySide shows a storage in order, in rows as long as the last dim of the
-// layout that it is stored in, beside a view of it: elements are 0, 1, 2, ..., so
-// that each says where in the storage it lies. Of a view with negative strides,
-// which is no tensor of PyTorch's, it shows the order of the walk.
+// SideBySide shows a storage, in rows as long as the last dim of the stored layout,
+// beside a view of it. The elements are 0, 1, 2, ..., so that each says where it lies
+// in the storage. For a view with negative strides, which PyTorch's tensors cannot
+// have, it shows the order of the walk instead.
 func SideBySide(stored, view Layout) (string, error) {
 	if stored.Numel() > shownElements || view.Numel() > shownElements {
 		return fmt.Sprintf("Storage and view are printed up to %d elements.\n", shownElements), nil
@@ -107,7 +106,7 @@ func SideBySide(stored, view Layout) (string, error) {
 	return b.String(), nil
 }
 
-// walkText is the order in which a flipped view walks the storage.
+// walkText says in which order a flipped view walks the storage.
 func walkText(l Layout) string {
 	var places []string
 	for at := range l.Offsets() {

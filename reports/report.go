@@ -229,8 +229,8 @@ func (d *data) comments(key string) (values []string) {
 	return values
 }
 
-// WriteFindings writes in words what was found, a line for each chart, and which
-// charts are left out for want of what data.
+// WriteFindings writes what was found, a line for each chart, and which charts are
+// left out because their data are missing.
 func (r Report) WriteFindings(w io.Writer) {
 	for _, c := range r.Charts {
 		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))

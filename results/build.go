@@ -6,23 +6,23 @@ import (
 	"runtime/debug"
 )
 
-// A Build is which program this is.
+// A Build identifies a build of this program.
 type Build struct {
 	Version   string // of its module, or (devel)
-	Commit    string // that it was built from, with "+dirty" if files were changed; "" if its build does not know
+	Commit    string // that it was built from, with "+dirty" if files had been changed; "" if unknown
 	GoVersion string
 }
 
 // devel is the version of a build that has none, as the go command writes it.
 const devel = "(devel)"
 
-// ThisBuild asks what the build left in the program, in whatever folder it is run.
+// ThisBuild reads what the go command recorded in the running program.
 func ThisBuild() Build {
 	info, _ := debug.ReadBuildInfo()
 	return buildOf(info)
 }
 
-// buildOf takes what a build knows, nil if nothing.
+// buildOf converts what the go command recorded, which may be nil.
 func buildOf(info *debug.BuildInfo) Build {
 	if info == nil {
 		return Build{devel, "", runtime.Version()}
@@ -46,8 +46,8 @@ func buildOf(info *debug.BuildInfo) Build {
 	return b
 }
 
-// String is the version, or else the commit, or else (devel); the Go version; the
-// platform.
+// String returns the version, or else the commit, or else (devel); then the Go version
+// and the platform.
 func (b Build) String() string {
 	version := b.Version
 	if version == devel && b.Commit != "" {

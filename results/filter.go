@@ -8,13 +8,13 @@ import (
 	"golang.org/x/perf/benchproc"
 )
 
-// A Filter takes benchmarks, in benchproc's filter language.
+// A Filter selects benchmarks, in benchproc's filter language.
 type Filter struct {
 	query  string
 	filter *benchproc.Filter
 }
 
-// A FilterError is of a filter: it cannot be read, or takes nothing.
+// A FilterError says that a query cannot be parsed, or that nothing matches it.
 type FilterError struct {
 	Query string
 	Err   error
@@ -23,11 +23,11 @@ type FilterError struct {
 // Error begins with the query.
 func (e *FilterError) Error() string { return fmt.Sprintf("%q: %v", e.Query, e.Err) }
 
-// Unwrap is why.
+// Unwrap returns Err.
 func (e *FilterError) Unwrap() error { return e.Err }
 
-// NewFilter reads a query such as ".name:Copy /layout:transpose". It returns a
-// FilterError, as all methods do.
+// NewFilter parses a query such as ".name:Copy /layout:transpose". Its errors, and
+// those of all methods, are FilterErrors.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
 	if err != nil {
@@ -36,7 +36,7 @@ func NewFilter(query string) (*Filter, error) {
 	return &Filter{query, filter}, nil
 }
 
-// Match tells whether the filter takes a benchmark of this name, which has not run
+// Match reports whether the filter selects a benchmark of this name, which has not run
 // yet and may have all [Units].
 func (f *Filter) Match(name string) (bool, error) {
 	r := &benchfmt.Result{Name: benchfmt.Name(name)}
@@ -54,11 +54,11 @@ func (f *Filter) match(r *benchfmt.Result) (bool, error) {
 	return match.Any(), nil
 }
 
-// Nothing is the error of a filter that takes nothing of what there is.
+// Nothing returns the error for a filter that selects nothing.
 func (f *Filter) Nothing(why string) error { return &FilterError{f.query, errors.New(why)} }
 
-// Keep leaves in the set, which is called by a name, what a query takes. That it
-// takes none is an error.
+// Keep removes the results that do not match a query. It returns an error with the
+// name of the set if none match.
 func (s *Set) Keep(query, name string) error {
 	f, err := NewFilter(query)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Set) Keep(query, name string) error {
 	return nil
 }
 
-// Names are the names of a set's results, without the word Benchmark.
+// Names returns the names of the results, without the word Benchmark.
 func (s *Set) Names() map[string]bool {
 	names := map[string]bool{}
 	for _, r := range s.Results {

@@ -140,7 +140,7 @@ func Load() string {
 	return strings.Join(fields[:min(3, len(fields))], " ")
 }
 
-// WriteFacts writes facts for people, a line each.
+// WriteFacts writes a table of facts.
 func WriteFacts(w io.Writer, facts []Fact) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "machine\tvalue\tfrom")

@@ -64,9 +64,9 @@ func SetupOf(config map[string]string) Setup {
 	}
 }
 
-// Config are the configuration lines that [SetupOf] decodes, in the order in which
-// they are written. What decides whether times compare is there even if it is
-// unknown.
+// Config returns the configuration lines that [SetupOf] decodes, in the order in which
+// files have them. Lines that decide whether times can be compared are included even
+// if their values are unknown.
 func (s Setup) Config() []Pair {
 	var sizes []string
 	for _, c := range s.Caches {

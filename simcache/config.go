@@ -78,7 +78,7 @@ var observations = []struct {
 	flag Observe
 }{{"classes", Classes}, {"sets", SetMisses}, {"bytes", UsedBytes}}
 
-// ParseObserve reads words joined by commas, such as "classes,sets".
+// ParseObserve parses words joined by commas, such as "classes,sets".
 func ParseObserve(text string) (Observe, error) {
 	var all Observe
 next:
@@ -94,7 +94,7 @@ next:
 	return all, nil
 }
 
-// Names are the words of what is observed.
+// Names returns the words for what is observed.
 func (o Observe) Names() []string {
 	names := []string{}
 	for _, known := range observations {
@@ -105,7 +105,7 @@ func (o Observe) Names() []string {
 	return names
 }
 
-// Has tells whether all of these are observed.
+// Has reports whether all of these are observed.
 func (o Observe) Has(all Observe) bool { return o&all == all }
 
 // A Level is one cache of a hierarchy.
@@ -258,9 +258,9 @@ func TwoLevels(d1, ll Geometry) []Level {
 	return []Level{{Name: "D1", Geometry: d1}, {Name: "LL", Geometry: ll}}
 }
 
-// TwoLevels is the configuration as Cachegrind has it: the first level and the last
-// of these, which are simulated with all else in its zero settings, and I1 and the
-// TLB. Cachegrind wants powers of two, so the last level is rounded to one.
+// TwoLevels reduces a configuration to what Cachegrind simulates: the first and the
+// last level, with all their other settings zero, I1, and the TLB. The last level is
+// rounded, since Cachegrind wants a power of two of sets.
 func (c Config) TwoLevels() (Config, error) {
 	first, last := c.First().Geometry, c.Last().Geometry.Rounded()
 	return Config{I1: c.I1, Levels: TwoLevels(first, last), TLB: c.TLB}, errors.Join(first.Check(), last.Check())

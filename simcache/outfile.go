@@ -17,8 +17,8 @@ type Line struct {
 	Counts   Counts
 }
 
-// ByTensor are the counts of the operands of nests by tensor, as Hierarchy.Passes
-// returns them.
+// ByTensor adds up the counts of operands by tensor. The counts are as
+// Hierarchy.RunPasses returns them.
 func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 	var lines []Line
 	for k, n := range nests {

@@ -2,8 +2,7 @@ package advise
 
 import "github.com/stridebench/stridebench/access/cost"
 
-// JSON is an answer as JSON has it. Times are in ns, as they are printed: to three
-// digits.
+// JSON is the JSON of advice. Times are in ns, to the three digits that are printed.
 type JSON struct {
 	Model      string          `json:"model"`
 	Passes     int             `json:"passes"`
@@ -90,7 +89,7 @@ func toJSONDecision(a *Advice, d Decision) jsonDecision {
 	return j
 }
 
-// JSON is the answer with these rows, see Rows.
+// JSON returns the JSON of the advice with these rows (see Rows).
 func (a *Advice) JSON(rows []Candidate) JSON {
 	d := a.Decide()
 	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Considered: a.Considered, Different: len(a.Ranked),

@@ -13,7 +13,7 @@ import (
 // commas writes a number with commas.
 func commas(n uint64) string { return message.NewPrinter(language.English).Sprintf("%d", n) }
 
-// Title says what was asked and how many ways there are.
+// Title says what was asked and how many ways were found.
 func (a *Advice) Title() string {
 	passes := "1 pass"
 	if n := a.Question.Passes; n > 1 {
@@ -22,8 +22,8 @@ func (a *Advice) Title() string {
 	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", a.Question.Spec.Op, a.Naive.Pattern.View(), passes, len(a.Ranked), a.Considered)
 }
 
-// Write writes the answer for people: the title, a table of these candidates, see
-// Rows, and the words of Text.
+// Write writes the advice for people: the title, a table of these candidates (see
+// Rows), and the words of Text.
 func (a *Advice) Write(w io.Writer, rows []Candidate) error {
 	fmt.Fprintln(w, a.Title())
 	if err := a.Table(rows).Write(w); err != nil {
@@ -32,8 +32,8 @@ func (a *Advice) Write(w io.Writer, rows []Candidate) error {
 	return explain.WriteParagraphs(w, a.Text())
 }
 
-// Table is a row of cells for each of these candidates, with times and misses of
-// all passes.
+// Table has a row for each of these candidates, with the times and misses of all
+// passes.
 func (a *Advice) Table(rows []Candidate) explain.Table {
 	levels, n := a.Question.Model.Caches.Levels, a.Question.Passes
 	header := []string{"walk"}

@@ -8,9 +8,10 @@ import (
 	"github.com/stridebench/stridebench/access"
 )
 
-// Time times what is worth it, by turns, those of one operation together: a copy
-// writes where a sum reads. Walks that need more memory than there is are left out,
-// but for the naive one, which the caller has checked (access.Measurable).
+// Time times the walks that are worth timing, interleaved with those of the same
+// operation: a copy writes where a sum reads. Walks that need more memory than there
+// is are left out, except the naive one, which the caller has to check beforehand
+// (access.Measurable).
 func (a *Advice) Time(ctx context.Context, o access.Options) error {
 	byOp := map[access.Op][]Walk{}
 	for _, w := range a.ToTime() {

@@ -9,10 +9,11 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// ModelOf is what predictions are made by: of a file of caches, if one is named,
-// its levels and TLB, and its times if it was measured; else the machine with this
-// CPU that was measured and saved, with this TLB; else these levels, generic times
-// and this TLB. Levels that somebody asked for count before what was measured.
+// ModelOf returns the model to predict with. If name names a file of caches, the model
+// has the levels and the TLB of the file, and its times if the machine was measured.
+// Otherwise it has the saved measurements of this CPU, if there are any, and if not,
+// these levels and generic times; both with this TLB. If asked is set, the levels were
+// asked for and replace those that were measured.
 func ModelOf(files probe.Files, name, cpu string, levels []simcache.Level, asked bool, tlb []simcache.TLB) (Model, error) {
 	if name != "" {
 		m, err := files.Description(name)

@@ -13,10 +13,10 @@ import (
 // machine --measure' saved.
 const SavedName = "measured"
 
-// Files are descriptions of machines, by path or as SavedName.
+// Files finds descriptions of machines by path, or by SavedName.
 type Files struct {
-	Saved string // path of the machine that was measured and saved
-	Err   error  // why there is no such path; nil if there is
+	Saved string // path of the saved machine
+	Err   error  // why there is no such path, or nil
 }
 
 // Text reads a description.
@@ -35,8 +35,8 @@ func (f Files) Text(name string) (path string, text []byte, err error) {
 	return f.Saved, text, err
 }
 
-// Machine reads one that was measured; ErrNotMeasured if the description says
-// nothing of that.
+// Machine reads a machine that was measured. It returns ErrNotMeasured if the
+// description has no measurements.
 func (f Files) Machine(name string) (Machine, error) {
 	path, text, err := f.Text(name)
 	if err != nil {
@@ -45,7 +45,7 @@ func (f Files) Machine(name string) (Machine, error) {
 	return Parse(path, text)
 }
 
-// Description reads one, measured or not.
+// Description reads the description of a machine, measured or not.
 func (f Files) Description(name string) (machines.Machine, error) {
 	path, text, err := f.Text(name)
 	if err != nil {
@@ -54,8 +54,8 @@ func (f Files) Description(name string) (machines.Machine, error) {
 	return machines.Parse(path, text)
 }
 
-// Own is the machine that was measured and saved; found tells whether one was, and
-// whether it was one with this CPU.
+// Own reads the saved machine. It is found if there is one and its CPU is not known to
+// be another than this.
 func (f Files) Own(cpu string) (m Machine, found bool, err error) {
 	if f.Err != nil {
 		return m, false, nil // no home, no file
@@ -69,10 +69,10 @@ func (f Files) Own(cpu string) (m Machine, found bool, err error) {
 	return m, !m.Other(cpu), nil
 }
 
-// Other tells whether the machine surely has another CPU than this.
+// Other reports whether the machine is known to have another CPU than this.
 func (m Machine) Other(cpu string) bool { return m.CPU != "" && cpu != "" && m.CPU != cpu }
 
-// Capacities are the measured ones of the caches, in bytes.
+// Capacities returns the measured capacities of the caches, in bytes.
 func (m Machine) Capacities() []int {
 	var sizes []int
 	for _, l := range m.Levels {

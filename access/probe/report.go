@@ -35,7 +35,7 @@ func largest(caches []cpu.Cache, available int) int {
 	return most
 }
 
-// Warnings say plainly what is not as the caches of the CPU are stated.
+// Warnings says how the measured caches differ from what the CPU states.
 func (m Machine) Warnings(caches []cpu.Cache) []string {
 	var warnings []string
 	found := map[int]bool{}
@@ -116,7 +116,7 @@ func (m Machine) simulatedTLB(i int) simcache.TLB {
 	return simcache.TLB{}
 }
 
-// WriteTables writes what was measured for people.
+// WriteTables writes tables of what was measured.
 func (m Machine) WriteTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tread\tcopy")
@@ -162,7 +162,7 @@ func bandwidthCell(v float64) string {
 	return fmt.Sprintf("%.3g GB/s", v/1e9)
 }
 
-// JSON is a machine that was measured, as JSON has it.
+// JSON is the JSON of a measured machine.
 type JSON struct {
 	Date       time.Time       `json:"date"`
 	CPU        string          `json:"cpu"`
@@ -204,7 +204,8 @@ type (
 	}
 )
 
-// JSON is the machine of a file, with warnings. What has no item is [], not null.
+// JSON returns the JSON of the machine in a file, with warnings. Empty lists are [],
+// not null.
 func (m Machine) JSON(file string, warnings []string) *JSON {
 	j := &JSON{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: append([]string{}, warnings...), File: file,
 		Levels: []jsonServing{}, TLB: []jsonReach{}, Ladder: []jsonRung{}, PageLadder: []jsonPagesRung{}}

@@ -519,8 +519,8 @@ func (s smallestP) samples(p float64) int {
 	return n
 }
 
-// CompareFiles is Compare of two files of these names, which the report calls by
-// what they tell.
+// CompareFiles is Compare for two named files. The report shows the names with the
+// commits and dates of the files.
 func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string, o Options) (*Report, error) {
 	r, err := Compare(old, new, o)
 	if err != nil {

@@ -20,7 +20,7 @@ func onWhat(exact bool) string {
 
 func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// WriteList writes entries for people, a line each.
+// WriteList writes a table of entries.
 func WriteList(w io.Writer, list []Entry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
@@ -30,8 +30,8 @@ func WriteList(w io.Writer, list []Entry) error {
 	return t.Flush()
 }
 
-// Listed are entries as JSON lists them: without their records, and with [] for
-// what has no item.
+// Listed returns the entries for a list in JSON: without their records, and with []
+// for empty lists.
 func Listed(list []Entry) []Entry {
 	all := append([]Entry{}, list...)
 	for i := range all {
@@ -41,12 +41,12 @@ func Listed(list []Entry) []Entry {
 	return all
 }
 
-// Of are the series of a benchmark, with or without the word Benchmark.
+// Of returns the series of a benchmark, which may be named with the word Benchmark.
 func Of(entries []Entry, name string) []Series {
 	return slices.DeleteFunc(AllSeries(entries), func(s Series) bool { return s.Name != name && s.Name != "Benchmark"+name })
 }
 
-// WriteSeries writes a table of each series for people.
+// WriteSeries writes a table for each series.
 func WriteSeries(w io.Writer, all []Series) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range all {
@@ -97,15 +97,15 @@ func (g Gone) String() string {
 		g.Commit, g.Since.Format(time.RFC3339), onWhat(g.Exact), g.On)
 }
 
-// A Trend is what became of all that entries tell.
+// A Trend is what changed over the entries of a history.
 type Trend struct {
 	Changes         []Change // the latest first
 	Gone            []Gone
 	series, entries int // that were looked at
 }
 
-// TrendOf finds the changes of all series, see Series.Changes, or only those for
-// the worse, and what vanished.
+// TrendOf finds the changes in all series (see Series.Changes), or only changes for the
+// worse, and the benchmarks that vanished.
 func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
 	all := AllSeries(entries)
 	t := Trend{Gone: Vanished(entries), series: len(all), entries: len(entries)}
@@ -120,7 +120,7 @@ func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
 	return t
 }
 
-// All are the changes and what vanished, for JSON.
+// All returns the changes and then what vanished, for JSON.
 func (t Trend) All() []any {
 	found := []any{}
 	for _, c := range t.Changes {

@@ -107,8 +107,8 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 // which a note is due.
 const scatterLimit = 0.05
 
-// Scattered says in a line how many of the times of rows scatter, and what to do;
-// "" if none do.
+// Scattered says in a line how many times scatter and what to do about it. It returns
+// "" if none scatter.
 func Scattered(rows []results.Row) string {
 	noisy := results.Noisy(rows, scatterLimit)
 	if len(noisy) == 0 {

@@ -26,13 +26,13 @@ type Cache struct {
 	Source   simcache.Source
 }
 
-// Name is L1d, L1i, L2, L3, as lscpu says.
+// Name returns the cache's name as lscpu writes it: L1d, L1i, L2, L3.
 func (c Cache) Name() string {
 	suffix := map[string]string{topology.Data.String(): "d", topology.Instruction.String(): "i"}[c.Type]
 	return fmt.Sprintf("L%d%s", c.Level, suffix)
 }
 
-// Instruction tells whether it holds instructions only.
+// Instruction reports whether the cache holds only instructions.
 func (c Cache) Instruction() bool { return c.Type == topology.Instruction.String() }
 
 // Caches returns the caches of this CPU, from sysfs where the kernel tells
@@ -130,8 +130,8 @@ func fromTopology(system *topology.System) []Cache {
 	return caches
 }
 
-// Between are the levels to simulate of a configuration with a first and a last
-// one: these, and between them the caches of a CPU that lie there.
+// Between returns the first and the last level of a configuration and, between them,
+// the caches of a CPU whose sizes lie in between.
 func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	first, last := c.First(), c.Last()
 	levels := []simcache.Level{first}

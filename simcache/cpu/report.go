@@ -8,11 +8,11 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// dataTLBs are this CPU's, for pages of 4 KiB and of 2 MiB.
+// dataTLBs returns this CPU's data TLBs for pages of 4 KiB and of 2 MiB.
 func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{TLB(4 << 10), TLB(2 << 20)} }
 
-// WriteTables writes for people the caches and the TLB of this CPU, and what of
-// them is simulated.
+// WriteTables writes tables of the caches and the TLB of this CPU, and of what is
+// simulated.
 func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "cache\tsize\tways\tsets\tline\tshared by\tfrom")
@@ -46,7 +46,7 @@ func sharedBy(cpus int) string {
 	return fmt.Sprintf("%d CPUs", cpus)
 }
 
-// JSONCache is a cache as JSON has it.
+// JSONCache is the JSON of a cache.
 type JSONCache struct {
 	Name   string          `json:"name"`
 	Level  int             `json:"level"`
@@ -59,7 +59,7 @@ type JSONCache struct {
 	Source simcache.Source `json:"source"`
 }
 
-// JSONTLB is a level of a data TLB as JSON has it.
+// JSONTLB is the JSON of a level of a data TLB.
 type JSONTLB struct {
 	Level   int             `json:"level"`
 	Entries int             `json:"entries"`
@@ -68,7 +68,7 @@ type JSONTLB struct {
 	Source  simcache.Source `json:"source"`
 }
 
-// JSON are the caches and this CPU's TLB as JSON has them: [] where there are none.
+// JSON returns the JSON of caches and of this CPU's TLB, [] if there are none.
 func JSON(caches []Cache) ([]JSONCache, []JSONTLB) {
 	list, pages := []JSONCache{}, []JSONTLB{}
 	for _, c := range caches {

@@ -28,7 +28,7 @@ type Run struct {
 	Visited, Proved uint64          // of Hierarchy.Work
 }
 
-// RunOf is what a hierarchy of this configuration counted.
+// RunOf returns what a hierarchy with this configuration counted.
 func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, nests []nest.Nest, passes int) Run {
 	r := Run{Config: c, Levels: h.Levels(), Tensors: tensors, Nests: nests, Passes: passes, Counts: h.Counts()}
 	r.Visited, r.Proved = h.Work()

@@ -5,7 +5,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// PatternJSON is a simulated pattern as JSON has it.
+// PatternJSON is the JSON of a simulated pattern.
 type PatternJSON struct {
 	Counts   simcache.Counts    `json:"counts"`
 	Visited  uint64             `json:"visited"` // accesses looked up, in the caches and once more in the TLB
@@ -16,14 +16,14 @@ type PatternJSON struct {
 	Nests []jsonNest `json:"nests"`
 }
 
-// TraceJSON is a simulated trace as JSON has it.
+// TraceJSON is the JSON of a simulated trace.
 type TraceJSON struct {
 	Counts   simcache.Counts    `json:"counts"`
 	Geometry map[string]Setting `json:"geometry"`
 	details
 }
 
-// details are what both have. What has no item is [], not null.
+// details is what both have. Empty lists are [], not null.
 type details struct {
 	Machine     string       `json:"machine,omitempty"`
 	Observed    []string     `json:"observed"`
@@ -33,13 +33,13 @@ type details struct {
 	Explanation []string     `json:"explanation,omitempty"`
 }
 
-// Pattern is the run of a pattern, on a machine of this name, which may be "", with
-// or without the words of Text.
+// Pattern returns the JSON of a pattern's run on a machine of this name, which may be
+// "", with or without the words of Text.
 func (r Run) Pattern(machine string, words bool) PatternJSON {
 	return PatternJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes, r.details(machine, words), jsonNests(r.Nests)}
 }
 
-// Trace is the run of a trace.
+// Trace returns the JSON of a trace's run, see Pattern.
 func (r Run) Trace(machine string, words bool) TraceJSON {
 	return TraceJSON{r.Counts, Settings(r.Config, true), r.details(machine, words)}
 }
@@ -99,7 +99,7 @@ func (r Run) details(machine string, words bool) details {
 	return j
 }
 
-// A Setting is a cache that is simulated, as JSON has it.
+// A Setting is the JSON of a simulated cache.
 type Setting struct {
 	Size   int             `json:"size"`
 	Ways   int             `json:"ways"`
@@ -107,7 +107,7 @@ type Setting struct {
 	Source simcache.Source `json:"source"`
 }
 
-// Settings are the first level and the last, and I1 where instructions are
+// Settings returns the first and the last level, and I1 if instructions are
 // simulated.
 func Settings(c simcache.Config, i1 bool) map[string]Setting {
 	setting := func(g simcache.Geometry, source simcache.Source) Setting {

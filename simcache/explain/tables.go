@@ -10,12 +10,12 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Table is rows of cells, the first of each its name; the first row is the
-// header.
+// A Table is rows of cells. The first row is the header, and the first cell of each
+// row its name.
 type Table [][]string
 
-// Write writes the table after an empty line, all cells but the first of a row
-// aligned right.
+// Write writes an empty line and the table. All cells but the first of a row are
+// aligned to the right.
 func (t Table) Write(w io.Writer) error {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {
@@ -35,7 +35,7 @@ func (t Table) Write(w io.Writer) error {
 	return err
 }
 
-// columns is how wide paragraphs are.
+// columns is the width of paragraphs.
 const columns = 80
 
 // WriteParagraphs writes paragraphs, each after an empty line.
@@ -65,8 +65,8 @@ func wrap(text string, columns int) string {
 	return strings.ReplaceAll(strings.Join(append(lines, line), "\n"), "\u00a0", " ")
 }
 
-// Write writes what was counted for people: a summary, which is of two levels; and
-// if wanted the tables, and the words of Text.
+// Write writes the counts for people: a summary, in this format if there are two
+// levels, and if wanted the tables and the words of Text.
 func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool) error {
 	if len(r.Levels) != 2 {
 		summary = simcache.Counts.EndsSummary
@@ -87,8 +87,8 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	return WriteParagraphs(w, r.Text())
 }
 
-// Tables are the counts by level, by tensor, and of the TLB. One that has nothing
-// to say is left out.
+// Tables returns the counts by level, by tensor, and of the TLB. Empty tables are left
+// out.
 func (r Run) Tables() []Table {
 	return slices.DeleteFunc([]Table{r.levelTable(), r.tensorTable(), r.tlbTable()}, func(t Table) bool { return len(t) == 0 })
 }
@@ -150,7 +150,7 @@ func (r Run) levelTable() Table {
 	return t
 }
 
-// spreadRows are about misses by set.
+// spreadRows adds the rows about misses by set.
 func (r Run) spreadRows(of func(func(int) string) []string, row func(bool, string, []string)) {
 	sets := r.Config.Observe.Has(simcache.SetMisses)
 	cell := func(what func(simcache.Spread) string) []string {

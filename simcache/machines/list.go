@@ -6,14 +6,14 @@ import (
 	"text/tabwriter"
 )
 
-// A Listed preset is what lists say of one.
+// Listed is the entry of a preset in a list.
 type Listed struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
 	Sources     []string `json:"sources"`
 }
 
-// List are the presets, for JSON.
+// List returns the presets, for JSON.
 func List() []Listed {
 	list := []Listed{}
 	for _, m := range Presets() {
@@ -22,7 +22,7 @@ func List() []Listed {
 	return list
 }
 
-// WriteList lists the presets for people, a line each.
+// WriteList writes a list of the presets for people, a line each.
 func WriteList(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range Presets() {

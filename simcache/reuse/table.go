@@ -17,22 +17,22 @@ import (
 	accesstrace "github.com/stridebench/stridebench/simcache/trace" // trace is taken by the tests
 )
 
-// A Meter counts beside a simulation, and tells its curve with the capacities of the
-// caches that are simulated. A nil one counts nothing.
+// A Meter counts alongside a simulation and marks the capacities of the simulated
+// caches on its curve. A nil Meter counts nothing.
 type Meter struct {
 	stacks *Stacks
 	sets   int
 	config simcache.Config
 }
 
-// NewMeter returns a meter of caches of so many sets, with lines as the first level of a
-// configuration has them.
+// NewMeter returns a Meter for caches with this number of sets and with the line size
+// of the first level of a configuration.
 func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 	stacks, err := New(config.First().Line, sets)
 	return &Meter{stacks, sets, config}, err
 }
 
-// Passes counts so many passes over nests.
+// Passes counts a number of passes over nests.
 func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	if m == nil {
 		return nil
@@ -47,9 +47,9 @@ func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	return nil
 }
 
-// Watch counts the data accesses of a trace as it passes, clipped as trace.Replay
-// clips them. Cachegrind's quirk, by which block 0 hits in a cold cache, is none of
-// the curve's.
+// Watch passes a trace on and counts its data accesses, clipped as trace.Replay clips
+// them. Cachegrind's quirk, by which block 0 hits in a cold cache, does not affect the
+// curve.
 func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record, error] {
 	if m == nil {
 		return records
@@ -70,8 +70,8 @@ func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[ac
 	}
 }
 
-// A Table is a curve at the points that tell its shape, as JSON has it. Capacities
-// and distances are in lines of a set.
+// A Table has the points that show the shape of a curve, for JSON. Capacities and
+// distances are in lines of a set.
 type Table struct {
 	Line      int     `json:"line"`
 	Sets      int     `json:"sets"`
@@ -90,7 +90,7 @@ type point struct {
 	Marks    []string `json:"marks,omitempty"`
 }
 
-// Table is the curve of what was counted; nil of a nil meter.
+// Table returns the curve of what was counted, or nil if the Meter is nil.
 func (m *Meter) Table() *Table {
 	if m == nil {
 		return nil
@@ -112,8 +112,8 @@ func (m *Meter) Table() *Table {
 	return t
 }
 
-// marks names the capacities that D1 and LL have, where the curve has them: any
-// for a fully associative one, else those with its sets and lines.
+// marks names the capacities of D1 and LL that are on the curve: both if it is of
+// fully associative caches, otherwise those with its sets and lines.
 func (m *Meter) marks() map[uint64][]string {
 	marks := map[uint64][]string{}
 	line := m.config.First().Line
@@ -133,7 +133,7 @@ func (m *Meter) marks() map[uint64][]string {
 	return marks
 }
 
-// Write writes the table for people; of a nil one nothing.
+// Write writes the table for people. It writes nothing if the table is nil.
 func (t *Table) Write(w io.Writer) error {
 	if t == nil {
 		return nil
