@@ -32,48 +32,43 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.explain, "explain", false, "observe all, with the TLB, and say in words what the counts mean")
 }
 
-// A simulation is what is simulated, and how it is told.
-type simulation struct {
-	config  simcache.Config
-	machine string // its name, of a preset or config file
-	plain   bool   // D1 and LL, and their counts: Cachegrind's summary says it all
-	explain bool
-}
-
-// simulation puts the flags together.
-func (f *hierarchyFlags) simulation(c call, g *geometryFlags) (simulation, error) {
+// machine is what the flags simulate: caches, with a name if it is a preset's or a
+// file's.
+func (f *hierarchyFlags) machine(c call, g *geometryFlags) (machines.Machine, error) {
 	m, err := f.base(c, g)
 	if err != nil {
 		return m, err
 	}
-	m.explain = f.explain
-	m.config.Observe = f.observe.value
+	m.Config.Observe = f.observe.value
 	if f.explain {
-		m.config.Observe = simcache.ObserveAll
+		m.Config.Observe = simcache.ObserveAll
 	}
 	if err := f.addTLB(&m); err != nil {
 		return m, err
 	}
 	if f.writeBacks {
-		m.config.WriteBacks = true
-		if err := m.config.Check(); err != nil {
+		m.Config.WriteBacks = true
+		if err := m.Config.Check(); err != nil {
 			return m, fmt.Errorf("--writebacks: %w", err)
 		}
 	}
-	m.plain = f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks && !f.tlb && !f.explain
 	return m, nil
 }
 
+// plain tells whether D1 and LL are simulated and their misses counted, and nothing
+// else: Cachegrind's summary then says it all.
+func (f *hierarchyFlags) plain() bool {
+	return f.preset == "" && f.config == "" && !f.observe.set && !f.writeBacks && !f.tlb && !f.explain
+}
+
 // base is the caches, from a preset, a file, or flags and this CPU.
-func (f *hierarchyFlags) base(c call, g *geometryFlags) (simulation, error) {
+func (f *hierarchyFlags) base(c call, g *geometryFlags) (m machines.Machine, err error) {
 	which, source := "--preset "+f.preset, simcache.Source("preset "+f.preset)
-	var m machines.Machine
-	var err error
 	switch {
 	case f.preset == "" && f.config == "":
-		return simulation{config: g.config(cpu.Caches())}, nil
+		return machines.Machine{Config: g.config(cpu.Caches())}, nil
 	case f.preset != "" && f.config != "":
-		return simulation{}, errors.New("--preset and --config both name the caches: give one of them")
+		return m, errors.New("--preset and --config both name the caches: give one of them")
 	case f.preset != "":
 		m, err = machines.Preset(f.preset)
 	default:
@@ -84,29 +79,30 @@ func (f *hierarchyFlags) base(c call, g *geometryFlags) (simulation, error) {
 	}
 	for _, name := range []string{"I1", "D1", "LL"} {
 		if c.given(name) {
-			return simulation{}, fmt.Errorf("--%s does not go with %s, which names all caches (copy the description with 'bench machine --preset NAME', change it, and give it as --config)", name, which)
+			return m, fmt.Errorf("--%s does not go with %s, which names all caches (copy the description with 'bench machine --preset NAME', change it, and give it as --config)", name, which)
 		}
 	}
 	if err != nil {
-		return simulation{}, fmt.Errorf("%s: %w", strings.Fields(which)[0], err)
+		return m, fmt.Errorf("%s: %w", strings.Fields(which)[0], err)
 	}
-	return simulation{config: m.Config.From(source), machine: m.Name}, nil
+	m.Config = m.Config.From(source)
+	return m, nil
 }
 
 // addTLB takes this CPU's TLB where one is asked for and none described.
-func (f *hierarchyFlags) addTLB(m *simulation) error {
+func (f *hierarchyFlags) addTLB(m *machines.Machine) error {
 	wanted := f.tlb || f.explain
 	switch {
-	case f.page.set && len(m.config.TLB) > 0:
-		return fmt.Errorf("--page %s: %s has a TLB and page size of its own", f.page.text, m.config.First().Source)
+	case f.page.set && len(m.Config.TLB) > 0:
+		return fmt.Errorf("--page %s: %s has a TLB and page size of its own", f.page.text, m.Config.First().Source)
 	case f.page.set && !wanted:
 		return fmt.Errorf("--page %s goes with --tlb or --explain", f.page.text)
 	}
-	if !wanted || len(m.config.TLB) > 0 {
+	if !wanted || len(m.Config.TLB) > 0 {
 		return nil
 	}
-	m.config.TLB = cpu.TLB(f.page.value)
-	if err := m.config.Check(); err != nil {
+	m.Config.TLB = cpu.TLB(f.page.value)
+	if err := m.Config.Check(); err != nil {
 		return fmt.Errorf("--page %s: %w", f.page.text, err)
 	}
 	return nil

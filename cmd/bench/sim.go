@@ -101,16 +101,16 @@ func (f *simFlags) simulatePattern(c call) error {
 	if err != nil {
 		return err
 	}
-	sim, err := f.hierarchy.simulation(c, &f.geometry)
+	m, err := f.hierarchy.machine(c, &f.geometry)
 	if err != nil {
 		return err
 	}
-	sim.config.Brute, sim.config.Cores = f.exact == "brute", f.cores
-	h, err := simcache.NewHierarchy(sim.config)
+	m.Config.Brute, m.Config.Cores = f.exact == "brute", f.cores
+	h, err := simcache.NewHierarchy(m.Config)
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(c, sim.config)
+	curve, err := f.curve.start(c, m.Config)
 	if err != nil {
 		return err
 	}
@@ -122,17 +122,17 @@ func (f *simFlags) simulatePattern(c call) error {
 		return err
 	}
 	lines := simcache.ByTensor(p.Nests, counts)
-	if err := f.writeOut(sim.config, lines); err != nil {
+	if err := f.writeOut(m.Config, lines); err != nil {
 		return err
 	}
-	run := explain.RunOf(h, sim.config, lines, p.Nests, f.passes)
+	run := explain.RunOf(h, m.Config, lines, p.Nests, f.passes)
 	if f.asJSON {
 		return writeJSON(c.out, struct {
 			explain.PatternJSON
 			Curve *reuse.Table `json:"curve,omitempty"`
-		}{run.Pattern(sim.machine, sim.explain), curve.Table()})
+		}{run.Pattern(m.Name, f.hierarchy.explain), curve.Table()})
 	}
-	return sim.print(c.out, run, simcache.Counts.DataSummary, curve)
+	return f.print(c.out, run, simcache.Counts.DataSummary, curve)
 }
 
 // replay counts a trace as Cachegrind counts the program that it is of.
@@ -146,37 +146,37 @@ func (f *simFlags) replay(c call) error {
 		defer file.Close()
 		input = file
 	}
-	sim, err := f.hierarchy.simulation(c, &f.geometry)
+	m, err := f.hierarchy.machine(c, &f.geometry)
 	if err != nil {
 		return err
 	}
-	sim.config.ZeroTags = true
-	if sim.config.Check() != nil { // it is for Cachegrind's kind of levels
-		sim.config.ZeroTags = false
+	m.Config.ZeroTags = true
+	if m.Config.Check() != nil { // it is for Cachegrind's kind of levels
+		m.Config.ZeroTags = false
 	}
-	h, err := simcache.NewHierarchy(sim.config)
+	h, err := simcache.NewHierarchy(m.Config)
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(c, sim.config)
+	curve, err := f.curve.start(c, m.Config)
 	if err != nil {
 		return err
 	}
-	if err := trace.Feed(h, sim.config, curve.Watch(trace.Records(input, f.trace))); err != nil {
+	if err := trace.Feed(h, m.Config, curve.Watch(trace.Records(input, f.trace))); err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
 	lines := []simcache.Line{{Function: f.trace, Counts: h.Counts()}}
-	if err := f.writeOut(sim.config, lines); err != nil {
+	if err := f.writeOut(m.Config, lines); err != nil {
 		return err
 	}
-	run := explain.RunOf(h, sim.config, lines, nil, 1)
+	run := explain.RunOf(h, m.Config, lines, nil, 1)
 	if f.asJSON {
 		return writeJSON(c.out, struct {
 			explain.TraceJSON
 			Curve *reuse.Table `json:"curve,omitempty"`
-		}{run.Trace(sim.machine, sim.explain), curve.Table()})
+		}{run.Trace(m.Name, f.hierarchy.explain), curve.Table()})
 	}
-	return sim.print(c.out, run, simcache.Counts.Summary, curve)
+	return f.print(c.out, run, simcache.Counts.Summary, curve)
 }
 
 // writeOut writes the file for cg_annotate, if one is wanted.
@@ -192,8 +192,8 @@ func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
 }
 
 // print writes the summary, and unless that says it all, the tables, and the curve.
-func (s *simulation) print(w io.Writer, run explain.Run, summary func(simcache.Counts) string, curve *reuse.Meter) error {
-	if err := run.Write(w, summary, !s.plain, s.explain); err != nil {
+func (f *simFlags) print(w io.Writer, run explain.Run, summary func(simcache.Counts) string, curve *reuse.Meter) error {
+	if err := run.Write(w, summary, !f.hierarchy.plain(), f.hierarchy.explain); err != nil {
 		return err
 	}
 	return curve.Table().Write(w)
