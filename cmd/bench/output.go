@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+
+	"github.com/stridebench/stridebench/results"
 )
 
 // exitPipe is the exit code where nobody reads stdout any more, as shells count
@@ -56,4 +58,21 @@ func writeJSON(w io.Writer, value any) error {
 	}
 	_, err = fmt.Fprintf(w, "%s\n", text)
 	return err
+}
+
+// createFile starts the file that a flag names.
+func createFile(flag, path string) (*results.File, error) {
+	file, err := results.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return file, nil
+}
+
+// writeFile writes the file that a flag names, whole or not at all.
+func writeFile(flag, path string, data []byte) error {
+	if err := results.WriteFile(path, data); err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
 }
