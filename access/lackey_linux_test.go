@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,6 +79,11 @@ func traced(t *testing.T) []Pattern {
 // is little beside.
 const longRow = 800
 
+// tracedTimes is how often each pass is traced: on a busy machine another thread
+// of Go's runtime may run in the middle of one, whose accesses would pass for
+// those of the stack.
+const tracedTimes = 3
+
 // Traced memory lies where nests say that it does. A write to the page before it
 // begins a pass, and another one ends it.
 const (
@@ -110,9 +116,11 @@ func TestTraced(t *testing.T) {
 		if p.Spec.Op == Chase {
 			r.prepare()
 		}
-		*marker = 1
-		r.passes(1)
-		*marker = 2
+		for range tracedTimes {
+			*marker = 1
+			r.passes(1)
+			*marker = 2
+		}
 	}
 }
 
@@ -147,14 +155,18 @@ func TestLackey(t *testing.T) {
 		t.Fatalf("%v, %v\n%s", err, waited, out.Bytes())
 	}
 	patterns := traced(t)
-	if len(passes) != len(patterns) {
-		t.Fatalf("%d passes in the trace, want %d", len(passes), len(patterns))
+	if len(passes) != tracedTimes*len(patterns) {
+		t.Fatalf("%d passes in the trace, want %d of each of %d patterns", len(passes), tracedTimes, len(patterns))
 	}
 	for i, p := range patterns {
-		comparePass(t, p, passes[i].touched)
-		if p.Spec.Shape[len(p.Spec.Shape)-1] >= longRow && passes[i].others >= len(passes[i].touched) {
+		others := math.MaxInt
+		for _, pass := range passes[tracedTimes*i:][:tracedTimes] {
+			comparePass(t, p, pass.touched)
+			others = min(others, pass.others)
+		}
+		if touched := len(passes[tracedTimes*i].touched); p.Spec.Shape[len(p.Spec.Shape)-1] >= longRow && others >= touched {
 			t.Errorf("%s: %d accesses of the view and %d of the stack: a body does not keep all that it uses in registers",
-				p.Spec.Name(), len(passes[i].touched), passes[i].others)
+				p.Spec.Name(), touched, others)
 		}
 	}
 }
