@@ -23,6 +23,9 @@
 // memory and without reference to a cache: [Operand.Reach], [Operand.Span],
 // [Operand.Lines], [Nest.Blocks], [Operand.Crowd], [Stay].
 //
+// These answer questions about a program without walking it: [Program.Check],
+// [Program.Count], [Program.Find].
+//
 // The package knows nothing of tensors, caches or time.
 package nest
 

@@ -1,0 +1,335 @@
+package nest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Find looks for an execution of an access, by its number, at which a condition
+// holds, and returns the values of the variables there, the outermost first.
+// Whether an index stays within 0 and its extent wherever the access is made is
+// asked by
+//
+//	vars, leaves, err := p.Find(access, Condition{{index < 0}, {index >= extent}})
+//
+// with index < 0 written as -index - 1, and index >= extent as index - extent.
+//
+// Law: found if and only if the condition holds at some execution of the access.
+//
+// The bounds, the conditions and what is looked for are inequalities of the
+// variables: if eliminating one variable after the other (Fourier and Motzkin)
+// contradicts itself, there is no such execution; else what is left bounds the
+// search for one. That takes no longer for more iterations, unless the
+// inequalities have solutions in fractions and none in integers. The error tells
+// of a search that was given up, or of numbers beyond an int.
+func (p Program) Find(access int, where Condition) (vars []int, found bool, err error) {
+	path := p.path(access, nil)
+	if path == nil {
+		return nil, false, fmt.Errorf("access %d of %d", access, count(p))
+	}
+	f := finder{path: path, where: where, budget: 1 << 20}
+	vars, found = f.from(0, nil, nil)
+	return vars, found && f.err == nil, f.err
+}
+
+// A turn is a step from the root of a program to an access: into a loop, or into
+// an arm of a condition.
+type turn struct {
+	loop *Loop
+	arm  *If
+	then bool
+}
+
+// path is the way to an access, behind the way so far; nil if it is not there.
+func (p Program) path(access int, way []turn) []turn {
+	inside := func(body []Node, t turn) []turn {
+		n := count(body)
+		if access < n {
+			return Program(body).path(access, append(slices.Clone(way), t))
+		}
+		access -= n
+		return nil
+	}
+	for _, node := range p {
+		var found []turn
+		switch node := node.(type) {
+		case Operand:
+			if access--; access < 0 {
+				return append([]turn{}, way...)
+			}
+		case *Loop:
+			found = inside(node.Body, turn{loop: node})
+		case *If:
+			if found = inside(node.Then, turn{arm: node, then: true}); found == nil {
+				found = inside(node.Else, turn{arm: node})
+			}
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+var errFind = errors.New("given up looking for values of the variables")
+
+// A finder looks for unknowns: of a loop of step 1 or -1 the variable, of others
+// the number of the iteration.
+type finder struct {
+	path   []turn
+	where  Condition
+	budget int // values and systems to look at
+	err    error
+}
+
+// from follows the path from a place on. The conditions so far are functions of
+// the unknowns that are at least 0, and so are the variables' values. Where there
+// is a choice (one list of a condition, one of several first values), each is
+// looked at.
+func (f *finder) from(place int, known, values []Affine) (vars []int, found bool) {
+	if place == len(f.path) {
+		for _, all := range f.where {
+			if vars, found = f.solve(append(slices.Clone(known), f.in(values, all)...), values); found || f.err != nil {
+				return vars, found
+			}
+		}
+		return nil, false
+	}
+	switch t := f.path[place]; {
+	case t.loop != nil:
+		return f.loop(place, t.loop, known, values)
+	case t.then:
+		for _, all := range t.arm.When {
+			if vars, found = f.from(place+1, append(slices.Clone(known), f.in(values, all)...), values); found || f.err != nil {
+				return vars, found
+			}
+		}
+		return nil, false
+	default:
+		return f.otherwise(place, t.arm.When, known, values)
+	}
+}
+
+// otherwise is the arm in which of each list some member is below 0.
+func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (vars []int, found bool) {
+	if f.spent() {
+		return nil, false
+	}
+	if len(lists) == 0 {
+		return f.from(place+1, known, values)
+	}
+	for _, a := range f.in(values, lists[0]) {
+		below := f.plus(Constant(-1), -1, a)
+		if vars, found = f.otherwise(place, lists[1:], append(slices.Clone(known), below), values); found || f.err != nil {
+			return vars, found
+		}
+	}
+	return nil, false
+}
+
+func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, found bool) {
+	unknown := Variable(len(values))
+	from, to := f.in(values, l.From), f.in(values, l.To)
+	sign := 1
+	if l.Step < 0 {
+		sign = -1
+	}
+	inside := func(value Affine, more ...Affine) ([]int, bool) {
+		rows := append(slices.Clone(known), more...)
+		for _, a := range to { // sign*(a - value) - 1 >= 0
+			rows = append(rows, f.plus(f.plus(Constant(-1), sign, a), -sign, value))
+		}
+		return f.from(place+1, rows, append(slices.Clone(values), value))
+	}
+	if l.Step == sign {
+		var rows []Affine
+		for _, a := range from {
+			rows = append(rows, f.plus(f.plus(Constant(0), sign, unknown), -sign, a))
+		}
+		return inside(unknown, rows...)
+	}
+	for i, first := range from {
+		rows := []Affine{unknown}
+		for k, other := range from {
+			if k != i {
+				rows = append(rows, f.plus(f.plus(Constant(0), sign, first), -sign, other))
+			}
+		}
+		if vars, found = inside(f.plus(first, l.Step, unknown), rows...); found || f.err != nil {
+			return vars, found
+		}
+	}
+	return nil, false
+}
+
+// in writes functions of the variables as functions of the unknowns.
+func (f *finder) in(values, list []Affine) []Affine {
+	rows := make([]Affine, len(list))
+	for i, a := range list {
+		rows[i] = Constant(a.Const)
+		for d, c := range a.Coef {
+			if c != 0 {
+				rows[i] = f.plus(rows[i], c, values[d])
+			}
+		}
+	}
+	return rows
+}
+
+// plus is a + factor*b.
+func (f *finder) plus(a Affine, factor int, b Affine) Affine {
+	sum := Affine{a.Const, make([]int, max(len(a.Coef), len(b.Coef)))}
+	sum.Const = f.number(a.Const, factor, b.Const)
+	for d := range sum.Coef {
+		sum.Coef[d] = f.number(a.coef(d), factor, b.coef(d))
+	}
+	return sum
+}
+
+func (f *finder) number(a, factor, b int) int {
+	product, ok := mul(factor, b)
+	sum := a + product
+	if !ok || (sum > a) != (product > 0) && product != 0 {
+		f.err = errors.New("numbers beyond the range of an int")
+	}
+	return sum
+}
+
+// spent counts a value or a system that is looked at.
+func (f *finder) spent() bool {
+	if f.budget--; f.budget < 0 && f.err == nil {
+		f.err = errFind
+	}
+	return f.err != nil
+}
+
+// solve looks for integers that make all rows at least 0.
+func (f *finder) solve(rows, values []Affine) (vars []int, found bool) {
+	systems := make([][]Affine, len(values)+1) // in so many of the unknowns
+	systems[len(values)] = f.distinct(rows)
+	for d := len(values); d > 0; d-- {
+		if f.spent() {
+			return nil, false
+		}
+		systems[d-1] = f.without(systems[d], d-1)
+	}
+	for _, a := range systems[0] {
+		if a.Const < 0 {
+			return nil, false
+		}
+	}
+	unknowns, found := f.search(systems, nil)
+	for _, v := range values {
+		if found {
+			vars = append(vars, v.At(unknowns))
+		}
+	}
+	return vars, found
+}
+
+// without eliminates an unknown: each of its least values is at most each of its
+// greatest ones.
+func (f *finder) without(rows []Affine, d int) []Affine {
+	var rest, low, high []Affine
+	for _, a := range rows {
+		switch c := a.coef(d); {
+		case c == 0:
+			rest = append(rest, a)
+		case c > 0:
+			low = append(low, a)
+		default:
+			high = append(high, a)
+		}
+	}
+	if len(low)*len(high) > 1<<14 {
+		f.err = errFind
+	}
+	for _, l := range low {
+		for _, h := range high {
+			if f.err != nil {
+				return nil
+			}
+			by := GCD(l.coef(d), h.coef(d))
+			a := f.plus(f.plus(Constant(0), -h.coef(d)/by, l), l.coef(d)/by, h)
+			rest = append(rest, a)
+		}
+	}
+	return f.distinct(rest)
+}
+
+// distinct divides rows by what their coefficients have in common, rounding the
+// constant down as it may for integers, and keeps of rows with the same
+// coefficients the one that says most.
+func (f *finder) distinct(rows []Affine) []Affine {
+	least := map[string]int{}
+	var list []Affine
+	for _, a := range rows {
+		by := 0
+		for _, c := range a.Coef {
+			by = GCD(by, c)
+		}
+		coef := slices.Clone(a.Coef)
+		if by > 1 {
+			a.Const = floorDiv(a.Const, by)
+			for d := range coef {
+				coef[d] /= by
+			}
+		}
+		for len(coef) > 0 && coef[len(coef)-1] == 0 {
+			coef = coef[:len(coef)-1]
+		}
+		if len(coef) == 0 && a.Const >= 0 {
+			continue
+		}
+		key := fmt.Sprint(coef)
+		if at, known := least[key]; known {
+			list[at].Const = min(list[at].Const, a.Const)
+			continue
+		}
+		least[key] = len(list)
+		list = append(list, Affine{a.Const, coef})
+	}
+	return list
+}
+
+// search tries the values of one unknown after the other that those before it
+// leave.
+func (f *finder) search(systems [][]Affine, x []int) (unknowns []int, found bool) {
+	d := len(x)
+	if d == len(systems)-1 {
+		return x, true
+	}
+	low, high := math.MinInt, math.MaxInt
+	for _, a := range systems[d+1] {
+		rest := a.Const
+		for k := range x {
+			rest = f.number(rest, a.coef(k), x[k])
+		}
+		switch c := a.coef(d); {
+		case c > 0:
+			low = max(low, -floorDiv(rest, c))
+		case c < 0:
+			high = min(high, floorDiv(rest, -c))
+		}
+	}
+	if low == math.MinInt || high == math.MaxInt {
+		f.err = errFind // no loop is without an end
+	}
+	for v := low; v <= high && !f.spent(); v++ {
+		if unknowns, found = f.search(systems, append(slices.Clone(x), v)); found || f.err != nil {
+			return unknowns, found
+		}
+	}
+	return nil, false
+}
+
+// floorDiv is a / b rounded down, for b > 0.
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
