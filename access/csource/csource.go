@@ -1,0 +1,161 @@
+// Package csource reads the loops of a C file as a program of package nest:
+// every access to an array, in the order in which C makes them.
+//
+// What is read lies between #pragma scop and #pragma endscop, or is the body of a
+// function. Understood are arrays of constant extents, "for" loops whose bounds
+// are affine functions of the variables of the loops around them (also the least
+// or the greatest of several), "if" on affine conditions, assignments, and
+// expressions of any kind. The rest is refused with its place in the file and a
+// reason ([Error]): what is read is exact or it is not read.
+//
+// What counts as an access, and in which order:
+//
+//   - Only references to arrays are accesses. Scalars live in registers.
+//   - In a statement the reads come first, in the order of the text after macros
+//     are expanded, then the write. A compound assignment reads its left side
+//     before the right one; A[i]++ reads, then writes. A reference that is
+//     written twice is two accesses.
+//   - Of a condition on data within an expression the condition and both arms are
+//     counted, and all operands of && and ||; a [Note] says so. Of a condition on
+//     the loops' variables the arm that C takes is counted.
+//   - An "if" on data is refused.
+//   - What counts is what executes: an index out of its extent is refused only
+//     where an access is made with it, and every index has to lie within its own
+//     extent.
+//   - Constants are computed as C computes them, in their types.
+//
+// Arrays lie in the order of their declarations, used or not, the first at
+// Options.Origin and each next at the next multiple of Options.Align: those of
+// the file, and the parameters and variables of the function that is read.
+//
+// The preprocessor knows the language's headers by itself and reads others only
+// in folders that it is told. No compiler is asked, and a file means the same on
+// every machine: that of 64-bit Linux, where an int has 4 bytes and a long 8.
+package csource
+
+import (
+	"fmt"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// Options say how a file is read. The zero value will do.
+type Options struct {
+	Defines     []string // macros, NAME=VALUE, or NAME for NAME=1
+	IncludeDirs []string // folders that #include looks in
+	Function    string   // read the body of this function; "" for the region between the pragmas
+	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for 64
+	Origin      uint64   // address of the first array, a multiple of Align; 0 for 1<<32
+}
+
+// A File is what a C file does.
+type File struct {
+	Program    nest.Program
+	Accesses   []Access // by their numbers in the program
+	Statements []Statement
+	Arrays     []Array // in the order of their declaration, used or not
+	Notes      []Note
+}
+
+// An Access is a reference to an array in the text. Where a loop's bound is one
+// of two that a condition chooses, or a subscript, the program has an access for
+// each case, with the same place in the text.
+type Access struct {
+	Array     int // its place in File.Arrays
+	Statement int // its place in File.Statements
+	Pos       Pos
+	Text      string // as written, after macros
+}
+
+// A Statement is an expression statement, a return, or a declaration with an
+// initial value.
+type Statement struct {
+	Pos  Pos
+	Text string
+}
+
+// An Array is an array of numbers.
+type Array struct {
+	Name    string
+	Pos     Pos
+	Type    string // of an element
+	Element int    // bytes of one
+	Extents []int
+	Base    uint64 // address
+}
+
+// Bytes is the size of the array.
+func (a Array) Bytes() int {
+	bytes := a.Element
+	for _, n := range a.Extents {
+		bytes *= n
+	}
+	return bytes
+}
+
+// A Note is something that a reader of counts should know.
+type Note struct {
+	Pos  Pos
+	Text string
+}
+
+func (n Note) String() string { return fmt.Sprintf("%v: %s", n.Pos, n.Text) }
+
+// A Pos is a place in a file; columns are bytes, from 1. What comes from a macro
+// is where the macro is used.
+type Pos struct {
+	File         string
+	Line, Column int // 0 where there is none
+}
+
+func (p Pos) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// An Error is what is refused, where, and why.
+type Error struct {
+	Pos  Pos
+	Expr string // as written, after macros; may be empty
+	Why  string
+
+	data bool // it depends on data
+}
+
+func (e *Error) Error() string {
+	if e.Expr == "" {
+		return fmt.Sprintf("%v: %s", e.Pos, e.Why)
+	}
+	return fmt.Sprintf("%v: %s: %s", e.Pos, e.Expr, e.Why)
+}
+
+// Read reads a C file of a name, which need not exist. An error about the file is
+// an [*Error].
+func Read(name string, text []byte, opts Options) (*File, error) {
+	if opts.Align == 0 {
+		opts.Align = 64
+	}
+	if opts.Origin == 0 {
+		opts.Origin = 1 << 32
+	}
+	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 || opts.Origin >= 1<<62 {
+		return nil, fmt.Errorf("arrays at multiples of %d from %#x: want a power of two, and the first at a multiple of it below 2^62", opts.Align, opts.Origin)
+	}
+	if name == "" {
+		name = "<input>"
+	}
+	ast, err := parse(name, text, opts)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBuilder(name, ast, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.build(); err != nil {
+		return nil, err
+	}
+	return b.file, nil
+}

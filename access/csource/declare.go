@@ -1,0 +1,352 @@
+package csource
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A builder makes a program of a region.
+type builder struct {
+	file   *File
+	name   string
+	ast    *cc.AST
+	opts   Options
+	main   *cc.FunctionDefinition
+	region []*cc.BlockItem
+
+	functions map[string]*cc.FunctionDefinition
+	arrays    map[*cc.Declarator]int
+	known     map[*cc.Declarator]integer // variables that have one value
+
+	loops     []loopVar // around this place
+	asked     *loopVar  // the loop whose condition is evaluated
+	wraps     bool      // that loop's variable is compared as unsigned
+	nodes     []nest.Node
+	accesses  []access // by number
+	statement int
+}
+
+// A loopVar is the variable of a loop.
+type loopVar struct {
+	decl *cc.Declarator
+	t    ctype
+}
+
+// An access is an operand of the tree that is built: an access of the file, or a
+// place at which something must not hold.
+type access struct {
+	Access
+	probe  bool
+	checks []check
+}
+
+// A check is what must not hold where an operand of the tree is reached.
+type check struct {
+	bad  nest.Condition
+	says *Error
+}
+
+func newBuilder(name string, ast *cc.AST, opts Options) (*builder, error) {
+	b := &builder{
+		file: &File{}, name: name, ast: ast, opts: opts,
+		functions: map[string]*cc.FunctionDefinition{},
+		arrays:    map[*cc.Declarator]int{}, known: map[*cc.Declarator]integer{},
+	}
+	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
+			b.functions[d.FunctionDefinition.Declarator.Name()] = d.FunctionDefinition
+		}
+	}
+	if err := b.find(); err != nil {
+		return nil, err
+	}
+	if err := b.declareAll(); err != nil {
+		return nil, err
+	}
+	return b, b.constants()
+}
+
+// find finds what is to be read.
+func (b *builder) find() error {
+	fail := func(why string, args ...any) error {
+		return &Error{Pos: Pos{File: b.name}, Why: fmt.Sprintf(why, args...)}
+	}
+	if b.opts.Function != "" {
+		if b.main = b.functions[b.opts.Function]; b.main == nil {
+			return fail("no function %s is defined", b.opts.Function)
+		}
+		b.region = items(b.main.CompoundStatement)
+		return nil
+	}
+	regions := 0
+	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		d := u.ExternalDeclaration
+		if d == nil || d.Case != cc.ExternalDeclarationFuncDef {
+			continue
+		}
+		list, n, err := between(d.FunctionDefinition.CompoundStatement)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		if b.main != nil {
+			return &Error{Pos: place(d), Why: fmt.Sprintf("%s has a #pragma scop, and %s has one: choose one with --function",
+				d.FunctionDefinition.Declarator.Name(), b.main.Declarator.Name())}
+		}
+		b.main, b.region, regions = d.FunctionDefinition, list, n
+	}
+	if regions == 0 {
+		return fail("there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function)")
+	}
+	return nil
+}
+
+// items are the statements and declarations of a block.
+func items(block *cc.CompoundStatement) []*cc.BlockItem {
+	var list []*cc.BlockItem
+	if block == nil {
+		return nil
+	}
+	for l := block.BlockItemList; l != nil; l = l.BlockItemList {
+		list = append(list, l.BlockItem)
+	}
+	return list
+}
+
+// mark is which mark a statement is, "" if it is none.
+func mark(item *cc.BlockItem) string {
+	if s := item.Statement; s != nil && s.Case == cc.StatementExpr && !isNil(s.ExpressionStatement.ExpressionList) {
+		if p, is := s.ExpressionStatement.ExpressionList.(*cc.PrimaryExpression); is && p.Case == cc.PrimaryExpressionIdent {
+			if name := p.Token.SrcStr(); name == beginMark || name == endMark {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// between is what lies between the marks in a function, and how often.
+func between(body *cc.CompoundStatement) (list []*cc.BlockItem, regions int, err error) {
+	marks := 0
+	each(body, func(n cc.Node) {
+		if p, is := n.(*cc.PrimaryExpression); is && (p.Token.SrcStr() == beginMark || p.Token.SrcStr() == endMark) {
+			marks++
+		}
+	})
+	each(body, func(n cc.Node) {
+		block, is := n.(*cc.CompoundStatement)
+		if !is {
+			return
+		}
+		inside := false
+		for _, item := range items(block) {
+			switch m := mark(item); {
+			case m == beginMark && !inside:
+				inside = true
+			case m == endMark && inside:
+				inside = false
+				regions++
+				marks -= 2
+			case inside:
+				list = append(list, item)
+			}
+		}
+	})
+	if marks != 0 {
+		return nil, 0, &Error{Pos: place(body), Why: "#pragma scop and #pragma endscop have to stand in one block, the one before the other"}
+	}
+	return list, regions, nil
+}
+
+// declareAll places the arrays, in the order of the text: those of the file, and
+// those of the function that is read.
+func (b *builder) declareAll() error {
+	at := b.opts.Origin
+	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		d := u.ExternalDeclaration
+		var err error
+		switch {
+		case d == nil:
+		case d.Case == cc.ExternalDeclarationFuncDef && d.FunctionDefinition == b.main:
+			at, err = b.declareIn(d.FunctionDefinition, at)
+		case d.Case == cc.ExternalDeclarationDecl && d.Declaration != nil:
+			at, err = b.declareList(d.Declaration, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declareIn places the arrays of a function: its parameters, then its variables.
+func (b *builder) declareIn(f *cc.FunctionDefinition, at uint64) (uint64, error) {
+	if t, is := f.Declarator.Type().(*cc.FunctionType); is {
+		for _, p := range t.Parameters() {
+			if p.Declarator == nil {
+				continue
+			}
+			var err error
+			if at, err = b.declare(p.Declarator, at); err != nil {
+				return at, err
+			}
+		}
+	}
+	var failed error
+	each(f.CompoundStatement, func(n cc.Node) {
+		if d, is := n.(*cc.Declaration); is && failed == nil {
+			at, failed = b.declareList(d, at)
+		}
+	})
+	return at, failed
+}
+
+func (b *builder) declareList(d *cc.Declaration, at uint64) (uint64, error) {
+	for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+		declarator := l.InitDeclarator.Declarator
+		if declarator.IsTypename() || declarator.Name() == "__func__" {
+			continue
+		}
+		var err error
+		if at, err = b.declare(declarator, at); err != nil {
+			return at, err
+		}
+	}
+	return at, nil
+}
+
+// arrayType is the type of an array, also of one that is a parameter.
+func arrayType(d *cc.Declarator) *cc.ArrayType {
+	if d == nil || d.Type() == nil {
+		return nil
+	}
+	t := d.Type()
+	if d.IsParam() {
+		t = t.Undecay()
+	}
+	array, _ := t.(*cc.ArrayType)
+	return array
+}
+
+func isArray(d *cc.Declarator) bool { return arrayType(d) != nil }
+
+// elements are the types that an array can be of.
+var elements = []cc.Kind{
+	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong, cc.LongLong, cc.ULongLong, cc.Float, cc.Double,
+}
+
+// declare places an array behind at, if a declarator is one.
+func (b *builder) declare(d *cc.Declarator, at uint64) (uint64, error) {
+	array := arrayType(d)
+	if array == nil {
+		return at, nil
+	}
+	fail := func(why string, args ...any) (uint64, error) {
+		return at, &Error{Pos: place(d), Expr: source(d), Why: fmt.Sprintf(why, args...)}
+	}
+	if before := b.before(d); before >= 0 {
+		b.arrays[d] = before
+		return at, nil
+	}
+	a := Array{Name: d.Name(), Pos: place(d.NameTok())}
+	var element cc.Type = array
+	for array != nil {
+		if array.IsVLA() || array.Len() < 0 {
+			return fail("extent %d of the array is no constant", len(a.Extents))
+		}
+		a.Extents = append(a.Extents, int(array.Len()))
+		element = array.Elem()
+		array, _ = element.(*cc.ArrayType)
+	}
+	if !slices.Contains(elements, element.Kind()) {
+		return fail("an array of %s is not understood: want numbers of 1 to 8 bytes", element)
+	}
+	if element.IsIncomplete() {
+		return fail("its extents are not known")
+	}
+	a.Type, a.Element = strings.TrimPrefix(element.String(), "const "), int(element.Size())
+	bytes := uint64(a.Element)
+	for _, n := range a.Extents {
+		high, low := bits.Mul64(bytes, uint64(n))
+		if high != 0 || low > 1<<61 {
+			return fail("an array of more than 2^61 bytes")
+		}
+		bytes = low
+	}
+	align := uint64(b.opts.Align)
+	a.Base = at
+	if at += (bytes + align - 1) / align * align; at > 1<<62 {
+		return fail("the arrays end beyond 2^62")
+	}
+	b.arrays[d] = len(b.file.Arrays)
+	b.file.Arrays = append(b.file.Arrays, a)
+	return at, nil
+}
+
+// before is the array that a declarator declares once more; -1 if it is the first
+// one to do so.
+func (b *builder) before(d *cc.Declarator) int {
+	if d.Linkage() == cc.None {
+		return -1
+	}
+	for other, i := range b.arrays {
+		if other.Linkage() != cc.None && other.Name() == d.Name() {
+			return i
+		}
+	}
+	return -1
+}
+
+// constants finds the variables of integers that have one value, from the
+// declaration on: those in front of the region.
+func (b *builder) constants() error {
+	see := func(d *cc.Declaration) {
+		for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+			b.remember(l.InitDeclarator)
+		}
+	}
+	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl && d.Declaration != nil {
+			see(d.Declaration)
+		}
+	}
+	inRegion := map[*cc.Declaration]bool{}
+	for _, item := range b.region {
+		each(item, func(n cc.Node) {
+			if d, is := n.(*cc.Declaration); is {
+				inRegion[d] = true
+			}
+		})
+	}
+	each(b.main.CompoundStatement, func(n cc.Node) {
+		if d, is := n.(*cc.Declaration); is && !inRegion[d] {
+			see(d)
+		}
+	})
+	return nil
+}
+
+// remember keeps the value of a variable that is given one where it is declared
+// and never again.
+func (b *builder) remember(d *cc.InitDeclarator) {
+	v := d.Declarator
+	t, ok := typeOf(v.Type())
+	if d.Case != cc.InitDeclaratorInit || !ok || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr ||
+		v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile() || v.IsTypename() {
+		return
+	}
+	e := expression(d.Initializer.AssignmentExpression)
+	if i, err := b.integer(e); err == nil {
+		if i, err := b.converted(e, i, t); err == nil {
+			b.known[v] = i
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package csource
+
+import (
+	"reflect"
+	"strings"
+
+	"modernc.org/cc/v4"
+)
+
+// An expr is an expression of C in the terms that matter here. Brackets are gone.
+type expr struct {
+	op   string // see below
+	args []*expr
+	node cc.ExpressionNode
+	decl *cc.Declarator // of a variable
+	why  string         // of what is not understood
+}
+
+// The operators are C's, in its spelling ("+", "&&", "?:", "=", "+=", ","), and
+// these.
+const (
+	opConst   = "const"   // an integer whose value the parser knows
+	opOther   = "value"   // a value without variables: of another type, or a text
+	opVar     = "var"     // a variable
+	opIndex   = "[]"      // args[0][args[1]]
+	opCall    = "call"    // args[0](args[1:]...)
+	opCast    = "cast"    // of args[0] to the node's type
+	opNegate  = "negate"  // -args[0]
+	opPlus    = "plus"    // +args[0]
+	opBefore  = "before"  // ++args[0], --args[0]
+	opBehind  = "behind"  // args[0]++, args[0]--
+	opNothing = "nothing" // what is not understood, and why
+)
+
+// text is the expression as it is written, after macros, on one line.
+func (e *expr) text() string { return source(e.node) }
+
+func (e *expr) pos() Pos { return place(e.node) }
+
+func place(n cc.Node) Pos {
+	p := n.Position()
+	return Pos{p.Filename, p.Line, p.Column}
+}
+
+// source is the text of a part of the tree, shortened.
+func source(n cc.Node) string {
+	if isNil(n) {
+		return ""
+	}
+	tokens := cc.NodeTokens(n)
+	var b strings.Builder
+	for i, t := range tokens {
+		if i > 0 && len(t.Sep()) > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.SrcStr())
+		if b.Len() > 100 {
+			b.WriteString(" ...")
+			break
+		}
+	}
+	return b.String()
+}
+
+func isNil(n cc.Node) bool {
+	return n == nil || reflect.ValueOf(n).Kind() == reflect.Pointer && reflect.ValueOf(n).IsNil()
+}
+
+// expression reads an expression of the parser's tree.
+func expression(n cc.ExpressionNode) *expr {
+	e := &expr{node: n}
+	switch n := n.(type) {
+	case *cc.ExpressionList:
+		if n.ExpressionList == nil {
+			return expression(n.AssignmentExpression)
+		}
+		e.op = ","
+		for l := n; l != nil; l = l.ExpressionList {
+			e.args = append(e.args, expression(l.AssignmentExpression))
+		}
+	case *cc.ConstantExpression:
+		return expression(n.ConditionalExpression)
+	case *cc.PrimaryExpression:
+		return e.primary(n)
+	case *cc.PostfixExpression:
+		return e.postfix(n)
+	case *cc.UnaryExpression:
+		return e.unary(n)
+	case *cc.CastExpression:
+		if n.Case == cc.CastExpressionUnary {
+			return expression(n.UnaryExpression)
+		}
+		e.set(opCast, n.CastExpression)
+	case *cc.ConditionalExpression:
+		if n.Case == cc.ConditionalExpressionLOr {
+			return expression(n.LogicalOrExpression)
+		}
+		if isNil(n.ExpressionList) {
+			return e.nothing("a ?: without its middle is not understood")
+		}
+		e.set("?:", n.LogicalOrExpression, n.ExpressionList, n.ConditionalExpression)
+	case *cc.AssignmentExpression:
+		if n.Case == cc.AssignmentExpressionCond {
+			return expression(n.ConditionalExpression)
+		}
+		e.set(n.Token.SrcStr(), n.UnaryExpression, n.AssignmentExpression)
+	default:
+		return e.binary(n)
+	}
+	return e
+}
+
+func (e *expr) set(op string, args ...cc.ExpressionNode) *expr {
+	e.op = op
+	for _, a := range args {
+		e.args = append(e.args, expression(a))
+	}
+	return e
+}
+
+func (e *expr) nothing(why string) *expr {
+	e.op, e.why = opNothing, why
+	return e
+}
+
+// constant is an integer that the parser knows.
+func (e *expr) constant() *expr {
+	switch e.node.Value().(type) {
+	case cc.Int64Value, cc.UInt64Value:
+		e.op = opConst
+		return e
+	}
+	return e.nothing("its value is not known")
+}
+
+func (e *expr) primary(n *cc.PrimaryExpression) *expr {
+	switch n.Case {
+	case cc.PrimaryExpressionIdent:
+		switch to := n.ResolvedTo().(type) {
+		case *cc.Declarator:
+			e.op, e.decl = opVar, to
+			return e
+		case *cc.Parameter:
+			e.op, e.decl = opVar, to.Declarator
+			return e
+		case *cc.Enumerator:
+			return e.constant()
+		}
+		if cc.IsIntegerType(n.Type()) {
+			if constant := e.constant(); constant.op == opConst {
+				return constant
+			}
+		}
+		e.op, e.why = opOther, "" // a function that is not declared
+		return e
+	case cc.PrimaryExpressionInt, cc.PrimaryExpressionChar:
+		return e.constant()
+	case cc.PrimaryExpressionFloat, cc.PrimaryExpressionLChar, cc.PrimaryExpressionString, cc.PrimaryExpressionLString:
+		e.op = opOther
+		return e
+	case cc.PrimaryExpressionExpr:
+		return expression(n.ExpressionList)
+	case cc.PrimaryExpressionStmt:
+		return e.nothing("statements in an expression are not understood")
+	}
+	return e.nothing("a _Generic selection is not understood")
+}
+
+func (e *expr) postfix(n *cc.PostfixExpression) *expr {
+	switch n.Case {
+	case cc.PostfixExpressionPrimary:
+		return expression(n.PrimaryExpression)
+	case cc.PostfixExpressionIndex:
+		return e.set(opIndex, n.PostfixExpression, n.ExpressionList)
+	case cc.PostfixExpressionCall:
+		e.set(opCall, n.PostfixExpression)
+		for l := n.ArgumentExpressionList; l != nil; l = l.ArgumentExpressionList {
+			e.args = append(e.args, expression(l.AssignmentExpression))
+		}
+		return e
+	case cc.PostfixExpressionInc, cc.PostfixExpressionDec:
+		return e.set(opBehind, n.PostfixExpression)
+	case cc.PostfixExpressionPSelect:
+		return e.nothing("a pointer is not understood")
+	case cc.PostfixExpressionSelect:
+		return e.nothing("a field of a struct is not understood")
+	}
+	return e.nothing("a compound literal is not understood")
+}
+
+func (e *expr) unary(n *cc.UnaryExpression) *expr {
+	switch n.Case {
+	case cc.UnaryExpressionPostfix:
+		return expression(n.PostfixExpression)
+	case cc.UnaryExpressionInc, cc.UnaryExpressionDec:
+		return e.set(opBefore, n.UnaryExpression)
+	case cc.UnaryExpressionPlus:
+		return e.set(opPlus, n.CastExpression)
+	case cc.UnaryExpressionMinus:
+		return e.set(opNegate, n.CastExpression)
+	case cc.UnaryExpressionCpl:
+		return e.set("~", n.CastExpression)
+	case cc.UnaryExpressionNot:
+		return e.set("!", n.CastExpression)
+	case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofExpr, cc.UnaryExpressionAlignofType:
+		return e.constant()
+	case cc.UnaryExpressionDeref:
+		return e.nothing("a pointer is not understood: write the array and its subscripts")
+	case cc.UnaryExpressionAddrof:
+		return e.nothing("an address (a pointer) is not understood")
+	}
+	return e.nothing("it is not understood")
+}
+
+func (e *expr) binary(n cc.ExpressionNode) *expr {
+	switch n := n.(type) {
+	case *cc.MultiplicativeExpression:
+		return e.either(n.Token, n.MultiplicativeExpression, n.CastExpression)
+	case *cc.AdditiveExpression:
+		return e.either(n.Token, n.AdditiveExpression, n.MultiplicativeExpression)
+	case *cc.ShiftExpression:
+		return e.either(n.Token, n.ShiftExpression, n.AdditiveExpression)
+	case *cc.RelationalExpression:
+		return e.either(n.Token, n.RelationalExpression, n.ShiftExpression)
+	case *cc.EqualityExpression:
+		return e.either(n.Token, n.EqualityExpression, n.RelationalExpression)
+	case *cc.AndExpression:
+		return e.either(n.Token, n.AndExpression, n.EqualityExpression)
+	case *cc.ExclusiveOrExpression:
+		return e.either(n.Token, n.ExclusiveOrExpression, n.AndExpression)
+	case *cc.InclusiveOrExpression:
+		return e.either(n.Token, n.InclusiveOrExpression, n.ExclusiveOrExpression)
+	case *cc.LogicalAndExpression:
+		return e.either(n.Token, n.LogicalAndExpression, n.InclusiveOrExpression)
+	case *cc.LogicalOrExpression:
+		return e.either(n.Token, n.LogicalOrExpression, n.LogicalAndExpression)
+	}
+	return e.nothing("it is not understood")
+}
+
+// either is a production of two operands, or of the second alone.
+func (e *expr) either(op cc.Token, left, right cc.ExpressionNode) *expr {
+	if isNil(left) {
+		return expression(right)
+	}
+	return e.set(op.SrcStr(), left, right)
+}
+
+// any reports whether some part of an expression is as asked.
+func (e *expr) any(is func(*expr) bool) bool {
+	if is(e) {
+		return true
+	}
+	for _, a := range e.args {
+		if a.any(is) {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls f with the nodes below a part of the parser's tree.
+func each(n cc.Node, f func(cc.Node)) {
+	if isNil(n) {
+		return
+	}
+	f(n)
+	v := reflect.ValueOf(n)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		if child, is := v.Field(i).Interface().(cc.Node); is {
+			if _, leaf := child.(cc.Token); !leaf {
+				each(child, f)
+			}
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package csource
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// predefinedMacros is what a compiler for 64-bit Linux defines before a file's
+// first line, as far as a kernel may ask for it. No compiler is asked, so that a
+// file means the same on every machine.
+const predefinedMacros = `
+#define __STDC__ 1
+#define __STDC_HOSTED__ 1
+#define __STDC_VERSION__ 201710L
+#define __x86_64__ 1
+#define __amd64__ 1
+#define __linux__ 1
+#define __unix__ 1
+#define __LP64__ 1
+#define _LP64 1
+#define __CHAR_BIT__ 8
+#define __SIZEOF_SHORT__ 2
+#define __SIZEOF_INT__ 4
+#define __SIZEOF_LONG__ 8
+#define __SIZEOF_LONG_LONG__ 8
+#define __SIZEOF_POINTER__ 8
+#define __SIZEOF_FLOAT__ 4
+#define __SIZEOF_DOUBLE__ 8
+#define __SIZEOF_SIZE_T__ 8
+#define __SIZE_TYPE__ unsigned long
+#define __PTRDIFF_TYPE__ long
+#define __WCHAR_TYPE__ int
+#define __INT8_TYPE__ signed char
+#define __INT16_TYPE__ short
+#define __INT32_TYPE__ int
+#define __INT64_TYPE__ long
+#define __UINT8_TYPE__ unsigned char
+#define __UINT16_TYPE__ unsigned short
+#define __UINT32_TYPE__ unsigned int
+#define __UINT64_TYPE__ unsigned long
+#define __INT_MAX__ 2147483647
+#define __LONG_MAX__ 9223372036854775807L
+#define __FLT_MAX__ 3.40282346638528859811704183484516925e+38F
+#define __DBL_MAX__ 1.79769313486231570814527423731704357e+308
+#define __FUNCTION__ __func__
+#define __extension__
+typedef __SIZE_TYPE__ __predefined_size_t;
+typedef __WCHAR_TYPE__ __predefined_wchar_t;
+typedef __PTRDIFF_TYPE__ __predefined_ptrdiff_t;
+`
+
+// headers are those of the language's library, as far as the files of kernels and
+// what surrounds them (a main, timers) need them to be parsed.
+var headers = map[string]string{
+	"assert.h": "#undef assert\n#define assert(x) ((void)0)\n",
+	"float.h": guarded("FLOAT", `
+#define FLT_MAX __FLT_MAX__
+#define DBL_MAX __DBL_MAX__
+#define FLT_MIN 1.17549435082228750796873653722224568e-38F
+#define DBL_MIN 2.22507385850720138309023271733240406e-308
+#define FLT_EPSILON 1.19209289550781250000000000000000000e-7F
+#define DBL_EPSILON 2.22044604925031308084726333618164062e-16
+`),
+	"limits.h": guarded("LIMITS", `
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define CHAR_MIN (-128)
+#define CHAR_MAX 127
+#define SHRT_MIN (-32768)
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT_MAX 2147483647
+#define INT_MIN (-INT_MAX-1)
+#define UINT_MAX 4294967295U
+#define LONG_MAX 9223372036854775807L
+#define LONG_MIN (-LONG_MAX-1L)
+#define ULONG_MAX 18446744073709551615UL
+#define LLONG_MAX 9223372036854775807LL
+#define LLONG_MIN (-LLONG_MAX-1LL)
+#define ULLONG_MAX 18446744073709551615ULL
+`),
+	"math.h": guarded("MATH", mathFunctions()+`
+#define M_E 2.7182818284590452354
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_SQRT2 1.41421356237309504880
+#define HUGE_VAL __DBL_MAX__
+#define INFINITY __FLT_MAX__
+`),
+	"stdbool.h": guarded("BOOL", "#define bool _Bool\n#define true 1\n#define false 0\n"),
+	"stddef.h":  guarded("STDDEF", sizeType+"typedef __PTRDIFF_TYPE__ ptrdiff_t;\ntypedef __WCHAR_TYPE__ wchar_t;\n"),
+	"stdint.h":  guarded("STDINT", integerTypes()),
+	"stdio.h": guarded("STDIO", sizeType+`
+typedef struct __stridebench_file FILE;
+extern FILE *stdin, *stdout, *stderr;
+int printf(const char *, ...);
+int fprintf(FILE *, const char *, ...);
+int sprintf(char *, const char *, ...);
+int snprintf(char *, size_t, const char *, ...);
+int scanf(const char *, ...);
+int fscanf(FILE *, const char *, ...);
+int sscanf(const char *, const char *, ...);
+int puts(const char *);
+int putchar(int);
+int fputs(const char *, FILE *);
+int fflush(FILE *);
+int fclose(FILE *);
+FILE *fopen(const char *, const char *);
+void perror(const char *);
+`),
+	"stdlib.h": guarded("STDLIB", sizeType+`
+#define EXIT_SUCCESS 0
+#define EXIT_FAILURE 1
+#define RAND_MAX 2147483647
+void *malloc(size_t);
+void *calloc(size_t, size_t);
+void *realloc(void *, size_t);
+void *aligned_alloc(size_t, size_t);
+int posix_memalign(void **, size_t, size_t);
+void free(void *);
+void exit(int);
+void abort(void);
+int atoi(const char *);
+long atol(const char *);
+double atof(const char *);
+int abs(int);
+long labs(long);
+int rand(void);
+void srand(unsigned);
+char *getenv(const char *);
+`),
+	"string.h": guarded("STRING", sizeType+`
+void *memcpy(void *, const void *, size_t);
+void *memmove(void *, const void *, size_t);
+void *memset(void *, int, size_t);
+int memcmp(const void *, const void *, size_t);
+size_t strlen(const char *);
+char *strcpy(char *, const char *);
+int strcmp(const char *, const char *);
+int strncmp(const char *, const char *, size_t);
+`),
+	"sys/time.h": guarded("SYSTIME", "struct timeval { long tv_sec, tv_usec; };\nstruct timezone;\nint gettimeofday(struct timeval *, struct timezone *);\n"),
+	"time.h": guarded("TIME", sizeType+`
+typedef long time_t;
+typedef long clock_t;
+#define CLOCKS_PER_SEC 1000000L
+#define CLOCK_MONOTONIC 1
+struct timespec { time_t tv_sec; long tv_nsec; };
+time_t time(time_t *);
+clock_t clock(void);
+int clock_gettime(int, struct timespec *);
+`),
+	"unistd.h": guarded("UNISTD", "unsigned sleep(unsigned);\n"),
+}
+
+const sizeType = `
+#ifndef NULL
+#define NULL ((void *)0)
+#endif
+#ifndef __STRIDEBENCH_SIZE_T
+#define __STRIDEBENCH_SIZE_T
+typedef __SIZE_TYPE__ size_t;
+#endif
+`
+
+// headerNames are the headers that are built in.
+func headerNames() []string { return slices.Sorted(maps.Keys(headers)) }
+
+func guarded(name, text string) string {
+	return fmt.Sprintf("#ifndef __STRIDEBENCH_%s_H\n#define __STRIDEBENCH_%s_H\n%s#endif\n", name, name, text)
+}
+
+// mathFunctions declares the functions of math.h, each in three types.
+func mathFunctions() string {
+	one := strings.Fields("acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 fabs floor lgamma log log10 log1p log2 nearbyint rint round sin sinh sqrt tan tanh tgamma trunc")
+	two := strings.Fields("atan2 copysign fdim fmax fmin fmod hypot pow remainder")
+	var b strings.Builder
+	for _, t := range []struct{ name, suffix string }{{"double", ""}, {"float", "f"}, {"long double", "l"}} {
+		for _, f := range one {
+			fmt.Fprintf(&b, "%s %s%s(%s);\n", t.name, f, t.suffix, t.name)
+		}
+		for _, f := range two {
+			fmt.Fprintf(&b, "%s %s%s(%s, %s);\n", t.name, f, t.suffix, t.name, t.name)
+		}
+		fmt.Fprintf(&b, "%s fma%s(%s, %s, %s);\n", t.name, t.suffix, t.name, t.name, t.name)
+	}
+	return b.String()
+}
+
+// integerTypes declares the types of stdint.h and their limits.
+func integerTypes() string {
+	var b strings.Builder
+	for _, bits := range []int{8, 16, 32, 64} {
+		fmt.Fprintf(&b, "typedef __INT%[1]d_TYPE__ int%[1]d_t;\ntypedef __UINT%[1]d_TYPE__ uint%[1]d_t;\n", bits)
+	}
+	b.WriteString(`typedef long intptr_t;
+typedef unsigned long uintptr_t;
+typedef long intmax_t;
+typedef unsigned long uintmax_t;
+#define INT8_MAX 127
+#define INT16_MAX 32767
+#define INT32_MAX 2147483647
+#define INT32_MIN (-INT32_MAX-1)
+#define INT64_MAX 9223372036854775807L
+#define UINT8_MAX 255
+#define UINT16_MAX 65535
+#define UINT32_MAX 4294967295U
+#define UINT64_MAX 18446744073709551615UL
+#define SIZE_MAX 18446744073709551615UL
+`)
+	return b.String()
+}

@@ -1,0 +1,524 @@
+package csource
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A ctype is an integer type of C: so many bits, with a sign or without.
+type ctype struct {
+	bits   int
+	signed bool
+}
+
+var intType = ctype{32, true}
+
+func typeOf(t cc.Type) (ctype, bool) {
+	if t == nil || !cc.IsIntegerType(t) || t.Size() > 8 || t.Size() < 1 {
+		return ctype{}, false
+	}
+	return ctype{int(t.Size()) * 8, cc.IsSignedInteger(t)}, true
+}
+
+func (t ctype) String() string {
+	name := map[int]string{8: "char", 16: "short", 32: "int", 64: "long"}[t.bits]
+	if !t.signed {
+		return "unsigned " + name
+	}
+	return name
+}
+
+// limits are the least and the greatest value, the latter at most an int's.
+func (t ctype) limits() (low, high int) {
+	switch {
+	case t.signed:
+		return -1 << (t.bits - 1), 1<<(t.bits-1) - 1
+	case t.bits == 64:
+		return 0, math.MaxInt
+	}
+	return 0, 1<<t.bits - 1
+}
+
+func (t ctype) promoted() ctype {
+	if t.bits < 32 {
+		return intType
+	}
+	return t
+}
+
+// common is the type that two operands are converted to.
+func common(a, b ctype) ctype {
+	a, b = a.promoted(), b.promoted()
+	switch {
+	case a.bits > b.bits:
+		return a
+	case b.bits > a.bits:
+		return b
+	}
+	return ctype{a.bits, a.signed && b.signed}
+}
+
+// An integer is what an expression of integers is.
+type integer struct {
+	piece
+	t ctype
+}
+
+// notInteger says that an expression is no integer that is known from the loops'
+// variables. data: because it depends on data.
+func notInteger(e *expr, data bool, why string, args ...any) *Error {
+	return &Error{Pos: e.pos(), Expr: e.text(), Why: fmt.Sprintf(why, args...), data: data}
+}
+
+// integer evaluates an expression of integers: constants as C does, variables of
+// loops exactly as long as no unsigned type wraps.
+func (b *builder) integer(e *expr) (integer, *Error) {
+	i, err := b.evaluate(e)
+	if err != nil {
+		var where *Error
+		if errors.As(err, &where) {
+			return integer{}, where
+		}
+		return integer{}, notInteger(e, false, "%v", err)
+	}
+	return i, nil
+}
+
+func (b *builder) evaluate(e *expr) (integer, error) {
+	switch e.op {
+	case opConst:
+		return constantOf(e)
+	case opVar:
+		return b.variable(e)
+	case opIndex, opCall:
+		return integer{}, notInteger(e, true, "it depends on data")
+	case opNothing:
+		return integer{}, notInteger(e, false, "%s", e.why)
+	case opOther:
+		return integer{}, notInteger(e, false, "it is no integer")
+	case opCast:
+		return b.cast(e)
+	case opPlus, opNegate, "~":
+		return b.sign(e)
+	case "?:":
+		return b.ternary(e)
+	case "!", "&&", "||", "<", "<=", ">", ">=", "==", "!=":
+		when, err := b.condition(e)
+		if err != nil {
+			return integer{}, err
+		}
+		return integer{choose(when, constant(1), constant(0)), intType}, nil
+	case "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^":
+		return b.arithmetic(e)
+	}
+	return integer{}, notInteger(e, false, "it is no value of the loops' variables")
+}
+
+func constantOf(e *expr) (integer, error) {
+	t, ok := typeOf(e.node.Type())
+	if !ok {
+		return integer{}, notInteger(e, false, "it is no integer")
+	}
+	switch v := e.node.Value().(type) {
+	case cc.Int64Value:
+		return integer{constant(int(v)), t}, nil
+	case cc.UInt64Value:
+		if v > math.MaxInt64 {
+			return integer{}, errRange
+		}
+		return integer{constant(int(v)), t}, nil
+	}
+	return integer{}, notInteger(e, false, "its value is not known")
+}
+
+// variable is a loop's, or one that has the same value wherever it is seen.
+func (b *builder) variable(e *expr) (integer, error) {
+	for depth, l := range b.loops {
+		if l.decl == e.decl {
+			return integer{piece{affine: nest.Variable(depth)}, l.t}, nil
+		}
+	}
+	if known, ok := b.known[e.decl]; ok {
+		return known, nil
+	}
+	if isArray(e.decl) {
+		return integer{}, notInteger(e, false, "an array is no integer")
+	}
+	if _, ok := typeOf(e.decl.Type()); !ok {
+		return integer{}, notInteger(e, true, "it is no integer")
+	}
+	return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it")
+}
+
+func (b *builder) cast(e *expr) (integer, error) {
+	t, ok := typeOf(e.node.Type())
+	if !ok {
+		return integer{}, notInteger(e, b.ofData(e), "it is no integer")
+	}
+	if e.args[0].op == opOther {
+		if _, known := e.node.Value().(cc.Int64Value); known {
+			return constantOf(e)
+		}
+	}
+	if isFloat(e.args[0]) {
+		if v, known := e.node.Value().(cc.Int64Value); known {
+			return integer{constant(int(v)), t}, nil
+		}
+	}
+	i, err := b.integer(e.args[0])
+	if err != nil {
+		return integer{}, err
+	}
+	return b.convert(e, i, t)
+}
+
+func isFloat(e *expr) bool {
+	return e.node.Type() != nil && cc.IsFloatingPointType(e.node.Type())
+}
+
+func (b *builder) sign(e *expr) (integer, error) {
+	x, err := b.integer(e.args[0])
+	if err != nil {
+		return integer{}, err
+	}
+	if x, err2 := b.convert(e, x, x.t.promoted()); err2 != nil {
+		return integer{}, err2
+	} else {
+		switch e.op {
+		case opNegate:
+			p, err := constant(0).plus(-1, x.piece)
+			return b.result(e, p, x.t, err)
+		case "~":
+			p, err := constant(-1).plus(-1, x.piece)
+			return b.result(e, p, x.t, err)
+		}
+		return x, nil
+	}
+}
+
+// ternary is one of two integers.
+func (b *builder) ternary(e *expr) (integer, error) {
+	when, err := b.condition(e.args[0])
+	if err != nil {
+		return integer{}, err
+	}
+	// What is not taken need not be understood.
+	if always(when) || never(when) {
+		taken := e.args[1]
+		if never(when) {
+			taken = e.args[2]
+		}
+		return b.ternaryArm(e, taken)
+	}
+	then, err := b.integer(e.args[1])
+	if err != nil {
+		return integer{}, err
+	}
+	otherwise, err := b.integer(e.args[2])
+	if err != nil {
+		return integer{}, err
+	}
+	t := common(then.t, otherwise.t)
+	x, err2 := b.convert(e, then, t)
+	if err2 != nil {
+		return integer{}, err2
+	}
+	y, err2 := b.convert(e, otherwise, t)
+	if err2 != nil {
+		return integer{}, err2
+	}
+	if kind, ok := b.extreme(e, then.piece, otherwise.piece); ok {
+		return integer{piece{kind: kind, args: []piece{x.piece, y.piece}}, t}, nil
+	}
+	p := choose(when, x.piece, y.piece)
+	if p.size() > maxCases {
+		return integer{}, errCases
+	}
+	return integer{p, t}, nil
+}
+
+func (b *builder) ternaryArm(e, taken *expr) (integer, error) {
+	i, err := b.integer(taken)
+	if err != nil {
+		return integer{}, err
+	}
+	if t, ok := typeOf(e.node.Type()); ok {
+		return b.convert(e, i, t)
+	}
+	return i, nil
+}
+
+// extreme recognises the least and the greatest of two, whatever they are: the
+// arms are what the condition compares.
+func (b *builder) extreme(e *expr, then, otherwise piece) (pieceKind, bool) {
+	kinds, compares := map[string]pieceKind{"<": least, "<=": least, ">": greatest, ">=": greatest}[e.args[0].op]
+	if !compares || then.kind == leaf && otherwise.kind == leaf {
+		return 0, false
+	}
+	left, err1 := b.integer(e.args[0].args[0])
+	right, err2 := b.integer(e.args[0].args[1])
+	switch {
+	case err1 != nil || err2 != nil:
+		return 0, false
+	case left.same(then) && right.same(otherwise):
+		return kinds, true
+	case left.same(otherwise) && right.same(then):
+		return least + greatest - kinds, true
+	}
+	return 0, false
+}
+
+func (b *builder) arithmetic(e *expr) (integer, error) {
+	x, err := b.integer(e.args[0])
+	if err != nil {
+		return integer{}, err
+	}
+	y, err := b.integer(e.args[1])
+	if err != nil {
+		return integer{}, err
+	}
+	t := common(x.t, y.t)
+	if e.op == "<<" || e.op == ">>" {
+		t = x.t.promoted()
+	} else if y, err = b.converted(e, y, t); err != nil {
+		return integer{}, err
+	}
+	if x, err = b.converted(e, x, t); err != nil {
+		return integer{}, err
+	}
+	var p piece
+	var failed error
+	switch e.op {
+	case "+":
+		p, failed = x.plus(1, y.piece)
+	case "-":
+		p, failed = x.plus(-1, y.piece)
+	case "*":
+		p, failed = x.times(y.piece)
+	default:
+		n, known := y.number()
+		if !known {
+			return integer{}, notInteger(e, false, "the right side of %s is no constant", e.op)
+		}
+		m, fixed := x.number()
+		if fixed {
+			p, failed = byConstants(e.op, m, n, t)
+		} else {
+			p, failed = x.each(n < 0, func(a nest.Affine) (nest.Affine, error) { return exact(e.op, a, n) })
+		}
+	}
+	return b.result(e, p, t, failed)
+}
+
+// converted is convert with an error that can be nil.
+func (b *builder) converted(e *expr, i integer, t ctype) (integer, *Error) {
+	i, err := b.convert(e, i, t)
+	var where *Error
+	if errors.As(err, &where) {
+		return i, where
+	}
+	if err != nil {
+		return i, notInteger(e, false, "%v", err)
+	}
+	return i, nil
+}
+
+var errZero = errors.New("a division by 0")
+
+// byConstants is what C makes of two constants.
+func byConstants(op string, m, n int, t ctype) (piece, error) {
+	switch op {
+	case "/", "%":
+		if n == 0 {
+			return piece{}, errZero
+		}
+		if op == "/" {
+			return constant(m / n), nil
+		}
+		return constant(m % n), nil
+	case "<<", ">>":
+		if n < 0 || n >= t.bits || m < 0 && op == "<<" {
+			return piece{}, fmt.Errorf("a shift of %d by %d is not defined", m, n)
+		}
+		if op == ">>" {
+			return constant(m >> n), nil
+		}
+		if high, low := bits.Mul64(uint64(m), 1<<n); high != 0 || low > math.MaxInt64 {
+			return piece{}, errRange
+		}
+		return constant(m << n), nil
+	case "&":
+		return constant(m & n), nil
+	case "|":
+		return constant(m | n), nil
+	}
+	return constant(m ^ n), nil
+}
+
+// exact divides or shifts a function of variables, where no remainder is left.
+func exact(op string, a nest.Affine, n int) (nest.Affine, error) {
+	switch op {
+	case "<<":
+		if n >= 0 && n < 62 {
+			return plus(nest.Constant(0), 1<<n, a)
+		}
+	case ">>":
+		if n >= 0 && n < 62 {
+			return exact("/", a, 1<<n)
+		}
+	case "/", "%":
+		if n == 0 {
+			return nest.Affine{}, errZero
+		}
+		q := nest.Affine{Const: a.Const / n, Coef: make([]int, len(a.Coef))}
+		for d, c := range a.Coef {
+			if c%n != 0 || a.Const%n != 0 {
+				return nest.Affine{}, fmt.Errorf("%s of a variable is not affine", op)
+			}
+			q.Coef[d] = c / n
+		}
+		if op == "%" {
+			return nest.Constant(0), nil
+		}
+		return q, nil
+	}
+	return nest.Affine{}, fmt.Errorf("%s of a variable is not affine", op)
+}
+
+// result gives a computed value its type: constants wrap or overflow as C says.
+func (b *builder) result(e *expr, p piece, t ctype, err error) (integer, error) {
+	if err != nil {
+		return integer{}, err
+	}
+	n, fixed := p.number()
+	low, high := t.limits()
+	if !fixed || n >= low && n <= high {
+		return integer{p, t}, nil
+	}
+	if t.signed {
+		return integer{}, notInteger(e, false, "%d overflows %v", n, t)
+	}
+	return wrapped(n, t)
+}
+
+func wrapped(n int, t ctype) (integer, error) {
+	if t.bits == 64 {
+		if n < 0 {
+			return integer{}, errors.New("it is beyond 2^63")
+		}
+		return integer{constant(n), t}, nil
+	}
+	n &= 1<<t.bits - 1
+	if t.signed && n >= 1<<(t.bits-1) {
+		n -= 1 << t.bits
+	}
+	return integer{constant(n), t}, nil
+}
+
+// convert gives a value another type. Constants wrap; a value of variables has to
+// stay in range wherever the place is reached.
+func (b *builder) convert(e *expr, i integer, t ctype) (integer, error) {
+	if i.t == t {
+		return i, nil
+	}
+	if n, fixed := i.number(); fixed {
+		return wrapped(n, t)
+	}
+	from, to := i.t, t
+	low, high := t.limits()
+	if low0, high0 := from.limits(); from.signed && low0 >= low && high0 <= high {
+		return integer{i.piece, to}, nil // no value is outside
+	}
+	if err := b.within(e, i.piece, low, high, fmt.Sprintf("as %v it would wrap", to)); err != nil {
+		return integer{}, err
+	}
+	return integer{i.piece, to}, nil
+}
+
+// condition evaluates a condition on the loops' variables.
+func (b *builder) condition(e *expr) (nest.Condition, *Error) {
+	c, err := b.decide(e)
+	if err != nil {
+		var where *Error
+		if errors.As(err, &where) {
+			return nil, where
+		}
+		return nil, notInteger(e, false, "%v", err)
+	}
+	return c, nil
+}
+
+func (b *builder) decide(e *expr) (nest.Condition, error) {
+	switch e.op {
+	case "!":
+		c, err := b.condition(e.args[0])
+		if err != nil {
+			return nil, err
+		}
+		return not(c)
+	case "&&", "||":
+		left, err := b.condition(e.args[0])
+		if err != nil {
+			return nil, err
+		}
+		if e.op == "&&" && never(left) || e.op == "||" && always(left) {
+			return left, nil
+		}
+		right, err := b.condition(e.args[1])
+		if err != nil {
+			return nil, err
+		}
+		if e.op == "&&" {
+			return and(left, right)
+		}
+		return or(left, right)
+	case "<", "<=", ">", ">=", "==", "!=":
+		x, y, err := b.compared(e)
+		if err != nil {
+			return nil, err
+		}
+		return compare(e.op, x.piece, y.piece)
+	}
+	i, err := b.integer(e)
+	if err != nil {
+		return nil, err
+	}
+	return compare("!=", i.piece, constant(0))
+}
+
+// compared are the sides of a comparison, in their common type.
+func (b *builder) compared(e *expr) (x, y integer, err *Error) {
+	if x, err = b.integer(e.args[0]); err != nil {
+		return x, y, err
+	}
+	if y, err = b.integer(e.args[1]); err != nil {
+		return x, y, err
+	}
+	t := common(x.t, y.t)
+	if x, err = b.converted(e, x, t); err != nil {
+		return x, y, err
+	}
+	y, err = b.converted(e, y, t)
+	return x, y, err
+}
+
+// ofData reports whether an expression's value depends on data: on an array, a
+// call, or a variable that is no loop's.
+func (b *builder) ofData(e *expr) bool {
+	return e.any(func(e *expr) bool {
+		if e.op == opIndex || e.op == opCall {
+			return true
+		}
+		if e.op != opVar {
+			return false
+		}
+		_, err := b.variable(e)
+		return err != nil
+	})
+}

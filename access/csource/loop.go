@@ -1,0 +1,458 @@
+package csource
+
+import (
+	"slices"
+
+	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A header is what the head of a loop says.
+type header struct {
+	node  cc.Node
+	v     loopVar
+	name  string
+	first piece
+	step  int
+	rows  []piece // at least 0 as long as the loop goes on
+	until []piece // not 0 as long as it goes on
+	wraps bool    // the variable is compared as unsigned
+}
+
+// forLoop builds a for.
+func (b *builder) forLoop(s *cc.IterationStatement) *Error {
+	h := header{node: s}
+	condition, step := s.ExpressionList2, s.ExpressionList3
+	var first *expr
+	var err *Error
+	if s.Case == cc.IterationStatementForDecl {
+		condition, step = s.ExpressionList, s.ExpressionList2
+		if h.v.decl, first, err = b.declaredFirst(s.Declaration); err != nil {
+			return err
+		}
+	} else if h.v.decl, first, err = b.assignedFirst(s); err != nil {
+		return err
+	}
+	head := func(why string, args ...any) *Error { return refuse(h.v.decl, why, args...) }
+	h.name = h.v.decl.Name()
+	var ok bool
+	if h.v.t, ok = typeOf(h.v.decl.Type()); !ok || h.v.t.bits < 32 {
+		return head("the variable of a loop has to be an int, a long, or unsigned")
+	}
+	if h.v.decl.AddressTaken() {
+		return head("the address of the variable of a loop is taken")
+	}
+	for _, outer := range b.loops {
+		if outer.decl == h.v.decl {
+			return notInteger(first, false, "%s is the variable of a loop around it", h.name)
+		}
+	}
+	begin, err := b.integer(first)
+	if err != nil {
+		return err
+	}
+	if begin, err = b.converted(first, begin, h.v.t); err != nil {
+		return err
+	}
+	h.first, h.wraps = begin.piece, !h.v.t.signed
+	if isNil(condition) || isNil(step) {
+		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood"}
+	}
+	b.loops = append(b.loops, h.v)
+	b.asked, b.wraps = &h.v, false
+	err = b.heads(&h, expression(condition), expression(step))
+	b.asked = nil
+	b.loops = b.loops[:len(b.loops)-1]
+	if err != nil {
+		return err
+	}
+	h.wraps = h.wraps || b.wraps
+	return b.split(h, s.Statement, 0)
+}
+
+// declaredFirst is the variable of for (int i = first; ...).
+func (b *builder) declaredFirst(d *cc.Declaration) (*cc.Declarator, *expr, *Error) {
+	l := d.InitDeclaratorList
+	if l == nil || l.InitDeclaratorList != nil || l.InitDeclarator.Case != cc.InitDeclaratorInit ||
+		l.InitDeclarator.Initializer == nil || l.InitDeclarator.Initializer.Case != cc.InitializerExpr {
+		return nil, nil, refuse(d, "want one variable with its first value")
+	}
+	return l.InitDeclarator.Declarator, expression(l.InitDeclarator.Initializer.AssignmentExpression), nil
+}
+
+// assignedFirst is the variable of for (i = first; ...).
+func (b *builder) assignedFirst(s *cc.IterationStatement) (*cc.Declarator, *expr, *Error) {
+	if isNil(s.ExpressionList) {
+		return nil, nil, &Error{Pos: place(s), Expr: "for (...)", Why: "a loop that does not say the first value of its variable is not understood"}
+	}
+	e := expression(s.ExpressionList)
+	if e.op != "=" || e.args[0].op != opVar || e.args[0].decl == nil || isArray(e.args[0].decl) {
+		return nil, nil, notInteger(e, false, "want one variable and its first value")
+	}
+	return e.args[0].decl, e.args[1], nil
+}
+
+// heads reads the condition and the step of a loop.
+func (b *builder) heads(h *header, condition, step *expr) *Error {
+	if err := b.step(h, step); err != nil {
+		return err
+	}
+	return b.goesOn(h, condition)
+}
+
+// step reads i++, ++i, i += c, i = i + c, and their opposites.
+func (b *builder) step(h *header, e *expr) *Error {
+	if len(e.args) == 0 || e.args[0].op != opVar || e.args[0].decl != h.v.decl {
+		return notInteger(e, false, "want a step of %s", h.name)
+	}
+	var by integer
+	var err *Error
+	switch e.op {
+	case opBefore, opBehind:
+		text := e.text()
+		h.step = 1
+		if text[0] == '-' || text[len(text)-1] == '-' {
+			h.step = -1
+		}
+		return nil
+	case "+=", "-=":
+		if by, err = b.integer(e.args[1]); err != nil {
+			return err
+		}
+	case "=":
+		if by, err = b.integer(e.args[1]); err != nil {
+			return err
+		}
+		p, failed := by.plus(-1, piece{affine: nest.Variable(len(b.loops) - 1)})
+		if failed != nil {
+			return notInteger(e, false, "%v", failed)
+		}
+		by.piece = p
+	default:
+		return notInteger(e, false, "want a step of %s by a constant", h.name)
+	}
+	n, fixed := by.number()
+	if !fixed {
+		return notInteger(e, false, "the step is no constant")
+	}
+	if h.step = n; e.op == "-=" {
+		h.step = -n
+	}
+	if h.step == 0 {
+		return notInteger(e, false, "the step is 0: the loop does not end")
+	}
+	if h.step > 1<<40 || h.step < -1<<40 {
+		return notInteger(e, false, "a step of %d", h.step)
+	}
+	return nil
+}
+
+// goesOn reads the condition of a loop: comparisons under &&.
+func (b *builder) goesOn(h *header, e *expr) *Error {
+	switch e.op {
+	case "&&":
+		if err := b.goesOn(h, e.args[0]); err != nil {
+			return err
+		}
+		return b.goesOn(h, e.args[1])
+	case "<", "<=", ">", ">=", "!=":
+	default:
+		return notInteger(e, b.ofData(e), "want comparisons by < <= > >= != in the condition of a loop, and && between them")
+	}
+	x, y, err := b.compared(e)
+	if err != nil {
+		return err
+	}
+	p, q := x.piece, y.piece // p >= q
+	if e.op[0] == '<' {
+		p, q = q, p
+	}
+	row, failed := p.plus(-1, q)
+	if failed == nil && (e.op == "<" || e.op == ">") {
+		row, failed = row.plus(1, constant(-1))
+	}
+	if failed != nil {
+		return notInteger(e, false, "%v", failed)
+	}
+	if e.op == "!=" {
+		h.until = append(h.until, row)
+	} else {
+		h.rows = append(h.rows, row)
+	}
+	return nil
+}
+
+// maxSplits bounds how often the bounds of a loop are one of two.
+const maxSplits = 6
+
+// split builds the loop, once for each case of its bounds where these are neither
+// the least nor the greatest of several as a loop can have it.
+func (b *builder) split(h header, body *cc.Statement, depth int) *Error {
+	wanted := greatest
+	if h.step < 0 {
+		wanted = least
+	}
+	ways := []*piece{}
+	if _, ok := h.first.all(wanted); !ok {
+		ways = append(ways, &h.first)
+	}
+	h.rows, h.until = slices.Clone(h.rows), slices.Clone(h.until)
+	for i := range h.rows {
+		if _, ok := h.rows[i].all(least); !ok {
+			ways = append(ways, &h.rows[i])
+		}
+	}
+	for i := range h.until {
+		if h.until[i].kind != leaf {
+			ways = append(ways, &h.until[i])
+		}
+	}
+	if len(ways) == 0 {
+		return b.loop(h, body)
+	}
+	at := ways[0]
+	cases, err := at.cases()
+	if err != nil || depth >= maxSplits {
+		return &Error{Pos: place(h.node), Expr: "for (...)", Why: "the bounds have too many cases"}
+	}
+	for _, c := range cases {
+		for _, a := range c.when {
+			if usesVar(a, len(b.loops)) {
+				return &Error{Pos: place(h.node), Expr: "for (...)", Why: "a bound depends on the loop's own variable by a condition"}
+			}
+		}
+	}
+	for _, c := range cases { // they exclude each other
+		*at = piece{affine: c.affine}
+		if err := b.when(nest.Condition{c.when}, func() *Error { return b.split(h, body, depth+1) }, nothing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loop builds a loop whose bounds are affine.
+func (b *builder) loop(h header, body *cc.Statement) *Error {
+	own := len(b.loops)
+	fail := func(why string) *Error {
+		return &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: why}
+	}
+	wanted, sign := greatest, 1
+	if h.step < 0 {
+		wanted, sign = least, -1
+	}
+	l := &nest.Loop{Name: h.name, Step: h.step}
+	l.From, _ = h.first.all(wanted)
+	var before []nest.Affine // at least 0, or the loop has no iteration
+	for _, row := range h.rows {
+		list, _ := row.all(least)
+		for _, a := range list {
+			if !usesVar(a, own) {
+				before = append(before, a)
+				continue
+			}
+			c, rest := a.Coef[own], nest.Affine{Const: a.Const, Coef: a.Coef[:own]}
+			if c*sign > 0 {
+				// It holds ever after if it holds at first.
+				if len(l.From) != 1 {
+					return fail("a condition on the first value, of which there are several")
+				}
+				at, err := plus(rest, c, l.From[0])
+				if err != nil {
+					return fail(err.Error())
+				}
+				before = append(before, at)
+				continue
+			}
+			end, ok := quotient(rest, c*-sign, sign)
+			if !ok {
+				return fail("a bound that is a fraction of a variable is not affine")
+			}
+			l.To = append(l.To, end)
+		}
+	}
+	return b.guarded(before, func() *Error {
+		for _, row := range h.until {
+			if err := b.until(h, l, row.affine); err != nil {
+				return err
+			}
+		}
+		if len(l.To) == 0 {
+			return fail("the condition does not end the loop in the direction of its step")
+		}
+		if err := b.ends(h, l); err != nil {
+			return err
+		}
+		b.loops = append(b.loops, h.v)
+		defer func() { b.loops = b.loops[:len(b.loops)-1] }()
+		inside, err := b.body(func() *Error { return b.stmt(body) })
+		if l.Body = inside; err == nil {
+			b.nodes = append(b.nodes, l)
+		}
+		return err
+	})
+}
+
+// guarded builds something where all of a list is at least 0.
+func (b *builder) guarded(list []nest.Affine, f func() *Error) *Error {
+	all := nest.Condition{{}}
+	for _, a := range list {
+		c, err := piece{affine: a}.atLeast0()
+		if err == nil {
+			all, err = and(all, c)
+		}
+		if err != nil {
+			return &Error{Why: err.Error()}
+		}
+	}
+	return b.when(all, f, nothing)
+}
+
+// quotient is the end, which is not reached, of a variable v that goes up (sign 1)
+// as long as rest - c*v >= 0, or down (sign -1) as long as rest + c*v >= 0.
+func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
+	end := nest.Affine{Coef: make([]int, len(rest.Coef))}
+	for d, k := range rest.Coef {
+		if k%c != 0 {
+			return end, false
+		}
+		end.Coef[d] = sign * (k / c)
+	}
+	floor := rest.Const / c
+	if rest.Const%c < 0 {
+		floor--
+	}
+	// up: v <= floor(rest/c); down: v >= -floor(rest/c)
+	end.Const = sign*floor + sign
+	return end, true
+}
+
+// until adds the end of a loop that goes on as long as c*v + rest is not 0.
+func (b *builder) until(h header, l *nest.Loop, a nest.Affine) *Error {
+	own := len(b.loops)
+	fail := func(why string) *Error {
+		return &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: why}
+	}
+	if !usesVar(a, own) {
+		return fail("a condition by != that does not depend on the loop's variable is not understood")
+	}
+	c := a.Coef[own]
+	end := nest.Affine{Coef: make([]int, own)}
+	var exact = a.Const%c == 0
+	end.Const = -a.Const / c
+	for d := range own {
+		exact = exact && a.Coef[d]%c == 0
+		end.Coef[d] = -a.Coef[d] / c
+	}
+	if !exact {
+		return fail("a bound that is a fraction of a variable is not affine")
+	}
+	sign := 1
+	if h.step < 0 {
+		sign = -1
+	}
+	var beyond nest.Condition
+	for _, from := range l.From {
+		way, err := plus(end, -1, from)
+		if err != nil {
+			return fail(err.Error())
+		}
+		for _, k := range append(slices.Clone(way.Coef), way.Const) {
+			if k%h.step != 0 {
+				return fail("whether the steps hit the end that != names is not known")
+			}
+		}
+		past, err := plus(nest.Constant(-1), -sign, way)
+		if err != nil {
+			return fail(err.Error())
+		}
+		beyond = append(beyond, []nest.Affine{past})
+	}
+	b.probe(beyond, fail("the loop begins beyond the end that != names"))
+	l.To = append(l.To, end)
+	return nil
+}
+
+// ends demands that the value after the last one, too, is one of the type.
+func (b *builder) ends(h header, l *nest.Loop) *Error {
+	fail := &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: "the variable would leave the range of its type"}
+	low, high := h.v.t.limits()
+	if h.wraps {
+		low = 0
+		var negative nest.Condition // a first value
+		all := []nest.Affine{}
+		for _, from := range l.From {
+			below, err := plus(nest.Constant(-1), -1, from)
+			if err != nil {
+				return fail
+			}
+			all = append(all, below)
+			negative = append(negative, []nest.Affine{below})
+		}
+		if h.step > 0 {
+			negative = nest.Condition{all} // the greatest of them is below 0
+		}
+		b.probe(negative, &Error{Pos: fail.Pos, Expr: fail.Expr, Why: "as unsigned, the first value would wrap"})
+	}
+	if h.v.t.bits == 64 && (h.step > 0 || !h.wraps) {
+		return nil // nothing gets that far
+	}
+	sign, limit := 1, high
+	if h.step < 0 {
+		sign, limit = -1, -low
+	}
+	var bad []nest.Affine // all at least 0: iterations, and ends within a step of the limit
+	for _, to := range l.To {
+		var past int // the value after the last is at most so far beyond the end
+		if !b.hits(l, to) {
+			past = sign*h.step - 1
+		}
+		a, err := plus(nest.Constant(past-limit-1), sign, to)
+		if err != nil {
+			return fail
+		}
+		bad = append(bad, a)
+		for _, from := range l.From {
+			runs, err := plus(nest.Constant(-1), sign, to)
+			if err == nil {
+				runs, err = plus(runs, -sign, from)
+			}
+			if err != nil || len(bad) > maxCases {
+				return fail
+			}
+			bad = append(bad, runs)
+		}
+	}
+	b.probe(simplified(nest.Condition{bad}), fail)
+	return nil
+}
+
+// hits reports whether the variable of a loop comes to equal an end.
+func (b *builder) hits(l *nest.Loop, to nest.Affine) bool {
+	if len(l.From) != 1 {
+		return false
+	}
+	way, err := plus(to, -1, l.From[0])
+	return err == nil && !slices.ContainsFunc(append(slices.Clone(way.Coef), way.Const), func(k int) bool { return k%l.Step != 0 })
+}
+
+// simplified is a condition without what is known to hold, or never where it
+// never holds.
+func simplified(c nest.Condition) nest.Condition {
+	var kept nest.Condition
+	for _, all := range c {
+		list, holds := []nest.Affine{}, true
+		for _, a := range all {
+			if n, fixed := (piece{affine: a}).number(); !fixed {
+				list = append(list, a)
+			} else if n < 0 {
+				holds = false
+			}
+		}
+		if holds {
+			kept = append(kept, list)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,610 @@
+package csource
+
+import (
+	"fmt"
+	"slices"
+
+	"modernc.org/cc/v4"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// refuse says what is not understood, and why.
+func refuse(n cc.Node, why string, args ...any) *Error {
+	return &Error{Pos: place(n), Expr: source(n), Why: fmt.Sprintf(why, args...)}
+}
+
+// body builds what f emits, as nodes of their own.
+func (b *builder) body(f func() *Error) ([]nest.Node, *Error) {
+	outside := b.nodes
+	b.nodes = nil
+	err := f()
+	inside := b.nodes
+	b.nodes = outside
+	return inside, err
+}
+
+// when emits what f emits under a condition, and what g emits under its opposite.
+func (b *builder) when(c nest.Condition, f, g func() *Error) *Error {
+	switch {
+	case always(c):
+		return f()
+	case never(c):
+		return g()
+	}
+	then, err := b.body(f)
+	if err != nil {
+		return err
+	}
+	otherwise, err := b.body(g)
+	if err != nil {
+		return err
+	}
+	b.nodes = append(b.nodes, &nest.If{When: c, Then: then, Else: otherwise})
+	return nil
+}
+
+func nothing() *Error { return nil }
+
+// items builds the statements and declarations of a block.
+func (b *builder) items(list []*cc.BlockItem) *Error {
+	for i, item := range list {
+		var err *Error
+		switch item.Case {
+		case cc.BlockItemDecl:
+			err = b.declaration(item.Declaration)
+		case cc.BlockItemStmt:
+			if j := item.Statement.JumpStatement; j != nil && j.Case == cc.JumpStatementReturn && len(b.loops) == 0 && i == len(list)-1 && b.whole(list) {
+				err = b.value(j.ExpressionList)
+				break
+			}
+			if mark(item) == "" {
+				err = b.stmt(item.Statement)
+			}
+		default:
+			err = refuse(item, "it is not understood")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole reports whether a list is the body of a function, which a return may end.
+func (b *builder) whole(list []*cc.BlockItem) bool {
+	all := items(b.main.CompoundStatement)
+	return len(list) > 0 && len(all) > 0 && list[len(list)-1] == all[len(all)-1]
+}
+
+// declaration builds the initial values of variables.
+func (b *builder) declaration(d *cc.Declaration) *Error {
+	if d.Case == cc.DeclarationAuto {
+		return refuse(d, "__auto_type is not understood")
+	}
+	for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+		init := l.InitDeclarator
+		if init.Declarator.Name() == "__func__" || init.Case != cc.InitDeclaratorInit || init.Declarator.IsTypename() {
+			continue
+		}
+		if isArray(init.Declarator) {
+			return refuse(init, "the initial value of an array is not understood here")
+		}
+		if init.Initializer == nil || init.Initializer.Case != cc.InitializerExpr {
+			return refuse(init, "an initial value in braces is not understood")
+		}
+		if init.Declarator.IsStatic() {
+			b.remember(init)
+			continue // it is not computed here
+		}
+		b.begin(init)
+		if err := b.data(expression(init.Initializer.AssignmentExpression)); err != nil {
+			return err
+		}
+		b.remember(init)
+	}
+	return nil
+}
+
+// begin begins a statement.
+func (b *builder) begin(n cc.Node) {
+	b.statement = len(b.file.Statements)
+	b.file.Statements = append(b.file.Statements, Statement{place(n), source(n)})
+}
+
+// value builds an expression that is a statement.
+func (b *builder) value(n cc.ExpressionNode) *Error {
+	if isNil(n) {
+		return nil
+	}
+	b.begin(n)
+	return b.effect(expression(n))
+}
+
+func (b *builder) stmt(s *cc.Statement) *Error {
+	switch s.Case {
+	case cc.StatementCompound:
+		return b.items(items(s.CompoundStatement))
+	case cc.StatementExpr:
+		return b.value(s.ExpressionStatement.ExpressionList)
+	case cc.StatementSelection:
+		return b.branch(s.SelectionStatement)
+	case cc.StatementIteration:
+		return b.iteration(s.IterationStatement)
+	case cc.StatementJump:
+		return refuse(s, "a jump is not understood")
+	case cc.StatementLabeled:
+		return refuse(s, "a label is not understood")
+	}
+	return refuse(s, "it is not understood")
+}
+
+func (b *builder) branch(s *cc.SelectionStatement) *Error {
+	if s.Case == cc.SelectionStatementSwitch {
+		return refuse(s, "a switch is not understood")
+	}
+	e := expression(s.ExpressionList)
+	c, err := b.condition(e)
+	if err != nil {
+		if err.data {
+			return refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why)
+		}
+		return err
+	}
+	otherwise := nothing
+	if s.Case == cc.SelectionStatementIfElse {
+		otherwise = func() *Error { return b.stmt(s.Statement2) }
+	}
+	return b.when(c, func() *Error { return b.stmt(s.Statement) }, otherwise)
+}
+
+func (b *builder) iteration(s *cc.IterationStatement) *Error {
+	switch s.Case {
+	case cc.IterationStatementDo: // of macros that are statements
+		if i, err := b.integer(expression(s.ExpressionList)); err == nil {
+			if n, fixed := i.number(); fixed && n == 0 {
+				return b.stmt(s.Statement)
+			}
+		}
+		fallthrough
+	case cc.IterationStatementWhile:
+		return refuse(s, "a while is not understood: write a for with affine bounds")
+	}
+	return b.forLoop(s)
+}
+
+// effect builds an expression whose value is not used: where assignments are.
+func (b *builder) effect(e *expr) *Error {
+	switch e.op {
+	case ",":
+		for _, a := range e.args {
+			if err := b.effect(a); err != nil {
+				return err
+			}
+		}
+		return nil
+	case opCast:
+		return b.effect(e.args[0])
+	case "?:":
+		if c, err := b.condition(e.args[0]); err == nil {
+			return b.when(c, func() *Error { return b.effect(e.args[1]) }, func() *Error { return b.effect(e.args[2]) })
+		}
+	case opBefore, opBehind:
+		return b.assign(e, "+=", e.args[0], nil)
+	case "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=":
+		return b.assign(e, e.op, e.args[0], e.args[1])
+	}
+	return b.data(e)
+}
+
+// assign builds an assignment. The right side may be one, too.
+func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
+	for _, l := range b.loops {
+		if left.op == opVar && left.decl == l.decl {
+			return notInteger(e, false, "the variable of a loop is assigned to inside of it")
+		}
+	}
+	if left.op == opNothing {
+		return notInteger(left, false, "%s", left.why)
+	}
+	if left.op != opVar && left.op != opIndex {
+		return notInteger(left, false, "it is no array element and no variable")
+	}
+	if err := b.scalar(left); err != nil {
+		return err
+	}
+	if left.op == opIndex && op != "=" {
+		if err := b.reference(left, nest.Read); err != nil {
+			return err
+		}
+	}
+	if right != nil {
+		build := b.data
+		switch right.op {
+		case "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=", opBefore, opBehind:
+			build = b.effect
+		}
+		if err := build(right); err != nil {
+			return err
+		}
+	}
+	if left.op == opIndex {
+		return b.reference(left, nest.Write)
+	}
+	return nil
+}
+
+// scalar refuses a variable that is none.
+func (b *builder) scalar(e *expr) *Error {
+	if e.op != opVar || e.decl == nil {
+		return nil
+	}
+	switch t := e.decl.Type(); {
+	case isArray(e.decl):
+		return notInteger(e, false, "an array without its subscripts (a pointer) is not understood")
+	case t == nil || t.Kind() == cc.Function:
+		return notInteger(e, false, "a function is no value here")
+	case !cc.IsArithmeticType(t):
+		return notInteger(e, false, "a variable of type %s is not understood", t)
+	}
+	return nil
+}
+
+// data builds an expression whose value is used: reads, in the order of the text.
+func (b *builder) data(e *expr) *Error {
+	switch e.op {
+	case opConst, opOther:
+		return nil
+	case opVar:
+		return b.scalar(e)
+	case opNothing:
+		return notInteger(e, false, "%s", e.why)
+	case opIndex:
+		return b.reference(e, nest.Read)
+	case opCall:
+		return b.call(e)
+	case "?:":
+		return b.conditional(e)
+	case opCast:
+		if t := e.node.Type(); t == nil || t.Kind() != cc.Void && !cc.IsArithmeticType(t) {
+			return notInteger(e, false, "a cast to %s is not understood", t)
+		}
+	case "&&", "||":
+		if b.ofData(e) && e.any(func(e *expr) bool { return e.op == opIndex }) {
+			b.note(e, "a condition on data: all operands of && and || are counted")
+		}
+	case "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=", opBefore, opBehind:
+		if e.args[0].op != opVar {
+			return notInteger(e, false, "an assignment to an array within an expression is not understood: make it a statement")
+		}
+		if len(e.args) == 1 {
+			return b.assign(e, "+=", e.args[0], nil)
+		}
+		return b.assign(e, e.op, e.args[0], e.args[1])
+	}
+	for _, a := range e.args {
+		if err := b.data(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conditional builds a ?:, of a condition on the loops' variables the arm that is
+// taken, of one on data all of it.
+func (b *builder) conditional(e *expr) *Error {
+	c, err := b.condition(e.args[0])
+	if err == nil {
+		return b.when(c, func() *Error { return b.data(e.args[1]) }, func() *Error { return b.data(e.args[2]) })
+	}
+	if !err.data && !b.ofData(e.args[0]) {
+		return err
+	}
+	b.note(e.args[0], "a condition on data: both arms are counted")
+	for _, a := range e.args {
+		if err := b.data(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *builder) note(e *expr, text string) {
+	n := Note{e.pos(), e.text() + ": " + text}
+	if !slices.Contains(b.file.Notes, n) {
+		b.file.Notes = append(b.file.Notes, n)
+	}
+}
+
+// call builds the arguments of a call.
+func (b *builder) call(e *expr) *Error {
+	name := e.args[0].text()
+	if e.args[0].op != opVar && e.args[0].op != opOther {
+		return notInteger(e, false, "a call of something else than a named function is not understood")
+	}
+	if f := b.functions[name]; f != nil {
+		if why := b.touches(f, map[string]bool{}); why != "" {
+			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)
+		}
+	}
+	for _, a := range e.args[1:] {
+		if t := a.node.Type(); a.op == opOther && t != nil && !cc.IsArithmeticType(t) {
+			continue // a text
+		}
+		if err := b.data(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// touches says how a function of the file touches memory, "" if it does not.
+func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how string) {
+	if seen[f.Declarator.Name()] {
+		return ""
+	}
+	seen[f.Declarator.Name()] = true
+	each(f.CompoundStatement, func(n cc.Node) {
+		switch n := n.(type) {
+		case *cc.PostfixExpression:
+			if n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect {
+				how = "uses arrays or pointers"
+			}
+		case *cc.UnaryExpression:
+			if n.Case == cc.UnaryExpressionDeref {
+				how = "uses arrays or pointers"
+			}
+		case *cc.PrimaryExpression:
+			if g := b.functions[n.Token.SrcStr()]; g != nil && n.Case == cc.PrimaryExpressionIdent && how == "" {
+				how = b.touches(g, seen)
+			}
+		}
+	})
+	return how
+}
+
+// reference builds an access to an array.
+func (b *builder) reference(e *expr, kind nest.Kind) *Error {
+	base, subscripts := e, []*expr(nil)
+	for base.op == opIndex {
+		subscripts = append(subscripts, base.args[1])
+		base = base.args[0]
+	}
+	slices.Reverse(subscripts)
+	number, known := -1, false
+	if base.op == opVar {
+		number, known = b.arrays[base.decl], isArray(base.decl)
+	}
+	if _, declared := b.arrays[base.decl]; !known || !declared {
+		if base.op == opNothing {
+			return notInteger(base, false, "%s", base.why)
+		}
+		return notInteger(e, false, "%s is no array of constant extents: a pointer is not understood", base.text())
+	}
+	array := b.file.Arrays[number]
+	if len(subscripts) != len(array.Extents) {
+		return notInteger(e, false, "%d of the %d subscripts of %s (a pointer) is not understood", len(subscripts), len(array.Extents), array.Name)
+	}
+	pieces := make([]piece, len(subscripts))
+	for i, s := range subscripts {
+		index, err := b.integer(s)
+		if err != nil {
+			if err.data {
+				err = notInteger(e, true, "subscript %s depends on data (%s: %s)", s.text(), err.Expr, err.Why)
+			}
+			return err
+		}
+		pieces[i] = index.piece
+	}
+	return b.place(e, kind, number, pieces, nil)
+}
+
+// place builds an access for each case of its subscripts.
+func (b *builder) place(e *expr, kind nest.Kind, array int, rest []piece, indices []nest.Affine) *Error {
+	if len(rest) == 0 {
+		return b.access(e, kind, array, indices)
+	}
+	p := rest[0]
+	if p.kind == leaf {
+		return b.place(e, kind, array, rest[1:], append(slices.Clone(indices), p.affine))
+	}
+	c, err := p.choice()
+	if err != nil {
+		return notInteger(e, false, "%v", err)
+	}
+	arm := func(i int) func() *Error {
+		return func() *Error {
+			return b.place(e, kind, array, append([]piece{c.args[i]}, rest[1:]...), indices)
+		}
+	}
+	return b.when(c.when, arm(0), arm(1))
+}
+
+func (b *builder) access(e *expr, kind nest.Kind, number int, indices []nest.Affine) *Error {
+	a := b.file.Arrays[number]
+	at, bytes := nest.Constant(0), a.Element
+	acc := access{Access: Access{Array: number, Statement: b.statement, Pos: e.pos(), Text: e.text()}}
+	for d := len(indices) - 1; d >= 0; d-- {
+		var err error
+		if at, err = plus(at, bytes, indices[d]); err != nil {
+			return notInteger(e, false, "%v", err)
+		}
+		bytes *= a.Extents[d]
+		below, err1 := plus(nest.Constant(-1), -1, indices[d])
+		above, err2 := plus(nest.Constant(-a.Extents[d]), 1, indices[d])
+		if err1 != nil || err2 != nil {
+			return notInteger(e, false, "%v", errRange)
+		}
+		says := notInteger(e, false, "subscript %d of %s is outside of 0 to %d", d, a.Name, a.Extents[d]-1)
+		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, says})
+	}
+	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
+	if err != nil || base.Const < 0 {
+		// No index that is in bounds here comes from such a constant alone, but
+		// with the variables it may: keep the address in 64 bits.
+		return notInteger(e, false, "its address without the variables is below 0: choose another origin")
+	}
+	strides := at.Coef
+	if strides == nil {
+		strides = []int{}
+	}
+	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base.Const), Width: a.Element, Strides: strides}, acc)
+	return nil
+}
+
+func (b *builder) emit(op nest.Operand, a access) {
+	b.nodes = append(b.nodes, op)
+	b.accesses = append(b.accesses, a)
+}
+
+// probe demands that something does not hold wherever this place is reached.
+func (b *builder) probe(bad nest.Condition, says *Error) {
+	if never(bad) {
+		return
+	}
+	b.emit(nest.Operand{Width: 1}, access{probe: true, checks: []check{{bad, says}}})
+}
+
+// within demands that a value stays between low and high.
+func (b *builder) within(e *expr, p piece, low, high int, why string) error {
+	if b.asked != nil {
+		own := nest.Variable(len(b.loops) - 1)
+		if p.kind == leaf && equal(p.affine, own) && low == 0 {
+			b.wraps = true // the loop sees to it
+			return nil
+		}
+		if p.uses(len(b.loops) - 1) {
+			return notInteger(e, false, "%s, which is not looked into in the condition of a loop", why)
+		}
+	}
+	list, err := p.cases()
+	if err != nil {
+		return err
+	}
+	var bad nest.Condition
+	for _, c := range list {
+		below, err1 := plus(nest.Constant(low-1), -1, c.affine)
+		above, err2 := plus(nest.Constant(-high-1), 1, c.affine)
+		if err1 != nil || err2 != nil {
+			return errRange
+		}
+		bad = append(bad, slices.Concat(c.when, []nest.Affine{below}))
+		if high != 1<<63-1 {
+			bad = append(bad, slices.Concat(c.when, []nest.Affine{above}))
+		}
+	}
+	b.probe(bad, notInteger(e, false, "%s", why))
+	return nil
+}
+
+// uses reports whether a piece depends on the variable of a depth.
+func (p piece) uses(depth int) bool {
+	for _, all := range p.when {
+		for _, a := range all {
+			if usesVar(a, depth) {
+				return true
+			}
+		}
+	}
+	for _, a := range p.args {
+		if a.uses(depth) {
+			return true
+		}
+	}
+	return p.kind == leaf && usesVar(p.affine, depth)
+}
+
+func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }
+
+// build builds the region, and proves that no access leaves its array.
+func (b *builder) build() error {
+	if err := b.items(b.region); err != nil {
+		return err
+	}
+	tree := nest.Program(b.nodes)
+	for number, a := range b.accesses {
+		for _, c := range a.checks {
+			vars, found, err := tree.Find(number, c.bad)
+			if err != nil {
+				return &Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v", err)}
+			}
+			if found {
+				says := *c.says
+				says.Why += b.at(tree, number, vars)
+				return &says
+			}
+		}
+		if !a.probe {
+			b.file.Accesses = append(b.file.Accesses, a.Access)
+		}
+	}
+	number := 0
+	b.file.Program = b.without(tree, &number)
+	if err := b.file.Program.Check(); err != nil {
+		return &Error{Pos: Pos{File: b.name}, Why: err.Error()}
+	}
+	return nil
+}
+
+// at says where a loop is that something was found in.
+func (b *builder) at(tree nest.Program, number int, vars []int) string {
+	names := loopNames(tree, number)
+	text := ""
+	for d, v := range vars {
+		if d == 0 {
+			text = " where "
+		} else {
+			text += ", "
+		}
+		text += fmt.Sprintf("%s = %d", names[d], v)
+	}
+	return text
+}
+
+// loopNames are the names of the loops around an access.
+func loopNames(nodes []nest.Node, number int) []string {
+	for _, node := range nodes {
+		n := len(nest.Program{node}.Operands())
+		if number >= n {
+			number -= n
+			continue
+		}
+		switch node := node.(type) {
+		case *nest.Loop:
+			return append([]string{node.Name}, loopNames(node.Body, number)...)
+		case *nest.If:
+			then := len(nest.Program(node.Then).Operands())
+			if number < then {
+				return loopNames(node.Then, number)
+			}
+			return loopNames(node.Else, number-then)
+		}
+		return nil
+	}
+	return nil
+}
+
+// without is a tree without the places that were only asked about, and without
+// what is empty then.
+func (b *builder) without(nodes []nest.Node, number *int) []nest.Node {
+	kept := []nest.Node{}
+	for _, node := range nodes {
+		switch node := node.(type) {
+		case nest.Operand:
+			if !b.accesses[*number].probe {
+				kept = append(kept, node)
+			}
+			*number++
+		case *nest.Loop:
+			if node.Body = b.without(node.Body, number); len(node.Body) > 0 {
+				kept = append(kept, node)
+			}
+		case *nest.If:
+			node.Then, node.Else = b.without(node.Then, number), b.without(node.Else, number)
+			if len(node.Then)+len(node.Else) > 0 {
+				kept = append(kept, node)
+			}
+		}
+	}
+	return kept
+}

@@ -1,0 +1,380 @@
+package csource
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"modernc.org/cc/v4"
+)
+
+// Limits of what is read: a file of C says what it says in much less, and a
+// parser that calls itself for each bracket must not run out of stack.
+const (
+	maxFile     = 256 << 10 // bytes of one file, the headers included
+	maxText     = 4 << 20   // bytes after the preprocessor
+	maxWork     = 150_000   // tokens that the preprocessor handles, see cc.Config.ExpansionLimit
+	maxNesting  = 2000      // tokens that one token can be inside of
+	maxElse     = 1000      // each "else if" is inside of the one before
+	builtinPath = "<built-in>"
+)
+
+// Where the region begins and ends, the text has these statements in place of
+// the pragmas: the parser keeps no pragma, and a place in the tree is what is
+// wanted.
+const (
+	beginMark = "__stridebench_scop_begin"
+	endMark   = "__stridebench_scop_end"
+)
+
+var (
+	pragma      = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)[ \t\r]*(//.*)?$`)
+	defineShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
+	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
+	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
+)
+
+// parse preprocesses, parses and type checks a file.
+func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
+	predefined := predefinedMacros
+	for _, define := range opts.Defines {
+		macro, value, given := strings.Cut(define, "=")
+		if !given {
+			value = "1"
+		}
+		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
+			return nil, fmt.Errorf("definition %q is no NAME=VALUE", define)
+		}
+		predefined += fmt.Sprintf("#define %s %s\n", macro, value)
+	}
+	files := &files{dirs: opts.IncludeDirs}
+	if err := files.check(name, text); err != nil {
+		return nil, err
+	}
+	marked := pragma.ReplaceAllFunc(text, func(line []byte) []byte {
+		if strings.Contains(string(line), "endscop") {
+			return []byte(endMark + ";")
+		}
+		return []byte(beginMark + ";")
+	})
+	abi, err := cc.NewABI("linux", "amd64")
+	if err != nil {
+		return nil, err
+	}
+	cfg := &cc.Config{
+		ABI: abi, FS: files, FSOnly: true, ExpansionLimit: maxWork,
+		IncludePaths:    slices.Concat([]string{"@"}, opts.IncludeDirs, []string{builtinPath}),
+		SysIncludePaths: slices.Concat(opts.IncludeDirs, []string{builtinPath}),
+		PragmaHandler: func(words []cc.Token) error {
+			if word := words[0].SrcStr(); word == "scop" || word == "endscop" {
+				return &Error{Pos: place(words[0]), Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
+			}
+			return nil
+		},
+	}
+	sources := func() []cc.Source {
+		return []cc.Source{
+			{Name: "<predefined>", Value: predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
+			{Name: name, Value: marked},
+		}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			ast, err = nil, files.first(&Error{Pos: Pos{File: name}, Why: fmt.Sprintf("the parser fails: %v", r)})
+		}
+	}()
+	var expanded limited
+	if err := cc.Preprocess(cfg, sources(), &expanded); err != nil {
+		return nil, files.first(parserError(name, err))
+	}
+	if why := tooNested(expanded.text); why != "" {
+		return nil, &Error{Pos: Pos{File: name}, Why: why}
+	}
+	if ast, err = cc.Translate(cfg, sources()); err != nil {
+		return nil, files.first(parserError(name, err))
+	}
+	return ast, nil
+}
+
+// parserError is the first of the parser's errors.
+func parserError(name string, err error) error {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	line = internals.ReplaceAllString(line, "")
+	m := position.FindStringSubmatch(line)
+	if m == nil {
+		return &Error{Pos: Pos{File: name}, Why: line}
+	}
+	e := &Error{Pos: Pos{File: m[1]}, Why: m[4]}
+	e.Pos.Line, _ = strconv.Atoi(m[2])
+	e.Pos.Column, _ = strconv.Atoi(m[3])
+	switch {
+	case strings.Contains(e.Why, "include file not found"):
+		e.Why += " (only folders that -I names are looked in, and the headers " + strings.Join(headerNames(), " ") + " are built in)"
+	case strings.Contains(e.Why, "macro expansion limit"):
+		e.Why = fmt.Sprintf("macros expand to more than %d tokens", maxWork)
+	}
+	return e
+}
+
+// limited is text up to a limit.
+type limited struct{ text []byte }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if len(l.text)+len(p) > maxText {
+		return 0, fmt.Errorf("after its macros are expanded, it has more than %d bytes", maxText)
+	}
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+// tooNested says why a text without comments and macros is nested too deeply, if
+// it is. A token is inside of all before it, but for brackets that are closed
+// and what ends with a comma or a semicolon.
+func tooNested(text []byte) string {
+	var open []int
+	inside, elses := 0, 0
+	for at := 0; at < len(text); {
+		c := text[at]
+		switch {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\v' || c == '\f':
+			at++
+			continue
+		case c == '"' || c == '\'':
+			at = quoted(text, at)
+		case word(c):
+			start := at
+			for at < len(text) && word(text[at]) {
+				at++
+			}
+			if string(text[start:at]) == "else" {
+				elses++
+			}
+		default:
+			at++
+		}
+		inside++
+		switch c {
+		case '(', '[', '{':
+			open = append(open, inside)
+		case ')', ']', '}':
+			if len(open) > 0 {
+				inside, open = open[len(open)-1], open[:len(open)-1]
+			}
+			if c == '}' && len(open) > 0 {
+				inside = open[len(open)-1]
+			} else if c == '}' {
+				inside = 0
+			}
+		case ';', ',':
+			if inside = 0; len(open) > 0 {
+				inside = open[len(open)-1]
+			}
+		}
+		if inside > maxNesting {
+			return fmt.Sprintf("more than %d tokens inside of each other", maxNesting)
+		}
+	}
+	if elses > maxElse {
+		return fmt.Sprintf("more than %d times else", maxElse)
+	}
+	return ""
+}
+
+func word(c byte) bool {
+	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// quoted is the place behind a string or character constant.
+func quoted(text []byte, at int) int {
+	quote := text[at]
+	for at++; at < len(text) && text[at] != quote && text[at] != '\n'; at++ {
+		if text[at] == '\\' {
+			at++
+		}
+	}
+	return at + 1
+}
+
+// files is what #include can see: the folders that were named, and the headers
+// that are built in.
+type files struct {
+	dirs   []string
+	failed error
+}
+
+// first is the error of reading a file, if there was one: the parser says of it
+// only that the file is not there.
+func (f *files) first(err error) error {
+	if f.failed != nil {
+		return f.failed
+	}
+	return err
+}
+
+func (f *files) Open(path string) (fs.File, error) {
+	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
+		if text, known := headers[header]; known {
+			return &file{Reader: strings.NewReader(text), name: header}, nil
+		}
+		return nil, fs.ErrNotExist
+	}
+	for _, dir := range f.dirs {
+		local, err := filepath.Rel(dir, filepath.FromSlash(path))
+		if err != nil || !filepath.IsLocal(local) {
+			continue
+		}
+		text, err := readIn(dir, local)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = f.check(path, text)
+		}
+		if err != nil {
+			f.failed = errors.Join(f.failed, err)
+			return nil, err
+		}
+		return &file{Reader: strings.NewReader(string(text)), name: path}, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// readIn reads a file in a folder. A link that leads out of it leads nowhere.
+func readIn(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fs.ErrNotExist, err)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// check refuses what would take the preprocessor without end.
+func (f *files) check(name string, text []byte) error {
+	if len(text) > maxFile {
+		return &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
+	}
+	if line := growing(text); line > 0 {
+		return &Error{Pos: Pos{File: name, Line: line, Column: 1}, Why: "a macro that makes a string of an argument, or pastes two, is not understood"}
+	}
+	return nil
+}
+
+var (
+	defineFn = regexp.MustCompile(`^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)(.*)$`)
+	paste    = regexp.MustCompile(`(\w+)\s*##\s*(\w+)`)
+	hash     = regexp.MustCompile(`##?`)
+)
+
+// growing is the line of a macro that can make tokens grow without bound, which
+// the number of tokens does not tell: one that pastes two arguments or makes a
+// string of one. 0 if there is none.
+func growing(text []byte) int {
+	for _, line := range logicalLines(text) {
+		m := defineFn.FindStringSubmatch(line.text)
+		if m == nil {
+			continue
+		}
+		params := strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
+		params = append(params, "__VA_ARGS__")
+		body := m[2]
+		for {
+			at := paste.FindStringSubmatchIndex(body)
+			if at == nil {
+				break
+			}
+			if slices.Contains(params, body[at[2]:at[3]]) && slices.Contains(params, body[at[4]:at[5]]) {
+				return line.number
+			}
+			// What is pasted to the result is pasted to an argument as well.
+			whole := "x"
+			if slices.Contains(params, body[at[2]:at[3]]) || slices.Contains(params, body[at[4]:at[5]]) {
+				whole = params[0]
+			}
+			body = body[:at[0]] + whole + body[at[1]:]
+		}
+		if hash.MatchString(body) {
+			return line.number
+		}
+	}
+	return 0
+}
+
+// A logicalLine is a line without comments, with those that it goes on in, and
+// the number of the first of them.
+type logicalLine struct {
+	number int
+	text   string
+}
+
+func logicalLines(text []byte) []logicalLine {
+	var lines []logicalLine
+	var line []byte
+	number, next := 1, 1
+	add := func() {
+		lines = append(lines, logicalLine{number, string(line)})
+		line, number = nil, next
+	}
+	for at := 0; at < len(text); at++ {
+		rest := text[at:]
+		switch c := text[at]; {
+		case bytes.HasPrefix(rest, []byte("\\\n")):
+			at, next = at+1, next+1
+		case bytes.HasPrefix(rest, []byte("\\\r\n")):
+			at, next = at+2, next+1
+		case bytes.HasPrefix(rest, []byte("//")):
+			for at+1 < len(text) && text[at+1] != '\n' {
+				at++
+			}
+		case bytes.HasPrefix(rest, []byte("/*")):
+			_, behind, _ := bytes.Cut(rest[2:], []byte("*/"))
+			inside := rest[:len(rest)-len(behind)]
+			next += bytes.Count(inside, []byte("\n"))
+			at += len(inside) - 1
+			line = append(line, ' ')
+		case c == '"' || c == '\'':
+			end := min(quoted(text, at), len(text))
+			line = append(line, text[at:end]...)
+			next += bytes.Count(text[at:end], []byte("\n"))
+			at = end - 1
+		case c == '\n':
+			next++
+			add()
+		default:
+			line = append(line, c)
+		}
+	}
+	add()
+	return lines
+}
+
+// A file is a text that is open.
+type file struct {
+	*strings.Reader
+	name string
+}
+
+func (f *file) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *file) Close() error               { return nil }
+func (f *file) Name() string               { return f.name }
+func (f *file) Mode() fs.FileMode          { return 0o444 }
+func (f *file) ModTime() time.Time         { return time.Time{} }
+func (f *file) IsDir() bool                { return false }
+func (f *file) Sys() any                   { return nil }

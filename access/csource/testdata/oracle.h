@@ -1,0 +1,116 @@
+// Arrays and numbers that log the accesses which a C++ compiler's program makes.
+// A value carries the reads that computing it takes, in the order of the text, so
+// that the order in which the compiler evaluates operands does not matter.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <type_traits>
+#include <vector>
+
+static std::vector<uint64_t> logged; // address, bytes << 48, write << 63
+static const uint64_t outside = ~0ull;
+
+static void put(uint64_t access)
+{
+	logged.push_back(access);
+	if (access == outside || logged.size() > 20000000) {
+		fwrite(logged.data(), 8, logged.size(), stdout);
+		logged.clear();
+		throw 1;
+	}
+}
+
+struct E { // a value
+	std::vector<uint64_t> reads;
+	E() {}
+	template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type> E(T) {}
+	E &add(const E &b) { reads.insert(reads.end(), b.reads.begin(), b.reads.end()); return *this; }
+	void run() const { for (uint64_t a : reads) put(a); }
+};
+
+struct V { // an array, a part of one, or an element
+	uint64_t at;
+	const long *extents;
+	int left, width;
+	bool in;
+	V operator[](long i) const
+	{
+		long stride = width;
+		for (int d = 1; d < left; d++)
+			stride *= extents[d];
+		return V{at + i * stride, extents + 1, left - 1, width, in && i >= 0 && i < extents[0]};
+	}
+	uint64_t access(bool write) const
+	{
+		if (left != 0)
+			abort();
+		return in ? at | (uint64_t)width << 48 | (uint64_t)write << 63 : outside;
+	}
+	operator E() const { E e; e.reads.push_back(access(false)); return e; }
+	E operator=(const E &e) const { e.run(); put(access(true)); return E(); }
+	E operator=(const V &v) const { return *this = E(v); }
+	E change(const E &e) const { put(access(false)); e.run(); put(access(true)); return E(); }
+	E operator+=(const E &e) const { return change(e); }
+	E operator-=(const E &e) const { return change(e); }
+	E operator*=(const E &e) const { return change(e); }
+	E operator/=(const E &e) const { return change(e); }
+	E operator++() const { return change(E()); }
+	E operator++(int) const { return change(E()); }
+	E operator--(int) const { return change(E()); }
+};
+
+struct S { // a scalar
+	S() {}
+	S(const E &e) { e.run(); }
+	template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type> S(T) {}
+	S(const V &v) { E(v).run(); }
+	operator E() const { return E(); }
+	S &operator=(const E &e) { e.run(); return *this; }
+	S &operator=(const V &v) { return *this = E(v); }
+	S &operator=(const S &) { return *this; }
+	template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type> S &operator=(T) { return *this; }
+	S &operator+=(const E &e) { e.run(); return *this; }
+	S &operator-=(const E &e) { e.run(); return *this; }
+	S &operator*=(const E &e) { e.run(); return *this; }
+};
+
+static uint64_t next_base;
+static long *extents_of(std::initializer_list<long> list)
+{
+	long *e = (long *)malloc(sizeof(long) * (list.size() + 1)), *p = e;
+	for (long n : list)
+		*p++ = n;
+	return e;
+}
+
+struct Array : V {
+	Array(int width, std::initializer_list<long> list) : V{next_base, extents_of(list), (int)list.size(), width, true}
+	{
+		uint64_t bytes = width;
+		for (long n : list)
+			bytes *= n;
+		next_base += (bytes + 63) / 64 * 64;
+	}
+};
+struct Begin { Begin() { next_base = 1ull << 32; } };
+
+#define BINARY(op) \
+	static E operator op(const E &a, const E &b) { E e(a); return e.add(b); }
+BINARY(+) BINARY(-) BINARY(*) BINARY(/) BINARY(<) BINARY(<=) BINARY(>) BINARY(>=) BINARY(==) BINARY(!=) BINARY(&&) BINARY(||)
+static E operator-(const E &a) { return a; }
+static E operator!(const E &a) { return a; }
+static E sqrt(const E &a) { return a; }
+static E expf(const E &a) { return a; }
+static E powf(const E &a, const E &b) { return a + b; }
+static E fmax(const E &a, const E &b) { return a + b; }
+static E both(const E &c, const E &a, const E &b) { E e(c); return e.add(a).add(b); }
+
+static void finish(void)
+{
+	uint64_t n = logged.size();
+	fwrite(logged.data(), 8, n, stdout);
+	logged.clear();
+	uint64_t end = outside - 1;
+	fwrite(&end, 8, 1, stdout);
+}
