@@ -307,6 +307,9 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 			return integer{}, notInteger(e, false, "the right side of %s is no constant", e.op)
 		}
 		m, fixed := x.number()
+		if err := b.settled(e, x); err != nil {
+			return integer{}, err
+		}
 		if fixed {
 			p, failed = byConstants(e.op, m, n, t)
 		} else {
@@ -409,8 +412,8 @@ func (b *builder) result(e *expr, p piece, t ctype, err error) (integer, error) 
 
 func wrapped(n int, t ctype) (integer, error) {
 	if t.bits == 64 {
-		if n < 0 {
-			return integer{}, errors.New("it is beyond 2^63")
+		if n < 0 && !t.signed {
+			return integer{}, errors.New("as unsigned it is beyond 2^63")
 		}
 		return integer{constant(n), t}, nil
 	}
@@ -430,15 +433,31 @@ func (b *builder) convert(e *expr, i integer, t ctype) (integer, error) {
 	if n, fixed := i.number(); fixed {
 		return wrapped(n, t)
 	}
-	from, to := i.t, t
 	low, high := t.limits()
-	if low0, high0 := from.limits(); from.signed && low0 >= low && high0 <= high {
-		return integer{i.piece, to}, nil // no value is outside
+	low0, high0 := i.t.limits()
+	if i.t.signed && low0 >= low && high0 <= high {
+		return integer{i.piece, t}, nil // no value is outside
 	}
-	if err := b.within(e, i.piece, low, high, fmt.Sprintf("as %v it would wrap", to)); err != nil {
+	// What was computed as unsigned may have wrapped before.
+	if err := b.within(e, i.piece, max(low, low0), min(high, high0), fmt.Sprintf("it would wrap as %v, or as %v", i.t, t)); err != nil {
 		return integer{}, err
 	}
-	return integer{i.piece, to}, nil
+	return integer{i.piece, t}, nil
+}
+
+// settled demands that a value of variables which is computed as unsigned does
+// not wrap, where that makes a difference.
+func (b *builder) settled(e *expr, i integer) *Error {
+	if _, fixed := i.number(); fixed || i.t.signed {
+		return nil
+	}
+	low, high := i.t.limits()
+	err := b.within(e, i.piece, low, high, fmt.Sprintf("it would wrap as %v", i.t))
+	var where *Error
+	if err != nil && !errors.As(err, &where) {
+		where = notInteger(e, false, "%v", err)
+	}
+	return where
 }
 
 // condition evaluates a condition on the loops' variables.
@@ -504,7 +523,12 @@ func (b *builder) compared(e *expr) (x, y integer, err *Error) {
 	if x, err = b.converted(e, x, t); err != nil {
 		return x, y, err
 	}
-	y, err = b.converted(e, y, t)
+	if y, err = b.converted(e, y, t); err != nil {
+		return x, y, err
+	}
+	if err = b.settled(e.args[0], x); err == nil {
+		err = b.settled(e.args[1], y)
+	}
 	return x, y, err
 }
 

@@ -184,7 +184,7 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 }
 
 // maxSplits bounds how often the bounds of a loop are one of two.
-const maxSplits = 6
+const maxSplits = 8
 
 // split builds the loop, once for each case of its bounds where these are neither
 // the least nor the greatest of several as a loop can have it.
@@ -194,7 +194,7 @@ func (b *builder) split(h header, body *cc.Statement, depth int) *Error {
 		wanted = least
 	}
 	ways := []*piece{}
-	if _, ok := h.first.all(wanted); !ok {
+	if _, ok := h.first.all(wanted); !ok || len(h.until) > 0 && h.first.kind != leaf {
 		ways = append(ways, &h.first)
 	}
 	h.rows, h.until = slices.Clone(h.rows), slices.Clone(h.until)
@@ -212,24 +212,24 @@ func (b *builder) split(h header, body *cc.Statement, depth int) *Error {
 		return b.loop(h, body)
 	}
 	at := ways[0]
-	cases, err := at.cases()
+	c, err := at.choice()
 	if err != nil || depth >= maxSplits {
 		return &Error{Pos: place(h.node), Expr: "for (...)", Why: "the bounds have too many cases"}
 	}
-	for _, c := range cases {
-		for _, a := range c.when {
+	for _, all := range c.when {
+		for _, a := range all {
 			if usesVar(a, len(b.loops)) {
 				return &Error{Pos: place(h.node), Expr: "for (...)", Why: "a bound depends on the loop's own variable by a condition"}
 			}
 		}
 	}
-	for _, c := range cases { // they exclude each other
-		*at = piece{affine: c.affine}
-		if err := b.when(nest.Condition{c.when}, func() *Error { return b.split(h, body, depth+1) }, nothing); err != nil {
-			return err
+	arm := func(p piece) func() *Error {
+		return func() *Error {
+			*at = p
+			return b.split(h, body, depth+1)
 		}
 	}
-	return nil
+	return b.when(c.when, arm(c.args[0]), arm(c.args[1]))
 }
 
 // loop builds a loop whose bounds are affine.
@@ -360,7 +360,9 @@ func (b *builder) until(h header, l *nest.Loop, a nest.Affine) *Error {
 		}
 		for _, k := range append(slices.Clone(way.Coef), way.Const) {
 			if k%h.step != 0 {
-				return fail("whether the steps hit the end that != names is not known")
+				// It is no matter where conditions on the bounds exclude each other.
+				b.probe(nest.Condition{{}}, fail("whether the steps hit the end that != names is not known"))
+				break
 			}
 		}
 		past, err := plus(nest.Constant(-1), -sign, way)

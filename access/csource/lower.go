@@ -2,6 +2,7 @@ package csource
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"modernc.org/cc/v4"
@@ -483,13 +484,18 @@ func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 	}
 	var bad nest.Condition
 	for _, c := range list {
-		below, err1 := plus(nest.Constant(low-1), -1, c.affine)
-		above, err2 := plus(nest.Constant(-high-1), 1, c.affine)
-		if err1 != nil || err2 != nil {
-			return errRange
+		if low > math.MinInt {
+			below, err := plus(nest.Constant(low-1), -1, c.affine)
+			if err != nil {
+				return err
+			}
+			bad = append(bad, slices.Concat(c.when, []nest.Affine{below}))
 		}
-		bad = append(bad, slices.Concat(c.when, []nest.Affine{below}))
-		if high != 1<<63-1 {
+		if high < math.MaxInt {
+			above, err := plus(nest.Constant(-high-1), 1, c.affine)
+			if err != nil {
+				return err
+			}
 			bad = append(bad, slices.Concat(c.when, []nest.Affine{above}))
 		}
 	}

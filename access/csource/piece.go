@@ -153,8 +153,8 @@ type bounded struct {
 	affine nest.Affine
 }
 
-// cases are the affine functions that a piece can be. Their conditions exclude
-// each other.
+// cases are the affine functions that a piece can be. Where two of their
+// conditions hold, the functions are the same one.
 func (p piece) cases() ([]bounded, error) {
 	if p.kind == leaf {
 		return []bounded{{affine: p.affine}}, nil
@@ -370,6 +370,9 @@ func plus(a nest.Affine, factor int, b nest.Affine) (nest.Affine, error) {
 	}
 	if !ok {
 		return nest.Affine{}, errRange
+	}
+	for len(sum.Coef) > 0 && sum.Coef[len(sum.Coef)-1] == 0 {
+		sum.Coef = sum.Coef[:len(sum.Coef)-1]
 	}
 	return sum, nil
 }

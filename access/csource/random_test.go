@@ -1,0 +1,311 @@
+package csource_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/csource"
+)
+
+// A cGenerator writes random files of C.
+type cGenerator struct {
+	*rand.Rand
+	b      strings.Builder
+	indent int
+	arrays []array
+	vars   []string // that indices can be made of
+	loops  int      // around this place
+	names  int
+	left   int // statements
+}
+
+type array struct {
+	name    string
+	extents []int
+}
+
+const preamble = `#include <math.h>
+#define LOW 2
+#define HIGH (3 * LOW + 1)
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) >= (b) ? (a) : (b))
+#ifdef __cplusplus
+#define BOTH(c, a, b) both(c, a, b)
+#define VALUE(x) E(x)
+#else
+#define BOTH(c, a, b) ((c) ? (a) : (b))
+#define VALUE(x) (x)
+#endif
+`
+
+// randomFile is a file of the generator, the same for a seed.
+func randomFile(seed uint64) string {
+	g := &cGenerator{Rand: rand.New(rand.NewPCG(seed, 15)), left: 12}
+	g.b.WriteString(preamble)
+	for n := range 1 + g.IntN(3) {
+		a := array{name: string(rune('A' + n))}
+		for range 1 + g.IntN(3) {
+			a.extents = append(a.extents, 8+g.IntN(14))
+		}
+		g.arrays = append(g.arrays, a)
+		text := a.name
+		for _, n := range a.extents {
+			text += fmt.Sprintf("[%d]", n)
+		}
+		fmt.Fprintf(&g.b, "%s %s;\n", g.pick("double", "float", "int", "char", "short", "long long"), text)
+	}
+	g.b.WriteString("void kernel(double alpha, double beta)\n{\n\tdouble s = 0, t = 0;\n\tint i0, i1, i2, i3;\n#pragma scop\n")
+	g.indent = 1
+	g.block(2)
+	g.b.WriteString("#pragma endscop\n}\n")
+	return g.b.String()
+}
+
+func (g *cGenerator) pick(words ...string) string { return words[g.IntN(len(words))] }
+
+func (g *cGenerator) chance(p float64) bool { return g.Float64() < p }
+
+func (g *cGenerator) line(format string, args ...any) {
+	fmt.Fprintf(&g.b, "%s%s\n", strings.Repeat("\t", g.indent), fmt.Sprintf(format, args...))
+}
+
+// block writes statements.
+func (g *cGenerator) block(most int) {
+	known := len(g.vars)
+	for range 1 + g.IntN(most) {
+		switch k := g.IntN(10); {
+		case k < 6 && g.loops < 4 || g.loops == 0:
+			g.loop()
+		case k == 6:
+			g.branch()
+		case k == 7 && g.loops > 0:
+			name := fmt.Sprintf("k%d", g.names)
+			g.names++
+			g.line("int %s = %s;", name, g.affine())
+			g.vars = append(g.vars, name)
+		default:
+			g.statement()
+		}
+	}
+	g.vars = g.vars[:known]
+}
+
+func (g *cGenerator) body() {
+	g.indent++
+	defer func() { g.indent-- }()
+	g.left--
+	if g.left <= 0 {
+		g.statement()
+		return
+	}
+	g.block(2)
+}
+
+func (g *cGenerator) loop() {
+	v := fmt.Sprintf("i%d", g.loops)
+	kind := g.pick("", "", "int ", "int ", "long ", "unsigned ")
+	from, to := g.bound(0), g.bound(5)
+	step := 1 + max(0, g.IntN(6)-3)
+	var head, by string
+	switch g.IntN(5) {
+	case 0, 1: // up
+		head = fmt.Sprintf("%s = %s; %s %s %s", v, from, v, g.pick("<", "<="), to)
+		by = g.steps(v, step, "+")
+		if g.chance(0.2) {
+			head += fmt.Sprintf(" && %s > %s", g.bound(7), v)
+		}
+	case 2: // backwards written
+		head = fmt.Sprintf("%s = %s; %s %s %s", v, from, to, g.pick(">", ">="), v)
+		by = g.steps(v, step, "+")
+	case 3: // down
+		if kind == "unsigned " {
+			kind = ""
+		}
+		head = fmt.Sprintf("%s = %s; %s %s %s", v, to, v, g.pick(">", ">="), from)
+		by = g.steps(v, step, "-")
+	default:
+		head = fmt.Sprintf("%s = %s; %s != %s + %d", v, from, v, from, step*g.IntN(5))
+		by = g.steps(v, step, "+")
+	}
+	g.line("for (%s%s; %s) {", kind, head, by)
+	g.vars = append(g.vars, v)
+	g.loops++
+	g.body()
+	g.loops--
+	g.vars = g.vars[:len(g.vars)-1]
+	g.line("}")
+}
+
+func (g *cGenerator) steps(v string, n int, sign string) string {
+	if n == 1 && g.chance(0.7) {
+		return g.pick(v+sign+sign, sign+sign+v)
+	}
+	return g.pick(fmt.Sprintf("%s %s= %d", v, sign, n), fmt.Sprintf("%s = %s %s %d", v, v, sign, n))
+}
+
+// bound is a bound of a loop of about n.
+func (g *cGenerator) bound(n int) string {
+	switch k := g.IntN(12); {
+	case k < 5 || len(g.vars) == 0:
+		return fmt.Sprint(n + g.IntN(4) - 1)
+	case k < 7:
+		return g.affine()
+	case k == 7:
+		return fmt.Sprintf("MIN(%s, %s)", g.affine(), g.affine())
+	case k == 8:
+		return fmt.Sprintf("MAX(%s, MIN(%s, %d))", g.affine(), g.affine(), n)
+	case k == 9:
+		return fmt.Sprintf("(%s ? %s : %d)", g.condition(1), g.affine(), n)
+	case k == 10:
+		return "HIGH / LOW"
+	}
+	return fmt.Sprintf("MIN(%s, %d)", g.affine(), n+2)
+}
+
+// affine is a function of the variables, small as they are.
+func (g *cGenerator) affine() string {
+	if len(g.vars) == 0 {
+		return fmt.Sprint(g.IntN(5))
+	}
+	v := g.pick(g.vars...)
+	switch g.IntN(8) {
+	case 0, 1:
+		return v
+	case 2:
+		return fmt.Sprintf("%s + %d", v, g.IntN(3))
+	case 3:
+		return fmt.Sprintf("%s - 1", v)
+	case 4:
+		return fmt.Sprintf("%d - %s", 5+g.IntN(5), v)
+	case 5:
+		return fmt.Sprintf("(%s + %s)", v, g.pick(g.vars...))
+	case 6:
+		return fmt.Sprintf("(%s - %s + LOW)", v, g.pick(g.vars...))
+	}
+	return fmt.Sprint(g.IntN(8))
+}
+
+func (g *cGenerator) condition(deep int) string {
+	if deep == 0 || g.chance(0.5) {
+		return fmt.Sprintf("%s %s %s", g.affine(), g.pick("<", "<=", ">", ">=", "==", "!="), g.affine())
+	}
+	switch g.IntN(4) {
+	case 0:
+		return fmt.Sprintf("!(%s)", g.condition(deep-1))
+	case 1:
+		return fmt.Sprintf("(%s || %s)", g.condition(deep-1), g.condition(deep-1))
+	case 2:
+		return g.affine()
+	}
+	return fmt.Sprintf("%s && (%s)", g.condition(deep-1), g.condition(deep-1))
+}
+
+func (g *cGenerator) branch() {
+	g.line("if (%s) {", g.condition(2))
+	g.body()
+	for g.chance(0.3) {
+		g.line("} else if (%s) {", g.condition(1))
+		g.body()
+	}
+	if g.chance(0.4) {
+		g.line("} else {")
+		g.body()
+	}
+	g.line("}")
+}
+
+// element is a reference to an array.
+func (g *cGenerator) element() string {
+	a := g.arrays[g.IntN(len(g.arrays))]
+	text := a.name
+	for _, extent := range a.extents {
+		index := g.affine()
+		switch {
+		case g.chance(0.05):
+			index = fmt.Sprintf("(%s ? %s : %d)", g.condition(1), index, g.IntN(extent))
+		case g.chance(0.5): // within the extent, most of the time
+			index = fmt.Sprintf("MAX(0, MIN(%s, %d))", index, extent-1)
+		case g.chance(0.4):
+			index = fmt.Sprint(g.IntN(extent))
+		}
+		text += "[" + index + "]"
+	}
+	return text
+}
+
+func (g *cGenerator) statement() {
+	switch g.IntN(8) {
+	case 0:
+		g.line("%s%s;", g.element(), g.pick("++", "--"))
+	case 1:
+		g.line("s %s %s;", g.pick("=", "+=", "*="), g.value(2))
+	case 2:
+		g.line("%s = %s = %s;", g.element(), g.pick("s", "t", g.element()), g.value(1))
+	default:
+		g.line("%s %s %s;", g.element(), g.pick("=", "=", "+=", "-=", "*=", "/="), g.value(2))
+	}
+}
+
+func (g *cGenerator) value(deep int) string {
+	if deep == 0 || g.chance(0.3) {
+		return g.pick(g.element(), g.element(), g.element(), "alpha", "s", "2.5", g.affine())
+	}
+	x, y := g.value(deep-1), g.value(deep-1)
+	switch g.IntN(9) {
+	case 0:
+		return fmt.Sprintf("sqrt(VALUE(%s))", x)
+	case 1:
+		return fmt.Sprintf("fmax(VALUE(%s), VALUE(%s))", x, y)
+	case 2:
+		return fmt.Sprintf("(%s ? VALUE(%s) : VALUE(%s))", g.condition(1), x, y)
+	case 3:
+		return fmt.Sprintf("BOTH(VALUE(%s) < s, VALUE(%s), VALUE(%s))", g.value(0), x, y)
+	case 4:
+		return fmt.Sprintf("-(%s)", x)
+	}
+	return fmt.Sprintf("(VALUE(%s) %s VALUE(%s))", x, g.pick("+", "-", "*"), y)
+}
+
+// TestRandom: what is read of random files is what their compiled programs do, and
+// what is refused is an index that leaves its extent there, or a number that a
+// type cannot hold.
+func TestRandom(t *testing.T) {
+	files := 60
+	if testing.Short() {
+		files = 20
+	}
+	var texts []string
+	for seed := range files {
+		texts = append(texts, randomFile(uint64(seed)))
+	}
+	exact, outside, wraps, accesses := 0, 0, 0, 0
+	for i, l := range runLogged(t, texts) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			f, err := csource.Read("random.c", []byte(texts[i]), csource.Options{})
+			var refused *csource.Error
+			switch {
+			case errors.As(err, &refused) && strings.Contains(refused.Why, "is outside of") && l.outside:
+				outside++
+			case errors.As(err, &refused) && strings.Contains(texts[i], "unsigned") &&
+				(strings.Contains(refused.Why, "wrap") || strings.Contains(refused.Why, "range of its type") || strings.Contains(refused.Why, "!= names")):
+				wraps++
+			case err != nil || l.outside:
+				t.Errorf("an index is outside of its extent: %v; %v, of\n%s", l.outside, err, texts[i])
+			default:
+				exact++
+				accesses += len(l.accesses)
+				same(t, f, l.accesses)
+			}
+			if t.Failed() {
+				t.Logf("of\n%s", texts[i])
+			}
+		})
+	}
+	t.Logf("%d files are exact (%d accesses), %d leave an array, %d might wrap", exact, accesses, outside, wraps)
+	if exact < files/3 || outside == 0 {
+		t.Errorf("%d files are exact, %d leave an array, of %d", exact, outside, files)
+	}
+}
