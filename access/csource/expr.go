@@ -47,10 +47,10 @@ func source(n cc.Node) string {
 	if isNil(n) {
 		return ""
 	}
-	tokens := cc.NodeTokens(n)
 	var b strings.Builder
+	tokens := cc.NodeTokens(n)
 	for i, t := range tokens {
-		if i > 0 && len(t.Sep()) > 0 {
+		if i > 0 && spaced(tokens[:i+1]) {
 			b.WriteByte(' ')
 		}
 		b.WriteString(t.SrcStr())
@@ -60,6 +60,26 @@ func source(n cc.Node) string {
 		}
 	}
 	return b.String()
+}
+
+// spaced reports whether there is a space in front of the last token: where the
+// text has one, but for the inside of brackets, and behind an operator that has
+// one in front of it. Macros leave too many and too few.
+func spaced(tokens []cc.Token) bool {
+	n := len(tokens)
+	last, before := tokens[n-1].SrcStr(), tokens[n-2].SrcStr()
+	if strings.Contains("([.", before) || strings.Contains(")],;.", last) || last == "[" && ends(before) {
+		return false
+	}
+	if len(tokens[n-1].Sep()) > 0 || word(before[0]) && word(last[0]) {
+		return true
+	}
+	return n > 2 && !ends(before) && !word(before[0]) && len(tokens[n-2].Sep()) > 0 && ends(tokens[n-3].SrcStr())
+}
+
+// ends reports whether a token ends an operand.
+func ends(token string) bool {
+	return word(token[len(token)-1]) || strings.Contains(")]", token)
 }
 
 func isNil(n cc.Node) bool {

@@ -36,6 +36,10 @@ const (
 	endMark   = "__stridebench_scop_end"
 )
 
+// trailer is read behind the file. Where a declaration is not complete, the parser
+// looks for its rest and has errors without end to tell if it finds none.
+var trailer = strings.Repeat("; extern int __predefined_declarator;\n", 4)
+
 var (
 	pragma      = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)[ \t\r]*(//.*)?$`)
 	defineShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
@@ -85,6 +89,7 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
 		return []cc.Source{
 			{Name: "<predefined>", Value: predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
 			{Name: name, Value: marked},
+			{Name: "<end>", Value: trailer},
 		}
 	}
 	defer func() {
@@ -96,7 +101,7 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
 	if err := cc.Preprocess(cfg, sources(), &expanded); err != nil {
 		return nil, files.first(parserError(name, err))
 	}
-	if why := tooNested(expanded.text); why != "" {
+	if why := unparsable(expanded.text); why != "" {
 		return nil, &Error{Pos: Pos{File: name}, Why: why}
 	}
 	if ast, err = cc.Translate(cfg, sources()); err != nil {
@@ -136,11 +141,13 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tooNested says why a text without comments and macros is nested too deeply, if
-// it is. A token is inside of all before it, but for brackets that are closed
-// and what ends with a comma or a semicolon.
-func tooNested(text []byte) string {
-	var open []int
+// unparsable says why a text without comments and macros is none for the parser,
+// if it is not. It may be nested too deeply, where a token is inside of all before
+// it, but for brackets that are closed and what ends with a comma or a semicolon.
+// And its brackets may not match, with which the parser runs into the end.
+func unparsable(text []byte) string {
+	const mismatch = "its brackets ( [ { } ] ) do not match"
+	var open []bracket
 	inside, elses := 0, 0
 	for at := 0; at < len(text); {
 		c := text[at]
@@ -164,30 +171,38 @@ func tooNested(text []byte) string {
 		inside++
 		switch c {
 		case '(', '[', '{':
-			open = append(open, inside)
+			open = append(open, bracket{closes[c], inside})
 		case ')', ']', '}':
-			if len(open) > 0 {
-				inside, open = open[len(open)-1], open[:len(open)-1]
+			if len(open) == 0 || open[len(open)-1].end != c {
+				return mismatch
 			}
-			if c == '}' && len(open) > 0 {
-				inside = open[len(open)-1]
-			} else if c == '}' {
-				inside = 0
-			}
-		case ';', ',':
+			inside, open = open[len(open)-1].inside, open[:len(open)-1]
+		}
+		if c == ';' || c == ',' || c == '}' {
 			if inside = 0; len(open) > 0 {
-				inside = open[len(open)-1]
+				inside = open[len(open)-1].inside
 			}
 		}
 		if inside > maxNesting {
 			return fmt.Sprintf("more than %d tokens inside of each other", maxNesting)
 		}
 	}
-	if elses > maxElse {
+	switch {
+	case len(open) > 0:
+		return mismatch
+	case elses > maxElse:
 		return fmt.Sprintf("more than %d times else", maxElse)
 	}
 	return ""
 }
+
+// A bracket is one that is open: what closes it, and how deep its inside is.
+type bracket struct {
+	end    byte
+	inside int
+}
+
+var closes = map[byte]byte{'(': ')', '[': ']', '{': '}'}
 
 func word(c byte) bool {
 	return c == '_' || c == '.' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'

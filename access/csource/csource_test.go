@@ -1,0 +1,372 @@
+package csource_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// walked writes the accesses of a file: r or w, the array, the bytes behind its
+// start.
+func walked(f *csource.File) string {
+	operands := f.Program.Operands()
+	var list []string
+	for op, addr := range f.Program.Accesses() {
+		a := f.Arrays[f.Accesses[op].Array]
+		kind := "r"
+		if operands[op].Kind == nest.Write {
+			kind = "w"
+		}
+		list = append(list, fmt.Sprintf("%s%s%d", kind, a.Name, addr-a.Base))
+	}
+	return strings.Join(list, " ")
+}
+
+// region is a file of a region, in which these are declared: arrays of 4 numbers,
+// a matrix of 3x4, scalars, iterators, and parameters.
+func region(body string) []byte {
+	return []byte(`#include <math.h>
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define SQUARE(x) ((x) * (x))
+char c[4]; double a[4], b[4], m[3][4];
+int n = 3; const int two = 2; enum { FOUR = 4 }; int changed = 1;
+double half(double x) { return x / 2; }
+double sneaky(int i) { return a[i]; }
+struct { double x; } point;
+double *pointer;
+int which[4];
+void set(void) { changed = 2; }
+void f(double alpha, int p)
+{
+	int i, j, k;
+	double s, t;
+#pragma scop
+` + body + "\n#pragma endscop\n}\n")
+}
+
+// TestMeaning: what a C file means, case by case.
+func TestMeaning(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		// Scalars live in registers.
+		{"s = alpha * 2; t = s + p; i = 3;", ""},
+		{"s += a[1];", "ra8"},
+		{"a[1] = s;", "wa8"},
+		// Reads in the order of the text, whatever precedence says, then the write.
+		{"a[0] = a[1] + alpha * a[2];", "ra8 ra16 wa0"},
+		{"m[1][2] = b[3] - (a[0] - a[1]) * c[2];", "rb24 ra0 ra8 rc2 wm48"},
+		{"a[0] = a[1] * a[1];", "ra8 ra8 wa0"},
+		{"a[0] = SQUARE(a[1]);", "ra8 ra8 wa0"},
+		// Compound assignments read their left side first.
+		{"a[0] += b[0];", "ra0 rb0 wa0"},
+		{"a[0] /= b[0] - a[0];", "ra0 rb0 ra0 wa0"},
+		{"c[1] <<= 2; c[1] |= c[0];", "rc1 wc1 rc1 rc0 wc1"},
+		{"a[2]++; --a[3];", "ra16 wa16 ra24 wa24"},
+		{"a[0] = b[1] = s;", "wb8 wa0"},
+		{"a[0] = b[1] += a[2];", "rb8 ra16 wb8 wa0"},
+		{"a[0] = b[0]++;", "rb0 wb0 wa0"},
+		{"a[0] = (s = b[1]) * 2;", "rb8 wa0"},
+		{"a[0] = 1, b[0] = 2;", "wa0 wb0"},
+		// Conditions on data.
+		{"s = a[0] < b[0] ? a[1] : b[1];", "ra0 rb0 ra8 rb8"},
+		{"s = alpha > 0 ? a[1] : b[1];", "ra8 rb8"},
+		{"s = a[0] && b[0] || c[0];", "ra0 rb0 rc0"},
+		{"s = sqrt(a[0]) + fmax(a[1], b[1]) + half(a[2]);", "ra0 ra8 rb8 ra16"},
+		{"s = -a[0] + !a[1] + (float)a[2] + (a[3]);", "ra0 ra8 ra16 ra24"},
+		{"a[0];", "ra0"},
+		{"(void)a[0];", "ra0"},
+		{"s = sizeof(a[0]) * sizeof a;", ""},
+		// Conditions on the loops' variables.
+		{"for (i = 0; i < 4; i++) if (i == 1 || i > 2) a[i] = 0; else if (i) b[i] = 0;", "wb0 wb16"[:0] + "wa8 wb16 wa24"},
+		{"for (i = 0; i < 3; i++) if (!(i >= 1 && i != 2)) a[i] = 0;", "wa0 wa16"},
+		{"for (i = 0; i < 3; i++) s = i >= 1 ? a[i - 1] : 0.0;", "ra0 ra8"},
+		{"for (i = 0; i < 3; i++) a[i < 1 ? 3 : i] = 0;", "wa24 wa8 wa16"},
+		{"for (i = 0; i < 2; i++) i ? (a[0] = 1) : (b[0] = 1);", "wb0 wa0"},
+		{"if (0) a[9] = 0; if (1) a[0] = 0; else a[9] = 1; s = two > 1 ? a[1] : a[7];", "wa0 ra8"},
+		{"for (i = 5; i < 5; i++) a[i] = 0;", ""},
+		{"for (i = 0; i < 9; i++) if (i < 2) a[i] = 0;", "wa0 wa8"},
+		// Loops.
+		{"for (i = 0; i < 2; ++i) a[i] = 0;", "wa0 wa8"},
+		{"for (i = 1; 3 >= i; i++) a[i] = 0;", "wa8 wa16 wa24"},
+		{"for (int i = 3; i >= 0; i--) a[i] = 0;", "wa24 wa16 wa8 wa0"},
+		{"for (int i = 3; i > 0; --i) a[i] = 0;", "wa24 wa16 wa8"},
+		{"for (i = 0; i < FOUR; i += two) a[i] = 0;", "wa0 wa16"},
+		{"for (i = 3; i >= 0; i -= 2) a[i] = 0;", "wa24 wa8"},
+		{"for (i = 3; i >= 0; i = i - 3) a[i] = 0;", "wa24 wa0"},
+		{"for (i = 0; i <= 3; i = 3 + i) a[i] = 0;", "wa0 wa24"},
+		{"for (i = 1; i != 3; i++) a[i] = 0;", "wa8 wa16"},
+		{"for (i = 3; i != -1; i -= 2) a[i] = 0;", "wa24 wa8"},
+		{"for (i = 0; i < n; i++) a[i] = 0;", "wa0 wa8 wa16"},
+		{"for (i = 0; 2 * i < 5; i++) a[i] = 0;", "wa0 wa8 wa16"},
+		{"for (i = 0; i < 4 - i; i++) a[i] = 0;", "wa0 wa8"},
+		{"for (i = 0; i < 4 && i < n; i++) a[i] = 0;", "wa0 wa8 wa16"},
+		{"for (j = 0; j < 2; j++) for (i = 0; i < 4 && j > 0; i += 3) a[i] = 0;", "wa0 wa24"},
+		{"for (i = 0; i >= 0 && i < 2; i++) a[i] = 0;", "wa0 wa8"},
+		{"for (j = 0; j < 4; j += 2) for (i = MAX(j, 1); i < MIN(j + 2, 3); i++) a[i] = 0;", "wa8 wa16"},
+		{"for (j = 0; j < 3; j++) for (i = j < 1 ? 2 : 1; i < (j > 1 ? 2 : 3); i++) m[j][i] = 0;", "wm16 wm40 wm48 wm72"},
+		{"for (j = 0; j < 2; j++) for (i = 3; i > MIN(j, 2) && i >= 0; i--) m[j][i] = 0;", "wm24 wm16 wm8 wm56 wm48"},
+		{"for (j = 0; j < 3; j++) for (i = 0; i < MAX(j, 2) - 1; i++) m[j][i] = 0;", "wm0 wm32 wm64"},
+		{"for (unsigned i = 0; i < sizeof(a) / sizeof(a[0]); i += 2) a[i] = 0;", "wa0 wa16"},
+		{"for (unsigned i = 4; i > 0; i -= 2) a[i - 1u] = 0;", "wa24 wa8"},
+		{"for (i = 0; i < 2; i++) { int r = 2 * i + 1; a[r] = 0; }", "wa8 wa24"},
+		{"for (i = 0; i < 2; i++) { double r = a[i]; b[i] = r; }", "ra0 wb0 ra8 wb8"},
+		{"for (i = 0; i < 2; i++) { } for (i = 0; i < 2; i++) ; { a[0] = 0; }", "wa0"},
+		{"do { a[0] = 0; } while (0);", "wa0"},
+		// C's arithmetic of constants.
+		{"a[(7 + 2 * 1 - 3) / 2 / 2 + 5 % 3] = 0; a[-7 / 2 + 3] = 0; a[1 << 1 & 6] = 0; a[~0 + 1] = 0;", "wa24 wa0 wa16 wa0"},
+		{"a[2 - (unsigned char)257] = 0; a[(int)2.9] = 0; a['b' - 'a'] = 0; a[5u > -1] = 0;", "wa8 wa16 wa8 wa0"},
+		{"for (i = 0; i < 2; i++) a[(4 * i + 2) / 2] = a[(i << 1) % 2];", "ra0 wa8 ra0 wa24"},
+		{"for (i = 0; i < 2; i++) a[i * (1 + 1) + (i > 0)] = 0;", "wa0 wa24"},
+		{"for (long i = 0; i < 3L; i += 2) a[(int)i] = 0;", "wa0 wa16"},
+	} {
+		f, err := csource.Read("t.c", region(c.text), csource.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if got := walked(f); got != c.want {
+			t.Errorf("%s does %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// TestRefused: what is not understood is refused with its place, the expression
+// and why.
+func TestRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"a[which[0]] = 0;":                    "t.c:18:1: a[which[0]]: subscript which[0] depends on data (which[0]: it depends on data)",
+		"a[p] = 0;":                           "t.c:18:1: a[p]: subscript p depends on data (p: its value is not known: it is no constant and no variable of a loop around it)",
+		"a[changed] = 0;":                     "subscript changed depends on data",
+		"for (i = 0; i < 2; i++) ; a[i] = 0;": "subscript i depends on data",
+		"for (i = 0; i < 2; i++) for (j = 0; j < 2; j++) a[i * j] = 0;":     "t.c:18:51: i * j: a product of variables is not affine",
+		"for (i = 0; i < 4; i++) a[i / 2] = 0;":                             "t.c:18:27: i / 2: / of a variable is not affine",
+		"for (i = 0; i < 4; i++) a[i % 2] = 0;":                             "t.c:18:27: i % 2: % of a variable is not affine",
+		"pointer[0] = 0;":                                                   "t.c:18:1: pointer[0]: pointer is no array of constant extents: a pointer is not understood",
+		"*pointer = 0;":                                                     "t.c:18:1: *pointer: a pointer is not understood: write the array and its subscripts",
+		"s = *(a + 1);":                                                     "a pointer is not understood",
+		"m[0] == 0;":                                                        "1 of the 2 subscripts of m (a pointer) is not understood",
+		"s = fmax(*m[0], 1);":                                               "a pointer is not understood",
+		"s = a == b;":                                                       "t.c:18:5: a: an array without its subscripts (a pointer) is not understood",
+		"point.x = 0;":                                                      "t.c:18:1: point.x: a field of a struct is not understood",
+		"while (i < 2) i++;":                                                "t.c:18:1: while (i < 2) i++;: a while is not understood: write a for with affine bounds",
+		"do { } while (i);":                                                 "a while is not understood",
+		"switch (i) { case 1: ; }":                                          "a switch is not understood",
+		"goto out; out: ;":                                                  "a jump is not understood",
+		"for (i = 0; i < 2; i++) { if (i == 1) break; }":                    "t.c:18:39: break;: a jump is not understood",
+		"return;":                                                           "a jump is not understood",
+		"if (a[0] > 0) b[0] = 0;":                                           "t.c:18:5: a[0] > 0: an if on data: a[0]: it depends on data (a ?: would count both arms)",
+		"if (alpha > 0) b[0] = 0;":                                          "t.c:18:5: alpha > 0: an if on data: alpha: it is no integer (a ?: would count both arms)",
+		"for (i = 0; i < p; i++) a[i] = 0;":                                 "t.c:18:17: p: its value is not known: it is no constant and no variable of a loop around it",
+		"for (i = 0; i < 2; i++) i = 5;":                                    "t.c:18:25: i = 5: the variable of a loop is assigned to inside of it",
+		"for (i = 0; i < 2; i++) for (i = 0; i < 2; i++) ;":                 "i is the variable of a loop around it",
+		"for (i = 0; i < 2; i--) a[0] = 0;":                                 "t.c:18:1: for (i ...): the condition does not end the loop in the direction of its step",
+		"for (i = 0; i < 2; i += 0) a[0] = 0;":                              "the step is 0: the loop does not end",
+		"for (i = 0; i < 2; i *= 2) a[0] = 0;":                              "want a step of i by a constant",
+		"for (i = 3; i != 2; i++) a[0] = 0;":                                "the loop begins beyond the end that != names",
+		"for (i = 0; i != 3; i += 2) a[0] = 0;":                             "whether the steps hit the end that != names is not known",
+		"for (unsigned i = 3; i >= 0; i--) a[i] = 0;":                       "the variable would leave the range of its type",
+		"for (i = 0; i < 3000000000; i++) s = a[0];":                        "the variable would leave the range of its type",
+		"for (i = 0;; i++) a[0] = 0;":                                       "t.c:18:1: for (...): a loop without a condition or without a step is not understood",
+		"for (; i < 2; i++) a[0] = 0;":                                      "does not say the first value",
+		"for (i = 0; i < 2 || i < 3; i++) a[0] = 0;":                        "want comparisons by < <= > >= != in the condition of a loop, and && between them",
+		"for (i = 0; i * i < 3; i++) a[0] = 0;":                             "i * i: a product of variables is not affine",
+		"for (i = 0; i < 5; i++) a[i] = 0;":                                 "t.c:18:25: a[i]: subscript 0 of a is outside of 0 to 3 where i = 4",
+		"for (i = 0; i < 3; i++) for (j = 0; j <= i + 2; j++) m[i][j] = 0;": "t.c:18:54: m[i][j]: subscript 1 of m is outside of 0 to 3 where i = 2, j = 4",
+		"m[0][5] = 0;":                                                      "t.c:18:1: m[0][5]: subscript 1 of m is outside of 0 to 3",
+		"for (i = 0; i < 4; i++) a[i] = i > 0 && a[i - 1] > 0 ? 1 : 2;":     "subscript 0 of a is outside of 0 to 3 where i = 0",
+		"s = sneaky(1);":                                                    "t.c:18:5: sneaky(1): sneaky uses arrays or pointers: only functions of numbers are understood",
+		"s = cbrt(a);":                                                      "t.c:18:",
+		"a[0] = b[0] + (b[1] = 2);":                                         "an assignment to an array within an expression is not understood: make it a statement",
+		"a[0] = b[0] + b[1]++;":                                             "an assignment to an array within an expression is not understood: make it a statement",
+		"a[2147483647 + 1] = 0;":                                            "2147483648 overflows int",
+		"a[1 / 0] = 0;":                                                     "a division by 0",
+		"double x[2] = {1, 2};":                                             "the initial value of an array is not understood here",
+		"for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) s = i * j > 2 ? a[0] : b[0];": "i * j: a product of variables is not affine",
+		"s = undeclared;": "t.c:18:5: undefined: undeclared",
+		"s = ;":           "t.c:18:5: ",
+	} {
+		_, err := csource.Read("t.c", region(text), csource.Options{})
+		var e *csource.Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is refused with\n%v\nwant\n%s", text, err, want)
+		} else if e.Pos.Line != 18 || e.Pos.File != "t.c" {
+			t.Errorf("%s is refused at %v", text, e.Pos)
+		}
+	}
+}
+
+// TestFiles: whole files that are refused, or read.
+func TestFiles(t *testing.T) {
+	scop := "#pragma scop\na[0] = 0;\n#pragma endscop\n"
+	for name, c := range map[string]struct {
+		text, function, want, refused string
+	}{
+		"no region":              {text: "int a[2]; void f(void) { a[0] = 0; }", refused: "t.c: there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function)"},
+		"a function":             {text: "int a[2]; int g(int b[3]) { b[1] = a[0]; return b[2] + 1; }", function: "g", want: "ra0 wb4 rb8"},
+		"no such function":       {text: "int a[2];", function: "g", refused: "t.c: no function g is defined"},
+		"a region in a loop":     {text: "int a[2]; void f(void) { int i; for (i = 0; i < 3; i++) {\n" + scop + "} }", want: "wa0"},
+		"two regions":            {text: "int a[2]; void f(void) {\n" + scop + "a[1] = 3;\n" + scop + "}", want: "wa0 wa0"},
+		"two functions":          {text: "int a[2]; void f(void) {\n" + scop + "}\nvoid g(void) {\n" + scop + "}", refused: "t.c:6:1: g has a #pragma scop, and f has one: choose one with --function"},
+		"half a region":          {text: "int a[2]; void f(void) {\n#pragma scop\n}", refused: "#pragma scop and #pragma endscop have to stand in one block"},
+		"crossing":               {text: "int a[2]; void f(void) { {\n#pragma scop\n}\n#pragma endscop\n}", refused: "#pragma scop and #pragma endscop have to stand in one block"},
+		"in a comment":           {text: "int a[2]; void f(void) {\n/*\n#pragma scop\n*/\n" + scop + "\n}", want: "wa0"},
+		"not compiled":           {text: "int a[2]; void f(void) {\n#if 0\n#pragma scop\n#endif\n" + scop + "\n}", want: "wa0"},
+		"a pragma by operator":   {text: "int a[2]; void f(void) { _Pragma(\"scop\") a[0] = 0; _Pragma(\"endscop\") }", refused: "#pragma scop and #pragma endscop stand on lines of their own"},
+		"another pragma":         {text: "int a[2]; void f(void) {\n#pragma omp parallel\n" + scop + "}", want: "wa0"},
+		"a variable extent":      {text: "void f(int n, int a[n]) {\n" + scop + "}", refused: "t.c:1:19: a[n]: extent 0 of the array is no constant"},
+		"no extent":              {text: "void f(int a[]) {\n" + scop + "}", refused: "t.c:1:12: a[]: extent 0 of the array is no constant"},
+		"an unused pointer":      {text: "int a[1]; void f(int *p) {\n" + scop + "}", want: "wa0"},
+		"an array of structs":    {text: "struct { int x; } a[2]; void f(void) {\n#pragma scop\n#pragma endscop\n}", refused: "want numbers of 1 to 8 bytes"},
+		"an array of pointers":   {text: "int *a[2]; void f(void) {\n#pragma scop\n#pragma endscop\n}", refused: "want numbers of 1 to 8 bytes"},
+		"nothing":                {text: "void f(void) {\n#pragma scop\n#pragma endscop\n}", want: ""},
+		"initial values":         {text: "int a[] = {1, 2, 3}; void f(void) {\n#pragma scop\nfor (int i = 0; i < sizeof a / sizeof *a; i++) a[i] = 0;\n#pragma endscop\n}", want: "wa0 wa4 wa8"},
+		"declared twice":         {text: "extern int a[2]; int b[2]; int a[2]; void f(void) {\n#pragma scop\na[0] = b[0];\n#pragma endscop\n}", want: "rb0 wa0"},
+		"an included file":       {text: "#include \"other.h\"\n", refused: "t.c:1:10: include file not found: \"other.h\" (only folders that -I names are looked in, and the headers assert.h"},
+		"an unknown header":      {text: "#include <pthread.h>\n", refused: "t.c:1:10: include file not found: <pthread.h>"},
+		"a local array":          {text: "int a[2]; void f(void) { static float t[3];\n#pragma scop\nint u[2]; t[1] = u[1] = a[0];\n#pragma endscop\n}", want: "ra0 wu4 wt4"},
+		"a type of its own":      {text: "#include <stdint.h>\ntypedef uint8_t row[3]; row a[2]; void f(void) {\n#pragma scop\na[1][2] = 0;\n#pragma endscop\n}", want: "wa5"},
+		"an error of the file's": {text: "#error no\n", refused: "t.c:1:2: no"},
+	} {
+		f, err := csource.Read("t.c", []byte(c.text), csource.Options{Function: c.function})
+		switch {
+		case c.refused != "":
+			if err == nil || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%s is refused with\n%v\nwant\n%s", name, err, c.refused)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case walked(f) != c.want:
+			t.Errorf("%s does %s, want %s", name, walked(f), c.want)
+		}
+	}
+}
+
+// TestIncluded: files are read from the named folders and from nowhere else.
+func TestIncluded(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "inc")
+	for name, text := range map[string]string{
+		"inc/n.h": "#include \"sub/m.h\"\n", "inc/sub/m.h": "#include \"k.h\"\n", "inc/sub/k.h": "#define N 3\n",
+		"inc/self.h": "#include \"self.h\"\n", "secret.h": "#define N 9\n", "inc/big.h": strings.Repeat("int x;\n", 50_000),
+	} {
+		path := filepath.Join(top, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(top, "secret.h"), filepath.Join(dir, "link.h")); err != nil {
+		t.Fatal(err)
+	}
+	read := func(include string) (*csource.File, error) {
+		text := include + "\nint a[N]; void f(void) {\n#pragma scop\na[N - 1] = 0;\n#pragma endscop\n}"
+		return csource.Read(filepath.Join(top, "t.c"), []byte(text), csource.Options{IncludeDirs: []string{dir}})
+	}
+	for _, include := range []string{`#include "n.h"`, `#include <n.h>`} {
+		if f, err := read(include); err != nil || walked(f) != "wa8" {
+			t.Errorf("%s: %v", include, err)
+		}
+	}
+	for _, include := range []string{
+		`#include "secret.h"`, `#include "../secret.h"`, `#include <../secret.h>`, `#include "link.h"`, `#include "` + filepath.Join(top, "secret.h") + `"`,
+		`#include "/etc/passwd"`, "#if __has_include(\"../secret.h\")\n#define N 1\n#endif", "#include \"self.h\"", "#include \"big.h\"", "#include \"t.c\"",
+	} {
+		if f, err := read(include); err == nil {
+			t.Errorf("%s was read: %v", include, f.Arrays)
+		}
+	}
+}
+
+// TestLimits: what would take a parser without end is refused.
+func TestLimits(t *testing.T) {
+	double := "#define A0 1 + 1\n"
+	for i := range 60 {
+		double += fmt.Sprintf("#define A%d A%d + A%d\n", i+1, i, i)
+	}
+	for name, text := range map[string]string{
+		"macros":     double + "int x = A60;\n",
+		"arguments":  "#define F(x) x x\nint a = " + strings.Repeat("F(", 40) + "1" + strings.Repeat(")", 40) + ";\n",
+		"strings":    "#define S(x) #x\n",
+		"pasting":    "#define P(x, y) x ## y\n",
+		"a size":     strings.Repeat("int x;\n", 50_000),
+		"brackets":   "int x = " + strings.Repeat("(", 50_000) + ";",
+		"signs":      "int x = " + strings.Repeat("- ", 50_000) + "1;",
+		"blocks":     "void f(void) " + strings.Repeat("{", 50_000),
+		"ifs":        "void f(void) { " + strings.Repeat("if (1) ", 10_000) + ";}",
+		"elses":      "void f(void) { " + strings.Repeat("if (1) ; else ", 5_000) + ";}",
+		"conditions": "#if " + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + "\n#endif\nvoid f(int x) { x" + strings.Repeat("[x", 3000) + "; }",
+		"binary":     "int x = 1" + strings.Repeat("+1", 5_000) + ";",
+		"bytes":      "long a[1L << 40][1L << 40]; void f(void) {\n#pragma scop\n#pragma endscop\n}",
+		"accesses":   "char a[1]; void f(void) {\n#pragma scop\nfor (long i = 0; i < 1L << 40; i++) for (long j = 0; j < 1L << 40; j++) a[0] = 0;\n#pragma endscop\n}",
+	} {
+		_, err := csource.Read("t.c", []byte(text), csource.Options{})
+		var e *csource.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := csource.Read("t.c", []byte("#define CONST(x) x ## f\n#define HALF 0 ## 1\nfloat a[1]; void f(void) {\n#pragma scop\na[0] = CONST(1.0);\n#pragma endscop\n}"), csource.Options{}); err != nil {
+		t.Errorf("pasting a suffix: %v", err)
+	}
+}
+
+// TestReport: what a report needs is there, by the number of an access.
+func TestReport(t *testing.T) {
+	f, err := csource.Read("dir/t.c", []byte(`#define AT(x, y) x[y]
+short unused[5]; float b[3];
+void f(long long a[2][8], float alpha)
+{
+#pragma scop
+	for (int i = 0; i < 2; i++) {
+		b[i] += AT(a[i], 3) * alpha;
+		b[i + 1] = a[0][i] > 0 ? b[0] : 1;
+	}
+#pragma endscop
+}
+`), csource.Options{Align: 128, Origin: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(line, column int) csource.Pos { return csource.Pos{File: "dir/t.c", Line: line, Column: column} }
+	want := &csource.File{
+		Program: f.Program,
+		Arrays: []csource.Array{
+			{Name: "unused", Pos: at(2, 7), Type: "short", Element: 2, Extents: []int{5}, Base: 1 << 20},
+			{Name: "b", Pos: at(2, 24), Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},
+			{Name: "a", Pos: at(3, 18), Type: "long long", Element: 8, Extents: []int{2, 8}, Base: 1<<20 + 256},
+		},
+		Statements: []csource.Statement{{at(7, 3), "b[i] += a[i][3] * alpha"}, {at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
+		Accesses: []csource.Access{
+			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "a[i][3]"}, {1, 0, at(7, 3), "b[i]"},
+			{2, 1, at(8, 14), "a[0][i]"}, {1, 1, at(8, 28), "b[0]"}, {1, 1, at(8, 3), "b[i + 1]"},
+		},
+		Notes: []csource.Note{{at(8, 14), "a[0][i] > 0: a condition on data: both arms are counted"}},
+	}
+	if d := cmp.Diff(f, want); d != "" {
+		t.Errorf("(-got +want):\n%s", d)
+	}
+	for _, opts := range []csource.Options{{Align: 48}, {Align: -64}, {Origin: 100}, {Defines: []string{"a b=1"}}, {Defines: []string{"N=1\n#include \"x\""}}} {
+		if _, err := csource.Read("t.c", nil, opts); err == nil {
+			t.Errorf("%+v is taken", opts)
+		}
+	}
+}
+
+// TestNoCompiler: no compiler is asked, and nothing else of this machine.
+func TestNoCompiler(t *testing.T) {
+	t.Setenv("PATH", "")
+	t.Setenv("CC", "/nowhere/cc")
+	for _, k := range kernels {
+		read(t, k.name, k.mini)
+	}
+}
