@@ -58,6 +58,7 @@ func FuzzRead(f *testing.F) {
 
 // fragments are small files of everything that the language has.
 var fragments = []string{
+	"'\\", "\"\\", "#include <x\\", "#define x \\", "/*\\", // the scanner once did not end
 	"int A[9]; void f(void) {\n#pragma scop\nfor (int i = 8; i >= 0; i -= 2) if (i > 2 && !(i == 4)) A[i]++; else A[i] = 0;\n#pragma endscop\n}",
 	"#define MIN(a,b) ((a)<(b)?(a):(b))\nfloat A[9][8]; void f(int n, float B[8]) {\n#pragma scop\nfor (int i = 0; i < 9; i += 3) for (int j = i; j < MIN(i + 3, 8); ++j) A[j][i % 1] += B[j] > 0 ? i > 4 ? B[0] : A[1][1] : -1;\n#pragma endscop\n}",
 	"enum { N = 4 }; typedef double row[N]; row A[N]; unsigned u = 3;\nvoid f(void) {\n#pragma scop\nfor (unsigned i = 1; i != sizeof A / sizeof A[0]; i++) { int k = i - 1; A[i][k] = A[k][i] = u; do { A[0][0] /= 2; } while (0); }\n#pragma endscop\n}",

@@ -527,67 +527,84 @@ func (b *builder) build() error {
 	if err := b.items(b.region); err != nil {
 		return err
 	}
-	tree := nest.Program(b.nodes)
-	for number, a := range b.accesses {
-		for _, c := range a.checks {
-			vars, found, err := tree.Find(number, c.bad)
-			if err != nil {
-				return &Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v", err)}
-			}
-			if found {
-				says := *c.says
-				says.Why += b.at(tree, number, vars)
-				return &says
-			}
-		}
+	number := 0
+	if err := b.prove(b.nodes, nil, &number); err != nil {
+		return err
+	}
+	for _, a := range b.accesses {
 		if !a.probe {
 			b.file.Accesses = append(b.file.Accesses, a.Access)
 		}
 	}
-	number := 0
-	b.file.Program = b.without(tree, &number)
+	number = 0
+	b.file.Program = b.without(b.nodes, &number)
 	if err := b.file.Program.Check(); err != nil {
 		return &Error{Pos: Pos{File: b.name}, Why: err.Error()}
 	}
 	return nil
 }
 
-// at says where a loop is that something was found in.
-func (b *builder) at(tree nest.Program, number int, vars []int) string {
-	names := loopNames(tree, number)
-	text := ""
-	for d, v := range vars {
-		if d == 0 {
-			text = " where "
-		} else {
-			text += ", "
-		}
-		text += fmt.Sprintf("%s = %d", names[d], v)
+// prove checks the operands of nodes, each in a program of nothing but what is
+// around it.
+func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) *Error {
+	within := func(node nest.Node, body []nest.Node) *Error {
+		return b.prove(body, append(around[:len(around):len(around)], node), number)
 	}
-	return text
-}
-
-// loopNames are the names of the loops around an access.
-func loopNames(nodes []nest.Node, number int) []string {
 	for _, node := range nodes {
-		n := len(nest.Program{node}.Operands())
-		if number >= n {
-			number -= n
-			continue
-		}
+		var err *Error
 		switch node := node.(type) {
-		case *nest.Loop:
-			return append([]string{node.Name}, loopNames(node.Body, number)...)
-		case *nest.If:
-			then := len(nest.Program(node.Then).Operands())
-			if number < then {
-				return loopNames(node.Then, number)
+		case nest.Operand:
+			for _, c := range b.accesses[*number].checks {
+				if err == nil {
+					err = c.prove(around)
+				}
 			}
-			return loopNames(node.Else, number-then)
+			*number++
+		case *nest.Loop:
+			err = within(&nest.Loop{Name: node.Name, From: node.From, To: node.To, Step: node.Step}, node.Body)
+		case *nest.If:
+			if err = within(&nest.If{When: node.When, Then: []nest.Node{}}, node.Then); err == nil {
+				err = within(&nest.If{When: node.When, Else: []nest.Node{}}, node.Else)
+			}
 		}
-		return nil
+		if err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// prove proves that what must not hold inside of loops and conditions does not.
+func (c check) prove(around []nest.Node) *Error {
+	inside := []nest.Node{nest.Operand{Width: 1}}
+	var names []string
+	for d := len(around) - 1; d >= 0; d-- {
+		switch node := around[d].(type) {
+		case *nest.Loop:
+			l := *node
+			l.Body = inside
+			inside = []nest.Node{&l}
+			names = append([]string{l.Name}, names...)
+		case *nest.If:
+			arm := nest.If{When: node.When, Then: inside}
+			if node.Then == nil {
+				arm = nest.If{When: node.When, Else: inside}
+			}
+			inside = []nest.Node{&arm}
+		}
+	}
+	vars, found, err := nest.Program(inside).Find(0, c.bad)
+	switch {
+	case err != nil:
+		return &Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v", err)}
+	case !found:
+		return nil
+	}
+	says := *c.says
+	for d, v := range vars {
+		says.Why += fmt.Sprintf("%s%s = %d", map[bool]string{true: " where ", false: ", "}[d == 0], names[d], v)
+	}
+	return &says
 }
 
 // without is a tree without the places that were only asked about, and without

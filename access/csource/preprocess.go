@@ -36,6 +36,10 @@ const (
 	endMark   = "__stridebench_scop_end"
 )
 
+// ending is put behind each file. A line that ends with a backslash goes on in the
+// next one, and the scanner does not end a constant or a name without one.
+var ending = []byte("\n\n")
+
 // trailer is read behind the file. Where a declaration is not complete, the parser
 // looks for its rest and has errors without end to tell if it finds none.
 var trailer = strings.Repeat("; extern int __predefined_declarator;\n", 4)
@@ -88,7 +92,7 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
 	sources := func() []cc.Source {
 		return []cc.Source{
 			{Name: "<predefined>", Value: predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
-			{Name: name, Value: marked},
+			{Name: name, Value: slices.Concat(marked, ending)},
 			{Name: "<end>", Value: trailer},
 		}
 	}
@@ -125,7 +129,7 @@ func parserError(name string, err error) error {
 	case strings.Contains(e.Why, "include file not found"):
 		e.Why += " (only folders that -I names are looked in, and the headers " + strings.Join(headerNames(), " ") + " are built in)"
 	case strings.Contains(e.Why, "macro expansion limit"):
-		e.Why = fmt.Sprintf("macros expand to more than %d tokens", maxWork)
+		e.Why = fmt.Sprintf("it has more than %d tokens, with its macros expanded", maxWork)
 	}
 	return e
 }
@@ -238,7 +242,7 @@ func (f *files) first(err error) error {
 func (f *files) Open(path string) (fs.File, error) {
 	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
 		if text, known := headers[header]; known {
-			return &file{Reader: strings.NewReader(text), name: header}, nil
+			return &file{Reader: bytes.NewReader([]byte(text)), name: header}, nil
 		}
 		return nil, fs.ErrNotExist
 	}
@@ -258,7 +262,7 @@ func (f *files) Open(path string) (fs.File, error) {
 			f.failed = errors.Join(f.failed, err)
 			return nil, err
 		}
-		return &file{Reader: strings.NewReader(string(text)), name: path}, nil
+		return &file{Reader: bytes.NewReader(slices.Concat(text, ending)), name: path}, nil
 	}
 	return nil, fs.ErrNotExist
 }
@@ -382,7 +386,7 @@ func logicalLines(text []byte) []logicalLine {
 
 // A file is a text that is open.
 type file struct {
-	*strings.Reader
+	*bytes.Reader
 	name string
 }
 
