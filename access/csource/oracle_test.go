@@ -27,6 +27,7 @@ type access struct {
 type logged struct {
 	accesses []access
 	outside  bool // it ended at an index outside of its extent
+	endless  bool // it was ended, as it did not end
 }
 
 var (
@@ -134,6 +135,8 @@ func readLogged(t *testing.T, out []byte, programs int) []logged {
 		switch v := binary.LittleEndian.Uint64(word[:]); v {
 		case outside:
 			last.outside = true
+		case outside - 2:
+			last.endless = true
 		case outside - 1:
 			list = append(list, logged{})
 		default:

@@ -35,9 +35,11 @@ const preamble = `#include <math.h>
 #ifdef __cplusplus
 #define BOTH(c, a, b) both(c, a, b)
 #define VALUE(x) E(x)
+#define TICK tick();
 #else
 #define BOTH(c, a, b) ((c) ? (a) : (b))
 #define VALUE(x) (x)
+#define TICK
 #endif
 `
 
@@ -130,7 +132,7 @@ func (g *cGenerator) loop() {
 		head = fmt.Sprintf("%s = %s; %s != %s + %d", v, from, v, from, step*g.IntN(5))
 		by = g.steps(v, step, "+")
 	}
-	g.line("for (%s%s; %s) {", kind, head, by)
+	g.line("for (%s%s; %s) { TICK", kind, head, by)
 	g.vars = append(g.vars, v)
 	g.loops++
 	g.body()
@@ -287,12 +289,14 @@ func TestRandom(t *testing.T) {
 			f, err := csource.Read("random.c", []byte(texts[i]), csource.Options{})
 			var refused *csource.Error
 			switch {
+			case err != nil && l.endless:
+				wraps++
 			case errors.As(err, &refused) && strings.Contains(refused.Why, "is outside of") && l.outside:
 				outside++
 			case errors.As(err, &refused) && strings.Contains(texts[i], "unsigned") &&
 				(strings.Contains(refused.Why, "wrap") || strings.Contains(refused.Why, "range of its type") || strings.Contains(refused.Why, "!= names")):
 				wraps++
-			case err != nil || l.outside:
+			case err != nil || l.outside || l.endless:
 				t.Errorf("an index is outside of its extent: %v; %v, of\n%s", l.outside, err, texts[i])
 			default:
 				exact++
