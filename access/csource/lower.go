@@ -174,7 +174,7 @@ func (b *builder) iteration(s *cc.IterationStatement) *Error {
 	return b.forLoop(s)
 }
 
-// effect builds an expression whose value is not used: where assignments are.
+// effect builds an expression that may assign: a statement, or what is assigned.
 func (b *builder) effect(e *expr) *Error {
 	switch e.op {
 	case ",":
@@ -220,12 +220,7 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 		}
 	}
 	if right != nil {
-		build := b.data
-		switch right.op {
-		case "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=", opBefore, opBehind:
-			build = b.effect
-		}
-		if err := build(right); err != nil {
+		if err := b.effect(right); err != nil {
 			return err
 		}
 	}
