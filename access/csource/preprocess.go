@@ -45,7 +45,7 @@ var ending = []byte("\n\n")
 var trailer = strings.Repeat("; extern int __predefined_declarator;\n", 4)
 
 var (
-	pragma      = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)[ \t\r]*(//.*)?$`)
+	pragma      = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)[ \t\r]*(//.*|/\*[^*\n]*\*/[ \t\r]*)?$`)
 	defineShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
@@ -106,7 +106,7 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
 		return nil, files.first(parserError(name, err))
 	}
 	if why := unparsable(expanded.text); why != "" {
-		return nil, &Error{Pos: Pos{File: name}, Why: why}
+		return nil, &Error{Pos: unmatched(name, text), Why: why}
 	}
 	if ast, err = cc.Translate(cfg, sources()); err != nil {
 		return nil, files.first(parserError(name, err))
@@ -122,7 +122,7 @@ func parserError(name string, err error) error {
 	if m == nil {
 		return &Error{Pos: Pos{File: name}, Why: line}
 	}
-	e := &Error{Pos: Pos{File: m[1]}, Why: m[4]}
+	e := &Error{Pos: Pos{File: m[1]}, Why: strings.TrimSuffix(m[4], ":")}
 	e.Pos.Line, _ = strconv.Atoi(m[2])
 	e.Pos.Column, _ = strconv.Atoi(m[3])
 	switch {
@@ -198,6 +198,34 @@ func unparsable(text []byte) string {
 		return fmt.Sprintf("more than %d times else", maxElse)
 	}
 	return ""
+}
+
+// unmatched is the line of a bracket that is not closed or not opened in the text
+// of the file; no line if they match there.
+func unmatched(name string, text []byte) Pos {
+	var open []bracket // inside is the line
+	for _, line := range logicalLines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line.text), "#") {
+			continue
+		}
+		for at := 0; at < len(line.text); at++ {
+			switch c := line.text[at]; c {
+			case '"', '\'':
+				at = quoted([]byte(line.text), at) - 1
+			case '(', '[', '{':
+				open = append(open, bracket{closes[c], line.number})
+			case ')', ']', '}':
+				if len(open) == 0 || open[len(open)-1].end != c {
+					return Pos{File: name, Line: line.number, Column: at + 1}
+				}
+				open = open[:len(open)-1]
+			}
+		}
+	}
+	if len(open) > 0 {
+		return Pos{File: name, Line: open[len(open)-1].inside, Column: 1}
+	}
+	return Pos{File: name}
 }
 
 // A bracket is one that is open: what closes it, and how deep its inside is.
