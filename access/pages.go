@@ -23,7 +23,12 @@ const (
 var pagesNames = []string{"4k", "thp", "hugetlb"}
 
 // String is "4k", "thp" or "hugetlb".
-func (p Pages) String() string { return pagesNames[p] }
+func (p Pages) String() string {
+	if int(p) >= len(pagesNames) {
+		return fmt.Sprintf("Pages(%d)", uint8(p))
+	}
+	return pagesNames[p]
+}
 
 // Size is the page size in bytes that the TLB is simulated with: 4 KiB, and 2 MiB
 // of huge pages, whatever the kernel then gives.

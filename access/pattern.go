@@ -7,7 +7,7 @@
 // nothing else: the native one here ([Measure]) and the cache simulator of
 // package simcache, so that neither can drift from the other.
 //
-// A pattern takes four steps, which the example shows:
+// A pattern takes four steps, which example_test.go shows:
 //
 //  1. A [Spec] says what is touched. [Suite] has the specs of the default benchmarks.
 //  2. [Spec.Pattern] lowers it to loops, or says which of its fields is wrong
@@ -47,7 +47,12 @@ const (
 var opNames = []string{"sum", "fill", "copy", "add", "chase"}
 
 // String is "sum", "fill", "copy", "add" or "chase".
-func (o Op) String() string { return opNames[o] }
+func (o Op) String() string {
+	if int(o) >= len(opNames) {
+		return fmt.Sprintf("Op(%d)", uint8(o))
+	}
+	return opNames[o]
+}
 
 // ParseOp reads what String writes.
 func ParseOp(name string) (Op, error) {
@@ -110,6 +115,12 @@ func (p Pattern) View() layouts.Layout { return p.operands[0].view }
 // order, each with a *FieldError.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
+	switch {
+	case int(s.Op) >= len(opNames):
+		return Pattern{}, fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", ")))
+	case s.DType.Size() == 0:
+		return Pattern{}, fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)", strings.Join(layouts.DTypeNames(), ", ")))
+	}
 	if err := p.place(); err != nil {
 		return Pattern{}, err
 	}

@@ -44,10 +44,21 @@ var dtypes = [...]struct {
 }
 
 // String is PyTorch's name of the type, such as "float32".
-func (d DType) String() string { return dtypes[d].name }
+func (d DType) String() string {
+	if d > Undefined {
+		return fmt.Sprintf("DType(%d)", uint8(d))
+	}
+	return dtypes[d].name
+}
 
-// Size is the size of one element in bytes, 0 of Undefined.
-func (d DType) Size() int { return dtypes[d].size }
+// Size is the size of one element in bytes, 0 of Undefined and of what is no
+// type.
+func (d DType) Size() int {
+	if d > Undefined {
+		return 0
+	}
+	return dtypes[d].size
+}
 
 // DTypeNames lists the names that ParseDType takes.
 func DTypeNames() []string {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -52,6 +54,10 @@ func create(path string) (*File, error) {
 	to, err := destination(path)
 	if err != nil {
 		return nil, err
+	}
+	if fd, own := ownDescriptor(to); own {
+		there, err := duplicate(fd, path)
+		return &File{file: there}, err
 	}
 	// Opening what is there changes nothing of it, and tells whether it may be
 	// written. Of a file that is read-only, renaming would not.
@@ -156,6 +162,19 @@ var descriptors = regexp.MustCompile(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
 func isDescriptor(path string) bool {
 	dir, err := filepath.EvalSymlinks(folder(path))
 	return err == nil && descriptors.MatchString(dir)
+}
+
+// ownDescriptor is the number of an open file of this process that a path names,
+// such as /dev/stdout. Opening it anew would write beside what the process
+// writes itself.
+func ownDescriptor(path string) (fd int, own bool) {
+	dir, err := filepath.EvalSymlinks(folder(path))
+	if err != nil || !descriptors.MatchString(dir) {
+		return 0, false
+	}
+	own = dir == "/dev/fd" || strings.HasPrefix(dir, fmt.Sprintf("/proc/%d/", os.Getpid()))
+	fd, err = strconv.Atoi(filepath.Base(path))
+	return fd, own && err == nil
 }
 
 // Write implements io.Writer.

@@ -8,7 +8,7 @@
 // them in "Cache Simulation Specifics". This package knows nothing of tensors or
 // time.
 //
-// A simulation takes four steps, which the example shows:
+// A simulation takes four steps, which example_test.go shows:
 //
 //  1. A [Config] says what to simulate: levels ([TwoLevels] are Cachegrind's), a
 //     TLB, and what to observe. Package cpu has the Config of the CPU that the

@@ -174,8 +174,8 @@ func (h *Hierarchy) Fetch(addr uint64, size int) {
 // before, and returns the counts of each operand. It refuses a nest that does
 // not pass Check or has an operand wider than a line.
 //
-// It decides by itself how many accesses to look up (see Exact simulation, and
-// Work). A large nest that is the first on a new hierarchy may be counted
+// It decides by itself how many accesses to look up (see Work; package
+// simcache/internal/proofs gives the argument why that is exact). A large nest that is the first on a new hierarchy may be counted
 // without its final contents becoming known: then whatever is run next has it
 // simulated again, which may take long.
 func (h *Hierarchy) Run(n nest.Nest) ([]Counts, error) {

@@ -2,7 +2,7 @@
 // predicts how long they take, and returns the results as records, in the units of
 // package results, with warnings about whatever makes the times doubtful.
 //
-// A run takes four steps, which the example shows:
+// A run takes four steps, which example_test.go shows:
 //
 //  1. A [Plan] says what to walk, on which simulated caches, how often and for how
 //     long, in which pages and with which counters.
@@ -23,7 +23,9 @@ package session
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
@@ -90,11 +92,13 @@ func (e *BenchmarkError) Error() string { return fmt.Sprintf("%s: %v", e.Name, e
 func (e *BenchmarkError) Unwrap() error { return e.Err }
 
 // Check returns a FieldError if the number or the length of the samples is out of
-// range, and an error that names the level if the caches cannot be simulated.
+// range or there are no such pages, and an error that names the level if the caches cannot be simulated.
 func (p Plan) Check() error {
 	switch {
 	case p.Count < 1:
 		return &FieldError{"count", fmt.Sprint(p.Count), errors.New("want at least 1")}
+	case p.Pages > access.PagesHuge:
+		return &FieldError{"pages", p.Pages.String(), errors.New("no such pages")}
 	case p.SampleTime <= 0 || p.SampleTime > maxSampleTime:
 		return &FieldError{"sample-time", p.SampleTime.String(), errors.New("want more than 0 and at most 1m")}
 	}
@@ -126,6 +130,9 @@ func (p Plan) Prepare() (*Session, error) {
 		s.Plan.Caches = cpu.Choose(s.detected)
 		s.Plan.Caches.TLB = cpu.TLB(p.Pages.Size())
 	}
+	if err := checkNames(p.Comparisons); err != nil {
+		return nil, err
+	}
 	for i, c := range p.Comparisons {
 		for _, b := range c {
 			pattern, err := b.Spec.Pattern()
@@ -139,6 +146,24 @@ func (p Plan) Prepare() (*Session, error) {
 		}
 	}
 	return s, nil
+}
+
+// checkNames refuses names that a file of results cannot have: empty ones, those
+// with white space, and two that are the same.
+func checkNames(all []access.Comparison) error {
+	seen := map[string]bool{}
+	for _, c := range all {
+		for _, b := range c {
+			switch {
+			case b.Name == "" || strings.ContainsFunc(b.Name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+				return &BenchmarkError{fmt.Sprintf("%q", b.Name), true, errors.New("a name of a benchmark is not empty and has no white space")}
+			case seen[b.Name]:
+				return &BenchmarkError{b.Name, true, errors.New("two benchmarks have this name")}
+			}
+			seen[b.Name] = true
+		}
+	}
+	return nil
 }
 
 // Measurable is [access.Measurable] for a machine. If there is too little memory,

@@ -44,6 +44,28 @@ func (p *parsed[T]) String() string { return p.text }
 // Type implements pflag.Value.
 func (p *parsed[T]) Type() string { return p.kind }
 
+// A once is a flag that is given once at most: where it may be repeated elsewhere,
+// the last one would win unnoticed.
+type once struct {
+	text string
+	set  bool
+}
+
+// Set implements pflag.Value.
+func (o *once) Set(text string) error {
+	if o.set {
+		return errors.New("it is given twice; bench sim simulates one pattern, bench run compares several")
+	}
+	o.text, o.set = text, true
+	return nil
+}
+
+// String implements pflag.Value.
+func (o *once) String() string { return o.text }
+
+// Type implements pflag.Value.
+func (o *once) Type() string { return "string" }
+
 // geometryFlags override the caches of this CPU, in Cachegrind's form.
 type geometryFlags struct{ i1, d1, ll parsed[simcache.Geometry] }
 

@@ -48,6 +48,9 @@ func newRun() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
+			if f.abOut != "" && f.ab == "" {
+				return errors.New("--ab-out goes with --ab, which is missing")
+			}
 			s, err := f.prepare(c)
 			if err != nil {
 				return err
@@ -170,6 +173,9 @@ func (f *runFlags) fault(err error) error {
 	if !ok {
 		return atFlag(err)
 	}
+	if _, ok := errors.AsType[*access.FieldError](err); b.Invalid && !ok {
+		return err
+	}
 	if b.Invalid || errors.Is(b.Err, access.ErrForeign) && f.pattern.shape.set {
 		return atFlag(b.Err)
 	}
@@ -215,11 +221,21 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) error {
 		return err
 	}
 	defer file.Discard()
-	err = measure(ctx, c, s, io.MultiWriter(file, c.out))
+	err = measure(ctx, c, s, io.MultiWriter(file, mute{c.out}))
 	if s.Done() == 0 {
 		return err
 	}
 	return errors.Join(err, file.Commit())
+}
+
+// mute makes errors of stdout end no run whose results go to a file too. The
+// output keeps them for the exit code.
+type mute struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (m mute) Write(text []byte) (int, error) {
+	_, _ = m.w.Write(text)
+	return len(text), nil
 }
 
 // measure runs a session and says on stderr what a user should know of it.

@@ -45,8 +45,9 @@ func newSim() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.pattern.add(flags)
-	flags.StringVar(&f.order, "order", "row", orderUsage)
-	flags.StringVar(&f.kernel, "kernel", "scalar", kernelUsage+kernel.Names(kernel.All()))
+	f.order, f.kernel = once{text: "row"}, once{text: "scalar"}
+	flags.Var(&f.order, "order", orderUsage)
+	flags.Var(&f.kernel, "kernel", kernelUsage+kernel.Names(kernel.All()))
 	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element; a wider one covers its neighbours along the storage's last dimension and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
@@ -66,7 +67,7 @@ type simFlags struct {
 	geometry      geometryFlags
 	hierarchy     hierarchyFlags
 	curve         curveFlags
-	order, kernel string
+	order, kernel once
 	width, passes int
 	exact         string
 	cores         int
@@ -76,7 +77,7 @@ type simFlags struct {
 
 // simulatePattern counts passes over a pattern from cold caches.
 func (f *simFlags) simulatePattern(c call) error {
-	spec, err := f.pattern.spec(f.order, f.width)
+	spec, err := f.pattern.spec(f.order.text, f.width)
 	if err != nil {
 		return err
 	}
@@ -95,8 +96,8 @@ func (f *simFlags) simulatePattern(c call) error {
 	if f.exact != "auto" && f.exact != "brute" {
 		return fmt.Errorf("--exact %s: want auto or brute", f.exact)
 	}
-	if spec.Kernel, err = access.ParseKernel(f.kernel); err != nil {
-		return fmt.Errorf("--kernel %s: %w", f.kernel, err)
+	if spec.Kernel, err = access.ParseKernel(f.kernel.text); err != nil {
+		return fmt.Errorf("--kernel %s: %w", f.kernel.text, err)
 	}
 	p, err := lower(spec)
 	if err != nil {

@@ -141,7 +141,8 @@ func (n Nest) Inside(l int) Nest {
 	return i
 }
 
-// Only returns the nest with one of its operands.
+// Only returns the nest with one of its operands. It panics where there is no
+// such operand.
 //
 // Law: W(n.Only(r)) is W(n) without the accesses of the other operands.
 func (n Nest) Only(r int) Nest { return Nest{Trips: n.Trips, Operands: n.Operands[r : r+1]} }

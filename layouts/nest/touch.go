@@ -109,7 +109,8 @@ func (op Operand) Lines(trips []int, line int) float64 {
 }
 
 // Blocks returns the numbers (address / line) of all lines of so many bytes that
-// the nest touches, in ascending order, by walking it.
+// the nest touches, in ascending order, by walking it. It panics unless the line
+// is positive.
 func (n Nest) Blocks(line int) []uint64 {
 	return sortedBlocks(n.Accesses(), func(op int) int { return n.Operands[op].Width }, line)
 }
