@@ -1,0 +1,417 @@
+package summaries
+
+import "slices"
+
+// An inner is a loop around accesses only.
+type inner struct {
+	refs    []moving
+	each    float64  // touches in an iteration, about
+	plain   bool     // no access straddles lines
+	columns bool     // an access moves by a line or more in each iteration
+	all     []*node  // every access
+	at      []int    // addresses
+	left    []int    // iterations until the line changes
+	strides []int    // scratch: of refs
+	out     []uint64 // scratch: touches of what was absent
+	fresh   []bool   // it changed just now
+	alike   bool     // those that move do so by as much, up, and a line in a whole number of iterations
+	period  int      // that number
+	order   []int    // scratch: those that move, in the order in which they leave their lines
+	rows    []int    // of the first accesses, which are all at different addresses; none if there are too many
+}
+
+// A moving access moves by stride bytes in each iteration.
+type moving struct {
+	op     int
+	base   affine
+	stride int
+}
+
+// everyFar is every with vectors in the first level, where lines are no longer than
+// in those behind. It takes all its rows for changed.
+func (in *inner) everyFar(c *context, left int) {
+	s := c.states[0]
+	const most = 512
+	if in.strides == nil {
+		in.out = make([]uint64, most+1)
+		for _, r := range in.refs {
+			in.strides = append(in.strides, r.stride)
+		}
+	}
+	for left > 0 {
+		k := min(left, most/len(in.refs))
+		for _, w := range in.out[:everyRow(s, in.at, in.strides, k, in.out)] {
+			op := in.refs[w>>32].op
+			s.absent(s.row(uint32(w)), uint32(w), op)
+			for _, t := range c.states[1:] {
+				if !t.touch((uint32(w)-1)>>(t.shift-s.shift)+1, op) {
+					break
+				}
+			}
+		}
+		left -= k
+	}
+	s.mark(0, s.sets)
+}
+
+// inside prepares an inner loop.
+func (m *machine) inside(n *node) *inner {
+	in := &inner{plain: true, all: n.body, each: float64(len(n.body))}
+	for _, a := range n.body {
+		base, _ := a.addr.split(func(slot int) bool { return slot == n.slot })
+		in.refs = append(in.refs, moving{a.op, base, a.addr.coef(n.slot)})
+		in.plain = in.plain && !a.straddles
+	}
+	if in.plain {
+		in.refs = distinct(in.refs, m.levels[0].Ways)
+		in.each = 0.01
+		for i, r := range in.refs {
+			if in.repeats(i) == 0 {
+				in.each += min(1, float64(max(r.stride, -r.stride))/float64(int(1)<<m.levels[0].Shift))
+			}
+		}
+	}
+	if in.scratch(m.levels[0].Ways, 1<<m.levels[0].Shift); in.columns {
+		in.each = float64(len(in.refs))
+	}
+	return in
+}
+
+// scratch makes room for where the accesses are, in lines of a size.
+func (in *inner) scratch(ways, line int) {
+	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
+	in.columns = slices.ContainsFunc(in.refs, func(r moving) bool { return r.stride >= line || -r.stride >= line })
+	in.at, in.left, in.fresh = make([]int, len(in.refs)), make([]int, len(in.refs)), make([]bool, len(in.refs))
+	n := 0
+	for n < len(in.refs) && in.repeats(n) == 0 {
+		n++
+	}
+	for i := n; i < len(in.refs); i++ {
+		if in.repeats(i) == 0 {
+			n = 0
+		}
+	}
+	if n > min(ways, 6) {
+		return
+	}
+	in.rows = make([]int, n)
+	for i, r := range in.refs[:n] {
+		if r.stride == 0 {
+			continue
+		}
+		if len(in.order) == 0 {
+			in.alike = r.stride > 0 && line%r.stride == 0
+			in.period = line / max(r.stride, 1)
+		}
+		in.alike = in.alike && r.stride*in.period == line
+		in.order = append(in.order, i)
+	}
+}
+
+// distinct leaves out accesses at an address that was accessed earlier in the
+// iteration. With at most as many different lines as ways they hit, and all that
+// they do is to order the lines: so some of the last accesses stay, as few as set
+// that order right.
+func distinct(refs []moving, ways int) []moving {
+	same := func(a moving) func(moving) bool {
+		return func(b moving) bool { return a.stride == b.stride && a.base.same(&b.base) }
+	}
+	var first, last []moving
+	for i, r := range refs {
+		if !slices.ContainsFunc(refs[:i], same(r)) {
+			first = append(first, r)
+		}
+		if !slices.ContainsFunc(refs[i+1:], same(r)) {
+			last = append(last, r)
+		}
+	}
+	if len(first) > ways {
+		return refs
+	}
+	for q := 0; ; q++ {
+		tail := last[len(last)-q:]
+		order := slices.Clone(first)
+		order = slices.DeleteFunc(order, func(r moving) bool { return slices.ContainsFunc(tail, same(r)) })
+		order = append(order, tail...)
+		if slices.EqualFunc(order, last, func(a, b moving) bool { return same(a)(b) }) {
+			return append(first, tail...)
+		}
+	}
+}
+
+// sweep runs iterations y to end of an inner loop.
+func (m *machine) sweep(n *node, c *context, y, end int) {
+	in := n.inside
+	if !in.plain {
+		for ; y < end; y++ {
+			m.slots[n.slot] = y
+			for _, a := range in.all {
+				m.access(a, c)
+			}
+		}
+		return
+	}
+	m.slots[n.slot] = 0
+	for i := range in.refs {
+		r := &in.refs[i]
+		in.at[i] = r.base.at(m.slots) + r.stride*y
+		in.left[i], in.fresh[i] = in.run(i, c.states[0].shift), true
+	}
+	if in.columns {
+		in.every(c, end-y)
+		m.did.Touched += len(in.refs) * (end - y)
+		return
+	}
+	m.runs(in, c, end-y)
+}
+
+// every makes so many iterations, all of them, access by access: one of these leaves
+// its line in each.
+func (in *inner) every(c *context, left int) {
+	s := c.states[0]
+	if !s.power {
+		for ; left > 0; left-- {
+			for i := range in.refs {
+				c.touch(in.at[i], in.refs[i].op)
+				in.at[i] += in.refs[i].stride
+			}
+		}
+		return
+	}
+	if vectors(s.ways) && left >= 16 && c.lastShift() >= s.shift {
+		in.everyFar(c, left)
+		return
+	}
+	tags, first, mask, ways, shift := s.tags, s.first, s.mask, s.ways, s.shift&63
+	at, refs := in.at[:len(in.refs)], in.refs
+	for ; left > 0; left-- {
+		for i := range refs {
+			addr := at[i]
+			at[i] = addr + refs[i].stride
+			line := uint32(addr>>shift) + 1
+			if tags[int((line-first)&mask)*ways] != line {
+				c.touch(addr, refs[i].op)
+			}
+		}
+	}
+}
+
+// run is how many iterations an access stays in the line where it is.
+func (in *inner) run(i int, shift uint) int {
+	const ever = 1 << 62
+	line := int(1) << shift
+	switch stride, at := in.refs[i].stride, in.at[i]&(line-1); {
+	case stride == 0:
+		return ever
+	case stride > 0:
+		return (line-1-at)/stride + 1
+	default:
+		return at/-stride + 1
+	}
+}
+
+// runs makes so many iterations. While no access leaves the line where it is, the
+// iterations after the first hit and change nothing: if no set holds more of the
+// lines than it has ways, all are still there.
+//
+// Where one leaves its line, those that stay need no touch if no two accesses share
+// a set, neither now nor in the run before: each is still the first of its set.
+func (m *machine) runs(in *inner, c *context, left int) {
+	s := c.states[0]
+	apart := false
+	for first := true; left > 0; first = false {
+		was := apart
+		apart = in.places(s)
+		k := left
+		for _, l := range in.left {
+			k = min(k, l)
+		}
+		if k > 1 && len(in.refs) > s.ways && in.crowded(s) {
+			k = 1
+		}
+		if apart && was && !first {
+			for i := range in.rows {
+				if in.fresh[i] {
+					c.touch(in.at[i], in.refs[i].op)
+					m.did.Touched++
+				}
+			}
+		} else {
+			for i := range in.refs {
+				c.touch(in.at[i], in.refs[i].op)
+			}
+			m.did.Touched += len(in.refs)
+		}
+		if apart && in.alike {
+			if n := in.periods(s, left); n > 2 {
+				in.march(c, n)
+				m.did.Marched++
+				in.catchUp(n << s.shift)
+				left -= n * in.period
+				m.did.Touched += n * len(in.order)
+				k = min(k, left)
+			}
+		}
+		for i := range in.refs {
+			in.at[i] += in.refs[i].stride * k
+			in.fresh[i] = false
+			if in.left[i] -= k; in.left[i] == 0 {
+				in.left[i] = in.run(i, s.shift)
+				in.fresh[i] = true
+			}
+		}
+		left -= k
+	}
+}
+
+// periods is for how many periods from an iteration on, whose accesses have all been
+// made, no two accesses share a set, neither in one step nor in two that follow each
+// other, so that a line is touched only where it is new. In a period each access
+// that moves goes on by one line. Two of them keep their distance, which must be
+// more than one line; of one that rests, none may reach the row.
+func (in *inner) periods(s *state, left int) int {
+	n := (left - 1) / in.period
+	for k, i := range in.order {
+		n = min(n, (left-1-in.left[i])/in.period+1)
+		for r, row := range in.rows {
+			away := modulo(row-in.rows[i], s.sets)
+			if in.refs[r].stride == 0 {
+				n = min(n, away-1)
+			} else if r != i && (away < 2 || away > s.sets-2) {
+				return 0
+			}
+		}
+		for j := k; j > 0 && in.before(in.order[j], in.order[j-1]); j-- {
+			in.order[j], in.order[j-1] = in.order[j-1], in.order[j]
+		}
+	}
+	return n
+}
+
+// before reports whether an access leaves its line before another does.
+func (in *inner) before(i, j int) bool {
+	return in.left[i] < in.left[j] || in.left[i] == in.left[j] && i < j
+}
+
+// march makes so many periods, line by line.
+func (in *inner) march(c *context, n int) {
+	s := c.states[0]
+	if len(c.states) == 1 && vectors(s.ways) {
+		in.marchFar(s, n)
+		return
+	}
+	for range n {
+		for _, i := range in.order {
+			addr := in.at[i] + in.refs[i].stride*in.left[i] // the first in its next line
+			in.at[i] += 1 << s.shift
+			row := in.rows[i] + 1
+			if row == s.sets {
+				row = 0
+			}
+			in.rows[i] = row
+			line := uint32(addr>>s.shift) + 1
+			if s.tags[row*s.ways] == line {
+				continue
+			}
+			if op := in.refs[i].op; s.bringTo(row, line, op) {
+				for _, t := range c.states[1:] {
+					if !t.touch(uint32(addr>>t.shift)+1, op) {
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// marchFar is march in one level, with vectors: one access after the other goes as
+// far as no other went, or will go, in the meantime. Which of two rows comes first
+// makes no difference in one level.
+func (in *inner) marchFar(s *state, n int) {
+	far := s.sets
+	for k, i := range in.order {
+		for _, j := range in.order[:k] {
+			away := modulo(in.rows[i]-in.rows[j], s.sets)
+			far = min(far, away, s.sets-away)
+		}
+	}
+	for n > 0 {
+		b := min(n, far)
+		for _, i := range in.order {
+			row, line := in.rows[i]+1, uint32(in.at[i]>>s.shift)+2
+			if row == s.sets {
+				row = 0
+			}
+			if first := min(b, s.sets-row); first < b {
+				s.marchTo(row, line, first, in.refs[i].op)
+				s.marchTo(0, line+uint32(first), b-first, in.refs[i].op)
+			} else {
+				s.marchTo(row, line, b, in.refs[i].op)
+			}
+			in.at[i] += b << s.shift
+			in.rows[i] = (in.rows[i] + b) % s.sets
+		}
+		n -= b
+	}
+}
+
+// marchTo touches so many lines from one on in so many rows from one on.
+func (s *state) marchTo(row int, line uint32, n, op int) {
+	missing := s.missing[:n]
+	sum := marchRows(s.tags[row*s.ways:], line, missing)
+	s.mark(row, n)
+	switch {
+	case sum == 0:
+	case s.open == 0 && s.rowMisses == nil:
+		s.misses[op-s.opLow] += uint64(sum)
+	default:
+		for k, absent := range missing {
+			if absent != 0 {
+				s.absent(row+k, line+uint32(k), op)
+			}
+		}
+	}
+}
+
+// catchUp moves accesses at addresses of others, which march does not.
+func (in *inner) catchUp(by int) {
+	for i := len(in.rows); i < len(in.refs); i++ {
+		if in.refs[i].stride != 0 {
+			in.at[i] += by
+		}
+	}
+}
+
+// places finds the rows of the accesses, and reports whether they are all different.
+func (in *inner) places(s *state) bool {
+	for i := range in.rows {
+		if in.fresh[i] {
+			in.rows[i] = s.row(uint32(in.at[i]>>s.shift) + 1)
+		}
+	}
+	for i, row := range in.rows {
+		for _, other := range in.rows[:i] {
+			if row == other {
+				return false
+			}
+		}
+	}
+	return len(in.rows) > 0
+}
+
+// crowded reports whether a set holds more of the lines of an iteration than it
+// has ways.
+func (in *inner) crowded(s *state) bool {
+	for i, a := range in.at {
+		set, others := s.row(uint32(a>>s.shift)+1), 0
+		for k, b := range in.at[:i] {
+			if s.row(uint32(b>>s.shift)+1) == set && !slices.ContainsFunc(in.at[:k], func(c int) bool { return c>>s.shift == b>>s.shift }) && a>>s.shift != b>>s.shift {
+				others++
+			}
+		}
+		if others >= s.ways {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,236 @@
+package summaries
+
+import (
+	"math/bits"
+
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// A state is a level on its way: for each set its lines in LRU order, the one
+// touched last first. Lines are numbered from 1; 0 is an empty way.
+//
+// A state begins empty. Each set's heads are its first distinct lines, at most
+// as many as it has ways, in the order of their first touches: the only touches
+// whose outcome what was there before can change. Until as many were met, no line
+// has left the set, and a line that is not there was not touched. After that, a
+// line is in the set exactly if fewer than ways others were touched since, and
+// what was there before is no more.
+type state struct {
+	sets, ways int
+	mask       uint32 // sets - 1, where sets is a power of two
+	power      bool   // it is
+	shift      uint
+	turn       uint32   // the row of a line is that of its set, less turn
+	first      uint32   // 1 + turn - sets: what a line's number is reduced by to find its row
+	tags       []uint32 // by row, ways each
+	heads      []uint32
+	ops        []uint16 // of the heads: whose touch it was
+	count      []uint16 // by row: of heads
+	touched    []uint32 // the rows that have heads
+	open       int      // the rows that have fewer heads than ways
+	packed     []uint64 // by row: how many heads are of each of the first 8 operands, a byte each
+	missing    []uint8  // scratch: by row
+	opLow      int
+	misses     []uint64 // by operand, from opLow on: those that no past can change
+
+	rowMisses []uint64 // by row and operand, where they are kept: misses
+
+	// Of the summary that was applied last: its id, when, and the rows (a bit each)
+	// that were changed since.
+	owner   uint64
+	ownedAt uint64
+	changed []uint64
+	before  []uint64 // the rows that were changed until then, since who asks cleared them
+}
+
+func newState(l engine.Level, opLow, opHigh int) *state {
+	lines := l.Sets * l.Ways
+	s := &state{sets: l.Sets, ways: l.Ways, shift: l.Shift, opLow: opLow, misses: make([]uint64, opHigh-opLow),
+		tags: make([]uint32, lines), heads: make([]uint32, lines), ops: make([]uint16, lines), count: make([]uint16, l.Sets),
+		changed: make([]uint64, (l.Sets+63)/64), before: make([]uint64, (l.Sets+63)/64),
+		mask: uint32(l.Sets - 1), power: bits.OnesCount(uint(l.Sets)) == 1}
+	s.packed, s.open, s.missing = make([]uint64, l.Sets), l.Sets, make([]uint8, l.Sets)
+	s.turnBy(0)
+	return s
+}
+
+// known makes a new state that of a level: what was there before is nothing, and
+// known, so that no touch is a head.
+func (s *state) known() *state {
+	for set := range s.count {
+		s.count[set] = uint16(s.ways)
+	}
+	s.open = 0
+	return s
+}
+
+// reset empties a state.
+func (s *state) reset() {
+	for _, row := range s.touched {
+		clear(s.tags[int(row)*s.ways:][:s.ways])
+		s.count[row] = 0
+		s.packed[row] = 0
+	}
+	s.open = s.sets
+	s.touched = s.touched[:0]
+	clear(s.misses)
+	clear(s.rowMisses)
+	clear(s.changed)
+	clear(s.before)
+	s.owner, s.turn = 0, 0
+	s.turnBy(0)
+}
+
+// byRow keeps misses by row, too.
+func (s *state) byRow() {
+	if s.rowMisses == nil {
+		s.rowMisses = make([]uint64, s.sets*len(s.misses))
+	}
+}
+
+// copyFrom makes a state what another is.
+func (s *state) copyFrom(t *state) {
+	if t.rowMisses != nil {
+		s.byRow()
+	}
+	if 2*len(t.touched) < s.sets {
+		s.reset()
+		for _, row := range t.touched {
+			s.copyRow(t, int(row))
+		}
+	} else {
+		copy(s.tags, t.tags)
+		copy(s.heads, t.heads)
+		copy(s.ops, t.ops)
+		copy(s.count, t.count)
+		copy(s.packed, t.packed)
+	}
+	s.touched = append(s.touched[:0], t.touched...)
+	copy(s.misses, t.misses)
+	copy(s.rowMisses, t.rowMisses)
+	s.turn, s.first, s.owner, s.open = t.turn, t.first, 0, t.open
+}
+
+// copyRow makes a row what it is in another state.
+func (s *state) copyRow(t *state, row int) {
+	from, to := row*s.ways, row*s.ways+s.ways
+	copy(s.tags[from:to], t.tags[from:to])
+	copy(s.heads[from:to], t.heads[from:to])
+	copy(s.ops[from:to], t.ops[from:to])
+	s.count[row], s.packed[row] = t.count[row], t.packed[row]
+	if k := len(s.misses); t.rowMisses != nil {
+		copy(s.rowMisses[row*k:row*k+k], t.rowMisses[row*k:])
+	}
+}
+
+// turnBy turns the sets, by less than there are.
+func (s *state) turnBy(by int) {
+	if s.turn += uint32(by); s.turn >= uint32(s.sets) {
+		s.turn -= uint32(s.sets)
+	}
+	s.first = 1 + s.turn - uint32(s.sets)
+}
+
+// row is the row of a line.
+func (s *state) row(line uint32) int {
+	if s.power {
+		return int((line - s.first) & s.mask)
+	}
+	return int(uint32(uint64(line-s.first) % uint64(s.sets)))
+}
+
+// touch touches a line by an operand, and reports whether it was absent.
+func (s *state) touch(line uint32, op int) (absent bool) {
+	at := s.row(line)
+	row := s.tags[at*s.ways:][:s.ways]
+	if row[0] == line {
+		return false
+	}
+	return s.bringTo(at, line, op)
+}
+
+// bringTo is touch for a line that is not the first of its row, which is known.
+func (s *state) bringTo(at int, line uint32, op int) (absent bool) {
+	row := s.tags[at*s.ways:][:s.ways]
+	s.changed[at>>6] |= 1 << (at & 63)
+	if len(row) == 8 {
+		if front8((*[8]uint32)(row), line) {
+			return false
+		}
+	} else if present(row, line) {
+		return false
+	}
+	s.absent(at, line, op)
+	return true
+}
+
+// front8 is present for a row of 8 whose first line it is not.
+func front8(r *[8]uint32, line uint32) bool {
+	for p := 1; p < 8; p++ {
+		if r[p] == line {
+			for ; p > 0; p-- {
+				r[p] = r[p-1]
+			}
+			r[0] = line
+			return true
+		}
+	}
+	moved := *(*[7]uint32)(r[:7])
+	*(*[7]uint32)(r[1:]) = moved
+	r[0] = line
+	return false
+}
+
+// mark takes so many rows from one on for changed.
+func (s *state) mark(row, n int) {
+	for end := row + n; row < end; {
+		k := min(64-row&63, end-row)
+		s.changed[row>>6] |= (1<<k - 1) << (row & 63)
+		row += k
+	}
+}
+
+// absent takes note of a line that was not in its row.
+func (s *state) absent(row int, line uint32, op int) {
+	n := int(s.count[row])
+	if n == s.ways {
+		s.misses[op-s.opLow]++
+		if s.rowMisses != nil {
+			s.rowMisses[row*len(s.misses)+op-s.opLow]++
+		}
+		return
+	}
+	if n == 0 {
+		s.touched = append(s.touched, uint32(row))
+	}
+	s.heads[row*s.ways+n], s.ops[row*s.ways+n] = line, uint16(op)
+	s.count[row]++
+	if n+1 == s.ways {
+		s.open--
+	}
+	if k := op - s.opLow; k < 8 {
+		s.packed[row] += 1 << (8 * k)
+	}
+}
+
+// bring touches a line of a level, and reports whether it was absent, which it
+// leaves to the one who asks to count.
+func (s *state) bring(line uint32) (absent bool) {
+	at := s.row(line)
+	s.changed[at>>6] |= 1 << (at & 63)
+	return !present(s.tags[at*s.ways:][:s.ways], line)
+}
+
+// present makes a line the first of a row, and reports whether it was there.
+func present(row []uint32, line uint32) bool {
+	for p, l := range row {
+		if l == line {
+			copy(row[1:p+1], row)
+			row[0] = line
+			return true
+		}
+	}
+	copy(row[1:], row)
+	row[0] = line
+	return false
+}

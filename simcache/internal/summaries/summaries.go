@@ -1,0 +1,214 @@
+// Package summaries counts the misses of programs in levels of LRU caches exactly,
+// without making every access, by summaries of their parts.
+//
+// A summary of a stretch of a program is what it does to a level that begins empty
+// ([state]); it composes with what came before ([machine.apply]). One of a loop's
+// instance stands for every instance with the same stream of lines, up to moving
+// each reference by whole lines ([unit.placeIn], [unit.moves]); one of fewer
+// iterations is continued ([machine.extend]); long loops are cut into chunks, whose
+// summaries compose by doubling ([machine.chunks]); iterations that touch the same
+// lines are run a few times and multiplied ([machine.repeat]); accesses that rest on
+// a line leave an innermost loop's summary, and only their sets are run
+// ([machine.alone]). Whatever is not worth a summary is run, by runs within lines
+// ([machine.runs]).
+//
+// Of levels behind the first, the second has summaries ([machine.deep]) for given
+// outcomes in the first. With three levels or more, in second levels behind a
+// first of more than 64 ways, and around accesses that may straddle lines, only
+// repeated iterations are multiplied, or nothing is: the accesses are made.
+package summaries
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// Options say how to simulate.
+type Options struct {
+	Brute     bool // keep no summaries
+	Threshold int  // touches from which on a summary is kept; 0 is the one that was found to be fastest
+}
+
+// An Engine is levels of LRU caches that programs are run on.
+type Engine struct {
+	levels  []engine.Level
+	options Options
+	origin  int // address of the first byte of line 1
+	states  []*state
+	did     did
+}
+
+// did is what was done how often.
+type did struct {
+	Touched     int // lines, about
+	Applied     int // summaries
+	Again       int // of them, to a state that has their lines on top
+	Full        int // of them, with vectors
+	Recorded    int // entries
+	Extended    int // entries, by more iterations
+	Restored    int // entries, to what they were before that
+	Moved       int // entries, to where an instance is
+	Refused     int // entries, since references that move apart may meet
+	Interleaved int // references that move apart and never meet
+	Chunked     int // loops
+	Repeated    int // loops, over iterations that touch the same lines
+	Alone       int // loops, by what moves in them
+	Passed      int // rows that what rests in a loop is in, as when they last were
+	Marched     int // stretches in which no two accesses share a set
+	Second      int // summaries of the second level
+	SecondAgain int // of them, found
+}
+
+// New returns empty caches.
+func New(levels []engine.Level, o Options) *Engine { return &Engine{levels: levels, options: o} }
+
+// Run runs a program, and returns its misses: those of operand r at level i of n
+// are at r*n+i. It refuses, before anything is run, a program whose lines 32 bits do
+// not number.
+func (e *Engine) Run(p nest.Program) ([]uint64, error) {
+	m, err := e.machine(p)
+	if err != nil {
+		return nil, err
+	}
+	return m.count(), nil
+}
+
+// Contents are the lines in a set of a level, the one touched last first.
+func (e *Engine) Contents(level, set int) []uint64 {
+	if e.states == nil {
+		return nil
+	}
+	s := e.states[level]
+	first := e.origin >> s.shift
+	at := (set - first%s.sets + s.sets) % s.sets
+	var lines []uint64
+	for _, tag := range s.tags[at*s.ways:][:s.ways] {
+		if tag != 0 {
+			lines = append(lines, uint64(first+int(tag)-1))
+		}
+	}
+	return lines
+}
+
+// A machine runs one program.
+type machine struct {
+	levels           []engine.Level
+	ops              int
+	minLine, maxLine int
+	maxShift         uint
+	span             int // bytes after which lines are in the same sets of the first level
+	keeps            bool
+	threshold        float64
+	slots, most      []int // by slot: numbers, and the highest of them in an instance
+	program          []*node
+	states           []*state
+	clock, ids       uint64
+	relative         []int    // scratch: where references are in the second level's sets
+	outcome          []uint64 // scratch: by row that a summary touched, which of its heads miss
+	lines            []uint32 // scratch: a row
+	kept             []uint32 // scratch: rows
+	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
+	skipped          []uint64 // a bit for each row of a summary that is not applied
+	saved            []uint64
+	movers           []mover
+	did              *did
+}
+
+func (e *Engine) machine(p nest.Program) (*machine, error) {
+	m := &machine{levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500}
+	if e.options.Threshold > 0 {
+		m.threshold = float64(e.options.Threshold)
+	}
+	for _, l := range e.levels {
+		m.minLine, m.maxLine, m.maxShift = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift), max(m.maxShift, l.Shift)
+	}
+	m.span = e.levels[0].Sets << e.levels[0].Shift
+	b := &builder{line: m.minLine, from: math.MaxInt}
+	m.program = b.nodes(p)
+	if m.ops = b.ops; m.ops > math.MaxUint16 {
+		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d", m.ops, math.MaxUint16)
+	}
+	if err := e.place(m, b); err != nil {
+		return nil, err
+	}
+	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
+	for _, n := range m.program {
+		for _, c := range m.units(n) {
+			if c.inner {
+				c.inside = m.inside(c)
+				c.solo = m.solo(c)
+			}
+			if c.kind == block {
+				c.light = c.isLight()
+			}
+		}
+	}
+	for _, s := range e.states {
+		s.misses = make([]uint64, m.ops)
+	}
+	m.states = e.states
+	sets := 0
+	for _, l := range e.levels {
+		sets = max(sets, l.Sets)
+	}
+	m.skipped = make([]uint64, (sets+63)/64)
+	return m, nil
+}
+
+// place makes the accesses count from an origin, below all that they and the levels
+// hold. Internally the set of a line is its number from the origin on modulo the
+// sets: the sets of a level, turned.
+func (e *Engine) place(m *machine, b *builder) error {
+	from, to := b.from, b.to
+	if len(b.accesses) == 0 {
+		from, to = 0, 0
+	}
+	for level := range e.states {
+		for set := range e.levels[level].Sets {
+			for _, line := range e.Contents(level, set) {
+				first := int(line) << e.levels[level].Shift
+				from, to = min(from, first), max(to, first)
+			}
+		}
+	}
+	from = from &^ (m.maxLine - 1)
+	if to-from < 0 || (to-from)/m.minLine >= math.MaxUint32-1 {
+		return fmt.Errorf("addresses from %#x to %#x: more lines of %d B than summaries number", from, to, m.minLine)
+	}
+	e.rebase(from)
+	for _, a := range b.accesses {
+		a.addr.c -= from
+	}
+	return nil
+}
+
+// rebase moves the levels' contents to another origin.
+func (e *Engine) rebase(origin int) {
+	var moved []*state
+	for level, l := range e.levels {
+		s := newState(l, 0, 0).known()
+		for set := range l.Sets {
+			at := (set - (origin>>l.Shift)%l.Sets + l.Sets) % l.Sets
+			for way, line := range e.Contents(level, set) {
+				s.tags[at*l.Ways+way] = uint32(int(line)-(origin>>l.Shift)) + 1
+			}
+		}
+		moved = append(moved, s)
+	}
+	e.states, e.origin = moved, origin
+}
+
+// count runs the program and returns its misses.
+func (m *machine) count() []uint64 {
+	m.run(m.program, &context{states: m.states})
+	misses := make([]uint64, m.ops*len(m.levels))
+	for i, s := range m.states {
+		for op, n := range s.misses {
+			misses[op*len(m.levels)+i] = n
+		}
+	}
+	return misses
+}
