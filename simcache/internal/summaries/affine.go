@@ -53,7 +53,7 @@ func (a *affine) coef(slot int) int {
 	return 0
 }
 
-// without splits off the terms of a slot and of those that are inside.
+// split splits off the terms of slots that are inside.
 func (a affine) split(inside func(slot int) bool) (out affine, in []term) {
 	out.c = a.c
 	for _, t := range a.terms {

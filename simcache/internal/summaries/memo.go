@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
 
 // An entry is a summary of an instance of a unit, or of a chunk of one: trips
 // iterations from some iteration on, at bases.
@@ -26,24 +30,41 @@ type shorter struct {
 	trips    int // 0 if it is nothing
 }
 
+// bucket is how many entries may have one hash.
+const bucket = 4
+
+// Memory that a unit's summaries of the first level may take, and of the second.
 const (
-	tableSize = 1 << 14
-	bucket    = 4 // entries
+	mostFirst  = 1 << 30
+	mostSecond = 1 << 26
 )
+
+// stateSize is about how many bytes a state of a level takes.
+func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
+
+// buckets is how many buckets a table has, a power of two: fewer where states are
+// large.
+func (m *machine) buckets() int {
+	n := 1 << 14
+	for n > 1 && n*bucket*2*stateSize(m.levels[0]) > mostFirst {
+		n /= 2
+	}
+	return n
+}
 
 // find returns the entry of the unit's key that stands for most of so many trips,
 // and the list that it is, or belongs, in. A chunk's trips are part of the key;
 // otherwise a longer instance continues what is known of a shorter one.
-func (u *unit) find(trips int, chunk, inner bool) (list []*entry, found *entry, busy bool) {
+func (u *unit) find(m *machine, trips int, chunk, inner bool) (list []*entry, found *entry, busy bool) {
 	if u.table == nil {
-		u.table = make([]*entry, tableSize*bucket)
+		u.table = make([]*entry, m.buckets()*bucket)
 	}
 	h := uint64(1469598103934665603)
 	for _, k := range u.key {
 		h = (h ^ uint64(k)) * 1099511628211
 		h ^= h >> 29
 	}
-	at := int(h%tableSize) * bucket
+	at := int(h%uint64(len(u.table)/bucket)) * bucket
 	list = u.table[at : at+bucket]
 	best, most := -1, -1
 	for i, e := range list {
@@ -194,7 +215,7 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		u.key = append(u.key, -1)
 	}
 	u.tries++
-	list, e, busy := u.find(trips, chunk, n.inner)
+	list, e, busy := u.find(m, trips, chunk, n.inner)
 	if busy {
 		return nil
 	}

@@ -44,7 +44,10 @@ func (m *machine) deep(n *node, c *context, y, trips int, chunk bool) {
 	}
 	v := u.findSecond(m, trips)
 	if v == nil {
-		v = m.recordSecond(n, c, y, trips, chunk)
+		if v = m.recordSecond(n, c, y, trips, chunk); v == nil {
+			m.parts(n, c, y, trips, chunk)
+			return
+		}
 	} else {
 		if !slices.Equal(v.base, u.base) {
 			u.shift(m, &v.entry)
@@ -90,12 +93,16 @@ func (u *unit) findSecond(m *machine, trips int) *second {
 }
 
 // recordSecond runs the instance in the first level as it is, and in a second that
-// is empty.
+// is empty. It returns nil, and has run nothing, if all summaries of the unit are
+// being made.
 func (m *machine) recordSecond(n *node, c *context, y, trips int, chunk bool) *second {
 	u := n.unit
-	i := len(u.seconds) - 1
-	for i > 0 && u.seconds[i] != nil && u.seconds[i].busy {
+	i := min(len(u.seconds)-1, max(1, mostSecond/stateSize(m.levels[1])))
+	for i >= 0 && u.seconds[i] != nil && u.seconds[i].busy {
 		i--
+	}
+	if i < 0 {
+		return nil
 	}
 	v := u.seconds[i]
 	if v == nil {
