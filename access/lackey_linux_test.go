@@ -3,6 +3,7 @@ package access
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,12 +27,11 @@ import (
 // traced are the patterns whose real accesses are compared with their nests:
 // each kernel, dtype and operation that exists, along rows, across them, and in
 // steps.
-func traced(t *testing.T) []Pattern {
-	var all []Pattern
+func traced() (all []Pattern, err error) {
 	add := func(s Spec) {
-		p, err := s.Pattern()
-		if err != nil {
-			t.Fatalf("%+v: %v", s, err)
+		p, refused := s.Pattern()
+		if refused != nil {
+			err = errors.Join(err, fmt.Errorf("%+v: %w", s, refused))
 		}
 		all = append(all, p)
 	}
@@ -72,7 +72,7 @@ func traced(t *testing.T) []Pattern {
 	add(Spec{Op: Copy, Shape: []int{9, 10}, Tile: []int{4, 4}, DType: layouts.Int32})
 	add(Spec{Op: Add, Shape: []int{3, 5}, With: []int{3, 5}, Order: Col, DType: layouts.Float64})
 	add(Spec{Op: Chase, Shape: []int{100}, DType: layouts.Int64})
-	return all
+	return all, err
 }
 
 // longRow elements are so many that what the loops around them touch of the stack
@@ -92,26 +92,36 @@ const (
 	tracedMemory = 4 << 20 // bytes, at most
 )
 
-// TestTraced runs the passes that TestLackey traces.
-func TestTraced(t *testing.T) {
+// TestMain runs the tests, or for TestLackey the passes that it traces.
+func TestMain(m *testing.M) {
 	if os.Getenv("STRIDEBENCH_TRACED") == "" {
-		t.Skip("TestLackey runs it")
+		os.Exit(m.Run())
 	}
+	if err := runTraced(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func runTraced() error {
 	debug.SetGCPercent(-1)
 	runtime.LockOSThread()
-	patterns := traced(t)
+	patterns, err := traced()
+	if err != nil {
+		return err
+	}
 	length := uintptr(Origin - mark + tracedMemory)
 	at, _, errno := unix.Syscall6(unix.SYS_MMAP, mark, length, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED_NOREPLACE, ^uintptr(0), 0)
 	if errno != 0 || at != mark {
-		t.Fatalf("mapping %d B at %#x: %#x, %v", length, uint64(mark), at, errno)
+		return fmt.Errorf("mapping %d B at %#x: %#x, %v", length, uint64(mark), at, errno)
 	}
 	marker := (*byte)(unsafe.Add(nil, mark))
 	mem := unsafe.Slice((*byte)(unsafe.Add(nil, Origin)), tracedMemory)
 	for _, p := range patterns {
 		r, err := newRunner(p, mem)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if p.Spec.Op == Chase {
 			r.prepare()
@@ -122,6 +132,7 @@ func TestTraced(t *testing.T) {
 			*marker = 2
 		}
 	}
+	return nil
 }
 
 // TestLackey compares every access that a native pass makes to the tensors and
@@ -142,7 +153,7 @@ func TestLackey(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer trace.Close()
-	cmd := exec.Command(valgrind, "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=3", binary, "-test.run=^TestTraced$")
+	cmd := exec.Command(valgrind, "--tool=lackey", "--trace-mem=yes", "--basic-counts=no", "--log-fd=3", binary)
 	cmd.Env = append(os.Environ(), "STRIDEBENCH_TRACED=1", "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS=1")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &out, []*os.File{log}
@@ -154,7 +165,10 @@ func TestLackey(t *testing.T) {
 	if waited := cmd.Wait(); err != nil || waited != nil {
 		t.Fatalf("%v, %v\n%s", err, waited, out.Bytes())
 	}
-	patterns := traced(t)
+	patterns, err := traced()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(passes) != tracedTimes*len(patterns) {
 		t.Fatalf("%d passes in the trace, want %d of each of %d patterns", len(passes), tracedTimes, len(patterns))
 	}

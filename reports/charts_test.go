@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -414,5 +415,10 @@ func TestSVG(t *testing.T) {
 	}
 	if !strings.Contains(string(c.SVG), svgFonts) || strings.Contains(string(c.SVG), "font-family:Liberation") {
 		t.Error("the SVG's fonts have nothing to fall back to")
+	}
+	// Other fonts are wider: every text keeps the width that its place was found for.
+	texts := bytes.Count(c.SVG, []byte("<text "))
+	if fixed := bytes.Count(c.SVG, []byte(`<text textLength="`)); texts == 0 || fixed != texts {
+		t.Errorf("%d of %d texts have a width", fixed, texts)
 	}
 }

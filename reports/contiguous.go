@@ -126,6 +126,6 @@ func contiguousSentence(shape string, found []choice) string {
 		}
 		words = append(words, fmt.Sprintf("never pays with %s, since a pass over the copy takes %s", walker(c.kernel), results.Scale(c.pass.Center, passUnit)))
 	}
-	return fmt.Sprintf("A sum over the transposed %s takes %s as it lies. Copying it first ", short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
+	return fmt.Sprintf("A sum over the transposed %s takes %s as it lies; copying it first ", short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
 		strings.Join(words, "; it ") + "."
 }

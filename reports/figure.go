@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -78,7 +81,7 @@ func (f *figure) render(d *data) (Chart, error) {
 	if _, err := svg.WriteTo(&text); err != nil {
 		return Chart{}, err
 	}
-	return Chart{Title: f.title, Sentence: f.sentence, Alt: f.alt, PNG: png.Bytes(), SVG: f.finish(text.String())}, nil
+	return Chart{Title: f.title, Sentence: f.sentence, Alt: f.alt, PNG: png.Bytes(), SVG: f.finish(text.String(), &d.look)}, nil
 }
 
 // titleHeight is what a title takes, with the room under it.
@@ -174,9 +177,27 @@ func (f *figure) draw(c draw.Canvas, look *style) {
 // wide.
 const svgFonts = "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif"
 
+// svgText matches the weight, the size and the words of a text of a SVG.
+var svgText = regexp.MustCompile(`<text ([^>]*font-weight:(\w+);[^>]*font-size:([\d.]+)px;[^>]*)>([^<]+)</text>`)
+
+// fixWidths has every text of a SVG drawn as wide as in Liberation Sans, for which
+// its place was found, whichever font there is.
+func fixWidths(svg string, look *style) string {
+	return svgText.ReplaceAllStringFunc(svg, func(all string) string {
+		part := svgText.FindStringSubmatch(all)
+		size, _ := strconv.ParseFloat(part[3], 64)
+		words := look.text(vg.Length(size))
+		if part[2] == "bold" {
+			words.Font.Weight = xfont.WeightBold
+		}
+		return fmt.Sprintf(`<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" %s>%s</text>`,
+			words.Width(html.UnescapeString(part[4])).Points(), part[1], part[4])
+	})
+}
+
 // finish gives a SVG its fonts, and the words that are read out.
-func (f *figure) finish(svg string) []byte {
-	svg = strings.ReplaceAll(svg, "font-family:Liberation Sans", svgFonts)
+func (f *figure) finish(svg string, look *style) []byte {
+	svg = fixWidths(strings.ReplaceAll(svg, "font-family:Liberation Sans", svgFonts), look)
 	head, body, _ := strings.Cut(svg, `xmlns:xlink="http://www.w3.org/1999/xlink">`)
 	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>%s",
 		head, html.EscapeString(results.Printable(f.title)), html.EscapeString(results.Printable(f.alt)), body)

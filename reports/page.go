@@ -80,7 +80,7 @@ func (d *data) picture(m maker) (p picture, err error) {
 		if _, err := svg.WriteTo(&text); err != nil {
 			return p, err
 		}
-		*t.svg = f.finish(text.String())
+		*t.svg = f.finish(text.String(), &of.look)
 	}
 	return p, nil
 }
