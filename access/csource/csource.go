@@ -99,6 +99,7 @@ type Note struct {
 	Text string
 }
 
+// String is the place and the text.
 func (n Note) String() string { return fmt.Sprintf("%v: %s", n.Pos, n.Text) }
 
 // A Pos is a place in a file; columns are bytes, from 1. What comes from a macro
@@ -108,6 +109,7 @@ type Pos struct {
 	Line, Column int // 0 where there is none
 }
 
+// String is file:line:column, or the file where that is all that is known.
 func (p Pos) String() string {
 	if p.Line == 0 {
 		return p.File
@@ -124,6 +126,7 @@ type Error struct {
 	data bool // it depends on data
 }
 
+// Error is the place, the expression where there is one, and why.
 func (e *Error) Error() string {
 	if e.Expr == "" {
 		return fmt.Sprintf("%v: %s", e.Pos, e.Why)

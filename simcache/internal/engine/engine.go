@@ -105,3 +105,15 @@ func RunEach(nests []nest.Nest, passes int, one func(nest.Nest) []uint64) [][][]
 	}
 	return misses
 }
+
+// ByOperand orders misses by level and operand as engines return them: those of
+// operand op at level l of n are at op*n+l.
+func ByOperand(misses [][]uint64, operands int) []uint64 {
+	all := make([]uint64, 0, operands*len(misses))
+	for op := range operands {
+		for _, level := range misses {
+			all = append(all, level[op])
+		}
+	}
+	return all
+}

@@ -111,12 +111,7 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 	c.track(len(n.Operands))
 	c.walk(n)
 	c.Flush()
-	var misses []uint64
-	for op := range n.Operands {
-		for level := range c.levels {
-			misses = append(misses, c.misses[level][op])
-		}
-	}
+	misses := engine.ByOperand(c.misses, len(n.Operands))
 	c.track(engine.Sorts)
 	return misses
 }

@@ -110,12 +110,7 @@ func (d *Engine) one(n nest.Nest) []uint64 {
 	for op, addr := range n.Accesses() {
 		d.Add(op, addr, uint64(n.Operands[op].Width), n.Operands[op].Kind)
 	}
-	var misses []uint64
-	for op := range n.Operands {
-		for level := range d.levels {
-			misses = append(misses, d.misses[level][op])
-		}
-	}
+	misses := engine.ByOperand(d.misses, len(n.Operands))
 	d.track(engine.Sorts)
 	return misses
 }
