@@ -37,7 +37,7 @@ func (m *machine) apply(s *state, e *summary, skip []int) {
 	if off < 0 {
 		off += s.sets
 	}
-	e.settle()
+	e.gather()
 	low := e.opLow - s.opLow
 	for op, n := range e.misses {
 		s.misses[low+op] += n
@@ -105,8 +105,8 @@ func (s *state) opposite(row uint32, off int) int {
 	return at
 }
 
-// settle gathers which rows were changed, and forgets what was known of them.
-func (e *summary) settle() {
+// gather takes together which rows were changed, and forgets what was known of them.
+func (e *summary) gather() {
 	for i := range e.changed {
 		e.changed[i] |= e.before[i]
 		for w := e.changed[i] & e.looked[i]; w != 0; w &= w - 1 {

@@ -328,7 +328,7 @@ func (m *machine) restore(e *entry) {
 	for i, w := range k.rows {
 		e.changed[i] |= w
 	}
-	e.settle()
+	e.gather()
 	for i, w := range k.rows {
 		for ; w != 0; w &= w - 1 {
 			e.copyRow(k.state, i<<6+trailing(w))
