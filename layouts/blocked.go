@@ -169,6 +169,11 @@ func blockSize(text string, at int) (size, next int, why string) {
 	return size, next, ""
 }
 
+// Equal reports whether two tags are one format.
+func (t Tag) Equal(u Tag) bool {
+	return slices.Equal(t.order, u.order) && slices.Equal(t.blocks, u.blocks)
+}
+
 // blockOf is the product of the blocks of a dim, 1 without any.
 func (t Tag) blockOf(dim int) int {
 	product := 1
@@ -264,6 +269,32 @@ func Plain(l Layout) Blocked {
 
 // Shape returns a copy of the sizes, without padding.
 func (b Blocked) Shape() []int { return slices.Clone(b.shape) }
+
+// Permute puts dim dims[i] at place i, as [Layout.Permute] does.
+func (b Blocked) Permute(dims ...int) (Blocked, error) {
+	logical, err := Layout{shape: b.shape, strides: make([]int, len(b.shape))}.Permute(dims...)
+	if err != nil {
+		return Blocked{}, err
+	}
+	p := Blocked{shape: logical.shape, offset: b.offset}
+	for _, d := range dims {
+		if d < 0 {
+			d += len(b.dims)
+		}
+		p.dims = append(p.dims, b.dims[d])
+	}
+	return p, nil
+}
+
+// Places is how far each index of a dim, from 0 on, moves an element: the offset
+// of an element is that of the tensor and one of these for each dim.
+func (b Blocked) Places(dim int) []int {
+	places := make([]int, b.shape[dim])
+	for i := range places {
+		places[i] = placed(b.dims[dim], i)
+	}
+	return places
+}
 
 // Padded is the shape with the padding.
 func (b Blocked) Padded() []int {

@@ -311,3 +311,42 @@ func FuzzParseTag(f *testing.F) {
 		}
 	})
 }
+
+// TestPermutedAndPlaces: a permuted tensor has its elements where they were, and
+// the offset of each is a sum over its dims.
+func TestPermutedAndPlaces(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		tag, err := layouts.ParseTag([]string{"abc", "CaB4b2c8b", "bAc16a", "ABc2b4a2b"}[r.IntN(4)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := tag.Layout(1+r.IntN(9), 1+r.IntN(9), 1+r.IntN(9))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dims := r.Perm(3)
+		named := slices.Clone(dims)
+		named[0] -= 3 * r.IntN(2)
+		p, err := b.Permute(named...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		index := make([]int, 3)
+		for i, d := range dims {
+			index[i] = r.IntN(b.Shape()[d])
+		}
+		original, sum := make([]int, 3), 0
+		for i, d := range dims {
+			original[d] = index[i]
+			sum += p.Places(i)[index[i]]
+		}
+		got, err := p.At(index...)
+		if want, err2 := b.At(original...); err != nil || err2 != nil || got != want || got != sum {
+			t.Fatalf("%v permuted to %v: %v lies at %d (%v), by places at %d, want %d (%v)", tag, named, index, got, err, sum, want, err2)
+		}
+		if _, err := b.Permute(0, 0, 1); err == nil {
+			t.Error("a dim may be named twice")
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package layouts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,165 +9,362 @@ import (
 )
 
 // A viewOp is one operation of a chain: its parameters in PyTorch's order, and
-// the view that it makes of a layout and bound arguments.
+// what it makes of a site and bound arguments. An operation with several rows in
+// the table has several lists of parameters.
 type viewOp struct {
 	name   string
 	params []param
-	apply  func(l Layout, a arguments, storage int) (Layout, error)
+	view   func(l Layout, a arguments, storage int) (Layout, error) // of a view of the same dtype
+	site   func(s site, a arguments) (site, error)                  // of all others
+	parts  func(l Layout, a arguments) (several, error)             // of one that makes several tensors, of which a subscript takes one
+	// copied makes what site does for a tensor, where that is no view.
+	copied    func(t *Tensor, a arguments) (*Tensor, error)
+	attribute bool // it is written without parentheses
+	cast      bool // it is named after the dtype that it converts to
+}
+
+// A site is a view in the making.
+type site struct {
+	layout  Layout
+	storage int   // its elements
+	dtype   DType // Undefined where none is known
+	fresh   bool  // it is a copy, in a storage of its own
+	why     error // it is not a view, or nil
 }
 
 // A param is a parameter of a viewOp: one integer, or a tuple or list of them.
 type param struct {
 	name     string
-	list     bool
+	other    string // name, in PyTorch, where it takes the other kind of argument
+	kind     paramKind
 	optional bool // it may be left out
 	none     bool // and be None, which is as if it were left out
+	keyword  bool // it goes by name only
 	// least is how many integers may stand by place for the list, or more,
 	// where it comes last: view(3, 4) is view((3, 4)). 0 is for none.
 	least int
 }
 
+type paramKind uint8
+
+const (
+	oneInt paramKind = iota
+	intList
+	intOrList
+	aDType
+	aFormat
+)
+
 func one(name string) param   { return param{name: name} }
 func maybe(name string) param { return param{name: name, optional: true} }
 func noned(name string) param { return param{name: name, optional: true, none: true} }
-func list(name string) param  { return param{name: name, list: true} }
+func list(name string) param  { return param{name: name, kind: intList} }
 func spread(name string, least int) param {
-	return param{name: name, list: true, least: least}
+	return param{name: name, kind: intList, least: least}
 }
+
+var (
+	dtypeParam  = param{name: "dtype", kind: aDType}
+	formatParam = param{name: "memory_format", kind: aFormat, optional: true, none: true, keyword: true}
+	dimParam    = maybe("dim")
+)
 
 // viewOps are the operations that a chain may have, in PyTorch's spelling and
 // argument order, by name. slice is that of ATen, x[start:end:step]. PyTorch's
 // unflatten wants its sizes in a tuple; here they may stand by place, if they
-// are two or more.
-var viewOps = []viewOp{
-	{"as_strided", []param{list("sizes"), list("strides"), noned("offset")}, func(l Layout, a arguments, storage int) (Layout, error) {
+// are two or more. Of expand_as and its like the shape of the other tensor is
+// given.
+var viewOps = sortedOps([]viewOp{
+	{name: "as_strided", params: []param{list("size"), list("stride"), noned("storage_offset")}, view: func(l Layout, a arguments, storage int) (Layout, error) {
 		return AsStrided(storage, a.list(0), a.list(1), a.or(2, l.offset))
 	}},
-	{"broadcast_to", []param{spread("sizes", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.list(0)...) }},
-	{"diagonal", []param{maybe("offset"), maybe("dim1"), maybe("dim2")}, func(l Layout, a arguments, _ int) (Layout, error) {
+	{name: "broadcast_to", params: []param{spread("size", 1)}, view: expand},
+	{name: "chunk", params: []param{one("chunks"), dimParam}, parts: func(l Layout, a arguments) (several, error) { return l.chunks(a.int(0), a.or(1, 0)) }},
+	{name: "diagonal", params: []param{maybe("offset"), maybe("dim1"), maybe("dim2")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		return l.Diagonal(a.or(0, 0), a.or(1, 0), a.or(2, 1))
 	}},
-	{"expand", []param{spread("sizes", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.list(0)...) }},
-	{"flatten", []param{maybe("start"), maybe("end")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Flatten(a.or(0, 0), a.or(1, -1)) }},
-	{"flip", []param{spread("dims", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Flip(a.list(0)...) }},
-	{"movedim", []param{one("src"), one("dst")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Movedim(a.int(0), a.int(1)) }},
-	{"narrow", []param{one("dim"), one("start"), one("length")}, func(l Layout, a arguments, _ int) (Layout, error) {
+	{name: "expand", params: []param{spread("size", 1)}, view: expand},
+	{name: "expand_as", params: []param{spread("other.shape", 1)}, view: expand},
+	{name: "flatten", params: []param{maybe("start_dim"), maybe("end_dim")}, site: func(s site, a arguments) (site, error) {
+		return s.flatten(a.or(0, 0), a.or(1, -1))
+	}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flatten(a.or(0, 0), a.or(1, -1)) }},
+	{name: "flip", params: []param{spread("dims", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Flip(a.list(0)...) }},
+	{name: "movedim", params: []param{one("source"), one("destination")}, view: moveOne},
+	{name: "movedim", params: []param{list("source"), list("destination")}, view: moveSeveral},
+	{name: "moveaxis", params: []param{one("source"), one("destination")}, view: moveOne},
+	{name: "moveaxis", params: []param{list("source"), list("destination")}, view: moveSeveral},
+	{name: "narrow", params: []param{one("dim"), one("start"), one("length")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		return l.Narrow(a.int(0), a.int(1), a.int(2))
 	}},
-	{"permute", []param{spread("dims", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Permute(a.list(0)...) }},
-	{"select", []param{one("dim"), one("index")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Select(a.int(0), a.int(1)) }},
-	{"slice", []param{maybe("dim"), noned("start"), noned("end"), maybe("step")}, func(l Layout, a arguments, _ int) (Layout, error) {
+	{name: "permute", params: []param{spread("dims", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Permute(a.list(0)...) }},
+	{name: "ravel", site: func(s site, _ arguments) (site, error) { return s.ravel() }, copied: func(t *Tensor, _ arguments) (*Tensor, error) {
+		c, err := t.Contiguous()
+		if err != nil {
+			return nil, err
+		}
+		return c.View(t.layout.Numel())
+	}},
+	{name: "reshape", params: []param{spread("shape", 1)}, site: func(s site, a arguments) (site, error) { return s.reshape("reshape", a.list(0)) },
+		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Reshape(a.list(0)...) }},
+	{name: "reshape_as", params: []param{spread("other.shape", 1)}, site: func(s site, a arguments) (site, error) { return s.reshape("reshape_as", a.list(0)) },
+		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Reshape(a.list(0)...) }},
+	{name: "select", params: []param{one("dim"), one("index")}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Select(a.int(0), a.int(1)) }},
+	{name: "slice", params: []param{dimParam, noned("start"), noned("end"), maybe("step")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		return l.Slice(a.or(0, 0), a.or(1, 0), a.or(2, math.MaxInt), a.or(3, 1))
 	}},
-	{"squeeze", []param{maybe("dim")}, func(l Layout, a arguments, _ int) (Layout, error) {
-		if len(a) == 0 {
+	{name: "split", params: []param{{name: "split_size", kind: intOrList}, dimParam}, parts: func(l Layout, a arguments) (several, error) {
+		if a.isList(0) {
+			return l.splitSizes(a.list(0), a.or(1, 0))
+		}
+		return l.split(a.int(0), a.or(1, 0))
+	}},
+	{name: "squeeze", params: []param{dimParam}, view: func(l Layout, a arguments, _ int) (Layout, error) {
+		if !a.given(0) {
 			return l.Squeeze()
 		}
 		return l.Squeeze(a.int(0))
 	}},
-	{"t", nil, func(l Layout, _ arguments, _ int) (Layout, error) { return l.T() }},
-	{"transpose", []param{one("dim0"), one("dim1")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Transpose(a.int(0), a.int(1)) }},
-	{"unflatten", []param{one("dim"), spread("sizes", 2)}, func(l Layout, a arguments, _ int) (Layout, error) {
+	{name: "swapaxes", params: []param{one("axis0"), one("axis1")}, view: transpose},
+	{name: "swapdims", params: []param{one("dim0"), one("dim1")}, view: transpose},
+	{name: "t", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.T() }},
+	{name: "tensor_split", params: []param{{name: "sections", other: "indices", kind: intOrList}, dimParam}, parts: func(l Layout, a arguments) (several, error) {
+		if a.isList(0) {
+			return l.splitAt(a.list(0), a.or(1, 0))
+		}
+		return l.sections(a.int(0), a.or(1, 0))
+	}},
+	{name: "transpose", params: []param{one("dim0"), one("dim1")}, view: transpose},
+	{name: "unbind", params: []param{dimParam}, parts: func(l Layout, a arguments) (several, error) { return l.unbind(a.or(0, 0)) }},
+	{name: "unflatten", params: []param{one("dim"), spread("sizes", 2)}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		return l.Unflatten(a.int(0), a.list(1)...)
 	}},
-	{"unfold", []param{one("dim"), one("size"), one("step")}, func(l Layout, a arguments, _ int) (Layout, error) {
+	{name: "unfold", params: []param{one("dimension"), one("size"), one("step")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		return l.Unfold(a.int(0), a.int(1), a.int(2))
 	}},
-	{"unsqueeze", []param{one("dim")}, func(l Layout, a arguments, _ int) (Layout, error) { return l.Unsqueeze(a.int(0)) }},
-	{"view", []param{spread("sizes", 1)}, func(l Layout, a arguments, _ int) (Layout, error) { return l.View(a.list(0)...) }},
+	{name: "unsqueeze", params: []param{one("dim")}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Unsqueeze(a.int(0)) }},
+	{name: "view", params: []param{spread("size", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.View(a.list(0)...) }},
+	{name: "view", params: []param{dtypeParam}, site: func(s site, a arguments) (site, error) { return s.viewAs(a[0].dtype) }},
+	{name: "view_as", params: []param{spread("other.shape", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.View(a.list(0)...) }},
+	{name: "view_as_real", site: func(s site, _ arguments) (site, error) { return s.asReal("view_as_real") }},
+
+	// PyTorch's H and mH are also the conjugates of complex numbers, which move nothing.
+	{name: "T", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.reversed() }},
+	{name: "mT", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("mT", false) }},
+	{name: "H", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("H", true) }},
+	{name: "mH", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("mH", false) }},
+	{name: "real", attribute: true, site: func(s site, _ arguments) (site, error) { return s.part("real", 0) }},
+	{name: "imag", attribute: true, site: func(s site, _ arguments) (site, error) { return s.part("imag", 1) }},
+
+	{name: "clone", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.copyIn("clone", a.format(0)) },
+		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.CloneIn(a.format(0)) }},
+	{name: "contiguous", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.contiguous(a.format(0)) },
+		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ContiguousIn(a.format(0).orRowMajor()) }},
+	{name: "empty_like", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.copyIn("empty_like", a.format(0)) },
+		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.EmptyLike(a.format(0)) }},
+	{name: "to", params: []param{{name: "dtype", kind: aDType, optional: true}, formatParam}, site: func(s site, a arguments) (site, error) {
+		return s.to(a.dtype(0, s.dtype), a.format(1))
+	}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ToIn(a.dtype(0, t.DType()), a.format(1)) }},
+})
+
+func expand(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.list(0)...) }
+func transpose(l Layout, a arguments, _ int) (Layout, error) {
+	return l.Transpose(a.int(0), a.int(1))
+}
+func moveOne(l Layout, a arguments, _ int) (Layout, error) { return l.Movedim(a.int(0), a.int(1)) }
+func moveSeveral(l Layout, a arguments, _ int) (Layout, error) {
+	return l.movedims(a.list(0), a.list(1))
+}
+
+// sortedOps adds the methods that are named after dtypes, such as half().
+func sortedOps(ops []viewOp) []viewOp {
+	for name, dtype := range map[string]DType{"bool": Bool, "byte": Uint8, "char": Int8, "short": Int16, "int": Int32, "long": Int64,
+		"half": Float16, "bfloat16": BFloat16, "float": Float32, "double": Float64, "cfloat": Complex64, "cdouble": Complex128} {
+		ops = append(ops, viewOp{name: name, cast: true, site: func(s site, _ arguments) (site, error) { return s.to(dtype, Preserve) },
+			copied: func(t *Tensor, _ arguments) (*Tensor, error) { return t.To(dtype) }})
+	}
+	slices.SortStableFunc(ops, func(a, b viewOp) int {
+		return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name))
+	})
+	return ops
+}
+
+func isAttribute(name string) bool {
+	return slices.ContainsFunc(viewOps, func(op viewOp) bool { return op.attribute && op.name == name })
 }
 
 // usage is "narrow(dim, start, length)".
 func (op viewOp) usage() string {
+	if op.attribute {
+		return op.name
+	}
 	names := make([]string, len(op.params))
 	for i, p := range op.params {
 		names[i] = p.name
 		switch {
-		case p.list && p.least == 1:
+		case p.keyword:
+			names[i] += "="
+		case p.kind == intList && p.least == 1:
 			names[i] += "..."
-		case p.list:
+		case p.kind == intList:
 			names[i] = "(" + p.name + "...)"
+		case p.other != "":
+			names[i] += " or (" + p.other + "...)"
 		}
 	}
-	return op.name + "(" + strings.Join(names, ", ") + ")"
+	text := op.name + "(" + strings.Join(names, ", ") + ")"
+	if op.parts != nil {
+		text += "[i]"
+	}
+	return text
 }
 
 // bind gives each argument to its parameter, as PyTorch's argument parser does
-// (torch/csrc/utils/python_arg_parser.cpp). Optional parameters at the end may
-// lack an argument.
+// (torch/csrc/utils/python_arg_parser.cpp). Optional parameters may lack an
+// argument.
 func (op viewOp) bind(args []value) (arguments, error) {
 	if last := len(op.params) - 1; last >= 0 && op.params[last].least > 0 {
-		if n := len(args) - last; n >= op.params[last].least && args[last].kind == number {
+		if n := len(args) - last; n >= op.params[last].least && args[last].kind == number && args[len(args)-1].key == "" {
 			args = append(slices.Clone(args[:last]), value{kind: sequence, items: args[last:]})
 		}
 	}
-	required := 0
-	for _, p := range op.params {
-		if !p.optional {
-			required++
-		}
-	}
-	if len(args) < required || len(args) > len(op.params) {
-		return nil, fmt.Errorf("%d arguments do not fit %s", len(args), op.usage())
-	}
-	bound := make(arguments, len(args))
+	bound := make(arguments, len(op.params))
 	for i, v := range args {
-		ints, err := op.params[i].take(v)
-		if err != nil {
+		at := i
+		if v.key != "" {
+			at = slices.IndexFunc(op.params, func(p param) bool { return v.key == p.takes(v) })
+		}
+		switch {
+		case at < 0:
+			return nil, fmt.Errorf("no argument is called %s: %s", v.key, op.usage())
+		case at >= len(op.params):
+			return nil, fmt.Errorf("%d arguments do not fit %s", len(args), op.usage())
+		case op.params[at].keyword && v.key == "":
+			return nil, fmt.Errorf("%s goes by name: %s", op.params[at].name, op.usage())
+		case bound[at].given:
+			return nil, fmt.Errorf("%s is given twice: %s", op.params[at].name, op.usage())
+		}
+		var err error
+		if bound[at], err = op.params[at].take(v); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, op.usage())
 		}
-		bound[i] = ints
+	}
+	for i, p := range op.params {
+		if !p.optional && !bound[i].given {
+			return nil, fmt.Errorf("%d arguments do not fit %s", len(args), op.usage())
+		}
 	}
 	return bound, nil
 }
 
-// take returns the integers of v, nil of a None that the parameter takes.
-func (p param) take(v value) ([]int, error) {
+// takes is the name by which the parameter takes a value.
+func (p param) takes(v value) string {
+	if p.other != "" && v.kind == sequence {
+		return p.other
+	}
+	return p.name
+}
+
+// take returns what v is to the parameter.
+func (p param) take(v value) (argument, error) {
+	if v.kind == none && p.none {
+		return argument{given: true, none: true}, nil
+	}
+	if p.kind == aDType || p.kind == aFormat {
+		return p.takeWord(v)
+	}
+	lists, single := p.kind != oneInt, p.kind != intList
 	switch {
-	case v.kind == none && p.none:
-		return nil, nil
-	case v.kind == number && !p.list:
-		return []int{v.n}, nil
+	case v.kind == word:
+		return argument{}, fmt.Errorf("argument %q is no integer", v.text)
+	case v.kind == number && single:
+		return argument{given: true, ints: []int{v.n}}, nil
 	case v.kind == number:
-		return nil, fmt.Errorf("%s is %s, want a tuple or list of integers such as (%[2]s,)", p.name, v)
-	case p.list && v.kind == none:
-		return nil, fmt.Errorf("%s is None, want a tuple or list of integers", p.name)
-	case !p.list:
-		return nil, fmt.Errorf("%s is %s, want one integer", p.name, v)
+		return argument{}, fmt.Errorf("%s is %s, want a tuple or list of integers such as (%[2]s,)", p.name, v)
+	case lists && v.kind == none:
+		return argument{}, fmt.Errorf("%s is None, want a tuple or list of integers", p.name)
+	case !lists:
+		return argument{}, fmt.Errorf("%s is %s, want one integer", p.name, v)
 	}
 	ints := make([]int, len(v.items))
 	for i, item := range v.items {
 		if item.kind != number {
-			return nil, fmt.Errorf("%s has %s in it, want integers only", p.name, item)
+			return argument{}, fmt.Errorf("%s has %s in it, want integers only", p.name, item)
 		}
 		ints[i] = item.n
 	}
-	return ints, nil
+	return argument{given: true, list: true, ints: ints}, nil
 }
 
-// arguments are the integers of each argument, by parameter.
-type arguments [][]int
+// takeWord reads a dtype or a memory format.
+func (p param) takeWord(v value) (a argument, err error) {
+	a.given = true
+	switch {
+	case v.kind != word && p.kind == aDType:
+		return a, fmt.Errorf("%s is %s, want a dtype such as torch.float16", p.name, v)
+	case v.kind != word:
+		return a, fmt.Errorf("%s is %s, want a memory format such as torch.channels_last", p.name, v)
+	case p.kind == aDType:
+		if a.dtype, err = ParseDType(v.text); err != nil {
+			err = fmt.Errorf("%q: %w", v.text, err)
+		}
+		return a, err
+	}
+	a.format, err = ParseMemoryFormat(v.text)
+	return a, err
+}
 
-func (a arguments) int(i int) int    { return a[i][0] }
-func (a arguments) list(i int) []int { return a[i] }
+// An argument is what a parameter was given.
+type argument struct {
+	given, none, list bool
+	ints              []int
+	dtype             DType
+	format            MemoryFormat
+}
+
+// arguments are those of each parameter.
+type arguments []argument
+
+func (a arguments) int(i int) int     { return a[i].ints[0] }
+func (a arguments) list(i int) []int  { return a[i].ints }
+func (a arguments) isList(i int) bool { return a[i].list }
+func (a arguments) given(i int) bool  { return a[i].given }
 
 // or is argument i, or otherwise if it was left out or None.
 func (a arguments) or(i, otherwise int) int {
-	if i >= len(a) || a[i] == nil {
+	if !a[i].given || a[i].none {
 		return otherwise
 	}
-	return a[i][0]
+	return a[i].ints[0]
+}
+
+// format is argument i, or Preserve if it was left out or None.
+func (a arguments) format(i int) MemoryFormat {
+	if !a[i].given || a[i].none {
+		return Preserve
+	}
+	return a[i].format
+}
+
+// dtype is argument i, or otherwise if it was left out.
+func (a arguments) dtype(i int, otherwise DType) DType {
+	if !a[i].given {
+		return otherwise
+	}
+	return a[i].dtype
 }
 
 // copyingOps are operations of PyTorch's that look like views.
-var copyingOps = []string{"reshape", "contiguous", "clone", "repeat"}
+var copyingOps = []string{"repeat", "tile", "roll", "repeat_interleave"}
 
 // ViewOps lists the operations of a chain with their arguments, such as
-// "narrow(dim, start, length)", in alphabetic order.
+// "narrow(dim, start, length)", in alphabetic order, without those that are named
+// after dtypes.
 func ViewOps() []string {
-	usages := make([]string, len(viewOps))
-	for i, op := range viewOps {
-		usages[i] = op.usage()
+	var usages []string
+	for _, op := range viewOps {
+		if !op.cast {
+			usages = append(usages, op.usage())
+		}
 	}
 	return usages
 }
@@ -178,16 +376,19 @@ type Chain struct {
 	steps []step
 }
 
-// A step is an operation of a chain and its arguments.
+// A step is an operation of a chain and its arguments, or a subscript. Of an
+// operation that makes several tensors the subscript says which.
 type step struct {
-	op   *viewOp
-	args arguments
+	op    *viewOp
+	args  arguments
+	index []value
 }
 
 // ParseChain reads a chain of operations spelled as PyTorch's methods:
-// "transpose(0,1).narrow(1,0,100)". Arguments go by place and are Python's:
-// integers, None, tuples and lists of integers, where (3) is 3, and (3,) and
-// [3] are lists of it. Spaces are free, and the empty text is the empty chain.
+// "transpose(0,1).narrow(1,0,100)", or with the tensor in front, as "x.t()[:, ::2]".
+// Arguments are Python's, by place or by name: integers, None, tuples and lists of
+// integers, where (3) is 3, and (3,) and [3] are lists of it; dtypes and memory
+// formats. Spaces are free, and the empty text is the empty chain.
 // What PyTorch 1.13 refuses whatever the layout is refused. Errors name the
 // operation at fault.
 func ParseChain(text string) (Chain, error) {
@@ -197,6 +398,14 @@ func ParseChain(text string) (Chain, error) {
 	}
 	c := Chain{text: text}
 	for _, call := range calls {
+		if call.form == subscript {
+			if last := len(c.steps) - 1; last >= 0 && c.steps[last].op != nil && c.steps[last].op.parts != nil && c.steps[last].index == nil {
+				c.steps[last].index = call.args
+				continue
+			}
+			c.steps = append(c.steps, step{index: call.args})
+			continue
+		}
 		s, err := call.bind()
 		if err != nil {
 			return Chain{}, err
@@ -226,38 +435,100 @@ func (c Chain) Equal(d Chain) bool { return c.text == d.text }
 func (c Chain) Empty() bool { return len(c.steps) == 0 }
 
 // Apply makes a view by the operations of a chain, in order. It refuses what
-// PyTorch 1.13 refuses, and errors name the operation at fault. The storage, for
+// PyTorch 1.13 refuses, operations that copy, with a [CopyError], and those that
+// the dtype decides. Errors name the operation at fault. The storage, for
 // as_strided, ends with the layout's last element.
 func (l Layout) Apply(c Chain) (Layout, error) {
-	length := 0
-	if _, high := l.Extent(); l.Numel() > 0 {
-		length = high + 1
-	}
-	return l.apply(c, length)
+	view, _, err := l.ApplyTo(c, Undefined)
+	return view, err
 }
 
-func (l Layout) apply(c Chain, storage int) (Layout, error) {
-	for _, s := range c.steps {
+// ApplyTo is Apply for elements of a dtype. It returns that of the view, which
+// view(dtype), real and their like change; the layout is then in elements of it.
+func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
+	s := l.site(dtype)
+	for _, step := range c.steps {
 		var err error
-		if l, err = s.op.apply(l, s.args, storage); err != nil {
-			return Layout{}, err
+		if s, err = step.apply(s); err == nil && s.fresh {
+			err = &CopyError{step.op.name, s.why}
+		}
+		if err != nil {
+			return Layout{}, Undefined, err
 		}
 	}
-	return l, nil
+	return s.layout, s.dtype, nil
 }
 
-// bind finds the operation of a call.
+// site is the layout in the storage that ends with its last element.
+func (l Layout) site(dtype DType) site {
+	s := site{layout: l, dtype: dtype}
+	if _, high := l.Extent(); l.Numel() > 0 {
+		s.storage = high + 1
+	}
+	return s
+}
+
+// A CopyError says that an operation of a chain copies, where a view is wanted.
+type CopyError struct {
+	Op  string
+	Why error // nil where it always copies
+}
+
+// Error names the operation.
+func (e *CopyError) Error() string {
+	why := ""
+	if e.Why != nil {
+		why = fmt.Sprintf(", since %v", e.Why)
+	}
+	return fmt.Sprintf("%s copies here%s; a chain that is walked is of views only", e.Op, why)
+}
+
+// Unwrap is why.
+func (e *CopyError) Unwrap() error { return e.Why }
+
+// apply makes of a site the next one.
+func (s step) apply(from site) (site, error) {
+	to, err := from, error(nil)
+	switch {
+	case s.op == nil:
+		to.layout, err = from.layout.subscript(s.index)
+	case s.op.parts != nil:
+		to.layout, err = s.part(from.layout)
+	case s.op.view != nil:
+		to.layout, err = s.op.view(from.layout, s.args, from.storage)
+	default:
+		return s.op.site(from, s.args)
+	}
+	return to, err
+}
+
+// bind finds the operation of a call: of several rows of a name, the first that
+// takes the arguments.
 func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
-		return step{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as view for reshape and expand for repeat", c.name)
+		return step{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as expand for repeat", c.name)
 	}
-	i := slices.IndexFunc(viewOps, func(op viewOp) bool { return op.name == c.name })
-	if i < 0 {
-		return step{}, fmt.Errorf("%q is no view operation (known: %s)", c.name, strings.Join(ViewOps(), ", "))
+	var refusal error
+	for i, op := range viewOps {
+		if op.name != c.name {
+			continue
+		}
+		switch {
+		case op.attribute && c.form == called:
+			return step{}, fmt.Errorf("%s is written without parentheses", c.name)
+		case !op.attribute && c.form == attribute:
+			return step{}, fmt.Errorf("want arguments: %s", op.usage())
+		}
+		args, err := op.bind(c.args)
+		if err == nil {
+			return step{op: &viewOps[i], args: args}, nil
+		}
+		if refusal == nil {
+			refusal = fmt.Errorf("%s: %w", c.name, err)
+		}
 	}
-	args, err := viewOps[i].bind(c.args)
-	if err != nil {
-		return step{}, fmt.Errorf("%s: %w", c.name, err)
+	if refusal != nil {
+		return step{}, refusal
 	}
-	return step{&viewOps[i], args}, nil
+	return step{}, fmt.Errorf("%q is no view operation; %s", c.name, didYouMean(c.name))
 }

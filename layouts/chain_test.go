@@ -56,24 +56,62 @@ func TestTorchSpellings(t *testing.T) {
 func TestChainErrors(t *testing.T) {
 	l := must(layouts.Contiguous(3, 4))
 	for chain, want := range map[string]string{
-		"as_strided((2,3),(3),1)":          "as_strided: strides is 3, want a tuple or list of integers such as (3,): as_strided((sizes...), (strides...), offset)",
-		"as_strided((3),(2,1))":            "as_strided: sizes is 3, want a tuple",
-		"as_strided(None,(1,))":            "as_strided: sizes is None, want a tuple or list of integers",
-		"narrow(0,(1,),2)":                 "narrow: start is (1,), want one integer",
-		"transpose(0,None)":                "transpose: dim1 is None, want one integer",
-		"view(3,(4,))":                     "view: sizes has (4,) in it, want integers only",
-		"view()":                           "view: 0 arguments do not fit view(sizes...)",
-		"unflatten(1,4)":                   "unflatten: sizes is 4, want a tuple or list of integers such as (4,)",
-		"squeeze(0,1)":                     "squeeze: 2 arguments do not fit squeeze(dim)",
-		"view(12,,)":                       `view: an argument is missing before ",)"`,
-		"view((12)":                        "view: the parenthesis is not closed",
-		"view([12)":                        "view: the parenthesis is not closed",
-		"view(3 4)":                        `view: argument "3 4" is no integer`,
-		"view((3)4)":                       `view: want a comma before "4)"`,
-		"view(012)":                        "zeros in front",
-		"view(True,12)":                    `argument "True" is no integer`,
-		"transpose(dim0=0, dim1=1)":        `transpose: argument "dim0=0" goes by place, without dim0=`,
-		"view(" + strings.Repeat("(", 300): "more than 200 parentheses are nested",
+		"as_strided((2,3),(3),1)":           "as_strided: stride is 3, want a tuple or list of integers such as (3,): as_strided((size...), (stride...), storage_offset)",
+		"as_strided((3),(2,1))":             "as_strided: size is 3, want a tuple",
+		"as_strided(None,(1,))":             "as_strided: size is None, want a tuple or list of integers",
+		"narrow(0,(1,),2)":                  "narrow: start is (1,), want one integer",
+		"transpose(0,None)":                 "transpose: dim1 is None, want one integer",
+		"view(3,(4,))":                      "view: size has (4,) in it, want integers only",
+		"view()":                            "view: 0 arguments do not fit view(size...)",
+		"unflatten(1,4)":                    "unflatten: sizes is 4, want a tuple or list of integers such as (4,)",
+		"squeeze(0,1)":                      "squeeze: 2 arguments do not fit squeeze(dim)",
+		"view(12,,)":                        `view: an argument is missing before ",)"`,
+		"view((12)":                         "view: the parenthesis is not closed",
+		"view([12)":                         "view: the parenthesis is not closed",
+		"view(3 4)":                         `view: argument "3 4" is no integer`,
+		"view((3)4)":                        `view: want a comma before "4)"`,
+		"view(012)":                         "zeros in front",
+		"view(True,12)":                     `argument "True" is no integer`,
+		"transpose(dim=0, dim1=1)":          "transpose: no argument is called dim: transpose(dim0, dim1)",
+		"transpose(dim0=0, 1)":              "transpose: an argument without a name is behind dim0=",
+		"transpose(0, dim0=1)":              "transpose: dim0 is given twice",
+		"contiguous(torch.channels_last)":   "contiguous: memory_format goes by name: contiguous(memory_format=)",
+		"to(torch.float33)":                 `to: "torch.float33": no such dtype`,
+		"clone(memory_format=torch.nchw)":   `clone: "torch.nchw" is no memory format (want torch.contiguous_format, channels_last`,
+		"chunk(2)":                          "chunk makes 2 tensors: say which by an index, such as chunk(...)[0]",
+		"chunk(2)[2]":                       "chunk makes 2 tensors, and [2] is none of them",
+		"T()":                               "T is written without parentheses",
+		"transpose":                         "want arguments: transpose(dim0, dim1)",
+		"x.t":                               "want arguments: t()",
+		"x[[0, 1]]":                         "[]: (0, 1) picks elements, which copies",
+		"x[True]":                           "[]: True picks elements",
+		"x[::-1]":                           "[]: slice: step -1 is not positive (flip(0) walks backwards)",
+		"x[0, 0, 0]":                        "[]: 3 indices for a tensor of 2 dims",
+		"x[0":                               `[]: the bracket is not closed in "[0"`,
+		"x[]":                               "[]: want an index, such as [0], [:, ::2] or [..., None]",
+		"x[0 1]":                            `argument "0 1" is no integer`,
+		"x.t().contiguous()":                "contiguous copies here, since shape 4x3, strides (1, 4), offset 0 does not lie in contiguous_format; a chain that is walked is of views only",
+		"t().reshape(12)":                   "reshape copies here, since shape 4x3, strides (1, 4), offset 0 cannot become shape 12 without a copy",
+		"view(torch.int16)":                 "view: the dtype of the tensor is not known here",
+		"real":                              "real wants a complex tensor",
+		"tranpose(0,1)":                     `"tranpose" is no view operation; did you mean transpose(dim0, dim1)?`,
+		"x.premute(1,0)":                    "did you mean permute(dims...)?",
+		"x.swapaxis(0,1)":                   "did you mean swapaxes(axis0, axis1)",
+		"x.view_as_complex()":               "did you mean view_as(other.shape...) or",
+		"x.channels_last()":                 "did you mean contiguous(memory_format=torch.channels_last)?",
+		"x.float16()":                       `"float16" is no view operation; did you mean half()?`,
+		"x.astype(int)":                     "did you mean to(dtype)",
+		"rearrange":                         `"rearrange" is no view operation; einops' patterns are permute`,
+		"rearrange('a b -> b a')":           "'a b -> b a' is permute(1, 0)",
+		"einops.rearrange(x, 'a b -> b a')": "'a b -> b a' is permute(1, 0)",
+		"torch.transpose(x, 0, 1)":          "torch.transpose is a function: write a method, x.transpose(0, 1)",
+		"torch.permute(y,(1,0)).flatten()":  "write a method, y.permute((1,0)).flatten()",
+		"torch.flatten(x)":                  "write a method, x.flatten()",
+		"np.transpose(x)":                   "np.transpose(x) is a function: write x.T",
+		"np.transpose(x, (1, 0))":           "write a method, x.permute((1, 0))",
+		"torch.rotate(x, 1)":                `"rotate" is no view operation`,
+		"repeat(2,2)":                       "repeat copies in PyTorch and is no view operation",
+		"view(" + strings.Repeat("(", 300):  "more than 200 parentheses are nested",
 	} {
 		if v, err := applied(l, chain); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %q", chain, v, err, want)
@@ -108,6 +146,35 @@ func FuzzChainText(f *testing.F) {
 			if (err == nil) != (refusal == nil) || err == nil && !got.Equal(want) || err != nil && err.Error() != refusal.Error() {
 				t.Errorf("%q gives %v, %v; view(%d,%d) gives %v, %v", text, got, err, a, b, want, refusal)
 			}
+		}
+	})
+}
+
+// FuzzTyped: no text that somebody types panics, of a layout or of a tensor, and
+// what a layout takes its tensor takes for the same view.
+func FuzzTyped(f *testing.F) {
+	for _, text := range []string{"x[:, ::2]", "x[..., None].T", "chunk(2,dim=1)[-1]", "view(torch.int16)", "x.split([1,2])[0][0:1:2]", "to(memory_format=torch.channels_last)", "movedim((0,1),(1,0))", "x[-1:None:3,...].real"} {
+		f.Add(text)
+	}
+	l := must(layouts.Contiguous(3, 4))
+	x := ok(layouts.Zeros(layouts.Complex64, 3, 4))
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := layouts.ParseChain(text)
+		if err != nil {
+			return
+		}
+		view, dtype, refusal := l.ApplyTo(c, layouts.Complex64)
+		if view.Numel() > 1<<20 {
+			return
+		}
+		if _, err := l.Apply(c); err == nil && refusal != nil {
+			t.Errorf("%q goes without a dtype, and with one %v", text, refusal)
+		}
+		if refusal != nil || slices.ContainsFunc(view.Strides(), func(s int) bool { return s < 0 }) {
+			return
+		}
+		if y, err := x.Apply(c); err != nil || !y.Layout().Equal(view) || y.DType() != dtype {
+			t.Errorf("%q gives %v of %v, of the tensor %v, %v", text, view, dtype, y, err)
 		}
 	})
 }

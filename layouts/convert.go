@@ -15,7 +15,9 @@ func (t *Tensor) To(dtype DType) (*Tensor, error) {
 		return nil, err
 	}
 	switch t.DType() {
-	case Bool, Uint8: // a bool is stored as 0 or 1
+	case Bool: // stored as 0 or 1, unless other bytes are seen as bools
+		return through(t, Uint8, dtype, func(v uint8) uint8 { return min(v, 1) })
+	case Uint8:
 		return convertReal[uint8](t, dtype)
 	case Int8:
 		return convertReal[int8](t, dtype)
@@ -31,6 +33,8 @@ func (t *Tensor) To(dtype DType) (*Tensor, error) {
 		return convertReal[float64](t, dtype)
 	case Float16:
 		return through(t, Float32, dtype, Half.Float)
+	case BFloat16:
+		return through(t, Float32, dtype, BFloat.Float)
 	}
 	return convertComplex(t, dtype)
 }
@@ -55,6 +59,8 @@ func convertReal[F realNumber](t *Tensor, dtype DType) (*Tensor, error) {
 		return mapped(t, dtype, func(v F) int64 { return int64(v) })
 	case Float16:
 		return mapped(t, dtype, func(v F) Half { return HalfOf(float32(v)) })
+	case BFloat16:
+		return mapped(t, dtype, func(v F) BFloat { return BFloatOf(float32(v)) })
 	case Float32:
 		return mapped(t, dtype, func(v F) float32 { return float32(v) })
 	case Float64:

@@ -2,6 +2,7 @@ package layouts
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -14,21 +15,38 @@ const overlapsShown = 1 << 20
 
 // Facts lists the shape, strides and offset of a view and says in which ways it is
 // contiguous, a line each. Figures in bytes are for elements of dtype.
-func (l Layout) Facts(dtype DType) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "shape       %s\n", FormatTuple(l.Shape()))
-	fmt.Fprintf(&b, "strides     %s elements, %s bytes of %s\n", FormatTuple(l.Strides()), FormatTuple(l.ByteStrides(dtype)), dtype)
-	fmt.Fprintf(&b, "offset      %d elements, %d bytes\n", l.Offset(), l.Offset()*dtype.Size())
-	fmt.Fprintf(&b, "elements    %d\n", l.Numel())
-	fmt.Fprintf(&b, "contiguous  %s\n", yesNo(l.IsContiguous()))
+func (l Layout) Facts(dtype DType) string { return l.facts(dtype) }
+
+// facts are Facts, and more of them.
+func (l Layout) facts(dtype DType, more ...[2]string) string {
+	facts := [][2]string{
+		{"shape", FormatTuple(l.Shape())},
+		{"strides", fmt.Sprintf("%s elements, %s bytes of %s", FormatTuple(l.Strides()), FormatTuple(l.ByteStrides(dtype)), dtype)},
+		{"offset", fmt.Sprintf("%d elements, %d bytes", l.Offset(), l.Offset()*dtype.Size())},
+		{"elements", strconv.Itoa(l.Numel())},
+		{"contiguous", yesNo(l.IsContiguous())},
+	}
 	switch l.Rank() {
 	case 4:
-		fmt.Fprintf(&b, "channels_last  %s\n", yesNo(l.IsChannelsLast()))
+		facts = append(facts, [2]string{"channels_last", yesNo(l.IsChannelsLast())})
 	case 5:
-		fmt.Fprintf(&b, "channels_last_3d  %s\n", yesNo(l.IsChannelsLast3d()))
+		facts = append(facts, [2]string{"channels_last_3d", yesNo(l.IsChannelsLast3d())})
 	}
 	if l.Numel() <= overlapsShown {
-		fmt.Fprintf(&b, "overlap     %s\n", map[bool]string{true: "yes: different indices share elements", false: "no"}[l.Overlaps()])
+		facts = append(facts, [2]string{"overlap", map[bool]string{true: "yes: different indices share elements", false: "no"}[l.Overlaps()]})
+	}
+	return inColumns(append(facts, more...))
+}
+
+// inColumns writes names and what is behind them, which begins in one column.
+func inColumns(facts [][2]string) string {
+	width := 0
+	for _, f := range facts {
+		width = max(width, len(f[0]))
+	}
+	var b strings.Builder
+	for _, f := range facts {
+		fmt.Fprintf(&b, "%-*s  %s\n", width, f[0], f[1])
 	}
 	return b.String()
 }
@@ -85,8 +103,13 @@ func SideBySide(stored, view Layout) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	left := strings.Split(storageRows(storage, stored), "\n")
-	right := strings.Split(x.String(), "\n")
+	return sideBySide(storageRows(storage, stored), x), nil
+}
+
+// sideBySide shows the rows of a storage beside a view of it.
+func sideBySide(rows string, view *Tensor) string {
+	left := strings.Split(rows, "\n")
+	right := strings.Split(view.String(), "\n")
 	width := len("storage, in order")
 	for _, line := range left {
 		width = max(width, len(line))
@@ -103,7 +126,7 @@ func SideBySide(stored, view Layout) (string, error) {
 		}
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%-*s    %s", width, stored, viewed), " ") + "\n")
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // walkText says in which order a flipped view walks the storage.
@@ -115,12 +138,23 @@ func walkText(l Layout) string {
 	return "Negative strides are a walk, not a tensor of PyTorch's, whose flip copies. It goes through the storage so:\n" + strings.Join(places, " ") + "\n"
 }
 
-// storageRows prints a storage without brackets, in rows of the stored last dim,
-// at most 16 elements long.
+// rowOf is the longest row, of at most so many elements, that a dim is a multiple of; or
+// as many if that would be a short one.
+func rowOf(size, most int) int {
+	for row := min(size, most); row >= most/2 || row == size; row-- {
+		if size%row == 0 {
+			return row
+		}
+	}
+	return most
+}
+
+// storageRows prints a storage without brackets, in rows of the stored last dim, or of
+// parts of it, at most 16 elements long.
 func storageRows(storage *Tensor, stored Layout) string {
 	row := 16
 	if last := stored.Rank() - 1; last >= 0 && stored.Size(last) > 0 {
-		row = min(row, stored.Size(last))
+		row = rowOf(stored.Size(last), row)
 	}
 	text := strings.TrimPrefix(storage.String(), "tensor([")
 	text, _, _ = strings.Cut(text, "]")

@@ -18,6 +18,7 @@ const (
 	Int32
 	Int64
 	Float16
+	BFloat16
 	Float32
 	Float64
 	Complex64
@@ -36,6 +37,7 @@ var dtypes = [...]struct {
 	Int32:      {"int32", 4},
 	Int64:      {"int64", 8},
 	Float16:    {"float16", 2},
+	BFloat16:   {"bfloat16", 2},
 	Float32:    {"float32", 4},
 	Float64:    {"float64", 8},
 	Complex64:  {"complex64", 8},
@@ -69,56 +71,88 @@ func DTypeNames() []string {
 	return names
 }
 
-// ParseDType reads a name such as "float32".
+// otherNames are further spellings: PyTorch's own, and usual short ones.
+var otherNames = map[string]DType{
+	"byte": Uint8, "char": Int8, "short": Int16, "int": Int32, "long": Int64,
+	"half": Float16, "float": Float32, "double": Float64, "cfloat": Complex64, "cdouble": Complex128,
+	"fp16": Float16, "bf16": BFloat16, "fp32": Float32, "fp64": Float64,
+}
+
+// ParseDType reads a name such as "float32", also spelled "torch.float32" or
+// "float".
 func ParseDType(name string) (DType, error) {
+	short := strings.TrimPrefix(name, "torch.")
 	for d := range Undefined {
-		if dtypes[d].name == name {
+		if dtypes[d].name == short {
 			return d, nil
 		}
+	}
+	if d, ok := otherNames[short]; ok {
+		return d, nil
 	}
 	return Undefined, fmt.Errorf("no such dtype (known: %s)", strings.Join(DTypeNames(), ", "))
 }
 
-// A Half is an IEEE 754 half-precision number, the element of Float16. It is
-// stored, copied and converted; nothing here computes with it.
+// A Half is an IEEE 754 half-precision number, the element of Float16. Sums of it
+// are of what it is as a float32.
 type Half uint16
 
-// Float returns the number, which float32 holds exactly.
+// Float returns the number, which float32 holds exactly. What is not a number
+// becomes quiet.
 func (h Half) Float() float32 {
-	sign := uint32(h>>15) << 31
-	exponent, fraction := uint32(h>>10)&0x1F, uint32(h)&0x3FF
-	switch {
-	case exponent == 0x1F: // infinity, not a number
-		return math.Float32frombits(sign | 0xFF<<23 | fraction<<13)
-	case exponent == 0: // subnormal: fraction * 2^-24
-		v := float32(fraction) / (1 << 24)
-		if sign != 0 {
-			v = -v
+	// By integers, since loops over halves need their registers for no constants.
+	b := uint32(h&0x7FFF)<<13 + (127-15)<<23
+	switch h & 0x7C00 {
+	case 0:
+		b = subnormal(h)
+	case 0x7C00:
+		if b += (127 - 15) << 23; h&0x3FF != 0 {
+			b |= 1 << 22
 		}
-		return v
 	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
+	return math.Float32frombits(b | uint32(h>>15)<<31)
 }
 
-// HalfOf rounds to the nearest half-precision number, ties to even.
+// subnormal is the bits of a half without an exponent, apart from the sign.
+func subnormal(h Half) uint32 {
+	if h&0x3FF == 0 {
+		return 0
+	}
+	return math.Float32bits(float32(h&0x3FF) / (1 << 24))
+}
+
+// HalfOf rounds to the nearest half-precision number, ties to even. What is not a
+// number becomes the quiet one of its sign.
 func HalfOf(v float32) Half {
 	b := math.Float32bits(v)
-	sign := Half(b >> 31 << 15)
-	exponent := int(b>>23&0xFF) - 127
-	fraction := b & 0x7FFFFF
+	sign, size := Half(b>>16&0x8000), b&0x7FFFFFFF
 	switch {
-	case exponent == 128 && fraction != 0: // not a number: keep it quiet
-		return sign | 0x7E00 | Half(fraction>>13)
-	case exponent > 15:
+	case size > 0xFF<<23:
+		return sign | 0x7E00
+	case size >= (127+16)<<23:
 		return sign | 0x7C00
-	case exponent < -25:
+	case size >= (127-14)<<23: // rounding may carry into the exponent, and from there to infinity: both are right
+		return sign | Half(roundShift(size-(127-15)<<23, 13))
+	case size < (127-25)<<23:
 		return sign
-	case exponent < -14: // subnormal: in units of 2^-24
-		return sign | Half(roundShift(fraction|0x800000, uint(-exponent-1)))
 	}
-	// Rounding may carry into the exponent, and from there to infinity: both
-	// are right.
-	return sign | Half(uint32(exponent+15)<<10+roundShift(fraction, 13))
+	return sign | Half(roundShift(size&0x7FFFFF|0x800000, uint(126-size>>23))) // in units of 2^-24
+}
+
+// A BFloat is the upper half of a float32, the element of BFloat16. Sums
+// of it are of what it is as a float32.
+type BFloat uint16
+
+// Float returns the number, which float32 holds exactly.
+func (b BFloat) Float() float32 { return math.Float32frombits(uint32(b) << 16) }
+
+// BFloatOf rounds to the nearest number, ties to even. What is not a number
+// becomes 0x7FC0, whatever its sign (c10/util/BFloat16.h).
+func BFloatOf(v float32) BFloat {
+	if v != v {
+		return 0x7FC0
+	}
+	return BFloat(roundShift(math.Float32bits(v), 16))
 }
 
 // roundShift is v >> n, rounded to nearest, ties to even.
@@ -134,7 +168,7 @@ func roundShift(v uint32, n uint) uint32 {
 
 // Element is the constraint of Go types that a storage can hold.
 type Element interface {
-	bool | uint8 | int8 | int16 | int32 | int64 | Half | float32 | float64 | complex64 | complex128
+	bool | uint8 | int8 | int16 | int32 | int64 | Half | BFloat | float32 | float64 | complex64 | complex128
 }
 
 // DTypeOf is the DType of a Go type.
@@ -154,6 +188,8 @@ func DTypeOf[T Element]() DType {
 		return Int64
 	case Half:
 		return Float16
+	case BFloat:
+		return BFloat16
 	case float32:
 		return Float32
 	case float64:

@@ -10,8 +10,9 @@
 // Sizes, strides and offsets are counted in elements, as in PyTorch.
 //
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
-//  2. [Layout.Apply] applies a chain of view operations, spelled as in PyTorch.
-//     Each operation also has a method.
+//  2. [Layout.Apply] applies a chain of view operations, spelled as in PyTorch;
+//     [Layout.ApplyTo] also those that change the dtype, [Tensor.Apply] also those
+//     that copy. Most operations also have a method.
 //  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says what makes it
 //     contiguous or not, and [Broadcast] brings several Layouts to one shape.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and
@@ -298,14 +299,27 @@ func FormatTuple(n []int) string {
 	return "(" + text + ")"
 }
 
-// ParseShape reads sizes written as "3x4". It refuses what is no list of
-// non-negative integers, and a shape whose elements an int cannot count.
+// ParseShape reads sizes written as "3x4", or as Python does: "3,4", "(3, 4)",
+// "[3, 4]" or "torch.Size([3, 4])". It refuses what is no list of non-negative
+// integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {
+	sizes, by := text, "x"
+	if inner, ok := strings.CutPrefix(sizes, "torch.Size("); ok && strings.HasSuffix(inner, ")") {
+		sizes = inner[:len(inner)-1]
+	}
+	if n := len(sizes); n > 2 && (sizes[0] == '(' && sizes[n-1] == ')' || sizes[0] == '[' && sizes[n-1] == ']') {
+		sizes, by = strings.TrimSuffix(strings.TrimSpace(sizes[1:n-1]), ","), ","
+	} else if strings.Contains(sizes, ",") {
+		by = ","
+	}
 	var shape []int
-	for part := range strings.SplitSeq(text, "x") {
+	for part := range strings.SplitSeq(sizes, by) {
+		if by == "," {
+			part = strings.TrimSpace(part)
+		}
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 0 || part[0] == '+' {
-			return nil, fmt.Errorf("%q is no size (want non-negative integers joined by x, such as 4000x4000)", part)
+			return nil, fmt.Errorf("%q is no size (want non-negative integers joined by x or commas, such as 4000x4000)", part)
 		}
 		shape = append(shape, n)
 	}

@@ -3,40 +3,60 @@ package layouts
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // This file reads the text of a chain of calls as Python reads it:
 //
-//	chain  = [call {"." call}]
-//	call   = name "(" values ")"
-//	values = [value {"," value} [","]]
-//	value  = integer | "None" | "(" values ")" | "[" values "]"
+//	chain     = [tensor] {"." call | "." attribute | subscript}
+//	call      = name "(" [argument {"," argument} [","]] ")"
+//	argument  = [name "="] value
+//	value     = integer | name {"." name} | "(" values ")" | "[" values "]"
+//	subscript = "[" item {"," item} [","] "]"
+//	item      = value | "..." | [value] ":" [value] [":" [value]]
 //
-// where one value in parentheses without a comma is the value itself. It knows
-// no operation: what arguments one takes is said in viewOps.
+// where one value in parentheses without a comma is the value itself, and the first
+// dot may be missing. It knows no operation: what arguments one takes is said in
+// viewOps.
 
 // A call is one operation of a chain as it is written.
 type call struct {
 	name string
 	args []value
+	form form
 }
+
+// A form is how a call is written.
+type form uint8
+
+const (
+	called    form = iota // name(...)
+	attribute             // name
+	subscript             // [...]
+)
 
 type valueKind uint8
 
 const (
-	number valueKind = iota
-	none
-	sequence // a tuple or a list, which PyTorch does not tell apart
+	number   valueKind = iota
+	word               // a name, such as torch.float16
+	none               // None
+	sequence           // a tuple or a list, which PyTorch tells apart in subscripts only
+	ellipsis           // of a subscript
+	slice              // of a subscript: start, end, step
 )
 
 // A value is one argument, or one item of a sequence.
 type value struct {
 	kind  valueKind
 	n     int
+	text  string // of a word
 	items []value
+	list  bool   // a sequence in brackets
+	key   string // of an argument that goes by name
 }
 
 // String writes the value as Python does, a list as a tuple.
@@ -44,8 +64,14 @@ func (v value) String() string {
 	switch v.kind {
 	case number:
 		return strconv.Itoa(v.n)
+	case word:
+		return v.text
 	case none:
 		return "None"
+	case ellipsis:
+		return "..."
+	case slice:
+		return "a slice"
 	}
 	items := make([]string, len(v.items))
 	for i, item := range v.items {
@@ -68,34 +94,59 @@ func (p *parser) skip(n int) { p.rest = strings.TrimSpace(p.rest[n:]) }
 
 func (p *parser) at(c byte) bool { return p.rest != "" && p.rest[0] == c }
 
+var (
+	identifier = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)
+	// tensorName is what a chain may begin with, which says nothing of the view:
+	// the name of the tensor.
+	tensorName = regexp.MustCompile(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
+	keyword    = regexp.MustCompile(`^([\pL_][\pL\pN_]*)\s*=`)
+	dottedName = regexp.MustCompile(`^[\pL_][\pL\pN_.]*$`)
+)
+
 func parseChain(text string) ([]call, error) {
 	p := &parser{strings.TrimSpace(text)}
+	if method := asMethod(p.rest); method != "" {
+		return nil, errors.New(method)
+	}
+	first := true // nothing came before, not even the tensor
+	if name := identifier.FindString(p.rest); tensorName.MatchString(p.rest) && !isAttribute(name) {
+		p.skip(len(name))
+		first = false
+	}
 	var calls []call
 	for p.rest != "" {
-		if len(calls) > 0 {
-			if !p.at('.') {
-				return nil, fmt.Errorf("want a dot before %q", p.rest)
+		if p.at('[') {
+			c, err := p.subscript()
+			if err != nil {
+				return nil, err
 			}
+			calls, first = append(calls, c), false
+			continue
+		}
+		if p.at('.') && !strings.HasPrefix(p.rest, "...") {
 			p.skip(1)
+		} else if !first {
+			return nil, fmt.Errorf("want a dot before %q", p.rest)
 		}
 		c, err := p.call()
 		if err != nil {
 			return nil, err
 		}
-		calls = append(calls, c)
+		calls, first = append(calls, c), false
 	}
 	return calls, nil
 }
 
 func (p *parser) call() (call, error) {
 	text := p.rest
-	end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	if end < 0 {
-		end = len(text)
-	}
-	name := text[:end]
-	p.skip(end)
-	if name == "" || !p.at('(') {
+	name := identifier.FindString(text)
+	p.skip(len(name))
+	switch {
+	case name == "":
+		return call{}, fmt.Errorf("want name(arguments), have %q", text)
+	case !p.at('(') && (isAttribute(name) || p.rest == "" || p.at('.') || p.at('[')):
+		return call{name: name, form: attribute}, nil
+	case !p.at('('):
 		return call{}, fmt.Errorf("want name(arguments), have %q", text)
 	}
 	p.skip(1)
@@ -103,10 +154,70 @@ func (p *parser) call() (call, error) {
 	if errors.Is(err, errNotClosed) {
 		return call{}, fmt.Errorf("%s: %w in %q", name, err, text)
 	}
+	if here := elsewhere[name]; err != nil && here != "" {
+		return call{}, fmt.Errorf("%q is no view operation; %s", name, here)
+	}
 	if err != nil {
 		return call{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return call{name, args}, nil
+	return call{name: name, args: args}, nil
+}
+
+// subscript reads what stands in brackets behind a tensor.
+func (p *parser) subscript() (call, error) {
+	text := p.rest
+	p.skip(1)
+	c := call{name: "[]", form: subscript}
+	for comma := true; !p.at(']'); {
+		if !comma {
+			return call{}, fmt.Errorf("[]: want a comma before %q", p.rest)
+		}
+		item, err := p.item()
+		if errors.Is(err, errNotClosed) || err == nil && p.rest == "" {
+			return call{}, fmt.Errorf("[]: the bracket is not closed in %q", text)
+		}
+		if err != nil {
+			return call{}, fmt.Errorf("[]: %w", err)
+		}
+		c.args = append(c.args, item)
+		if comma = p.at(','); comma {
+			p.skip(1)
+		}
+	}
+	p.skip(1)
+	if len(c.args) == 0 {
+		return call{}, errors.New("[]: want an index, such as [0], [:, ::2] or [..., None]")
+	}
+	if only := c.args[0]; len(c.args) == 1 && only.kind == sequence && !only.list {
+		c.args = only.items // [(0, 1)] is [0, 1]
+	}
+	return c, nil
+}
+
+// item reads one item of a subscript.
+func (p *parser) item() (value, error) {
+	if strings.HasPrefix(p.rest, "...") {
+		p.skip(3)
+		return value{kind: ellipsis}, nil
+	}
+	bounds := slices.Repeat([]value{{kind: none}}, 3)
+	for i := range bounds {
+		if !p.at(':') && !p.at(',') && !p.at(']') {
+			v, err := p.value(1)
+			if err != nil {
+				return value{}, err
+			}
+			bounds[i] = v
+		}
+		switch {
+		case !p.at(':') && i == 0:
+			return bounds[0], nil
+		case !p.at(':') || i == 2:
+			return value{kind: slice, items: bounds}, nil
+		}
+		p.skip(1)
+	}
+	return value{}, nil
 }
 
 var errNotClosed = errors.New("the parenthesis is not closed")
@@ -118,10 +229,18 @@ func (p *parser) values(closing byte, depth int) (values []value, comma bool, er
 		return nil, false, fmt.Errorf("more than %d parentheses are nested", maxNesting)
 	}
 	for !p.at(closing) {
+		key := ""
+		if k := keyword.FindStringSubmatch(p.rest); k != nil && depth == 1 && closing == ')' {
+			key = k[1]
+			p.skip(len(k[0]))
+		} else if len(values) > 0 && values[len(values)-1].key != "" {
+			return nil, false, fmt.Errorf("an argument without a name is behind %s=", values[len(values)-1].key)
+		}
 		v, err := p.value(depth)
 		if err != nil {
 			return nil, false, err
 		}
+		v.key = key
 		values = append(values, v)
 		switch {
 		case p.at(','):
@@ -151,9 +270,9 @@ func (p *parser) value(depth int) (value, error) {
 	case p.at('['):
 		p.skip(1)
 		items, _, err := p.values(']', depth+1)
-		return value{kind: sequence, items: items}, err
+		return value{kind: sequence, items: items, list: true}, err
 	}
-	end := strings.IndexAny(p.rest, ",()[]")
+	end := strings.IndexAny(p.rest, ",()[]:")
 	switch {
 	case end < 0:
 		return value{}, errNotClosed
@@ -162,12 +281,15 @@ func (p *parser) value(depth int) (value, error) {
 	case end == 0:
 		return value{}, errNotClosed
 	}
-	word := strings.TrimSpace(p.rest[:end])
+	text := strings.TrimSpace(p.rest[:end])
 	p.skip(end)
-	if word == "None" {
+	switch {
+	case text == "None":
 		return value{kind: none}, nil
+	case dottedName.MatchString(text):
+		return value{kind: word, text: text}, nil
 	}
-	n, err := parseInt(word)
+	n, err := parseInt(text)
 	return value{kind: number, n: n}, err
 }
 
@@ -179,9 +301,6 @@ func parseInt(word string) (int, error) {
 			sign = map[string]string{"": "-", "-": ""}[sign]
 		}
 		digits = strings.TrimSpace(digits[1:])
-	}
-	if name, _, ok := strings.Cut(word, "="); ok {
-		return 0, fmt.Errorf("argument %q goes by place, without %s=", word, strings.TrimSpace(name))
 	}
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return 0, fmt.Errorf("argument %q is no integer", word)

@@ -7,14 +7,18 @@ import (
 	"strings"
 )
 
-// maxPrinted is the number of elements from which PyTorch prints an excerpt.
-const maxPrinted = 1000
+// maxPrinted is the number of elements from which PyTorch prints an excerpt: of
+// each dim edge indices at both ends.
+const (
+	maxPrinted = 1000
+	edge       = 3
+)
 
 // lineWidth is PyTorch's default.
 const lineWidth = 80
 
 // String prints the tensor as PyTorch does with its default options
-// (torch/_tensor_str.py). More than 1000 elements are left out.
+// (torch/_tensor_str.py): of more than 1000 elements an excerpt.
 func (t *Tensor) String() string {
 	if err := t.readable(); err != nil {
 		return fmt.Sprintf("tensor(<%v>, %s)", err, t.layout)
@@ -30,9 +34,6 @@ func (t *Tensor) String() string {
 		if t.DType() != Float32 {
 			suffixes = append(suffixes, "dtype=torch."+t.DType().String())
 		}
-	case numel > maxPrinted:
-		body = "..."
-		suffixes = []string{"size=" + FormatTuple(t.layout.shape), "dtype=torch." + t.DType().String()}
 	default:
 		body = t.format(len(prefix))
 		if d := t.DType(); !d.isDefault() {
@@ -64,7 +65,7 @@ func addSuffixes(text string, suffixes []string, indent int, newline bool) strin
 
 // format writes the elements in nested brackets, each as wide as the widest.
 func (t *Tensor) format(indent int) string {
-	cells, width := t.cells()
+	cells, width := t.excerpt().cells()
 	next := 0
 	var write func(dim, indent int) string
 	write = func(dim, indent int) string {
@@ -72,11 +73,19 @@ func (t *Tensor) format(indent int) string {
 			next++
 			return cells[next-1]
 		}
-		entries := make([]string, t.layout.shape[dim])
-		for i := range entries {
-			entries[i] = write(dim+1, indent+1)
+		innermost := dim == t.layout.Rank()-1
+		shown, all := t.shown(dim)
+		var entries []string
+		for k := range shown {
+			switch {
+			case k == edge && !all && innermost:
+				entries = append(entries, " ...")
+			case k == edge && !all:
+				entries = append(entries, "...")
+			}
+			entries = append(entries, write(dim+1, indent+1))
 		}
-		if dim < t.layout.Rank()-1 {
+		if !innermost {
 			return "[" + strings.Join(entries, ","+strings.Repeat("\n", t.layout.Rank()-1-dim)+strings.Repeat(" ", indent+1)) + "]"
 		}
 		perLine := max((lineWidth-indent)/(width+2), 1)
@@ -91,13 +100,43 @@ func (t *Tensor) format(indent int) string {
 	return write(0, indent)
 }
 
+// shown are the indices of a dim that are printed, and whether these are all.
+func (t *Tensor) shown(dim int) (indices []int, all bool) {
+	n := t.layout.shape[dim]
+	all = t.layout.Numel() <= maxPrinted || n <= 2*edge
+	for i := range n {
+		if !all && i == edge {
+			return append(indices, n-3, n-2, n-1), false
+		}
+		indices = append(indices, i)
+	}
+	return indices, all
+}
+
+// excerpt is the elements that are printed.
+func (t *Tensor) excerpt() *Tensor {
+	places, shape := []int{t.layout.offset}, t.layout.Shape()
+	for d := range shape {
+		shown, _ := t.shown(d)
+		shape[d] = len(shown)
+		var next []int
+		for _, at := range places {
+			for _, i := range shown {
+				next = append(next, at+i*t.layout.strides[d])
+			}
+		}
+		places = next
+	}
+	return must(t.gather(places, shape...))
+}
+
 // cells formats every element in row-major order, padded to the same width.
 func (t *Tensor) cells() (cells []string, width int) {
 	switch t.DType() {
 	case Bool, Uint8, Int8, Int16, Int32, Int64:
 		if t.DType() == Bool {
-			for _, v := range must(Values[bool](t)) {
-				cells = append(cells, map[bool]string{false: "False", true: "True"}[v])
+			for _, v := range must(Values[uint8](must(t.To(Uint8)))) {
+				cells = append(cells, []string{"False", "True"}[v])
 			}
 		} else {
 			for _, v := range must(Values[int64](must(t.To(Int64)))) {

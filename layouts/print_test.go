@@ -1,6 +1,8 @@
 package layouts_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -168,14 +170,100 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-func TestLargeTensorsPrintShort(t *testing.T) {
-	x, err := layouts.Zeros(layouts.Float32, 4000, 400)
-	if err != nil {
-		t.Fatal(err)
+// TestTorchRoundings: numbers of 16 bits are those that PyTorch rounds to, to the
+// last bit, of what is not a number too, and are as float32 what they are there.
+func TestTorchRoundings(t *testing.T) {
+	type rounding struct {
+		Bits     uint32
+		Float16  layouts.Half
+		BFloat16 layouts.BFloat
 	}
-	if got := x.String(); got != "tensor(..., size=(4000, 400), dtype=torch.float32)" {
-		t.Error(got)
+	cases := 0
+	eachLine(t, filepath.Join("testdata", "torch", "halves.jsonl.gz"), func(c rounding) {
+		cases++
+		v := math.Float32frombits(c.Bits)
+		if got := layouts.HalfOf(v); got != c.Float16 {
+			t.Errorf("%#08x (%v) to float16 is %#04x, PyTorch %#04x", c.Bits, v, got, c.Float16)
+		}
+		if got := layouts.BFloatOf(v); got != c.BFloat16 {
+			t.Errorf("%#08x (%v) to bfloat16 is %#04x, PyTorch %#04x", c.Bits, v, got, c.BFloat16)
+		}
+	})
+	if cases < 10000 {
+		t.Errorf("only %d cases", cases)
 	}
+	// SHA-256 of the float32 of 0, 1, ... 65535, as record_halves.py prints it.
+	for want, float := range map[string]func(uint16) float32{
+		"b636c5716ff84d972782faf02d0194cb8951526bea4cc487082feb47b1860ddf": func(b uint16) float32 { return layouts.Half(b).Float() },
+		"9207d7eb28680a098c73dbe536d1ff7b94311dc417b9a385e0af6660683e93ca": func(b uint16) float32 { return layouts.BFloat(b).Float() },
+	} {
+		all := make([]byte, 0, 4<<16)
+		for b := range 1 << 16 {
+			all = binary.LittleEndian.AppendUint32(all, math.Float32bits(float(uint16(b))))
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(all)); got != want {
+			t.Errorf("the numbers as float32 have the sum %s, PyTorch's %s", got, want)
+		}
+	}
+}
+
+// TestDTypeNames: dtypes by the names that people have for them.
+func TestDTypeNames(t *testing.T) {
+	for name, want := range map[string]layouts.DType{
+		"torch.bfloat16": layouts.BFloat16, "bf16": layouts.BFloat16, "torch.half": layouts.Float16, "half": layouts.Float16, "float": layouts.Float32,
+		"torch.double": layouts.Float64, "long": layouts.Int64, "torch.uint8": layouts.Uint8, "torch.bool": layouts.Bool, "torch.cfloat": layouts.Complex64,
+	} {
+		if got, err := layouts.ParseDType(name); got != want || err != nil {
+			t.Errorf("%s is %v, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"", "torch.", "float33", "torch.torch.half", "undefined"} {
+		if got, err := layouts.ParseDType(name); err == nil {
+			t.Errorf("%q is %v", name, got)
+		}
+	}
+}
+
+// TestTorchExcerpts: tensors of more than 1000 elements print as PyTorch 1.13
+// prints them.
+func TestTorchExcerpts(t *testing.T) {
+	type excerpt struct {
+		DType, Text                        string
+		Shape                              []int
+		Times, Modulus, Minus, Parts, Imag int
+		Transposed                         bool
+		Sparse                             string
+	}
+	cases := 0
+	eachLine(t, filepath.Join("testdata", "torch", "excerpts.jsonl.gz"), func(c excerpt) {
+		cases++
+		n := 1
+		for _, size := range c.Shape {
+			n *= size
+		}
+		values := make([]complex128, n)
+		for i := range values {
+			of := func(i int) float64 { return float64(i*c.Times%c.Modulus-c.Minus) / float64(c.Parts) }
+			values[i] = complex(of(i), float64(c.Imag)*of(i+1))
+		}
+		x := must(must(layouts.FromSlice(values, c.Shape...)).To(must(layouts.ParseDType(c.DType))))
+		if c.Transposed {
+			x = must(x.Transpose(0, -1))
+		}
+		got := x.String()
+		if c.Sparse != "" {
+			got = must(x.Sparse(must(layouts.ParseSparseFormat(c.Sparse)))).String()
+		}
+		if got != c.Text {
+			t.Errorf("%+v prints\n%s\nPyTorch\n%s", c, got, c.Text)
+		}
+	})
+	if cases < 150 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+func TestUninitializedPrints(t *testing.T) {
 	u, err := layouts.Uninitialized(2)
 	if err != nil {
 		t.Fatal(err)

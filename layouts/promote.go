@@ -27,7 +27,7 @@ func (d DType) kind() int {
 		return kindNone
 	case Bool:
 		return kindBool
-	case Float16, Float32, Float64:
+	case Float16, BFloat16, Float32, Float64:
 		return kindFloating
 	case Complex64, Complex128:
 		return kindComplex
@@ -43,7 +43,7 @@ func overrule(high, low DType) DType {
 	case high.kind() >= low.kind():
 		return high
 	case high.kind() == kindFloating: // and low is complex
-		return map[DType]DType{Float16: Undefined, Float32: Complex64, Float64: Complex128}[high]
+		return map[DType]DType{Float16: Undefined, BFloat16: Complex64, Float32: Complex64, Float64: Complex128}[high]
 	}
 	return promote(high, low)
 }
@@ -65,6 +65,8 @@ func promote(a, b DType) DType {
 	switch { // b is of the higher kind, or the larger
 	case a == Uint8 && b == Int8 || a == Int8 && b == Uint8:
 		return Int16
+	case a == Float16 && b == BFloat16 || a == BFloat16 && b == Float16:
+		return Float32
 	case a == Float64 && b == Complex64:
 		return Complex128
 	}

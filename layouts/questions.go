@@ -14,6 +14,7 @@ const (
 	RowMajor MemoryFormat = iota // PyTorch's contiguous_format
 	ChannelsLast
 	ChannelsLast3d
+	Preserve // of a copy: as the tensor lies; PyTorch's preserve_format
 )
 
 // order lists the dims from the innermost in memory to the outermost, nil for
@@ -36,7 +37,7 @@ func (f MemoryFormat) order(rank int) []int {
 
 // String is PyTorch's name.
 func (f MemoryFormat) String() string {
-	return [...]string{"contiguous_format", "channels_last", "channels_last_3d"}[f]
+	return [...]string{"contiguous_format", "channels_last", "channels_last_3d", "preserve_format"}[f]
 }
 
 // IsChannelsLast reports whether the elements lie as channels_last wants them:
@@ -72,12 +73,16 @@ func (l Layout) isDense(f MemoryFormat) bool {
 // rank 4 with strides N >= H >= W >= C, C not 0. It decides what PyTorch's
 // suggest_memory_format says, and sizes of 1 count (c10/core/MemoryFormat.h,
 // is_channels_last_strides_2d).
-func (l Layout) HasChannelsLastStrides() bool {
-	if l.Rank() != 4 || l.strides[1] == 0 {
+func (l Layout) HasChannelsLastStrides() bool { return l.hasFormatStrides(ChannelsLast) }
+
+// hasFormatStrides is HasChannelsLastStrides for either format.
+func (l Layout) hasFormatStrides(f MemoryFormat) bool {
+	order := f.order(l.Rank())
+	if order == nil || l.strides[1] == 0 {
 		return false
 	}
 	least := 0
-	for _, d := range ChannelsLast.order(4) {
+	for _, d := range order {
 		if l.shape[d] == 0 || l.strides[d] < least || d == 0 && least == l.strides[1] {
 			return false
 		}

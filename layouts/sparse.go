@@ -73,6 +73,8 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 		return nil, fmt.Errorf("%v has no blocks (bsr and bsc have)", format)
 	case !format.blocked():
 		block = []int{1, 1}
+	case len(block) == 0:
+		return nil, fmt.Errorf("%v wants the rows and columns of its blocks (--block, such as 2x2)", format)
 	case len(block) != 2 || block[0] <= 0 || block[1] <= 0:
 		return nil, fmt.Errorf("block %s is no number of rows and of columns (want two positive sizes, such as 2x2)", FormatShape(block))
 	case shape[0]%block[0] != 0 || shape[1]%block[1] != 0:
@@ -178,7 +180,7 @@ func (t *Tensor) gather(places []int, shape ...int) (*Tensor, error) {
 // nonzero tells of a place in the storage whether its element is not zero.
 func (t *Tensor) nonzero() func(at int) bool {
 	switch t.DType() {
-	case Float16: // apart from the sign
+	case Float16, BFloat16: // apart from the sign
 		return func(at int) bool { return words[uint16](t.storage)[at]<<1 != 0 }
 	case Float32:
 		return func(at int) bool { return words[float32](t.storage)[at] != 0 }
@@ -199,7 +201,7 @@ func (t *Tensor) nonzero() func(at int) bool {
 func (s *Sparse) Stored() int { return s.Arrays[len(s.Arrays)-1].Tensor.layout.shape[0] }
 
 // String prints the tensor as PyTorch does with its default options
-// (torch/_tensor_str.py). Arrays of more than 1000 elements are left out.
+// (torch/_tensor_str.py): of arrays of more than 1000 elements an excerpt.
 func (s *Sparse) String() string {
 	const prefix = "tensor("
 	indent := strings.Repeat(" ", len(prefix))
@@ -218,11 +220,8 @@ func (s *Sparse) String() string {
 
 // contents is what stands within tensor( ) of an array of a sparse tensor.
 func (t *Tensor) contents(indent int) string {
-	switch n := t.layout.Numel(); {
-	case n == 0:
+	if t.layout.Numel() == 0 {
 		return "[], size=" + FormatTuple(t.layout.shape)
-	case n > maxPrinted:
-		return "..."
 	}
 	return t.format(indent)
 }

@@ -154,10 +154,39 @@ func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 	return t.view(AsStrided(t.storage.Len(), shape, strides, offset))
 }
 
-// Apply makes a view by a chain of operations, as Layout.Apply does; as_strided
-// may reach the whole storage. The view shares the storage.
+// Apply makes a view by a chain of operations, as Layout.ApplyTo does; as_strided
+// may reach the whole storage. The view shares the storage. Operations that copy
+// do so.
 func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
-	return t.view(t.layout.apply(chain, t.storage.Len()))
+	for _, step := range chain.steps {
+		s, err := step.apply(site{layout: t.layout, storage: t.storage.Len(), dtype: t.DType()})
+		switch {
+		case err != nil:
+			return nil, err
+		case s.fresh:
+			t, err = step.op.copied(t, step.args)
+		case s.dtype != t.DType():
+			t, err = t.reinterpreted(s)
+		default:
+			t = t.storage.seen(s.layout)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// reinterpreted sees the bytes of the storage as elements of another dtype.
+func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
+	if err := t.readable(); err != nil {
+		return nil, err
+	}
+	storage, err := StorageOver(s.dtype, t.storage.mem)
+	if err != nil {
+		return nil, err
+	}
+	return NewTensor(storage, s.layout)
 }
 
 // Reshape returns a view of the given sizes (one may be -1) where strides allow
@@ -201,11 +230,11 @@ func (t *Tensor) Contiguous() (*Tensor, error) { return t.ContiguousIn(RowMajor)
 // ContiguousIn returns t itself if its elements lie densely in the memory
 // format, else a copy that does. Channels-last formats want rank 4 and 5.
 func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
-	strides := formatStrides(t.layout.shape, f)
-	if strides == nil {
-		return nil, fmt.Errorf("contiguous in %s wants %d dims, the tensor has %d", f, 3+int(f), t.layout.Rank())
+	strides, err := t.layout.stridesIn("contiguous", f)
+	if err != nil {
+		return nil, err
 	}
-	if f == RowMajor && t.layout.IsContiguous() || f != RowMajor && t.layout.isDense(f) {
+	if t.layout.isContiguousIn(f) {
 		return t, nil
 	}
 	return t.copyOf(t.layout, strides)
@@ -214,6 +243,43 @@ func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
 // Clone returns a copy that keeps the memory format: the strides of a dense
 // tensor, else dense ones in the same order.
 func (t *Tensor) Clone() (*Tensor, error) { return t.copyOf(t.layout, t.layout.preservedStrides()) }
+
+// CloneIn returns a copy in the memory format.
+func (t *Tensor) CloneIn(f MemoryFormat) (*Tensor, error) {
+	strides, err := t.layout.stridesIn("clone", f)
+	if err != nil {
+		return nil, err
+	}
+	return t.copyOf(t.layout, strides)
+}
+
+// ToIn is To, in the memory format. It returns t itself if it has the dtype, and the
+// format is Preserve or the one that PyTorch takes its strides for
+// (suggest_memory_format).
+func (t *Tensor) ToIn(dtype DType, f MemoryFormat) (*Tensor, error) {
+	s, err := site{layout: t.layout, dtype: t.DType()}.to(dtype, f)
+	if err != nil {
+		return nil, err
+	}
+	if !s.fresh {
+		return t, nil
+	}
+	c, err := t.To(dtype)
+	if err != nil {
+		return nil, err
+	}
+	return c.CloneIn(f)
+}
+
+// EmptyLike returns a tensor of zeros of the same shape and dtype in the memory
+// format. (PyTorch's is not written.)
+func (t *Tensor) EmptyLike(f MemoryFormat) (*Tensor, error) {
+	strides, err := t.layout.stridesIn("empty_like", f)
+	if err != nil {
+		return nil, err
+	}
+	return zerosIn(t.DType(), Layout{shape: t.layout.Shape(), strides: strides})
+}
 
 // Flip returns a copy with the given dimensions reversed, in the memory format
 // of t; PyTorch's flip copies too (ATen/native/TensorTransformations.cpp).

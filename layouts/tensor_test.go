@@ -521,7 +521,7 @@ func TestQuestions(t *testing.T) {
 			yes++
 		}
 	})
-	if yes == 0 {
+	if yes == 0 && !testing.Short() {
 		t.Error("no layout overlapped")
 	}
 	// Cases where the rules of channels_last part ways.

@@ -5,14 +5,15 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 )
 
 // Count is the number of accesses that the program makes. Loops whose bodies do
-// the same in each iteration are multiplied, and of others an iteration is looked
-// at once for all values of the variables that do not matter to it: a triangle
-// takes as long as its outer loops have iterations. It errs if there are more
-// than an int can count.
+// the same in each iteration are multiplied; where a body does a polynomial in the
+// loop's variable, as a triangle's, it is summed up from a few of its values; and of
+// others an iteration is looked at once for all values of the variables that do not
+// matter to it. It errs if there are more than an int can count.
 //
 // Law: it is the length of W(p).
 func (p Program) Count() (int, error) {
@@ -23,6 +24,44 @@ func (p Program) Count() (int, error) {
 		return 0, errors.New("more accesses than an int can count")
 	}
 	return n, nil
+}
+
+// Counts is how often each access is made, by its number.
+//
+// Law: it sums to Count, and its i-th is how often i occurs in W(p).
+func (p Program) Counts() ([]int, error) {
+	return countEach(p, func(body []Node) Program { return body }, nil)
+}
+
+// countEach appends how often each access of nodes is made, which stand within the
+// rest of a program.
+func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, error) {
+	here := -1 // how often the accesses that stand here are made
+	var err error
+	for _, node := range nodes {
+		switch node := node.(type) {
+		case Operand:
+			if here < 0 {
+				here, err = within([]Node{node}).Count()
+			}
+			counts = append(counts, here)
+		case *Loop:
+			counts, err = countEach(node.Body, func(body []Node) Program {
+				l := *node
+				l.Body = body
+				return within([]Node{&l})
+			}, counts)
+		case *If:
+			counts, err = countEach(node.Then, func(body []Node) Program { return within([]Node{&If{When: node.When, Then: body}}) }, counts)
+			if err == nil {
+				counts, err = countEach(node.Else, func(body []Node) Program { return within([]Node{&If{When: node.When, Else: body}}) }, counts)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
 }
 
 // A counter remembers how many accesses a loop makes.
@@ -122,12 +161,31 @@ func (c *counter) loop(l *Loop) int {
 			return n
 		}
 	}
-	sum := 0
-	for i := 0; i < trips && !c.beyond; i++ {
-		sum = c.plus(sum, in(first+i*l.Step))
-	}
+	sum := c.stretch(l, first, trips, in)
 	if key != "" && len(c.known) < 1<<20 {
 		c.known[key] = sum
+	}
+	return sum
+}
+
+// stretch is how many accesses so many iterations make, from a first value on: by halves,
+// until conditions hold in all of them, or in none.
+func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum int) {
+	const few = 8
+	degree, ok := c.degree(l, first, trips)
+	switch {
+	case ok && trips > degree+1:
+		values := make([]int, degree+1)
+		for i := range values {
+			values[i] = in(first + i*l.Step)
+		}
+		return c.sum(values, trips)
+	case !ok && trips > few:
+		half := trips / 2
+		return c.plus(c.stretch(l, first, half, in), c.stretch(l, first+half*l.Step, trips-half, in))
+	}
+	for i := 0; i < trips && !c.beyond; i++ {
+		sum = c.plus(sum, in(first+i*l.Step))
 	}
 	return sum
 }
@@ -138,4 +196,110 @@ func (c *counter) plus(a, b int) int {
 		return 0
 	}
 	return a + b
+}
+
+// degree is a degree of the polynomial in the number of the iteration that the
+// accesses of the loop's body are, if it is one: where all loops in it run from one
+// affine function to another that is never below it, by steps of 1 or over a
+// distance that is always the same, and each part of a condition holds or does not,
+// whatever the variables of the loops around are.
+func (c *counter) degree(l *Loop, first, trips int) (degree int, ok bool) {
+	last := first + (trips-1)*l.Step
+	low, high := append(slices.Clone(c.vars), min(first, last)), append(slices.Clone(c.vars), max(first, last))
+	return degreeOf(l.Body, low, high)
+}
+
+func degreeOf(nodes []Node, low, high []int) (degree int, ok bool) {
+	for _, node := range nodes {
+		inner := 0
+		switch node := node.(type) {
+		case *Loop:
+			if len(node.From) > 1 || len(node.To) > 1 {
+				return 0, false
+			}
+			from, to := node.From[0], node.To[0]
+			if node.Step < 0 {
+				from, to = to, from
+			}
+			least, most := spread(to, from, low, high)
+			if least < 0 || least != most && node.Step*node.Step != 1 {
+				return 0, false
+			}
+			first, end := spread(node.From[0], Affine{}, low, high)
+			if node.Step > 0 {
+				end += most
+			} else {
+				first -= most
+			}
+			inner, ok = degreeOf(node.Body, append(low[:len(low):len(low)], first), append(high[:len(high):len(high)], end))
+			if !ok {
+				return 0, false
+			}
+			if least != most {
+				inner++
+			}
+		case *If:
+			holds, always := steady(node.When, low, high)
+			if !always {
+				return 0, false
+			}
+			body := node.Else
+			if holds {
+				body = node.Then
+			}
+			if inner, ok = degreeOf(body, low, high); !ok {
+				return 0, false
+			}
+		}
+		degree = max(degree, inner)
+	}
+	return degree, true
+}
+
+// steady reports whether a condition holds, and whether each of its parts always does, or
+// never, where the variables have bounds.
+func steady(when Condition, low, high []int) (holds, always bool) {
+	for _, all := range when {
+		held := true
+		for _, a := range all {
+			least, most := spread(a, Affine{}, low, high)
+			if least < 0 && most >= 0 {
+				return false, false
+			}
+			held = held && least >= 0
+		}
+		holds = holds || held
+	}
+	return holds, true
+}
+
+// spread are bounds of a - b, where the variables have bounds.
+func spread(a, b Affine, low, high []int) (least, most int) {
+	least = a.Const - b.Const
+	most = least
+	for d := range low {
+		k := a.coef(d) - b.coef(d)
+		least, most = least+min(k*low[d], k*high[d]), most+max(k*low[d], k*high[d])
+	}
+	return least, most
+}
+
+// sum is that of so many values of a polynomial, of which the first are known, one
+// more than its degree: of Newton's forward differences at the first, the k-th
+// counts (n over k+1) times.
+func (c *counter) sum(values []int, n int) int {
+	sum, ways := new(big.Int), big.NewInt(1)
+	for k := range values {
+		ways.Mul(ways, big.NewInt(int64(n-k)))
+		ways.Quo(ways, big.NewInt(int64(k+1)))
+		sum.Add(sum, new(big.Int).Mul(ways, big.NewInt(int64(values[0]))))
+		for i := range len(values) - k - 1 {
+			values[i] = values[i+1] - values[i]
+		}
+	}
+	if !sum.IsInt64() {
+		c.beyond = true
+		return 0
+	}
+	return int(sum.Int64())
 }

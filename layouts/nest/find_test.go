@@ -159,13 +159,63 @@ func TestCount(t *testing.T) {
 			t.Fatalf("%d accesses (%v), a walk makes %d, in\n%v", n, err, len(walked(p)), p)
 		}
 	})
-	const n = 3000
+	rapid.Check(t, func(t *rapid.T) {
+		p := Program{loop(affine(0), affine(rapid.IntRange(1, 12).Draw(t, "trips")), rapid.SampledFrom([]int{1, 2}).Draw(t, "step"), someTriangles(t, 1)...)}
+		if n, err := p.Count(); err != nil || n != len(walked(p)) {
+			t.Fatalf("%d accesses (%v), a walk makes %d, in\n%v", n, err, len(walked(p)), p)
+		}
+	})
+	const n = 3000000
 	triangle := Program{loop(affine(0), affine(n), 1, loop(affine(0), affine(0, 1), 1, loop(affine(0), affine(0, 0, 1), 1, Operand{Width: 1})))}
 	if got, err := triangle.Count(); err != nil || got != n*(n-1)*(n-2)/6 {
 		t.Errorf("%d (%v), want %d", got, err, n*(n-1)*(n-2)/6)
+	}
+	sometimes := Program{loop(affine(0), affine(1<<40), 3, &If{When: Condition{{affine(-12345, 1), affine(1<<39, -1)}, {affine(9, -1)}},
+		Then: []Node{Operand{Width: 1}}, Else: []Node{Operand{Width: 1}, Operand{Width: 1}}})}
+	trips, then := (1<<40+2)/3, (1<<39)/3-12345/3+1+4 // from 12345 to 2^39, and 0, 3, 6, 9
+	if got, err := sometimes.Count(); err != nil || got != 2*trips-then {
+		t.Errorf("%d (%v), want %d", got, err, 2*trips-then)
 	}
 	huge := Program{loop(affine(0), affine(1<<40), 1, loop(affine(0), affine(1<<40), 1, Operand{Width: 1}))}
 	if _, err := huge.Count(); err == nil {
 		t.Error("2^80 accesses were counted")
 	}
+}
+
+// someTriangles draws loops each from one function of the variables to another, which
+// hardly ever is below it.
+func someTriangles(t *rapid.T, depth int) []Node {
+	var nodes []Node
+	for range rapid.IntRange(1, 2).Draw(t, "nodes") {
+		if depth > 3 || rapid.IntRange(0, 2).Draw(t, "kind") == 0 {
+			nodes = append(nodes, Operand{Width: 1, Base: 5000})
+			continue
+		}
+		from := affine(rapid.IntRange(-2, 2).Draw(t, "from"))
+		for range depth {
+			from.Coef = append(from.Coef, rapid.SampledFrom([]int{0, 0, 0, 1, -1}).Draw(t, "coef"))
+		}
+		to := affine(from.Const+rapid.IntRange(0, 6).Draw(t, "span"), slices.Clone(from.Coef)...)
+		to.Coef[rapid.IntRange(0, depth-1).Draw(t, "side")] += rapid.SampledFrom([]int{0, 1, 1, 2, -1}).Draw(t, "slope")
+		step := rapid.SampledFrom([]int{1, 1, 1, -1, 2, -3}).Draw(t, "step")
+		if step < 0 {
+			from, to = to, from
+		}
+		nodes = append(nodes, loop(from, to, step, someTriangles(t, depth+1)...))
+	}
+	return nodes
+}
+
+// TestCounts: each access as often as in a walk.
+func TestCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := someProgram(t)
+		want := make([]int, len(p.Operands()))
+		for _, a := range walked(p) {
+			want[a.op]++
+		}
+		if got, err := p.Counts(); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%v (%v), a walk makes %v, in\n%v", got, err, want, p)
+		}
+	})
 }

@@ -18,13 +18,14 @@
 //	Permute     W(n.Permute(order)) has the accesses of W(n), in another order
 //	Inside      W(n) is W(n.Inside(l)) at one place after another
 //	Only        W(n.Only(r)) is W(n) without the other operands
+//	Cut         the parts have the accesses of W(n), and none writes what another does
 //
 // These functions answer questions about what is touched, in bytes and lines of
 // memory and without reference to a cache: [Operand.Reach], [Operand.Span],
 // [Operand.Lines], [Nest.Blocks], [Operand.Crowd], [Stay].
 //
 // These answer questions about a program without walking it: [Program.Check],
-// [Program.Count], [Program.Find].
+// [Program.Count], [Program.Counts], [Program.Find].
 //
 // The package knows nothing of tensors, caches or time.
 package nest

@@ -2,7 +2,6 @@ package nest
 
 import (
 	"fmt"
-	"iter"
 	"strings"
 )
 
@@ -188,6 +187,24 @@ func (p Program) Operands() []Operand {
 	return list
 }
 
+// Around are the loops around each access, by its number, the outermost first.
+func (p Program) Around() [][]*Loop { return around(p, nil, nil) }
+
+// around appends the loops around each access of nodes within some loops.
+func around(nodes []Node, loops []*Loop, list [][]*Loop) [][]*Loop {
+	for _, node := range nodes {
+		switch node := node.(type) {
+		case Operand:
+			list = append(list, loops)
+		case *Loop:
+			list = around(node.Body, append(loops[:len(loops):len(loops)], node), list)
+		case *If:
+			list = around(node.Else, loops, around(node.Then, loops, list))
+		}
+	}
+	return list
+}
+
 // each calls f with the operands of the tree.
 func (p Program) each(f func(Operand)) {
 	for _, node := range p {
@@ -201,80 +218,6 @@ func (p Program) each(f func(Operand)) {
 			Program(node.Else).each(f)
 		}
 	}
-}
-
-// Accesses yields W(p): the number and the address of every access, in order.
-func (p Program) Accesses() iter.Seq2[int, uint64] {
-	return func(yield func(int, uint64) bool) {
-		r := runner{yield: yield}
-		r.run(p, 0)
-	}
-}
-
-// A runner is a program on its way.
-type runner struct {
-	yield func(int, uint64) bool
-	vars  []int
-}
-
-// run runs nodes, the first of whose operands has a number, and returns the
-// number behind the last; false when the one who asked has enough.
-func (r *runner) run(nodes []Node, number int) (next int, more bool) {
-	for _, node := range nodes {
-		more = true
-		switch node := node.(type) {
-		case Operand:
-			more = r.yield(number, node.at(r.vars))
-			number++
-		case *Loop:
-			number, more = r.loop(node, number)
-		case *If:
-			number, more = r.branch(node, number)
-		}
-		if !more {
-			return 0, false
-		}
-	}
-	return number, true
-}
-
-// at is the address of the access at these values of the variables.
-func (op Operand) at(vars []int) uint64 {
-	addr := op.Base
-	for d, s := range op.Strides {
-		addr += uint64(s * vars[d])
-	}
-	return addr
-}
-
-func (r *runner) loop(l *Loop, number int) (next int, more bool) {
-	first, trips := l.Bounds(r.vars)
-	for i := range trips {
-		r.vars = append(r.vars, first+i*l.Step)
-		_, more := r.run(l.Body, number)
-		r.vars = r.vars[:len(r.vars)-1]
-		if !more {
-			return 0, false
-		}
-	}
-	return number + count(l.Body), true
-}
-
-func (r *runner) branch(c *If, number int) (next int, more bool) {
-	then := number + count(c.Then)
-	if c.When.Holds(r.vars) {
-		_, more = r.run(c.Then, number)
-	} else {
-		_, more = r.run(c.Else, then)
-	}
-	return then + count(c.Else), more
-}
-
-// count is the number of operands in a tree.
-func count(nodes []Node) int {
-	n := 0
-	Program(nodes).each(func(Operand) { n++ })
-	return n
 }
 
 // Blocks returns the numbers (address / line) of all lines of so many bytes that

@@ -21,6 +21,29 @@ func walked(p Program) []access {
 	return list
 }
 
+// TestRuns: a run's accesses are where its variables put them.
+func TestRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := someProgram(t)
+		operands := p.Operands()
+		for run := range p.Runs() {
+			if run.Trips < 1 || len(run.Addrs) == 0 {
+				t.Fatalf("%+v in\n%v", run, p)
+			}
+			for k, addr := range run.Addrs {
+				op := operands[run.First+k]
+				want := op.Base
+				for d, s := range op.Strides {
+					want += uint64(s * run.Vars[d])
+				}
+				if addr != want {
+					t.Fatalf("access %d of %+v is at %#x in\n%v", k, run, want, p)
+				}
+			}
+		}
+	})
+}
+
 // affine writes a function: a constant, then the coefficients.
 func affine(constant int, coef ...int) Affine { return Affine{Const: constant, Coef: coef} }
 

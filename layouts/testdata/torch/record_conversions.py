@@ -2,7 +2,7 @@
 # other, where C defines it. Needs PyTorch 1.13 (Debian: python3-torch). Run it in this folder.
 import torch, json, gzip, math, random
 random.seed(3)
-names = 'bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128'.split()
+names = 'bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128'.split()
 nan, inf = math.nan, math.inf
 whole = [0, 1, -1, 2, 7, -8, 127, -128, 128, 255, 256, -129, 32767, 32768, 65535, 65536, 2**24 + 1, 2**31 - 1, -2**31, 2**31, 2**53 + 1, 2**63 - 1, -2**63]
 fractions = [0.0, -0.0, 0.5, -0.5, 0.999, 1.5, -1.5, 126.9, 1e-30, -1e-30, 6e-8, 2.9802322e-08, 1e-45, 5e-324, 0.1, 2049.0, 2051.0, 65504.0, 65519.0, 65520.0, 1e30, 1e300, 1 + 2**-11 + 2**-40, 1 + 2**-24 + 2**-50, nan, inf, -inf]

@@ -2,7 +2,7 @@
 # Needs PyTorch 1.13 (Debian: python3-torch). Run it in this folder.
 import torch, json, gzip, random, math
 random.seed(7)
-DT={'bool':torch.bool,'uint8':torch.uint8,'int8':torch.int8,'int16':torch.int16,'int32':torch.int32,'int64':torch.int64,'float16':torch.float16,'float32':torch.float32,'float64':torch.float64,'complex64':torch.complex64,'complex128':torch.complex128}
+DT={'bool':torch.bool,'uint8':torch.uint8,'int8':torch.int8,'int16':torch.int16,'int32':torch.int32,'int64':torch.int64,'float16':torch.float16,'bfloat16':torch.bfloat16,'float32':torch.float32,'float64':torch.float64,'complex64':torch.complex64,'complex128':torch.complex128}
 def enc(v):
     if isinstance(v,complex): return [enc(v.real),enc(v.imag)]
     if isinstance(v,bool): return int(v)
@@ -15,7 +15,7 @@ pools={'int':lambda:random.choice([random.randint(-9,9),random.randint(-100,100)
 'whole':lambda:float(random.randint(-50,50)),'wide':lambda:float(random.choice([1,2,3e3,5e8,-7])),'frac':lambda:random.uniform(-3,3),'tiny':lambda:random.choice([1e-6,0.5,2.0]),'odd':lambda:random.choice([0.0,float('inf'),float('-inf'),float('nan'),1.5,-2.25]),'oddw':lambda:random.choice([0.0,float('inf'),float('nan'),3.0]),'zero':lambda:0.0,'half':lambda:random.choice([0.5,65504.0,1e-7,6e-5,2049.0,0.1])}
 f=gzip.open('prints.jsonl.gz','wt')
 n=0
-for i in range(240):
+for i in range(280):
     dt=random.choice(list(DT)); t=DT[dt]
     shape=random.choice([[],[1],[3],[0],[2,0],[2,3],[2,2,2],[30],[3,25],[1,1,5],[2,1,2,3],[12],[4,4],[100]])
     cnt=1

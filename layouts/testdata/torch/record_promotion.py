@@ -2,7 +2,7 @@
 # numbers. Needs PyTorch 1.13 (Debian: python3-torch). record_promotion.py FILE; complex32 is written as undefined.
 import gzip, json, sys
 import torch
-DTYPES = 'bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128'.split()
+DTYPES = 'bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128'.split()
 NUMBERS = dict(bool=True, int64=1, float32=1.0, complex64=1j)
 
 def result(groups):

@@ -1,0 +1,214 @@
+package layouts
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// This file has the operations of a chain that change the dtype, or may copy.
+
+// ParseMemoryFormat reads "channels_last" and so on, also as torch.channels_last.
+func ParseMemoryFormat(name string) (MemoryFormat, error) {
+	for f := RowMajor; f <= Preserve; f++ {
+		if strings.TrimPrefix(name, "torch.") == f.String() {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no memory format (want torch.contiguous_format, channels_last, channels_last_3d or preserve_format)", name)
+}
+
+// orRowMajor is what contiguous() takes Preserve for.
+func (f MemoryFormat) orRowMajor() MemoryFormat {
+	if f == Preserve {
+		return RowMajor
+	}
+	return f
+}
+
+// stridesIn are those of a copy in a memory format.
+func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
+	if f == Preserve {
+		return l.preservedStrides(), nil
+	}
+	strides := formatStrides(l.shape, f)
+	if strides == nil {
+		return nil, fmt.Errorf("%s in %s wants %d dims, the tensor has %d", op, f, 3+int(f), l.Rank())
+	}
+	return strides, nil
+}
+
+// copyIn is a copy in a memory format.
+func (s site) copyIn(op string, f MemoryFormat) (site, error) {
+	strides, err := s.layout.stridesIn(op, f)
+	if err != nil {
+		return site{}, err
+	}
+	return s.copied(s.layout.shape, strides, nil), nil
+}
+
+func (s site) copied(shape, strides []int, why error) site {
+	l := Layout{shape: shape, strides: strides}
+	return site{layout: l, storage: l.Numel(), dtype: s.dtype, fresh: true, why: why}
+}
+
+// contiguous is the site itself where it lies in the format, else a copy.
+func (s site) contiguous(f MemoryFormat) (site, error) {
+	f = f.orRowMajor()
+	strides, err := s.layout.stridesIn("contiguous", f)
+	if err != nil || s.layout.isContiguousIn(f) {
+		return s, err
+	}
+	return s.copied(s.layout.shape, strides, fmt.Errorf("%v does not lie in %v", s.layout, f)), nil
+}
+
+func (l Layout) isContiguousIn(f MemoryFormat) bool {
+	return f == RowMajor && l.IsContiguous() || f != RowMajor && l.isDense(f)
+}
+
+// to is the site itself where neither dtype nor memory format are others.
+func (s site) to(dtype DType, f MemoryFormat) (site, error) {
+	strides, err := s.layout.stridesIn("to", f)
+	if err != nil || dtype == s.dtype && (f == Preserve || s.layout.suggested() == f) {
+		return s, err
+	}
+	c := s.copied(s.layout.shape, strides, nil)
+	c.dtype = dtype
+	return c, nil
+}
+
+// suggested is PyTorch's suggest_memory_format.
+func (l Layout) suggested() MemoryFormat {
+	switch {
+	case l.HasChannelsLastStrides():
+		return ChannelsLast
+	case l.hasFormatStrides(ChannelsLast3d):
+		return ChannelsLast3d
+	}
+	return RowMajor
+}
+
+// reshape is a view of another shape where there is one, else a copy.
+func (s site) reshape(op string, sizes []int) (site, error) {
+	shape, err := inferSize(op, sizes, "the tensor", s.layout.Numel())
+	if err != nil {
+		return site{}, err
+	}
+	return s.shaped(op, shape)
+}
+
+func (s site) shaped(op string, shape []int) (site, error) {
+	strides, err := s.layout.viewStrides(shape)
+	if _, ok := errors.AsType[*NoViewError](err); ok {
+		return s.copied(shape, contiguousStrides(shape), err), nil
+	}
+	if err != nil {
+		return site{}, fmt.Errorf("%s: %w", op, err)
+	}
+	s.layout, err = derived(op, shape, strides, s.layout.offset)
+	return s, err
+}
+
+// ravel is contiguous() in one dim.
+func (s site) ravel() (site, error) {
+	if s.layout.IsContiguous() {
+		return s.reshape("ravel", []int{-1})
+	}
+	return s.copied([]int{s.layout.Numel()}, []int{1}, fmt.Errorf("%v is not contiguous", s.layout)), nil
+}
+
+// flatten is a view where there is one, else a copy.
+func (s site) flatten(start, end int) (site, error) {
+	a, b, err := s.layout.span("flatten", start, end)
+	if err != nil || a == b && s.layout.Rank() > 0 {
+		return s, err
+	}
+	return s.shaped("flatten", s.layout.merged(a, b))
+}
+
+// viewAs is the same bytes as elements of another dtype
+// (ATen/native/TensorShape.cpp and TensorConversions.cpp, view_dtype).
+func (s site) viewAs(dtype DType) (site, error) {
+	l := s.layout
+	from, to := s.dtype.Size(), dtype.Size()
+	if from == 0 {
+		return site{}, errors.New("view: the dtype of the tensor is not known here")
+	}
+	s.dtype = dtype
+	if from == to {
+		return s, nil
+	}
+	last := l.Rank() - 1
+	switch {
+	case last < 0:
+		return site{}, fmt.Errorf("view: a 0-d tensor of elements of %d B has no view of elements of %d B", from, to)
+	case l.strides[last] != 1:
+		return site{}, fmt.Errorf("view: the last dim has stride %d, and elements of another size want 1", l.strides[last])
+	}
+	if from > to {
+		return s.resized(from/to, 1)
+	}
+	by := to / from
+	if l.shape[last]%by != 0 || l.offset%by != 0 {
+		return site{}, fmt.Errorf("view: the last dim of size %d and the offset %d want to be multiples of %d for %s", l.shape[last], l.offset, by, dtype)
+	}
+	for d, n := range l.strides[:last] {
+		if n%by != 0 {
+			return site{}, fmt.Errorf("view: stride %d of dim %d wants to be a multiple of %d for %s", n, d, by, dtype)
+		}
+	}
+	return s.resized(1, by)
+}
+
+// resized has elements of times, or parts, as many bytes, side by side along the
+// last dim.
+func (s site) resized(times, parts int) (site, error) {
+	l := s.layout.clone()
+	last := l.Rank() - 1
+	var fits [3]bool
+	l.shape[last], fits[0] = mulInt(l.shape[last], times)
+	l.offset, fits[1] = mulInt(l.offset, times)
+	s.storage, fits[2] = mulInt(s.storage, times)
+	l.shape[last], l.offset, s.storage = l.shape[last]/parts, l.offset/parts, s.storage/parts
+	for d := range l.strides[:last] {
+		n, ok := mulInt(l.strides[d], times)
+		if !ok {
+			fits[0] = false
+		}
+		l.strides[d] = n / parts
+	}
+	if fits != [3]bool{true, true, true} {
+		return site{}, errors.New("view: more elements than an int can count")
+	}
+	var err error
+	s.layout, err = derived("view", l.shape, l.strides, l.offset)
+	return s, err
+}
+
+// asReal has the parts of complex numbers in one more dim.
+func (s site) asReal(op string) (site, error) {
+	real, ok := map[DType]DType{Complex64: Float32, Complex128: Float64}[s.dtype]
+	if !ok {
+		return site{}, fmt.Errorf("%s wants a complex tensor, and this one is of %s", op, s.dtype)
+	}
+	var err error
+	if s.layout, err = s.layout.Unsqueeze(-1); err != nil {
+		return site{}, err
+	}
+	s.layout.strides[s.layout.Rank()-1] = 1
+	s, err = s.resized(2, 1)
+	s.dtype = real
+	return s, err
+}
+
+// part is the real part, of real numbers too, or the imaginary one.
+func (s site) part(op string, index int) (site, error) {
+	if index == 0 && s.dtype.kind() != kindComplex && s.dtype != Undefined {
+		return s, nil
+	}
+	s, err := s.asReal(op)
+	if err == nil {
+		s.layout, err = s.layout.Select(-1, index)
+	}
+	return s, err
+}

@@ -1,0 +1,141 @@
+package nest
+
+import "iter"
+
+// A Run is accesses that stand side by side in a program's text, made in turn in
+// each of so many iterations of one loop, or just once.
+type Run struct {
+	First   int      // number of the first of them; the others follow
+	Trips   int      // iterations, at least 1
+	Addrs   []uint64 // of each, in the first iteration
+	Strides []int    // bytes that each moves by from one iteration to the next
+	Vars    []int    // values of the variables around them in the first iteration
+}
+
+// Runs yields the program's runs in order: a loop whose body is accesses only is one
+// run, and so are the accesses of another body that stand side by side. The next run
+// overwrites the slices.
+//
+// Law: W(p) is, run by run and iteration by iteration, the accesses of Addrs, each
+// moved by its stride so many times.
+func (p Program) Runs() iter.Seq[*Run] {
+	return func(yield func(*Run) bool) {
+		r := runner{yield: yield}
+		r.nodes(p, 0)
+	}
+}
+
+// Accesses yields W(p): the number and the address of every access, in order.
+func (p Program) Accesses() iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		for run := range p.Runs() {
+			for i := range run.Trips {
+				for k, addr := range run.Addrs {
+					if !yield(run.First+k, addr+uint64(i*run.Strides[k])) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// A runner is a program on its way.
+type runner struct {
+	yield func(*Run) bool
+	run   Run
+}
+
+// nodes runs nodes, the first of whose accesses has a number, and returns the number
+// behind the last; false when the one who asked has enough.
+func (r *runner) nodes(nodes []Node, number int) (next int, more bool) {
+	for more = true; len(nodes) > 0 && more; {
+		side := 1
+		switch node := nodes[0].(type) {
+		case Operand:
+			side = sideBySide(nodes)
+			more = r.straight(nodes[:side], number, 1, 0)
+			number += side
+		case *Loop:
+			number, more = r.loop(node, number)
+		case *If:
+			number, more = r.branch(node, number)
+		}
+		nodes = nodes[side:]
+	}
+	return number, more
+}
+
+// sideBySide is how many of the nodes, from the first on, are accesses.
+func sideBySide(nodes []Node) int {
+	for i, node := range nodes {
+		if _, is := node.(Operand); !is {
+			return i
+		}
+	}
+	return len(nodes)
+}
+
+// straight yields a run of accesses, in a loop of so many iterations whose variable,
+// the last, moves by a step.
+func (r *runner) straight(nodes []Node, number, trips, step int) (more bool) {
+	r.run.First, r.run.Trips = number, trips
+	r.run.Addrs, r.run.Strides = r.run.Addrs[:0], r.run.Strides[:0]
+	inner := len(r.run.Vars) - 1
+	for _, node := range nodes {
+		op := node.(Operand)
+		r.run.Addrs = append(r.run.Addrs, op.at(r.run.Vars))
+		stride := 0
+		if step != 0 && inner < len(op.Strides) {
+			stride = step * op.Strides[inner]
+		}
+		r.run.Strides = append(r.run.Strides, stride)
+	}
+	return r.yield(&r.run)
+}
+
+// at is the address of the access at these values of the variables.
+func (op Operand) at(vars []int) uint64 {
+	addr := op.Base
+	for d, s := range op.Strides {
+		addr += uint64(s * vars[d])
+	}
+	return addr
+}
+
+func (r *runner) loop(l *Loop, number int) (next int, more bool) {
+	first, trips := l.Bounds(r.run.Vars)
+	if trips == 0 {
+		return number + count(l.Body), true
+	}
+	depth := len(r.run.Vars)
+	r.run.Vars = append(r.run.Vars, first)
+	defer func() { r.run.Vars = r.run.Vars[:depth] }()
+	if n := sideBySide(l.Body); n == len(l.Body) {
+		return number + n, n == 0 || r.straight(l.Body, number, trips, l.Step)
+	}
+	for range trips {
+		if next, more = r.nodes(l.Body, number); !more {
+			return next, false
+		}
+		r.run.Vars[depth] += l.Step
+	}
+	return next, true
+}
+
+func (r *runner) branch(c *If, number int) (next int, more bool) {
+	then := number + count(c.Then)
+	if c.When.Holds(r.run.Vars) {
+		_, more = r.nodes(c.Then, number)
+	} else {
+		_, more = r.nodes(c.Else, then)
+	}
+	return then + count(c.Else), more
+}
+
+// count is the number of operands in a tree.
+func count(nodes []Node) int {
+	n := 0
+	Program(nodes).each(func(Operand) { n++ })
+	return n
+}

@@ -1,0 +1,246 @@
+package layouts
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// This file has what subscripts take: parts of a tensor, and of the several tensors
+// that an operation makes one (aten/src/ATen/native/TensorShape.cpp;
+// torch/csrc/autograd/python_variable_indexing.cpp).
+
+// several are the tensors that an operation makes: n of them, of which at makes
+// one.
+type several struct {
+	n  int
+	at func(i int) (Layout, error)
+}
+
+// part takes one of the tensors that an operation makes.
+func (s step) part(l Layout) (Layout, error) {
+	parts, err := s.op.parts(l, s.args)
+	if err != nil {
+		return Layout{}, fmt.Errorf("%s: %w", s.op.name, err)
+	}
+	if len(s.index) != 1 || s.index[0].kind != number {
+		return Layout{}, fmt.Errorf("%s makes %d tensors: say which by an index, such as %[1]s(...)[0]", s.op.name, parts.n)
+	}
+	i := s.index[0].n
+	if i < -parts.n || i >= parts.n {
+		return Layout{}, fmt.Errorf("%s makes %d tensors, and [%d] is none of them", s.op.name, parts.n, i)
+	}
+	if i < 0 {
+		i += parts.n
+	}
+	return parts.at(i)
+}
+
+// chunks cuts a dim into so many parts of one size, rounded up, or fewer.
+func (l Layout) chunks(n, dim int) (several, error) {
+	size, err := l.splittable(dim)
+	switch {
+	case err != nil:
+		return several{}, err
+	case n <= 0:
+		return several{}, fmt.Errorf("%d chunks (want 1 or more)", n)
+	case size == 0:
+		return several{n, func(int) (Layout, error) { return l, nil }}, nil
+	}
+	return l.split((size-1)/n+1, dim)
+}
+
+// split cuts a dim into parts of one size, but for the last.
+func (l Layout) split(part, dim int) (several, error) {
+	size, err := l.splittable(dim)
+	switch {
+	case err != nil:
+		return several{}, err
+	case part < 0 || part == 0 && size != 0:
+		return several{}, fmt.Errorf("parts of %d of a dim of size %d", part, size)
+	case size == 0:
+		return several{1, func(int) (Layout, error) { return l, nil }}, nil
+	}
+	return several{(size-1)/part + 1, func(i int) (Layout, error) { return l.Narrow(dim, i*part, min(part, size-i*part)) }}, nil
+}
+
+// splitSizes cuts a dim into parts of sizes that add up to its own.
+func (l Layout) splitSizes(sizes []int, dim int) (several, error) {
+	size, err := l.splittable(dim)
+	if err != nil {
+		return several{}, err
+	}
+	left, starts := size, make([]int, len(sizes))
+	for i, n := range sizes {
+		starts[i] = size - left
+		if n < 0 || n > left {
+			left = -1
+			break
+		}
+		left -= n
+	}
+	if left != 0 {
+		return several{}, fmt.Errorf("sizes %s do not add up to the %d of the dim", FormatTuple(sizes), size)
+	}
+	return several{len(sizes), func(i int) (Layout, error) { return l.Narrow(dim, starts[i], sizes[i]) }}, nil
+}
+
+// sections cuts a dim into so many parts, the first ones larger by one.
+func (l Layout) sections(n, dim int) (several, error) {
+	size, err := l.splittable(dim)
+	switch {
+	case err != nil:
+		return several{}, err
+	case n <= 0:
+		return several{}, fmt.Errorf("%d sections (want 1 or more)", n)
+	}
+	start := func(i int) int { return i*(size/n) + min(i, size%n) }
+	return several{n, func(i int) (Layout, error) { return l.Narrow(dim, start(i), start(i+1)-start(i)) }}, nil
+}
+
+// splitAt cuts a dim at indices, which are as in slices.
+func (l Layout) splitAt(indices []int, dim int) (several, error) {
+	if _, err := l.splittable(dim); err != nil {
+		return several{}, err
+	}
+	return several{len(indices) + 1, func(i int) (Layout, error) {
+		start, end := 0, math.MaxInt
+		if i > 0 {
+			start = indices[i-1]
+		}
+		if i < len(indices) {
+			end = indices[i]
+		}
+		return l.Slice(dim, start, end, 1)
+	}}, nil
+}
+
+// unbind takes each index of a dim.
+func (l Layout) unbind(dim int) (several, error) {
+	size, err := l.splittable(dim)
+	return several{size, func(i int) (Layout, error) { return l.Select(dim, i) }}, err
+}
+
+// splittable is the size of a dim that is split.
+func (l Layout) splittable(dim int) (int, error) {
+	if l.Rank() == 0 {
+		return 0, errors.New("a 0-d tensor has no dim to split")
+	}
+	d, err := resolveDim("dim", dim, l.Rank())
+	if err != nil {
+		return 0, err
+	}
+	return l.shape[d], nil
+}
+
+// subscript is x[...]: integers select, slices slice, None adds a dim, and ...
+// stands for the dims that are not named.
+func (l Layout) subscript(items []value) (Layout, error) {
+	named := 0
+	for _, v := range items {
+		switch v.kind {
+		case number, slice:
+			named++
+		case word, sequence:
+			return Layout{}, fmt.Errorf("[]: %s picks elements, which copies; a view has integers, slices, None and ... in brackets", v)
+		}
+	}
+	if named > l.Rank() {
+		return Layout{}, fmt.Errorf("[]: %d indices for a tensor of %d dims", named, l.Rank())
+	}
+	view, dim := l, 0
+	for _, v := range items {
+		var err error
+		switch v.kind {
+		case number:
+			view, err = view.Select(dim, v.n)
+		case slice:
+			view, err = view.sliced(dim, v.items)
+			dim++
+		case none:
+			view, err = view.Unsqueeze(dim)
+			dim++
+		case ellipsis:
+			dim += l.Rank() - named
+		}
+		if err != nil {
+			return Layout{}, fmt.Errorf("[]: %w", err)
+		}
+	}
+	return view, nil
+}
+
+// sliced is start:end:step of a dim.
+func (l Layout) sliced(dim int, bounds []value) (Layout, error) {
+	numbers := [3]int{0, math.MaxInt, 1}
+	for i, b := range bounds {
+		switch b.kind {
+		case number:
+			numbers[i] = b.n
+		case none:
+		default:
+			return Layout{}, fmt.Errorf("%s is no bound of a slice", b)
+		}
+	}
+	return l.Slice(dim, numbers[0], numbers[1], numbers[2])
+}
+
+// reversed has all dims in reverse.
+func (l Layout) reversed() (Layout, error) {
+	m := l.clone()
+	slices.Reverse(m.shape)
+	slices.Reverse(m.strides)
+	return m.checked("T")
+}
+
+// matrices has the last two dims swapped: those of a matrix only, or of any number
+// of them.
+func (l Layout) matrices(op string, only bool) (Layout, error) {
+	switch {
+	case l.Rank() == 0:
+		return l, nil
+	case l.Rank() == 1 || only && l.Rank() != 2:
+		return Layout{}, fmt.Errorf("%s: the tensor has %d dims (want a matrix; mT swaps the last two of more)", op, l.Rank())
+	}
+	return l.Transpose(-2, -1)
+}
+
+// movedims takes several dims to other places; the others keep their order.
+func (l Layout) movedims(src, dst []int) (Layout, error) {
+	if len(src) != len(dst) {
+		return Layout{}, fmt.Errorf("movedim: %d dims for %d places", len(src), len(dst))
+	}
+	order, taken := make([]int, l.Rank()), make([]bool, max(l.Rank(), 1))
+	for i := range order {
+		order[i] = -1
+	}
+	for i := range src {
+		from, err := l.dim("movedim", src[i])
+		if err != nil {
+			return Layout{}, err
+		}
+		to, err := l.dim("movedim", dst[i])
+		if err != nil {
+			return Layout{}, err
+		}
+		if taken[from] || l.Rank() > 0 && order[to] >= 0 {
+			return Layout{}, fmt.Errorf("movedim: dim %d or place %d is named twice", from, to)
+		}
+		if taken[from] = true; l.Rank() > 0 {
+			order[to] = from
+		}
+	}
+	next := 0
+	for i, from := range order {
+		if from >= 0 {
+			continue
+		}
+		for taken[next] {
+			next++
+		}
+		order[i] = next
+		next++
+	}
+	return l.Permute(order...)
+}

@@ -1,0 +1,239 @@
+package layouts
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Picture is a question about storage: where the elements of a view of a
+// contiguous tensor lie, or those of a tensor in a format, or what a sparse
+// format stores of an example.
+type Picture struct {
+	Shape  []int
+	View   Chain // of a contiguous tensor, or of the example
+	DType  DType
+	Format Tag           // the zero Tag is none
+	Sparse *SparseFormat // nil is none
+	Block  []int         // of bsr and bsc, rows and columns
+}
+
+// Text explains it. Errors begin with the name of the field at fault in lower
+// case and its value.
+func (p Picture) Text() (string, error) {
+	switch {
+	case p.Format.Rank() > 0 && p.Sparse != nil:
+		return "", fmt.Errorf("sparse %v: a tensor has one layout, and format %v is another", p.Sparse, p.Format)
+	case p.Format.Rank() > 0 && !p.View.Empty():
+		return "", fmt.Errorf("view %q: a tensor in a format has no views", p.View)
+	case p.Block != nil && p.Sparse == nil:
+		return "", fmt.Errorf("block %s: it goes with sparse bsr or bsc", FormatShape(p.Block))
+	case p.Format.Rank() > 0:
+		b, err := p.Format.Layout(p.Shape...)
+		if err != nil {
+			return "", fmt.Errorf("format %v: %w", p.Format, err)
+		}
+		return b.describe(p.Format, p.DType), nil
+	}
+	stored, err := Contiguous(p.Shape...)
+	if err != nil {
+		return "", fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
+	}
+	if p.Sparse != nil {
+		return p.sparse(stored)
+	}
+	s := stored.site(p.DType)
+	for _, step := range p.View.steps {
+		if s, err = step.apply(s); err != nil {
+			return "", fmt.Errorf("view %q: %w", p.View, err)
+		}
+	}
+	var copied [][2]string
+	if s.fresh {
+		copied = append(copied, [2]string{"copy", fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
+	}
+	text := s.layout.facts(s.dtype, copied...) + "\n" + s.layout.WhyContiguous()
+	drawn, err := p.draw(stored, s)
+	if err != nil {
+		return "", fmt.Errorf("view %q: %w", p.View, err)
+	}
+	return text + drawn, nil
+}
+
+// draw shows the storage beside the view where both have numbers: elements of
+// another dtype have none.
+func (p Picture) draw(stored Layout, s site) (string, error) {
+	switch {
+	case s.dtype != p.DType:
+		return "", nil
+	case !s.fresh || stored.Numel() > shownElements || s.layout.Numel() > shownElements:
+		drawn, err := SideBySide(stored, s.layout)
+		return "\n" + drawn, err
+	}
+	numbers, err := Arange(Int64, stored.Numel())
+	if err != nil {
+		return "", err
+	}
+	view, err := numbers.storage.seen(stored).Apply(p.View)
+	if err != nil {
+		return "", nil // by way of another dtype
+	}
+	all, err := Contiguous(view.storage.Len())
+	if err != nil {
+		return "", err
+	}
+	return "\n" + sideBySide(storageRows(view.storage.seen(all), view.layout), view), nil
+}
+
+// describe says how a format splits and pads the dims, and draws small storages.
+func (b Blocked) describe(t Tag, dtype DType) string {
+	nested := b.Nested()
+	elements, stored := numelOf(b.shape), nested.Numel()
+	var s strings.Builder
+	fmt.Fprintf(&s, "format      %v\nshape       %s\nelements    %d\n", t, FormatTuple(b.shape), elements)
+	fmt.Fprintf(&s, "stored      %d elements, %d bytes of %v", stored, stored*dtype.Size(), dtype)
+	if padding := stored - elements; padding > 0 {
+		fmt.Fprintf(&s, "; %d of them (%.1f%%) are padding", padding, 100*float64(padding)/float64(stored))
+	}
+	s.WriteString("\n\nDims, whole blocks first, with strides in elements:\n")
+	padded := b.Padded()
+	for d, digits := range b.dims {
+		var sizes, strides []string
+		for _, g := range digits {
+			sizes, strides = append(sizes, strconv.Itoa(g.size)), append(strides, strconv.Itoa(g.stride))
+		}
+		fmt.Fprintf(&s, "  %c, dim %d: size %d", 'a'+d, d, b.shape[d])
+		if padded[d] != b.shape[d] {
+			fmt.Fprintf(&s, ", padded to %d", padded[d])
+		}
+		if len(digits) > 1 {
+			fmt.Fprintf(&s, " = %s", strings.Join(sizes, "x"))
+		}
+		fmt.Fprintf(&s, ", %s %s\n", map[bool]string{true: "strides", false: "stride"}[len(digits) > 1], strings.Join(strides, ", "))
+	}
+	if stored > shownElements || stored == 0 {
+		fmt.Fprintf(&s, "\nStorage is printed up to %d elements.\n", shownElements)
+		return s.String()
+	}
+	s.WriteString("\n" + b.picture(t, stored))
+	return s.String()
+}
+
+// picture shows the storage in rows of the innermost blocks. The elements are 0,
+// 1, 2, ... in row-major order, so that each says its index.
+func (b Blocked) picture(t Tag, stored int) string {
+	cells := slices.Repeat([]string{"."}, stored)
+	number := 0
+	for at := range b.Offsets() {
+		cells[at] = strconv.Itoa(number)
+		number++
+	}
+	const widest = 32
+	row := 1
+	for _, k := range slices.Backward(t.blocks) {
+		if row*k.size > widest {
+			break
+		}
+		row *= k.size
+	}
+	if last := t.order[len(t.order)-1]; row == 1 {
+		row = min(max(b.shape[last], 1), widest)
+	}
+	width := len(strconv.Itoa(number - 1))
+	var s strings.Builder
+	s.WriteString("storage, in order: 0, 1, 2, ... are the elements in row-major order")
+	if number < stored {
+		s.WriteString(", dots are padding")
+	}
+	s.WriteByte('\n')
+	padding := 0 // rows
+	for rest := range slices.Chunk(cells, row) {
+		empty := !slices.ContainsFunc(rest, func(c string) bool { return c != "." })
+		if empty {
+			padding++
+			continue
+		}
+		s.WriteString(paddingRows(padding))
+		padding = 0
+		for i, c := range rest {
+			if i > 0 {
+				s.WriteByte(' ')
+			}
+			fmt.Fprintf(&s, "%*s", width, c)
+		}
+		s.WriteByte('\n')
+	}
+	s.WriteString(paddingRows(padding))
+	return s.String()
+}
+
+func paddingRows(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "(a row of padding)\n"
+	}
+	return fmt.Sprintf("(%d rows of padding)\n", n)
+}
+
+func numelOf(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
+}
+
+// sparse stores an example of the shape and says what each array is.
+func (p Picture) sparse(stored Layout) (string, error) {
+	if stored.Numel() > shownElements {
+		return "", fmt.Errorf("shape %s: examples have up to %d elements", FormatShape(p.Shape), shownElements)
+	}
+	dense, err := example(stored, p.DType)
+	if err == nil {
+		dense, err = dense.Apply(p.View)
+	}
+	if err != nil {
+		return "", fmt.Errorf("view %q: %w", p.View, err)
+	}
+	if slices.ContainsFunc(dense.layout.strides, func(s int) bool { return s < 0 }) {
+		return "", fmt.Errorf("view %q: %w", p.View, errors.New("a tensor of PyTorch's has no negative strides"))
+	}
+	s, err := dense.Sparse(*p.Sparse, p.Block...)
+	if err != nil {
+		return "", fmt.Errorf("sparse %v: %w", p.Sparse, err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "An example of shape %s, in which 1, 2, 3, ... are stored:\n%v\n\nsparse_%v stores\n", FormatTuple(s.Shape), dense, s.Format)
+	bytes := 0
+	for _, a := range s.Arrays {
+		size := a.Tensor.layout.Numel() * a.Tensor.DType().Size()
+		bytes += size
+		head := fmt.Sprintf("  %s = ", a.Name)
+		text := strings.ReplaceAll(a.Tensor.String(), "\n", "\n"+strings.Repeat(" ", len(head)))
+		text = strings.ReplaceAll(text, "\n"+strings.Repeat(" ", len(head))+"\n", "\n\n")
+		fmt.Fprintf(&b, "%s%s\n    %s; shape %s of %v, %d bytes\n", head, text, a.Meaning,
+			FormatTuple(a.Tensor.layout.shape), a.Tensor.DType(), size)
+	}
+	fmt.Fprintf(&b, "\nIn all %d bytes; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*p.DType.Size(), s)
+	return b.String(), nil
+}
+
+// example is a tensor of which two elements of seven are not zero.
+func example(l Layout, dtype DType) (*Tensor, error) {
+	t, err := zerosIn(Int64, l)
+	if err != nil {
+		return nil, err
+	}
+	next := int64(1)
+	for i, data := 0, words[int64](t.storage); i < len(data); i++ {
+		if i*5%7 < 2 {
+			data[i] = next
+			next++
+		}
+	}
+	return t.To(dtype)
+}
