@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
@@ -48,10 +49,14 @@ type Source string
 // The sources of what is simulated by default, in the order in which they are
 // asked. Others are the names of files and presets.
 const (
-	FromFlag    Source = "flag"
-	FromSysfs   Source = "sysfs"
-	FromCPUID   Source = "cpuid"
-	FromDefault Source = "default"
+	FromFlag       Source = "flag"
+	FromSysfs      Source = "sysfs"
+	FromDeviceTree Source = "device tree"
+	FromSysctl     Source = "sysctl"
+	FromWindows    Source = "windows"
+	FromCPUID      Source = "cpuid"
+	FromCore       Source = "core" // which one, as the table of cores knows it
+	FromDefault    Source = "default"
 )
 
 // Observe says what is observed beyond counts, as a set of flags.
@@ -345,6 +350,10 @@ func (c Config) plain() bool {
 	return c.Observe == 0
 }
 
+// lone reports whether all levels are LRU caches that see nothing of each other but
+// misses, so that a level's misses tell all that the next one sees.
+func (c Config) lone() bool { return c.plain() && !c.WriteBacks }
+
 // From is the configuration with one source for all figures.
 func (c Config) From(source Source) Config {
 	c.I1Source = source
@@ -363,6 +372,22 @@ func (c Config) First() Level { return c.Levels[0] }
 
 // Last is the level before memory, LL in Cachegrind.
 func (c Config) Last() Level { return c.Levels[len(c.Levels)-1] }
+
+// Aligned is the first multiple of so many bytes from an address on that falls into the
+// first set of every level: the least multiple of that, and of lines times sets of all of
+// them. Where 62 bits do not hold it, it is the address.
+func (c Config) Aligned(from uint64, bytes int) uint64 {
+	span := bytes
+	for _, l := range c.Levels {
+		all := l.Sets() * l.Line
+		factor := all / nest.GCD(span, all)
+		if high, low := bits.Mul64(uint64(span), uint64(factor)); high != 0 || low >= 1<<61 {
+			return from
+		}
+		span *= factor
+	}
+	return (from + uint64(span) - 1) / uint64(span) * uint64(span)
+}
 
 // name is the name of level i.
 func (c Config) name(i int) string {

@@ -32,7 +32,10 @@ package simcache
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,13 +58,16 @@ func (g Geometry) String() string { return fmt.Sprintf("%d,%d,%d", g.Size, g.Way
 func ParseGeometry(text string) (Geometry, error) {
 	parts := strings.Split(text, ",")
 	if len(parts) != 3 {
-		return Geometry{}, errors.New("want size,associativity,line in bytes, such as 32768,8,64")
+		return Geometry{}, errors.New("want size,associativity,line, such as 32KiB,8,64 or, in bytes, 32768,8,64")
 	}
 	var n [3]int
 	for i, what := range []string{"size", "associativity", "line size"} {
 		var err error
-		if n[i], err = strconv.Atoi(parts[i]); err != nil || n[i] <= 0 {
-			return Geometry{}, fmt.Errorf("%s %q is no positive integer (want size,associativity,line in bytes, such as 32768,8,64)", what, parts[i])
+		if n[i], err = strconv.Atoi(parts[i]); err != nil && i != 1 {
+			n[i], err = ParseBytes(parts[i])
+		}
+		if err != nil || n[i] <= 0 {
+			return Geometry{}, fmt.Errorf("%s %q: want size,associativity,line, such as 32KiB,8,64 or, in bytes, 32768,8,64", what, parts[i])
 		}
 	}
 	g := Geometry{Size: n[0], Ways: n[1], Line: n[2]}
@@ -82,6 +88,21 @@ func Bytes(n int) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " " + unit
 }
 
+var units = map[string]float64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+// ParseBytes reads a number of bytes, such as 32KiB, 1.25MiB or 4096.
+func ParseBytes(text string) (int, error) {
+	number := strings.TrimRight(text, "BKMGi ")
+	scale, ok := units[strings.TrimSpace(text[len(number):])]
+	n, err := strconv.ParseFloat(number, 64)
+	bytes := n * scale
+	if !ok || err != nil || !(bytes > 0) || bytes > 1<<52 || bytes != math.Trunc(bytes) {
+		return 0, fmt.Errorf("%q is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: %s)",
+			text, strings.Join(slices.Sorted(maps.Keys(units))[1:], ", "))
+	}
+	return int(bytes), nil
+}
+
 // minLine is Cachegrind's MIN_LINE_SIZE (cachegrind/cg_arch.c).
 const minLine = 32
 
@@ -94,7 +115,13 @@ func (g Geometry) Check() error {
 	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
 		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two", g.Sets())
 	}
-	return g.check()
+	if err := g.check(); err != nil {
+		return err
+	}
+	if set := g.Ways * g.Line; g.Size%set != 0 { // which Cachegrind refuses as well (cg_arch.c, check_cache)
+		return fmt.Errorf("size %d is no multiple of %d, which is a set of associativity %d and line size %d", g.Size, set, g.Ways, g.Line)
+	}
+	return nil
 }
 
 // check is Check without its rule on set counts, for modulo indexing.

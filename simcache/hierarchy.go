@@ -45,6 +45,11 @@ func (c Counts) Add(b Counts) Counts {
 		c.Dr + b.Dr, c.D1mr + b.D1mr, c.DLmr + b.DLmr, c.Dw + b.Dw, c.D1mw + b.D1mw, c.DLmw + b.DLmw}
 }
 
+// times is c so many times.
+func (c Counts) times(n uint64) Counts {
+	return Counts{c.Ir * n, c.I1mr * n, c.ILmr * n, c.Dr * n, c.D1mr * n, c.DLmr * n, c.Dw * n, c.D1mw * n, c.DLmw * n}
+}
+
 // LevelCounts are the events at one level.
 type LevelCounts struct {
 	Name string `json:"name"`
@@ -100,6 +105,14 @@ type Hierarchy struct {
 	tlb    engine.Engine // nil without TLB
 	total  totals        // of the data levels
 	pages  totals        // of the TLB
+	extra  []extraPasses // counted, but not walked
+}
+
+// extraPasses are passes of which the engine knows nothing, since they do all that the last one did that
+// it walked, so many times more.
+type extraPasses struct {
+	before, after []engine.Besides // the last one walked, by level
+	times         uint64
 }
 
 // totals are references by sort, and their misses by sort and level.
@@ -120,13 +133,47 @@ func NewHierarchy(c Config) (*Hierarchy, error) {
 		h.i1 = lru.New([]engine.Level{c.I1.shape()}, lru.Options{ZeroTags: c.ZeroTags})
 	}
 	if len(c.TLB) > 0 {
-		h.tlb = Config{Levels: PageLevels(c.TLB), Brute: c.Brute, Cores: c.Cores}.engine()
+		h.tlb = c.pages().engine()
 	}
 	for sort := range engine.Sorts {
 		h.total.misses[sort] = make([]uint64, len(c.Levels))
 		h.pages.misses[sort] = make([]uint64, len(c.TLB))
 	}
 	return h, nil
+}
+
+// Reset makes the hierarchy what NewHierarchy returned, cold and with nothing counted, in
+// the memory that it has where it can.
+func (h *Hierarchy) Reset() {
+	reset := func(e *engine.Engine, c Config) {
+		if kept, can := (*e).(interface{ Reset() }); can {
+			kept.Reset()
+			return
+		}
+		*e = c.engine()
+	}
+	reset(&h.data, h.config)
+	if h.tlb != nil {
+		reset(&h.tlb, h.config.pages())
+	}
+	if h.i1 != nil {
+		h.i1.Reset()
+	}
+	h.total.clear()
+	h.pages.clear()
+	h.extra = nil
+}
+
+func (t *totals) clear() {
+	clear(t.refs[:])
+	for _, misses := range t.misses {
+		clear(misses)
+	}
+}
+
+// pages is what simulates the TLB, as caches of pages.
+func (c Config) pages() Config {
+	return Config{Levels: PageLevels(c.TLB), Brute: c.Brute, Cores: c.Cores}
 }
 
 // engine is what simulates the data caches.
@@ -240,24 +287,50 @@ func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][]
 		pages = h.tlb.Run(canonical, passes)
 		h.pages.add(nests, pages, last)
 	}
-	data = h.data.Run(canonical, passes)
+	data = h.walkData(canonical, passes, last)
 	h.total.add(nests, data, last)
 	return data, pages, nil
+}
+
+// walkData is engine.Run of the data caches. What they count besides misses, they
+// count of the last pass so many times.
+func (h *Hierarchy) walkData(canonical []nest.Nest, passes, last int) [][][]uint64 {
+	if last == 1 || h.config.lone() {
+		return h.data.Run(canonical, passes)
+	}
+	data := h.data.Run(canonical, passes-1)
+	extra := extraPasses{before: h.besides(), times: uint64(last - 1)}
+	data = append(data, h.data.Run(canonical, 1)...)
+	extra.after = h.besides()
+	h.extra = append(h.extra, extra)
+	return data
+}
+
+// besides is what the data caches count besides misses, by level.
+func (h *Hierarchy) besides() (all []engine.Besides) {
+	for level := range h.config.Levels {
+		all = append(all, h.data.Besides(level))
+	}
+	return all
 }
 
 // countsOf are those of each operand of a nest, by its misses in so many levels.
 func countsOf(n nest.Nest, misses []uint64, levels int) []Counts {
 	counts := make([]Counts, len(n.Operands))
-	refs := uint64(n.Iterations())
 	for r, op := range n.Operands {
-		first, last := misses[r*levels], misses[r*levels+levels-1]
-		if engine.Sort(op.Kind) == engine.Stores {
-			counts[r] = Counts{Dw: refs, D1mw: first, DLmw: last}
-		} else {
-			counts[r] = Counts{Dr: refs, D1mr: first, DLmr: last}
-		}
+		counts[r] = countsOfOperand(op, uint64(n.Iterations()), misses[r*levels:][:levels])
 	}
 	return counts
+}
+
+// countsOfOperand are those of an operand that is referred to so often, and misses so
+// often at each level.
+func countsOfOperand(op nest.Operand, refs uint64, misses []uint64) Counts {
+	first, last := misses[0], misses[len(misses)-1]
+	if engine.Sort(op.Kind) == engine.Stores {
+		return Counts{Dw: refs, D1mw: first, DLmw: last}
+	}
+	return Counts{Dr: refs, D1mr: first, DLmr: last}
 }
 
 // add counts passes over nests with these misses, the last pass so many times.
@@ -284,7 +357,12 @@ func (h *Hierarchy) check(n nest.Nest) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
-	for i, op := range n.Operands {
+	return h.checkWidths(n.Operands)
+}
+
+// checkWidths refuses operands wider than a line.
+func (h *Hierarchy) checkWidths(operands []nest.Operand) error {
+	for i, op := range operands {
 		for _, l := range h.config.Levels {
 			if op.Width > l.Line {
 				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, l.Line)
@@ -326,9 +404,12 @@ func (h *Hierarchy) Levels() []LevelCounts {
 	h.tally()
 	levels := h.total.levels()
 	levels[0].Fetches, levels[0].FetchMisses = 0, 0 // those of I1
-	for i := range levels {
+	for i, besides := range h.besides() {
+		for _, e := range h.extra {
+			besides.Repeat(e.before[i], e.after[i], e.times)
+		}
 		levels[i].Name = h.config.name(i)
-		levels[i].add(h.data.Besides(i))
+		levels[i].add(besides)
 	}
 	return levels
 }

@@ -11,9 +11,11 @@ import (
 
 // A Line is one line of a cachegrind.out file: what happened at a place in the
 // source. For patterns, the place is a tensor's name; cg_annotate shows it as a
-// function.
+// function of no file.
 type Line struct {
 	Function string
+	File     string // "" if there is none
+	Number   int    // of the line in the file
 	Counts   Counts
 }
 
@@ -34,8 +36,8 @@ func ByTensor(nests []nest.Nest, counts [][]Counts) []Line {
 }
 
 // WriteOut writes a file that cg_annotate reads (Cachegrind's manual, "Cachegrind
-// Output File Format"): the caches, the command, a line for each function, and
-// the sum of them. All functions lie in the file "???", at line 0.
+// Output File Format"): the caches, the command, a line for each place, and the sum
+// of them. Functions of no file lie in "???", at line 0.
 func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	var b strings.Builder
 	for _, n := range []struct {
@@ -46,10 +48,17 @@ func WriteOut(w io.Writer, c Config, command string, lines ...Line) error {
 	}
 	fmt.Fprintf(&b, "cmd: %s\n", strings.Join(strings.Fields(command), " "))
 	b.WriteString("events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw \n")
-	b.WriteString("fl=???\n")
 	var total Counts
+	file := ""
 	for _, l := range lines {
-		fmt.Fprintf(&b, "fn=%s\n0 %s\n", l.Function, l.Counts.events())
+		if l.File == "" {
+			l.File = "???"
+		}
+		if l.File != file {
+			file = l.File
+			fmt.Fprintf(&b, "fl=%s\n", file)
+		}
+		fmt.Fprintf(&b, "fn=%s\n%d %s\n", l.Function, l.Number, l.Counts.events())
 		total = total.Add(l.Counts)
 	}
 	fmt.Fprintf(&b, "summary: %s\n", total.events())

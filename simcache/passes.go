@@ -1,37 +1,140 @@
 package simcache
 
 import (
+	"fmt"
+	"math"
+	"math/bits"
+
 	"github.com/stridebench/stridebench/layouts/nest"
-	"github.com/stridebench/stridebench/simcache/internal/policies"
 	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
 
+// CheckPasses refuses so many passes over nests where their references, all
+// passes together, or the bytes that these may move if bytes are counted, are more
+// than 63 bits count.
+func (c Config) CheckPasses(passes int, nests ...nest.Nest) error {
+	references := uint64(0) // of a pass
+	for _, n := range nests {
+		if err := n.Check(); err != nil {
+			return err
+		}
+		sum, carry := bits.Add64(references, uint64(n.Iterations())*uint64(len(n.Operands)), 0)
+		if carry != 0 {
+			return fmt.Errorf("%d nests make more references than 64 bits count", len(nests))
+		}
+		references = sum
+	}
+	return c.checkPasses(passes, references)
+}
+
+// CheckProgram is CheckPasses of passes over a program.
+func (c Config) CheckProgram(passes int, p nest.Program) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	references, err := p.Count()
+	if err != nil {
+		return err
+	}
+	return c.checkPasses(passes, uint64(references))
+}
+
+// A PassesError says what is wrong with a number of passes.
+type PassesError struct {
+	Passes int
+	Why    string
+}
+
+// Error begins with "passes" and their number.
+func (e *PassesError) Error() string { return fmt.Sprintf("passes %d: %s", e.Passes, e.Why) }
+
+// checkPasses is CheckPasses of passes of so many references. It blames the passes only if
+// fewer would do.
+func (c Config) checkPasses(passes int, references uint64) error {
+	limit, what := uint64(math.MaxInt), "them" // of all
+	for _, l := range c.Levels {
+		if c.WriteBacks || c.Observe.Has(UsedBytes) {
+			limit = min(limit, math.MaxInt/uint64(4*l.Line)) // two lines in, and two out
+			what = "the bytes that they may move"
+		}
+	}
+	switch most := limit / max(references, 1); {
+	case passes < 0:
+		return &PassesError{passes, "want none or more"}
+	case passes > 0 && most == 0:
+		return fmt.Errorf("%d references: 64 bits do not count %s; want at most %d, a smaller shape", references, what, limit)
+	case uint64(passes) > most:
+		return &PassesError{passes, fmt.Sprintf("with %d references each, 64 bits do not count %s; want at most %d", references, what, most)}
+	}
+	return nil
+}
+
 // RunPasses simulates so many passes over nests, walked one after the other, and
 // returns the counts of each operand of each nest, all passes together. Once
-// all further passes are alike (see SteadyPass), no more are walked.
+// all further passes are alike (see SteadyPass), no more are walked. It refuses
+// what Config.CheckPasses and Run refuse.
 func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error) {
-	if _, tells := h.data.(*policies.Engine); len(nests) == 1 && !tells { // one pass from another
+	if err := h.config.CheckPasses(passes, nests...); err != nil {
+		return nil, err
+	}
+	if h.loops(nests) {
 		counts, err := h.Run(nests[0].Repeat(passes))
 		return [][]Counts{counts}, err
 	}
-	walked := passes
-	if enough := h.settled(); enough > 0 && !h.config.Brute {
-		walked = min(passes, enough)
-	}
-	counts, err := h.run(walked, passes-walked+1, nests...)
-	if err != nil {
-		return nil, err
-	}
+	walked, _ := h.walks(passes, nests)
 	sums := make([][]Counts, len(nests))
 	for k, n := range nests {
 		sums[k] = make([]Counts, len(n.Operands))
-		for p := range passes {
-			for r, c := range counts[min(p, walked-1)][k] {
-				sums[k][r] = sums[k][r].Add(c)
+	}
+	for done := 0; done < walked; {
+		some := min(walked-done, mostPasses)
+		last := 1
+		if done += some; done == walked {
+			last = passes - walked + 1
+		}
+		counts, err := h.run(some, last, nests...)
+		if err != nil {
+			return nil, err
+		}
+		add(sums, counts, last)
+	}
+	return sums, nil
+}
+
+// loops reports whether passes over the nests are simulated as one nest with a loop more: where
+// nothing asks in which pass a reference is.
+func (h *Hierarchy) loops(nests []nest.Nest) bool {
+	return len(nests) == 1 && !h.tells() && (h.config.Brute || h.config.lone())
+}
+
+// walks is how many passes over which nests are simulated of passes over nests: those
+// until all further ones are alike.
+func (h *Hierarchy) walks(passes int, nests []nest.Nest) (int, []nest.Nest) {
+	if h.loops(nests) {
+		return 1, []nest.Nest{nests[0].Repeat(passes)}
+	}
+	if enough := h.settled(); enough > 0 && !h.config.Brute {
+		passes = min(passes, enough)
+	}
+	return passes, nests
+}
+
+// mostPasses is how many passes are walked at once, since the counts of each are kept.
+const mostPasses = 1 << 10
+
+// add adds the counts of passes to sums, those of the last pass so many times.
+func add(sums [][]Counts, counts [][][]Counts, last int) {
+	for p, pass := range counts {
+		times := uint64(1)
+		if p == len(counts)-1 {
+			times = uint64(last)
+		}
+		for k, operands := range pass {
+			for r, c := range operands {
+				sums[k][r] = sums[k][r].Add(c.times(times))
 			}
 		}
 	}
-	return sums, nil
 }
 
 // settled is engine.Engine.Settled of both engines.
@@ -83,7 +186,7 @@ func (h *Hierarchy) steady(nests ...nest.Nest) (Counts, error) {
 		if p == 1 {
 			first = pass
 		}
-		if p == 2 && h.settled() > 0 && (pass.D1Misses() == 0 || first.D1Misses() == pass.D1Misses() && enough == 3) {
+		if p == 2 && h.config.lone() && (pass.D1Misses() == 0 || first.D1Misses() == pass.D1Misses() && enough == 3) {
 			break
 		}
 	}

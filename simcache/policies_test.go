@@ -9,6 +9,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/policies"
 )
 
@@ -608,13 +609,68 @@ func randomConfig(r *rand.Rand) Config {
 	}
 }
 
+// plain leaves of a configuration what needs no more than lines of one size: policies,
+// inclusion, write-backs; or now and then one thing more.
+func plain(r *rand.Rand, c Config) Config {
+	c.Observe = 0
+	more := r.IntN(15) // the number of what stays
+	for i := range c.Levels {
+		l := &c.Levels[i]
+		l.WriteThrough = l.WriteThrough && more == 0
+		l.NoWriteAllocate = l.NoWriteAllocate && more == 1
+		if more != 2 {
+			l.VictimLines = 0
+		}
+		if more != 3 || l.Prefetch.Kind == StridePrefetch { // which tells operands apart, as the model does not
+			l.Prefetch = Prefetch{}
+		}
+		if more != 4 {
+			l.Line, l.Size = 32, l.Sets()*l.Ways*32
+		}
+	}
+	if len(c.Levels) > 1 && more > 10 { // of which a set remembers what was taken from it
+		c.Levels[1].Inclusion, c.Levels[1].Policy = Exclusive, BitPLRU
+	}
+	if first := &c.Levels[0]; c.plain() { // else another engine counts it
+		first.Policy = FIFO
+	} else if r.IntN(3) == 0 { // more ways than ranks are kept of
+		first.Policy, first.Ways, first.Size = Policy(r.IntN(6)), 32, first.Sets()*32*32
+	}
+	return c
+}
+
+// TestPlainEqualSlow is TestPoliciesEqualSlow of what is counted by lines alone, of nests and
+// programs too.
+func TestPlainEqualSlow(t *testing.T) {
+	t.Parallel()
+	seen := map[string]uint64{}
+	for seed := range uint64(1000 / enginetest.Share) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		c := plain(r, randomConfig(r))
+		if c.plain() {
+			continue
+		}
+		for _, l := range c.Levels {
+			seen[l.Policy.String()]++
+			seen[l.Inclusion.String()]++
+		}
+		compareWithSlow(t, seed, r, c, seen)
+	}
+	for what, n := range seen {
+		if observed := what == "victim" || what == "useful" || what == "useless" || what == "compulsory" || what == "capacity" || what == "conflict" || what == "passed"; n < 40/enginetest.Share && !observed {
+			t.Errorf("%s: seen %d times", what, n)
+		}
+	}
+}
+
 // TestPoliciesEqualSlow compares all counts of random hierarchies with the slow
 // model, on random traces with runs, reuse and straddles.
 func TestPoliciesEqualSlow(t *testing.T) {
 	t.Parallel()
 	seen := map[string]uint64{}
 	for seed := range uint64(500) {
-		compareWithSlow(t, seed, seen)
+		r := rand.New(rand.NewPCG(seed, 4))
+		compareWithSlow(t, seed, r, randomConfig(r), seen)
 	}
 	for what, n := range seen {
 		if n == 0 {
@@ -626,12 +682,13 @@ func TestPoliciesEqualSlow(t *testing.T) {
 // FuzzPoliciesEqualSlow is more of it.
 func FuzzPoliciesEqualSlow(f *testing.F) {
 	f.Add(uint64(1))
-	f.Fuzz(func(t *testing.T, seed uint64) { compareWithSlow(t, seed, map[string]uint64{}) })
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		compareWithSlow(t, seed, r, randomConfig(r), map[string]uint64{})
+	})
 }
 
-func compareWithSlow(t *testing.T, seed uint64, seen map[string]uint64) {
-	r := rand.New(rand.NewPCG(seed, 4))
-	c := randomConfig(r)
+func compareWithSlow(t *testing.T, seed uint64, r *rand.Rand, c Config, seen map[string]uint64) {
 	h, err := NewHierarchy(c)
 	if err != nil {
 		t.Fatal(err)
@@ -651,6 +708,9 @@ func compareWithSlow(t *testing.T, seed uint64, seen map[string]uint64) {
 		h.Access(kind, addr, size)
 		model.access(kind, addr, uint64(size))
 	}
+	if c.Observe == 0 {
+		runWithSlow(t, r, h, model, span)
+	}
 	for i, got := range h.Levels() {
 		want, stores := model.levels[i].result(), h.data.Besides(i).Stores
 		if got.Misses() != model.levels[i].misses {
@@ -663,6 +723,9 @@ func compareWithSlow(t *testing.T, seed uint64, seen map[string]uint64) {
 		if !c.WriteBacks {
 			want.BytesIn, want.BytesOut = 0, 0
 		}
+		if c.Observe == 0 {
+			want.SetMisses, want.Compulsory, want.Capacity, want.Conflict, want.BytesFilled, want.BytesUsed = nil, 0, 0, 0, 0, 0
+		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("seed %d, %s:\n got %+v\nwant %+v\n%s", seed, got.Name, got, want, describe(c))
 		}
@@ -673,6 +736,29 @@ func compareWithSlow(t *testing.T, seed uint64, seen map[string]uint64) {
 	}
 	if err := h.data.(*policies.Engine).Ties(); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
+	}
+}
+
+// runWithSlow runs a nest and a program, and makes their references in the model.
+func runWithSlow(t *testing.T, r *rand.Rand, h *Hierarchy, model *slow, span int) {
+	n := nest.Nest{Trips: []int{1 + r.IntN(3), 1 + r.IntN(4), 1 + r.IntN(16)}}
+	for range 1 + r.IntN(3) {
+		strides := []int{[]int{0, 32, 4 * r.IntN(span)}[r.IntN(3)], 4 * r.IntN(100), 4 * r.IntN(20)}
+		n.Operands = append(n.Operands, nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: uint64(r.IntN(span)), Width: 1 + r.IntN(8), Strides: strides})
+	}
+	for op, addr := range n.Accesses() {
+		model.access(n.Operands[op].Kind, addr, uint64(n.Operands[op].Width))
+	}
+	if _, err := h.Run(n); err != nil {
+		t.Fatal(err)
+	}
+	p := nest.Sequence(n, n)
+	operands := p.Operands()
+	for op, addr := range p.Accesses() {
+		model.access(operands[op].Kind, addr, uint64(operands[op].Width))
+	}
+	if _, err := h.RunProgram(1, p); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -330,17 +330,22 @@ func TestGeometry(t *testing.T) {
 	if g := geometry(t, "49152,12,64"); g.Rounded() != g {
 		t.Errorf("%v with its 64 sets rounds to %v", g, g.Rounded())
 	}
+	if got, want := geometry(t, "1.25MiB,10,64B"), (simcache.Geometry{Size: 1310720, Ways: 10, Line: 64}); got != want {
+		t.Errorf("1.25MiB,10,64B is %v, want %v", got, want)
+	}
 	for text, want := range map[string]string{
+		"1000,8,64":     "size 1000 is no multiple of 512",
 		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two",
 		"32768,8,48":    "is not a power of two",
 		"4608,1,36":     "line size 36 is not a power of two",
 		"1024,4,16":     "line size 16 is too small",
 		"64,1,64":       "cache size 64 is not above the line size 64",
-		"32768,0,64":    `associativity "0" is no positive integer`,
-		"0,8,64":        `size "0" is no positive integer`,
+		"32768,0,64":    `associativity "0": want size`,
+		"0,8,64":        `size "0": want size,associativity,line, such as 32KiB,8,64`,
 		"32768,8":       "want size,associativity,line",
 		"32768,8,64,1":  "want size,associativity,line",
-		"32K,8,64":      `size "32K" is no positive integer`,
+		"32K,8,64":      `size "32K": want size`,
+		"32KiB,8B,64":   `associativity "8B": want size`,
 		"32768,1024,64": "set count 0",
 	} {
 		if _, err := simcache.ParseGeometry(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -2,6 +2,7 @@ package simcache
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 )
 
@@ -91,8 +92,10 @@ func percent(part, whole uint64, decimals int) string {
 	if decimals == 2 {
 		unit = 100
 	}
-	n := part/whole*100*unit + part%whole*100*unit/whole
-	if left := part % whole * 100 * unit % whole; left > whole-left {
+	high, low := bits.Mul64(part%whole, 100*unit) // 64 bits hold no such product of large counts
+	n, left := bits.Div64(high, low, whole)
+	n += part / whole * 100 * unit
+	if left > whole-left {
 		n++
 	}
 	return fmt.Sprintf("%d.%0*d", n/unit, decimals, n%unit)

@@ -1,5 +1,10 @@
 package cpu
 
+import (
+	"github.com/klauspost/cpuid/v2"
+	"github.com/klauspost/cpuid/v2/topology"
+)
+
 // identify executes CPUID. klauspost/cpuid asks it for
 // caches, but not for TLBs.
 //
@@ -7,3 +12,5 @@ package cpu
 func identify(leaf, subleaf uint32) (r registers)
 
 func cpuidTLB() []array { return decodeTLB(identify) }
+
+func cpuidTopology() *topology.System { return cpuid.CPU.Topology() }

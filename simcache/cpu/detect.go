@@ -5,25 +5,21 @@ package cpu
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
 	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/klauspost/cpuid/v2"
 	"github.com/klauspost/cpuid/v2/topology"
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// A Cache is one cache of this CPU, as its first core sees it.
+// A Cache is one cache of this CPU, as one core sees it ([Caches] says which).
 type Cache struct {
 	Level    int    // 1, 2, 3, ...
 	Type     string // "Data", "Instruction" or "Unified"
 	Geometry simcache.Geometry
 	Shared   int // logical CPUs that share it, 0 if unknown
-	Source   simcache.Source
+	// Source is that of the size, and behind it, as in "sysctl; ways: assumed",
+	// those of other figures that have another.
+	Source simcache.Source
 }
 
 // Name returns the cache's name as lscpu writes it: L1d, L1i, L2, L3.
@@ -35,76 +31,8 @@ func (c Cache) Name() string {
 // Instruction reports whether the cache holds only instructions.
 func (c Cache) Instruction() bool { return c.Type == topology.Instruction.String() }
 
-// Caches returns the caches of this CPU, from sysfs where the kernel tells
-// them, else from cpuid. It returns none where neither knows.
-func Caches() []Cache {
-	if caches := fromSysfs(os.DirFS("/sys/devices/system/cpu/cpu0/cache")); len(caches) > 0 {
-		return caches
-	}
-	return fromTopology(cpuid.CPU.Topology())
-}
-
-// fromSysfs reads index0, index1, ... of Linux's cache folder of one CPU
-// (Documentation/ABI/testing/sysfs-devices-system-cpu). A cache whose size,
-// ways or line it does not tell is left out.
-func fromSysfs(dir fs.FS) []Cache {
-	entries, _ := fs.Glob(dir, "index*")
-	var caches []Cache
-	for _, entry := range entries {
-		read := func(name string) string {
-			text, _ := fs.ReadFile(dir, path.Join(entry, name))
-			return strings.TrimSpace(string(text))
-		}
-		number := func(name string) int {
-			n, _ := strconv.Atoi(read(name))
-			return n
-		}
-		c := Cache{Level: number("level"), Type: read("type"), Source: simcache.FromSysfs,
-			Geometry: simcache.Geometry{Size: sysfsSize(read("size")), Ways: number("ways_of_associativity"), Line: number("coherency_line_size")},
-			Shared:   countCPUs(read("shared_cpu_list")),
-		}
-		if c.known() {
-			caches = append(caches, c)
-		}
-	}
-	return caches
-}
-
-// sysfsSize reads "32K" or "8M" as bytes, 0 if it is neither.
-func sysfsSize(text string) int {
-	unit := 1
-	switch {
-	case strings.HasSuffix(text, "K"):
-		unit = 1 << 10
-	case strings.HasSuffix(text, "M"):
-		unit = 1 << 20
-	}
-	n, err := strconv.Atoi(strings.TrimRight(text, "KM"))
-	if err != nil || n > 1<<40 {
-		return 0
-	}
-	return n * unit
-}
-
-// countCPUs counts a list such as "0-3,8".
-func countCPUs(list string) int {
-	count := 0
-	for part := range strings.SplitSeq(list, ",") {
-		from, to, ranged := strings.Cut(part, "-")
-		if !ranged {
-			to = from
-		}
-		a, errA := strconv.Atoi(from)
-		b, errB := strconv.Atoi(to)
-		if errA == nil && errB == nil && b >= a {
-			count += b - a + 1
-		}
-	}
-	return count
-}
-
 // fromTopology takes the caches of the first core, its group and its package.
-// Figures of 0 or below are unknown, and such a cache is left out.
+// Figures of 0 or below are unknown.
 func fromTopology(system *topology.System) []Cache {
 	if system == nil || len(system.Packages) == 0 {
 		return nil
@@ -121,10 +49,8 @@ func fromTopology(system *topology.System) []Cache {
 	var caches []Cache
 	for _, f := range found {
 		c := Cache{Level: f.Level, Type: f.Type.String(), Shared: max(f.SharedThreads, 0), Source: simcache.FromCPUID,
-			Geometry: simcache.Geometry{Size: f.Size, Ways: f.Ways, Line: f.LineSize}}
-		if c.known() {
-			caches = append(caches, c)
-		}
+			Geometry: simcache.Geometry{Size: max(f.Size, 0), Ways: max(f.Ways, 0), Line: max(f.LineSize, 0)}}
+		caches = append(caches, c)
 	}
 	slices.SortStableFunc(caches, func(a, b Cache) int { return a.Level - b.Level })
 	return caches

@@ -3,13 +3,15 @@ package cpu
 import (
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// dataTLBs returns this CPU's data TLBs for pages of 4 KiB and of 2 MiB.
-func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{TLB(4 << 10), TLB(2 << 20)} }
+// dataTLBs returns this CPU's data TLBs for pages of the system's size (4 KiB; on
+// arm64 also 16 or 64 KiB) and of 2 MiB.
+func dataTLBs() [][]simcache.TLB { return [][]simcache.TLB{TLB(os.Getpagesize()), TLB(page2M)} }
 
 // WriteTables writes tables of the caches and the TLB of this CPU, and of what is
 // simulated.

@@ -33,9 +33,12 @@ func defaultTLB(page int) []simcache.TLB {
 }
 
 // TLB returns the data TLB of this CPU for pages of so many bytes, the nearest
-// level first, from cpuid where it tells, else the documented default: 64
-// entries, 4-way (32 of 2 MiB pages) and 1536 entries, 12-way.
-func TLB(page int) []simcache.TLB { return chooseTLB(cpuidTLB(), page) }
+// level first, from cpuid where it tells, of an arm64 CPU from the table of cores
+// where that has it, else the documented default: 64 entries, 4-way (32 of 2 MiB
+// pages) and 1536 entries, 12-way.
+func TLB(page int) []simcache.TLB {
+	return chooseTLB(append(cpuidTLB(), thisSystem().coreTLB()...), page)
+}
 
 func chooseTLB(known []array, page int) []simcache.TLB {
 	var found []simcache.TLB

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
 // A Run is what was simulated and counted.
@@ -26,6 +27,10 @@ type Run struct {
 
 	Counts          simcache.Counts // of Hierarchy.Counts
 	Visited, Proved uint64          // of Hierarchy.Work
+
+	Curve *reuse.Table // misses of caches of other sizes, nil if these were not counted
+
+	program *program // of RunOfProgram
 }
 
 // RunOf returns what a hierarchy with this configuration counted.
@@ -51,6 +56,9 @@ func (r Run) Text() []string {
 	stories := r.stories()
 	for _, s := range stories {
 		add(r.tensor(s))
+	}
+	for _, s := range r.sources() {
+		add(s)
 	}
 	for i := range r.Levels {
 		add(r.level(i))
@@ -105,6 +113,22 @@ func plural(n int, what string) string {
 	return say("%d %ss", n, what)
 }
 
+// times is how often: once, or so many times.
+func times(n uint64) string {
+	if n == 1 {
+		return "once"
+	}
+	return say("%d times", n)
+}
+
+// agree is the verb of one thing, or of so many.
+func agree(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // level says by what cause a level missed, what of its lines was used, and how
 // the misses fall on its sets.
 func (r Run) level(i int) string {
@@ -112,10 +136,10 @@ func (r Run) level(i int) string {
 	if l.Refs() == 0 {
 		return say("%s: nothing gets this far.", l.Name)
 	}
-	intro := say("%s (%s: %d sets of %s of %d B) misses %d of the %d references that reach it (%s).",
-		l.Name, size(c.Size), c.Sets(), plural(c.Ways, "line"), c.Line, l.Misses(), l.Refs(), percent(l.Misses(), l.Refs()))
+	intro := say("%s (%s: %d sets of %s of %d B) misses %d of the %s that %s it (%s).",
+		l.Name, size(c.Size), c.Sets(), plural(c.Ways, "line"), c.Line, l.Misses(), plural(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"), percent(l.Misses(), l.Refs()))
 	if l.Misses() == 0 {
-		return say("%s (%s) has all of the %d references that reach it.", l.Name, size(c.Size), l.Refs())
+		return say("%s (%s) has all of the %s that %s it.", l.Name, size(c.Size), plural(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"))
 	}
 	return sentences(intro, r.causes(i), r.fits(i), r.used(i), r.spread(i), helpers(l))
 }
@@ -145,14 +169,25 @@ func (r Run) fits(i int) string {
 // width. Of a trace it is not known.
 func (r Run) straddles() bool {
 	line := r.Config.Levels[0].Line
+	if r.program != nil {
+		return straddle(r.program.operands, line)
+	}
 	for _, n := range r.Nests {
-		for _, op := range n.Operands {
-			if line%op.Width != 0 || op.Base%uint64(op.Width) != 0 || slices.ContainsFunc(op.Strides, func(s int) bool { return s%op.Width != 0 }) {
-				return true
-			}
+		if straddle(n.Operands, line) {
+			return true
 		}
 	}
 	return len(r.Nests) == 0
+}
+
+// straddle tells whether an operand may lie in two lines.
+func straddle(operands []nest.Operand, line int) bool {
+	for _, op := range operands {
+		if line%op.Width != 0 || op.Base%uint64(op.Width) != 0 || slices.ContainsFunc(op.Strides, func(s int) bool { return s%op.Width != 0 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // causes splits the misses into the three classes.
@@ -292,6 +327,11 @@ func (r Run) touched() (bytes uint64) {
 	for _, n := range r.Nests {
 		for _, op := range n.Operands {
 			bytes += uint64(r.Passes) * uint64(n.Iterations()) * uint64(op.Width)
+		}
+	}
+	if r.program != nil {
+		for op, c := range r.program.counts {
+			bytes += c.Refs() * uint64(r.program.operands[op].Width)
 		}
 	}
 	return bytes

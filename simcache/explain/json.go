@@ -3,6 +3,7 @@ package explain
 import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/reuse"
 )
 
 // PatternJSON is the JSON of a simulated pattern.
@@ -14,6 +15,18 @@ type PatternJSON struct {
 	Passes   int                `json:"passes"`
 	details
 	Nests []jsonNest `json:"nests"`
+}
+
+// ProgramJSON is the JSON of a simulated program.
+type ProgramJSON struct {
+	Counts   simcache.Counts    `json:"counts"`
+	Visited  uint64             `json:"visited"` // see PatternJSON
+	Proved   uint64             `json:"proved"`
+	Geometry map[string]Setting `json:"geometry"`
+	Passes   int                `json:"passes"`
+	details
+	Statements []jsonStatement `json:"statements"`
+	Program    []jsonNode      `json:"program"`
 }
 
 // TraceJSON is the JSON of a simulated trace.
@@ -31,12 +44,20 @@ type details struct {
 	TLB         []jsonTLB    `json:"tlb,omitempty"`
 	Tensors     []jsonTensor `json:"tensors"`
 	Explanation []string     `json:"explanation,omitempty"`
+	Curve       *reuse.Table `json:"curve,omitempty"`
 }
 
 // Pattern returns the JSON of a pattern's run on a machine of this name, which may be
 // "", with or without the words of Text.
 func (r Run) Pattern(machine string, words bool) PatternJSON {
 	return PatternJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes, r.details(machine, words), jsonNests(r.Nests)}
+}
+
+// Program returns the JSON of a program's run, see Pattern.
+func (r Run) Program(machine string, words bool) ProgramJSON {
+	number := 0
+	return ProgramJSON{r.Counts, r.Visited, r.Proved, Settings(r.Config, false), r.Passes, r.details(machine, words),
+		r.jsonStatements(), jsonNodes(r.program.Program, &number)}
 }
 
 // Trace returns the JSON of a trace's run, see Pattern.
@@ -72,7 +93,7 @@ type (
 )
 
 func (r Run) details(machine string, words bool) details {
-	j := details{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{}, Tensors: []jsonTensor{}}
+	j := details{Machine: machine, Observed: r.Config.Observe.Names(), Levels: []jsonLevel{}, Tensors: []jsonTensor{}, Curve: r.Curve}
 	if words {
 		j.Explanation = r.Text()
 	}
@@ -138,9 +159,108 @@ func jsonNests(nests []nest.Nest) []jsonNest {
 	for _, n := range nests {
 		j := jsonNest{append([]int{}, n.Trips...), []operand{}}
 		for _, op := range n.Operands {
-			j.Operands = append(j.Operands, operand{op.Tensor, op.Kind.String(), op.Base, op.Width, append([]int{}, op.Strides...)})
+			j.Operands = append(j.Operands, jsonOperand(op))
 		}
 		all = append(all, j)
 	}
 	return all
+}
+
+type (
+	jsonStatement struct {
+		File     string          `json:"file"`
+		Line     int             `json:"line"`
+		Column   int             `json:"column"`
+		Text     string          `json:"text"`
+		Counts   simcache.Counts `json:"counts"`
+		Accesses []jsonAccess    `json:"accesses"`
+	}
+	jsonAccess struct {
+		Number int             `json:"number"` // in the program
+		Text   string          `json:"text"`
+		Tensor string          `json:"tensor"`
+		Kind   string          `json:"kind"`
+		Counts simcache.Counts `json:"counts"`
+	}
+)
+
+func (r Run) jsonStatements() []jsonStatement {
+	sums, all := r.statements(), []jsonStatement{}
+	for i, s := range r.program.source.Statements {
+		j := jsonStatement{s.File, s.Line, s.Column, s.Text, sums[i], []jsonAccess{}}
+		for op, a := range r.program.source.Accesses {
+			if a.Statement == i {
+				of := r.program.operands[op]
+				j.Accesses = append(j.Accesses, jsonAccess{op, a.Text, of.Tensor, of.Kind.String(), r.program.counts[op]})
+			}
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+// A jsonNode is one of a program: a loop, a condition or an access. Functions of the
+// loops' variables are a constant and the coefficients, the outermost loop's first.
+type jsonNode struct {
+	Loop   *jsonLoop `json:"loop,omitempty"`
+	If     *jsonIf   `json:"if,omitempty"`
+	Access *jsonOne  `json:"access,omitempty"`
+}
+
+type (
+	jsonLoop struct {
+		Name string       `json:"name"`
+		From []jsonAffine `json:"from"` // the largest of these; with a negative step the least
+		To   []jsonAffine `json:"to"`   // the least of these, exclusive; with a negative step the largest
+		Step int          `json:"step"`
+		Body []jsonNode   `json:"body"`
+	}
+	jsonIf struct {
+		When [][]jsonAffine `json:"when"` // in one list at least, all are at least 0
+		Then []jsonNode     `json:"then"`
+		Else []jsonNode     `json:"else,omitempty"`
+	}
+	jsonOne struct {
+		Number int `json:"number"`
+		operand
+	}
+	jsonAffine struct {
+		Const int   `json:"const"`
+		Coef  []int `json:"coef"`
+	}
+)
+
+// jsonNodes lists nodes, whose accesses have numbers from one on that is moved behind
+// the last.
+func jsonNodes(nodes []nest.Node, number *int) []jsonNode {
+	all := []jsonNode{}
+	for _, node := range nodes {
+		var j jsonNode
+		switch node := node.(type) {
+		case *nest.Loop:
+			j.Loop = &jsonLoop{node.Name, jsonAffines(node.From), jsonAffines(node.To), node.Step, jsonNodes(node.Body, number)}
+		case *nest.If:
+			j.If = &jsonIf{When: [][]jsonAffine{}, Then: jsonNodes(node.Then, number), Else: jsonNodes(node.Else, number)}
+			for _, and := range node.When {
+				j.If.When = append(j.If.When, jsonAffines(and))
+			}
+		case nest.Operand:
+			j.Access = &jsonOne{*number, jsonOperand(node)}
+			*number++
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+func jsonAffines(list []nest.Affine) []jsonAffine {
+	all := []jsonAffine{}
+	for _, a := range list {
+		all = append(all, jsonAffine{a.Const, append([]int{}, a.Coef...)})
+	}
+	return all
+}
+
+func jsonOperand(op nest.Operand) operand {
+	return operand{op.Tensor, op.Kind.String(), op.Base, op.Width, append([]int{}, op.Strides...)}
 }

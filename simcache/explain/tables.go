@@ -66,7 +66,7 @@ func wrap(text string, columns int) string {
 }
 
 // Write writes the counts for people: a summary, in this format if there are two
-// levels, and if wanted the tables and the words of Text.
+// levels, if wanted the tables and the words of Text, and the curve.
 func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool) error {
 	if len(r.Levels) != 2 {
 		summary = simcache.Counts.EndsSummary
@@ -74,23 +74,32 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	if _, err := io.WriteString(w, summary(r.Counts)); err != nil {
 		return err
 	}
-	if tables {
-		for _, t := range r.Tables() {
-			if err := t.Write(w); err != nil {
-				return err
-			}
+	all := r.Tables()
+	if !tables {
+		all = filled(r.StatementTable())
+	}
+	for _, t := range all {
+		if err := t.Write(w); err != nil {
+			return err
 		}
 	}
-	if !words {
-		return nil
+	if words {
+		if err := WriteParagraphs(w, r.Text()); err != nil {
+			return err
+		}
 	}
-	return WriteParagraphs(w, r.Text())
+	return r.Curve.Write(w)
 }
 
-// Tables returns the counts by level, by tensor, and of the TLB. Empty tables are left
+// Tables returns the counts by statement of a program, by level, by tensor, and of the TLB. Empty tables are left
 // out.
 func (r Run) Tables() []Table {
-	return slices.DeleteFunc([]Table{r.levelTable(), r.tensorTable(), r.tlbTable()}, func(t Table) bool { return len(t) == 0 })
+	return filled(r.StatementTable(), r.levelTable(), r.tensorTable(), r.tlbTable())
+}
+
+// filled are the tables that have something in them.
+func filled(all ...Table) []Table {
+	return slices.DeleteFunc(all, func(t Table) bool { return len(t) == 0 })
 }
 
 func number(n uint64) string { return say("%d", n) }
@@ -145,7 +154,12 @@ func (r Run) levelTable() Table {
 	row(has(prefetches), "prefetches", counts(prefetches))
 	row(has(prefetches), "  useful", counts(func(l L) uint64 { return l.Useful }))
 	row(has(prefetches), "  useless", counts(func(l L) uint64 { return l.Useless }))
-	row(r.Config.Observe.Has(simcache.UsedBytes), "bytes used", of(func(i int) string { return share(r.Levels[i].UsedPart()) }))
+	row(r.Config.Observe.Has(simcache.UsedBytes), "bytes used", of(func(i int) string {
+		if r.Levels[i].BytesFilled == 0 {
+			return "-"
+		}
+		return share(r.Levels[i].UsedPart())
+	}))
 	r.spreadRows(of, row)
 	return t
 }

@@ -25,9 +25,9 @@ func (r Run) pays(w path) string {
 		}
 		c := t.Counts
 		first, last := r.Levels[0], r.Levels[len(r.Levels)-1]
-		text := say("%s is %s %d times and misses %d times in %s (%s)", op.Tensor, verbs[op.Kind], c.Refs(), c.D1Misses(), first.Name, percent(c.D1Misses(), c.Refs()))
+		text := say("%s is %s %s and misses %s in %s (%s)", op.Tensor, verbs[op.Kind], times(c.Refs()), times(c.D1Misses()), first.Name, percent(c.D1Misses(), c.Refs()))
 		if len(r.Levels) > 1 {
-			text += say(", %d times in %s (%s)", c.LLMisses(), last.Name, percent(c.LLMisses(), c.Refs()))
+			text += say(", %s in %s (%s)", times(c.LLMisses()), last.Name, percent(c.LLMisses(), c.Refs()))
 		}
 		if all := first.Misses(); len(r.Tensors) > 1 && all > 0 {
 			text += say(": %s of all misses in %s", percent(c.D1Misses(), all), first.Name)
@@ -140,7 +140,7 @@ func (r Run) fates(s story, c comeback) string {
 	}
 	last := c.fates[len(c.fates)-1]
 	if last.lost() < c.fates[0].came {
-		return sentences(append(text, say("It comes from memory again %d times.", last.lost()))...)
+		return sentences(append(text, say("It comes from memory again %s.", times(last.lost())))...)
 	}
 	return sentences(append(text, "It comes from memory again.")...)
 }
@@ -210,7 +210,7 @@ func (r Run) others(s story) string {
 	if s.again > 0 {
 		when = append(when, say("%d at a later one", s.again))
 	}
-	return say("The other loops of the walk, as at the edges of tiles, miss it %d times more: %s.", s.elsewhere+s.again, list(when))
+	return say("The other loops of the walk, as at the edges of tiles, miss it %s more: %s.", times(s.elsewhere+s.again), list(when))
 }
 
 // every says which sets steps of a stride reach, where they skip some.

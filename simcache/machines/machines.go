@@ -11,6 +11,8 @@ package machines
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
@@ -121,7 +123,16 @@ func Format[S any](m Machine, measured *S) ([]byte, error) {
 	for _, t := range m.Config.TLB {
 		f.TLB = append(f.TLB, tlb{t.Name, t.Entries, t.Ways, Size(t.Page)})
 	}
-	return yaml.MarshalWithOptions(f, yaml.OmitZero(), yaml.IndentSequence(true))
+	return yaml.MarshalWithOptions(f, yaml.OmitZero(), yaml.IndentSequence(true), yaml.CustomMarshaler[string](quoted))
+}
+
+// quoted writes a text as YAML. The library leaves one that begins with a question mark
+// bare, which would be read as a key.
+func quoted(text string) ([]byte, error) {
+	if strings.HasPrefix(text, "?") {
+		return []byte(strconv.Quote(text)), nil
+	}
+	return yaml.Marshal(text)
 }
 
 // config checks the description and makes a Config of it; of an error it tells

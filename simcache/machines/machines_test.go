@@ -224,19 +224,19 @@ func TestSection(t *testing.T) {
 	}
 }
 
-func TestParseSize(t *testing.T) {
+func TestSizes(t *testing.T) {
 	for text, want := range map[string]int{"1": 1, "32KiB": 32768, "1.375MiB": 1441792, "2 GiB": 2 << 30, "64B": 64, "1e3": 1000} {
-		if got, err := ParseSize(text); got != want || err != nil {
+		if got, err := simcache.ParseBytes(text); got != want || err != nil {
 			t.Errorf("%q is %d, %v", text, got, err)
 		}
 	}
 	for n, want := range map[Size]string{1: "1B", 1000: "1000B", 1536: "1536B", 32 << 10: "32KiB", 5 << 19: "2560KiB", 64 << 20: "64MiB", 2 << 30: "2GiB"} {
-		if got, err := ParseSize(n.String()); n.String() != want || got != int(n) || err != nil {
+		if got, err := simcache.ParseBytes(n.String()); n.String() != want || got != int(n) || err != nil {
 			t.Errorf("%d is written %s and read as %d, %v", n, n, got, err)
 		}
 	}
 	for _, text := range []string{"", "0", "-1", "KiB", "1KB", "1K", "1.5", "0x10", "NaN", "inf", "1e300", "1KiBKiB"} {
-		if got, err := ParseSize(text); err == nil {
+		if got, err := simcache.ParseBytes(text); err == nil {
 			t.Errorf("%q is %d", text, got)
 		}
 	}

@@ -4,14 +4,11 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"maps"
-	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
@@ -91,7 +88,7 @@ func (*skipped) UnmarshalYAML(n ast.Node) error {
 	return nil
 }
 
-// A Size is a number of bytes, at least 1, written as ParseSize reads it.
+// A Size is a number of bytes, at least 1, written as simcache.ParseBytes reads it.
 type Size int
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
@@ -100,7 +97,7 @@ func (s *Size) UnmarshalYAML(n ast.Node) error {
 	if err != nil {
 		return err
 	}
-	bytes, err := ParseSize(text)
+	bytes, err := simcache.ParseBytes(text)
 	if err != nil {
 		return strict.Refuse(n, err)
 	}
@@ -121,19 +118,4 @@ func (s Size) String() string {
 		n, unit = n/1024, larger
 	}
 	return strconv.Itoa(n) + unit
-}
-
-var units = map[string]float64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-// ParseSize reads a number of bytes, such as 32KiB, 1.25MiB or 4096.
-func ParseSize(text string) (int, error) {
-	number := strings.TrimRight(text, "BKMGi ")
-	scale, ok := units[strings.TrimSpace(text[len(number):])]
-	n, err := strconv.ParseFloat(number, 64)
-	bytes := n * scale
-	if !ok || err != nil || !(bytes > 0) || bytes > 1<<52 || bytes != math.Trunc(bytes) {
-		return 0, fmt.Errorf("%q is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: %s)",
-			text, strings.Join(slices.Sorted(maps.Keys(units))[1:], ", "))
-	}
-	return int(bytes), nil
 }

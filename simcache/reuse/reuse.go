@@ -52,6 +52,9 @@ type Stacks struct {
 	queue      []touch
 	queued     int
 	counts     histogram
+	most       int   // pages of lines that there is room for; 0 for any
+	flushes    int   // since it was asked whether there is
+	full       error // there is no more, and nothing is counted
 }
 
 // New returns empty stacks for lines of so many bytes, a power of two, and so
@@ -116,10 +119,19 @@ func (s *Stacks) push(addr, size uint64, stream int, refs uint64) {
 	s.queued++
 }
 
+// checkedFlushes is after how many flushes it is asked whether there is room: a million touches
+// take less than half a GiB.
+const checkedFlushes = 1 << 12
+
 // flush carries out the queued touches and counts them.
 func (s *Stacks) flush() {
 	touches := s.queue[:s.queued]
-	s.queued = 0
+	if s.queued = 0; s.full != nil {
+		return
+	}
+	if s.flushes++; s.most > 0 && s.flushes%checkedFlushes == 0 {
+		s.checkRoom()
+	}
 	if len(s.stacks) == 1 {
 		s.stacks[0].touch(touches)
 	} else {

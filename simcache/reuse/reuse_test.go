@@ -189,6 +189,30 @@ func TestEqualsPlain(t *testing.T) {
 	t.Logf("%d sequences, %d references", rounds, refs)
 }
 
+// TestPassesAreMultiplied compares passes of which two are walked with all of them walked.
+func TestPassesAreMultiplied(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		line, sets := 16<<r.IntN(3), 1+r.IntN(9)
+		some, all := newStacks(t, line, sets), newStacks(t, line, sets)
+		nests := []nest.Nest{randomNest(r, line), randomNest(r, line)}
+		run(t, some, nests[0])
+		run(t, all, nests[0])
+		passes := 2 + r.IntN(5)
+		if err := some.RunPasses(passes, nests...); err != nil {
+			t.Fatal(err)
+		}
+		for range passes {
+			run(t, all, nests[0])
+			run(t, all, nests[1])
+		}
+		if diff := cmp.Diff(all.Curve(), some.Curve(), cmpopts.IgnoreUnexported(Curve{})); diff != "" {
+			t.Fatalf("seed %d: %d passes (-want +got):\n%s", seed, passes, diff)
+		}
+	}
+}
+
 // TestEqualsHierarchy compares with the simulator: fully associative caches of
 // several capacities, and caches of several associativities with more sets.
 func TestEqualsHierarchy(t *testing.T) {

@@ -29,27 +29,36 @@ type Meter struct {
 // of the first level of a configuration.
 func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 	stacks, err := New(config.First().Line, sets)
+	if err == nil {
+		stacks.most = mostPages
+	}
 	return &Meter{stacks, sets, config}, err
 }
 
-// Passes counts a number of passes over nests.
+// Passes counts a number of passes over nests. It refuses what takes more than
+// MostMemory, before anything is counted.
 func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	if m == nil {
 		return nil
 	}
-	for range passes {
-		for _, n := range nests {
-			if err := m.stacks.Run(n); err != nil {
-				return err
-			}
-		}
+	if err := m.checkNests(nests); err != nil {
+		return err
 	}
-	return nil
+	return m.stacks.RunPasses(passes, nests...)
+}
+
+// Program counts a number of passes over a program. It ends with an error where that
+// takes more than MostMemory.
+func (m *Meter) Program(passes int, p nest.Program) error {
+	if m == nil {
+		return nil
+	}
+	return m.stacks.RunProgram(passes, p)
 }
 
 // Watch passes a trace on and counts its data accesses, clipped as trace.Replay clips
 // them. Cachegrind's quirk, by which block 0 hits in a cold cache, does not affect the
-// curve.
+// curve. It ends with an error where that takes more than MostMemory.
 func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record, error] {
 	if m == nil {
 		return records
@@ -62,6 +71,7 @@ func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[ac
 		for r, err := range records {
 			if err == nil && r.Kind != accesstrace.Fetch {
 				m.stacks.Access(nest.Read, r.Addr, min(r.Size, line)) // reads and writes count alike
+				err = m.stacks.full
 			}
 			if !yield(r, err) {
 				return

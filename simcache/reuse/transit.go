@@ -5,26 +5,86 @@ import (
 	"math"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // Run counts every access of the nest, on the stacks as they are. It refuses a
 // nest that does not pass Check or has an operand wider than a line.
-func (s *Stacks) Run(n nest.Nest) error {
-	if err := n.Check(); err != nil {
+func (s *Stacks) Run(n nest.Nest) error { return s.RunPasses(1, n) }
+
+// RunPasses counts so many passes over nests, walked one after the other. It
+// refuses what Run and simcache.Config.CheckPasses refuse.
+//
+// After a pass its lines are on top of the stacks, in the order of their last
+// touches in it. So every pass finds the stacks as the second one does, and counts as it: two are walked.
+func (s *Stacks) RunPasses(passes int, nests ...nest.Nest) error {
+	if err := (simcache.Config{}).CheckPasses(passes, nests...); err != nil {
 		return err
 	}
-	for i, op := range n.Operands {
+	for _, n := range nests {
+		for i, op := range n.Operands {
+			if op.Width > s.line {
+				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, s.line)
+			}
+		}
+	}
+	if passes > 0 {
+		s.pass(1, nests)
+	}
+	if passes > 1 {
+		s.pass(uint64(passes-1), nests)
+	}
+	return s.full
+}
+
+// RunProgram counts every access of so many passes over a program, on the stacks as
+// they are. From the second on, all passes have the distances of the second and leave
+// the stacks as it did. It refuses a program that does not pass Check or has an access
+// wider than a line.
+func (s *Stacks) RunProgram(passes int, p nest.Program) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	operands := p.Operands()
+	for i, op := range operands {
 		if op.Width > s.line {
 			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, s.line)
 		}
 	}
-	if len(n.Operands) == 0 || n.Iterations() == 0 {
-		return nil
+	s.reserve(max(1, len(operands)))
+	s.program(p, operands, 1)
+	if passes > 1 {
+		s.program(p, operands, uint64(passes-1))
 	}
-	s.reserve(len(n.Operands))
-	w := newTransit(s, n.Canonical())
-	w.loop(0, 1)
-	return nil
+	return s.full
+}
+
+// program counts each access of a program so many times.
+func (s *Stacks) program(p nest.Program, operands []nest.Operand, times uint64) {
+	for run := range p.Runs() {
+		if s.full != nil {
+			return
+		}
+		for i := range run.Trips {
+			s.room(len(run.Addrs))
+			for k, addr := range run.Addrs {
+				op := run.First + k
+				s.push(addr+uint64(i*run.Strides[k]), uint64(operands[op].Width), op, times)
+			}
+		}
+	}
+}
+
+// pass walks nests once, and counts that so many times.
+func (s *Stacks) pass(times uint64, nests []nest.Nest) {
+	for _, n := range nests {
+		if len(n.Operands) == 0 || n.Iterations() == 0 {
+			continue
+		}
+		s.reserve(len(n.Operands))
+		w := newTransit(s, n.Canonical())
+		w.loop(0, times)
+	}
 }
 
 // A transit is a nest on its way through the stacks.

@@ -5,7 +5,7 @@
 //  1. Record a trace with one of these programs, or write one with a [Writer].
 //  2. [Records] reads it, access by access, gzipped or plain.
 //  3. [Replay] counts the misses of the trace. [Feed] does so on a hierarchy that
-//     you can then query further.
+//     you can then query further, and [FeedRegions] also by what lies where.
 package trace
 
 import (
@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"math"
 	"strconv"
@@ -89,6 +90,9 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		plain, err := unzip(r)
 		if err != nil {
+			if of, ok := errors.AsType[*fs.PathError](err); ok { // which names it once more
+				err = of.Err
+			}
 			yield(Record{}, fmt.Errorf("%s: %w", file, err))
 			return
 		}
@@ -243,4 +247,40 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 		}
 	}
 	return nil
+}
+
+// A Region is what lies from an address on.
+type Region struct {
+	Name string
+	Base uint64
+}
+
+// FeedRegions is [Feed], and returns the counts of the accesses that begin in
+// each region, up to the next one's base. One region alone has all that is
+// counted. Several are in ascending order of addresses.
+func FeedRegions(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error], regions ...Region) ([]simcache.Line, error) {
+	lines := make([]simcache.Line, len(regions))
+	for i, r := range regions {
+		lines[i].Function = r.Name
+	}
+	before := h.Counts()
+	if len(regions) == 1 {
+		err := Feed(h, c, records)
+		lines[0].Counts = h.Counts().Sub(before)
+		return lines, err
+	}
+	return lines, Feed(h, c, func(yield func(Record, error) bool) {
+		for r, err := range records {
+			if !yield(r, err) { // which is when the access is made
+				return
+			}
+			at := len(regions) - 1
+			for at > 0 && r.Addr < regions[at].Base {
+				at--
+			}
+			now := h.Counts()
+			lines[at].Counts = lines[at].Counts.Add(now.Sub(before))
+			before = now
+		}
+	})
 }

@@ -1,10 +1,15 @@
 // Package engine is the seam between package simcache and the engines that
 // simulate for it: lru looks accesses up in levels that know nothing of each
-// other, proofs counts nests on such levels without looking all up, policies
+// other, proofs counts nests, and summaries programs, on such levels without looking
+// all up, policies
 // has every other kind of level. All are tested against package reference.
 package engine
 
-import "github.com/stridebench/stridebench/layouts/nest"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // A Level is the shape of one level. A block is an address divided by the
 // line, and its set is the block modulo the sets.
@@ -47,7 +52,13 @@ type Engine interface {
 	// Run simulates so many passes over canonical nests, and returns their misses
 	// by pass and nest: those of operand r at level i of n are at r*n+i.
 	Run(nests []nest.Nest, passes int) [][][]uint64
-	// Settled is the number of passes over the same nests after which all that
+	// RunProgram simulates a pass over a program, and returns its misses: those of
+	// access r at level i of n are at r*n+i.
+	RunProgram(p nest.Program) []uint64
+	// Effort is about how many references Run would look up, and how many seconds
+	// that takes.
+	Effort(nests []nest.Nest, passes int) (lookUps, seconds float64)
+	// Settled is the number of passes over the same nests, or a program, after which all that
 	// follow are like the last of them; 0 if that is not known.
 	Settled() int
 	// Work is how many references were looked up.
@@ -67,6 +78,42 @@ type Besides struct {
 	Reuses                         []Reuse
 	SetMisses                      []uint64
 	BytesFilled, BytesUsed         uint64
+}
+
+// Repeat adds what was counted between before and after so many times more.
+func (b *Besides) Repeat(before, after Besides, times uint64) {
+	all, from, to := b.numbers(), before.numbers(), after.numbers()
+	for i, n := range all {
+		*n += times * (*to[i] - *from[i])
+	}
+	for set := range b.SetMisses {
+		b.SetMisses[set] += times * (after.SetMisses[set] - before.SetMisses[set])
+	}
+	for i := range b.Reuses {
+		r := &b.Reuses[i]
+		was, is := r.in(before.Reuses), r.in(after.Reuses)
+		r.Refs += times * (is.Refs - was.Refs)
+		r.Compulsory += times * (is.Compulsory - was.Compulsory)
+		r.Capacity += times * (is.Capacity - was.Capacity)
+		r.Conflict += times * (is.Conflict - was.Conflict)
+	}
+}
+
+// numbers are all counts of the whole level.
+func (b *Besides) numbers() []*uint64 {
+	return []*uint64{&b.Stores, &b.BytesIn, &b.BytesOut, &b.WriteBacks, &b.VictimHits, &b.Prefetches, &b.Useful, &b.Useless,
+		&b.Compulsory, &b.Capacity, &b.Conflict, &b.BytesFilled, &b.BytesUsed}
+}
+
+// in finds a reuse in a list by what it is of; one without counts if it is not there.
+func (r Reuse) in(list []Reuse) Reuse {
+	i := slices.IndexFunc(list, func(o Reuse) bool {
+		return o.Nest == r.Nest && o.Operand == r.Operand && o.Since == r.Since && o.Loop == r.Loop
+	})
+	if i < 0 {
+		return Reuse{}
+	}
+	return list[i]
 }
 
 // A Since says when the line of a reference was touched before.
@@ -93,6 +140,15 @@ type Reuse struct {
 	Refs                           uint64
 	Compulsory, Capacity, Conflict uint64
 	Lines                          uint64
+}
+
+// References is the number of references of so many passes over nests.
+func References(nests []nest.Nest, passes int) float64 {
+	sum := 0.0
+	for _, n := range nests {
+		sum += float64(n.Iterations()) * float64(len(n.Operands))
+	}
+	return sum * float64(passes)
 }
 
 // RunEach runs one nest after the other.

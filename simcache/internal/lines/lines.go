@@ -24,11 +24,6 @@ type page struct {
 	next   int // index of the page where a stream last went from here
 }
 
-// At returns a line's number, to be read or set before the next call.
-func (l *Map) At(line uint64) *uint64 {
-	return &l.Numbers[l.Find(line/Page+1)*Page+int(line%Page)]
-}
-
 // From returns the index of a page that a stream goes to from the page at
 // index. A stream that repeats its steps needs no search.
 func (l *Map) From(index int, number uint64) int {
@@ -40,6 +35,22 @@ func (l *Map) From(index int, number uint64) int {
 	next := l.Find(number)
 	l.pages[index].next = next
 	return next
+}
+
+// A Finger is where in a Map a stream was last.
+type Finger struct {
+	page  uint64 // 0 for nowhere
+	index int
+}
+
+// Along is the place in Numbers of the number of a stream's line, for which it hardly
+// searches where the stream repeats its steps. It stays there.
+func (l *Map) Along(f *Finger, line uint64) int {
+	if page := line/Page + 1; page != f.page {
+		f.index = l.From(f.index, page)
+		f.page = page
+	}
+	return f.index*Page + int(line%Page)
 }
 
 // Find returns the index of a page, which it makes if there is none.

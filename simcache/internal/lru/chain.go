@@ -51,7 +51,7 @@ type Options struct {
 
 // New makes a chain of levels, the nearest first.
 func New(levels []engine.Level, o Options) *Chain {
-	c := &Chain{grain: 64, limit: 1 << 60, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	c := &Chain{grain: 64, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
 	if o.WriteBacks {
 		c.dirty = writes
 	}
@@ -59,16 +59,40 @@ func New(levels []engine.Level, o Options) *Chain {
 		l := newRows(level, o.ZeroTags)
 		c.levels = append(c.levels, l)
 		c.grain = min(c.grain, l.shift)
-		if high, low := bits.Mul64(l.limit(), 1<<l.shift); high == 0 {
-			c.limit = min(c.limit, low)
-		}
 	}
 	for i := range c.levels {
 		c.levels[i].down = grains + c.levels[i].shift - c.grain
 	}
 	c.cores, c.share, c.brute = o.Cores, many, o.Brute
+	c.narrow()
 	c.reset(engine.Sorts)
 	return c
+}
+
+// narrow says up to where tags are narrow, which they are now.
+func (c *Chain) narrow() {
+	c.limit = 1 << 60
+	for i := range c.levels {
+		l := &c.levels[i]
+		if high, low := bits.Mul64(l.limit(), 1<<l.shift); high == 0 {
+			c.limit = min(c.limit, low)
+		}
+	}
+}
+
+// Reset makes the chain what New returned, in the memory that it has.
+func (c *Chain) Reset() {
+	for i := range c.levels {
+		c.levels[i].reset()
+	}
+	for i := range c.waiting {
+		c.waiting[i] = c.waiting[i][:0]
+	}
+	clear(c.fills)
+	clear(c.writeBacks)
+	c.visited = 0
+	c.narrow()
+	c.track(engine.Sorts)
 }
 
 // reset makes the batches, and the counts of so many operands.
@@ -116,13 +140,36 @@ func (c *Chain) One(n nest.Nest) []uint64 {
 	return misses
 }
 
-// Settled: see simcache.SteadyPass. Whether a line is dirty takes longer to
-// repeat.
+// Settled: see simcache.SteadyPass. With write-backs, what the first level hits
+// repeats itself from the second pass on, and what it writes back from the third:
+// a line that leaves in a pass came in it or in the one before, or it would have
+// stayed for a whole pass, and then for all; so what made it dirty repeats itself
+// too. The next level sees a stream that repeats itself from the third pass on,
+// so that its hits do from the fourth and its write-backs from the fifth, and so on.
 func (c *Chain) Settled() int {
 	if c.dirty != 0 {
-		return 0
+		return 2*len(c.levels) + 1
 	}
 	return len(c.levels) + 1
+}
+
+// Effort is about how many references Run looks up, and how many seconds that takes: of
+// runs within lines one for each.
+func (c *Chain) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
+	for _, n := range nests {
+		refs := engine.References([]nest.Nest{n}, passes)
+		if w := c.newTransit(n); w.inLine && len(n.Trips) > 0 {
+			run := w.trips
+			for _, s := range w.streams {
+				if size := min(s.stride, -s.stride); size > 0 {
+					run = min(run, max(1, 1<<c.levels[0].shift/size))
+				}
+			}
+			refs /= float64(run)
+		}
+		lookUps += refs
+	}
+	return lookUps, lookUps / 1e8
 }
 
 // Work is how many references were looked up.

@@ -13,7 +13,7 @@ import (
 // random levels and sequences of nests and single accesses.
 func TestEqualsReference(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4000) {
+	for seed := range uint64(4000 / enginetest.Share) {
 		d := enginetest.Random(seed, 31)
 		levels := d.Levels()
 		got, want := New(levels, Options{Brute: d.One(2), Cores: 1 + d(3)}), reference.New(levels)
@@ -38,5 +38,49 @@ func TestEqualsReference(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestProgramEqualsReference: so do programs, one after the other.
+func TestProgramEqualsReference(t *testing.T) {
+	t.Parallel()
+	packed, stepped := 0, 0
+	for seed := range uint64(4000 / enginetest.Share) {
+		d := enginetest.Random(seed, 44)
+		levels := d.ProgramLevels()
+		got, want := New(levels, Options{Brute: d.One(2)}), reference.New(levels)
+		if d.One(8) {
+			got.limit = uint64(enginetest.At + 3<<20 + d(1<<16)) // some accesses must be looked up by themselves
+		}
+		for range 1 + d(2) {
+			p := d.Program(levels)
+			if n, err := p.Count(); err != nil || n > 20000 {
+				continue
+			}
+			if wanted := want.Run(p.Operands(), p.Accesses()); !slices.Equal(got.RunProgram(p), wanted) {
+				t.Fatalf("seed %d, %+v, %v: not the %v misses", seed, levels, p, wanted)
+			}
+			for run := range p.Runs() {
+				w := got.transitOf(run, p.Operands())
+				w.enter(run)
+				if w.packed {
+					packed++
+				}
+				if w.lockstep > 0 {
+					stepped++
+				}
+				break
+			}
+		}
+		for level, l := range levels {
+			for set := range l.Sets {
+				if have := got.Contents(nil, level, set); !slices.Equal(have, want.Contents(level, set)) {
+					t.Fatalf("seed %d, level %d, set %d: %v, want %v", seed, level, set, have, want.Contents(level, set))
+				}
+			}
+		}
+	}
+	if packed < 400/enginetest.Share || enginetest.Share == 1 && stepped < 20 { // which few are
+		t.Errorf("%d packed, %d in step", packed, stepped)
 	}
 }

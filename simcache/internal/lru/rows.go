@@ -38,6 +38,7 @@ type rows struct {
 	vectors bool   // filterAVX2 may be used
 	far     bool   // for it: too large to lie in a first-level cache
 	last    uint32 // for it, in a row of two vectors: the bit of the last way
+	zero    bool   // all ways begin with block 0
 }
 
 const (
@@ -61,14 +62,24 @@ func newRows(g engine.Level, zeroTags bool) rows {
 		l.last = 1 << ((g.Ways - 1) % (2 * lanes))
 	}
 	l.pitch = 4 * row
-	l.tags = make([]uint32, margin+g.Sets*row)
+	l.zero = zeroTags
 	l.far = g.Sets*l.pitch > 16<<10
-	if zeroTags {
-		for way := range g.Ways {
+	l.reset()
+	return l
+}
+
+// reset makes the tags what they begin with.
+func (l *rows) reset() {
+	if l.wide = nil; l.tags == nil {
+		l.tags = make([]uint32, margin+int(l.sets)*l.pitch/4)
+	} else {
+		clear(l.tags)
+	}
+	if l.zero {
+		for way := range l.ways {
 			l.tags[margin+way] = 2 // block 0
 		}
 	}
-	return l
 }
 
 // limit is the first block that 32-bit tags do not hold.

@@ -45,6 +45,11 @@ type transit struct {
 	// lockstep, if not 0, is in how many iterations all streams come from the
 	// start of a line to that of the next, all at once.
 	lockstep uint64
+
+	// of runs of a program, which may lie at other addresses each: packed and lockstep
+	// where addresses allow it
+	mayPack bool
+	mayStep uint64
 }
 
 type stream struct {

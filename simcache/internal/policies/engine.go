@@ -33,6 +33,7 @@ type Engine struct {
 	pc     uint64     // address of the instruction under way, if fetches are told
 	seen   []sight    // what prefetchers have to be told of the reference under way
 	reuses *reuses    // with Classes
+	plain  bool       // see plain
 }
 
 // A sight is an event at a level.
@@ -67,6 +68,13 @@ func New(levels []Level, dirty bool, o Observe) *Engine {
 	if o&Classes != 0 {
 		d.reuses = newReuses(d.levels)
 	}
+	if o&UsedBytes != 0 {
+		for _, l := range d.levels {
+			l.near = make([]int32, levels[0].Lines())
+		}
+	}
+	d.levels[0].recent = make([]recent, levels[0].Sets)
+	d.plain = d.isPlain(o)
 	d.track(engine.Sorts)
 	return d
 }
@@ -96,27 +104,85 @@ func (d *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 			d.reuses.pass = d.serial
 		}
 		walked++
-		return d.one(n)
+		return d.run(n)
 	})
 }
 
-// one simulates a nest, after what single references counted has been taken.
-func (d *Engine) one(n nest.Nest) []uint64 {
+// run simulates a nest, after what single references counted has been taken.
+func (d *Engine) run(n nest.Nest) []uint64 {
 	d.track(max(len(n.Operands), engine.Sorts))
 	if d.reuses != nil {
 		d.reuses.begin(n, d.serial)
 		defer func() { d.reuses.inside = false }()
 	}
-	for op, addr := range n.Accesses() {
-		d.Add(op, addr, uint64(n.Operands[op].Width), n.Operands[op].Kind)
-	}
+	d.walk(n)
 	misses := engine.ByOperand(d.misses, len(n.Operands))
 	d.track(engine.Sorts)
 	return misses
 }
 
-// Settled is not known.
-func (d *Engine) Settled() int { return 0 }
+// walk simulates the references of a nest, in order.
+func (d *Engine) walk(n nest.Nest) {
+	if n.Iterations() == 0 {
+		return
+	}
+	inner, trips := max(len(n.Trips)-1, 0), 1
+	if len(n.Trips) > 0 {
+		trips = n.Trips[inner]
+	}
+	streams := make([]stream, len(n.Operands))
+	for r, op := range n.Operands {
+		streams[r] = stream{addr: op.Base, width: uint64(op.Width), kind: op.Kind, steps: nest.Steps(n.Trips[:inner], op.Strides)}
+		if len(n.Trips) > 0 {
+			streams[r].stride = uint64(op.Strides[inner])
+		}
+	}
+	for loop := range nest.Walk(n.Trips[:inner]) {
+		for r := range streams {
+			if s := &streams[r]; loop >= 0 {
+				s.addr += uint64(s.steps[loop])
+			}
+		}
+		for i := range uint64(trips) {
+			for r := range streams {
+				s := &streams[r]
+				d.Add(r, s.addr+i*s.stride, s.width, s.kind)
+			}
+		}
+	}
+}
+
+// A stream is an operand on its way through a nest.
+type stream struct {
+	addr, width, stride uint64 // at the start of the innermost loop
+	kind                nest.Kind
+	steps               []int // see nest.Steps
+}
+
+// Settled is known of LRU levels that do nothing of their own: what they hit and what
+// they write back settles as in a lru.Chain, and so do the shadows, which are LRU
+// too and see the same references. What a line was used for is counted when it leaves, and so
+// settles with what leaves: one pass after the hits.
+func (d *Engine) Settled() int {
+	for _, l := range d.levels {
+		if !isLRU(l.policy) || l.Tie != Untied || l.WriteThrough || l.NoWriteAllocate || l.victims != nil || l.prefetcher != nil {
+			return 0
+		}
+	}
+	if d.dirty {
+		return 2*len(d.levels) + 1
+	}
+	return len(d.levels) + 2
+}
+
+// Effort is about how many references Run looks up, which is all, and how many seconds that takes.
+func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
+	lookUps = engine.References(nests, passes)
+	if d.levels[0].observe != 0 {
+		return lookUps, lookUps / 4e6
+	}
+	return lookUps, lookUps / 2e7
+}
 
 // Work is how many references were looked up.
 func (d *Engine) Work() uint64 { return d.looked }
@@ -136,16 +202,18 @@ func (d *Engine) Besides(level int) engine.Besides {
 // Add simulates a reference; a modify is a read, and then a store that is no
 // reference.
 func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
-	d.serial++
 	d.looked++
+	if first := d.levels[0]; d.plain && addr>>first.shift == (addr+size-1)>>first.shift {
+		d.one(op, addr>>first.shift, kind)
+		return
+	}
+	d.serial++
 	d.reference(0, request{op: op, addr: addr, size: size, write: kind == nest.Write})
 	if kind == nest.Modify {
 		d.reference(0, request{op: op, addr: addr, size: size, write: true, quiet: true})
 	}
 	d.prefetch()
-	for _, l := range d.levels {
-		l.use(addr, size)
-	}
+	d.use(addr, size)
 	if d.reuses != nil {
 		d.reuses.see(d, op, addr, size)
 	}
@@ -171,7 +239,7 @@ func (d *Engine) reference(level int, r request) {
 	}
 	l := d.levels[level]
 	l.begin(r, d.serial)
-	var waiting [2]line
+	var waiting [2]moved
 	gone := waiting[:0] // on its way out, once the next level has been asked
 	missed, filled, passed := false, false, false
 	for block := r.addr >> l.shift; block <= (r.addr+r.size-1)>>l.shift; block++ {
@@ -185,12 +253,14 @@ func (d *Engine) reference(level int, r request) {
 			passed = true
 			continue
 		}
-		fresh := line{block: block, dirty: r.write && !l.WriteThrough && d.dirty}
+		fresh := moved{block: block, line: line{dirty: r.write && !l.WriteThrough && d.dirty}}
 		passed = passed || r.write && l.WriteThrough
 		filled = true
 		l.counts.BytesIn += 1 << l.shift
 		if !d.tied(level + 1) {
-			gone = l.fill(fresh, gone)
+			if out, left := l.fill(fresh); left {
+				gone = append(gone, out)
+			}
 			continue
 		}
 		fresh.dirty = d.ask(level+1, r.within(block, l.shift)) || fresh.dirty
@@ -254,15 +324,14 @@ func (d *Engine) ask(level int, r request) (dirty bool) {
 }
 
 // fill puts a line into a level, and moves out what had to go for it.
-func (d *Engine) fill(level int, fresh line) {
-	var room [1]line
-	for _, out := range d.levels[level].fill(fresh, room[:0]) {
+func (d *Engine) fill(level int, fresh moved) {
+	if out, left := d.levels[level].fill(fresh); left {
 		d.leave(level, out)
 	}
 }
 
 // leave moves a line out of a level.
-func (d *Engine) leave(level int, out line) {
+func (d *Engine) leave(level int, out moved) {
 	l := d.levels[level]
 	l.retire(&out)
 	if l.Tie == Inclusive {
@@ -318,7 +387,7 @@ func (d *Engine) putBack(level int, block uint64) {
 			return
 		}
 	case !l.NoWriteAllocate && l.Tie == Untied && !d.tied(level+1):
-		d.fill(level, line{block: block, dirty: !l.WriteThrough})
+		d.fill(level, moved{block: block, line: line{dirty: !l.WriteThrough}})
 		if !l.WriteThrough {
 			return
 		}
@@ -341,10 +410,10 @@ func (d *Engine) prefetch() {
 // fetch brings a block to a level, if it is not there.
 func (d *Engine) fetch(level int, block uint64, op int) {
 	l := d.levels[level]
-	if l.find(block) != nil || l.inVictims(block) {
+	if l.place(block) >= 0 || l.inVictims(block) {
 		return
 	}
-	fresh := line{block: block, prefetched: true}
+	fresh := moved{block: block, line: line{prefetched: true}}
 	whole := request{op: op, addr: block << l.shift, size: 1 << l.shift, quiet: true}
 	if d.tied(level + 1) {
 		fresh.dirty = d.ask(level+1, whole)
@@ -362,16 +431,17 @@ func (d *Engine) Ties() error {
 	for level, l := range d.levels {
 		for _, before := range d.levels[:level] {
 			for at := before; at != nil; at = at.victims {
-				for i, line := range at.lines {
-					if at.tags[i] == 0 {
+				for _, tag := range at.tags {
+					if tag == 0 {
 						continue
 					}
-					here := l.find(line.block) != nil || l.inVictims(line.block)
+					block := tag - 1
+					here := l.place(block) >= 0 || l.inVictims(block)
 					if l.Tie == Inclusive && !here {
-						return fmt.Errorf("level %d lacks block %d of a level before", level, line.block)
+						return fmt.Errorf("level %d lacks block %d of a level before", level, block)
 					}
 					if l.Tie == Exclusive && before == d.levels[level-1] && here {
-						return fmt.Errorf("block %d is in level %d and in the one before", line.block, level)
+						return fmt.Errorf("block %d is in level %d and in the one before", block, level)
 					}
 				}
 			}

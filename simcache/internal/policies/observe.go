@@ -16,12 +16,13 @@ const (
 // it ever held: those that a cache without end holds.
 type shadow struct {
 	size   int
-	places lines.Map // of a block: 0 unless it was ever here, left, or its node
-	nodes  []node    // nodes 0 and 1 are the ends of the list, the most recent after 0
+	places lines.Map      // of a block: 0 unless it was ever here, left, or its node
+	along  []lines.Finger // by operand
+	nodes  []node         // nodes 0 and 1 are the ends of the list, the most recent after 0
 }
 
 type node struct {
-	block      uint64
+	place      int // of its block, in places
 	prev, next uint32
 }
 
@@ -35,9 +36,9 @@ func newShadow(lines int) *shadow {
 // touch looks a block up and tells why it would be absent from a cache with
 // sets: conflict, if it is here. It comes in if it may; a block that may not
 // was not here for having been asked for.
-func (s *shadow) touch(block uint64, allocate bool) class {
-	place := s.places.At(block)
-	at := uint32(*place)
+func (s *shadow) touch(op int, block uint64, allocate bool) class {
+	place := s.places.Along(fingerOf(&s.along, op), block)
+	at := uint32(s.places.Numbers[place])
 	if at > left {
 		s.unlink(at)
 		s.link(at)
@@ -45,14 +46,22 @@ func (s *shadow) touch(block uint64, allocate bool) class {
 	}
 	if allocate {
 		fresh := s.room()
-		*s.places.At(block) = uint64(fresh)
-		s.nodes[fresh].block = block
+		s.places.Numbers[place] = uint64(fresh)
+		s.nodes[fresh].place = place
 		s.link(fresh)
 	}
 	if at == left {
 		return capacity
 	}
 	return compulsory
+}
+
+// fingerOf is that of an operand.
+func fingerOf(all *[]lines.Finger, op int) *lines.Finger {
+	for op >= len(*all) {
+		*all = append(*all, lines.Finger{})
+	}
+	return &(*all)[op]
 }
 
 // room is a free node, of the least recent block if there is no other.
@@ -63,7 +72,7 @@ func (s *shadow) room() uint32 {
 	}
 	last := s.nodes[1].prev
 	s.unlink(last)
-	*s.places.At(s.nodes[last].block) = left
+	s.places.Numbers[s.nodes[last].place] = left
 	return last
 }
 

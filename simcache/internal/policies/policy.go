@@ -11,10 +11,10 @@ type Policy interface {
 }
 
 // LRU evicts the least recently used line.
-func LRU(sets, ways int) Policy { return &lru{ways: ways, last: make([]uint64, sets*ways)} }
+func LRU(sets, ways int) Policy { return order(sets, ways) }
 
 // FIFO evicts the line that was filled first.
-func FIFO(sets, ways int) Policy { return &fifo{lru{ways: ways, last: make([]uint64, sets*ways)}} }
+func FIFO(sets, ways int) Policy { return fifo{order(sets, ways)} }
 
 // Random evicts a line drawn by splitmix64 from a seed.
 func Random(seed uint64) func(sets, ways int) Policy {
@@ -24,7 +24,13 @@ func Random(seed uint64) func(sets, ways int) Policy {
 // TreePLRU follows a binary tree of bits that point away from the last touched;
 // the ways are a power of two.
 func TreePLRU(sets, ways int) Policy {
-	return &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
+	p := &treePLRU{ways: ways, trees: make([]uint64, sets*((ways+63)/64))}
+	if ways <= 64 {
+		for way := range ways {
+			p.paths = append(p.paths, p.path(way))
+		}
+	}
+	return p
 }
 
 // BitPLRU has a bit a way, set when it is touched; when all would be set, the
@@ -36,6 +42,40 @@ func BitPLRU(sets, ways int) Policy {
 // SRRIP has a 2-bit re-reference prediction a way: 2 when filled, 0 when hit; the
 // lowest way at 3 goes, after all were raised until there is one.
 func SRRIP(sets, ways int) Policy { return &srrip{ways: ways, distance: make([]uint8, sets*ways)} }
+
+// mostRanked is how many ways a word has places for.
+const mostRanked = 16
+
+// order keeps the ways of a set in the order of their last touches.
+func order(sets, ways int) Policy {
+	if ways > mostRanked {
+		return &lru{ways: ways, last: make([]uint64, sets*ways)}
+	}
+	p := &ranked{ways: ways, ranks: make([]uint64, sets)}
+	for set := range p.ranks {
+		p.ranks[set] = 0xFEDCBA9876543210
+	}
+	return p
+}
+
+// ranked keeps a word a set, of 4 bits for each way, the one touched last lowest.
+type ranked struct {
+	ways  int
+	ranks []uint64
+}
+
+func (p *ranked) touch(set, way int) {
+	const ones = 0x1111111111111111
+	ranks := p.ranks[set]
+	other := ranks ^ uint64(way)*ones // 0 at the way's place; the lowest place whose top bit the next line sets
+	at := bits.TrailingZeros64((other-ones)&^other&(ones<<3)) &^ 3
+	before := uint64(1)<<at - 1
+	p.ranks[set] = ranks&^(before<<4|15) | ranks&before<<4 | uint64(way)
+}
+
+func (p *ranked) filled(set, way int) { p.touch(set, way) }
+
+func (p *ranked) victim(set int) int { return int(p.ranks[set] >> (4 * (p.ways - 1)) & 15) }
 
 // lru keeps the time of the last touch of each way.
 type lru struct {
@@ -62,12 +102,19 @@ func (p *lru) victim(set int) int {
 	return oldest
 }
 
-// fifo is lru that hits do not touch.
-type fifo struct{ lru }
+// isLRU reports whether a policy evicts what was touched longest ago.
+func isLRU(p Policy) bool {
+	switch p.(type) {
+	case *ranked, *lru:
+		return true
+	}
+	return false
+}
 
-func (p *fifo) touch(int, int) {}
+// fifo is an order that hits do not touch.
+type fifo struct{ Policy }
 
-func (p *fifo) filled(set, way int) { p.lru.touch(set, way) }
+func (p fifo) touch(int, int) {}
 
 type random struct {
 	ways  int
@@ -94,6 +141,21 @@ func (p *random) victim(int) int {
 type treePLRU struct {
 	ways  int
 	trees []uint64
+	paths []path // by way, if a word holds a tree
+}
+
+// A path is the nodes that a touch of a way sets, and those that it clears.
+type path struct{ set, clear uint64 }
+
+func (p *treePLRU) path(way int) (all path) {
+	for n := p.ways + way; n > 1; n /= 2 {
+		if bit := uint64(1) << (n / 2); n%2 == 0 { // away from here, to the right half
+			all.set |= bit
+		} else {
+			all.clear |= bit
+		}
+	}
+	return all
 }
 
 // node is the word and the bit of a node.
@@ -102,6 +164,10 @@ func (p *treePLRU) node(set, n int) (*uint64, uint64) {
 }
 
 func (p *treePLRU) touch(set, way int) {
+	if p.paths != nil {
+		p.trees[set] = p.trees[set]&^p.paths[way].clear | p.paths[way].set
+		return
+	}
 	for n := p.ways + way; n > 1; n /= 2 {
 		word, bit := p.node(set, n/2)
 		if n%2 == 0 { // away from here, to the right half
@@ -116,6 +182,11 @@ func (p *treePLRU) filled(set, way int) { p.touch(set, way) }
 
 func (p *treePLRU) victim(set int) int {
 	n := 1
+	if p.paths != nil {
+		for tree := p.trees[set]; n < p.ways; {
+			n = 2*n + int(tree>>n&1)
+		}
+	}
 	for n < p.ways {
 		word, bit := p.node(set, n)
 		n *= 2
@@ -166,14 +237,16 @@ func (p *srrip) filled(set, way int) { p.distance[set*p.ways+way] = 2 }
 
 func (p *srrip) victim(set int) int {
 	row := p.distance[set*p.ways:][:p.ways]
-	for {
-		for way, d := range row {
-			if d == 3 {
-				return way
-			}
-		}
-		for way := range row {
-			row[way]++
+	farthest := 0
+	for way, d := range row {
+		if d > row[farthest] {
+			farthest = way
 		}
 	}
+	if raise := 3 - row[farthest]; raise > 0 {
+		for way := range row {
+			row[way] += raise
+		}
+	}
+	return farthest
 }

@@ -16,12 +16,16 @@ const sinces = int(engine.EarlierPass) + 1
 type reuses struct {
 	nests  []nest.Nest // all different ones, canonical
 	slots  [][]reuseSlot
-	runs   []nestRun // in order
-	pass   uint64    // serial of the last reference before this pass
-	shift  uint      // log2 of the first level's line
-	last   lines.Map // the serial of each line's last touch
+	runs   []nestRun      // in order
+	pass   uint64         // serial of the last reference before this pass
+	shift  uint           // log2 of the first level's line
+	last   lines.Map      // the serial of each line's last touch
+	along  []lines.Finger // by operand
 	levels int
 	inside bool // a nest runs
+
+	programs []*programPlace
+	program  *programPlace // that runs
 }
 
 // A nestRun is one walk of a nest.
@@ -37,10 +41,21 @@ type reuseSlot struct {
 	classes  [conflict + 1]uint64
 	at, last uint64 // the first reference that missed, or else the first, and its line's last touch
 	missed   bool
+	lines    uint64 // of a program's: touched since then
 }
 
 func newReuses(levels []*cache) *reuses {
 	return &reuses{shift: levels[0].shift, levels: len(levels)}
+}
+
+// since is how many lines were touched after a reference.
+func (u *reuses) since(last uint64) (lines uint64) {
+	for _, serial := range u.last.Numbers {
+		if serial > last {
+			lines++
+		}
+	}
+	return lines
 }
 
 // begin starts a walk of a canonical nest after so many references.
@@ -72,27 +87,40 @@ func (u *reuses) see(d *Engine, op int, addr, size uint64) {
 	}
 	var last uint64
 	for block := first; block <= (addr+size-1)>>u.shift; block++ {
-		at := u.last.At(block)
+		at := &u.last.Numbers[u.last.Along(fingerOf(&u.along, op), block)]
 		if block == lost {
 			last = *at
 		}
 		*at = d.serial
 	}
-	if !u.inside {
-		return
+	switch {
+	case u.program != nil:
+		w := u.program
+		i := w.slot(last, u.pass)
+		d.count(last, func(level int) *reuseSlot { return &w.slots[level*len(w.operands)+op][i] }, u.since)
+	case u.inside:
+		number, i := u.runs[len(u.runs)-1].nest, u.slot(last, d.serial)
+		d.count(last, func(level int) *reuseSlot { return &u.slotsAt(number, level, op)[i] }, nil)
 	}
-	number, i := u.runs[len(u.runs)-1].nest, u.slot(last, d.serial)
+}
+
+// count counts the reference that is done at all levels, whose line was touched at
+// last, in the slots of the levels that it reached.
+func (d *Engine) count(last uint64, slotOf func(level int) *reuseSlot, since func(last uint64) uint64) {
 	for level, l := range d.levels {
 		if l.askedAt != d.serial {
 			continue
 		}
-		slot, missed := &u.slotsAt(number, level, op)[i], l.missedAt == d.serial
+		slot, missed := slotOf(level), l.missedAt == d.serial
 		slot.refs++
 		if missed {
 			slot.classes[l.why]++
 		}
 		if slot.refs == 1 || missed && !slot.missed {
 			slot.at, slot.last, slot.missed = d.serial, last, missed
+			if since != nil && last > 0 {
+				slot.lines = since(last)
+			}
 		}
 	}
 }
@@ -126,6 +154,9 @@ func (u *reuses) slot(last, now uint64) int {
 
 // list returns what was counted at a level.
 func (u *reuses) list(level int) (all []engine.Reuse) {
+	for _, w := range u.programs {
+		all = append(all, w.list(level)...)
+	}
 	for number, n := range u.nests {
 		for op := range n.Operands {
 			for i, slot := range u.slotsAt(number, level, op) {

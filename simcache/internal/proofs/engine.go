@@ -1,9 +1,14 @@
 package proofs
 
 import (
+	"math"
+	"reflect"
+	"slices"
+
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/lru"
+	"github.com/stridebench/stridebench/simcache/internal/summaries"
 )
 
 // residency is where the contents of an engine's levels are.
@@ -14,6 +19,8 @@ const (
 	chained                  // in the chain
 	held                     // in the prover
 	owed                     // nowhere: they are those after the nests owed, run on empty levels
+	bySums                   // in the summaries
+	ended                    // in the chain, and those after the nest ran on empty levels
 )
 
 // handFrom is the number of accesses, for each line of all levels, from which a
@@ -26,15 +33,33 @@ type Engine struct {
 	*lru.Chain
 	levels          []engine.Level
 	prover          *prover
+	summaries       *summaries.Engine // of programs
+	progress        func(share float64)
 	contents        residency
 	from            int     // accesses that make a nest worth it
 	independentFrom int     // accesses that make independence worth it
 	independentGain float64 // times less that it must promise to take
+	gapsFrom        int     // look-ups that make gaps worth it
+	sumsFrom        float64 // look-ups that make summaries worth it
 	dearer          float64 // how much more a look-up costs the prover than the chain
 	owed            []nest.Nest
-	// References that independence looked up for what is owed, and those that it
+	tried           *attempted // by Effort, for the next Run
+	cold            []coldRun  // by gaps
+	ran             coldRun    // by look-ups, whose end the contents are while they are ended
+	againFrom       float64    // misses of every level, for each of its lines, that make again worth it
+	agains          int        // how often it told
+	tails, heads    int        // how often the end of a nest told the contents, and the start the difference to empty levels
+	// References that were looked up to count what is owed, and those that were
 	// looked up in vain.
-	byIndependence, inVain uint64
+	forOwed, inVain uint64
+}
+
+// An attempted is what became of counting passes over nests as a whole.
+type attempted struct {
+	nests  []nest.Nest
+	passes int
+	misses [][][]uint64 // nil if that failed
+	owed   []nest.Nest
 }
 
 // New makes an engine of levels, the nearest first, whose chain uses so many
@@ -45,17 +70,27 @@ func New(levels []engine.Level, cores int) *Engine {
 		lines += l.Lines()
 	}
 	return &Engine{Chain: lru.New(levels, lru.Options{Cores: cores}), levels: levels,
-		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, dearer: 3}
+		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, gapsFrom: 1 << 24, sumsFrom: 1e8, dearer: 3, againFrom: mostOfHead}
+}
+
+// Reset makes the engine what New returned, in the memory that its chain has.
+func (e *Engine) Reset() {
+	e.Chain.Reset()
+	*e = Engine{Chain: e.Chain, levels: e.levels, from: e.from, independentFrom: e.independentFrom, independentGain: e.independentGain,
+		gapsFrom: e.gapsFrom, sumsFrom: e.sumsFrom, dearer: e.dearer, againFrom: e.againFrom}
 }
 
 // Eager makes the engine prove what it can, even where that does not pay: for
 // tests.
-func (e *Engine) Eager() { e.from, e.independentFrom, e.independentGain, e.dearer = 0, 0, 0, 2 }
+func (e *Engine) Eager() {
+	e.from, e.independentFrom, e.independentGain, e.gapsFrom, e.dearer = 0, 0, 0, 0, 2
+	e.againFrom = 0
+}
 
-// Residency names where the contents are, for tests: "nowhere", "chained", "held"
-// or "owed".
+// Residency names where the contents are, for tests: "nowhere", "chained", "held",
+// "owed", "summed" or "ended".
 func (e *Engine) Residency() string {
-	return [...]string{"nowhere", "chained", "held", "owed"}[e.contents]
+	return [...]string{"nowhere", "chained", "held", "owed", "summed", "ended"}[e.contents]
 }
 
 // Add simulates a reference of an operand.
@@ -74,10 +109,14 @@ func (e *Engine) Descend(op int, addr, size uint64) {
 
 // Work is how many references were looked up.
 func (e *Engine) Work() uint64 {
-	if e.prover == nil {
-		return e.Chain.Work()
+	work := e.Chain.Work()
+	if e.prover != nil {
+		work += e.prover.visited - e.inVain
 	}
-	return e.Chain.Work() + e.prover.visited - e.inVain
+	if e.summaries != nil {
+		work += e.summaries.Work()
+	}
+	return work
 }
 
 // Contents are the blocks of a set of a level, the most recently used first,
@@ -89,17 +128,193 @@ func (e *Engine) Contents(list []uint64, level, set int) []uint64 {
 
 // Run simulates passes over canonical nests.
 func (e *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
-	if misses, ok := e.Independent(nests, passes); ok {
+	if misses := e.whole(nests, passes); misses != nil {
 		return misses
 	}
-	return engine.RunEach(nests, passes, e.one)
+	sums := e.sums(nests, passes)
+	return engine.RunEach(nests, passes, func(n nest.Nest) []uint64 {
+		if len(nests)*passes > 1 {
+			if misses := e.whole([]nest.Nest{n}, 1); misses != nil {
+				return misses[0][0]
+			}
+		}
+		if e.contents != nowhere && accessesOf(n) > e.gapsFrom {
+			if misses, ok := e.warm(n); ok {
+				return misses
+			}
+		}
+		if misses, ok := e.again(n); ok {
+			return misses
+		}
+		if sums {
+			if misses, ok := e.summed(nest.Sequence(n)); ok {
+				return misses
+			}
+		}
+		fresh := e.contents == nowhere
+		misses := e.one(n)
+		if fresh && e.contents == chained && len(n.Trips) > 0 {
+			e.contents, e.ran = ended, coldRun{n, slices.Clone(misses)}
+		}
+		return misses
+	})
+}
+
+// again counts a nest on what it left itself, when it ran on empty levels, and reports
+// whether it did.
+//
+// It looks up the first iterations of the outermost loop on the levels as they are and on
+// empty ones. Once both hold the same, all further iterations do what they did when the
+// nest ran first, and leave what they left.
+func (e *Engine) again(n nest.Nest) ([]uint64, bool) {
+	if e.contents != ended || !reflect.DeepEqual(e.ran.nest, n) || !e.refills(e.ran.misses) {
+		return nil, false
+	}
+	left := e.all()
+	empty := lru.New(e.levels, lru.Options{})
+	misses, so := slices.Clone(e.ran.misses), make([]uint64, len(e.ran.misses))
+	done := 0
+	for some := 1; done+some <= n.Trips[0]/mostOfHead; some = done {
+		head := n.Range(0, done, done+some).Canonical()
+		for at, m := range e.Chain.One(head) {
+			so[at] += m
+			misses[at] += m
+		}
+		for at, m := range empty.One(head) {
+			misses[at] -= m
+		}
+		if done += some; e.holdsAs(empty) {
+			e.agains++
+			e.fill(left)
+			return misses, true
+		}
+	}
+	for at, m := range e.Chain.One(n.Range(0, done, n.Trips[0]).Canonical()) {
+		so[at] += m
+	}
+	e.contents = chained
+	return so, true
+}
+
+// mostOfHead is the part of a nest that is looked up twice at most, to know the rest.
+const mostOfHead = 3
+
+// refills reports whether a nest misses so often in every level that its first iterations
+// probably fill it.
+func (e *Engine) refills(misses []uint64) bool {
+	for level, l := range e.levels {
+		sum := uint64(0)
+		for at := level; at < len(misses); at += len(e.levels) {
+			sum += misses[at]
+		}
+		if float64(sum) < e.againFrom*float64(l.Lines()) {
+			return false
+		}
+	}
+	return true
+}
+
+// all are the contents of the chain by level and set.
+func (e *Engine) all() (contents [][][]uint64) {
+	for level, l := range e.levels {
+		list := make([]uint64, 0, l.Lines())
+		var sets [][]uint64
+		for set := range l.Sets {
+			from := len(list)
+			list = e.Chain.Contents(list, level, set)
+			sets = append(sets, list[from:])
+		}
+		contents = append(contents, sets)
+	}
+	return contents
+}
+
+// fill makes the chain hold these.
+func (e *Engine) fill(contents [][][]uint64) {
+	for level, sets := range contents {
+		for set, blocks := range sets {
+			e.Chain.Load(level, set, blocks)
+		}
+	}
+}
+
+// whole counts passes over nests by gaps or independence, on empty levels, where that
+// may pay, and returns nil if it does not or cannot.
+func (e *Engine) whole(nests []nest.Nest, passes int) [][][]uint64 {
+	if tried := e.tried; tried != nil {
+		e.tried = nil
+		if e.contents == nowhere && tried.passes == passes && reflect.DeepEqual(tried.nests, nests) {
+			if tried.misses != nil {
+				e.contents, e.owed = owed, tried.owed
+			}
+			return tried.misses
+		}
+		if tried.misses != nil {
+			e.inVain += e.forOwed
+		}
+	}
+	if len(nests) == 0 || e.contents != nowhere {
+		return nil
+	}
+	promising := e.promising(nests)
+	if !promising {
+		if misses := e.apart(nests, passes); misses != nil {
+			return misses
+		}
+	}
+	if promising || !e.sums(nests, passes) { // else summaries take less than to look up each operand alone
+		if misses, ok := e.Independent(nests, passes); ok {
+			return misses
+		}
+	}
+	if promising {
+		return e.apart(nests, passes)
+	}
+	return nil
+}
+
+// promising reports whether independence would look up so little that it is tried before gaps.
+func (e *Engine) promising(nests []nest.Nest) bool {
+	x := e.theProver()
+	return x.fits(nests[0]) && x.independenceCost(nests[:1], 1) < float64(e.gapsFrom)
+}
+
+// apart counts one pass over one nest on empty levels by gaps, or returns nil. The contents are owed then.
+func (e *Engine) apart(nests []nest.Nest, passes int) [][][]uint64 {
+	if len(nests) != 1 || passes != 1 || e.contents != nowhere || accessesOf(nests[0]) <= e.gapsFrom {
+		return nil
+	}
+	misses, ok := e.byGaps(nests[0])
+	if !ok {
+		return nil
+	}
+	e.contents, e.owed, e.forOwed = owed, nests, 0
+	return [][][]uint64{{misses}}
+}
+
+// effortFrom is the number of look-ups from which on Effort tries to do without.
+const effortFrom = 1e8
+
+// mostSummed is the number of look-ups up to which summaries are trusted to do with few: how
+// many they need is not known beforehand.
+const mostSummed = 1e12
+
+// Effort is about how many references Run looks up, and how many seconds that takes. Where it
+// depends on a proof of all of them, that is tried.
+func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
+	lookUps = e.lookUps(nests, passes)
+	if lookUps > effortFrom && e.contents == nowhere {
+		tried := &attempted{nests: nests, passes: passes, misses: e.whole(nests, passes)}
+		tried.owed, e.contents, e.owed = e.owed, nowhere, nil // nothing was run
+		if e.tried = tried; tried.misses != nil || e.sums(nests, passes) && lookUps < mostSummed {
+			return 0, 0
+		}
+	}
+	return lookUps, lookUps / 5e7
 }
 
 // one simulates a nest.
 func (e *Engine) one(n nest.Nest) []uint64 {
-	if misses, ok := e.Independent([]nest.Nest{n}, 1); ok {
-		return misses[0][0]
-	}
 	accesses := accessesOf(n)
 	if (e.contents == held || accesses >= e.from) && accesses > 0 && e.theProver().fits(n) {
 		if plan := e.prover.plan(n); (accesses < e.from || plan.cost*e.dearer < plan.brute) && e.hand() {
@@ -108,6 +323,78 @@ func (e *Engine) one(n nest.Nest) []uint64 {
 	}
 	e.fetchBack()
 	return e.Chain.One(n)
+}
+
+// sums reports whether so much would be looked up of passes over nests that summaries promise to
+// be quicker. They are by sets of the first level, so that of few they make nothing small. What
+// they keep of a run is as long as the run, for every place in a line where it may begin: of
+// long ones they would take much memory.
+func (e *Engine) sums(nests []nest.Nest, passes int) bool {
+	long := func(n nest.Nest) bool { return len(n.Trips) > 0 && n.Trips[len(n.Trips)-1] > longestSummed }
+	return e.levels[0].Sets >= fewestSummed && !slices.ContainsFunc(nests, long) && e.lookUps(nests, passes) > e.sumsFrom
+}
+
+// fewestSummed is how many sets a first level has at least, and longestSummed how many
+// iterations an innermost loop at most, that summaries are worth trying.
+const (
+	fewestSummed  = 8
+	longestSummed = 1 << 12
+)
+
+// lookUps is about how many references other rules than gaps and independence would look up.
+func (e *Engine) lookUps(nests []nest.Nest, passes int) (sum float64) {
+	for _, n := range nests {
+		refs := engine.References([]nest.Nest{n}, passes)
+		if x := e.theProver(); refs > 0 && x.fits(n) {
+			plan := x.plan(n)
+			refs = min(plan.cost, plan.brute) * float64(passes)
+		}
+		sum += refs
+	}
+	return sum
+}
+
+// summed simulates a pass over a program by summaries, and reports whether it could: where
+// the levels are empty or these know what they hold, and where they know enough numbers for it.
+func (e *Engine) summed(p nest.Program) (misses []uint64, ok bool) {
+	if e.contents != nowhere && e.contents != bySums {
+		return nil, false
+	}
+	if e.summaries == nil {
+		e.summaries = summaries.New(e.levels, summaries.Options{Progress: e.progress})
+	}
+	misses, err := e.summaries.Run(p)
+	if err == nil {
+		e.contents = bySums
+	}
+	return misses, err == nil
+}
+
+// RunProgram simulates a pass over a program, by summaries where they can.
+func (e *Engine) RunProgram(p nest.Program) []uint64 {
+	if misses, ok := e.summed(p); ok {
+		return misses
+	}
+	e.fetchBack()
+	return e.Chain.RunProgram(p)
+}
+
+// Progress has a function told, now and then, what share of the outermost loops' iterations of a
+// program is done, by what runs it; before the first program is run.
+func (e *Engine) Progress(tell func(share float64)) { e.progress = tell }
+
+// Promise is about how many references the engine would look up of a nest, if its
+// levels were empty.
+func (e *Engine) Promise(n nest.Nest) float64 {
+	n = n.Canonical()
+	if accessesOf(n) == 0 || !e.theProver().fits(n) {
+		return float64(accessesOf(n))
+	}
+	plan, alone := e.prover.plan(n), math.Inf(1)
+	if nests := []nest.Nest{n}; disjoint(nests, e.prover.maxShift()) {
+		alone = e.prover.independenceCost(nests, 1)
+	}
+	return min(plan.cost, plan.brute, alone)
 }
 
 func accessesOf(n nest.Nest) int { return n.Iterations() * len(n.Operands) }
@@ -127,15 +414,164 @@ func (e *Engine) Independent(nests []nest.Nest, passes int) (misses [][][]uint64
 	}
 	before := e.prover.visited
 	misses, done = e.prover.independentOperands(nests, passes)
-	if e.byIndependence = e.prover.visited - before; done {
+	if e.forOwed = e.prover.visited - before; done {
 		e.contents = owed
 		for range passes {
 			e.owed = append(e.owed, nests...)
 		}
 	} else {
-		e.inVain += e.byIndependence
+		e.inVain += e.forOwed
 	}
 	return misses, done
+}
+
+// A coldRun is a nest and its misses on empty levels.
+type coldRun struct {
+	nest   nest.Nest
+	misses []uint64
+}
+
+// byGaps counts a nest on empty levels by prover.gaps, where all else would look up much, and
+// reports whether it did.
+func (e *Engine) byGaps(n nest.Nest) ([]uint64, bool) {
+	for _, c := range e.cold {
+		if reflect.DeepEqual(c.nest, n) {
+			return slices.Clone(c.misses), true
+		}
+	}
+	x := e.theProver()
+	if x.fits(n) {
+		plan := x.plan(n)
+		if min(plan.cost, plan.brute/e.dearer) < float64(e.gapsFrom) {
+			return nil, false
+		}
+	}
+	misses, first, ok := x.gaps(n)
+	if !ok {
+		return nil, false
+	}
+	if !first {
+		for r, m := range e.nearest(n) {
+			misses[r*len(e.levels)] = m
+		}
+	}
+	e.cold = append(e.cold, coldRun{n, misses})
+	return slices.Clone(misses), true
+}
+
+// warm counts a nest on levels that are not empty by what it counts on empty ones, and reports
+// whether it did. The contents are owed then.
+//
+// It simulates the iterations of the outermost loop on the levels as they are and on empty
+// ones, until both hold the same. From there on both do the same.
+func (e *Engine) warm(n nest.Nest) ([]uint64, bool) {
+	if len(n.Trips) == 0 || n.Trips[0] < mostOfNest {
+		return nil, false
+	}
+	misses, ok := e.byGaps(n)
+	if !ok {
+		return nil, false
+	}
+	e.fetchBack()
+	empty := lru.New(e.levels, lru.Options{})
+	so := make([]uint64, len(misses))
+	y, before := 0, e.Chain.Work()
+	for y < n.Trips[0]/mostOfNest {
+		one := n.Range(0, y, y+1).Canonical()
+		for at, m := range e.Chain.One(one) {
+			so[at] += m
+			misses[at] += m
+		}
+		for at, m := range empty.One(one) {
+			misses[at] -= m
+		}
+		if y++; e.holdsAs(empty) {
+			e.heads++
+			e.empty(0)
+			e.contents, e.owed, e.forOwed = owed, []nest.Nest{n}, e.Chain.Work()-before
+			return misses, true
+		}
+	}
+	for at, m := range e.Chain.One(n.Range(0, y, n.Trips[0]).Canonical()) {
+		so[at] += m
+	}
+	return so, true
+}
+
+// mostOfNest is the part of a nest that is looked up at most, to know the rest.
+const mostOfNest = 4
+
+// holdsAs reports whether the chain holds what another does.
+func (e *Engine) holdsAs(other *lru.Chain) bool {
+	var a, b []uint64
+	for level := len(e.levels) - 1; level >= 0; level-- {
+		for set := range e.levels[level].Sets {
+			a, b = e.Chain.Contents(a[:0], level, set), other.Contents(b[:0], level, set)
+			if !slices.Equal(a, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// empty empties the chain's levels from one on.
+func (e *Engine) empty(from int) {
+	for level := from; level < len(e.levels); level++ {
+		for set := range e.levels[level].Sets {
+			e.Chain.Load(level, set, nil)
+		}
+	}
+}
+
+// tail makes the chain, which is empty, hold what it does after a nest, from the last of its iterations
+// alone, and reports whether it could.
+//
+// A set of the first level holds what it does at the end once it is full, whatever it held
+// before these iterations. When all are, the second level is emptied, as from there on it is asked
+// what it would be; when it is full, it holds what it does at the end too, and so on.
+func (e *Engine) tail(n nest.Nest) bool {
+	if len(n.Trips) == 0 {
+		return false
+	}
+	before := e.Chain.Work()
+	defer func() { e.inVain += e.Chain.Work() - before }() // they are counted
+	for some := 1; some <= n.Trips[0]/mostOfNest; some *= 2 {
+		known := 0
+		for y := n.Trips[0] - some; y < n.Trips[0]; y++ {
+			e.Chain.One(n.Range(0, y, y+1).Canonical())
+			for known < len(e.levels) && e.full(known) {
+				known++
+				e.empty(known)
+			}
+		}
+		if known == len(e.levels) {
+			e.tails++
+			return true
+		}
+		e.empty(0)
+	}
+	return false
+}
+
+// full reports whether all sets of a level of the chain are.
+func (e *Engine) full(level int) bool {
+	l := e.levels[level]
+	var list []uint64
+	for set := range l.Sets {
+		if list = e.Chain.Contents(list[:0], level, set); len(list) < l.Ways {
+			return false
+		}
+	}
+	return true
+}
+
+// nearest counts the misses of a nest's operands on the nearest level alone, empty.
+func (e *Engine) nearest(n nest.Nest) []uint64 {
+	if misses, err := summaries.New(e.levels[:1], summaries.Options{}).Run(nest.Sequence(n)); err == nil {
+		return misses
+	}
+	return New(e.levels[:1], 1).one(n)
 }
 
 // independencePays reports whether independence promises to be much quicker than
@@ -164,8 +600,11 @@ func (e *Engine) theProver() *prover {
 // hand gives the contents to the prover, and reports whether it could take
 // them: a block may be too large for it.
 func (e *Engine) hand() bool {
-	if e.contents == owed {
+	switch e.contents {
+	case owed:
 		e.pay()
+	case bySums, ended:
+		e.fetchBack()
 	}
 	e.prover.open()
 	if e.contents == chained {
@@ -190,7 +629,7 @@ func (e *Engine) fetchBack() {
 	if e.contents == owed {
 		e.pay()
 	}
-	if e.contents == held {
+	if e.contents == held || e.contents == bySums {
 		for level := range e.levels {
 			if !e.load(level) {
 				e.Widen()
@@ -201,12 +640,16 @@ func (e *Engine) fetchBack() {
 	e.contents = chained
 }
 
-// load copies the contents of a prover's level to the chain, unless a block is
-// too large for it as it is.
+// load copies the contents of a level of the prover, or of the summaries, to the
+// chain, unless a block is too large for it as it is.
 func (e *Engine) load(level int) bool {
 	var list []uint64
 	for set := range e.levels[level].Sets {
-		list = e.prover.levels[level].blocks(list[:0], set)
+		if e.contents == bySums {
+			list = e.summaries.Contents(level, set)
+		} else {
+			list = e.prover.levels[level].blocks(list[:0], set)
+		}
 		if !e.Load(level, set, list) {
 			return false
 		}
@@ -214,13 +657,15 @@ func (e *Engine) load(level int) bool {
 	return true
 }
 
-// pay makes up for nests that independence counted, whose contents are needed
-// after all. Their accesses are looked up then, but for those that other rules
-// skip.
+// pay makes up for nests that independence or gaps counted, whose contents are needed after all:
+// the end of the last is looked up, or where that does not tell, all that other rules do not skip.
 func (e *Engine) pay() {
 	nests := e.owed
 	e.contents, e.owed = chained, nil
-	e.inVain += e.byIndependence
+	if e.tail(nests[len(nests)-1]) {
+		return
+	}
+	e.inVain += e.forOwed
 	for _, n := range nests {
 		e.one(n)
 	}

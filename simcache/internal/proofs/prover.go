@@ -37,6 +37,11 @@
 //     its window as the others can bring there (level.crowd). It starts from
 //     empty levels, and says nothing of the contents; should they be needed, the
 //     nest is simulated again without it (Engine.pay).
+//   - Gaps (prover.gaps): operands that share no block, whose strides tell how many
+//     iterations go by between two touches of a block. If in every level all gaps are either
+//     so short that a block cannot be gone by then, or so long that it must be, the misses
+//     are numbers of gaps. Of the first level, which may be neither, package summaries then
+//     counts the misses alone. It too starts from empty levels and says nothing of the contents.
 //
 // Elsewhere accesses are looked up. So they are where a nest is too short for a
 // proof to pay, and where blocks are too large for a prover's words.

@@ -18,21 +18,37 @@ type summary struct {
 	again  []uint64 // by row: a bit for each head that misses when the summary meets its own lines
 	looked []uint64 // a bit for each row of which that is known
 	sum    []uint64 // by operand, from opLow on: the bits of again
+
+	// Where there is a log: of the last application, by row, which heads missed (a bit
+	// each), and a bit for each row of which that is known, and for each of which
+	// nothing need go on to the levels behind when it is applied again.
+	sent, knew, quiet []uint64
+	weights           []weight // by row, while it is of more than 0
 }
 
 func newSummary(s *state) *summary {
-	return &summary{state: s, again: make([]uint64, s.sets), looked: make([]uint64, len(s.changed)), sum: make([]uint64, len(s.misses))}
+	list := make([]uint64, s.sets+len(s.changed)+len(s.misses))
+	return &summary{state: s, again: cut(&list, s.sets), looked: cut(&list, len(s.changed)), sum: list}
+}
+
+// keepLog makes a summary keep a log of so many items at most.
+func (e *summary) keepLog(most int) {
+	words := len(e.changed)
+	e.log = &log{rows: make([]span, e.sets), most: most}
+	e.sent, e.knew, e.quiet, e.weights = make([]uint64, e.sets), make([]uint64, words), make([]uint64, words), make([]weight, e.sets)
 }
 
 // forget forgets what is known of its being applied again.
 func (e *summary) forget() {
 	clear(e.looked)
 	clear(e.sum)
+	clear(e.weights)
 }
 
-// apply composes a state with the summary of what comes next, but for some of
-// the state's rows, which are then as changed.
-func (m *machine) apply(s *state, e *summary, skip []int) {
+// apply composes a context with the summary of what comes next, but for some of
+// the first state's rows, which are then as changed.
+func (m *machine) apply(c *context, e *summary, skip []int) {
+	s := c.states[0]
 	off := int(e.turn) - int(s.turn)
 	if off < 0 {
 		off += s.sets
@@ -43,26 +59,15 @@ func (m *machine) apply(s *state, e *summary, skip []int) {
 		s.misses[low+op] += n
 	}
 	m.skip(s, e, skip, off, low)
-	if s.owner == e.id && s.ownedAt >= e.cleanFrom && s.ways <= 64 {
-		m.did.Again++
-		m.applyAgain(s, e, off, low)
-	} else if s.open+e.open == 0 && vectors(s.ways) && len(e.misses) <= 8 {
-		m.applyFull(s, e, skip, off, low)
-		m.did.Full++
-	} else {
-		for _, row := range e.touched {
-			if m.skipped[row>>6]>>(row&63)&1 == 0 {
-				s.applyRow(e, int(row), off)
-			}
-		}
-	}
+	m.compose(c, e, skip, off, low)
+	m.sendWaiting(c, e, off)
 	for i, w := range s.changed {
 		s.before[i] |= w
 		s.changed[i] = 0
 	}
-	for _, row := range e.touched {
-		at := s.opposite(row, off)
-		s.before[at>>6] |= 1 << (at & 63)
+	s.turned(m.turned, e.has, s.sets-off)
+	for i, w := range m.turned[:len(s.before)] {
+		s.before[i] |= w
 	}
 	m.clock++
 	s.owner, s.ownedAt, e.cleanFrom = e.id, m.clock, m.clock
@@ -71,6 +76,37 @@ func (m *machine) apply(s *state, e *summary, skip []int) {
 		s.changed[row>>6] |= 1 << (row & 63)
 	}
 	m.did.Applied++
+}
+
+// compose composes the rows in the way that is fastest.
+func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
+	s := c.states[0]
+	switch {
+	case s.rowMisses == nil && s.owner == e.id && s.ownedAt >= e.cleanFrom && s.ways <= 64:
+		m.did.Again++
+		m.applyAgain(c, e, off, low)
+	case m.fullyKnown(s, e):
+		if m.did.Full++; e.open > 0 {
+			m.did.Partly++
+		}
+		m.applyFull(c, e, skip, off, low)
+	case s.rowMisses != nil:
+		m.did.ByRow++
+		m.applyByRow(c, e, off, low)
+	default:
+		for _, row := range e.touched {
+			if m.skipped[row>>6]>>(row&63)&1 == 0 {
+				c.applyRow(e, int(row), off)
+			}
+		}
+	}
+}
+
+// fullyKnown reports whether a summary is composed with vectors: where what was there
+// before is known, and most of the rows have heads. A log is sent on in whole rows.
+func (m *machine) fullyKnown(s *state, e *summary) bool {
+	return s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets &&
+		(e.open == 0 || e.log == nil) && (s.rowMisses == nil || len(e.misses) <= 8)
 }
 
 // skip notes which rows of a summary are not applied, and takes its misses there
@@ -126,22 +162,23 @@ func (e *summary) credit(misses []uint64, row int, by uint64) {
 
 // applyAgain applies a summary whose lines are on top of all sets that were not
 // changed since, neither there nor in the summary.
-func (m *machine) applyAgain(s *state, e *summary, off, low int) {
-	for _, row := range e.touched {
-		at, i, bit := s.opposite(row, off), int(row>>6), uint64(1)<<(row&63)
-		skipped := m.skipped[i]&bit != 0
-		clean := !skipped && s.changed[at>>6]>>(at&63)&1 == 0 && e.changed[i]&bit == 0
-		switch {
-		case clean && e.looked[i]&bit == 0:
-			e.look(int(row))
-			e.looked[i] |= bit
-		case !clean:
-			if e.looked[i]&bit != 0 {
-				e.credit(s.misses[low:], int(row), ^uint64(0))
-			}
-			if !skipped {
-				s.applyRow(e, int(row), off)
-			}
+func (m *machine) applyAgain(c *context, e *summary, off, low int) {
+	s := c.states[0]
+	s.turned(m.turned, s.changed, off)
+	for i, has := range e.has {
+		dirty := m.turned[i] | e.changed[i] | m.skipped[i]
+		for w := has &^ dirty &^ e.looked[i]; w != 0; w &= w - 1 {
+			e.look(i<<6 + trailing(w))
+		}
+		e.looked[i] |= has &^ dirty
+		for w := has & dirty & e.looked[i]; w != 0; w &= w - 1 {
+			e.credit(s.misses[low:], i<<6+trailing(w), ^uint64(0))
+		}
+		for w := has & dirty &^ m.skipped[i]; w != 0; w &= w - 1 {
+			c.applyRow(e, i<<6+trailing(w), off)
+		}
+		if e.log != nil {
+			m.sendClean(c, e, i, has&^dirty, off)
 		}
 	}
 	for op, n := range e.sum {
@@ -163,8 +200,9 @@ func (e *summary) look(row int) {
 	e.credit(e.sum, row, 1)
 }
 
-// applyRow composes one row.
-func (s *state) applyRow(e *summary, row, off int) {
+// applyRow composes one row, and returns which heads missed, a bit each, if what was
+// there before is known.
+func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) {
 	at, from, c := s.opposite(uint32(row), off), row*s.ways, int(e.count[row])
 	lines := s.tags[at*s.ways:][:s.ways]
 	heads, ops := e.heads[from:][:c], e.ops[from:][:c]
@@ -174,9 +212,8 @@ func (s *state) applyRow(e *summary, row, off int) {
 		copy(s.ops[at*s.ways:], ops)
 		s.adopt(at, ops, c)
 	case n == s.ways && n <= 64:
-		for w := meet(lines, heads); w != 0; w &= w - 1 {
-			s.misses[int(ops[trailing(w)])-s.opLow]++
-		}
+		missing, known = meet(lines, heads), true
+		s.missHeads(e, at, row, missing)
 	default:
 		for h, line := range heads {
 			if !present(lines, line) {
@@ -186,15 +223,33 @@ func (s *state) applyRow(e *summary, row, off int) {
 	}
 	if c == 8 {
 		*(*[8]uint32)(lines) = *(*[8]uint32)(e.tags[from:])
+	} else {
+		copy(lines[:c], e.tags[from:])
+	}
+	return missing, known
+}
+
+// missHeads counts those heads of a summary's row that missed, a bit each.
+func (s *state) missHeads(e *summary, at, row int, missing uint64) {
+	if len(e.misses) <= 8 && missing == 1<<e.count[row]-1 {
+		op := e.opLow
+		for sum := e.packed[row]; sum != 0; sum >>= 8 {
+			if n := sum & 0xff; n != 0 {
+				s.miss(at, op, n)
+			}
+			op++
+		}
 		return
 	}
-	copy(lines[:c], e.tags[from:])
+	for ; missing != 0; missing &= missing - 1 {
+		s.miss(at, int(e.ops[row*e.ways+trailing(missing)]), 1)
+	}
 }
 
 // adopt makes the heads that were copied to a row that had none its own.
 func (s *state) adopt(row int, ops []uint16, c int) {
 	s.count[row] = uint16(c)
-	s.touched = append(s.touched, uint32(row))
+	s.meetRow(row)
 	if c == s.ways {
 		s.open--
 	}
@@ -205,8 +260,26 @@ func (s *state) adopt(row int, ops []uint16, c int) {
 	}
 }
 
-// applyFull composes all rows, where all have all their heads: with vectors.
-func (m *machine) applyFull(s *state, e *summary, skip []int, off, low int) {
+// applyByRow composes all rows where misses are kept by row.
+func (m *machine) applyByRow(c *context, e *summary, off, low int) {
+	s := c.states[0]
+	size := len(e.misses)
+	for _, row := range e.touched {
+		if m.skipped[row>>6]>>(row&63)&1 != 0 {
+			continue
+		}
+		misses := s.rowMisses[s.opposite(row, off)*len(s.misses)+low:]
+		for op, n := range e.rowMisses[int(row)*size:][:size] {
+			misses[op] += n
+		}
+		c.applyRow(e, int(row), off)
+	}
+}
+
+// applyFull composes all rows with vectors, where what was in them before is known: all
+// of them have all their heads.
+func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
+	s := c.states[0]
 	m.kept = m.kept[:0]
 	for _, at := range skip {
 		m.kept = append(m.kept, s.tags[at*s.ways:][:s.ways]...)
@@ -214,26 +287,71 @@ func (m *machine) applyFull(s *state, e *summary, skip []int, off, low int) {
 	if len(m.missing) < s.sets {
 		m.missing = make([]uint8, s.sets)
 	}
-	applyRows(s.tags, e.tags, e.heads, off, m.missing)
+	applyRows(s.tags, e, off, m.missing)
 	for i, at := range skip {
 		copy(s.tags[at*s.ways:][:s.ways], m.kept[i*s.ways:])
 	}
-	misses, sum := s.misses[low:], uint64(0) // sum is a byte for each operand
-	for row, missing := range m.missing[:s.sets] {
-		switch {
-		case m.skipped[row>>6]>>(row&63)&1 != 0:
-		case missing == 0xff:
-			sum += e.packed[row]
-		default:
-			for ; missing != 0; missing &= missing - 1 {
-				misses[int(e.ops[row*8+trailing(uint64(missing))])-e.opLow]++
+	if s.rowMisses != nil {
+		m.countByRow(s, e, off, low)
+	} else {
+		m.countFull(s.misses[low:], e)
+	}
+	if e.log != nil {
+		m.sendFull(c, e, off)
+	}
+}
+
+// countFull counts the heads that missed: of few operands all, less those that did not.
+func (m *machine) countFull(misses []uint64, e *summary) {
+	if len(e.misses) > 8 {
+		for row, missing := range m.missing[:e.sets] {
+			if m.skipped[row>>6]>>(row&63)&1 == 0 {
+				m.creditHeads(misses, e, row, missing, 1)
 			}
 		}
-		if row&15 == 15 || row == s.sets-1 {
+		return
+	}
+	sum := uint64(0) // a byte for each operand
+	for row, n := range e.packed {
+		if m.skipped[row>>6]>>(row&63)&1 == 0 {
+			sum += n
+			if hit := uint8(1<<e.count[row]-1) &^ m.missing[row]; hit != 0 {
+				m.creditHeads(misses, e, row, hit, ^uint64(0))
+			}
+		}
+		if row&15 == 15 || row == e.sets-1 {
 			for op := 0; sum != 0; op++ {
 				misses[op] += sum & 0xff
 				sum >>= 8
 			}
+		}
+	}
+}
+
+// creditHeads adds so much for each of some heads of a row, a bit each.
+func (m *machine) creditHeads(misses []uint64, e *summary, row int, heads uint8, by uint64) {
+	for ; heads != 0; heads &= heads - 1 {
+		misses[int(e.ops[row*8+trailing(uint64(heads))])-e.opLow] += by
+	}
+}
+
+// countByRow counts the heads that missed, and all other misses by row.
+func (m *machine) countByRow(s *state, e *summary, off, low int) {
+	size := len(e.misses)
+	for row, missing := range m.missing[:e.sets] {
+		if m.skipped[row>>6]>>(row&63)&1 != 0 {
+			continue
+		}
+		byRow, sum := s.rowMisses[s.opposite(uint32(row), off)*len(s.misses)+low:][:size], e.packed[row]
+		if missing != uint8(1<<e.count[row]-1) {
+			for sum = 0; missing != 0; missing &= missing - 1 {
+				sum += 1 << (8 * (uint(e.ops[row*8+trailing(uint64(missing))]) - uint(e.opLow)))
+			}
+		}
+		for op, n := range e.rowMisses[row*size:][:size] {
+			byRow[op] += n + sum&0xff
+			s.misses[low+op] += sum & 0xff
+			sum >>= 8
 		}
 	}
 }
@@ -268,6 +386,9 @@ func (e *state) move(movers []mover, turn int) {
 			moveLines(e.tags[at:at+e.ways], movers, plain)
 			moveLines(e.heads[at:at+e.ways], movers, plain)
 		}
+	}
+	if e.log != nil {
+		moveLines(e.log.lines, movers, plain)
 	}
 	e.owner = 0
 }

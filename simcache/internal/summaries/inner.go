@@ -38,10 +38,18 @@ func (in *inner) everyFar(c *context, left int) {
 			in.strides = append(in.strides, r.stride)
 		}
 	}
+	places := uint32(0xff)
+	if s.fewer != nil {
+		places >>= mostRests
+	}
 	for left > 0 {
 		k := min(left, most/len(in.refs))
-		for _, w := range in.out[:everyRow(s, in.at, in.strides, k, in.out)] {
-			op := in.refs[w>>32].op
+		for _, w := range in.out[:everyRow(s, in.at, in.strides, k, places, in.out)] {
+			op := in.refs[w>>32&0xffff].op
+			if place := w >> 48; place != 0 {
+				s.fewer[s.row(uint32(w))*len(s.misses)+op-s.opLow][7-trailing(place)]++
+				continue
+			}
 			s.absent(s.row(uint32(w)), uint32(w), op)
 			for _, t := range c.states[1:] {
 				if !t.touch((uint32(w)-1)>>(t.shift-s.shift)+1, op) {
@@ -139,6 +147,30 @@ func distinct(refs []moving, ways int) []moving {
 	}
 }
 
+// sparse leaves out accesses that only hit from a list of nodes and all lists below,
+// but for innermost loops, which have their own.
+func (m *machine) sparse(list []*node) (left []*node) {
+	for i := 0; i < len(list); {
+		var refs []moving
+		k := i
+		for ; k < len(list) && list[k].kind == access && !list[k].straddles; k++ {
+			refs = append(refs, moving{op: k, base: list[k].addr})
+		}
+		for _, r := range distinct(refs, m.levels[0].Ways) {
+			left = append(left, list[r.op])
+		}
+		if i = k; i == len(list) {
+			break
+		}
+		if n := list[i]; !n.inner {
+			n.body, n.orelse = m.sparse(n.body), m.sparse(n.orelse)
+		}
+		left = append(left, list[i])
+		i++
+	}
+	return left
+}
+
 // sweep runs iterations y to end of an inner loop.
 func (m *machine) sweep(n *node, c *context, y, end int) {
 	in := n.inside
@@ -218,6 +250,7 @@ func (in *inner) run(i int, shift uint) int {
 // a set, neither now nor in the run before: each is still the first of its set.
 func (m *machine) runs(in *inner, c *context, left int) {
 	s := c.states[0]
+	far := (len(c.states) == 1 || c.sliced) && vectors(s.ways) && s.fewer == nil
 	apart := false
 	for first := true; left > 0; first = false {
 		was := apart
@@ -237,46 +270,72 @@ func (m *machine) runs(in *inner, c *context, left int) {
 				}
 			}
 		} else {
-			for i := range in.refs {
-				c.touch(in.at[i], in.refs[i].op)
-			}
+			in.touchAll(c)
 			m.did.Touched += len(in.refs)
 		}
-		if apart && in.alike {
-			if n := in.periods(s, left); n > 2 {
-				in.march(c, n)
-				m.did.Marched++
-				in.catchUp(n << s.shift)
-				left -= n * in.period
-				m.did.Touched += n * len(in.order)
-				k = min(k, left)
-			}
+		if n := in.periods(s, left, apart, far); n > 2 {
+			apart = m.marched(in, c, n, far)
+			left -= n * in.period
+			k = min(k, left)
 		}
-		for i := range in.refs {
-			in.at[i] += in.refs[i].stride * k
-			in.fresh[i] = false
-			if in.left[i] -= k; in.left[i] == 0 {
-				in.left[i] = in.run(i, s.shift)
-				in.fresh[i] = true
-			}
-		}
+		in.stayOn(k, s.shift)
 		left -= k
 	}
 }
 
+// marched marches, and reports whether the accesses are apart where it stops. If not,
+// one is where another rests, and an iteration puts the two in order.
+func (m *machine) marched(in *inner, c *context, n int, far bool) (apart bool) {
+	in.march(c, n, far)
+	in.catchUp(n << c.states[0].shift)
+	m.did.Marched++
+	m.did.Touched += n * len(in.order)
+	if apart = in.apart(); !apart {
+		in.touchAll(c)
+		m.did.Stopped++
+	}
+	return apart
+}
+
+// stayOn moves accesses on by so many iterations in which none leaves its line but
+// at the end.
+func (in *inner) stayOn(k int, shift uint) {
+	for i := range in.refs {
+		in.at[i] += in.refs[i].stride * k
+		in.fresh[i] = false
+		if in.left[i] -= k; in.left[i] == 0 {
+			in.left[i] = in.run(i, shift)
+			in.fresh[i] = true
+		}
+	}
+}
+
+// touchAll makes an iteration.
+func (in *inner) touchAll(c *context) {
+	for i := range in.refs {
+		c.touch(in.at[i], in.refs[i].op)
+	}
+}
+
 // periods is for how many periods from an iteration on, whose accesses have all been
-// made, no two accesses share a set, neither in one step nor in two that follow each
-// other, so that a line is touched only where it is new. In a period each access
-// that moves goes on by one line. Two of them keep their distance, which must be
-// more than one line; of one that rests, none may reach the row.
-func (in *inner) periods(s *state, left int) int {
+// made apart, no two accesses that move share a set, neither in one step nor in two
+// that follow each other, so that a line is touched only where it is new. In a
+// period each access that moves goes on by one line. Two of them keep their
+// distance, which must be more than one line; of one that rests, none may reach
+// the row, but far ones.
+func (in *inner) periods(s *state, left int, apart, far bool) int {
+	if !apart || !in.alike {
+		return 0
+	}
 	n := (left - 1) / in.period
 	for k, i := range in.order {
 		n = min(n, (left-1-in.left[i])/in.period+1)
 		for r, row := range in.rows {
 			away := modulo(row-in.rows[i], s.sets)
 			if in.refs[r].stride == 0 {
-				n = min(n, away-1)
+				if !far {
+					n = min(n, away-1)
+				}
 			} else if r != i && (away < 2 || away > s.sets-2) {
 				return 0
 			}
@@ -294,10 +353,10 @@ func (in *inner) before(i, j int) bool {
 }
 
 // march makes so many periods, line by line.
-func (in *inner) march(c *context, n int) {
+func (in *inner) march(c *context, n int, far bool) {
 	s := c.states[0]
-	if len(c.states) == 1 && vectors(s.ways) {
-		in.marchFar(s, n)
+	if far {
+		in.marchFar(c, n)
 		return
 	}
 	for range n {
@@ -324,39 +383,71 @@ func (in *inner) march(c *context, n int) {
 	}
 }
 
-// marchFar is march in one level, with vectors: one access after the other goes as
-// far as no other went, or will go, in the meantime. Which of two rows comes first
-// makes no difference in one level.
-func (in *inner) marchFar(s *state, n int) {
-	far := s.sets
-	for k, i := range in.order {
-		for _, j := range in.order[:k] {
-			away := modulo(in.rows[i]-in.rows[j], s.sets)
-			far = min(far, away, s.sets-away)
+// marchFar is march in one level, or slices, with vectors: one access after the other goes as
+// far as it may. Which of two rows comes first makes no difference in one level, and in
+// slices. The one that goes first is that with the longest way to the next one ahead, up to
+// where that one is; then come those behind it, from the nearest on.
+func (in *inner) marchFar(c *context, n int) {
+	s := c.states[0]
+	lead, far := 0, 0
+	o := in.order
+	for k := range o {
+		for j := k; j > 0 && in.rows[o[j]] > in.rows[o[j-1]]; j-- {
+			o[j], o[j-1] = o[j-1], o[j]
+		}
+	}
+	for k, i := range o {
+		ahead := in.rows[o[(k+len(o)-1)%len(o)]] - in.rows[i]
+		if ahead <= 0 {
+			ahead += s.sets
+		}
+		if ahead > far {
+			lead, far = k, ahead
 		}
 	}
 	for n > 0 {
 		b := min(n, far)
-		for _, i := range in.order {
-			row, line := in.rows[i]+1, uint32(in.at[i]>>s.shift)+2
-			if row == s.sets {
-				row = 0
-			}
-			if first := min(b, s.sets-row); first < b {
-				s.marchTo(row, line, first, in.refs[i].op)
-				s.marchTo(0, line+uint32(first), b-first, in.refs[i].op)
-			} else {
-				s.marchTo(row, line, b, in.refs[i].op)
-			}
-			in.at[i] += b << s.shift
-			in.rows[i] = (in.rows[i] + b) % s.sets
+		for k := range o {
+			in.marchOne(c, o[(lead+k)%len(o)], b)
 		}
 		n -= b
 	}
+	c.flush()
+}
+
+// marchOne moves an access on by so many lines, at most as many as there are sets. A
+// line that rests in a row that it comes through is touched in each iteration, and so
+// before it and after.
+func (in *inner) marchOne(c *context, i, n int) {
+	s := c.states[0]
+	row, line := in.rows[i]+1, uint32(in.at[i]>>s.shift)+2
+	if row == s.sets {
+		row = 0
+	}
+	if first := min(n, s.sets-row); first < n {
+		c.marchTo(row, line, first, in.refs[i].op)
+		c.marchTo(0, line+uint32(first), n-first, in.refs[i].op)
+	} else {
+		c.marchTo(row, line, n, in.refs[i].op)
+	}
+	for r, at := range in.rows {
+		if in.refs[r].stride == 0 {
+			away := at - in.rows[i]
+			if away <= 0 {
+				away += s.sets
+			}
+			if away <= n {
+				present(s.tags[at*s.ways:][:s.ways], uint32(in.at[r]>>s.shift)+1)
+			}
+		}
+	}
+	in.at[i] += n << s.shift
+	in.rows[i] = (in.rows[i] + n) % s.sets
 }
 
 // marchTo touches so many lines from one on in so many rows from one on.
-func (s *state) marchTo(row int, line uint32, n, op int) {
+func (c *context) marchTo(row int, line uint32, n, op int) {
+	s := c.states[0]
 	missing := s.missing[:n]
 	sum := marchRows(s.tags[row*s.ways:], line, missing)
 	s.mark(row, n)
@@ -364,6 +455,11 @@ func (s *state) marchTo(row int, line uint32, n, op int) {
 	case sum == 0:
 	case s.open == 0 && s.rowMisses == nil:
 		s.misses[op-s.opLow] += uint64(sum)
+		if s.log != nil {
+			s.log.addAbsent(row, line, missing, op, sum)
+		} else if len(c.states) > 1 {
+			c.sendAbsent(line, missing, op)
+		}
 	default:
 		for k, absent := range missing {
 			if absent != 0 {
@@ -389,6 +485,11 @@ func (in *inner) places(s *state) bool {
 			in.rows[i] = s.row(uint32(in.at[i]>>s.shift) + 1)
 		}
 	}
+	return in.apart()
+}
+
+// apart reports whether the rows of the accesses are all different.
+func (in *inner) apart() bool {
 	for i, row := range in.rows {
 		for _, other := range in.rows[:i] {
 			if row == other {

@@ -10,21 +10,21 @@ import (
 // iterations from some iteration on, at bases.
 type entry struct {
 	*summary
-	level    int // of the levels
 	key      []int
 	base     []int
 	low, hig []int // the boxes of the references
 	trips    int
 	busy     bool     // it is being recorded or extended
 	context  context  // its state, to run in
-	trail    *trail   // of a unit of what moves
-	shorter  *shorter // what it was before it was extended, if it is kept
+	trail    *trail   // where there is a log, of a unit of what moves
+	shorter  *shorter // where there is a log: what it was before it was extended, if it is kept
 }
 
 // A shorter is what an entry was before it was extended: where it is now, if the
 // entry was moved since.
 type shorter struct {
 	state    *state
+	log      logMark
 	rows     []uint64 // a bit for each row that was changed since
 	low, hig []int
 	trips    int // 0 if it is nothing
@@ -33,19 +33,20 @@ type shorter struct {
 // bucket is how many entries may have one hash.
 const bucket = 4
 
-// Memory that a unit's summaries of the first level may take, and of the second.
-const (
-	mostFirst  = 1 << 30
-	mostSecond = 1 << 26
-)
+// mostFirst is the memory that a unit's summaries may take, without their logs.
+const mostFirst = 1 << 30
 
 // stateSize is about how many bytes a state of a level takes.
 func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
 
-// buckets is how many buckets a table has, a power of two: fewer where states are
-// large.
-func (m *machine) buckets() int {
+// buckets is how many buckets a unit's table has, a power of two: fewer where states are
+// large, and of loops around others, whose keys come back soon or hardly ever, so that
+// those that do stay near. Those that are kept by row do so late.
+func (m *machine) buckets(u *unit) int {
 	n := 1 << 14
+	if !m.deep && !u.inner && !u.byRow {
+		n = 1 << 12
+	}
 	for n > 1 && n*bucket*2*stateSize(m.levels[0]) > mostFirst {
 		n /= 2
 	}
@@ -53,11 +54,11 @@ func (m *machine) buckets() int {
 }
 
 // find returns the entry of the unit's key that stands for most of so many trips,
-// and the list that it is, or belongs, in. A chunk's trips are part of the key;
-// otherwise a longer instance continues what is known of a shorter one.
-func (u *unit) find(m *machine, trips int, chunk, inner bool) (list []*entry, found *entry, busy bool) {
+// and the list that it is, or belongs, in. Where trips are part of the key, there is
+// one at most; otherwise a longer instance continues what is known of a shorter one.
+func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bool) {
 	if u.table == nil {
-		u.table = make([]*entry, m.buckets()*bucket)
+		u.table = make([]*entry, m.buckets(u)*bucket)
 	}
 	h := uint64(1469598103934665603)
 	for _, k := range u.key {
@@ -66,7 +67,7 @@ func (u *unit) find(m *machine, trips int, chunk, inner bool) (list []*entry, fo
 	}
 	at := int(h%uint64(len(u.table)/bucket)) * bucket
 	list = u.table[at : at+bucket]
-	best, most := -1, -1
+	best, most := -1, 0
 	for i, e := range list {
 		if e == nil || !slices.Equal(e.key, u.key) {
 			continue
@@ -79,10 +80,9 @@ func (u *unit) find(m *machine, trips int, chunk, inner bool) (list []*entry, fo
 		if t > trips && e.shorter != nil {
 			t = e.shorter.trips
 		}
-		if t == 0 || t > trips || inner && !chunk && trips-t > max(64, trips/8) {
-			continue
-		}
-		if t > most {
+		if t > trips {
+			u.askShorter()
+		} else if far := u.inner && trips-t > max(64, trips/8); !far && t > most {
 			best, most = i, t
 		}
 	}
@@ -93,6 +93,61 @@ func (u *unit) find(m *machine, trips int, chunk, inner bool) (list []*entry, fo
 	copy(list[1:best+1], list[:best])
 	list[0] = found
 	return list, found, false
+}
+
+// setTrips makes the end of a key, of which the rest is known: the trips, or none if
+// an instance continues a shorter one.
+func (u *unit) setTrips(trips int) { u.key[len(u.key)-1] = trips }
+
+// An innermost loop whose trips go down again, and up, has an entry for each number
+// of trips: it begins as a copy of a shorter one. Of a long one that is recorded from
+// its start, every so many trips a copy is kept.
+const copyEvery = 64
+
+// askShorter notes that an entry is longer than what is asked for: where that is so
+// often, there will be one for each number of trips. Logs are long, and not copied:
+// there will be one for every step of them, which goes back to its start by what it
+// was before it was extended.
+func (u *unit) askShorter() {
+	u.shorter++
+	if u.inner && u.shorter > 8 && 32*u.shorter > u.tries {
+		u.exact, u.classed = u.exact || !u.logs, u.logs
+	}
+}
+
+// nearest returns an entry of the unit's key with fewer trips, though not by many: one
+// of the last that may be there, or a copy that was kept.
+func (u *unit) nearest(m *machine, trips int) *entry {
+	for less := step; less < copyEvery; less += step {
+		if e := u.ofTrips(m, trips-less); e != nil {
+			return e
+		}
+	}
+	return u.ofTrips(m, (trips-1)/copyEvery*copyEvery)
+}
+
+func (u *unit) ofTrips(m *machine, trips int) *entry {
+	if trips <= 0 {
+		return nil
+	}
+	u.setTrips(trips)
+	_, e, _ := u.find(m, trips)
+	return e
+}
+
+// instead returns another entry of a list that stands for an instance, if one was
+// refused: in one of two instances of a key references may meet, and not in the other.
+// It is one of as many trips.
+func (u *unit) instead(m *machine, list []*entry, trips int) *entry {
+	for i, e := range list {
+		if i > 0 && e != nil && !e.busy && e.trips == trips && slices.Equal(e.key, u.key) && u.moves(m, e) {
+			copy(list[1:i+1], list[:i])
+			list[0] = e
+			m.did.Instead++
+			return e
+		}
+	}
+	return nil
 }
 
 // place returns an entry to record into, for which another may have to go; nil if
@@ -160,7 +215,7 @@ func (m *machine) disjoint(low, hig, low2, hig2 int) bool {
 // shift moves an entry to the unit's bases.
 func (u *unit) shift(m *machine, e *entry) {
 	movers := m.movers[:0]
-	shift := m.levels[e.level].Shift
+	shift := m.levels[0].Shift
 	for r := range u.refs {
 		by := uint32(int32((u.base[r] - e.base[r]) >> shift))
 		if by == 0 {
@@ -175,7 +230,7 @@ func (u *unit) shift(m *machine, e *entry) {
 		}
 	}
 	m.movers = movers
-	turn := modulo(u.base[0]-e.base[0], m.levels[e.level].Sets<<shift) >> shift
+	turn := modulo(u.base[0]-e.base[0], m.levels[0].Sets<<shift) >> shift
 	e.move(movers, turn)
 	if k := e.shorter; k != nil && k.trips != 0 && k.trips != e.trips {
 		k.state.move(movers, turn)
@@ -198,7 +253,7 @@ func (u *unit) shift(m *machine, e *entry) {
 func (u *unit) stepOf(m *machine, e *entry, r int) int {
 	for q := range u.refs {
 		if u.base[q]-e.base[q] != u.base[r]-e.base[r] && !m.disjoint(e.low[q], e.hig[q], e.low[r], e.hig[r]) {
-			return u.column(m, r) << m.maxShift >> m.levels[e.level].Shift
+			return u.column(m, r) << m.maxShift >> m.levels[0].Shift
 		}
 	}
 	return 1
@@ -208,49 +263,101 @@ func (u *unit) stepOf(m *machine, e *entry, r int) int {
 // is none to be had, and the iterations have to be run.
 func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	u := n.unit
-	u.placeIn(m, y)
-	if chunk {
-		u.key = append(u.key, trips)
-	} else {
-		u.key = append(u.key, -1)
+	u.placeIn(m, y, trips)
+	if u.key = append(u.key, -1); chunk || u.exact {
+		u.setTrips(trips)
+	} else if u.classed {
+		u.setTrips(trips &^ (step - 1))
+		m.did.Classed++
 	}
 	u.tries++
-	list, e, busy := u.find(m, trips, chunk, n.inner)
+	list, e, busy := u.find(m, trips)
 	if busy {
 		return nil
 	}
+	if e == nil && !chunk && u.exact {
+		e = m.copyOf(u, list, trips)
+	}
 	if e != nil {
-		u.boxes(m, n, y, trips)
+		u.boxes(m, y, trips)
 		if e.trips > trips {
 			m.restore(e)
 			m.did.Restored++
 		}
-		same := slices.Equal(e.base, u.base)
-		if same || u.moves(m, e) {
-			u.hits++
-			if !same {
-				u.shift(m, e)
-			}
-			if e.trips < trips {
-				m.extend(n, e, y, trips)
-			}
-			return e
+		if !u.moves(m, e) {
+			m.did.Refused++
+			e = u.instead(m, list, trips)
 		}
-		m.did.Refused++
 	}
-	if !chunk && u.tries > 1100 && u.hits*16 < u.tries {
-		u.off = true
+	if e != nil {
+		u.hits++
+		if !slices.Equal(e.base, u.base) {
+			u.shift(m, e)
+		}
+		if e.trips < trips && !m.extend(n, e, y, trips) {
+			return nil
+		}
+		return e
 	}
-	if e = place(list); e != nil {
-		m.record(n, e, y, trips, chunk)
+	if !chunk && u.tries > 1100 && u.hits*16 < u.tries || m.deep && !n.inner && u.tries > 100 && u.hits*3 < u.tries {
+		u.off = true // of logs, since these are copied
+	}
+	if e = place(list); e == nil {
+		return nil
+	}
+	if k := trips &^ (step - 1); u.classed && !chunk && k > 0 && k < trips {
+		if !m.record(n, e, y, k, false) {
+			return nil
+		}
+		u.placeIn(m, y, trips) // chunks were placed since
+		u.boxes(m, y, trips)
+		if !m.extend(n, e, y, trips) {
+			return nil
+		}
+	} else if !m.record(n, e, y, trips, chunk) {
+		return nil
 	}
 	return e
 }
 
-// record makes an entry of the instance.
-func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) {
+// copyOf returns a copy of an entry with fewer trips, under the key of so many; nil if
+// there is none.
+func (m *machine) copyOf(u *unit, list []*entry, trips int) *entry {
+	from := u.nearest(m, trips)
+	u.setTrips(trips)
+	if from == nil {
+		return nil
+	}
+	from.busy = true
+	e := place(list)
+	if from.busy = false; e == nil {
+		return nil
+	}
+	m.copyTo(u, e, from)
+	return e
+}
+
+// copyTo makes an entry a copy of another, but for its key.
+func (m *machine) copyTo(u *unit, e, from *entry) {
+	if e.summary == nil {
+		e.summary = newSummary(newState(m.levels[0], u.opLow, u.opHigh))
+	}
+	e.key = append(e.key[:0], u.key...)
+	e.base = append(e.base[:0], from.base...)
+	e.low, e.hig = append(e.low[:0], from.low...), append(e.hig[:0], from.hig...)
+	e.trips = from.trips
+	e.copyFrom(from.state)
+	e.forget()
+	e.clean()
+	e.id, e.cleanFrom = m.newID(), m.clock
+	e.context.states = append(e.context.states[:0], e.state)
+	m.did.Copied++
+}
+
+// record makes an entry of the instance, and reports whether it could.
+func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	u := n.unit
-	u.boxes(m, n, y, trips)
+	u.boxes(m, y, trips)
 	e.key, e.base = append(e.key[:0], u.key...), append(e.base[:0], u.base...)
 	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
 	if e.trips, e.busy = trips, true; e.shorter != nil {
@@ -258,42 +365,98 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) {
 	}
 	if e.summary == nil {
 		e.summary = newSummary(newState(m.levels[0], u.opLow, u.opHigh))
+		if m.deep {
+			e.keepLog(int(256 * m.threshold))
+		}
 	}
 	e.reset()
 	e.forget()
-	if u.alone {
-		e.byRow()
+	if e.log != nil {
+		e.log.reset(u.room)
 	}
 	if e.trail != nil {
 		e.trail.built = 0
 	}
+	e.byRow(u)
 	e.id, e.cleanFrom = m.newID(), m.clock
 	c := &e.context
 	c.states = append(c.states[:0], e.state)
-	m.parts(n, c, y, trips, chunk)
+	if u.exact && !chunk {
+		m.inSteps(n, e, y, trips)
+	} else {
+		m.parts(n, c, y, trips, chunk)
+	}
 	e.clean()
 	e.cleanFrom = m.clock
 	e.busy = false
 	m.did.Recorded++
+	return m.fits(n, e, y, trips)
 }
 
-// parts runs what is recorded: a chunk of several periods by its halves, a whole
-// instance by chunks if it may be.
+// fits reports whether an entry's log did not grow too long; if it did, there is
+// no entry.
+func (m *machine) fits(n *node, e *entry, y, trips int) bool {
+	if e.log == nil {
+		return true
+	}
+	m.did.Logged += e.log.items
+	if !e.log.over {
+		n.unit.room = e.log.items * 5 / 4 / max(1, len(e.touched))
+		return true
+	}
+	m.slots[n.slot] = y
+	n.unit.big = min(n.unit.big, m.each(n)*float64(trips))
+	e.key, e.trips = e.key[:0], 0
+	m.did.Over++
+	return false
+}
+
+// inSteps runs what is recorded of an innermost loop, and keeps copies on the way.
+func (m *machine) inSteps(n *node, e *entry, y, trips int) {
+	u := n.unit
+	for e.trips = copyEvery; e.trips < trips; e.trips += copyEvery {
+		m.sweep(n, &e.context, y+e.trips-copyEvery, y+e.trips)
+		u.setTrips(e.trips)
+		if list, found, busy := u.find(m, e.trips); found == nil && !busy {
+			if k := place(list); k != nil {
+				u.boxes(m, y, e.trips)
+				m.copyTo(u, k, e)
+				k.low, k.hig = append(k.low[:0], u.low...), append(k.hig[:0], u.hig...)
+			}
+		}
+	}
+	m.sweep(n, &e.context, y+e.trips-copyEvery, y+trips)
+	e.trips = trips
+}
+
+// parts runs what is recorded: a chunk by its halves, down to a period and to what is
+// worth it for what is left behind chunks, a whole instance by chunks if it may be.
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
-	if chunk && trips > n.unit.period {
-		m.stretch(n, c, y, trips/2, true)
-		m.stretch(n, c, y+trips/2, trips/2, true)
-	} else {
-		m.iterations(n, c, y, y+trips, !chunk)
+	half := trips / 2
+	switch {
+	case !chunk:
+		m.iterations(n, c, y, y+trips, true)
+	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold), trips&1 == 0 && m.splits(n, m.each(n)*float64(half)):
+		m.stretch(n, c, y, half, true)
+		m.stretch(n, c, y+half, half, true)
+	default:
+		m.iterations(n, c, y, y+trips, false)
 	}
 }
 
-// extend makes an entry longer. What an inner loop was before is kept, for those
-// that are shorter again.
-func (m *machine) extend(n *node, e *entry, y, trips int) {
+// splits reports whether parts of a period are kept that make so many touches: what is left
+// behind chunks finds them, and what is next to a place where references meet. Logs would
+// be copied.
+func (m *machine) splits(n *node, touches float64) bool {
+	return !m.deep && !n.inner && touches >= 4*m.threshold && touches <= 50*m.threshold
+}
+
+// extend makes an entry longer, and reports whether it could. Where there is a log, what
+// an inner loop's was before is kept, for those that are shorter again.
+func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	u := n.unit
 	from := e.trips
-	if n.inner && (e.shorter == nil || e.shorter.trips == 0 || e.shorter.trips == from) {
+	if n.inner && u.logs && (e.shorter == nil || e.shorter.trips == 0 || e.shorter.trips == from) {
 		m.shorten(e)
 	}
 	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
@@ -306,7 +469,10 @@ func (m *machine) extend(n *node, e *entry, y, trips int) {
 	}
 	e.trips, e.busy = trips, false
 	m.did.Extended++
-	u.extends++
+	if !u.classed || from&(step-1) != 0 {
+		u.extends++
+	}
+	return m.fits(n, e, y, trips)
 }
 
 // shorten keeps what an entry is now.
@@ -316,6 +482,9 @@ func (m *machine) shorten(e *entry) {
 	}
 	k := e.shorter
 	k.state.copyFrom(e.state)
+	if e.log != nil {
+		k.log.of(e.log)
+	}
 	clear(k.rows)
 	k.low, k.hig = append(k.low[:0], e.low...), append(k.hig[:0], e.hig...)
 	k.trips = e.trips
@@ -331,10 +500,18 @@ func (m *machine) restore(e *entry) {
 	e.gather()
 	for i, w := range k.rows {
 		for ; w != 0; w &= w - 1 {
-			e.copyRow(k.state, i<<6+trailing(w))
+			row := i<<6 + trailing(w)
+			e.copyRow(k.state, row)
+			if e.log != nil {
+				e.weights[row].lighten(int(e.count[row])+int(k.log.rows[row].n), m.levels[1].Ways)
+			}
 		}
 	}
+	if e.log != nil {
+		e.log.restore(&k.log)
+	}
 	e.touched = e.touched[:len(k.state.touched)]
+	copy(e.has, k.state.has)
 	copy(e.misses, k.state.misses)
 	copy(e.low, k.low)
 	copy(e.hig, k.hig)

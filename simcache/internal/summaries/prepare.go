@@ -26,9 +26,15 @@ type node struct {
 	spans     []affine // what is left to go at the start: the least of them, by step, is the trips
 	step      int      // positive
 	inner     bool     // its body is accesses only
+	varies    bool     // it is inner, and its trips depend on other loops
+	varied    bool     // even on the one around
 	inside    *inner   // of such a loop
 	solo      *solo    // of such a loop, or nil
-	light     bool     // a block of accesses and one loop that has a solo: it keeps no summaries
+	enter     *enter   // of such a loop, where it is needed
+	tiny      *tiny    // of a loop around others, or nil
+	light     bool     // a block of accesses and one innermost loop: it keeps no summaries
+
+	progress func(share float64) // of an outermost loop, where somebody asks
 
 	when [][]affine // of a branch: an or of ands of "at least 0"
 
@@ -50,6 +56,7 @@ type builder struct {
 	vars      []affine // the values of the variables of the loops around, by the slots
 	low, high []int    // by slot: bounds of its number
 	ops       int
+	around    int     // the slot of the loop around
 	line      int     // the smallest line
 	dead      int     // loops around that never run
 	accesses  []*node // those that may be made
@@ -129,6 +136,9 @@ func (b *builder) slot(low, high int) int {
 // put into a slot of its own where the loop begins.
 func (b *builder) loop(l *nest.Loop) *node {
 	m := &node{kind: loop, slot: b.slot(0, 0), firstSlot: -1, step: max(l.Step, -l.Step), up: l.Step > 0}
+	around := b.around
+	b.around = m.slot
+	defer func() { b.around = around }()
 	first := b.affine(l.From[0])
 	if len(l.From) > 1 {
 		low, high := b.bounds(first)
@@ -164,6 +174,10 @@ func (b *builder) loop(l *nest.Loop) *node {
 	m.inner = true
 	for _, c := range m.body {
 		m.inner = m.inner && c.kind == access
+	}
+	for _, span := range m.spans {
+		m.varies = m.varies || m.inner && len(span.terms) > 0
+		m.varied = m.varied || m.inner && span.coef(around) != 0
 	}
 	return m
 }

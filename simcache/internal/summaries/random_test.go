@@ -11,142 +11,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
-// A drawer draws programs.
-type drawer struct {
-	enginetest.Draw
-	levels  []engine.Level
-	line    int
-	width   int
-	arrays  []uint64
-	rows    []int // bytes between the rows of an array
-	strides []int
-	odd     bool // accesses may straddle lines
-	long    bool // few loops, the innermost of many trips
-}
-
-// program draws one of two or three arrays.
-func (d *drawer) program() nest.Program {
-	l := d.levels[0]
-	d.line = 1 << l.Shift
-	d.width = min(d.line, 1<<(1+d.Draw(3)))
-	span := l.Sets * d.line
-	d.strides = []int{d.width, d.width, d.width, 2 * d.width, d.line / 2, d.line, d.line + d.width, 2 * d.line, span, span + d.width, span + d.line,
-		max(d.width, span/2&^(d.width-1)), d.width * (1 + d.Draw(60)), d.line * (1 + d.Draw(16)), -d.width, -d.line, d.width * (1 + d.Draw(400))}
-	d.odd, d.long = d.One(12), d.One(8)
-	for i := range 1 + d.Draw(3) {
-		d.arrays = append(d.arrays, uint64(1<<30+i<<22+d.Draw(64)*d.line))
-		d.rows = append(d.rows, d.strides[d.Draw(len(d.strides))])
-	}
-	p := nest.Program{d.loop(0)}
-	if d.One(3) {
-		p = append(p, d.loop(0))
-	}
-	return p
-}
-
-func (d *drawer) affine(depth, low, high, often int) nest.Affine {
-	a := nest.Affine{Const: low + d.Draw(high-low+1), Coef: make([]int, depth)}
-	for i := range a.Coef {
-		if d.Draw(100) < often {
-			a.Coef[i] = []int{1, 1, 1, -1}[d.Draw(4)]
-		}
-	}
-	return a
-}
-
-func (d *drawer) loop(depth int) nest.Node {
-	l := &nest.Loop{Step: 1}
-	trips := []int{4, 12, 30, 60}[d.Draw(4)]
-	if depth == 0 {
-		trips = []int{4, 12, 40, 90}[d.Draw(4)]
-	}
-	if d.long && depth > 0 {
-		trips = 100 + d.Draw(500)
-	}
-	from, to := d.affine(depth, 0, 2, 25), d.affine(depth, trips/2, trips, 30)
-	l.From, l.To = []nest.Affine{from}, []nest.Affine{to}
-	if d.One(10) {
-		l.From = append(l.From, d.affine(depth, 0, 4, 25))
-	}
-	if d.One(10) {
-		l.To = append(l.To, d.affine(depth, trips/2, trips, 50))
-	}
-	if d.One(8) {
-		l.Step = 1 + d.Draw(4)
-	}
-	if d.One(4) { // downwards
-		l.From, l.To, l.Step = l.To, l.From, -l.Step
-	}
-	l.Body = d.body(depth + 1)
-	return l
-}
-
-func (d *drawer) body(depth int) []nest.Node {
-	deepest := 3
-	if d.long {
-		deepest = 2
-	}
-	var list []nest.Node
-	if d.One(3) {
-		list = d.accesses(list, depth)
-	}
-	for range 1 + d.Draw(8)/5 {
-		switch {
-		case depth < deepest && d.Draw(4) > 0:
-			list = append(list, d.loop(depth))
-		case depth < deepest && d.One(8):
-			list = append(list, d.branch(depth))
-		default:
-			list = d.accesses(list, depth)
-		}
-	}
-	if d.One(5) {
-		list = d.accesses(list, depth)
-	}
-	return list
-}
-
-func (d *drawer) branch(depth int) nest.Node {
-	var when nest.Condition
-	for range 1 + d.Draw(2) {
-		and := []nest.Affine{d.affine(depth, -6, 10, 70)}
-		if d.One(2) {
-			and = append(and, d.affine(depth, -6, 10, 70))
-		}
-		when = append(when, and)
-	}
-	c := &nest.If{When: when, Then: d.body(depth)}
-	if d.One(2) {
-		c.Else = d.body(depth)
-	}
-	return c
-}
-
-func (d *drawer) accesses(list []nest.Node, depth int) []nest.Node {
-	for range 1 + d.Draw(4) {
-		if before := len(list); before > 0 && d.One(5) {
-			if op, is := list[d.Draw(before)].(nest.Operand); is { // once more
-				list = append(list, op)
-				continue
-			}
-		}
-		a := d.Draw(len(d.arrays))
-		op := nest.Operand{Kind: nest.Kind(d.Draw(3)), Width: d.width, Strides: make([]int, depth)}
-		for i := range op.Strides {
-			if d.Draw(10) < 7 {
-				op.Strides[i] = []int{d.width, d.width, d.rows[a], d.rows[a], d.strides[d.Draw(len(d.strides))]}[d.Draw(5)]
-			}
-		}
-		w := d.width
-		off := []int{0, 0, w, -w, d.line, d.rows[a], w * (d.Draw(100) - 50)}[d.Draw(7)]
-		if op.Base = d.arrays[a] + 1<<21 + uint64(off); d.odd && d.One(2) {
-			op.Base += uint64(d.Draw(d.line))
-		}
-		list = append(list, op)
-	}
-	return list
-}
-
 // accesses is how many accesses a program makes, up to a limit.
 func accesses(p nest.Program, limit int) int {
 	n := 0
@@ -177,7 +41,7 @@ func TestEqualsReference(t *testing.T) {
 	t.Logf("%+v", did)
 	d, often := reflect.ValueOf(did), programs/20
 	for i := range d.NumField() {
-		if n := int(d.Field(i).Int()); n < often {
+		if n := int(d.Field(i).Int()); n < often && d.Type().Field(i).Name != "Busy" { // see TestBusy
 			t.Errorf("%s only %d times, want %d", d.Type().Field(i).Name, n, often)
 		}
 	}
@@ -268,16 +132,113 @@ func TestBetween(t *testing.T) {
 	t.Logf("%+v", did)
 }
 
+// TestSmall: as above, for loops in which accesses to small arrays go from line to
+// line around a loop over larger ones, longer and elsewhere each time.
+func TestSmall(t *testing.T) {
+	t.Parallel()
+	did := did{}
+	for seed := range uint64(2000) {
+		d := enginetest.Random(seed, 45)
+		levels := []engine.Level{{Sets: []int{4, 8, 16, 12}[d(4)], Ways: []int{8, 8, 2, 4}[d(4)], Shift: 4}}
+		line, constant := 16, nest.Constant
+		loop := func(to nest.Affine, body ...nest.Node) nest.Node {
+			return &nest.Loop{From: []nest.Affine{constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+		}
+		var small, large []nest.Node
+		for range 1 + d(2) {
+			small = append(small, nest.Operand{Base: uint64(1<<30 + d(20)*line), Width: 4, Strides: []int{[]int{0, line, 4}[d(3)], []int{4, 8, 0, -4}[d(4)]}})
+		}
+		shift := []int{line, 2 * line, line * levels[0].Sets, line * (1 + d(16))}[d(4)]
+		for range 1 + d(3) {
+			large = append(large, nest.Operand{Base: uint64(1<<31 + d(2)<<20 + d(40)*line), Width: 4,
+				Strides: []int{[]int{shift, 0}[d(2)], []int{0, 0, 0, 4, line}[d(5)], []int{4, 4, line, 3 * line, 0, 8}[d(6)]}})
+		}
+		all, away := append(small, loop(constant(20+d(40)), large...)), line*d(20)
+		for _, list := range [][]nest.Node{small, large} {
+			for i, n := range list {
+				op := n.(nest.Operand)
+				op.Strides = append([]int{away}, op.Strides...)
+				list[i] = op
+			}
+		}
+		copy(all, small)
+		y, o := constant(2+d(12)), constant(1+d(3))
+		y.Coef, o.Coef = []int{0, d(3)}, []int{1}
+		p := nest.Program{loop(constant(2+d(3)), loop(o, loop(y, all...)))}
+		want := reference.New(levels).Run(p.Operands(), p.Accesses())
+		e := New(levels, Options{Threshold: []int{5, 20, 40}[d(3)]})
+		if got, err := e.Run(p); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, levels, e.options, p, got, err, want)
+		}
+		did.add(e.did)
+	}
+	if did.Pieces < 2000 || did.Alike < 2000 {
+		t.Errorf("%+v", did)
+	}
+}
+
+// TestBusy: as above, where the loop behind the small accesses brings more lines to each
+// set than it has ways, or about as many, or to some sets only, and its lines may meet
+// others; conditions may change from one iteration to the next.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	programs, did := 6000, did{}
+	if testing.Short() || slow {
+		programs = 600
+	}
+	for seed := range uint64(programs) {
+		d := enginetest.Random(seed, 46)
+		levels := []engine.Level{{Sets: []int{4, 8, 16, 12}[d(4)], Ways: []int{8, 1, 2, 4}[d(4)], Shift: 5}}
+		line, constant, span := 32, nest.Constant, 32*levels[0].Sets
+		loop := func(to nest.Affine, body ...nest.Node) nest.Node {
+			return &nest.Loop{From: []nest.Affine{constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+		}
+		affine := func(c int, coef ...int) nest.Affine { return nest.Affine{Const: c, Coef: coef} }
+		ops := func(base, n, places int, strides ...[]int) (list []nest.Node) {
+			for i := range 1 + d(n) {
+				op := nest.Operand{Base: uint64(base + i*d(2)<<20 + d(places)*4), Width: 4}
+				for _, s := range strides {
+					op.Strides = append(op.Strides, s[d(len(s))])
+				}
+				list = append(list, op)
+			}
+			return list
+		}
+		away := []int{0, line, 3 * line, span + line}
+		small := ops(1<<30, 2, 40, []int{0, line}, []int{4, 2, 1, 0, -1})
+		if d.One(2) {
+			small = append(small, &nest.If{When: nest.Condition{{affine(d(30), d(2), []int{0, 0, 1, -1}[d(4)])}}, Then: ops(1<<30, 2, 40, []int{0}, []int{0, 1}), Else: ops(1<<31+d(20)*line, 2, 9, away, []int{0, 4})})
+		}
+		column := []int{line, 3 * line, 5 * line, -3 * line, 2 * line, line + line/4, 7*line - 4, span + line, span}
+		around := 1 + d(4) // so many periods less between two touches of a line
+		large := ops([]int{1 << 32, 1 << 32, 1 << 32, 1 << 30}[d(4)], 1, 40, away, []int{0, 0, 0, 4, 4, 1, around * span, -around * span}, column)
+		large = append(large, ops([]int{1 << 33, 1 << 33, 1 << 33, 1 << 32}[d(4)], 2, 60, away, []int{0, 0, 0, 0, 0, 4, around * span / 8, -around * span / 8}, []int{4, 0, 8, -4, line})...)
+		trips := affine((levels[0].Ways+d(6))*levels[0].Sets+d(20), d(2), d(3)-1)
+		p := nest.Program{loop(constant(2+d(5)), loop(constant(10+d(40)), append(small, loop(trips, large...))...))}
+		if accesses(p, 300000) > 300000 {
+			continue
+		}
+		want := reference.New(levels).Run(p.Operands(), p.Accesses())
+		e := New(levels, Options{Threshold: []int{5, 20, 40}[d(3)]})
+		if got, err := e.Run(p); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, levels, e.options, p, got, err, want)
+		}
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Busy < programs/10 || did.Alike < 3*programs {
+		t.Errorf("not often enough: %+v", did)
+	}
+}
+
 // checkSeed compares one or two programs, and returns what was done.
 func checkSeed(t *testing.T, seed uint64) did {
 	draw := enginetest.Random(seed, 41)
-	levels := drawLevels(draw)
+	levels := draw.ProgramLevels()
 	got := New(levels, Options{Threshold: []int{1, 10, 30, 100, 300}[draw(5)]})
 	want := reference.New(levels)
 	brute := New(levels, Options{Brute: true})
 	for range 1 + draw(2) {
-		d := drawer{Draw: draw, levels: levels}
-		p := d.program()
+		p := draw.Program(levels)
 		if accesses(p, 60000) > 60000 {
 			continue
 		}
@@ -300,22 +261,59 @@ func checkSeed(t *testing.T, seed uint64) did {
 	return got.did
 }
 
-// drawLevels draws a level, or two or three.
-func drawLevels(d enginetest.Draw) []engine.Level {
-	if d.One(3) {
-		return d.Levels()
-	}
-	if d.One(3) {
-		first := 1 << d(4)
-		return []engine.Level{{Sets: first, Ways: 1 + d(8), Shift: 5}, {Sets: first << d(4), Ways: 1 + d(16), Shift: uint(5 + d(8)/7)}}
-	}
-	sets := []int{4, 8, 8, 16, 64, 1, 3, 5, 12}[d(9)]
-	return []engine.Level{{Sets: sets, Ways: []int{1, 2, 4, 8, 8, 8, 3}[d(7)], Shift: uint(4 + d(3))}}
-}
-
 func (d *did) add(e did) {
 	sum, more := reflect.ValueOf(d).Elem(), reflect.ValueOf(e)
 	for i := range sum.NumField() {
 		sum.Field(i).SetInt(sum.Field(i).Int() + more.Field(i).Int())
+	}
+}
+
+// TestQuiet: as above, for short loops over the same few lines in small caches, one
+// after the other and again: what the first level keeps of one is found by the next,
+// and is old in the second.
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	did := did{}
+	for seed := range uint64(3000) {
+		d := enginetest.Random(seed, 45)
+		sets := []int{1, 2, 4, 3}[d(4)]
+		levels := []engine.Level{{Sets: sets, Ways: []int{8, 8, 4, 2, 3}[d(5)], Shift: 5}, {Sets: sets * (1 + d(4)), Ways: 1 + d(8), Shift: 5},
+			{Sets: sets * 8, Ways: 2, Shift: 5}}[:2+d(5)/4]
+		loop := func(trips, rest int, body ...nest.Node) nest.Node {
+			to := nest.Constant(trips)
+			if rest > 0 { // trips that go up with the loop around
+				to.Coef = make([]int, rest)
+				to.Coef[rest-1] = 1
+			}
+			return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+		}
+		inner := func(depth int) nest.Node {
+			var ops []nest.Node
+			for range 1 + d(3) {
+				op := nest.Operand{Base: uint64(1<<30 + 32*d(30) + 4*d(8)), Width: 4, Strides: make([]int, depth+1)}
+				op.Strides[depth] = []int{4, 32, 32, -32, 64, 0, 32 * (1 + d(5))}[d(7)]
+				op.Strides[d(depth)] = []int{0, 0, 4, 32}[d(4)]
+				ops = append(ops, op)
+			}
+			return loop([]int{4, 12, 20, 40}[d(4)], d(5)/4*depth, ops...)
+		}
+		var body []nest.Node
+		for range 1 + d(3) {
+			if d.One(3) {
+				body = append(body, loop(2+d(5), 0, inner(2)))
+			} else {
+				body = append(body, inner(1))
+			}
+		}
+		p := nest.Program{loop(3+d(8), 0, body...)}
+		want := reference.New(levels).Run(p.Operands(), p.Accesses())
+		e := New(levels, Options{Threshold: []int{1, 5, 20}[d(3)]})
+		if got, err := e.Run(p); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, levels, e.options, p, got, err, want)
+		}
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Quiet < 1000 {
+		t.Errorf("not often enough: %+v", did)
 	}
 }

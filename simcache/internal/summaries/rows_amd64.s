@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // Lane j of turns[p] is where lane j of a row comes from when the line in lane p
@@ -118,8 +119,42 @@ TEXT ·moveAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+8(FP), CX
 	MOVQ movers+16(FP), SI
 	MOVQ k+24(FP), BX
-	SHLQ $4, BX
 	SHRQ $3, CX
+	CMPQ BX, $2
+	JA   more
+
+	// Up to two movers stay in registers.
+	VPBROADCASTD (SI), Y8
+	VPBROADCASTD 4(SI), Y9
+	VPBROADCASTD 8(SI), Y10
+	VPXOR Y13, Y13, Y13
+	CMPQ BX, $2
+	JNE  two
+	VPBROADCASTD 16(SI), Y11
+	VPBROADCASTD 20(SI), Y12
+	VPBROADCASTD 24(SI), Y13
+
+two:
+	VMOVDQU (DI), Y0
+	VPSUBD Y8, Y0, Y1
+	VPMINUD Y1, Y9, Y2
+	VPCMPEQD Y1, Y2, Y2
+	VPSUBD Y11, Y0, Y3
+	VPMINUD Y3, Y12, Y4
+	VPCMPEQD Y3, Y4, Y4
+	VPANDN Y4, Y2, Y4
+	VPAND Y2, Y10, Y2
+	VPAND Y4, Y13, Y4
+	VPADDD Y2, Y0, Y0
+	VPADDD Y4, Y0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ $32, DI
+	DECQ CX
+	JNE  two
+	JMP  moved
+
+more:
+	SHLQ $4, BX
 
 vector:
 	TESTQ CX, CX
@@ -155,22 +190,74 @@ moved:
 	VZEROUPPER
 	RET
 
-// func applyAVX2(to, tags, heads *uint32, n int, missing *uint8)
+// func moveAVX512(lines *uint32, n int, movers *mover, k int)
 //
-//	DI row  BX its lines after that  SI heads  CX rows left  R11 missing
-//	AX which missed  DX head
-TEXT ·applyAVX2(SB), NOSPLIT, $0-40
+// The same for 16 lines at a time. K1 are those that no mover has moved.
+TEXT ·moveAVX512(SB), NOSPLIT, $0-32
+	MOVQ lines+0(FP), DI
+	MOVQ n+8(FP), CX
+	MOVQ movers+16(FP), SI
+	MOVQ k+24(FP), BX
+	SHLQ $4, BX
+	ADDQ SI, BX
+	SHRQ $4, CX
+
+vector:
+	VMOVDQU32 (DI), Z0
+	VMOVDQA32 Z0, Z2
+	KXNORW K1, K1, K1
+	MOVQ SI, DX
+
+mover:
+	VPSUBD.BCST (DX), Z0, Z1
+	VPCMPUD.BCST $2, 4(DX), Z1, K1, K2
+	KANDNW K1, K2, K1
+	VPADDD.BCST 8(DX), Z0, K2, Z2
+	ADDQ $16, DX
+	CMPQ DX, BX
+	JB   mover
+	VMOVDQU32 Z2, (DI)
+	ADDQ $64, DI
+	DECQ CX
+	JNE  vector
+	VZEROUPPER
+	RET
+
+// later is 8 zeros, then the numbers of the lanes: read from lane 8-c on, the lanes from c
+// on are where a line comes from when c lines come before it.
+DATA ·later+32(SB)/8, $0x0000000100000000
+DATA ·later+40(SB)/8, $0x0000000300000002
+DATA ·later+48(SB)/8, $0x0000000500000004
+DATA ·later+56(SB)/8, $0x0000000700000006
+GLOBL ·later(SB), RODATA|NOPTR, $64
+
+// func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8)
+//
+// Of a row with as many heads as ways, only which missed must be found. A line that is
+// at p in the row is, when the head h touches it, behind the heads before h but for
+// those that were before p themselves.
+//
+//	DI row  BX its lines after that  SI heads  R13 how many  CX rows left  R11 missing
+//	AX which missed  DX head  R12 heads of the row  R15 upTo, from the last way on
+//	R14 lanes of the heads before
+TEXT ·applyAVX2(SB), NOSPLIT, $0-48
 	MOVQ to+0(FP), DI
 	MOVQ tags+8(FP), BX
 	MOVQ heads+16(FP), SI
-	MOVQ n+24(FP), CX
-	MOVQ missing+32(FP), R11
+	MOVQ count+24(FP), R13
+	MOVQ n+32(FP), CX
+	MOVQ missing+40(FP), R11
 	LEAQ ·turns(SB), R9
+	LEAQ ·upTo+64(SB), R15
 
 row:
 	TESTQ CX, CX
 	JEQ  end
 	VMOVDQU (DI), Y0
+	MOVWLZX (R13), R12
+
+	// Mostly, no head is there. What lies behind the heads may say otherwise, which
+	// does no harm.
 	VPBROADCASTD (SI), Y1
 	VPCMPEQD Y0, Y1, Y2
 	VPBROADCASTD 4(SI), Y3
@@ -194,26 +281,70 @@ row:
 	VPBROADCASTD 28(SI), Y1
 	VPCMPEQD Y0, Y1, Y3
 	VPOR Y2, Y3, Y2
+	XORL AX, AX
+	XORL DX, DX
 	VPTEST Y2, Y2
-	JNE  meet
-	MOVL $0xff, AX
+	JNE  there
+	SUBL $1, AX
+	SHLXL R12, AX, AX
+	NOTL AX
+	CMPL R12, $8
+	JEQ  all
+	LEAQ ·later+32(SB), R10
+	SHLQ $2, R12
+	SUBQ R12, R10
+	VMOVDQU (R10), Y1
+	VPERMD Y0, Y1, Y0
+	NEGQ R12
+	VMOVDQU (R15)(R12*1), Y3
+	VMOVDQU (BX), Y1
+	VPBLENDVB Y3, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)
+	JMP  next
+
+all:
+	VMOVDQU (BX), Y0
+	VMOVDQU Y0, (DI)
 
 next:
 	MOVB AX, (R11)
-	VMOVDQU (BX), Y0
-	VMOVDQU Y0, (DI)
 	ADDQ $32, DI
 	ADDQ $32, BX
 	ADDQ $32, SI
+	ADDQ $2, R13
 	INCQ R11
 	DECQ CX
 	JMP  row
 
-meet:
-	XORL AX, AX
-	XORL DX, DX
+there:
+	XORL R14, R14
+	CMPL R12, $8
+	JNE  whether
 
 head:
+	VPBROADCASTD (SI)(DX*4), Y1
+	VPCMPEQD Y0, Y1, Y2
+	VMOVMSKPS Y2, R8
+	MOVL R8, R10
+	ORL  $0x100, R8
+	TZCNTL R8, R12
+	DECL R8
+	ANDL R14, R8
+	POPCNTL R8, R8
+	ORL  R10, R14
+	ADDL DX, R12
+	SUBL R8, R12
+	MOVL $7, R10
+	SUBL R12, R10
+	SHRL $31, R10
+	SHLXL DX, R10, R10
+	ORL  R10, AX
+	INCQ DX
+	CMPQ DX, $8
+	JB   head
+	JMP  all
+
+one:
 	VPBROADCASTD (SI)(DX*4), Y1
 	VPCMPEQD Y0, Y1, Y2
 	VMOVMSKPS Y2, R8
@@ -229,8 +360,15 @@ head:
 	VPERMD Y0, Y3, Y0
 	VPBLENDD $1, Y1, Y0, Y0
 	INCQ DX
-	CMPQ DX, $8
-	JB   head
+
+whether:
+	CMPQ DX, R12
+	JB   one
+	NEGQ R12
+	VMOVDQU (R15)(R12*4), Y3
+	VMOVDQU (BX), Y1
+	VPBLENDVB Y3, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)
 	JMP  next
 
 end:
@@ -282,21 +420,60 @@ end:
 	VZEROUPPER
 	RET
 
-// func everyAVX2(tags *uint32, first, mask uint32, shift uint, at, strides *int, refs, left int, out *uint64) (n int)
+// func rowAVX2(row, lines *uint32, n int, missing *uint8) (sum int)
 //
-// The loop of inner.every in one level, for rows of 8. A touch of what is absent
-// is written to out, its line below the number of its access.
+// The twin of bringRowGo, for a row of 8.
+//
+//	DI row  SI lines  CX lines left  R11 missing  AX sum
+TEXT ·rowAVX2(SB), NOSPLIT, $0-40
+	MOVQ row+0(FP), DI
+	MOVQ lines+8(FP), SI
+	MOVQ n+16(FP), CX
+	MOVQ missing+24(FP), R11
+	XORL AX, AX
+	LEAQ ·turns(SB), R9
+	VMOVDQU (DI), Y0
+
+line:
+	VPBROADCASTD (SI), Y1
+	VPCMPEQD Y0, Y1, Y2
+	VMOVMSKPS Y2, R8
+	CMPL R8, $1
+	SBBQ R10, R10
+	ANDQ $1, R10
+	MOVB R10, (R11)
+	ADDQ R10, AX
+	ORL  $0x80, R8
+	TZCNTL R8, R8
+	SHLL $5, R8
+	VMOVDQU (R9)(R8*1), Y3
+	VPERMD Y0, Y3, Y0
+	VPBLENDD $1, Y1, Y0, Y0
+	ADDQ $4, SI
+	INCQ R11
+	DECQ CX
+	JNE  line
+	VMOVDQU Y0, (DI)
+	MOVQ AX, sum+32(FP)
+	VZEROUPPER
+	RET
+
+// func everyAVX2(tags *uint32, first, mask uint32, shift uint, at, strides *int, refs, left int, places uint32, out *uint64) (n int)
+//
+// The loop of inner.every in one level, for rows of 8. A touch of what is in none of
+// some places of its row, a bit each, is written to out: its line below the number
+// of its access below a bit for the place where it was, which is none if absent.
 //
 //	DI tags  R12 first  R13 mask  BX shift  SI at  R10 strides  R11 out
 //	DX access  AX its line  R8 the row
-TEXT ·everyAVX2(SB), NOSPLIT, $0-72
+TEXT ·everyAVX2(SB), NOSPLIT, $0-80
 	MOVQ tags+0(FP), DI
 	MOVL first+8(FP), R12
 	MOVL mask+12(FP), R13
 	MOVQ shift+16(FP), BX
 	MOVQ at+24(FP), SI
 	MOVQ strides+32(FP), R10
-	MOVQ out+56(FP), R11
+	MOVQ out+64(FP), R11
 	LEAQ ·turns(SB), R9
 
 iteration:
@@ -321,11 +498,15 @@ access:
 	VMOVDQU (R8), Y0
 	VPCMPEQD Y0, Y1, Y2
 	VMOVMSKPS Y2, CX
-	MOVQ DX, R15
+	MOVQ CX, R15
+	SHLQ $16, R15
+	ORQ  DX, R15
 	SHLQ $32, R15
 	ORQ  AX, R15
 	MOVQ R15, (R11)
-	CMPL CX, $1
+	MOVL CX, R15
+	ANDL places+56(FP), R15
+	CMPL R15, $1
 	SBBQ R15, R15
 	ANDQ $8, R15
 	ADDQ R15, R11
@@ -343,8 +524,272 @@ touched:
 	JB   access
 	DECQ left+48(FP)
 	JNE  iteration
-	SUBQ out+56(FP), R11
+	SUBQ out+64(FP), R11
 	SHRQ $3, R11
-	MOVQ R11, n+64(FP)
+	MOVQ R11, n+72(FP)
+	VZEROUPPER
+	RET
+
+// BRING_ARGS and BRING_ROW are what bringAVX512 and bringAVX2 begin with, and each of
+// their lines does: see state.row.
+//
+//	DI tags  R12 first  R13 mask  AX low  R15 up  R14 down  R11 misses
+//	SI lines  BX ops  CX lines left  R8 row
+#define BRING_ARGS \
+	MOVQ state_tags(R8), DI; \
+	MOVL state_first(R8), R12; \
+	MOVL state_mask(R8), R13; \
+	MOVL state_low(R8), AX; \
+	MOVQ state_up(R8), R15; \
+	ADDQ $6, R15; \
+	MOVQ state_down(R8), R14; \
+	MOVQ state_misses(R8), R11
+
+#define BRING_ROW \
+	MOVL (SI), R8; \
+	SUBL R12, R8; \
+	ANDL R13, R8; \
+	MOVL R8, R9; \
+	ANDL AX, R9; \
+	SHLXQ R15, R9, R9; \
+	SHRXQ R14, R8, R8; \
+	SHLQ $6, R8; \
+	ADDQ R9, R8
+
+// BRING_COUNT counts a miss of the line's operand if DX is 0.
+#define BRING_COUNT \
+	MOVWLZX (BX), R9; \
+	CMPL DX, $1; \
+	SBBQ R10, R10; \
+	SUBQ R10, (R11)(R9*8); \
+	ADDQ $4, SI; \
+	ADDQ $2, BX
+
+// func bringAVX512(s *state, lines *uint32, ops *uint16, n int)
+//
+// Touches lines in rows of 16, and counts by operand those that were absent.
+//
+//	DX where the line is, then the lanes up to there: all where it is not
+TEXT ·bringAVX512(SB), NOSPLIT, $0-32
+	MOVQ s+0(FP), R8
+	MOVQ lines+8(FP), SI
+	MOVQ ops+16(FP), BX
+	MOVQ n+24(FP), CX
+	BRING_ARGS
+
+line:
+	BRING_ROW
+	VPBROADCASTD (SI), Z1
+	VMOVDQU32 (DI)(R8*1), Z0
+	VPCMPEQD Z0, Z1, K1
+	KMOVW K1, DX
+	BRING_COUNT
+	LEAL -1(DX), R10
+	XORL R10, DX
+	KMOVW DX, K2
+	VALIGND $15, Z1, Z0, Z2
+	VPBLENDMD Z2, Z0, K2, Z0
+	VMOVDQU32 Z0, (DI)(R8*1)
+	DECQ CX
+	JNE  line
+	VZEROUPPER
+	RET
+
+// func sendAVX512(to, e *state, rows, heads uint64, first, off, sets int)
+//
+// Sends on what is beyond those of 64 rows of a summary that have a bit: all of their
+// heads, if they have one there, then their logs, to the slices of a level of 16 ways.
+// Neither level is turned, so that a slice is where the first level's row is.
+//
+//	R12 e  R13 rows left  DI slice  AX of a line's number, in bytes, what is the row
+//	in it, R14 so many bits up  R11 misses  R9 1 if it is the log's turn
+//	SI lines  BX ops  R15 of them left  CX in a block, of up to 32, left, less
+//	R10 a bit for each line of it that was absent, from the top  K7 ones
+TEXT ·sendAVX512(SB), NOSPLIT, $8-56
+	MOVQ to+0(FP), R8
+	MOVQ e+8(FP), R12
+	MOVQ rows+16(FP), R13
+	MOVL state_mask(R8), AX
+	MOVL state_low(R8), DX
+	NOTL DX
+	ANDL DX, AX
+	MOVQ state_down(R8), R14
+	SHLQ $6, AX
+	SHRXQ R14, AX, AX
+	MOVQ state_misses(R8), R11
+	KXNORW K7, K7, K7
+
+row:
+	TESTQ R13, R13
+	JEQ  end
+	TZCNTQ R13, R8
+	ADDQ first+32(FP), R8
+	MOVQ R8, DX
+	ADDQ off+40(FP), DX
+	CMPQ DX, sets+48(FP)
+	JB   slice
+	SUBQ sets+48(FP), DX
+
+slice:
+	MOVQ to+0(FP), DI
+	MOVQ state_up(DI), CX
+	ADDQ $6, CX
+	SHLXQ CX, DX, DX
+	MOVQ state_tags(DI), DI
+	ADDQ DX, DI
+	MOVQ state_count(R12), DX
+	MOVWLZX (DX)(R8*2), R15
+	TZCNTQ R13, CX
+	MOVQ heads+24(FP), DX
+	BTQ  CX, DX
+	SBBQ DX, DX
+	ANDQ DX, R15
+	IMULQ state_ways(R12), R8
+	MOVQ state_heads(R12), SI
+	LEAQ (SI)(R8*4), SI
+	MOVQ state_ops(R12), BX
+	LEAQ (BX)(R8*2), BX
+	XORL R9, R9
+
+block:
+	TESTQ R15, R15
+	JEQ  sent
+	MOVQ $32, CX
+	CMPQ R15, CX
+	CMOVQLT R15, CX
+	SUBQ CX, R15
+	MOVQ CX, n-8(SP)
+	LEAQ (SI)(CX*4), SI
+	NEGQ CX
+	XORL R10, R10
+
+line:
+	MOVL (SI)(CX*4), R8
+	VPBROADCASTD (SI)(CX*4), Z1
+	DECQ R8
+	SHLQ $6, R8
+	SHRXQ R14, R8, R8
+	ANDQ AX, R8
+	VMOVDQU32 (DI)(R8*1), Z0
+	VPCMPEQD Z0, Z1, K1
+	KMOVW K1, DX
+	VALIGND $15, Z1, Z0, Z2
+	KADDW K7, K1, K2
+	KXORW K1, K2, K2
+	VPBLENDMD Z2, Z0, K2, Z0
+	VMOVDQU32 Z0, (DI)(R8*1)
+	CMPL DX, $1
+	RCRQ $1, R10
+	INCQ CX
+	JNE  line
+
+	MOVQ n-8(SP), CX
+	TESTQ R10, R10
+	JEQ  counted
+	MOVQ $64, DX
+	SUBQ CX, DX
+	SHRXQ DX, R10, R10
+	MOVQ $-1, DX
+	BZHIQ CX, DX, DX
+	KMOVD DX, K3
+	VMOVDQU16.Z (BX), K3, Z3
+
+op:
+	TZCNTQ R10, DX
+	MOVWLZX (BX)(DX*2), R8
+	VPBROADCASTW R8, Z4
+	VPCMPEQW Z4, Z3, K4
+	KMOVD K4, DX
+	ANDQ R10, DX
+	XORQ DX, R10
+	POPCNTQ DX, DX
+	ADDQ DX, (R11)(R8*8)
+	TESTQ R10, R10
+	JNE  op
+
+counted:
+	LEAQ (BX)(CX*2), BX
+	JMP  block
+
+sent:
+	TESTL R9, R9
+	JNE  done
+	INCL R9
+	TZCNTQ R13, R8
+	ADDQ first+32(FP), R8
+	IMUL3Q $span__size, R8, R8
+	MOVQ state_log(R12), DX
+	ADDQ log_rows(DX), R8
+	MOVLQSX span_n(R8), R15
+	MOVLQSX span_at(R8), R8
+	MOVQ log_lines(DX), SI
+	LEAQ (SI)(R8*4), SI
+	MOVQ log_ops(DX), BX
+	LEAQ (BX)(R8*2), BX
+	JMP  block
+
+done:
+	BLSRQ R13, R13
+	JMP  row
+
+end:
+	VZEROUPPER
+	RET
+
+// upTo is 16 lanes of ones, then 15 of zeros: read from lane 15-j on, the lanes 0 to
+// j are ones.
+DATA ·upTo+0(SB)/8, $-1
+DATA ·upTo+8(SB)/8, $-1
+DATA ·upTo+16(SB)/8, $-1
+DATA ·upTo+24(SB)/8, $-1
+DATA ·upTo+32(SB)/8, $-1
+DATA ·upTo+40(SB)/8, $-1
+DATA ·upTo+48(SB)/8, $-1
+DATA ·upTo+56(SB)/8, $-1
+GLOBL ·upTo(SB), RODATA|NOPTR, $128
+
+// func bringAVX2(s *state, lines *uint32, ops *uint16, n int)
+//
+// The same with rows in two vectors, Y0 and Y1.
+//
+//	Y7 turns of the last lane  DX upTo, from the line's lane on
+TEXT ·bringAVX2(SB), NOSPLIT, $0-32
+	MOVQ s+0(FP), R8
+	MOVQ lines+8(FP), SI
+	MOVQ ops+16(FP), BX
+	MOVQ n+24(FP), CX
+	BRING_ARGS
+	VMOVDQU ·turns+224(SB), Y7
+
+line:
+	BRING_ROW
+	ADDQ DI, R8
+	VPBROADCASTD (SI), Y2
+	VMOVDQU (R8), Y0
+	VMOVDQU 32(R8), Y1
+	VPCMPEQD Y0, Y2, Y3
+	VPCMPEQD Y1, Y2, Y4
+	VMOVMSKPS Y3, DX
+	VMOVMSKPS Y4, R10
+	SHLL $8, R10
+	ORL  R10, DX
+	BRING_COUNT
+	ORL  $0x8000, DX
+	TZCNTL DX, DX
+	SHLL $2, DX
+	NEGQ DX
+	LEAQ ·upTo+60(SB), R10
+	VMOVDQU (R10)(DX*1), Y3
+	VMOVDQU 32(R10)(DX*1), Y4
+	VPERMD Y0, Y7, Y5
+	VPERMD Y1, Y7, Y6
+	VPBLENDD $1, Y5, Y6, Y6
+	VPBLENDD $1, Y2, Y5, Y5
+	VPBLENDVB Y3, Y5, Y0, Y0
+	VPBLENDVB Y4, Y6, Y1, Y1
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, 32(R8)
+	DECQ CX
+	JNE  line
 	VZEROUPPER
 	RET

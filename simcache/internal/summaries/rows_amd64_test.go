@@ -1,12 +1,98 @@
 package summaries
 
-import "testing"
+import (
+	"slices"
+	"testing"
 
-// TestWithoutVectors is TestEqualsReference where the CPU has no AVX2.
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+)
+
+// TestWithoutVectors is TestEqualsReference where the CPU has no AVX2, and where it has
+// no AVX-512.
 func TestWithoutVectors(t *testing.T) {
-	defer func(had bool) { hasAVX2 = had }(hasAVX2)
-	hasAVX2 = false
+	defer func(had, had512 bool) { hasAVX2, hasAVX512 = had, had512 }(hasAVX2, hasAVX512)
+	hasAVX512 = false
 	for seed := range uint64(600) {
+		hasAVX2 = seed < 300
 		checkSeed(t, 1<<32+seed)
+	}
+}
+
+// TestMoveLines: with AVX-512, with AVX2 and without, lines move alike.
+func TestMoveLines(t *testing.T) {
+	defer func(had, had512 bool) { hasAVX2, hasAVX512 = had, had512 }(hasAVX2, hasAVX512)
+	had, had512 := hasAVX2, hasAVX512
+	for seed := range uint64(500) {
+		d := enginetest.Random(seed, 46)
+		lines, movers := make([]uint32, 8*(1+d(8))), make([]mover, 1+d(4))
+		for i := range lines {
+			lines[i] = uint32(d(200))
+		}
+		for i := range movers { // some of them over the same lines: the first counts
+			movers[i] = mover{uint32(d(150)), uint32(d(60)), uint32(d(100) - 50), 1}
+		}
+		want := slices.Clone(lines)
+		moveGo(want, movers)
+		for _, has512 := range []bool{false, true} {
+			hasAVX2, hasAVX512 = had, had512 && has512
+			got := slices.Clone(lines)
+			if moveLines(got, movers, true); !slices.Equal(got, want) {
+				t.Fatalf("%d, AVX-512 %v: %v by %v: %v, want %v", seed, hasAVX512, lines, movers, got, want)
+			}
+		}
+	}
+}
+
+// TestSendRows: what goes on of many rows at once does to the second level what it does
+// row by row.
+func TestSendRows(t *testing.T) {
+	if !hasAVX512 {
+		t.Skip("no AVX-512")
+	}
+	for seed := range uint64(500) {
+		d := enginetest.Random(seed, 47)
+		sets, ways, ops := 1<<d(8), 1+d(9), 1+d(12)
+		first := engine.Level{Sets: sets, Ways: ways, Shift: 6}
+		e := newSummary(newState(first, 0, ops))
+		e.keepLog(1 << 20)
+		e.log.reset(d(20))
+		for row := range sets {
+			for range d(20) * d(5) {
+				e.absent(row, uint32(1+row+sets*d(100)), d(ops))
+			}
+		}
+		off := d(sets)
+		for _, list := range [][]uint32{e.heads, e.log.lines} {
+			for i := range list {
+				list[i] += uint32(off)
+			}
+		}
+		one := newState(engine.Level{Sets: sets << d(4), Ways: 16, Shift: 6}, 0, ops).known()
+		one.slice(sets)
+		other := newState(engine.Level{Sets: one.sets, Ways: 16, Shift: 6}, 0, ops).known()
+		other.slice(sets)
+		c := &context{states: []*state{newState(first, 0, ops).known(), one}}
+		for range 3 {
+			for i := 0; i < sets; i += 64 {
+				rows, heads := uint64(d(1<<30))<<34^uint64(d(1<<30)), uint64(d(1<<30))<<34^uint64(d(1<<30))
+				if sets-i < 64 {
+					rows &= 1<<sets - 1
+				}
+				if !other.sendRows(e.state, rows, heads, i, off) {
+					t.Fatal("AVX-512 does not do 16 ways")
+				}
+				for ; rows != 0; rows &= rows - 1 {
+					row := i + trailing(rows)
+					if heads>>(row&63)&1 != 0 {
+						c.beyond(row, e.heads[row*ways:][:e.count[row]], e.ops[row*ways:][:e.count[row]])
+					}
+					c.sendLog(e, row, 0)
+				}
+			}
+		}
+		if !slices.Equal(one.tags, other.tags) || !slices.Equal(one.misses, other.misses) {
+			t.Fatalf("%d: %d sets of %d ways and %d: %v misses, want %v", seed, sets, ways, one.sets, other.misses, one.misses)
+		}
 	}
 }

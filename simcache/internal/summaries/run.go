@@ -1,12 +1,27 @@
 package summaries
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 func trailing(w uint64) int { return bits.TrailingZeros64(w) }
 
+func onesCount(w uint64) int { return bits.OnesCount64(w) }
+
 // A context is the levels that something is run on: the first alone, for a summary
 // of it, or all.
-type context struct{ states []*state }
+type context struct {
+	states []*state
+	sliced bool
+	lines  []uint32 // what is on its way to the second level
+	ops    []uint16
+	logs   []uint64 // a bit for each row of what is applied of which the log still goes there; nil if to a log
+	heads  []uint64 // and all of its heads, before
+}
+
+// over reports whether what is run is of no more use.
+func (c *context) over() bool { return c.states[0].log != nil && c.states[0].log.over }
 
 // lastShift is the least shift of the levels behind the first, or the first's.
 func (c *context) lastShift() uint {
@@ -73,17 +88,27 @@ func (c *context) straddle(addr, width, op int) {
 // instance runs a loop or a block.
 func (m *machine) instance(n *node, c *context) {
 	trips := n.trips(m.slots)
-	if trips == 0 {
+	if trips == 0 || c.over() {
 		return
 	}
-	u := n.unit
+	u, touches := n.unit, 0.0
+	if u != nil && m.keeps {
+		touches = m.estimate(n, trips)
+	}
 	switch {
-	case u == nil || n.light || !m.keeps || m.estimate(n, trips) < m.threshold:
+	case u == nil || n.light || touches < m.threshold:
 		m.iterations(n, c, 0, trips, false)
-	case len(c.states) > 2 || len(c.states) > 1 && c.states[0].ways > 64: // there are no summaries of third levels, nor of outcomes that no word holds
-		m.iterations(n, c, 0, trips, false)
-	case n.solo != nil && !n.solo.off() && len(c.states) == 1:
+	case len(c.states) > 1 && !m.deep || touches >= u.big:
+		m.iterations(n, c, 0, trips, touches >= u.big)
+	case n.solo != nil && !n.solo.off() && m.deep:
+		m.trailed(n, c, trips)
+	case n.solo != nil && !n.solo.off():
 		m.alone(n, c, trips)
+	case n.stepwise(u) && !u.off && trips >= step && !m.deep:
+		m.stretch(n, c, 0, trips&^(step-1), false)
+		m.sweep(n, c, trips&^(step-1), trips)
+	case n.tiny != nil && !n.tiny.without.unit.off:
+		m.pieces(n, c, 0, trips)
 	case !u.off:
 		m.stretch(n, c, 0, trips, false)
 	default:
@@ -91,35 +116,37 @@ func (m *machine) instance(n *node, c *context) {
 	}
 }
 
+// An innermost loop whose trips differ from one instance to the next, or come back,
+// is summarized for numbers of trips that are multiples of step, and what is left
+// is run.
+const step = 8
+
+func (n *node) stepwise(u *unit) bool { return n.varied || n.varies && u.exact }
+
 // stretch runs iterations by a summary.
 func (m *machine) stretch(n *node, c *context, y, trips int, chunk bool) {
-	if len(c.states) > 1 {
-		m.deep(n, c, y, trips, chunk)
-		return
-	}
 	e := m.fetch(n, y, trips, chunk)
 	if e == nil {
 		m.iterations(n, c, y, y+trips, false)
 		return
 	}
-	m.apply(c.states[0], e.summary, nil)
+	m.apply(c, e.summary, nil)
 }
 
 // iterations runs iterations y to end of a loop, by chunks if they may be.
 func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
-	if u := n.unit; chunks && u != nil && u.period > 0 && !(len(c.states) > 1 && u.seldom()) && end-y >= 2*u.period && !u.off {
-		if m.slots[n.slot] = y; m.each(n)*float64(u.period) >= m.threshold {
-			y = m.chunks(n, c, y, end)
-		}
+	if u := n.unit; chunks && u != nil && u.period > 0 && !u.off {
+		m.slots[n.slot] = y
+		y = m.chunks(n, c, y, end, m.each(n))
 	}
 	if n.inner {
 		m.sweep(n, c, y, end)
 		return
 	}
 	same := 0 // so many iterations from y on touch the same lines as it, as far as is known
-	for ; y < end; y++ {
+	for ; y < end && !c.over(); y++ {
 		if same == 0 {
-			if same = n.sameFrom(m, y, end); same > len(c.states)+1 {
+			if same = n.sameFrom(m, y, end); same > len(c.states)+1 && c.states[0].rowMisses == nil {
 				y = m.repeat(n, c, y, same)
 				same = 0
 				continue
@@ -128,20 +155,44 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		same--
 		m.slots[n.slot] = y
 		m.run(n.body, c)
+		if n.progress != nil {
+			n.progress(float64(y+1) / float64(end))
+		}
 	}
 }
 
-// chunks runs a loop by chunks of its period and its doubles, the largest first,
-// and returns where it stopped.
-func (m *machine) chunks(n *node, c *context, y, end int) int {
-	size := n.unit.period
-	for 2*size <= end-y {
-		size *= 2
+// chunks runs a loop by chunks of its period and its doubles, the largest first, as
+// far as that is worth it, and returns where it stopped.
+func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
+	least := n.unit.period
+	for m.deep && !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
+		least *= 2
 	}
-	for ; size >= n.unit.period; size /= 2 {
+	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
+		return y
+	}
+	size := least
+	few := 16 // chunks of one size: applying them takes no longer than composing them would
+	if m.deep {
+		few = 1
+	}
+	for few*size < end-y && 2*size <= end-y && each*float64(2*size) < n.unit.big && !(m.deep && each*float64(size) >= 20*m.threshold) {
+		size *= 2 // while its log, which is all made every time, is short
+	}
+	for ; size >= least; size /= 2 {
 		for y+size <= end {
 			m.stretch(n, c, y, size, true)
 			y += size
+			if n.progress != nil {
+				n.progress(float64(y) / float64(end))
+			}
+		}
+	}
+	for ; size > 0 && m.splits(n, each*float64(size)); size /= 2 {
+		if y+size <= end {
+			m.stretch(n, c, y, size, true)
+			y += size
+			m.did.Left++
 		}
 	}
 	m.did.Chunked++
@@ -182,19 +233,35 @@ func (n *node) sameFrom(m *machine, y, end int) int {
 // iteration after as many as there are levels are those of all others. None of
 // them is a head, since its line was touched in the iteration before, and is
 // absent only from a set that has all its heads.
+//
+// Where one after the first misses nowhere behind the first level, all after it do the
+// same. A log must have all that goes on. It has, once an iteration adds nothing to it.
 func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
-	size := n.opHigh - n.opLow
-	for i := range len(c.states) + 1 {
-		if i == len(c.states) {
-			for _, s := range c.states {
-				m.saved = append(m.saved, s.misses[n.opLow-s.opLow:][:size]...)
-			}
+	size, log := n.opHigh-n.opLow, c.states[0].log
+	at, i := len(m.saved), 0
+	for ; i < same; i++ {
+		m.saved = m.saved[:at]
+		for _, s := range c.states {
+			m.saved = append(m.saved, s.misses[n.opLow-s.opLow:][:size]...)
+		}
+		items := 0
+		if log != nil {
+			items = log.items
 		}
 		m.slots[n.slot] = y + i
 		m.run(n.body, c)
+		if log != nil && log.items > items {
+			continue
+		}
+		if i >= len(c.states) {
+			break
+		}
+		if at := at + size; i > 0 && len(c.states) > 1 && slices.Equal(m.saved[at:at+size], c.states[1].misses[n.opLow:n.opHigh]) {
+			m.did.Early++
+			break
+		}
 	}
-	left := uint64(same - len(c.states) - 1)
-	at := len(m.saved) - size*len(c.states)
+	left := uint64(max(0, same-i-1))
 	for i, before := range m.saved[at:] {
 		s := c.states[i/size]
 		op := n.opLow - s.opLow + i%size

@@ -2,51 +2,46 @@ package summaries
 
 import "slices"
 
-// In an innermost loop, accesses that do not move, solos, rest on one line. Sets
-// know nothing of each other: what they change is what happens in the sets of their
-// lines, a few. So there is a second unit of the loop, of the accesses that move
-// alone, whose stream recurs far more often; it is applied to all other sets, and
-// those few are run access by access, from a list of what moves through them.
+// In an innermost loop, accesses that do not move, solos, rest on one line each,
+// which is touched in every iteration: with at most as many lines between as there are
+// ways, it stays. So where k lines rest in a set, what moves through it
+// finds a set of k ways less: between two touches of a line that moves, either all k
+// are touched, or less than a whole iteration passed, and both hit either way. There
+// is a second unit of the loop, of the accesses that move alone, whose stream recurs
+// far more often. Its summary knows, by row, what misses with up to mostRests ways
+// less; its heads and its lines are then the first so many.
+//
+// Where what moves touches a line that rests, it does so in a run of iterations,
+// which are made one by one, with those before, or behind, them.
 
 // A solo is a loop without the accesses that do not move.
 type solo struct {
 	moving *node
-	moves  []int // of the loop's inner refs, those that move
-	rests  []int // and those that do not
-	rows   []int // scratch: rows of the state that hold a line that rests
-	at     []int // scratch: addresses in iteration 0
-	here   []int // scratch: of rests, those in a row
-	passed [4]passed
-	next   int // of passed, to be used
+	moves  []int    // of the loop's inner refs, those that move
+	rests  []int    // and those that do not
+	rows   []int    // scratch: rows of the state that hold a line that rests
+	at     []int    // scratch: addresses in iteration 0, rounded
+	round  []int    // by ref: the greatest power of two that divides its stride and the line
+	here   []int    // scratch: of rests, those in a row
+	lines  []uint32 // scratch: the accesses in a row
+	ops    []uint16 // of them
+	last   kept
 }
 
-// A trail lists, by row of a summary, the accesses that touch it, in order. Of an
-// access that touches a line again and again, with no other line between, only the
-// first and the last stand there.
-type trail struct {
-	built       int // iterations that are in it
-	head, tail  []int32
-	last, other []int // by row: the line of the last touch, and of the one before
-	touches     []passing
+// A kept is how a loop was run by a solo the last time. With the same trips, and all
+// accesses where they were but for what no line's end is passed by, it is run alike, and
+// nobody changed or moved the entry in between.
+type kept struct {
+	entry           *entry // nil if it was not
+	from, to, trips int
 }
 
-// A passing is a touch of a row by a moving access.
-type passing struct {
-	y, ref int32
-	next   int32 // of the same row, -1 at its end
-}
+// mostRests is how many lines may rest in a row.
+const mostRests = 3
 
-// A passed is what happened in a row when a summary passed through it.
-type passed struct {
-	id            uint64
-	trips, row    int
-	at            []int    // of what rests there
-	before, after []uint32 // the row
-	misses        []uint64 // by operand of the loop
-}
-
-// solo prepares a loop's solo, if it has one. With at most as many lines in an
-// iteration as there are ways, lines that are touched in every iteration stay.
+// solo prepares a loop's solo, if it has one. What moves and is touched twice in an
+// iteration counts twice: between two touches of a line that rests, it may touch a
+// line and the one after.
 func (m *machine) solo(n *node) *solo {
 	in := n.inside
 	if n.unit == nil || !in.plain || len(in.refs) > 16 {
@@ -55,12 +50,14 @@ func (m *machine) solo(n *node) *solo {
 	s := &solo{at: make([]int, len(in.refs))}
 	lines := 0
 	for i, r := range in.refs {
-		if r.stride == 0 {
-			s.rests = append(s.rests, i)
-		} else {
+		s.round = append(s.round, gcd(r.stride, 1<<m.levels[0].Shift))
+		if r.stride != 0 {
 			s.moves = append(s.moves, i)
+			lines++
+			continue
 		}
-		lines += min(1, 1-in.repeats(i))
+		s.rests = append(s.rests, i)
+		lines += 1 - in.repeats(i)
 	}
 	if len(s.rests) == 0 || len(s.moves) == 0 || lines > m.levels[0].Ways {
 		return nil
@@ -95,29 +92,137 @@ func (in *inner) repeats(i int) int {
 	return 0
 }
 
-// alone runs a loop by its solo.
+// alone runs a loop by its solo, but for iterations in which what moves touches what
+// rests, and those before or behind.
 func (m *machine) alone(n *node, c *context, trips int) {
-	o, in := n.solo, n.inside
-	e := m.fetch(o.moving, 0, trips, false)
-	if e == nil {
+	o, in, s := n.solo, n.inside, c.states[0]
+	m.slots[n.slot] = 0
+	same := o.last.entry != nil && o.last.trips == trips
+	for i := range in.refs {
+		at := floor(in.refs[i].base.at(m.slots), o.round[i])
+		same = same && at == o.at[i]
+		o.at[i] = at
+	}
+	if same {
+		m.anew(n, c)
+		return
+	}
+	o.last.entry = nil
+	from, to := o.apart(in, trips, s.shift)
+	if n.stepwise(o.moving.unit) {
+		to -= (to - from) & (step - 1)
+	}
+	if 2*(to-from) < trips || !o.findRows(s) {
 		m.iterations(n, c, 0, trips, false)
 		return
 	}
-	m.slots[n.slot] = 0
-	for i := range in.refs {
-		o.at[i] = in.refs[i].base.at(m.slots)
+	if from > 0 {
+		m.sweep(n, c, 0, from)
 	}
-	e.follow(in, o, trips)
-	s := c.states[0]
+	if e := m.fetch(o.moving, from, to-from, false); e == nil {
+		m.sweep(n, c, from, to)
+	} else {
+		o.last = kept{e, from, to, trips}
+		m.between(n, c)
+	}
+	if to < trips {
+		m.sweep(n, c, to, trips)
+	}
+}
+
+// between runs a loop's iterations in which what moves does not touch what rests.
+func (m *machine) between(n *node, c *context) {
+	o, k := n.solo, n.solo.last
+	m.apply(c, k.entry.summary, o.rows)
+	for _, row := range o.rows {
+		m.rest(n, c, k.entry, row, k.from, k.to-1)
+	}
+	m.did.Alone++
+}
+
+// anew runs a loop as the last time.
+func (m *machine) anew(n *node, c *context) {
+	o, k := n.solo, n.solo.last
+	u := o.moving.unit
+	u.tries++
+	u.hits++
+	o.findRows(c.states[0])
+	if k.from > 0 {
+		m.sweep(n, c, 0, k.from)
+	}
+	m.between(n, c)
+	if k.to < k.trips {
+		m.sweep(n, c, k.to, k.trips)
+	}
+	m.did.Anew++
+}
+
+// apart returns iterations in which no access that moves touches a line that rests.
+func (o *solo) apart(in *inner, trips int, shift uint) (from, to int) {
+	to = trips
+	for _, i := range o.moves {
+		stride := in.refs[i].stride
+		for _, k := range o.rests {
+			line := o.at[k] >> shift
+			low, high := meeting(line<<shift-o.at[i], (line+1)<<shift-1-o.at[i], stride)
+			low, high = max(low, 0), min(high, trips-1)
+			if low > high {
+				continue
+			}
+			if low+high < trips-1 {
+				from = max(from, high+1)
+			} else {
+				to = min(to, low)
+			}
+		}
+	}
+	return from, to
+}
+
+// meeting returns the first and the last y with low <= y*stride <= high; the first
+// is greater than the last if there is none.
+func meeting(low, high, stride int) (first, last int) {
+	if stride < 0 {
+		low, high, stride = -high, -low, -stride
+	}
+	first, last = low/stride, high/stride
+	if low > 0 && first*stride < low {
+		first++
+	}
+	if high < 0 && last*stride > high {
+		last--
+	}
+	return first, last
+}
+
+// findRows finds the rows in which lines rest, and reports whether no more do than
+// may in any of them.
+func (o *solo) findRows(s *state) bool {
 	o.rows = o.rows[:0]
 	for _, i := range o.rests {
 		o.rows = s.appendRow(o.rows, uint32(o.at[i]>>s.shift)+1)
 	}
-	m.apply(s, e.summary, o.rows)
-	for _, row := range o.rows {
-		m.through(n, s, e, row, trips)
+	if len(o.rests) <= mostRests {
+		return true
 	}
-	m.did.Alone++
+	for _, row := range o.rows {
+		if _, k := o.restingIn(s, row); k > mostRests {
+			return false
+		}
+	}
+	return true
+}
+
+// restingIn returns the lines that rest in a row, up to one more than may.
+func (o *solo) restingIn(s *state, row int) (lines [mostRests + 1]uint32, n int) {
+	for _, i := range o.rests {
+		line := uint32(o.at[i]>>s.shift) + 1
+		if n < len(lines) && s.row(line) == row && !slices.Contains(lines[:n], line) {
+			lines[n] = line
+			n++
+		}
+	}
+	return lines, n
 }
 
 // appendRow appends a line's row to a list that has none twice.
@@ -131,147 +236,68 @@ func (s *state) appendRow(rows []int, line uint32) []int {
 	return append(rows, row)
 }
 
-// follow makes the entry's trail so many iterations long.
-func (e *entry) follow(in *inner, o *solo, trips int) {
-	t := e.trail
-	if t == nil {
-		t = &trail{head: make([]int32, e.sets), tail: make([]int32, e.sets), last: make([]int, e.sets), other: make([]int, e.sets)}
-		e.trail = t
+// rest composes a row in which lines rest with the summary of what moves in the
+// iterations from first to last.
+//
+// The first iteration is made in order, as it may begin with what moves. After it
+// come the heads, each of which then finds all lines that rest among those touched
+// since. What is behind them is known. The last iteration is made in order again,
+// for what it leaves on top.
+//
+// What goes on to levels behind is in that order, too. Where there is a log, it is what
+// misses with k ways less, too, as the caller knows ([state.keepsTo]).
+func (m *machine) rest(n *node, c *context, e *entry, row, first, last int) {
+	o, in, s := n.solo, n.inside, c.states[0]
+	resting, k := o.restingIn(s, row)
+	lines := s.tags[row*s.ways:][:s.ways]
+	o.lines, o.ops = o.lines[:0], o.ops[:0]
+	o.each(in, s, row, first, func(line uint32, op int) { o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op)) })
+	back := modulo(row+int(s.turn)-int(e.turn), s.sets)
+	heads, ops := e.heads[back*s.ways:][:e.count[back]], e.ops[back*s.ways:][:e.count[back]]
+	top := min(len(ops), s.ways-k)
+	o.lines, o.ops = append(o.lines, heads[:top]...), append(o.ops, ops[:top]...)
+	c.bringIn(row, o.lines, o.ops)
+	for _, op := range ops[top:] {
+		s.miss(row, int(op), 1)
 	}
-	if t.built == 0 {
-		t.touches = t.touches[:0]
-		for row := range t.head {
-			t.head[row], t.last[row], t.other[row] = -1, -1, -1
+	for op := range e.misses {
+		misses := e.rowMisses[back*len(e.misses)+op]
+		for _, more := range e.fewer[back*len(e.misses)+op][:k] {
+			misses += uint64(more)
 		}
+		s.miss(row, e.opLow+op, misses)
 	}
-	for y := t.built; y < trips; y++ {
-		for _, i := range o.moves {
-			line := (o.at[i] + in.refs[i].stride*y) >> e.shift
-			// lines move with their own access
-			id := (line-o.at[i]>>e.shift)<<4 | i
-			row := e.row(uint32(line) + 1)
-			if t.head[row] >= 0 && t.last[row] == id && t.other[row] == id {
-				t.touches[t.tail[row]].y, t.touches[t.tail[row]].ref = int32(y), int32(i)
-				continue
-			}
-			t.touches = append(t.touches, passing{int32(y), int32(i), -1})
-			k := int32(len(t.touches) - 1)
-			if t.head[row] < 0 {
-				t.head[row] = k
-			} else {
-				t.touches[t.tail[row]].next = k
-			}
-			t.tail[row], t.other[row], t.last[row] = k, t.last[row], id
-		}
+	if e.log != nil {
+		c.beyond(row, heads[top:], ops[top:])
+		c.sendLog(e.summary, back, row)
 	}
-	t.built = max(t.built, trips)
+	copy(lines, resting[:k])
+	copy(lines[k:], e.tags[back*s.ways:][:top])
+	o.each(in, s, row, last, func(line uint32, _ int) { present(lines, line) })
+	m.did.Rested++
 }
 
-// through passes a summary through a row of the state, or repeats what happened
-// when it last did.
-func (m *machine) through(n *node, s *state, e *entry, row, trips int) {
-	o := n.solo
-	o.here = o.here[:0]
-	for _, i := range o.rests {
-		if s.row(uint32(o.at[i]>>s.shift)+1) == row {
-			o.here = append(o.here, i)
-		}
-	}
-	s.changed[row>>6] |= 1 << (row & 63)
-	lines, low := s.tags[row*s.ways:][:s.ways], n.opLow-s.opLow
-	misses := s.misses[low : low+n.opHigh-n.opLow]
-	if int(s.count[row]) < s.ways {
-		m.pass(n, s, e, row, trips)
-		return
-	}
-	for k := range o.passed {
-		if p := &o.passed[k]; p.id == e.id && p.trips == trips && p.row == row && slices.Equal(p.before, lines) && p.same(o, s.shift) {
-			copy(lines, p.after)
-			for op, n := range p.misses {
-				misses[op] += n
-			}
-			m.did.Passed++
-			return
-		}
-	}
-	p := &o.passed[o.next&3]
-	o.next++
-	p.id, p.trips, p.row, p.at = e.id, trips, row, p.at[:0]
-	for _, i := range o.here {
-		p.at = append(p.at, i, o.at[i]>>s.shift)
-	}
-	p.before, p.misses = append(p.before[:0], lines...), append(p.misses[:0], misses...)
-	m.pass(n, s, e, row, trips)
-	p.after = append(p.after[:0], lines...)
-	for op, n := range misses {
-		p.misses[op] = n - p.misses[op]
-	}
-}
-
-// same reports whether the same lines rest in the row as did then.
-func (p *passed) same(o *solo, shift uint) bool {
-	if len(p.at) != 2*len(o.here) {
+// keepsTo reports whether a row would be the same to what moves with k ways less: no
+// line was found in the last of its places.
+func (s *state) keepsTo(row, k int) bool {
+	if k > mostRests {
 		return false
 	}
-	for k, i := range o.here {
-		if p.at[2*k] != i || p.at[2*k+1] != o.at[i]>>shift {
-			return false
+	for _, more := range s.fewer[row*len(s.misses):][:len(s.misses)] {
+		for _, n := range more[:k] {
+			if n > 0 {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// pass runs all accesses of so many iterations that touch a row of the state: what
-// moves through it, and between any two of these what rests there, once for the
-// rest of the one's iteration, once for all iterations between, and once for
-// the start of the other's. The last iteration is run in full, as what stays in a
-// line for many iterations orders the row by it.
-func (m *machine) pass(n *node, s *state, e *entry, row, trips int) {
-	o, in := n.solo, n.inside
-	rest := func(after, before int) {
-		for _, i := range o.here {
-			if i > after && i < before {
-				s.touch(uint32(o.at[i]>>s.shift)+1, in.refs[i].op)
-			}
-		}
-	}
-	back := row + int(s.turn) - int(e.turn)
-	if back += s.sets; back >= s.sets {
-		back -= s.sets
-	}
-	if back >= s.sets {
-		back -= s.sets
-	}
-	const all = 1 << 20
-	y, ref := -1, all // of the touch before
-	for k := e.trail.head[back]; k >= 0; k = e.trail.touches[k].next {
-		p := e.trail.touches[k]
-		if int(p.y) >= trips-1 {
-			break
-		}
-		if int(p.y) == y {
-			rest(ref, int(p.ref))
-		} else {
-			if y >= 0 {
-				rest(ref, all)
-			}
-			if int(p.y) > y+1 {
-				rest(-1, all)
-			}
-			rest(-1, int(p.ref))
-		}
-		y, ref = int(p.y), int(p.ref)
-		s.touch(uint32((o.at[ref]+in.refs[ref].stride*y)>>s.shift)+1, in.refs[ref].op)
-	}
-	if y >= 0 {
-		rest(ref, all)
-	}
-	if y < trips-2 {
-		rest(-1, all)
-	}
-	for i, r := range in.refs {
-		if line := uint32((o.at[i]+r.stride*(trips-1))>>s.shift) + 1; s.row(line) == row {
-			s.touch(line, r.op)
+// each calls a function for each access of an iteration that is in a row.
+func (o *solo) each(in *inner, s *state, row, y int, touch func(line uint32, op int)) {
+	for i := range in.refs {
+		if line := uint32((o.at[i]+in.refs[i].stride*y)>>s.shift) + 1; s.row(line) == row {
+			touch(line, in.refs[i].op)
 		}
 	}
 }
@@ -283,12 +309,12 @@ func (o *solo) off() bool {
 	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7
 }
 
-// isLight reports whether a block is accesses and one loop that has a solo.
+// isLight reports whether a block is accesses and one innermost loop.
 func (n *node) isLight() bool {
 	loops := 0
 	for _, c := range n.body {
 		if c.kind != access {
-			if loops++; c.solo == nil {
+			if loops++; !c.inner {
 				return false
 			}
 		}

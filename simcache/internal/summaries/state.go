@@ -2,6 +2,7 @@ package summaries
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
@@ -19,6 +20,8 @@ type state struct {
 	sets, ways int
 	mask       uint32 // sets - 1, where sets is a power of two
 	power      bool   // it is
+	low        uint32 // of a level behind the first: the first's mask, if rows of a slice lie together, else 0
+	up, down   uint   // how far the numbers of a set's slice, and of it there, are moved for that
 	shift      uint
 	turn       uint32   // the row of a line is that of its set, less turn
 	first      uint32   // 1 + turn - sets: what a line's number is reduced by to find its row
@@ -27,13 +30,16 @@ type state struct {
 	ops        []uint16 // of the heads: whose touch it was
 	count      []uint16 // by row: of heads
 	touched    []uint32 // the rows that have heads
+	has        []uint64 // a bit for each of them
 	open       int      // the rows that have fewer heads than ways
 	packed     []uint64 // by row: how many heads are of each of the first 8 operands, a byte each
 	missing    []uint8  // scratch: by row
 	opLow      int
 	misses     []uint64 // by operand, from opLow on: those that no past can change
 
-	rowMisses []uint64 // by row and operand, where they are kept: misses
+	rowMisses []uint64            // by row and operand, where they are kept: misses
+	log       *log                // of misses, where it is kept
+	fewer     [][mostRests]uint32 // alike: how many more there were with one way less, with two, and three
 
 	// Of the summary that was applied last: its id, when, and the rows (a bit each)
 	// that were changed since.
@@ -44,14 +50,21 @@ type state struct {
 }
 
 func newState(l engine.Level, opLow, opHigh int) *state {
-	lines := l.Sets * l.Ways
-	s := &state{sets: l.Sets, ways: l.Ways, shift: l.Shift, opLow: opLow, misses: make([]uint64, opHigh-opLow),
-		tags: make([]uint32, lines), heads: make([]uint32, lines), ops: make([]uint16, lines), count: make([]uint16, l.Sets),
-		changed: make([]uint64, (l.Sets+63)/64), before: make([]uint64, (l.Sets+63)/64),
-		mask: uint32(l.Sets - 1), power: bits.OnesCount(uint(l.Sets)) == 1}
-	s.packed, s.open, s.missing = make([]uint64, l.Sets), l.Sets, make([]uint8, l.Sets)
+	lines, words := l.Sets*l.Ways, (l.Sets+63)/64
+	of32, of64, of16 := make([]uint32, 2*lines), make([]uint64, 3*words+l.Sets+opHigh-opLow), make([]uint16, lines+l.Sets)
+	s := &state{sets: l.Sets, ways: l.Ways, shift: l.Shift, opLow: opLow, open: l.Sets,
+		mask: uint32(l.Sets - 1), power: bits.OnesCount(uint(l.Sets)) == 1, missing: make([]uint8, l.Sets),
+		tags: cut(&of32, lines), heads: cut(&of32, lines), ops: cut(&of16, lines), count: cut(&of16, l.Sets),
+		changed: cut(&of64, words), before: cut(&of64, words), has: cut(&of64, words), packed: cut(&of64, l.Sets), misses: of64}
 	s.turnBy(0)
 	return s
+}
+
+// cut takes the first n off a list: what is needed together is made together.
+func cut[T any](list *[]T, n int) []T {
+	first := (*list)[:n:n]
+	*list = (*list)[n:]
+	return first
 }
 
 // known makes a new state that of a level: what was there before is nothing, and
@@ -73,25 +86,30 @@ func (s *state) reset() {
 	}
 	s.open = s.sets
 	s.touched = s.touched[:0]
+	clear(s.has)
 	clear(s.misses)
 	clear(s.rowMisses)
+	clear(s.fewer)
 	clear(s.changed)
 	clear(s.before)
 	s.owner, s.turn = 0, 0
 	s.turnBy(0)
 }
 
-// byRow keeps misses by row, too.
-func (s *state) byRow() {
-	if s.rowMisses == nil {
+// byRow keeps misses by row, too, if a unit's are, and those with fewer ways.
+func (s *state) byRow(u *unit) {
+	if s.rowMisses == nil && (u.alone || u.byRow) {
 		s.rowMisses = make([]uint64, s.sets*len(s.misses))
+	}
+	if s.fewer == nil && u.alone {
+		s.fewer = make([][mostRests]uint32, s.sets*len(s.misses))
 	}
 }
 
 // copyFrom makes a state what another is.
 func (s *state) copyFrom(t *state) {
-	if t.rowMisses != nil {
-		s.byRow()
+	if s.rowMisses == nil {
+		s.rowMisses, s.fewer = slices.Clone(t.rowMisses), slices.Clone(t.fewer)
 	}
 	if 2*len(t.touched) < s.sets {
 		s.reset()
@@ -106,8 +124,10 @@ func (s *state) copyFrom(t *state) {
 		copy(s.packed, t.packed)
 	}
 	s.touched = append(s.touched[:0], t.touched...)
+	copy(s.has, t.has)
 	copy(s.misses, t.misses)
 	copy(s.rowMisses, t.rowMisses)
+	copy(s.fewer, t.fewer)
 	s.turn, s.first, s.owner, s.open = t.turn, t.first, 0, t.open
 }
 
@@ -118,8 +138,12 @@ func (s *state) copyRow(t *state, row int) {
 	copy(s.heads[from:to], t.heads[from:to])
 	copy(s.ops[from:to], t.ops[from:to])
 	s.count[row], s.packed[row] = t.count[row], t.packed[row]
-	if k := len(s.misses); t.rowMisses != nil {
+	k := len(s.misses)
+	if t.rowMisses != nil {
 		copy(s.rowMisses[row*k:row*k+k], t.rowMisses[row*k:])
+	}
+	if t.fewer != nil {
+		copy(s.fewer[row*k:row*k+k], t.fewer[row*k:])
 	}
 }
 
@@ -134,9 +158,22 @@ func (s *state) turnBy(by int) {
 // row is the row of a line.
 func (s *state) row(line uint32) int {
 	if s.power {
-		return int((line - s.first) & s.mask)
+		return s.fold((line - s.first) & s.mask)
 	}
 	return int(uint32(uint64(line-s.first) % uint64(s.sets)))
+}
+
+// fold is the row of a set.
+func (s *state) fold(set uint32) int { return int(set&s.low<<s.up | set>>s.down) }
+
+// slice makes the rows of a slice lie together: what goes on of one row of a first
+// level comes to them in turn.
+func (s *state) slice(sets int) {
+	if s.power {
+		s.low = uint32(sets - 1)
+		s.down = uint(bits.TrailingZeros(uint(sets)))
+		s.up = uint(bits.TrailingZeros(uint(s.sets / sets)))
+	}
 }
 
 // touch touches a line by an operand, and reports whether it was absent.
@@ -153,6 +190,9 @@ func (s *state) touch(line uint32, op int) (absent bool) {
 func (s *state) bringTo(at int, line uint32, op int) (absent bool) {
 	row := s.tags[at*s.ways:][:s.ways]
 	s.changed[at>>6] |= 1 << (at & 63)
+	if s.fewer != nil {
+		s.deepHit(at, line, op)
+	}
 	if len(row) == 8 {
 		if front8((*[8]uint32)(row), line) {
 			return false
@@ -190,18 +230,65 @@ func (s *state) mark(row, n int) {
 	}
 }
 
+// deepHit takes note of a line that is among the last in its row: with fewer ways, it
+// would not be there.
+func (s *state) deepHit(at int, line uint32, op int) {
+	row := s.tags[at*s.ways:][:s.ways]
+	for less := 1; less <= min(mostRests, s.ways-1); less++ {
+		if row[s.ways-less] == line {
+			s.fewer[at*len(s.misses)+op-s.opLow][less-1]++
+		}
+	}
+}
+
+// meetRow notes that a row has heads.
+func (s *state) meetRow(row int) {
+	s.touched = append(s.touched, uint32(row))
+	s.has[row>>6] |= 1 << (row & 63)
+}
+
+// turned writes to rows, a bit each, what is in others, so many rows on and around.
+func (s *state) turned(rows, others []uint64, by int) {
+	for i := range rows {
+		rows[i] = bitsFrom(others, i<<6+by) | bitsFrom(others, i<<6+by-s.sets)
+	}
+	if last := s.sets & 63; last != 0 {
+		rows[len(rows)-1] &= 1<<last - 1
+	}
+}
+
+// bitsFrom are 64 bits from one on, which may be below the first.
+func bitsFrom(words []uint64, at int) (w uint64) {
+	i, shift := at>>6, at&63
+	if i >= 0 && i < len(words) {
+		w = words[i] >> shift
+	}
+	if shift > 0 && i+1 >= 0 && i+1 < len(words) {
+		w |= words[i+1] << (64 - shift)
+	}
+	return w
+}
+
+// miss counts misses that no past can change.
+func (s *state) miss(row, op int, n uint64) {
+	s.misses[op-s.opLow] += n
+	if s.rowMisses != nil {
+		s.rowMisses[row*len(s.misses)+op-s.opLow] += n
+	}
+}
+
 // absent takes note of a line that was not in its row.
 func (s *state) absent(row int, line uint32, op int) {
 	n := int(s.count[row])
 	if n == s.ways {
-		s.misses[op-s.opLow]++
-		if s.rowMisses != nil {
-			s.rowMisses[row*len(s.misses)+op-s.opLow]++
+		s.miss(row, op, 1)
+		if s.log != nil {
+			s.log.addOne(row, line, op)
 		}
 		return
 	}
 	if n == 0 {
-		s.touched = append(s.touched, uint32(row))
+		s.meetRow(row)
 	}
 	s.heads[row*s.ways+n], s.ops[row*s.ways+n] = line, uint16(op)
 	s.count[row]++

@@ -5,17 +5,19 @@
 // ([state]); it composes with what came before ([machine.apply]). One of a loop's
 // instance stands for every instance with the same stream of lines, up to moving
 // each reference by whole lines ([unit.placeIn], [unit.moves]); one of fewer
-// iterations is continued ([machine.extend]); long loops are cut into chunks, whose
-// summaries compose by doubling ([machine.chunks]); iterations that touch the same
-// lines are run a few times and multiplied ([machine.repeat]); accesses that rest on
-// a line leave an innermost loop's summary, and only their sets are run
-// ([machine.alone]). Whatever is not worth a summary is run, by runs within lines
-// ([machine.runs]).
+// iterations is continued ([machine.extend]), itself or a copy of it
+// ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
+// doubling ([machine.chunks]); iterations that touch the same lines are run a few
+// times and multiplied ([machine.repeat]); accesses that rest on a line leave an
+// innermost loop's summary, which then says what fewer ways make of it
+// ([machine.alone]); accesses to small arrays leave that of a loop around others,
+// and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
+// run, by runs within lines ([machine.runs]).
 //
-// Of levels behind the first, the second has summaries ([machine.deep]) for given
-// outcomes in the first. With three levels or more, in second levels behind a
-// first of more than 64 ways, and around accesses that may straddle lines, only
-// repeated iterations are multiplied, or nothing is: the accesses are made.
+// Summaries are of the first level, and keep logs of what goes on to those behind
+// ([log]). Where levels are not [sliced], and around accesses that may straddle
+// lines, only repeated iterations are multiplied, or nothing is: the accesses
+// are made.
 package summaries
 
 import (
@@ -30,6 +32,9 @@ import (
 type Options struct {
 	Brute     bool // keep no summaries
 	Threshold int  // touches from which on a summary is kept; 0 is the one that was found to be fastest
+	// Progress, if there is one, is told what share of the outermost loops' iterations is done, now
+	// and then, from the goroutine that runs.
+	Progress func(share float64)
 }
 
 // An Engine is levels of LRU caches that programs are run on.
@@ -47,19 +52,37 @@ type did struct {
 	Applied     int // summaries
 	Again       int // of them, to a state that has their lines on top
 	Full        int // of them, with vectors
+	Partly      int // of these, where the summary has fewer heads in some rows than ways
+	ByRow       int // of them, to a state that keeps misses by row
 	Recorded    int // entries
 	Extended    int // entries, by more iterations
-	Restored    int // entries, to what they were before that
+	Classed     int // instances, of which an entry stands for a step of trips
+	Copied      int // entries, to others of more iterations
 	Moved       int // entries, to where an instance is
 	Refused     int // entries, since references that move apart may meet
+	Instead     int // entries, after one of the same key was refused
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
+	Left        int // parts of periods, behind chunks
 	Repeated    int // loops, over iterations that touch the same lines
+	Early       int // of them, after the second, as nothing missed behind the first level
 	Alone       int // loops, by what moves in them
-	Passed      int // rows that what rests in a loop is in, as when they last were
+	Anew        int // of these, as the time before
+	Rested      int // rows that what rests in a loop is in
+	Pieces      int // of loops, in which accesses to small arrays rest
+	Alike       int // iterations of these in a row, of which the misses are those of the one before
+	Busy        int // rows, in them, in which all that is touched anew misses
 	Marched     int // stretches in which no two accesses share a set
-	Second      int // summaries of the second level
-	SecondAgain int // of them, found
+	Stopped     int // of them, in a row in which a line rests
+	Logged      int // misses, in logs
+	Over        int // entries, of which the log grew too long
+	Restored    int // entries with a log, to what they were before they were extended
+	Quiet       int // rows of which nothing went on to the levels behind, as it is there
+	Crowded     int // rows that have too many lines for that
+	Whole       int // rows of which all goes on, together with others
+	Rear        int // rows of which the log goes on, together with others
+	Sent        int // rows that what rests in a loop is in, of which a log goes on
+	Passed      int // rows that what rests in a loop is in, by a trail
 }
 
 // New returns empty caches.
@@ -76,6 +99,9 @@ func (e *Engine) Run(p nest.Program) ([]uint64, error) {
 	return m.count(), nil
 }
 
+// Work is about how many lines were looked up.
+func (e *Engine) Work() uint64 { return uint64(e.did.Touched) }
+
 // Contents are the lines in a set of a level, the one touched last first.
 func (e *Engine) Contents(level, set int) []uint64 {
 	if e.states == nil {
@@ -83,7 +109,7 @@ func (e *Engine) Contents(level, set int) []uint64 {
 	}
 	s := e.states[level]
 	first := e.origin >> s.shift
-	at := (set - first%s.sets + s.sets) % s.sets
+	at := s.fold(uint32((set - first%s.sets + s.sets) % s.sets))
 	var lines []uint64
 	for _, tag := range s.tags[at*s.ways:][:s.ways] {
 		if tag != 0 {
@@ -101,17 +127,19 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
+	deep             bool // there are levels behind the first, of which summaries keep logs
 	threshold        float64
 	slots, most      []int // by slot: numbers, and the highest of them in an instance
 	program          []*node
 	states           []*state
 	clock, ids       uint64
-	relative         []int    // scratch: where references are in the second level's sets
-	outcome          []uint64 // scratch: by row that a summary touched, which of its heads miss
-	lines            []uint32 // scratch: a row
+	lines            []uint32 // scratch
+	linesOps         []uint16 // scratch
+	sets             []uint32 // scratch: by operand and set of a slice of the second level, a number of lines
 	kept             []uint32 // scratch: rows
 	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
 	skipped          []uint64 // a bit for each row of a summary that is not applied
+	turned           []uint64 // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
 	did              *did
@@ -126,6 +154,7 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 		m.minLine, m.maxLine, m.maxShift = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift), max(m.maxShift, l.Shift)
 	}
 	m.span = e.levels[0].Sets << e.levels[0].Shift
+	m.deep = len(e.levels) > 1 && sliced(e.levels)
 	b := &builder{line: m.minLine, from: math.MaxInt}
 	m.program = b.nodes(p)
 	if m.ops = b.ops; m.ops > math.MaxUint16 {
@@ -134,8 +163,12 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	if err := e.place(m, b); err != nil {
 		return nil, err
 	}
+	m.program = m.sparse(m.program)
 	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
-	for _, n := range m.program {
+	for i, n := range m.program {
+		if e.options.Progress != nil && n.kind == loop {
+			n.progress = func(share float64) { e.options.Progress((float64(i) + share) / float64(len(m.program))) }
+		}
 		for _, c := range m.units(n) {
 			if c.inner {
 				c.inside = m.inside(c)
@@ -144,17 +177,17 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 			if c.kind == block {
 				c.light = c.isLight()
 			}
+			if !m.deep {
+				c.tiny = m.tiny(c, b)
+			}
 		}
 	}
 	for _, s := range e.states {
 		s.misses = make([]uint64, m.ops)
 	}
 	m.states = e.states
-	sets := 0
-	for _, l := range e.levels {
-		sets = max(sets, l.Sets)
-	}
-	m.skipped = make([]uint64, (sets+63)/64)
+	words := (e.levels[0].Sets + 63) / 64
+	m.skipped, m.turned = make([]uint64, words), make([]uint64, words)
 	return m, nil
 }
 
@@ -190,8 +223,11 @@ func (e *Engine) rebase(origin int) {
 	var moved []*state
 	for level, l := range e.levels {
 		s := newState(l, 0, 0).known()
+		if level > 0 && sliced(e.levels) {
+			s.slice(e.levels[0].Sets)
+		}
 		for set := range l.Sets {
-			at := (set - (origin>>l.Shift)%l.Sets + l.Sets) % l.Sets
+			at := s.fold(uint32((set - (origin>>l.Shift)%l.Sets + l.Sets) % l.Sets))
 			for way, line := range e.Contents(level, set) {
 				s.tags[at*l.Ways+way] = uint32(int(line)-(origin>>l.Shift)) + 1
 			}
@@ -203,7 +239,8 @@ func (e *Engine) rebase(origin int) {
 
 // count runs the program and returns its misses.
 func (m *machine) count() []uint64 {
-	m.run(m.program, &context{states: m.states})
+	words := len(m.skipped)
+	m.run(m.program, &context{states: m.states, sliced: m.deep, logs: make([]uint64, words), heads: make([]uint64, words)})
 	misses := make([]uint64, m.ops*len(m.levels))
 	for i, s := range m.states {
 		for op, n := range s.misses {

@@ -1,6 +1,9 @@
 package summaries
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // A unit is a loop or a block of which summaries are kept, with what decides
 // its stream of lines.
@@ -12,19 +15,25 @@ type unit struct {
 	// by whole lines, and alike modulo the span of the sets; 0 if there is none.
 	period int
 	fixed  bool // no bound or condition inside depends on the own counter
+	slot   int  // of the own counter
+	asks   bool // a condition depends on counters of the unit
 	opLow  int
 	opHigh int
 
 	table    []*entry
-	seconds  [seconds]*second // summaries of the second level, the one used last first
 	tries    int
+	shorter  int  // how often one was met that is longer than what was asked for
+	exact    bool // trips are part of the key; see askShorter
+	classed  bool // trips, by steps, are
 	hits     int
 	extends  int
-	deep     int // tries of summaries of the second level, and how often one was found
-	deepHits int
-	inner    bool // a loop around accesses only
-	off      bool // summaries of it do not pay
-	alone    bool // of what moves in a loop; see solo
+	big      float64 // touches of an instance from which on no summary is made, as its log would grow too long
+	room     int     // items in a row's log that were enough lately, about
+	logs     bool    // summaries keep logs
+	inner    bool    // a loop around accesses only
+	off      bool    // summaries of it do not pay
+	alone    bool    // of what moves in a loop; see solo
+	byRow    bool    // misses are kept by row; see tiny
 	key      []int
 	base     []int
 	low, hig []int
@@ -68,7 +77,10 @@ func (m *machine) units(n *node) (inside []*node) {
 // unit makes the unit of a node around others, or none: where an access may
 // straddle lines, a bound is no affine function, or there is too much to compare.
 func (m *machine) unit(n *node, inside []*node) *unit {
-	u := &unit{fixed: true, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh}
+	u := &unit{fixed: true, slot: n.slot, inner: n.inner, opLow: n.opLow, opHigh: n.opHigh, logs: m.deep, big: math.Inf(1)}
+	if m.deep {
+		u.big = 2000 * m.threshold
+	}
 	slots := map[int]bool{n.slot: true}
 	for _, c := range inside {
 		if c.straddles || c.kind == loop && c.firstSlot >= 0 {
@@ -128,6 +140,7 @@ func (u *unit) gate(n, of *node, list []affine, inside func(int) bool) {
 		g.depends = g.depends || len(in) > 0
 		u.fixed = u.fixed && a.coef(n.slot) == 0
 	}
+	u.asks = u.asks || g.depends && of.kind == branch
 	u.gates = append(u.gates, g)
 }
 
@@ -154,16 +167,18 @@ func (m *machine) period(u *unit) int {
 	return p
 }
 
-// placeIn writes to key what decides the stream of lines of an instance that begins
-// at iteration y, up to moving, and to base where its references are.
+// placeIn writes to key what decides the stream of lines of an instance of so many
+// iterations from y on, up to moving, and to base where its references are.
 //
 // Why that is all: a reference's addresses are base + multiples of g, which is a
 // power of two that divides the line. So their lines are those of base rounded
 // down to a multiple of g. If all rounded bases are moved by whole lines, each
 // line moves by as many as its reference; if these are alike modulo the sets, lines
 // that were in one set still are. The bounds and conditions inside are functions of
-// the same inner counters, whose values at their zeros are in the key.
-func (u *unit) placeIn(m *machine, y int) {
+// the same inner counters, whose values at their zeros are in the key; but of a
+// condition that always or never holds in the instance only that: it did so in one
+// that is a part of it, too.
+func (u *unit) placeIn(m *machine, y, trips int) {
 	for i := range u.refs {
 		r := &u.refs[i]
 		u.base[i] = floor(r.out.at(m.slots)+r.own*y, r.g)
@@ -172,26 +187,63 @@ func (u *unit) placeIn(m *machine, y int) {
 	for _, b := range u.base[1:] {
 		key = append(key, m.modSpan(b-u.base[0]))
 	}
+	if u.asks {
+		u.reach(m, y, trips)
+	}
 	for i := range u.gates {
-		key = u.gates[i].key(key, m.slots, y)
+		key = u.gates[i].key(key, m, y)
 	}
 	u.key = key
 }
 
-func (g *gate) key(key []int, slots []int, y int) []int {
+func (g *gate) key(key []int, m *machine, y int) []int {
 	if !g.depends {
 		if g.of.kind == loop {
-			return append(key, g.of.count(g.of.least(slots)))
+			return append(key, g.of.count(g.of.least(m.slots)))
 		}
-		if g.of.holds(slots) {
+		if g.of.holds(m.slots) {
 			return append(key, 1)
 		}
 		return append(key, 0)
 	}
 	for i := range g.outs {
-		key = append(key, g.outs[i].at(slots)+g.own[i]*y)
+		v := g.outs[i].at(m.slots) + g.own[i]*y
+		if g.of.kind == loop {
+			key = append(key, v)
+			continue
+		}
+		low, high := g.bounds(m, i, v)
+		switch {
+		case low >= 0:
+			key = append(key, always)
+		case high < 0:
+			key = append(key, never)
+		default:
+			key = append(key, sometimes, v)
+		}
 	}
 	return key
+}
+
+// What a condition does in an instance.
+const (
+	never = iota
+	always
+	sometimes
+)
+
+// bounds are bounds of a function of the unit's counters, whose highest values are
+// known, by its value where they are 0.
+func (g *gate) bounds(m *machine, i, v int) (low, high int) {
+	low, high = v, v
+	for _, t := range g.ins[i] {
+		if reach := t.coef * m.most[t.slot]; reach > 0 {
+			high += reach
+		} else {
+			low += reach
+		}
+	}
+	return low, high
 }
 
 // modSpan is a number modulo the span of the first level's sets.
@@ -210,13 +262,8 @@ func modulo(a, b int) int {
 
 // boxes writes, for each reference, the lowest and the highest of its addresses in
 // trips iterations from y on, or bounds of them, to low and hig.
-func (u *unit) boxes(m *machine, n *node, y, trips int) {
-	m.most[n.slot] = trips - 1
-	for i := len(u.gates) - 1; i >= 0; i-- { // from the outside in
-		if g := &u.gates[i]; g.of.kind == loop {
-			m.most[g.of.slot] = max(0, g.most(m, y)-1)
-		}
-	}
+func (u *unit) boxes(m *machine, y, trips int) {
+	u.reach(m, y, trips)
 	for i := range u.refs {
 		low, hig := u.base[i], u.base[i]
 		for _, t := range u.refs[i].in {
@@ -227,6 +274,16 @@ func (u *unit) boxes(m *machine, n *node, y, trips int) {
 			}
 		}
 		u.low[i], u.hig[i] = low, hig
+	}
+}
+
+// reach finds the highest values of the unit's counters, or bounds of them.
+func (u *unit) reach(m *machine, y, trips int) {
+	m.most[u.slot] = trips - 1
+	for i := len(u.gates) - 1; i >= 0; i-- { // from the outside in
+		if g := &u.gates[i]; g.of.kind == loop {
+			m.most[g.of.slot] = max(0, g.most(m, y)-1)
+		}
 	}
 }
 

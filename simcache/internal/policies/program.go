@@ -1,0 +1,140 @@
+package policies
+
+import (
+	"reflect"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// RunProgram simulates a pass over a program, after what single references counted
+// has been taken.
+func (d *Engine) RunProgram(p nest.Program) []uint64 {
+	operands := p.Operands()
+	d.track(max(len(operands), engine.Sorts))
+	var at *programPlace
+	if d.reuses != nil {
+		at = d.reuses.beginProgram(p, operands, d.serial)
+		defer func() { d.reuses.program = nil }()
+	}
+	for run := range p.Runs() {
+		if at != nil {
+			at.enter(run, d.serial)
+		}
+		for i := range run.Trips {
+			if at != nil && i > 0 {
+				at.next(d.serial)
+			}
+			for k, addr := range run.Addrs {
+				op := &operands[run.First+k]
+				d.Add(run.First+k, addr+uint64(i*run.Strides[k]), uint64(op.Width), op.Kind)
+			}
+		}
+	}
+	misses := engine.ByOperand(d.misses, len(operands))
+	d.track(engine.Sorts)
+	return misses
+}
+
+// A programPlace is where a program is, and counts its references by the last touch
+// of their lines. A line was touched last outside of the outermost loop that has
+// begun since, or in an earlier iteration of it.
+type programPlace struct {
+	program  nest.Program
+	operands []nest.Operand
+	around   [][]*nest.Loop // the loops around each access
+	slots    [][]reuseSlot  // by level and access: sinces, then a loop's iterations, then what is outside of a loop
+	// of the loops that the program is in
+	loops          []*nest.Loop
+	vars           []int
+	entered, began []uint64 // the serial of the last reference before the loop, and before its iteration
+}
+
+// beginProgram starts a pass over a program after so many references. Of one that is
+// run again the counts go on.
+func (u *reuses) beginProgram(p nest.Program, operands []nest.Operand, serial uint64) *programPlace {
+	u.pass = serial
+	for _, known := range u.programs {
+		if reflect.DeepEqual(known.program, p) {
+			u.program = known
+		}
+	}
+	if u.program == nil {
+		u.program = &programPlace{program: p, operands: operands, around: p.Around()}
+		for range u.levels {
+			for op := range operands {
+				u.program.slots = append(u.program.slots, make([]reuseSlot, sinces+2*len(u.program.around[op])))
+			}
+		}
+		u.programs = append(u.programs, u.program)
+	}
+	u.program.loops, u.program.vars = nil, nil
+	u.program.entered, u.program.began = nil, nil
+	return u.program
+}
+
+// enter goes on to a run after so many references.
+func (w *programPlace) enter(run *nest.Run, serial uint64) {
+	loops, same := w.around[run.First], 0
+	for same < min(len(loops), len(w.loops)) && loops[same] == w.loops[same] && run.Vars[same] == w.vars[same] {
+		same++
+	}
+	again := same < min(len(loops), len(w.loops)) && loops[same] == w.loops[same] // another iteration of the same
+	w.loops, w.vars = loops, append(w.vars[:0], run.Vars...)
+	kept := same
+	if again {
+		w.began[same] = serial
+		kept++
+	}
+	w.entered, w.began = w.entered[:kept], w.began[:kept]
+	for range loops[kept:] {
+		w.entered, w.began = append(w.entered, serial), append(w.began, serial)
+	}
+}
+
+// next goes on to the next iteration of a run's loop.
+func (w *programPlace) next(serial uint64) {
+	inner := len(w.began) - 1
+	w.began[inner] = serial
+	w.vars[inner] += w.loops[inner].Step
+}
+
+// slot is that of a reference of an access to a line that was touched at last.
+func (w *programPlace) slot(last, pass uint64) int {
+	switch {
+	case last == 0:
+		return int(engine.Never)
+	case last <= pass:
+		return int(engine.EarlierPass)
+	}
+	for d := range w.entered {
+		if last <= w.entered[d] {
+			return sinces + len(w.entered) + d
+		}
+		if last <= w.began[d] {
+			return sinces + d
+		}
+	}
+	return int(engine.ThisIteration)
+}
+
+// list returns what was counted at a level.
+func (w *programPlace) list(level int) (all []engine.Reuse) {
+	for op := range w.operands {
+		depth := len(w.around[op])
+		for i, slot := range w.slots[level*len(w.operands)+op] {
+			if slot.refs == 0 {
+				continue
+			}
+			r := engine.Reuse{Operand: op, Tensor: w.operands[op].Tensor, Since: engine.Since(i), Refs: slot.refs,
+				Compulsory: slot.classes[compulsory], Capacity: slot.classes[capacity], Conflict: slot.classes[conflict], Lines: slot.lines}
+			if i >= sinces+depth {
+				r.Since, r.Loop = engine.ThisPass, i-sinces-depth
+			} else if i >= sinces {
+				r.Since, r.Loop = engine.ThisLoop, i-sinces
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}

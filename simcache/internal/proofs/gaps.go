@@ -1,0 +1,296 @@
+package proofs
+
+import (
+	"math"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// gapBudget is how many accesses are listed at most to tell how many blocks fall into a
+// set, for each question.
+const gapBudget = 1 << 23
+
+// massBudget is the same where it is told how many there are at least.
+const massBudget = 1 << 26
+
+// never is a gap that does not occur.
+const never = math.MaxInt
+
+// A gapped is one operand of a nest, in prover.gaps.
+type gapped struct {
+	alone    nest.Nest // the operand's, canonical: as many iterations, in fewer loops
+	patterns []pattern
+	// Of the level before: the least gap from which on all miss there, and how many
+	// iterations a stay lasts at most. Before the first level they are 1 and 0: all come.
+	misses, lasting int
+}
+
+// gaps counts the misses of a nest on empty levels from the gaps between the touches
+// of a block, and reports whether that could be done. The misses of operand r in level i
+// are at r*len(levels)+i. If first is false, those in the first level are not known and
+// left 0.
+//
+// Say that operands share no block, that all levels have lines of one size, and that no
+// access lies in two. The gap of an access is the number of iterations since its operand
+// last touched the same block, if it ever did. Which gaps occur, and where, follows from
+// the strides alone (pattern).
+//
+// Level 0. Say that what all operands touch in any h consecutive iterations is, together,
+// at most as many blocks of any set as there are ways (holds). An access whose gap is at
+// most h hits: in its window, with its own block, are the accesses of h iterations of each
+// operand. Say that any m-1 consecutive iterations touch at least as many blocks of every
+// set as there are ways (floods). An access whose gap is m or more misses: so many
+// iterations lie between, and none of them touches its own block. If no gap is above h and
+// below m, the misses are the accesses with gaps of m or more, and those that have none,
+// since the levels were empty.
+//
+// Level i+1. Say that gaps of m or more make misses in level i and in all before it. Call
+// touches of a block in a row, each less than m after the one before it, a stay. The first
+// touch of a stay misses in level i, so it reaches level i+1. Let no stay last longer than
+// s iterations. If an access of gap g reaches level i+1, its block was there at most g+s
+// iterations before: at the first touch of the stay that the touch before it belongs to,
+// or later. So it hits if g+s is at most this level's h. Its window in this level has at
+// least the blocks of which a stay begins in the g-1 iterations between. So it misses if
+// these are at least as many as the ways in every set; and if g is at least m, it does
+// come. With bounds for this level like those of level 0, its own m no less than that of
+// level i, its misses are the accesses with large gaps and those with none, all of which
+// reach it.
+//
+// The levels behind the first ask of the first no more than m, so that it may have gaps of
+// all sizes, and be counted otherwise.
+func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
+	operands, ok := x.gapped(n)
+	if !ok {
+		return nil, false, false
+	}
+	misses = make([]uint64, len(n.Operands)*len(x.levels))
+	first = true
+	for i := range x.levels {
+		l := &x.levels[i]
+		bounds := make([][2]int, len(operands))
+		for r := range operands {
+			hits, large, ok := l.bounds(operands, r)
+			switch {
+			case ok:
+				if misses[r*len(x.levels)+i], ok = operands[r].beginnings(hits, 1<<l.Shift); !ok {
+					return nil, false, false
+				}
+			case i == 0 && len(x.levels) > 1:
+				first = false
+				large = l.surely(operands, r)
+			default:
+				return nil, false, false
+			}
+			bounds[r] = [2]int{hits, large}
+		}
+		for r := range operands {
+			operands[r].misses = bounds[r][1]
+			operands[r].lasting = operands[r].stay(bounds[r][1])
+		}
+	}
+	if !first {
+		for r := range operands {
+			misses[r*len(x.levels)] = 0
+		}
+	}
+	return misses, first, true
+}
+
+// gapped prepares the operands, if the rule may be asked of the nest.
+func (x *prover) gapped(n nest.Nest) (list []gapped, ok bool) {
+	if x.minShift() != x.maxShift() || n.Iterations() == 0 || len(n.Operands) > 1 && !disjoint([]nest.Nest{n}, x.maxShift()) {
+		return nil, false
+	}
+	line := 1 << x.minShift()
+	for r, op := range n.Operands {
+		step := nest.GCD(line, int(op.Base%uint64(line)))
+		for _, s := range op.Strides {
+			step = nest.GCD(step, s)
+		}
+		if step%op.Width != 0 { // it may lie in two lines
+			return nil, false
+		}
+		alone := n.Only(r).Canonical()
+		patterns, ok := patternsOf(alone, line)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, gapped{alone: alone, patterns: patterns, misses: 1})
+	}
+	return list, true
+}
+
+// bounds are two bounds for operand r in a level: gaps up to the one hit, and gaps from
+// the other on miss. It reports whether that is all gaps.
+func (l *level) bounds(operands []gapped, r int) (hits, misses int, ok bool) {
+	o := &operands[r]
+	var sizes []int
+	for _, p := range o.patterns {
+		sizes = append(sizes, p.most)
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	// the least that is too large
+	at, _ := slices.BinarySearchFunc(sizes, true, func(size int, _ bool) int {
+		if l.holds(operands, size+o.lasting) {
+			return -1
+		}
+		return 1
+	})
+	if at > 0 {
+		hits = sizes[at-1]
+	}
+	misses = never
+	for _, p := range o.patterns {
+		if p.most > hits {
+			misses = min(misses, p.least)
+		}
+	}
+	return hits, misses, misses == never || misses >= o.misses && l.floods(operands, misses-1)
+}
+
+// surely is the least gap of operand r from which on all miss in the first level.
+func (l *level) surely(operands []gapped, r int) int {
+	var sizes []int
+	for _, p := range operands[r].patterns {
+		sizes = append(sizes, p.least)
+	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
+	at, _ := slices.BinarySearchFunc(sizes, true, func(size int, _ bool) int {
+		if l.floods(operands, size-1) {
+			return 1
+		}
+		return -1
+	})
+	if at == len(sizes) {
+		return never
+	}
+	return sizes[at]
+}
+
+// holds reports whether what any so many consecutive iterations touch is at most as many
+// blocks of any set as there are ways.
+func (l *level) holds(operands []gapped, iterations int) bool {
+	room := l.Ways
+	for r := range operands {
+		budget := gapBudget
+		if room -= l.crowd(operands[r].alone, uint64(iterations), room, &budget); room < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// floods reports whether in any so many consecutive iterations stays of at least as many
+// blocks of every set begin as there are ways.
+func (l *level) floods(operands []gapped, iterations int) bool {
+	missing := l.Ways
+	for r := range operands {
+		if missing -= l.mass(&operands[r], iterations); missing <= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mass is at most the least number of blocks of one set, whichever, of which a stay of the
+// level before begins in any so many consecutive iterations of an operand.
+//
+// Take a loop of which these have so many whole iterations in a row, no more than its trips.
+// They lie in one run of the loop, or at the end of one and at the start of another; cut into
+// eight equal parts, at least seven of these, or all, are each in one run, some in a row at
+// the end and the others in a row at the start. What the operand touches in some in a row
+// is decided by the place in a line that the loops up to this one bring it to, since a move
+// by whole lines turns all sets alike. Of each block at most one access is counted (fresh): one
+// that, as far as its place in the line tells, cannot come back to a block that was touched
+// within as many iterations before it, nor so soon that a stay goes on.
+func (l *level) mass(o *gapped, iterations int) int {
+	n, line := o.alone, 1<<l.Shift
+	op := n.Operands[0]
+	part, at, step := 0, 0, line // iterations in a part, of the loop at; and what its and outer strides share
+	inside, g := n.Iterations(), line
+	for m, trips := range n.Trips {
+		inside /= trips
+		g = nest.GCD(g, op.Strides[m])
+		whole := min((iterations+1)/inside-1, trips, massBudget/inside/(line/g))
+		if whole/parts*inside > part {
+			part, at, step = whole/parts*inside, m, g
+		}
+	}
+	if part == 0 {
+		return 0
+	}
+	fresh := o.fresh(max(parts*part, o.misses-1), line)
+	trips := slices.Clone(n.Trips[at:])
+	trips[0] = part / nest.Nest{Trips: n.Trips[at+1:]}.Iterations()
+	var least [parts + 1]int // in so many parts in a row
+	for k := range least[1:] {
+		least[k+1] = math.MaxInt
+	}
+	counts := make([]int32, l.Sets)
+	for place := op.Base % uint64(step); place < uint64(line); place += uint64(step) {
+		clear(counts)
+		for k := range parts {
+			l.fill(counts, place+uint64(k*trips[0]*op.Strides[at]), trips, op.Strides[at:], fresh)
+			least[k+1] = min(least[k+1], int(slices.Min(counts)))
+		}
+	}
+	mass := least[parts]
+	for k := range parts {
+		mass = min(mass, least[k]+least[parts-1-k])
+	}
+	return mass
+}
+
+// parts is how many parts the iterations of a mass are cut into.
+const parts = 8
+
+// fill counts the blocks of accesses that are fresh by set.
+func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh []bool) {
+	last := len(trips) - 1
+	steps := nest.Steps(trips[:last], strides[:last])
+	inner, within := uint64(strides[last]), uint64(len(fresh)-1)
+	addr := place + 1<<62 // for strides downwards
+	for loop := range nest.Walk(trips[:last]) {
+		if loop >= 0 {
+			addr += uint64(steps[loop])
+		}
+		a := addr
+		for range trips[last] {
+			if fresh[a&within] {
+				counts[l.set(a>>l.Shift)]++
+			}
+			a += inner
+		}
+	}
+}
+
+// stay is at least the number of iterations between two touches of a block that have only
+// gaps of less than misses between them.
+//
+// Say that these gaps are at most g. The times between any two touches of a block lie in
+// the ranges of the patterns. If no range begins in the g iterations after one that a stay
+// can reach, it gets no further.
+func (o *gapped) stay(misses int) int {
+	g := 0
+	for _, p := range o.patterns {
+		if p.least < misses {
+			g = max(g, p.most)
+		}
+	}
+	if g == 0 {
+		return 0
+	}
+	ranges := slices.Clone(o.patterns)
+	slices.SortFunc(ranges, func(a, b pattern) int { return a.least - b.least })
+	reach := 0
+	for _, p := range ranges {
+		if p.least > reach+g {
+			break
+		}
+		reach = max(reach, p.longest)
+	}
+	return reach
+}

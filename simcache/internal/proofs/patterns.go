@@ -1,0 +1,260 @@
+package proofs
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A pattern is a way in which an operand comes back to a block: from one iteration to a
+// later one, so many iterations of each loop that moves it, and so many bytes, further. Of
+// the loops that do not move it, those around lead have the same index in both, lead itself
+// a greater one, and those in it any. So two different iterations in which an operand touches
+// one block differ by one of its patterns.
+type pattern struct {
+	moves []int // by loop; 0 for those that do not move the operand
+	lead  int   // the outermost loop whose index is another
+	shift int   // bytes
+	// From the last iteration that an access can come from by the pattern it is least to
+	// most iterations, and least to longest from any.
+	least, most, longest int
+}
+
+// mostPatterns is how many patterns of an operand are listed.
+const mostPatterns = 4096
+
+// A tracer lists the patterns of an operand.
+type tracer struct {
+	trips, strides []int
+	inside         []int // iterations of one of each loop
+	order          []int // the loops that move the operand, by the size of their strides, the largest first
+	reach          []int // what the loops from one in this order on can move the operand by
+	line           int
+	moves          []int
+	patterns       []pattern
+}
+
+// patternsOf lists all patterns of a nest of one operand, unless they are too many.
+func patternsOf(n nest.Nest, line int) (all []pattern, ok bool) {
+	t := &tracer{trips: n.Trips, strides: n.Operands[0].Strides, line: line, inside: make([]int, len(n.Trips)), moves: make([]int, len(n.Trips))}
+	inside := 1
+	for m := len(n.Trips) - 1; m >= 0; m-- {
+		t.inside[m] = inside
+		inside *= n.Trips[m]
+		if t.strides[m] != 0 {
+			t.order = append(t.order, m)
+		}
+	}
+	size := func(m int) int { return max(t.strides[m], -t.strides[m]) }
+	slices.SortFunc(t.order, func(a, b int) int { return size(b) - size(a) })
+	t.reach = make([]int, len(t.order)+1)
+	for k := len(t.order) - 1; k >= 0; k-- {
+		t.reach[k] = t.reach[k+1] + size(t.order[k])*(n.Trips[t.order[k]]-1)
+	}
+	return t.patterns, t.list(0, 0) && len(t.patterns) <= mostPatterns
+}
+
+// list lists the patterns that move by so many bytes in the loops before the k-th of
+// the order. It reports false where they become too many.
+func (t *tracer) list(k, shift int) bool {
+	if k == len(t.order) {
+		t.add(shift)
+		return len(t.patterns) <= mostPatterns
+	}
+	m := t.order[k]
+	stride, room := t.strides[m], t.reach[k+1]+t.line-1
+	// -room <= shift + stride*d <= room
+	from, to := -room-shift, room-shift
+	if stride < 0 {
+		stride, from, to = -stride, -to, -from
+	}
+	most := t.trips[m] - 1
+	for d := max(-floorDiv(-from, stride), -most); d <= min(floorDiv(to, stride), most); d++ {
+		t.moves[m] = d
+		if !t.list(k+1, shift+d*t.strides[m]) {
+			return false
+		}
+	}
+	t.moves[m] = 0
+	return true
+}
+
+func floorDiv(a, b int) int {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// add adds the patterns of the moves: one led by the outermost loop that moves on, if it
+// does so forwards, and one for each loop around it that does not move the operand.
+func (t *tracer) add(shift int) {
+	for m, d := range t.moves {
+		switch {
+		case t.strides[m] == 0:
+			t.patterns = append(t.patterns, t.ledBy(m, shift))
+		case d > 0:
+			t.patterns = append(t.patterns, t.ledBy(m, shift))
+			return
+		case d < 0:
+			return
+		}
+	}
+}
+
+// ledBy is the pattern of the moves that a loop leads.
+func (t *tracer) ledBy(lead, shift int) pattern {
+	p := pattern{moves: slices.Clone(t.moves), lead: lead, shift: shift}
+	for m, d := range p.moves {
+		p.most += d * t.inside[m]
+	}
+	if t.strides[lead] == 0 {
+		p.most += t.inside[lead]
+		p.longest += (t.trips[lead] - 2) * t.inside[lead]
+	}
+	p.longest += p.most
+	p.least = p.most
+	for m := lead + 1; m < len(t.trips); m++ {
+		if t.strides[m] == 0 {
+			p.least -= (t.trips[m] - 1) * t.inside[m]
+			p.longest += (t.trips[m] - 1) * t.inside[m]
+		}
+	}
+	p.least = max(p.least, 1)
+	return p
+}
+
+// joins reports whether an access at a place within a line comes back by the pattern
+// to its block.
+func (p *pattern) joins(place, line int) bool {
+	before := place - p.shift
+	return before >= 0 && before < line
+}
+
+// fresh tells of each place in a line whether no pattern with a gap of at most so many
+// iterations can bring an access there back to its block, wherever in the nest that is.
+func (o *gapped) fresh(gap, line int) []bool {
+	fresh := make([]bool, line)
+	for place := range fresh {
+		fresh[place] = !slices.ContainsFunc(o.patterns, func(p pattern) bool { return p.least <= gap && p.joins(place, line) })
+	}
+	return fresh
+}
+
+// beginnings is the number of accesses whose gap is above hits, or that have none. It
+// reports false where that takes too long to count.
+//
+// These are the ones to which no pattern with a gap of at most hits leads. Whether one does
+// is decided by the access's place in the line, and by whether the iteration that it would
+// come from is one of the nest's: by where the index of each loop lies among a few bounds.
+// Between these bounds the places alone count, and each loop moves them by its stride.
+func (o *gapped) beginnings(hits, line int) (count uint64, ok bool) {
+	op := o.alone.Operands[0]
+	step := line
+	for _, s := range op.Strides {
+		step = nest.GCD(step, s)
+	}
+	c := &counter{trips: o.alone.Trips, strides: op.Strides, line: line, step: step, first: int(op.Base % uint64(step)),
+		budget: min(countBudget, countShare*o.alone.Iterations())}
+	places := make([]uint64, line/step)
+	places[int(op.Base%uint64(line))/step] = 1
+	var near []pattern
+	for _, p := range o.patterns {
+		if p.most <= hits {
+			near = append(near, p)
+		}
+	}
+	count = c.count(0, near, places)
+	return count, c.budget >= 0
+}
+
+// countBudget is how many additions are spent on counting the beginnings of an operand, and
+// countShare how many for each of its accesses: walking it would take no longer.
+const (
+	countBudget = 1 << 27
+	countShare  = 64
+)
+
+// A counter counts the accesses of one operand that no pattern leads to.
+type counter struct {
+	trips, strides []int
+	line           int
+	step, first    int // places are first, first+step, ... below line
+	budget         int
+}
+
+// count is the number of them within loop m and further in, if so many accesses of the
+// loops around are at each place, of which only these patterns may come.
+func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
+	if m == len(c.trips) || len(near) == 0 {
+		for i, n := range places {
+			place := c.first + i*c.step
+			if !slices.ContainsFunc(near, func(p pattern) bool { return p.joins(place, c.line) }) {
+				sum += n
+			}
+		}
+		for ; m < len(c.trips); m++ {
+			sum *= uint64(c.trips[m])
+		}
+		return sum
+	}
+	cuts := []int{0, c.trips[m]}
+	for _, p := range near {
+		from, to := c.span(m, &p)
+		cuts = append(cuts, from, to)
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	for k, to := range cuts[1:] {
+		from := cuts[k]
+		var inside []pattern
+		for _, p := range near {
+			if low, high := c.span(m, &p); low <= from && to <= high {
+				inside = append(inside, p)
+			}
+		}
+		if c.budget < 0 {
+			return 0
+		}
+		sum += c.count(m+1, inside, c.moved(places, c.strides[m], from, to))
+	}
+	return sum
+}
+
+// span is the indices of loop m from which the iteration before is one of the loop's.
+func (c *counter) span(m int, p *pattern) (from, to int) {
+	d := p.moves[m]
+	if m == p.lead && c.strides[m] == 0 {
+		d = 1
+	}
+	return max(0, d), c.trips[m] + min(0, d)
+}
+
+// moved is how many accesses are at each place after iterations from up to to of a loop.
+func (c *counter) moved(places []uint64, stride, from, to int) []uint64 {
+	n := len(places)
+	by := (stride/c.step%n + n) % n
+	period := n / nest.GCD(n, by)
+	moved := make([]uint64, n)
+	whole, rest := (to-from)/period, (to-from)%period
+	at := by * (from % period) % n
+	for j := range min(period, to-from) {
+		times := uint64(whole)
+		if j < rest {
+			times++
+		}
+		for i, count := range places {
+			k := i + at
+			if k >= n {
+				k -= n
+			}
+			moved[k] += count * times
+		}
+		if at += by; at >= n {
+			at -= n
+		}
+	}
+	c.budget -= n * min(period, to-from)
+	return moved
+}

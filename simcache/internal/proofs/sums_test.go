@@ -1,0 +1,83 @@
+package proofs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
+)
+
+// TestSums: what an engine leaves to summaries it counts as the reference does, before and
+// after whatever else, and holds the same in the end.
+func TestSums(t *testing.T) {
+	t.Parallel()
+	summed, after := 0, 0
+	for seed := range uint64(3000 / enginetest.Share) {
+		d := enginetest.Random(seed, 51)
+		specs := d.Levels()
+		specs[0].Sets = max(specs[0].Sets, fewestSummed)
+		e, want := New(specs, 1), reference.New(specs)
+		e.sumsFrom = float64(d(400))
+		if d.One(2) { // any rule may come between
+			e.from, e.independentFrom, e.independentGain, e.gapsFrom = 0, 0, 0, 0
+		}
+		for range 1 + d(3) {
+			var nests []nest.Nest
+			for range 1 + d(2) {
+				nests = append(nests, d.Nest(specs, 400).Canonical())
+			}
+			passes := 1 + d(3)
+			if d.One(3) {
+				e.Effort(nests, passes)
+			}
+			was := e.contents
+			for p, pass := range e.Run(nests, passes) {
+				for k, misses := range pass {
+					if wanted := want.Run(nests[k].Operands, nests[k].Accesses()); !slices.Equal(misses, wanted) {
+						t.Fatalf("seed %d, %+v, %v, pass %d, nest %d: %v misses, want %v", seed, specs, nests, p, k, misses, wanted)
+					}
+				}
+			}
+			if e.contents == bySums {
+				summed++
+			} else if was == bySums {
+				after++
+			}
+			if d.One(4) {
+				e.Add(0, enginetest.At, 1, nest.Read)
+				e.Flush()
+				want.Access(enginetest.At, 1)
+			}
+		}
+		for level, l := range specs {
+			for set := range l.Sets {
+				if got := e.Contents(nil, level, set); !slices.Equal(got, want.Contents(level, set)) {
+					t.Fatalf("seed %d: level %d holds %v in set %d, want %v", seed, level, got, set, want.Contents(level, set))
+				}
+			}
+		}
+	}
+	if summed < 1000/enginetest.Share || after < 50/enginetest.Share {
+		t.Errorf("summaries ran %d times, and what they left was taken over %d times", summed, after)
+	}
+}
+
+// TestFewSetsAreNotSummed: nor are long runs, nor what costs little.
+func TestFewSetsAreNotSummed(t *testing.T) {
+	for _, c := range []struct {
+		sets, inner int
+		from        float64
+		want        bool
+	}{{1, 300, 100, false}, {8, 300, 1e7, false}, {8, 5000, 100, false}, {8, 300, 100, true}} {
+		n := nest.Nest{Trips: []int{300, c.inner}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4, 1300), enginetest.Operand(1<<25, 4, 4*c.inner+4, 4)}}
+		e := New([]engine.Level{{Sets: c.sets, Ways: 4, Shift: 6}}, 1)
+		e.sumsFrom, e.from = c.from, 1<<40
+		e.Run([]nest.Nest{n}, 1)
+		if (e.contents == bySums) != c.want {
+			t.Errorf("%+v: contents are %s", c, e.Residency())
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package summaries
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
+)
+
+// TestRareRows: cases of rows of small accesses, and of parts of chunks, that random
+// programs seldom have.
+func TestRareRows(t *testing.T) {
+	const line = 32
+	up := func(to nest.Affine, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+	}
+	op := func(base uint64, strides ...int) nest.Node {
+		return nest.Operand{Base: base, Width: 4, Strides: strides}
+	}
+	const span = 8 * line
+	many := up(nest.Constant(200), op(1<<32, 0, 0, line), op(1<<33, 0, 0, 4))
+	for _, c := range []struct {
+		name string
+		sets int
+		ways int
+		body []nest.Node // of two loops
+	}{
+		{"more small lines than ways", 8, 2, []nest.Node{op(1<<30, 0, 4), op(1<<30+span, 0, 4), op(1<<30+2*span, 0, 4), op(1<<30, 0, 4), many}},
+		{"a loop of no trips at first, in which a line rests", 8, 4, []nest.Node{op(1<<30, 0, 4),
+			up(nest.Affine{Const: -3, Coef: []int{0, 1}}, op(1<<34+span, 0, 0, 0), op(1<<34+line, 0, 0, 4)), many}},
+		{"a loop of no trips, in which a line rests", 8, 4, []nest.Node{op(1<<30, 0, 4),
+			up(nest.Affine{Const: -1, Coef: []int{1}}, op(1<<34+span, 0, 0, 0), op(1<<34+line, 0, 0, 4)), many}},
+		{"a period of three iterations", 3, 4, []nest.Node{up(nest.Constant(40), op(1<<30, 0, 5*line, 4), op(1<<31, 0, 0, 4))}},
+	} {
+		levels := []engine.Level{{Sets: c.sets, Ways: c.ways, Shift: 5}}
+		p := nest.Program{up(nest.Constant(3), up(nest.Constant(64), c.body...))}
+		want := reference.New(levels).Run(p.Operands(), p.Accesses())
+		for _, threshold := range []int{1, 5, 20, 100} {
+			e := New(levels, Options{Threshold: threshold})
+			if got, err := e.Run(p); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s, %d: %v, %v, want %v; %+v", c.name, threshold, got, err, want, e.did)
+			}
+		}
+	}
+}

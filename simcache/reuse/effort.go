@@ -1,0 +1,129 @@
+package reuse
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/internal/lines"
+)
+
+// MostMemory is how many bytes a Meter takes at most, about.
+const MostMemory = 4 << 30
+
+// pageBytes is about what a page of neighbouring lines takes while the stacks grow.
+const pageBytes = 480
+
+// mostPages are the pages of lines for which there is room.
+const mostPages = MostMemory / pageBytes
+
+// perSecond is about how many look-ups are measured in a second.
+const perSecond = 3e7
+
+// Effort is about what Passes takes. Of a nil Meter it is none.
+func (m *Meter) Effort(passes int, nests []nest.Nest) simcache.Effort {
+	if m == nil || m.checkNests(nests) != nil {
+		return simcache.Effort{} // Passes says why
+	}
+	refs := 0.0
+	for _, n := range nests {
+		refs += float64(n.Iterations()) * float64(len(n.Operands)) / m.run(n.Canonical())
+	}
+	return effortOf(refs, passes)
+}
+
+// run is how many iterations of the innermost loop in a row stay in their lines, for two
+// that are walked of them.
+func (m *Meter) run(n nest.Nest) float64 {
+	if len(n.Trips) == 0 {
+		return 1
+	}
+	inner := len(n.Trips) - 1
+	run := n.Trips[inner]
+	for _, op := range n.Operands {
+		if size := max(op.Strides[inner], -op.Strides[inner]); size > 0 {
+			run = min(run, m.stacks.line/size)
+		}
+	}
+	return max(1, float64(run)/2)
+}
+
+// EffortOfProgram is about what Program takes. Of a nil Meter it is none.
+func (m *Meter) EffortOfProgram(passes int, p nest.Program) simcache.Effort {
+	if m == nil {
+		return simcache.Effort{}
+	}
+	refs, err := p.Count()
+	if err != nil {
+		return simcache.Effort{} // Program says why
+	}
+	return effortOf(float64(refs), passes)
+}
+
+// effortOf is that of references in each of so many passes, of which two are walked.
+func effortOf(refs float64, passes int) simcache.Effort {
+	refs *= float64(min(passes, 2))
+	return simcache.Effort{LookUps: refs, Time: time.Duration(min(refs/perSecond*1e9, 1<<62))}
+}
+
+// checkNests refuses nests that touch more lines than there is room for.
+func (m *Meter) checkNests(nests []nest.Nest) error {
+	for _, n := range nests {
+		if err := n.Check(); err != nil {
+			return err
+		}
+	}
+	if pages := pagesOf(nests, m.stacks.line); pages > mostPages {
+		return tooMuch(pages)
+	}
+	return nil
+}
+
+// checkRoom makes the stacks refuse to go on where there is no room.
+func (s *Stacks) checkRoom() {
+	pages := 0
+	for i := range s.stacks {
+		pages += len(s.stacks[i].lines.Numbers) / lines.Page
+	}
+	if pages > s.most {
+		s.full = tooMuch(float64(pages))
+	}
+}
+
+func tooMuch(pages float64) error {
+	return fmt.Errorf("--curve keeps every line that is touched, which takes about %.1f GiB: want at most %d GiB, a smaller shape",
+		max(pages*pageBytes, MostMemory*1.05)/(1<<30), MostMemory>>30)
+}
+
+// pagesOf is about how many pages of neighbouring lines nests touch: of tensors that lie
+// over one another no more than there are.
+func pagesOf(nests []nest.Nest, line int) float64 {
+	page := lines.Page * line
+	type extent struct {
+		first, last uint64
+		pages       float64
+	}
+	var list []extent
+	for _, n := range nests {
+		for _, op := range n.Operands {
+			if n.Iterations() > 0 {
+				first, last := op.Reach(n.Trips)
+				list = append(list, extent{first / uint64(page), last / uint64(page), op.Lines(n.Trips, page)})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b extent) int { return cmp.Compare(a.first, b.first) })
+	sum := 0.0
+	for i := 0; i < len(list); {
+		all := list[i]
+		for i++; i < len(list) && list[i].first <= all.last; i++ {
+			all.last = max(all.last, list[i].last)
+			all.pages += list[i].pages
+		}
+		sum += min(all.pages, float64(all.last-all.first)+1)
+	}
+	return sum
+}
