@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -13,13 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapArena maps size bytes from the boundary of a huge page on, and returns what
-// gives them back. Small pages begin there too: AMD's level 1 finds its way by a
+// mapArena maps size bytes from the boundary of a huge page on, of 2 MiB or more,
+// and returns what gives them back. Small pages begin there too: AMD's level 1 finds its way by a
 // hash of the virtual address, by which pages on two sides of a high power of two
 // can be alike, so that lines of either miss whenever they were touched in turn
 // (Lipp et al., "Take A Way", AsiaCCS 2020; 8 KiB then take four times as long).
-func mapArena(size int, pages Pages) (mem arena, free func() error, err error) {
-	length, flags := (size+hugePage-1)/hugePage*hugePage+hugePage, unix.MAP_PRIVATE|unix.MAP_ANON
+//
+// Where nodes are named, their memory is taken.
+func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error, err error) {
+	page := max(hugePage, pages.Size())
+	length, flags := (size+page-1)/page*page+page, unix.MAP_PRIVATE|unix.MAP_ANON
 	if pages == PagesHuge {
 		flags |= unix.MAP_HUGETLB | unix.MAP_HUGE_2MB
 	}
@@ -28,6 +32,9 @@ func mapArena(size int, pages Pages) (mem arena, free func() error, err error) {
 		return nil, nil, mapError(size, pages, err)
 	}
 	free = func() error { return unix.Munmap(all) }
+	if err := takeFrom(all, nodes); err != nil {
+		return nil, nil, errors.Join(err, free())
+	}
 	if pages == PagesHuge {
 		return all[:size:size], free, nil
 	}
@@ -39,13 +46,33 @@ func mapArena(size int, pages Pages) (mem arena, free func() error, err error) {
 	if err := unix.Madvise(all, advice); err != nil && !errors.Is(err, unix.EINVAL) {
 		return nil, nil, errors.Join(mapError(size, pages, err), free())
 	}
-	start := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) % hugePage
+	start := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) % uintptr(page)
 	return all[start:][:size:size], free, nil
+}
+
+// takeFrom takes a mapping's memory, which nobody touched yet, from NUMA nodes (mbind(2)
+// with MPOL_BIND).
+func takeFrom(mem []byte, nodes []int) error {
+	if nodes == nil {
+		return nil
+	}
+	const mpolBind = 2
+	mask := make([]uint64, slices.Max(nodes)/64+1)
+	for _, n := range nodes {
+		mask[n/64] |= 1 << (n % 64)
+	}
+	// The kernel takes one bit less than it is told.
+	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem)), mpolBind,
+		uintptr(unsafe.Pointer(unsafe.SliceData(mask))), uintptr(64*len(mask)+1), 0)
+	if errno != 0 {
+		return fmt.Errorf("membind %s: mbind: %w (want nodes that have memory, and a container that allows the call)", strings.Trim(strings.ReplaceAll(fmt.Sprint(nodes), " ", ","), "[]"), errno)
+	}
+	return nil
 }
 
 func mapError(size int, pages Pages, err error) error {
 	if pages == PagesHuge && errors.Is(err, unix.ENOMEM) {
-		return fmt.Errorf("pages hugetlb: %s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB", gib(size), hugePage>>20)
+		return fmt.Errorf("pages hugetlb: %s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB", gib((size+hugePage-1)/hugePage*hugePage), hugePage>>20)
 	}
 	return fmt.Errorf("pages %s: mapping %s: %w", pages, gib(size), err)
 }

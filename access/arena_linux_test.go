@@ -38,19 +38,16 @@ func TestHugeBytes(t *testing.T) {
 }
 
 func TestMapArena(t *testing.T) {
-	for _, pages := range []Pages{Pages4K, PagesTHP, PagesHuge} {
+	for _, pages := range []Pages{PagesSmall, PagesTHP, PagesHuge} {
 		const size = 5<<20 + 123
-		mem, free, err := mapArena(size, pages)
+		mem, free, err := mapArena(size, pages, nil)
 		if err != nil {
 			if pages != PagesHuge || !strings.Contains(err.Error(), "pages hugetlb: ") {
 				t.Errorf("%s: %v", pages, err)
 			}
 			continue // none are reserved
 		}
-		align := uintptr(alignment)
-		if pages != Pages4K {
-			align = hugePage
-		}
+		align := uintptr(max(pages.Size(), hugePage))
 		if at := uintptr(unsafe.Pointer(&mem[0])); len(mem) != size || at%align != 0 {
 			t.Errorf("%s: %d B at %#x", pages, len(mem), at)
 		}
@@ -61,8 +58,8 @@ func TestMapArena(t *testing.T) {
 		if err != nil || b.Size != size || b.Huge < 0 || b.Huge > size {
 			t.Errorf("%s: %+v, %v", pages, b, err)
 		}
-		if pages == Pages4K && b.Huge != 0 {
-			t.Errorf("4k pages were asked for, %d B are in huge ones", b.Huge)
+		if pages == PagesSmall && b.Huge != 0 {
+			t.Errorf("small pages were asked for, %d B are in huge ones", b.Huge)
 		}
 		if err := free(); err != nil {
 			t.Errorf("%s: %v", pages, err)

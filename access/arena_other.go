@@ -6,8 +6,11 @@ import "fmt"
 
 // mapArena allocates size bytes from a page boundary on. This system lets no
 // pages be chosen.
-func mapArena(size int, pages Pages) (mem arena, free func() error, err error) {
-	if pages != Pages4K {
+func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error, err error) {
+	if nodes != nil {
+		return nil, nil, fmt.Errorf("membind %v: only Linux takes memory from nodes", nodes)
+	}
+	if pages != PagesSmall {
 		return nil, nil, fmt.Errorf("pages %s: only Linux has them", pages)
 	}
 	return newArena(size), func() error { return nil }, nil

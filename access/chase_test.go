@@ -86,7 +86,7 @@ func TestSimulateChase(t *testing.T) {
 		ChaseSpec(17, 64)} {
 		patterns = append(patterns, pattern(t, s))
 	}
-	counts, err := Simulate(context.Background(), simcache.Config{Levels: caches, TLB: tlb}, patterns)
+	counts, err := Simulate(context.Background(), simcache.Config{Levels: caches, TLB: tlb}, patterns, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

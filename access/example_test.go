@@ -33,7 +33,7 @@ func Example() {
 	// 3. The simulator walks these loops.
 	caches := simcache.Config{Levels: simcache.TwoLevels(
 		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64})}
-	counts, err := access.Simulate(context.Background(), caches, []access.Pattern{pattern})
+	counts, err := access.Simulate(context.Background(), caches, []access.Pattern{pattern}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -17,6 +17,14 @@ const (
 	FieldWidth  Field = "width"
 	FieldKernel Field = "kernel"
 	FieldOp     Field = "op"
+
+	FieldThreads Field = "threads"
+	FieldGrain   Field = "grain"
+
+	FieldOperands Field = "operands"
+	FieldDims     Field = "dims"
+	FieldFrom     Field = "from"
+	FieldTo       Field = "to"
 )
 
 // A FieldError says which field of a Spec is at fault, with its value as text,

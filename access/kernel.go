@@ -3,6 +3,7 @@ package access
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -32,6 +33,9 @@ type runner struct {
 	// reference compares the arena after one prepared pass with the plain
 	// meaning of the operation, and returns the plain sum, of a Sum.
 	reference func() (float64, error)
+	// inPlace: a pass reads what it wrote, so that only the first one does what the
+	// reference says.
+	inPlace bool
 }
 
 // newRunner dispatches on the dtype, once.
@@ -66,9 +70,9 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 	case layouts.Complex128:
 		return bindComplex128(p, mem)
 	case layouts.Float16:
-		return bind(p, mem, kernels[layouts.Half]{
-			of: func(i int) layouts.Half { return layouts.HalfOf(float32(i)) },
-		})
+		return bind(p, mem, narrowKernels(layouts.HalfOf, sumHalf, addHalf))
+	case layouts.BFloat16:
+		return bind(p, mem, narrowKernels(layouts.BFloatOf, sumBFloat, addBFloat))
 	}
 	return runner{}, fmt.Errorf("no native kernels for %s", p.Spec.DType)
 }
@@ -77,14 +81,14 @@ func newRunner(p Pattern, mem arena) (runner, error) {
 // touch is planned on every CPU.
 var ErrForeign = errors.New("this CPU does not run it")
 
-// computable refuses to compute with a dtype that no kernel computes with, and
-// by a kernel that this CPU does not run (ErrForeign).
+// computable refuses to compute by a kernel that this CPU does not run
+// (ErrForeign).
 func (s Spec) computable() error {
 	if set := s.Kernel.set; set != nil && !set.Runs() {
 		return fault(FieldKernel, s.Kernel, fmt.Errorf("%w (it runs %s)", ErrForeign, kernel.Names(kernel.Sets())))
 	}
-	if s.DType == layouts.Float16 && (s.Op == Sum || s.Op == Add) {
-		return fmt.Errorf("%s is stored and copied only, no kernel computes a %s of it", s.DType, s.Op)
+	if len(s.Operands) > 0 {
+		return s.computableOperands()
 	}
 	return nil
 }
@@ -95,6 +99,7 @@ type kernels[T layouts.Element] struct {
 	sum  func(mem []T, nests []elementNest) float64
 	fill func(mem []T, b *block, value T) // nil for fillBlock
 	copy func(mem []T, b *block)          // nil for copyBlock
+	zero func(mem []T, b *block)          // nil for fillBlock
 	add  func(mem []T, b *block)
 	// vector makes the passes of a Sum or Fill by a set of package kernel.
 	vector func(set *kernel.Set, op Op, mem []T, nests []elementNest) func(passes int) float64
@@ -119,13 +124,37 @@ func realKernels[T realNumber, A int64 | float64]() kernels[T] {
 			}
 			return float64(sum)
 		},
-		add:    addBlock[T],
-		vector: vectorFill[T],
+		add: addBlock[T],
+		vector: func(set *kernel.Set, _ Op, data []T, nests []elementNest) func(passes int) float64 {
+			return vectorFill(set, data, nests, fillValue)
+		},
+	}
+}
+
+// narrowKernels are those of a floating-point number of 16 bits, which is computed
+// with as a float32, as PyTorch does. Sum and add are not made of float and round:
+// calls of functions that are not known take longer than the loads.
+func narrowKernels[T layouts.Half | layouts.BFloat](round func(float32) T, sum func(mem []T, b *block) float64, add func(mem []T, b *block)) kernels[T] {
+	return kernels[T]{
+		of: func(i int) T { return round(float32(i)) },
+		sum: func(mem []T, nests []elementNest) (all float64) {
+			for _, n := range nests {
+				n.each(func(b *block) { all += sum(mem, b) })
+			}
+			return all
+		},
+		add: add,
+		vector: func(set *kernel.Set, op Op, data []T, nests []elementNest) func(passes int) float64 {
+			if op == Sum {
+				return vectorSum(set, data, nests)
+			}
+			return vectorFill(set, data, nests, round(fillValue))
+		},
 	}
 }
 
 // bindNumber is bindReal for elements that package kernel sums.
-func bindNumber[T kernel.Number, A int64 | float64](p Pattern, mem arena) (runner, error) {
+func bindNumber[T int32 | float32 | float64, A int64 | float64](p Pattern, mem arena) (runner, error) {
 	k := realKernels[T, A]()
 	k.vector = vectorKernels[T]
 	return bind(p, mem, k)
@@ -140,7 +169,8 @@ func bindComplex64(p Pattern, mem arena) (runner, error) {
 		fill: func(mem []complex64, b *block, value complex64) {
 			fillBlock(as[uint64](mem), b, *(*uint64)(unsafe.Pointer(&value)))
 		},
-		add: func(mem []complex64, b *block) { addComplex(as[[2]float32](mem), b) },
+		zero: func(mem []complex64, b *block) { fillBlock(as[uint64](mem), b, 0) },
+		add:  func(mem []complex64, b *block) { addComplex(as[[2]float32](mem), b) },
 	})
 }
 
@@ -151,6 +181,7 @@ func bindComplex128(p Pattern, mem arena) (runner, error) {
 		of:   func(i int) complex128 { return complex(float64(i), 0) },
 		sum:  sumComplex[complex128, float64],
 		copy: func(mem []complex128, b *block) { copyBlock(as[[2]uint64](mem), b) },
+		zero: func(mem []complex128, b *block) { fillBlock(as[[2]uint64](mem), b, [2]uint64{}) },
 		add:  func(mem []complex128, b *block) { addComplex(as[[2]float64](mem), b) },
 	})
 }
@@ -188,10 +219,13 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 	if k.copy == nil {
 		k.copy = copyBlock[T]
 	}
+	if k.zero == nil {
+		k.zero = func(mem []T, b *block) { fillBlock(mem, b, *new(T)) }
+	}
 	var nests []elementNest
 	for _, n := range p.Nests {
-		if p.plan != nil {
-			break // which is walked itself
+		if p.plan != nil || p.block > 0 {
+			break // which are walked themselves
 		}
 		if p.halves() {
 			n = whole(n)
@@ -212,9 +246,15 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 		}
 	}
 	return runner{
-		prepare:   func() { prepare(data, k.of) },
-		passes:    passes,
-		reference: func() (float64, error) { return reference(p, data, k.of) },
+		prepare: func() { prepare(data, k.of) },
+		passes:  passes,
+		reference: func() (float64, error) {
+			if p.formats != nil {
+				return formatReference(p, data, k.of)
+			}
+			return reference(p, data, k.of)
+		},
+		inPlace: slices.ContainsFunc(p.Spec.Operands, func(o Operand) bool { return o.Role == InPlace }),
 	}, nil
 }
 
@@ -231,7 +271,17 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 		case Copy:
 			n.each(func(b *block) { k.copy(mem, b) })
 		case Add:
+			if len(n.strides) == 2 { // of one tensor, in order Torch
+				n.each(func(b *block) { k.copy(mem, b) })
+				continue
+			}
 			n.each(func(b *block) { k.add(mem, b) })
+		case Reorder:
+			part := k.copy
+			if len(n.at) == 1 { // padding
+				part = k.zero
+			}
+			n.each(func(b *block) { part(mem, b) })
 		}
 	}
 	return 0
@@ -484,6 +534,110 @@ func addBlock[T realNumber](mem []T, b *block) {
 	for r := b.rows; r > 0; r-- {
 		for i := b.n; i > 0; i-- {
 			mem[to] = mem[x] + mem[w]
+			x += xStep
+			w += wStep
+			to += toStep
+		}
+		x += b.next[0]
+		w += b.next[1]
+		to += b.next[2]
+	}
+}
+
+// sumHalf reads one element an iteration.
+func sumHalf(mem []layouts.Half, b *block) (sum float64) {
+	at, step := b.at[0], b.run[0]
+	for r := b.rows; r > 0; r-- {
+		var x, y float64
+		i := b.n
+		for ; i >= 2; i -= 2 {
+			x += float64(mem[at].Float())
+			y += float64(mem[at+step].Float())
+			at += 2 * step
+		}
+		if i > 0 {
+			x += float64(mem[at].Float())
+			at += step
+		}
+		sum += x + y
+		at += b.next[0]
+	}
+	return sum
+}
+
+// sumBFloat reads one element an iteration.
+func sumBFloat(mem []layouts.BFloat, b *block) (sum float64) {
+	at, step := b.at[0], b.run[0]
+	for r := b.rows; r > 0; r-- {
+		var x, y float64
+		i := b.n
+		for ; i >= 2; i -= 2 {
+			x += float64(mem[at].Float())
+			y += float64(mem[at+step].Float())
+			at += 2 * step
+		}
+		if i > 0 {
+			x += float64(mem[at].Float())
+			at += step
+		}
+		sum += x + y
+		at += b.next[0]
+	}
+	return sum
+}
+
+// addHalf reads two elements and writes one, as addBlock does. Numbers that are no
+// normal ones, or whose sum is none, are added between runs of others.
+func addHalf(mem []layouts.Half, b *block) {
+	x, w, to := b.at[0], b.at[1], b.at[2]
+	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
+	for r := b.rows; r > 0; r-- {
+		for i := b.n; i > 0; i-- {
+			left, sum := addNormal(mem, x, w, to, xStep, wStep, toStep, i)
+			done := i - left
+			i, x, w, to = left, x+done*xStep, w+done*wStep, to+done*toStep
+			if left == 0 {
+				break
+			}
+			mem[to] = layouts.HalfOf(sum)
+			x, w, to = x+xStep, w+wStep, to+toStep
+		}
+		x += b.next[0]
+		w += b.next[1]
+		to += b.next[2]
+	}
+}
+
+// addNormal adds elements up to one that is no normal number, or whose sum is none:
+// it returns how many are left of n, and the sum that it did not write. It has the
+// registers for itself.
+//
+//go:noinline
+func addNormal(mem []layouts.Half, x, w, to, xStep, wStep, toStep, n int) (left int, sum float32) {
+	for ; n > 0; n-- {
+		a, c := uint32(mem[x]), uint32(mem[w])
+		if a&0x7C00-0x400 >= 0x7800 || c&0x7C00-0x400 >= 0x7800 {
+			return n, layouts.Half(a).Float() + layouts.Half(c).Float()
+		}
+		a, c = a<<16&(1<<31)|(a&0x7FFF<<13+(127-15)<<23), c<<16&(1<<31)|(c&0x7FFF<<13+(127-15)<<23)
+		a = math.Float32bits(math.Float32frombits(a) + math.Float32frombits(c))
+		c = a & 0x7FFFFFFF
+		if c-(127-14)<<23 >= (15+14)<<23 {
+			return n, math.Float32frombits(a)
+		}
+		mem[to] = layouts.Half(a>>16&0x8000 | (c-(127-15)<<23+0xFFF+c>>13&1)>>13)
+		x, w, to = x+xStep, w+wStep, to+toStep
+	}
+	return 0, 0
+}
+
+// addBFloat reads two elements and writes one, as addBlock does.
+func addBFloat(mem []layouts.BFloat, b *block) {
+	x, w, to := b.at[0], b.at[1], b.at[2]
+	xStep, wStep, toStep := b.run[0], b.run[1], b.run[2]
+	for r := b.rows; r > 0; r-- {
+		for i := b.n; i > 0; i-- {
+			mem[to] = layouts.BFloatOf(mem[x].Float() + mem[w].Float())
 			x += xStep
 			w += wStep
 			to += toStep

@@ -69,6 +69,18 @@ func traced() (all []Pattern, err error) {
 			}
 		}
 	}
+	for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Float32, layouts.Complex64, layouts.Complex128} {
+		ab, blocked := tag("ab"), tag("BA16a4b")
+		add(Spec{Op: Reorder, Shape: []int{33, 70}, DType: dtype, From: ab, To: blocked}) // with padding
+		add(Spec{Op: Reorder, Shape: []int{33, 70}, DType: dtype, From: blocked, To: ab, Order: AsFrom})
+		add(Spec{Op: Sum, Shape: []int{33, 70}, DType: dtype, From: blocked, Order: AsFrom})
+		add(Spec{Op: Fill, Shape: []int{33, 70}, DType: dtype, From: blocked})
+	}
+	for _, set := range kernel.Sets() {
+		if set.Name() != "avx512" {
+			add(Spec{Op: Reorder, Shape: []int{64, 64}, DType: layouts.Float32, From: tag("ba"), To: tag("AB16b16a2b"), Kernel: VectorKernel(set)})
+		}
+	}
 	add(Spec{Op: Copy, Shape: []int{9, 10}, Tile: []int{4, 4}, DType: layouts.Int32})
 	add(Spec{Op: Add, Shape: []int{3, 5}, With: []int{3, 5}, Order: Col, DType: layouts.Float64})
 	add(Spec{Op: Chase, Shape: []int{100}, DType: layouts.Int64})
@@ -123,9 +135,7 @@ func runTraced() error {
 		if err != nil {
 			return err
 		}
-		if p.Spec.Op == Chase {
-			r.prepare()
-		}
+		r.prepare() // what is in the tensors decides the path of some kernels
 		for range tracedTimes {
 			*marker = 1
 			r.passes(1)

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"os"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 	"unsafe"
 
 	"github.com/stridebench/stridebench/access/counters"
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // Options say how patterns are measured.
@@ -25,11 +28,17 @@ type Options struct {
 	// Obtained, where it is not nil, is told what the memory is made of before
 	// the first sample.
 	Obtained func(Backing)
+	// CPUs are those that threads are pinned to, one each, in this order; nil for
+	// cpu.Workers.
+	CPUs []int
+	// Bind are the NUMA nodes that the tensors' memory is taken from; nil for
+	// wherever the thread that first touches it runs.
+	Bind []int
 	// Pinned, where it is not nil, is told the CPU that the thread is pinned to, -1
-	// if it is pinned to none.
+	// if it, or another one that takes part, is pinned to none.
 	Pinned func(cpu int)
 	// Counters, where it is not nil, opens what is counted beside the clock, on
-	// the thread that measures. It is started before the clock is read and stopped
+	// the thread that measures; of patterns that several threads walk nothing is. It is started before the clock is read and stopped
 	// after: what it costs is in no time, and disturbs what little of the caches a
 	// call of the kernel does.
 	Counters func() (counters.Reader, error)
@@ -101,10 +110,20 @@ func gib(bytes int) string {
 // goroutine is locked to its thread and, where the system lets us, pinned to
 // one CPU; the garbage collector is off.
 //
+// A pattern that has parts (Pattern.Parts) is walked by as many threads, each
+// pinned to a CPU of its own. They spin before each reading of the clock until all
+// are there, walk their parts as often as one reading takes, and the time is from
+// the first one's start to the last one's end. On a machine of several NUMA nodes
+// such a pattern has memory of its own, of which each thread is the first to touch
+// what it uses.
+//
 // When the context is done, Measure ends between samples with its error.
 func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sample, error] {
 	return func(yield func(Sample, error) bool) {
-		cpu, unpin := pin()
+		if o.CPUs == nil {
+			o.CPUs = workers()
+		}
+		cpu, unpin := pin(o.CPUs[0])
 		defer unpin()
 		if o.Pinned != nil {
 			o.Pinned(cpu)
@@ -119,16 +138,20 @@ func Measure(ctx context.Context, patterns []Pattern, o Options) iter.Seq2[Sampl
 // errStopped tells that nobody wants more samples.
 var errStopped = errors.New("stopped")
 
+// workers are the CPUs that threads are pinned to.
+var workers = sync.OnceValue(func() (cpus []int) {
+	for _, l := range cpu.Workers() {
+		cpus = append(cpus, l.CPU)
+	}
+	return cpus
+})
+
 func measure(ctx context.Context, patterns []Pattern, o Options, yield func(Sample) bool) error {
-	memory, err := checkTogether(patterns, o.MaxMemory)
+	arenas, free, err := mapArenas(patterns, o)
 	if err != nil {
 		return err
 	}
-	mem, free, err := mapArena(memory, o.Pages)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = free() }() // it is a mapping of ours, whole
+	defer free()
 	var reader counters.Reader
 	if o.Counters != nil {
 		if reader, err = o.Counters(); err != nil {
@@ -136,7 +159,12 @@ func measure(ctx context.Context, patterns []Pattern, o Options, yield func(Samp
 		}
 		defer reader.Close()
 	}
-	meters, err := newMeters(patterns, mem, reader, o)
+	teams, end, err := newTeams(patterns, o)
+	if err != nil {
+		return err
+	}
+	defer end()
+	meters, err := newMeters(patterns, arenas, teams, reader, o)
 	if err != nil {
 		return err
 	}
@@ -211,32 +239,46 @@ type meter struct {
 	at     int     // where in the pass the next part begins
 	reads  int     // readings of a sample, but for the first
 	times  []time.Duration
+	team   *team    // that walks parts of it, or nil
+	parts  []runner // by worker
 }
 
 // newMeters makes a meter for each pattern, and writes all of the memory.
-func newMeters(patterns []Pattern, mem arena, reader counters.Reader, o Options) ([]meter, error) {
+func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader counters.Reader, o Options) ([]meter, error) {
 	var meters []meter
-	written := false
+	written := map[*byte]bool{}
+	var got Backing
 	for i, p := range patterns {
 		name := p.Spec.Name()
-		r, err := newRunner(p, mem)
+		r, err := newRunner(p, arenas[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if p.Memory == len(mem) && !written {
-			r.prepare()
-			written = true
+		m := meter{runner: r, reader: reader, index: i, name: name, passes: 1, reads: 1}
+		if err := m.among(p, arenas[i], teams[len(p.shared)]); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		meters = append(meters, meter{runner: r, reader: reader, index: i, name: name, passes: 1, reads: 1})
+		meters = append(meters, m)
+		at := unsafe.SliceData(arenas[i])
+		if p.Memory < len(arenas[i]) || written[at] {
+			continue
+		}
+		m.touch(p, arenas[i])
+		m.prepare()
+		written[at] = true
+		if o.Obtained == nil {
+			continue
+		}
+		b, err := arenas[i].backing()
+		if err != nil {
+			return nil, err
+		}
+		got.Size, got.Huge = got.Size+b.Size, got.Huge+b.Huge
 	}
-	if o.Obtained == nil {
-		return meters, nil
+	if o.Obtained != nil {
+		o.Obtained(got)
 	}
-	b, err := mem.backing()
-	if err == nil {
-		o.Obtained(b)
-	}
-	return meters, err
+	return meters, nil
 }
 
 // warmPasses is the least number of timed passes for one off the clock.
@@ -285,21 +327,7 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	}
 	var shots []shot
 	var err error
-	if round == 0 {
-		m.prepare()
-		if m.part == nil { // or preparing goes the same way
-			m.runner.passes(1)
-		}
-		shots, err = m.calibrate(o.MinTime)
-	} else {
-		m.warm()
-	}
-	for due := m.due(round, rounds, o.Count); len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
-		var s shot
-		if s, err = m.shot(); err == nil {
-			shots = append(shots, s)
-		}
-	}
+	m.turn(func() { shots, err = m.burst(ctx, round, rounds, o) })
 	if round == 0 {
 		var wrong error
 		if m.sum, wrong = m.reference(); wrong != nil {
@@ -317,10 +345,36 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 	return samples, err
 }
 
+// burst takes the samples of a round. In the first round it leaves the memory as one
+// pass does.
+func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots []shot, err error) {
+	if round == 0 {
+		m.prepare()
+		if m.part == nil { // or preparing goes the same way
+			m.runner.passes(1)
+		}
+		shots, err = m.calibrate(o.MinTime)
+	} else {
+		m.warm()
+	}
+	for due := m.due(round, rounds, o.Count); len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
+		var s shot
+		if s, err = m.shot(); err == nil {
+			shots = append(shots, s)
+		}
+	}
+	if round == 0 && m.inPlace {
+		m.prepare()
+		m.runner.passes(1)
+	}
+	return shots, err
+}
+
 // newArena allocates size bytes from a page boundary on, of the heap.
 func newArena(size int) arena {
-	mem := make([]byte, size+alignment)
-	start := -uintptr(unsafe.Pointer(unsafe.SliceData(mem))) % alignment
+	page := max(alignment, os.Getpagesize())
+	mem := make([]byte, size+page)
+	start := -uintptr(unsafe.Pointer(unsafe.SliceData(mem))) % uintptr(page)
 	return mem[start:][:size]
 }
 
@@ -345,6 +399,23 @@ const readingTime = 100 * time.Microsecond
 // leastLinks is the part of a chase with which it is tried how long one takes.
 const leastLinks = 1024
 
+// longestInterruption is how long a pass may be kept waiting by something else, about.
+const longestInterruption = 50 * time.Millisecond
+
+// tried is the shorter of two shots where the first took at least as long as is
+// sought, which it may have done because it was interrupted.
+func (m *meter) tried(sought time.Duration) (shot, error) {
+	s, err := m.shot()
+	if err != nil || s.Elapsed < sought || s.Elapsed > longestInterruption {
+		return s, err
+	}
+	again, err := m.shot()
+	if again.Elapsed < s.Elapsed {
+		s = again
+	}
+	return s, err
+}
+
 // calibrate finds how many passes last as long as readings are apart, or which
 // part of one, and how many readings make a sample: twice as many passes until
 // the time can be told, then as many as follow from it. A pass that took twice
@@ -353,7 +424,7 @@ const leastLinks = 1024
 func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
 	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
-		s, err := m.shot()
+		s, err := m.tried(apart)
 		if err != nil || s.Elapsed >= apart {
 			m.setReads(minTime, s.Elapsed)
 			return nil, err
@@ -361,7 +432,7 @@ func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
 	}
 	m.links = 0
 	for {
-		s, err := m.shot()
+		s, err := m.tried(apart)
 		switch {
 		case err != nil:
 			return nil, err
@@ -395,6 +466,12 @@ func (m *meter) shot() (shot, error) {
 	m.times = m.times[:0]
 	start := time.Now()
 	for range m.reads {
+		if m.team != nil {
+			sum, took := m.together(m.passes)
+			s.sum, s.Elapsed = s.sum+sum, s.Elapsed+took
+			m.times = append(m.times, s.Elapsed)
+			continue
+		}
 		if m.links == 0 {
 			s.sum += m.runner.passes(m.passes)
 		} else {
@@ -432,9 +509,8 @@ func gap(times []time.Duration, median bool) float64 {
 }
 
 // Measurable refuses a pattern that Measure cannot time: one without an
-// element, one that computes with a dtype that is stored only, with ErrForeign
-// one by a kernel that this CPU does not run, and, with a MemoryError, one whose
-// tensors need more than maxMemory bytes (0 is no limit).
+// element, with ErrForeign one by a kernel that this CPU does not run, and, with a
+// MemoryError, one whose tensors need more than maxMemory bytes (0 is no limit).
 func Measurable(p Pattern, maxMemory int) error {
 	if p.Elems == 0 {
 		return errors.New("there is no element to time")

@@ -9,14 +9,35 @@ import (
 // An Order is the order in which the dims of a view are walked. The zero Order
 // is Row. Orders can be compared with ==.
 type Order struct {
-	col  bool
-	dims string // of a permutation, a byte each, the outermost first; below 0 they count from the end
+	col   bool
+	torch bool
+	lies  lies
+	dims  string // of a permutation, a byte each, the outermost first; below 0 they count from the end
 }
 
 // The orders that hold for any rank.
 var (
 	Row = Order{}          // as the dims stand, the last one innermost
 	Col = Order{col: true} // the first one innermost
+	// Torch is the order in which PyTorch 1.13 walks the operands (layouts.Elementwise,
+	// Into, Reduction, Copy): dims sorted by strides, those of what is written first,
+	// and merged; a transposed matrix is copied by blocks. What an Add writes is laid
+	// out as PyTorch does.
+	Torch = Order{torch: true}
+)
+
+// The orders of tensors in formats (Spec.From), whose dims may be split.
+var (
+	AsFrom = Order{lies: likeX} // as x lies in memory
+	AsTo   = Order{lies: likeY} // as y lies in memory
+)
+
+// lies says which operand's place in memory makes an order.
+type lies uint8
+
+const (
+	likeX lies = iota + 1
+	likeY
 )
 
 // Permutation is the order in which dims are walked as they are listed, the
@@ -33,29 +54,41 @@ func Permutation(dims ...int) (Order, error) {
 	return Order{dims: b.String()}, nil
 }
 
-// ParseOrder reads "row", "col" or a permutation such as "1,0"; the empty text is
-// Row. Whether a permutation has each dim once is for a view to say.
+// ParseOrder reads "row", "col", "torch", "from", "to" or a permutation such as "1,0";
+// the empty text is Row. Whether a permutation has each dim once is for a view to say.
 func ParseOrder(text string) (Order, error) {
 	switch text {
 	case "", "row":
 		return Row, nil
 	case "col":
 		return Col, nil
+	case "torch":
+		return Torch, nil
+	case "from":
+		return AsFrom, nil
+	case "to":
+		return AsTo, nil
 	}
 	var dims []int
 	for part := range strings.SplitSeq(text, ",") {
 		d, err := strconv.Atoi(part)
 		if err != nil {
-			return Order{}, fmt.Errorf("%q is no dim (want row, col, or a permutation such as 1,0)", part)
+			return Order{}, fmt.Errorf("%q is no dim (want row, col, torch, a permutation such as 1,0, or with formats from or to)", part)
 		}
 		dims = append(dims, d)
 	}
 	return Permutation(dims...)
 }
 
-// String is what ParseOrder reads: "row", "col" or "1,0".
+// String is what ParseOrder reads: "row", "col", "torch", "from", "to" or "1,0".
 func (o Order) String() string {
 	switch {
+	case o.torch:
+		return "torch"
+	case o.lies == likeX:
+		return "from"
+	case o.lies == likeY:
+		return "to"
 	case o.col:
 		return "col"
 	case o.dims == "":
@@ -71,6 +104,9 @@ func (o Order) String() string {
 // of returns the dims of a view of a rank, the outermost first. It refuses a
 // permutation of others.
 func (o Order) of(rank int) ([]int, error) {
+	if o.lies != 0 {
+		return nil, fmt.Errorf("no tensor here has a format (from goes with one for x, to with one for y)")
+	}
 	order := make([]int, rank)
 	for i := range order {
 		if order[i] = i; o.col {

@@ -37,16 +37,17 @@ type Op uint8
 
 // The operations.
 const (
-	Sum   Op = iota // read x
-	Fill            // write x
-	Copy            // read x, write y, a fresh contiguous tensor of the view's shape
-	Add             // read x and with, broadcast to a common shape, write y, a fresh contiguous tensor of it
-	Chase           // read x in a random order, each element telling where the next is
+	Sum     Op = iota // read x
+	Fill              // write x
+	Copy              // read x, write y, a fresh contiguous tensor of the view's shape
+	Add               // read x and with, broadcast to a common shape, write y, a fresh contiguous tensor of it
+	Chase             // read x in a random order, each element telling where the next is
+	Reorder           // read x, which is stored in the format From, write y in the format To, and zeros to its padding
 )
 
-var opNames = []string{"sum", "fill", "copy", "add", "chase"}
+var opNames = []string{"sum", "fill", "copy", "add", "chase", "reorder"}
 
-// String is "sum", "fill", "copy", "add" or "chase".
+// String is "sum", "fill", "copy", "add", "chase" or "reorder".
 func (o Op) String() string {
 	if int(o) >= len(opNames) {
 		return fmt.Sprintf("Op(%d)", uint8(o))
@@ -81,12 +82,27 @@ type Spec struct {
 	Tile  []int         // sizes of the tiles that the view's index space is walked in, one per dim of the view; nil for none
 	Width int           // bytes of one access; 0 for one element
 
+	// Operands, where there are any, are the tensors of the operation as values, in
+	// place of Shape, Pad, DType, With and View, and are walked in order Torch: an
+	// input and an output of a Copy; inputs of an Add, any number of them, of which one
+	// may be in place, and an output, or none, which is as PyTorch allocates it; what
+	// a Fill writes; the input of a Sum over Dims, and its result, or none, which is
+	// then left out.
+	Operands []Operand
+	Dims     []int // of the input of a Sum of Operands; none are all
+	// From is the format in which x is stored, where it is not contiguous: of a
+	// Reorder, a Sum or a Fill. To is that of a Reorder's y.
+	From, To layouts.Tag
+
 	Kernel Kernel // what walks the pattern
+
+	Threads int // that the walk is cut among, see Pattern.Parts; 0 for one, of which the name says nothing
+	Grain   int // elements below which a thread more does not pay; 0 for GrainSize
 }
 
 // A Pattern is a Spec lowered to what is touched.
 type Pattern struct {
-	Spec   Spec
+	Spec   Spec        // with the dtype of the view
 	Nests  []nest.Nest // walked one after the other in each pass; none of a Chase
 	Ring   []uint32    // of a Chase: what is read in a pass, in elements from Origin
 	Elems  int         // elements of the view, or of the common shape
@@ -94,20 +110,29 @@ type Pattern struct {
 	Memory int         // bytes of all tensors and of a kernel's buffers behind them, with the gaps between them
 
 	operands []operand
-	plan     *kernel.Plan // of a copy by a set of package kernel
-	buffers  int          // bytes from Origin to its buffers
+	fresh    bool               // in order Torch: the last operand is as PyTorch allocates it
+	formats  []layouts.Blocked  // of the operands, where x has a format
+	pieces   [][]layouts.Layout // of these, walked one after the other
+	plan     *kernel.Plan       // of a copy by a set of package kernel
+	block    int                // edge of the blocks of a copy in order Torch, 0 for none
+	buffers  int                // bytes from Origin to the buffers of these two
+	shared   []Pattern          // by thread, see Parts
 }
 
-// An operand is one tensor of a pattern and the view of it that is walked.
+// An operand is one tensor of a pattern and the view of it that is walked, in the
+// shape that all have together.
 type operand struct {
 	tensor string
 	kind   nest.Kind
 	base   uint64
 	view   layouts.Layout
-	size   int // bytes of the tensor
+	own    layouts.Layout // view, before it was broadcast
+	size   int            // bytes of the tensor
+	of     int            // its number in Spec.Operands, from 1; 0 of a spec that has none
 }
 
-// View is the view of x that is walked, of the common shape for Add.
+// View is the view of x that is walked, of the common shape for Add. Of an x in
+// a format it has the shape only.
 func (p Pattern) View() layouts.Layout { return p.operands[0].view }
 
 // Pattern lowers the spec. It refuses views that do not apply, orders, tiles
@@ -115,19 +140,41 @@ func (p Pattern) View() layouts.Layout { return p.operands[0].view }
 // order, each with a *FieldError.
 func (s Spec) Pattern() (Pattern, error) {
 	p := Pattern{Spec: s}
+	if len(s.Operands) > 0 { // in what native loops compute, if all have it
+		p.Spec.DType = s.Operands[0].DType
+		s = p.Spec
+	}
 	switch {
 	case int(s.Op) >= len(opNames):
 		return Pattern{}, fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", ")))
 	case s.DType.Size() == 0:
 		return Pattern{}, fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)", strings.Join(layouts.DTypeNames(), ", ")))
+	case s.Threads < 0:
+		return Pattern{}, fault(FieldThreads, s.Threads, errors.New("negative"))
+	case s.Grain < 0:
+		return Pattern{}, fault(FieldGrain, s.Grain, errors.New("negative"))
+	}
+	if s.From.Rank() > 0 || s.To.Rank() > 0 || s.Op == Reorder {
+		err := p.inFormats()
+		return p, err
 	}
 	if err := p.place(); err != nil {
 		return Pattern{}, err
 	}
+	s = p.Spec // whose dtype may be another now
 	view := p.operands[0].view
 	p.Elems = view.Numel()
 	if s.Op == Chase {
-		return p, p.ring()
+		err := p.ring()
+		return p, err
+	}
+	if s.Order == Torch {
+		if err := p.lowerTorch(); err != nil {
+			return Pattern{}, err
+		}
+		p.count()
+		p.share(p.Nests)
+		return p, nil
 	}
 	order, err := s.Order.of(view.Rank())
 	if err != nil {
@@ -151,19 +198,33 @@ func (s Spec) Pattern() (Pattern, error) {
 	if err != nil {
 		return Pattern{}, fault(FieldTile, layouts.FormatShape(s.Tile), err)
 	}
+	err = p.lower(regions, width)
+	return p, err
+}
+
+// lower makes nests of the views of each region, and those that the kernel walks.
+func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 	for _, region := range regions {
 		n := p.nest(region, width)
 		if err := n.Check(); err != nil {
-			return Pattern{}, fault(FieldView, s.View, err)
+			return fault(FieldView, p.Spec.View, err)
 		}
 		if p.halves() {
 			n = halved(n)
 		}
 		p.Nests = append(p.Nests, n)
 	}
+	plain := p.Nests
 	if err := p.useKernel(); err != nil {
-		return Pattern{}, fault(FieldKernel, s.Kernel, err)
+		return fault(FieldKernel, p.Spec.Kernel, err)
 	}
+	p.count()
+	p.share(plain)
+	return nil
+}
+
+// count counts the bytes of a pass.
+func (p *Pattern) count() {
 	for _, n := range p.Nests {
 		for _, op := range n.Operands {
 			if op.Tensor != Buffers {
@@ -171,17 +232,23 @@ func (s Spec) Pattern() (Pattern, error) {
 			}
 		}
 	}
-	return p, nil
 }
 
 // place lays the tensors out in memory.
 func (p *Pattern) place() error {
 	s := p.Spec
+	if len(s.Operands) > 0 {
+		return p.placeOperands()
+	}
 	store, x, err := s.stored()
 	if err != nil {
 		return err
 	}
-	view, err := x.Apply(s.View)
+	view, dtype, err := x.ApplyTo(s.View, s.DType)
+	if err == nil && dtype != s.DType { // the same bytes are other elements
+		p.Spec.DType = dtype
+		store, err = layouts.Contiguous((store.Numel()*s.DType.Size() + dtype.Size() - 1) / dtype.Size())
+	}
 	if err != nil {
 		return fault(FieldView, s.View, err)
 	}
@@ -199,8 +266,18 @@ func (p *Pattern) place() error {
 		if err != nil {
 			return fault(FieldWith, layouts.FormatShape(s.With), err)
 		}
-		return errors.Join(p.add("x", nest.Read, store, both[0]), p.add("with", nest.Read, with, both[1]),
-			p.addFresh("y", both[0].Shape()))
+		if err := errors.Join(p.add("x", nest.Read, store, both[0]), p.add("with", nest.Read, with, both[1])); err != nil {
+			return err
+		}
+		if s.Order != Torch {
+			return p.addFresh("y", both[0].Shape())
+		}
+		p.fresh, p.operands[0].own, p.operands[1].own = true, view, with
+		it, err := layouts.Elementwise(view, with)
+		if err != nil {
+			return fault(FieldOrder, s.Order, err)
+		}
+		return p.add("y", nest.Write, it.Output, it.Output)
 	}
 	return p.add("x", nest.Read, store, view)
 }
@@ -249,7 +326,7 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 		return fault(FieldShape, layouts.FormatShape(store.Shape()), fmt.Errorf("of %s it is more bytes than the address space holds", p.Spec.DType))
 	}
 	size := store.Numel() * elem
-	p.operands = append(p.operands, operand{tensor, kind, Origin + uint64(start), view, size})
+	p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: Origin + uint64(start), view: view, own: view, size: size})
 	p.Memory = start + size
 	return nil
 }
@@ -257,11 +334,12 @@ func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout)
 // aligned is the next place for a tensor.
 func aligned(bytes int) int { return (bytes + alignment - 1) / alignment * alignment }
 
-// nest lowers views of one shape, one for each operand, to bytes.
+// nest lowers views of one shape, one for each operand or for the last one only,
+// to bytes.
 func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 	n := nest.Nest{Trips: views[0].Shape()}
 	elem := p.Spec.DType.Size()
-	for i, op := range p.operands {
+	for i, op := range p.operands[len(p.operands)-len(views):] {
 		strides := views[i].Strides()
 		for l := range strides {
 			strides[l] *= elem
@@ -278,7 +356,7 @@ func (p *Pattern) nest(views []layouts.Layout, width int) nest.Nest {
 func (p *Pattern) halves() bool {
 	s := p.Spec
 	switch {
-	case s.Width != 0:
+	case s.Width != 0 || !s.uniform() || p.block > 0:
 		return false
 	case s.Op == Sum || s.Op == Add:
 		return s.DType == layouts.Complex64 || s.DType == layouts.Complex128
@@ -495,8 +573,17 @@ func permuted(views []layouts.Layout, order []int) ([]layouts.Layout, error) {
 func (s Spec) Name() string {
 	order := s.Order
 	var b strings.Builder
+	if len(s.Operands) > 0 {
+		return s.operandsName()
+	}
 	if s.Op == Chase {
 		fmt.Fprintf(&b, "Latency/op=chase/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
+	} else if s.Op == Reorder {
+		fmt.Fprintf(&b, "Reorder/from=%v/to=%v", s.From, s.To)
+		if order != Row {
+			fmt.Fprintf(&b, "/order=%v", order)
+		}
+		fmt.Fprintf(&b, "/shape=%s/dtype=%s", layouts.FormatShape(s.Shape), s.DType)
 	} else if s.Op == Add {
 		fmt.Fprintf(&b, "Broadcast/op=add/with=%s/order=%v/shape=%s/dtype=%s", layouts.FormatShape(s.With), order, layouts.FormatShape(s.Shape), s.DType)
 	} else if s.Op == Copy {
@@ -517,6 +604,9 @@ func (s Spec) Name() string {
 	if s.Pad != 0 {
 		fmt.Fprintf(&b, "/pad=%d", s.Pad)
 	}
+	if s.From.Rank() > 0 && s.Op != Reorder {
+		fmt.Fprintf(&b, "/from=%v", s.From)
+	}
 	if !s.View.Empty() {
 		fmt.Fprintf(&b, "/view=%s", strings.Join(strings.Fields(s.View.String()), ""))
 	}
@@ -524,7 +614,7 @@ func (s Spec) Name() string {
 		fmt.Fprintf(&b, "/tile=%s", formatTile(s.Tile))
 	}
 	fmt.Fprintf(&b, "/kernel=%v", s.Kernel)
-	return b.String()
+	return b.String() + s.threadsName()
 }
 
 // formatTile writes a tile of equal sizes as one of them.

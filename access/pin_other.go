@@ -1,12 +1,18 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package access
 
-import "runtime"
+import (
+	"errors"
+	"runtime"
+)
 
 // pin locks the goroutine to its thread and returns what undoes it. This
 // system has no call that pins a thread to a CPU, which is -1.
-func pin() (cpu int, undo func()) {
+func pin(int) (pinned int, undo func()) {
 	runtime.LockOSThread()
 	return -1, runtime.UnlockOSThread
 }
+
+// pinThread does nothing here.
+func pinThread(int) error { return errors.ErrUnsupported }

@@ -1,8 +1,13 @@
 package access
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"runtime"
+	"slices"
+	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,41 +18,136 @@ import (
 type Counts struct {
 	simcache.Counts
 	TLBMisses uint64 // walks of the page table; 0 without a TLB
+	// Shared says that several threads share the last level: its misses depend on who
+	// comes first, which no two runs share, and are not counted.
+	Shared bool
 }
 
 // Simulate counts one pass over each pattern in the steady state
-// (simcache.SteadyPass), on these caches and the TLB, if it has one; this is the op that Measure times. It works on all CPUs, so it must not run
-// beside Measure.
-func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern) ([]Counts, error) {
+// (simcache.SteadyPass), on these caches and the TLB, if it has one; this is the op
+// that Measure times. Of a pattern with parts each has a first level and a TLB of its
+// own, whose counts are added up. Patterns of the same accesses are counted once. It
+// works on all CPUs, so it must not run beside Measure. It calls step, unless that is
+// nil, from several goroutines, one at a time: for each pattern when its misses in the
+// caches are counted, and once more for those in a TLB.
+func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern, step func()) ([]Counts, error) {
+	if step == nil {
+		step = func() {}
+	}
 	counts := make([]Counts, len(patterns))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
-	steady := func(levels []simcache.Level, p Pattern, done func(simcache.Counts)) {
+	var adding sync.Mutex
+	part := func(levels []simcache.Level, p Pattern, add func(simcache.Counts)) {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if p.Spec.Op != Chase {
-				c, err := simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests...)
-				done(c)
-				return err
-			}
-			h, err := simcache.NewHierarchy(simcache.Config{Levels: levels})
-			if err == nil {
-				done(p.chasePasses(h, len(levels)+1)) // by when it is steady, see SteadyPass
-			}
+			c, err := p.steady(levels)
+			adding.Lock()
+			defer adding.Unlock()
+			add(c)
 			return err
 		})
 	}
-	// The TLB is a hierarchy of its own: neither waits for the other's steady
-	// state. It is begun with, since one that is fully associative takes longest.
-	if caches.TLB != nil {
-		for i, p := range patterns {
-			steady(simcache.PageLevels(caches.TLB), p, func(c simcache.Counts) { counts[i].TLBMisses = c.LLMisses() })
+	first, alike := distinctPatterns(patterns)
+	steady := func(levels []simcache.Level, i int, add func(simcache.Counts)) {
+		walked := patterns[i].walked()
+		left := len(walked)
+		for _, w := range walked {
+			part(levels, w, func(c simcache.Counts) {
+				if add(c); left > 1 {
+					left--
+					return
+				}
+				for _, of := range alike {
+					if of == i {
+						step()
+					}
+				}
+			})
 		}
 	}
-	for i, p := range patterns {
-		steady(caches.Levels, p, func(c simcache.Counts) { counts[i].Counts = c })
+	// Those of most accesses first, so that no CPU is left with one in the end.
+	slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(patterns[b].accesses(), patterns[a].accesses()) })
+	for _, i := range first {
+		// The TLB is a hierarchy of its own: neither waits for the other's steady state.
+		if caches.TLB != nil {
+			steady(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) { counts[i].TLBMisses += c.LLMisses() })
+		}
+		levels := caches.Levels
+		if counts[i].Shared = patterns[i].shared != nil; counts[i].Shared {
+			levels = levels[:1]
+		}
+		steady(levels, i, func(c simcache.Counts) { counts[i].Counts = counts[i].Add(c) })
 	}
-	return counts, group.Wait()
+	err := group.Wait()
+	for i, of := range alike {
+		counts[i] = counts[of]
+	}
+	return counts, err
+}
+
+// distinctPatterns are the indices of patterns of which no earlier one makes the same
+// accesses, and for each of all the index of the one that does.
+func distinctPatterns(patterns []Pattern) (first, alike []int) {
+	seen := map[string]int{}
+	for i, p := range patterns {
+		key := fmt.Sprint(i) // a chase
+		if p.Ring == nil {
+			key = p.text()
+		}
+		of, known := seen[key]
+		if !known {
+			of, seen[key] = i, i
+			first = append(first, i)
+		}
+		alike = append(alike, of)
+	}
+	return first, alike
+}
+
+// text is all that a simulation is told of the pattern.
+func (p Pattern) text() string {
+	var text strings.Builder
+	for _, part := range p.walked() {
+		for _, n := range part.Nests {
+			n = n.Canonical()
+			fmt.Fprint(&text, n.Trips)
+			for _, op := range n.Operands {
+				fmt.Fprint(&text, " ", op.Kind, op.Base, op.Width, op.Strides)
+			}
+			text.WriteByte('\n')
+		}
+		text.WriteByte('\n')
+	}
+	return text.String()
+}
+
+// accesses is how many a pass makes.
+func (p Pattern) accesses() (sum int) {
+	for _, n := range p.Nests {
+		sum += n.Iterations() * len(n.Operands)
+	}
+	return sum + len(p.Ring)
+}
+
+// walked is what each thread walks.
+func (p Pattern) walked() []Pattern {
+	if p.shared == nil {
+		return []Pattern{p}
+	}
+	return p.shared
+}
+
+// steady is a pass of one thread.
+func (p Pattern) steady(levels []simcache.Level) (simcache.Counts, error) {
+	if p.Spec.Op != Chase {
+		return simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests...)
+	}
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: levels})
+	if err != nil {
+		return simcache.Counts{}, err
+	}
+	return p.chasePasses(h, len(levels)+1), nil // by when it is steady, see SteadyPass
 }

@@ -24,7 +24,7 @@ func BenchmarkSimulateSuite(b *testing.B) {
 	caches := simcache.TwoLevels(simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64})
 	tlb := []simcache.TLB{{Entries: 64, Ways: 4, Page: 4096}, {Entries: 1536, Ways: 12, Page: 4096}}
 	for b.Loop() {
-		if _, err := access.Simulate(context.Background(), simcache.Config{Levels: caches, TLB: tlb}, patterns); err != nil {
+		if _, err := access.Simulate(context.Background(), simcache.Config{Levels: caches, TLB: tlb}, patterns, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

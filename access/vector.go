@@ -25,7 +25,7 @@ func (p *Pattern) useKernel() error {
 		return errors.New("a width goes with scalar, others have their own")
 	case s.Op == Add:
 		return errors.New("only scalar adds")
-	case s.Op == Copy && (s.Tile != nil || s.Order != Row):
+	case (s.Op == Copy || s.Op == Reorder) && (s.Tile != nil || s.Order != Row):
 		return errors.New("it copies in an order of its own; orders and tiles go with scalar")
 	case s.Kernel == Builtin && s.Op != Copy:
 		return fmt.Errorf("no builtin does a %s", s.Op)
@@ -33,11 +33,17 @@ func (p *Pattern) useKernel() error {
 		return p.inVectors(builtinWidth)
 	}
 	set := s.Kernel.set
-	if s.Op == Copy {
-		p.planCopy(set)
+	switch {
+	case s.Op == Reorder && len(p.pieces) > 1:
+		return fmt.Errorf("padding parts the walk into %d, and it takes one", len(p.pieces))
+	case s.Op == Copy || s.Op == Reorder:
+		p.planCopy(set, p.Nests[0])
 		return nil
 	}
 	known := []layouts.DType{layouts.Int32, layouts.Float32, layouts.Float64}
+	if s.Op == Fill || set.Halves() {
+		known = append(known, layouts.Float16, layouts.BFloat16)
+	}
 	if s.Op == Fill {
 		known = append(known, layouts.Bool, layouts.Uint8, layouts.Int8, layouts.Int16, layouts.Int64)
 	}
@@ -88,24 +94,24 @@ func (p *Pattern) inVectors(width int) error {
 	return nil
 }
 
-// planCopy makes the nests those of the plan that the kernel makes of the copy.
-func (p *Pattern) planCopy(set *kernel.Set) {
-	size := p.Spec.DType.Size()
-	x, y := p.operands[0], p.operands[1]
+// planCopy makes the nests those of the plan that the kernel makes of a copy, which
+// is a nest that reads an element and writes it.
+func (p *Pattern) planCopy(set *kernel.Set, n nest.Nest) {
+	x, y := n.Operands[0], n.Operands[1]
 	var loops []kernel.Loop
-	for d, n := range x.view.Shape() {
-		loops = append(loops, kernel.Loop{N: n, To: y.view.Stride(d) * size, From: x.view.Stride(d) * size})
+	for l, trips := range n.Trips {
+		loops = append(loops, kernel.Loop{N: trips, To: y.Strides[l], From: x.Strides[l]})
 	}
-	p.plan = kernel.NewPlan(set, size, loops)
+	p.plan = kernel.NewPlan(set, p.Spec.DType.Size(), loops)
 	// Both slices that it is run on are the arena.
-	p.plan.Move(int(y.base-Origin)+y.view.Offset()*size, int(x.base-Origin)+x.view.Offset()*size)
+	p.plan.Move(int(y.Base-Origin), int(x.Base-Origin))
 	if p.plan.Buffers > 0 { // which lie in the arena, too, behind the tensors
 		p.buffers = aligned(p.Memory)
 		p.Memory = p.buffers + p.plan.Buffers
 	}
 	p.Nests = nil
 	for _, s := range p.plan.Steps {
-		p.Nests = append(p.Nests, p.stepNest(s, x, y))
+		p.Nests = append(p.Nests, p.stepNest(s, p.operands[0], p.operands[1]))
 	}
 }
 
@@ -144,6 +150,8 @@ func bindVector[T layouts.Element](p Pattern, mem arena, data []T, nests []eleme
 			p.plan.Run(mem, mem, mem[p.buffers:], passes)
 			return 0
 		}
+	case p.block > 0:
+		return each(func() { runBlocks(p, data) })
 	case p.Spec.Kernel == Builtin:
 		return each(func() {
 			for _, n := range nests {
@@ -167,10 +175,15 @@ func each(pass func()) func(passes int) float64 {
 }
 
 // vectorKernels sums or fills elements whose type kernel.Sum knows.
-func vectorKernels[T kernel.Number](set *kernel.Set, op Op, data []T, nests []elementNest) func(passes int) float64 {
+func vectorKernels[T int32 | float32 | float64](set *kernel.Set, op Op, data []T, nests []elementNest) func(passes int) float64 {
 	if op == Fill {
-		return vectorFill(set, op, data, nests)
+		return vectorFill(set, data, nests, fillValue)
 	}
+	return vectorSum(set, data, nests)
+}
+
+// vectorSum sums elements.
+func vectorSum[T kernel.Number](set *kernel.Set, data []T, nests []elementNest) func(passes int) float64 {
 	return func(passes int) float64 {
 		sum := kernel.NewSum[T](set)
 		repeat(passes, nests, func(r kernel.Rows) { sum.Add(data, r) })
@@ -179,9 +192,9 @@ func vectorKernels[T kernel.Number](set *kernel.Set, op Op, data []T, nests []el
 }
 
 // vectorFill fills elements of any real type.
-func vectorFill[T realNumber](set *kernel.Set, _ Op, data []T, nests []elementNest) func(passes int) float64 {
+func vectorFill[T kernel.Element](set *kernel.Set, data []T, nests []elementNest, value T) func(passes int) float64 {
 	return func(passes int) float64 {
-		repeat(passes, nests, func(r kernel.Rows) { kernel.Fill(set, data, T(fillValue), r) })
+		repeat(passes, nests, func(r kernel.Rows) { kernel.Fill(set, data, value, r) })
 		return 0
 	}
 }

@@ -116,13 +116,24 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	if err != nil {
 		return &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", s.View), Err: err}
 	}
-	if err := a.predict(ctx, a.variants(s, all, [][]int{nil})); err != nil {
+	if err := a.predict(ctx, append(a.variants(s, all, [][]int{nil}), inMemory(s)...)); err != nil {
 		return err
 	}
 	if err := a.predict(ctx, a.variants(s, a.promising(all), tiles(view, s.Op))); err != nil {
 		return err
 	}
 	return a.predict(ctx, a.kernels(s, all))
+}
+
+// inMemory are the walks of tensors in formats in the order in which one of them
+// lies in memory.
+func inMemory(s access.Spec) (all []Walk) {
+	for _, s.Order = range []access.Order{access.AsFrom, access.AsTo} {
+		if _, err := s.Pattern(); err == nil {
+			all = append(all, Walk{Spec: s})
+		}
+	}
+	return all
 }
 
 // viewOf is the view that is walked, of the common shape for Add.
@@ -240,10 +251,17 @@ func keyOf(s access.Spec) (string, error) {
 // copy would not fill x.
 func (a *Advice) contiguous(ctx context.Context) error {
 	own := a.Question.Spec
+	if own.From.Rank() > 0 { // which views do not go with
+		return nil
+	}
 	own.Op, own.With = access.Copy, nil
-	view, err := viewOf(own)
-	if err != nil || view.IsContiguous() || a.Question.Spec.Op == access.Fill {
+	copied, err := own.Pattern()
+	if err != nil {
 		return err
+	}
+	view := copied.View()
+	if view.IsContiguous() || a.Question.Spec.Op == access.Fill {
+		return nil
 	}
 	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model}, asStored: true}
 	if a.Question.Spec.Op == access.Copy {
@@ -254,6 +272,7 @@ func (a *Advice) contiguous(ctx context.Context) error {
 	after := &Advice{Question: a.Question, asStored: true}
 	plain := a.Question.Spec
 	plain.Shape, plain.View, plain.Pad, plain.Order = view.Shape(), layouts.Chain{}, 0, access.Row
+	plain.DType = copied.Spec.DType
 	walked, err := viewOf(plain)
 	if err != nil {
 		return err

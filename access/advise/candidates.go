@@ -103,7 +103,7 @@ func tiles(view layouts.Layout, op access.Op) [][]int {
 			b = d
 		}
 	}
-	if a < 0 || a == b || op == access.Sum || op == access.Fill {
+	if a < 0 || a == b || op != access.Copy && op != access.Add {
 		return nil
 	}
 	sizes := func(d int) []int {

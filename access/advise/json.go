@@ -6,6 +6,7 @@ import "github.com/stridebench/stridebench/access/cost"
 type JSON struct {
 	Model      string          `json:"model"`
 	Passes     int             `json:"passes"`
+	Threads    int             `json:"threads,omitzero"` // that share each pass, if there are several
 	Considered int             `json:"considered"`
 	Different  int             `json:"different"`
 	Decision   jsonDecision    `json:"decision"`
@@ -92,7 +93,7 @@ func toJSONDecision(a *Advice, d Decision) jsonDecision {
 // JSON returns the JSON of the advice with these rows (see Rows).
 func (a *Advice) JSON(rows []Candidate) JSON {
 	d := a.Decide()
-	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Considered: a.Considered, Different: len(a.Ranked),
+	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Threads: a.Question.Spec.Threads, Considered: a.Considered, Different: len(a.Ranked),
 		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive), Text: a.Text()}
 	for _, c := range rows {
 		out.Ranked = append(out.Ranked, toJSONCandidate(a, c))

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
@@ -19,7 +21,18 @@ func (a *Advice) Title() string {
 	if n := a.Question.Passes; n > 1 {
 		passes = commas(uint64(n)) + " passes"
 	}
-	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", a.Question.Spec.Op, a.Naive.Pattern.View(), passes, len(a.Ranked), a.Considered)
+	s := a.Question.Spec
+	if s.Threads > 1 {
+		passes += fmt.Sprintf(" by %d threads", s.Threads)
+	}
+	what := a.Naive.Pattern.View().String()
+	if s.From.Rank() > 0 {
+		what = fmt.Sprintf("shape %s in %v", layouts.FormatShape(s.Shape), s.From)
+	}
+	if s.Op == access.Reorder {
+		what += fmt.Sprintf(" to %v", s.To)
+	}
+	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", s.Op, what, passes, len(a.Ranked), a.Considered)
 }
 
 // Write writes the advice for people: the title, a table of these candidates (see

@@ -41,18 +41,21 @@ func (c Candidate) Name() string {
 	return c.Walk.Name()
 }
 
+// copies tells of a walk whose kernel has an order of its own.
+func (w Walk) copies() bool { return w.Spec.Op == access.Copy || w.Spec.Op == access.Reorder }
+
 // Name says what a walk is.
 func (w Walk) Name() string {
 	name := "row order"
 	switch {
 	case w.Spec.Kernel == access.Builtin:
 		name = "Go's copy"
-	case !w.Plain() && w.Spec.Op == access.Copy:
+	case !w.Plain() && w.copies():
 		name = "kernel " + w.Spec.Kernel.String()
 	case w.Spec.Order != access.Row:
 		name = "order " + w.Spec.Order.String()
 	}
-	if !w.Plain() && w.Spec.Op != access.Copy {
+	if !w.Plain() && !w.copies() {
 		name = "kernel " + w.Spec.Kernel.String() + " in " + name
 	}
 	if w.Spec.Tile != nil {
@@ -213,26 +216,26 @@ func (a *Advice) misses(c Candidate) string {
 	var parts []string
 	for _, t := range p.Tensors {
 		if t.Ns() >= p.Memory/10 {
-			parts = append(parts, a.tensor(t, p))
+			parts = append(parts, a.tensor(t, p, float64(c.Pattern.Elems)))
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
 // tensor says how often a tensor misses, how its lines lie, and where its time
-// goes.
-func (a *Advice) tensor(t cost.Tensor, p cost.Prediction) string {
+// goes. How often goes by the elements that are walked: accesses of other walks are wider.
+func (a *Advice) tensor(t cost.Tensor, p cost.Prediction, elems float64) string {
 	var missed []string
 	for i, n := range t.Levels {
 		if n >= 1 {
-			missed = append(missed, say("%s on %s", level(a.Question.Model.Caches.Levels, i), share(n, t.Refs)))
+			missed = append(missed, say("%s %s", level(a.Question.Model.Caches.Levels, i), often(n/elems)))
 		}
 	}
 	if last := len(t.TLB) - 1; last >= 0 && t.TLB[last] >= t.Refs/1000 {
-		missed = append(missed, say("the TLB on %s", share(t.TLB[last], t.Refs)))
+		missed = append(missed, say("the TLB %s", often(t.TLB[last]/elems)))
 	}
 	if missed == nil {
-		missed = []string{"no cache"}
+		missed = []string{"no cache at all"}
 	}
 	how := "in lines one beside the other"
 	switch {
@@ -241,8 +244,8 @@ func (a *Advice) tensor(t cost.Tensor, p cost.Prediction) string {
 	case t.Stride.Near > .5:
 		how = "each line some way from the one before, in the same page"
 	}
-	return say("%s takes %.0f%% of the time that misses take: of %d accesses it misses %s, %s; most of it goes for %s.",
-		t.Name, 100*t.Ns()/p.Memory, int(t.Refs), list(missed), how, a.most(t))
+	return say("%s takes %.0f%% of the time that misses take: it misses %s, %s; most of it goes for %s.",
+		t.Name, 100*t.Ns()/p.Memory, list(missed), how, a.most(t))
 }
 
 // most is what a tensor's time goes for.
@@ -267,7 +270,16 @@ func level(levels []simcache.Level, i int) string {
 	return fmt.Sprintf("L%d", i+1)
 }
 
-func share(n, of float64) string { return fmt.Sprintf("%.3g%%", 100*n/of) }
+// often says a number of times an element.
+func often(times float64) string {
+	switch {
+	case times > 0.995 && times < 1.005:
+		return "at every element"
+	case times >= 1:
+		return fmt.Sprintf("%.3g times an element", times)
+	}
+	return say("once in %d elements", int(1/times+.5))
+}
 
 // list joins words as a sentence does.
 func list(words []string) string {
@@ -284,6 +296,8 @@ func (a *Advice) first(d Decision) string {
 	switch {
 	case c == nil && a.Question.Spec.Op == access.Fill:
 		return "contiguous() is no way to fill: it would fill a copy, and leave x as it is."
+	case c == nil && a.Question.Spec.From.Rank() > 0:
+		return ""
 	case c == nil:
 		return "The view is contiguous: there is nothing to copy first."
 	}
@@ -336,6 +350,11 @@ func (a *Advice) certainty(d Decision) string {
 		return say("Timed on this machine, samples by turns: %d of %d ways. What was measured decides; what was measured less than %.1f times as fast counts as the same. Predictions are by the cost model of docs/advise.md (%s).",
 			len(a.Timed), len(a.Ranked), Measured.Clear(), source)
 	}
-	return say("All this is predicted, by the cost model of docs/advise.md (%s). On a quiet machine it is off by a sixth in the median over the suite, by a quarter over tiled copies, and for one pattern in ten by half or more; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
-		source, Predicted.Clear())
+	fit := cost.Fitted()
+	text := say("All this is predicted, by the cost model of docs/advise.md (%s). Over the %d patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
+		source, fit.All.Patterns, 100*fit.All.Median, 100*fit.All.Tenth, Predicted.Clear())
+	if a.Question.Spec.Threads > 1 {
+		text += " These errors are those of one thread; of several threads nobody knows them yet."
+	}
+	return text
 }

@@ -33,6 +33,10 @@
 // streams are subtracted, and little if the kernel stores past the caches. A miss
 // of the TLB costs its latency divided by the number of translations in flight.
 //
+// A pattern that several threads walk takes as long as the largest of its parts, by a
+// thread that has an equal share of the last level, and of the bandwidth that all
+// cores have together.
+//
 // The structure is that of Manegold, Boncz and Kersten ("Generic Database Cost
 // Models for Hierarchical Memory Systems", VLDB 2002), who price sequential and
 // random misses separately, and of the execution-cache-memory model (Treibig and
@@ -41,13 +45,14 @@
 // Superscalar Processor Model", ISCA 2004).
 //
 // What differs between machines is in [Times], and measured. The rest is in
-// rules, which were fitted once (docs/advise.md says to what, and how accurate
-// predictions are).
+// [Rules], which scripts/fit fits to measured times (docs/advise.md says to which,
+// and how accurate predictions are).
 package cost
 
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/simcache"
@@ -68,6 +73,10 @@ type Level struct {
 	Latency  float64 // ns of a load that depends on the one before
 	Line     float64 // ns a line of a stream that is read
 	Stored   float64 // ns that a line of a stream takes longer if it is written
+
+	// LineAll and StoredAll are Line and Stored where all cores stream together: how far
+	// apart lines are, whichever core they go to. They are 0 if nobody has to share.
+	LineAll, StoredAll float64
 }
 
 // Generic are the times of a machine that was not measured: those of a virtual
@@ -79,9 +88,9 @@ func Generic(why string) Times {
 		Source: "generic: " + why,
 		Hit:    1.25,
 		Levels: []Level{
-			{"L2", 512 << 10, 4, .6, 0},
-			{"L3", 16 << 20, 16, 1, .1},
-			{"memory", math.Inf(1), 120, 2.6, .8},
+			{"L2", 512 << 10, 4, .6, 0, 0, 0},
+			{"L3", 16 << 20, 16, 1, .1, .12, .01},          // all cores: as much as eight alone
+			{"memory", math.Inf(1), 120, 2.6, .8, .65, .2}, // as four
 		},
 		Walks: []float64{2, 40},
 	}
@@ -102,7 +111,8 @@ func Measured(m probe.Machine) Times {
 	known := t.Levels
 	t.Levels = nil
 	level := func(name string, capacity float64, s probe.Speed, generic Level) Level {
-		l := Level{name, capacity, s.Latency, generic.Line, generic.Stored}
+		l := generic
+		l.Name, l.Capacity, l.Latency = name, capacity, s.Latency
 		if s.Read > 0 {
 			l.Line = line / s.Read * 1e9
 		}
@@ -110,6 +120,14 @@ func Measured(m probe.Machine) Times {
 		l.Stored *= l.Line / generic.Line
 		if s.Copy > 0 {
 			l.Stored = max(l.Stored, 2*line/s.Copy*1e9-2*l.Line)
+		}
+		l.LineAll *= l.Line / generic.Line
+		l.StoredAll *= l.Line / generic.Line
+		if s.ReadAll > 0 {
+			l.LineAll, l.StoredAll = line/s.ReadAll*1e9, 0
+		}
+		if s.CopyAll > 0 {
+			l.StoredAll = max(0, 2*line/s.CopyAll*1e9-2*l.LineAll)
 		}
 		return l
 	}
@@ -161,21 +179,14 @@ func (t Times) serving(c simcache.Config, i int) Level {
 	return best
 }
 
-// rules are what the model takes to be alike on all machines. Loops are in
-// units of Times.Hit, which is 4 or 5 cycles everywhere.
-var rules = struct {
-	sumRun, sumStep, fillRun, fillStep, copyRun, copyStep, add float64 // an iteration, side by side or not
-	row, block                                                 float64 // a start of the innermost loop, and of the next
-	vector, tile                                               float64 // an access of a vector in rows, and in transposed tiles
-	exposed                                                    float64 // share of the smaller of loop and memory
-	inFlight, crowded, walks                                   float64 // loads in flight; in crowded sets; walks of the page table
-	window                                                     float64 // iterations that the CPU looks ahead
-	pairs                                                      float64 // lines that memory moves for one of a stride
-	past                                                       float64 // of a stream's line, for one stored past the caches
-}{
-	sumRun: .2, sumStep: .35, fillRun: .25, fillStep: .3, copyRun: .23, copyStep: .59, add: .7,
-	row: 1.8, block: 5.8, vector: .11, tile: .25,
-	exposed: .25, inFlight: 15, crowded: 4.5, walks: 6.5, window: 29, pairs: 2, past: .2,
+// Brief says in a line for people what is predicted: for which caches, with times from where.
+func (m Model) Brief() string {
+	var levels []string
+	for _, l := range m.Caches.Levels {
+		levels = append(levels, fmt.Sprintf("%s %s", l.Name, simcache.Bytes(l.Size)))
+	}
+	source, _, _ := strings.Cut(m.Times.Source, ";") // of kernels it says nothing
+	return fmt.Sprintf("%s; times %s", strings.Join(levels, ", "), source)
 }
 
 // String states what is priced, for the head of a results file.
@@ -183,6 +194,9 @@ func (m Model) String() string {
 	text := fmt.Sprintf("%s; hit %.3g ns", m.Times.Source, m.Times.Hit)
 	for _, l := range m.Times.Levels {
 		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written", l.Name, l.Latency, l.Line, l.Stored)
+		if m.Threads > 1 {
+			text += fmt.Sprintf(" (%.3g and %.3g to all cores)", l.LineAll, l.StoredAll)
+		}
 	}
 	for i, w := range m.Times.Walks {
 		text += fmt.Sprintf(", TLB %d miss %.3g ns", i+1, w)
@@ -190,6 +204,9 @@ func (m Model) String() string {
 	text += "; levels"
 	for _, l := range m.Caches.Levels {
 		text += " " + l.Geometry.String()
+	}
+	if m.Threads > 1 {
+		text += fmt.Sprintf("; %d threads", m.Threads)
 	}
 	return text
 }

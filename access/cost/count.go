@@ -2,6 +2,8 @@ package cost
 
 import (
 	"errors"
+	"slices"
+	"sync"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -12,10 +14,11 @@ import (
 type caches struct {
 	levels []simcache.Level // the nearest first, at least one
 	tlb    []simcache.TLB   // may be empty
+	window int              // the number of accesses up to which a nest is simulated whole
 }
 
 func cachesOf(c simcache.Config) caches {
-	all := caches{tlb: c.TLB}
+	all := caches{tlb: c.TLB, window: DefaultWindow}
 	for _, l := range c.Levels {
 		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
 	}
@@ -36,12 +39,15 @@ type Misses struct {
 	TLB    []float64
 }
 
-// window is the number of accesses up to which a nest is simulated whole, and
-// part about how many are counted where it is not.
+// DefaultWindow is the number of accesses up to which a nest is simulated whole,
+// where a Model has no other, and LeastWindow the least that it may have.
 const (
-	window = 1 << 18
-	part   = 1 << 14
+	DefaultWindow = 1 << 18
+	LeastWindow   = 1 << 13
 )
+
+// part is about how many accesses are counted of a nest that is not simulated whole.
+func (c caches) part() int { return c.window / 16 }
 
 // Count simulates a pass over the nests, walked one after the other, in the
 // steady state, on caches of the sizes, ways and lines of a configuration, all
@@ -60,17 +66,25 @@ const (
 // "Reverse Engineering Intel Last-Level Cache Complex Addressing", RAID 2015), so
 // that it has no sets that a stride could crowd.
 func Count(config simcache.Config, nests []nest.Nest) ([]Counted, error) {
-	c := cachesOf(config)
+	return cachesOf(config).count(nests)
+}
+
+// count is Count for caches and a window.
+func (c caches) count(nests []nest.Nest) ([]Counted, error) {
 	if len(c.levels) == 0 {
 		return nil, errors.New("no caches to simulate")
 	}
 	var walks []Counted
 	whole := 0
 	for _, n := range nests {
-		walks = append(walks, Counted{Nest: n.Canonical()})
+		walks = append(walks, Counted{Nest: looped(n.Canonical())})
 		whole += n.Iterations() * len(n.Operands)
 	}
-	if whole <= window {
+	if c.window < DefaultWindow && streams(walks) {
+		c.stream(walks, c.pass(walks))
+		return walks, nil
+	}
+	if whole <= c.window {
 		return walks, c.exact(walks)
 	}
 	all := c.pass(walks)
@@ -82,17 +96,81 @@ func Count(config simcache.Config, nests []nest.Nest) ([]Counted, error) {
 	return walks, nil
 }
 
-// simulated are the levels that are looked up; a hashed one is not.
-func (c caches) simulated() []simcache.Level {
-	if len(c.levels) > 2 {
-		return c.levels[:len(c.levels)-1]
+// streams tells whether the nests are single loops over what lies side by side.
+func streams(walks []Counted) bool {
+	for _, w := range walks {
+		for _, op := range w.Nest.Operands {
+			if len(w.Nest.Trips) > 1 || op.Strides[0] != op.Width && op.Strides[0] != 0 {
+				return false
+			}
+		}
 	}
-	return c.levels
+	return true
 }
 
-// hierarchy is an empty one.
-func (c caches) hierarchy() (*simcache.Hierarchy, error) {
-	return simcache.NewHierarchy(simcache.Config{Levels: c.simulated(), TLB: c.tlb})
+// stream counts streams without a simulation: all lines of a pass are missed where
+// they are more than a level has, as under LRU.
+func (c caches) stream(walks []Counted, all []float64) {
+	places := c.places()
+	for i := range walks {
+		n := walks[i].Nest
+		walks[i].Misses = make([]Misses, len(n.Operands))
+		for r := range n.Operands {
+			missed := make([]float64, len(places))
+			if _, twin := (excerpt{nest: n}).operand(r, c.levels[0].Line); !twin {
+				for k, p := range places {
+					if all[k] > p.blocks() {
+						missed[k] = n.Operands[r].Lines(n.Trips, p.block)
+					}
+				}
+			}
+			walks[i].Misses[r] = Misses{missed[:len(c.levels)], missed[len(c.levels):]}
+		}
+	}
+}
+
+// looped is a nest with a loop: one of one trip where it has none, as beside a nest
+// that is sampled.
+func looped(n nest.Nest) nest.Nest {
+	if len(n.Trips) > 0 {
+		return n
+	}
+	n.Trips, n.Operands = []int{1}, slices.Clone(n.Operands)
+	for i := range n.Operands {
+		n.Operands[i].Strides = []int{0}
+	}
+	return n
+}
+
+// simulated is how many levels are looked up; a hashed one is not.
+func simulated(levels []simcache.Level) int {
+	if len(levels) > 2 {
+		return len(levels) - 1
+	}
+	return len(levels)
+}
+
+// simulated are the levels that are looked up.
+func (c caches) simulated() []simcache.Level { return c.levels[:simulated(c.levels)] }
+
+// An idle hierarchy is one that was used: its memory is worth keeping where one pattern
+// after the other is priced.
+type idle struct {
+	levels    []simcache.Level
+	tlb       []simcache.TLB
+	hierarchy *simcache.Hierarchy
+}
+
+var idles sync.Pool // of *idle
+
+// hierarchy is an empty one, to be released.
+func (c caches) hierarchy() (*idle, error) {
+	if h, is := idles.Get().(*idle); is && slices.Equal(h.levels, c.simulated()) && slices.Equal(h.tlb, c.tlb) {
+		h.hierarchy.Reset()
+		return h, nil
+	}
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: c.simulated(), TLB: c.tlb})
+	return &idle{c.simulated(), c.tlb, h}, err
 }
 
 // exact walks the nests until all further passes are alike, and counts the last.
@@ -101,13 +179,14 @@ func (c caches) exact(walks []Counted) error {
 	if err != nil {
 		return err
 	}
+	defer idles.Put(h)
 	lines := 0.0
 	for _, w := range walks {
 		lines += footprint(w.Nest, 0, c.levels[0].Line)
 	}
 	for range max(len(c.simulated()), len(c.tlb)) + 1 {
 		for i := range walks {
-			misses, err := h.RunMisses(walks[i].Nest)
+			misses, err := h.hierarchy.RunMisses(walks[i].Nest)
 			if err != nil {
 				return err
 			}

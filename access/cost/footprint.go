@@ -6,26 +6,24 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// inner are the operands of the nest in the loops from l on, each block that
-// several of them touch together given to the first of them.
-func inner(n nest.Nest, l, block int) (ops []nest.Operand, trips []int) {
-	for i, op := range n.Inside(l).Operands {
-		twin := slices.ContainsFunc(n.Operands[:i], func(o nest.Operand) bool {
-			return o.Base/uint64(block) == op.Base/uint64(block) && slices.Equal(o.Strides, n.Operands[i].Strides)
-		})
-		if !twin {
-			ops = append(ops, op)
-		}
-	}
-	return ops, n.Trips[l:]
+// twin tells whether an operand before operand r touches its blocks first, wherever the
+// loops are.
+func twin(n nest.Nest, r, block int) bool {
+	op := n.Operands[r]
+	return slices.ContainsFunc(n.Operands[:r], func(o nest.Operand) bool {
+		return o.Base/uint64(block) == op.Base/uint64(block) && slices.Equal(o.Strides, op.Strides)
+	})
 }
 
-// footprint is how many blocks all operands touch in the loops from l on.
+// footprint is how many blocks all operands touch in the loops from l on, each block that
+// several of them touch together once.
 func footprint(n nest.Nest, l, block int) float64 {
 	sum := 0.0
-	ops, trips := inner(n, l, block)
-	for _, op := range ops {
-		sum += op.Lines(trips, block)
+	for r, op := range n.Operands {
+		if !twin(n, r, block) {
+			op.Strides = op.Strides[l:]
+			sum += op.Lines(n.Trips[l:], block)
+		}
 	}
 	return sum
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -13,6 +14,18 @@ import (
 type Model struct {
 	Times  Times
 	Caches simcache.Config // of which sizes, ways and lines count, all LRU
+	// Window is the number of accesses up to which a nest is simulated whole (see
+	// Count), at least LeastWindow; 0 is DefaultWindow. A smaller one is faster, and
+	// what it counts says less of large nests.
+	Window int
+	Rules  *Rules // what is alike on all machines; nil for those that scripts/fit found
+	// Vectors says that loops are those of PyTorch, whatever the kernel of the pattern:
+	// in vectors of 32 bytes where elements lie side by side, and what a C++ compiler
+	// makes of them elsewhere.
+	Vectors bool
+	// Threads is how many threads are to share each pattern that is made to be priced,
+	// such as those of a bill; 0 is one. Prices go by the parts of a pattern.
+	Threads int
 }
 
 // A Prediction is what a pass over a pattern takes.
@@ -67,11 +80,18 @@ func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	if p.Ring != nil && len(m.Caches.Levels) > 0 {
 		return m.chase(p), nil
 	}
-	walks, err := Count(m.Caches, p.Nests)
+	if p.Parts() != nil {
+		return m.shared(p)
+	}
+	c := cachesOf(m.Caches)
+	if m.Window > 0 {
+		c.window = max(m.Window, LeastWindow)
+	}
+	walks, err := c.count(p.Nests)
 	if err != nil {
 		return Prediction{}, err
 	}
-	return m.price(p, walks), nil
+	return m.Price(p, walks), nil
 }
 
 // chase is what a pointer chase takes: the latency of the first level that has
@@ -117,15 +137,16 @@ func distinct(places []uint32, size, block int) int {
 	return count
 }
 
-// price is what walks of the pattern take.
-func (m Model) price(p access.Pattern, walks []Counted) Prediction {
+// Price is what walks of the pattern's nests take that missed so often.
+func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	var sum Prediction
+	rules := m.rules()
 	for _, w := range walks {
 		loop, before := m.loop(p, w.Nest), sum.Memory
 		m.memory(&sum, w, p.PastCaches())
 		memory := sum.Memory - before
 		sum.Loop += loop
-		sum.Ns += max(loop, memory) + rules.exposed*min(loop, memory)
+		sum.Ns += max(loop, memory) + rules.Exposed*min(loop, memory)
 	}
 	return sum
 }
@@ -136,7 +157,7 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	if iterations == 0 {
 		return 0
 	}
-	inner, blocks := len(n.Trips)-1, iterations
+	rules, inner, blocks := m.rules(), len(n.Trips)-1, iterations
 	starts := iterations
 	if inner >= 0 {
 		starts /= float64(n.Trips[inner])
@@ -144,12 +165,12 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	if blocks = starts; inner >= 1 {
 		blocks /= float64(n.Trips[inner-1])
 	}
-	return m.Times.Hit * (iterations*body(p, n) + starts*rules.row + blocks*rules.block)
+	return m.Times.Hit * (iterations*m.body(p, n) + starts*rules.Row + blocks*rules.Block)
 }
 
 // body is an iteration.
-func body(p access.Pattern, n nest.Nest) float64 {
-	inner, beside, vectors, accesses := len(n.Trips)-1, true, false, 0.0
+func (m Model) body(p access.Pattern, n nest.Nest) float64 {
+	rules, inner, beside, vectors, accesses := m.rules(), len(n.Trips)-1, true, false, 0.0
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
 			continue // its accesses are in the price of those that they serve
@@ -159,19 +180,42 @@ func body(p access.Pattern, n nest.Nest) float64 {
 		vectors = vectors || op.Width > p.Spec.DType.Size()
 	}
 	switch {
+	case m.inVectors(n):
+		return float64(moving(n)) * rules.Vector / vectorBytes
+	case m.Vectors:
+		return accesses * rules.Compiled
 	case vectors && accesses > 2:
-		return accesses * rules.tile
+		return accesses * rules.Tile
 	case vectors:
-		return accesses * rules.vector
+		return accesses * rules.Vector
 	}
-	run, step := rules.add, rules.add
-	switch p.Spec.Op {
+	run, step := rules.Add, rules.Add
+	op := p.Spec.Op
+	if op == access.Add && reads(n) == 1 { // nothing is added to it
+		op = access.Copy
+	}
+	switch op {
+	case access.Add:
+		switch p.Spec.DType {
+		case layouts.Float16:
+			return rules.HalfAdd
+		case layouts.BFloat16:
+			return rules.BFloatAdd
+		}
 	case access.Sum:
-		run, step = rules.sumRun, rules.sumStep
+		switch p.Spec.DType {
+		case layouts.Float16:
+			return rules.HalfSum
+		case layouts.BFloat16:
+			return rules.BFloatSum
+		}
+		run, step = rules.SumRun, rules.SumStep
 	case access.Fill:
-		run, step = rules.fillRun, rules.fillStep
-	case access.Copy:
-		run, step = rules.copyRun, rules.copyStep
+		run, step = rules.FillRun, rules.FillStep
+	case access.Copy, access.Reorder:
+		if run, step = rules.CopyRun, rules.CopyStep; accesses == 1 { // padding
+			run, step = rules.FillRun, rules.FillStep
+		}
 	}
 	if beside {
 		return run
@@ -179,13 +223,49 @@ func body(p access.Pattern, n nest.Nest) float64 {
 	return step
 }
 
+// reads is how many operands a nest reads.
+func reads(n nest.Nest) (count int) {
+	for _, op := range n.Operands {
+		if op.Kind != nest.Write {
+			count++
+		}
+	}
+	return count
+}
+
+// vectorBytes are those of a vector of AVX2.
+const vectorBytes = 32
+
+// inVectors tells whether PyTorch goes along the innermost loop in vectors: every
+// operand lies side by side there, or stays.
+func (m Model) inVectors(n nest.Nest) bool {
+	inner := len(n.Trips) - 1
+	return m.Vectors && inner >= 0 && !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
+		return op.Strides[inner] != op.Width && op.Strides[inner] != 0
+	})
+}
+
+// moving is the bytes of the operands that the innermost loop moves.
+func moving(n nest.Nest) (bytes int) {
+	for _, op := range n.Operands {
+		if op.Strides[len(n.Trips)-1] != 0 {
+			bytes += op.Width
+		}
+	}
+	return bytes
+}
+
 // memory adds what the misses of a nest take.
 func (m Model) memory(sum *Prediction, w Counted, past bool) {
+	rules := m.rules()
 	for r, op := range w.Nest.Operands {
 		if op.Tensor == access.Buffers {
 			continue // see body
 		}
 		s := strideOf(w.Nest, op, m.Caches.Levels[0].Line)
+		if m.inVectors(w.Nest) {
+			s.every *= float64(op.Width) / vectorBytes
+		}
 		t := sum.tensor(op.Tensor, m.Caches)
 		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
 			t.Stride = s
@@ -206,7 +286,7 @@ func (m Model) memory(sum *Prediction, w Counted, past bool) {
 			if i+1 < len(m.Caches.TLB) {
 				walked -= w.Misses[r].TLB[i+1]
 			}
-			ns := max(walked, 0) * m.Times.Walks[min(i, len(m.Times.Walks)-1)] / max(1, rules.walks/s.slower())
+			ns := max(walked, 0) * m.Times.Walks[min(i, len(m.Times.Walks)-1)] / max(1, rules.Walks/s.slower(rules))
 			t.TLB[i] += missed
 			t.Walks += ns
 			sum.Memory += ns
@@ -228,22 +308,33 @@ func (p *Prediction) tensor(name string, c simcache.Config) *Tensor {
 
 // line is the ns of one line that level i misses and the next one has.
 func (m Model) line(s Stride, written, past bool, i int, n nest.Nest, op nest.Operand) float64 {
-	from, memory := m.Times.serving(m.Caches, i), i == len(m.Caches.Levels)-1
+	rules, from, memory := m.rules(), m.Times.serving(m.Caches, i), i == len(m.Caches.Levels)-1
 	if written && past && memory {
-		return from.Line * rules.past
+		return from.Line * rules.Past
 	}
 	strided := from.Line
 	if memory {
-		strided *= rules.pairs
+		strided *= rules.Pairs
 	}
-	inFlight := rules.inFlight
-	if i < len(cachesOf(m.Caches).simulated()) && s.crowds(n, op, m.Caches.Levels[i]) {
-		inFlight = rules.crowded
+	inFlight := rules.InFlight
+	if i < simulated(m.Caches.Levels) && s.crowds(n, op, m.Caches.Levels[i]) {
+		inFlight = rules.Crowded
 	}
-	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower()))
+	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower(rules)))
 	ns := s.Next*from.Line + s.Near*strided + s.Far*jump
 	if written {
 		ns += from.Stored
+	}
+	return ns
+}
+
+// Lines is the ns of lines of a stream that each level missed so often.
+func (m Model) Lines(misses []float64) (ns float64) {
+	for i, missed := range misses {
+		if i+1 < len(misses) {
+			missed -= misses[i+1]
+		}
+		ns += max(missed, 0) * m.Times.serving(m.Caches, i).Line
 	}
 	return ns
 }
@@ -295,7 +386,7 @@ func strideOf(n nest.Nest, op nest.Operand, line int) Stride {
 
 // slower is by how much fewer jumps are in flight because instructions between
 // them fill the window.
-func (s Stride) slower() float64 { return max(1, s.every*rules.inFlight/2/rules.window) }
+func (s Stride) slower(rules *Rules) float64 { return max(1, s.every*rules.InFlight/2/rules.Window) }
 
 // crowds tells whether one round of the loop that steps falls into sets of the
 // level that do not hold it.

@@ -48,10 +48,11 @@ type excerpt struct {
 }
 
 // excerptOf chooses it.
-func excerptOf(n nest.Nest, line int) excerpt {
+func (c caches) excerptOf(n nest.Nest) excerpt {
+	line := c.levels[0].Line
 	for l, trips := range n.Trips {
 		each := accesses(n, l+1)
-		if each*trips <= window {
+		if each*trips <= c.window {
 			return excerpt{n, l, 0, trips}
 		}
 		period := 1 // iterations until each operand starts a line anew
@@ -60,10 +61,10 @@ func excerptOf(n nest.Nest, line int) excerpt {
 				period = max(period, line/nest.GCD(s, line))
 			}
 		}
-		if 2*period*each > window {
+		if 2*period*each > c.window {
 			continue
 		}
-		counted := period * max(1, part/(period*each))
+		counted := period * max(1, c.part()/(period*each))
 		return excerpt{n, l, counted, counted}
 	}
 	panic("cost: a canonical nest of more accesses than a window has a loop of more iterations than any period")
@@ -90,13 +91,14 @@ func (c caches) sample(w *Counted, all []float64) error {
 	if err != nil {
 		return err
 	}
-	e := excerptOf(w.Nest, c.levels[0].Line)
+	defer idles.Put(h)
+	e := c.excerptOf(w.Nest)
 	if e.warm > 0 {
-		if _, err := h.RunMisses(e.cut(0, e.warm)); err != nil {
+		if _, err := h.hierarchy.RunMisses(e.cut(0, e.warm)); err != nil {
 			return err
 		}
 	}
-	simulated, err := h.RunMisses(e.cut(e.warm, e.counted))
+	simulated, err := h.hierarchy.RunMisses(e.cut(e.warm, e.counted))
 	if err != nil {
 		return err
 	}
@@ -151,13 +153,10 @@ func (e excerpt) fresh(r int) func(block int) float64 {
 
 // operand is operand r in the loops from the excerpt's on, and whether another
 // touches its blocks first.
-func (e excerpt) operand(r, block int) (op nest.Operand, twin bool) {
-	n := nest.Nest{Trips: e.nest.Trips, Operands: e.nest.Operands[:r+1]}
-	before, _ := inner(nest.Nest{Trips: n.Trips, Operands: n.Operands[:r]}, e.loop, block)
-	with, _ := inner(n, e.loop, block)
+func (e excerpt) operand(r, block int) (op nest.Operand, first bool) {
 	op = e.nest.Operands[r]
 	op.Strides = op.Strides[e.loop:]
-	return op, len(with) == len(before)
+	return op, twin(e.nest, r, block)
 }
 
 // again is the share of the blocks that operand r touches for the first time in

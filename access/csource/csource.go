@@ -17,12 +17,17 @@
 //     written twice is two accesses.
 //   - Of a condition on data within an expression the condition and both arms are
 //     counted, and all operands of && and ||; a [Note] says so. Of a condition on
-//     the loops' variables the arm that C takes is counted.
+//     the loops' variables the arm that C takes is counted, and the operand of &&
+//     or || behind it where C comes to it: of i > 0 && a[i-1] > 0 ? b[i-1] : 0,
+//     a[i-1] and b[i-1] where i > 0.
 //   - An "if" on data is refused.
 //   - What counts is what executes: an index out of its extent is refused only
 //     where an access is made with it, and every index has to lie within its own
 //     extent.
 //   - Constants are computed as C computes them, in their types.
+//   - Arrays and functions that are not understood are refused where they are used;
+//     where they are not, a [Note] says what is wrong with them. OpenMP's pragmas are
+//     ignored, with a note.
 //
 // Arrays lie in the order of their declarations, used or not, the first at
 // Options.Origin and each next at the next multiple of Options.Align: those of
@@ -35,8 +40,13 @@ package csource
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+
+	"modernc.org/cc/v4"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // Options say how a file is read. The zero value will do.
@@ -50,6 +60,7 @@ type Options struct {
 
 // A File is what a C file does.
 type File struct {
+	Function   string // that was read, or that the region is in
 	Program    nest.Program
 	Accesses   []Access // by their numbers in the program
 	Statements []Statement
@@ -82,6 +93,18 @@ type Array struct {
 	Element int    // bytes of one
 	Extents []int
 	Base    uint64 // address
+}
+
+// Source is the file's text for who says what was counted.
+func (f *File) Source() explain.Source {
+	s := explain.Source{Function: f.Function}
+	for _, one := range f.Statements {
+		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File, Line: one.Pos.Line, Column: one.Pos.Column, Text: one.Text})
+	}
+	for _, a := range f.Accesses {
+		s.Accesses = append(s.Accesses, explain.Access{Statement: a.Statement, Text: a.Text})
+	}
+	return s
 }
 
 // Bytes is the size of the array.
@@ -134,6 +157,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%v: %s: %s", e.Pos, e.Expr, e.Why)
 }
 
+// Most is how many bytes of a file are read at most.
+const Most = maxFile
+
 // Read reads a C file of a name, which need not exist. An error about the file is
 // an [*Error].
 func Read(name string, text []byte, opts Options) (*File, error) {
@@ -149,16 +175,39 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if name == "" {
 		name = "<input>"
 	}
-	ast, err := parse(name, text, opts)
+	ast, read, err := parse(name, text, opts)
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(name, ast, opts)
+	b, err := newBuilder(name, ast, read.leftOut, opts)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.build(); err != nil {
 		return nil, err
 	}
+	b.file.Function = b.main.Declarator.Name()
+	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), b.unreadable(), b.concerning(read.notes), b.file.Notes)
 	return b.file, nil
+}
+
+// unreadable are notes on the functions that are not understood, and not called.
+func (b *builder) unreadable() (notes []Note) {
+	for _, name := range slices.Sorted(maps.Keys(b.leftOut)) {
+		e := b.leftOut[name]
+		notes = append(notes, Note{e.Pos, fmt.Sprintf("%s is left out: %s; nothing that is counted calls it", name, e.Why)})
+	}
+	return notes
+}
+
+// concerning are the notes on pragmas in the function that is read.
+func (b *builder) concerning(notes []Note) (kept []Note) {
+	tokens := cc.NodeTokens(b.main)
+	first, last := place(b.main), tokens[len(tokens)-1].Position()
+	for _, n := range notes {
+		if n.Pos.File == first.File && n.Pos.Line >= first.Line && n.Pos.Line <= last.Line {
+			kept = append(kept, n)
+		}
+	}
+	return kept
 }

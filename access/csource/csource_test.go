@@ -39,11 +39,11 @@ func region(body string) []byte {
 #define SQUARE(x) ((x) * (x))
 char c[4]; double a[4], b[4], m[3][4];
 int n = 3; const int two = 2; enum { FOUR = 4 }; int changed = 1;
-double half(double x) { return x / 2; }
+double half(double x) { return x / 2; } int twice(int x) { return x + x; }
 double sneaky(int i) { return a[i]; }
 struct { double x; } point;
-double *pointer;
-int which[4];
+double *pointer; float **rows;
+int which[4]; struct { int x; } points[2];
 void set(void) { changed = 2; }
 void f(double alpha, int p)
 {
@@ -83,6 +83,18 @@ func TestMeaning(t *testing.T) {
 		{"s = sqrt(a[0]) + fmax(a[1], b[1]) + half(a[2]);", "ra0 ra8 rb8 ra16"},
 		{"s = -a[0] + !a[1] + (float)a[2] + (a[3]);", "ra0 ra8 ra16 ra24"},
 		{"a[0];", "ra0"},
+		// What C may evaluate: it stops at an operand that decides.
+		{"for (i = 0; i < 3; i++) a[i] = i > 0 && b[i - 1] > 0 ? 1 : 2;", "wa0 rb0 wa8 rb8 wa16"},
+		{"for (i = 0; i < 3; i++) a[i] = i < 1 || b[i - 1] > 0;", "wa0 rb0 wa8 rb8 wa16"},
+		{"for (i = 0; i < 3; i++) s = i > 0 && a[i - 1] > 0 && b[i - 1] > 0;", "ra0 rb0 ra8 rb8"},
+		{"for (i = 0; i < 3; i++) s = i > 0 && a[i - 1] > 0 ? b[i - 1] : b[3];", "rb24 ra0 rb0 rb24 ra8 rb8 rb24"},
+		{"for (i = 0; i < 2; i++) s = i < 1 || a[i] > 0 ? b[0] : b[1];", "rb0 ra8 rb0 rb8"},
+		{"for (i = 0; i < 2; i++) s = !(i > 0 && a[i] > 0) ? b[0] : b[1];", "rb0 ra8 rb0 rb8"},
+		{"for (i = 0; i < 2; i++) s = (a[i] > 0 && i > 0) ? b[0] : b[1];", "ra0 rb8 ra8 rb0 rb8"},
+		{"for (i = 0; i < 2; i++) s = (a[i] > 0 || alpha > 1) && b[i];", "ra0 rb0 ra8 rb8"},
+		{"s = 1.5 && a[0]; s = two > 2 && a[9];", "ra0"},
+		{"for (unsigned i = 0; i < 3; i++) if (i > 0 && i - 1 < 1) a[i] = 0;", "wa8"},
+		{"for (unsigned i = 0; i < 3; i++) a[i > 0 ? i - 1 : 3u] = 0;", "wa24 wa0 wa8"},
 		{"(void)a[0];", "ra0"},
 		{"s = sizeof(a[0]) * sizeof a;", ""},
 		// Conditions on the loops' variables.
@@ -175,7 +187,10 @@ func TestRefused(t *testing.T) {
 		"for (i = 0; i < 2; i++) for (j = 0; j < 2; j++) a[i * j] = 0;": "t.c:18:51: i * j: a product of variables is not affine",
 		"for (i = 0; i < 4; i++) a[i / 2] = 0;":                         "t.c:18:27: i / 2: / of a variable is not affine",
 		"for (i = 0; i < 4; i++) a[i % 2] = 0;":                         "t.c:18:27: i % 2: % of a variable is not affine",
-		"pointer[0] = 0;":                                               "t.c:18:1: pointer[0]: pointer is no array of constant extents: a pointer is not understood",
+		"pointer[0] = 0;":                                               "t.c:18:1: pointer[0]: pointer is no array of constant extents but a pointer, which does not say how much it points to: write double pointer[N], as a parameter or in front of the function, with constant extents",
+		"rows[1][2] = 0;":                                               "t.c:18:1: rows[1][2]: rows is no array of constant extents but a pointer, which does not say how much it points to: write float rows[N][M]",
+		"points[0].x = 0;":                                              "a field of a struct is not understood",
+		"a[twice(1)] = 0;":                                              "t.c:18:1: a[twice(1)]: subscript twice(1) depends on data (twice(1): what a call of twice returns is not known: write the expression, or a macro, in its place)",
 		"*pointer = 0;":                                                 "t.c:18:1: *pointer: a pointer is not understood: write the array and its subscripts",
 		"s = *(a + 1);":                                                 "a pointer is not understood",
 		"m[0] == 0;":                                                    "1 of the 2 subscripts of m (a pointer) is not understood",
@@ -210,7 +225,9 @@ func TestRefused(t *testing.T) {
 		"for (i = 0; i < 5; i++) a[i] = 0;":                                               "t.c:18:25: a[i]: subscript 0 of a is outside of 0 to 3 where i = 4",
 		"for (i = 0; i < 3; i++) for (j = 0; j <= i + 2; j++) m[i][j] = 0;":               "t.c:18:54: m[i][j]: subscript 1 of m is outside of 0 to 3 where i = 2, j = 4",
 		"m[0][5] = 0;": "t.c:18:1: m[0][5]: subscript 1 of m is outside of 0 to 3",
-		"for (i = 0; i < 4; i++) a[i] = i > 0 && a[i - 1] > 0 ? 1 : 2;": "subscript 0 of a is outside of 0 to 3 where i = 0",
+		"for (i = 0; i < 4; i++) a[i] = i >= 0 && a[i - 1] > 0 ? 1 : 2;": "subscript 0 of a is outside of 0 to 3 where i = 0",
+		"for (i = 0; i < 4; i++) a[i] = a[i - 1] > 0 && i > 0 ? 1 : 2;":  "subscript 0 of a is outside of 0 to 3 where i = 0",
+		"for (i = 0; i < 4; i++) s = i > 0 || b[i] > 0 ? a[i - 1] : 2;":  "subscript 0 of a is outside of 0 to 3 where i = 0",
 		"s = sneaky(1);":            "t.c:18:5: sneaky(1): sneaky uses arrays or pointers: only functions of numbers are understood",
 		"s = cbrt(a);":              "t.c:18:",
 		"a[0] = b[0] + (b[1] = 2);": "an assignment to an array within an expression is not understood: make it a statement",
@@ -238,8 +255,9 @@ func TestFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, function, want, refused string
 	}{
-		"no region":              {text: "int a[2]; void f(void) { a[0] = 0; }", refused: "t.c: there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function)"},
+		"no region":              {text: "int a[2]; void f(void) { a[0] = 0; }", refused: "t.c: there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function); there are f"},
 		"a function":             {text: "int a[2]; int g(int b[3]) { b[1] = a[0]; return b[2] + 1; }", function: "g", want: "ra0 wb4 rb8"},
+		"another function":       {text: "int a[2]; void f(void) {} void e(void) {}", function: "g", refused: "t.c: no function g is defined; there are e, f"},
 		"no such function":       {text: "int a[2];", function: "g", refused: "t.c: no function g is defined"},
 		"a region in a loop":     {text: "int a[2]; void f(void) { int i; for (i = 0; i < 3; i++) {\n" + scop + "} }", want: "wa0"},
 		"two regions":            {text: "int a[2]; void f(void) {\n" + scop + "a[1] = 3;\n" + scop + "}", want: "wa0 wa0"},
@@ -256,8 +274,8 @@ func TestFiles(t *testing.T) {
 		"a variable extent":      {text: "void f(int n, int a[n]) {\n" + scop + "}", refused: "t.c:1:19: a[n]: extent 0 of the array is no constant"},
 		"no extent":              {text: "void f(int a[]) {\n" + scop + "}", refused: "t.c:1:12: a[]: extent 0 of the array is no constant"},
 		"an unused pointer":      {text: "int a[1]; void f(int *p) {\n" + scop + "}", want: "wa0"},
-		"an array of structs":    {text: "struct { int x; } a[2]; void f(void) {\n#pragma scop\n#pragma endscop\n}", refused: "want numbers of 1 to 8 bytes"},
-		"an array of pointers":   {text: "int *a[2]; void f(void) {\n#pragma scop\n#pragma endscop\n}", refused: "want numbers of 1 to 8 bytes"},
+		"an array of structs":    {text: "struct { int x; } a[2]; void f(void) {\n#pragma scop\na[0];\n#pragma endscop\n}", refused: "want numbers"},
+		"an array of pointers":   {text: "int *a[2]; void f(void) {\n#pragma scop\na[0];\n#pragma endscop\n}", refused: "want numbers"},
 		"nothing":                {text: "void f(void) {\n#pragma scop\n#pragma endscop\n}", want: ""},
 		"initial values":         {text: "int a[] = {1, 2, 3}; void f(void) {\n#pragma scop\nfor (int i = 0; i < sizeof a / sizeof *a; i++) a[i] = 0;\n#pragma endscop\n}", want: "wa0 wa4 wa8"},
 		"declared twice":         {text: "extern int a[2]; int b[2]; int a[2]; void f(void) {\n#pragma scop\na[0] = b[0];\n#pragma endscop\n}", want: "rb0 wa0"},
@@ -281,12 +299,83 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestNotes: what is not counted and not understood is a note, as is what has no effect.
+func TestNotes(t *testing.T) {
+	const counted = "void f(void) {\n#pragma scop\na[0] = 0;\n#pragma endscop\n}\n"
+	for name, c := range map[string]struct {
+		text, note string
+		defines    []string
+		base       uint64 // of the array a
+	}{
+		"structs":            {text: "struct { int x; } s[20]; int a[2]; " + counted, note: "t.c:1:19: s[20]: an array of struct {x int} is not understood: want numbers; nothing that is counted uses it, and it only takes its place", base: 128},
+		"pointers":           {text: "int *p[2], a[2]; " + counted, note: "t.c:1:5: *p[2]: an array of pointer to int is not understood", base: 64},
+		"another's extent":   {text: "int a[2]; void g(int n, double b[n][n]) { b[0][0] = 1; }" + counted},
+		"an extent":          {text: "int a[2]; void f(int n, double b[n]) {\n#pragma scop\na[0] = 0;\n#pragma endscop\n}", note: "t.c:1:32: b[n]: extent 0 of the array is no constant: write a number, an enum, or a macro, which -D can set; nothing that is counted uses it, and it takes no place"},
+		"another function":   {text: "int a[2]; void g(void) {\n__m256 x = 3; /* } */ \"}\";\n}\n" + counted, note: "t.c:2:8: g is left out: unexpected identifier, expected ';'; nothing that is counted calls it"},
+		"two others":         {text: "int a[2]; static int\ng(int (*h)(int))\n{\n#if 1\nnowhere(x);\n}\n#endif\n" + counted + "int h(int y) { return z; }", note: "t.c:13:23: h is left out: undefined: z"},
+		"a macro anew":       {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=4"}, note: "t.c:1:9: N is redefined here, and -D N=4 has no effect from here on (#ifndef N around this line lets it have one)"},
+		"a macro as it is":   {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=2"}},
+		"a macro of outside": {text: "#ifndef N\n#define N 2\n#endif\nint a[N]; " + counted, defines: []string{"N=4"}},
+		"a pragma":           {text: "int a[2]; void f(void) {\n#pragma scop\n#pragma omp parallel for\nfor (size_t i = 0; i < 2; i++) a[i] = 0;\n#pragma endscop\n}", note: "t.c:3:9: #pragma omp parallel for: it is ignored: one thread makes all accesses, in the order of the text"},
+		"another's pragma":   {text: "int a[2]; void g(void) {\n#pragma omp barrier\n}\n" + counted},
+	} {
+		f, err := csource.Read("t.c", []byte(c.text), csource.Options{Defines: c.defines, Origin: 1 << 20})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var notes []string
+		for _, n := range f.Notes {
+			notes = append(notes, n.String())
+		}
+		if all := strings.Join(notes, "\n"); (all == "") != (c.note == "") || !strings.Contains(all, c.note) {
+			t.Errorf("%s: notes are\n%s\nwant\n%s", name, all, c.note)
+		}
+		if got := f.Arrays[0].Base; got != 1<<20+c.base {
+			t.Errorf("%s: a is at %#x, want %#x behind the origin", name, got, c.base)
+		}
+	}
+	for text, want := range map[string]string{
+		"int a[2]; int g(int x) { return nowhere; } void f(void) {\n#pragma scop\na[0] = g(1);\n#pragma endscop\n}":                                "t.c:1:33: undefined: nowhere",
+		"int a[2]; int h(int x) { return nowhere; }\nint g(int x) { return h(x); } void f(void) {\n#pragma scop\na[0] = g(1);\n#pragma endscop\n}": "t.c:4:8: g(1): g calls h, which is not understood",
+		"int a[2]; int g(int x) { return nowhere; } nowhere b; " + counted:                                                                         "t.c:1:",
+		"int a[2]; int g(int x) { return nowhere; } void f(void) {\n#pragma scop\na[0] = nowhere;\n#pragma endscop\n}":                             "t.c:3:8: undefined: nowhere",
+	} {
+		if _, err := csource.Read("t.c", []byte(text), csource.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\nis refused with\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}
+
+// TestElements: what arrays may be of, with the headers that declare it.
+func TestElements(t *testing.T) {
+	text := `#include <complex.h>
+#include <omp.h>
+double complex z[2]; float _Complex c[2]; long double l[2];
+void f(void) {
+#pragma scop
+	for (size_t i = 0; i < 2; i++)
+		z[i] = 2 * I * c[i] + cexp(z[0]) * creal(l[i]) * omp_get_wtime();
+#pragma endscop
+}`
+	f, err := csource.Read("t.c", []byte(text), csource.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := walked(f), "rc0 rz0 rl0 wz0 rc8 rz0 rl16 wz16"; got != want {
+		t.Errorf("it does %s, want %s", got, want)
+	}
+}
+
 // TestIncluded: files are read from the named folders and from nowhere else.
 func TestIncluded(t *testing.T) {
 	top := t.TempDir()
 	dir := filepath.Join(top, "inc")
 	for name, text := range map[string]string{
 		"inc/n.h": "#include \"sub/m.h\"\n", "inc/sub/m.h": "#include \"k.h\"\n", "inc/sub/k.h": "#define N 3\n",
+		"inc/a.h": "#include \"b.h\"\n", "inc/b.h": "\n#include \"sub/c.h\"\n", "inc/sub/c.h": "#include <b.h>\n",
+		"inc/once.h": "#pragma once\n#include \"twice.h\"\n", "inc/twice.h": "#pragma once\n#include \"once.h\"\n#define N 3\n",
+		"inc/guard.h": "#ifndef G\n#define G\n#include \"guard2.h\"\n#define N 3\n#endif\n", "inc/guard2.h": "#include \"guard.h\"\n",
 		"inc/self.h": "#include \"self.h\"\n", "secret.h": "#define N 9\n", "inc/big.h": strings.Repeat("int x;\n", 50_000),
 	} {
 		path := filepath.Join(top, filepath.FromSlash(name))
@@ -304,7 +393,7 @@ func TestIncluded(t *testing.T) {
 		text := include + "\nint a[N]; void f(void) {\n#pragma scop\na[N - 1] = 0;\n#pragma endscop\n}"
 		return csource.Read(filepath.Join(top, "t.c"), []byte(text), csource.Options{IncludeDirs: []string{dir}})
 	}
-	for _, include := range []string{`#include "n.h"`, `#include <n.h>`} {
+	for _, include := range []string{`#include "n.h"`, `#include <n.h>`, `#include "once.h"`, "#include \"once.h\"\n#include \"twice.h\"", `#include "guard.h"`} {
 		if f, err := read(include); err != nil || walked(f) != "wa8" {
 			t.Errorf("%s: %v", include, err)
 		}
@@ -315,6 +404,21 @@ func TestIncluded(t *testing.T) {
 	} {
 		if f, err := read(include); err == nil {
 			t.Errorf("%s was read: %v", include, f.Arrays)
+		}
+	}
+	for include, want := range map[string]string{
+		`#include "self.h"`: "t.c: files are included in a circle: DIR/self.h includes DIR/self.h (#pragma once, or #ifndef around a file, ends it)",
+		`#include "a.h"`:    "t.c: files are included in a circle: DIR/b.h includes DIR/sub/c.h includes DIR/b.h (#pragma once",
+	} {
+		_, err := read(include)
+		if err == nil || !strings.Contains(filepath.ToSlash(err.Error()), strings.ReplaceAll(want, "DIR", filepath.ToSlash(dir))) {
+			t.Errorf("%s is refused with\n%v\nwant\n%s", include, err, want)
+		}
+	}
+	for _, folder := range []string{filepath.Join(top, "nowhere"), filepath.Join(top, "secret.h")} {
+		_, err := csource.Read("t.c", region("a[0] = 0;"), csource.Options{IncludeDirs: []string{dir, folder}})
+		if err == nil || !strings.Contains(err.Error(), "-I "+folder) {
+			t.Errorf("the folder %s is refused with %v", folder, err)
 		}
 	}
 }
@@ -338,7 +442,7 @@ func TestLimits(t *testing.T) {
 		"elses":      "void f(void) { " + strings.Repeat("if (1) ; else ", 5_000) + ";}",
 		"conditions": "#if " + strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000) + "\n#endif\nvoid f(int x) { x" + strings.Repeat("[x", 3000) + "; }",
 		"binary":     "int x = 1" + strings.Repeat("+1", 5_000) + ";",
-		"bytes":      "long a[1L << 40][1L << 40]; void f(void) {\n#pragma scop\n#pragma endscop\n}",
+		"bytes":      "long a[1L << 40][1L << 40]; void f(void) {\n#pragma scop\na[0][0] = 1;\n#pragma endscop\n}",
 		"accesses":   "char a[1]; void f(void) {\n#pragma scop\nfor (long i = 0; i < 1L << 40; i++) for (long j = 0; j < 1L << 40; j++) a[0] = 0;\n#pragma endscop\n}",
 	} {
 		_, err := csource.Read("t.c", []byte(text), csource.Options{})
@@ -371,7 +475,8 @@ void f(long long a[2][8], float alpha)
 	}
 	at := func(line, column int) csource.Pos { return csource.Pos{File: "dir/t.c", Line: line, Column: column} }
 	want := &csource.File{
-		Program: f.Program,
+		Function: "f",
+		Program:  f.Program,
 		Arrays: []csource.Array{
 			{Name: "unused", Pos: at(2, 7), Type: "short", Element: 2, Extents: []int{5}, Base: 1 << 20},
 			{Name: "b", Pos: at(2, 24), Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},

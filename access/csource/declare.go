@@ -2,6 +2,7 @@ package csource
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -21,7 +22,9 @@ type builder struct {
 	region []*cc.BlockItem
 
 	functions map[string]*cc.FunctionDefinition
+	leftOut   map[string]*Error // functions without a body here, since it is not understood
 	arrays    map[*cc.Declarator]int
+	unread    map[*cc.Declarator]*Error  // arrays that are not understood
 	known     map[*cc.Declarator]integer // variables that have one value
 
 	loops     []loopVar // around this place
@@ -52,11 +55,11 @@ type check struct {
 	says *Error
 }
 
-func newBuilder(name string, ast *cc.AST, opts Options) (*builder, error) {
+func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, opts Options) (*builder, error) {
 	b := &builder{
 		file: &File{}, name: name, ast: ast, opts: opts,
-		functions: map[string]*cc.FunctionDefinition{},
-		arrays:    map[*cc.Declarator]int{}, known: map[*cc.Declarator]integer{},
+		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
+		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
@@ -66,10 +69,9 @@ func newBuilder(name string, ast *cc.AST, opts Options) (*builder, error) {
 	if err := b.find(); err != nil {
 		return nil, err
 	}
-	if err := b.declareAll(); err != nil {
-		return nil, err
-	}
-	return b, b.constants()
+	b.declareAll()
+	b.constants()
+	return b, nil
 }
 
 // find finds what is to be read.
@@ -79,7 +81,7 @@ func (b *builder) find() error {
 	}
 	if b.opts.Function != "" {
 		if b.main = b.functions[b.opts.Function]; b.main == nil {
-			return fail("no function %s is defined", b.opts.Function)
+			return fail("no function %s is defined%s", b.opts.Function, b.defined())
 		}
 		b.region = items(b.main.CompoundStatement)
 		return nil
@@ -104,9 +106,21 @@ func (b *builder) find() error {
 		b.main, b.region, regions = d.FunctionDefinition, list, n
 	}
 	if regions == 0 {
-		return fail("there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function)")
+		return fail("there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function)%s", b.defined())
 	}
 	return nil
+}
+
+// defined says which functions there are.
+func (b *builder) defined() string {
+	names := slices.Sorted(maps.Keys(b.functions))
+	if len(names) == 0 {
+		return ""
+	}
+	if most := 8; len(names) > most {
+		names = append(names[:most], "...")
+	}
+	return "; there are " + strings.Join(names, ", ")
 }
 
 // items are the statements and declarations of a block.
@@ -168,59 +182,44 @@ func between(body *cc.CompoundStatement) (list []*cc.BlockItem, regions int, err
 
 // declareAll places the arrays, in the order of the text: those of the file, and
 // those of the function that is read.
-func (b *builder) declareAll() error {
+func (b *builder) declareAll() {
 	at := b.opts.Origin
 	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
-		d := u.ExternalDeclaration
-		var err error
-		switch {
+		switch d := u.ExternalDeclaration; {
 		case d == nil:
 		case d.Case == cc.ExternalDeclarationFuncDef && d.FunctionDefinition == b.main:
-			at, err = b.declareIn(d.FunctionDefinition, at)
+			at = b.declareIn(d.FunctionDefinition, at)
 		case d.Case == cc.ExternalDeclarationDecl && d.Declaration != nil:
-			at, err = b.declareList(d.Declaration, at)
-		}
-		if err != nil {
-			return err
+			at = b.declareList(d.Declaration, at)
 		}
 	}
-	return nil
 }
 
 // declareIn places the arrays of a function: its parameters, then its variables.
-func (b *builder) declareIn(f *cc.FunctionDefinition, at uint64) (uint64, error) {
+func (b *builder) declareIn(f *cc.FunctionDefinition, at uint64) uint64 {
 	if t, is := f.Declarator.Type().(*cc.FunctionType); is {
 		for _, p := range t.Parameters() {
-			if p.Declarator == nil {
-				continue
-			}
-			var err error
-			if at, err = b.declare(p.Declarator, at); err != nil {
-				return at, err
+			if p.Declarator != nil {
+				at = b.declare(p.Declarator, at)
 			}
 		}
 	}
-	var failed error
 	each(f.CompoundStatement, func(n cc.Node) {
-		if d, is := n.(*cc.Declaration); is && failed == nil {
-			at, failed = b.declareList(d, at)
+		if d, is := n.(*cc.Declaration); is {
+			at = b.declareList(d, at)
 		}
 	})
-	return at, failed
+	return at
 }
 
-func (b *builder) declareList(d *cc.Declaration, at uint64) (uint64, error) {
+func (b *builder) declareList(d *cc.Declaration, at uint64) uint64 {
 	for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
 		declarator := l.InitDeclarator.Declarator
-		if declarator.IsTypename() || declarator.Name() == "__func__" {
-			continue
-		}
-		var err error
-		if at, err = b.declare(declarator, at); err != nil {
-			return at, err
+		if !declarator.IsTypename() && declarator.Name() != "__func__" {
+			at = b.declare(declarator, at)
 		}
 	}
-	return at, nil
+	return at
 }
 
 // arrayType is the type of an array, also of one that is a parameter.
@@ -241,55 +240,72 @@ func isArray(d *cc.Declarator) bool { return arrayType(d) != nil }
 // elements are the types that an array can be of.
 var elements = []cc.Kind{
 	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong, cc.LongLong, cc.ULongLong, cc.Float, cc.Double,
+	cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble,
 }
 
-// declare places an array behind at, if a declarator is one.
-func (b *builder) declare(d *cc.Declarator, at uint64) (uint64, error) {
-	array := arrayType(d)
-	if array == nil {
-		return at, nil
-	}
-	fail := func(why string, args ...any) (uint64, error) {
-		return at, &Error{Pos: place(d), Expr: source(d), Why: fmt.Sprintf(why, args...)}
+// declare places an array behind at, if a declarator is one. One that is not
+// understood is refused where it is used, and noted where it is not.
+func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
+	if arrayType(d) == nil {
+		return at
 	}
 	if before := b.before(d); before >= 0 {
 		b.arrays[d] = before
-		return at, nil
+		return at
 	}
-	a := Array{Name: d.Name(), Pos: place(d.NameTok())}
+	a, bytes, err := arrayOf(d)
+	align := uint64(b.opts.Align)
+	end := at + (bytes+align-1)/align*align
+	if err == nil && end > 1<<62 {
+		bytes, err = 0, refuse(d, "the arrays end beyond 2^62")
+	}
+	if err != nil {
+		room := "takes no place among the arrays"
+		if bytes > 0 && end <= 1<<62 {
+			at, room = end, "only takes its place among the arrays"
+		}
+		b.unread[d] = err
+		b.file.Notes = append(b.file.Notes, Note{err.Pos, fmt.Sprintf("%s: %s; nothing that is counted uses it, and it %s", err.Expr, err.Why, room)})
+		return at
+	}
+	a.Base = at
+	b.arrays[d] = len(b.file.Arrays)
+	b.file.Arrays = append(b.file.Arrays, a)
+	return end
+}
+
+// arrayOf is an array that has no place yet, and its bytes, 0 where they are not known.
+func arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) {
+	a = Array{Name: d.Name(), Pos: place(d.NameTok())}
+	array := arrayType(d)
 	var element cc.Type = array
 	for array != nil {
 		if array.IsVLA() || array.Len() < 0 {
-			return fail("extent %d of the array is no constant", len(a.Extents))
+			return a, 0, refuse(d, "extent %d of the array is no constant: write a number, an enum, or a macro, which -D can set", len(a.Extents))
 		}
 		a.Extents = append(a.Extents, int(array.Len()))
 		element = array.Elem()
 		array, _ = element.(*cc.ArrayType)
 	}
-	if !slices.Contains(elements, element.Kind()) {
-		return fail("an array of %s is not understood: want numbers of 1 to 8 bytes", element)
-	}
 	if element.IsIncomplete() {
-		return fail("its extents are not known")
+		return a, 0, refuse(d, "its extents are not known")
 	}
-	a.Type, a.Element = strings.TrimPrefix(element.String(), "const "), int(element.Size())
-	bytes := uint64(a.Element)
+	a.Type, a.Element = typeName(element), int(element.Size())
+	bytes = uint64(a.Element)
 	for _, n := range a.Extents {
 		high, low := bits.Mul64(bytes, uint64(n))
 		if high != 0 || low > 1<<61 {
-			return fail("an array of more than 2^61 bytes")
+			return a, 0, refuse(d, "an array of more than 2^61 bytes")
 		}
 		bytes = low
 	}
-	align := uint64(b.opts.Align)
-	a.Base = at
-	if at += (bytes + align - 1) / align * align; at > 1<<62 {
-		return fail("the arrays end beyond 2^62")
+	if !slices.Contains(elements, element.Kind()) {
+		return a, bytes, refuse(d, "an array of %s is not understood: want numbers", element)
 	}
-	b.arrays[d] = len(b.file.Arrays)
-	b.file.Arrays = append(b.file.Arrays, a)
-	return at, nil
+	return a, bytes, nil
 }
+
+func typeName(t cc.Type) string { return strings.TrimPrefix(t.String(), "const ") }
 
 // before is the array that a declarator declares once more; -1 if it is the first
 // one to do so.
@@ -307,7 +323,7 @@ func (b *builder) before(d *cc.Declarator) int {
 
 // constants finds the variables of integers that have one value, from the
 // declaration on: those in front of the region.
-func (b *builder) constants() error {
+func (b *builder) constants() {
 	see := func(d *cc.Declaration) {
 		for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
 			b.remember(l.InitDeclarator)
@@ -331,7 +347,6 @@ func (b *builder) constants() error {
 			see(d)
 		}
 	})
-	return nil
 }
 
 // remember keeps the value of a variable that is given one where it is declared

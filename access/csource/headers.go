@@ -8,8 +8,9 @@ import (
 )
 
 // predefinedMacros is what a compiler for 64-bit Linux defines before a file's
-// first line, as far as a kernel may ask for it. No compiler is asked, so that a
-// file means the same on every machine.
+// first line, as far as a kernel may ask for it, and size_t, which kernels that are
+// shown without their headers use. No compiler is asked, so that a file means the
+// same on every machine.
 const predefinedMacros = `
 #define __STDC__ 1
 #define __STDC_HOSTED__ 1
@@ -46,6 +47,7 @@ const predefinedMacros = `
 #define __DBL_MAX__ 1.79769313486231570814527423731704357e+308
 #define __FUNCTION__ __func__
 #define __extension__
+typedef __SIZE_TYPE__ size_t;
 typedef __SIZE_TYPE__ __predefined_size_t;
 typedef __WCHAR_TYPE__ __predefined_wchar_t;
 typedef __PTRDIFF_TYPE__ __predefined_ptrdiff_t;
@@ -55,6 +57,11 @@ typedef __PTRDIFF_TYPE__ __predefined_ptrdiff_t;
 // what surrounds them (a main, timers) need them to be parsed.
 var headers = map[string]string{
 	"assert.h": "#undef assert\n#define assert(x) ((void)0)\n",
+	"complex.h": guarded("COMPLEX", complexFunctions()+`
+#define complex _Complex
+extern const float _Complex _Complex_I;
+#define I _Complex_I
+`),
 	"float.h": guarded("FLOAT", `
 #define FLT_MAX __FLT_MAX__
 #define DBL_MAX __DBL_MAX__
@@ -90,6 +97,21 @@ var headers = map[string]string{
 #define M_SQRT2 1.41421356237309504880
 #define HUGE_VAL __DBL_MAX__
 #define INFINITY __FLT_MAX__
+`),
+	"omp.h": guarded("OMP", `
+typedef int omp_lock_t;
+int omp_get_thread_num(void);
+int omp_get_num_threads(void);
+int omp_get_max_threads(void);
+int omp_get_num_procs(void);
+int omp_in_parallel(void);
+void omp_set_num_threads(int);
+void omp_init_lock(omp_lock_t *);
+void omp_set_lock(omp_lock_t *);
+void omp_unset_lock(omp_lock_t *);
+void omp_destroy_lock(omp_lock_t *);
+double omp_get_wtime(void);
+double omp_get_wtick(void);
 `),
 	"stdbool.h": guarded("BOOL", "#define bool _Bool\n#define true 1\n#define false 0\n"),
 	"stddef.h":  guarded("STDDEF", sizeType+"typedef __PTRDIFF_TYPE__ ptrdiff_t;\ntypedef __WCHAR_TYPE__ wchar_t;\n"),
@@ -161,10 +183,6 @@ const sizeType = `
 #ifndef NULL
 #define NULL ((void *)0)
 #endif
-#ifndef __STRIDEBENCH_SIZE_T
-#define __STRIDEBENCH_SIZE_T
-typedef __SIZE_TYPE__ size_t;
-#endif
 `
 
 // headerNames are the headers that are built in.
@@ -187,6 +205,21 @@ func mathFunctions() string {
 			fmt.Fprintf(&b, "%s %s%s(%s, %s);\n", t.name, f, t.suffix, t.name, t.name)
 		}
 		fmt.Fprintf(&b, "%s fma%s(%s, %s, %s);\n", t.name, t.suffix, t.name, t.name, t.name)
+	}
+	return b.String()
+}
+
+// complexFunctions declares the functions of complex.h, each in three types.
+func complexFunctions() string {
+	var b strings.Builder
+	for _, t := range []struct{ name, suffix string }{{"double", ""}, {"float", "f"}, {"long double", "l"}} {
+		for _, f := range strings.Fields("cabs carg cimag creal") {
+			fmt.Fprintf(&b, "%s %s%s(%s _Complex);\n", t.name, f, t.suffix, t.name)
+		}
+		for _, f := range strings.Fields("cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj csin csinh csqrt ctan ctanh") {
+			fmt.Fprintf(&b, "%s _Complex %s%s(%s _Complex);\n", t.name, f, t.suffix, t.name)
+		}
+		fmt.Fprintf(&b, "%s _Complex cpow%s(%s _Complex, %[1]s _Complex);\n", t.name, t.suffix, t.name)
 	}
 	return b.String()
 }

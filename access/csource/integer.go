@@ -96,8 +96,10 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 		return constantOf(e)
 	case opVar:
 		return b.variable(e)
-	case opIndex, opCall:
+	case opIndex:
 		return integer{}, notInteger(e, true, "it depends on data")
+	case opCall:
+		return integer{}, notInteger(e, true, "what a call of %s returns is not known: write the expression, or a macro, in its place", e.args[0].text())
 	case opNothing:
 		return integer{}, notInteger(e, false, "%s", e.why)
 	case opOther:
@@ -216,11 +218,14 @@ func (b *builder) ternary(e *expr) (integer, error) {
 		}
 		return b.ternaryArm(e, taken)
 	}
-	then, err := b.integer(e.args[1])
-	if err != nil {
-		return integer{}, err
-	}
-	otherwise, err := b.integer(e.args[2])
+	var then, otherwise integer
+	err = b.asks(when, func() (err *Error) {
+		then, err = b.integer(e.args[1])
+		return err
+	}, func() (err *Error) {
+		otherwise, err = b.integer(e.args[2])
+		return err
+	})
 	if err != nil {
 		return integer{}, err
 	}
@@ -489,7 +494,18 @@ func (b *builder) decide(e *expr) (nest.Condition, error) {
 		if e.op == "&&" && never(left) || e.op == "||" && always(left) {
 			return left, nil
 		}
-		right, err := b.condition(e.args[1])
+		var failed error
+		goesOn := left
+		if e.op == "||" {
+			if goesOn, failed = not(left); failed != nil {
+				return nil, failed
+			}
+		}
+		var right nest.Condition
+		err = b.asks(goesOn, func() (err *Error) {
+			right, err = b.condition(e.args[1])
+			return err
+		}, nothing)
 		if err != nil {
 			return nil, err
 		}
@@ -509,6 +525,19 @@ func (b *builder) decide(e *expr) (nest.Condition, error) {
 		return nil, err
 	}
 	return compare("!=", i.piece, constant(0))
+}
+
+// asks evaluates what C evaluates where a condition holds, and where it does not, so
+// that what must not happen there is asked about there alone. In the head of a loop,
+// which is no place in the tree yet, it is asked about everywhere.
+func (b *builder) asks(c nest.Condition, f, g func() *Error) *Error {
+	if b.asked == nil {
+		return b.when(c, f, g)
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	return g()
 }
 
 // compared are the sides of a comparison, in their common type.

@@ -1,9 +1,11 @@
 package csource
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"modernc.org/cc/v4"
 
@@ -41,7 +43,9 @@ func (b *builder) when(c nest.Condition, f, g func() *Error) *Error {
 	if err != nil {
 		return err
 	}
-	b.nodes = append(b.nodes, &nest.If{When: c, Then: then, Else: otherwise})
+	if len(then)+len(otherwise) > 0 {
+		b.nodes = append(b.nodes, &nest.If{When: c, Then: then, Else: otherwise})
+	}
 	return nil
 }
 
@@ -266,9 +270,7 @@ func (b *builder) data(e *expr) *Error {
 			return notInteger(e, false, "a cast to %s is not understood", t)
 		}
 	case "&&", "||":
-		if b.ofData(e) && e.any(func(e *expr) bool { return e.op == opIndex }) {
-			b.note(e, "a condition on data: all operands of && and || are counted")
-		}
+		return b.shortCircuit(e)
 	case "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=", opBefore, opBehind:
 		if e.args[0].op != opVar {
 			return notInteger(e, false, "an assignment to an array within an expression is not understood: make it a statement")
@@ -286,23 +288,104 @@ func (b *builder) data(e *expr) *Error {
 	return nil
 }
 
-// conditional builds a ?:, of a condition on the loops' variables the arm that is
-// taken, of one on data all of it.
-func (b *builder) conditional(e *expr) *Error {
-	c, err := b.condition(e.args[0])
-	if err == nil {
-		return b.when(c, func() *Error { return b.data(e.args[1]) }, func() *Error { return b.data(e.args[2]) })
-	}
-	if !err.data && !b.ofData(e.args[0]) {
+// shortCircuit builds && and ||, whose second operand is evaluated where the first
+// one does not decide. What depends on data may be either.
+func (b *builder) shortCircuit(e *expr) *Error {
+	left, right := e.args[0], e.args[1]
+	can, err := b.outcomes(left)
+	if err != nil {
 		return err
 	}
-	b.note(e.args[0], "a condition on data: both arms are counted")
-	for _, a := range e.args {
-		if err := b.data(a); err != nil {
-			return err
-		}
+	goesOn := can.hold
+	if e.op == "||" {
+		goesOn = can.fail
 	}
-	return nil
+	if b.reads(right) && !can.known {
+		b.note(e, "a condition on data: all operands of && and || are counted")
+	}
+	if err := b.data(left); err != nil {
+		return err
+	}
+	return b.when(goesOn, func() *Error { return b.data(right) }, nothing)
+}
+
+// reads reports whether an expression refers to arrays.
+func (b *builder) reads(e *expr) bool {
+	return e.any(func(e *expr) bool { return e.op == opIndex })
+}
+
+// outcomes are where a condition can hold and where it can fail: everywhere, as far
+// as it depends on data. They are known where they exclude each other.
+type outcomes struct {
+	hold, fail nest.Condition
+	known      bool
+}
+
+func (b *builder) outcomes(e *expr) (outcomes, *Error) {
+	nodes, accesses := len(b.nodes), len(b.accesses)
+	if c, err := b.condition(e); err == nil {
+		unless, failed := not(c)
+		if failed != nil {
+			return outcomes{}, notInteger(e, false, "%v", failed)
+		}
+		return outcomes{c, unless, true}, nil
+	}
+	b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses] // nothing is asked about what is not known
+	switch e.op {
+	case "!":
+		o, err := b.outcomes(e.args[0])
+		return outcomes{o.fail, o.hold, o.known}, err
+	case "&&", "||":
+		return b.joined(e)
+	}
+	return outcomes{hold: nest.Condition{{}}, fail: nest.Condition{{}}}, nil
+}
+
+// joined are the outcomes of && and ||.
+func (b *builder) joined(e *expr) (outcomes, *Error) {
+	x, err := b.outcomes(e.args[0])
+	if err != nil {
+		return x, err
+	}
+	y, err := b.outcomes(e.args[1])
+	if err != nil {
+		return y, err
+	}
+	first, second := and, or
+	if e.op == "||" {
+		first, second = or, and
+	}
+	hold, failed1 := first(x.hold, y.hold)
+	fail, failed2 := second(x.fail, y.fail)
+	if failed := errors.Join(failed1, failed2); failed != nil {
+		return x, notInteger(e, false, "%v", failed)
+	}
+	return outcomes{hold: hold, fail: fail}, nil
+}
+
+// conditional builds a ?:, of a condition on the loops' variables the arm that is
+// taken, of one on data all that can be.
+func (b *builder) conditional(e *expr) *Error {
+	can, err := b.outcomes(e.args[0])
+	if err != nil {
+		return err
+	}
+	if !can.known && !b.ofData(e.args[0]) {
+		_, err := b.condition(e.args[0])
+		return err
+	}
+	then, otherwise := func() *Error { return b.data(e.args[1]) }, func() *Error { return b.data(e.args[2]) }
+	if can.known {
+		return b.when(can.hold, then, otherwise)
+	}
+	b.note(e.args[0], "a condition on data: both arms are counted")
+	if err := b.data(e.args[0]); err != nil {
+		return err
+	}
+	if err := b.when(can.hold, then, nothing); err != nil {
+		return err
+	}
+	return b.when(can.fail, otherwise, nothing)
 }
 
 func (b *builder) note(e *expr, text string) {
@@ -317,6 +400,9 @@ func (b *builder) call(e *expr) *Error {
 	name := e.args[0].text()
 	if e.args[0].op != opVar && e.args[0].op != opOther {
 		return notInteger(e, false, "a call of something else than a named function is not understood")
+	}
+	if failed := b.leftOut[name]; failed != nil {
+		return failed
 	}
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
@@ -351,6 +437,9 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 				how = "uses arrays or pointers"
 			}
 		case *cc.PrimaryExpression:
+			if b.leftOut[n.Token.SrcStr()] != nil {
+				how = "calls " + n.Token.SrcStr() + ", which is not understood"
+			}
 			if g := b.functions[n.Token.SrcStr()]; g != nil && n.Case == cc.PrimaryExpressionIdent && how == "" {
 				how = b.touches(g, seen)
 			}
@@ -375,7 +464,10 @@ func (b *builder) reference(e *expr, kind nest.Kind) *Error {
 		if base.op == opNothing {
 			return notInteger(base, false, "%s", base.why)
 		}
-		return notInteger(e, false, "%s is no array of constant extents: a pointer is not understood", base.text())
+		if failed := b.unread[base.decl]; base.op == opVar && failed != nil {
+			return failed
+		}
+		return notInteger(e, false, "%s", noArray(base, len(subscripts)))
 	}
 	array := b.file.Arrays[number]
 	if len(subscripts) != len(array.Extents) {
@@ -393,6 +485,28 @@ func (b *builder) reference(e *expr, kind nest.Kind) *Error {
 		pieces[i] = index.piece
 	}
 	return b.place(e, kind, number, pieces, nil)
+}
+
+// noArray says why something with subscripts is no array, and how to write one.
+func noArray(base *expr, subscripts int) string {
+	why := base.text() + " is no array of constant extents"
+	if base.op != opVar || base.decl == nil {
+		return why + ": a pointer is not understood"
+	}
+	t := base.decl.Type()
+	for t != nil && (t.Kind() == cc.Ptr || t.Kind() == cc.Array) {
+		if p, is := t.(*cc.PointerType); is {
+			t = p.Elem()
+		} else {
+			t = t.(*cc.ArrayType).Elem()
+		}
+	}
+	if t == nil || !slices.Contains(elements, t.Kind()) {
+		return why + ": a pointer is not understood"
+	}
+	extents := []string{"[N]", "[M]", "[L]"}[:min(subscripts, 3)]
+	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with constant extents",
+		why, typeName(t), base.text(), strings.Join(extents, ""))
 }
 
 // place builds an access for each case of its subscripts.

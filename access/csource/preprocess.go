@@ -2,17 +2,11 @@ package csource
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"modernc.org/cc/v4"
 )
@@ -26,6 +20,8 @@ const (
 	maxNesting  = 2000      // tokens that one token can be inside of
 	maxElse     = 1000      // each "else if" is inside of the one before
 	builtinPath = "<built-in>"
+
+	predefinedName = "<predefined>" // as the parser calls it
 )
 
 // Where the region begins and ends, the text has these statements in place of
@@ -35,10 +31,6 @@ const (
 	beginMark = "__stridebench_scop_begin"
 	endMark   = "__stridebench_scop_end"
 )
-
-// ending is put behind each file. A line that ends with a backslash goes on in the
-// next one, and the scanner does not end a constant or a name without one.
-var ending = []byte("\n\n")
 
 // trailer is read behind the file. Where a declaration is not complete, the parser
 // looks for its rest and has errors without end to tell if it finds none.
@@ -51,8 +43,9 @@ var (
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
 )
 
-// parse preprocesses, parses and type checks a file.
-func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
+// parse preprocesses, parses and type checks a file. A function that is not to be read
+// may be left out.
+func parse(name string, text []byte, opts Options) (ast *cc.AST, read *files, err error) {
 	predefined := predefinedMacros
 	for _, define := range opts.Defines {
 		macro, value, given := strings.Cut(define, "=")
@@ -60,13 +53,16 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
 			value = "1"
 		}
 		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
-			return nil, fmt.Errorf("definition %q is no NAME=VALUE", define)
+			return nil, nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
 		}
 		predefined += fmt.Sprintf("#define %s %s\n", macro, value)
 	}
+	if err := checkFolders(opts.IncludeDirs); err != nil {
+		return nil, nil, err
+	}
 	files := &files{dirs: opts.IncludeDirs}
 	if err := files.check(name, text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	marked := pragma.ReplaceAllFunc(text, func(line []byte) []byte {
 		if strings.Contains(string(line), "endscop") {
@@ -76,46 +72,64 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, err error) {
 	})
 	abi, err := cc.NewABI("linux", "amd64")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cfg := &cc.Config{
 		ABI: abi, FS: files, FSOnly: true, ExpansionLimit: maxWork,
 		IncludePaths:    slices.Concat([]string{"@"}, opts.IncludeDirs, []string{builtinPath}),
 		SysIncludePaths: slices.Concat(opts.IncludeDirs, []string{builtinPath}),
-		PragmaHandler: func(words []cc.Token) error {
-			if word := words[0].SrcStr(); word == "scop" || word == "endscop" {
-				return &Error{Pos: place(words[0]), Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
-			}
-			return nil
-		},
+		PragmaHandler:   files.pragma,
 	}
 	sources := func() []cc.Source {
+		files.start()
 		return []cc.Source{
-			{Name: "<predefined>", Value: predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
-			{Name: name, Value: slices.Concat(marked, ending)},
+			{Name: predefinedName, Value: predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
+			{Name: name, Value: framed(marked)},
 			{Name: "<end>", Value: trailer},
 		}
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			ast, err = nil, files.first(&Error{Pos: Pos{File: name}, Why: fmt.Sprintf("the parser fails: %v", r)})
+			ast, read, err = nil, nil, files.first(&Error{Pos: Pos{File: name}, Why: fmt.Sprintf("the parser fails: %v", r)})
 		}
 	}()
 	var expanded limited
 	if err := cc.Preprocess(cfg, sources(), &expanded); err != nil {
-		return nil, files.first(parserError(name, err))
+		return nil, nil, files.first(parserError(name, err))
+	}
+	if files.failed != nil {
+		return nil, nil, files.failed
 	}
 	if why := unparsable(expanded.text); why != "" {
-		return nil, &Error{Pos: unmatched(name, text), Why: why}
+		return nil, nil, &Error{Pos: unmatched(name, text), Why: why}
 	}
-	if ast, err = cc.Translate(cfg, sources()); err != nil {
-		return nil, files.first(parserError(name, err))
+	ast, err = cc.Translate(cfg, sources())
+	if err != nil && files.failed == nil {
+		if marked, files.leftOut = withoutBodies(name, marked, opts.Function, err); len(files.leftOut) > 0 {
+			ast, err = cc.Translate(cfg, sources())
+		}
 	}
-	return ast, nil
+	if err != nil {
+		return nil, nil, files.first(parserError(name, err))
+	}
+	return ast, files, nil
+}
+
+// overridden notes which macros from outside the file defines anew.
+func overridden(ast *cc.AST, defines []string) (notes []Note) {
+	for _, define := range defines {
+		name, _, _ := strings.Cut(define, "=")
+		m := ast.Macros[name]
+		if m == nil || m.IsConst || place(m.Name).File == predefinedName {
+			continue
+		}
+		notes = append(notes, Note{place(m.Name), fmt.Sprintf("%s is redefined here, and -D %s has no effect from here on (#ifndef %s around this line lets it have one)", name, define, name)})
+	}
+	return notes
 }
 
 // parserError is the first of the parser's errors.
-func parserError(name string, err error) error {
+func parserError(name string, err error) *Error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	line = internals.ReplaceAllString(line, "")
 	m := position.FindStringSubmatch(line)
@@ -251,68 +265,6 @@ func quoted(text []byte, at int) int {
 	return at + 1
 }
 
-// files is what #include can see: the folders that were named, and the headers
-// that are built in.
-type files struct {
-	dirs   []string
-	failed error
-}
-
-// first is the error of reading a file, if there was one: the parser says of it
-// only that the file is not there.
-func (f *files) first(err error) error {
-	if f.failed != nil {
-		return f.failed
-	}
-	return err
-}
-
-func (f *files) Open(path string) (fs.File, error) {
-	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
-		if text, known := headers[header]; known {
-			return &file{Reader: bytes.NewReader([]byte(text)), name: header}, nil
-		}
-		return nil, fs.ErrNotExist
-	}
-	for _, dir := range f.dirs {
-		local, err := filepath.Rel(dir, filepath.FromSlash(path))
-		if err != nil || !filepath.IsLocal(local) {
-			continue
-		}
-		text, err := readIn(dir, local)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = f.check(path, text)
-		}
-		if err != nil {
-			f.failed = errors.Join(f.failed, err)
-			return nil, err
-		}
-		return &file{Reader: bytes.NewReader(slices.Concat(text, ending)), name: path}, nil
-	}
-	return nil, fs.ErrNotExist
-}
-
-// readIn reads a file in a folder. A link that leads out of it leads nowhere.
-func readIn(dir, name string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(fs.ErrNotExist, err)
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
-}
-
 // check refuses what would take the preprocessor without end.
 func (f *files) check(name string, text []byte) error {
 	if len(text) > maxFile {
@@ -411,17 +363,3 @@ func logicalLines(text []byte) []logicalLine {
 	add()
 	return lines
 }
-
-// A file is a text that is open.
-type file struct {
-	*bytes.Reader
-	name string
-}
-
-func (f *file) Stat() (fs.FileInfo, error) { return f, nil }
-func (f *file) Close() error               { return nil }
-func (f *file) Name() string               { return f.name }
-func (f *file) Mode() fs.FileMode          { return 0o444 }
-func (f *file) ModTime() time.Time         { return time.Time{} }
-func (f *file) IsDir() bool                { return false }
-func (f *file) Sys() any                   { return nil }

@@ -121,7 +121,7 @@ func (p *Plan) blockRun(run Loop, lines int, to, from Loop, at, of int) {
 		}
 		b.move(dst, src, p.buffers, run, at, of, f.block[p.size], next)
 	}, past: func(_ *Step, at uintptr) bool {
-		return p.written() >= streamFrom && (at|uintptr(from.To)|uintptr(run.To))%line == 0
+		return p.written() >= p.set.Tuning().Blocks && (at|uintptr(from.To)|uintptr(run.To))%line == 0
 	}}, nil, b.body(b.rows(), b.piece(0), b.drained(1), b.nowhere()))
 
 	// Buffers change places from each to the next.

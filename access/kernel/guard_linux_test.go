@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stridebench/stridebench/layouts"
 )
 
 // guarded is memory of n bytes between two pages that nothing may touch.
@@ -70,6 +72,8 @@ func TestGuards(t *testing.T) {
 					Fill(s, out, 7, Rows{0, n, 1, 0})
 					x := as[int32](mem, 0)
 					NewSum[int32](s).Add(x, Rows{0, len(x), 1, 0})
+					y := as[layouts.Half](mem, 0)
+					NewSum[layouts.Half](s).Add(y, Rows{0, len(y), 1, 0})
 				})
 			}
 		}

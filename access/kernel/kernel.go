@@ -1,9 +1,10 @@
 // Package kernel moves bytes at the speed of the memory: sums, fills and copies
-// of runs, and transposed copies, in vectors of AVX2 or AVX-512 where the CPU
-// has them and in plain Go elsewhere. Whatever the set of kernels, the result
+// of runs, and transposed copies, in vectors of AVX2, AVX-512 or NEON where the
+// CPU has them and in plain Go elsewhere. Whatever the set of kernels, the result
 // is the same on every input, of floating-point sums to the last bit.
 //
-// The assembly is written by internal/gen (make generate).
+// The assembly of amd64 is written by internal/gen (make generate), that of arm64
+// by hand.
 package kernel
 
 import (
@@ -26,7 +27,10 @@ type Set struct {
 	tiles  map[int]tile // that it transposes in registers, by the bytes of an element
 	blocks []int        // bytes of the elements that it moves in blocks
 
-	run *functions // nil where this CPU does not run it
+	halves  bool       // it adds up floats of 16 bits
+	streams bool       // it has stores past the caches
+	run     *functions // nil where this CPU does not run it
+	tuning  *Tuning    // nil for Default
 }
 
 // A tile says how one is transposed in registers: high rows are read at a time,
@@ -38,32 +42,38 @@ type tile struct{ part, high int }
 // tiles and blocks are by the bytes of an element.
 type functions struct {
 	addInt32, addFloat32, addFloat64 func(lanes, x *byte, groups, rows, pitch int)
+	addFloat16, addBFloat16          func(lanes, x *byte, groups, rows, pitch int)
 	fill                             func(dst *byte, value uint64, groups, rows, pitch int)
 	copy, stream                     func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
 	transpose, transposeStream       map[int]transposer
 	block, blockStream               map[int]blockMover
 }
 
-// A transposer transposes n tiles.
-type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)
+// A transposer transposes n tiles. It asks for lines so many tiles ahead, where
+// it does so at all.
+type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
 
 var (
 	// portable runs everywhere.
-	portable = &Set{name: "portable", run: &functions{}}
+	portable = &Set{name: "portable", halves: true, run: &functions{}}
 	avx2     = &Set{
-		name: "avx2", width: 32,
-		tiles:  map[int]tile{1: {8, 32}, 2: {16, 16}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
+		name: "avx2", width: 32, halves: true, streams: true,
+		tiles:  map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
 		blocks: []int{4, 8},
 	}
 	avx512 = &Set{
-		name: "avx512", width: 64,
+		name: "avx512", width: 64, halves: true, streams: true,
 		tiles: map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
+	}
+	neon = &Set{
+		name: "neon", width: 16,
+		tiles: map[int]tile{1: {16, 16}, 2: {16, 8}, 4: {16, 4}, 8: {16, 2}, 16: {16, 1}},
 	}
 )
 
 // All are the sets that there are, whatever this CPU runs: any of them can be
 // planned with.
-func All() []*Set { return []*Set{portable, avx2, avx512} }
+func All() []*Set { return []*Set{portable, avx2, avx512, neon} }
 
 // Sets are those of All that this CPU runs, the best one last; the first is
 // always "portable".
@@ -104,8 +114,11 @@ func (s *Set) functions() *functions {
 	return s.run
 }
 
-// Name is "portable", "avx2" or "avx512".
+// Name is "portable", "avx2", "avx512" or "neon".
 func (s *Set) Name() string { return s.name }
+
+// Halves reports whether the set has sums of floats of 16 bits.
+func (s *Set) Halves() bool { return s.halves }
 
 // Width is the bytes that one access to a run of elements of size bytes covers.
 func (s *Set) Width(size int) int { return max(s.width, size) }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -20,6 +21,10 @@ func sums[T Number](t *testing.T, x []T, calls []Rows) {
 	t.Helper()
 	var zero T
 	size := int(unsafe.Sizeof(zero))
+	if size == 2 {
+		narrowSums(t, x, calls)
+		return
+	}
 	lanes := make([]T, laneBytes/size)
 	for _, r := range calls {
 		for _, part := range [][2]int{{0, r.N / (line / size) * (line / size)}, {r.N / (line / size) * (line / size), r.N}} {
@@ -41,6 +46,40 @@ func sums[T Number](t *testing.T, x []T, calls []Rows) {
 		}
 		if got := sum.Total(); math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
 			t.Fatalf("%s: %T of %+v is %v, want %v", s.Name(), zero, calls, got, want)
+		}
+	}
+}
+
+// narrowSums is sums of elements of 16 bits, whose lanes are of float32.
+func narrowSums[T Number](t *testing.T, x []T, calls []Rows) {
+	t.Helper()
+	lanes := make([]float32, 64)
+	for _, r := range calls {
+		whole := r.N / 32 * 32
+		for _, part := range [][2]int{{0, whole}, {whole, r.N}} {
+			for row := range r.Count {
+				for i := part[0]; i < part[1]; i++ {
+					switch v := any(x[r.At+row*r.Pitch+i]).(type) {
+					case layouts.Half:
+						lanes[(i-part[0])%64] += v.Float()
+					case layouts.BFloat:
+						lanes[(i-part[0])%64] += v.Float()
+					}
+				}
+			}
+		}
+	}
+	want := 0.0
+	for _, v := range lanes {
+		want += float64(v)
+	}
+	for _, s := range Sets() {
+		sum := NewSum[T](s)
+		for _, r := range calls {
+			sum.Add(x, r)
+		}
+		if got := sum.Total(); math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Fatalf("%s: %T of %+v is %v, want %v", s.Name(), x, calls, got, want)
 		}
 	}
 }
@@ -86,6 +125,8 @@ func FuzzSum(f *testing.F) {
 		sumsOf[int32](t, b, int(start), int(length), int(gap))
 		sumsOf[float32](t, b, int(start), int(length), int(gap)) // all of them: NaN, infinities, denormals
 		sumsOf[float64](t, b, int(start), int(length), int(gap))
+		sumsOf[layouts.Half](t, b, int(start), int(length), int(gap))
+		sumsOf[layouts.BFloat](t, b, int(start), int(length), int(gap))
 	})
 }
 
@@ -365,18 +406,30 @@ func transposed(read []byte, size, rows int) []byte {
 	return out
 }
 
+// past has all sets write past the caches from so many bytes on, until it is
+// undone.
+func past(from int) (undo func()) {
+	var all []func()
+	for _, s := range All() {
+		all = append(all, tune(s, Tuning{from, from, from, from, 1}))
+	}
+	return func() {
+		for _, one := range all {
+			one()
+		}
+	}
+}
+
 // streamed runs a plan with all that it can write past the caches.
 func streamed(p *Plan, dst, src []byte) []byte {
-	defer func(n int) { streamFrom = n }(streamFrom)
-	streamFrom = 1
+	defer past(1)()
 	p.Run(dst, src, make([]byte, p.Buffers), 1)
 	return dst
 }
 
 // TestStreams: runs that are written past the caches arrive all the same.
 func TestStreams(t *testing.T) {
-	defer func(n int) { streamFrom = n }(streamFrom)
-	streamFrom = 1
+	defer past(1)()
 	src := randomBytes(3, 5000)
 	for _, s := range Sets() {
 		for start := range line {
@@ -421,7 +474,8 @@ func TestStreamedTiles(t *testing.T) {
 // TestBlocks: copies whose rows collide go through buffers, are split as they
 // should be, and arrive, past the caches or not.
 func TestBlocks(t *testing.T) {
-	defer func(n, m int) { longFrom, streamFrom = n, m }(longFrom, streamFrom)
+	defer func(n int) { longFrom = n }(longFrom)
+	defer past(Never)()
 	for _, size := range []int{4, 8} {
 		high, side := blockWidth/size, line/size
 		for name, loops := range map[string][]Loop{
@@ -464,11 +518,11 @@ func TestBlocks(t *testing.T) {
 						t.Errorf("%s: %s of %d B: the copy is wrong", s.Name(), name, size)
 					}
 					clear(dst)
-					streamFrom = 1
+					undo := past(1)
 					if slices.Contains(s.blocks, size) && !p.PastCaches() {
 						t.Errorf("%s: %s of %d B is not written past the caches", s.Name(), name, size)
 					}
-					streamFrom = math.MaxInt
+					undo()
 					if !bytes.Equal(streamed(p, dst, src), want) {
 						t.Errorf("%s: %s of %d B, past the caches: the copy is wrong", s.Name(), name, size)
 					}
@@ -491,8 +545,7 @@ func TestManyBlocks(t *testing.T) {
 // TestPastCaches: large copies whose lines are whole are written past the caches,
 // where the CPU gains by it, and no others.
 func TestPastCaches(t *testing.T) {
-	defer func(n int) { streamFrom = n }(streamFrom)
-	streamFrom = 1 << 16
+	defer past(1 << 16)()
 	run := func(n, pitch int) []Loop { return []Loop{{1, 0, 0}, {64, pitch, pitch}, {n, 4, 4}} }
 	for _, s := range All() {
 		for _, c := range []struct {
@@ -502,7 +555,7 @@ func TestPastCaches(t *testing.T) {
 			{run(1<<14, 1<<16), true}, {run(1<<10, 1<<16), false}, {run(1<<14, 1<<16+4), false},
 			{[]Loop{{256, 1024, 4}, {256, 4, 1024}}, true}, {[]Loop{{64, 256, 4}, {64, 4, 256}}, false}, {[]Loop{{256, 1028, 4}, {256, 4, 1024}}, false},
 		} {
-			if got := NewPlan(s, 4, c.loops).PastCaches(); got != (c.want && s != portable) {
+			if got := NewPlan(s, 4, c.loops).PastCaches(); got != (c.want && s.streams) {
 				t.Errorf("%s: %v: %t", s.Name(), c.loops, got)
 			}
 		}
@@ -516,7 +569,7 @@ func TestPastCaches(t *testing.T) {
 // are run, and those that are not say so.
 func TestSets(t *testing.T) {
 	t.Logf("this CPU runs %s, and plans %s", Names(Sets()), Names(All()))
-	if got := Names(All()); got != "portable, avx2, avx512" {
+	if got := Names(All()); got != "portable, avx2, avx512, neon" {
 		t.Errorf("there are %s", got)
 	}
 	for _, s := range All() {
@@ -621,8 +674,7 @@ func BenchmarkPermuted(b *testing.B) {
 			dst, src := randomBytes(1, size), randomBytes(2, size)
 			plain := NewPlan(Best(), 4, []Loop{{size / 4, 4, 4}})
 			runs := []func(){func() { plain.Run(dst, src, nil, 1) }, func() {
-				defer func(n int) { streamFrom = n }(streamFrom)
-				streamFrom = math.MaxInt
+				defer past(Never)()
 				plain.Run(dst, src, nil, 1)
 			}}
 			for _, s := range Sets() {

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func addInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·addInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -29,6 +29,43 @@ TEXT ·addInt32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    rows+24(FP), SI
 	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VPADDD  (BX), Y0, Y0
+	VPADDD  32(BX), Y1, Y1
+	VPADDD  64(BX), Y2, Y2
+	VPADDD  96(BX), Y3, Y3
+	VPADDD  128(BX), Y4, Y4
+	VPADDD  160(BX), Y5, Y5
+	VPADDD  192(BX), Y6, Y6
+	VPADDD  224(BX), Y7, Y7
+	VPADDD  256(BX), Y8, Y8
+	VPADDD  288(BX), Y9, Y9
+	VPADDD  320(BX), Y10, Y10
+	VPADDD  352(BX), Y11, Y11
+	VPADDD  384(BX), Y12, Y12
+	VPADDD  416(BX), Y13, Y13
+	VPADDD  448(BX), Y14, Y14
+	VPADDD  480(BX), Y15, Y15
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ DI, R8
@@ -96,10 +133,12 @@ rest:
 	DECQ   R8
 
 next:
-	ADDQ    DX, CX
-	MOVQ    CX, BX
-	DECQ    SI
-	JNZ     row
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -120,7 +159,7 @@ next:
 	RET
 
 // func addFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX
+// Requires: AVX, CMOV
 TEXT ·addFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -144,6 +183,43 @@ TEXT ·addFloat32AVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    rows+24(FP), SI
 	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPS  (BX), Y0, Y0
+	VADDPS  32(BX), Y1, Y1
+	VADDPS  64(BX), Y2, Y2
+	VADDPS  96(BX), Y3, Y3
+	VADDPS  128(BX), Y4, Y4
+	VADDPS  160(BX), Y5, Y5
+	VADDPS  192(BX), Y6, Y6
+	VADDPS  224(BX), Y7, Y7
+	VADDPS  256(BX), Y8, Y8
+	VADDPS  288(BX), Y9, Y9
+	VADDPS  320(BX), Y10, Y10
+	VADDPS  352(BX), Y11, Y11
+	VADDPS  384(BX), Y12, Y12
+	VADDPS  416(BX), Y13, Y13
+	VADDPS  448(BX), Y14, Y14
+	VADDPS  480(BX), Y15, Y15
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ DI, R8
@@ -211,10 +287,12 @@ rest:
 	DECQ   R8
 
 next:
-	ADDQ    DX, CX
-	MOVQ    CX, BX
-	DECQ    SI
-	JNZ     row
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -235,7 +313,7 @@ next:
 	RET
 
 // func addFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX
+// Requires: AVX, CMOV
 TEXT ·addFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -259,6 +337,43 @@ TEXT ·addFloat64AVX2(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    rows+24(FP), SI
 	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPD  (BX), Y0, Y0
+	VADDPD  32(BX), Y1, Y1
+	VADDPD  64(BX), Y2, Y2
+	VADDPD  96(BX), Y3, Y3
+	VADDPD  128(BX), Y4, Y4
+	VADDPD  160(BX), Y5, Y5
+	VADDPD  192(BX), Y6, Y6
+	VADDPD  224(BX), Y7, Y7
+	VADDPD  256(BX), Y8, Y8
+	VADDPD  288(BX), Y9, Y9
+	VADDPD  320(BX), Y10, Y10
+	VADDPD  352(BX), Y11, Y11
+	VADDPD  384(BX), Y12, Y12
+	VADDPD  416(BX), Y13, Y13
+	VADDPD  448(BX), Y14, Y14
+	VADDPD  480(BX), Y15, Y15
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ DI, R8
@@ -326,10 +441,12 @@ rest:
 	DECQ   R8
 
 next:
-	ADDQ    DX, CX
-	MOVQ    CX, BX
-	DECQ    SI
-	JNZ     row
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
 	VMOVUPS Y2, 64(AX)
@@ -349,8 +466,836 @@ next:
 	VZEROUPPER
 	RET
 
+// func addFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+// Requires: AVX, CMOV, F16C
+TEXT ·addFloat16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	VMOVUPS 128(AX), Y4
+	VMOVUPS 160(AX), Y5
+	VMOVUPS 192(AX), Y6
+	VMOVUPS 224(AX), Y7
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS      (BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      128(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      256(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      384(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, BX
+	CMPQ         DI, BX
+	CMOVQEQ      CX, BX
+	DECQ         R8
+	JNZ          repeated
+	JMP          done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS      (BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      128(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      256(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      384(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, BX
+	SUBQ         $0x08, R8
+	JGE          whole
+
+rest:
+	ADDQ         $0x08, R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      (BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      64(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      128(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      192(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      256(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      320(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      384(BX), Y8
+	VCVTPH2PS    X8, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VCVTPH2PS    X8, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VCVTPH2PS    X11, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VCVTPH2PS    X11, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y7, 224(AX)
+	VZEROUPPER
+	RET
+
+// func addBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addBFloat16AVX2(SB), NOSPLIT, $0-40
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	VMOVUPS 128(AX), Y4
+	VMOVUPS 160(AX), Y5
+	VMOVUPS 192(AX), Y6
+	VMOVUPS 224(AX), Y7
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS      (BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      128(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      256(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      384(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, BX
+	CMPQ         DI, BX
+	CMOVQEQ      CX, BX
+	DECQ         R8
+	JNZ          repeated
+	JMP          done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS      (BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      64(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      128(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      192(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      256(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      320(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	VMOVUPS      384(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	VMOVUPS      448(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      480(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x00000200, BX
+	SUBQ         $0x08, R8
+	JGE          whole
+
+rest:
+	ADDQ         $0x08, R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      (BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      32(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      64(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      96(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      128(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      160(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      192(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      224(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      256(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      288(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      320(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y4, Y4
+	VADDPS       Y10, Y5, Y5
+	VMOVUPS      352(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y6, Y6
+	VADDPS       Y13, Y7, Y7
+	DECQ         R8
+	TESTQ        R8, R8
+	JZ           next
+	VMOVUPS      384(BX), Y8
+	VPMOVZXWD    X8, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VEXTRACTF128 $0x01, Y8, X8
+	VPMOVZXWD    X8, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VADDPS       Y9, Y0, Y0
+	VADDPS       Y10, Y1, Y1
+	VMOVUPS      416(BX), Y11
+	VPMOVZXWD    X11, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VEXTRACTF128 $0x01, Y11, X11
+	VPMOVZXWD    X11, Y13
+	VPSLLD       $0x10, Y13, Y13
+	VADDPS       Y12, Y2, Y2
+	VADDPS       Y13, Y3, Y3
+	DECQ         R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VMOVUPS Y4, 128(AX)
+	VMOVUPS Y5, 160(AX)
+	VMOVUPS Y6, 192(AX)
+	VMOVUPS Y7, 224(AX)
+	VZEROUPPER
+	RET
+
 // func fillAVX2(dst *byte, value uint64, groups int, rows int, pitch int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV
 TEXT ·fillAVX2(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	VPBROADCASTQ value+8(FP), Y0
@@ -358,6 +1303,43 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-40
 	MOVQ         AX, DX
 	MOVQ         rows+24(FP), BX
 	MOVQ         groups+16(FP), SI
+	MOVQ         SI, DI
+	ANDQ         $0x07, DI
+	ORQ          CX, DI
+	TESTQ        DI, DI
+	JNZ          row
+	MOVQ         SI, DI
+	SHRQ         $0x03, DI
+	IMULQ        BX, DI
+	TESTQ        DI, DI
+	JZ           done
+	SHLQ         $0x06, SI
+	ADDQ         AX, SI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y0, 32(DX)
+	VMOVUPS Y0, 64(DX)
+	VMOVUPS Y0, 96(DX)
+	VMOVUPS Y0, 128(DX)
+	VMOVUPS Y0, 160(DX)
+	VMOVUPS Y0, 192(DX)
+	VMOVUPS Y0, 224(DX)
+	VMOVUPS Y0, 256(DX)
+	VMOVUPS Y0, 288(DX)
+	VMOVUPS Y0, 320(DX)
+	VMOVUPS Y0, 352(DX)
+	VMOVUPS Y0, 384(DX)
+	VMOVUPS Y0, 416(DX)
+	VMOVUPS Y0, 448(DX)
+	VMOVUPS Y0, 480(DX)
+	ADDQ    $0x00000200, DX
+	CMPQ    SI, DX
+	CMOVQEQ AX, DX
+	DECQ    DI
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ SI, DI
@@ -429,20 +1411,78 @@ next:
 	MOVQ AX, DX
 	DECQ BX
 	JNZ  row
+
+done:
 	VZEROUPPER
 	RET
 
 // func copyAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX
+// Requires: AVX, CMOV
 TEXT ·copyAVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dstPitch+32(FP), DX
-	MOVQ srcPitch+40(FP), BX
-	MOVQ AX, SI
-	MOVQ CX, DI
-	MOVQ rows+24(FP), R8
-	MOVQ groups+16(FP), R9
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dstPitch+32(FP), DX
+	MOVQ  srcPitch+40(FP), BX
+	MOVQ  AX, SI
+	MOVQ  CX, DI
+	MOVQ  rows+24(FP), R8
+	MOVQ  groups+16(FP), R9
+	MOVQ  R9, R10
+	ANDQ  $0x07, R10
+	ORQ   DX, R10
+	ORQ   BX, R10
+	TESTQ R10, R10
+	JNZ   row
+	MOVQ  R9, R10
+	SHRQ  $0x03, R10
+	IMULQ R8, R10
+	TESTQ R10, R10
+	JZ    done
+	SHLQ  $0x06, R9
+	ADDQ  AX, R9
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS (DI), Y0
+	VMOVUPS Y0, (SI)
+	VMOVUPS 32(DI), Y1
+	VMOVUPS Y1, 32(SI)
+	VMOVUPS 64(DI), Y2
+	VMOVUPS Y2, 64(SI)
+	VMOVUPS 96(DI), Y3
+	VMOVUPS Y3, 96(SI)
+	VMOVUPS 128(DI), Y4
+	VMOVUPS Y4, 128(SI)
+	VMOVUPS 160(DI), Y5
+	VMOVUPS Y5, 160(SI)
+	VMOVUPS 192(DI), Y6
+	VMOVUPS Y6, 192(SI)
+	VMOVUPS 224(DI), Y7
+	VMOVUPS Y7, 224(SI)
+	VMOVUPS 256(DI), Y8
+	VMOVUPS Y8, 256(SI)
+	VMOVUPS 288(DI), Y9
+	VMOVUPS Y9, 288(SI)
+	VMOVUPS 320(DI), Y10
+	VMOVUPS Y10, 320(SI)
+	VMOVUPS 352(DI), Y11
+	VMOVUPS Y11, 352(SI)
+	VMOVUPS 384(DI), Y12
+	VMOVUPS Y12, 384(SI)
+	VMOVUPS 416(DI), Y13
+	VMOVUPS Y13, 416(SI)
+	VMOVUPS 448(DI), Y14
+	VMOVUPS Y14, 448(SI)
+	VMOVUPS 480(DI), Y15
+	VMOVUPS Y15, 480(SI)
+	ADDQ    $0x00000200, SI
+	ADDQ    $0x00000200, DI
+	CMPQ    R9, SI
+	CMOVQEQ AX, SI
+	CMOVQEQ CX, DI
+	DECQ    R10
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ R9, R10
@@ -547,20 +1587,78 @@ next:
 	MOVQ CX, DI
 	DECQ R8
 	JNZ  row
+
+done:
 	VZEROUPPER
 	RET
 
 // func streamAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, MMX+
+// Requires: AVX, CMOV, MMX+
 TEXT ·streamAVX2(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dstPitch+32(FP), DX
-	MOVQ srcPitch+40(FP), BX
-	MOVQ AX, SI
-	MOVQ CX, DI
-	MOVQ rows+24(FP), R8
-	MOVQ groups+16(FP), R9
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dstPitch+32(FP), DX
+	MOVQ  srcPitch+40(FP), BX
+	MOVQ  AX, SI
+	MOVQ  CX, DI
+	MOVQ  rows+24(FP), R8
+	MOVQ  groups+16(FP), R9
+	MOVQ  R9, R10
+	ANDQ  $0x07, R10
+	ORQ   DX, R10
+	ORQ   BX, R10
+	TESTQ R10, R10
+	JNZ   row
+	MOVQ  R9, R10
+	SHRQ  $0x03, R10
+	IMULQ R8, R10
+	TESTQ R10, R10
+	JZ    done
+	SHLQ  $0x06, R9
+	ADDQ  AX, R9
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS  (DI), Y0
+	VMOVNTPS Y0, (SI)
+	VMOVUPS  32(DI), Y1
+	VMOVNTPS Y1, 32(SI)
+	VMOVUPS  64(DI), Y2
+	VMOVNTPS Y2, 64(SI)
+	VMOVUPS  96(DI), Y3
+	VMOVNTPS Y3, 96(SI)
+	VMOVUPS  128(DI), Y4
+	VMOVNTPS Y4, 128(SI)
+	VMOVUPS  160(DI), Y5
+	VMOVNTPS Y5, 160(SI)
+	VMOVUPS  192(DI), Y6
+	VMOVNTPS Y6, 192(SI)
+	VMOVUPS  224(DI), Y7
+	VMOVNTPS Y7, 224(SI)
+	VMOVUPS  256(DI), Y8
+	VMOVNTPS Y8, 256(SI)
+	VMOVUPS  288(DI), Y9
+	VMOVNTPS Y9, 288(SI)
+	VMOVUPS  320(DI), Y10
+	VMOVNTPS Y10, 320(SI)
+	VMOVUPS  352(DI), Y11
+	VMOVNTPS Y11, 352(SI)
+	VMOVUPS  384(DI), Y12
+	VMOVNTPS Y12, 384(SI)
+	VMOVUPS  416(DI), Y13
+	VMOVNTPS Y13, 416(SI)
+	VMOVUPS  448(DI), Y14
+	VMOVNTPS Y14, 448(SI)
+	VMOVUPS  480(DI), Y15
+	VMOVNTPS Y15, 480(SI)
+	ADDQ     $0x00000200, SI
+	ADDQ     $0x00000200, DI
+	CMPQ     R9, SI
+	CMOVQEQ  AX, SI
+	CMOVQEQ  CX, DI
+	DECQ     R10
+	JNZ      repeated
+	JMP      done
 
 row:
 	MOVQ R9, R10
@@ -665,12 +1763,14 @@ next:
 	MOVQ CX, DI
 	DECQ R8
 	JNZ  row
+
+done:
 	SFENCE
 	VZEROUPPER
 	RET
 
 // func addInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, CMOV
 TEXT ·addInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -686,6 +1786,35 @@ TEXT ·addInt32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    rows+24(FP), SI
 	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VPADDD  (BX), Z0, Z0
+	VPADDD  64(BX), Z1, Z1
+	VPADDD  128(BX), Z2, Z2
+	VPADDD  192(BX), Z3, Z3
+	VPADDD  256(BX), Z4, Z4
+	VPADDD  320(BX), Z5, Z5
+	VPADDD  384(BX), Z6, Z6
+	VPADDD  448(BX), Z7, Z7
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ DI, R8
@@ -738,10 +1867,12 @@ rest:
 	DECQ   R8
 
 next:
-	ADDQ    DX, CX
-	MOVQ    CX, BX
-	DECQ    SI
-	JNZ     row
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -754,7 +1885,7 @@ next:
 	RET
 
 // func addFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, CMOV
 TEXT ·addFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -770,6 +1901,35 @@ TEXT ·addFloat32AVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    rows+24(FP), SI
 	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPS  (BX), Z0, Z0
+	VADDPS  64(BX), Z1, Z1
+	VADDPS  128(BX), Z2, Z2
+	VADDPS  192(BX), Z3, Z3
+	VADDPS  256(BX), Z4, Z4
+	VADDPS  320(BX), Z5, Z5
+	VADDPS  384(BX), Z6, Z6
+	VADDPS  448(BX), Z7, Z7
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ DI, R8
@@ -822,10 +1982,12 @@ rest:
 	DECQ   R8
 
 next:
-	ADDQ    DX, CX
-	MOVQ    CX, BX
-	DECQ    SI
-	JNZ     row
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -838,7 +2000,7 @@ next:
 	RET
 
 // func addFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, CMOV
 TEXT ·addFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
@@ -854,6 +2016,35 @@ TEXT ·addFloat64AVX512(SB), NOSPLIT, $0-40
 	MOVQ    CX, BX
 	MOVQ    rows+24(FP), SI
 	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VADDPD  (BX), Z0, Z0
+	VADDPD  64(BX), Z1, Z1
+	VADDPD  128(BX), Z2, Z2
+	VADDPD  192(BX), Z3, Z3
+	VADDPD  256(BX), Z4, Z4
+	VADDPD  320(BX), Z5, Z5
+	VADDPD  384(BX), Z6, Z6
+	VADDPD  448(BX), Z7, Z7
+	ADDQ    $0x00000200, BX
+	CMPQ    DI, BX
+	CMOVQEQ CX, BX
+	DECQ    R8
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ DI, R8
@@ -906,10 +2097,12 @@ rest:
 	DECQ   R8
 
 next:
-	ADDQ    DX, CX
-	MOVQ    CX, BX
-	DECQ    SI
-	JNZ     row
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, 128(AX)
@@ -921,8 +2114,498 @@ next:
 	VZEROUPPER
 	RET
 
+// func addFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·addFloat16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	CMPQ          DI, BX
+	CMOVQEQ       CX, BX
+	DECQ          R8
+	JNZ           repeated
+	JMP           done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	SUBQ          $0x08, R8
+	JGE           whole
+
+rest:
+	ADDQ          $0x08, R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       (BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       64(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       128(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       192(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       256(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       320(BX), Z7
+	VCVTPH2PS     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPH2PS     Y7, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       384(BX), Z4
+	VCVTPH2PS     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPH2PS     Y4, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VZEROUPPER
+	RET
+
+// func addBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·addBFloat16AVX512(SB), NOSPLIT, $0-40
+	MOVQ    lanes+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    pitch+32(FP), DX
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	MOVQ    CX, BX
+	MOVQ    rows+24(FP), SI
+	MOVQ    groups+16(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $0x07, R8
+	ORQ     DX, R8
+	TESTQ   R8, R8
+	JNZ     row
+	MOVQ    DI, R8
+	SHRQ    $0x03, R8
+	IMULQ   SI, R8
+	TESTQ   R8, R8
+	JZ      done
+	SHLQ    $0x06, DI
+	ADDQ    CX, DI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	CMPQ          DI, BX
+	CMOVQEQ       CX, BX
+	DECQ          R8
+	JNZ           repeated
+	JMP           done
+
+row:
+	MOVQ DI, R8
+	SUBQ $0x08, R8
+	JL   rest
+
+whole:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS       (BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       64(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       128(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       192(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       256(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       320(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	VMOVUPS       384(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	VMOVUPS       448(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	ADDQ          $0x00000200, BX
+	SUBQ          $0x08, R8
+	JGE           whole
+
+rest:
+	ADDQ          $0x08, R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       (BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       64(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       128(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       192(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       256(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       320(BX), Z7
+	VPMOVZXWD     Y7, Z8
+	VPSLLD        $0x10, Z8, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VPMOVZXWD     Y7, Z9
+	VPSLLD        $0x10, Z9, Z9
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z3, Z3
+	DECQ          R8
+	TESTQ         R8, R8
+	JZ            next
+	VMOVUPS       384(BX), Z4
+	VPMOVZXWD     Y4, Z5
+	VPSLLD        $0x10, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VPMOVZXWD     Y4, Z6
+	VPSLLD        $0x10, Z6, Z6
+	VADDPS        Z5, Z0, Z0
+	VADDPS        Z6, Z1, Z1
+	DECQ          R8
+
+next:
+	ADDQ DX, CX
+	MOVQ CX, BX
+	DECQ SI
+	JNZ  row
+
+done:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS Z3, 192(AX)
+	VZEROUPPER
+	RET
+
 // func fillAVX512(dst *byte, value uint64, groups int, rows int, pitch int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, CMOV
 TEXT ·fillAVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
 	VPBROADCASTQ value+8(FP), Z0
@@ -930,6 +2613,35 @@ TEXT ·fillAVX512(SB), NOSPLIT, $0-40
 	MOVQ         AX, DX
 	MOVQ         rows+24(FP), BX
 	MOVQ         groups+16(FP), SI
+	MOVQ         SI, DI
+	ANDQ         $0x07, DI
+	ORQ          CX, DI
+	TESTQ        DI, DI
+	JNZ          row
+	MOVQ         SI, DI
+	SHRQ         $0x03, DI
+	IMULQ        BX, DI
+	TESTQ        DI, DI
+	JZ           done
+	SHLQ         $0x06, SI
+	ADDQ         AX, SI
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z0, 64(DX)
+	VMOVUPS Z0, 128(DX)
+	VMOVUPS Z0, 192(DX)
+	VMOVUPS Z0, 256(DX)
+	VMOVUPS Z0, 320(DX)
+	VMOVUPS Z0, 384(DX)
+	VMOVUPS Z0, 448(DX)
+	ADDQ    $0x00000200, DX
+	CMPQ    SI, DX
+	CMOVQEQ AX, DX
+	DECQ    DI
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ SI, DI
@@ -986,20 +2698,62 @@ next:
 	MOVQ AX, DX
 	DECQ BX
 	JNZ  row
+
+done:
 	VZEROUPPER
 	RET
 
 // func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, CMOV
 TEXT ·copyAVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dstPitch+32(FP), DX
-	MOVQ srcPitch+40(FP), BX
-	MOVQ AX, SI
-	MOVQ CX, DI
-	MOVQ rows+24(FP), R8
-	MOVQ groups+16(FP), R9
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dstPitch+32(FP), DX
+	MOVQ  srcPitch+40(FP), BX
+	MOVQ  AX, SI
+	MOVQ  CX, DI
+	MOVQ  rows+24(FP), R8
+	MOVQ  groups+16(FP), R9
+	MOVQ  R9, R10
+	ANDQ  $0x07, R10
+	ORQ   DX, R10
+	ORQ   BX, R10
+	TESTQ R10, R10
+	JNZ   row
+	MOVQ  R9, R10
+	SHRQ  $0x03, R10
+	IMULQ R8, R10
+	TESTQ R10, R10
+	JZ    done
+	SHLQ  $0x06, R9
+	ADDQ  AX, R9
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS (DI), Z0
+	VMOVUPS Z0, (SI)
+	VMOVUPS 64(DI), Z1
+	VMOVUPS Z1, 64(SI)
+	VMOVUPS 128(DI), Z2
+	VMOVUPS Z2, 128(SI)
+	VMOVUPS 192(DI), Z3
+	VMOVUPS Z3, 192(SI)
+	VMOVUPS 256(DI), Z4
+	VMOVUPS Z4, 256(SI)
+	VMOVUPS 320(DI), Z5
+	VMOVUPS Z5, 320(SI)
+	VMOVUPS 384(DI), Z6
+	VMOVUPS Z6, 384(SI)
+	VMOVUPS 448(DI), Z7
+	VMOVUPS Z7, 448(SI)
+	ADDQ    $0x00000200, SI
+	ADDQ    $0x00000200, DI
+	CMPQ    R9, SI
+	CMOVQEQ AX, SI
+	CMOVQEQ CX, DI
+	DECQ    R10
+	JNZ     repeated
+	JMP     done
 
 row:
 	MOVQ R9, R10
@@ -1074,20 +2828,62 @@ next:
 	MOVQ CX, DI
 	DECQ R8
 	JNZ  row
+
+done:
 	VZEROUPPER
 	RET
 
 // func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·streamAVX512(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ dstPitch+32(FP), DX
-	MOVQ srcPitch+40(FP), BX
-	MOVQ AX, SI
-	MOVQ CX, DI
-	MOVQ rows+24(FP), R8
-	MOVQ groups+16(FP), R9
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  dstPitch+32(FP), DX
+	MOVQ  srcPitch+40(FP), BX
+	MOVQ  AX, SI
+	MOVQ  CX, DI
+	MOVQ  rows+24(FP), R8
+	MOVQ  groups+16(FP), R9
+	MOVQ  R9, R10
+	ANDQ  $0x07, R10
+	ORQ   DX, R10
+	ORQ   BX, R10
+	TESTQ R10, R10
+	JNZ   row
+	MOVQ  R9, R10
+	SHRQ  $0x03, R10
+	IMULQ R8, R10
+	TESTQ R10, R10
+	JZ    done
+	SHLQ  $0x06, R9
+	ADDQ  AX, R9
+
+repeated:
+	// The measured loop: 512 B of each operand an iteration.
+	VMOVUPS  (DI), Z0
+	VMOVNTPS Z0, (SI)
+	VMOVUPS  64(DI), Z1
+	VMOVNTPS Z1, 64(SI)
+	VMOVUPS  128(DI), Z2
+	VMOVNTPS Z2, 128(SI)
+	VMOVUPS  192(DI), Z3
+	VMOVNTPS Z3, 192(SI)
+	VMOVUPS  256(DI), Z4
+	VMOVNTPS Z4, 256(SI)
+	VMOVUPS  320(DI), Z5
+	VMOVNTPS Z5, 320(SI)
+	VMOVUPS  384(DI), Z6
+	VMOVNTPS Z6, 384(SI)
+	VMOVUPS  448(DI), Z7
+	VMOVNTPS Z7, 448(SI)
+	ADDQ     $0x00000200, SI
+	ADDQ     $0x00000200, DI
+	CMPQ     R9, SI
+	CMOVQEQ  AX, SI
+	CMOVQEQ  CX, DI
+	DECQ     R10
+	JNZ      repeated
+	JMP      done
 
 row:
 	MOVQ R9, R10
@@ -1162,244 +2958,250 @@ next:
 	MOVQ CX, DI
 	DECQ R8
 	JNZ  row
+
+done:
 	SFENCE
 	VZEROUPPER
 	RET
 
-// func transpose1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·transpose1AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose1AVX2(SB), NOSPLIT, $256-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ       SI, R10
-	SHLQ       $0x05, R10
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
+	MOVQ       SI, R12
+	SHLQ       $0x05, R12
 	MOVQ       CX, R11
-	MOVQ       AX, R12
-	MOVQ       $0x00000008, R13
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	MOVQ       CX, R13
+	MOVQ       AX, R14
+	MOVQ       $0x00000008, R15
 
 part:
-	MOVQ         R11, R9
-	VMOVQ        (R9), X0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	MOVQ         R13, R11
+	VMOVQ        (R11), X0
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VMOVQ        (R9), X1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X1
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VMOVQ        (R9), X2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X2
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VMOVQ        (R9), X3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X3
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VMOVQ        (R9), X4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X4
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VMOVQ        (R9), X5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X5
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VMOVQ        (R9), X6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X6
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VMOVQ        (R9), X7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X7
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y7, Y7
 	VPUNPCKLBW   Y4, Y0, Y8
 	VPUNPCKHBW   Y4, Y0, Y9
@@ -1433,110 +3235,102 @@ part:
 	VPUNPCKHBW   Y14, Y10, Y5
 	VPUNPCKLBW   Y15, Y11, Y6
 	VPUNPCKHBW   Y15, Y11, Y7
-	MOVQ         R12, R9
-	VMOVUPS      Y0, (R9)
-	ADDQ         BX, R9
-	VMOVUPS      Y1, (R9)
-	ADDQ         BX, R9
-	VMOVUPS      Y2, (R9)
-	ADDQ         BX, R9
-	VMOVUPS      Y3, (R9)
-	ADDQ         BX, R9
-	VMOVUPS      Y4, (R9)
-	ADDQ         BX, R9
-	VMOVUPS      Y5, (R9)
-	ADDQ         BX, R9
-	VMOVUPS      Y6, (R9)
-	ADDQ         BX, R9
-	VMOVUPS      Y7, (R9)
-	ADDQ         R10, R11
-	MOVQ         R11, R9
-	VMOVQ        (R9), X0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	VMOVDQU      Y0, (SP)
+	VMOVDQU      Y1, 32(SP)
+	VMOVDQU      Y2, 64(SP)
+	VMOVDQU      Y3, 96(SP)
+	VMOVDQU      Y4, 128(SP)
+	VMOVDQU      Y5, 160(SP)
+	VMOVDQU      Y6, 192(SP)
+	VMOVDQU      Y7, 224(SP)
+	ADDQ         R12, R13
+	MOVQ         R13, R11
+	VMOVQ        (R11), X0
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VMOVQ        (R9), X1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X1
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VMOVQ        (R9), X2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X2
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VMOVQ        (R9), X3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X3
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VMOVQ        (R9), X4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X4
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VMOVQ        (R9), X5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X5
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VMOVQ        (R9), X6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X6
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VMOVQ        (R9), X7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VMOVQ        (R11), X7
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x0c, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0x30, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R11
+	VPBROADCASTQ (R11), Y8
 	VPBLENDD     $0xc0, Y8, Y7, Y7
 	VPUNPCKLBW   Y4, Y0, Y8
 	VPUNPCKHBW   Y4, Y0, Y9
@@ -1570,432 +3364,51 @@ part:
 	VPUNPCKHBW   Y14, Y10, Y5
 	VPUNPCKLBW   Y15, Y11, Y6
 	VPUNPCKHBW   Y15, Y11, Y7
-	MOVQ         R12, R9
-	VMOVUPS      Y0, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Y1, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Y2, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Y3, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Y4, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Y5, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Y6, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Y7, 32(R9)
-	PREFETCHT0   (R9)(DI*2)
-	SUBQ         R10, R11
-	MOVQ         R9, R12
-	ADDQ         BX, R12
-	ADDQ         $0x08, R11
-	DECQ         R13
-	JNZ          part
-	ADDQ         DI, AX
-	ADDQ         R8, CX
-	DECQ         DX
-	JNZ          tile
-	VZEROUPPER
-	RET
-
-// func transpose1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transpose1AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
-
-tile:
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	MOVQ       CX, R10
-	MOVQ       AX, R11
-	MOVQ       $0x00000004, R12
-
-part:
-	MOVQ         R10, R9
-	VMOVDQU      (R9), X0
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X1
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X2
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X3
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X4
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X5
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X6
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X7
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X8
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X9
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X10
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X11
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X12
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X13
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X14
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X15
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z8, Z8
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z9, Z9
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z10, Z10
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z11, Z11
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z12, Z12
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z13, Z13
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z14, Z14
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z15, Z15
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z8, Z8
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z9, Z9
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z10, Z10
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z11, Z11
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z12, Z12
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z13, Z13
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z14, Z14
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z15, Z15
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z8, Z8
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z9, Z9
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z10, Z10
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z11, Z11
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z12, Z12
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z13, Z13
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z14, Z14
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z15, Z15
-	VPUNPCKLBW   Z8, Z0, Z16
-	VPUNPCKHBW   Z8, Z0, Z17
-	VPUNPCKLBW   Z9, Z1, Z18
-	VPUNPCKHBW   Z9, Z1, Z19
-	VPUNPCKLBW   Z10, Z2, Z20
-	VPUNPCKHBW   Z10, Z2, Z21
-	VPUNPCKLBW   Z11, Z3, Z22
-	VPUNPCKHBW   Z11, Z3, Z23
-	VPUNPCKLBW   Z12, Z4, Z24
-	VPUNPCKHBW   Z12, Z4, Z25
-	VPUNPCKLBW   Z13, Z5, Z26
-	VPUNPCKHBW   Z13, Z5, Z27
-	VPUNPCKLBW   Z14, Z6, Z28
-	VPUNPCKHBW   Z14, Z6, Z29
-	VPUNPCKLBW   Z15, Z7, Z30
-	VPUNPCKHBW   Z15, Z7, Z31
-	VPUNPCKLBW   Z24, Z16, Z0
-	VPUNPCKHBW   Z24, Z16, Z1
-	VPUNPCKLBW   Z25, Z17, Z2
-	VPUNPCKHBW   Z25, Z17, Z3
-	VPUNPCKLBW   Z26, Z18, Z4
-	VPUNPCKHBW   Z26, Z18, Z5
-	VPUNPCKLBW   Z27, Z19, Z6
-	VPUNPCKHBW   Z27, Z19, Z7
-	VPUNPCKLBW   Z28, Z20, Z8
-	VPUNPCKHBW   Z28, Z20, Z9
-	VPUNPCKLBW   Z29, Z21, Z10
-	VPUNPCKHBW   Z29, Z21, Z11
-	VPUNPCKLBW   Z30, Z22, Z12
-	VPUNPCKHBW   Z30, Z22, Z13
-	VPUNPCKLBW   Z31, Z23, Z14
-	VPUNPCKHBW   Z31, Z23, Z15
-	VPUNPCKLBW   Z8, Z0, Z16
-	VPUNPCKHBW   Z8, Z0, Z17
-	VPUNPCKLBW   Z9, Z1, Z18
-	VPUNPCKHBW   Z9, Z1, Z19
-	VPUNPCKLBW   Z10, Z2, Z20
-	VPUNPCKHBW   Z10, Z2, Z21
-	VPUNPCKLBW   Z11, Z3, Z22
-	VPUNPCKHBW   Z11, Z3, Z23
-	VPUNPCKLBW   Z12, Z4, Z24
-	VPUNPCKHBW   Z12, Z4, Z25
-	VPUNPCKLBW   Z13, Z5, Z26
-	VPUNPCKHBW   Z13, Z5, Z27
-	VPUNPCKLBW   Z14, Z6, Z28
-	VPUNPCKHBW   Z14, Z6, Z29
-	VPUNPCKLBW   Z15, Z7, Z30
-	VPUNPCKHBW   Z15, Z7, Z31
-	VPUNPCKLBW   Z24, Z16, Z0
-	VPUNPCKHBW   Z24, Z16, Z1
-	VPUNPCKLBW   Z25, Z17, Z2
-	VPUNPCKHBW   Z25, Z17, Z3
-	VPUNPCKLBW   Z26, Z18, Z4
-	VPUNPCKHBW   Z26, Z18, Z5
-	VPUNPCKLBW   Z27, Z19, Z6
-	VPUNPCKHBW   Z27, Z19, Z7
-	VPUNPCKLBW   Z28, Z20, Z8
-	VPUNPCKHBW   Z28, Z20, Z9
-	VPUNPCKLBW   Z29, Z21, Z10
-	VPUNPCKHBW   Z29, Z21, Z11
-	VPUNPCKLBW   Z30, Z22, Z12
-	VPUNPCKHBW   Z30, Z22, Z13
-	VPUNPCKLBW   Z31, Z23, Z14
-	VPUNPCKHBW   Z31, Z23, Z15
-	MOVQ         R11, R9
-	VMOVUPS      Z0, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z1, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z2, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z3, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z4, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z5, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z6, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z7, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z8, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z9, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z10, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z11, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z12, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z13, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z14, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z15, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	MOVQ         R9, R11
+	MOVQ         R14, R11
+	VMOVDQU      (SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y0, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
 	ADDQ         BX, R11
-	ADDQ         $0x10, R10
-	DECQ         R12
+	VMOVDQU      32(SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y1, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVDQU      64(SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y2, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVDQU      96(SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y3, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVDQU      128(SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y4, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVDQU      160(SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y5, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVDQU      192(SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y6, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVDQU      224(SP), Y8
+	VMOVUPS      Y8, (R11)
+	VMOVUPS      Y7, 32(R11)
+	PREFETCHT0   (R11)(R10*1)
+	SUBQ         R12, R13
+	MOVQ         R11, R14
+	ADDQ         BX, R14
+	ADDQ         $0x08, R13
+	DECQ         R15
 	JNZ          part
 	ADDQ         DI, AX
 	ADDQ         R8, CX
@@ -2004,121 +3417,526 @@ part:
 	VZEROUPPER
 	RET
 
-// func transpose2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
-// Requires: AVX, AVX2, MMX+
-TEXT ·transpose2AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+// func transpose1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·transpose1AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ       SI, R10
-	SHLQ       $0x04, R10
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
 	MOVQ       CX, R11
-	MOVQ       AX, R12
-	MOVQ       $0x00000004, R13
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	MOVQ       CX, R12
+	MOVQ       AX, R13
+	MOVQ       $0x00000004, R14
 
 part:
-	MOVQ        R11, R9
-	VMOVDQU     (R9), X0
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X1
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X2
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X3
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X4
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X5
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X6
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X7
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y0, Y0
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y1, Y1
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y2, Y2
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y3, Y3
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y4, Y4
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y5, Y5
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y6, Y6
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y7, Y7
+	MOVQ         R12, R11
+	VMOVDQU      (R11), X0
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X1
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X2
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X3
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X4
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X5
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X6
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X7
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X8
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X9
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X10
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X11
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X12
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X13
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X14
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X15
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z8, Z8
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z9, Z9
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z10, Z10
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z11, Z11
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z12, Z12
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z13, Z13
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z14, Z14
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z15, Z15
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z8, Z8
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z9, Z9
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z10, Z10
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z11, Z11
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z12, Z12
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z13, Z13
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z14, Z14
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z15, Z15
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z8, Z8
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z9, Z9
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z10, Z10
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z11, Z11
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z12, Z12
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z13, Z13
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z14, Z14
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z15, Z15
+	VPUNPCKLBW   Z8, Z0, Z16
+	VPUNPCKHBW   Z8, Z0, Z17
+	VPUNPCKLBW   Z9, Z1, Z18
+	VPUNPCKHBW   Z9, Z1, Z19
+	VPUNPCKLBW   Z10, Z2, Z20
+	VPUNPCKHBW   Z10, Z2, Z21
+	VPUNPCKLBW   Z11, Z3, Z22
+	VPUNPCKHBW   Z11, Z3, Z23
+	VPUNPCKLBW   Z12, Z4, Z24
+	VPUNPCKHBW   Z12, Z4, Z25
+	VPUNPCKLBW   Z13, Z5, Z26
+	VPUNPCKHBW   Z13, Z5, Z27
+	VPUNPCKLBW   Z14, Z6, Z28
+	VPUNPCKHBW   Z14, Z6, Z29
+	VPUNPCKLBW   Z15, Z7, Z30
+	VPUNPCKHBW   Z15, Z7, Z31
+	VPUNPCKLBW   Z24, Z16, Z0
+	VPUNPCKHBW   Z24, Z16, Z1
+	VPUNPCKLBW   Z25, Z17, Z2
+	VPUNPCKHBW   Z25, Z17, Z3
+	VPUNPCKLBW   Z26, Z18, Z4
+	VPUNPCKHBW   Z26, Z18, Z5
+	VPUNPCKLBW   Z27, Z19, Z6
+	VPUNPCKHBW   Z27, Z19, Z7
+	VPUNPCKLBW   Z28, Z20, Z8
+	VPUNPCKHBW   Z28, Z20, Z9
+	VPUNPCKLBW   Z29, Z21, Z10
+	VPUNPCKHBW   Z29, Z21, Z11
+	VPUNPCKLBW   Z30, Z22, Z12
+	VPUNPCKHBW   Z30, Z22, Z13
+	VPUNPCKLBW   Z31, Z23, Z14
+	VPUNPCKHBW   Z31, Z23, Z15
+	VPUNPCKLBW   Z8, Z0, Z16
+	VPUNPCKHBW   Z8, Z0, Z17
+	VPUNPCKLBW   Z9, Z1, Z18
+	VPUNPCKHBW   Z9, Z1, Z19
+	VPUNPCKLBW   Z10, Z2, Z20
+	VPUNPCKHBW   Z10, Z2, Z21
+	VPUNPCKLBW   Z11, Z3, Z22
+	VPUNPCKHBW   Z11, Z3, Z23
+	VPUNPCKLBW   Z12, Z4, Z24
+	VPUNPCKHBW   Z12, Z4, Z25
+	VPUNPCKLBW   Z13, Z5, Z26
+	VPUNPCKHBW   Z13, Z5, Z27
+	VPUNPCKLBW   Z14, Z6, Z28
+	VPUNPCKHBW   Z14, Z6, Z29
+	VPUNPCKLBW   Z15, Z7, Z30
+	VPUNPCKHBW   Z15, Z7, Z31
+	VPUNPCKLBW   Z24, Z16, Z0
+	VPUNPCKHBW   Z24, Z16, Z1
+	VPUNPCKLBW   Z25, Z17, Z2
+	VPUNPCKHBW   Z25, Z17, Z3
+	VPUNPCKLBW   Z26, Z18, Z4
+	VPUNPCKHBW   Z26, Z18, Z5
+	VPUNPCKLBW   Z27, Z19, Z6
+	VPUNPCKHBW   Z27, Z19, Z7
+	VPUNPCKLBW   Z28, Z20, Z8
+	VPUNPCKHBW   Z28, Z20, Z9
+	VPUNPCKLBW   Z29, Z21, Z10
+	VPUNPCKHBW   Z29, Z21, Z11
+	VPUNPCKLBW   Z30, Z22, Z12
+	VPUNPCKHBW   Z30, Z22, Z13
+	VPUNPCKLBW   Z31, Z23, Z14
+	VPUNPCKHBW   Z31, Z23, Z15
+	MOVQ         R13, R11
+	VMOVUPS      Z0, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z1, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z2, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z3, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z4, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z5, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z6, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z7, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z8, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z9, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z10, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z11, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z12, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z13, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z14, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z15, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	MOVQ         R11, R13
+	ADDQ         BX, R13
+	ADDQ         $0x10, R12
+	DECQ         R14
+	JNZ          part
+	ADDQ         DI, AX
+	ADDQ         R8, CX
+	DECQ         DX
+	JNZ          tile
+	VZEROUPPER
+	RET
+
+// func transpose2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·transpose2AVX2(SB), NOSPLIT, $256-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+
+tile:
+	MOVQ       SI, R12
+	SHLQ       $0x04, R12
+	MOVQ       CX, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	MOVQ       CX, R13
+	MOVQ       AX, R14
+	MOVQ       $0x00000004, R15
+
+part:
+	MOVQ        R13, R11
+	VMOVDQU     (R11), X0
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X1
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X2
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X3
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X4
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X5
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X6
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X7
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y0, Y0
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y1, Y1
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y2, Y2
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y3, Y3
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y4, Y4
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y5, Y5
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y6, Y6
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y7, Y7
 	VPUNPCKLWD  Y4, Y0, Y8
 	VPUNPCKHWD  Y4, Y0, Y9
 	VPUNPCKLWD  Y5, Y1, Y10
@@ -2143,55 +3961,47 @@ part:
 	VPUNPCKHWD  Y6, Y2, Y13
 	VPUNPCKLWD  Y7, Y3, Y14
 	VPUNPCKHWD  Y7, Y3, Y15
-	MOVQ        R12, R9
-	VMOVUPS     Y8, (R9)
-	ADDQ        BX, R9
-	VMOVUPS     Y9, (R9)
-	ADDQ        BX, R9
-	VMOVUPS     Y10, (R9)
-	ADDQ        BX, R9
-	VMOVUPS     Y11, (R9)
-	ADDQ        BX, R9
-	VMOVUPS     Y12, (R9)
-	ADDQ        BX, R9
-	VMOVUPS     Y13, (R9)
-	ADDQ        BX, R9
-	VMOVUPS     Y14, (R9)
-	ADDQ        BX, R9
-	VMOVUPS     Y15, (R9)
-	ADDQ        R10, R11
-	MOVQ        R11, R9
-	VMOVDQU     (R9), X0
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X1
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X2
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X3
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X4
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X5
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X6
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X7
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y0, Y0
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y1, Y1
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y2, Y2
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y3, Y3
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y4, Y4
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y5, Y5
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y6, Y6
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y7, Y7
+	VMOVDQU     Y8, (SP)
+	VMOVDQU     Y9, 32(SP)
+	VMOVDQU     Y10, 64(SP)
+	VMOVDQU     Y11, 96(SP)
+	VMOVDQU     Y12, 128(SP)
+	VMOVDQU     Y13, 160(SP)
+	VMOVDQU     Y14, 192(SP)
+	VMOVDQU     Y15, 224(SP)
+	ADDQ        R12, R13
+	MOVQ        R13, R11
+	VMOVDQU     (R11), X0
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X1
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X2
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X3
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X4
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X5
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X6
+	ADDQ        SI, R11
+	VMOVDQU     (R11), X7
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y0, Y0
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y1, Y1
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y2, Y2
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y3, Y3
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y4, Y4
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y5, Y5
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y6, Y6
+	ADDQ        SI, R11
+	VINSERTI128 $0x01, (R11), Y7, Y7
 	VPUNPCKLWD  Y4, Y0, Y8
 	VPUNPCKHWD  Y4, Y0, Y9
 	VPUNPCKLWD  Y5, Y1, Y10
@@ -2216,35 +4026,51 @@ part:
 	VPUNPCKHWD  Y6, Y2, Y13
 	VPUNPCKLWD  Y7, Y3, Y14
 	VPUNPCKHWD  Y7, Y3, Y15
-	MOVQ        R12, R9
-	VMOVUPS     Y8, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y9, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y10, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y11, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y12, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y13, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y14, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y15, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	SUBQ        R10, R11
-	MOVQ        R9, R12
-	ADDQ        BX, R12
-	ADDQ        $0x10, R11
-	DECQ        R13
+	MOVQ        R14, R11
+	VMOVDQU     (SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y8, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     32(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y9, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     64(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y10, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     96(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y11, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     128(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y12, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     160(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y13, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     192(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y14, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVDQU     224(SP), Y0
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y15, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	SUBQ        R12, R13
+	MOVQ        R11, R14
+	ADDQ        BX, R14
+	ADDQ        $0x10, R13
+	DECQ        R15
 	JNZ         part
 	ADDQ        DI, AX
 	ADDQ        R8, CX
@@ -2253,151 +4079,155 @@ part:
 	VZEROUPPER
 	RET
 
-// func transpose2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transpose2AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose2AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	MOVQ       CX, R10
-	MOVQ       AX, R11
-	MOVQ       $0x00000004, R12
+	MOVQ       CX, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	MOVQ       CX, R12
+	MOVQ       AX, R13
+	MOVQ       $0x00000004, R14
 
 part:
-	MOVQ         R10, R9
-	VMOVDQU      (R9), X0
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X1
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X2
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X3
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X4
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X5
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X6
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z7, Z7
+	MOVQ         R12, R11
+	VMOVDQU      (R11), X0
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X1
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X2
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X3
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X4
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X5
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X6
+	ADDQ         SI, R11
+	VMOVDQU      (R11), X7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x01, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x02, (R11), Z7, Z7
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z0, Z0
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z1, Z1
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z2, Z2
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z3, Z3
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z4, Z4
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z5, Z5
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z6, Z6
+	ADDQ         SI, R11
+	VINSERTI32X4 $0x03, (R11), Z7, Z7
 	VPUNPCKLWD   Z4, Z0, Z16
 	VPUNPCKHWD   Z4, Z0, Z17
 	VPUNPCKLWD   Z5, Z1, Z18
@@ -2422,34 +4252,34 @@ part:
 	VPUNPCKHWD   Z6, Z2, Z21
 	VPUNPCKLWD   Z7, Z3, Z22
 	VPUNPCKHWD   Z7, Z3, Z23
-	MOVQ         R11, R9
-	VMOVUPS      Z16, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z17, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z18, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z19, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z20, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z21, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z22, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	ADDQ         BX, R9
-	VMOVUPS      Z23, (R9)
-	PREFETCHT0   (R9)(DI*2)
-	MOVQ         R9, R11
+	MOVQ         R13, R11
+	VMOVUPS      Z16, (R11)
+	PREFETCHT0   (R11)(R10*1)
 	ADDQ         BX, R11
-	ADDQ         $0x10, R10
-	DECQ         R12
+	VMOVUPS      Z17, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z18, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z19, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z20, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z21, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z22, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	ADDQ         BX, R11
+	VMOVUPS      Z23, (R11)
+	PREFETCHT0   (R11)(R10*1)
+	MOVQ         R11, R13
+	ADDQ         BX, R13
+	ADDQ         $0x10, R12
+	DECQ         R14
 	JNZ          part
 	ADDQ         DI, AX
 	ADDQ         R8, CX
@@ -2458,62 +4288,66 @@ part:
 	VZEROUPPER
 	RET
 
-// func transpose4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·transpose4AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose4AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ        CX, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	LEAQ        (SI)(SI*2), R10
-	LEAQ        (CX)(SI*4), R11
-	LEAQ        (R11)(SI*4), R12
-	LEAQ        (R12)(SI*4), R13
+	MOVQ        CX, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	LEAQ        (SI)(SI*2), R12
+	LEAQ        (CX)(SI*4), R13
+	LEAQ        (R13)(SI*4), R14
+	LEAQ        (R14)(SI*4), R15
 	VMOVUPS     (CX), X0
 	VMOVUPS     (CX)(SI*1), X1
 	VMOVUPS     (CX)(SI*2), X2
-	VMOVUPS     (CX)(R10*1), X3
-	VINSERTF128 $0x01, (R11), Y0, Y0
-	VINSERTF128 $0x01, (R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, (R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R11)(R10*1), Y3, Y3
+	VMOVUPS     (CX)(R12*1), X3
+	VINSERTF128 $0x01, (R13), Y0, Y0
+	VINSERTF128 $0x01, (R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, (R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -2522,14 +4356,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     (R12), X4
-	VMOVUPS     (R12)(SI*1), X5
-	VMOVUPS     (R12)(SI*2), X6
-	VMOVUPS     (R12)(R10*1), X7
-	VINSERTF128 $0x01, (R13), Y4, Y4
-	VINSERTF128 $0x01, (R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, (R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, (R13)(R10*1), Y7, Y7
+	VMOVUPS     (R14), X4
+	VMOVUPS     (R14)(SI*1), X5
+	VMOVUPS     (R14)(SI*2), X6
+	VMOVUPS     (R14)(R12*1), X7
+	VINSERTF128 $0x01, (R15), Y4, Y4
+	VINSERTF128 $0x01, (R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, (R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, (R15)(R12*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -2538,31 +4372,31 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	MOVQ        AX, R9
-	VMOVUPS     Y0, (R9)
-	VMOVUPS     Y4, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y1, (R9)
-	VMOVUPS     Y5, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y2, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y3, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	MOVQ        AX, R11
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	VMOVUPS     16(CX), X0
 	VMOVUPS     16(CX)(SI*1), X1
 	VMOVUPS     16(CX)(SI*2), X2
-	VMOVUPS     16(CX)(R10*1), X3
-	VINSERTF128 $0x01, 16(R11), Y0, Y0
-	VINSERTF128 $0x01, 16(R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 16(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R11)(R10*1), Y3, Y3
+	VMOVUPS     16(CX)(R12*1), X3
+	VINSERTF128 $0x01, 16(R13), Y0, Y0
+	VINSERTF128 $0x01, 16(R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 16(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R13)(R12*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -2571,14 +4405,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     16(R12), X4
-	VMOVUPS     16(R12)(SI*1), X5
-	VMOVUPS     16(R12)(SI*2), X6
-	VMOVUPS     16(R12)(R10*1), X7
-	VINSERTF128 $0x01, 16(R13), Y4, Y4
-	VINSERTF128 $0x01, 16(R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 16(R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 16(R13)(R10*1), Y7, Y7
+	VMOVUPS     16(R14), X4
+	VMOVUPS     16(R14)(SI*1), X5
+	VMOVUPS     16(R14)(SI*2), X6
+	VMOVUPS     16(R14)(R12*1), X7
+	VINSERTF128 $0x01, 16(R15), Y4, Y4
+	VINSERTF128 $0x01, 16(R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 16(R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 16(R15)(R12*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -2587,30 +4421,30 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	VMOVUPS     Y0, (R9)
-	VMOVUPS     Y4, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y1, (R9)
-	VMOVUPS     Y5, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y2, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y3, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	VMOVUPS     32(CX), X0
 	VMOVUPS     32(CX)(SI*1), X1
 	VMOVUPS     32(CX)(SI*2), X2
-	VMOVUPS     32(CX)(R10*1), X3
-	VINSERTF128 $0x01, 32(R11), Y0, Y0
-	VINSERTF128 $0x01, 32(R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 32(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R11)(R10*1), Y3, Y3
+	VMOVUPS     32(CX)(R12*1), X3
+	VINSERTF128 $0x01, 32(R13), Y0, Y0
+	VINSERTF128 $0x01, 32(R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 32(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R13)(R12*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -2619,14 +4453,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     32(R12), X4
-	VMOVUPS     32(R12)(SI*1), X5
-	VMOVUPS     32(R12)(SI*2), X6
-	VMOVUPS     32(R12)(R10*1), X7
-	VINSERTF128 $0x01, 32(R13), Y4, Y4
-	VINSERTF128 $0x01, 32(R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 32(R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 32(R13)(R10*1), Y7, Y7
+	VMOVUPS     32(R14), X4
+	VMOVUPS     32(R14)(SI*1), X5
+	VMOVUPS     32(R14)(SI*2), X6
+	VMOVUPS     32(R14)(R12*1), X7
+	VINSERTF128 $0x01, 32(R15), Y4, Y4
+	VINSERTF128 $0x01, 32(R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 32(R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 32(R15)(R12*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -2635,30 +4469,30 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	VMOVUPS     Y0, (R9)
-	VMOVUPS     Y4, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y1, (R9)
-	VMOVUPS     Y5, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y2, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y3, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	VMOVUPS     48(CX), X0
 	VMOVUPS     48(CX)(SI*1), X1
 	VMOVUPS     48(CX)(SI*2), X2
-	VMOVUPS     48(CX)(R10*1), X3
-	VINSERTF128 $0x01, 48(R11), Y0, Y0
-	VINSERTF128 $0x01, 48(R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 48(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R11)(R10*1), Y3, Y3
+	VMOVUPS     48(CX)(R12*1), X3
+	VINSERTF128 $0x01, 48(R13), Y0, Y0
+	VINSERTF128 $0x01, 48(R13)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 48(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R13)(R12*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -2667,14 +4501,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     48(R12), X4
-	VMOVUPS     48(R12)(SI*1), X5
-	VMOVUPS     48(R12)(SI*2), X6
-	VMOVUPS     48(R12)(R10*1), X7
-	VINSERTF128 $0x01, 48(R13), Y4, Y4
-	VINSERTF128 $0x01, 48(R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 48(R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 48(R13)(R10*1), Y7, Y7
+	VMOVUPS     48(R14), X4
+	VMOVUPS     48(R14)(SI*1), X5
+	VMOVUPS     48(R14)(SI*2), X6
+	VMOVUPS     48(R14)(R12*1), X7
+	VINSERTF128 $0x01, 48(R15), Y4, Y4
+	VINSERTF128 $0x01, 48(R15)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 48(R15)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 48(R15)(R12*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -2683,22 +4517,22 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	VMOVUPS     Y0, (R9)
-	VMOVUPS     Y4, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y1, (R9)
-	VMOVUPS     Y5, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y2, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y3, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	VMOVUPS     Y0, (R11)
+	VMOVUPS     Y4, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y1, (R11)
+	VMOVUPS     Y5, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y2, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y3, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	ADDQ        DI, AX
 	ADDQ        R8, CX
 	DECQ        DX
@@ -2706,117 +4540,121 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transpose8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·transpose8AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose8AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ        CX, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	LEAQ        (SI)(SI*2), R10
-	LEAQ        (CX)(SI*4), R11
+	MOVQ        CX, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  (R11)(R9*1)
+	LEAQ        (SI)(SI*2), R12
+	LEAQ        (CX)(SI*4), R13
 	VMOVUPS     (CX), X0
 	VMOVUPS     (CX)(SI*1), X1
 	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, (CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, (CX)(R12*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     (R11), X2
-	VMOVUPS     (R11)(SI*1), X3
-	VINSERTF128 $0x01, (R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R11)(R10*1), Y3, Y3
+	VMOVUPS     (R13), X2
+	VMOVUPS     (R13)(SI*1), X3
+	VINSERTF128 $0x01, (R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	MOVQ        AX, R9
-	VMOVUPS     Y4, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y5, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	MOVQ        AX, R11
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	VMOVUPS     16(CX), X0
 	VMOVUPS     16(CX)(SI*1), X1
 	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 16(CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, 16(CX)(R12*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     16(R11), X2
-	VMOVUPS     16(R11)(SI*1), X3
-	VINSERTF128 $0x01, 16(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R11)(R10*1), Y3, Y3
+	VMOVUPS     16(R13), X2
+	VMOVUPS     16(R13)(SI*1), X3
+	VINSERTF128 $0x01, 16(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R13)(R12*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y5, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	VMOVUPS     32(CX), X0
 	VMOVUPS     32(CX)(SI*1), X1
 	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 32(CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, 32(CX)(R12*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     32(R11), X2
-	VMOVUPS     32(R11)(SI*1), X3
-	VINSERTF128 $0x01, 32(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R11)(R10*1), Y3, Y3
+	VMOVUPS     32(R13), X2
+	VMOVUPS     32(R13)(SI*1), X3
+	VINSERTF128 $0x01, 32(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R13)(R12*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y5, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	VMOVUPS     48(CX), X0
 	VMOVUPS     48(CX)(SI*1), X1
 	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 48(CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, 48(CX)(R12*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     48(R11), X2
-	VMOVUPS     48(R11)(SI*1), X3
-	VINSERTF128 $0x01, 48(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R11)(R10*1), Y3, Y3
+	VMOVUPS     48(R13), X2
+	VMOVUPS     48(R13)(SI*1), X3
+	VINSERTF128 $0x01, 48(R13)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R13)(R12*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	VMOVUPS     Y4, (R9)
-	VMOVUPS     Y6, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
-	VMOVUPS     Y5, (R9)
-	VMOVUPS     Y7, 32(R9)
-	PREFETCHT0  (R9)(DI*2)
-	ADDQ        BX, R9
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  (R11)(R10*1)
+	ADDQ        BX, R11
 	ADDQ        DI, AX
 	ADDQ        R8, CX
 	DECQ        DX
@@ -2824,66 +4662,70 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transpose4AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose4AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z1
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z2
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z3
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z4
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z5
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z6
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z7
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z8
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z10
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z11
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z12
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z13
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z14
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z15
-	PREFETCHT0 (R9)(R8*2)
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z4
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z5
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z6
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z7
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z8
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z9
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z10
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z12
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z13
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z14
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z15
+	PREFETCHT0 (R11)(R9*1)
 	VUNPCKLPS  Z1, Z0, Z16
 	VUNPCKHPS  Z1, Z0, Z17
 	VUNPCKLPS  Z3, Z2, Z18
@@ -2948,54 +4790,54 @@ tile:
 	VSHUFF32X4 $0x88, Z31, Z29, Z7
 	VSHUFF32X4 $0xdd, Z30, Z28, Z11
 	VSHUFF32X4 $0xdd, Z31, Z29, Z15
-	MOVQ       AX, R9
-	VMOVUPS    Z0, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z1, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z2, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z3, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z4, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z5, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z6, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z7, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z8, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z9, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z10, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z11, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z12, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z13, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z14, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z15, (R9)
-	PREFETCHT0 (R9)(DI*2)
+	MOVQ       AX, R11
+	VMOVUPS    Z0, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z1, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z2, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z3, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z4, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z5, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z6, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z7, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z8, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z9, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z10, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z11, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z12, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z13, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z14, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z15, (R11)
+	PREFETCHT0 (R11)(R10*1)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
@@ -3003,42 +4845,46 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transpose8AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose8AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z1
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z2
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z3
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z4
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z5
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z6
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z7
-	PREFETCHT0 (R9)(R8*2)
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z4
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z5
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z6
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z7
+	PREFETCHT0 (R11)(R9*1)
 	VUNPCKLPD  Z1, Z0, Z8
 	VUNPCKHPD  Z1, Z0, Z9
 	VUNPCKLPD  Z3, Z2, Z10
@@ -3063,30 +4909,30 @@ tile:
 	VSHUFF32X4 $0x88, Z7, Z5, Z11
 	VSHUFF32X4 $0xdd, Z6, Z4, Z13
 	VSHUFF32X4 $0xdd, Z7, Z5, Z15
-	MOVQ       AX, R9
-	VMOVUPS    Z8, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z9, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z10, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z11, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z12, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z13, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z14, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z15, (R9)
-	PREFETCHT0 (R9)(DI*2)
+	MOVQ       AX, R11
+	VMOVUPS    Z8, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z9, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z10, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z11, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z12, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z13, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z14, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z15, (R11)
+	PREFETCHT0 (R11)(R10*1)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
@@ -3094,60 +4940,64 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·transpose16AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose16AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	LEAQ       (SI)(SI*2), R10
+	MOVQ       CX, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 (R11)(R9*1)
+	LEAQ       (SI)(SI*2), R12
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (CX)(SI*1), Y1
 	VMOVUPS    (CX)(SI*2), Y2
-	VMOVUPS    (CX)(R10*1), Y3
+	VMOVUPS    (CX)(R12*1), Y3
 	VPERM2F128 $0x20, Y1, Y0, Y4
 	VPERM2F128 $0x31, Y1, Y0, Y6
 	VPERM2F128 $0x20, Y3, Y2, Y5
 	VPERM2F128 $0x31, Y3, Y2, Y7
-	MOVQ       AX, R9
-	VMOVUPS    Y4, (R9)
-	VMOVUPS    Y5, 32(R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Y6, (R9)
-	VMOVUPS    Y7, 32(R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
+	MOVQ       AX, R11
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(CX)(SI*1), Y1
 	VMOVUPS    32(CX)(SI*2), Y2
-	VMOVUPS    32(CX)(R10*1), Y3
+	VMOVUPS    32(CX)(R12*1), Y3
 	VPERM2F128 $0x20, Y1, Y0, Y4
 	VPERM2F128 $0x31, Y1, Y0, Y6
 	VPERM2F128 $0x20, Y3, Y2, Y5
 	VPERM2F128 $0x31, Y3, Y2, Y7
-	VMOVUPS    Y4, (R9)
-	VMOVUPS    Y5, 32(R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Y6, (R9)
-	VMOVUPS    Y7, 32(R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
@@ -3155,30 +5005,34 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transpose16AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transpose16AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z1
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z2
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z3
-	PREFETCHT0 (R9)(R8*2)
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 (R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 (R11)(R9*1)
 	VSHUFF32X4 $0x88, Z1, Z0, Z4
 	VSHUFF32X4 $0xdd, Z1, Z0, Z5
 	VSHUFF32X4 $0x88, Z3, Z2, Z6
@@ -3187,18 +5041,18 @@ tile:
 	VSHUFF32X4 $0x88, Z7, Z5, Z1
 	VSHUFF32X4 $0xdd, Z6, Z4, Z2
 	VSHUFF32X4 $0xdd, Z7, Z5, Z3
-	MOVQ       AX, R9
-	VMOVUPS    Z0, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z1, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z2, (R9)
-	PREFETCHT0 (R9)(DI*2)
-	ADDQ       BX, R9
-	VMOVUPS    Z3, (R9)
-	PREFETCHT0 (R9)(DI*2)
+	MOVQ       AX, R11
+	VMOVUPS    Z0, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z1, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z2, (R11)
+	PREFETCHT0 (R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z3, (R11)
+	PREFETCHT0 (R11)(R10*1)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
@@ -3536,240 +5390,242 @@ line:
 	VZEROUPPER
 	RET
 
-// func transposeStream1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·transposeStream1AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream1AVX2(SB), NOSPLIT, $256-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ       SI, R10
-	SHLQ       $0x05, R10
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	MOVQ       CX, R11
-	MOVQ       AX, R12
-	MOVQ       $0x00000008, R13
+	MOVQ       SI, R11
+	SHLQ       $0x05, R11
+	MOVQ       CX, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	MOVQ       CX, R12
+	MOVQ       AX, R13
+	MOVQ       $0x00000008, R14
 
 part:
-	MOVQ         R11, R9
-	VMOVQ        (R9), X0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	MOVQ         R12, R10
+	VMOVQ        (R10), X0
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VMOVQ        (R9), X1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X1
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VMOVQ        (R9), X2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X2
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VMOVQ        (R9), X3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X3
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VMOVQ        (R9), X4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X4
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VMOVQ        (R9), X5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X5
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VMOVQ        (R9), X6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X6
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VMOVQ        (R9), X7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X7
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y7, Y7
 	VPUNPCKLBW   Y4, Y0, Y8
 	VPUNPCKHBW   Y4, Y0, Y9
@@ -3803,110 +5659,102 @@ part:
 	VPUNPCKHBW   Y14, Y10, Y5
 	VPUNPCKLBW   Y15, Y11, Y6
 	VPUNPCKHBW   Y15, Y11, Y7
-	MOVQ         R12, R9
-	VMOVNTPS     Y0, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y1, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y2, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y3, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y4, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y5, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y6, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y7, (R9)
-	ADDQ         R10, R11
-	MOVQ         R11, R9
-	VMOVQ        (R9), X0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	VMOVDQU      Y0, (SP)
+	VMOVDQU      Y1, 32(SP)
+	VMOVDQU      Y2, 64(SP)
+	VMOVDQU      Y3, 96(SP)
+	VMOVDQU      Y4, 128(SP)
+	VMOVDQU      Y5, 160(SP)
+	VMOVDQU      Y6, 192(SP)
+	VMOVDQU      Y7, 224(SP)
+	ADDQ         R11, R12
+	MOVQ         R12, R10
+	VMOVQ        (R10), X0
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VMOVQ        (R9), X1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X1
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VMOVQ        (R9), X2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X2
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VMOVQ        (R9), X3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X3
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VMOVQ        (R9), X4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X4
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VMOVQ        (R9), X5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X5
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VMOVQ        (R9), X6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X6
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VMOVQ        (R9), X7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VMOVQ        (R10), X7
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x0c, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y0, Y0
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y1, Y1
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y2, Y2
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y3, Y3
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y4, Y4
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y5, Y5
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y6, Y6
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0x30, Y8, Y7, Y7
-	ADDQ         SI, R9
-	VPBROADCASTQ (R9), Y8
+	ADDQ         SI, R10
+	VPBROADCASTQ (R10), Y8
 	VPBLENDD     $0xc0, Y8, Y7, Y7
 	VPUNPCKLBW   Y4, Y0, Y8
 	VPUNPCKHBW   Y4, Y0, Y9
@@ -3940,26 +5788,426 @@ part:
 	VPUNPCKHBW   Y14, Y10, Y5
 	VPUNPCKLBW   Y15, Y11, Y6
 	VPUNPCKHBW   Y15, Y11, Y7
-	MOVQ         R12, R9
-	VMOVNTPS     Y0, 32(R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y1, 32(R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y2, 32(R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y3, 32(R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y4, 32(R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y5, 32(R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y6, 32(R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Y7, 32(R9)
-	SUBQ         R10, R11
-	MOVQ         R9, R12
+	MOVQ         R13, R10
+	VMOVDQU      (SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y0, 32(R10)
+	ADDQ         BX, R10
+	VMOVDQU      32(SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y1, 32(R10)
+	ADDQ         BX, R10
+	VMOVDQU      64(SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y2, 32(R10)
+	ADDQ         BX, R10
+	VMOVDQU      96(SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y3, 32(R10)
+	ADDQ         BX, R10
+	VMOVDQU      128(SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y4, 32(R10)
+	ADDQ         BX, R10
+	VMOVDQU      160(SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y5, 32(R10)
+	ADDQ         BX, R10
+	VMOVDQU      192(SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y6, 32(R10)
+	ADDQ         BX, R10
+	VMOVDQU      224(SP), Y8
+	VMOVNTPS     Y8, (R10)
+	VMOVNTPS     Y7, 32(R10)
+	SUBQ         R11, R12
+	MOVQ         R10, R13
+	ADDQ         BX, R13
+	ADDQ         $0x08, R12
+	DECQ         R14
+	JNZ          part
+	ADDQ         DI, AX
+	ADDQ         R8, CX
+	DECQ         DX
+	JNZ          tile
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func transposeStream1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·transposeStream1AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+
+tile:
+	MOVQ       CX, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	MOVQ       CX, R11
+	MOVQ       AX, R12
+	MOVQ       $0x00000004, R13
+
+part:
+	MOVQ         R11, R10
+	VMOVDQU      (R10), X0
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X1
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X2
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X3
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X4
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X5
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X6
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X7
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X8
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X9
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X10
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X11
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X12
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X13
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X14
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X15
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z0, Z0
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z1, Z1
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z2, Z2
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z3, Z3
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z4, Z4
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z5, Z5
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z6, Z6
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z7, Z7
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z8, Z8
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z9, Z9
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z10, Z10
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z11, Z11
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z12, Z12
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z13, Z13
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z14, Z14
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z15, Z15
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z0, Z0
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z1, Z1
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z2, Z2
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z3, Z3
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z4, Z4
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z5, Z5
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z6, Z6
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z7, Z7
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z8, Z8
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z9, Z9
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z10, Z10
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z11, Z11
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z12, Z12
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z13, Z13
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z14, Z14
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z15, Z15
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z0, Z0
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z1, Z1
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z2, Z2
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z3, Z3
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z4, Z4
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z5, Z5
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z6, Z6
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z7, Z7
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z8, Z8
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z9, Z9
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z10, Z10
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z11, Z11
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z12, Z12
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z13, Z13
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z14, Z14
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z15, Z15
+	VPUNPCKLBW   Z8, Z0, Z16
+	VPUNPCKHBW   Z8, Z0, Z17
+	VPUNPCKLBW   Z9, Z1, Z18
+	VPUNPCKHBW   Z9, Z1, Z19
+	VPUNPCKLBW   Z10, Z2, Z20
+	VPUNPCKHBW   Z10, Z2, Z21
+	VPUNPCKLBW   Z11, Z3, Z22
+	VPUNPCKHBW   Z11, Z3, Z23
+	VPUNPCKLBW   Z12, Z4, Z24
+	VPUNPCKHBW   Z12, Z4, Z25
+	VPUNPCKLBW   Z13, Z5, Z26
+	VPUNPCKHBW   Z13, Z5, Z27
+	VPUNPCKLBW   Z14, Z6, Z28
+	VPUNPCKHBW   Z14, Z6, Z29
+	VPUNPCKLBW   Z15, Z7, Z30
+	VPUNPCKHBW   Z15, Z7, Z31
+	VPUNPCKLBW   Z24, Z16, Z0
+	VPUNPCKHBW   Z24, Z16, Z1
+	VPUNPCKLBW   Z25, Z17, Z2
+	VPUNPCKHBW   Z25, Z17, Z3
+	VPUNPCKLBW   Z26, Z18, Z4
+	VPUNPCKHBW   Z26, Z18, Z5
+	VPUNPCKLBW   Z27, Z19, Z6
+	VPUNPCKHBW   Z27, Z19, Z7
+	VPUNPCKLBW   Z28, Z20, Z8
+	VPUNPCKHBW   Z28, Z20, Z9
+	VPUNPCKLBW   Z29, Z21, Z10
+	VPUNPCKHBW   Z29, Z21, Z11
+	VPUNPCKLBW   Z30, Z22, Z12
+	VPUNPCKHBW   Z30, Z22, Z13
+	VPUNPCKLBW   Z31, Z23, Z14
+	VPUNPCKHBW   Z31, Z23, Z15
+	VPUNPCKLBW   Z8, Z0, Z16
+	VPUNPCKHBW   Z8, Z0, Z17
+	VPUNPCKLBW   Z9, Z1, Z18
+	VPUNPCKHBW   Z9, Z1, Z19
+	VPUNPCKLBW   Z10, Z2, Z20
+	VPUNPCKHBW   Z10, Z2, Z21
+	VPUNPCKLBW   Z11, Z3, Z22
+	VPUNPCKHBW   Z11, Z3, Z23
+	VPUNPCKLBW   Z12, Z4, Z24
+	VPUNPCKHBW   Z12, Z4, Z25
+	VPUNPCKLBW   Z13, Z5, Z26
+	VPUNPCKHBW   Z13, Z5, Z27
+	VPUNPCKLBW   Z14, Z6, Z28
+	VPUNPCKHBW   Z14, Z6, Z29
+	VPUNPCKLBW   Z15, Z7, Z30
+	VPUNPCKHBW   Z15, Z7, Z31
+	VPUNPCKLBW   Z24, Z16, Z0
+	VPUNPCKHBW   Z24, Z16, Z1
+	VPUNPCKLBW   Z25, Z17, Z2
+	VPUNPCKHBW   Z25, Z17, Z3
+	VPUNPCKLBW   Z26, Z18, Z4
+	VPUNPCKHBW   Z26, Z18, Z5
+	VPUNPCKLBW   Z27, Z19, Z6
+	VPUNPCKHBW   Z27, Z19, Z7
+	VPUNPCKLBW   Z28, Z20, Z8
+	VPUNPCKHBW   Z28, Z20, Z9
+	VPUNPCKLBW   Z29, Z21, Z10
+	VPUNPCKHBW   Z29, Z21, Z11
+	VPUNPCKLBW   Z30, Z22, Z12
+	VPUNPCKHBW   Z30, Z22, Z13
+	VPUNPCKLBW   Z31, Z23, Z14
+	VPUNPCKHBW   Z31, Z23, Z15
+	MOVQ         R12, R10
+	VMOVNTPS     Z0, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z1, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z2, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z3, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z4, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z5, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z6, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z7, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z8, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z9, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z10, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z11, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z12, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z13, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z14, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z15, (R10)
+	MOVQ         R10, R12
 	ADDQ         BX, R12
-	ADDQ         $0x08, R11
+	ADDQ         $0x10, R11
 	DECQ         R13
 	JNZ          part
 	ADDQ         DI, AX
@@ -3970,503 +6218,123 @@ part:
 	VZEROUPPER
 	RET
 
-// func transposeStream1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transposeStream1AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
-
-tile:
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	MOVQ       CX, R10
-	MOVQ       AX, R11
-	MOVQ       $0x00000004, R12
-
-part:
-	MOVQ         R10, R9
-	VMOVDQU      (R9), X0
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X1
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X2
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X3
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X4
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X5
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X6
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X7
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X8
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X9
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X10
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X11
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X12
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X13
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X14
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X15
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z8, Z8
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z9, Z9
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z10, Z10
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z11, Z11
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z12, Z12
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z13, Z13
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z14, Z14
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z15, Z15
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z8, Z8
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z9, Z9
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z10, Z10
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z11, Z11
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z12, Z12
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z13, Z13
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z14, Z14
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z15, Z15
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z8, Z8
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z9, Z9
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z10, Z10
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z11, Z11
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z12, Z12
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z13, Z13
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z14, Z14
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z15, Z15
-	VPUNPCKLBW   Z8, Z0, Z16
-	VPUNPCKHBW   Z8, Z0, Z17
-	VPUNPCKLBW   Z9, Z1, Z18
-	VPUNPCKHBW   Z9, Z1, Z19
-	VPUNPCKLBW   Z10, Z2, Z20
-	VPUNPCKHBW   Z10, Z2, Z21
-	VPUNPCKLBW   Z11, Z3, Z22
-	VPUNPCKHBW   Z11, Z3, Z23
-	VPUNPCKLBW   Z12, Z4, Z24
-	VPUNPCKHBW   Z12, Z4, Z25
-	VPUNPCKLBW   Z13, Z5, Z26
-	VPUNPCKHBW   Z13, Z5, Z27
-	VPUNPCKLBW   Z14, Z6, Z28
-	VPUNPCKHBW   Z14, Z6, Z29
-	VPUNPCKLBW   Z15, Z7, Z30
-	VPUNPCKHBW   Z15, Z7, Z31
-	VPUNPCKLBW   Z24, Z16, Z0
-	VPUNPCKHBW   Z24, Z16, Z1
-	VPUNPCKLBW   Z25, Z17, Z2
-	VPUNPCKHBW   Z25, Z17, Z3
-	VPUNPCKLBW   Z26, Z18, Z4
-	VPUNPCKHBW   Z26, Z18, Z5
-	VPUNPCKLBW   Z27, Z19, Z6
-	VPUNPCKHBW   Z27, Z19, Z7
-	VPUNPCKLBW   Z28, Z20, Z8
-	VPUNPCKHBW   Z28, Z20, Z9
-	VPUNPCKLBW   Z29, Z21, Z10
-	VPUNPCKHBW   Z29, Z21, Z11
-	VPUNPCKLBW   Z30, Z22, Z12
-	VPUNPCKHBW   Z30, Z22, Z13
-	VPUNPCKLBW   Z31, Z23, Z14
-	VPUNPCKHBW   Z31, Z23, Z15
-	VPUNPCKLBW   Z8, Z0, Z16
-	VPUNPCKHBW   Z8, Z0, Z17
-	VPUNPCKLBW   Z9, Z1, Z18
-	VPUNPCKHBW   Z9, Z1, Z19
-	VPUNPCKLBW   Z10, Z2, Z20
-	VPUNPCKHBW   Z10, Z2, Z21
-	VPUNPCKLBW   Z11, Z3, Z22
-	VPUNPCKHBW   Z11, Z3, Z23
-	VPUNPCKLBW   Z12, Z4, Z24
-	VPUNPCKHBW   Z12, Z4, Z25
-	VPUNPCKLBW   Z13, Z5, Z26
-	VPUNPCKHBW   Z13, Z5, Z27
-	VPUNPCKLBW   Z14, Z6, Z28
-	VPUNPCKHBW   Z14, Z6, Z29
-	VPUNPCKLBW   Z15, Z7, Z30
-	VPUNPCKHBW   Z15, Z7, Z31
-	VPUNPCKLBW   Z24, Z16, Z0
-	VPUNPCKHBW   Z24, Z16, Z1
-	VPUNPCKLBW   Z25, Z17, Z2
-	VPUNPCKHBW   Z25, Z17, Z3
-	VPUNPCKLBW   Z26, Z18, Z4
-	VPUNPCKHBW   Z26, Z18, Z5
-	VPUNPCKLBW   Z27, Z19, Z6
-	VPUNPCKHBW   Z27, Z19, Z7
-	VPUNPCKLBW   Z28, Z20, Z8
-	VPUNPCKHBW   Z28, Z20, Z9
-	VPUNPCKLBW   Z29, Z21, Z10
-	VPUNPCKHBW   Z29, Z21, Z11
-	VPUNPCKLBW   Z30, Z22, Z12
-	VPUNPCKHBW   Z30, Z22, Z13
-	VPUNPCKLBW   Z31, Z23, Z14
-	VPUNPCKHBW   Z31, Z23, Z15
-	MOVQ         R11, R9
-	VMOVNTPS     Z0, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z1, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z2, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z3, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z4, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z5, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z6, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z7, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z8, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z9, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z10, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z11, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z12, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z13, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z14, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z15, (R9)
-	MOVQ         R9, R11
-	ADDQ         BX, R11
-	ADDQ         $0x10, R10
-	DECQ         R12
-	JNZ          part
-	ADDQ         DI, AX
-	ADDQ         R8, CX
-	DECQ         DX
-	JNZ          tile
-	SFENCE
-	VZEROUPPER
-	RET
-
-// func transposeStream2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·transposeStream2AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream2AVX2(SB), NOSPLIT, $256-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ       SI, R10
-	SHLQ       $0x04, R10
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	MOVQ       CX, R11
-	MOVQ       AX, R12
-	MOVQ       $0x00000004, R13
+	MOVQ       SI, R11
+	SHLQ       $0x04, R11
+	MOVQ       CX, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	MOVQ       CX, R12
+	MOVQ       AX, R13
+	MOVQ       $0x00000004, R14
 
 part:
-	MOVQ        R11, R9
-	VMOVDQU     (R9), X0
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X1
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X2
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X3
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X4
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X5
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X6
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X7
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y0, Y0
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y1, Y1
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y2, Y2
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y3, Y3
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y4, Y4
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y5, Y5
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y6, Y6
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y7, Y7
+	MOVQ        R12, R10
+	VMOVDQU     (R10), X0
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X1
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X2
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X3
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X4
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X5
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X6
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X7
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y0, Y0
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y1, Y1
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y2, Y2
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y3, Y3
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y4, Y4
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y5, Y5
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y6, Y6
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y7, Y7
 	VPUNPCKLWD  Y4, Y0, Y8
 	VPUNPCKHWD  Y4, Y0, Y9
 	VPUNPCKLWD  Y5, Y1, Y10
@@ -4491,55 +6359,47 @@ part:
 	VPUNPCKHWD  Y6, Y2, Y13
 	VPUNPCKLWD  Y7, Y3, Y14
 	VPUNPCKHWD  Y7, Y3, Y15
-	MOVQ        R12, R9
-	VMOVNTPS    Y8, (R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y9, (R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y10, (R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y11, (R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y12, (R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y13, (R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y14, (R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y15, (R9)
-	ADDQ        R10, R11
-	MOVQ        R11, R9
-	VMOVDQU     (R9), X0
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X1
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X2
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X3
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X4
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X5
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X6
-	ADDQ        SI, R9
-	VMOVDQU     (R9), X7
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y0, Y0
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y1, Y1
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y2, Y2
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y3, Y3
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y4, Y4
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y5, Y5
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y6, Y6
-	ADDQ        SI, R9
-	VINSERTI128 $0x01, (R9), Y7, Y7
+	VMOVDQU     Y8, (SP)
+	VMOVDQU     Y9, 32(SP)
+	VMOVDQU     Y10, 64(SP)
+	VMOVDQU     Y11, 96(SP)
+	VMOVDQU     Y12, 128(SP)
+	VMOVDQU     Y13, 160(SP)
+	VMOVDQU     Y14, 192(SP)
+	VMOVDQU     Y15, 224(SP)
+	ADDQ        R11, R12
+	MOVQ        R12, R10
+	VMOVDQU     (R10), X0
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X1
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X2
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X3
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X4
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X5
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X6
+	ADDQ        SI, R10
+	VMOVDQU     (R10), X7
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y0, Y0
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y1, Y1
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y2, Y2
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y3, Y3
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y4, Y4
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y5, Y5
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y6, Y6
+	ADDQ        SI, R10
+	VINSERTI128 $0x01, (R10), Y7, Y7
 	VPUNPCKLWD  Y4, Y0, Y8
 	VPUNPCKHWD  Y4, Y0, Y9
 	VPUNPCKLWD  Y5, Y1, Y10
@@ -4564,27 +6424,43 @@ part:
 	VPUNPCKHWD  Y6, Y2, Y13
 	VPUNPCKLWD  Y7, Y3, Y14
 	VPUNPCKHWD  Y7, Y3, Y15
-	MOVQ        R12, R9
-	VMOVNTPS    Y8, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y9, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y10, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y11, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y12, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y13, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y14, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y15, 32(R9)
-	SUBQ        R10, R11
-	MOVQ        R9, R12
-	ADDQ        BX, R12
-	ADDQ        $0x10, R11
-	DECQ        R13
+	MOVQ        R13, R10
+	VMOVDQU     (SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y8, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     32(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y9, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     64(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y10, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     96(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y11, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     128(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y12, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     160(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y13, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     192(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y14, 32(R10)
+	ADDQ        BX, R10
+	VMOVDQU     224(SP), Y0
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y15, 32(R10)
+	SUBQ        R11, R12
+	MOVQ        R10, R13
+	ADDQ        BX, R13
+	ADDQ        $0x10, R12
+	DECQ        R14
 	JNZ         part
 	ADDQ        DI, AX
 	ADDQ        R8, CX
@@ -4594,151 +6470,153 @@ part:
 	VZEROUPPER
 	RET
 
-// func transposeStream2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·transposeStream2AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream2AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
 	MOVQ       CX, R10
-	MOVQ       AX, R11
-	MOVQ       $0x00000004, R12
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	MOVQ       CX, R11
+	MOVQ       AX, R12
+	MOVQ       $0x00000004, R13
 
 part:
-	MOVQ         R10, R9
-	VMOVDQU      (R9), X0
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X1
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X2
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X3
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X4
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X5
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X6
-	ADDQ         SI, R9
-	VMOVDQU      (R9), X7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x01, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x02, (R9), Z7, Z7
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z0, Z0
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z1, Z1
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z2, Z2
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z3, Z3
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z4, Z4
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z5, Z5
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z6, Z6
-	ADDQ         SI, R9
-	VINSERTI32X4 $0x03, (R9), Z7, Z7
+	MOVQ         R11, R10
+	VMOVDQU      (R10), X0
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X1
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X2
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X3
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X4
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X5
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X6
+	ADDQ         SI, R10
+	VMOVDQU      (R10), X7
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z0, Z0
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z1, Z1
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z2, Z2
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z3, Z3
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z4, Z4
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z5, Z5
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z6, Z6
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x01, (R10), Z7, Z7
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z0, Z0
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z1, Z1
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z2, Z2
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z3, Z3
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z4, Z4
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z5, Z5
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z6, Z6
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x02, (R10), Z7, Z7
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z0, Z0
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z1, Z1
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z2, Z2
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z3, Z3
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z4, Z4
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z5, Z5
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z6, Z6
+	ADDQ         SI, R10
+	VINSERTI32X4 $0x03, (R10), Z7, Z7
 	VPUNPCKLWD   Z4, Z0, Z16
 	VPUNPCKHWD   Z4, Z0, Z17
 	VPUNPCKLWD   Z5, Z1, Z18
@@ -4763,26 +6641,26 @@ part:
 	VPUNPCKHWD   Z6, Z2, Z21
 	VPUNPCKLWD   Z7, Z3, Z22
 	VPUNPCKHWD   Z7, Z3, Z23
-	MOVQ         R11, R9
-	VMOVNTPS     Z16, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z17, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z18, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z19, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z20, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z21, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z22, (R9)
-	ADDQ         BX, R9
-	VMOVNTPS     Z23, (R9)
-	MOVQ         R9, R11
-	ADDQ         BX, R11
-	ADDQ         $0x10, R10
-	DECQ         R12
+	MOVQ         R12, R10
+	VMOVNTPS     Z16, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z17, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z18, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z19, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z20, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z21, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z22, (R10)
+	ADDQ         BX, R10
+	VMOVNTPS     Z23, (R10)
+	MOVQ         R10, R12
+	ADDQ         BX, R12
+	ADDQ         $0x10, R11
+	DECQ         R13
 	JNZ          part
 	ADDQ         DI, AX
 	ADDQ         R8, CX
@@ -4792,62 +6670,64 @@ part:
 	VZEROUPPER
 	RET
 
-// func transposeStream4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·transposeStream4AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream4AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ        CX, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	LEAQ        (SI)(SI*2), R10
-	LEAQ        (CX)(SI*4), R11
-	LEAQ        (R11)(SI*4), R12
+	MOVQ        CX, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	LEAQ        (SI)(SI*2), R11
+	LEAQ        (CX)(SI*4), R12
 	LEAQ        (R12)(SI*4), R13
+	LEAQ        (R13)(SI*4), R14
 	VMOVUPS     (CX), X0
 	VMOVUPS     (CX)(SI*1), X1
 	VMOVUPS     (CX)(SI*2), X2
-	VMOVUPS     (CX)(R10*1), X3
-	VINSERTF128 $0x01, (R11), Y0, Y0
-	VINSERTF128 $0x01, (R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, (R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R11)(R10*1), Y3, Y3
+	VMOVUPS     (CX)(R11*1), X3
+	VINSERTF128 $0x01, (R12), Y0, Y0
+	VINSERTF128 $0x01, (R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, (R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R12)(R11*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -4856,14 +6736,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     (R12), X4
-	VMOVUPS     (R12)(SI*1), X5
-	VMOVUPS     (R12)(SI*2), X6
-	VMOVUPS     (R12)(R10*1), X7
-	VINSERTF128 $0x01, (R13), Y4, Y4
-	VINSERTF128 $0x01, (R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, (R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, (R13)(R10*1), Y7, Y7
+	VMOVUPS     (R13), X4
+	VMOVUPS     (R13)(SI*1), X5
+	VMOVUPS     (R13)(SI*2), X6
+	VMOVUPS     (R13)(R11*1), X7
+	VINSERTF128 $0x01, (R14), Y4, Y4
+	VINSERTF128 $0x01, (R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, (R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, (R14)(R11*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -4872,27 +6752,27 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	MOVQ        AX, R9
-	VMOVNTPS    Y0, (R9)
-	VMOVNTPS    Y4, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y1, (R9)
-	VMOVNTPS    Y5, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y2, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y3, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	MOVQ        AX, R10
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	VMOVUPS     16(CX), X0
 	VMOVUPS     16(CX)(SI*1), X1
 	VMOVUPS     16(CX)(SI*2), X2
-	VMOVUPS     16(CX)(R10*1), X3
-	VINSERTF128 $0x01, 16(R11), Y0, Y0
-	VINSERTF128 $0x01, 16(R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 16(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R11)(R10*1), Y3, Y3
+	VMOVUPS     16(CX)(R11*1), X3
+	VINSERTF128 $0x01, 16(R12), Y0, Y0
+	VINSERTF128 $0x01, 16(R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 16(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R12)(R11*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -4901,14 +6781,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     16(R12), X4
-	VMOVUPS     16(R12)(SI*1), X5
-	VMOVUPS     16(R12)(SI*2), X6
-	VMOVUPS     16(R12)(R10*1), X7
-	VINSERTF128 $0x01, 16(R13), Y4, Y4
-	VINSERTF128 $0x01, 16(R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 16(R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 16(R13)(R10*1), Y7, Y7
+	VMOVUPS     16(R13), X4
+	VMOVUPS     16(R13)(SI*1), X5
+	VMOVUPS     16(R13)(SI*2), X6
+	VMOVUPS     16(R13)(R11*1), X7
+	VINSERTF128 $0x01, 16(R14), Y4, Y4
+	VINSERTF128 $0x01, 16(R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 16(R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 16(R14)(R11*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -4917,26 +6797,26 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	VMOVNTPS    Y0, (R9)
-	VMOVNTPS    Y4, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y1, (R9)
-	VMOVNTPS    Y5, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y2, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y3, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	VMOVUPS     32(CX), X0
 	VMOVUPS     32(CX)(SI*1), X1
 	VMOVUPS     32(CX)(SI*2), X2
-	VMOVUPS     32(CX)(R10*1), X3
-	VINSERTF128 $0x01, 32(R11), Y0, Y0
-	VINSERTF128 $0x01, 32(R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 32(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R11)(R10*1), Y3, Y3
+	VMOVUPS     32(CX)(R11*1), X3
+	VINSERTF128 $0x01, 32(R12), Y0, Y0
+	VINSERTF128 $0x01, 32(R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 32(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R12)(R11*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -4945,14 +6825,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     32(R12), X4
-	VMOVUPS     32(R12)(SI*1), X5
-	VMOVUPS     32(R12)(SI*2), X6
-	VMOVUPS     32(R12)(R10*1), X7
-	VINSERTF128 $0x01, 32(R13), Y4, Y4
-	VINSERTF128 $0x01, 32(R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 32(R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 32(R13)(R10*1), Y7, Y7
+	VMOVUPS     32(R13), X4
+	VMOVUPS     32(R13)(SI*1), X5
+	VMOVUPS     32(R13)(SI*2), X6
+	VMOVUPS     32(R13)(R11*1), X7
+	VINSERTF128 $0x01, 32(R14), Y4, Y4
+	VINSERTF128 $0x01, 32(R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 32(R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 32(R14)(R11*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -4961,26 +6841,26 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	VMOVNTPS    Y0, (R9)
-	VMOVNTPS    Y4, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y1, (R9)
-	VMOVNTPS    Y5, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y2, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y3, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	VMOVUPS     48(CX), X0
 	VMOVUPS     48(CX)(SI*1), X1
 	VMOVUPS     48(CX)(SI*2), X2
-	VMOVUPS     48(CX)(R10*1), X3
-	VINSERTF128 $0x01, 48(R11), Y0, Y0
-	VINSERTF128 $0x01, 48(R11)(SI*1), Y1, Y1
-	VINSERTF128 $0x01, 48(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R11)(R10*1), Y3, Y3
+	VMOVUPS     48(CX)(R11*1), X3
+	VINSERTF128 $0x01, 48(R12), Y0, Y0
+	VINSERTF128 $0x01, 48(R12)(SI*1), Y1, Y1
+	VINSERTF128 $0x01, 48(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R12)(R11*1), Y3, Y3
 	VUNPCKLPS   Y1, Y0, Y8
 	VUNPCKHPS   Y1, Y0, Y9
 	VUNPCKLPS   Y3, Y2, Y10
@@ -4989,14 +6869,14 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y1
 	VUNPCKLPD   Y11, Y9, Y2
 	VUNPCKHPD   Y11, Y9, Y3
-	VMOVUPS     48(R12), X4
-	VMOVUPS     48(R12)(SI*1), X5
-	VMOVUPS     48(R12)(SI*2), X6
-	VMOVUPS     48(R12)(R10*1), X7
-	VINSERTF128 $0x01, 48(R13), Y4, Y4
-	VINSERTF128 $0x01, 48(R13)(SI*1), Y5, Y5
-	VINSERTF128 $0x01, 48(R13)(SI*2), Y6, Y6
-	VINSERTF128 $0x01, 48(R13)(R10*1), Y7, Y7
+	VMOVUPS     48(R13), X4
+	VMOVUPS     48(R13)(SI*1), X5
+	VMOVUPS     48(R13)(SI*2), X6
+	VMOVUPS     48(R13)(R11*1), X7
+	VINSERTF128 $0x01, 48(R14), Y4, Y4
+	VINSERTF128 $0x01, 48(R14)(SI*1), Y5, Y5
+	VINSERTF128 $0x01, 48(R14)(SI*2), Y6, Y6
+	VINSERTF128 $0x01, 48(R14)(R11*1), Y7, Y7
 	VUNPCKLPS   Y5, Y4, Y8
 	VUNPCKHPS   Y5, Y4, Y9
 	VUNPCKLPS   Y7, Y6, Y10
@@ -5005,18 +6885,18 @@ tile:
 	VUNPCKHPD   Y10, Y8, Y5
 	VUNPCKLPD   Y11, Y9, Y6
 	VUNPCKHPD   Y11, Y9, Y7
-	VMOVNTPS    Y0, (R9)
-	VMOVNTPS    Y4, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y1, (R9)
-	VMOVNTPS    Y5, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y2, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y3, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	VMOVNTPS    Y0, (R10)
+	VMOVNTPS    Y4, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y1, (R10)
+	VMOVNTPS    Y5, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y2, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y3, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	ADDQ        DI, AX
 	ADDQ        R8, CX
 	DECQ        DX
@@ -5025,109 +6905,111 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transposeStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·transposeStream8AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream8AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ        CX, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	ADDQ        SI, R9
-	PREFETCHT0  (R9)(R8*2)
-	LEAQ        (SI)(SI*2), R10
-	LEAQ        (CX)(SI*4), R11
+	MOVQ        CX, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  (R10)(R9*1)
+	LEAQ        (SI)(SI*2), R11
+	LEAQ        (CX)(SI*4), R12
 	VMOVUPS     (CX), X0
 	VMOVUPS     (CX)(SI*1), X1
 	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, (CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, (CX)(R11*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     (R11), X2
-	VMOVUPS     (R11)(SI*1), X3
-	VINSERTF128 $0x01, (R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, (R11)(R10*1), Y3, Y3
+	VMOVUPS     (R12), X2
+	VMOVUPS     (R12)(SI*1), X3
+	VINSERTF128 $0x01, (R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R12)(R11*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	MOVQ        AX, R9
-	VMOVNTPS    Y4, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y5, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	MOVQ        AX, R10
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	VMOVUPS     16(CX), X0
 	VMOVUPS     16(CX)(SI*1), X1
 	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 16(CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, 16(CX)(R11*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     16(R11), X2
-	VMOVUPS     16(R11)(SI*1), X3
-	VINSERTF128 $0x01, 16(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 16(R11)(R10*1), Y3, Y3
+	VMOVUPS     16(R12), X2
+	VMOVUPS     16(R12)(SI*1), X3
+	VINSERTF128 $0x01, 16(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R12)(R11*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y5, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	VMOVUPS     32(CX), X0
 	VMOVUPS     32(CX)(SI*1), X1
 	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 32(CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, 32(CX)(R11*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     32(R11), X2
-	VMOVUPS     32(R11)(SI*1), X3
-	VINSERTF128 $0x01, 32(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 32(R11)(R10*1), Y3, Y3
+	VMOVUPS     32(R12), X2
+	VMOVUPS     32(R12)(SI*1), X3
+	VINSERTF128 $0x01, 32(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R12)(R11*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y5, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	VMOVUPS     48(CX), X0
 	VMOVUPS     48(CX)(SI*1), X1
 	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
-	VINSERTF128 $0x01, 48(CX)(R10*1), Y1, Y1
+	VINSERTF128 $0x01, 48(CX)(R11*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y4
 	VUNPCKHPD   Y1, Y0, Y5
-	VMOVUPS     48(R11), X2
-	VMOVUPS     48(R11)(SI*1), X3
-	VINSERTF128 $0x01, 48(R11)(SI*2), Y2, Y2
-	VINSERTF128 $0x01, 48(R11)(R10*1), Y3, Y3
+	VMOVUPS     48(R12), X2
+	VMOVUPS     48(R12)(SI*1), X3
+	VINSERTF128 $0x01, 48(R12)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R12)(R11*1), Y3, Y3
 	VUNPCKLPD   Y3, Y2, Y6
 	VUNPCKHPD   Y3, Y2, Y7
-	VMOVNTPS    Y4, (R9)
-	VMOVNTPS    Y6, 32(R9)
-	ADDQ        BX, R9
-	VMOVNTPS    Y5, (R9)
-	VMOVNTPS    Y7, 32(R9)
-	ADDQ        BX, R9
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
 	ADDQ        DI, AX
 	ADDQ        R8, CX
 	DECQ        DX
@@ -5136,66 +7018,68 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transposeStream4AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream4AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z1
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z2
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z3
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z4
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z5
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z6
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z7
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z8
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z10
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z11
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z12
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z13
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z14
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z15
-	PREFETCHT0 (R9)(R8*2)
+	MOVQ       CX, R10
+	VMOVUPS    (R10), Z0
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z1
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z2
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z3
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z4
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z5
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z6
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z7
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z8
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z9
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z11
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z12
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z13
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z14
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z15
+	PREFETCHT0 (R10)(R9*1)
 	VUNPCKLPS  Z1, Z0, Z16
 	VUNPCKHPS  Z1, Z0, Z17
 	VUNPCKLPS  Z3, Z2, Z18
@@ -5260,38 +7144,38 @@ tile:
 	VSHUFF32X4 $0x88, Z31, Z29, Z7
 	VSHUFF32X4 $0xdd, Z30, Z28, Z11
 	VSHUFF32X4 $0xdd, Z31, Z29, Z15
-	MOVQ       AX, R9
-	VMOVNTPS   Z0, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z1, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z2, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z3, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z4, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z5, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z6, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z7, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z8, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z9, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z10, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z11, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z12, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z13, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z14, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z15, (R9)
+	MOVQ       AX, R10
+	VMOVNTPS   Z0, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z1, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z2, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z3, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z4, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z5, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z6, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z7, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z8, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z9, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z10, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z11, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z12, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z13, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z14, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z15, (R10)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
@@ -5300,42 +7184,44 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transposeStream8AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream8AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z1
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z2
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z3
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z4
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z5
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z6
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z7
-	PREFETCHT0 (R9)(R8*2)
+	MOVQ       CX, R10
+	VMOVUPS    (R10), Z0
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z1
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z2
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z3
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z4
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z5
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z6
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z7
+	PREFETCHT0 (R10)(R9*1)
 	VUNPCKLPD  Z1, Z0, Z8
 	VUNPCKHPD  Z1, Z0, Z9
 	VUNPCKLPD  Z3, Z2, Z10
@@ -5360,22 +7246,22 @@ tile:
 	VSHUFF32X4 $0x88, Z7, Z5, Z11
 	VSHUFF32X4 $0xdd, Z6, Z4, Z13
 	VSHUFF32X4 $0xdd, Z7, Z5, Z15
-	MOVQ       AX, R9
-	VMOVNTPS   Z8, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z9, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z10, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z11, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z12, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z13, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z14, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z15, (R9)
+	MOVQ       AX, R10
+	VMOVNTPS   Z8, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z9, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z10, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z11, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z12, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z13, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z14, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z15, (R10)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
@@ -5384,56 +7270,58 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·transposeStream16AVX2(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream16AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	PREFETCHT0 (R9)(R8*2)
-	LEAQ       (SI)(SI*2), R10
+	MOVQ       CX, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 (R10)(R9*1)
+	LEAQ       (SI)(SI*2), R11
 	VMOVUPS    (CX), Y0
 	VMOVUPS    (CX)(SI*1), Y1
 	VMOVUPS    (CX)(SI*2), Y2
-	VMOVUPS    (CX)(R10*1), Y3
+	VMOVUPS    (CX)(R11*1), Y3
 	VPERM2F128 $0x20, Y1, Y0, Y4
 	VPERM2F128 $0x31, Y1, Y0, Y6
 	VPERM2F128 $0x20, Y3, Y2, Y5
 	VPERM2F128 $0x31, Y3, Y2, Y7
-	MOVQ       AX, R9
-	VMOVNTPS   Y4, (R9)
-	VMOVNTPS   Y5, 32(R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Y6, (R9)
-	VMOVNTPS   Y7, 32(R9)
-	ADDQ       BX, R9
+	MOVQ       AX, R10
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
 	VMOVUPS    32(CX), Y0
 	VMOVUPS    32(CX)(SI*1), Y1
 	VMOVUPS    32(CX)(SI*2), Y2
-	VMOVUPS    32(CX)(R10*1), Y3
+	VMOVUPS    32(CX)(R11*1), Y3
 	VPERM2F128 $0x20, Y1, Y0, Y4
 	VPERM2F128 $0x31, Y1, Y0, Y6
 	VPERM2F128 $0x20, Y3, Y2, Y5
 	VPERM2F128 $0x31, Y3, Y2, Y7
-	VMOVNTPS   Y4, (R9)
-	VMOVNTPS   Y5, 32(R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Y6, (R9)
-	VMOVNTPS   Y7, 32(R9)
-	ADDQ       BX, R9
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX
@@ -5442,30 +7330,32 @@ tile:
 	VZEROUPPER
 	RET
 
-// func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+// func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·transposeStream16AVX512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-	MOVQ dstPitch+24(FP), BX
-	MOVQ srcPitch+32(FP), SI
-	MOVQ dstStep+40(FP), DI
-	MOVQ srcStep+48(FP), R8
+TEXT ·transposeStream16AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
 
 tile:
-	MOVQ       CX, R9
-	VMOVUPS    (R9), Z0
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z1
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z2
-	PREFETCHT0 (R9)(R8*2)
-	ADDQ       SI, R9
-	VMOVUPS    (R9), Z3
-	PREFETCHT0 (R9)(R8*2)
+	MOVQ       CX, R10
+	VMOVUPS    (R10), Z0
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z1
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z2
+	PREFETCHT0 (R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z3
+	PREFETCHT0 (R10)(R9*1)
 	VSHUFF32X4 $0x88, Z1, Z0, Z4
 	VSHUFF32X4 $0xdd, Z1, Z0, Z5
 	VSHUFF32X4 $0x88, Z3, Z2, Z6
@@ -5474,14 +7364,14 @@ tile:
 	VSHUFF32X4 $0x88, Z7, Z5, Z1
 	VSHUFF32X4 $0xdd, Z6, Z4, Z2
 	VSHUFF32X4 $0xdd, Z7, Z5, Z3
-	MOVQ       AX, R9
-	VMOVNTPS   Z0, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z1, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z2, (R9)
-	ADDQ       BX, R9
-	VMOVNTPS   Z3, (R9)
+	MOVQ       AX, R10
+	VMOVNTPS   Z0, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z1, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z2, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z3, (R10)
 	ADDQ       DI, AX
 	ADDQ       R8, CX
 	DECQ       DX

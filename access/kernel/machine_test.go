@@ -30,16 +30,17 @@ type touched struct {
 }
 
 // assembly is the checked-in code, line by line of each function.
-func assembly(t *testing.T) map[string][]string {
+func assembly(t *testing.T, file string) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("kernels_amd64.s")
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	functions := map[string][]string{}
 	name := ""
 	for line := range strings.Lines(string(text)) {
-		line, _, _ = strings.Cut(strings.TrimSpace(line), "//")
+		line, _, _ = strings.Cut(line, "//")
+		line = strings.TrimSpace(line)
 		if f, ok := strings.CutPrefix(line, "TEXT ·"); ok {
 			name, _, _ = strings.Cut(f, "(SB)")
 		} else if line != "" && name != "" {
@@ -63,7 +64,9 @@ func run(t *testing.T, code []string, arguments map[string]int, from, to int) []
 		if name == "RET" {
 			return slices.DeleteFunc(m.touched, func(a touched) bool { return a.at < from || a.at >= to })
 		}
-		if jumps, ok := map[string]bool{"JZ": m.result == 0, "JNZ": m.result != 0, "JL": m.result < 0, "JGE": m.result >= 0}[name]; ok {
+		if name == "JMP" {
+			at = slices.Index(code, operands[0]+":")
+		} else if jumps, ok := map[string]bool{"JZ": m.result == 0, "JNZ": m.result != 0, "JL": m.result < 0, "JGE": m.result >= 0}[name]; ok {
 			if jumps {
 				at = slices.Index(code, operands[0]+":")
 			}
@@ -91,8 +94,24 @@ func (m *machine) step(name string, operands []string) error {
 		set(m.registers[last] + value)
 	case name == "SUBQ":
 		set(m.registers[last] - value)
+	case name == "IMULQ":
+		set(m.registers[last] * value)
 	case name == "SHLQ":
 		set(m.registers[last] << value)
+	case name == "SHRQ":
+		set(m.registers[last] >> value)
+	case name == "ANDQ":
+		set(m.registers[last] & value)
+	case name == "ORQ":
+		set(m.registers[last] | value)
+	case name == "CMPQ":
+		other, err := m.value(last)
+		m.result = value - other
+		return err
+	case name == "CMOVQEQ":
+		if m.result == 0 {
+			m.registers[last] = value
+		}
 	case name == "DECQ":
 		set(value - 1)
 	case name == "TESTQ":
@@ -205,25 +224,35 @@ func same(t *testing.T, what string, got, want []touched) {
 // TestMachineCode: the assembly touches what plans say, byte for byte and in
 // that order, whatever the CPU.
 func TestMachineCode(t *testing.T) {
-	functions := assembly(t)
+	amd64, arm64 := assembly(t, "kernels_amd64.s"), assembly(t, "kernels_arm64.s")
 	for _, s := range All()[1:] {
+		functions, run, streams := amd64, run, []string{"Stream"}
+		if s == neon {
+			functions, run, streams = arm64, runARM, nil // it has no other stores
+		}
 		level := strings.ToUpper(s.name)
 		for size, read := range s.tiles {
 			p := &Plan{set: s, size: size}
-			for _, name := range []string{"transpose", "transposeStream"} {
-				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72}
+			for _, stream := range append(streams, "") {
+				name := "transpose" + stream
+				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72, "ahead": 2}
 				want := said(Step{Loops: []Loop{{3, 64, 72}}, Body: p.tileBody(read, -776, 1000)}, readAt, writtenAt, 0)
 				name = fmt.Sprint(name, size, level)
 				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
 			}
 		}
-		for groups := range 20 {
-			arguments := map[string]int{"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "groups": groups, "rows": 3, "pitch": 4000, "dstPitch": 4000, "srcPitch": -4008}
+		for _, c := range rowCases() {
+			groups := c.groups
+			arguments := map[string]int{"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0, "groups": groups, "rows": 3, "pitch": c.pitch, "dstPitch": c.pitch, "srcPitch": c.other}
 			for name, ops := range map[string][]Access{"copy": element(s.width), "stream": element(s.width), "fill": element(s.width)[1:],
-				"addInt32": element(s.width)[:1], "addFloat32": element(s.width)[:1], "addFloat64": element(s.width)[:1]} {
-				pitch := map[bool]int{false: 4000, true: -4008}[len(ops) == 2]
-				want := said(Step{Loops: []Loop{{3, 4000, pitch}, {groups * line / s.width, s.width, s.width}}, Body: ops}, readAt, writtenAt, 0)
-				same(t, fmt.Sprintf("%s%s of %d groups", name, level, groups), run(t, functions[name+level], arguments, readAt-1<<30, elsewhere), want)
+				"addInt32": element(s.width)[:1], "addFloat32": element(s.width)[:1], "addFloat64": element(s.width)[:1],
+				"addFloat16": element(s.width)[:1], "addBFloat16": element(s.width)[:1]} {
+				if name == "stream" && streams == nil || strings.HasSuffix(name, "Float16") && !s.halves {
+					continue
+				}
+				pitch := map[bool]int{false: c.pitch, true: c.other}[len(ops) == 2]
+				want := said(Step{Loops: []Loop{{3, c.pitch, pitch}, {groups * line / s.width, s.width, s.width}}, Body: ops}, readAt, writtenAt, 0)
+				same(t, fmt.Sprintf("%s%s of %d groups, %d and %d apart", name, level, groups, c.pitch, c.other), run(t, functions[name+level], arguments, readAt-1<<30, elsewhere), want)
 			}
 		}
 		for _, size := range s.blocks {
@@ -234,6 +263,20 @@ func TestMachineCode(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A rowCase is three rows of so many groups, which lie so far apart.
+type rowCase struct{ groups, pitch, other int }
+
+// rowCases have rows that lie on each other, in one operand or in both.
+func rowCases() (all []rowCase) {
+	for groups := range 20 {
+		all = append(all, rowCase{groups, 4000, -4008})
+	}
+	for _, groups := range []int{0, 1, 7, 8, 9, 16, 24} {
+		all = append(all, rowCase{groups, 0, 0}, rowCase{groups, 0, 512}, rowCase{groups, 512, 0})
+	}
+	return all
 }
 
 // sameBlocks runs the code of a run of so many blocks.

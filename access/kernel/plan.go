@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"unsafe"
 )
@@ -145,7 +144,7 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 		p.Steps = append(p.Steps, Step{
 			Loops: append(slices.Clone(rows), Loop{whole / width, width, width}),
 			Body:  element(width),
-			run:   p.copyRows, in: 2, past: rowsPast,
+			run:   p.copyRows, in: 2, past: p.rowsPast,
 		})
 	}
 	if whole < bytes {
@@ -153,14 +152,10 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 	}
 }
 
-// streamFrom is the number of bytes from which on a run is written past the
-// caches, where this CPU gains by it.
-var streamFrom = math.MaxInt
-
 // rowsPast is Step.past of rows of vectors.
-func rowsPast(s *Step, to uintptr) bool {
+func (p *Plan) rowsPast(s *Step, to uintptr) bool {
 	rows, run := s.Loops[len(s.Loops)-2], s.Loops[len(s.Loops)-1]
-	return to%line == 0 && rows.To%line == 0 && run.N*run.To >= streamFrom
+	return to%line == 0 && rows.To%line == 0 && run.N*run.To >= p.set.Tuning().Runs
 }
 
 // PastCaches tells whether the plan writes past the caches what is not left at

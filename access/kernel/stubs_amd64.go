@@ -19,6 +19,16 @@ func addFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
 //go:noescape
 func addFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
 
+// addFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+//
+//go:noescape
+func addFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+
+// addBFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+//
+//go:noescape
+func addBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+
 // fillAVX2 writes each of the rows of groups of 64 B once.
 //
 //go:noescape
@@ -49,6 +59,16 @@ func addFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
 //go:noescape
 func addFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
 
+// addFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+//
+//go:noescape
+func addFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+
+// addBFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.
+//
+//go:noescape
+func addBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+
 // fillAVX512 writes each of the rows of groups of 64 B once.
 //
 //go:noescape
@@ -64,55 +84,55 @@ func copyAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPit
 //go:noescape
 func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
 
-// transpose1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transpose16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transpose16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
 // transposeBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //
@@ -124,55 +144,55 @@ func transposeBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines in
 //go:noescape
 func transposeBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
 
-// transposeStream1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream1AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream1AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream1AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream2AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream2AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream2AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream4AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream8AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream4AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream4AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream8AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream16AVX2 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
-// transposeStream16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.
+// transposeStream16AVX512 transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.
 //
 //go:noescape
-func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int)
+func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
 // transposeStreamBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //

@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/stridebench/stridebench/layouts"
+)
 
 // laneBytes is the sum of a kernel that is under way.
 const laneBytes = 512
@@ -12,9 +16,9 @@ const flush = 1 << 24
 // A Sum adds elements up in a fixed order, which the vector kernels and the
 // portable one share:
 //
-// There are 512 B of lanes, 128 of int32 or float32 or 64 of float64, all 0 at
-// first. Add adds element i of a run to lane i modulo their number, in the type
-// of the elements, run after run: first the whole lines of 64 B of every run,
+// There are 512 B of lanes, 128 of int32 or float32 or 64 of float64, and of
+// elements of 16 bits 64 of float32, all 0 at first. Add adds element i of a run to
+// lane i modulo their number, in the type of the lanes, run after run: first the whole lines of 64 B of every run,
 // then what is left of every run, as runs of their own. After at most 2^24
 // elements, and
 // by Total, the lanes are added to the total in order, in float64 for floats and
@@ -30,7 +34,9 @@ type Sum[T Number] struct {
 }
 
 // Number is what can be added up.
-type Number interface{ int32 | float32 | float64 }
+type Number interface {
+	int32 | float32 | float64 | layouts.Half | layouts.BFloat
+}
 
 // NewSum returns a sum of nothing. It panics where this CPU does not run the set.
 func NewSum[T Number](s *Set) *Sum[T] {
@@ -42,6 +48,10 @@ func NewSum[T Number](s *Set) *Sum[T] {
 		add = f.addFloat32
 	case float64:
 		add = f.addFloat64
+	case layouts.Half:
+		add = f.addFloat16
+	case layouts.BFloat:
+		add = f.addBFloat16
 	}
 	return &Sum[T]{add: add}
 }
@@ -93,6 +103,14 @@ func (s *Sum[T]) addLines(x []T, r Rows) {
 
 // addElements adds the same in plain Go.
 func (s *Sum[T]) addElements(x []T, r Rows) {
+	switch x := any(x).(type) {
+	case []layouts.Half:
+		addWidened(s.wide(), x, r, layouts.Half.Float)
+		return
+	case []layouts.BFloat:
+		addWidened(s.wide(), x, r, layouts.BFloat.Float)
+		return
+	}
 	lanes := s.view()
 	for range r.Count {
 		run := x[r.At:][:r.N]
@@ -103,6 +121,21 @@ func (s *Sum[T]) addElements(x []T, r Rows) {
 	}
 }
 
+// addWidened adds elements of 16 bits.
+func addWidened[T any](lanes []float32, x []T, r Rows, float func(T) float32) {
+	for range r.Count {
+		for i, v := range x[r.At:][:r.N] {
+			lanes[i%len(lanes)] += float(v)
+		}
+		r.At += r.Pitch
+	}
+}
+
+// wide are the lanes of elements of 16 bits.
+func (s *Sum[T]) wide() []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(&s.lanes)), laneBytes/2/4)
+}
+
 func (s *Sum[T]) view() []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(&s.lanes)), laneBytes/int(unsafe.Sizeof(zero)))
@@ -110,6 +143,14 @@ func (s *Sum[T]) view() []T {
 
 // flush adds the lanes to the total.
 func (s *Sum[T]) flush() {
+	s.added = 0
+	if unsafe.Sizeof(*new(T)) == 2 {
+		for i, v := range s.wide() {
+			s.float += float64(v)
+			s.wide()[i] = 0
+		}
+		return
+	}
 	lanes := s.view()
 	for i, v := range lanes {
 		if n, ok := any(v).(int32); ok {
@@ -119,7 +160,6 @@ func (s *Sum[T]) flush() {
 		}
 		lanes[i] = 0
 	}
-	s.added = 0
 }
 
 // Total is the sum of what was added, after which the Sum goes on.

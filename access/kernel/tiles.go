@@ -73,14 +73,14 @@ func (p *Plan) tile(to, from Loop) Step {
 			Body:  element(p.size), run: copyElements(p.size), in: 2,
 		}
 	}
-	past := func(s *Step, at uintptr) bool { return p.written() >= streamFrom && s.aligned(at, from.To) }
+	past := func(s *Step, at uintptr) bool { return p.written() >= p.tilesFrom() && s.aligned(at, from.To) }
 	return Step{Body: p.tileBody(read, to.From, from.To), in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
 		tiles := s.Loops[len(s.Loops)-1]
 		move := p.set.functions().transpose[p.size]
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
 			move = p.set.functions().transposeStream[p.size]
 		}
-		move(&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From)
+		move(&dst[at], &src[of], tiles.N, from.To, to.From, tiles.To, tiles.From, p.set.Tuning().Ahead)
 	}}
 }
 
@@ -103,6 +103,14 @@ func (p *Plan) tileBody(read tile, srcPitch, dstPitch int) []Access {
 		}
 	}
 	return body
+}
+
+// tilesFrom is the number of bytes from which on tiles are written past the caches.
+func (p *Plan) tilesFrom() int {
+	if p.size <= 2 {
+		return p.set.Tuning().Narrow
+	}
+	return p.set.Tuning().Tiles
 }
 
 // written is the number of bytes that the plan writes.

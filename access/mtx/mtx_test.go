@@ -15,7 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/mtx"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/trace"
 )
 
 func Example() {
@@ -166,5 +170,68 @@ func BenchmarkRead(b *testing.B) {
 		if _, err := mtx.Read(strings.NewReader(text.String()), "f"); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestProduct: the accesses of a product are those of the loop that computes it,
+// and the counts of its arrays add up to those of the whole.
+func TestProduct(t *testing.T) {
+	const text = "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 3 1\n1 1 1\n3 4 1\n3 3 1\n"
+	p, err := mtx.ReadProduct(strings.NewReader(text), "a.mtx", layouts.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096 // each array lies on its own
+	starts, columns, values, x, y := uint64(access.Origin), uint64(access.Origin+page), uint64(access.Origin+2*page), uint64(access.Origin+3*page), uint64(access.Origin+4*page)
+	var want, got []trace.Record
+	add := func(kind trace.Kind, base uint64, element, size int) {
+		want = append(want, trace.Record{Kind: kind, Addr: base + uint64(element*size), Size: size})
+	}
+	for range 2 {
+		add(trace.Read, starts, 0, 8)
+		entry := 0
+		for row, cols := range [][]int{{0, 2}, {}, {2, 3}} {
+			add(trace.Read, starts, row+1, 8)
+			for _, col := range cols {
+				add(trace.Read, columns, entry, 8)
+				add(trace.Read, values, entry, 4)
+				add(trace.Read, x, col, 4)
+				entry++
+			}
+			add(trace.Write, y, row, 4)
+		}
+	}
+	for r, err := range p.Records(2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	config := simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1024, Ways: 2, Line: 64}}, {Geometry: simcache.Geometry{Size: 4096, Ways: 2, Line: 64}}}}
+	h, err := simcache.NewHierarchy(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := trace.FeedRegions(h, config, p.Records(2), p.Regions()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum simcache.Counts
+	var names []string
+	for _, l := range lines {
+		names = append(names, fmt.Sprintf("%s %d", l.Function, l.Counts.Refs()))
+		sum = sum.Add(l.Counts)
+	}
+	if diff := cmp.Diff([]string{"starts 8", "columns 8", "values 8", "x 8", "y 6"}, names); diff != "" || sum != h.Counts() {
+		t.Errorf("%v of %v in all\n%s", sum, h.Counts(), diff)
+	}
+	if _, err := mtx.ReadProduct(strings.NewReader("%%MatrixMarket matrix coordinate real general\n3 2 0\n"), "e.mtx", layouts.Float32); err == nil || !strings.Contains(err.Error(), "e.mtx: the matrix of 3 x 2 has no entries") {
+		t.Errorf("a matrix without entries: %v", err)
+	}
+	if p, err = mtx.ReadProduct(strings.NewReader("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"), "b.mtx", layouts.Bool); err != nil || len(p.Regions()) != 4 {
+		t.Errorf("a pattern has %v, %v", p.Regions(), err)
 	}
 }

@@ -57,10 +57,10 @@ var spellings = map[string]string{
 	"f8_e4m3": "float8_e4m3fn",
 }
 
-// moreSizes are the sizes in bytes of the types that package layouts may not
+// moreSizes are the sizes in bytes of the types that package layouts does not
 // know.
 var moreSizes = map[string]int{
-	"uint16": 2, "uint32": 4, "uint64": 8, "bfloat16": 2, "complex32": 4,
+	"uint16": 2, "uint32": 4, "uint64": 8, "complex32": 4,
 	"float8_e4m3fn": 1, "float8_e4m3fnuz": 1, "float8_e5m2": 1, "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1,
 	"quint8": 1, "qint8": 1, "qint32": 4,
 }

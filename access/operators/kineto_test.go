@@ -322,15 +322,29 @@ func TestRefused(t *testing.T) {
 // are there, with a warning.
 func TestCut(t *testing.T) {
 	text := chrome(reshaped()...)
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write([]byte(text[:len(text)-100]))
+	_ = w.Flush()
+	flushed := zipped.Len()
+	_, _ = w.Write([]byte(text[len(text)-100:]))
+	_ = w.Close()
+	wrongSum := zipped.Bytes()
+	wrongSum[len(wrongSum)-6] ^= 1
 	for name, test := range map[string]struct {
 		text  string
 		calls int
+		says  string
 	}{
-		"ends":   {text[:len(text)-100], 4},
-		"broken": {strings.Replace(text, `"Concrete Inputs":["","[6, 4]"],"Input type":["float","ScalarList"],"Input Strides":[[12,4,1],`, `"inf":inf,`, 1), 4},
+		"gzip ends":        {zipped.String()[:flushed], 4, "cut short or broken after 4 calls"},
+		"gzip ends behind": {zipped.String()[:zipped.Len()-4], 5, "all calls are read, but the end of the file is wrong (it ends in the middle)"},
+		"gzip's checksum":  {string(wrongSum), 5, "all calls are read, but the end of the file is wrong (gzip: invalid checksum)"},
+		"gzip broken":      {zipped.String()[:flushed] + strings.Repeat("\xff", 99), 4, "cut short or broken after 4 calls"},
+		"ends":             {text[:len(text)-100], 4, "cut short or broken after 4 calls"},
+		"broken":           {strings.Replace(text, `"Concrete Inputs":["","[6, 4]"],"Input type":["float","ScalarList"],"Input Strides":[[12,4,1],`, `"inf":inf,`, 1), 4, "cut short or broken after 4 calls"},
 	} {
 		p := read(t, test.text)
-		if p.Calls != test.calls || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], fmt.Sprintf("cut short or broken after %d calls", test.calls)) {
+		if p.Calls != test.calls || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], test.says) {
 			t.Errorf("%s: %d calls, warnings %q", name, p.Calls, p.Warnings)
 		}
 	}

@@ -69,7 +69,7 @@ type Operand struct {
 	// Argument is the number of the operator's argument, or result, that the
 	// operand is or, if InList, is in.
 	Argument int  `json:"-"`
-	InList   bool `json:"-"`
+	InList   bool `json:"in_list,omitzero"`
 }
 
 // Layout returns the operand's layout at offset 0.
@@ -91,6 +91,9 @@ func (o Operand) Bytes() int64 {
 	}
 	return bytes
 }
+
+// ItemSize is the bytes of an element, 0 if the size of its dtype is not known.
+func (o Operand) ItemSize() int { return itemSize(o.DType) }
 
 // moved is the bytes that an operator reads of the operand plus those that it
 // writes.

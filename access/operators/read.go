@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -59,6 +61,30 @@ func Read(files ...File) (*Profile, error) {
 	return b.done(), nil
 }
 
+// ReadFiles is Read of the files of these names. It refuses a file that is given twice, whose
+// calls would count twice.
+func ReadFiles(names ...string) (*Profile, error) {
+	var files []File
+	var infos []os.FileInfo
+	for _, name := range names {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		info, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		if same := slices.IndexFunc(infos, func(other os.FileInfo) bool { return os.SameFile(info, other) }); same >= 0 {
+			return nil, fmt.Errorf("%s is the same file as %s: its calls would count twice", name, names[same])
+		}
+		infos = append(infos, info)
+		files = append(files, File{Name: name, Reader: file})
+	}
+	return Read(files...)
+}
+
 // The kinds of files.
 const (
 	kinetoTrace    = "a Kineto trace"
@@ -86,12 +112,13 @@ func (t *trace) usable() error {
 // readFile reads one file.
 func readFile(file File, sigs *signatures) (*trace, error) {
 	in := bufio.NewReaderSize(file, 1<<16)
+	zipped := false
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1F, 0x8B}) {
 		unzipped, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, unreadable(err)
 		}
-		in = bufio.NewReaderSize(unzipped, 1<<16)
+		in, zipped = bufio.NewReaderSize(unzipped, 1<<16), true
 	}
 	t := &trace{name: file.Name}
 	start, err := firstByte(in)
@@ -99,9 +126,17 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 		return nil, err
 	}
 	if start != '{' && start != '[' {
-		return t, t.readVerbose(in, sigs)
+		err = t.readVerbose(in, sigs)
+	} else {
+		err = t.readJSON(in, sigs)
 	}
-	return t, t.readJSON(in, sigs)
+	if zipped && err == nil && len(t.warnings) == 0 {
+		// Its end says whether all that came was right.
+		if _, wrong := io.Copy(io.Discard, in); wrong != nil {
+			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls are read, but the end of the file is wrong (%s)", t.name, plain(wrong)))
+		}
+	}
+	return t, err
 }
 
 // firstByte returns the first byte that is no white space, and leaves it unread.
@@ -189,6 +224,9 @@ func plain(err error) string {
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return "it ends in the middle"
+	}
+	if of, ok := errors.AsType[*fs.PathError](err); ok { // of the file, which stands before it
+		return of.Err.Error()
 	}
 	return err.Error()
 }

@@ -17,6 +17,8 @@ type entry struct {
 	args bool
 	// overwrites: its first argument is written, and not read.
 	overwrites bool
+	// computes: it evaluates a function that takes longer than its memory does.
+	computes bool
 }
 
 // table has the operators, those of aten without the prefix, and all without
@@ -75,20 +77,21 @@ var table = []struct {
 		logspace new_full new_ones new_zeros ones ones_like rand rand_like randint randint_like randn randn_like
 		randperm range scalar_tensor tril_indices triu_indices zeros zeros_like`},
 	{entry{class: Elementwise}, `
-		abs acos acosh add _add_relu addcdiv addcmul _amp_foreach_non_finite_check_and_unscale _amp_update_scale angle
-		asin asinh atan atan2 atanh binary_cross_entropy binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or
-		bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min complex _conj_physical conj_physical
-		copysign cos cosh deg2rad digamma div elu eq erf erfc erfinv exp exp2 expm1
+		abs add _add_relu addcdiv addcmul _amp_foreach_non_finite_check_and_unscale _amp_update_scale angle
+		binary_cross_entropy binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
+		bitwise_xor ceil clamp clamp_max clamp_min complex _conj_physical conj_physical copysign deg2rad div eq
 		fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask
 		_fake_quantize_per_tensor_affine_cachemask_tensor_qparams floor floor_divide fmax fmin fmod frac frexp
-		_fused_adam _fused_adamw _fused_dropout _fused_sgd gcd ge gelu glu glu_jvp gt hardshrink hardsigmoid hardswish
-		hardtanh heaviside huber_loss_backward hypot i0 igamma igammac isin isinf isnan isneginf isposinf lcm le
-		leaky_relu lerp lgamma linalg_cross log log10 log1p log2 log_sigmoid_forward logaddexp logaddexp2 logical_and
-		logical_not logical_or logical_xor logit __lshift__ lt masked_fill _masked_scale maximum minimum mish
-		mse_loss_backward mul mvlgamma nan_to_num native_dropout ne neg nextafter poisson polar polygamma pow prelu
-		_prelu_kernel rad2deg reciprocal relu remainder round __rshift__ rsqrt rsub sgn sigmoid sign signbit silu sin
-		sinc sinh smooth_l1_loss_backward softplus softshrink sqrt _standard_gamma sub tan tanh threshold tril triu
-		trunc where xlogy`},
+		_fused_adam _fused_adamw _fused_dropout _fused_sgd gcd ge gt hardshrink hardsigmoid hardswish hardtanh heaviside
+		huber_loss_backward hypot isin isinf isnan isneginf isposinf lcm le leaky_relu lerp linalg_cross logical_and
+		logical_not logical_or logical_xor __lshift__ lt masked_fill _masked_scale maximum minimum mse_loss_backward mul
+		nan_to_num native_dropout ne neg nextafter poisson polar prelu _prelu_kernel rad2deg reciprocal relu remainder
+		round __rshift__ rsqrt rsub sgn sign signbit smooth_l1_loss_backward softshrink sqrt _standard_gamma sub
+		threshold tril triu trunc where`},
+	{entry{class: Elementwise, computes: true}, `
+		acos acosh asin asinh atan atan2 atanh celu cos cosh digamma elu erf erfc erfinv exp exp2 expm1 gelu glu glu_jvp
+		i0 igamma igammac lgamma log log10 log1p log2 log_sigmoid_forward logaddexp logaddexp2 logit mish mvlgamma
+		polygamma pow sigmoid silu sin sinc sinh softplus tan tanh xlogy`},
 	{entry{class: Elementwise, composite: true}, `
 		absolute __and__ arccos arccosh arcsin arcsinh arctan arctan2 arctanh binary_cross_entropy_with_logits clip
 		cross diff divide fake_quantize_per_channel_affine fake_quantize_per_tensor_affine feature_alpha_dropout fix
@@ -230,6 +233,10 @@ func byRule(name string) (entry, bool) {
 	}
 	return entry{}, false
 }
+
+// Computes reports whether an operator evaluates a function such as exp or erf, which takes
+// longer than to read its operands and write its result, in vectors too.
+func (op Operator) Computes() bool { return lookUp(op.Op).computes }
 
 // isScope reports whether an operator's name is that of a stretch of the
 // program. Autograd names its nodes after what they undo: AddmmBackward0.

@@ -166,8 +166,8 @@ func TestRecorded(t *testing.T) {
 func TestRecordedZen4(t *testing.T) {
 	caches := slices.Clone(zen)
 	caches[2].Geometry.Size = 1 << 20
-	tlb := []simcache.TLB{{Entries: 72, Ways: 72, Page: PageSize, Source: simcache.FromCPUID},
-		{Entries: 3072, Ways: 12, Page: PageSize, Source: simcache.FromCPUID}}
+	tlb := []simcache.TLB{{Entries: 72, Ways: 72, Page: PageSize(), Source: simcache.FromCPUID},
+		{Entries: 3072, Ways: 12, Page: PageSize(), Source: simcache.FromCPUID}}
 	files, err := filepath.Glob("testdata/zen4-vm-*.yaml")
 	if err != nil || len(files) < 2 {
 		t.Fatalf("%v, %v", files, err)

@@ -152,17 +152,22 @@ func levelName(c cpu.Cache) string {
 }
 
 // simulate makes the caches and the TLB to simulate: of the sizes that were found,
-// with about the stated ways. Sets are a power of two, as Cachegrind's, which keeps
+// with about the stated ways, or where none are stated those that were found. Sets are a power of two, as Cachegrind's, which keeps
 // all sizes of the ladder as they are; another, of a cache that is stated, may be
 // rounded by half a way.
 func (m *Machine) simulate(o Options) {
 	m.Simulated = simcache.Config{I1: cpu.Choose(o.Caches).I1}
+	data := stated(o.Caches)
 	for _, l := range m.Levels {
-		like := simcache.Geometry{Ways: 8, Line: line}
-		for _, c := range stated(o.Caches) {
+		like, stated := simcache.Geometry{Ways: 8, Line: line}, false
+		for _, c := range data {
 			if levelName(c) == l.Name {
 				like = c.Geometry
+				stated = !c.Assumed("ways")
 			}
+		}
+		if l.Ways > 0 && !stated {
+			like.Ways = l.Ways
 		}
 		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: l.Name, Geometry: sized(l.Capacity, like)})
 	}
@@ -174,7 +179,7 @@ func (m *Machine) simulate(o Options) {
 		if i < len(o.TLB) {
 			ways = divisor(r.Entries, o.TLB[i].Ways)
 		}
-		m.Simulated.TLB = append(m.Simulated.TLB, simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize})
+		m.Simulated.TLB = append(m.Simulated.TLB, simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize()})
 	}
 }
 

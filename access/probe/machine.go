@@ -10,7 +10,7 @@
 // The file can be used wherever a description can. It can be copied, edited by
 // hand, and simulated without any knowledge of this package. The levels to
 // simulate follow from the measured ones. The file spells them out in full,
-// because their ways and lines are not measured and may be edited.
+// because their lines, and mostly their ways, are not measured and may be edited.
 package probe
 
 import (
@@ -22,6 +22,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
@@ -38,6 +39,11 @@ type Machine struct {
 	Memory Speed     // of what lies behind them; zero where no working set went past them
 	TLB    []Reach   // levels of the data TLB, the nearest first; may be empty
 
+	Threads int      // that ReadAll and CopyAll are of; 0 where they were not measured
+	Remote  []Remote // of each NUMA node, where there are several
+	Streams int      // threads that streamed for Loads
+	Loads   []Load   // by share, ascending; empty where they were not measured
+
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
 }
@@ -47,14 +53,17 @@ type Speed struct {
 	Latency float64 // ns from one load of a pointer to the next, which depends on it
 	Read    float64 // B/s of sums in the best vectors; 0 where it was not measured
 	Copy    float64 // B/s of copies in the best vectors, bytes read plus bytes written; 0 where it was not measured
+
+	ReadAll, CopyAll float64 // B/s that all cores have together; 0 where it was not measured
 }
 
 // A Level is one cache.
 type Level struct {
 	Name     string // L1D, L2, ...
-	Stated   int    // bytes that sysfs or cpuid says, 0 where neither has such a level
+	Stated   int    // bytes that the machine states, 0 where it has no such level
 	Capacity int    // bytes up to which working sets are served by it, measured
 	Speed
+	Ways int // lines of one set that it serves, found by conflict; 0 where that was not found
 }
 
 // Differs tells whether the measured capacity is not the stated one: further
@@ -73,8 +82,9 @@ type Reach struct {
 	Miss    float64 // ns that a load takes longer where it misses here, and the next level hits, or the page tables are walked
 }
 
-// PageSize is that of the pages that the TLB is measured with, in bytes.
-const PageSize = 4 << 10
+// PageSize is that of the pages that the TLB is measured with, in bytes: the
+// system's.
+func PageSize() int { return access.PagesSmall.Size() }
 
 // A Point is one step of a ladder.
 type Point struct {
@@ -91,6 +101,10 @@ type (
 		Levels     []level   `yaml:"levels"`
 		Memory     speed     `yaml:"memory"`
 		TLB        []reach   `yaml:"tlb"`
+		Threads    int       `yaml:"threads"`
+		Remote     []remote  `yaml:"remote"`
+		Streams    int       `yaml:"streams"`
+		Loads      []load    `yaml:"loads"`
 		Ladder     []rung    `yaml:"ladder"`
 		PageLadder []pages   `yaml:"page-ladder"`
 	}
@@ -101,11 +115,16 @@ type (
 		Latency  float64       `yaml:"latency-ns"`
 		Read     float64       `yaml:"read-GB/s"`
 		Copy     float64       `yaml:"copy-GB/s"`
+		ReadAll  float64       `yaml:"read-all-GB/s"`
+		CopyAll  float64       `yaml:"copy-all-GB/s"`
+		Ways     int           `yaml:"ways,omitempty"`
 	}
 	speed struct {
 		Latency float64 `yaml:"latency-ns"`
 		Read    float64 `yaml:"read-GB/s"`
 		Copy    float64 `yaml:"copy-GB/s"`
+		ReadAll float64 `yaml:"read-all-GB/s"`
+		CopyAll float64 `yaml:"copy-all-GB/s"`
 	}
 	reach struct {
 		Entries int     `yaml:"entries"`
@@ -151,10 +170,17 @@ func Parse(name string, text []byte) (Machine, error) {
 	}
 	m := Machine{Simulated: d.Config, Date: s.Date, CPU: s.CPU, Pages: s.Pages, Memory: s.Memory.speed()}
 	for _, l := range s.Levels {
-		m.Levels = append(m.Levels, Level{l.Name, int(l.Stated), int(l.Capacity), speed{l.Latency, l.Read, l.Copy}.speed()})
+		m.Levels = append(m.Levels, Level{l.Name, int(l.Stated), int(l.Capacity), speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll}.speed(), l.Ways})
 	}
 	for _, t := range s.TLB {
 		m.TLB = append(m.TLB, Reach(t))
+	}
+	m.Threads, m.Streams = s.Threads, s.Streams
+	for _, r := range s.Remote {
+		m.Remote = append(m.Remote, Remote{r.CPUs, r.Memory, r.Latency, r.Read * giga})
+	}
+	for _, l := range s.Loads {
+		m.Loads = append(m.Loads, Load{l.Share, l.Ns, each(l.Bandwidth, fromGiga)})
 	}
 	for _, r := range s.Ladder {
 		m.Ladder = append(m.Ladder, Point{int(r.Size), r.Ns})
@@ -165,9 +191,13 @@ func Parse(name string, text []byte) (Machine, error) {
 	return m, nil
 }
 
-func (s speed) speed() Speed { return Speed{s.Latency, s.Read * giga, s.Copy * giga} }
+func (s speed) speed() Speed {
+	return Speed{s.Latency, s.Read * giga, s.Copy * giga, s.ReadAll * giga, s.CopyAll * giga}
+}
 
-func (s Speed) section() speed { return speed{s.Latency, s.Read / giga, s.Copy / giga} }
+func (s Speed) section() speed {
+	return speed{s.Latency, s.Read / giga, s.Copy / giga, s.ReadAll / giga, s.CopyAll / giga}
+}
 
 // check refuses what nothing can be concluded from, and tells the path of the
 // part at fault.
@@ -186,10 +216,12 @@ func (s section) check() (path string, err error) {
 			return path, errors.New("a level without a name")
 		case l.Capacity <= before.Capacity:
 			return path, fmt.Errorf("a capacity of %s (want more than the %s of the level before)", l.Capacity, before.Capacity)
+		case l.Ways < 0:
+			return path, fmt.Errorf("%d ways (want 0 for none found, or more)", l.Ways)
 		case !(l.Latency > before.Latency):
 			return path, fmt.Errorf("a latency of %v ns (want more than the %v of the level before)", l.Latency, before.Latency)
 		}
-		if err := (speed{l.Latency, l.Read, l.Copy}).check(); err != nil {
+		if err := (speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll}).check(); err != nil {
 			return path, err
 		}
 		before = l
@@ -201,6 +233,9 @@ func (s section) check() (path string, err error) {
 		if !(t.Entries > 0 && t.Miss > 0 && !math.IsInf(t.Miss, 1)) {
 			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d entries and %v ns (want both positive)", t.Entries, t.Miss)
 		}
+	}
+	if path, err := s.checkThreads(); err != nil {
+		return path, err
 	}
 	last := Point{}
 	for i, r := range s.Ladder {
@@ -218,8 +253,8 @@ func (s section) check() (path string, err error) {
 }
 
 func (s speed) check() error {
-	if !(s.Latency > 0) || !(s.Read >= 0) || !(s.Copy >= 0) || math.IsInf(s.Latency+s.Read+s.Copy, 1) {
-		return fmt.Errorf("a latency of %v ns, read %v and copy %v GB/s (want a positive latency, and no bandwidth below 0)", s.Latency, s.Read, s.Copy)
+	if !(s.Latency > 0) || !(min(s.Read, s.Copy, s.ReadAll, s.CopyAll) >= 0) || math.IsInf(s.Latency+s.Read+s.Copy+s.ReadAll+s.CopyAll, 1) {
+		return fmt.Errorf("a latency of %v ns, read %v and copy %v GB/s, of all cores %v and %v (want a positive latency, and no bandwidth below 0)", s.Latency, s.Read, s.Copy, s.ReadAll, s.CopyAll)
 	}
 	return nil
 }
@@ -237,10 +272,17 @@ func (m Machine) Format() ([]byte, error) {
 	s := section{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Memory: m.Memory.section()}
 	for _, l := range m.Levels {
 		of := l.Speed.section()
-		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy})
+		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, l.Ways})
 	}
 	for _, t := range m.TLB {
 		s.TLB = append(s.TLB, reach(t))
+	}
+	s.Threads, s.Streams = m.Threads, m.Streams
+	for _, r := range m.Remote {
+		s.Remote = append(s.Remote, remote{r.CPUs, r.Memory, r.Latency, r.Read / giga})
+	}
+	for _, l := range m.Loads {
+		s.Loads = append(s.Loads, load{l.Share, l.Ns, each(l.Bandwidth, toGiga)})
 	}
 	for _, p := range m.Ladder {
 		s.Ladder = append(s.Ladder, rung{machines.Size(p.Size), p.Ns})
@@ -251,7 +293,7 @@ func (m Machine) Format() ([]byte, error) {
 	return machines.Format(machines.Machine{
 		Name:        "measured",
 		Description: fmt.Sprintf("%s, measured on %s", orUnknown(m.CPU), s.Date.Format(time.DateOnly)),
-		Sources:     []string{"sizes and entries: bench machine --measure; ways and lines: about those of sysfs or cpuid, such that sets come out even"},
+		Sources:     []string{"sizes and entries: bench machine --measure; ways and lines: about those that the machine states, or where it states no ways those found by conflict, such that sets come out even"},
 		Config:      m.Simulated,
 	}, &s)
 }

@@ -21,14 +21,18 @@ func example() Machine {
 			Levels: []simcache.Level{
 				{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
 				{Name: "L2", Geometry: simcache.Geometry{Size: 2 << 20, Ways: 32, Line: 64}}},
-			TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize}},
+			TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize()}},
 		},
 		Date: time.Date(2026, 11, 21, 10, 20, 30, 0, time.UTC), CPU: "Some CPU @ 3 GHz: fast", Pages: "thp",
 		Levels: []Level{
-			{"L1D", 32 << 10, 33000, Speed{1.25, 254e9, 184.5e9}},
-			{"L2", 0, 2 << 20, Speed{4.5, 110e9, 0}}},
-		Memory:     Speed{99.5, 11.5e9, 11e9},
+			{"L1D", 32 << 10, 33000, Speed{1.25, 254e9, 184.5e9, 508e9, 369e9}, 0},
+			{"L2", 0, 2 << 20, Speed{Latency: 4.5, Read: 110e9}, 0}},
+		Memory:     Speed{99.5, 11.5e9, 11e9, 40e9, 38e9},
 		TLB:        []Reach{{64, 2.25}},
+		Threads:    8,
+		Remote:     []Remote{{0, 1, 150.5, 20e9}},
+		Streams:    7,
+		Loads:      []Load{{0, []float64{99, 100}, []float64{64e7, 65e7}}, {0.25, []float64{120.5}, []float64{20e9}}},
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
 		PageLadder: []Point{{8, 1.25}, {128, 3.5}},
 	}
@@ -65,15 +69,15 @@ func TestFormatAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		positive := rapid.Float64Range(1e-3, 1e6)
 		speed := func(label string, least float64) Speed {
-			return Speed{least + positive.Draw(t, label), giga * positive.Draw(t, "read"), giga * positive.Draw(t, "copy")}
+			return Speed{least + positive.Draw(t, label), giga * positive.Draw(t, "read"), giga * positive.Draw(t, "copy"), giga * positive.Draw(t, "read-all"), giga * positive.Draw(t, "copy-all")}
 		}
 		m := Machine{Simulated: example().Simulated, Date: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "date"), 0).UTC(),
-			CPU: rapid.StringMatching(`[ -~]*`).Draw(t, "cpu"), Pages: "4k", Memory: speed("memory", 0)}
+			CPU: rapid.StringMatching(`(\? ?!?)?[ -~]*`).Draw(t, "cpu"), Pages: "4k", Memory: speed("memory", 0)}
 		m.CPU = strings.Join(strings.Fields(m.CPU), " ")
 		size, ns := 0, 0.0
 		for range rapid.IntRange(1, 5).Draw(t, "levels") {
 			size += rapid.IntRange(1, 1<<30).Draw(t, "size")
-			l := Level{Name: rapid.StringMatching(`L[1-9]D?`).Draw(t, "name"), Capacity: size, Speed: speed("latency", ns)}
+			l := Level{Name: rapid.StringMatching(`L[1-9]D?`).Draw(t, "name"), Capacity: size, Speed: speed("latency", ns), Ways: rapid.IntRange(0, 40).Draw(t, "ways")}
 			ns = l.Latency
 			m.Levels = append(m.Levels, l)
 			m.Ladder = append(m.Ladder, Point{size, positive.Draw(t, "ns")})
@@ -102,15 +106,22 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:37:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:39:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, ladder, page-ladder)`},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
-		{"capacity: 2MiB", "capacity: 1KiB", "f:33:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
-		{"latency-ns: 4.5", "latency-ns: 0.5", "f:33:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
-		{"latency-ns: 99.5", "latency-ns: -1", "f:38:5: a latency of -1 ns, read 11.5 and copy 11 GB/s (want a positive latency"},
-		{"latency-ns: 99.5", "latency-ns: .nan", "f:38:5: a latency of NaN ns"},
-		{"entries: 64\n      miss", "entries: 0\n      miss", "f:42:7: 0 entries and 2.25 ns (want both positive)"},
-		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:46:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:50:8: 128 after 8, of 0 ns"},
+		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
+		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
+		{"latency-ns: 99.5", "latency-ns: -1", "f:40:5: a latency of -1 ns, read 11.5 and copy 11 GB/s, of all cores 40 and 38 (want a positive latency"},
+		{"latency-ns: 99.5", "latency-ns: .nan", "f:40:5: a latency of NaN ns"},
+		{"entries: 64\n      miss", "entries: 0\n      miss", "f:46:7: 0 entries and 2.25 ns (want both positive)"},
+		{"latency-ns: 150.5", "latency-ns: 0", "f:50:8: a latency of 0 ns, read 20 GB/s (want both positive)"},
+		{"threads: 8", "threads: -1", "f:48:12: -1 threads"},
+		{"share: 0.25", "share: 1.25", "f:54:8: share 1.25 with 1 and 1 samples (want shares that ascend up to 1, and as many bandwidths as times)"},
+		{"share: 0.25", "share: 0", "f:54:8: share 0 with 1 and 1 samples (want shares that ascend"},
+		{"ns: [99.0, 100.0]", "ns: [99.0]", "f:53:8: share 0 with 1 and 2 samples (want"},
+		{"ns: [99.0, 100.0]", "ns: [99.0, -1]", "f:53:8: samples [99 -1] ns and"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:57:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:61:8: 128 after 8, of 0 ns"},
+		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)
 		if _, err := Parse("f", []byte(text)); text == string(whole) || (err == nil || !strings.HasPrefix(err.Error(), test.want)) {

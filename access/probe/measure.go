@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -19,10 +20,17 @@ type Options struct {
 	TLB       []simcache.TLB // that it says it has, for pages of PageSize
 	MaxSize   int            // bytes of the largest working set, from MinSize to the constant MaxSize; 0 for twice the last level that is stated, within bounds of time and memory
 	MaxMemory int            // bytes that may be taken; 0 for no limit
+	Workers   []cpu.Logical  // CPUs, of which all are measured together and the first one alone; nil for that one
+	Nodes     []cpu.Node     // NUMA nodes; where there are several, the memory of each is measured from each
+	Loaded    bool           // measure latency under load, too
 	Budget    time.Duration  // of all stages, about; each takes three turns at least
 	// Progress, where it is not nil, is told between samples how much is done,
 	// from 0 to 1.
 	Progress func(done float64)
+
+	// ask is a machine of a test: instead of this one, it says how many ns an element
+	// of a pass takes.
+	ask func(p access.Pattern) float64
 }
 
 // The smallest working set of a ladder, and the largest that there may be, in
@@ -40,7 +48,8 @@ const sampleTime = 500 * time.Microsecond
 const (
 	ladderShare    = 0.5
 	pagesShare     = 0.25
-	bandwidthShare = 0.25
+	bandwidthShare = 0.15
+	waysShare      = 0.1
 )
 
 // Measure measures the machine that it runs on. All times are minima: of many
@@ -55,7 +64,8 @@ const (
 // same way in a second ladder, on pages of PageSize: from the time of a chase
 // with one load a page, each on another line of its page, that of a chase over
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
-// on half of each level's capacity, and on the largest working set.
+// on half of each level's capacity, and on the largest working set: of one core,
+// and of all workers together, each on half of what it has of the level.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = largest(o.Caches, o.MaxMemory)
@@ -70,6 +80,9 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	if err := s.bandwidth(&m); err != nil {
+		return Machine{}, err
+	}
+	if err := errors.Join(s.ways(&m), s.nodes(&m), s.loaded(&m)); err != nil {
 		return Machine{}, err
 	}
 	m.simulate(o)
@@ -115,8 +128,17 @@ func (s *sampler) least(specs []access.Spec, count int, share float64, pages acc
 		}
 		patterns, ns[i] = append(patterns, p), math.Inf(1)
 	}
+	if s.ask != nil {
+		for i, p := range patterns {
+			ns[i] = s.ask(p)
+		}
+		return ns, nil
+	}
 	budget := time.Duration(share * float64(s.Budget))
 	o := access.Options{Count: count, MinTime: sampleTime, MaxMemory: s.MaxMemory, Pages: pages, Obtained: obtained}
+	for _, l := range s.Workers {
+		o.CPUs = append(o.CPUs, l.CPU)
+	}
 	start := time.Now()
 	for calls := 1; ; calls++ {
 		for sample, err := range access.Measure(s.ctx, patterns, o) {
@@ -164,12 +186,12 @@ const line = 64
 func (s *sampler) onHugePages(specs []access.Spec, got *string) ([]float64, error) {
 	var ns []float64
 	var err error
-	for _, s.pages = range []access.Pages{access.PagesHuge, access.PagesTHP, access.Pages4K} {
+	for _, s.pages = range []access.Pages{access.PagesHuge, access.PagesTHP, access.PagesSmall} {
 		sampled := false
 		ns, err = s.least(specs, 8, ladderShare, s.pages, func(b access.Backing) {
 			sampled = true
 			if *got = s.pages.String(); b.Huge < b.Size/2 {
-				*got = access.Pages4K.String()
+				*got = access.PagesSmall.String()
 			}
 		})
 		if s.ctx.Err() != nil { // which counts before that there are no such pages
@@ -188,13 +210,13 @@ func (s *sampler) pageLadder(m *Machine) error {
 	for _, t := range s.TLB {
 		most = max(most, 4*t.Entries)
 	}
-	all := sizes(8, max(min(most, s.MaxSize/PageSize), 8))
+	all := sizes(8, max(min(most, s.MaxSize/PageSize()), 8))
 	var specs []access.Spec
 	for _, pages := range all {
 		// A line further in each page, so that all sets of the caches are used.
-		specs = append(specs, access.ChaseSpec(pages, PageSize+line), access.ChaseSpec(pages, line))
+		specs = append(specs, access.ChaseSpec(pages, PageSize()+line), access.ChaseSpec(pages, line))
 	}
-	ns, err := s.least(specs, 8, pagesShare, access.Pages4K, nil)
+	ns, err := s.least(specs, 8, pagesShare, access.PagesSmall, nil)
 	if err != nil {
 		return err
 	}
@@ -205,44 +227,73 @@ func (s *sampler) pageLadder(m *Machine) error {
 	return nil
 }
 
-// bandwidth measures reads and copies at each level.
+// bandwidth measures reads and copies at each level, of one core and of all.
 func (s *sampler) bandwidth(m *Machine) error {
-	var sets []int
+	var speeds []*Speed
+	var sets, onAll []int // bytes
 	before := 0
-	for _, l := range m.Levels {
-		sets = append(sets, max(l.Capacity/2, min(2*before, l.Capacity)))
+	for i, l := range m.Levels {
+		size := max(l.Capacity/2, min(2*before, l.Capacity))
+		speeds, sets, onAll = append(speeds, &m.Levels[i].Speed), append(sets, size), append(onAll, s.onAll(l, size))
 		before = l.Capacity
 	}
 	if m.Memory != (Speed{}) {
-		sets = append(sets, s.MaxSize)
+		speeds, sets, onAll = append(speeds, &m.Memory), append(sets, s.MaxSize), append(onAll, s.behindAll())
 	}
-	speeds := make([]struct{ read, copy float64 }, len(sets))
-	var reads, copies []access.Spec
-	for _, size := range sets {
-		of := access.Spec{DType: layouts.Int32, Shape: []int{size / layouts.Int32.Size()}, Kernel: access.VectorKernel(kernel.Best())}
-		reads = append(reads, of)
-		of.Op, of.Shape = access.Copy, []int{size / layouts.Int32.Size() / 2}
-		copies = append(copies, of)
+	for _, stage := range []struct {
+		bytes []int
+		spec  func(bytes int) access.Spec
+		of    func(*Speed) *float64
+	}{
+		{sets, reading, func(v *Speed) *float64 { return &v.Read }},
+		{sets, copying, func(v *Speed) *float64 { return &v.Copy }},
+		{onAll, s.byAll(reading), func(v *Speed) *float64 { return &v.ReadAll }},
+		{onAll, s.byAll(copying), func(v *Speed) *float64 { return &v.CopyAll }},
+	} {
+		var specs []access.Spec
+		for _, bytes := range stage.bytes {
+			specs = append(specs, stage.spec(bytes))
+		}
+		if specs[0].Threads == 1 {
+			s.done += bandwidthShare / 4
+			continue
+		}
+		ns, err := s.least(specs, 10, bandwidthShare/4, s.pages, nil)
+		if err != nil {
+			return err
+		}
+		for i, v := range speeds {
+			moved := 4.0
+			if specs[i].Op == access.Copy {
+				moved = 8
+			}
+			*stage.of(v) = moved / ns[i] * 1e9
+		}
 	}
-	ns, err := s.least(reads, 10, bandwidthShare/2, s.pages, nil)
-	if err != nil {
-		return err
+	if len(s.Workers) > 1 {
+		m.Threads = len(s.Workers)
 	}
-	for i := range ns {
-		speeds[i].read = 4 / ns[i] * 1e9
-	}
-	if ns, err = s.least(copies, 10, bandwidthShare/2, s.pages, nil); err != nil {
-		return err
-	}
-	for i := range ns {
-		speeds[i].copy = 8 / ns[i] * 1e9
-	}
-	for i := range m.Levels {
-		m.Levels[i].Read, m.Levels[i].Copy = speeds[i].read, speeds[i].copy
-	}
-	if m.Memory != (Speed{}) {
-		last := speeds[len(speeds)-1]
-		m.Memory.Read, m.Memory.Copy = last.read, last.copy
-	}
+	s.progress(0)
 	return nil
+}
+
+// reading sums so many bytes in the best vectors.
+func reading(bytes int) access.Spec {
+	return access.Spec{DType: layouts.Int32, Shape: []int{bytes / layouts.Int32.Size()}, Kernel: access.VectorKernel(kernel.Best())}
+}
+
+// copying copies half of so many bytes to the other half.
+func copying(bytes int) access.Spec {
+	s := reading(bytes / 2)
+	s.Op = access.Copy
+	return s
+}
+
+// byAll has a walk shared by all workers.
+func (s *sampler) byAll(spec func(bytes int) access.Spec) func(bytes int) access.Spec {
+	return func(bytes int) access.Spec {
+		all := spec(bytes)
+		all.Threads, all.Grain = max(len(s.Workers), 1), 1
+		return all
+	}
 }

@@ -71,8 +71,8 @@ var (
 		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 512 << 10, Ways: 8, Line: 64}},
 		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 32 << 20, Ways: 16, Line: 64}},
 	}
-	zenTLB = []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize},
-		{Entries: 2048, Ways: 16, Page: PageSize}}
+	zenTLB = []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize()},
+		{Entries: 2048, Ways: 16, Page: PageSize()}}
 )
 
 // TestName: levels that are found get the names of those that are stated.
@@ -94,13 +94,13 @@ func TestName(t *testing.T) {
 		capacities []int
 		want       []Level
 	}{
-		{[]int{32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}},
-			{"L2", 512 << 10, 448 << 10, Speed{Latency: 2}}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 3}}}},
-		{[]int{32 << 10, 448 << 10}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}}, {"L2", 512 << 10, 448 << 10, Speed{Latency: 2}}}},
-		{[]int{28 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 28 << 10, Speed{Latency: 1}}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 2}}}},
-		{[]int{12 << 20}, []Level{{"L3", 32 << 20, 12 << 20, Speed{Latency: 1}}}},
-		{[]int{1 << 10, 32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 1 << 10, Speed{Latency: 1}}, {"L2", 512 << 10, 32 << 10, Speed{Latency: 2}},
-			{"L3", 32 << 20, 448 << 10, Speed{Latency: 3}}, {"L4", 0, 12 << 20, Speed{Latency: 4}}}},
+		{[]int{32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}, 0},
+			{"L2", 512 << 10, 448 << 10, Speed{Latency: 2}, 0}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 3}, 0}}},
+		{[]int{32 << 10, 448 << 10}, []Level{{"L1D", 32 << 10, 32 << 10, Speed{Latency: 1}, 0}, {"L2", 512 << 10, 448 << 10, Speed{Latency: 2}, 0}}},
+		{[]int{28 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 28 << 10, Speed{Latency: 1}, 0}, {"L3", 32 << 20, 12 << 20, Speed{Latency: 2}, 0}}},
+		{[]int{12 << 20}, []Level{{"L3", 32 << 20, 12 << 20, Speed{Latency: 1}, 0}}},
+		{[]int{1 << 10, 32 << 10, 448 << 10, 12 << 20}, []Level{{"L1D", 32 << 10, 1 << 10, Speed{Latency: 1}, 0}, {"L2", 512 << 10, 32 << 10, Speed{Latency: 2}, 0},
+			{"L3", 32 << 20, 448 << 10, Speed{Latency: 3}, 0}, {"L4", 0, 12 << 20, Speed{Latency: 4}, 0}}},
 	} {
 		m := found(test.capacities...)
 		if diff := cmp.Diff(test.want, m.Levels); diff != "" {
@@ -133,20 +133,20 @@ func TestSimulate(t *testing.T) {
 			{Name: "L2", Geometry: simcache.Geometry{Size: 448 << 10, Ways: 14, Line: 64}},
 			{Name: "L3", Geometry: simcache.Geometry{Size: 20 << 20, Ways: 20, Line: 64}},
 		},
-		TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize}, {Entries: 1280, Ways: 16, Page: PageSize}},
+		TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: PageSize()}, {Entries: 1280, Ways: 16, Page: PageSize()}},
 	}
 	if diff := cmp.Diff(want, m.Simulated); diff != "" {
 		t.Error(diff)
 	}
 	// Whatever is measured can be simulated, also where nothing is stated.
 	for _, capacity := range sizes(MinSize, 1<<30) {
-		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: cpu.TLB(PageSize)}} {
-			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize, 1}}}
+		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: cpu.TLB(PageSize())}} {
+			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize(), 1}}}
 			m.simulate(o)
 			if err := m.Simulated.Check(); err != nil {
 				t.Errorf("%d: %v", capacity, err)
 			}
-			if got := m.Simulated; got.Levels[0].Size != capacity || got.TLB[0].Entries != capacity/PageSize {
+			if got := m.Simulated; got.Levels[0].Size != capacity || got.TLB[0].Entries != capacity/PageSize() {
 				t.Errorf("%d is simulated as %+v", capacity, got)
 			}
 		}
@@ -170,8 +170,8 @@ func TestFoundTLB(t *testing.T) {
 		return l
 	}
 	of := func(source simcache.Source, first, firstWays, second, secondWays int) []simcache.TLB {
-		return []simcache.TLB{{Entries: first, Ways: firstWays, Page: PageSize, Source: source},
-			{Entries: second, Ways: secondWays, Page: PageSize, Source: source}}
+		return []simcache.TLB{{Entries: first, Ways: firstWays, Page: PageSize(), Source: source},
+			{Entries: second, Ways: secondWays, Page: PageSize(), Source: source}}
 	}
 	for _, test := range []struct {
 		first, second int // that there are
@@ -188,7 +188,7 @@ func TestFoundTLB(t *testing.T) {
 		m.nameTLB(test.stated)
 		m.simulate(Options{TLB: test.stated})
 		for i := range test.want {
-			test.want[i].Page = PageSize
+			test.want[i].Page = PageSize()
 		}
 		if diff := cmp.Diff(test.want, m.Simulated.TLB); diff != "" {
 			t.Errorf("%d, %d: %s", test.first, test.second, diff)

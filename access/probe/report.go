@@ -9,6 +9,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // The largest working set by default: twice the stated last level, within bounds
@@ -63,7 +64,7 @@ func (m Machine) Warnings(caches []cpu.Cache) []string {
 	if size := stated.Geometry.Size; last < 2*size && m.Memory != (Speed{}) {
 		warnings = append(warnings, fmt.Sprintf("The largest working set is %s, not twice the %s of %s: what is called memory may be a cache.", simcache.Bytes(last), simcache.Bytes(size), stated.Name()))
 	}
-	if m.Pages == access.Pages4K.String() {
+	if m.Pages == access.PagesSmall.String() {
 		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the latencies of large working sets.")
 	}
 	return warnings
@@ -125,15 +126,20 @@ func (m Machine) WriteTables(w io.Writer) error {
 		if l.Stated > 0 {
 			stated = simcache.Bytes(l.Stated)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Name, simcache.Bytes(l.Capacity), stated, levelCell(m.simulated(l.Name)), speedCells(l.Speed))
+		serves := simcache.Bytes(l.Capacity)
+		if l.Ways > 0 {
+			serves += fmt.Sprintf(", %d ways", l.Ways)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", l.Name, serves, stated, levelCell(m.simulated(l.Name)), speedCells(l.Speed))
 	}
 	if m.Memory != (Speed{}) {
 		fmt.Fprintf(t, "memory\t\t\t\t%s\n", speedCells(m.Memory))
 	}
 	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs")
 	for i, r := range m.TLB {
-		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize), tlbCell(m.simulatedTLB(i)), r.Miss)
+		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss)
 	}
+	m.writeThreads(t)
 	return t.Flush()
 }
 
@@ -170,6 +176,10 @@ type JSON struct {
 	Levels     []jsonServing   `json:"levels"`
 	Memory     *jsonSpeed      `json:"memory,omitempty"`
 	TLB        []jsonReach     `json:"tlb"`
+	Threads    int             `json:"threads,omitzero"`
+	Remote     []jsonRemote    `json:"remote,omitempty"`
+	Streams    int             `json:"streams,omitzero"`
+	Loads      []jsonLoad      `json:"loads,omitempty"`
 	Ladder     []jsonRung      `json:"ladder"`
 	PageLadder []jsonPagesRung `json:"pageLadder"`
 	Warnings   []string        `json:"warnings"`
@@ -181,11 +191,14 @@ type (
 		Latency float64 `json:"latencyNs"`
 		Read    float64 `json:"readBytesPerSecond"`
 		Copy    float64 `json:"copyBytesPerSecond"`
+		ReadAll float64 `json:"readAllBytesPerSecond,omitzero"`
+		CopyAll float64 `json:"copyAllBytesPerSecond,omitzero"`
 	}
 	jsonServing struct {
 		Name      string `json:"name"`
 		Stated    int    `json:"stated"`
 		Capacity  int    `json:"capacity"`
+		Ways      int    `json:"ways,omitempty"`
 		Simulated string `json:"simulated"` // size,ways,line
 		jsonSpeed
 	}
@@ -210,7 +223,7 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	j := &JSON{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Warnings: append([]string{}, warnings...), File: file,
 		Levels: []jsonServing{}, TLB: []jsonReach{}, Ladder: []jsonRung{}, PageLadder: []jsonPagesRung{}}
 	for _, l := range m.Levels {
-		j.Levels = append(j.Levels, jsonServing{l.Name, l.Stated, l.Capacity, m.simulated(l.Name).String(), jsonSpeed(l.Speed)})
+		j.Levels = append(j.Levels, jsonServing{l.Name, l.Stated, l.Capacity, l.Ways, m.simulated(l.Name).String(), jsonSpeed(l.Speed)})
 	}
 	if m.Memory != (Speed{}) {
 		memory := jsonSpeed(m.Memory)
@@ -219,6 +232,13 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	for i, r := range m.TLB {
 		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)}), r.Miss})
 	}
+	j.Threads, j.Streams = m.Threads, m.Streams
+	for _, r := range m.Remote {
+		j.Remote = append(j.Remote, jsonRemote(r))
+	}
+	for _, l := range m.Loads {
+		j.Loads = append(j.Loads, jsonLoad{l.Share, l.Latency(), l.Rate()})
+	}
 	for _, p := range m.Ladder {
 		j.Ladder = append(j.Ladder, jsonRung(p))
 	}
@@ -226,4 +246,32 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 		j.PageLadder = append(j.PageLadder, jsonPagesRung{p.Size, p.Ns})
 	}
 	return j
+}
+
+// A Report is a machine that was measured, its file, and what to warn of.
+type Report struct {
+	Machine
+	File     string
+	Warnings []string
+}
+
+// Write prints what was measured for people.
+func (r *Report) Write(w io.Writer) error {
+	if err := r.WriteTables(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nmeasured on %s, the ladder on pages of %s; saved in %s\n", r.Date.UTC().Format(time.DateTime), r.Pages, r.File)
+	var warnings []string
+	for _, warning := range r.Warnings {
+		warnings = append(warnings, "warning: "+warning)
+	}
+	return explain.WriteParagraphs(w, warnings)
+}
+
+// JSON returns the JSON of the report, nil of none.
+func (r *Report) JSON() *JSON {
+	if r == nil {
+		return nil
+	}
+	return r.Machine.JSON(r.File, r.Warnings)
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ func (s *Session) Head() (config, comments []results.Pair) {
 	add("date", time.Now().UTC().Format(time.RFC3339))
 	add("version", s.Program.Version)
 	add("command", s.Program.Command)
+	add("calibration", s.tuned)
 	add("kernels", fmt.Sprintf("this CPU runs %s, of %s", kernel.Names(kernel.Sets()), kernel.Names(kernel.All())))
 	if s.Model.Caches.Levels != nil {
 		add("cost-model", s.Model.String())
@@ -51,9 +53,16 @@ func (s *Session) Head() (config, comments []results.Pair) {
 	if len(s.Caches.TLB) > 0 {
 		add("sim-tlb-source", string(s.Caches.TLB[0].Source))
 	}
+	for _, r := range s.Remarks {
+		add(r.Key, r.Value)
+	}
 	add("commit", s.Program.Commit)
 	add("load", results.Load())
-	return setup.Config(), comments
+	add(results.SuiteKey, s.Suite())
+	if s.part.places != nil {
+		add(results.ShardKey, s.part.shard.String())
+	}
+	return slices.Concat(setup.Config(), s.tunings(), s.Labels), append(comments, results.NodeComments(s.machine)...)
 }
 
 // CommandLine joins a program and its arguments, quoted where a shell needs it.

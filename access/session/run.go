@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/montanaflynn/stats"
+	"golang.org/x/perf/benchmath"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/access"
@@ -49,6 +51,8 @@ type report struct {
 	counters  func() (counters.Reader, error) // nil if there are none
 	note      string                          // of the counters
 
+	tuned string // when the kernels were calibrated; "" if nothing here depends on it
+
 	ran      bool
 	start    time.Time
 	before   results.Moment
@@ -56,6 +60,7 @@ type report struct {
 	done     int           // lines
 	series   []noise.Series
 	unpinned bool
+	progress Progress
 }
 
 // Interrupted is the error of a run whose context was cancelled.
@@ -74,6 +79,20 @@ func (i Interrupted) Error() string {
 
 // Unwrap returns the cause.
 func (i Interrupted) Unwrap() error { return i.Cause }
+
+// Progress is told how far a run is. Its methods may be called by several goroutines.
+type Progress interface {
+	Phase(what string, steps int) // begins a phase of so many steps
+	Timed(what string, steps int) // begins one beside which nothing may be drawn but in Step
+	Step(steps int)
+}
+
+// untold is for a run that nobody looks at.
+type untold struct{}
+
+func (untold) Phase(string, int) {}
+func (untold) Timed(string, int) {}
+func (untold) Step(int)          {}
 
 // Run simulates and predicts everything, then times one comparison after another,
 // and then runs the studies. It yields each record as soon as there is one. The last
@@ -108,6 +127,9 @@ var errEnough = errors.New("enough")
 func (s *Session) begin() {
 	if s.start.IsZero() {
 		s.start, s.before = time.Now(), results.Now()
+		if s.progress == nil {
+			s.progress = untold{}
+		}
 		s.counters, s.note = nil, "not asked for"
 		if s.Plan.Counters {
 			s.counters, s.note = hardware()
@@ -121,33 +143,59 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 			return err
 		}
 	}
+	s.progress.Timed(fmt.Sprintf("taking %d samples", s.Samples()), s.microseconds())
 	for i := range s.Comparisons {
 		if err := s.compare(ctx, i, yield); err != nil {
 			return err
 		}
 	}
-	if s.TimesOnly {
+	if s.TimesOnly || len(s.Studies) == 0 {
 		return nil
 	}
-	for _, study := range s.Studies {
-		if err := s.study(study, yield); err != nil {
+	s.progress.Phase(fmt.Sprintf("simulating %d studies", len(s.Studies)), len(s.Studies))
+	for i, study := range s.Studies {
+		if err := s.study(study, s.remarks(len(s.Comparisons)+i), yield); err != nil {
 			return err
 		}
+		s.progress.Step(1)
 	}
 	return nil
+}
+
+// microseconds are about what the samples of a run take, at least 1.
+func (s *Session) microseconds() int {
+	all := 0
+	for i, patterns := range s.patterns {
+		for k := range patterns {
+			all += s.Count * s.sampleMicroseconds(i, k)
+		}
+	}
+	return max(all, 1)
+}
+
+// sampleMicroseconds are about what a sample of a pattern of a comparison takes, by the
+// cost model if that is known.
+func (s *Session) sampleMicroseconds(i, k int) int {
+	micros := s.SampleTime.Microseconds()
+	if s.predicted != nil {
+		micros = max(micros, int64(min(s.predicted[i][k]/1e3, 1e12)))
+	}
+	return int(micros) + 1
 }
 
 // simulate counts, and predicts, before anything is timed: all at once, since
 // comparisons one by one would leave CPUs idle at the end of each.
 func (s *Session) simulate(ctx context.Context) error {
 	patterns := slices.Concat(s.patterns...)
-	counts, err := access.Simulate(ctx, s.Caches, patterns)
+	s.progress.Phase(fmt.Sprintf("simulating %d benchmarks", len(patterns)), s.simulations(len(patterns)))
+	step := func() { s.progress.Step(1) }
+	counts, err := access.Simulate(ctx, s.Caches, patterns, step)
 	if err != nil {
 		return err
 	}
 	predicted := make([]float64, len(patterns))
 	if s.Model.Caches.Levels != nil {
-		if predicted, err = predictions(s.Model, patterns); err != nil {
+		if predicted, err = predictions(s.Model, patterns, step); err != nil {
 			return err
 		}
 	}
@@ -159,13 +207,31 @@ func (s *Session) simulate(ctx context.Context) error {
 	return nil
 }
 
+// simulations are the steps of counting so many patterns, in the caches and the TLB, and
+// of predicting their times.
+func (s *Session) simulations(patterns int) int {
+	steps := patterns
+	if s.Caches.TLB != nil {
+		steps += patterns
+	}
+	if s.Model.Caches.Levels != nil {
+		steps += patterns
+	}
+	return steps
+}
+
 // predictions are the ns of a pass over each pattern. It works on all CPUs.
-func predictions(m cost.Model, patterns []access.Pattern) ([]float64, error) {
+func predictions(m cost.Model, patterns []access.Pattern, step func()) ([]float64, error) {
 	all := make([]float64, len(patterns))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, p := range patterns {
+		if p.Parts() != nil { // the model is of one thread
+			step()
+			continue
+		}
 		group.Go(func() error {
+			defer step()
 			prediction, err := m.Predict(p)
 			all[i] = prediction.Ns
 			return err
@@ -181,12 +247,13 @@ func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) e
 	for _, b := range c {
 		s.series = append(s.series, noise.Series{Name: b.Name})
 	}
-	var remarks []string
+	remarks := s.remarks(i)
 	options := access.Options{Count: s.Count, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
 		Obtained: func(b access.Backing) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
 		},
-		Pinned:   func(cpu int) { s.unpinned = cpu < 0 },
+		CPUs: s.CPUs, Bind: s.MemBind,
+		Pinned:   func(cpu int) { s.unpinned = s.unpinned || cpu < 0 },
 		Counters: s.counters}
 	for sample, err := range access.Measure(ctx, patterns, options) {
 		if err != nil {
@@ -205,12 +272,13 @@ func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) e
 		*times = append(*times, sample.PerPass())
 		s.done++
 		s.timed += sample.Elapsed
+		s.progress.Step(s.sampleMicroseconds(i, k))
 	}
 	return nil
 }
 
 // study makes a record of each result of a study.
-func (s *Session) study(study access.Study, yield func(Record) bool) error {
+func (s *Session) study(study access.Study, remarks []string, yield func(Record) bool) error {
 	all, err := study.Run(s.Caches.First().Geometry)
 	if err != nil {
 		return err
@@ -221,9 +289,10 @@ func (s *Session) study(study access.Study, yield func(Record) bool) error {
 			values = append(values, results.Value{Value: float64(one.Refs), Unit: "D-refs/op"})
 		}
 		values = append(values, results.Value{Value: float64(one.Misses), Unit: one.Unit})
-		if !yield(Record{Name: one.Name, Passes: 1, Values: values}) {
+		if !yield(Record{Name: one.Name, Passes: 1, Values: values, Remarks: remarks}) {
 			return errEnough
 		}
+		remarks = nil
 		s.done++
 	}
 	return nil
@@ -239,7 +308,34 @@ func (s *Session) Warnings() []string {
 	if a, known := s.before.Until(results.Now()); known {
 		activity = &a
 	}
-	return append(noise.Machine(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
+	warnings := append(noise.Machine(s.machine, !s.unpinned, activity), noise.Samples(s.series)...)
+	ladder := s.ladder()
+	if ladder == nil {
+		return warnings
+	}
+	setup := s.setup()
+	if served, far := noise.ServedBy(ladder, setup.Caches, setup.LL); far {
+		warnings = append(warnings, served.LastLevel())
+	}
+	return warnings
+}
+
+// ladder is the latencies that were measured.
+func (s *Session) ladder() []noise.Rung {
+	elems := map[string]int{}
+	for i, c := range s.Comparisons {
+		for k, b := range c {
+			elems[b.Name] = s.patterns[i][k].Elems
+		}
+	}
+	var rows []results.Row
+	for _, of := range s.series {
+		if median, err := stats.Median(of.Times); err == nil && elems[of.Name] > 0 {
+			perLoad := results.Stat{Summary: benchmath.Summary{Center: median / 1e9 / float64(elems[of.Name])}}
+			rows = append(rows, results.Row{Name: of.Name, Stats: map[string]results.Stat{"sec/elem": perLoad}})
+		}
+	}
+	return noise.Ladder(rows)
 }
 
 // NoCounters says why a run has no hardware counts although its plan asks for them.
@@ -252,10 +348,11 @@ func (s *Session) NoCounters() string {
 }
 
 // Write runs the session and writes its results as a file: a head, a line for each
-// record, and comments about the whole run, even if the run did not finish. It calls
-// step after every sample, unless step is nil. It returns the same as Warnings. If no
+// record, and comments about the whole run, even if the run did not finish. It tells
+// the progress, unless that is nil. It returns the same as Warnings. If no
 // record was written (see Done), the output is not a complete file.
-func (s *Session) Write(ctx context.Context, out io.Writer, step func()) (warnings []string, err error) {
+func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (warnings []string, err error) {
+	s.progress = progress
 	s.begin()
 	config, comments := s.Head()
 	comments = append(comments, results.Pair{Key: "counters", Value: s.note})
@@ -270,11 +367,9 @@ func (s *Session) Write(ctx context.Context, out io.Writer, step func()) (warnin
 		if err != nil {
 			return s.unfinished(w, err), err
 		}
-		if r.Sample && step != nil {
-			step()
-		}
 	}
-	return s.finish(w)
+	warnings, err = s.finish(w)
+	return warnings, errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, s.done)))
 }
 
 func write(w *results.Writer, r Record) error {
@@ -301,6 +396,9 @@ func (s *Session) unfinished(w *results.Writer, err error) (warnings []string) {
 func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
 	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples", 100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds()))
+	if a, known := s.before.Until(results.Now()); known {
+		err = errors.Join(err, w.Comment(results.ActivityKey+": "+a.Comment()))
+	}
 	warnings = s.Warnings()
 	for _, warning := range warnings {
 		err = errors.Join(err, w.Comment("warning: "+warning))

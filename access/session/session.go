@@ -53,7 +53,15 @@ type Plan struct {
 	Pages      access.Pages  // of the tensors' memory
 	Counters   bool          // read the CPU's hardware counters, where there are any
 
-	Program Program // that makes the run, for the head of a file
+	// CPUs are those that threads are pinned to, in this order, MemBind the NUMA nodes
+	// that the tensors' memory is taken from; nil for access.Options' own. See Among.
+	CPUs, MemBind []int
+	Remarks       []results.Pair // comments for the head of a file
+
+	Program Program        // that makes the run, for the head of a file
+	Labels  []results.Pair // configuration lines, see results.ParseLabel
+
+	part part // of a whole plan, see Take
 }
 
 // A Program identifies the program that made a run, in the head of a file. Empty
@@ -125,7 +133,7 @@ func (p Plan) Prepare() (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	s := &Session{Plan: p, machine: results.ThisMachine(), detected: cpu.Caches(), patterns: make([][]access.Pattern, len(p.Comparisons))}
+	s := &Session{Plan: p, machine: ThisMachine(), detected: cpu.Caches(), patterns: make([][]access.Pattern, len(p.Comparisons))}
 	if p.Caches.Levels == nil {
 		s.Plan.Caches = cpu.Choose(s.detected)
 		s.Plan.Caches.TLB = cpu.TLB(p.Pages.Size())

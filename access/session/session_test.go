@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,11 +113,11 @@ func TestInterrupted(t *testing.T) {
 	s := prepare(t, p)
 	var file bytes.Buffer
 	steps := 0
-	_, err := s.Write(ctx, &file, func() {
+	_, err := s.Write(ctx, &file, &samples{each: func() {
 		if steps++; steps == 2 {
 			cancel(cause)
 		}
-	})
+	}})
 	stop, ok := errors.AsType[session.Interrupted](err)
 	if !ok || stop.Done < 2 || stop.Done == stop.Total || stop.Done != s.Done() || stop.Total != 2000 || !errors.Is(err, cause) {
 		t.Errorf("%v", err)
@@ -288,7 +290,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	chosen := cpu.Choose(cpu.Caches())
-	if got := results.SetupOf(config); got.D1.String() != chosen.First().String() || got.LL.String() != chosen.Last().String() || len(got.TLB) == 0 || got.Pages != "4k" {
+	if got := results.SetupOf(config); got.D1.String() != chosen.First().String() || got.LL.String() != chosen.Last().String() || len(got.TLB) == 0 || got.Pages != access.PagesSmall.String() {
 		t.Errorf("%+v, want %v", got, chosen.Levels)
 	}
 	if got := set.Comment("counters"); got != "not asked for" || s.NoCounters() != "" {
@@ -302,5 +304,51 @@ func TestCommandLine(t *testing.T) {
 	line := session.CommandLine(words)
 	if want := `printf '%s|' 'a b' 'it'\''s' '' '--view=t()' '$HOME' x.txt`; line != want {
 		t.Errorf("%s, want %s", line, want)
+	}
+}
+
+// A samples is told of each sample, and of how far a run is.
+type samples struct {
+	each   func()
+	phases []string
+	timed  bool
+	steps  atomic.Int64
+	off    []string // phases whose steps were not all done
+	want   int
+}
+
+func (s *samples) Phase(what string, steps int) { s.begin(what, steps, false) }
+func (s *samples) Timed(what string, steps int) { s.begin(what, steps, true) }
+
+func (s *samples) begin(what string, steps int, timed bool) {
+	s.end()
+	s.phases, s.want, s.timed = append(s.phases, what), steps, timed
+	s.steps.Store(0)
+}
+
+func (s *samples) end() {
+	if got := int(s.steps.Load()); len(s.phases) > 0 && got != s.want {
+		s.off = append(s.off, fmt.Sprintf("%s: %d of %d steps", s.phases[len(s.phases)-1], got, s.want))
+	}
+}
+
+func (s *samples) Step(steps int) {
+	s.steps.Add(int64(steps))
+	if s.timed && s.each != nil {
+		s.each()
+	}
+}
+
+// TestProgress: all phases of a run are told, and the steps of each are those that it
+// said there are.
+func TestProgress(t *testing.T) {
+	s := prepare(t, plan())
+	var told samples
+	if _, err := s.Write(t.Context(), io.Discard, &told); err != nil {
+		t.Fatal(err)
+	}
+	told.end()
+	if got := strings.Join(told.phases, ", "); got != "simulating 2 benchmarks, taking 6 samples, simulating 1 studies" || told.off != nil {
+		t.Errorf("phases %q, %q", got, told.off)
 	}
 }

@@ -148,7 +148,9 @@ func (c *Contender) turn(ctx context.Context, flags []string, of access.Comparis
 func withoutLast(lines []byte) []byte {
 	var kept []byte
 	for line := range bytes.Lines(lines) {
-		if !bytes.HasPrefix(line, []byte("# overhead:")) && !bytes.HasPrefix(line, []byte("# warning:")) {
+		if !slices.ContainsFunc([]string{"overhead", results.ActivityKey, "warning", results.EndKey}, func(key string) bool {
+			return bytes.HasPrefix(line, []byte("# "+key+": "))
+		}) {
 			kept = append(kept, line...)
 		}
 	}
@@ -172,7 +174,10 @@ func Process(path, arg0 string) Runner {
 		case out.full || stderr.full:
 			return nil, fmt.Errorf("%s %s: it writes more than %s, and is no bench", path, args[0], results.Bytes(maxOutput))
 		case err != nil:
-			return nil, fmt.Errorf("%s %s: %w: %s", path, args[0], err, strings.TrimSpace(stderr.text.String()))
+			if said := strings.TrimSpace(stderr.text.String()); said != "" {
+				err = fmt.Errorf("%w: %s", err, said)
+			}
+			return nil, fmt.Errorf("%s %s: %w", path, args[0], err)
 		}
 		return out.text.Bytes(), nil
 	}

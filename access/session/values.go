@@ -30,7 +30,12 @@ var lineValues = []struct {
 	{"B/s", func(m *measured) (float64, bool) { return float64(m.pattern.Bytes) / m.sample.PerPass() * 1e9, true }},
 	{"D-refs/op", simulated(access.Counts.Refs)},
 	{"D1-misses/op", simulated(access.Counts.D1Misses)},
-	{"LL-misses/op", simulated(access.Counts.LLMisses)},
+	{"LL-misses/op", func(m *measured) (float64, bool) {
+		if m.counts == nil || m.counts.Shared {
+			return 0, false
+		}
+		return float64(m.counts.LLMisses()), true
+	}},
 	{"TLB-misses/op", func(m *measured) (float64, bool) {
 		if !m.tlb {
 			return 0, false

@@ -37,6 +37,9 @@ type step struct {
 // product are the specs of an entry: all combinations of its values, the last
 // key's changing fastest.
 func (e entry) product(at *place, tensors map[string]store) ([]access.Spec, error) {
+	if e.Operands != nil {
+		return e.ofOperands(at)
+	}
 	if err := e.check(at, tensors); err != nil {
 		return nil, err
 	}
@@ -47,7 +50,7 @@ func (e entry) product(at *place, tensors map[string]store) ([]access.Spec, erro
 		}
 		var next []draft
 		for _, d := range drafts {
-			if s.key == "with" && d.spec.Op != access.Add {
+			if s.key == "with" && d.spec.Op != access.Add || s.key == "to" && d.spec.Op != access.Reorder {
 				next = append(next, d)
 				continue
 			}
@@ -100,6 +103,16 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 			d.spec.With, err = parse(doc, v, "with", layouts.ParseShape)
 			return err
 		}},
+		{"from", e.From, none, func(d *draft, v value) (err error) {
+			if v.text != none {
+				d.spec.From, err = parse(doc, v, "from", layouts.ParseTag)
+			}
+			return err
+		}},
+		{"to", e.To, "", func(d *draft, v value) (err error) {
+			d.spec.To, err = parse(doc, v, "to", layouts.ParseTag)
+			return err
+		}},
 		{"view", e.View, none, func(d *draft, v value) error {
 			if v.text == "" || len(v.text) > maxText {
 				return doc.Refuse(v.node, fmt.Errorf("a view of %d characters (want none, or a chain such as transpose(0,1) of at most %d)", len(v.text), maxText))
@@ -139,16 +152,34 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 
 // check refuses an entry that cannot be meant.
 func (e entry) check(at *place, tensors map[string]store) error {
-	adds := func(v value) bool { return v.text == access.Add.String() }
+	if err := e.checkName(at); err != nil {
+		return err
+	}
+	is := func(op access.Op) func(value) bool {
+		return func(v value) bool { return v.text == op.String() }
+	}
+	adds, reorders := is(access.Add), is(access.Reorder)
 	switch {
-	case e.Name.node != nil && (!word.MatchString(e.Name.text) || procs.MatchString(e.Name.text)):
-		return at.file.Refuse(e.Name.node, fmt.Errorf("%q is no name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
+	case e.Dims != nil || e.Twin.node != nil:
+		return at.file.Errorf(at.path, "dims and twin go with operands")
 	case e.Tensor == nil:
 		return at.file.Errorf(at.path, "no tensor (there are %s)", names(tensors))
 	case e.With != nil && !slices.ContainsFunc(e.Op, adds):
 		return at.file.Refuse(e.With[0].node, errors.New("with goes with op: add"))
+	case e.To != nil && !slices.ContainsFunc(e.Op, reorders):
+		return at.file.Refuse(e.To[0].node, errors.New("to goes with op: reorder"))
+	case e.To == nil && slices.ContainsFunc(e.Op, reorders):
+		return at.file.Errorf(at.path, "op reorder wants the format that it makes (such as to: aBcd16b)")
 	case e.With == nil && slices.ContainsFunc(e.Op, adds):
 		return at.file.Errorf(at.path, "op add wants the shape of what is added (such as with: 1x4000)")
+	}
+	return nil
+}
+
+// checkName refuses what is no name of benchmarks.
+func (e entry) checkName(at *place) error {
+	if e.Name.node != nil && (!word.MatchString(e.Name.text) || procs.MatchString(e.Name.text)) {
+		return at.file.Refuse(e.Name.node, fmt.Errorf("%q is no name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
 	}
 	return nil
 }

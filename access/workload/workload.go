@@ -61,9 +61,15 @@ type (
 		View   values `yaml:"view"`
 		Op     values `yaml:"op"`
 		With   values `yaml:"with"`
+		From   values `yaml:"from"`
+		To     values `yaml:"to"`
 		Order  values `yaml:"order"`
 		Tile   values `yaml:"tile"`
 		Kernel values `yaml:"kernel"`
+
+		Operands []operandEntry `yaml:"operands"`
+		Dims     values         `yaml:"dims"`
+		Twin     value          `yaml:"twin"`
 	}
 )
 
@@ -134,6 +140,15 @@ func Parse(name string, text []byte) (Workload, error) {
 		return Workload{}, doc.Errorf("benchmarks", "nothing to run: this CPU has no vector kernels that walk any of these")
 	}
 	return w, nil
+}
+
+// ReadFile is Parse of the file of a name.
+func ReadFile(name string) (Workload, error) {
+	text, err := strict.ReadText(name)
+	if err != nil {
+		return Workload{}, err
+	}
+	return Parse(name, text)
 }
 
 // add names the benchmarks of an entry and groups them.

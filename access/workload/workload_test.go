@@ -169,13 +169,13 @@ func TestErrors(t *testing.T) {
 		{head + "  - {order: col}\n", "f:6:6: no tensor (there are a, b, c)"},
 		{"benchmarks:\n  - {order: col}\n", "f:2:6: no tensor (there are none)"},
 		{head + "  - {tensor: d}\n", `f:6:14: tensor "d" is not among the tensors (there are a, b, c)`},
-		{head + "  - {tensor: a, tiles: 2x2}\n", `f:6:17: unknown field "tiles" (want one of name, tensor, view, op, with, order, tile, kernel)`},
+		{head + "  - {tensor: a, tiles: 2x2}\n", `f:6:17: unknown field "tiles" (want one of name, tensor, view, op, with, from, to, order, tile, kernel, operands, dims, twin)`},
 		{head + "  - {tensor: a, view: []}\n", "f:6:23: an empty list (want one value or more, or leave the key out)"},
 		{head + "  - {tensor: a, view: ''}\n", "f:6:23: a view of 0 characters (want none, or a chain"},
 		{head + "  - {tensor: a, view: [none, {t: 1}]}\n", "f:6:30: no value"},
 		{head + "  - {tensor: a, view: [none, 'transpose(0,2)']}\n", `f:6:30: view "transpose(0,2)": transpose: dim 2 is out of range`},
 		{head + "  - {tensor: a, view: [transpose(0,1)]}\n", `f:6:24: view "transpose(0": transpose: the parenthesis is not closed in "transpose(0"; in brackets commas part the values: quote a view that has one`},
-		{head + "  - {tensor: a, view: reshape(3)}\n", `f:6:23: view "reshape(3)": reshape copies in PyTorch`},
+		{head + "  - {tensor: a, view: t().reshape(-1)}\n", `f:6:23: view "t().reshape(-1)": reshape copies here, since`},
 		{head + "  - {tensor: a, op: mul}\n", `f:6:21: op "mul": no such operation (known: sum, fill, copy, add`},
 		{head + "  - {tensor: a, op: chase}\n", "f:2:28: dtype int32: a chase reads addresses, which are of int64"},
 		{"tensors:\n  a: {shape: 4294967295, dtype: int64}\nbenchmarks:\n  - {tensor: a, op: chase}\n", "f:2:14: shape 4294967295: a chase goes round at most 16777216 elements"},
@@ -187,7 +187,7 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, tile: 32}\n", "f:6:23: tile 32: 1 sizes for the 2 dims"},
 		{head + "  - {tensor: a, tile: 0x4}\n", "f:6:23: tile 0x4: size 0 of dim 0 is not positive"},
 		{head + "  - {tensor: a, tile: big}\n", `f:6:23: tile "big": "big" is no size`},
-		{head + "  - {tensor: a, kernel: mmx}\n", "f:6:25: kernel \"mmx\": no such kernel (there are scalar, builtin, portable, avx2, avx512)"},
+		{head + "  - {tensor: a, kernel: mmx}\n", "f:6:25: kernel \"mmx\": no such kernel (there are scalar, builtin, portable, avx2, avx512, neon)"},
 		{head + "  - {tensor: a, kernel: portable, order: col}\n", "f:6:25: kernel portable: elements that are walked"},
 		{head + "  - {tensor: a, name: a/b}\n", `f:6:23: "a/b" is no name of benchmarks`},
 		{head + "  - {tensor: a, name: run-2}\n", `f:6:23: "run-2" is no name of benchmarks (want letters, digits, _ . -, at most 64, a letter first, no -<digits> last)`},
@@ -195,7 +195,6 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: [a, a]}\n", "f:6:6: Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar is on line 6 already"},
 		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 1000) + "row]}\n", "f:6:6: more than 1000 benchmarks in a file"},
 		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 40) + "row], tile: [" + strings.Repeat("2x2,", 40) + "2x2]}\n", "f:6:6: more than 1000 benchmarks in a file"},
-		{"tensors:\n  h: {shape: 4, dtype: float16}\nbenchmarks:\n  - {tensor: h}\n", "f:4:6: Traverse/op=sum/order=row/shape=4/dtype=float16/kernel=scalar: float16 is stored and copied only"},
 		{"tensors:\n  e: {shape: 0x4}\nbenchmarks:\n  - {tensor: e}\n", "f:4:6: Traverse/op=sum/order=row/shape=0x4/dtype=float32/kernel=scalar: there is no element to time"},
 	} {
 		_, err := Parse("f", []byte(test.text))
@@ -269,4 +268,45 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%d benchmarks", len(names))
 		}
 	})
+}
+
+// TestFormats: tensors in formats, and conversions of them, are entries like others.
+func TestFormats(t *testing.T) {
+	w, err := Parse("f", []byte(head+`
+  - {tensor: c, op: [reorder, sum], from: [abc, aBc4b], to: [Abc8a, cab], order: [row, from]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{
+		"Reorder/from=abc/to=Abc8a/shape=8x8x8/dtype=float32/kernel=scalar",
+		"Reorder/from=abc/to=Abc8a/order=from/shape=8x8x8/dtype=float32/kernel=scalar",
+		"Reorder/from=abc/to=cab/shape=8x8x8/dtype=float32/kernel=scalar",
+		"Reorder/from=abc/to=cab/order=from/shape=8x8x8/dtype=float32/kernel=scalar",
+		"Reorder/from=aBc4b/to=Abc8a/shape=8x8x8/dtype=float32/kernel=scalar",
+		"Reorder/from=aBc4b/to=Abc8a/order=from/shape=8x8x8/dtype=float32/kernel=scalar",
+		"Reorder/from=aBc4b/to=cab/shape=8x8x8/dtype=float32/kernel=scalar",
+		"Reorder/from=aBc4b/to=cab/order=from/shape=8x8x8/dtype=float32/kernel=scalar",
+	}, {
+		"Traverse/op=sum/order=row/shape=8x8x8/dtype=float32/from=abc/kernel=scalar",
+		"Traverse/op=sum/order=from/shape=8x8x8/dtype=float32/from=abc/kernel=scalar",
+		"Traverse/op=sum/order=row/shape=8x8x8/dtype=float32/from=aBc4b/kernel=scalar",
+		"Traverse/op=sum/order=from/shape=8x8x8/dtype=float32/from=aBc4b/kernel=scalar",
+	}}
+	if diff := cmp.Diff(want, groups(w)); diff != "" {
+		t.Error(diff)
+	}
+	for text, want := range map[string]string{
+		"{tensor: c, op: reorder, from: abc}":            "f:6:6: op reorder wants the format that it makes (such as to: aBcd16b)",
+		"{tensor: c, op: reorder, to: abc}":              "f:6:21: op reorder: it wants the format that x is in (from, such as abcd)",
+		"{tensor: c, op: sum, from: aBc4b, to: abc}":     "f:6:43: to goes with op: reorder",
+		"{tensor: c, op: reorder, from: aBc, to: abc}":   `f:6:36: from "aBc": format "aBc", character 4: B has no block behind the dims, such as aBc16b; without one it is b`,
+		"{tensor: a, op: reorder, from: abc, to: abc}":   "f:6:36: from abc: format abc has 3 dims, shape 64x48 has 2",
+		"{tensor: b, op: sum, from: ba}":                 "f:6:6: pad 16: a format says itself how far its rows are apart",
+		"{tensor: c, op: sum, from: cab, view: flip(0)}": `f:6:43: view "flip(0)": a tensor in a format has no views`,
+	} {
+		if _, err := Parse("f", []byte(head+"  - "+text)); err == nil || err.Error() != want {
+			t.Errorf("%s:\n%v\nwant\n%s", text, err, want)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -45,6 +46,8 @@ func main() {
 		add(l, "Int32", func(m, v Op) { VPADDD(m, v, v) })
 		add(l, "Float32", func(m, v Op) { VADDPS(m, v, v) })
 		add(l, "Float64", func(m, v Op) { VADDPD(m, v, v) })
+		addNarrow(l, "Float16", func(v, wide reg.VecPhysical) { VCVTPH2PS(v, wide) })
+		addNarrow(l, "BFloat16", func(v, wide reg.VecPhysical) { VPMOVZXWD(v, wide); VPSLLD(Imm(16), wide, wide) })
 		fill(l)
 		copyRuns(l, "copy", func(v, m Op) { VMOVUPS(v, m) })
 		copyRuns(l, "stream", func(v, m Op) { VMOVNTPS(v, m) })
@@ -71,9 +74,37 @@ func main() {
 // blocks, and what is left of it into groups. move makes what moves the n bytes
 // from offset off on, advance what steps over bytes within a row, and nextRow
 // what goes to the beginning of the next one.
-func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func()) {
+// Rows of whole blocks that lie on each other, which is one row repeated, are one
+// loop, which goes back to the beginning without a branch: one that is mispredicted
+// at the end of every row takes as long as a kilobyte of a first-level cache.
+func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []rowOperand) {
 	rows, groups := Load(Param("rows"), GP64()), Load(Param("groups"), GP64())
 	left := GP64()
+	MOVQ(groups, left)
+	ANDQ(Imm(block/group-1), left)
+	for _, op := range o {
+		ORQ(op.pitch, left)
+	}
+	TESTQ(left, left)
+	JNZ(LabelRef("row"))
+	MOVQ(groups, left)
+	SHRQ(Imm(3), left) // blocks of a row
+	IMULQ(rows, left)
+	TESTQ(left, left)
+	JZ(LabelRef("done"))
+	SHLQ(Imm(6), groups)
+	ADDQ(o[0].base, groups) // the end of the row
+	Label("repeated")
+	Comment(fmt.Sprintf("The measured loop: %d B of each operand an iteration.", block))
+	move(0, block)
+	advance(U32(block))
+	CMPQ(groups, o[0].at)
+	for _, op := range o {
+		CMOVQEQ(op.base, op.at)
+	}
+	DECQ(left)
+	JNZ(LabelRef("repeated"))
+	JMP(LabelRef("done"))
 	Label("row")
 	MOVQ(groups, left)
 	SUBQ(Imm(block/group), left)
@@ -96,7 +127,12 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func()) {
 	nextRow()
 	DECQ(rows)
 	JNZ(LabelRef("row"))
+	Label("done")
 }
+
+// A rowOperand is what a kernel of runs walks: base is the beginning of its row, at
+// where it is.
+type rowOperand struct{ base, at, pitch reg.Register }
 
 // add adds the vectors of a run to the lanes: 16 sums of AVX2 or 8 of AVX-512,
 // so that no addition waits for another. It reads group bytes a group.
@@ -119,12 +155,67 @@ func add(l level, of string, add func(m, v Op)) {
 	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
 		ADDQ(pitch, x)
 		MOVQ(x, at)
-	})
+	}, []rowOperand{{x, at, pitch}})
 	for i := range sums {
 		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// addNarrow adds the vectors of a run of 16-bit elements, each half of one widened
+// to float32, to the lanes. It reads group bytes a group.
+func addNarrow(l level, of string, widen func(v, wide reg.VecPhysical)) {
+	TEXT("add"+of+l.name, NOSPLIT, "func(lanes, x *byte, groups, rows, pitch int)")
+	Doc("add" + of + l.name + " adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.")
+	Pragma("noescape")
+	lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
+	pitch := Load(Param("pitch"), GP64())
+	at := GP64()
+	sums := block / 2 / l.width
+	for i := range sums {
+		VMOVUPS(Mem{Base: lanes, Disp: i * l.width}, l.vector(i))
+	}
+	MOVQ(x, at)
+	rowLoop(func(off, n int) {
+		for o := off; o < off+n; o += l.width {
+			k := o / l.width // which vector; it has two vectors of float32
+			v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1), l.vector(sums+3*(k%2)+2)
+			VMOVUPS(Mem{Base: at, Disp: o}, v)
+			half := l.half(v)
+			widen(half, low)
+			l.upper(v, half)
+			widen(half, high)
+			VADDPS(low, l.vector(2*k%sums), l.vector(2*k%sums))
+			VADDPS(high, l.vector((2*k+1)%sums), l.vector((2*k+1)%sums))
+		}
+	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
+		ADDQ(pitch, x)
+		MOVQ(x, at)
+	}, []rowOperand{{x, at, pitch}})
+	for i := range sums {
+		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// half is the lower half of a vector, as a register.
+func (l level) half(v reg.VecPhysical) reg.VecPhysical {
+	all, halves := ymm, xmm
+	if l.width == 64 {
+		all, halves = zmm[:16], ymm
+	}
+	return halves[slices.Index(all, v)]
+}
+
+// upper moves the upper half of a vector to the lower.
+func (l level) upper(v, half reg.VecPhysical) {
+	if l.width == 64 {
+		VEXTRACTF64X4(Imm(1), v, half)
+		return
+	}
+	VEXTRACTF128(Imm(1), v, half)
 }
 
 // fill writes group bytes a group.
@@ -144,7 +235,7 @@ func fill(l level) {
 	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
 		ADDQ(pitch, dst)
 		MOVQ(dst, at)
-	})
+	}, []rowOperand{{dst, at, pitch}})
 	VZEROUPPER()
 	RET()
 }
@@ -171,7 +262,7 @@ func copyRuns(l level, name string, store func(v, m Op)) {
 		ADDQ(srcPitch, src)
 		MOVQ(dst, to)
 		MOVQ(src, from)
-	})
+	}, []rowOperand{{dst, to, dstPitch}, {src, from, srcPitch}})
 	if name == "stream" {
 		SFENCE() // non-temporal stores are in no order with others
 	}

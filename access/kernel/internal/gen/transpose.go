@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -13,14 +14,21 @@ import (
 // read at once, or in four quarters soon after each other, and written at once.
 // A stream writes past the caches.
 func transpose(name string, stream bool, tile func(t tileArgs)) {
-	TEXT(name, NOSPLIT, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep int)")
-	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements.")
+	TEXT(name, NOSPLIT, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)")
+	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.")
 	Pragma("noescape")
 	t := tileArgs{stream: stream}
 	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
 	n := Load(Param("n"), GP64())
 	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
 	t.dstStep, t.srcStep = Load(Param("dstStep"), GP64()), Load(Param("srcStep"), GP64())
+	t.srcAhead = Load(Param("ahead"), GP64())
+	if !stream {
+		t.dstAhead = GP64()
+		MOVQ(t.srcAhead, t.dstAhead)
+		IMULQ(t.dstStep, t.dstAhead)
+	}
+	IMULQ(t.srcStep, t.srcAhead)
 	t.row = GP64()
 	t.dst, t.src = dst, src
 	Label("tile")
@@ -40,6 +48,7 @@ func transpose(name string, stream bool, tile func(t tileArgs)) {
 type tileArgs struct {
 	dst, src, dstPitch, srcPitch reg.Register
 	dstStep, srcStep             reg.Register
+	dstAhead, srcAhead           reg.Register  // bytes to the tile whose lines are asked for
 	row                          reg.GPVirtual // free for use
 	stream                       bool
 }
@@ -55,9 +64,9 @@ func (t tileArgs) rows(base, pitch reg.Register, n int, f func(i int, row reg.Re
 	}
 }
 
-// prefetch asks for the line of the next tile, which no hardware foresees when
+// prefetch asks for the line of a tile ahead, which no hardware foresees when
 // every row is in a page of its own. It never faults, whatever lies there.
-func prefetch(row, step reg.Register) { PREFETCHT0(Mem{Base: row, Index: step, Scale: 2}) }
+func prefetch(row, ahead reg.Register) { PREFETCHT0(Mem{Base: row, Index: ahead, Scale: 1}) }
 
 // storeLine writes a line.
 func (t tileArgs) storeLine(to Mem, vectors ...reg.VecPhysical) {
@@ -74,7 +83,7 @@ func (t tileArgs) storeLine(to Mem, vectors ...reg.VecPhysical) {
 func (t tileArgs) store(row reg.Register, vectors ...reg.VecPhysical) {
 	t.storeLine(Mem{Base: row}, vectors...)
 	if !t.stream {
-		prefetch(row, t.dstStep)
+		prefetch(row, t.dstAhead)
 	}
 }
 
@@ -130,7 +139,7 @@ func load(row Mem, i int, lower, a []reg.VecPhysical) {
 
 // quarters asks for the next tile, and returns where quarter q of row i is.
 func (t tileArgs) quarters(rows int) func(i, q int) Mem {
-	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcStep) })
+	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcAhead) })
 	pitch3 := GP64()
 	LEAQ(Mem{Base: t.srcPitch, Index: t.srcPitch, Scale: 2}, pitch3)
 	fourth := []reg.Register{t.src} // every fourth row
@@ -297,7 +306,7 @@ func tile4AVX512(t tileArgs) {
 	a, b := zmm[:16], zmm[16:]
 	t.rows(t.src, t.srcPitch, 16, func(i int, row reg.Register) {
 		VMOVUPS(Mem{Base: row}, a[i])
-		prefetch(row, t.srcStep)
+		prefetch(row, t.srcAhead)
 	})
 	for i := range 8 {
 		VUNPCKLPS(a[2*i+1], a[2*i], b[2*i])
@@ -326,7 +335,7 @@ func tile8AVX512(t tileArgs) {
 	a, b := zmm[:8], zmm[8:16]
 	t.rows(t.src, t.srcPitch, 8, func(i int, row reg.Register) {
 		VMOVUPS(Mem{Base: row}, a[i])
-		prefetch(row, t.srcStep)
+		prefetch(row, t.srcAhead)
 	})
 	for i := range 4 { // b[2i+c] has, in its quarter q, column 2q+c of rows 2i and 2i+1
 		VUNPCKLPD(a[2*i+1], a[2*i], b[2*i])
@@ -350,7 +359,7 @@ func tile16AVX512(t tileArgs) {
 	a := [4]reg.VecPhysical(zmm[:4])
 	t.rows(t.src, t.srcPitch, 4, func(i int, row reg.Register) {
 		VMOVUPS(Mem{Base: row}, a[i])
-		prefetch(row, t.srcStep)
+		prefetch(row, t.srcAhead)
 	})
 	quarters(a, zmm[4:8])
 	t.rows(t.dst, t.dstPitch, 4, func(i int, row reg.Register) { t.store(row, a[i]) })
@@ -430,11 +439,13 @@ func (t tileArgs) narrowAVX512(size int) {
 }
 
 // narrowAVX2 does so in halves of lines: eight columns of half of the rows at a
-// time. In register i are rows i and 8+i of elements of 2 bytes, and rows 2i,
+// time. The first halves wait on the stack for the others, as lines that are written
+// past the caches leave whole or slowly. In register i are rows i and 8+i of elements of 2 bytes, and rows 2i,
 // 2i+1, 16+2i and 16+2i+1 of 1 byte.
 func (t tileArgs) narrowAVX2(size int) {
 	a, b := ymm[:8], ymm[8:]
 	rows := 32 / size
+	first := AllocLocal(8 * 32)
 	below := GP64() // the second half of the rows
 	MOVQ(t.srcPitch, below)
 	SHLQ(Imm(uint64(map[int]int{1: 5, 2: 4}[size])), below)
@@ -445,11 +456,19 @@ func (t tileArgs) narrowAVX2(size int) {
 			}
 			t.rows(src, t.srcPitch, rows, func(i int, row reg.Register) { place(size, i, Mem{Base: row}, a, b[0]) })
 			columns := interleave(size, rounds[size], a, b)
-			t.rows(to, t.dstPitch, 8, func(i int, row reg.Register) {
-				t.storeLine(Mem{Base: row, Disp: 32 * h}, columns[i])
-				if h == 1 && !t.stream {
-					prefetch(row, t.dstStep)
+			if h == 0 {
+				for i, v := range columns[:8] {
+					VMOVDQU(v, first.Offset(32*i))
 				}
+				continue
+			}
+			free := ymm[0]
+			for slices.Contains(columns[:8], free) {
+				free = ymm[slices.Index(ymm, free)+1]
+			}
+			t.rows(to, t.dstPitch, 8, func(i int, row reg.Register) {
+				VMOVDQU(first.Offset(32*i), free)
+				t.store(row, free, columns[i])
 			})
 		}
 		SUBQ(below, src)
@@ -477,7 +496,7 @@ func place(size, i int, at Mem, a []reg.VecPhysical, free reg.VecPhysical) {
 // the first of the rows that are read, and the first of the lines that it
 // becomes; it leaves the former, and the last of its lines in the latter.
 func (t tileArgs) parts(n, rows int, part func(src, to reg.Register)) {
-	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcStep) })
+	t.rows(t.src, t.srcPitch, rows, func(_ int, row reg.Register) { prefetch(row, t.srcAhead) })
 	src, to, left := GP64(), GP64(), GP64()
 	MOVQ(t.src, src)
 	MOVQ(t.dst, to)

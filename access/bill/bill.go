@@ -1,0 +1,335 @@
+// Package bill prices the memory layouts of a model: of every operator that a
+// profile has (package operators) it predicts how long its calls take to go
+// through memory as PyTorch does, what the same would take if its operands were
+// contiguous, and says in words what to do about the difference.
+//
+// [Of] makes the bill. [Bill.Write] prints it for people, as JSON it is what
+// 'bench import --json' prints, and [Bill.Suite] is a workload file with which the
+// worst can be timed.
+//
+// A prediction is that of package cost: of passes over the same operands again and
+// again, so that what fits in a cache is found there. Of a product only the
+// traffic of its operands is in the bill, once each, not its arithmetic.
+package bill
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/operators"
+)
+
+// A Bill is what a profile's operators cost.
+type Bill struct {
+	Sources []string `json:"sources"`
+	// Warnings are those of the profile, a line each.
+	Warnings []string `json:"warnings,omitempty"`
+	Model    string   `json:"cost_model"`
+	Calls    int      `json:"calls"` // of all operators, skipped ones too
+	Bytes    int64    `json:"bytes"`
+	// Strided and StridedDistinct are those of the profile.
+	Strided         int `json:"strided_inputs"`
+	StridedDistinct int `json:"strided_inputs_distinct"`
+	// Ns is the predicted time of all calls, Layout how much less it would be if
+	// operands were contiguous, Share the latter's share of the former.
+	Ns     float64 `json:"predicted_ns"`
+	Layout float64 `json:"layout_ns"`
+	Share  float64 `json:"layout_share"`
+	// Operators are the worst first: by what their layouts cost, then by their time.
+	Operators []Item              `json:"operators"`
+	Skipped   []operators.Skipped `json:"skipped"`
+
+	brief  string   // what is predicted for
+	levels []string // names of the caches
+}
+
+// An Item is a line of a bill: all calls of one operator with the same dtypes,
+// shapes and strides.
+type Item struct {
+	operators.Operator
+	// Predicted and Contiguous are of one call, as it is and with contiguous
+	// operands. They are nil of what touches no memory, and of what nobody knows
+	// how to price.
+	Predicted  *Price `json:"predicted,omitempty"`
+	Contiguous *Price `json:"contiguous,omitempty"`
+	// Ns is the predicted time of all calls, Layout what the layout is of it.
+	Ns     float64 `json:"predicted_ns"`
+	Layout float64 `json:"layout_ns"`
+	// Uses is how often a tensor is read in the layout that costs, where that is
+	// known.
+	Uses    int    `json:"uses,omitempty"`
+	Verdict string `json:"verdict"`
+	// Computes: it evaluates a function, such as exp, that takes longer than its memory,
+	// which alone is in the times.
+	Computes bool `json:"computes,omitzero"`
+	// Problem is why there is no price, of what touches memory.
+	Problem string `json:"problem,omitempty"`
+
+	lowered      lowered
+	given, twins []int // numbers of its patterns, as they are and with contiguous operands
+	once         []int // of copies beforehand
+}
+
+// A Price is what a call takes.
+type Price struct {
+	Ns     float64 `json:"ns"`
+	Misses []Miss  `json:"misses"` // by level, the nearest first, then the TLB's
+}
+
+// A Miss is how often a call misses a level.
+type Miss struct {
+	Level string  `json:"level"`
+	Count float64 `json:"count"`
+}
+
+// Of prices a profile by a cost model. It works on all CPUs.
+func Of(ctx context.Context, p *operators.Profile, m cost.Model) (*Bill, error) {
+	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
+	for _, l := range m.Caches.Levels {
+		b.levels = append(b.levels, l.Name)
+	}
+	copied := copiedFor(p.Operators)
+	var all patterns
+	for _, op := range p.Operators {
+		item := Item{Operator: op, Computes: op.Computes()}
+		if touches(op.Class) {
+			var err error
+			if item.lowered, err = lower(op, copied); err != nil {
+				item.Problem = err.Error()
+			}
+		}
+		item.given, item.twins = all.add(item.lowered.specs), all.add(item.lowered.twins)
+		b.Operators = append(b.Operators, item)
+	}
+	prices, err := all.price(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.judge(ctx, m, p, prices); err != nil {
+		return nil, err
+	}
+	for _, item := range b.Operators {
+		b.Ns += item.Ns
+		b.Layout += item.Layout
+		b.Bytes = plus(b.Bytes, item.Bytes)
+	}
+	if b.Ns > 0 {
+		b.Share = b.Layout / b.Ns
+	}
+	for _, s := range b.Skipped {
+		if s.Reason != "" && !slices.ContainsFunc(b.Operators, func(i Item) bool { return i.Op == s.Op && i.Class == operators.Unknown }) {
+			b.Bytes = plus(b.Bytes, s.Bytes)
+		}
+	}
+	slices.SortStableFunc(b.Operators, func(x, y Item) int {
+		return cmp.Or(cmp.Compare(y.Layout, x.Layout), cmp.Compare(y.Ns, x.Ns), cmp.Compare(y.Bytes, x.Bytes))
+	})
+	return b, nil
+}
+
+// judge prices the operators by their patterns and says what to do about each.
+func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced) error {
+	uses := usesOf(p)
+	all := make([]use, len(b.Operators))
+	var copies patterns
+	for i := range b.Operators {
+		item := &b.Operators[i]
+		item.price(prices)
+		if all[i] = uses.of(i, item); all[i].reads > 1 && item.Layout > 0 {
+			item.once = copies.add(item.lowered.once)
+		}
+	}
+	prices, err := copies.price(ctx, m)
+	if err != nil {
+		return err
+	}
+	for i := range b.Operators {
+		item := &b.Operators[i]
+		for _, n := range item.once {
+			all[i].once += prices[n].Ns
+		}
+		item.Verdict, item.Uses = verdict(item, all[i])
+	}
+	return nil
+}
+
+// plus is a + b of what is not negative, at most what an int64 holds.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// touches reports whether operators of a class access memory themselves.
+func touches(c operators.Class) bool {
+	return c != operators.View && c != operators.None && c != operators.Wrapper
+}
+
+// price puts the prices of its patterns together.
+func (i *Item) price(prices []priced) {
+	if i.given == nil {
+		return
+	}
+	for _, n := range slices.Concat(i.given, i.twins) {
+		if err := prices[n].err; err != nil {
+			i.Problem = err.Error()
+			return
+		}
+	}
+	sum := func(numbers []int) *Price {
+		total := &Price{}
+		for k, n := range numbers {
+			total.Ns += prices[n].Ns
+			if k == 0 {
+				total.Misses = slices.Clone(prices[n].Misses)
+				continue
+			}
+			for l := range total.Misses {
+				total.Misses[l].Count += prices[n].Misses[l].Count
+			}
+		}
+		return total
+	}
+	i.Predicted, i.Contiguous = sum(i.given), sum(i.twins)
+	if i.lowered.forLayout {
+		i.Contiguous = &Price{Misses: make([]Miss, len(i.Predicted.Misses))}
+		for l, m := range i.Predicted.Misses {
+			i.Contiguous.Misses[l].Level = m.Level
+		}
+	}
+	calls := float64(i.Calls)
+	i.Ns = calls * i.Predicted.Ns
+	i.Layout = calls * max(i.Predicted.Ns-i.Contiguous.Ns, 0)
+	if i.Layout < noise*i.Ns {
+		i.Layout = 0
+	}
+}
+
+// noise is what share of a time a prediction does not tell apart.
+const noise = .02
+
+// A priced is the price of a pattern, or why it has none.
+type priced struct {
+	Price
+	err error
+}
+
+// patterns are the distinct ones of a bill.
+type patterns struct {
+	specs []access.Spec
+	index map[string]int
+}
+
+// add returns the numbers of patterns, new ones and those that are there.
+func (p *patterns) add(specs []access.Spec) []int {
+	if p.index == nil {
+		p.index = map[string]int{}
+	}
+	var numbers []int
+	for _, s := range specs {
+		key := s.Name()
+		n, ok := p.index[key]
+		if !ok {
+			n = len(p.specs)
+			p.index[key] = n
+			p.specs = append(p.specs, s)
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
+}
+
+// price predicts each pattern.
+func (p *patterns) price(ctx context.Context, m cost.Model) ([]priced, error) {
+	m.Window, m.Vectors = window(len(p.specs)), true
+	found := make([]priced, len(p.specs))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, s := range p.specs {
+		group.Go(func() error {
+			found[i] = predict(m, s)
+			return ctx.Err()
+		})
+	}
+	return found, group.Wait()
+}
+
+// window is up to how many accesses a pattern is simulated whole where there are so
+// many of them: all together take a second or two on two CPUs.
+func window(patterns int) int {
+	w := cost.DefaultWindow
+	for w > cost.LeastWindow && w*patterns > 1<<26 {
+		w /= 2
+	}
+	return w
+}
+
+// predict prices one pattern.
+func predict(m cost.Model, s access.Spec) priced {
+	s.Threads = m.Threads
+	p, err := s.Pattern()
+	if err != nil {
+		return priced{err: err}
+	}
+	if p.Elems == 0 {
+		return priced{Price: price(m, cost.Prediction{})}
+	}
+	prediction, err := m.Predict(p)
+	return priced{price(m, prediction), err}
+}
+
+// price is a prediction by the names of the levels.
+func price(m cost.Model, p cost.Prediction) Price {
+	one := Price{Ns: p.Ns}
+	for i, l := range m.Caches.Levels {
+		one.Misses = append(one.Misses, Miss{l.Name, math.Round(p.Missed(i))})
+	}
+	if len(m.Caches.TLB) > 0 {
+		one.Misses = append(one.Misses, Miss{"TLB", math.Round(p.Walked())})
+	}
+	return one
+}
+
+// copiedFor names the operators that call copies: what they copy inside is in the
+// profile.
+func copiedFor(all []operators.Operator) map[string]bool {
+	named := map[string]bool{}
+	for _, op := range all {
+		if op.Class != operators.Copy {
+			continue
+		}
+		for _, c := range op.Callers {
+			for chain := c.Chain; chain != ""; {
+				before, name, _ := lastCut(chain, " > ")
+				named[name] = true
+				chain = before
+			}
+		}
+	}
+	return named
+}
+
+// Sentence says what layout costs.
+func (b *Bill) Sentence() string {
+	if b.Ns == 0 {
+		return "nothing in it touches memory that could be priced"
+	}
+	return fmt.Sprintf("layout costs %s of the memory time of this step: %s of %s", percent(b.Share), duration(b.Layout), duration(b.Ns))
+}
+
+// percent is a share as text.
+func percent(share float64) string {
+	if share > 0 && share < .01 {
+		return fmt.Sprintf("%.1f%%", 100*share)
+	}
+	return fmt.Sprintf("%.0f%%", 100*share)
+}

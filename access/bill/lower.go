@@ -1,0 +1,469 @@
+package bill
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// maxOperands is the most operands that are walked together; those of a longer
+// list are walked one by one.
+const maxOperands = 16
+
+// inside is the number of what is no operand of the profile.
+const inside = -1
+
+// A tensor is an operand of the profile and its number among the inputs and then the
+// outputs of its operator; -1 of one that the operator has inside.
+type tensor struct {
+	operators.Operand
+	at int
+}
+
+// lowered is how an operator goes through memory: patterns one after the other.
+type lowered struct {
+	specs []access.Spec
+	// from are, for each operand of each pattern, the tensor's number. A pattern whose
+	// result is as PyTorch allocates it has one more.
+	from [][]int
+	// twins are what the same would be with contiguous operands; nil where a copy
+	// would not be.
+	twins []access.Spec
+	// once are the copies that would make its strided operands contiguous beforehand.
+	once []access.Spec
+	// forLayout: a copy that changes nothing but the layout.
+	forLayout bool
+}
+
+// lower says how PyTorch 1.13 walks an operator's operands. It errs where that is
+// not known: of an operator of which nobody knows what it touches, and of a dtype
+// whose size is not known.
+func lower(op operators.Operator, copies map[string]bool) (lowered, error) {
+	for _, o := range slices.Concat(op.Inputs, op.Outputs) {
+		if o.ItemSize() == 0 {
+			return lowered{}, fmt.Errorf("the size of dtype %s is not known", o.DType)
+		}
+	}
+	if op.Class == operators.Unknown {
+		return lowered{}, errors.New("what it touches is not known")
+	}
+	if slices.ContainsFunc(slices.Concat(op.Inputs, op.Outputs), func(o operators.Operand) bool { return o.Format != "" }) {
+		return reorder(op)
+	}
+	w := walksOf(op)
+	switch op.Class {
+	case operators.Copy:
+		w.copies()
+	case operators.Elementwise:
+		w.elementwise()
+	case operators.Reduction:
+		w.reduction()
+	case operators.Rows:
+		w.rows(copies[op.Op])
+	default: // a product or a gather: each operand as it lies
+		w.asTheyLie(w.all)
+	}
+	if w.err != nil {
+		return lowered{}, w.err
+	}
+	if w.specs == nil {
+		return lowered{}, errors.New("the profile has no tensor of it")
+	}
+	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout}
+	if op.Class == operators.Product { // which takes operands as they are
+		l.twins = w.specs
+		return l, nil
+	}
+	for _, s := range w.specs[w.inner:] {
+		twin, err := s.Contiguous()
+		if err != nil {
+			return lowered{}, err
+		}
+		l.twins = append(l.twins, twin)
+	}
+	if op.Class != operators.Copy {
+		l.once = onceOf(op)
+	}
+	return l, nil
+}
+
+// onceOf are copies of the operands that are read and not contiguous.
+func onceOf(op operators.Operator) []access.Spec {
+	w := walksOf(op)
+	for _, o := range w.inputs() {
+		if o.Role == operators.Input && !contiguous(o.Operand) {
+			w.add(access.Copy, nil, w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
+		}
+	}
+	return w.specs
+}
+
+// walks collects the patterns of an operator.
+type walks struct {
+	op        operators.Operator
+	all       []tensor // its operands
+	specs     []access.Spec
+	from      [][]int
+	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
+	forLayout bool
+	err       error
+}
+
+func walksOf(op operators.Operator) walks {
+	w := walks{op: op}
+	for i, o := range slices.Concat(op.Inputs, op.Outputs) {
+		w.all = append(w.all, tensor{o, i})
+	}
+	return w
+}
+
+// inputs and outputs are the operands by where the profile has them.
+func (w *walks) inputs() []tensor  { return w.all[:len(w.op.Inputs)] }
+func (w *walks) outputs() []tensor { return w.all[len(w.op.Inputs):] }
+
+// A walked is an operand of a pattern, with the tensor that it is.
+type walked struct {
+	access.Operand
+	at int
+}
+
+// operand is a tensor of the profile as an operand of a pattern.
+func (w *walks) operand(o tensor, role access.Role) walked {
+	l, err := o.Layout()
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return walked{access.Operand{Layout: l, DType: standIn(o.Operand), Role: role}, o.at}
+}
+
+// standIn is the dtype, or where package layouts does not know it, one of its size.
+func standIn(o operators.Operand) layouts.DType {
+	if d, err := layouts.ParseDType(o.DType); err == nil {
+		return d
+	}
+	return map[int]layouts.DType{1: layouts.Uint8, 2: layouts.Float16, 4: layouts.Float32, 8: layouts.Float64, 16: layouts.Complex128}[o.ItemSize()]
+}
+
+func (w *walks) add(op access.Op, dims []int, operands ...walked) {
+	s := access.Spec{Op: op, Order: access.Torch, Dims: dims}
+	var from []int
+	for _, o := range operands {
+		s.Operands = append(s.Operands, o.Operand)
+		from = append(from, o.at)
+	}
+	w.specs, w.from = append(w.specs, s), append(w.from, from)
+}
+
+// result says which tensor is the result that the last pattern has not.
+func (w *walks) result(at int) {
+	last := len(w.from) - 1
+	w.from[last] = append(w.from[last], at)
+}
+
+// asTheyLie goes over each of these once, in the order of its strides.
+func (w *walks) asTheyLie(all []tensor) {
+	for _, o := range all {
+		if o.Role != operators.Output {
+			w.add(access.Sum, nil, w.operand(o, access.Input))
+		}
+		if o.Role != operators.Input {
+			w.add(access.Fill, nil, w.operand(expandedOnce(o), access.Output))
+		}
+	}
+}
+
+// expandedOnce is an operand with one element for what an expanded dim repeats.
+func expandedOnce(o tensor) tensor {
+	o.Shape = slices.Clone(o.Shape)
+	for d := range o.Shape {
+		if d < len(o.Strides) && o.Strides[d] == 0 && o.Shape[d] > 1 {
+			o.Shape[d] = 1
+		}
+	}
+	return o
+}
+
+// dense is a contiguous tensor of a shape.
+func dense(like tensor, role operators.Role) tensor {
+	o := tensor{operators.Operand{Shape: like.Shape, DType: like.DType, Role: role, Strides: make([]int, len(like.Shape))}, inside}
+	step := 1
+	for d := len(o.Shape) - 1; d >= 0; d-- {
+		o.Strides[d] = step
+		step *= max(o.Shape[d], 1)
+	}
+	return o
+}
+
+// copies lowers a copy: to its destination where it has one of the source's shape,
+// else each source to a fresh part of the result.
+func (w *walks) copies() {
+	var from, to []tensor
+	for _, o := range w.all {
+		if o.Role == operators.Input {
+			from = append(from, o)
+		} else {
+			to = append(to, o)
+		}
+	}
+	switch {
+	case len(from) == 1 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
+		w.forLayout = w.rearranges(from[0], to[0])
+		w.add(access.Copy, nil, w.operand(to[0], access.Output), w.operand(from[0], access.Input))
+	case w.cat(from, to):
+	case len(from) > 0:
+		for _, o := range from {
+			w.add(access.Copy, nil, w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
+		}
+	default:
+		w.asTheyLie(to)
+	}
+}
+
+// cat lowers a cat: each of the list to its part of the result. It reports false of
+// what is none, or does not say along which dim.
+func (w *walks) cat(from, to []tensor) bool {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	if name != "aten::cat" && name != "aten::_cat" || len(from) == 0 || len(to) > 1 || len(w.op.Args) < 2 {
+		return false
+	}
+	dim, err := strconv.Atoi(w.op.Args[1])
+	rank := len(from[0].Shape)
+	if dim < 0 {
+		dim += rank
+	}
+	if err != nil || dim < 0 || dim >= rank {
+		return false
+	}
+	shape := slices.Clone(from[0].Shape)
+	shape[dim] = 0
+	for _, o := range from {
+		if len(o.Shape) != rank {
+			return false
+		}
+		shape[dim] += o.Shape[dim]
+	}
+	result := dense(tensor{operators.Operand{Shape: shape, DType: from[0].DType}, inside}, operators.Output)
+	if len(to) == 1 {
+		result = to[0]
+	}
+	whole := w.operand(result, access.Output)
+	start := 0
+	for _, o := range from {
+		part := whole
+		if part.Layout, err = whole.Layout.Narrow(dim, start, o.Shape[dim]); err != nil {
+			w.specs, w.from = nil, nil
+			return false
+		}
+		w.add(access.Copy, nil, part, w.operand(o, access.Input))
+		start += o.Shape[dim]
+	}
+	return true
+}
+
+// rearranges reports whether a copy is made for the layout alone: by clone,
+// contiguous, reshape or to, of the same elements in another order.
+func (w *walks) rearranges(from, to tensor) bool {
+	if from.DType != to.DType || !slices.Equal(from.Shape, to.Shape) || slices.Contains(from.Strides, 0) {
+		return false
+	}
+	same := true
+	for d, n := range from.Shape {
+		same = same && (n == 1 || from.Strides[d] == to.Strides[d])
+	}
+	return !same && (strings.HasPrefix(w.op.Op, "aten::clone") || strings.HasPrefix(w.op.Op, "aten::_to_copy") || slices.ContainsFunc(w.op.Callers, func(c operators.Caller) bool {
+		_, nearest, _ := lastCut(c.Chain, " > ")
+		return nearest == "aten::clone" || nearest == "aten::contiguous" || nearest == "aten::_to_copy"
+	}))
+}
+
+// lastCut cuts a text at the last separator; all of it is after where there is none.
+func lastCut(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return "", text, false
+}
+
+// broadcasts reports whether a shape broadcasts to another.
+func broadcasts(from, to []int) bool {
+	if len(from) > len(to) {
+		return false
+	}
+	for i := range from {
+		if n := from[len(from)-1-i]; n != 1 && n != to[len(to)-1-i] {
+			return false
+		}
+	}
+	return true
+}
+
+// elementwise lowers an operator that computes each element of its first result
+// from those at its place; other operands are gone over as they lie.
+func (w *walks) elementwise() {
+	var operands []walked
+	var rest []tensor
+	shape := w.shape()
+	written, result := false, inside
+	for _, o := range w.inputs() {
+		whole := slices.Equal(o.Shape, shape)
+		switch {
+		case o.InList || !broadcasts(o.Shape, shape) || len(operands) == maxOperands,
+			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
+			rest = append(rest, o)
+		case o.Role == operators.Input:
+			operands = append(operands, w.operand(o, access.Input))
+		default:
+			written = true
+			operands = append(operands, w.operand(o, map[operators.Role]access.Role{operators.Output: access.Output, operators.InPlace: access.InPlace}[o.Role]))
+		}
+	}
+	for _, o := range w.outputs() {
+		// A result is as PyTorch allocates it unless its type is another.
+		if !written && slices.Equal(o.Shape, shape) && !slices.Contains(o.Strides, 0) {
+			written = true
+			if len(operands) > 0 && operands[0].DType == standIn(o.Operand) {
+				result = o.at
+				continue
+			}
+			operands = append(operands, w.operand(o, access.Output))
+			continue
+		}
+		rest = append(rest, o)
+	}
+	reads := slices.ContainsFunc(operands, func(o walked) bool { return o.Role != access.Output })
+	switch {
+	case reads:
+		w.add(access.Add, nil, operands...)
+		if result != inside || !written {
+			w.result(result)
+		}
+	case len(operands) == 1:
+		w.add(access.Fill, nil, operands...)
+	}
+	w.asTheyLie(rest)
+}
+
+// shape is what the operands that are no lists have together; that of the first
+// where they do not broadcast.
+func (w *walks) shape() []int {
+	var shape []int
+	for _, o := range slices.Concat(w.op.Inputs, w.op.Outputs) {
+		if o.InList {
+			continue
+		}
+		if broadcasts(shape, o.Shape) {
+			shape = o.Shape
+			continue
+		}
+		if broadcasts(o.Shape, shape) {
+			continue
+		}
+		wide := slices.Clone(shape)
+		for len(wide) < len(o.Shape) {
+			wide = slices.Insert(wide, 0, 1)
+		}
+		for i := range o.Shape {
+			if at := len(wide) - 1 - i; wide[at] == 1 {
+				wide[at] = o.Shape[len(o.Shape)-1-i]
+			}
+		}
+		if broadcasts(shape, wide) && broadcasts(o.Shape, wide) {
+			shape = wide
+		}
+	}
+	return shape
+}
+
+// reduction lowers one of which the dims are known, and else what it reads and
+// writes as it lies.
+func (w *walks) reduction() {
+	dims, known := w.op.Dims()
+	if !known || len(w.op.Inputs) == 0 {
+		w.asTheyLie(w.all)
+		return
+	}
+	x := w.operand(w.all[0], access.Input)
+	shape := []int{}
+	for d, n := range w.op.Inputs[0].Shape {
+		if !slices.Contains(dims, d) {
+			shape = append(shape, n)
+		}
+	}
+	y := dense(tensor{operators.Operand{Shape: shape, DType: w.op.Inputs[0].DType}, inside}, operators.Output)
+	if outputs := w.outputs(); len(outputs) > 0 {
+		y.at = outputs[0].at
+	}
+	w.add(access.Sum, dims, x, w.operand(y, access.Output))
+	w.asTheyLie(w.inputs()[1:])
+}
+
+// rows lowers a softmax, a layer_norm and their like, which want contiguous
+// operands: what is not is copied first, by a copy that the profile has or, if
+// it has none, by one inside. Then one pass.
+func (w *walks) rows(copied bool) {
+	var first, rest []tensor
+	for i, o := range w.inputs() {
+		if !o.InList && o.Role == operators.Input && len(first) < maxOperands && (i == 0 || slices.Equal(o.Shape, w.op.Inputs[0].Shape)) {
+			first = append(first, o)
+			continue
+		}
+		rest = append(rest, o)
+	}
+	var operands []walked
+	for _, o := range first {
+		fresh := dense(o, operators.Output)
+		if l, err := o.Layout(); err == nil && !l.IsContiguous() {
+			if !copied {
+				w.add(access.Copy, nil, w.operand(fresh, access.Output), w.operand(o, access.Input))
+			}
+			o = fresh
+		}
+		operands = append(operands, w.operand(o, access.Input))
+	}
+	w.inner = len(w.specs)
+	outputs := w.outputs()
+	if len(operands) > 0 {
+		w.add(access.Add, nil, operands...)
+		if len(outputs) > 0 && slices.Equal(outputs[0].Shape, first[0].Shape) {
+			w.result(outputs[0].at)
+			outputs = outputs[1:]
+		}
+	}
+	w.asTheyLie(slices.Concat(rest, outputs))
+}
+
+// reorder lowers a reorder of oneDNN's: every element once, in the order of what is
+// written, one walk for each part that its blocks make.
+func reorder(op operators.Operator) (lowered, error) {
+	if len(op.Inputs) != 1 || len(op.Outputs) != 1 {
+		return lowered{}, errors.New("a format, and no one source and one destination")
+	}
+	var places []layouts.Blocked
+	for _, o := range []operators.Operand{op.Outputs[0], op.Inputs[0]} {
+		tag, err := layouts.ParseTag(o.Format)
+		if err != nil {
+			return lowered{}, fmt.Errorf("format %s: %w", o.Format, err)
+		}
+		b, err := tag.Layout(o.Shape...)
+		if err != nil {
+			return lowered{}, fmt.Errorf("format %s: %w", o.Format, err)
+		}
+		places = append(places, b)
+	}
+	pieces, err := layouts.Pieces(places...)
+	if err != nil {
+		return lowered{}, err
+	}
+	w := walks{op: op}
+	for _, piece := range pieces {
+		w.add(access.Copy, nil, walked{access.Operand{Layout: piece[0], DType: standIn(op.Outputs[0]), Role: access.Output}, 1},
+			walked{access.Operand{Layout: piece[1], DType: standIn(op.Inputs[0]), Role: access.Input}, 0})
+	}
+	return lowered{specs: w.specs, from: w.from, forLayout: op.Inputs[0].DType == op.Outputs[0].DType}, nil
+}

@@ -1,0 +1,461 @@
+package bill
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
+)
+
+// A Step is the calls of an execution trace, simulated one after the other on one
+// hierarchy of caches, which each finds as the one before left it.
+type Step struct {
+	Sources  []string   `json:"sources"`
+	Warnings []string   `json:"warnings,omitempty"`
+	Model    string     `json:"cost_model"`
+	Memory   int64      `json:"memory"` // bytes of all storages
+	Ns       float64    `json:"predicted_ns"`
+	Misses   []Miss     `json:"misses"`
+	Calls    []StepCall `json:"calls"`   // in their order
+	Fusions  []Fusion   `json:"fusions"` // those that save most first
+
+	brief string // what is predicted for
+}
+
+// A StepCall is one call that touches memory.
+type StepCall struct {
+	Number int     `json:"number"` // from 1
+	Op     string  `json:"op"`
+	Text   string  `json:"tensors"`
+	Ns     float64 `json:"predicted_ns"`
+	Misses []Miss  `json:"misses"`
+	Found  []Found `json:"found"`
+	// Problem is why it is not simulated, if it is not.
+	Problem string `json:"problem,omitempty"`
+}
+
+// A Found is an operand of a call that was in the caches still: by level, how many
+// fewer misses it had than on cold caches.
+type Found struct {
+	Tensor string `json:"tensor"`
+	From   int    `json:"from"` // the call that touched its storage last; 0 if it is this one
+	Fewer  []Miss `json:"fewer"`
+}
+
+// A Fusion is two neighbours, of which the second reads what the first wrote: what
+// they would save as one.
+type Fusion struct {
+	First  int     `json:"first"` // numbers of calls
+	Second int     `json:"second"`
+	Ns     float64 `json:"ns"`
+	Saved  []Miss  `json:"saved"` // misses of reading it, and of writing it where nothing else reads it
+}
+
+// ErrNoStep tells that a profile does not say where its tensors lie.
+var ErrNoStep = errors.New("a step is simulated of one execution trace, which says where tensors lie (ExecutionTraceObserver, scripts/capture/capture.py)")
+
+// firstStorage is where the storages begin, behind the buffers of copies.
+const firstStorage = access.Origin + 1<<24
+
+// storageAlignment is that of PyTorch's allocator for CPUs (c10/core/alignment.h).
+const storageAlignment = 64
+
+// maxIterations is how long a loop of a step may be, and maxAddress where its last
+// storage may end: more is no step of a machine's.
+const (
+	maxIterations = 1 << 33
+	maxAddress    = 1 << 52
+)
+
+// A stepper simulates a step.
+type stepper struct {
+	profile *operators.Profile
+	model   cost.Model
+	caches  *simcache.Hierarchy
+	lowered []lowered
+	errs    []error
+	at      map[uint64]uint64 // addresses of storages
+	scratch uint64            // the address of what operators have inside
+	cold    map[int]counts    // by operator: on cold caches
+	touched map[uint64]int    // the last call that touched a storage
+}
+
+// counts are misses by the number of an operand and then by level.
+type counts map[int][]float64
+
+// StepOf simulates a profile's step.
+func StepOf(ctx context.Context, p *operators.Profile, m cost.Model) (*Step, error) {
+	if len(p.Step) == 0 {
+		return nil, ErrNoStep
+	}
+	m.Caches.TLB, m.Vectors = nil, true
+	s := stepper{profile: p, model: m, at: map[uint64]uint64{}, cold: map[int]counts{}, touched: map[uint64]int{}}
+	var err error
+	if s.caches, err = s.newCaches(); err != nil {
+		return nil, err
+	}
+	copied := copiedFor(p.Operators)
+	for _, op := range p.Operators {
+		l, err := lowered{}, error(nil)
+		if touches(op.Class) {
+			l, err = lower(op, copied)
+		}
+		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
+	}
+	step := &Step{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Fusions: []Fusion{}}
+	if step.Memory, err = s.place(); err != nil {
+		return nil, err
+	}
+	all := make([]counts, len(p.Step))
+	for n, call := range p.Step {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		one, found, err := s.call(n, call)
+		if err != nil {
+			one.Problem = err.Error()
+		}
+		all[n] = found
+		step.Calls = append(step.Calls, one)
+		step.Ns += one.Ns
+	}
+	step.Misses = s.named(make([]float64, len(m.Caches.Levels)))
+	for _, c := range step.Calls {
+		for l, miss := range c.Misses {
+			step.Misses[l].Count += miss.Count
+		}
+	}
+	s.fuse(step, all)
+	return step, nil
+}
+
+func (s *stepper) newCaches() (*simcache.Hierarchy, error) {
+	return simcache.NewHierarchy(simcache.Config{Levels: s.model.Caches.Levels, Brute: s.model.Caches.Brute})
+}
+
+// named are figures by level.
+func (s *stepper) named(figures []float64) []Miss {
+	all := []Miss{}
+	for i, n := range figures {
+		all = append(all, Miss{s.model.Caches.Levels[i].Name, n})
+	}
+	return all
+}
+
+// operands are those of a call, with where they lie.
+func (s *stepper) operands(call operators.Call) ([]operators.Operand, []operators.Place) {
+	op := s.profile.Operators[call.Operator]
+	all := slices.Concat(op.Inputs, op.Outputs)
+	return all[:min(len(all), len(call.Places))], call.Places
+}
+
+// place gives each storage an address, in the order in which they are touched, as
+// large as the operands in it reach, and returns the bytes of all.
+func (s *stepper) place() (int64, error) {
+	sizes := map[uint64]uint64{}
+	var order []uint64
+	inner := uint64(0)
+	for _, call := range s.profile.Step {
+		all, places := s.operands(call)
+		for n, o := range all {
+			l, err := o.Layout()
+			if err != nil {
+				continue
+			}
+			_, high := l.Extent()
+			bytes := uint64(places[n].Offset+high+1) * uint64(max(o.ItemSize(), 1))
+			inner = max(inner, bytes)
+			if _, ok := sizes[places[n].Storage]; !ok {
+				order = append(order, places[n].Storage)
+			}
+			sizes[places[n].Storage] = max(sizes[places[n].Storage], bytes)
+		}
+	}
+	next, sum := uint64(firstStorage), uint64(0)
+	for _, id := range order {
+		s.at[id] = next
+		sum += sizes[id]
+		next += (sizes[id] + storageAlignment - 1) / storageAlignment * storageAlignment
+		if next > maxAddress {
+			return 0, fmt.Errorf("its storages take more than %d TiB", maxAddress>>40)
+		}
+	}
+	s.scratch = next
+	return int64(sum), nil
+}
+
+// patterns are those of a call, its operands where they lie.
+func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
+	l := s.lowered[call.Operator]
+	all, places := s.operands(call)
+	var patterns []access.Pattern
+	for i, spec := range l.specs {
+		spec.Operands = slices.Clone(spec.Operands)
+		from := l.from[i]
+		if n := len(spec.Operands); len(from) > n && from[n] != inside && from[n] < len(all) { // the result
+			layout, err := all[from[n]].Layout()
+			if err != nil {
+				return nil, err
+			}
+			spec.Operands = append(spec.Operands, access.Operand{Layout: layout, DType: standIn(all[from[n]]), Role: access.Output})
+		}
+		for n := range spec.Operands {
+			o := &spec.Operands[n]
+			o.At = s.scratch
+			if n < len(from) && from[n] != inside && from[n] < len(places) {
+				place := places[from[n]]
+				o.At = s.at[place.Storage] + uint64(place.Offset*o.DType.Size())
+			}
+		}
+		if len(from) > len(l.specs[i].Operands) && from[len(from)-1] == inside || spec.Op == access.Add && !slices.ContainsFunc(spec.Operands, func(o access.Operand) bool { return o.Role != access.Input }) {
+			spec.Operands = append(spec.Operands, access.Operand{Layout: spec.Operands[0].Layout, DType: spec.Operands[0].DType, Role: access.Output, At: s.scratch})
+			if slices.ContainsFunc(spec.Operands[0].Layout.Strides(), func(n int) bool { return n == 0 }) {
+				spec.Operands = spec.Operands[:len(spec.Operands)-1] // of a shape that is not known
+			}
+		}
+		p, err := spec.Pattern()
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range p.Nests {
+			if n.Iterations() > maxIterations {
+				return nil, fmt.Errorf("it goes over %d elements, more than %d are not simulated one by one", n.Iterations(), maxIterations)
+			}
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns, nil
+}
+
+// run walks the patterns of a call on caches. It returns the misses by the call's
+// operands, and the time.
+func (s *stepper) run(h *simcache.Hierarchy, call operators.Call, patterns []access.Pattern) (counts, float64, error) {
+	found, ns := counts{}, 0.0
+	for i, p := range patterns {
+		from := s.lowered[call.Operator].from[i]
+		var walks []cost.Counted
+		for _, n := range p.Nests {
+			if n = n.Canonical(); len(n.Trips) == 0 {
+				n = n.Repeat(1)
+			}
+			misses, err := h.RunMisses(n)
+			if err != nil {
+				return nil, 0, err
+			}
+			w := cost.Counted{Nest: n}
+			for r, m := range misses {
+				levels := make([]float64, len(m.Levels))
+				for l, count := range m.Levels {
+					levels[l] = float64(count)
+				}
+				w.Misses = append(w.Misses, cost.Misses{Levels: levels})
+				at := inside
+				if number, ok := p.Number(n.Operands[r].Tensor); ok && number < len(from) {
+					at = from[number]
+				}
+				found.add(at, levels)
+			}
+			walks = append(walks, w)
+		}
+		ns += s.model.Price(p, walks).Ns
+	}
+	return found, ns, nil
+}
+
+// add adds the misses of an operand.
+func (c counts) add(at int, levels []float64) {
+	if c[at] == nil {
+		c[at] = make([]float64, len(levels))
+	}
+	for l, n := range levels {
+		c[at][l] += n
+	}
+}
+
+// call simulates call n.
+func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
+	op := s.profile.Operators[call.Operator]
+	one := StepCall{Number: n + 1, Op: op.Op, Text: Item{Operator: op}.Tensors(), Misses: []Miss{}, Found: []Found{}}
+	if err := s.errs[call.Operator]; err != nil {
+		return one, nil, err
+	}
+	patterns, err := s.patterns(call)
+	if err != nil {
+		return one, nil, err
+	}
+	found, ns, err := s.run(s.caches, call, patterns)
+	if err != nil {
+		return one, nil, err
+	}
+	if _, ok := s.cold[call.Operator]; !ok {
+		caches, err := s.newCaches()
+		if err != nil {
+			return one, nil, err
+		}
+		if s.cold[call.Operator], _, err = s.run(caches, call, patterns); err != nil {
+			return one, nil, err
+		}
+	}
+	one.Ns = ns
+	total := make([]float64, len(s.model.Caches.Levels))
+	for _, levels := range found {
+		for l, count := range levels {
+			total[l] += count
+		}
+	}
+	one.Misses = s.named(total)
+	all, places := s.operands(call)
+	for at, o := range all {
+		cold, levels := s.cold[call.Operator][at], found[at]
+		if cold == nil || levels == nil || o.Role == operators.Output {
+			continue
+		}
+		fewer := make([]float64, len(levels))
+		for l := range levels {
+			fewer[l] = max(cold[l]-levels[l], 0)
+		}
+		if from, ok := s.touched[places[at].Storage]; ok && slices.Max(fewer) > 0 {
+			one.Found = append(one.Found, Found{layouts.FormatShape(o.Shape), from, s.named(fewer)})
+		}
+	}
+	for at := range all {
+		s.touched[places[at].Storage] = n + 1
+	}
+	return one, found, nil
+}
+
+// fuse finds neighbours of which the second reads what the first wrote.
+func (s *stepper) fuse(step *Step, all []counts) {
+	readers := s.readers()
+	for n := 1; n < len(all); n++ {
+		a, b := s.profile.Step[n-1], s.profile.Step[n]
+		second := s.profile.Operators[b.Operator].Class
+		if all[n-1] == nil || all[n] == nil || second != operators.Elementwise && second != operators.Copy && second != operators.Rows && second != operators.Reduction {
+			continue
+		}
+		wrote, wrotePlaces := s.operands(a)
+		read, readPlaces := s.operands(b)
+		saved := make([]float64, len(s.model.Caches.Levels))
+		for i, w := range wrote {
+			for k, r := range read {
+				if w.Role == operators.Input || r.Role == operators.Output || wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
+					continue
+				}
+				for l := range saved {
+					if all[n][k] != nil {
+						saved[l] += all[n][k][l]
+					}
+					if all[n-1][i] != nil && readers[[2]int{n - 1, i}] == 1 {
+						saved[l] += all[n-1][i][l]
+					}
+				}
+			}
+		}
+		if ns := s.model.Lines(saved); ns > 0 {
+			step.Fusions = append(step.Fusions, Fusion{n, n + 1, ns, s.named(saved)})
+		}
+	}
+	slices.SortStableFunc(step.Fusions, func(x, y Fusion) int { return cmp.Compare(y.Ns, x.Ns) })
+}
+
+// readers counts, by call and number of an operand that it writes, the calls that
+// read its storage before it is written again.
+func (s *stepper) readers() map[[2]int]int {
+	count := map[[2]int]int{}
+	last := map[uint64][][2]int{} // what wrote a storage last
+	for n, call := range s.profile.Step {
+		all, places := s.operands(call)
+		seen := map[[2]int]bool{}
+		for at, o := range all {
+			if o.Role != operators.Output {
+				for _, w := range last[places[at].Storage] {
+					if !seen[w] {
+						seen[w] = true
+						count[w]++
+					}
+				}
+			}
+		}
+		for at, o := range all {
+			if o.Role != operators.Input {
+				last[places[at].Storage] = [][2]int{{n, at}}
+			}
+		}
+	}
+	return count
+}
+
+// Write prints the step for people: the calls that take longest, in their order,
+// and the fusions that save most.
+func (s *Step) Write(w io.Writer, worst int) error {
+	for _, source := range s.Sources {
+		fmt.Fprintln(w, source)
+	}
+	fmt.Fprintf(w, "predicted for %s\n", s.brief)
+	fmt.Fprintf(w, "%s calls take %s one after the other, on caches that each finds as the one before left them\n", commas(float64(len(s.Calls))), duration(s.Ns))
+	longest := slices.Clone(s.Calls)
+	slices.SortStableFunc(longest, func(x, y StepCall) int { return cmp.Compare(y.Ns, x.Ns) })
+	longest = longest[:min(len(longest), worst)]
+	slices.SortFunc(longest, func(x, y StepCall) int { return cmp.Compare(x.Number, y.Number) })
+	head := []string{"operator", "call", "time"}
+	for _, m := range s.Misses {
+		head = append(head, m.Level+" misses")
+	}
+	t := explain.Table{append(head, "found in "+s.Misses[len(s.Misses)-1].Level)}
+	for _, c := range longest {
+		row := []string{c.Op, fmt.Sprint(c.Number), duration(c.Ns)}
+		for _, m := range c.Misses {
+			row = append(row, commas(m.Count))
+		}
+		for range len(s.Misses) - len(c.Misses) {
+			row = append(row, "")
+		}
+		t = append(t, append(row, c.found()))
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	return explain.WriteParagraphs(w, s.words())
+}
+
+// found says from which calls lines were in the last level still.
+func (c StepCall) found() string {
+	text := ""
+	for _, f := range c.Found {
+		if last := f.Fewer[len(f.Fewer)-1].Count; last > 0 {
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%s of call %d", commas(last), f.From)
+		}
+	}
+	return text
+}
+
+// words say what fusing would save, and what is not simulated.
+func (s *Step) words() []string {
+	var words []string
+	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
+		words = append(words, fmt.Sprintf("Call %d (%s) as one with call %d (%s), which reads what it wrote, would save %s: %s lines that miss %s.",
+			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, duration(f.Ns), commas(f.Saved[0].Count), f.Saved[0].Level))
+	}
+	left := 0
+	for _, c := range s.Calls {
+		if c.Problem != "" {
+			left++
+		}
+	}
+	if left > 0 {
+		words = append(words, fmt.Sprintf("%d calls are not simulated (--json says why).", left))
+	}
+	return words
+}

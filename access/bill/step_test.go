@@ -1,0 +1,126 @@
+package bill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/operators"
+)
+
+// node is a call of an execution trace with tensors of one shape, each a storage, an
+// offset and strides; the last one is the result.
+func node(id int, op, shape string, tensors ...[3]string) string {
+	side := func(all [][3]string) string {
+		var values, shapes, types, strides []string
+		for _, t := range all {
+			values = append(values, fmt.Sprintf(`[1,%s,%s,1,4,"cpu"]`, t[0], t[1]))
+			shapes, types, strides = append(shapes, shape), append(types, `"Tensor(float)"`), append(strides, t[2])
+		}
+		return fmt.Sprintf(`{"values":[%s],"shapes":[%s],"types":[%s],"strides":[%s]}`, strings.Join(values, ","), strings.Join(shapes, ","), strings.Join(types, ","), strings.Join(strides, ","))
+	}
+	last := len(tensors) - 1
+	return fmt.Sprintf(`{"id":%d,"name":%q,"ctrl_deps":1,"inputs":%s,"outputs":%s,"attrs":[{"name":"op_schema","type":"string","value":"%s(Tensor self) -> Tensor"}]}`,
+		id, op, side(tensors[:last]), side(tensors[last:]), op)
+}
+
+func stepOf(t *testing.T, nodes ...string) *Step {
+	t.Helper()
+	text := `{"schema": "1.1.1-chakra.0.0.4", "nodes": [` + strings.Join(nodes, ",\n") + "]}"
+	p, err := operators.Read(operators.File{Name: "et.json", Reader: strings.NewReader(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := StepOf(context.Background(), p, typical(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestStep: what a call finds in the caches is what the one before left there, and
+// lies where the trace says.
+func TestStep(t *testing.T) {
+	const lines = 64 * 64 * 4 / 64 // of a tensor
+	rows := "[64,1]"
+	s := stepOf(t, node(2, "aten::relu", "[64,64]", [3]string{"1", "0", rows}, [3]string{"2", "0", rows}),
+		node(3, "aten::exp", "[64,64]", [3]string{"2", "0", rows}, [3]string{"3", "0", rows}),
+		node(4, "aten::exp", "[64,64]", [3]string{"2", "4096", rows}, [3]string{"3", "0", rows}))
+	if len(s.Calls) != 3 || s.Memory != 4*64*64*4 {
+		t.Fatalf("%d calls, %d B", len(s.Calls), s.Memory)
+	}
+	var missed []float64
+	for _, c := range s.Calls {
+		missed = append(missed, c.Misses[2].Count)
+	}
+	// The first reads and writes anew, the second writes anew, the third reads what
+	// nobody has touched, and writes what the second wrote.
+	if want := []float64{2 * lines, lines, lines}; !slices.Equal(missed, want) {
+		t.Errorf("misses of the last level %v, want %v", missed, want)
+	}
+	if f := s.Calls[1].Found; len(f) != 1 || f[0].From != 1 || f[0].Fewer[2].Count != lines {
+		t.Errorf("found %+v", f)
+	}
+	if f := s.Calls[2].Found; len(f) != 0 {
+		t.Errorf("found %+v of what was not there", f)
+	}
+	// What the second reads is in the first level, and the third reads the storage too,
+	// so that it has to be written.
+	if len(s.Fusions) != 0 {
+		t.Errorf("fusions %+v", s.Fusions)
+	}
+	s = stepOf(t, node(2, "aten::relu", "[64,64]", [3]string{"1", "0", rows}, [3]string{"2", "0", rows}),
+		node(3, "aten::exp", "[64,64]", [3]string{"2", "0", rows}, [3]string{"3", "0", rows}))
+	if len(s.Fusions) != 1 || s.Fusions[0].First != 1 || s.Fusions[0].Saved[2].Count != lines || s.Fusions[0].Ns <= 0 {
+		t.Errorf("fusions %+v", s.Fusions)
+	}
+	var text strings.Builder
+	if err := s.Write(&text, 2); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "256 of call 1") || !strings.Contains(text.String(), "Call 1 (aten::relu) as one with call 2 (aten::exp)") {
+		t.Errorf("%s", text.String())
+	}
+}
+
+// TestStepExact: the counts of captured steps are those of looking up every access.
+func TestStepExact(t *testing.T) {
+	for _, name := range []string{"../operators/testdata/block.json.gz", "../operators/testdata/conv.json.gz"} {
+		p, err := operators.ReadFiles(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := typical(t)
+		fast, err := StepOf(context.Background(), p, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Caches.Brute = true
+		slow, err := StepOf(context.Background(), p, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := fmt.Sprint(fast.Calls), fmt.Sprint(slow.Calls); a != b {
+			t.Errorf("%s: counts differ", name)
+		}
+		for _, c := range fast.Calls {
+			if c.Problem != "" {
+				t.Errorf("%s: call %d, %s: %s", name, c.Number, c.Op, c.Problem)
+			}
+		}
+	}
+}
+
+// TestNoStep: a trace that does not say where tensors lie is refused.
+func TestNoStep(t *testing.T) {
+	p, err := operators.Read(operators.File{Name: "trace.json", Reader: strings.NewReader(trace(event{name: "aten::relu", dur: 5, shapes: "[4]", strides: "[1]", types: float}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := StepOf(context.Background(), p, typical(t)); !errors.Is(err, ErrNoStep) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,228 @@
+package bill
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stridebench/stridebench/access/operators"
+)
+
+// The verdicts, but for that with a number in it and those on what is not priced.
+const (
+	freeView     = "free view"
+	noMemory     = "touches no memory"
+	asCallees    = "counted as the operators that it calls"
+	nothing      = "nothing to gain"
+	channelsLast = "keep channels_last through"
+	produce      = "produce it in that order in the first place"
+	takesAsItIs  = "a product takes it as it is"
+)
+
+// onceBefore is the verdict on a layout that is read so many times.
+func onceBefore(uses int) string {
+	return fmt.Sprintf("contiguous() once before, since %d uses follow", uses)
+}
+
+// A use is what a profile tells of the tensors of an operator whose layout costs.
+type use struct {
+	reads    int     // of a tensor in its layout, by operators for which it costs
+	products bool    // of a copy: products alone read what it wrote
+	once     float64 // ns of making the operands contiguous beforehand
+}
+
+// verdict says what to do about an operator, and how many uses it counts on.
+func verdict(i *Item, u use) (string, int) {
+	switch i.Class {
+	case operators.View:
+		return freeView, 0
+	case operators.None:
+		return noMemory, 0
+	case operators.Wrapper:
+		return asCallees, 0
+	case operators.Unknown:
+		return "not understood: its calls and bytes are counted, its time is not", 0
+	}
+	switch {
+	case i.Predicted == nil:
+		return "not priced: " + i.Problem, 0
+	case i.Class == operators.Product && i.strided():
+		return takesAsItIs, 0
+	case i.Layout == 0:
+		return nothing, 0
+	case i.mixesChannelsLast():
+		return channelsLast, 0
+	case i.Class == operators.Copy && u.products && i.takenByProduct():
+		return takesAsItIs, 0
+	case u.reads > 1 && float64(u.reads)*i.Layout/float64(i.Calls) > u.once:
+		return onceBefore(u.reads), u.reads
+	}
+	return produce, 0
+}
+
+// strided reports whether an operand that is read is not contiguous.
+func (i *Item) strided() bool {
+	return slices.ContainsFunc(i.Inputs, func(o operators.Operand) bool {
+		l, err := o.Layout()
+		return err == nil && o.Role != operators.Output && !l.IsContiguous()
+	})
+}
+
+// mixesChannelsLast reports whether some of the operands are channels_last and
+// others, of as many dims, row-major.
+func (i *Item) mixesChannelsLast() bool {
+	last, rows := false, false
+	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
+		l, err := o.Layout()
+		if err != nil || l.Rank() != 4 && l.Rank() != 5 {
+			continue
+		}
+		contiguous := l.IsContiguous()
+		isLast := l.IsChannelsLast() || l.IsChannelsLast3d()
+		last = last || isLast && !contiguous
+		rows = rows || contiguous && !isLast
+	}
+	return last && rows
+}
+
+// takenByProduct reports whether what is copied is a matrix, or a batch of them, of
+// which rows or columns are contiguous, as BLAS takes them.
+func (i *Item) takenByProduct() bool {
+	l, err := i.source().Layout()
+	if err != nil || l.Rank() < 2 || l.Rank() > 3 {
+		return false
+	}
+	rows, cols := l.Stride(l.Rank()-2), l.Stride(l.Rank()-1)
+	return rows == 1 && cols >= l.Size(l.Rank()-2) || cols == 1 && rows >= l.Size(l.Rank()-1)
+}
+
+// source is the first operand that is read alone.
+func (i *Item) source() operators.Operand {
+	for _, o := range i.Inputs {
+		if o.Role == operators.Input {
+			return o
+		}
+	}
+	return operators.Operand{}
+}
+
+// uses tells how often tensors are read in a layout.
+type uses struct {
+	byOperator map[int]use    // of a profile that says where operands lie
+	byLayout   map[string]use // else: by dtype, shape and strides
+}
+
+// of returns the uses of operator number n.
+func (u uses) of(n int, i *Item) use {
+	if u.byOperator != nil {
+		return u.byOperator[n]
+	}
+	best := use{}
+	for _, o := range i.Inputs {
+		if o.Role == operators.Input && !contiguous(o) {
+			if one := u.byLayout[layoutKey(o)]; one.reads > best.reads {
+				best = one
+			}
+		}
+	}
+	return best
+}
+
+func contiguous(o operators.Operand) bool {
+	l, err := o.Layout()
+	return err != nil || l.IsContiguous()
+}
+
+func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
+
+// costs reports whether strided operands may cost an operator of a class time.
+func costs(c operators.Class) bool {
+	return c == operators.Copy || c == operators.Elementwise || c == operators.Reduction || c == operators.Rows
+}
+
+// usesOf counts them. Where a profile says where operands lie, it is how often the
+// same elements are read until the storage is written again. Where it does not, an
+// operator that is called most often with a layout is taken to read each tensor once:
+// all reads of the layout by that operator's calls.
+func usesOf(p *operators.Profile) uses {
+	if p.Step != nil {
+		return uses{byOperator: usesInStep(p)}
+	}
+	reads, most := map[string]int{}, map[string]int{}
+	for _, op := range p.Operators {
+		if !costs(op.Class) {
+			continue
+		}
+		for _, o := range op.Inputs {
+			if o.Role == operators.Input && !contiguous(o) {
+				k := layoutKey(o)
+				reads[k] += op.Calls
+				most[k] = max(most[k], op.Calls)
+			}
+		}
+	}
+	all := map[string]use{}
+	for k, n := range reads {
+		all[k] = use{reads: n / most[k]}
+	}
+	return uses{byLayout: all}
+}
+
+// usesInStep follows the storages through a step.
+func usesInStep(p *operators.Profile) map[int]use {
+	type version struct {
+		storage uint64
+		writes  int
+	}
+	type tensor struct {
+		version
+		offset int
+		layout string
+	}
+	writes := map[uint64]int{}
+	readers := map[tensor][]int{}                     // operators
+	classes := map[version]map[operators.Class]bool{} // of the readers of what was written
+	wrote := map[int][]version{}
+	for _, call := range p.Step {
+		op := p.Operators[call.Operator]
+		operands := slices.Concat(op.Inputs, op.Outputs)
+		for n, o := range operands[:min(len(operands), len(call.Places))] {
+			place := call.Places[n]
+			if place.Storage == 0 || o.Role == operators.Output {
+				continue
+			}
+			v := version{place.Storage, writes[place.Storage]}
+			if classes[v] == nil {
+				classes[v] = map[operators.Class]bool{}
+			}
+			classes[v][op.Class] = true
+			if costs(op.Class) && !contiguous(o) {
+				t := tensor{v, place.Offset, layoutKey(o)}
+				readers[t] = append(readers[t], call.Operator)
+			}
+		}
+		for n, o := range operands[:min(len(operands), len(call.Places))] {
+			if storage := call.Places[n].Storage; storage != 0 && o.Role != operators.Input {
+				writes[storage]++
+				wrote[call.Operator] = append(wrote[call.Operator], version{storage, writes[storage]})
+			}
+		}
+	}
+	all := map[int]use{}
+	for _, calls := range readers {
+		for _, op := range calls {
+			u := all[op]
+			u.reads = max(u.reads, len(calls))
+			all[op] = u
+		}
+	}
+	for op, versions := range wrote {
+		products := true
+		for _, v := range versions {
+			products = products && len(classes[v]) == 1 && classes[v][operators.Product]
+		}
+		u := all[op]
+		u.products = products
+		all[op] = u
+	}
+	return all
+}

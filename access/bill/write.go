@@ -1,0 +1,164 @@
+package bill
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/stridebench/stridebench/access/advise"
+	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/explain"
+)
+
+// duration writes ns with three digits.
+func duration(ns float64) string { return advise.Duration(ns) }
+
+// commas writes a number with commas.
+func commas(n float64) string { return message.NewPrinter(language.English).Sprintf("%.0f", n) }
+
+// Write prints the bill for people: what it is of, the worst of its operators, the
+// totals, and what is not understood.
+func (b *Bill) Write(w io.Writer, worst int) error {
+	for _, s := range b.Sources {
+		fmt.Fprintln(w, s)
+	}
+	fmt.Fprintf(w, "predicted for %s\n%s\n", b.brief, b.Sentence())
+	head := []string{"operator", "calls", "time", "layout"}
+	for _, l := range b.levels {
+		head = append(head, l+" misses")
+	}
+	rows := b.Worst(worst)
+	t := explain.Table{head}
+	for _, i := range rows {
+		row := []string{i.Op, commas(float64(i.Calls)), duration(i.Ns), duration(i.Layout)}
+		for _, m := range i.Predicted.Misses[:len(b.levels)] {
+			row = append(row, commas(m.Count*float64(i.Calls)))
+		}
+		t = append(t, row)
+	}
+	if len(rows) > 0 {
+		var text strings.Builder
+		if err := t.Write(&text); err != nil {
+			return err
+		}
+		lines := strings.Split(strings.Trim(text.String(), "\n"), "\n")
+		fmt.Fprintf(w, "\n%s\n", lines[0])
+		for n, i := range rows {
+			fmt.Fprintf(w, "%s\n    %s\n    %s%s\n", lines[n+1], i.Tensors(), i.Verdict, i.from())
+		}
+	}
+	return explain.WriteParagraphs(w, b.rest(rows))
+}
+
+// Notes say what of the bill has no price, and how much there is besides what
+// costs.
+func (b *Bill) Notes() []string { return b.rest(b.Operators) }
+
+// Worst are the operators of which the layout costs most, at most so many, and as
+// many of those that take longest as are left.
+func (b *Bill) Worst(most int) []Item {
+	var rows []Item
+	for _, i := range b.Operators {
+		if i.Predicted != nil && i.Ns > 0 && len(rows) < most {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// rest says in words what is not among the operators shown, the first of the bill.
+func (b *Bill) rest(shown []Item) []string {
+	var calls, views, others, unpriced int
+	var bytes int64
+	var names []string
+	for n, i := range b.Operators {
+		switch {
+		case i.Class == operators.View:
+			views += i.Calls
+		case !touches(i.Class):
+			others += i.Calls
+		case i.Predicted == nil:
+			unpriced += i.Calls
+			bytes = plus(bytes, i.Bytes)
+			if !slices.Contains(names, i.Op) {
+				names = append(names, i.Op)
+			}
+		case n >= len(shown):
+			calls += i.Calls
+		}
+	}
+	words := []string{fmt.Sprintf("Besides these there are %s calls that touch memory, %s views, which are free, and %s calls that only call others or touch no memory.",
+		commas(float64(calls)), commas(float64(views)), commas(float64(others)))}
+	if unpriced > 0 {
+		more := ""
+		if len(names) > 5 {
+			names, more = names[:5], " and others"
+		}
+		words = append(words, fmt.Sprintf("%s calls are in the bill without a price, with %s B: %s%s.", commas(float64(unpriced)), commas(float64(bytes)), strings.Join(names, ", "), more))
+	}
+	lost := 0
+	for _, s := range b.Skipped {
+		if !slices.ContainsFunc(b.Operators, func(i Item) bool { return i.Op == s.Op && i.Predicted == nil }) {
+			lost += s.Calls
+		}
+	}
+	if lost > 0 {
+		words = append(words, fmt.Sprintf("%s calls were skipped (--json says which, and why).", commas(float64(lost))))
+	}
+	return words
+}
+
+// from says that its arithmetic is not in the time, if that is longer, and names the callers, if
+// there are any.
+func (i Item) from() (text string) {
+	if i.Computes {
+		text = "; its arithmetic takes longer than its memory, and is not in the time"
+	}
+	if len(i.Callers) > 0 {
+		text += fmt.Sprintf("; called by %s", i.Callers[0].Chain)
+	}
+	return text
+}
+
+// Tensors are an operator's operands as text, such as
+// "float32 8x4[1,8] -> 8x4", with strides where they are not contiguous.
+func (i Item) Tensors() string {
+	dtype := ""
+	text := func(o operators.Operand) string {
+		t := layouts.FormatShape(o.Shape)
+		if o.Format != "" {
+			t += "[" + o.Format + "]"
+		} else if !contiguous(o) {
+			t += strings.ReplaceAll(fmt.Sprint(o.Strides), " ", ",")
+		}
+		if o.DType != dtype {
+			t, dtype = o.DType+" "+t, o.DType
+		}
+		return t
+	}
+	var in, out []string
+	all := slices.Concat(i.Inputs, i.Outputs)
+	for _, o := range all {
+		switch o.Role {
+		case operators.Input:
+			in = append(in, text(o))
+		case operators.InPlace:
+			in = append(in, text(o)+" (in place)")
+		}
+	}
+	for _, o := range all {
+		if o.Role == operators.Output {
+			out = append(out, text(o))
+		}
+	}
+	line := strings.Join(in, ", ")
+	if len(out) > 0 {
+		line += " -> " + strings.Join(out, ", ")
+	}
+	return line
+}

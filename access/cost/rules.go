@@ -1,0 +1,63 @@
+package cost
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+)
+
+// Rules are what the model takes to be alike on all machines. What instructions
+// take is in units of Times.Hit, which is 4 or 5 cycles everywhere.
+type Rules struct {
+	SumRun, SumStep                        float64 // an iteration of a sum, over elements side by side and over others
+	FillRun, FillStep                      float64 // of a fill
+	CopyRun, CopyStep                      float64 // of a copy
+	Add                                    float64 // of an addition
+	HalfSum, HalfAdd, BFloatSum, BFloatAdd float64 // of float16 and bfloat16, which are converted
+	Row, Block                             float64 // a start of the innermost loop, and of the one around it
+	Vector, Tile                           float64 // an access of a vector in rows, and in transposed tiles
+	Compiled                               float64 // an access of one element in a loop that a C++ compiler made (Model.Vectors)
+	Exposed                                float64 // share of the smaller of loop and memory that is not hidden behind the other
+	InFlight, Crowded                      float64 // loads in flight at once; in crowded sets
+	Walks                                  float64 // walks of the page table at once
+	Window                                 float64 // iterations that the CPU looks ahead
+	Pairs                                  float64 // lines that memory moves for one of a stride
+	Past                                   float64 // of the time of a stream's line, that of one stored past the caches
+}
+
+// A Fit is rules, and how well they were found to predict: cross-validated, each
+// family of patterns by rules that were fitted to the others.
+type Fit struct {
+	Rules    Rules
+	When     string // day, CPU and load of the measurement
+	All      FitError
+	Families []FitError
+}
+
+// A FitError is how far predictions of some patterns are off measured times.
+type FitError struct {
+	Name          string
+	Patterns      int
+	Median, Tenth float64 // the error in the median, and what one in ten exceeds, as shares of the measured time
+	Rank          float64 // Spearman's rank correlation of the times of an element
+}
+
+//go:embed fitted.json
+var fitted []byte
+
+// Fitted are the rules of every Model that has no others: scripts/fit writes them.
+var Fitted = sync.OnceValue(func() *Fit {
+	f := &Fit{}
+	if err := json.Unmarshal(fitted, f); err != nil {
+		panic(err) // the file is part of the program
+	}
+	return f
+})
+
+// rules are those of the model: fitted ones unless it has its own.
+func (m Model) rules() *Rules {
+	if m.Rules != nil {
+		return m.Rules
+	}
+	return &Fitted().Rules
+}

@@ -1,0 +1,84 @@
+package cost
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// threadsModel has a memory of which all cores together have as much as one times
+// so many.
+func threadsModel(scales float64) Model {
+	m := Model{Times: Generic("as a test"), Caches: simcache.Config{Levels: []simcache.Level{
+		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Name: "LL", Geometry: simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}}}}}
+	for i := range m.Times.Levels {
+		l := &m.Times.Levels[i]
+		l.LineAll, l.StoredAll = l.Line/scales, l.Stored/scales
+	}
+	return m
+}
+
+func predictThreads(t *testing.T, m Model, s access.Spec, threads int) Prediction {
+	t.Helper()
+	s.Threads = threads
+	p, err := s.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	prediction, err := m.Predict(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prediction
+}
+
+// TestThreads: with bandwidth for all, a stream by four threads takes a quarter as
+// long; where one core has all that there is, as long as by one, as far as memory is
+// what it waits for. Misses stay as many. What cannot be cut takes as long.
+func TestThreads(t *testing.T) {
+	sum := access.Spec{Shape: []int{64 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	one := predictThreads(t, threadsModel(4), sum, 1)
+	for _, c := range []struct{ scales, want float64 }{{4, 4}, {8, 4}, {1, 1}, {2, 2}} {
+		four := predictThreads(t, threadsModel(c.scales), sum, 4)
+		if got := one.Memory / four.Memory; math.Abs(got-c.want) > .02*c.want {
+			t.Errorf("memory gives %v cores as much as each alone: by four threads it is waited for %.3f times less, want %v", c.scales, got, c.want)
+		}
+		if a, b := one.Missed(1), four.Missed(1); math.Abs(a-b) > .01*a || math.Abs(one.Tensors[0].Refs-four.Tensors[0].Refs) > 1 {
+			t.Errorf("four threads miss %v times, one %v times", b, a)
+		}
+	}
+	chase := access.ChaseSpec(1000, 64)
+	if a, b := predictThreads(t, threadsModel(4), chase, 1), predictThreads(t, threadsModel(4), chase, 4); a.Ns != b.Ns {
+		t.Errorf("a chase takes %v ns by one thread, %v by four", a.Ns, b.Ns)
+	}
+	// What four threads have together fits the last level, as what one has does.
+	sum.Shape = []int{1 << 20}
+	if four := predictThreads(t, threadsModel(4), sum, 4); four.Missed(1) > 0 {
+		t.Errorf("4 MiB by four threads miss 8 MiB %v times", four.Missed(1))
+	}
+}
+
+// TestPortion: an equal part of a cache is about that large, and a cache.
+func TestPortion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := simcache.Geometry{Ways: rapid.IntRange(1, 24).Draw(t, "ways"), Line: 64}
+		g.Size = g.Ways * g.Line << rapid.IntRange(4, 16).Draw(t, "sets")
+		n := rapid.IntRange(1, 64).Draw(t, "parts")
+		got := portion(g, n)
+		if err := got.Check(); err != nil {
+			t.Fatalf("%v of %v: %v", got, g, err)
+		}
+		share := float64(g.Size) / float64(n)
+		if float64(got.Size) > share+1 && got.Size > 2*g.Line || float64(got.Size) < share/2 && share > 2*64 {
+			t.Errorf("one of %d parts of %v is %v", n, g, got)
+		}
+		if n == 1 && got != g {
+			t.Errorf("all of %v is %v", g, got)
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package csource
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"modernc.org/cc/v4"
+)
+
+// files is what #include can see: the folders that were named, and the headers
+// that are built in. It follows which file is read, from inside of which.
+type files struct {
+	dirs   []string
+	failed error
+	chain  []string        // the file that is read, behind those that include it
+	once   map[string]bool // files that are not read again
+	notes  []Note          // on pragmas
+
+	leftOut map[string]*Error // functions that are not understood, and why
+}
+
+// maxChain is how deep files may include each other, as GCC has it.
+const maxChain = 200
+
+// Each file is read between these, which say when it begins and ends. They do not
+// change the numbers of its lines. One that ends with a backslash goes on in the next
+// one, and the scanner does not end a constant or a name without one: hence the empty
+// lines.
+const (
+	enterMark = "__stridebench_enter"
+	leaveMark = "__stridebench_leave"
+	enter     = "#pragma " + enterMark + "\n#line 1\n"
+	leave     = "\n\n#pragma " + leaveMark + "\n"
+)
+
+// framed is a file's text between the marks.
+func framed(text []byte) []byte { return slices.Concat([]byte(enter), text, []byte(leave)) }
+
+// checkFolders refuses folders that are none.
+func checkFolders(dirs []string) error {
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); err != nil {
+			return fmt.Errorf("-I %s: %w", dir, errors.Unwrap(err))
+		} else if !info.IsDir() {
+			return fmt.Errorf("-I %s: it is no folder", dir)
+		}
+	}
+	return nil
+}
+
+// start forgets which files were read, for the next time that all is read.
+func (f *files) start() { f.chain, f.once, f.notes = nil, map[string]bool{}, nil }
+
+// pragma is told of each pragma that is read.
+func (f *files) pragma(words []cc.Token) error {
+	at := place(words[0])
+	switch words[0].SrcStr() {
+	case "scop", "endscop":
+		return &Error{Pos: at, Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
+	case enterMark:
+		return f.enter(at.File)
+	case leaveMark:
+		f.chain = f.chain[:max(0, len(f.chain)-1)]
+	case "once":
+		if len(f.chain) > 1 {
+			f.once[at.File] = true
+		}
+	case "omp":
+		var text []string
+		for _, w := range words {
+			text = append(text, w.SrcStr())
+		}
+		f.notes = append(f.notes, Note{at, "#pragma " + strings.Join(text, " ") + ": it is ignored: one thread makes all accesses, in the order of the text"})
+	}
+	return nil
+}
+
+// enter begins a file, unless it is read once and was.
+func (f *files) enter(name string) error {
+	f.chain = append(f.chain, name)
+	if len(f.chain) > maxChain && f.failed == nil {
+		f.failed = &Error{Pos: Pos{File: f.chain[0]}, Why: f.circle()}
+	}
+	if f.failed != nil || f.once[name] {
+		f.chain = f.chain[:len(f.chain)-1]
+		return cc.SkipSource
+	}
+	return nil
+}
+
+// circle says how the files that are read include each other.
+func (f *files) circle() string {
+	for first, name := range f.chain {
+		if again := slices.Index(f.chain[first+1:], name); again >= 0 {
+			circle := strings.Join(f.chain[first:first+again+2], " includes ")
+			return fmt.Sprintf("files are included in a circle: %s (#pragma once, or #ifndef around a file, ends it)", circle)
+		}
+	}
+	return fmt.Sprintf("more than %d files that include each other", maxChain)
+}
+
+// first is the error of reading a file, if there was one: the parser says of it
+// only that the file is not there.
+func (f *files) first(err error) error {
+	if f.failed != nil {
+		return f.failed
+	}
+	return err
+}
+
+func (f *files) Open(path string) (fs.File, error) {
+	if header, in := strings.CutPrefix(path, builtinPath+"/"); in {
+		if text, known := headers[header]; known {
+			return &file{Reader: bytes.NewReader([]byte(text)), name: header}, nil
+		}
+		return nil, fs.ErrNotExist
+	}
+	for _, dir := range f.dirs {
+		local, err := filepath.Rel(dir, filepath.FromSlash(path))
+		if err != nil || !filepath.IsLocal(local) {
+			continue
+		}
+		text, err := readIn(dir, local)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = f.check(path, text)
+		}
+		if err != nil {
+			f.failed = errors.Join(f.failed, err)
+			return nil, err
+		}
+		return &file{Reader: bytes.NewReader(framed(text)), name: path}, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+// readIn reads a file in a folder. A link that leads out of it leads nowhere.
+func readIn(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fs.ErrNotExist, err)
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// A file is a text that is open.
+type file struct {
+	*bytes.Reader
+	name string
+}
+
+func (f *file) Stat() (fs.FileInfo, error) { return f, nil }
+func (f *file) Close() error               { return nil }
+func (f *file) Name() string               { return f.name }
+func (f *file) Mode() fs.FileMode          { return 0o444 }
+func (f *file) ModTime() time.Time         { return time.Time{} }
+func (f *file) IsDir() bool                { return false }
+func (f *file) Sys() any                   { return nil }

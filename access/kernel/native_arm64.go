@@ -1,0 +1,43 @@
+package kernel
+
+// Every arm64 CPU that Go runs on has NEON: Go's own assembly takes it for granted.
+func init() {
+	transposers := map[int]transposer{1: transpose1NEON, 2: transpose2NEON, 4: transpose4NEON, 8: transpose8NEON, 16: transpose16NEON}
+	neon.run = &functions{
+		addInt32: addInt32NEON, addFloat32: addFloat32NEON, addFloat64: addFloat64NEON,
+		// NEON can only hint at stores past the caches: the set has none, and what
+		// would stream is the ordinary copy.
+		fill: fillNEON, copy: copyNEON, stream: copyNEON,
+		transpose: transposers, transposeStream: transposers,
+	}
+}
+
+//go:noescape
+func addInt32NEON(lanes, x *byte, groups, rows, pitch int)
+
+//go:noescape
+func addFloat32NEON(lanes, x *byte, groups, rows, pitch int)
+
+//go:noescape
+func addFloat64NEON(lanes, x *byte, groups, rows, pitch int)
+
+//go:noescape
+func fillNEON(dst *byte, value uint64, groups, rows, pitch int)
+
+//go:noescape
+func copyNEON(dst, src *byte, groups, rows, dstPitch, srcPitch int)
+
+//go:noescape
+func transpose1NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+
+//go:noescape
+func transpose2NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+
+//go:noescape
+func transpose4NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+
+//go:noescape
+func transpose8NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+
+//go:noescape
+func transpose16NEON(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)

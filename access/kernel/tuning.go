@@ -1,0 +1,103 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Tuning is what a set may do in one way or another without a word, because
+// every access stays as it is: which stores it uses, and how far ahead it asks
+// for lines. What is best differs from CPU to CPU (package tune measures it).
+type Tuning struct {
+	// Bytes written from which on stores go past the caches, of whole lines:
+	// of runs, each of which is as long; of tiles of elements of 4 bytes and more;
+	// of narrow ones, of 1 and 2 bytes; and of blocks, which go through buffers.
+	Runs, Tiles, Narrow, Blocks int
+	// Ahead is how many tiles ahead lines are asked for, 0 to MaxAhead.
+	Ahead int
+}
+
+// Never is a number of bytes that no copy writes.
+const Never = math.MaxInt
+
+// MaxAhead is the most tiles that there is a use in asking for.
+const MaxAhead = 64
+
+// Default is how sets are tuned unless Tune says otherwise, the same on every CPU:
+// from 32 MiB on past the caches, which is more than one core has of most last
+// levels and about where C libraries do so in a memcpy.
+func Default() Tuning {
+	const most = 32 << 20
+	return Tuning{Runs: most, Tiles: most, Narrow: most, Blocks: most, Ahead: 2}
+}
+
+// Tuning is how the set is tuned. One that has no stores past the caches, as
+// portable and neon, never uses them, however it is tuned.
+func (s *Set) Tuning() Tuning {
+	t := Default()
+	if s.tuning != nil {
+		t = *s.tuning
+	}
+	if !s.streams {
+		t.Runs, t.Tiles, t.Narrow, t.Blocks = Never, Never, Never, Never
+	}
+	return t
+}
+
+// Tune tunes the set, for all plans, also those that were made before. It must not
+// be called while anything else uses the set. It panics if Check refuses the
+// tuning.
+func (s *Set) Tune(t Tuning) {
+	if err := t.Check(); err != nil {
+		panic("kernel: " + err.Error())
+	}
+	s.tuning = &t
+}
+
+// Streams tells whether the set has stores that go past the caches: only then is
+// there anything to tune.
+func (s *Set) Streams() bool { return s.streams }
+
+// Check refuses a tuning that says what there is not.
+func (t Tuning) Check() error {
+	for _, past := range t.thresholds() {
+		if past.from < 1 {
+			return fmt.Errorf("%s: past the caches from %d bytes on (want at least 1)", past.name, past.from)
+		}
+	}
+	if t.Ahead < 0 || t.Ahead > MaxAhead {
+		return fmt.Errorf("ahead: %d tiles (want 0 to %d)", t.Ahead, MaxAhead)
+	}
+	return nil
+}
+
+type threshold struct {
+	name string
+	from int
+}
+
+func (t Tuning) thresholds() []threshold {
+	return []threshold{{"runs", t.Runs}, {"tiles", t.Tiles}, {"narrow", t.Narrow}, {"blocks", t.Blocks}}
+}
+
+// String is such as "past caches: runs 16MiB tiles 4MiB narrow never blocks
+// 8MiB; ahead: 2": the bytes written from which on stores go past the caches.
+func (t Tuning) String() string {
+	words := []string{"past caches:"}
+	for _, past := range t.thresholds() {
+		words = append(words, past.name, size(past.from))
+	}
+	return strings.Join(words, " ") + fmt.Sprintf("; ahead: %d", t.Ahead)
+}
+
+func size(bytes int) string {
+	switch {
+	case bytes == Never:
+		return "never"
+	case bytes%(1<<20) == 0:
+		return strconv.Itoa(bytes>>20) + "MiB"
+	}
+	return strconv.Itoa(bytes) + "B"
+}

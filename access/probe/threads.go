@@ -1,0 +1,320 @@
+package probe
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/montanaflynn/stats"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// This file has what several threads measure: the bandwidth of all cores, memory of
+// one NUMA node from CPUs of another, and latency under load.
+
+// A Remote is what memory of one NUMA node gives to the CPUs of another, or of the
+// same.
+type Remote struct {
+	CPUs, Memory int     // nodes
+	Latency      float64 // ns of a load of a pointer chase
+	Read         float64 // B/s of sums by all CPUs of the node
+}
+
+// A Load is the latency of a pointer chase while other threads stream for a share of
+// the time.
+type Load struct {
+	Share     float64   // from 0 to 1
+	Ns        []float64 // of a load, by sample
+	Bandwidth []float64 // B/s over the memory, by sample: the streams' and the chase's lines
+}
+
+// Latency is the median of its samples, in ns.
+func (l Load) Latency() float64 { return middle(l.Ns) }
+
+// Rate is the median bandwidth, in B/s.
+func (l Load) Rate() float64 { return middle(l.Bandwidth) }
+
+func middle(samples []float64) float64 {
+	m, err := stats.Median(samples)
+	if err != nil { // of none
+		return math.NaN()
+	}
+	return m
+}
+
+// instances are how many caches like one the workers have together: those of one
+// core each, unless the CPU says that more share it.
+func instances(c cpu.Cache, workers []cpu.Logical) int {
+	siblings := map[int]int{}
+	for _, l := range workers {
+		siblings[l.Core]++
+	}
+	if c.Shared == 0 {
+		return len(siblings)
+	}
+	return max(1, min(len(siblings), len(workers)/c.Shared))
+}
+
+// onAll is the working set of all cores at a level: that of one, once for each such
+// cache that there is.
+func (s *sampler) onAll(l Level, size int) int {
+	for _, c := range s.Caches {
+		if !c.Instruction() && c.Geometry.Size == l.Stated {
+			return size * instances(c, s.Workers)
+		}
+	}
+	return size
+}
+
+// behindAll is a working set of all cores that goes past all caches that they have
+// together, as far as there is memory for it.
+func (s *sampler) behindAll() int {
+	caches := 0
+	for _, c := range s.Caches {
+		if !c.Instruction() {
+			caches += c.Geometry.Size * instances(c, s.Workers)
+		}
+	}
+	size := max(s.MaxSize, 2*caches)
+	if s.MaxMemory > 0 {
+		size = min(size, max(s.MaxMemory/2, s.MaxSize))
+	}
+	return size
+}
+
+// nodes measures memory of each node from CPUs of each, if there are several.
+func (s *sampler) nodes(m *Machine) error {
+	if len(s.Nodes) < 2 {
+		return nil
+	}
+	for _, from := range s.Nodes {
+		var cpus []int
+		for _, l := range s.Workers {
+			if l.Node == from.ID {
+				cpus = append(cpus, l.CPU)
+			}
+		}
+		if len(cpus) == 0 {
+			continue
+		}
+		for _, of := range s.Nodes {
+			if of.Memory == 0 {
+				continue
+			}
+			r, err := s.remote(from.ID, of.ID, cpus)
+			if err != nil {
+				return err
+			}
+			m.Remote = append(m.Remote, r)
+		}
+	}
+	return nil
+}
+
+// remote measures memory of one node from CPUs of another.
+func (s *sampler) remote(from, of int, cpus []int) (Remote, error) {
+	chase := access.ChaseSpec(s.MaxSize/line, line)
+	o := access.Options{Count: 3, MinTime: sampleTime, MaxMemory: s.MaxMemory, Pages: s.pages, CPUs: cpus, Bind: []int{of}}
+	read := reading(s.MaxSize)
+	read.Threads, read.Grain = len(cpus), 1
+	r := Remote{CPUs: from, Memory: of}
+	for i, spec := range []access.Spec{chase, read} {
+		p, err := spec.Pattern()
+		if err != nil {
+			return r, err
+		}
+		least := math.Inf(1)
+		for sample, err := range access.Measure(s.ctx, []access.Pattern{p}, o) {
+			if err != nil {
+				return r, err
+			}
+			least = min(least, sample.PerPass()/float64(p.Elems))
+		}
+		if i == 0 {
+			r.Latency = least
+		} else {
+			r.Read = 4 / least * 1e9
+		}
+	}
+	return r, nil
+}
+
+// loads are the shares of time in which others stream.
+var loads = []float64{0, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1}
+
+// A sample under load lasts about 4 ms, less where the budget is small.
+const mostLoadTime, leastLoadTime = 4 * time.Millisecond, 200 * time.Microsecond
+
+// loaded measures latency under load, in memory behind the caches.
+func (s *sampler) loaded(m *Machine) error {
+	if !s.Loaded {
+		return nil
+	}
+	streams := len(s.Workers) - 1
+	o := access.LoadOptions{Chase: s.MaxSize, Stream: s.MaxSize, Loads: loads, Count: 9, MinTime: max(min(mostLoadTime, s.Budget/1000), leastLoadTime), Pages: s.pages}
+	if s.MaxMemory > 0 { // each stream keeps out of the caches, if it can
+		o.Stream = min(o.Stream, max((s.MaxMemory/2-o.Chase)/max(streams, 1), 1<<20))
+	}
+	o.Stream = max(o.Stream/4096*4096, 1<<16)
+	for _, l := range s.Workers {
+		o.CPUs = append(o.CPUs, l.CPU)
+	}
+	samples, err := access.MeasureLoaded(s.ctx, o)
+	if err != nil {
+		return err
+	}
+	m.Streams, m.Loads = streams, make([]Load, len(loads))
+	for i, share := range loads {
+		m.Loads[i].Share = share
+	}
+	for _, sample := range samples {
+		l := &m.Loads[sample.Load]
+		l.Ns, l.Bandwidth = append(l.Ns, sample.Ns), append(l.Bandwidth, sample.Bandwidth)
+	}
+	return nil
+}
+
+// writeThreads writes tables of what several threads measured.
+func (m Machine) writeThreads(t *tabwriter.Writer) {
+	if m.Threads > 1 {
+		fmt.Fprintf(t, "\nby %d threads\tread\tcopy\n", m.Threads)
+		for _, l := range m.Levels {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", l.Name, bandwidthCell(l.ReadAll), bandwidthCell(l.CopyAll))
+		}
+		if m.Memory != (Speed{}) {
+			fmt.Fprintf(t, "memory\t%s\t%s\n", bandwidthCell(m.Memory.ReadAll), bandwidthCell(m.Memory.CopyAll))
+		}
+	}
+	if len(m.Remote) > 0 {
+		fmt.Fprintln(t, "\nCPUs of\tmemory of\tlatency\tread, by all of the node")
+		for _, r := range m.Remote {
+			fmt.Fprintf(t, "node %d\tnode %d\t%.3g ns\t%s\n", r.CPUs, r.Memory, r.Latency, bandwidthCell(r.Read))
+		}
+	}
+	if len(m.Loads) > 0 {
+		fmt.Fprintf(t, "\n%s for a share of time\tmemory moves\tlatency\n", counted(m.Streams, "thread streams", "threads stream"))
+		for _, l := range m.Loads {
+			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(l.Rate()), l.Latency())
+		}
+	}
+}
+
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
+}
+
+// WriteNodes writes a table of the NUMA nodes, nothing where there are none.
+func WriteNodes(w io.Writer, nodes []cpu.Node) error {
+	if len(nodes) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "\nNUMA\tCPUs\tmemory")
+	for _, n := range nodes {
+		fmt.Fprintf(t, "\tto node %d", n.ID)
+	}
+	fmt.Fprintln(t)
+	for _, n := range nodes {
+		cpus, memory := "none", "none"
+		if len(n.CPUs) > 0 {
+			cpus = cpu.FormatList(n.CPUs)
+		}
+		if n.Memory > 0 {
+			memory = simcache.Bytes(n.Memory)
+		}
+		fmt.Fprintf(t, "node %d\t%s\t%s", n.ID, cpus, memory)
+		for i := range nodes {
+			distance := "unknown"
+			if i < len(n.Distances) {
+				distance = fmt.Sprintf("%.1f", float64(n.Distances[i])/10)
+			}
+			fmt.Fprintf(t, "\t%s", distance)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// The parts of the section measured that several threads measured.
+type (
+	remote struct {
+		CPUs    int     `yaml:"cpus-of-node"`
+		Memory  int     `yaml:"memory-of-node"`
+		Latency float64 `yaml:"latency-ns"`
+		Read    float64 `yaml:"read-GB/s"`
+	}
+	load struct {
+		Share     float64   `yaml:"share"`
+		Ns        []float64 `yaml:"ns"`
+		Bandwidth []float64 `yaml:"GB/s"`
+	}
+)
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (r remote) MarshalYAML() ([]byte, error) { type plain remote; return flow(plain(r)) }
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (l load) MarshalYAML() ([]byte, error) { type plain load; return flow(plain(l)) }
+
+// each are samples in another unit.
+func each(samples []float64, convert func(float64) float64) []float64 {
+	all := make([]float64, len(samples))
+	for i, v := range samples {
+		all[i] = convert(v)
+	}
+	return all
+}
+
+func toGiga(v float64) float64 { return v / giga }
+
+func fromGiga(v float64) float64 { return v * giga }
+
+// checkThreads refuses what nothing can be concluded from, and tells the path of the
+// part at fault.
+func (s section) checkThreads() (path string, err error) {
+	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
+	if s.Threads < 0 {
+		return "threads", fmt.Errorf("%d threads", s.Threads)
+	}
+	for i, r := range s.Remote {
+		if r.CPUs < 0 || r.Memory < 0 || !positive(r.Latency) || !positive(r.Read) {
+			return fmt.Sprintf("remote[%d]", i), fmt.Errorf("a latency of %v ns, read %v GB/s (want both positive)", r.Latency, r.Read)
+		}
+	}
+	before := -1.0
+	for i, l := range s.Loads {
+		path := fmt.Sprintf("loads[%d]", i)
+		if !(l.Share > before && l.Share <= 1) || len(l.Ns) == 0 || len(l.Ns) != len(l.Bandwidth) {
+			return path, fmt.Errorf("share %v with %d and %d samples (want shares that ascend up to 1, and as many bandwidths as times)", l.Share, len(l.Ns), len(l.Bandwidth))
+		}
+		if slices.ContainsFunc(slices.Concat(l.Ns, l.Bandwidth), func(v float64) bool { return !positive(v) }) {
+			return path, fmt.Errorf("samples %v ns and %v GB/s (want all of them positive)", l.Ns, l.Bandwidth)
+		}
+		before = l.Share
+	}
+	return "", nil
+}
+
+// JSON of what several threads measured.
+type (
+	jsonRemote struct {
+		CPUs    int     `json:"cpusOfNode"`
+		Memory  int     `json:"memoryOfNode"`
+		Latency float64 `json:"latencyNs"`
+		Read    float64 `json:"readBytesPerSecond"`
+	}
+	jsonLoad struct {
+		Share     float64 `json:"share"`
+		Latency   float64 `json:"latencyNs"` // medians
+		Bandwidth float64 `json:"bytesPerSecond"`
+	}
+)

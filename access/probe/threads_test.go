@@ -1,0 +1,102 @@
+package probe
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// TestInstances: how many caches of a kind CPUs have together.
+func TestInstances(t *testing.T) {
+	smt := []cpu.Logical{{CPU: 7, Core: 3}, {CPU: 6, Core: 2}, {CPU: 5, Core: 1}, {CPU: 4, Core: 0}, {CPU: 3, Core: 3}, {CPU: 2, Core: 2}, {CPU: 1, Core: 1}, {CPU: 0, Core: 0}}
+	for _, c := range []struct {
+		shared int
+		cpus   []cpu.Logical
+		want   int
+	}{{2, smt, 4}, {4, smt, 2}, {8, smt, 1}, {16, smt, 1}, {0, smt, 4}, {1, smt[:4], 4}, {2, smt[:4], 2}, {1, nil, 1}, {1, smt[:1], 1}} {
+		if got := instances(cpu.Cache{Shared: c.shared}, c.cpus); len(c.cpus) > 0 && got != c.want {
+			t.Errorf("%d CPUs have %d caches shared by %d, want %d", len(c.cpus), got, c.shared, c.want)
+		}
+	}
+	s := sampler{Options: Options{Workers: smt, Caches: []cpu.Cache{{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64}, Shared: 2}}}}
+	if got := s.onAll(Level{Stated: 1 << 20}, 1000); got != 4000 {
+		t.Errorf("four cores have %d of the second level", got)
+	}
+	if got := s.behindAll(); got != 8<<20 {
+		t.Errorf("past four times 1 MiB is %d", got)
+	}
+	s.MaxSize, s.MaxMemory = 1<<20, 4<<20
+	if got := s.behindAll(); got != 2<<20 {
+		t.Errorf("past four times 1 MiB, with 4 MiB of memory, is %d", got)
+	}
+	if got := s.onAll(Level{Stated: 0}, 1000); got != 1000 {
+		t.Errorf("a level that nobody states is %d", got)
+	}
+}
+
+// TestMeasureThreads: what two threads measure is in the file; where memory can be bound
+// to nodes, so is that of each node.
+func TestMeasureThreads(t *testing.T) {
+	all := cpu.Workers()
+	worker, other := all[0], all[len(all)-1] // the same where there is one
+	worker.Node, other.Node = 0, 0
+	o := Options{Caches: zen, TLB: zenTLB, MaxSize: 128 << 10, Budget: 10 * time.Millisecond, Workers: []cpu.Logical{worker, other}, Loaded: true,
+		Nodes: []cpu.Node{{ID: 0, CPUs: []int{worker.CPU}, Memory: 1 << 30}, {ID: 1}}}
+	m, err := Measure(context.Background(), o)
+	if err != nil && strings.Contains(err.Error(), "membind") {
+		t.Logf("nodes are left out: %v", err)
+		o.Nodes = nil
+		m, err = Measure(context.Background(), o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Threads != 2 || m.Streams != 1 || len(m.Loads) != len(loads) || m.Loads[0].Latency() <= 0 || m.Loads[0].Rate() <= 0 {
+		t.Errorf("%d threads, %d streams, loads %+v", m.Threads, m.Streams, m.Loads)
+	}
+	if o.Nodes != nil && (len(m.Remote) != 1 || m.Remote[0].Latency <= 0 || m.Remote[0].Read <= 0) {
+		t.Errorf("nodes: %+v", m.Remote)
+	}
+	for _, l := range m.Levels {
+		if l.ReadAll <= 0 || l.CopyAll <= 0 {
+			t.Errorf("%+v", l)
+		}
+	}
+	text, err := m.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse("f", text); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+}
+
+// TestThreadTables: tables and JSON have what several threads measured.
+func TestThreadTables(t *testing.T) {
+	m := example()
+	var out strings.Builder
+	if err := m.WriteTables(&out); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteNodes(&out, []cpu.Node{{ID: 0, CPUs: []int{0, 1, 4}, Memory: 3 << 30, Distances: []int{10, 21}}, {ID: 2, CPUs: []int{2}}}); err != nil {
+		t.Fatal(err)
+	}
+	squeezed := regexp.MustCompile(" +").ReplaceAllString(out.String(), " ")
+	for _, line := range []string{"by 8 threads read copy", "L1D 508 GB/s 369 GB/s", "L2 unknown unknown", "memory 40 GB/s 38 GB/s",
+		"CPUs of memory of latency read, by all of the node", "node 0 node 1 150 ns 20 GB/s",
+		"7 threads stream for a share of time memory moves latency", "0% 0.645 GB/s 99.5 ns", "25% 20 GB/s 120 ns",
+		"NUMA CPUs memory to node 0 to node 2", "node 0 0-1,4 3 GiB 1.0 2.1", "node 2 2 none unknown unknown"} {
+		if !strings.Contains(squeezed, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, out.String())
+		}
+	}
+	j := m.JSON("f", nil)
+	if j.Threads != 8 || j.Levels[0].ReadAll != 508e9 || j.Remote[0].Latency != 150.5 || j.Streams != 7 || j.Loads[1].Bandwidth != 20e9 || j.Loads[0].Latency != 99.5 {
+		t.Errorf("%+v", j)
+	}
+}

@@ -1,0 +1,115 @@
+package probe
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// mostWays is how many lines of one set are tried, one more than the ways of any
+// level that this finds.
+const mostWays = 34
+
+// manySets is how many sets of a level are tried at once that are one set of the
+// level before, so that this one serves few of them.
+const manySets = 2
+
+// ways finds the ways of levels by conflict (Saavedra and Smith, "Measuring Cache and
+// TLB Performance and Their Effect on Benchmark Runtimes", IEEE Transactions on
+// Computers 44(10), 1995): of lines as far apart as a power of two that is no less than
+// the level, all fall into one set, and a chase over more of them than it has ways goes
+// to the next level. Beyond the first level they are lines of several sets, which all
+// fall into one of the level before: that level's own conflict keeps it from serving
+// them.
+//
+// That holds where the set follows from the part of an address that pages leave alone:
+// on huge pages. On small pages it is tried in the first level alone, which many CPUs
+// keep to that part, or translate for, and not where the TLB, whose sets those pages
+// share too, would be found instead. Last levels, which scatter lines over slices by a
+// hash, are larger than what is tried. A level that holds nothing that the one before
+// holds is found to have more ways, by half of that one's.
+func (s *sampler) ways(m *Machine) error {
+	share := waysShare / float64(len(m.Levels))
+	for i := range m.Levels {
+		next := m.Memory.Latency
+		if i+1 < len(m.Levels) {
+			next = m.Levels[i+1].Latency
+		}
+		specs := s.conflicts(m, i)
+		if next == 0 || specs == nil {
+			s.done += share
+			s.progress(0)
+			continue
+		}
+		ns, err := s.least(specs, 8, share, s.pages, nil)
+		if err != nil {
+			return err
+		}
+		found := conflict(ns, m.Levels[i].Latency, next)
+		if i == 0 || manySets*found > m.Levels[i-1].Ways {
+			m.Levels[i].Ways = found
+		}
+	}
+	return nil
+}
+
+// conflicts are chases over one line, two, and so on of the same set of level i, or of
+// each of several; nil where they would not be, or take more memory than a working set.
+func (s *sampler) conflicts(m *Machine, i int) []access.Spec {
+	powerOfTwo := func(size int) int { return 1 << bits.Len(uint(size-1)) } // no less
+	stride := powerOfTwo(max(m.Levels[i].Capacity, m.Levels[i].Stated))
+	if mostWays*stride > s.MaxSize || !s.tellsSets(m, i) {
+		return nil
+	}
+	apart, sets := line, 1
+	if i > 0 {
+		before := m.Levels[i-1]
+		if before.Ways == 0 {
+			return nil
+		}
+		apart, sets = powerOfTwo(max(before.Capacity, before.Stated)/before.Ways), manySets
+	}
+	var specs []access.Spec
+	for n := 1; n <= mostWays; n++ {
+		spec := access.ChaseSpec(n, stride)
+		step := apart / spec.DType.Size()
+		spec.View = layouts.MustParseChain(fmt.Sprintf("view(%d,%d).slice(1,0,%d,%d)", n, stride/spec.DType.Size(), sets*step, step))
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+// tellsSets tells whether lines a multiple of level i apart fall into one of its sets,
+// and into no few of the TLB's.
+func (s *sampler) tellsSets(m *Machine, i int) bool {
+	if m.Pages != access.PagesSmall.String() {
+		return true
+	}
+	if i > 0 {
+		return false
+	}
+	t := simcache.TLB{Source: simcache.FromDefault}
+	if len(s.TLB) > 0 {
+		t = s.TLB[0]
+	}
+	return t.Source == simcache.FromDefault || t.Ways == t.Entries && t.Entries > mostWays
+}
+
+// conflict is the number of lines up to which chases over one line, two, and so on are
+// served by a level that takes own ns, before one that takes next; 0 if all are. Where
+// lines are replaced at random, one line too many misses at about 2/W of the times in W
+// ways, so that less of the step to the next level tells than in a ladder.
+func conflict(ns []float64, own, next float64) int {
+	var points []Point
+	for i, t := range ns {
+		points = append(points, Point{i + 1, t})
+	}
+	last := lastBelow(points, 0, own+(next-own)/12)
+	if last+1 == len(points) || median(points[last+1:]) < (own+next)/2 {
+		return 0
+	}
+	return points[last].Size
+}

@@ -1,0 +1,139 @@
+package probe
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// A fake is a machine whose memory is simulated: a load takes the ns of the level that
+// has it, those of memory come last.
+type fake struct {
+	t      *testing.T
+	levels []simcache.Level
+	ns     []float64
+}
+
+// ask chases twice, or more often where lines are replaced at random, and tells the
+// time of the last pass.
+func (f fake) ask(p access.Pattern) float64 {
+	h, err := simcache.NewHierarchy(simcache.Config{Levels: f.levels})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	passes := 2
+	if p.Elems <= manySets*mostWays {
+		passes = 50
+	}
+	if p.Spec.Op != access.Chase {
+		return 1
+	}
+	total, before := 0.0, []simcache.LevelCounts(nil)
+	for range passes {
+		before = h.Levels()
+		for _, at := range p.Ring {
+			h.Access(nest.Read, access.Origin+8*uint64(at), 8)
+		}
+	}
+	for i, l := range h.Levels() {
+		total += float64(l.Reads-before[i].Reads) * f.ns[i]
+		if i > 0 {
+			total -= float64(l.Reads-before[i].Reads) * f.ns[i-1]
+		}
+		if i+1 == len(f.levels) {
+			total += float64(l.ReadMisses-before[i].ReadMisses) * (f.ns[i+1] - f.ns[i])
+		}
+	}
+	return total / float64(p.Elems)
+}
+
+// TestWays: on a machine with a simulated memory, the ways that it has are found, and
+// used where nobody states any.
+func TestWays(t *testing.T) {
+	level := func(kib, ways int, policy simcache.Policy) simcache.Level {
+		return simcache.Level{Geometry: simcache.Geometry{Size: kib << 10, Ways: ways, Line: 64}, Policy: policy, Seed: 1}
+	}
+	for _, test := range []struct {
+		name   string
+		levels []simcache.Level
+		want   []int
+	}{
+		{"as Zen", []simcache.Level{level(8, 8, simcache.LRU), level(64, 16, simcache.LRU)}, []int{8, 16}},
+		{"of 12 and 20 ways", []simcache.Level{level(12, 12, simcache.LRU), level(80, 20, simcache.LRU)}, []int{12, 20}},
+		{"by bits", []simcache.Level{level(8, 4, simcache.TreePLRU), level(64, 8, simcache.BitPLRU)}, []int{4, 8}},
+		{"at random", []simcache.Level{level(8, 4, simcache.Random), level(128, 16, simcache.Random)}, []int{4, 16}},
+		{"direct-mapped", []simcache.Level{level(8, 1, simcache.LRU), level(64, 2, simcache.LRU)}, []int{1, 2}},
+		{"a second level of as many", []simcache.Level{level(8, 8, simcache.LRU), level(64, 8, simcache.LRU)}, []int{8, 8}},
+		{"a second level of fewer ways", []simcache.Level{level(8, 16, simcache.LRU), level(96, 12, simcache.LRU)}, []int{16, 12}},
+		{"of so few that the first level serves them", []simcache.Level{level(8, 16, simcache.LRU), level(64, 2, simcache.LRU)}, []int{16, 0}},
+		{"full", []simcache.Level{level(8, 128, simcache.LRU), level(64, 8, simcache.LRU)}, []int{0, 0}},
+	} {
+		o := Options{MaxSize: 8 << 20, ask: fake{t, test.levels, []float64{1, 4, 40}}.ask}
+		for i, l := range test.levels {
+			of := cpu.Cache{Level: i + 1, Type: "Unified", Geometry: l.Geometry, Source: "sysctl; ways: assumed"}
+			of.Geometry.Ways = 8 // which nobody states
+			o.Caches = append(o.Caches, of)
+		}
+		m, err := Measure(context.Background(), o)
+		if err != nil || len(m.Levels) != 2 {
+			t.Fatalf("%s: %v, %+v", test.name, err, m.Levels)
+		}
+		for i, want := range test.want {
+			if l := m.Levels[i]; l.Ways != want || l.Capacity != test.levels[i].Size {
+				t.Errorf("%s: level %d has %d B and %d ways, want %d and %d", test.name, i+1, l.Capacity, l.Ways, test.levels[i].Size, want)
+			}
+			if simulated := m.Simulated.Levels[i].Ways; want > 0 && simulated != want {
+				t.Errorf("%s: level %d is simulated with %d ways, found %d", test.name, i+1, simulated, want)
+			}
+		}
+		var text strings.Builder
+		if err := m.WriteTables(&text); err != nil || test.want[0] == 12 && !strings.Contains(text.String(), "12 KiB, 12 ways") {
+			t.Errorf("%v\n%s", err, &text)
+		}
+	}
+}
+
+// TestConflict: a step that is none, as where pages are scattered, finds no ways.
+func TestConflict(t *testing.T) {
+	step := func(served int, beyond float64) (ns []float64) {
+		for n := range mostWays {
+			if ns = append(ns, 1); n >= served {
+				ns[n] = beyond
+			}
+		}
+		return ns
+	}
+	scattered := step(mostWays, 1)
+	scattered[18], scattered[20], scattered[25], scattered[33] = 2, 2, 1.5, 2
+	for _, test := range []struct {
+		ns   []float64
+		want int
+	}{{step(8, 4), 8}, {step(8, 5), 8}, {step(1, 4), 1}, {step(mostWays, 4), 0}, {step(8, 1.5), 0}, {scattered, 0}} {
+		if got := conflict(test.ns, 1, 4); got != test.want {
+			t.Errorf("%v: %d ways, want %d", test.ns, got, test.want)
+		}
+	}
+}
+
+// TestTellsSets: on small pages only the first level is tried, where the TLB is not
+// found instead.
+func TestTellsSets(t *testing.T) {
+	full := []simcache.TLB{{Entries: 64, Ways: 64, Source: simcache.FromCPUID}}
+	sets := []simcache.TLB{{Entries: 64, Ways: 4, Source: simcache.FromCPUID}}
+	unknown := []simcache.TLB{{Entries: 64, Ways: 4, Source: simcache.FromDefault}}
+	for _, test := range []struct {
+		pages string
+		tlb   []simcache.TLB
+		want  [2]bool
+	}{{"thp", sets, [2]bool{true, true}}, {"4k", full, [2]bool{true, false}}, {"4k", sets, [2]bool{false, false}}, {"4k", unknown, [2]bool{true, false}}, {"4k", nil, [2]bool{true, false}}} {
+		s, m := &sampler{Options: Options{TLB: test.tlb}}, &Machine{Pages: strings.ReplaceAll(test.pages, "4k", access.PagesSmall.String())}
+		if got := [2]bool{s.tellsSets(m, 0), s.tellsSets(m, 1)}; got != test.want {
+			t.Errorf("%s, %v: %v, want %v", test.pages, test.tlb, got, test.want)
+		}
+	}
+}

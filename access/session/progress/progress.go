@@ -1,0 +1,238 @@
+// Package progress shows how far a command is, phase by phase.
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+)
+
+// How long a phase takes before anything is shown of it: on a terminal, and elsewhere.
+const (
+	untilBar  = 300 * time.Millisecond
+	untilLine = 10 * time.Second
+)
+
+// A Meter shows the phases of a command. On a terminal each is a bar with an estimate of
+// what is left, which goes when the phase ends; elsewhere each that takes over ten
+// seconds is a line. A nil Meter shows nothing. Its methods may be called by several
+// goroutines.
+type Meter struct {
+	w        io.Writer
+	terminal bool
+	until    time.Duration // how long a phase takes before it is shown
+
+	mutex sync.Mutex
+	phase *phase // nil between phases
+}
+
+// A phase is what is being done.
+type phase struct {
+	what        string
+	total, done int // steps; total 0 if not known
+	timed       bool
+	start       time.Time
+	shown       bool
+	timer       *time.Timer
+	bar         *mpb.Bar
+	bars        *mpb.Progress
+	refresh     chan any
+}
+
+// New returns a Meter that writes to w.
+func New(w io.Writer) *Meter {
+	if width(w) > 0 {
+		return &Meter{w: w, terminal: true, until: untilBar}
+	}
+	return &Meter{w: w, until: untilLine}
+}
+
+// Terminal tells whether a writer, or what it says that it writes to, is a terminal.
+func Terminal(w io.Writer) bool { return file(w) != nil }
+
+// Width is how many characters a line of a terminal has, 80 where that is not known.
+func Width(w io.Writer) int { return cmp.Or(width(w), 80) }
+
+// width is 0 where there is no terminal, or one that does not tell its size.
+func width(w io.Writer) int {
+	if f := file(w); f != nil {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// file is the terminal that a writer writes to, nil if it is none.
+func file(w io.Writer) *os.File {
+	if o, ok := w.(interface{ Unwrap() io.Writer }); ok {
+		w = o.Unwrap()
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// live are the meters in a phase, for Clear.
+var live sync.Map
+
+// Clear takes what all meters show off the terminal, for a program that ends at once.
+func Clear() {
+	live.Range(func(m, _ any) bool {
+		m.(*Meter).End()
+		return true
+	})
+}
+
+// Phase begins a phase of so many steps, 0 if their number is not known, and ends the
+// one before.
+func (m *Meter) Phase(what string, steps int) { m.begin(what, steps, false) }
+
+// Timed is Phase for what is being timed: it is drawn when a step is done and at no
+// other time, so that drawing never runs beside a measurement.
+func (m *Meter) Timed(what string, steps int) { m.begin(what, steps, true) }
+
+// During begins a phase whose steps are not known, and returns what ends it.
+func During(w io.Writer, what string) (end func()) {
+	m := New(w)
+	m.Phase(what, 0)
+	return m.End
+}
+
+// Reading begins a phase that ends when a file was read, whose steps are bytes.
+func (m *Meter) Reading(what string, r io.Reader) io.Reader {
+	size := int64(0)
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+	}
+	m.Phase(what, int(size))
+	return reading{m, r}
+}
+
+type reading struct {
+	m *Meter
+	r io.Reader
+}
+
+// Read implements io.Reader.
+func (r reading) Read(text []byte) (int, error) {
+	n, err := r.r.Read(text)
+	r.m.Step(n)
+	return n, err
+}
+
+// Step says that so many more steps are done.
+func (m *Meter) Step(steps int) {
+	if m == nil {
+		return
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	p := m.phase
+	if p == nil {
+		return
+	}
+	p.done += steps
+	if p.timed && !p.shown && time.Since(p.start) > m.until {
+		m.show(p)
+	}
+	if p.bar == nil {
+		return
+	}
+	p.bar.SetCurrent(int64(p.done))
+	p.draw()
+}
+
+// draw draws what is drawn at no other time, unless the terminal has gone.
+func (p *phase) draw() {
+	if !p.timed {
+		return
+	}
+	select {
+	case p.refresh <- nil:
+	case <-time.After(time.Second):
+	}
+}
+
+// End ends the phase.
+func (m *Meter) End() {
+	if m == nil {
+		return
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.phase != nil {
+		m.phase.end(m)
+		m.phase = nil
+		live.Delete(m)
+	}
+}
+
+func (m *Meter) begin(what string, steps int, timed bool) {
+	if m == nil {
+		return
+	}
+	m.End()
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	p := &phase{what: what, total: steps, timed: timed, start: time.Now()}
+	m.phase = p
+	live.Store(m, nil)
+	if !timed {
+		p.timer = time.AfterFunc(m.until, func() {
+			m.mutex.Lock()
+			defer m.mutex.Unlock()
+			if m.phase == p {
+				m.show(p)
+			}
+		})
+	}
+}
+
+// show shows a phase that has taken a while.
+func (m *Meter) show(p *phase) {
+	p.shown = true
+	if !m.terminal {
+		fmt.Fprintf(m.w, "bench: %s\n", p.what) // nobody is told where this cannot be written
+		return
+	}
+	options := []mpb.ContainerOption{mpb.WithOutput(m.w), mpb.WithWidth(40)}
+	if p.timed {
+		p.refresh = make(chan any)
+		options = append(options, mpb.WithManualRefresh(p.refresh))
+	}
+	p.bars = mpb.New(options...)
+	if p.total == 0 {
+		p.bar = p.bars.MustAdd(math.MaxInt64, nil, mpb.PrependDecorators(decor.Name(p.what+" "), decor.NewElapsed(decor.ET_STYLE_GO, p.start)))
+		return
+	}
+	p.bar = p.bars.AddBar(int64(p.total), mpb.BarOptional(mpb.BarRemoveOnComplete(), !p.timed), mpb.PrependDecorators(decor.Name(p.what+" ")),
+		mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.NewAverageETA(decor.ET_STYLE_GO, p.start, nil), decor.Name(" left")))
+	p.bar.SetCurrent(int64(p.done))
+	p.draw()
+}
+
+// end takes the phase off the terminal.
+func (p *phase) end(m *Meter) {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if p.bar != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+	}
+	if p.bar != nil && p.timed { // of which nothing is drawn any more
+		fmt.Fprint(m.w, "\x1b[1A\x1b[J")
+	}
+}

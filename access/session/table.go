@@ -1,0 +1,57 @@
+package session
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/terminal"
+)
+
+// Table writes the lines that Write wrote as a table for lines of so many characters, a
+// group for each comparison, and below it where the lines are kept: in a file, or
+// nowhere where its name is "".
+func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error {
+	set, err := results.Parse("the results", lines)
+	if err != nil {
+		return err
+	}
+	rows, err := set.Rows()
+	if err != nil {
+		return err
+	}
+	if err := terminal.Write(w, s.groups(rows), width); err != nil {
+		return err
+	}
+	kept := "kept nowhere: -o FILE keeps them for bench report, bench check and benchstat"
+	if file != "" {
+		kept = file + " (bench report " + CommandLine([]string{file}) + " draws them)"
+	}
+	_, err = fmt.Fprintf(w, "results: %s\n", kept)
+	return err
+}
+
+// groups are the rows of each comparison, and after them those of no comparison.
+func (p Plan) groups(rows []results.Row) (groups []terminal.Group) {
+	at := map[string]results.Row{}
+	for _, r := range rows {
+		at[r.Name] = r
+	}
+	for _, c := range p.Comparisons {
+		var g terminal.Group
+		for _, b := range c {
+			if r, ok := at[b.Name]; ok {
+				g = append(g, r)
+				delete(at, b.Name)
+			}
+		}
+		groups = append(groups, g)
+	}
+	var others terminal.Group
+	for _, r := range rows {
+		if _, left := at[r.Name]; left {
+			others = append(others, r)
+		}
+	}
+	return append(groups, others)
+}

@@ -1,0 +1,158 @@
+package session
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// Threads say how many threads walk each benchmark, and where they and the memory
+// are. The zero Threads say nothing.
+type Threads struct {
+	Counts  []int // each benchmark once for each; 0 stands for as many as there are CPUs
+	Grain   int   // elements, see access.Spec; 0 for access.GrainSize
+	Pin     []int // CPUs in the order in which threads are pinned to them; nil for cpu.Workers
+	CPUBind []int // NUMA nodes to whose CPUs threads are pinned
+	MemBind []int // NUMA nodes that the memory is taken from
+}
+
+// ParseThreads reads numbers of threads, such as "1,2,4,all", in which all is 0.
+func ParseThreads(text string) ([]int, error) {
+	var counts []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(part)
+		if part == "all" {
+			n, err = 0, nil
+		} else if n < 1 {
+			err = cmp.Or(err, strconv.ErrRange)
+		}
+		if err != nil {
+			return nil, errors.New("want numbers from 1 on or all, such as 1,2,4,all")
+		}
+		counts = append(counts, n)
+	}
+	return counts, nil
+}
+
+// Among returns the plan with its benchmarks walked by threads. Those that more than
+// one thread cannot share are left out, as a remark in the head says. It returns a
+// FieldError of threads, pin, cpubind or membind if this machine does not have what
+// is asked for.
+func (p Plan) Among(t Threads) (Plan, error) {
+	return p.among(t, place{cpu.Workers(), cpu.Nodes(), runtime.GOOS})
+}
+
+// A place is where threads can be.
+type place struct {
+	workers []cpu.Logical
+	nodes   []cpu.Node
+	system  string
+}
+
+func (p Plan) among(t Threads, at place) (Plan, error) {
+	cpus, err := at.cpus(t)
+	if err != nil {
+		return p, err
+	}
+	if err := at.check("membind", t.MemBind, func(n cpu.Node) bool { return n.Memory > 0 }, "memory"); err != nil {
+		return p, err
+	}
+	remark := func(key, value string) {
+		p.Remarks = append(slices.Clone(p.Remarks), results.Pair{Key: key, Value: value})
+	}
+	if t.MemBind != nil {
+		p.MemBind = t.MemBind
+		remark("membind", cpu.FormatList(t.MemBind))
+	}
+	if t.Pin != nil || t.CPUBind != nil || t.Counts != nil {
+		p.CPUs = cpus
+		remark("pinned-to", cpu.FormatList(cpus))
+	}
+	if t.Counts == nil {
+		return p, nil
+	}
+	var counts []int
+	for _, n := range t.Counts {
+		if n == 0 {
+			n = len(cpus)
+		}
+		if n > len(cpus) {
+			return p, &FieldError{"threads", strconv.Itoa(n), fmt.Errorf("there are %d CPUs for them (want at most %d, or all)", len(cpus), len(cpus))}
+		}
+		if !slices.Contains(counts, n) {
+			counts = append(counts, n)
+		}
+	}
+	var alone []string
+	if p.Comparisons, alone = access.Threaded(p.Comparisons, counts, t.Grain); len(alone) > 0 {
+		remark("threads", fmt.Sprintf("one thread only for %d benchmarks, such as %s: a chase cannot be cut, nor what has at most %d elements (--grain), nor what is written by all threads alike",
+			len(alone), alone[0], cmp.Or(t.Grain, access.GrainSize)))
+	}
+	if len(p.Comparisons) == 0 {
+		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), fmt.Errorf("no benchmark can be cut among threads: a chase cannot, nor what has at most %d elements (--grain), nor what is written by all threads alike", cmp.Or(t.Grain, access.GrainSize))}
+	}
+	return p, nil
+}
+
+// cpus are those that threads are pinned to.
+func (at place) cpus(t Threads) ([]int, error) {
+	if t.Pin != nil && t.CPUBind != nil {
+		return nil, &FieldError{"pin", cpu.FormatList(t.Pin), errors.New("cpubind says what CPUs too: give one of them")}
+	}
+	var cpus []int
+	for _, l := range at.workers {
+		if t.CPUBind == nil || slices.Contains(t.CPUBind, l.Node) {
+			cpus = append(cpus, l.CPU)
+		}
+	}
+	if err := at.check("cpubind", t.CPUBind, func(n cpu.Node) bool { return len(n.CPUs) > 0 }, "CPUs"); err != nil || t.Pin == nil {
+		if err == nil && len(cpus) == 0 {
+			err = &FieldError{"cpubind", cpu.FormatList(t.CPUBind), errors.New("this process may run on none of its CPUs")}
+		}
+		return cpus, err
+	}
+	if at.system != "linux" {
+		return nil, &FieldError{"pin", cpu.FormatList(t.Pin), errors.New("only Linux pins threads")}
+	}
+	for _, c := range t.Pin {
+		if !slices.Contains(cpus, c) {
+			slices.Sort(cpus)
+			return nil, &FieldError{"pin", cpu.FormatList(t.Pin), fmt.Errorf("this process may not run on CPU %d (it may on %s)", c, cpu.FormatList(cpus))}
+		}
+	}
+	return t.Pin, nil
+}
+
+// check refuses nodes that are not there, or lack what they are asked for.
+func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what string) error {
+	if nodes == nil {
+		return nil
+	}
+	fault := func(err error) error { return &FieldError{flag, cpu.FormatList(nodes), err} }
+	if at.system != "linux" {
+		return fault(errors.New("only Linux binds to NUMA nodes"))
+	}
+	var known []int
+	for _, n := range at.nodes {
+		if has(n) {
+			known = append(known, n.ID)
+		}
+	}
+	for _, n := range nodes {
+		if len(known) == 0 {
+			return fault(errors.New("this system shows no NUMA nodes"))
+		}
+		if !slices.Contains(known, n) {
+			return fault(fmt.Errorf("there is no node %d with %s (there are %s)", n, what, cpu.FormatList(known)))
+		}
+	}
+	return nil
+}

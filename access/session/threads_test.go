@@ -1,0 +1,146 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// TestAmong: what threads, CPUs and nodes there are to be, on a machine of two nodes
+// with SMT, a node of memory alone and one without memory.
+func TestAmong(t *testing.T) {
+	at := place{system: "linux", workers: []cpu.Logical{{CPU: 7, Core: 3, Node: 1}, {CPU: 6, Core: 2, Node: 1}, {CPU: 5, Core: 1}, {CPU: 4, Core: 0}, {CPU: 3, Core: 3, Node: 1}, {CPU: 1, Core: 1}},
+		nodes: []cpu.Node{{ID: 0, CPUs: []int{0, 1, 4, 5}, Memory: 1 << 30}, {ID: 1, CPUs: []int{2, 3, 6, 7}, Memory: 1 << 30}, {ID: 2, Memory: 1 << 30}, {ID: 3, CPUs: []int{8}}}}
+	darwin, bare := at, at
+	darwin.system, darwin.nodes, bare.nodes = "darwin", nil, nil
+	big := access.Comparison{{Name: "Big", Spec: access.Spec{Shape: []int{1 << 20}, DType: layouts.Float32}}, {Name: "Latency", Spec: access.ChaseSpec(9, 64)}}
+	for _, c := range []struct {
+		place
+		threads Threads
+		want    string
+	}{
+		{at, Threads{}, " on []"},
+		{at, Threads{Counts: []int{1, 2, 0}}, "Big/threads=1 Big/threads=2 Big/threads=6 Latency/threads=1 on [7 6 5 4 3 1]"},
+		{at, Threads{Counts: []int{2, 2, 0}, CPUBind: []int{0}}, "Big/threads=2 Big/threads=3 on [5 4 1]"},
+		{at, Threads{Counts: []int{0}, Pin: []int{1, 5}}, "Big/threads=2 on [1 5]"},
+		{at, Threads{Pin: []int{4}}, " on [4]"},
+		{at, Threads{MemBind: []int{2, 0}, CPUBind: []int{1}}, " on [7 6 3]"},
+		{at, Threads{Counts: []int{7}}, "threads 7: there are 6 CPUs for them (want at most 6, or all)"},
+		{at, Threads{Counts: []int{3}, Pin: []int{1, 5}}, "threads 3: there are 2 CPUs for them (want at most 2, or all)"},
+		{at, Threads{Counts: []int{2}, Grain: 1 << 20}, "threads 2: no benchmark can be cut among threads: a chase cannot, nor what has at most 1048576 elements (--grain), nor what is written by all threads alike"},
+		{at, Threads{Pin: []int{2, 4}}, "pin 2,4: this process may not run on CPU 2 (it may on 1,3-7)"},
+		{at, Threads{Pin: []int{4}, CPUBind: []int{0}}, "pin 4: cpubind says what CPUs too: give one of them"},
+		{at, Threads{MemBind: []int{3}}, "membind 3: there is no node 3 with memory (there are 0-2)"},
+		{at, Threads{CPUBind: []int{2}}, "cpubind 2: there is no node 2 with CPUs (there are 0-1,3)"},
+		{at, Threads{CPUBind: []int{3}}, "cpubind 3: this process may run on none of its CPUs"},
+		{bare, Threads{MemBind: []int{0}}, "membind 0: this system shows no NUMA nodes"},
+		{darwin, Threads{MemBind: []int{0}}, "membind 0: only Linux binds to NUMA nodes"},
+		{darwin, Threads{CPUBind: []int{0}}, "cpubind 0: only Linux binds to NUMA nodes"},
+		{darwin, Threads{Pin: []int{4}}, "pin 4: only Linux pins threads"},
+	} {
+		p, err := Plan{Comparisons: []access.Comparison{big}}.among(c.threads, c.place)
+		got := fmt.Sprint(err)
+		if err == nil {
+			var names []string
+			for _, b := range slices.Concat(p.Comparisons...) {
+				if c.threads.Counts != nil {
+					names = append(names, b.Name)
+				}
+			}
+			got = fmt.Sprintf("%s on %v", strings.Join(names, " "), p.CPUs)
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s, want %s", c.threads, got, c.want)
+		}
+	}
+}
+
+func TestParseThreads(t *testing.T) {
+	if got, err := ParseThreads("1,2,all"); err != nil || !slices.Equal(got, []int{1, 2, 0}) {
+		t.Error(got, err)
+	}
+	for _, wrong := range []string{"", "0", "-1", "a", "1,,2", "1.5", "ALL"} {
+		if got, err := ParseThreads(wrong); err == nil {
+			t.Errorf("%q is %v", wrong, got)
+		}
+	}
+}
+
+// TestThreadedRun: a run with one thread and two counts, of two, private first levels:
+// both together touch as much, each misses its own lines, and of the last level,
+// which they share, nothing is said.
+func TestThreadedRun(t *testing.T) {
+	d1, ll := simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}
+	c := access.Comparison{{Name: "Mine", Spec: access.Spec{Shape: []int{64, 33}, DType: layouts.Int32}}}
+	cpus := cpu.Workers()[:1]
+	plan := Plan{Comparisons: []access.Comparison{c}, Caches: simcache.Config{Levels: simcache.TwoLevels(d1, ll), TLB: []simcache.TLB{{Entries: 2, Ways: 2, Page: 4096}}},
+		Count: 1, SampleTime: 100 * time.Microsecond}
+	plan, err := plan.among(Threads{Counts: []int{1, 2}, Grain: 1}, place{workers: append(cpus, cpus[0]), system: "linux"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := plan.Prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if _, err := s.Write(context.Background(), &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	set, err := results.Parse("run.txt", []byte(out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range set.Results {
+		line := r.Name.String()
+		for _, unit := range []string{"D-refs/op", "D1-misses/op", "LL-misses/op", "TLB-misses/op"} {
+			v, known := r.Value(unit)
+			line += fmt.Sprintf(" %v %v", v, known)
+		}
+		got = append(got, line)
+	}
+	want := "Mine/threads=1/grain=1 2112 true 132 true 0 true 3 true\nMine/threads=2/grain=1 2112 true 132 true 0 false 0 true"
+	if text := strings.Join(got, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	if !strings.Contains(out.String(), "# pinned-to: ") {
+		t.Error("the head does not say where threads are pinned")
+	}
+}
+
+// TestWriteLoads: latency under load is a file of results.
+func TestWriteLoads(t *testing.T) {
+	m := probe.Machine{Ladder: []probe.Point{{Size: 4096, Ns: 1}, {Size: 96 << 20, Ns: 100}}, Streams: 3,
+		Loads: []probe.Load{{Share: 0, Ns: []float64{100, 101}, Bandwidth: []float64{64e7, 65e7}}, {Share: 1. / 32, Ns: []float64{120}, Bandwidth: []float64{2e9}}}}
+	var out strings.Builder
+	if err := WriteLoads(&out, m, Program{Command: "bench machine"}); err != nil {
+		t.Fatal(err)
+	}
+	set, err := results.Parse("loads.txt", []byte(out.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range set.Results {
+		ns, _ := r.Value("sec/op")
+		rate, _ := r.Value("B/s")
+		got = append(got, fmt.Sprintf("%s %.0f %g", r.Name, ns*1e9, rate))
+	}
+	if want := "Loaded/op=chase/size=96MiB/streams=3/load=0 100 6.4e+08, Loaded/op=chase/size=96MiB/streams=3/load=0 101 6.5e+08, Loaded/op=chase/size=96MiB/streams=3/load=3.125 120 2e+09"; strings.Join(got, ", ") != want {
+		t.Errorf("got %q", got)
+	}
+	if err := WriteLoads(&out, probe.Machine{}, Program{}); err != ErrNoLoads {
+		t.Errorf("of a machine without loads: %v", err)
+	}
+}

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/tune"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
+)
+
+// A Tuner says how the vector kernels are tuned to this CPU.
+type Tuner struct {
+	File string // that keeps a calibration; "" for none
+	Anew bool   // calibrate whatever the file says
+	Off  bool   // leave the kernels as they are by default, the same on every CPU
+}
+
+// Load tunes the kernels as the file says, and reports whether it did: there may be no
+// file, or one of another CPU or of other kernels, or one that cannot be read.
+func (t Tuner) Load() bool {
+	_, kept := t.load(results.ThisMachine().CPU)
+	return kept
+}
+
+// Kept reports whether the file has a calibration of this CPU that is wanted.
+func (t Tuner) Kept() bool {
+	c, err := t.read()
+	return err == nil && !t.Off && c.Of(tune.Identity(results.ThisMachine().CPU))
+}
+
+func (t Tuner) load(brand string) (c tune.Calibration, kept bool) {
+	c, err := t.read()
+	if err != nil || !c.Of(tune.Identity(brand)) {
+		return c, false
+	}
+	c.Apply()
+	return c, true
+}
+
+func (t Tuner) read() (tune.Calibration, error) {
+	text, err := strict.ReadText(t.File)
+	if err != nil {
+		return tune.Calibration{}, err
+	}
+	return tune.Parse(t.File, text)
+}
+
+// Tune tunes the kernels before the session runs: as the file says, or, where it says
+// nothing of this CPU, by a calibration, which takes less than two seconds and is kept
+// there. The warning is that it could not be. A session that uses no kernel that there
+// is anything to tune of is left alone. If the context is cancelled, the error is
+// Interrupted.
+func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
+	if s.tunable() == nil {
+		return "", nil
+	}
+	if t.Off {
+		s.tuned = "none, which is the same on every CPU"
+		return "", nil
+	}
+	if !t.Anew {
+		if c, kept := t.load(s.machine.CPU); kept {
+			s.tuned = "of " + c.Date.Format(time.RFC3339)
+			return "", nil
+		}
+	}
+	start := time.Now()
+	found, err := tune.Measure(ctx, kernel.Sets(), s.machine.Available/2)
+	if err != nil {
+		return "", Interrupted{0, s.Samples(), context.Cause(ctx)}
+	}
+	c := tune.Calibration{CPU: tune.Identity(s.machine.CPU), Date: start, Sets: found}
+	c.Apply()
+	s.tuned = fmt.Sprintf("made for this run in %.1f s", time.Since(start).Seconds())
+	if err := t.keep(c); err != nil {
+		return fmt.Sprintf("the calibration of the kernels is not kept, and made again in each run (--no-calibrate leaves it out): %v", err), nil
+	}
+	return "", nil
+}
+
+func (t Tuner) keep(c tune.Calibration) error {
+	text, err := c.Format()
+	if err == nil && t.File == "" {
+		err = fmt.Errorf("there is no folder for what a user's programs keep")
+	}
+	if err != nil {
+		return err
+	}
+	return results.WriteFile(t.File, text)
+}
+
+// tunable are the sets of kernels of the session that there is anything to tune of.
+func (s *Session) tunable() (sets []*kernel.Set) {
+	for _, set := range kernel.Sets() {
+		uses := func(b string) bool { return b == set.Name() }
+		if set.Streams() && slices.ContainsFunc(s.kernels(), uses) {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// kernels are the names of those of all benchmarks.
+func (s *Session) kernels() (names []string) {
+	for _, c := range s.Comparisons {
+		for _, b := range c {
+			names = append(names, b.Spec.Kernel.String())
+		}
+	}
+	return names
+}
+
+// tunings are the lines of a file's head that say how the kernels were tuned.
+func (s *Session) tunings() (lines []results.Pair) {
+	for _, set := range s.tunable() {
+		lines = append(lines, results.Pair{Key: results.TuningPrefix + set.Name(), Value: set.Tuning().String()})
+	}
+	return lines
+}

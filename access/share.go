@@ -1,0 +1,174 @@
+package access
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// This file has what Measure does for patterns that several threads walk.
+
+// severalNodes tells whether it matters who touches memory first.
+var severalNodes = func() bool { return len(cpu.Nodes()) > 1 }
+
+// mapArenas maps the memory of each pattern: one for all, but for those whose threads
+// are to have their parts near them.
+func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err error) {
+	apart := severalNodes() && o.Bind == nil
+	own := func(p Pattern) bool { return apart && p.shared != nil }
+	if _, err = checkTogether(patterns, o.MaxMemory); err != nil {
+		return nil, nil, err
+	}
+	common, all := 0, 0
+	for _, p := range patterns {
+		if own(p) {
+			all += p.Memory
+		} else {
+			common = max(common, p.Memory)
+		}
+	}
+	if all += common; o.MaxMemory > 0 && all > o.MaxMemory {
+		return nil, nil, &MemoryError{Need: all, Have: o.MaxMemory}
+	}
+	var frees []func() error
+	free = func() {
+		for _, f := range frees {
+			_ = f() // it is a mapping of ours, whole
+		}
+	}
+	var shared arena
+	for _, p := range patterns {
+		size, mem := common, shared
+		if own(p) {
+			size, mem = p.Memory, nil
+		}
+		if mem == nil {
+			var unmap func() error
+			if mem, unmap, err = mapArena(size, o.Pages, o.Bind); err != nil {
+				free()
+				return nil, nil, err
+			}
+			frees = append(frees, unmap)
+		}
+		if arenas = append(arenas, mem); !own(p) {
+			shared = mem
+		}
+	}
+	return arenas, free, nil
+}
+
+// newTeams makes a team for each number of parts, and returns what ends them.
+func newTeams(patterns []Pattern, o Options) (teams map[int]*team, end func(), err error) {
+	teams = map[int]*team{}
+	end = func() {
+		for _, t := range teams {
+			t.end()
+		}
+	}
+	for _, p := range patterns {
+		n := len(p.shared)
+		if n == 0 || teams[n] != nil {
+			continue
+		}
+		if n > len(o.CPUs) {
+			end()
+			return nil, nil, fmt.Errorf("%s: %w", p.Spec.Name(), fault(FieldThreads, p.Spec.Threads, fmt.Errorf("there are %d CPUs for them", len(o.CPUs))))
+		}
+		teams[n] = newTeam(o.CPUs[:n])
+		if !teams[n].pinned && o.Pinned != nil {
+			o.Pinned(-1)
+		}
+	}
+	return teams, end, nil
+}
+
+// among has the passes of a pattern walked by a team, if it has parts.
+func (m *meter) among(p Pattern, mem arena, t *team) error {
+	if p.shared == nil {
+		return nil
+	}
+	for _, part := range p.shared {
+		r, err := newRunner(part, mem)
+		if err != nil {
+			return err
+		}
+		m.parts = append(m.parts, r)
+	}
+	m.team, m.reader = t, nil
+	m.runner.passes = func(n int) float64 {
+		sum, _ := m.together(n)
+		return sum
+	}
+	return nil
+}
+
+// together walks so many passes of all parts, each worker its own.
+func (m *meter) together(passes int) (sum float64, took time.Duration) {
+	return m.team.timed(func(worker int) float64 { return m.parts[worker].passes(passes) })
+}
+
+// turn runs what may walk the pattern.
+func (m *meter) turn(do func()) {
+	if m.team == nil {
+		do()
+		return
+	}
+	m.team.enter()
+	do()
+	m.team.leave()
+}
+
+// touch has each worker touch the pages of its part before anyone else does, so
+// that the kernel takes them from its node; pages of several parts are who comes
+// first's.
+func (m *meter) touch(p Pattern, mem arena) {
+	if m.team == nil {
+		return
+	}
+	page := os.Getpagesize()
+	taken := make([]atomic.Bool, (len(mem)+page-1)/page)
+	m.turn(func() {
+		m.team.do(func(worker int) {
+			for i := range p.shared[worker].pages(page) {
+				if !taken[i].Swap(true) {
+					mem[i*page] = 0
+				}
+			}
+		})
+	})
+}
+
+// pages are the pages of the arena that the pattern touches, in no order and some
+// more than once.
+func (p Pattern) pages(size int) func(yield func(page int) bool) {
+	return func(yield func(page int) bool) {
+		for _, n := range p.Nests {
+			if n.Iterations() == 0 {
+				continue
+			}
+			for _, op := range n.Operands {
+				first, _ := op.Reach(n.Trips)
+				run, steps := op.Span(n.Trips, size-1) // no gap holds a page
+				var trips, bytes []int
+				for _, s := range steps {
+					trips, bytes = append(trips, s.Trips), append(bytes, s.Bytes)
+				}
+				by, at := nest.Steps(trips, bytes), int(first-Origin)
+				for l := range nest.Walk(trips) {
+					if l >= 0 {
+						at += by[l]
+					}
+					for i := at / size; i <= (at+run-1)/size; i++ {
+						if !yield(i) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package access
+
+import "github.com/stridebench/stridebench/layouts"
+
+// A Sweep is a spec of which some fields take several values; of a list that is
+// empty the spec's own.
+type Sweep struct {
+	Spec    Spec
+	DTypes  []layouts.DType
+	Pads    []int
+	Views   []layouts.Chain
+	Tiles   [][]int // nil for none
+	Orders  []Order
+	Kernels []Kernel
+}
+
+// Specs are all combinations, the last list's values changing fastest.
+func (s Sweep) Specs() []Spec {
+	specs := []Spec{s.Spec}
+	specs = vary(specs, s.DTypes, func(s *Spec, v layouts.DType) { s.DType = v })
+	specs = vary(specs, s.Pads, func(s *Spec, v int) { s.Pad = v })
+	specs = vary(specs, s.Views, func(s *Spec, v layouts.Chain) { s.View = v })
+	specs = vary(specs, s.Tiles, func(s *Spec, v []int) { s.Tile = v })
+	specs = vary(specs, s.Orders, func(s *Spec, v Order) { s.Order = v })
+	return vary(specs, s.Kernels, func(s *Spec, v Kernel) { s.Kernel = v })
+}
+
+// vary has of each spec one with each of the values.
+func vary[T any](specs []Spec, values []T, set func(*Spec, T)) []Spec {
+	if len(values) == 0 {
+		return specs
+	}
+	var all []Spec
+	for _, s := range specs {
+		for _, v := range values {
+			set(&s, v)
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Comparisons are the specs under their names. Those of one dtype are compared.
+func (s Sweep) Comparisons() []Comparison {
+	var all []Comparison
+	for _, spec := range s.Specs() {
+		last := len(all) - 1
+		if last < 0 || all[last][0].Spec.DType != spec.DType {
+			all = append(all, nil)
+			last++
+		}
+		all[last] = append(all[last], Benchmark{Name: spec.Name(), Spec: spec})
+	}
+	return all
+}
+
+// ParseTile reads sizes as layouts.ParseShape does, or "none" for no tiles, which is
+// nil.
+func ParseTile(text string) ([]int, error) {
+	if text == "none" {
+		return nil, nil
+	}
+	return layouts.ParseShape(text)
+}

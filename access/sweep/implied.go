@@ -1,0 +1,136 @@
+package sweep
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// Of LRU caches with the same lines, one with no fewer sets, of which each is a part of
+// one of the other's, and no fewer ways holds all that the other holds, at any time and
+// whatever is accessed (Hill and Smith, "Evaluating Associativity in CPU Caches", IEEE
+// Transactions on Computers 38(12), 1989: set refinement and inclusion). Three things
+// follow for the counts of one pattern, all of them exact:
+//
+//   - Where the smaller of two first levels misses as often as the larger one, both miss
+//     in the same accesses, and what is behind them sees the same.
+//   - Last levels that see the same miss the less the larger they are, so what is between
+//     two that miss as often misses as often as they do.
+//   - The first level misses at most in every access, and the last at most as often as
+//     the first.
+
+// inside tells whether a cache holds at most what another one holds. Set counts are powers of two.
+func inside(a, b simcache.Geometry) bool {
+	return a.Line == b.Line && a.Sets() <= b.Sets() && a.Ways <= b.Ways
+}
+
+// implied is the count of a point as it follows from those of the same pattern that are
+// done, if it does.
+func (s *Space) implied(point int, done map[int]count) (c count, ok bool) {
+	n := len(s.hierarchies)
+	this, from := s.hierarchies[point%n].config, s.twin(point)/n*n
+	if c, ok = s.impliedFirst(this, from, done); !ok {
+		return c, false
+	}
+	least, most := uint64(0), c.d1
+	for k, h := range s.hierarchies {
+		other, there := done[from+k]
+		if !there || !alike(this, h.config, c, other) {
+			continue
+		}
+		a, b := this.Last().Geometry, h.config.Last().Geometry
+		if inside(a, b) {
+			least = max(least, other.ll)
+		}
+		if inside(b, a) {
+			most = min(most, other.ll)
+		}
+	}
+	c.ll = most
+	return c, least == most
+}
+
+// impliedFirst is the count of the first level, and of references.
+func (s *Space) impliedFirst(this simcache.Config, from int, done map[int]count) (c count, ok bool) {
+	least, most := uint64(0), ^uint64(0)
+	for k, h := range s.hierarchies {
+		other, there := done[from+k]
+		if !there {
+			continue
+		}
+		c.refs = other.refs
+		most = min(most, c.refs)
+		a, b := this.First().Geometry, h.config.First().Geometry
+		if inside(a, b) {
+			least = max(least, other.d1)
+		}
+		if inside(b, a) {
+			most = min(most, other.d1)
+		}
+	}
+	c.d1 = most
+	return c, least == most
+}
+
+// alike tells whether the last levels behind two first levels with these counts see
+// the same.
+func alike(a, b simcache.Config, ofA, ofB count) bool {
+	one, other := a.First().Geometry, b.First().Geometry
+	return ofA.d1 == ofB.d1 && (inside(one, other) || inside(other, one))
+}
+
+// order is the order in which hierarchies tell most of the others: the smallest and the
+// largest first level first, then those in the middle, and for each of them last levels
+// alike.
+func order(all []hierarchy) []int {
+	first := func(i int) simcache.Geometry { return all[i].config.First().Geometry }
+	last := func(i int) simcache.Geometry { return all[i].config.Last().Geometry }
+	by := func(a, b simcache.Geometry) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ways, b.Ways))
+	}
+	list := make([]int, len(all))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Or(by(first(a), first(b)), by(last(a), last(b))) })
+	var groups [][]int // with the same first level
+	for _, i := range list {
+		if n := len(groups); n > 0 && first(groups[n-1][0]) == first(i) {
+			groups[n-1] = append(groups[n-1], i)
+		} else {
+			groups = append(groups, []int{i})
+		}
+	}
+	var whole []int
+	for _, g := range halving(groups) {
+		whole = append(whole, halving(g)...)
+	}
+	return whole
+}
+
+// halving is a list with its ends first, then the middle, then the middles of the halves.
+func halving[T any](list []T) []T {
+	if len(list) < 3 {
+		return list
+	}
+	found := []T{list[0], list[len(list)-1]}
+	for spans := [][2]int{{0, len(list) - 1}}; len(spans) > 0; spans = spans[1:] {
+		from, to := spans[0][0], spans[0][1]
+		if middle := (from + to) / 2; middle > from {
+			found = append(found, list[middle])
+			spans = append(spans, [2]int{from, middle}, [2]int{middle, to})
+		}
+	}
+	return found
+}
+
+// sort puts points in the order in which they are simulated.
+func (s *Space) sort(points []int) {
+	n := len(s.hierarchies)
+	rank := make([]int, n)
+	for at, h := range s.order {
+		rank[h] = at
+	}
+	slices.SortFunc(points, func(a, b int) int { return cmp.Or(cmp.Compare(a/n, b/n), cmp.Compare(rank[a%n], rank[b%n])) })
+}

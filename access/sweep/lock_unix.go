@@ -1,0 +1,17 @@
+//go:build unix && !aix && !solaris
+
+package sweep
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// lock keeps a record for this process until it is closed.
+func lock(file *os.File, path string) error {
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return fmt.Errorf("%s: another program writes to it: %w", path, err)
+	}
+	return nil
+}

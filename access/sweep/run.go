@@ -1,0 +1,163 @@
+package sweep
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// blockSize is how many points, one after the other, belong to the same shard.
+const blockSize = 16
+
+// Options say how a sweep is run.
+type Options struct {
+	Index, Of int            // the shard, from 1; 1 of 1 for all
+	Comments  []results.Pair // of the head of the results
+	// Start is called once with the points of the shard and those of them that the
+	// record has already, and Step after each other one. Both may be nil.
+	Start func(points, done int)
+	Step  func()
+}
+
+// RecordName is the record of the results that go to a file.
+func RecordName(out string) string { return out + ".part" }
+
+// ErrThere says that the results exist already.
+var ErrThere = errors.New("it exists already: remove it to sweep again")
+
+// mine tells whether a point belongs to the shard.
+func (o Options) mine(point int) bool { return (point/blockSize)%o.Of == o.Index-1 }
+
+// Run simulates the points of a shard that the record beside the file out lacks, on
+// all CPUs, and then writes the results to out, in the order of the space, and removes
+// the record. It stops when the context is cancelled, and can be killed at any time:
+// the next run goes on from what the record has. It returns the number of points that
+// it added to the record.
+func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, err error) {
+	if _, err := os.Stat(out); err == nil {
+		return 0, ErrThere
+	}
+	if blocks := (s.Points() + blockSize - 1) / blockSize; o.Of > blocks {
+		return 0, fmt.Errorf("shard %d/%d: there are %d blocks of %d points: want at most so many shards", o.Index, o.Of, blocks, blockSize)
+	}
+	r, err := openRecord(RecordName(out), fmt.Sprintf("# sweep: %s shard %d/%d of %d points\n", s.Hash(), o.Index, o.Of, s.Points()), s.Points())
+	if err != nil {
+		return 0, err
+	}
+	defer r.file.Close()
+	var left []int
+	points := 0
+	for point := range s.Points() {
+		if !o.mine(point) {
+			continue
+		}
+		points++
+		if _, done := r.done[point]; !done {
+			left = append(left, point)
+		}
+	}
+	if o.Start != nil {
+		o.Start(points, points-len(left))
+	}
+	s.sort(left)
+	if simulated, err = s.simulateAll(ctx, r, left, o.Step); err != nil {
+		return simulated, err
+	}
+	if err := r.file.Sync(); err != nil {
+		return simulated, err
+	}
+	f, err := results.Create(out)
+	if err != nil {
+		return simulated, err
+	}
+	defer f.Discard()
+	if err := errors.Join(s.write(f, r.done, o), f.Commit()); err != nil {
+		return simulated, err
+	}
+	return simulated, os.Remove(RecordName(out))
+}
+
+// simulateAll adds points to the record: a twin's count, what others imply, or what is
+// simulated.
+func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	var guard sync.Mutex
+	next := 0
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			for {
+				guard.Lock()
+				i := next
+				next++
+				if i >= len(left) {
+					guard.Unlock()
+					return nil
+				}
+				c, known := r.done[s.twin(left[i])]
+				if !known {
+					c, known = s.implied(left[i], r.done)
+				}
+				guard.Unlock()
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if !known {
+					var err error
+					if c, err = s.simulate(ctx, left[i]); err != nil {
+						return fmt.Errorf("%s: %w", s.Name(left[i]), err)
+					}
+				}
+				guard.Lock()
+				err := r.add(left[i], c)
+				simulated++
+				if step != nil && err == nil {
+					step()
+				}
+				guard.Unlock()
+				if err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return simulated, group.Wait()
+}
+
+// write writes the results of a shard in order, with the places of its blocks.
+func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
+	out := bufio.NewWriterSize(to, 1<<20)
+	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.Hash()})
+	if o.Of > 1 {
+		comments = append(comments, results.Pair{Key: results.ShardKey, Value: fmt.Sprintf("%d/%d", o.Index, o.Of)})
+	}
+	w, err := results.NewWriter(out, nil, comments)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for point := range s.Points() {
+		if !o.mine(point) {
+			continue
+		}
+		if o.Of > 1 && point%blockSize == 0 {
+			if err := w.Comment(fmt.Sprintf("%s: %d", results.PartKey, point/blockSize+1)); err != nil {
+				return err
+			}
+		}
+		c := done[point]
+		n++
+		if err := w.Write(s.Name(point), 1, []results.Value{{Value: float64(c.refs), Unit: "D-refs/op"}, {Value: float64(c.d1), Unit: "D1-misses/op"}, {Value: float64(c.ll), Unit: "LL-misses/op"}}); err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, n)), out.Flush())
+}

@@ -1,0 +1,303 @@
+// Package sweep simulates the design space of a kernel: every combination of shapes,
+// dtypes, operations, orders, tiles and caches that a file names, exactly, on all CPUs,
+// with a record that survives being killed.
+//
+//  1. [ReadFile] reads the space (docs/fleet.md describes the file).
+//  2. [Space.Run] simulates what its record lacks, each point once, wherever an earlier
+//     run was stopped, and writes the results when all are there, as a file that
+//     benchstat and package merge read.
+package sweep
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
+)
+
+// The file as it is written. The tags are the words of the format.
+type (
+	file struct {
+		Suite   string   `yaml:"suite"`
+		Shapes  []string `yaml:"shapes"`
+		DTypes  []string `yaml:"dtypes"`
+		Ops     []string `yaml:"ops"`
+		Views   []string `yaml:"views"`
+		Pads    []int    `yaml:"pads"`
+		Orders  []string `yaml:"orders"`
+		Tiles   []string `yaml:"tiles"`
+		Kernels []string `yaml:"kernels"`
+		Caches  []caches `yaml:"caches"`
+	}
+	caches struct {
+		Name   string `yaml:"name"`
+		Preset string `yaml:"preset"`
+		D1     string `yaml:"d1"`
+		LL     string `yaml:"ll"`
+	}
+)
+
+// maxPoints is what a file may ask for.
+const maxPoints = 10_000_000
+
+// A Space is what a file asks for: every spec on every hierarchy.
+type Space struct {
+	specs       []access.Spec
+	names       []string // of the specs
+	twins       []int    // of each spec, the first one that makes the same accesses
+	hierarchies []hierarchy
+	order       []int // of the hierarchies, in which they are simulated
+}
+
+// A hierarchy is simulated caches with a name.
+type hierarchy struct {
+	name   string
+	config simcache.Config
+}
+
+// ReadFile reads a space. Errors begin with the file, the line and the column.
+func ReadFile(path string) (*Space, error) {
+	text, err := strict.ReadText(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text)
+}
+
+// Parse is ReadFile of a text; name is for errors. A combination that is none, such as
+// tiles of two dims and a shape of three, is an error that names it.
+func Parse(name string, text []byte) (*Space, error) {
+	f := file{DTypes: []string{"float32"}, Ops: []string{"sum"}, Views: []string{""}, Pads: []int{0}, Orders: []string{"row"}, Tiles: []string{"none"}, Kernels: []string{"scalar"}}
+	doc, err := strict.Decode(name, text, &f)
+	if err != nil {
+		return nil, err
+	}
+	s := &Space{}
+	for i, c := range f.Caches {
+		h, err := c.hierarchy()
+		if err != nil {
+			return nil, doc.Errorf(fmt.Sprintf("caches[%d]", i), "%w", err)
+		}
+		if slices.ContainsFunc(s.hierarchies, func(o hierarchy) bool { return o.name == h.name }) {
+			return nil, doc.Errorf(fmt.Sprintf("caches[%d]", i), "the name %s is there already", h.name)
+		}
+		s.hierarchies = append(s.hierarchies, h)
+	}
+	if len(f.Caches) == 0 {
+		return nil, doc.Errorf("caches", "no caches (want one or more)")
+	}
+	s.order = order(s.hierarchies)
+	if f.Suite != "" {
+		return s, s.addSuite(f, doc)
+	}
+	return s, s.addSpecs(f, doc)
+}
+
+// addSuite adds the benchmarks of the suite that a file names.
+func (s *Space) addSuite(f file, doc *strict.File) error {
+	if f.Suite != "default" && f.Suite != "quick" {
+		return doc.Errorf("suite", "%q: want default or quick, the benchmarks of bench run", f.Suite)
+	}
+	if f.Shapes != nil {
+		return doc.Errorf("suite", "it names all patterns: leave shapes out")
+	}
+	same := map[string]int{}
+	for _, c := range access.Suite(f.Suite == "quick") {
+		for _, b := range c {
+			p, err := b.Spec.Pattern()
+			if err != nil {
+				return doc.Errorf("suite", "%s: %w", b.Name, err)
+			}
+			s.add(b.Name, p, same)
+		}
+	}
+	return nil
+}
+
+// add adds a pattern; same are the first specs by their accesses.
+func (s *Space) add(name string, p access.Pattern, same map[string]int) {
+	accesses := fmt.Sprint(p.Nests)
+	if p.Nests == nil { // a chase, of which there is one of each size
+		accesses = name
+	}
+	if _, ok := same[accesses]; !ok {
+		same[accesses] = len(s.specs)
+	}
+	s.twins = append(s.twins, same[accesses])
+	s.specs, s.names = append(s.specs, p.Spec), append(s.names, name)
+}
+
+// addSpecs adds every combination of what a file lists.
+func (s *Space) addSpecs(f file, doc *strict.File) error {
+	n := len(f.Caches)
+	for key, many := range map[string]int{"shapes": len(f.Shapes), "dtypes": len(f.DTypes), "ops": len(f.Ops), "views": len(f.Views), "pads": len(f.Pads), "orders": len(f.Orders), "tiles": len(f.Tiles), "kernels": len(f.Kernels)} {
+		if many == 0 {
+			return doc.Errorf(key, "no %s (want one or more)", key)
+		}
+		if n *= many; n > maxPoints {
+			return doc.Errorf("caches", "more than %d combinations", maxPoints)
+		}
+	}
+	known, same := map[string]bool{}, map[string]int{}
+	return f.each(func(words []string, pad int) error {
+		var p access.Pattern
+		spec, err := specOf(words, pad)
+		if err == nil {
+			p, err = spec.Pattern()
+		}
+		if err == nil && known[spec.Name()] {
+			err = errors.New("it is there twice")
+		}
+		if err != nil {
+			return doc.Errorf("shapes", "%q with pad %d: %w", words, pad, err)
+		}
+		known[spec.Name()] = true
+		s.add(spec.Name(), p, same)
+		return nil
+	})
+}
+
+// each calls do for every combination but for caches: the words of shape, dtype, op,
+// view, order, tile and kernel, and the pad.
+func (f file) each(do func(words []string, pad int) error) error {
+	lists := [][]string{f.Shapes, f.DTypes, f.Ops, f.Views, f.Orders, f.Tiles, f.Kernels}
+	words := make([]string, len(lists))
+	var walk func(k int) error
+	walk = func(k int) error {
+		if k == len(lists) {
+			for _, pad := range f.Pads {
+				if err := do(words, pad); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for _, word := range lists[k] {
+			words[k] = word
+			if err := walk(k + 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return walk(0)
+}
+
+func specOf(words []string, pad int) (s access.Spec, err error) {
+	s.Pad = pad
+	if s.Shape, err = layouts.ParseShape(words[0]); err != nil {
+		return s, err
+	}
+	if s.DType, err = layouts.ParseDType(words[1]); err != nil {
+		return s, err
+	}
+	if s.Op, err = access.ParseOp(words[2]); err != nil {
+		return s, err
+	}
+	if s.Op != access.Sum && s.Op != access.Fill && s.Op != access.Copy {
+		return s, fmt.Errorf("op %v: want sum, fill or copy", s.Op)
+	}
+	if s.View, err = layouts.ParseChain(words[3]); err != nil {
+		return s, err
+	}
+	if s.Order, err = access.ParseOrder(words[4]); err != nil {
+		return s, err
+	}
+	if words[5] != "none" {
+		if s.Tile, err = layouts.ParseShape(words[5]); err != nil {
+			return s, err
+		}
+	}
+	s.Kernel, err = access.ParseKernel(words[6])
+	return s, err
+}
+
+// hierarchy is what an entry names: a preset's first and last level, or both as
+// Cachegrind writes them.
+func (c caches) hierarchy() (h hierarchy, err error) {
+	if c.Preset != "" {
+		if c.D1 != "" || c.LL != "" {
+			return h, errors.New("preset names all caches: leave d1 and ll out")
+		}
+		m, err := machines.Preset(c.Preset)
+		if err != nil {
+			return h, err
+		}
+		if h.config, err = m.Config.TwoLevels(); err != nil {
+			return h, err
+		}
+		h.name = c.Preset
+	} else {
+		d1, err := simcache.ParseGeometry(c.D1)
+		if err != nil {
+			return h, fmt.Errorf("d1: %w", err)
+		}
+		ll, err := simcache.ParseGeometry(c.LL)
+		if err != nil {
+			return h, fmt.Errorf("ll: %w", err)
+		}
+		h = hierarchy{c.D1 + "+" + c.LL, simcache.Config{Levels: simcache.TwoLevels(d1, ll)}}
+	}
+	if c.Name != "" {
+		h.name = c.Name
+	}
+	for _, r := range h.name {
+		if r == '/' || r <= ' ' {
+			return h, fmt.Errorf("name %q: want no space and no /", h.name)
+		}
+	}
+	h.config.TLB = nil
+	return h, h.config.Check()
+}
+
+// Points is the number of simulations.
+func (s *Space) Points() int { return len(s.specs) * len(s.hierarchies) }
+
+// Name is that of a point, from 0: the spec's, and the caches as its last key.
+func (s *Space) Name(point int) string {
+	return s.names[point/len(s.hierarchies)] + "/caches=" + s.hierarchies[point%len(s.hierarchies)].name
+}
+
+// Hash names the space, as [results.SuiteKey] does: 12 hex digits.
+func (s *Space) Hash() string {
+	h := sha256.New()
+	for _, name := range s.names {
+		fmt.Fprintln(h, name)
+	}
+	for _, c := range s.hierarchies {
+		fmt.Fprintln(h, c.name, c.config.Levels)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
+}
+
+// twin is the first point that makes the same accesses on the same caches, such as of
+// a dtype as wide.
+func (s *Space) twin(point int) int {
+	n := len(s.hierarchies)
+	return s.twins[point/n]*n + point%n
+}
+
+// A count is the result of a point: events of a pass in the steady state.
+type count struct{ refs, d1, ll uint64 }
+
+// simulate counts a point.
+func (s *Space) simulate(ctx context.Context, point int) (count, error) {
+	p, err := s.specs[point/len(s.hierarchies)].Pattern()
+	if err != nil {
+		return count{}, err
+	}
+	counts, err := access.Simulate(ctx, s.hierarchies[point%len(s.hierarchies)].config, []access.Pattern{p}, nil)
+	if err != nil {
+		return count{}, err
+	}
+	c := counts[0]
+	return count{c.Refs(), c.D1Misses(), c.LLMisses()}, nil
+}

@@ -1,0 +1,287 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/results/merge"
+)
+
+const small = `shapes: [8x8, 8x16, 64x64]
+dtypes: [int32, float32, float64]
+ops: [sum, copy]
+orders: [row, col]
+tiles: [none, 4x4]
+caches:
+- {d1: "1024,2,64", ll: "8192,4,64", name: tiny}
+- preset: cachegrind-article
+`
+
+func parse(t *testing.T) *Space {
+	t.Helper()
+	s, err := Parse("a.yaml", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func run(t *testing.T, s *Space, out string, o Options) (text string, simulated int) {
+	t.Helper()
+	simulated, err := s.Run(context.Background(), out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data), simulated
+}
+
+// TestCounts: each point is what a run of its own counts, those of twins too.
+func TestCounts(t *testing.T) {
+	s := parse(t)
+	if s.Points() != 3*3*2*2*2*2 {
+		t.Fatal(s.Points())
+	}
+	text, _ := run(t, s, filepath.Join(t.TempDir(), "a.txt"), Options{Index: 1, Of: 1})
+	lines := strings.Split(text[strings.Index(text, "family:"):], "\n")
+	point := 0
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "Benchmark") {
+			continue
+		}
+		p, err := s.specs[point/2].Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := access.Simulate(context.Background(), s.hierarchies[point%2].config, []access.Pattern{p}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := counts[0]
+		if name, want := s.Name(point), (count{c.Refs(), c.D1Misses(), c.LLMisses()}); !strings.HasPrefix(line, "Benchmark"+name+" ") || !strings.HasSuffix(line, valuesOf(want)) {
+			t.Errorf("%s, want %s with %v", line, name, want)
+		}
+		point++
+	}
+	if point != s.Points() {
+		t.Errorf("%d lines of %d points", point, s.Points())
+	}
+}
+
+func valuesOf(c count) string {
+	text := strings.Fields(line(0, c))
+	return " 1 " + text[1] + " D-refs/op " + text[2] + " D1-misses/op " + text[3] + " LL-misses/op"
+}
+
+// TestKilled: of a record that ends after any of its bytes, what is whole is kept, the
+// rest is simulated, and the results are the same.
+func TestKilled(t *testing.T) {
+	s, dir := parse(t), t.TempDir()
+	want, all := run(t, s, filepath.Join(dir, "whole.txt"), Options{Index: 1, Of: 1})
+	if all != s.Points() {
+		t.Fatal(all)
+	}
+	// A run that is stopped after half of its points leaves a record of these.
+	ctx, stop := context.WithCancel(context.Background())
+	steps := 0
+	half := filepath.Join(dir, "half.txt")
+	if _, err := s.Run(ctx, half, Options{Index: 1, Of: 1, Step: func() {
+		if steps++; steps == s.Points()/2 {
+			stop()
+		}
+	}}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	record, err := os.ReadFile(RecordName(half))
+	if err != nil || strings.Count(string(record), "\n") < 1+s.Points()/2 {
+		t.Fatal(err, string(record))
+	}
+	step := 1
+	if testing.Short() {
+		step = 37
+	}
+	for n := 0; n <= len(record); n += step {
+		if n == 140 { // the rest is alike
+			n = len(record) - 20
+		}
+		out := filepath.Join(dir, "cut.txt")
+		os.Remove(out)
+		if err := os.WriteFile(RecordName(out), record[:n], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		kept := max(0, strings.Count(string(record[:n]), "\n")-1)
+		got, simulated := run(t, s, out, Options{Index: 1, Of: 1, Start: func(points, done int) {
+			if points != s.Points() || done != kept {
+				t.Errorf("%d bytes: %d of %d points are there, want %d", n, done, points, kept)
+			}
+		}})
+		if got != want || simulated != s.Points()-kept {
+			t.Fatalf("%d bytes: %d simulated of %d, %d there\n%s", n, simulated, s.Points(), kept, got)
+		}
+	}
+	if _, err := s.Run(context.Background(), half, Options{Index: 1, Of: 2}); err == nil || !strings.Contains(err.Error(), "it is the record of another sweep, or shard") {
+		t.Error(err)
+	}
+	if _, err := s.Run(context.Background(), filepath.Join(dir, "whole.txt"), Options{Index: 1, Of: 1}); !errors.Is(err, ErrThere) {
+		t.Error(err)
+	}
+}
+
+// TestShards: the shards merge to what one run writes.
+func TestShards(t *testing.T) {
+	s, dir := parse(t), t.TempDir()
+	want, _ := run(t, s, filepath.Join(dir, "whole.txt"), Options{Index: 1, Of: 1})
+	var paths []string
+	for i := range 3 {
+		path := filepath.Join(dir, "shards", string(rune('a'+i)))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		run(t, s, path, Options{Index: i + 1, Of: 3})
+		paths = append(paths, path)
+	}
+	plan, err := merge.Read(paths, "")
+	if err != nil || plan.Faults != nil {
+		t.Fatal(err, plan)
+	}
+	var b strings.Builder
+	if err := plan.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Replace(b.String(), "# merged: 3 of 3 shards\n", "", 1); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestImplied: of points of which some are done, what these imply of the others is what
+// a simulation counts, and most that is simulated implies something.
+func TestImplied(t *testing.T) {
+	s, err := Parse("a.yaml", []byte(`shapes: [8x8, 33x65, 64x64]
+dtypes: [int32]
+ops: [sum, copy]
+views: ["", "transpose(0,1)"]
+orders: [row, col]
+pads: [0, 3]
+caches:
+- {d1: "512,1,64", ll: "4096,4,64"}
+- {d1: "512,8,64", ll: "4096,4,64"}
+- {d1: "1024,2,64", ll: "4096,4,64"}
+- {d1: "1024,2,64", ll: "4096,1,64"}
+- {d1: "1024,2,64", ll: "8192,4,64"}
+- {d1: "1024,2,64", ll: "8192,8,64"}
+- {d1: "1024,2,64", ll: "8192,8,128"}
+- {d1: "1024,2,64", ll: "65536,16,64"}
+- {d1: "1024,2,128", ll: "65536,16,128"}
+- {d1: "2048,4,64", ll: "4096,4,64"}
+- {d1: "2048,2,64", ll: "8192,8,64"}
+- {d1: "2048,2,64", ll: "65536,16,64"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[int]count{}
+	for point := range s.Points() {
+		if all[point], err = s.simulate(context.Background(), point); err != nil {
+			t.Fatal(err)
+		}
+	}
+	implied := 0
+	rapid.Check(t, func(r *rapid.T) {
+		spec := rapid.IntRange(0, len(s.specs)-1).Draw(r, "spec")
+		done := map[int]count{}
+		for k := range s.hierarchies {
+			if rapid.Bool().Draw(r, "done") {
+				point := s.twin(spec*len(s.hierarchies) + k)
+				done[point] = all[point]
+			}
+		}
+		for k := range s.hierarchies {
+			point := spec*len(s.hierarchies) + k
+			got, ok := s.implied(point, done)
+			if ok && got != all[point] {
+				r.Fatalf("%s: %+v implies %+v, simulated %+v", s.Name(point), done, got, all[point])
+			}
+			if _, there := done[s.twin(point)]; there && !ok {
+				r.Fatalf("%s does not imply itself", s.Name(point))
+			} else if ok && !there {
+				implied++
+			}
+		}
+	})
+	if implied == 0 {
+		t.Error("nothing was implied")
+	}
+}
+
+// TestSuite: the benchmarks of bench run, chases too, are a space.
+func TestSuite(t *testing.T) {
+	s, err := Parse("a.yaml", []byte("suite: quick\ncaches:\n- {name: a, d1: '32768,8,64', ll: '1048576,16,64'}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chases := map[uint64]string{}
+	for point, name := range s.names {
+		if !strings.HasPrefix(name, "Latency/") {
+			continue
+		}
+		c, err := s.simulate(context.Background(), s.twin(point))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chases[c.refs] != "" || c.d1 == 0 && !strings.HasSuffix(s.Name(point), "16KiB/kernel=scalar/caches=a") {
+			t.Errorf("%s: %+v, as %s", s.Name(point), c, chases[c.refs])
+		}
+		chases[c.refs] = name
+	}
+	if s.names[0] != "Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar" || len(chases) != 4 {
+		t.Errorf("%s, %v", s.names[0], chases)
+	}
+}
+
+// TestOrder: what tells most is simulated first, and everything is.
+func TestOrder(t *testing.T) {
+	if diff := cmp.Diff([]int{0, 8, 4, 2, 6, 1, 3, 5, 7}, halving([]int{0, 1, 2, 3, 4, 5, 6, 7, 8})); diff != "" {
+		t.Error(diff)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		list := make([]int, rapid.IntRange(0, 40).Draw(r, "n"))
+		for i := range list {
+			list[i] = i
+		}
+		got := halving(list)
+		if slices.Sort(got); !slices.Equal(got, list) {
+			r.Errorf("%v", got)
+		}
+	})
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"tiles: [none, 4x4]", "tiles: [4x4x4]", "a.yaml:1:9: "},
+		{"[sum, copy]", "[chase]", `want sum, fill or copy`},
+		{"- preset: cachegrind-article", `- {d1: "1024,2,64", ll: "8192,4,64", name: tiny}`, "a.yaml:8:4: the name tiny is there already"},
+		{"cachegrind-article", "nothing", "nothing"},
+		{"[row, col]", "[row, row]", "it is there twice"},
+		{"[row, col]", "[]", "no orders (want one or more)"},
+		{"name: tiny", "name: a/b", "want no space and no /"},
+		{"shapes: [8x8, 8x16, 64x64]", "suite: all", `a.yaml:1:8: "all": want default or quick`},
+		{"shapes: [8x8, 8x16, 64x64]", "suite: quick\nshapes: [8x8]", "a.yaml:1:8: it names all patterns: leave shapes out"},
+		{small, "shapes: [8x8]\n", "no caches (want one or more)"},
+	} {
+		if _, err := Parse("a.yaml", []byte(strings.Replace(small, c.old, c.new, 1))); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.new, err, c.want)
+		}
+	}
+}

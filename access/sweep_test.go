@@ -1,0 +1,69 @@
+package access
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// TestSweep: every combination once, the last list fastest, those of a dtype together.
+func TestSweep(t *testing.T) {
+	s := Sweep{Spec: Spec{Shape: []int{8, 8}, DType: layouts.Float32}, DTypes: []layouts.DType{layouts.Int8, layouts.BFloat16}, Pads: []int{0, 4}, Tiles: [][]int{nil, {4, 4}}, Orders: []Order{Col}}
+	var got [][]string
+	for _, c := range s.Comparisons() {
+		var names []string
+		for _, b := range c {
+			names = append(names, b.Name)
+		}
+		got = append(got, names)
+	}
+	names := func(dtype string) []string {
+		const head = "Traverse/op=sum/order=col/shape=8x8/dtype="
+		return []string{head + dtype + "/kernel=scalar", head + dtype + "/tile=4/kernel=scalar", head + dtype + "/pad=4/kernel=scalar", head + dtype + "/pad=4/tile=4/kernel=scalar"}
+	}
+	if diff := cmp.Diff([][]string{names("int8"), names("bfloat16")}, got); diff != "" {
+		t.Error(diff)
+	}
+	if alone := (Sweep{Spec: s.Spec}).Specs(); len(alone) != 1 || alone[0].DType != layouts.Float32 {
+		t.Errorf("nothing varied is %+v", alone)
+	}
+	if tile, err := ParseTile("none"); tile != nil || err != nil {
+		t.Errorf("none is %v, %v", tile, err)
+	}
+	if tile, err := ParseTile("4x8"); !slices.Equal(tile, []int{4, 8}) || err != nil {
+		t.Errorf("4x8 is %v, %v", tile, err)
+	}
+}
+
+// TestViewsOfOtherDTypes: a view of other elements walks the same bytes.
+func TestViewsOfOtherDTypes(t *testing.T) {
+	for view, want := range map[string]struct {
+		dtype             layouts.DType
+		elems, bytes, mem int
+	}{
+		"x.real":                      {layouts.Float32, 15, 60, 120},
+		"x.imag.T":                    {layouts.Float32, 15, 60, 120},
+		"x.view(torch.uint8)[:, ::2]": {layouts.Uint8, 60, 60, 120},
+		"view(torch.int32).view(torch.complex64).t()": {layouts.Complex64, 15, 120, 120},
+	} {
+		s := Spec{Shape: []int{3, 5}, DType: layouts.Complex64, View: layouts.MustParseChain(view)}
+		p := pattern(t, s)
+		if p.Spec.DType != want.dtype || p.Elems != want.elems || p.Bytes != want.bytes || p.Memory != want.mem {
+			t.Errorf("%s: %v, %d elements, %d B of %d", view, p.Spec.DType, p.Elems, p.Bytes, p.Memory)
+		}
+		for _, op := range []Op{Sum, Fill, Copy} {
+			s.Op = op
+			p := pattern(t, s)
+			r, err := newRunner(p, newArena(p.Memory))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.check(); err != nil {
+				t.Errorf("%s: %v", p.Spec.Name(), err)
+			}
+		}
+	}
+}

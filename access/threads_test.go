@@ -1,0 +1,376 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// touchedBytes is how often a pass reads and writes each byte of each tensor.
+func touchedBytes(nests []nest.Nest) map[touch]int {
+	bytes := map[touch]int{}
+	for _, a := range touches(nests) {
+		if a.tensor == Buffers {
+			continue
+		}
+		for b := range a.width {
+			bytes[touch{a.tensor, a.kind, a.addr + uint64(b), 1}]++
+		}
+	}
+	return bytes
+}
+
+// checkParts compares the parts of a pattern with the whole: each byte is read and
+// written as often, none is written by two threads, and no two threads share a
+// buffer.
+func checkParts(t interface{ Fatalf(string, ...any) }, p Pattern) {
+	if len(p.Parts()) == 1 || len(p.Parts()) > p.Spec.Threads {
+		t.Fatalf("%s: %d parts", p.Spec.Name(), len(p.Parts()))
+	}
+	sum, elems := map[touch]int{}, 0
+	writer, buffer := map[uint64]int{}, map[uint64]int{}
+	for i, part := range p.Parts() {
+		elems += part.Elems
+		for a, n := range touchedBytes(part.Nests) {
+			sum[a] += n
+			if before, written := writer[a.addr]; a.kind != nest.Read && written && before != i {
+				t.Fatalf("%s: parts %d and %d write %#x", p.Spec.Name(), before, i, a.addr)
+			}
+			if a.kind != nest.Read {
+				writer[a.addr] = i
+			}
+		}
+		for _, a := range touches(part.Nests) {
+			if before, used := buffer[a.addr/64]; a.tensor == Buffers && used && before != i {
+				t.Fatalf("%s: parts %d and %d use the buffer at %#x", p.Spec.Name(), before, i, a.addr)
+			}
+			if a.tensor == Buffers {
+				buffer[a.addr/64] = i
+			}
+			if int(a.addr-Origin)+a.width > p.Memory {
+				t.Fatalf("%s: part %d reaches %d B beyond the memory of %d", p.Spec.Name(), i, int(a.addr-Origin)+a.width-p.Memory, p.Memory)
+			}
+		}
+	}
+	if len(p.Parts()) == 0 {
+		return
+	}
+	whole := touchedBytes(p.Nests)
+	for a, n := range whole {
+		if sum[a] != n {
+			t.Fatalf("%s: byte %+v is touched %d times, by parts %d times", p.Spec.Name(), a, n, sum[a])
+		}
+	}
+	if len(sum) != len(whole) || elems != p.Elems {
+		t.Fatalf("%s: parts touch %d bytes and have %d elements, the whole %d and %d", p.Spec.Name(), len(sum), elems, len(whole), p.Elems)
+	}
+}
+
+// someSpec draws a pattern of several threads.
+func someSpec(t *rapid.T) Spec {
+	s := Spec{
+		Op:      Op(rapid.IntRange(0, 3).Draw(t, "op")),
+		Shape:   rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 6), rapid.IntRange(1, 40)), 1, 4).Draw(t, "shape"),
+		DType:   rapid.SampledFrom([]layouts.DType{layouts.Float32, layouts.Float32, layouts.Int16, layouts.Complex128}).Draw(t, "dtype"),
+		Threads: rapid.IntRange(2, 9).Draw(t, "threads"),
+		Grain:   rapid.SampledFrom([]int{1, 1, 7, 100}).Draw(t, "grain"),
+	}
+	dims := make([]string, len(s.Shape))
+	for d := range dims {
+		dims[d] = fmt.Sprint(d)
+	}
+	s.View = layouts.MustParseChain(rapid.SampledFrom([]string{"", "flip(0)", "slice(0,0,9,2)", "unsqueeze(0).expand(3" + strings.Repeat(",-1", len(dims)) + ").flatten(0,1)",
+		"permute(" + strings.Join(rapid.Permutation(dims).Draw(t, "perm"), ",") + ")"}).Draw(t, "view"))
+	s.Order = order(rapid.SampledFrom([]string{"row", "col", "torch", strings.Join(rapid.Permutation(dims).Draw(t, "order"), ",")}).Draw(t, "order"))
+	if s.Op == Add {
+		s.With = make([]int, len(s.Shape))
+		for d := range s.With {
+			s.With[d] = 1
+		}
+	} else if rapid.IntRange(0, 9).Draw(t, "formats") == 0 {
+		s.View, s.Shape, s.Order = layouts.Chain{}, append(s.Shape, 3, 5, 2)[:4], Row
+		if s.Op = Reorder; true {
+			from, _ := layouts.ParseTag("nchw")
+			to, _ := layouts.ParseTag(rapid.SampledFrom([]string{"nChw16c", "nhwc"}).Draw(t, "to"))
+			s.From, s.To = from, to
+		}
+	}
+	switch rapid.IntRange(0, 2).Draw(t, "walk") {
+	case 0:
+		s.Kernel = rapid.SampledFrom(append(VectorKernels(), Builtin)).Draw(t, "kernel")
+	case 1:
+		if s.Op != Reorder && s.Order != Torch {
+			s.Tile = rapid.SliceOfN(rapid.IntRange(1, 7), len(s.Shape), len(s.Shape)).Draw(t, "tile")
+		}
+	}
+	return s
+}
+
+// TestParts: whatever the shape, strides, order, tile, kernel and threads, every
+// element is done by exactly one thread, as the whole does it; and natively the
+// parts together compute what the reference does.
+func TestParts(t *testing.T) {
+	cut := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		s := someSpec(t)
+		p, err := s.Pattern()
+		if err != nil {
+			t.Skip(err)
+		}
+		checkParts(t, p)
+		if len(p.Parts()) == 0 || Measurable(p, 0) != nil {
+			return
+		}
+		cut[s.Op.String()]++
+		if s.Tile != nil {
+			cut["tiles"]++
+		}
+		if s.Order == Torch {
+			cut["torch"]++
+		}
+		mem := newArena(p.Memory)
+		r, err := newRunner(p, mem)
+		if err != nil {
+			t.Fatalf("%s: %v", s.Name(), err)
+		}
+		r.passes = func(n int) (sum float64) {
+			for _, part := range p.Parts() {
+				one, err := newRunner(part, mem)
+				if err != nil {
+					t.Fatalf("%s: %v", s.Name(), err)
+				}
+				sum += one.passes(n)
+			}
+			return sum
+		}
+		if _, err := r.check(); err != nil {
+			t.Fatalf("%s: %v", s.Name(), err)
+		}
+	})
+	for _, what := range []string{"sum", "fill", "copy", "add", "reorder", "tiles", "torch"} {
+		if cut[what] == 0 {
+			t.Errorf("no pattern was cut with %s: %v", what, cut)
+		}
+	}
+	for _, k := range append(VectorKernels(), Builtin) {
+		s := Spec{Op: Copy, Shape: []int{65, 70}, Pad: 3, DType: layouts.Float32, Kernel: k, Threads: 4, Grain: 1}
+		if checkParts(t, pattern(t, s)); len(pattern(t, s).Parts()) != 4 {
+			t.Errorf("a copy by %v is not cut", k)
+		}
+	}
+}
+
+// TestPartsOfPadding: padding is no element of a part.
+func TestPartsOfPadding(t *testing.T) {
+	from, _ := layouts.ParseTag("abcd")
+	to, _ := layouts.ParseTag("aBcd16b")
+	p := pattern(t, Spec{Op: Reorder, Shape: []int{1, 3, 5, 2}, From: from, To: to, DType: layouts.Float32, Threads: 2, Grain: 1})
+	if checkParts(t, p); len(p.Parts()) != 2 {
+		t.Errorf("%d parts", len(p.Parts()))
+	}
+}
+
+// TestPartsOfOperands: operands as values, such as profiles have, are cut too.
+func TestPartsOfOperands(t *testing.T) {
+	random, cut := rand.New(rand.NewPCG(3, 9)), 0
+	for range 60 {
+		shape := []int{1 + random.IntN(9), 1 + random.IntN(9), 1 + random.IntN(9)}
+		in := Operand{randomLayout(t, random, shape), layouts.Float32, Input, 0}
+		out := Operand{strided(t, shape, []int{shape[1] * shape[2], shape[2], 1}, 0), layouts.Float32, Output, 0}
+		self := Operand{out.Layout, layouts.Float32, InPlace, 0}
+		for _, s := range []Spec{{Op: Copy, Operands: []Operand{in, out}}, {Op: Add, Operands: []Operand{in, in}}, {Op: Add, Operands: []Operand{self, in}}, {Op: Sum, Operands: []Operand{in}},
+			{Op: Fill, Operands: []Operand{out}}} {
+			s.Order, s.Threads, s.Grain = Torch, 1+random.IntN(6), 1
+			p := pattern(t, s)
+			if len(p.Parts()) > 0 {
+				checkParts(t, p)
+				cut++
+			}
+		}
+	}
+	if cut < 100 {
+		t.Errorf("only %d were cut", cut)
+	}
+}
+
+// TestNotCut: what has no parts, and what has.
+func TestNotCut(t *testing.T) {
+	view := layouts.MustParseChain
+	for _, c := range []struct {
+		spec Spec
+		want int
+	}{
+		{Spec{Op: Chase, Shape: []int{1 << 20}, DType: layouts.Int64}, 0},
+		{Spec{Shape: []int{1, 1 << 20}, DType: layouts.Float32}, 4},
+		{Spec{Shape: []int{GrainSize}, DType: layouts.Float32}, 0},
+		{Spec{Shape: []int{GrainSize + 1}, DType: layouts.Float32}, 2}, // PyTorch: as many threads as grains
+		{Spec{Shape: []int{3 * GrainSize}, DType: layouts.Float32}, 3},
+		{Spec{Shape: []int{5, 1 << 20}, DType: layouts.Float32, Pad: 1}, 3}, // chunks of two rows
+		{Spec{Shape: []int{100}, DType: layouts.Float32, Grain: 1}, 4},
+		{Spec{Op: Fill, Shape: []int{1, 1}, DType: layouts.Float32, View: view("expand(300,300)")}, 0},
+		{Spec{Op: Fill, Shape: []int{300, 1}, DType: layouts.Float32, View: view("expand(300,300)")}, 3},
+		{Spec{Op: Copy, Shape: []int{300, 300}, DType: layouts.Float32, View: view("t()"), Order: Torch}, 0}, // by blocks
+	} {
+		c.spec.Threads = 4
+		if got := len(pattern(t, c.spec).Parts()); got != c.want {
+			t.Errorf("%s has %d parts, want %d", c.spec.Name(), got, c.want)
+		}
+	}
+	for _, s := range []Spec{{Shape: []int{4}, DType: layouts.Float32, Threads: -1}, {Shape: []int{4}, DType: layouts.Float32, Grain: -1}} {
+		if _, err := s.Pattern(); err == nil {
+			t.Errorf("%+v is taken", s)
+		}
+	}
+}
+
+// TestThreaded: the names say how many threads, and what the old names say stays.
+func TestThreaded(t *testing.T) {
+	c := Suite(true)[0][:1]
+	var names []string
+	for _, grain := range []int{0, GrainSize, 1} {
+		threaded, alone := Threaded([]Comparison{c, {{"Small", Spec{Shape: []int{9}, DType: layouts.Int32}}}, {{"Latency", ChaseSpec(9, 64)}}}, []int{4, 1}, grain)
+		if want := map[int]string{0: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", GrainSize: "[Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar Small Latency]", 1: "[Latency]"}[grain]; fmt.Sprint(alone) != want {
+			t.Errorf("by a grain of %d %s are alone, want %s", grain, alone, want)
+		}
+		for _, b := range slices.Concat(threaded...) {
+			names = append(names, b.Name[strings.Index(b.Name+"/threads", "/threads"):])
+		}
+	}
+	want := "/threads=1 /threads=1 /threads=1 /threads=1 /threads=1 /threads=1 /threads=4/grain=1 /threads=1/grain=1 /threads=4/grain=1 /threads=1/grain=1 /threads=1/grain=1"
+	if got := strings.Join(names, " "); got != want {
+		t.Error(got)
+	}
+	s := Spec{Shape: []int{4}, DType: layouts.Float32, Threads: 2}
+	if got := s.Name(); got != "Traverse/op=sum/order=row/shape=4/dtype=float32/kernel=scalar/threads=2" {
+		t.Error(got)
+	}
+}
+
+// TestTeam: each worker does its part of each step once, at the same time as the
+// others, over many turns.
+func TestTeam(t *testing.T) {
+	for _, size := range []int{1, 2, 3} {
+		cpus := make([]int, size)
+		for i := range cpus {
+			cpus[i] = workers()[i%len(workers())]
+		}
+		team := newTeam(cpus)
+		done, inside := make([]int, size), atomic.Int32{}
+		for range 5 {
+			team.enter()
+			for range 20 {
+				all := atomic.Bool{}
+				sum, took := team.timed(func(worker int) float64 {
+					for inside.Add(1); inside.Load() < int32(size) && !all.Load(); {
+						rest(1 << 16) // until all are inside
+					}
+					all.Store(true)
+					done[worker]++
+					inside.Add(-1)
+					return float64(worker + 1)
+				})
+				if want := float64(size * (size + 1) / 2); sum != want || took <= 0 {
+					t.Fatalf("%d workers: sum %v in %v, want %v", size, sum, took, want)
+				}
+			}
+			team.leave()
+		}
+		team.end()
+		for i, n := range done {
+			if n != 100 {
+				t.Errorf("worker %d of %d did %d steps of 100", i, size, n)
+			}
+		}
+	}
+}
+
+// TestMeasureThreads: several threads measure what one does, beside it; each pass is
+// checked, so that a wrong cut cannot pass.
+func TestMeasureThreads(t *testing.T) {
+	spec := Spec{Shape: []int{64, 63}, DType: layouts.Float32, Threads: 2, Grain: 1}
+	one, copied, chase := spec, spec, Spec{Op: Chase, Shape: []int{100}, DType: layouts.Int64}
+	one.Threads = 0
+	copied.Op, copied.View, copied.Kernel = Copy, layouts.MustParseChain("t()"), VectorKernels()[len(VectorKernels())-1]
+	o := Options{Count: 3, MinTime: 200 * time.Microsecond, CPUs: []int{workers()[0], workers()[0]}} // also where there is one
+	for _, nodes := range []bool{false, true} {
+		defer func(f func() bool) { severalNodes = f }(severalNodes)
+		severalNodes = func() bool { return nodes }
+		for _, patterns := range [][]Pattern{{pattern(t, one), pattern(t, spec)}, {pattern(t, copied)}, {pattern(t, chase)}} {
+			count := map[int]int{}
+			for s, err := range Measure(context.Background(), patterns, o) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if count[s.Pattern]++; s.PerPass() <= 0 {
+					t.Errorf("a pass takes %v ns", s.PerPass())
+				}
+			}
+			for i := range patterns {
+				if count[i] != o.Count {
+					t.Errorf("%s: %d samples", patterns[i].Spec.Name(), count[i])
+				}
+			}
+		}
+	}
+	wrong := pattern(t, spec)
+	wrong.shared[1].Nests[0] = wrong.shared[1].Nests[0].Range(0, 1, wrong.shared[1].Nests[0].Trips[0]) // an element less
+	if err := firstError(Measure(context.Background(), []Pattern{wrong}, o)); err == nil || !strings.Contains(err.Error(), "plainly it is") {
+		t.Errorf("a cut that leaves an element out: %v", err)
+	}
+	wrong = pattern(t, copied)
+	wrong.shared = wrong.shared[:1]
+	if err := firstError(Measure(context.Background(), []Pattern{wrong}, o)); err == nil || !strings.Contains(err.Error(), "after the copy") {
+		t.Errorf("a cut that leaves a part out: %v", err)
+	}
+	spec.Threads = 3
+	if err := firstError(Measure(context.Background(), []Pattern{pattern(t, spec)}, o)); err == nil || !strings.Contains(err.Error(), "threads 3: there are 2 CPUs") {
+		t.Errorf("three threads on two CPUs: %v", err)
+	}
+}
+
+func firstError(samples func(func(Sample, error) bool)) (first error) {
+	for _, err := range samples {
+		first = errors.Join(first, err)
+	}
+	return first
+}
+
+// TestTouch: before a pattern is prepared, each worker has touched the pages that
+// only its part has.
+func TestTouch(t *testing.T) {
+	for _, s := range []Spec{
+		{Shape: []int{300, 100}, DType: layouts.Float32},
+		{Shape: []int{64, 4096}, DType: layouts.Float32, Order: Col},
+		{Op: Copy, Shape: []int{512, 512}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Kernel: VectorKernels()[len(VectorKernels())-1]},
+	} {
+		s.Threads, s.Grain = 3, 1
+		p := pattern(t, s)
+		for i, part := range p.Parts() {
+			want, got := map[int]bool{}, map[int]bool{}
+			for _, a := range touches(part.Nests) {
+				for b := (a.addr - Origin) / 4096; b <= (a.addr-Origin+uint64(a.width)-1)/4096; b++ {
+					want[int(b)] = true
+				}
+			}
+			for page := range part.pages(4096) {
+				if got[page] = true; !want[page] {
+					t.Errorf("%s: worker %d touches page %d", s.Name(), i, page)
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("%s: worker %d touches %d pages of %d", s.Name(), i, len(got), len(want))
+			}
+		}
+	}
+}

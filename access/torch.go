@@ -1,0 +1,538 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// This file lowers what is walked as PyTorch walks it: the order, and the strides
+// of results, are those of layouts.Elementwise, Into, Reduction and Copy.
+
+// An Operand is a tensor as a value: where its elements lie, of what type they
+// are, and what is done to them.
+type Operand struct {
+	Layout layouts.Layout
+	DType  layouts.DType
+	Role   Role
+	// At is the address of the storage's first element, a multiple of the element's
+	// size. Operands that have one are simulated and priced only. Others, with 0, get
+	// memory of their own.
+	At uint64
+}
+
+// A Role is what an operation does to an operand.
+type Role uint8
+
+// The roles.
+const (
+	Input   Role = iota // read
+	Output              // written
+	InPlace             // read and written
+)
+
+var roleNames = []string{"input", "output", "in-place"}
+
+// String is "input", "output" or "in-place".
+func (r Role) String() string {
+	if int(r) >= len(roleNames) {
+		return fmt.Sprintf("Role(%d)", uint8(r))
+	}
+	return roleNames[r]
+}
+
+// ParseRole reads what String writes.
+func ParseRole(name string) (Role, error) {
+	if i := slices.Index(roleNames, name); i >= 0 {
+		return Role(i), nil
+	}
+	return 0, fmt.Errorf("no such role (known: %s)", strings.Join(roleNames, ", "))
+}
+
+// String is "8x4 float32", or "8x4(1,8) float32" with the strides where the operand
+// is not contiguous.
+func (o Operand) String() string { return formatLayout(o.Layout) + " " + o.DType.String() }
+
+// formatLayout is part of names of benchmarks: the shape, and the strides, in
+// elements, of what is not contiguous. The offset is no part of it.
+func formatLayout(l layouts.Layout) string {
+	text := layouts.FormatShape(l.Shape())
+	if l.IsContiguous() {
+		return text
+	}
+	return text + strings.ReplaceAll(fmt.Sprint(l.Strides()), " ", ",")
+}
+
+// A torchWalk is what PyTorch walks: the layouts of a pattern's operands in its
+// order of dims and merged, or a copy by blocks.
+type torchWalk struct {
+	views []layouts.Layout // by operand
+	block int              // edge of the blocks; 0 for a walk
+	// reduced are the loops of the views that a reduction goes along, as a bit each.
+	reduced func(loop int) bool
+}
+
+// lowerTorch makes the nests of operands that are placed.
+func (p *Pattern) lowerTorch() error {
+	switch s := p.Spec; {
+	case s.Tile != nil:
+		return fault(FieldTile, layouts.FormatShape(s.Tile), errors.New("order torch has none but its own"))
+	case s.Width != 0 && s.Width != s.DType.Size():
+		return fault(FieldWidth, s.Width, errors.New("order torch is walked element by element"))
+	case s.Kernel != Scalar:
+		return fault(FieldKernel, s.Kernel, errors.New("order torch goes with scalar"))
+	case p.Elems == 0:
+		p.Nests = []nest.Nest{{Trips: []int{0}}}
+		for _, op := range p.operands {
+			p.Nests[0].Operands = append(p.Nests[0].Operands, op.access(p.dtypeOf(op).Size(), op.view.Offset(), []int{0}))
+		}
+		return nil
+	}
+	walk, err := p.torchWalk()
+	if err != nil {
+		return fault(FieldOrder, p.Spec.Order, err)
+	}
+	switch {
+	case walk.block > 0:
+		p.blocked(walk.block)
+	case p.Spec.Op == Sum:
+		p.reduce(walk)
+	default:
+		p.Nests = []nest.Nest{p.nestOf(walk.views)}
+	}
+	for i, n := range p.Nests {
+		if err := n.Check(); err != nil {
+			return fault(FieldOrder, p.Spec.Order, err)
+		}
+		if p.halves() {
+			p.Nests[i] = halved(n)
+		}
+	}
+	return nil
+}
+
+// torchWalk asks layouts how the operands are walked.
+func (p *Pattern) torchWalk() (torchWalk, error) {
+	if p.Spec.Op == Sum {
+		x := p.operands[0]
+		it, err := layouts.Reduction(x.view, false, p.Spec.Dims...)
+		if err != nil {
+			return torchWalk{}, err
+		}
+		w := torchWalk{views: []layouts.Layout{it.Walk[1]}, reduced: func(l int) bool { return it.Walk[0].Stride(l) == 0 }}
+		if len(p.operands) > 1 {
+			w.views = append(w.views, it.Walk[0])
+		}
+		return w, nil
+	}
+	var inputs []layouts.Layout
+	last := len(p.operands) - 1
+	y := p.operands[last]
+	for _, op := range p.operands[:last] {
+		inputs = append(inputs, op.own)
+	}
+	var it layouts.Iteration
+	var err error
+	switch {
+	case p.Spec.Op == Copy:
+		var plan layouts.CopyPlan
+		if plan, err = layouts.Copy(y.view, inputs[0], p.dtypeOf(y), p.dtypeOf(p.operands[0]), false); err != nil {
+			return torchWalk{}, err
+		}
+		if plan.Path == layouts.CopyBlocks {
+			return torchWalk{block: plan.Block}, nil
+		}
+		it = plan.Iteration
+	case p.fresh:
+		it, err = layouts.Elementwise(inputs...)
+	default:
+		it, err = layouts.Into(y.view, inputs...)
+	}
+	if err != nil {
+		return torchWalk{}, err
+	}
+	return torchWalk{views: append(slices.Clone(it.Walk[1:]), it.Walk[0])}, nil
+}
+
+// nestOf lowers views of one shape, one for each operand, to bytes.
+func (p *Pattern) nestOf(views []layouts.Layout) nest.Nest {
+	n := nest.Nest{Trips: views[0].Shape()}
+	for i, op := range p.operands[:len(views)] {
+		n.Operands = append(n.Operands, op.access(p.dtypeOf(op).Size(), views[i].Offset(), views[i].Strides()))
+	}
+	return n
+}
+
+// access is the access of an element of so many bytes at an offset from the
+// operand's base, with strides in elements.
+func (op operand) access(size, offset int, strides []int) nest.Operand {
+	a := nest.Operand{Tensor: op.tensor, Kind: op.kind, Base: op.base + uint64(offset*size), Width: size, Strides: slices.Clone(strides)}
+	for l := range a.Strides {
+		a.Strides[l] *= size
+	}
+	return a
+}
+
+// dtypeOf is the type of an operand's elements.
+func (p *Pattern) dtypeOf(op operand) layouts.DType {
+	if op.of > 0 {
+		return p.Spec.Operands[op.of-1].DType
+	}
+	return p.Spec.DType
+}
+
+// columns is how many bytes of a row PyTorch sums at once where it goes down the
+// columns of something stored by rows: four vectors of AVX2
+// (ATen/native/cpu/Reduce.h and SumKernel.cpp, vectorized_outer_reduction).
+const columns = 4 * 32
+
+// reduce lowers a reduction: reads in the order of the walk, then a write for each
+// element of the result, which PyTorch makes between the reads. Of columns that
+// lie side by side it takes several down the rows together.
+func (p *Pattern) reduce(w torchWalk) {
+	x := p.nestOf(w.views[:1])
+	last := len(x.Trips) - 1
+	size := x.Operands[0].Width
+	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size && x.Operands[0].Strides[last-1] == size && x.Trips[last-1] >= columns/size {
+		whole, rest := x.Split(last-1, columns/size) // loops [... block, column, row]
+		order := make([]int, len(whole.Trips))
+		for l := range order {
+			order[l] = l
+		}
+		order[last], order[last+1] = last+1, last
+		p.Nests = append(p.Nests, whole.Permute(order...))
+		if x = rest; rest.Iterations() == 0 {
+			x.Trips = nil
+		}
+	}
+	if x.Trips != nil {
+		p.Nests = append(p.Nests, x)
+	}
+	if len(w.views) == 1 {
+		return
+	}
+	y, n := w.views[1], nest.Nest{Trips: []int{}}
+	var strides []int
+	for l := range y.Rank() {
+		if !w.reduced(l) {
+			n.Trips, strides = append(n.Trips, y.Size(l)), append(strides, y.Stride(l))
+		}
+	}
+	op := p.operands[1]
+	n.Operands = []nest.Operand{op.access(p.dtypeOf(op).Size(), y.Offset(), strides)}
+	p.Nests = append(p.Nests, n)
+}
+
+// blocked lowers copy_ of a transposed matrix: block after block of the
+// destination, columns of the source to rows of a buffer, the buffer transposed in
+// place, its rows to rows of the destination. The three passes over a block are
+// told as one, in which each of x, the buffer and y has its own order; the strips
+// that are left at the ends come last.
+func (p *Pattern) blocked(edge int) {
+	p.block = edge
+	x, y := p.operands[0], p.operands[1]
+	size := p.dtypeOf(x).Size()
+	rows, cols := y.view.Size(0), y.view.Size(1)
+	p.buffers = aligned(p.Memory)
+	p.Memory = p.buffers + edge*edge*size
+	for _, r := range parts(rows, edge) {
+		for _, c := range parts(cols, edge) {
+			// Loops: blocks of rows, blocks of columns, and two within a block.
+			from, to := y.view.Offset()+r.start*cols+c.start, x.view.Offset()+r.start+c.start*rows
+			read := x.access(size, to, []int{r.length, c.length * rows, rows, 1})
+			write := y.access(size, from, []int{r.length * cols, c.length, cols, 1})
+			buffer := func(kind nest.Kind) nest.Operand {
+				return operand{tensor: Buffers, kind: kind, base: Origin + uint64(p.buffers)}.access(size, 0, []int{0, 0, edge, 1})
+			}
+			in := nest.Nest{Trips: []int{r.count, c.count, c.length, r.length}, Operands: []nest.Operand{read, buffer(nest.Write)}}
+			out := nest.Nest{Trips: []int{r.count, c.count, r.length, c.length}, Operands: []nest.Operand{buffer(nest.Read), write}}
+			if r.length == c.length {
+				in.Operands = append(append(in.Operands, buffer(nest.Modify)), out.Operands...)
+				p.Nests = append(p.Nests, in)
+				continue
+			}
+			p.Nests = append(p.Nests, in, out)
+		}
+	}
+}
+
+// A part of a dim is so many blocks of a length, from a start.
+type part struct{ start, count, length int }
+
+// parts are the whole blocks of a dim and what is left.
+func parts(size, edge int) []part {
+	var all []part
+	if size >= edge {
+		all = append(all, part{0, size / edge, edge})
+	}
+	if rest := size % edge; rest > 0 {
+		all = append(all, part{size - rest, 1, rest})
+	}
+	return all
+}
+
+// runBlocks walks natively what blocked says.
+func runBlocks[T layouts.Element](p Pattern, mem []T) {
+	x, y := p.operands[0], p.operands[1]
+	edge := p.block
+	rows, cols := y.view.Size(0), y.view.Size(1)
+	from, to := mem[p.start(x)+x.view.Offset():], mem[p.start(y)+y.view.Offset():]
+	buffer := mem[p.buffers/p.Spec.DType.Size():][:edge*edge]
+	for r := 0; r < rows; r += edge {
+		for c := 0; c < cols; c += edge {
+			nr, nc := min(edge, rows-r), min(edge, cols-c)
+			for j := range nc {
+				copy(buffer[j*edge:][:nr], from[r+(c+j)*rows:])
+			}
+			n := max(nr, nc)
+			for i := range n {
+				for j := range i {
+					a, b := &buffer[i*edge+j], &buffer[j*edge+i]
+					*a, *b = *b, *a
+				}
+			}
+			for i := range nr {
+				copy(to[(r+i)*cols+c:][:nc], buffer[i*edge:])
+			}
+		}
+	}
+}
+
+// placeOperands lays the operands of the spec out in memory: what is read first,
+// in their order, and then what is written.
+func (p *Pattern) placeOperands() error {
+	s := &p.Spec
+	if err := s.checkOperands(); err != nil {
+		return err
+	}
+	var shapes []layouts.Layout
+	var output *int
+	reads, names := 0, map[string]int{}
+	place := func(i int, kind nest.Kind) error {
+		o := s.Operands[i]
+		name := map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
+		if names[name]++; names[name] > 1 {
+			name += fmt.Sprint(names[name])
+		}
+		return p.addOperand(name, kind, o.Layout, i+1)
+	}
+	for i, o := range s.Operands {
+		if o.Role == Output || o.Role == InPlace {
+			output = &i
+		}
+		if o.Role != Output {
+			reads++
+			if err := place(i, nest.Read); err != nil {
+				return err
+			}
+		}
+		shapes = append(shapes, o.Layout)
+	}
+	switch {
+	case s.Op == Sum:
+		if output != nil {
+			return place(*output, nest.Write)
+		}
+		return nil
+	case output == nil: // of Add: as PyTorch allocates it
+		it, err := layouts.Elementwise(shapes...)
+		if err != nil {
+			return fault(FieldOperands, s.operands(), err)
+		}
+		p.fresh = true
+		if err := p.expand(it.Output); err != nil {
+			return err
+		}
+		return p.add("out", nest.Write, it.Output, it.Output)
+	}
+	y := s.Operands[*output]
+	if err := p.expand(y.Layout); err != nil {
+		return err
+	}
+	if y.Role == Output {
+		return place(*output, nest.Write)
+	}
+	i := slices.IndexFunc(p.operands, func(op operand) bool { return op.of == *output+1 })
+	self := p.operands[i]
+	self.kind = nest.Write
+	p.operands = append(p.operands, self)
+	return nil
+}
+
+// Number is the number, in the spec's Operands, of a tensor of the nests. It reports
+// false of buffers, of a result that the spec does not have, and of a spec without
+// operands.
+func (p Pattern) Number(tensor string) (n int, ok bool) {
+	for _, op := range p.operands {
+		if op.tensor == tensor && op.of > 0 {
+			return op.of - 1, true
+		}
+	}
+	return 0, false
+}
+
+// checkOperands refuses operands that the operation does not go with.
+func (s *Spec) checkOperands() error {
+	count := map[Role]int{}
+	for _, o := range s.Operands {
+		if int(o.Role) >= len(roleNames) || o.DType.Size() == 0 {
+			return fault(FieldOperands, s.operands(), fmt.Errorf("role %v, dtype %s", o.Role, o.DType))
+		}
+		count[o.Role]++
+	}
+	want := ""
+	written := count[Output] + count[InPlace]
+	switch {
+	case s.Order != Torch:
+		return fault(FieldOrder, s.Order, errors.New("operands are walked in order torch"))
+	case s.Op == Copy && (count[Input] != 1 || count[Output] != 1 || len(s.Operands) != 2):
+		want = "an input and an output"
+	case s.Op == Fill && (count[Input] > 0 || written != 1):
+		want = "one that is written"
+	case s.Op == Sum && (count[Input] != 1 || count[InPlace] > 0 || count[Output] > 1):
+		want = "an input, and an output or none"
+	case s.Op == Add && (count[Input]+count[InPlace] == 0 || written > 1):
+		want = "one that is read or more, and at most one that is written"
+	case s.Op == Chase || s.Op == Reorder:
+		want = "none"
+	}
+	if want != "" {
+		return fault(FieldOperands, s.operands(), fmt.Errorf("%v wants %s", s.Op, want))
+	}
+	if s.Op == Sum {
+		return nil
+	}
+	if s.Dims != nil {
+		return fault(FieldDims, fmt.Sprint(s.Dims), fmt.Errorf("%v has none, they are what a sum goes along", s.Op))
+	}
+	return nil
+}
+
+// operands are the operands as text, for errors.
+func (s *Spec) operands() string {
+	var all []string
+	for _, o := range s.Operands {
+		all = append(all, fmt.Sprintf("%v %v", o.Role, o))
+	}
+	return strings.Join(all, ", ")
+}
+
+// uniform reports whether all operands are of the spec's dtype.
+func (s *Spec) uniform() bool {
+	return !slices.ContainsFunc(s.Operands, func(o Operand) bool { return o.DType != s.DType })
+}
+
+// expand gives the operands that are read the shape of the result, in which they are
+// compared with what they should be.
+func (p *Pattern) expand(to layouts.Layout) error {
+	for i := range p.operands {
+		view, err := p.operands[i].own.Expand(to.Shape()...)
+		if err != nil {
+			return fault(FieldOperands, p.Spec.operands(), err)
+		}
+		p.operands[i].view = view
+	}
+	return nil
+}
+
+// addOperand places operand number of of the spec, from 1. Of the storage before
+// it only what its offset is beyond whole pages is there.
+func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of int) error {
+	if at := p.Spec.Operands[of-1].At; at > 0 {
+		p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: at, view: l, own: l, of: of})
+		return nil
+	}
+	size := p.Spec.Operands[of-1].DType.Size()
+	low, high := l.Extent()
+	page := alignment / size
+	shift := (low - ((low%page)+page)%page)
+	start := aligned(p.Memory)
+	if high-shift > (math.MaxInt-Origin-start-alignment)/size-1 || high < low {
+		return fault(FieldOperands, p.Spec.Operands[of-1].String(), errors.New("it is more bytes than the address space holds"))
+	}
+	moved, err := layouts.New(l.Shape(), l.Strides(), l.Offset()-shift)
+	if err != nil {
+		return fault(FieldOperands, p.Spec.Operands[of-1].String(), err)
+	}
+	bytes := (high - shift + 1) * size
+	p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: Origin + uint64(start), view: moved, own: moved, size: bytes, of: of})
+	p.Memory = start + bytes
+	return nil
+}
+
+// computableOperands refuses operands that no native loop walks.
+func (s Spec) computableOperands() error {
+	read, written := 0, false
+	for _, o := range s.Operands {
+		if o.DType != s.Operands[0].DType {
+			return fmt.Errorf("operands of %s and %s are priced and simulated only, no native loop converts", s.Operands[0].DType, o.DType)
+		}
+		if o.Role != Output {
+			read++
+		}
+		written = written || o.Role != Input
+		if o.At > 0 {
+			return errors.New("operands at addresses of their own are priced and simulated only")
+		}
+	}
+	switch {
+	case s.Op == Sum && written:
+		return errors.New("a sum that writes its result is priced and simulated only: leave the output out")
+	case s.Op == Add && read > 2:
+		return fmt.Errorf("an operation of %d tensors is priced and simulated only, native loops read one or two", read)
+	}
+	return nil
+}
+
+// operandsName is the benchmark name of a spec of operands, without the word
+// Benchmark.
+func (s Spec) operandsName() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Operands/op=%v", s.Op)
+	if s.Dims != nil {
+		fmt.Fprintf(&b, "/dims=%s", strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Dims), " ", ","), "[]"))
+	}
+	number := map[Role]int{}
+	for _, o := range s.Operands {
+		key := map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
+		if number[o.Role]++; number[o.Role] > 1 {
+			key += fmt.Sprint(number[o.Role])
+		}
+		fmt.Fprintf(&b, "/%s=%s", key, formatLayout(o.Layout))
+		if o.DType != s.Operands[0].DType {
+			fmt.Fprintf(&b, ":%s", o.DType)
+		}
+	}
+	fmt.Fprintf(&b, "/order=torch/dtype=%s/kernel=%v", s.Operands[0].DType, s.Kernel)
+	return b.String() + s.threadsName()
+}
+
+// Contiguous is the spec with all of its operands contiguous, the same shapes. What
+// a stride of 0 repeats is one element in memory still.
+func (s Spec) Contiguous() (Spec, error) {
+	operands := slices.Clone(s.Operands)
+	for i, o := range operands {
+		shape := o.Layout.Shape()
+		stored := slices.Clone(shape)
+		for d := range stored {
+			if o.Layout.Stride(d) == 0 && stored[d] > 1 {
+				stored[d] = 1
+			}
+		}
+		dense, err := layouts.Contiguous(stored...)
+		if err == nil {
+			dense, err = dense.Expand(shape...)
+		}
+		if err != nil {
+			return s, fault(FieldOperands, o.String(), err)
+		}
+		operands[i].Layout = dense
+	}
+	s.Operands = operands
+	return s, nil
+}

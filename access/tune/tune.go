@@ -1,0 +1,279 @@
+// Package tune finds how the sets of kernels are best tuned on the CPU that it runs
+// on (kernel.Tuning), by a calibration of less than two seconds, and keeps what was
+// found in a file.
+//
+// What is best is measured because neither the vendor of a CPU nor the sizes of its
+// caches tell it: stores past the caches made copies of 256 MiB 1.6 times as fast on
+// AMD's Zen 3 and 0.6 times on an older Intel CPU, and transposed ones 4 times as
+// fast on an Intel CPU of today. No choice changes an access, so that no simulated
+// count depends on a calibration.
+package tune
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"time"
+	"unsafe"
+
+	"github.com/stridebench/stridebench/access/kernel"
+)
+
+// Budget is how long a calibration takes, about: every way is timed once whatever
+// that takes, and again as long as there is time left.
+const Budget = 1200 * time.Millisecond
+
+// most is how many rounds there are at most.
+const most = 7
+
+// sizes are the bytes written at which plain stores and those past the caches are
+// compared.
+var sizes = []int{2 << 20, 8 << 20, 32 << 20}
+
+// aheads are the distances that are compared, in tiles, at the size aheadAt: the
+// default first, which is left only for what is faster by aheadGain, since they
+// differ by little.
+var aheads = []int{2, 1, 4, 8}
+
+const (
+	aheadAt   = 8 << 20
+	aheadGain = 1.1
+)
+
+// gain is how much faster stores past the caches have to be, so that noise does not
+// choose them: they take what was written out of the caches of whoever reads it next.
+const gain = 1.03
+
+// A kind is one of the thresholds of a tuning.
+type kind struct {
+	of    func(t *kernel.Tuning) *int
+	plan  func(s *kernel.Set, bytes int) *kernel.Plan
+	takes func(s *kernel.Set, p *kernel.Plan) bool // nil for always
+}
+
+var kinds = []kind{
+	{of: func(t *kernel.Tuning) *int { return &t.Runs }, plan: func(s *kernel.Set, bytes int) *kernel.Plan {
+		return kernel.NewPlan(s, 4, []kernel.Loop{{N: bytes / 4, To: 4, From: 4}})
+	}},
+	{of: tiles, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 4, bytes) }},
+	{of: func(t *kernel.Tuning) *int { return &t.Narrow }, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 2, bytes) }},
+	{of: func(t *kernel.Tuning) *int { return &t.Blocks }, plan: colliding,
+		takes: func(_ *kernel.Set, p *kernel.Plan) bool { return p.Buffers > 0 }},
+}
+
+func tiles(t *kernel.Tuning) *int { return &t.Tiles }
+
+// transposed is a copy of about so many bytes of elements of size bytes whose rows do
+// not collide in any cache.
+func transposed(s *kernel.Set, size, bytes int) *kernel.Plan {
+	const line = 64
+	pitch := int(math.Sqrt(float64(bytes*size))) / line * line
+	if pitch%4096 == 0 {
+		pitch -= line
+	}
+	n := pitch / size
+	return kernel.NewPlan(s, size, []kernel.Loop{{N: n, To: pitch, From: size}, {N: n, To: size, From: pitch}})
+}
+
+// colliding is a transposed copy of so many bytes, a power of 2, whose rows lie a
+// multiple of 4 KiB apart where they are read.
+func colliding(s *kernel.Set, bytes int) *kernel.Plan {
+	columns := 1024
+	for columns*columns*2 < bytes/4 {
+		columns *= 2
+	}
+	rows := bytes / 4 / columns
+	return kernel.NewPlan(s, 4, []kernel.Loop{{N: columns, To: rows * 4, From: 4}, {N: rows, To: 4, From: columns * 4}})
+}
+
+// A race is a copy that is made in several ways.
+type race struct {
+	set     *kernel.Set
+	kind    kind
+	size    int
+	plan    *kernel.Plan
+	buffers []byte
+	ways    []kernel.Tuning
+	best    []time.Duration // of each way
+}
+
+// Measure finds how these sets are best tuned, those of them that have a choice. It
+// takes about Budget, and memory of at most so many bytes (0 for no limit): where
+// that is little, less is compared. The sets are tuned as before when it returns, and
+// must not be used meanwhile.
+func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string]kernel.Tuning, error) {
+	compared := fitting(maxMemory)
+	found := map[string]kernel.Tuning{}
+	if len(compared) == 0 {
+		return found, nil
+	}
+	defer debug.FreeOSMemory()
+	g := &ground{dst: memory(compared[len(compared)-1]), src: memory(compared[len(compared)-1])}
+	var races []*race
+	for _, s := range sets {
+		if s.Streams() {
+			found[s.Name()] = kernel.Default()
+			races = append(races, stores(s, compared)...)
+		}
+	}
+	if err := g.run(ctx, races, Budget*4/5); err != nil {
+		return nil, err
+	}
+	for _, s := range sets {
+		if t, ok := found[s.Name()]; ok {
+			found[s.Name()] = decided(t, s, races)
+		}
+	}
+	races = nil
+	for _, s := range sets {
+		if t, ok := found[s.Name()]; ok {
+			races = append(races, distances(s, t, compared))
+		}
+	}
+	if err := g.run(ctx, races, Budget/5); err != nil {
+		return nil, err
+	}
+	for _, r := range races {
+		t := found[r.set.Name()]
+		t.Ahead = r.ways[nearest(r.best)].Ahead
+		found[r.set.Name()] = t
+	}
+	return found, nil
+}
+
+// fitting are the sizes of which there is memory for.
+func fitting(maxMemory int) (all []int) {
+	for _, size := range sizes {
+		if maxMemory == 0 || 4*size <= maxMemory {
+			all = append(all, size)
+		}
+	}
+	return all
+}
+
+// stores are the races between stores of a set.
+func stores(s *kernel.Set, compared []int) (all []*race) {
+	plain, past := kernel.Default(), kernel.Default()
+	plain.Runs, plain.Tiles, plain.Narrow, plain.Blocks = kernel.Never, kernel.Never, kernel.Never, kernel.Never
+	past.Runs, past.Tiles, past.Narrow, past.Blocks = 1, 1, 1, 1
+	for _, k := range kinds {
+		for _, size := range compared {
+			if p := k.plan(s, size); k.takes == nil || k.takes(s, p) {
+				all = append(all, &race{set: s, kind: k, size: size, plan: p, buffers: memory(p.Buffers), ways: []kernel.Tuning{plain, past}})
+			}
+		}
+	}
+	return all
+}
+
+// decided is a tuning with the thresholds that follow from the races of a set.
+func decided(t kernel.Tuning, s *kernel.Set, races []*race) kernel.Tuning {
+	for _, k := range kinds {
+		var compared []int
+		var plain, past []time.Duration
+		at := k.of(&t)
+		for _, r := range races {
+			if r.set == s && r.kind.of(&t) == at {
+				compared, plain, past = append(compared, r.size), append(plain, r.best[0]), append(past, r.best[1])
+			}
+		}
+		if compared != nil {
+			*at = from(compared, plain, past)
+		}
+	}
+	return t
+}
+
+// from is the size of ascending ones from which on stores had best go past the caches:
+// by the product of the times at all sizes, so that one that was disturbed does not
+// decide alone.
+func from(compared []int, plain, past []time.Duration) int {
+	least, best, gained := kernel.Never, 0.0, 0.0
+	for i := len(compared) - 1; i >= 0; i-- {
+		if gained += math.Log(float64(plain[i]) / (gain * float64(past[i]))); gained > best {
+			least, best = compared[i], gained
+		}
+	}
+	return least
+}
+
+// distances is the race between distances of a set that is tuned otherwise.
+func distances(s *kernel.Set, t kernel.Tuning, compared []int) *race {
+	size := compared[0]
+	for _, c := range compared {
+		if c <= aheadAt {
+			size = c
+		}
+	}
+	r := &race{set: s, size: size, plan: transposed(s, 4, size)}
+	for _, t.Ahead = range aheads {
+		r.ways = append(r.ways, t)
+	}
+	return r
+}
+
+// nearest is the first of the times that is about as good as the best.
+func nearest(times []time.Duration) int {
+	best := times[0]
+	for _, t := range times {
+		best = min(best, t)
+	}
+	for i, t := range times {
+		if float64(t) <= aheadGain*float64(best) {
+			return i
+		}
+	}
+	return 0
+}
+
+// begin is what clocks that have no beginning count from.
+var begin = time.Now()
+
+// ground is the memory of all races.
+type ground struct{ dst, src []byte }
+
+// memory is so many bytes from a page on, written.
+func memory(bytes int) []byte {
+	const page = 4096
+	all := make([]byte, bytes+page)
+	for i := 0; i < len(all); i += page {
+		all[i] = 1
+	}
+	return all[-uintptr(unsafe.Pointer(unsafe.SliceData(all)))%page:][:bytes]
+}
+
+// run runs all races by turns, every way of each in turn, and keeps the least time of
+// each way.
+func (g *ground) run(ctx context.Context, races []*race, budget time.Duration) error {
+	runtime.LockOSThread() // whose time it is
+	defer runtime.UnlockOSThread()
+	start := time.Now()
+	for round := range most {
+		for _, r := range races {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if round > 0 && time.Since(start) > budget {
+				return nil
+			}
+			r.round(g)
+		}
+	}
+	return nil
+}
+
+// round times each way once.
+func (r *race) round(g *ground) {
+	defer r.set.Tune(r.set.Tuning())
+	for i, t := range r.ways {
+		r.set.Tune(t)
+		start := now()
+		r.plan.Run(g.dst, g.src, r.buffers, 1)
+		took := now() - start
+		if len(r.best) == i {
+			r.best = append(r.best, took)
+		}
+		r.best[i] = min(r.best[i], took)
+	}
+}

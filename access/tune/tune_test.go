@@ -1,0 +1,195 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/access/kernel"
+)
+
+// TestFrom: stores go past the caches from the size on from which on that is faster
+// over all sizes, by more than noise.
+func TestFrom(t *testing.T) {
+	for _, c := range []struct {
+		plain, past []time.Duration
+		want        int
+	}{
+		{[]time.Duration{100, 100, 100}, []time.Duration{90, 50, 60}, 1},
+		{[]time.Duration{100, 100, 100}, []time.Duration{130, 50, 60}, 2},
+		{[]time.Duration{100, 100, 100}, []time.Duration{95, 180, 60}, 3},
+		{[]time.Duration{100, 100, 100}, []time.Duration{50, 110, 60}, 1},
+		{[]time.Duration{100, 100, 100}, []time.Duration{50, 50, 120}, 1},
+		{[]time.Duration{100, 100, 100}, []time.Duration{99, 98, 99}, kernel.Never},
+		{[]time.Duration{100, 100, 100}, []time.Duration{150, 160, 170}, kernel.Never},
+	} {
+		if got := from([]int{1, 2, 3}, c.plain, c.past); got != c.want {
+			t.Errorf("plain %v, past %v: from %d on, want %d", c.plain, c.past, got, c.want)
+		}
+	}
+	for want, times := range [][]time.Duration{{100, 98, 95, 101}, {100, 80, 200, 80}, {100, 110, 80, 89}} {
+		if got := nearest(times); got != want {
+			t.Errorf("of %v the %d-th is chosen, want %d", times, got, want)
+		}
+	}
+}
+
+// TestPlans: what is raced is of the kind that its threshold is of, past the caches
+// where that is tuned, and fits into the memory that there is.
+func TestPlans(t *testing.T) {
+	for _, s := range kernel.All() {
+		if !s.Streams() {
+			continue
+		}
+		before := s.Tuning()
+		for _, r := range stores(s, sizes) {
+			var moved int
+			for _, step := range r.plan.Steps {
+				n := 0
+				for _, a := range step.Body {
+					if a.Write && !a.Buffered() {
+						n += a.Width
+					}
+				}
+				for _, l := range step.Loops {
+					n *= l.N
+				}
+				moved += n
+			}
+			if moved > r.size || moved < r.size*9/10 {
+				t.Errorf("%s: %d B are written instead of %d", s.Name(), moved, r.size)
+			}
+			s.Tune(r.ways[0])
+			plain := r.plan.PastCaches()
+			only := r.ways[0]
+			*r.kind.of(&only) = 1
+			s.Tune(only)
+			if past := r.plan.PastCaches(); plain || !past {
+				t.Errorf("%s at %d B: past the caches: %t where it is not tuned so, %t where its kind is", s.Name(), r.size, plain, past)
+			}
+			s.Tune(before)
+		}
+	}
+}
+
+// TestMeasure: a calibration gives each set that has a choice a tuning, and leaves
+// the sets as they were.
+func TestMeasure(t *testing.T) {
+	var before []kernel.Tuning
+	for _, s := range kernel.Sets() {
+		before = append(before, s.Tuning())
+	}
+	start := time.Now()
+	found, err := Measure(context.Background(), kernel.Sets(), 4*sizes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%v: %v", time.Since(start), found)
+	for i, s := range kernel.Sets() {
+		if s.Tuning() != before[i] {
+			t.Errorf("%s is left tuned to %s", s.Name(), s.Tuning())
+		}
+		tuned, ok := found[s.Name()]
+		if ok != s.Streams() {
+			t.Errorf("%s: tuned: %t", s.Name(), ok)
+		}
+		if err := tuned.Check(); ok && err != nil {
+			t.Errorf("%s: %v", s.Name(), err)
+		}
+		if ok && (tuned.Runs != sizes[0] && tuned.Runs != kernel.Never || !slices.Contains(aheads, tuned.Ahead)) {
+			t.Errorf("%s: %s", s.Name(), tuned)
+		}
+	}
+	if found, err := Measure(context.Background(), kernel.Sets(), 1); len(found) > 0 || err != nil {
+		t.Errorf("without memory: %v, %v", found, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Measure(ctx, kernel.All(), 0); kernel.Best().Streams() && !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestFile: what is written is read, whatever was found.
+func TestFile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		past := rapid.OneOf(rapid.Just(kernel.Never), rapid.IntRange(1, 1<<40))
+		c := Calibration{CPU: rapid.StringMatching(`[ -~]{0,40}`).Draw(t, "cpu"), Date: time.Unix(1790000000, 0).UTC(), Sets: map[string]kernel.Tuning{}}
+		for _, s := range kernel.All() {
+			if rapid.Bool().Draw(t, s.Name()) {
+				c.Sets[s.Name()] = kernel.Tuning{Runs: past.Draw(t, "runs"), Tiles: past.Draw(t, "tiles"), Narrow: past.Draw(t, "narrow"),
+					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, kernel.MaxAhead).Draw(t, "ahead")}
+			}
+		}
+		text, err := c.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse("kernels.yaml", text)
+		if err != nil {
+			t.Fatalf("%s\n%v", text, err)
+		}
+		if diff := cmp.Diff(c, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// TestFileRefuses: what no calibration wrote is refused, with its place.
+func TestFileRefuses(t *testing.T) {
+	good := "version: 1\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4}\n"
+	if c, err := Parse("f", []byte(good)); err != nil || c.Sets["avx2"].String() != "past caches: runs 8MiB tiles never narrow 2MiB blocks 1B; ahead: 4" {
+		t.Errorf("%v, %v", c, err)
+	}
+	for want, bad := range map[string][2]string{
+		"f:1:10: of another version of the kernels (2, want 1)": {"version: 1", "version: 2"},
+		"f:5:16: \"often\"":               {"8MiB", "often"},
+		"sets: no such set":               {"avx2", "mmx"},
+		"ahead: 99 tiles (want 0 to 64)":  {"ahead: 4", "ahead: 99"},
+		"unknown field \"colour\"":        {"cpu: A", "colour: A"},
+		"past the caches from 0 bytes on": {"runs: 8MiB, ", ""},
+		"a size such as 8MiB, or never":   {"8MiB", "[1]"},
+	} {
+		_, err := Parse("f", []byte(strings.Replace(good, bad[0], bad[1], 1)))
+		if err == nil || !strings.HasPrefix(err.Error(), "f") {
+			t.Errorf("%s: %v", bad[1], err)
+		} else if !strings.Contains(err.Error(), strings.TrimPrefix(want, "sets: ")) {
+			t.Logf("%s: %v, want %s", bad[1], err, want)
+			t.Fail()
+		}
+	}
+}
+
+// TestOf: a calibration is of a CPU with all its sets.
+func TestOf(t *testing.T) {
+	this := Identity("Some  CPU")
+	if !strings.Contains(this, "Some CPU") || this != Identity("Some CPU") || this == Identity("Another") {
+		t.Errorf("this is %q", this)
+	}
+	c := Calibration{CPU: this, Sets: map[string]kernel.Tuning{}}
+	for _, s := range kernel.Sets() {
+		c.Sets[s.Name()] = kernel.Default()
+	}
+	if !c.Of(this) || c.Of(this+"x") {
+		t.Errorf("of this CPU: %t, of another: %t", c.Of(this), c.Of(this+"x"))
+	}
+	if best := kernel.Best(); best.Streams() {
+		before := best.Tuning()
+		t.Cleanup(func() { best.Tune(before) })
+		c.Sets[best.Name()] = kernel.Tuning{Runs: 1, Tiles: 2, Narrow: 3, Blocks: 4, Ahead: 5}
+		c.Apply()
+		if got := best.Tuning(); got != c.Sets[best.Name()] {
+			t.Errorf("tuned to %s", got)
+		}
+		delete(c.Sets, best.Name())
+		if c.Of(this) {
+			t.Errorf("a calibration without %s is taken", best.Name())
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
+)
+
+// An operandEntry is a tensor as a value, of an entry that has no tensor of the file.
+type operandEntry struct {
+	Role    value  `yaml:"role"`
+	Shape   value  `yaml:"shape"`
+	Strides values `yaml:"strides"`
+	Offset  int    `yaml:"offset"`
+	DType   value  `yaml:"dtype"`
+}
+
+// ofOperands are the specs of an entry of operands: as they are and, if a twin is
+// asked for, all contiguous.
+func (e entry) ofOperands(at *place) ([]access.Spec, error) {
+	if e.Tensor != nil || e.View != nil || e.With != nil || e.Order != nil || e.Tile != nil || e.Kernel != nil {
+		return nil, at.file.Errorf(at.path, "operands go with name, op, dims and twin alone: they have their own shapes, and are walked in order torch by plain loops")
+	}
+	if err := e.checkName(at); err != nil {
+		return nil, err
+	}
+	if len(e.Op) > 1 || e.Op == nil {
+		return nil, at.file.Errorf(at.path, "operands want one op (sum, fill, copy or add)")
+	}
+	s := access.Spec{Order: access.Torch}
+	var err error
+	if s.Op, err = parse(at.file, e.Op[0], "op", access.ParseOp); err != nil {
+		return nil, err
+	}
+	for i, o := range e.Operands {
+		operand, err := o.operand(at.file, fmt.Sprintf("%s.operands[%d]", at.path, i))
+		if err != nil {
+			return nil, err
+		}
+		s.Operands = append(s.Operands, operand)
+	}
+	for _, v := range e.Dims {
+		d, err := parse(at.file, v, "dims", strconv.Atoi)
+		if err != nil {
+			return nil, err
+		}
+		s.Dims = append(s.Dims, d)
+	}
+	specs := []access.Spec{s}
+	switch e.Twin.text {
+	case "":
+	case "contiguous":
+		twin, err := s.Contiguous()
+		if err != nil {
+			return nil, at.file.Errorf(at.path, "%w", err)
+		}
+		if twin.Name() != s.Name() {
+			specs = append(specs, twin)
+		}
+	default:
+		return nil, at.file.Refuse(e.Twin.node, fmt.Errorf("twin %q (want contiguous)", e.Twin.text))
+	}
+	for _, s := range specs {
+		if _, err := (draft{spec: s}).check(at); err != nil {
+			return nil, err
+		}
+	}
+	return specs, nil
+}
+
+// operand reads one operand; path is where it stands.
+func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, error) {
+	fail := func(err error) (access.Operand, error) { return access.Operand{}, doc.Errorf(path, "%w", err) }
+	if o.Shape.node == nil {
+		return fail(errors.New("an operand has no shape (such as shape: 4000x4000)"))
+	}
+	role, dtype := access.Input, layouts.Float32
+	shape, err := layouts.ParseShape(o.Shape.text)
+	if err == nil && o.Role.node != nil {
+		role, err = access.ParseRole(o.Role.text)
+	}
+	if err == nil && o.DType.node != nil {
+		dtype, err = layouts.ParseDType(o.DType.text)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	if len(shape) > maxRank {
+		return fail(fmt.Errorf("%d dims (want at most %d)", len(shape), maxRank))
+	}
+	if o.Offset < 0 {
+		return fail(fmt.Errorf("offset %d is negative", o.Offset))
+	}
+	dense, err := layouts.Contiguous(shape...)
+	if err != nil {
+		return fail(err)
+	}
+	strides := dense.Strides()
+	for i, v := range o.Strides {
+		if i == 0 {
+			strides = nil
+		}
+		n, err := strconv.Atoi(v.text)
+		if err != nil {
+			return fail(fmt.Errorf("stride %q is no whole number", v.text))
+		}
+		strides = append(strides, n)
+	}
+	l, err := layouts.New(shape, slices.Clip(strides), o.Offset)
+	if err != nil {
+		return fail(err)
+	}
+	return access.Operand{Layout: l, DType: dtype, Role: role}, nil
+}

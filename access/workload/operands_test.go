@@ -1,0 +1,63 @@
+package workload
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOperands: an entry of operands is one spec in PyTorch's order, and its twin.
+func TestOperands(t *testing.T) {
+	w, err := Parse("w.yaml", []byte(`
+benchmarks:
+  - name: aten.copy_
+    op: copy
+    operands:
+      - {role: output, shape: 8x4}
+      - {role: input, shape: 8x4, strides: [1, 8], offset: 3, dtype: float32}
+    twin: contiguous
+  - op: sum
+    dims: [0]
+    operands:
+      - {shape: 8x4, dtype: float64}
+    twin: contiguous
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range w.Comparisons {
+		for _, b := range c {
+			got = append(got, b.Name)
+		}
+	}
+	want := `Operands/name=aten.copy_/op=copy/out=8x4/in=8x4[1,8]/order=torch/dtype=float32/kernel=scalar
+Operands/name=aten.copy_/op=copy/out=8x4/in=8x4/order=torch/dtype=float32/kernel=scalar
+Operands/op=sum/dims=0/in=8x4/order=torch/dtype=float64/kernel=scalar`
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestOperandsRefused: errors say where, and what would be right.
+func TestOperandsRefused(t *testing.T) {
+	for entry, want := range map[string]string{
+		"op: copy, kernel: scalar, operands: [{shape: 4}]":                        "w.yaml:1:15: operands go with name, op, dims and twin alone",
+		"operands: [{shape: 4}]":                                                  "operands want one op",
+		"op: sum, operands: [{role: input}]":                                      "w.yaml:1:36: an operand has no shape",
+		"op: sum, operands: [{shape: 4, role: other}]":                            "no such role (known: input, output, in-place)",
+		"op: sum, operands: [{shape: 4x4, strides: [4]}]":                         "strides",
+		"op: sum, operands: [{shape: 4x4, strides: [4, x]}]":                      `stride "x" is no whole number`,
+		"op: sum, operands: [{shape: 4x4, offset: -1}]":                           "offset -1 is negative",
+		"op: sum, operands: [{shape: 4x4}], twin: other":                          `twin "other" (want contiguous)`,
+		"op: sum, operands: [{shape: 4x4}], dims: [a]":                            `dims "a"`,
+		"op: sum, operands: [{shape: 4x4}], dims: [3]":                            "dim 3 is out of range",
+		"op: copy, operands: [{shape: 4x4}]":                                      "copy wants an input and an output",
+		"op: copy, operands: [{role: output, shape: 4}, {shape: 4, dtype: int8}]": "no native loop converts",
+		"op: sum, tensor: x, twin: contiguous":                                    "dims and twin go with operands",
+	} {
+		_, err := Parse("w.yaml", []byte("benchmarks: [{"+entry+"}]\n"))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "w.yaml:1:") {
+			t.Errorf("%s: %v, want %q", entry, err, want)
+		}
+	}
+}
