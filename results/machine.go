@@ -26,6 +26,7 @@ type Machine struct {
 	GOOS, GOARCH string
 	GoVersion    string
 	CPU          string // brand name, "" if unknown
+	CPUFrom      string // what says so
 	CPUs         int    // logical CPUs that this process may use
 	Hypervisor   string // of a virtual machine, "" if none tells
 	Memory       int    // bytes in all, 0 if unknown
@@ -44,7 +45,7 @@ type Machine struct {
 func ThisMachine() Machine {
 	m := Machine{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, GoVersion: runtime.Version(),
-		CPU:        strings.Join(strings.Fields(cpuid.CPU.BrandName), " "),
+		CPU: strings.Join(strings.Fields(cpuid.CPU.BrandName), " "), CPUFrom: "cpuid",
 		CPUs:       runtime.NumCPU(),
 		Hypervisor: cpuid.CPU.HypervisorVendorString,
 	}
@@ -104,7 +105,7 @@ func (m Machine) Facts() []Fact {
 		{"cpus", strconv.Itoa(m.CPUs), "go"},
 	}
 	if m.CPU != "" {
-		facts = append(facts, Fact{"cpu", m.CPU, "cpuid"})
+		facts = append(facts, Fact{"cpu", m.CPU, m.CPUFrom})
 	}
 	if m.Hypervisor != "" {
 		facts = append(facts, Fact{"hypervisor", m.Hypervisor, "cpuid"})

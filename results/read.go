@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
@@ -204,7 +205,8 @@ func (s *Set) Comment(key string) string {
 
 // Config returns the configuration that all results share, but for FamilyKey.
 // It refuses results that differ in any other key, naming them: they do not
-// compare.
+// compare. Labels may differ between benchmarks (see [IsLabel]), and are then left
+// out.
 func (s *Set) Config() (map[string]string, error) {
 	var parser benchproc.ProjectionParser
 	filter, err := benchproc.NewFilter("*")
@@ -232,12 +234,34 @@ func (s *Set) Config() (map[string]string, error) {
 	}
 	var differ []string
 	for _, field := range benchproc.NonSingularFields(keys) {
+		if IsLabel(field.Name) && s.byShard(field.Name) {
+			delete(config, field.Name)
+			continue
+		}
 		differ = append(differ, fmt.Sprintf("%s (%q and others)", field.Name, keys[0].Get(field)))
 	}
 	if differ != nil {
-		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files of one machine and geometry", strings.Join(differ, ", "))
+		hint := ""
+		if i := slices.IndexFunc(benchproc.NonSingularFields(keys), func(f *benchproc.Field) bool { return IsLabel(f.Name) }); i >= 0 {
+			hint = ", or compare machines with bench report --by " + benchproc.NonSingularFields(keys)[i].Name
+		}
+		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files of one machine and geometry%s", strings.Join(differ, ", "), hint)
 	}
 	return config, nil
+}
+
+// byShard tells whether all results of a benchmark have the same value of a label, as
+// where the shards of a run were run on several machines.
+func (s *Set) byShard(label string) bool {
+	of := map[string]string{}
+	for _, r := range s.Results {
+		name, value := r.Name.String(), r.GetConfig(label)
+		if known, ok := of[name]; ok && known != value {
+			return false
+		}
+		of[name] = value
+	}
+	return true
 }
 
 // Better is 1 where higher values of a unit are better, and -1 where lower ones
@@ -279,6 +303,24 @@ func (r Row) Key(key string) string {
 		}
 	}
 	return ""
+}
+
+// Bytes is the value of a key as a number of bytes, such as 4KiB; 0 if it is none.
+func (r Row) Bytes(key string) int {
+	text := r.Key(key)
+	for i, unit := range []string{"KiB", "MiB", "GiB", "B"} {
+		digits, ok := strings.CutSuffix(text, unit)
+		if !ok {
+			continue
+		}
+		n, err := strconv.Atoi(digits)
+		shift := []int{10, 20, 30, 0}[i]
+		if err != nil || n <= 0 || n > 1<<50>>shift {
+			return 0
+		}
+		return n << shift
+	}
+	return 0
 }
 
 // Rows sums up the results by name, in the order in which names appear.

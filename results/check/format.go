@@ -28,16 +28,19 @@ func (r *Report) Summary() string {
 	if err := r.Err(); err != nil {
 		return err.Error() + vanished
 	}
-	exact, timed := 0, 0
+	exact, timed, unjudged := 0, 0, ""
 	for _, c := range r.Comparisons {
-		if c.Exact {
+		switch {
+		case c.Exact:
 			exact++
-		} else {
+		case c.Need > 0:
+			unjudged = " (others have too few samples)"
+		default:
 			timed++
 		}
 	}
-	return fmt.Sprintf("%s, %s%s; compared %s and %s", plural(len(r.Of(Regression)), "regression"), plural(len(r.Of(Improvement)), "improvement"),
-		vanished, plural(exact, "exact count"), plural(timed, "time"))
+	return fmt.Sprintf("%s, %s%s; compared %s and %s%s", plural(len(r.Of(Regression)), "regression"), plural(len(r.Of(Improvement)), "improvement"),
+		vanished, plural(exact, "exact count"), plural(timed, "time"), unjudged)
 }
 
 func plural(n int, what string) string {

@@ -54,7 +54,8 @@ type Entry struct {
 	Time        time.Time           `json:"time"`
 	Fingerprint string              `json:"fingerprint"` // of the machine, see results.Fingerprint.Hash
 	Machine     results.Fingerprint `json:"machine"`
-	Geometry    results.Fingerprint `json:"geometry"` // that was simulated
+	Geometry    results.Fingerprint `json:"geometry"`         // that was simulated
+	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see results.IsLabel
 	Records     []export.Record     `json:"records,omitempty"`
 }
 
@@ -65,7 +66,13 @@ type Damaged struct {
 }
 
 // Error names the file.
-func (d Damaged) Error() string { return fmt.Sprintf("damaged entry %s is skipped: %v", d.File, d.Err) }
+func (d Damaged) Error() string {
+	why := d.Err
+	if file, ok := errors.AsType[*fs.PathError](why); ok {
+		why = file.Err // of the entry
+	}
+	return fmt.Sprintf("damaged entry %s is skipped: %v", d.File, why)
+}
 
 const (
 	version   = "# history: 1\n"
@@ -73,7 +80,7 @@ const (
 	timeKey   = "# history-time: "
 	sumKey    = "# history-sha256: "
 	indexFile = "index.jsonl"
-	indexHead = "{\"index\":2}\n" // of the records of this version; an index without it is made anew
+	indexHead = "{\"index\":3}\n" // of the records of this version; an index without it is made anew
 	maxIndex  = 1 << 30           // bytes; reading the entries is better than more
 )
 
@@ -243,7 +250,7 @@ func parseEntry(sealed []byte) (e Entry, err error) {
 		return e, err
 	}
 	f := results.FingerprintOf(config)
-	e = Entry{Commit: commit, Time: at, Fingerprint: f.Hash(), Machine: f, Geometry: results.GeometryOf(config)}
+	e = Entry{Commit: commit, Time: at, Fingerprint: f.Hash(), Machine: f, Geometry: results.GeometryOf(config), Labels: results.LabelsOf(config)}
 	e.Records, err = export.Records(set)
 	return e, err
 }

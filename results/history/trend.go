@@ -23,7 +23,8 @@ type Point struct {
 type Series struct {
 	Name   string  `json:"name"`
 	Unit   string  `json:"unit"`
-	On     string  `json:"on"` // hash of the machine's fingerprint or of the geometry
+	On     string  `json:"on"`              // hash of the machine's fingerprint or of the geometry
+	Label  string  `json:"label,omitempty"` // "host=node7", if entries were told apart by a label
 	Exact  bool    `json:"exact"`
 	Better string  `json:"better"`
 	Points []Point `json:"points"`
@@ -61,6 +62,7 @@ type Change struct {
 	Name       string   `json:"name"`
 	Unit       string   `json:"unit"`
 	On         string   `json:"on"`
+	Label      string   `json:"label,omitempty"` // as of Series
 	Exact      bool     `json:"exact"`
 	Before     float64  `json:"before"` // medians from the change before, and up to the one after
 	After      float64  `json:"after"`
@@ -73,9 +75,12 @@ type Change struct {
 
 // Changes finds the changes of a series that are larger than threshold, as a
 // share: every one of an exact unit, and of times those that [Divide] finds at
-// alpha. Several entries of a commit count as one.
+// alpha. Several entries of a commit count as one, unless the series is of one value of
+// a label: a node changes while the program stays as it is.
 func (s Series) Changes(alpha, threshold float64) []Change {
-	s.Points = s.byCommit()
+	if s.Label == "" {
+		s.Points = s.byCommit()
+	}
 	values := make([]float64, len(s.Points))
 	for i, p := range s.Points {
 		values[i] = p.Value
@@ -93,7 +98,7 @@ func (s Series) Changes(alpha, threshold float64) []Change {
 		if i+1 < len(splits) {
 			to = splits[i+1].At
 		}
-		c := Change{Name: s.Name, Unit: s.Unit, On: s.On, Exact: s.Exact, Confidence: split.Confidence,
+		c := Change{Name: s.Name, Unit: s.Unit, On: s.On, Label: s.Label, Exact: s.Exact, Confidence: split.Confidence,
 			Before: median(values[from:split.At]), After: median(values[split.At:to]),
 			Last: s.Points[split.At-1], First: s.Points[split.At]}
 		c.Worse = (c.After > c.Before) == (s.Better != "higher")

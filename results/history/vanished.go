@@ -12,6 +12,7 @@ type Gone struct {
 	Name     string    `json:"name"`
 	Unit     string    `json:"unit,omitempty"` // "" if no unit of the name is left
 	On       string    `json:"on"`
+	Label    string    `json:"label,omitempty"` // as of Series
 	Exact    bool      `json:"exact"`
 	Last     Point     `json:"last"`  // that there is
 	Commit   string    `json:"first"` // the first one without it

@@ -3,12 +3,14 @@ package history
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/merge"
 )
 
 func onWhat(exact bool) string {
@@ -16,6 +18,14 @@ func onWhat(exact bool) string {
 		return "simulated caches"
 	}
 	return "machine"
+}
+
+// on says what a change was found on: the node, if there is a label of it.
+func on(label string, exact bool, hash string) string {
+	if label != "" {
+		return results.Printable(label)
+	}
+	return onWhat(exact) + " " + hash
 }
 
 func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
@@ -83,8 +93,8 @@ func (c Change) String() string {
 	if !c.Exact {
 		sure = fmt.Sprintf("confidence %.1f%%", c.Confidence*100)
 	}
-	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %.12s, up to %.12s of %s, on %s %s", how, results.Printable(c.Name), results.Printable(c.Unit),
-		plainNumber(c.Before), plainNumber(c.After), size, sure, c.Last.Commit, c.First.Commit, c.First.Time.Format(time.RFC3339), onWhat(c.Exact), c.On)
+	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %.12s, up to %.12s of %s, on %s", how, results.Printable(c.Name), results.Printable(c.Unit),
+		plainNumber(c.Before), plainNumber(c.After), size, sure, c.Last.Commit, c.First.Commit, c.First.Time.Format(time.RFC3339), on(c.Label, c.Exact, c.On))
 }
 
 // String says in a line what vanished, and between which commits.
@@ -93,8 +103,8 @@ func (g Gone) String() string {
 	if g.Unit != "" {
 		what += " " + results.Printable(g.Unit)
 	}
-	return fmt.Sprintf("vanished %s: last in %.12s of %s, not in %.12s of %s, on %s %s", what, g.Last.Commit, g.Last.Time.Format(time.RFC3339),
-		g.Commit, g.Since.Format(time.RFC3339), onWhat(g.Exact), g.On)
+	return fmt.Sprintf("vanished %s: last in %.12s of %s, not in %.12s of %s, on %s", what, g.Last.Commit, g.Last.Time.Format(time.RFC3339),
+		g.Commit, g.Since.Format(time.RFC3339), on(g.Label, g.Exact, g.On))
 }
 
 // A Trend is what changed over the entries of a history.
@@ -107,9 +117,18 @@ type Trend struct {
 // TrendOf finds the changes in all series (see Series.Changes), or only changes for the
 // worse, and the benchmarks that vanished.
 func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
+	return trendOf(entries, "", alpha, threshold, worse)
+}
+
+// trendOf is TrendOf under a label.
+func trendOf(entries []Entry, label string, alpha, threshold float64, worse bool) Trend {
 	all := AllSeries(entries)
 	t := Trend{Gone: Vanished(entries), series: len(all), entries: len(entries)}
+	for i := range t.Gone {
+		t.Gone[i].Label = label
+	}
 	for _, s := range all {
+		s.Label = label
 		for _, c := range s.Changes(alpha, threshold) {
 			if c.Worse || !worse {
 				t.Changes = append(t.Changes, c)
@@ -118,6 +137,28 @@ func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
 	}
 	slices.SortStableFunc(t.Changes, func(a, b Change) int { return b.First.Time.Compare(a.First.Time) })
 	return t
+}
+
+// TrendBy is TrendOf for each value of a label, such as of each host, by itself, where
+// every entry counts, those of one commit too. Entries without the label are left out;
+// it is an error if none has it.
+func TrendBy(entries []Entry, label string, alpha, threshold float64, worse bool) (t Trend, err error) {
+	of := map[string][]Entry{}
+	for _, e := range entries {
+		if value := e.Labels.Get(label); value != "" {
+			of[value] = append(of[value], e)
+		}
+	}
+	if len(of) == 0 {
+		return t, fmt.Errorf("no entry has the label %s (bench run --label %[1]s=VALUE writes one)", label)
+	}
+	for _, value := range slices.SortedFunc(maps.Keys(of), merge.Natural) {
+		one := trendOf(of[value], label+"="+value, alpha, threshold, worse)
+		t.Changes, t.Gone = append(t.Changes, one.Changes...), append(t.Gone, one.Gone...)
+		t.series, t.entries = t.series+one.series, t.entries+one.entries
+	}
+	slices.SortStableFunc(t.Changes, func(a, b Change) int { return b.First.Time.Compare(a.First.Time) })
+	return t, nil
 }
 
 // All returns the changes and then what vanished, for JSON.

@@ -1,0 +1,20 @@
+package check
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// ParseShare reads a share such as "5%" or "0.05".
+func ParseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v >= 0) || v > 1 && !percent || v > 100 {
+		return 0, errors.New("want a share such as 5% or 0.05")
+	}
+	return v, nil
+}

@@ -1,0 +1,17 @@
+package check
+
+import "testing"
+
+// TestParseShare: shares in percent, or below 1.
+func TestParseShare(t *testing.T) {
+	for text, want := range map[string]float64{"5%": .05, "0.05": .05, "100%": 1, "0": 0} {
+		if got, err := ParseShare(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "%", "5", "-1%", "10001%", "NaN"} {
+		if got, err := ParseShare(text); err == nil {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package fleet
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/internal/fleettest"
+	"github.com/stridebench/stridebench/results/merge"
+)
+
+// made is the matrix of a generated fleet.
+func made(t *testing.T, f fleettest.Fleet) *Matrix {
+	t.Helper()
+	dir := t.TempDir()
+	if err := f.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := merge.Find([]string{dir}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Read("host", paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// faulty is a fleet with a slow memory, a throttled CPU, a noisy neighbour, and one
+// that is slower by what nobody minds.
+func faulty(node int, memory bool) float64 {
+	switch {
+	case node == 3 && memory:
+		return 1.3
+	case node == 11:
+		return 1.2
+	case node == 17 && !memory:
+		return 1.25
+	case node == 20:
+		return 1.02
+	}
+	return 1
+}
+
+// TestJudge: what is planted is found, and nothing else.
+func TestJudge(t *testing.T) {
+	m := made(t, fleettest.Fleet{Nodes: 40, Benchmarks: 20, Samples: 5, Slow: faulty, Scatter: func(node int) float64 {
+		if node == 30 {
+			return 0.1
+		}
+		return 0.01
+	}})
+	var got []string
+	for _, f := range m.Judge(0.01).Findings {
+		got = append(got, fmt.Sprintf("%s %v %.1f", m.Machines[f.Machine].Name, f.Aspect, f.Ratio))
+		if f.P > 0.01 || f.Peers != 39 || f.Why == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if len(got) != 4 || got[0][:13] != "node4 memory " || got[1][:14] != "node18 caches " || got[2] != "node12 all 1.2" || got[3][:15] != "node31 scatter " {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestNothing: of a hundred fleets of machines in line, next to none has a finding.
+func TestNothing(t *testing.T) {
+	found := 0
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		m := &Matrix{Label: "host", Benchmarks: []string{"A", "B"}, Memory: []bool{false, true}}
+		for i := range 8 + random.IntN(40) {
+			own := 1 + 0.05*random.NormFloat64()
+			cell := func() Cell {
+				return Cell{Ns: 100 * own * (1 + 0.02*random.NormFloat64()), Spread: 0.01 + 0.005*random.Float64(), N: 5}
+			}
+			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Cells: []Cell{cell(), cell()}})
+		}
+		if len(m.Judge(0.01).Findings) > 0 {
+			found++
+		}
+	}
+	if found > 3 {
+		t.Errorf("%d of 100 fleets in line have findings, want about 1", found)
+	}
+}
+
+// TestWhy: what files say of a machine explains it.
+func TestWhy(t *testing.T) {
+	m := &Matrix{Label: "host", Benchmarks: []string{"A", "Latency/op=chase/size=16KiB/k=1", "Latency/op=chase/size=1MiB/k=1", "Latency/op=chase/size=1GiB/k=1"}, Memory: make([]bool, 4)}
+	for i := range 40 {
+		cell := Cell{Ns: 100 + float64(i%3), N: 5, GHz: 3}
+		m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Facts: map[string]string{"microcode": "0x1", "activity": "others=0.01 steal=0.001"}, Cells: []Cell{cell, cell, cell, cell}})
+	}
+	slow := &m.Machines[4]
+	slow.Facts = map[string]string{"microcode": "0x2", "activity": "others=1.50 steal=0.05"}
+	for k, ns := range []float64{150, 101, 151, 101} {
+		slow.Cells[k].Ns, slow.Cells[k].GHz = ns, 2
+	}
+	found := m.Judge(0.01).Findings
+	if len(found) != 1 {
+		t.Fatal(found)
+	}
+	for _, want := range []string{"2.00 GHz, the peers' at 3.00", "the host took 5.0%", "1.5 CPUs busy", "microcode: 0x2, the peers' 0x1", "from 1MiB to 1MiB are slower"} {
+		if !strings.Contains(found[0].Why, want) {
+			t.Errorf("no %q in %q", want, found[0].Why)
+		}
+	}
+}
+
+// TestClock: where no cycles are counted, as in most virtual machines, loads from the
+// first cache tell the clock, and where these are as fast as on the peers, nothing does.
+func TestClock(t *testing.T) {
+	for _, test := range []struct {
+		ns   float64 // of loads from the first cache
+		want string
+	}{{125, "take 1.24 times as long: its clock is 0.81 of the peers'"}, {101, "others that share its core"}} {
+		m := &Matrix{Label: "host", Benchmarks: []string{"A", "Latency/op=chase/size=16KiB/k=1", "Latency/op=chase/size=32KiB/k=1"}, Memory: make([]bool, 3)}
+		for i := range 40 {
+			cell := Cell{Ns: 100 + float64(i%3), N: 5}
+			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Config: map[string]string{"caches": "L1d=32768,8,64 L2=1048576,16,64"}, Cells: []Cell{cell, cell, cell}})
+		}
+		for k, ns := range []float64{125, test.ns, 140} {
+			m.Machines[4].Cells[k].Ns = ns
+		}
+		found := m.Judge(0.01).Findings
+		if len(found) != 1 || !strings.Contains(found[0].Why, test.want) {
+			t.Errorf("%+v, want %q", found, test.want)
+		}
+	}
+}
+
+// TestMerged: a merged file is the same fleet as the files that it was made of, and
+// keeps what they say of their nodes.
+func TestMerged(t *testing.T) {
+	dir := t.TempDir()
+	if err := (fleettest.Fleet{Nodes: 12, Benchmarks: 4, Samples: 3}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "node5.txt")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(text, []byte("steal=0.0000"), []byte("steal=0.2000"), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := merge.Find([]string{dir}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := merge.Read(paths, "host")
+	if err != nil || plan.Faults != nil {
+		t.Fatal(err, plan.Faults)
+	}
+	var b bytes.Buffer
+	if err := plan.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	merged := filepath.Join(dir, "all.text")
+	if err := results.WriteFile(merged, b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	one, err := Read("host", merged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := Read("host", paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a, c bytes.Buffer
+	if err := one.WriteCSV(&a); err != nil {
+		t.Fatal(err)
+	}
+	if err := many.WriteCSV(&c); err != nil {
+		t.Fatal(err)
+	}
+	if a.String() != c.String() || strings.Count(a.String(), "\n") != 1+12*4 {
+		t.Errorf("%s\n%s", &a, &c)
+	}
+	for i, m := range one.Machines {
+		want := "others=0.01 steal=0.0000"
+		if m.Name == "node5" {
+			want = strings.Replace(want, "0.0000", "0.2000", 1)
+		}
+		if m.Facts["node"] != m.Name || m.Facts["activity"] != want || many.Machines[i].Facts["activity"] != want {
+			t.Errorf("%s: %v, of its own file %v", m.Name, m.Facts, many.Machines[i].Facts)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"BenchmarkA 1 5 ns/op\n":            "a.txt:1: a result without a line \"host:\" before it (bench run --label host=VALUE writes one)",
+		"host: a\nBenchmarkA 1 -5 ns/op\n":  "a.txt:2: -5 ns/op: want more than 0",
+		"host: a\n":                         "a.txt holds no time of a benchmark",
+		"host: a\nBenchmarkA 1 5 ns/op 3\n": "a.txt:2: missing units",
+	} {
+		path := filepath.Join(t.TempDir(), "a.txt")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read("host", path); err == nil || strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "") != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if _, err := Read("cpu", "x"); err == nil || !strings.Contains(err.Error(), "it is no label") {
+		t.Error(err)
+	}
+}

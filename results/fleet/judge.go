@@ -1,0 +1,435 @@
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// An Aspect is what machines are compared in.
+type Aspect int
+
+// The aspects: medians over benchmarks of the ratio to the peers' time, and of that of
+// the spread.
+const (
+	All     Aspect = iota // of every benchmark
+	Caches                // of those whose data the simulated caches hold
+	Memory                // of those that miss the last of them
+	Scatter               // the spread of the samples of every benchmark
+	aspects
+)
+
+// String is the aspect in a word.
+func (a Aspect) String() string { return [...]string{"all", "caches", "memory", "scatter"}[a] }
+
+// A Finding is a machine that is out of line.
+type Finding struct {
+	Machine int // in the matrix
+	Aspect  Aspect
+	Ratio   float64 // to the peers' median: 1.2 takes 20% longer
+	P       float64 // that any of as many machines in line would seem so, by Holm's correction
+	Peers   int
+	Why     string // what the files say that explains it
+}
+
+// A Judgement is what is known of a fleet.
+type Judgement struct {
+	Scores   [][aspects]float64 // ratios by machine, NaN where there is nothing to compare
+	Findings []Finding          // the largest ratio first
+	Untested int                // machines with too few peers to be tested
+	Tests    int
+}
+
+// What is out of line: more than minRatio from the peers, of which there are at least
+// minPeers in all, and more than chance has it.
+const (
+	minPeers   = 8
+	minRatio   = 1.03
+	minScatter = 2
+)
+
+// groups are the machines of the same CPU, which are each other's peers.
+func (m *Matrix) groups() (all [][]int) {
+	at := map[string]int{}
+	for i, machine := range m.Machines {
+		key := machine.Config["cpu"] + "\n" + machine.Config["cpus"]
+		k, ok := at[key]
+		if !ok {
+			k = len(all)
+			at[key], all = k, append(all, nil)
+		}
+		all[k] = append(all[k], i)
+	}
+	return all
+}
+
+// Ratios are the times of each machine by benchmark, as ratios to the median of its
+// peers; NaN where it has none.
+func (m *Matrix) Ratios() [][]float64 {
+	return m.ratios(func(c Cell) float64 { return c.Ns })
+}
+
+// leastSpread is what is added to spreads, so that those of next to nothing compare.
+const leastSpread = 0.001
+
+func (m *Matrix) ratios(of func(Cell) float64) [][]float64 {
+	all := make([][]float64, len(m.Machines))
+	for i := range all {
+		all[i] = make([]float64, len(m.Benchmarks))
+	}
+	for _, group := range m.groups() {
+		for k := range m.Benchmarks {
+			var values []float64
+			for _, i := range group {
+				if c := m.Machines[i].Cells[k]; c.N > 0 {
+					values = append(values, of(c))
+				}
+			}
+			middle := median(values)
+			for _, i := range group {
+				all[i][k] = math.NaN()
+				if c := m.Machines[i].Cells[k]; c.N > 0 {
+					all[i][k] = of(c) / middle
+				}
+			}
+		}
+	}
+	return all
+}
+
+// scores are the aspects of each machine.
+func (m *Matrix) scores() [][aspects]float64 {
+	times, spreads := m.Ratios(), m.ratios(func(c Cell) float64 { return c.Spread + leastSpread })
+	scores := make([][aspects]float64, len(m.Machines))
+	for i := range m.Machines {
+		var of [aspects][]float64
+		for k, ratio := range times[i] {
+			if math.IsNaN(ratio) {
+				continue
+			}
+			part := Caches
+			if m.Memory[k] {
+				part = Memory
+			}
+			of[All], of[part] = append(of[All], ratio), append(of[part], ratio)
+			if m.Machines[i].Cells[k].N > 2 {
+				of[Scatter] = append(of[Scatter], spreads[i][k])
+			}
+		}
+		for a := range of {
+			scores[i][a] = median(of[a])
+		}
+	}
+	return scores
+}
+
+// Judge tests every machine with peers enough in every aspect. The logarithm of its
+// ratio is compared with the median of its peers', in units of their median absolute
+// deviation scaled to a standard deviation (times 1.4826, at least 0.1%), which half
+// of them being out of line does not move. As few values tell little of a deviation,
+// p is that of Student's t with 0.37 degrees of freedom for each machine but one, the
+// deviation's efficiency (Rousseeuw and Croux, "Alternatives to the median absolute
+// deviation", Journal of the American Statistical Association 88, 1993). Holm's method
+// (Scandinavian Journal of Statistics 6, 1979) keeps the chance of any false finding
+// in the whole fleet at alpha.
+func (m *Matrix) Judge(alpha float64) Judgement {
+	j := Judgement{Scores: m.scores()}
+	var tests []Finding
+	for _, group := range m.groups() {
+		if len(group) < minPeers {
+			j.Untested += len(group)
+			continue
+		}
+		for a := range aspects {
+			tests = append(tests, test(j.Scores, group, a)...)
+		}
+	}
+	j.Tests = len(tests)
+	slices.SortStableFunc(tests, func(a, b Finding) int { return cmp.Compare(a.P, b.P) })
+	highest := 0.0
+	for i, t := range tests {
+		highest = max(highest, min(1, t.P*float64(len(tests)-i)))
+		if highest > alpha {
+			break
+		}
+		if t.P = highest; !t.small() {
+			j.Findings = append(j.Findings, t)
+		}
+	}
+	j.Findings = m.plain(j.Findings)
+	ratios := m.Ratios()
+	for i, f := range j.Findings {
+		j.Findings[i].Why = m.why(f, ratios[f.Machine])
+	}
+	return j
+}
+
+// small tells of a ratio that nobody minds, however sure it is, and of samples that
+// scatter less than others'.
+func (f Finding) small() bool {
+	if f.Aspect == Scatter {
+		return f.Ratio < minScatter
+	}
+	return math.Abs(math.Log(f.Ratio)) < math.Log(minRatio)
+}
+
+// test compares the machines of a group in an aspect.
+func test(scores [][aspects]float64, group []int, a Aspect) (all []Finding) {
+	var values []float64
+	for _, i := range group {
+		if v := scores[i][a]; !math.IsNaN(v) && v > 0 {
+			values = append(values, math.Log(v))
+		}
+	}
+	if len(values) < minPeers {
+		return nil
+	}
+	middle := median(values)
+	apart := make([]float64, len(values))
+	for i, v := range values {
+		apart[i] = math.Abs(v - middle)
+	}
+	scale := max(1.4826*median(apart), 0.001)
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, 0.37*float64(len(values)-1))}
+	for _, i := range group {
+		v := scores[i][a]
+		if math.IsNaN(v) || v <= 0 {
+			continue
+		}
+		z := (math.Log(v) - middle) / scale
+		all = append(all, Finding{Machine: i, Aspect: a, Ratio: v, P: 2 * t.CDF(-math.Abs(z)), Peers: len(values) - 1})
+	}
+	return all
+}
+
+// plain leaves the finding of each machine that says most: where caches and memory are
+// both out of line by about as much, it is all, and else the one of them that is
+// farther. What scatters is said besides. The farthest machines come first.
+func (m *Matrix) plain(found []Finding) (kept []Finding) {
+	size := func(f Finding) float64 { return math.Abs(math.Log(f.Ratio)) }
+	by := map[int]map[Aspect]Finding{}
+	for _, f := range found {
+		if by[f.Machine] == nil {
+			by[f.Machine] = map[Aspect]Finding{}
+		}
+		by[f.Machine][f.Aspect] = f
+	}
+	for _, of := range by {
+		all, isAll := of[All]
+		caches, isCaches := of[Caches]
+		memory, isMemory := of[Memory]
+		switch {
+		case isAll && isCaches == isMemory && math.Abs(size(caches)-size(memory)) < size(all)/2:
+			kept = append(kept, all)
+		case isCaches && (!isMemory || size(caches) > size(memory)):
+			kept = append(kept, caches)
+		case isMemory:
+			kept = append(kept, memory)
+		case isAll:
+			kept = append(kept, all)
+		}
+		if scatter, ok := of[Scatter]; ok {
+			kept = append(kept, scatter)
+		}
+	}
+	slices.SortFunc(kept, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Aspect/Scatter, b.Aspect/Scatter), cmp.Compare(size(b), size(a)), cmp.Compare(a.Machine, b.Machine))
+	})
+	return kept
+}
+
+// why says what of a machine's files explains a finding, by its ratios: what is measured first, then
+// in what it is set up otherwise than most of its peers, and then what such a pattern
+// mostly comes from.
+func (m *Matrix) why(f Finding, ratios []float64) string {
+	var words []string
+	machine := m.Machines[f.Machine]
+	group := m.peers(f.Machine)
+	if own, peers := m.ghz(f.Machine), m.peersGHz(group); own > 0 && peers > 0 && math.Abs(own/peers-1) > 0.02 {
+		words = append(words, fmt.Sprintf("its CPU ran at %.2f GHz, the peers' at %.2f", own, peers))
+	} else if clock := m.clock(f.Machine, ratios); own == 0 && math.Abs(clock-1) > 0.02 {
+		words = append(words, fmt.Sprintf("loads from its first cache, which take a number of cycles, take %.2f times as long: its clock is %.2f of the peers'", 1/clock, clock))
+	}
+	others, steal := activity(machine)
+	if steal > 0.01 {
+		words = append(words, fmt.Sprintf("the host took %.1f%% of its CPU time", 100*steal))
+	}
+	if others > 0.25 {
+		words = append(words, fmt.Sprintf("other programs kept %.1f CPUs busy", others))
+	}
+	if smaller := m.band(ratios); smaller != "" {
+		words = append(words, smaller)
+	}
+	for _, key := range []string{"caches", "goversion", "pages"} {
+		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string { return m.Config[key] })...)
+	}
+	for _, key := range facts[2:] {
+		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string { return m.Facts[key] })...)
+	}
+	if len(words) == 0 {
+		words = append(words, mostly(f))
+	}
+	return strings.Join(words, "; ")
+}
+
+// mostly is what a finding comes from where files say nothing.
+func mostly(f Finding) string {
+	switch {
+	case f.Aspect == Scatter:
+		return "nothing in its files explains it: look for a noisy neighbour, or a daemon that wakes often"
+	case f.Ratio < 1:
+		return "it is faster, and nothing in its files explains it: look whether the peers are limited in power or frequency"
+	case f.Aspect == Memory:
+		return "what the caches hold is as fast as on its peers: look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"
+	case f.Aspect == Caches:
+		return "memory is as fast as on its peers: look at its clock, or at others that share its core"
+	}
+	return "caches and memory are slow alike: look at its clock, such as a thermal or power limit, or a core that another shares"
+}
+
+// peers are the machines of the group of one, itself included.
+func (m *Matrix) peers(i int) []int {
+	for _, group := range m.groups() {
+		if slices.Contains(group, i) {
+			return group
+		}
+	}
+	return nil
+}
+
+// ghz is the median frequency of a machine, 0 if no cycles were counted.
+func (m *Matrix) ghz(i int) float64 {
+	var all []float64
+	for _, c := range m.Machines[i].Cells {
+		if c.GHz > 0 {
+			all = append(all, c.GHz)
+		}
+	}
+	if all == nil {
+		return 0
+	}
+	return median(all)
+}
+
+func (m *Matrix) peersGHz(group []int) float64 {
+	var all []float64
+	for _, i := range group {
+		if ghz := m.ghz(i); ghz > 0 {
+			all = append(all, ghz)
+		}
+	}
+	if all == nil {
+		return 0
+	}
+	return median(all)
+}
+
+// activity reads what others did on a machine meanwhile.
+func activity(m Machine) (others, steal float64) {
+	for field := range strings.FieldsSeq(m.Facts["activity"]) {
+		key, text, _ := strings.Cut(field, "=")
+		value, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err != nil:
+		case key == "others":
+			others = value
+		case key == "steal":
+			steal = value
+		}
+	}
+	return others, steal
+}
+
+// unlike says a fact that a machine has otherwise than more than half of its peers.
+func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) []string {
+	count, own := map[string]int{}, of(m.Machines[i])
+	for _, k := range group {
+		count[of(m.Machines[k])]++
+	}
+	for value, n := range count {
+		if value != own && value != "" && 2*n > len(group) {
+			if own == "" {
+				own = "unknown"
+			}
+			return []string{fmt.Sprintf("%s: %s, the peers' %s", key, own, value)}
+		}
+	}
+	return nil
+}
+
+// slower is from which ratio on a working set counts as out of a cache that the peers'
+// fits into.
+const slower = 1.2
+
+// band says from which to which working set a machine's reads in a random order are
+// slower, if smaller and larger ones are not: its last cache holds less than the
+// peers', as where others use it too.
+func (m *Matrix) band(ratios []float64) string {
+	type size struct {
+		name  string
+		bytes float64
+		ratio float64
+	}
+	var sizes []size
+	for k, name := range m.Benchmarks {
+		_, text, ok := strings.Cut(name, "/size=")
+		if text, _, _ = strings.Cut(text, "/"); ok && strings.HasPrefix(name, "Latency/") && !math.IsNaN(ratios[k]) {
+			if bytes := bytesOf(text); bytes > 0 {
+				sizes = append(sizes, size{text, bytes, ratios[k]})
+			}
+		}
+	}
+	slices.SortFunc(sizes, func(a, b size) int { return cmp.Compare(a.bytes, b.bytes) })
+	first := slices.IndexFunc(sizes, func(s size) bool { return s.ratio > slower })
+	if first <= 0 {
+		return ""
+	}
+	end := first
+	for end < len(sizes) && sizes[end].ratio > slower {
+		end++
+	}
+	if end == len(sizes) || slices.ContainsFunc(sizes[end:], func(s size) bool { return s.ratio > slower }) {
+		return ""
+	}
+	return fmt.Sprintf("working sets from %s to %s are slower, and neither smaller nor larger ones: a cache of it holds less than the peers' hold, as where others use it too", sizes[first].name, sizes[end-1].name)
+}
+
+// clock is the clock of a machine as a ratio to its peers', by its chases over half of
+// the first cache or less: such a load takes a fixed number of cycles, and waits for
+// nothing else. It is 1 where there are none.
+func (m *Matrix) clock(i int, ratios []float64) float64 {
+	_, text, _ := strings.Cut(m.Machines[i].Config["caches"], "L1d=")
+	text, _, _ = strings.Cut(text, ",")
+	first, _ := strconv.ParseFloat(text, 64)
+	var all []float64
+	for k, name := range m.Benchmarks {
+		_, size, _ := strings.Cut(name, "/size=")
+		size, _, _ = strings.Cut(size, "/")
+		if bytes := bytesOf(size); strings.HasPrefix(name, "Latency/") && bytes > 0 && 2*bytes <= first && !math.IsNaN(ratios[k]) {
+			all = append(all, ratios[k])
+		}
+	}
+	if all == nil {
+		return 1
+	}
+	return 1 / median(all)
+}
+
+// bytesOf reads "32KiB" of a name, 0 if it is none.
+func bytesOf(text string) float64 {
+	for unit, scale := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.ParseFloat(number, 64)
+			if err != nil {
+				return 0
+			}
+			return n * scale
+		}
+	}
+	return 0
+}

@@ -1,0 +1,273 @@
+// Package fleet compares machines that ran one suite, and finds those that are out of
+// line with their peers.
+//
+//  1. [Read] reads the files of all machines, or the one that they were merged to, a
+//     result at a time, into a [Matrix] of machines by benchmark.
+//  2. [Matrix.Judge] compares each machine with those of the same CPU, and says which
+//     are out of line, by how much, and what their files say that explains it.
+//  3. [Matrix.WriteCSV] writes the matrix.
+package fleet
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/montanaflynn/stats"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/merge"
+)
+
+// A Cell is one benchmark on one machine. Its zero value is none.
+type Cell struct {
+	Ns     float64 // the median
+	Spread float64 // median absolute deviation, as a share of it
+	GHz    float64 // cycles that the CPU counted by time, 0 if it counted none
+	N      int     // samples
+}
+
+// A Machine is one value of the label.
+type Machine struct {
+	Name   string
+	Config map[string]string
+	Facts  map[string]string // comments of its files, such as microcode and activity
+	Cells  []Cell            // by benchmark
+}
+
+// A Matrix is machines by benchmark.
+type Matrix struct {
+	Label      string // whose values the machines are
+	Machines   []Machine
+	Benchmarks []string // by first appearance, without the word Benchmark
+	Memory     []bool   // by benchmark: more than one of 100 accesses misses the last simulated cache
+}
+
+// What a fleet may be: more is taken for a mistake.
+const (
+	maxSamples = 1 << 26
+	maxNames   = 1 << 16
+)
+
+// facts are the comments that say something of a machine.
+var facts = []string{results.NodeKey, results.ActivityKey, "kernel-release", "microcode", "memory", "hypervisor", "governor", "turbo", "pages-obtained"}
+
+// A reader makes a matrix of results.
+type reader struct {
+	*Matrix
+	machines   map[string]*samples
+	benchmarks map[string]int
+	total      int
+}
+
+// samples are those of a machine, by benchmark.
+type samples struct {
+	Machine
+	ns, cycles [][]float64
+}
+
+// Read reads files by the values of a label. A result without the label is an error.
+func Read(label string, paths ...string) (*Matrix, error) {
+	if !results.IsLabel(label) {
+		return nil, fmt.Errorf("%s: it is no label (bench run --label KEY=VALUE writes one)", label)
+	}
+	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0}
+	for _, path := range paths {
+		if err := r.file(path); err != nil {
+			return nil, err
+		}
+	}
+	if r.total == 0 {
+		return nil, errors.New("no time of a benchmark in these files")
+	}
+	for _, s := range r.machines {
+		s.Cells = make([]Cell, len(r.Benchmarks))
+		for i, ns := range s.ns {
+			s.Cells[i] = cellOf(ns, s.cycles[i])
+		}
+		r.Machines = append(r.Machines, s.Machine)
+	}
+	slices.SortFunc(r.Machines, func(a, b Machine) int { return merge.Natural(a.Name, b.Name) })
+	return r.Matrix, nil
+}
+
+func cellOf(ns, cycles []float64) Cell {
+	if len(ns) == 0 {
+		return Cell{}
+	}
+	c := Cell{Ns: median(ns), N: len(ns)}
+	deviation, err := stats.MedianAbsoluteDeviation(ns)
+	if err == nil && c.Ns > 0 {
+		c.Spread = deviation / c.Ns
+	}
+	if len(cycles) > 0 && c.Ns > 0 {
+		c.GHz = median(cycles) / c.Ns
+	}
+	return c
+}
+
+// median is NaN of no values.
+func median(values []float64) float64 {
+	m, err := stats.Median(values)
+	if err != nil {
+		return math.NaN()
+	}
+	return m
+}
+
+// file reads a file twice at once: benchfmt has its results, and what it skips, the
+// comments, is kept for the machine whose results follow them or come before.
+func (r *reader) file(path string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text, feed := io.Pipe()
+	comments := make(chan []comment, 1)
+	go func() {
+		found, err := commentsOf(bufio.NewReaderSize(in, 1<<16), feed)
+		feed.CloseWithError(err)
+		comments <- found
+	}()
+	owners, err := r.results(path, text)
+	text.CloseWithError(io.ErrClosedPipe)
+	found := <-comments
+	if err != nil {
+		return err
+	}
+	if len(owners) == 0 {
+		return fmt.Errorf("%s holds no time of a benchmark", path)
+	}
+	for _, c := range found { // in a merged file, before the results; at an end, behind them
+		at, _ := slices.BinarySearchFunc(owners, c.line, func(o owner, line int) int { return o.first - line })
+		if at == len(owners) || at > 0 && c.line < owners[at-1].last {
+			at--
+		}
+		r.machines[owners[at].name].Facts[c.key] = c.value
+	}
+	return nil
+}
+
+// An owner is a machine, with the lines of its first and last result.
+type owner struct {
+	first, last int
+	name        string
+}
+
+// A comment is one with its line.
+type comment struct {
+	line       int
+	key, value string
+}
+
+// commentsOf passes a text on, and keeps the comments in it that are facts.
+func commentsOf(in *bufio.Reader, to io.Writer) (found []comment, err error) {
+	out := bufio.NewWriterSize(to, 1<<16)
+	for n := 1; ; n++ {
+		line, err := in.ReadString('\n')
+		if text, ok := strings.CutPrefix(line, "# "); ok && len(found) < maxNames {
+			if key, value, _ := strings.Cut(strings.TrimSpace(text), ": "); slices.Contains(facts, key) {
+				found = append(found, comment{n, key, value})
+			}
+		}
+		if _, err := out.WriteString(line); err != nil {
+			return found, err
+		}
+		if err == io.EOF {
+			return found, out.Flush()
+		}
+		if err != nil {
+			return found, err
+		}
+	}
+}
+
+func (r *reader) results(path string, text io.Reader) (owners []owner, err error) {
+	in := benchfmt.NewReader(text, path)
+	for in.Scan() {
+		switch record := in.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return nil, record
+		case *benchfmt.Result:
+			_, line := record.Pos()
+			name := record.GetConfig(r.Label)
+			if name == "" {
+				return nil, fmt.Errorf("%s:%d: a result without a line \"%s:\" before it (bench run --label %[3]s=VALUE writes one)", path, line, r.Label)
+			}
+			if len(owners) == 0 || owners[len(owners)-1].name != name {
+				owners = append(owners, owner{line, line, name})
+			}
+			owners[len(owners)-1].last = line
+			if err := r.add(record, name); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", path, line, err)
+			}
+		}
+	}
+	return owners, in.Err()
+}
+
+// add keeps the time of a result.
+func (r *reader) add(record *benchfmt.Result, name string) error {
+	s := r.machines[name]
+	if s == nil {
+		s = &samples{Machine: Machine{Name: name, Config: map[string]string{}, Facts: map[string]string{}}}
+		for _, c := range record.Config {
+			s.Config[c.Key] = string(c.Value)
+		}
+		r.machines[name] = s
+	}
+	seconds, ok := record.Value("sec/op")
+	if !ok {
+		return nil // of a study
+	}
+	if !(seconds > 0) || math.IsInf(seconds, 0) {
+		return fmt.Errorf("%v ns/op: want more than 0", seconds*1e9)
+	}
+	i, ok := r.benchmarks[string(record.Name)]
+	if !ok {
+		i = len(r.Benchmarks)
+		r.benchmarks[string(record.Name)] = i
+		refs, _ := record.Value("D-refs/op")
+		misses, _ := record.Value("LL-misses/op")
+		r.Benchmarks, r.Memory = append(r.Benchmarks, record.Name.String()), append(r.Memory, refs > 0 && misses/refs > 0.01)
+	}
+	for len(s.ns) <= i {
+		s.ns, s.cycles = append(s.ns, nil), append(s.cycles, nil)
+	}
+	s.ns[i] = append(s.ns[i], seconds*1e9)
+	if cycles, ok := record.Value("hw-cycles/op"); ok {
+		s.cycles[i] = append(s.cycles[i], cycles)
+	}
+	if r.total++; r.total > maxSamples || len(r.Benchmarks) > maxNames || len(r.machines) > maxNames {
+		return fmt.Errorf("more than %d samples, or than %d machines or benchmarks", maxSamples, maxNames)
+	}
+	return nil
+}
+
+// WriteCSV writes a line for each cell: the machine, the benchmark, the median in ns,
+// its spread, the number of samples, and the ratio to the peers' median.
+func (m *Matrix) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	err := out.Write([]string{m.Label, "benchmark", "ns", "spread", "samples", "ratio"})
+	ratios := m.Ratios()
+	for i, machine := range m.Machines {
+		for k, c := range machine.Cells {
+			if c.N > 0 && err == nil {
+				err = out.Write([]string{machine.Name, m.Benchmarks[k], number(c.Ns), number(c.Spread), strconv.Itoa(c.N), number(ratios[i][k])})
+			}
+		}
+	}
+	out.Flush()
+	return errors.Join(err, out.Error())
+}

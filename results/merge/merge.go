@@ -1,0 +1,303 @@
+// Package merge makes one file of the files of many runs: of the shards of a run, as
+// if it had been run at once, and of runs on many machines, one after another.
+//
+// Files are scanned first, line by line, and only what their heads say, and where
+// their parts lie, is kept: memory grows with the number of files, not with that of
+// samples. Then the parts are copied in the order of the suite.
+//
+//  1. [Find] names the files.
+//  2. [Read] scans them and says what is wrong with them: what cannot be merged is an
+//     error, what is missing, doubled or cut off is in [Plan.Faults].
+//  3. [Plan.Write] writes the file.
+package merge
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// Find replaces every folder among the paths by the files in it, and in the folders
+// below, that end in .txt, by name. A file other than a folder's is taken as it is,
+// and one that is the output is left out.
+func Find(paths []string, out string) (found []string, err error) {
+	for _, root := range paths {
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			found = append(found, root)
+			continue
+		}
+		before := len(found)
+		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			hidden := strings.HasPrefix(d.Name(), ".") // files on their way
+			if err == nil && d.Type().IsRegular() && !hidden && filepath.Ext(path) == ".txt" && (out == "" || results.Distinct(path, out)) {
+				found = append(found, path)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == before {
+			return nil, fmt.Errorf("%s: no file there ends in .txt", root)
+		}
+	}
+	return found, nil
+}
+
+// A Plan is what will be written.
+type Plan struct {
+	// Faults are shards that are missing, given twice or cut off, a line each. What
+	// there is of them can be written all the same.
+	Faults  []string
+	Files   int
+	Runs    int
+	Results int
+	runs    []run
+}
+
+// A run is the files whose samples are one run, by shard.
+type run struct {
+	label string // the value of the label that tells runs apart
+	files []*file
+}
+
+// Read scans files. Those that have the same value of the label by, such as host, are
+// the shards of one run; without a label, all files are. What differs between the
+// files of one run, other than labels, or in the program that made any of them, is an
+// error that names both lines.
+func Read(paths []string, by string) (*Plan, error) {
+	files := make([]*file, len(paths))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, path := range paths {
+		group.Go(func() (err error) {
+			files[i], err = scan(path)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	p := &Plan{Files: len(files)}
+	runs := map[string][]*file{}
+	for _, f := range files {
+		if f.fault != nil {
+			p.Faults = append(p.Faults, fmt.Sprintf("%s: %v", f.path, f.fault))
+		}
+		if f.results == 0 {
+			continue
+		}
+		label := ""
+		if by != "" {
+			if label = value(f.config, by); label == "" {
+				return nil, fmt.Errorf("%s has no line \"%s:\" (bench run --label %[2]s=VALUE writes one)", f.path, by)
+			}
+		}
+		runs[label] = append(runs[label], f)
+	}
+	var first *file
+	for label, files := range runs {
+		p.runs = append(p.runs, run{label, files})
+	}
+	slices.SortFunc(p.runs, func(a, b run) int { return Natural(a.label, b.label) })
+	for i := range p.runs {
+		r := &p.runs[i]
+		first = cmp.Or(first, r.files[0])
+		if err := r.check(first); err != nil {
+			return nil, err
+		}
+		p.Faults = append(p.Faults, r.complete(by)...)
+		for _, f := range r.files {
+			p.Results += f.results
+		}
+	}
+	if p.Runs = len(p.runs); p.Runs == 0 {
+		return nil, fmt.Errorf("none of the %d files holds a result", len(files))
+	}
+	return p, nil
+}
+
+// check compares every file with the first of all and with the first of its run.
+func (r run) check(first *file) error {
+	lead := r.files[0]
+	for _, f := range r.files {
+		for _, key := range []string{"version", "commit"} {
+			if err := differ(first, f, "# "+key+": ", value(first.comments, key), value(f.comments, key)); err != nil {
+				return fmt.Errorf("the programs are not the same: %w", err)
+			}
+		}
+		if a, b := strings.Join(first.units, "; "), strings.Join(f.units, "; "); a != b {
+			return fmt.Errorf("the programs are not the same: %w", differ(first, f, "", a, b))
+		}
+		if err := sameSetup(lead, f); err != nil {
+			return fmt.Errorf("the shards of a run are not alike: %w", err)
+		}
+		// What the suite has depends on the CPU: its kernels, its caches.
+		of := lead
+		if value(first.config, "cpu") == value(f.config, "cpu") {
+			of = first
+		}
+		if err := differ(of, f, "# "+results.SuiteKey+": ", value(of.comments, results.SuiteKey), value(f.comments, results.SuiteKey)); err != nil {
+			return fmt.Errorf("the suites are not the same: %w", err)
+		}
+		if f.of != lead.of {
+			return fmt.Errorf("the shards of a run are not alike: %w", differ(lead, f, "# shard: ", shard(lead), shard(f)))
+		}
+	}
+	return nil
+}
+
+func shard(f *file) string { return fmt.Sprintf("%d/%d", f.index, f.of) }
+
+// sameSetup compares the configuration of two files, but for labels.
+func sameSetup(a, b *file) error {
+	for _, p := range slices.Concat(a.config, b.config) {
+		if results.IsLabel(p.Key) {
+			continue
+		}
+		if err := differ(a, b, p.Key+": ", value(a.config, p.Key), value(b.config, p.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// differ names a line that two files do not have in common.
+func differ(a, b *file, line, one, other string) error {
+	if one == other {
+		return nil
+	}
+	return fmt.Errorf("%s has the line %q, %s %q", a.path, line+one, b.path, line+other)
+}
+
+// complete leaves one file for each shard, in their order, and says which are missing
+// and which are given twice. Of two, the one with more results is left.
+func (r *run) complete(by string) (faults []string) {
+	of := ""
+	if by != "" {
+		of = fmt.Sprintf(" of %s %s", by, r.label)
+	}
+	n := r.files[0].of
+	have := map[int]*file{}
+	for _, f := range r.files {
+		other := have[f.index]
+		if other == nil {
+			have[f.index] = f
+			continue
+		}
+		if n == 1 {
+			faults = append(faults, fmt.Sprintf("%s and %s are both a whole run%s", other.path, f.path, of))
+		} else {
+			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %s and %s", shard(f), of, other.path, f.path))
+		}
+		if f.results > other.results {
+			have[f.index] = f
+		}
+	}
+	var missing []int
+	r.files = nil
+	for i := 1; i <= n; i++ {
+		if f := have[i]; f != nil {
+			r.files = append(r.files, f)
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	if missing != nil {
+		faults = append(faults, fmt.Sprintf("missing%s: shard %s of %d", of, ranges(missing), n))
+	}
+	return faults
+}
+
+// ranges writes ascending numbers: "3, 7-9".
+func ranges(numbers []int) string {
+	var words []string
+	for i := 0; i < len(numbers); {
+		k := i
+		for k+1 < len(numbers) && numbers[k+1] == numbers[k]+1 {
+			k++
+		}
+		if word := fmt.Sprint(numbers[i]); k == i {
+			words = append(words, word)
+		} else {
+			words = append(words, fmt.Sprintf("%s-%d", word, numbers[k]))
+		}
+		i = k + 1
+	}
+	return strings.Join(words, ", ")
+}
+
+// Natural compares names as people number them: node9 is before node10.
+func Natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x > 0 && y > 0 {
+			one, other := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if c := cmp.Or(cmp.Compare(len(one), len(other)), strings.Compare(one, other)); c != 0 {
+				return c
+			}
+			a, b = a[x:], b[y:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many a text begins with.
+func digits(text string) int {
+	return len(text) - len(strings.TrimLeft(text, "0123456789"))
+}
+
+// Write writes the file. The parts of each run are in the order of the suite, and the
+// runs in that of their labels. Faults are comments.
+func (p *Plan) Write(out io.Writer) error {
+	w := writer{out: bufio.NewWriterSize(out, 1<<20), config: map[string]string{}}
+	for i, r := range p.runs {
+		spans, err := r.spans()
+		if err != nil {
+			return err
+		}
+		w.begun, w.comments = map[*file]bool{}, map[string]string{} // each run says its own
+		w.lead(r, i == 0, p.Faults)
+		for _, s := range spans {
+			if err := w.span(s); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Fprintf(w.out, "# %s: %d results\n", results.EndKey, p.Results)
+	return w.out.Flush()
+}
+
+// spans are those of a run by their places.
+func (r run) spans() (all []span, err error) {
+	for _, f := range r.files {
+		all = append(all, f.spans...)
+	}
+	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.place, b.place) })
+	for i := range all {
+		if i > 0 && all[i].place == all[i-1].place && all[i].file != all[i-1].file {
+			return nil, fmt.Errorf("%s and %s both have part %d of the suite", all[i-1].file.path, all[i].file.path, all[i].place)
+		}
+	}
+	return all, nil
+}

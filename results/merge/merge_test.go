@@ -1,0 +1,248 @@
+package merge
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/internal/fleettest"
+)
+
+// shardText is a shard of a run whose k-th part has k lines of results. Families
+// change with every third part.
+func shardText(index, of int, parts []int, labels ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "goos: linux\ncpu: A\n%s# version: v1\n# suite: abc\n# shard: %d/%d\nUnit ns/op better=lower\n\n", strings.Join(labels, ""), index, of)
+	family, n := "", 0
+	for _, k := range parts {
+		fmt.Fprintf(&b, "# part: %d\n", k)
+		if f := familyOf(k); f != family {
+			family = f
+			fmt.Fprintf(&b, "family: %s\n", f)
+		}
+		for i := range k {
+			fmt.Fprintf(&b, "Benchmark%s/part=%d 1 %d.5 ns/op\n", family, k, i)
+			n++
+		}
+	}
+	fmt.Fprintf(&b, "# overhead: 3%%\n# end: %d results\n", n)
+	return b.String()
+}
+
+func familyOf(part int) string { return fmt.Sprintf("F%d", part/3) }
+
+func write(t testing.TB, dir string, texts ...string) (paths []string) {
+	t.Helper()
+	for i, text := range texts {
+		path := filepath.Join(dir, fmt.Sprintf("%d.txt", i))
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// merged merges texts; faults and errors are without the folder's name.
+func merged(t testing.TB, by string, texts ...string) (text string, faults []string, err error) {
+	t.Helper()
+	dir, e := os.MkdirTemp("", "merge")
+	if e != nil {
+		t.Fatal(e)
+	}
+	defer os.RemoveAll(dir)
+	plan, err := Read(write(t, dir, texts...), by)
+	var b bytes.Buffer
+	if err == nil {
+		err = plan.Write(&b)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("%s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	for _, f := range plan.Faults {
+		faults = append(faults, strings.ReplaceAll(f, dir+string(filepath.Separator), ""))
+	}
+	return b.String(), faults, nil
+}
+
+// TestShards: however parts are dealt, the samples are those of the whole run, each
+// with its family, in order.
+func TestShards(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n, parts := rapid.IntRange(1, 5).Draw(r, "shards"), rapid.IntRange(5, 12).Draw(r, "parts")
+		deal := make([][]int, n)
+		var want []string
+		for k := 1; k <= parts; k++ {
+			i := k - 1
+			if k > n {
+				i = rapid.IntRange(0, n-1).Draw(r, "shard")
+			}
+			deal[i] = append(deal[i], k)
+			for i := range k {
+				want = append(want, fmt.Sprintf("%s/part=%d %d.5 %[1]s", familyOf(k), k, i))
+			}
+		}
+		var texts []string
+		for i, own := range deal {
+			texts = append(texts, shardText(i+1, n, own, fmt.Sprintf("host: h%d\n", i)))
+		}
+		slices.Reverse(texts)
+		text, faults, err := merged(t, "", texts...)
+		if err != nil || faults != nil {
+			r.Fatal(err, faults)
+		}
+		set, err := results.Parse("merged", []byte(text))
+		if err != nil {
+			r.Fatal(err)
+		}
+		var got []string
+		for _, one := range set.Results {
+			value, _ := one.Value("sec/op")
+			got = append(got, fmt.Sprintf("%s %.1f %s", one.Name, value*1e9, one.GetConfig(results.FamilyKey)))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			r.Fatal(diff)
+		}
+	})
+}
+
+// TestCut: a shard that is cut off anywhere is named, and what is left of its lines is
+// whole.
+func TestCut(t *testing.T) {
+	whole := shardText(2, 2, []int{2, 4})
+	for n := range len(whole) {
+		text, faults, err := merged(t, "", shardText(1, 2, []int{1, 3}), whole[:n])
+		if err != nil || len(faults) == 0 || !strings.HasPrefix(faults[0], "1.txt: ") {
+			t.Fatalf("%d bytes: %v, %v", n, faults, err)
+		}
+		if set, err := results.Parse("merged", []byte(text)); err != nil || len(set.Results) < 4 {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	one, two, three := shardText(1, 4, []int{1}), shardText(2, 4, []int{2}), shardText(3, 4, []int{3})
+	for _, c := range []struct {
+		by    string
+		texts []string
+		want  string
+	}{
+		{"", []string{one, three}, "missing: shard 2, 4 of 4"},
+		{"", []string{two}, "missing: shard 1, 3-4 of 4"},
+		{"", []string{one, two, two, three, shardText(4, 4, []int{4})}, "shard 2/4 is there twice: 1.txt and 2.txt"},
+		{"", []string{shardText(1, 1, []int{1}), shardText(1, 1, []int{1})}, "0.txt and 1.txt are both a whole run"},
+		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), shardText(2, 2, []int{2}, "host: a\n"), shardText(2, 2, []int{2}, "host: b\n")}, "missing of host b: shard 1 of 2"},
+		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)}, "0.txt: it has 1 results, and its last line says 2; missing: shard 2-4 of 4"},
+		{"", []string{one + one}, "0.txt: line 13: it goes on after its end; missing: shard 2-4 of 4"},
+		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)}, "1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is no number; missing: shard 1, 3-4 of 4"},
+	} {
+		_, faults, err := merged(t, c.by, c.texts...)
+		if got := strings.Join(faults, "; "); err != nil || got != c.want {
+			t.Errorf("%q, %v, want %q", got, err, c.want)
+		}
+	}
+}
+
+func TestMixed(t *testing.T) {
+	one := shardText(1, 2, []int{1}, "host: a\n")
+	two := shardText(2, 2, []int{2}, "host: a\n")
+	for _, c := range []struct{ by, old, new, want string }{
+		{"", "# version: v1", "# version: v2", `the programs are not the same: 0.txt has the line "# version: v1", 1.txt "# version: v2"`},
+		{"", "Unit ns/op better=lower", "Unit ns/op better=higher", `the programs are not the same: 0.txt has the line "Unit ns/op better=lower", 1.txt "Unit ns/op better=higher"`},
+		{"", "# suite: abc", "# suite: abd", `the suites are not the same: 0.txt has the line "# suite: abc", 1.txt "# suite: abd"`},
+		{"", "cpu: A", "cpu: A\nsim-d1: 1,1,1", `the shards of a run are not alike: 0.txt has the line "sim-d1: ", 1.txt "sim-d1: 1,1,1"`},
+		{"", "2/2", "2/3", `the shards of a run are not alike: 0.txt has the line "# shard: 1/2", 1.txt "# shard: 2/3"`},
+		{"", "# part: 2", "# part: 1", "0.txt and 1.txt both have part 1 of the suite"},
+		{"host", "host: a\n", "", `1.txt has no line "host:" (bench run --label host=VALUE writes one)`},
+		{"zone", "", "", `0.txt has no line "zone:" (bench run --label zone=VALUE writes one)`},
+	} {
+		if _, _, err := merged(t, c.by, one, strings.Replace(two, c.old, c.new, 1)); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.new, err, c.want)
+		}
+	}
+	// What runs of many machines may differ in.
+	other := strings.Replace(strings.Replace(shardText(1, 1, []int{1}, "host: b\n"), "cpu: A", "cpu: B\nsim-d1: 1,1,1", 1), "suite: abc", "suite: abd", 1)
+	text, faults, err := merged(t, "host", other, shardText(1, 1, []int{1}, "host: a\n"))
+	if err != nil || faults != nil {
+		t.Fatal(err, faults)
+	}
+	const want = "cpu: A\nhost: a\nsim-d1: \nF0/part=1\ncpu: B\nhost: b\nsim-d1: 1,1,1\nF0/part=1\n"
+	set, err := results.Parse("merged", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, r := range set.Results {
+		got += fmt.Sprintf("cpu: %s\nhost: %s\nsim-d1: %s\n%s\n", r.GetConfig("cpu"), r.GetConfig("host"), r.GetConfig("sim-d1"), r.Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, faults, _ := merged(t, "", text); len(faults) != 0 {
+		if !strings.Contains(faults[0], "merged already") {
+			t.Error(faults)
+		}
+	}
+}
+
+func TestNatural(t *testing.T) {
+	names := []string{"node10", "node9", "node09", "a", "node9b", "", "node"}
+	slices.SortStableFunc(names, Natural)
+	if diff := cmp.Diff([]string{"", "a", "node", "node9", "node09", "node9b", "node10"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestScale merges generated files, as many as MERGE_FILES says (16), of a thousand
+// samples each, and logs the time and the memory that it takes.
+func TestScale(t *testing.T) {
+	nodes := 16
+	if n, err := strconv.Atoi(os.Getenv("MERGE_FILES")); err == nil {
+		nodes = n
+	}
+	dir := t.TempDir()
+	if err := (fleettest.Fleet{Nodes: nodes, Benchmarks: 100, Samples: 10}).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	paths, err := Find([]string{dir}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := Read(paths, "host")
+	if err != nil || plan.Faults != nil || plan.Results != 1000*nodes || plan.Runs != nodes {
+		t.Fatal(plan, err)
+	}
+	scanned := time.Since(start)
+	out, err := results.Create(filepath.Join(dir, "out", "fleet.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Discard()
+	if err := plan.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	all := time.Since(start)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	info, err := os.Stat(filepath.Join(dir, "out", "fleet.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d files, %d results, %s: scanned in %v, merged in %v, %s from the system", nodes, plan.Results, results.Bytes(int(info.Size())), scanned.Round(time.Millisecond), all.Round(time.Millisecond), results.Bytes(int(m.Sys)))
+}

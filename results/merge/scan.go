@@ -1,0 +1,245 @@
+package merge
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A file is what is known of one file of results without its samples, which stay
+// where they are.
+type file struct {
+	path     string
+	config   []results.Pair
+	comments []results.Pair // of the head and of the end
+	units    []string       // lines
+	index    int            // of its shard, from 1
+	of       int
+	spans    []span
+	results  int
+	fault    error // why the file is not complete
+}
+
+// A span is a part of the suite in a file: whole lines.
+type span struct {
+	file     *file
+	place    int // in the suite, from 1; 0 in a file of a whole run
+	from, to int64
+	family   string // in force before its first line, unless it says its own first
+	last     string // in force after it
+	own      bool
+}
+
+// value is that of a key, "" if it has none.
+func value(pairs []results.Pair, key string) string {
+	for _, p := range pairs {
+		if p.Key == key {
+			return p.Value
+		}
+	}
+	return ""
+}
+
+const (
+	maxLine  = 1 << 20
+	maxPairs = 10000 // in the head and among the comments of a file
+)
+
+var (
+	errCut  = errors.New("it is cut off: its last line is not \"# end: N results\"")
+	errLine = errors.New("a line has no end, or more than 1 MiB")
+)
+
+// scan reads a file, which may be large, line by line. An error is of the file
+// system; what is wrong with the text is file.fault.
+func scan(path string) (*file, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	s := scanner{file: &file{path: path, index: 1, of: 1}, end: -1}
+	lines := bufio.NewReaderSize(in, maxLine)
+	for n := 1; s.file.fault == nil; n++ {
+		line, err := lines.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			break
+		}
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+		if err != nil {
+			s.file.fault = fmt.Errorf("line %d: %w", n, errLine)
+			break
+		}
+		if err := s.line(line[:len(line)-1]); err != nil {
+			s.file.fault = fmt.Errorf("line %d: %w", n, err)
+			break
+		}
+		s.at += int64(len(line))
+	}
+	s.close()
+	switch {
+	case s.file.fault != nil:
+	case s.end < 0:
+		s.file.fault = errCut
+	case s.end != s.file.results:
+		s.file.fault = fmt.Errorf("it has %d results, and its last line says %d", s.file.results, s.end)
+	}
+	return s.file, nil
+}
+
+// A scanner is at a line of a file.
+type scanner struct {
+	file   *file
+	at     int64
+	open   bool // the last span of the file
+	fresh  bool // no line of it was seen but comments
+	family string
+	end    int // what the last line says, -1 if it says nothing
+}
+
+// close ends the last span.
+func (s *scanner) close() {
+	if s.open {
+		last := &s.file.spans[len(s.file.spans)-1]
+		last.to, last.last, s.open = s.at, s.family, false
+	}
+}
+
+// begin begins a span at a place in the file.
+func (s *scanner) begin(at int64, place int) {
+	s.close()
+	s.file.spans = append(s.file.spans, span{file: s.file, place: place, from: at, family: s.family})
+	s.open, s.fresh = true, true
+}
+
+func (s *scanner) line(line []byte) error {
+	switch {
+	case s.end >= 0 && len(line) > 0:
+		return errors.New("it goes on after its end")
+	case bytes.HasPrefix(line, []byte("Benchmark")):
+		if !s.open {
+			s.begin(s.at, 0)
+		}
+		s.fresh = false
+		if err := check(line); err != nil {
+			return err
+		}
+		s.file.results++
+		return nil
+	case bytes.HasPrefix(line, []byte("# ")):
+		return s.comment(string(line[2:]))
+	case bytes.HasPrefix(line, []byte("Unit ")):
+		s.file.units = append(s.file.units, string(line))
+		return s.few(len(s.file.units))
+	case len(line) == 0:
+		return nil
+	}
+	key, value, ok := strings.Cut(string(line), ":")
+	if value = strings.TrimSpace(value); !ok || key == "" || key[0] < 'a' || key[0] > 'z' || strings.ContainsAny(key, " \t") {
+		return fmt.Errorf("%.60q is no line of results", line)
+	}
+	if key == results.FamilyKey {
+		s.family = value
+		if !s.open {
+			s.begin(s.at, 0)
+		}
+		last := &s.file.spans[len(s.file.spans)-1]
+		last.own = last.own || s.fresh
+		s.fresh = false
+		return nil
+	}
+	if s.file.results > 0 {
+		return fmt.Errorf("%s changes inside the file, which is merged already: take the files that it was made of", key)
+	}
+	if value == "" { // some machines' lines have none
+		return nil
+	}
+	s.file.config = append(s.file.config, results.Pair{Key: key, Value: value})
+	return s.few(len(s.file.config))
+}
+
+// few refuses a head that is larger than any that the program writes.
+func (s *scanner) few(n int) error {
+	if n > maxPairs {
+		return fmt.Errorf("more than %d lines of a head", maxPairs)
+	}
+	return nil
+}
+
+// comment takes those of the whole file, and leaves in the text those of samples.
+func (s *scanner) comment(text string) (err error) {
+	key, value, _ := strings.Cut(text, ": ")
+	switch key {
+	case results.PartKey:
+		place, err := strconv.Atoi(value)
+		if err != nil || place < 1 {
+			return fmt.Errorf("part %q: want a number", value)
+		}
+		s.begin(s.at+int64(len(text)+3), place)
+		return nil
+	case results.ShardKey:
+		if _, err := fmt.Sscanf(value, "%d/%d", &s.file.index, &s.file.of); err != nil || s.file.index < 1 || s.file.index > s.file.of || s.file.of > 1<<20 {
+			return fmt.Errorf("shard %q: want i/n", value)
+		}
+		return nil
+	case results.EndKey:
+		s.close()
+		if _, err := fmt.Sscanf(value, "%d results", &s.end); err != nil || s.end < 0 {
+			return fmt.Errorf("end %q: want a number of results", value)
+		}
+		return nil
+	case "pages-obtained":
+		return nil
+	}
+	if s.file.results > 0 { // comments on the whole run, behind its samples
+		s.close()
+	}
+	s.file.comments = append(s.file.comments, results.Pair{Key: key, Value: value})
+	return s.few(len(s.file.comments))
+}
+
+// check refuses a line of results that benchfmt would: a name, a number of
+// iterations, and values with units.
+func check(line []byte) error {
+	fields := 0
+	for rest := line; len(rest) > 0; fields++ {
+		field, after, _ := bytes.Cut(rest, []byte(" "))
+		rest = after
+		switch {
+		case len(field) == 0:
+			return fmt.Errorf("%.60q has two spaces in a row", line)
+		case fields == 1 && bytes.ContainsFunc(field, func(r rune) bool { return r < '0' || r > '9' }), fields > 1 && fields%2 == 0 && !number(field):
+			return fmt.Errorf("%q is no number", field)
+		}
+	}
+	if fields < 4 || fields%2 != 0 {
+		return fmt.Errorf("%.60q is no line of results", line)
+	}
+	return nil
+}
+
+// number tells whether a field is a number as files have them, or any other.
+func number(field []byte) bool {
+	points := 0
+	plain := !slices.ContainsFunc(field, func(c byte) bool {
+		if c == '.' {
+			points++
+		}
+		return c != '.' && (c < '0' || c > '9')
+	})
+	if plain && points < 2 && len(field) > points {
+		return true
+	}
+	_, err := strconv.ParseFloat(string(field), 64)
+	return err == nil
+}

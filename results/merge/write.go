@@ -1,0 +1,111 @@
+package merge
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A writer knows what holds where it is.
+type writer struct {
+	out              *bufio.Writer
+	config, comments map[string]string
+	family           string
+	begun            map[*file]bool
+	in               *os.File // open
+	source           *file    // that it is
+}
+
+// left are comments that say something of one shard only, or nothing once merged.
+var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning", "interrupted"}
+
+// lead writes what holds for a run: in the first one the head of the file.
+func (w *writer) lead(r run, first bool, faults []string) {
+	f := r.files[0]
+	w.setConfig(f)
+	for _, c := range f.comments {
+		if !slices.Contains(left, c.Key) {
+			w.comment(c)
+		}
+	}
+	if len(r.files) > 1 {
+		w.comment(results.Pair{Key: "merged", Value: fmt.Sprintf("%d of %d shards", len(r.files), f.of)})
+	}
+	if !first {
+		return
+	}
+	for _, fault := range faults {
+		fmt.Fprintf(w.out, "# partial: %s\n", fault)
+	}
+	for _, unit := range f.units {
+		fmt.Fprintln(w.out, unit)
+	}
+	fmt.Fprintln(w.out)
+}
+
+// setConfig writes the lines in which a file's configuration is another; one without
+// a value takes a key away.
+func (w *writer) setConfig(f *file) {
+	for key := range w.config {
+		if value(f.config, key) == "" {
+			fmt.Fprintf(w.out, "%s:\n", key)
+			delete(w.config, key)
+		}
+	}
+	for _, p := range f.config {
+		if w.config[p.Key] != p.Value {
+			fmt.Fprintf(w.out, "%s: %s\n", p.Key, p.Value)
+			w.config[p.Key] = p.Value
+		}
+	}
+}
+
+// comment writes a comment unless it was written last of its key.
+func (w *writer) comment(c results.Pair) {
+	if w.comments[c.Key] != c.Value {
+		fmt.Fprintf(w.out, "# %s: %s\n", c.Key, c.Value)
+		w.comments[c.Key] = c.Value
+	}
+}
+
+// span copies one, after what has to be said before it.
+func (w *writer) span(s span) error {
+	w.setConfig(s.file)
+	if !w.begun[s.file] {
+		w.begun[s.file] = true
+		for _, c := range s.file.comments {
+			if slices.Contains(left[2:], c.Key) {
+				w.comment(c)
+			}
+		}
+	}
+	if s.family != w.family && !s.own && s.family != "" {
+		fmt.Fprintf(w.out, "%s: %s\n", results.FamilyKey, s.family)
+	}
+	w.family = s.last
+	return w.copy(s)
+}
+
+func (w *writer) copy(s span) (err error) {
+	if w.source != s.file {
+		if w.in != nil {
+			w.in.Close()
+		}
+		if w.in, err = os.Open(s.file.path); err != nil {
+			return err
+		}
+		w.source = s.file
+	}
+	if _, err := w.in.Seek(s.from, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.CopyN(w.out, w.in, s.to-s.from)
+	if err == io.EOF {
+		err = fmt.Errorf("%s: it has become shorter since it was scanned", s.file.path)
+	}
+	return err
+}

@@ -1,0 +1,41 @@
+package results
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// NodeComments identify the machine among others of its kind: its name, the kernel
+// that it runs, the microcode of its CPU and the size of its memory, and how its
+// frequency is set. What is unknown is left out.
+func NodeComments(m Machine) []Pair { return nodeComments(m, os.DirFS("/")) }
+
+func nodeComments(m Machine, root fs.FS) (all []Pair) {
+	add := func(key, value string) {
+		if value != "" {
+			all = append(all, Pair{key, value})
+		}
+	}
+	if name, err := os.Hostname(); err == nil {
+		add(NodeKey, name)
+	}
+	add("kernel-release", fileText(root, "proc/sys/kernel/osrelease"))
+	for line := range fileLines(root, "proc/cpuinfo") {
+		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "microcode" {
+			add("microcode", strings.TrimSpace(value))
+			break
+		}
+	}
+	if m.Memory > 0 {
+		add("memory", Bytes(m.Memory))
+	}
+	add("hypervisor", m.Hypervisor)
+	add("governor", strings.Join(m.Governors, " "))
+	add("turbo", m.Turbo)
+	return all
+}
+
+// Comment says an activity, as the value of [ActivityKey].
+func (a Activity) Comment() string { return fmt.Sprintf("others=%.2f steal=%.4f", a.Others, a.Steal) }

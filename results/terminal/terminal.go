@@ -1,0 +1,245 @@
+// Package terminal writes results for who reads them on a terminal: a row for each
+// benchmark, beside those that it is compared with.
+package terminal
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// A Group is benchmarks that are compared with the first of them.
+type Group []results.Row
+
+// The units of figures, as benchunit tidies them.
+const (
+	passUnit = "sec/op"
+	timeUnit = "sec/elem"
+)
+
+// misses are what is simulated. Accesses of vectors are wider than those of plain
+// loops, so misses are told by element and not as a share of accesses.
+var misses = []struct{ name, unit string }{
+	{"D1/elem", "D1-misses/op"}, {"LL/elem", "LL-misses/op"}, {"TLB/elem", "TLB-misses/op"},
+}
+
+// Write writes the groups as one table that is meant for lines of so many characters:
+// of each group what its names share, then for each benchmark what it does not share,
+// the median time by element with the half width of its 95% interval, the ratio to the
+// time of the first, and the simulated misses by element. What has no times, as what
+// is only simulated, is counted by family.
+func Write(w io.Writer, groups []Group, width int) error {
+	t := &table{}
+	untimed := map[string]int{}
+	var families []string
+	for _, g := range groups {
+		timed := slices.DeleteFunc(slices.Clone(g), func(r results.Row) bool {
+			if positive(r.Stats[timeUnit].Center) {
+				return false
+			}
+			if untimed[r.Family()]++; untimed[r.Family()] == 1 {
+				families = append(families, r.Family())
+			}
+			return true
+		})
+		t.add(timed)
+	}
+	t.layOut(width)
+	for _, family := range families {
+		t.line("%s: %d results that are only simulated (bench report draws them)", results.Printable(family), untimed[family])
+	}
+	_, err := io.WriteString(w, t.text.String())
+	return err
+}
+
+// positive tells a time that ratios can be made of.
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// A row of the table is a benchmark's figures, or words across all columns where it
+// has none.
+type row struct {
+	label   string
+	figures []string
+}
+
+type table struct {
+	rows   []row
+	single bool // the samples of some are too few for an interval
+	text   strings.Builder
+}
+
+func (t *table) line(format string, args ...any) {
+	t.text.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+}
+
+// header is the names of the figures.
+var header = []string{"ns/elem", "±", "ratio", misses[0].name, misses[1].name, misses[2].name}
+
+// add adds a group: a heading, and a row for each benchmark.
+func (t *table) add(g Group) {
+	if len(g) == 0 {
+		return
+	}
+	heading, labels := Headings(g)
+	if heading != "" {
+		t.rows = append(t.rows, row{label: heading})
+	}
+	for i, r := range g {
+		t.rows = append(t.rows, row{labels[i], t.figures(r, g[0])})
+	}
+}
+
+// figures are those of header.
+func (t *table) figures(r, first results.Row) []string {
+	perElem := r.Stats[timeUnit]
+	figures := []string{digits(perElem.Center * 1e9), t.halfWidth(perElem), digits(perElem.Center / first.Stats[timeUnit].Center)}
+	elems := r.Stats[passUnit].Center / perElem.Center
+	for _, m := range misses {
+		s, known := r.Stats[m.unit]
+		if !known || !positive(elems) {
+			figures = append(figures, "")
+			continue
+		}
+		figures = append(figures, digits(s.Center/elems))
+	}
+	return figures
+}
+
+// halfWidth is that of the interval as a share of the median.
+func (t *table) halfWidth(s results.Stat) string {
+	width := max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
+	if math.IsInf(width, 0) || math.IsNaN(width) {
+		t.single = true
+		return "?"
+	}
+	return fmt.Sprintf("%.0f%%", 100*width)
+}
+
+// longTable is from how many lines on the header stands at the end too.
+const longTable = 40
+
+// layOut puts the rows below each other. A label that leaves no room for the figures
+// has a line of its own.
+func (t *table) layOut(width int) {
+	if len(t.rows) == 0 {
+		return
+	}
+	widths := make([]int, len(header))
+	shown := make([]bool, len(header))
+	label := 0
+	room := width - 2
+	for _, r := range t.rows {
+		for i, f := range r.figures {
+			widths[i] = max(widths[i], len([]rune(f)), len([]rune(header[i])))
+			shown[i] = shown[i] || f != ""
+		}
+	}
+	for i := range header {
+		room -= 2 + widths[i]
+	}
+	for _, r := range t.rows {
+		if n := len([]rune(r.label)); r.figures != nil && n <= max(room, 12) {
+			label = max(label, n)
+		}
+	}
+	columns := func(figures []string) string {
+		var b strings.Builder
+		for i, f := range figures {
+			if shown[i] {
+				fmt.Fprintf(&b, "  %*s", widths[i], f)
+			}
+		}
+		return b.String()
+	}
+	head := fmt.Sprintf("  %-*s%s", label, "", columns(header))
+	t.line("%s", head)
+	for _, r := range t.rows {
+		switch {
+		case r.figures == nil:
+			t.line("%s", r.label)
+		case len([]rune(r.label)) > label:
+			t.line("  %s", r.label)
+			t.line("  %-*s%s", label, "", columns(r.figures))
+		default:
+			t.line("  %-*s%s", label, r.label, columns(r.figures))
+		}
+	}
+	if len(t.rows) > longTable {
+		t.line("%s", head)
+	}
+	t.explain(shown[3])
+}
+
+// explain says what the columns are.
+func (t *table) explain(simulated bool) {
+	t.line("ns/elem: median; ±: its 95%% interval; ratio: to the first of its group")
+	if simulated {
+		t.line("D1, LL, TLB: simulated misses by element, exact")
+	}
+	if t.single {
+		t.line("?: too few samples for an interval (--count 6 or more)")
+	}
+}
+
+// Headings returns in words what all names of a group share, and of each name the rest.
+// A single benchmark is told by its last key.
+func Headings(g Group) (shared string, labels []string) {
+	split := make([][]string, len(g))
+	for i, r := range g {
+		split[i] = keys(r)
+	}
+	common := slices.DeleteFunc(slices.Clone(split[0]), func(key string) bool {
+		return slices.ContainsFunc(split, func(of []string) bool { return !slices.Contains(of, key) })
+	})
+	if len(g) == 1 {
+		common = common[:len(common)-1]
+	}
+	for _, of := range split {
+		own := slices.DeleteFunc(slices.Clone(of), func(key string) bool { return slices.Contains(common, key) })
+		labels = append(labels, cmp.Or(strings.Join(own, " "), "as it is"))
+	}
+	return strings.Join(common, " "), labels
+}
+
+// keys are the parts of a name, the family first.
+func keys(r results.Row) (parts []string) {
+	base, rest := benchfmt.Name(r.Name).Parts()
+	parts = append(parts, results.Printable(string(base)))
+	for _, part := range rest {
+		parts = append(parts, plain(results.Printable(strings.TrimPrefix(string(part), "/"))))
+	}
+	return parts
+}
+
+// plain is a part of a name in words: a value says what it is of, but for a number.
+func plain(part string) string {
+	key, value, ok := strings.Cut(part, "=")
+	if _, err := strconv.Atoi(value); !ok || err == nil || key == "with" || value == "" {
+		return strings.Replace(part, "=", " ", 1)
+	}
+	return value
+}
+
+// digits writes a figure to three digits, or four places, without an exponent.
+func digits(v float64) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	places := 2 - int(math.Floor(math.Log10(math.Abs(v))))
+	text := strconv.FormatFloat(v, 'f', min(max(places, 0), 4), 64)
+	if v > 0 && strings.Trim(text, "0.") == "" {
+		return "<0.0001"
+	}
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
