@@ -71,7 +71,7 @@ def stream(folder):
 
 
 def main():
-    args = ours.arguments(__doc__)
+    args = ours.parser(__doc__).parse_args()
     bench = ours.Bench(args.kernel)
     variants = ["", "_sse"] + [s for s, flag in (("_avx", "avx"), ("_avx512", "avx512f")) if cpu_has(flag)]
     with tempfile.TemporaryDirectory() as folder:
@@ -80,7 +80,7 @@ def main():
         for size in SIZES:
             for op in ("read", "copy"):
                 elements = size // 4 if op == "read" else size // 8
-                runs = {"ours": lambda: bench.rate("--shape", str(elements), "--dtype", "int32", "--op", "sum" if op == "read" else "copy")}
+                runs = {"ours": lambda: bench.rate("--times-only", "--shape", str(elements), "--dtype", "int32", "--op", "sum" if op == "read" else "copy")}
                 if shutil.which("likwid-bench"):
                     for test in (["load"] if op == "read" else ["copy", "copy_mem"]):
                         for v in variants:

@@ -8,11 +8,11 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def arguments(description):
+def parser(description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--rounds", type=int, default=7, help="times that everything is run in turn (7)")
     parser.add_argument("--kernel", default="", help="kernel of ours (the best that this CPU runs)")
-    return parser.parse_args()
+    return parser
 
 
 class Bench:
@@ -27,7 +27,7 @@ class Bench:
     def best(self):
         listed = subprocess.run([self.path, "list", "--filter", ".name:Stream"], check=True, capture_output=True, text=True)
         kernels = {line.rsplit("/kernel=", 1)[1] for line in listed.stdout.split()}
-        return max(kernels, key=["scalar", "avx2", "avx512"].index)
+        return max(kernels, key=["scalar", "builtin", "portable", "neon", "avx2", "avx512"].index)
 
     def rate(self, *flags):
         """The best of a few samples, in GB/s."""

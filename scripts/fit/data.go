@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/results"
+)
+
+// rounds is how often all patterns are timed one after the other: what disturbs
+// one round is unlikely to disturb the same patterns in all others.
+const rounds = 5
+
+// measure times all patterns, each by the least of its samples in all rounds.
+func measure(ctx context.Context, folder string) error {
+	_, machine, err := model(folder)
+	if err != nil {
+		return err
+	}
+	all, err := patterns(machine.Capacities())
+	if err != nil {
+		return err
+	}
+	before := load()
+	for round := range rounds {
+		for i := range all {
+			if round == 0 {
+				all[i].ns = math.Inf(1)
+			}
+			p, err := all[i].spec.Pattern()
+			if err != nil {
+				return fmt.Errorf("%s: %w", all[i].name, err)
+			}
+			for s, err := range access.Measure(ctx, []access.Pattern{p}, access.Options{Count: 3, MinTime: time.Millisecond}) {
+				if err != nil {
+					return fmt.Errorf("%s: %w", all[i].name, err)
+				}
+				all[i].ns = min(all[i].ns, s.PerPass())
+			}
+		}
+		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
+	}
+	return write(folder, all, fmt.Sprintf("%s, %s, load %s before and %s after", time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()))
+}
+
+// load is the machine's load over the last minute, where Linux states it.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Fields(string(text))[0]
+}
+
+// model is the model of the machine that was measured.
+func model(folder string) (cost.Model, probe.Machine, error) {
+	file := filepath.Join(folder, "machine.yaml")
+	machine, err := probe.Files{}.Machine(file)
+	if err != nil {
+		return cost.Model{}, machine, fmt.Errorf("%w (bench machine --measure -o %s)", err, file)
+	}
+	m, err := cost.ModelOf(probe.Files{}, file, "", nil, false, nil)
+	return m, machine, err
+}
+
+func write(folder string, all []timed, when string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", when)
+	w := csv.NewWriter(&b)
+	for _, t := range all {
+		if err := w.Write([]string{t.family, t.name, strconv.FormatFloat(t.ns, 'g', 6, 64)}); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return results.WriteFile(filepath.Join(folder, "times.csv"), []byte(b.String()))
+}
+
+// A data set is what was timed, with what the model prices.
+type dataSet struct {
+	when     string
+	model    cost.Model
+	patterns []timed
+	lowered  []access.Pattern
+	counted  [][]cost.Counted // by pattern; nil of a chase, which has no constants
+}
+
+// read reads the times of a folder and counts the misses of their patterns.
+func read(folder string) (*dataSet, error) {
+	m, machine, err := model(folder)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "times.csv"))
+	if err != nil {
+		return nil, err
+	}
+	when, rest, _ := strings.Cut(string(text), "\n")
+	rows, err := csv.NewReader(strings.NewReader(rest)).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	ns := map[[2]string]float64{}
+	for _, row := range rows {
+		if ns[[2]string{row[0], row[1]}], err = strconv.ParseFloat(row[2], 64); err != nil {
+			return nil, err
+		}
+	}
+	all, err := patterns(machine.Capacities())
+	if err != nil {
+		return nil, err
+	}
+	d := &dataSet{when: strings.TrimPrefix(when, "# "), model: m}
+	for _, t := range all {
+		if t.ns = ns[[2]string{t.family, t.name}]; t.ns == 0 {
+			continue // of kernels that the CPU of the data runs and this one does not, or the other way round
+		}
+		p, err := t.spec.Pattern()
+		if err != nil {
+			return nil, err
+		}
+		var counted []cost.Counted
+		if p.Ring == nil {
+			if counted, err = cost.Count(m.Caches, p.Nests); err != nil {
+				return nil, err
+			}
+		}
+		d.patterns, d.lowered, d.counted = append(d.patterns, t), append(d.lowered, p), append(d.counted, counted)
+	}
+	return d, nil
+}
+
+// predict is what pattern i takes by these rules.
+func (d *dataSet) predict(i int, rules *cost.Rules) float64 {
+	m := d.model
+	m.Rules = rules
+	if d.counted[i] == nil {
+		p, err := m.Predict(d.lowered[i])
+		if err != nil {
+			panic(err) // read would have said so
+		}
+		return p.Ns
+	}
+	return m.Price(d.lowered[i], d.counted[i]).Ns
+}

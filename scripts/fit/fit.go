@@ -1,0 +1,303 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/results"
+)
+
+// file is where the constants and their error are kept.
+const file = "access/cost/fitted.json"
+
+// fit fits the rules to all patterns, and for the cross-validated error to those of
+// all families but one, for each.
+func fit(d *dataSet) error {
+	start := cost.Fitted()
+	rules := rounded(d.least(start.Rules, func(int) bool { return true }))
+	crossed := make([]float64, len(d.patterns))
+	for _, family := range d.families() {
+		other := d.least(start.Rules, func(i int) bool { return d.patterns[i].family != family })
+		for i, t := range d.patterns {
+			if t.family == family {
+				crossed[i] = d.predict(i, &other)
+			}
+		}
+	}
+	all := cost.Fit{Rules: rules, When: d.when, All: d.error("all", crossed, func(int) bool { return true })}
+	for _, family := range d.families() {
+		all.Families = append(all.Families, d.error(family, crossed, func(i int) bool { return d.patterns[i].family == family }))
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return err
+	}
+	d.print(os.Stdout, &rules)
+	fmt.Println("cross-validated: each family by constants that are fitted to the others")
+	table(os.Stdout, append(all.Families, all.All))
+	if err := results.WriteFile(file, append(text, '\n')); err != nil {
+		return err
+	}
+	page, err := os.ReadFile(pageName)
+	if err != nil {
+		return err
+	}
+	before, rest, _ := bytes.Cut(page, []byte(begin))
+	_, after, found := bytes.Cut(rest, []byte(end))
+	if !found {
+		return fmt.Errorf("%s has no %q and %q", pageName, begin, end)
+	}
+	return results.WriteFile(pageName, slices.Concat(before, []byte(tableOf(all)), after))
+}
+
+// pageName is the page that has the table of errors, between two marks.
+const (
+	pageName = "docs/advise.md"
+	begin    = "<!-- fitted -->\n"
+	end      = "<!-- end -->\n"
+)
+
+// tableOf is the table of the page, with its marks.
+func tableOf(f cost.Fit) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s| patterns | | median error | one in ten is off by more than | rank correlation by element |\n|:--|--:|--:|--:|--:|\n", begin)
+	for _, e := range append(slices.Clone(f.Families), f.All) {
+		fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.0f%% | %.3f |\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
+	}
+	fmt.Fprintf(&b, "\nMeasured on %s. The constants are", f.When)
+	v := reflect.ValueOf(f.Rules)
+	for i := range v.NumField() {
+		fmt.Fprintf(&b, "%s%s %g", []string{"\n", " ", " ", " ", " ", " "}[i%6], v.Type().Field(i).Name, v.Field(i).Float())
+		if i < v.NumField()-1 {
+			b.WriteString(",")
+		}
+	}
+	fmt.Fprintf(&b, ".\n%s", end)
+	return b.String()
+}
+
+func (d *dataSet) families() (all []string) {
+	for _, t := range d.patterns {
+		if !slices.Contains(all, t.family) {
+			all = append(all, t.family)
+		}
+	}
+	return all
+}
+
+// print prints the error of the rules, nil for those that there are, by family.
+func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
+	predicted := make([]float64, len(d.patterns))
+	for i := range d.patterns {
+		predicted[i] = d.predict(i, rules)
+	}
+	var all []cost.FitError
+	for _, family := range d.families() {
+		all = append(all, d.error(family, predicted, func(i int) bool { return d.patterns[i].family == family }))
+	}
+	fmt.Fprintln(w, d.when)
+	table(w, append(all, d.error("all", predicted, func(int) bool { return true })))
+}
+
+// worst prints the patterns that are farthest off.
+func (d *dataSet) worst(w io.Writer) {
+	order := make([]int, len(d.patterns))
+	off := make([]float64, len(d.patterns))
+	for i, t := range d.patterns {
+		order[i], off[i] = i, d.predict(i, nil)/t.ns
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(math.Log(off[b])), math.Abs(math.Log(off[a]))) })
+	for _, i := range order[:min(len(order), 60)] {
+		fmt.Fprintf(w, "%5.2f times the measured %10.0f ns  %s: %s\n", off[i], d.patterns[i].ns, d.patterns[i].family, d.patterns[i].name)
+	}
+}
+
+func table(w io.Writer, all []cost.FitError) {
+	for _, e := range all {
+		fmt.Fprintf(w, "%-40s %4d  median %3.0f%%  one in ten %3.0f%%  rank correlation by element %.3f\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
+	}
+}
+
+// error is how far predictions are off, of the patterns that are taken.
+func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) cost.FitError {
+	var off, p, m []float64
+	for i, t := range d.patterns {
+		if taken(i) {
+			n := float64(d.lowered[i].Elems)
+			off = append(off, cost.Error(predicted[i], t.ns))
+			p, m = append(p, predicted[i]/n), append(m, t.ns/n)
+		}
+	}
+	slices.Sort(off)
+	return cost.FitError{Name: name, Patterns: len(off), Median: stat.Quantile(.5, stat.LinInterp, off, nil),
+		Tenth: stat.Quantile(.9, stat.LinInterp, off, nil), Rank: stat.Correlation(ranks(p), ranks(m), nil)}
+}
+
+func ranks(x []float64) []float64 {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	all := make([]float64, len(x))
+	for at, i := range order {
+		all[i] = float64(at)
+	}
+	return all
+}
+
+// least are the rules of the least squares of the logarithms of predicted over
+// measured times, of the patterns that are taken: by Gauss-Newton steps in the
+// logarithms of the rules (Levenberg and Marquardt), where an error of more than a
+// quarter counts less, so that a disturbed time does not lead (Huber), and each
+// family about as much as another.
+func (d *dataSet) least(start cost.Rules, taken func(int) bool) cost.Rules {
+	x := logs(start)
+	from := slices.Clone(x)
+	weights := d.weights(taken)
+	damping := 1e-2
+	residuals := func(x []float64) (r []float64) {
+		rules := rulesOf(x)
+		for i := range d.patterns {
+			if weights[i] > 0 {
+				r = append(r, math.Log(d.predict(i, &rules)/d.patterns[i].ns))
+			}
+		}
+		return r
+	}
+	w := slices.DeleteFunc(slices.Clone(weights), func(w float64) bool { return w == 0 })
+	loss := func(x, r []float64) (sum float64) {
+		for i, v := range r {
+			sum += w[i] * huber(v)
+		}
+		for k := range x {
+			sum += pull * (x[k] - from[k]) * (x[k] - from[k])
+		}
+		return sum
+	}
+	r := residuals(x)
+	for range 60 {
+		now := loss(x, r)
+		normal, gradient := mat.NewSymDense(len(x), nil), mat.NewVecDense(len(x), nil)
+		columns := make([][]float64, len(x))
+		for k := range x {
+			moved := slices.Clone(x)
+			moved[k] += 1e-4
+			columns[k] = residuals(moved)
+			for i := range r {
+				columns[k][i] = (columns[k][i] - r[i]) / 1e-4
+			}
+		}
+		for k := range x {
+			sum := pull * (x[k] - from[k])
+			for i, v := range r {
+				sum += w[i] * bend(v) * v * columns[k][i]
+			}
+			gradient.SetVec(k, -sum)
+			for l := range k + 1 {
+				sum := 0.0
+				for i, v := range r {
+					sum += w[i] * bend(v) * columns[k][i] * columns[l][i]
+				}
+				if k == l {
+					sum += pull + damping*(sum+pull)
+				}
+				normal.SetSym(k, l, sum)
+			}
+		}
+		var c mat.Cholesky
+		var step mat.VecDense
+		if !c.Factorize(normal) || c.SolveVecTo(&step, gradient) != nil {
+			break
+		}
+		moved := slices.Clone(x)
+		for k := range moved {
+			moved[k] += min(max(step.AtVec(k), -.5), .5)
+		}
+		next := residuals(moved)
+		if then := loss(moved, next); then < now {
+			x, r, damping = moved, next, damping/3
+			if now-then < 1e-7*now {
+				break
+			}
+		} else if damping *= 4; damping > 1e6 {
+			break
+		}
+	}
+	return rulesOf(x)
+}
+
+// pull holds constants that hardly matter to the data where they were.
+const pull = 1e-4
+
+// bent is the error from which on it counts less than its square.
+const bent = .25
+
+func huber(v float64) float64 {
+	if v = math.Abs(v); v > bent {
+		return bent * (2*v - bent)
+	}
+	return v * v
+}
+
+// bend is the weight of an error in a step.
+func bend(v float64) float64 { return min(1, bent/math.Abs(v)) }
+
+// weights are those of patterns in the sum: families count by the root of their
+// size. What is a chase has no constants.
+func (d *dataSet) weights(taken func(int) bool) []float64 {
+	size, sum := map[string]float64{}, 0.0
+	for _, t := range d.patterns {
+		size[t.family]++
+	}
+	all := make([]float64, len(d.patterns))
+	for i, t := range d.patterns {
+		if d.counted[i] != nil && taken(i) {
+			all[i] = 1 / math.Sqrt(size[t.family])
+			sum += all[i]
+		}
+	}
+	for i := range all {
+		all[i] /= sum
+	}
+	return all
+}
+
+// logs are the logarithms of the rules, in the order of the type's fields.
+func logs(r cost.Rules) (x []float64) {
+	v := reflect.ValueOf(r)
+	for i := range v.NumField() {
+		x = append(x, math.Log(v.Field(i).Float()))
+	}
+	return x
+}
+
+func rulesOf(x []float64) (r cost.Rules) {
+	v := reflect.ValueOf(&r).Elem()
+	for i := range x {
+		v.Field(i).SetFloat(math.Exp(x[i]))
+	}
+	return r
+}
+
+// rounded are rules of three digits.
+func rounded(r cost.Rules) cost.Rules {
+	v := reflect.ValueOf(&r).Elem()
+	for i := range v.NumField() {
+		digits := math.Pow(10, 2-math.Floor(math.Log10(v.Field(i).Float())))
+		v.Field(i).SetFloat(math.Round(v.Field(i).Float()*digits) / digits)
+	}
+	return r
+}

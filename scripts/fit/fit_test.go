@@ -1,0 +1,55 @@
+package main
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// TestPage: the page says what the program has.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../../" + pageName)
+	if err != nil || !strings.Contains(string(page), tableOf(*cost.Fitted())) {
+		t.Errorf("%s lacks the table of %s: go run ./scripts/fit fit (%v)", pageName, file, err)
+	}
+}
+
+// TestLeast: times that follow the model with other constants give these back, also
+// where some were disturbed.
+func TestLeast(t *testing.T) {
+	caches := simcache.Config{Levels: simcache.TwoLevels(
+		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64})}
+	d := &dataSet{model: cost.Model{Times: cost.Generic("in a test"), Caches: caches}}
+	want := cost.Fitted().Rules
+	want.SumRun, want.SumStep, want.CopyStep, want.InFlight = 2*want.SumRun, want.SumStep/2, 1.5*want.CopyStep, .7*want.InFlight
+	for i := range 60 {
+		s := access.Spec{Op: []access.Op{access.Sum, access.Copy}[i%2], Shape: []int{64 << (i % 5), 32 + 7*i}, DType: layouts.Float32}
+		if i%3 == 0 {
+			s.Order = access.Col
+		}
+		p, err := s.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted, err := cost.Count(caches, p.Nests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.patterns, d.lowered, d.counted = append(d.patterns, timed{family: "f", spec: s}), append(d.lowered, p), append(d.counted, counted)
+		if d.patterns[i].ns = d.predict(i, &want); i%17 == 9 {
+			d.patterns[i].ns *= 3
+		}
+	}
+	got := d.least(cost.Fitted().Rules, func(int) bool { return true })
+	for i, p := range d.patterns {
+		if ratio := d.predict(i, &got) / d.predict(i, &want); math.Abs(ratio-1) > .12 {
+			t.Errorf("%s: %.2f times what it is by the constants of the data", p.spec.Name(), ratio)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/workload"
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// A timed is a pattern of a family, and what a pass took.
+type timed struct {
+	family, name string
+	spec         access.Spec
+	ns           float64
+}
+
+// operators are those of two models' profiles, as 'bench import --suite' wrote them.
+//
+//go:embed operators.yaml
+var operators []byte
+
+// patterns are all that are timed: the suite, random ones, tiles of five views, and
+// the operators of two models. On the same CPU they are the same each time.
+func patterns(capacities []int) (all []timed, err error) {
+	for _, comparison := range access.Suite(false, capacities...) {
+		for _, b := range comparison {
+			family, _, _ := strings.Cut(b.Name, "/")
+			all = append(all, timed{family: family, name: b.Name, spec: b.Spec})
+		}
+	}
+	random := rand.New(rand.NewPCG(7, 8))
+	for i := range 160 {
+		s := randomSpec(random)
+		all = append(all, timed{family: "random", name: fmt.Sprintf("%03d/%s", i, s.Name()), spec: s})
+	}
+	all = append(all, tiles()...)
+	w, err := workload.Parse("operators.yaml", operators)
+	if err != nil {
+		return nil, err
+	}
+	for _, comparison := range w.Comparisons {
+		for _, b := range comparison {
+			all = append(all, timed{family: "operators", name: b.Name, spec: b.Spec})
+		}
+	}
+	return all, nil
+}
+
+// tiles are copies of five views in tiles.
+func tiles() (all []timed) {
+	for _, v := range []struct {
+		shape []int
+		view  string
+		dims  [2]int // of the view, along which the tensors lie closest
+	}{
+		{[]int{2000, 2000}, "t()", [2]int{0, 1}},
+		{[]int{2048, 2048}, "t()", [2]int{0, 1}},
+		{[]int{16, 64, 56, 56}, "permute(0,2,3,1)", [2]int{2, 3}},
+		{[]int{16, 56, 56, 64}, "permute(0,3,1,2)", [2]int{1, 3}},
+		{[]int{160, 160, 160}, "permute(2,1,0)", [2]int{0, 2}},
+	} {
+		chain := layouts.MustParseChain(v.view)
+		for _, order := range []access.Order{access.Row, access.Col} {
+			for _, sizes := range [][2]int{{0, 0}, {8, 8}, {8, 32}, {32, 8}, {16, 16}, {16, 64}, {64, 16}, {32, 32}, {32, 128}, {128, 32}, {64, 64}} {
+				s := access.Spec{Op: access.Copy, Shape: v.shape, DType: layouts.Float32, View: chain, Order: order}
+				if sizes[0] > 0 {
+					s.Tile = make([]int, len(v.shape))
+					p, err := access.Spec{Op: access.Sum, Shape: v.shape, DType: layouts.Float32, View: chain}.Pattern()
+					if err != nil {
+						panic(err)
+					}
+					copy(s.Tile, p.View().Shape())
+					s.Tile[v.dims[0]], s.Tile[v.dims[1]] = sizes[0], sizes[1]
+				}
+				name := fmt.Sprintf("%s/order=%v/tile=%dx%d", v.view, order, sizes[0], sizes[1])
+				all = append(all, timed{family: fmt.Sprintf("tiles %v %s", v.shape, v.view), name: name, spec: s})
+			}
+		}
+	}
+	return all
+}
+
+// randomSpec is a sum, fill or copy of at most four dims and 2^24 elements, in
+// some order, sliced or tiled.
+func randomSpec(r *rand.Rand) access.Spec {
+	for {
+		shape, left := make([]int, 1+r.IntN(4)), 1<<(10+r.IntN(15))
+		for d := range shape {
+			shape[d] = left
+			if d < len(shape)-1 {
+				shape[d] = min(1+r.IntN(64), left)
+				if r.IntN(3) == 0 {
+					shape[d] = min(1<<r.IntN(9), left)
+				}
+				left /= shape[d]
+			}
+		}
+		r.Shuffle(len(shape), func(i, j int) { shape[i], shape[j] = shape[j], shape[i] })
+		dims := r.Perm(len(shape))
+		s := access.Spec{Op: access.Op(r.IntN(3)), Shape: shape, DType: []layouts.DType{layouts.Float32, layouts.Int32, layouts.Float64}[r.IntN(3)]}
+		view := "permute(" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(dims), "[]")), ",") + ")"
+		if d := r.IntN(len(shape)); r.IntN(3) == 0 {
+			view += fmt.Sprintf(".slice(%d,0,%d,%d)", d, shape[dims[d]], 2+r.IntN(6))
+		}
+		s.View = layouts.MustParseChain(view)
+		switch r.IntN(4) {
+		case 0:
+			s.Order = access.Col
+		case 1:
+			s.Tile = make([]int, len(shape))
+			for d := range s.Tile {
+				s.Tile[d] = 4 << r.IntN(6)
+			}
+		}
+		if p, err := s.Pattern(); err == nil && p.Elems >= 1000 {
+			return s
+		}
+	}
+}
