@@ -20,6 +20,7 @@ type bars struct {
 	points []point // x is unused
 	labels []string
 	hues   []hue
+	skip   func(i int) bool // nil for none
 }
 
 // Plot implements plot.Plotter.
@@ -29,6 +30,9 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	style.YAlign = draw.YCenter
 	half := (toY(0) - toY(-1)) * 0.32
 	for i, q := range b.points {
+		if b.skip != nil && b.skip(i) {
+			continue
+		}
 		y := toY(float64(-i))
 		left, right := toX(0), toX(q.y)
 		c.FillPolygon(b.hues[i].color, []vg.Point{{X: left, Y: y - half}, {X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})

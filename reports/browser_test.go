@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,9 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results/fleet"
 )
 
 // A browser is a headless Chromium with one tab.
@@ -71,7 +75,7 @@ func (b *browser) listen(event any) {
 	case *log.EventEntryAdded:
 		fault = fmt.Sprintf("%s: %s", e.Entry.Level, e.Entry.Text)
 	case *network.EventRequestWillBeSent:
-		if url := e.Request.URL; !strings.HasPrefix(url, "data:") && !strings.HasSuffix(url, "/index.html") {
+		if url := e.Request.URL; !strings.HasPrefix(url, "data:") && !strings.HasSuffix(url, "/index.html") && !strings.HasSuffix(url, "/fleet.html") {
 			fault = "asks for " + url
 		}
 	}
@@ -139,7 +143,7 @@ func TestPageInBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		test func(b *browser, example, strange string)
-	}{{"widths", testWidths}, {"sorting", testSorting}, {"themes", testThemes}} {
+	}{{"widths", testWidths}, {"other pages", testOthers}, {"sorting", testSorting}, {"themes", testThemes}} {
 		t.Run(part.name, func(t *testing.T) {
 			b.T = t
 			part.test(b, example, strange)
@@ -175,6 +179,41 @@ func testWidths(b *browser, example, strange string) {
 	}
 	if n := eval[int](b, "document.scripts.length + 10*document.querySelectorAll('a:not([href^=\"#\"]), iframe, object, form, [onload], [onerror], main u, main svg').length"); n != 1 {
 		b.Errorf("names became %d parts of the page", n)
+	}
+}
+
+// testOthers: neither are the pages of a model's bill and of many machines, whatever the
+// names on them are.
+func testOthers(b *browser, _, _ string) {
+	long := strings.Repeat("aten::", 40)
+	bill := reports.Bill{Sources: []string{long}, Facts: long, Sentence: long, Warnings: []string{long}, Notes: []string{long}, Command: long,
+		Rows: []reports.BillRow{{Operator: long, Tensors: long + " " + long, Verdict: long, Calls: "1", Layout: "1 ms", Time: "2 ms", LayoutNs: 1e6, Ns: 2e6}}}
+	path, err := bill.Write(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	matrix := &fleet.Matrix{Label: "host", Benchmarks: []string{"Traverse/" + long}, Memory: []bool{false}}
+	for i := range 20 {
+		ns := 100 + float64(i%5)
+		if i == 7 {
+			ns = 200
+		}
+		matrix.Machines = append(matrix.Machines, fleet.Machine{Name: fmt.Sprintf("%s%d", long, i), Config: map[string]string{"cpu": long},
+			Cells: []fleet.Cell{{Ns: ns, Spread: 0.01, N: 6}}})
+	}
+	dir := b.TempDir()
+	if _, err := reports.MakeFleet(matrix, reports.Options{Command: long}).Write(dir); err != nil {
+		b.Fatal(err)
+	}
+	for _, path := range []string{path, filepath.Join(dir, "fleet.html")} {
+		for _, width := range []int64{375, 1440} {
+			what := fmt.Sprintf("%s at %d px", path, width)
+			b.open(path, width, "light")
+			if got := eval[int64](b, "document.documentElement.scrollWidth"); got > width {
+				b.Errorf("%s is %d px wide", what, got)
+			}
+			b.check(what)
+		}
 	}
 }
 

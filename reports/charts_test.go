@@ -113,10 +113,18 @@ func TestStructure(t *testing.T) {
 			[]string{"64x64", "two tiles fill D1 32 KiB", "D1 misses, % of refs", "8"}, "fastest in tiles of 8"},
 		"latency": {latency, sampled("Latency/op=chase/size=16KiB/kernel=scalar", 1e3, "") + sampled("Latency/op=chase/size=32KiB/kernel=scalar", 1e3, "") +
 			sampled("Latency/op=chase/size=64KiB/kernel=scalar", 4e3, "") + sampled("Latency/op=chase/size=128KiB/kernel=scalar", 4e3, ""),
-			[]string{"knee 1, L1d: 32 KiB", "L1d 32 KiB", "ns per load"}, "knee 1, L1d: 32 KiB"},
+			[]string{"knee 1, L1d: 32 KiB", "L1d 32 KiB", "ns per load"}, "(L1d is outgrown)"},
 		"mountain": {mountain, sampled("Mountain/op=sum/size=16KiB/stride=1/dtype=int64/kernel=scalar", 1e3, "") +
 			sampled("Mountain/op=sum/size=64KiB/stride=8/dtype=int64/kernel=scalar", 1e5, ""),
 			[]string{"8 B", "64 B", "16 KiB", "64 KiB", "GiB/s", "L1d 32 KiB"}, "Reading every 8 B of 16 KiB moves"},
+		"threads": {threads, sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=1", 1e3, "") + sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=2", 5e2, "") +
+			sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=1", 1e6, "") + sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=6", 5e5, "") +
+			sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=12", 49e4, "") + sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=scalar/threads=12", 9e6, "") +
+			sampled("Stream/op=sum/shape=90x90/dtype=int32/kernel=avx2/threads=2", 9e6, ""), // between levels
+			[]string{"L1d, 16 KiB", "memory, 137.33 MiB", "knee of memory: 6 threads", "1", "2", "6", "12", "GiB/s, read by all of them"}, "with its knee at 6 threads"},
+		"loaded": {loaded, sampled("Loaded/op=chase/size=64MiB/streams=3/load=0", 100, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=12.5", 120, "") +
+			sampled("Loaded/op=chase/size=64MiB/streams=3/load=100", 50, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=much", 50, ""),
+			[]string{"0%", "13%", "100%", "ns per load", "GiB/s over the memory"}, "A load from 64MiB takes 102 ns while memory moves"},
 		"sets": {setMisses, "BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=0/columns=16/set=3/kernel=scalar 1 40 D1-misses/op\n" +
 			"BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=16/columns=16/set=3/kernel=scalar 1 0 D1-misses/op\n",
 			[]string{"rows not padded: 40 misses", "rows padded by 16: 0 misses", "set of D1"}, "rows padded by 16: no misses"},

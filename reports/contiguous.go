@@ -66,6 +66,11 @@ func contiguous(d *data) (*figure, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
+	for _, r := range d.rows {
+		if r.Family() == "Contiguous" { // smaller ones say the same
+			d.shows(r)
+		}
+	}
 	last := 8.0
 	var evens []mark
 	for _, c := range found {

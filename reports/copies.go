@@ -71,6 +71,7 @@ func copyBandwidth(d *data) (*figure, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
+	d.shows(found...)
 	f := &figure{title: "Copying to a contiguous tensor: bandwidth by source layout", sentence: copySentence(found),
 		alt: "Bars: bandwidth of each copy with its interval"}
 	d.bandwidthBars(f, found[:min(len(found), maxBars)], copyLabel)
@@ -129,6 +130,9 @@ func copyStride(d *data) (*figure, error) {
 			elem = size
 		}
 		all[step] = r
+		if step > 1 {
+			d.shows(r)
+		}
 	}
 	for step, r := range all {
 		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
@@ -181,6 +185,7 @@ func channels(d *data) (*figure, error) {
 	for _, r := range copies(d.rows) {
 		if layout := r.Key("layout"); layout == "nchw-nhwc" || layout == "nhwc-nchw" {
 			found = append(found, r)
+			d.shows(r)
 			by[layout+vectorKernel(r)] = r
 		}
 	}

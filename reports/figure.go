@@ -198,6 +198,7 @@ func fixWidths(svg string, look *style) string {
 // finish gives a SVG its fonts, and the words that are read out.
 func (f *figure) finish(svg string, look *style) []byte {
 	svg = fixWidths(strings.ReplaceAll(svg, "font-family:Liberation Sans", svgFonts), look)
+	svg = strings.ReplaceAll(svg, "<image ", `<image preserveAspectRatio="none" `) // as wide and as high as its axes
 	head, body, _ := strings.Cut(svg, `xmlns:xlink="http://www.w3.org/1999/xlink">`)
 	return fmt.Appendf(nil, "%sxmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>%s",
 		head, html.EscapeString(results.Printable(f.title)), html.EscapeString(results.Printable(f.alt)), body)

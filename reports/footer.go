@@ -18,10 +18,27 @@ type footer struct {
 }
 
 func (d *data) footer() footer {
-	f := footer{style: d.look.mark(), lines: strings.Split(machine(d.setup), "\n")}
+	f := footer{style: d.look.mark()}
 	f.style.Font.Size = footerSize
 	f.style.YAlign = draw.YBottom
+	for line := range strings.SplitSeq(d.machine(), "\n") {
+		f.lines = append(f.lines, wrap(f.style, line, figureWidth-2*margin)...)
+	}
 	return f
+}
+
+// wrap breaks words into lines of a width, at most maxLines, of which only the last is cut.
+func wrap(style text.Style, words string, width vg.Length) (lines []string) {
+	const maxLines = 4
+	line := ""
+	for word := range strings.FieldsSeq(words) {
+		longer := strings.TrimSpace(line + " " + word)
+		if line != "" && len(lines) < maxLines-1 && style.Width(longer) > width {
+			lines, longer = append(lines, line), word
+		}
+		line = longer
+	}
+	return append(lines, line)
 }
 
 // leading is the distance between two lines of a footer.
@@ -52,8 +69,13 @@ func fit(style text.Style, words string, width vg.Length) string {
 	return ""
 }
 
-// machine says in two lines what was measured on and what was simulated.
-func machine(s results.Setup) string {
+// machine says in lines what was measured on and what was simulated, and where the last level
+// is not what it is stated to be.
+func (d *data) machine() string {
+	if len(d.rows) == 0 && len(d.swept) > 0 {
+		return "Measured on: nothing was measured.\nSimulated: the caches that are named, exactly."
+	}
+	s := d.setup
 	known := func(parts ...string) string {
 		var all []string
 		for _, p := range parts {
@@ -79,7 +101,11 @@ func machine(s results.Setup) string {
 	if simulated == "" {
 		simulated = "caches unknown"
 	}
-	return "Measured on: " + measured + ".\nSimulated: " + simulated + "."
+	text := "Measured on: " + measured + ".\nSimulated: " + simulated + "."
+	if d.served != nil {
+		text += "\n" + d.served.String() + "."
+	}
+	return text
 }
 
 // geometries says "L1d 32 KiB 8-way 64 B" of each cache.

@@ -20,8 +20,8 @@ import (
 	"github.com/stridebench/stridebench/results/history"
 )
 
-// The gallery shows every chart, made from the results in docs/example: a run, and
-// two runs to compare. The trend's history is made up from the run (resampled).
+// The gallery shows every chart, made from the results in docs/example: a run, two
+// runs to compare, a sweep, a run with threads, and latency under load. The trend's history is made up from the run (resampled).
 const (
 	galleryDir = "../docs/gallery"
 	exampleDir = "../docs/example"
@@ -36,8 +36,15 @@ const frozenDir = "testdata"
 func chartData(t *testing.T, dir, chart string, lost *regexp.Regexp) *data {
 	t.Helper()
 	files := []string{"run.txt"}
-	if chart == "compare" {
+	switch chart {
+	case "compare":
 		files = []string{"old.txt", "new.txt"}
+	case "best":
+		files = []string{"sweep.txt"}
+	case "threads":
+		files = []string{"threads.txt"}
+	case "loaded":
+		files = []string{"loads.txt"}
 	}
 	set := &results.Set{Comments: map[string][]results.Pair{}}
 	cut := 0
@@ -127,12 +134,16 @@ func TestGallery(t *testing.T) {
 	if raceDetector {
 		t.Skip("drawing is slow under the race detector: make test draws the gallery without")
 	}
-	run, two := chartData(t, exampleDir, "", nil), chartData(t, exampleDir, "compare", nil)
+	run := chartData(t, exampleDir, "", nil)
 	var charts []Chart
 	for _, m := range makers {
 		d := run
-		if m.name == "compare" {
-			d = two
+		if slices.Contains([]string{"compare", "best", "threads", "loaded"}, m.name) {
+			d = chartData(t, exampleDir, m.name, nil)
+		}
+		if m.name == "others" {
+			rest := run.rest()
+			d = &rest
 		}
 		chart, ok := drawOne(t, m, d)
 		if !ok {
@@ -251,9 +262,13 @@ func TestGalleryNotices(t *testing.T) {
 		"tiles":          `^BenchmarkTile/.*shape=1000x1000/`,
 		"latency":        `^BenchmarkLatency/op=chase/size=64MiB/`,
 		"mountain":       `^BenchmarkMountain/op=sum/size=1MiB/stride=8/`,
+		"threads":        `^BenchmarkStream/.*shape=6000x6000/.*kernel=avx512/threads=4/`,
+		"loaded":         `^BenchmarkLoaded/.*load=75 `,
 		"sets":           `^BenchmarkSets/.*/pad=0/columns=16/set=32/`,
 		"miss-ratio":     `^BenchmarkMissRatio/.*/tile=32/`,
 		"predicted":      `^BenchmarkCopy/`,
+		"others":         `^BenchmarkCopy/`,
+		"best":           `^BenchmarkCopy/.*shape=64x64/dtype=float32/kernel`,
 		"compare":        `^BenchmarkCopy/layout=transpose/shape=4096x4096/dtype=float32/kernel=scalar`,
 	} {
 		checkNoticed(t, name, chartData(t, frozenDir, name, regexp.MustCompile(lost)), lost)

@@ -43,10 +43,11 @@ func knees(ladder []point) (found []knee) {
 func latency(d *data) (*figure, error) {
 	s := series{name: "pointer chase", hue: d.look.hues[0]}
 	for _, r := range d.rows {
-		if size := byteSize(r, "size"); r.Family() == "Latency" && size > 0 && drawable(r.Stats[timeUnit]) {
+		if size := r.Bytes("size"); r.Family() == "Latency" && size > 0 && drawable(r.Stats[timeUnit]) {
 			q := interval(r.Stats[timeUnit], 1e9)
 			q.x = float64(size)
 			s.points = append(s.points, q)
+			d.shows(r)
 		}
 	}
 	low, high, ok := span([]series{s})
@@ -61,9 +62,12 @@ func latency(d *data) (*figure, error) {
 	logAxis(&p.Y, low/2.5, high*2)
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
-	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found, kneeNames(found, d.cpuCaches)),
+	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found, kneeCaches(found, d.cpuCaches)),
 		alt:    "Line: ns per dependent load against the working set, with the knees named and the caches marked",
 		height: 3.4 * vg.Inch, panels: []*panel{p}}
+	if d.served != nil {
+		f.sentence += " " + d.served.String() + "."
+	}
 	f.explain("band: 95% interval")
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err
@@ -80,9 +84,9 @@ type kneeLabels struct {
 	names []string
 }
 
-// kneeNames number the knees, and name the cache whose capacity a knee is nearest
-// to, by a factor of two at most.
-func kneeNames(knees []knee, caches []mark) []string {
+// kneeCaches are the caches whose capacities knees are nearest to, by a factor of two at
+// most; "" for a knee that is near none.
+func kneeCaches(knees []knee, caches []mark) []string {
 	of := make([]string, len(knees))
 	for _, m := range caches {
 		nearest, best := -1, 2.001
@@ -92,12 +96,21 @@ func kneeNames(knees []knee, caches []mark) []string {
 			}
 		}
 		if nearest >= 0 {
-			name, _, _ := strings.Cut(m.label, " ")
-			of[nearest] = ", " + name
+			of[nearest], _, _ = strings.Cut(m.label, " ")
 		}
 	}
+	return of
+}
+
+// kneeNames number the knees, and name their caches.
+func kneeNames(knees []knee, caches []mark) []string {
+	of := kneeCaches(knees, caches)
 	for i, k := range knees {
-		of[i] = fmt.Sprintf("knee %d%s: %s", i+1, of[i], results.Bytes(int(k.foot.x)))
+		name := fmt.Sprintf("knee %d", i+1)
+		if of[i] != "" {
+			name += ", " + of[i]
+		}
+		of[i] = name + ": " + results.Bytes(int(k.foot.x))
 	}
 	return of
 }
@@ -123,15 +136,21 @@ func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
 	c.FillPolygon(l.paper, []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
-func kneeSentence(ladder []point, found []knee, names []string) string {
+// kneeSentence says between which working sets a load becomes slower, and which cache they
+// outgrow there.
+func kneeSentence(ladder []point, found []knee, caches []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
-	text := fmt.Sprintf("A load takes %.3g ns in %s and %.3g ns in %s.", first.y, results.Bytes(int(first.x)), last.y, results.Bytes(int(last.x)))
+	text := fmt.Sprintf("A load takes %.3g ns in a working set of %s and %.3g ns in one of %s", first.y, results.Bytes(int(first.x)), last.y, results.Bytes(int(last.x)))
 	if len(found) == 0 {
-		return text + " There is no knee between."
+		return text + ", and rises nowhere between by more than a fifth from one size to the next."
 	}
 	var at []string
 	for i, k := range found {
-		at = append(at, fmt.Sprintf("%s (%.3g ns, %.3g ns from %s on)", names[i], k.foot.y, k.top.y, results.Bytes(int(k.top.x))))
+		outgrown := ""
+		if caches[i] != "" {
+			outgrown = fmt.Sprintf(" (%s is outgrown)", caches[i])
+		}
+		at = append(at, fmt.Sprintf("from %s to %s, from %.3g to %.3g ns%s", results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), k.foot.y, k.top.y, outgrown))
 	}
-	return text + fmt.Sprintf(" It rises by more than %.0f%% a step from %s.", (rise-1)*100, strings.Join(at, ", from "))
+	return text + ". It rises " + strings.Join(at, "; ") + "."
 }

@@ -54,7 +54,8 @@ type verticals struct {
 }
 
 // Plot implements plot.Plotter. A label is on the left of its line, on the right
-// where it does not fit there, and a step lower beside a close neighbour.
+// where it does not fit there, and a step lower beside a close neighbour; no line
+// goes through it.
 func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, _ := p.Transforms(&c)
 	style := v.look.mark()
@@ -63,13 +64,17 @@ func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 	const gap = vg.Length(3)
 	type span struct{ from, to, drop vg.Length }
 	var taken []span
+	var places []mark
+	var labels []func()
 	for _, m := range slices.SortedFunc(slices.Values(v.places), func(a, b mark) int { return cmp.Compare(a.at, b.at) }) {
-		if m.at < p.X.Min || m.at > p.X.Max {
-			continue
+		if m.at >= p.X.Min && m.at <= p.X.Max {
+			places = append(places, m)
+			x := toX(m.at)
+			c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
 		}
-		x := toX(m.at)
-		c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
-		width := style.Width(m.label)
+	}
+	for _, m := range places {
+		x, width := toX(m.at), style.Width(m.label)
 		to := x - gap
 		if to-width < c.Min.X {
 			to = x + gap + width
@@ -79,6 +84,15 @@ func (v verticals) Plot(c draw.Canvas, p *plot.Plot) {
 			s.drop += markSize + 2
 		}
 		taken = append(taken, s)
-		c.FillText(style, vg.Point{X: to, Y: c.Max.Y - 2 - s.drop}, m.label)
+		top := c.Max.Y - 2 - s.drop
+		room := vg.Rectangle{Min: vg.Point{X: to - width - 1, Y: top - markSize - 1}, Max: vg.Point{X: to + 1, Y: top + 1}}
+		if s.drop == 0 {
+			room.Max.Y = c.Max.Y
+		}
+		v.look.erase(c, room)
+		labels = append(labels, func() { c.FillText(style, vg.Point{X: to, Y: top}, m.label) })
+	}
+	for _, draw := range labels { // when all the room is made
+		draw()
 	}
 }

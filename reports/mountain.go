@@ -52,10 +52,11 @@ func mountain(d *data) (*figure, error) {
 	h := heatMap{look: &d.look, value: map[[2]int]float64{}, low: math.Inf(1), caches: d.cpuCaches}
 	strides, sizes := map[int]bool{}, map[int]bool{}
 	for _, r := range d.rows {
-		stride, size := number(r, "stride")*elementSize(r.Key("dtype")), byteSize(r, "size")
+		stride, size := number(r, "stride")*elementSize(r.Key("dtype")), r.Bytes("size")
 		if r.Family() != "Mountain" || stride == 0 || size == 0 || !drawable(r.Stats[bandwidthUnit]) {
 			continue
 		}
+		d.shows(r)
 		v := r.Stats[bandwidthUnit].Center / (1 << 30)
 		h.value[[2]int{stride, size}] = v
 		strides[stride], sizes[size] = true, true

@@ -36,24 +36,6 @@ func number(r results.Row, key string) int {
 	return n
 }
 
-// byteSize reads the value of a key such as 4KiB, 0 if it is none.
-func byteSize(r results.Row, key string) int {
-	text := r.Key(key)
-	for i, unit := range []string{"KiB", "MiB", "GiB", "B"} {
-		digits, ok := strings.CutSuffix(text, unit)
-		if !ok {
-			continue
-		}
-		n, err := strconv.Atoi(digits)
-		shift := []int{10, 20, 30, 0}[i]
-		if err != nil || n <= 0 || n > 1<<50>>shift {
-			return 0
-		}
-		return n << shift
-	}
-	return 0
-}
-
 // short is what a label may show of a name, which may be a stranger's: so many
 // characters.
 func short(label string, most int) string {

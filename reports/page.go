@@ -106,9 +106,9 @@ type page struct {
 }
 
 type pageFigure struct {
-	ID, Title, Alt, Sentence, Finding string
-	Number, Width, Height             int
-	Light, Dark                       template.URL
+	ID, Title, Alt, Sentence string
+	Number, Width, Height    int
+	Light, Dark              template.URL
 }
 
 type pageCache struct{ Name, Size, Ways, Line, Use string }
@@ -128,8 +128,8 @@ func (r Report) page() ([]byte, error) {
 	for i, c := range r.Charts {
 		p.Figures = append(p.Figures, pageFigure{
 			ID: "figure-" + c.Name, Number: i + 1, Title: results.Printable(c.Title), Alt: results.Printable(c.Alt),
-			Sentence: results.Printable(c.Sentence), Finding: brief(results.Printable(c.Sentence)),
-			Width: int(c.picture.width), Height: int(c.picture.height),
+			Sentence: results.Printable(c.Sentence),
+			Width:    int(c.picture.width), Height: int(c.picture.height),
 			Light: inlined(c.picture.light), Dark: inlined(c.picture.dark),
 		})
 	}
@@ -147,23 +147,6 @@ func (r Report) page() ([]byte, error) {
 func inlined(svg []byte) template.URL {
 	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(svg))
 }
-
-// brief are the first sentences of a text: as many as a line or two hold, and one
-// at least.
-func brief(text string) string {
-	end := len(text)
-	for end > maxBrief {
-		i := strings.LastIndex(text[:end-1], ". ")
-		if i < 0 {
-			break
-		}
-		end = i + 1
-	}
-	return text[:end]
-}
-
-// maxBrief is how many bytes of a finding stand at the top of the page.
-const maxBrief = 280
 
 // clip is what the page shows of a name, which may be a stranger's.
 func clip(text string) string { return short(text, maxText) }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"image/color"
 	"math"
 	"slices"
 
@@ -101,4 +102,14 @@ func (s series) band() (band plotter.XYs) {
 		band = append(band, plotter.XY{X: q.x, Y: q.low})
 	}
 	return band
+}
+
+// A swatch is a thumbnail: a field of a colour with an edge.
+type swatch struct{ fill, edge color.RGBA }
+
+// Thumbnail implements plot.Thumbnailer.
+func (s swatch) Thumbnail(c *draw.Canvas) {
+	corners := []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}}
+	c.FillPolygon(s.fill, corners)
+	c.StrokeLines(draw.LineStyle{Color: s.edge, Width: 0.5}, append(corners, c.Min))
 }

@@ -13,14 +13,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/results/noise"
 )
 
 // Options say how a report is made. The zero value is a light one without a
@@ -76,26 +79,11 @@ func Make(set *results.Set, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	figures := make([]*figure, len(makers))
-	charts := make([]Chart, len(makers))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range makers {
-		group.Go(func() (err error) {
-			figures[i], err = m.draw(d)
-			if err == nil && figures[i] != nil {
-				charts[i], err = figures[i].render(d)
-			}
-			if err == nil && figures[i] != nil {
-				charts[i].picture, err = d.picture(m)
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	charts, err := d.charts()
+	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: machine(d.setup), Config: d.config, Rows: d.rows, setup: d.setup, theme: o.Theme, command: o.Command}
+	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: d.machine(), Config: d.config, Rows: slices.Concat(d.rows, d.threaded, d.swept), setup: d.setup, theme: o.Theme, command: o.Command}
 	for _, f := range d.files {
 		r.Runs = append(r.Runs, Run{f.name, set.Comments[f.name]})
 	}
@@ -103,12 +91,13 @@ func Make(set *results.Set, o Options) (Report, error) {
 		r.pairs = pairings(d.files[0], d.files[last])
 	}
 	for i, m := range makers {
-		if figures[i] == nil {
+		switch {
+		case charts[i].PNG != nil:
+			charts[i].Name = m.name
+			r.Charts = append(r.Charts, charts[i])
+		case m.command != "" && len(d.rows) > 0: // a design space lacks nothing
 			r.Absent = append(r.Absent, Absent{m.name, m.title, m.command})
-			continue
 		}
-		charts[i].Name = m.name
-		r.Charts = append(r.Charts, charts[i])
 	}
 	if len(r.Charts) == 0 {
 		return Report{}, ErrNothing
@@ -116,11 +105,59 @@ func Make(set *results.Set, o Options) (Report, error) {
 	return r, nil
 }
 
+// charts makes those of makers that there are data for, and last the one of what none
+// of the others shows.
+func (d *data) charts() ([]Chart, error) {
+	charts := make([]Chart, len(makers))
+	shown := make([]map[string]bool, len(makers))
+	chart := func(i int, of data) (err error) {
+		of.shown = map[string]bool{}
+		shown[i] = of.shown
+		figure, err := makers[i].draw(&of)
+		if err != nil || figure == nil {
+			return err
+		}
+		if charts[i], err = figure.render(&of); err == nil {
+			charts[i].picture, err = of.picture(makers[i])
+		}
+		return err
+	}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	rest := slices.IndexFunc(makers, func(m maker) bool { return m.name == "others" })
+	for i := range makers {
+		if i != rest {
+			group.Go(func() error { return chart(i, *d) })
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, names := range shown {
+		maps.Copy(d.shown, names)
+	}
+	return charts, chart(rest, d.rest())
+}
+
+// rest are the data that no chart has shown yet.
+func (d *data) rest() data {
+	of := *d
+	of.rows = slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool { return d.shown[r.Name] })
+	return of
+}
+
+// shows notes that a chart shows benchmarks.
+func (d *data) shows(rows ...results.Row) {
+	for _, r := range rows {
+		d.shown[r.Name] = true
+	}
+}
+
 // A maker makes one chart, nil where there are no data for it.
 type maker struct {
 	name, title string
 	draw        func(*data) (*figure, error)
-	command     string // that makes its data
+	command     string // that makes its data; "" if who lacks them does not miss them
 }
 
 // makers are all charts, in the order in which they are shown.
@@ -134,9 +171,13 @@ var makers = []maker{
 	{"tiles", "tile size against time and misses", tiles, "bench run --filter .name:Tile"},
 	{"latency", "latency ladder", latency, "bench run --filter .name:Latency"},
 	{"mountain", "memory mountain", mountain, "bench run --filter .name:Mountain"},
+	{"threads", "bandwidth by threads", threads, "bench run --filter .name:Stream --threads 1,2,4,all --grain 1"},
+	{"loaded", "latency under load", loaded, "bench machine --measure --loaded --results loads.txt && bench report loads.txt"},
 	{"sets", "misses by cache set", setMisses, "bench run --filter .name:Sets"},
 	{"miss-ratio", "miss-ratio curve", missRatio, "bench run --filter .name:MissRatio"},
+	{"others", "what no other chart shows", others, ""},
 	{"predicted", "predicted against measured time", predicted, "bench run"},
+	{"best", "the best order and tile by caches", best, ""},
 	{"compare", "old against new", compare, "bench report OLD NEW"},
 	{"trend", "trend", trend, "bench history add FILE && bench report --history history FILE"},
 }
@@ -174,10 +215,14 @@ type data struct {
 	config    map[string]string
 	setup     results.Setup // what config says
 	rows      []results.Row // each benchmark, from the last file that has it
+	swept     []results.Row // of a sweep
+	threaded  []results.Row // of benchmarks whose names say how many threads walked them, which charts of one thread leave alone
 	files     []file
 	cpuCaches []mark // of the machine that the times are from
 	simulated []mark
 	history   []history.Entry
+	served    *noise.Served   // what the last level serves, where that is far from what is stated
+	shown     map[string]bool // names of what the chart that is being made shows
 }
 
 // A file is what one file of results holds.
@@ -195,7 +240,7 @@ func newData(set *results.Set, o Options) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &data{look: look, set: set, config: config, history: o.History,
+	d := &data{look: look, set: set, config: config, history: o.History, shown: map[string]bool{},
 		setup: results.SetupOf(config)}
 	d.cpuCaches, d.simulated = capacities(d.setup.Caches), capacities(d.setup.Simulated())
 	at := map[string]int{} // in d.rows, by name
@@ -210,9 +255,20 @@ func newData(set *results.Set, o Options) (*data, error) {
 				d.rows[i] = r
 				continue
 			}
+			if r.Key("caches") != "" { // on caches of its own, which charts of one machine know nothing of
+				d.swept = append(d.swept, r)
+				continue
+			}
+			if r.Key("threads") != "" {
+				d.threaded = append(d.threaded, r)
+				continue
+			}
 			at[r.Name] = len(d.rows)
 			d.rows = append(d.rows, r)
 		}
+	}
+	if served, far := noise.ServedBy(noise.Ladder(d.rows), d.setup.Caches, d.setup.LL); far {
+		d.served = &served
 	}
 	return d, nil
 }
@@ -229,13 +285,31 @@ func (d *data) comments(key string) (values []string) {
 	return values
 }
 
-// WriteFindings writes what was found, a line for each chart, and which charts are
-// left out because their data are missing.
+// maxFindings is how many findings WriteFindings writes.
+const maxFindings = 8
+
+// WriteFindings writes what was found, a line for each of the first charts, then how many
+// more findings the page has, and which charts are left out because their data are missing.
 func (r Report) WriteFindings(w io.Writer) {
-	for _, c := range r.Charts {
+	charts := slices.Clone(r.Charts)
+	changes := func(c Chart) int { // who brings an old file or a history asks for these
+		return slices.Index([]string{"trend", "compare"}, c.Name)
+	}
+	slices.SortStableFunc(charts, func(a, b Chart) int { return changes(b) - changes(a) })
+	for _, c := range charts[:min(len(charts), maxFindings)] {
 		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))
 	}
+	if more := len(r.Charts) - maxFindings; more > 0 {
+		fmt.Fprintf(w, "%d more findings are on the page\n", more)
+	}
+	var absent []string
 	for _, a := range r.Absent {
-		fmt.Fprintf(w, "left out for want of data: %s (%s)\n", a.Title, a.Command)
+		absent = append(absent, fmt.Sprintf("%s (%s)", a.Title, a.Command))
+	}
+	switch {
+	case len(absent) > 2:
+		fmt.Fprintf(w, "%d charts are left out for want of data; the page says what measures it\n", len(absent))
+	case absent != nil:
+		fmt.Fprintf(w, "left out for want of data: %s\n", strings.Join(absent, "; "))
 	}
 }

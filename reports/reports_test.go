@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"html/template"
 	"image"
 	"image/draw"
 	"image/png"
@@ -84,8 +85,8 @@ func TestWrite(t *testing.T) {
 	for _, a := range r.Absent {
 		absent = append(absent, a.Name)
 	}
-	if !slices.Equal(absent, []string{"compare", "trend"}) {
-		t.Errorf("there are no data for %v, want all but what two files and a history have", absent)
+	if !slices.Equal(absent, []string{"threads", "loaded", "compare", "trend"}) {
+		t.Errorf("there are no data for %v, want all but what other runs, two files and a history have", absent)
 	}
 	for _, c := range r.Charts {
 		for ext, content := range map[string][]byte{".png": c.PNG, ".svg": c.SVG} {
@@ -171,12 +172,113 @@ func TestOddResults(t *testing.T) {
 func TestNothingToDraw(t *testing.T) {
 	for name, text := range map[string]string{
 		"another project's": "BenchmarkEncode/size=4k-8 1000 12 ns/op\n",
-		"not square":        line("Traverse/op=sum/order=row/shape=64x32/dtype=int32", 1, 1e9),
-		"broken names":      line("Traverse/op=sum/order=row/shape=axa/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=4x4/dtype=x", 1, 1e9),
 		"not finite":        "BenchmarkTraverse/op=sum/order=row/shape=64x64/dtype=int32 1 NaN ns/elem\nBenchmarkCopy/layout=contiguous 1 +Inf B/s\n",
 	} {
 		if _, err := reports.Make(readText(t, text), reports.Options{}); !errors.Is(err, reports.ErrNothing) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAnyResults: what no chart of the suite is for, such as patterns of one's own, of any
+// shape, operation and family, has bars with a finding, a table, and no list of all that
+// was not measured.
+func TestAnyResults(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"not square": {line("Traverse/op=sum/order=row/shape=64x32/dtype=int32", 1, 1e9), "Traverse sum row 64x32 (int32) takes 1.000 ns/elem."},
+		"a fill of one dim": {line("Traverse/op=fill/order=row/shape=1000/kernel=scalar", 3, 1e9) + line("Traverse/op=fill/order=row/shape=1000/kernel=avx2", 1, 1e9),
+			"Traverse fill row shape 1000 takes from 1.000 ns/elem (avx2) to 3.000 ns/elem (scalar), 3 times as long."},
+		"two families": {line("Reorder/from=abcd/to=ABcd16b16a2b/shape=8x8x2x2", 1, 1e9) + line("Sparse/matrix=web/dtype=float32", 2, 1e9),
+			"Reorder abcd ABcd16b16a2b (8x8x2x2) takes 1.000 ns/elem. Sparse web (float32) takes 2.000 ns/elem."},
+		"two dtypes of one size": {line("Traverse/op=sum/order=row/shape=64x64/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=64x64/dtype=int64", 2, 1e9),
+			"Traverse sum row 64x64 takes from 1.000 ns/elem (int32) to 2.000 ns/elem (int64), 2 times as long."},
+	} {
+		r := makeReport(t, test.text)
+		c := chart(t, r, "others")
+		if c.Sentence != test.want {
+			t.Errorf("%s: %q, want %q", name, c.Sentence, test.want)
+		}
+		checkPicture(t, c)
+		var said strings.Builder
+		r.WriteFindings(&said)
+		if n := strings.Count(said.String(), "\n"); n > len(r.Charts)+1 {
+			t.Errorf("%s: %d lines:\n%s", name, n, said.String())
+		}
+	}
+}
+
+// TestWildInterval: an interval that is many times as long as all bars is cut, and said.
+func TestWildInterval(t *testing.T) {
+	text := ""
+	for _, ns := range []float64{1, 1, 1, 1, 900, 900} {
+		text += line("Traverse/op=fill/shape=1000", ns, 1e9)
+	}
+	c := chart(t, makeReport(t, text), "others")
+	checkPicture(t, c)
+	if !strings.Contains(string(c.SVG), "(up to 900)</text>") {
+		t.Errorf("the cut is not said: %s", c.SVG)
+	}
+}
+
+// TestRest: what a chart of the suite shows has no bars besides.
+func TestRest(t *testing.T) {
+	r := made(t, frozenOnce)
+	if i := slices.IndexFunc(r.Charts, func(c reports.Chart) bool { return c.Name == "others" }); i >= 0 && strings.Contains(r.Charts[i].Sentence, "Copy") {
+		t.Errorf("copies are shown twice: %s", r.Charts[i].Sentence)
+	}
+}
+
+// TestFindings: the page has each finding whole, the terminal has ten lines at most, and a
+// design space does not say what else might have been measured.
+func TestFindings(t *testing.T) {
+	r := made(t, frozenOnce)
+	dir := t.TempDir()
+	if _, err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), `<ul class="findings">`)
+	list, _, _ = strings.Cut(list, "</ul>")
+	for _, c := range r.Charts {
+		if !strings.Contains(list, template.HTMLEscapeString(c.Sentence)) {
+			t.Errorf("the findings of the page lack %q", c.Sentence)
+		}
+	}
+	var said strings.Builder
+	r.WriteFindings(&said)
+	if n := strings.Count(said.String(), "\n"); n > 10 || !strings.Contains(said.String(), "more findings are on the page\n") {
+		t.Errorf("%d lines:\n%s", n, said.String())
+	}
+	said.Reset()
+	space, err := reports.Make(read(t, filepath.Join("..", "docs", "example", "sweep.txt")), reports.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	space.WriteFindings(&said)
+	if n := strings.Count(said.String(), "\n"); n != 1 || space.Absent != nil {
+		t.Errorf("of a design space %d lines:\n%s", n, said.String())
+	}
+}
+
+// TestMissesByElement: the same lines missed are the same figure, however wide the
+// accesses that miss them are.
+func TestMissesByElement(t *testing.T) {
+	r := makeReport(t, "BenchmarkStream/op=sum/kernel=scalar 1 1600 ns/op 1 ns/elem 1e9 B/s 1600 D-refs/op 100 D1-misses/op 0 LL-misses/op\n"+
+		"BenchmarkStream/op=sum/kernel=avx512 1 400 ns/op 0.25 ns/elem 1e9 B/s 100 D-refs/op 100 D1-misses/op 0 LL-misses/op\n")
+	dir := t.TempDir()
+	if _, err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"index.html", "summary.md"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "0.0625"); n < 2 || strings.Contains(string(text), "miss %") || !strings.Contains(string(text), "D1 misses/elem") {
+			t.Errorf("%s has the misses by element %d times", name, n)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func setSentence(all []series) string {
 func missRatio(d *data) (*figure, error) {
 	shape := ""
 	all := d.grouped(func(r results.Row) (string, point, bool) {
-		size := byteSize(r, "capacity")
+		size := r.Bytes("capacity")
 		q, ok := missRate(r, missesUnit)
 		if r.Family() != "MissRatio" || size == 0 || !ok {
 			return "", point{}, false

@@ -38,17 +38,7 @@ type tableCell struct{ Text, Sort, Class string }
 
 // tables are those of all families, in the order in which these appear.
 func tables(rows []results.Row) (all []table) {
-	index := map[string]int{}
-	var families [][]results.Row
-	for _, r := range rows {
-		i, ok := index[r.Family()]
-		if !ok {
-			i = len(families)
-			index[r.Family()] = i
-			families = append(families, nil)
-		}
-		families[i] = append(families[i], r)
-	}
+	families := byFamily(rows)
 	for i, of := range families[:min(len(families), maxFamily)] {
 		t := table{ID: fmt.Sprintf("table-%d", i+1), Family: clip(of[0].Family())}
 		if more := len(of) - maxRows; more > 0 {
@@ -225,16 +215,7 @@ func (t *table) addFigures(rows []results.Row) {
 	}
 	figure("µs/op", passUnit, 1e6)
 	figure("GiB/s", bandwidthUnit, 1.0/(1<<30))
-	for _, miss := range []struct{ name, unit string }{{"D1 miss %", d1Unit}, {"LL miss %", llUnit}, {"TLB miss %", tlbUnit}} {
-		if units[miss.unit] && units[refsUnit] {
-			t.add(miss.name, true, func(i int) tableCell {
-				rate, ok := missRate(rows[i], miss.unit)
-				return numeric(rate.y, ok)
-			})
-			delete(units, miss.unit)
-		}
-	}
-	delete(units, refsUnit)
+	t.addMisses(rows, units)
 	for _, unit := range slices.Sorted(maps.Keys(units))[:min(len(units), maxKeys)] {
 		name, scale := unit, 1.0
 		if before, ok := strings.CutSuffix(unit, passUnit); ok { // such as a predicted time
@@ -242,6 +223,44 @@ func (t *table) addFigures(rows []results.Row) {
 		}
 		figure(name, unit, scale)
 	}
+}
+
+// addMisses adds simulated misses, by element: accesses are of other widths in vectors. Of
+// what was not timed the elements are not known, and it has shares of the accesses.
+func (t *table) addMisses(rows []results.Row, units map[string]bool) {
+	suffix, value := " misses/elem", missesByElem
+	if !slices.ContainsFunc(rows, func(r results.Row) bool { return elems(r) > 0 }) {
+		suffix, value = " miss %", missRate
+	}
+	for _, miss := range []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"TLB", tlbUnit}} {
+		if units[miss.unit] && units[refsUnit] {
+			t.add(miss.name+suffix, true, func(i int) tableCell {
+				v, ok := value(rows[i], miss.unit)
+				return numeric(v.y, ok)
+			})
+			delete(units, miss.unit)
+		}
+	}
+	delete(units, refsUnit)
+}
+
+// elems are the elements of a pass, 0 if its time does not tell.
+func elems(r results.Row) float64 {
+	all := r.Stats[passUnit].Center / r.Stats[timeUnit].Center
+	if !positive(all) {
+		return 0
+	}
+	return all
+}
+
+// missesByElem are the simulated misses by element.
+func missesByElem(r results.Row, unit string) (point, bool) {
+	s, ok := r.Stats[unit]
+	n := elems(r)
+	if !ok || n == 0 || !(s.Center >= 0) {
+		return point{}, false
+	}
+	return exactly(0, s.Center/n), true
 }
 
 // timed is the statistic of a benchmark's times.

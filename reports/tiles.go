@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 
@@ -43,6 +44,11 @@ func tiles(d *data) (*figure, error) {
 	shapes, by := d.tilings()
 	if len(shapes) == 0 {
 		return nil, nil
+	}
+	for _, all := range by {
+		for _, t := range all {
+			d.shows(t.row)
+		}
 	}
 	f := &figure{title: "Copying a transposed matrix in tiles: time and misses by tile", sentence: tileSentence(by[shapes[len(shapes)-1]]),
 		alt: "Lines: ns per element, and share of references that miss, against the edge of the tiles"}
@@ -126,11 +132,27 @@ func tileSentence(of []tiling) string {
 		text += fmt.Sprintf(", without tiles %s", results.Scale(plain.row.Stats[timeUnit].Center, timeUnit))
 	}
 	text += ")"
-	if q, ok := missRate(best.row, d1Unit); ok {
-		text += fmt.Sprintf(", with %s%% of references missing D1", percent(q, ok))
-		if p, ok := missRate(plain.row, d1Unit); ok && !best.plain {
-			text += fmt.Sprintf(" against %s%%", percent(p, ok))
+	return text + tileMisses(best, plain) + "."
+}
+
+// tileMisses says where the best tiles miss less, or more, than no tiles do.
+func tileMisses(best, plain tiling) string {
+	d1 := percent(missRate(best.row, d1Unit))
+	switch {
+	case d1 == "":
+		return ""
+	case best.plain || plain.tile == 0:
+		return fmt.Sprintf("; %s%% of references miss D1", d1)
+	}
+	var changed []string
+	for _, level := range []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"the TLB", tlbUnit}} {
+		with, without := percent(missRate(best.row, level.unit)), percent(missRate(plain.row, level.unit))
+		if with != without && with != "" && without != "" {
+			changed = append(changed, fmt.Sprintf("%s on %s%% of references instead of %s%%", level.name, with, without))
 		}
 	}
-	return text + "."
+	if changed == nil {
+		return fmt.Sprintf("; as many references miss as without tiles (%s%% miss D1)", d1)
+	}
+	return "; they miss " + strings.Join(changed, ", ")
 }

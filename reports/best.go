@@ -1,0 +1,179 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// What of a sweep's chart is drawn: the tensors for which the choice matters most, and
+// the first caches.
+const (
+	maxTensors = 24
+	maxCaches  = 12
+)
+
+// chosen are the keys of a name that a kernel is free to choose; the others say what
+// it has to do.
+var chosen = []string{"order", "pad", "tile", "kernel"}
+
+// A bestChoice is the best of a tensor on some caches.
+type bestChoice struct {
+	words        string // "col 32x32"
+	least, worst float64
+}
+
+// gain is by what factor the worst choice costs more than the best.
+func (c bestChoice) gain() float64 { return c.worst / c.least }
+
+// cycles is KCachegrind's estimate of what a pass costs, of data alone: an access 1,
+// a miss of the first cache 10 more, one of the last 100.
+func cycles(r results.Row) float64 {
+	return r.Stats["D-refs/op"].Center + 10*r.Stats["D1-misses/op"].Center + 100*r.Stats["LL-misses/op"].Center
+}
+
+// A bestMap is the best choices by tensor and caches.
+type bestMap struct {
+	look            *style
+	tensors, caches []string
+	cells           map[[2]string]bestChoice
+}
+
+// best draws what is best on which caches, of a sweep.
+func best(d *data) (*figure, error) {
+	b := bestMap{look: &d.look, cells: map[[2]string]bestChoice{}}
+	for _, r := range d.swept {
+		caches := r.Key("caches")
+		cost := cycles(r)
+		if caches == "" || !positive(cost) {
+			continue
+		}
+		tensor, words := taken(r)
+		if !slices.Contains(b.caches, caches) {
+			b.caches = append(b.caches, caches)
+		}
+		c, ok := b.cells[[2]string{tensor, caches}]
+		if !ok {
+			c = bestChoice{words, cost, cost}
+			if !slices.Contains(b.tensors, tensor) {
+				b.tensors = append(b.tensors, tensor)
+			}
+		}
+		if cost < c.least {
+			c.words, c.least = words, cost
+		}
+		c.worst = max(c.worst, cost)
+		b.cells[[2]string{tensor, caches}] = c
+	}
+	if len(b.cells) == 0 {
+		return nil, nil
+	}
+	all := len(b.tensors)
+	b.caches = b.caches[:min(len(b.caches), maxCaches)]
+	slices.SortStableFunc(b.tensors, func(x, y string) int { return cmp.Compare(b.gain(y), b.gain(x)) })
+	b.tensors = b.tensors[:min(all, maxTensors)]
+	p := d.look.newPanel("caches", "")
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(b.caches))-0.5, -0.5, float64(len(b.tensors))-0.5
+	first := b.tensors[0]
+	slices.Reverse(b.tensors) // it is at the top
+	p.X.Tick.Marker, p.Y.Tick.Marker = names(b.caches, max(60/len(b.caches), 7)), names(b.tensors, 40)
+	p.Add(b)
+	at := slices.MaxFunc(b.caches, func(x, y string) int {
+		return cmp.Compare(b.cells[[2]string{first, x}].gain(), b.cells[[2]string{first, y}].gain())
+	})
+	c := b.cells[[2]string{first, at}]
+	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch,
+		sentence: fmt.Sprintf("Of %d tensors and operations on %d caches, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).", all, len(b.caches), first, at, c.words, c.gain()),
+		alt:      "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
+	for _, gain := range []float64{1, 2, 5, 10, 20} {
+		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
+	}
+	f.explain("how many times the best choice's cycles the worst takes, as KCachegrind counts them")
+	return f, nil
+}
+
+// taken takes a name apart into what is to be done and what is chosen.
+func taken(r results.Row) (tensor, words string) {
+	var fixed, free []string
+	for part := range strings.SplitSeq(r.Name, "/") {
+		key, value, ok := strings.Cut(part, "=")
+		switch {
+		case part == "Traverse": // its op says so
+		case !ok:
+			fixed = append(fixed, strings.ToLower(part))
+		case key == "caches" || key == "kernel" && value == "scalar":
+		case slices.Contains(chosen, key):
+			if key == "pad" || key == "tile" {
+				value = key + " " + value
+			}
+			free = append(free, value)
+		case key != "layout":
+			fixed = append(fixed, value)
+		}
+	}
+	if r.Key("order") == "" {
+		free = append([]string{"row"}, free...)
+	}
+	return strings.Join(fixed, " "), strings.Join(free, ", ")
+}
+
+// gain is the largest of a tensor.
+func (b bestMap) gain(tensor string) (most float64) {
+	for _, caches := range b.caches {
+		if c, ok := b.cells[[2]string{tensor, caches}]; ok {
+			most = max(most, c.gain())
+		}
+	}
+	return most
+}
+
+// names label the places 0, 1, ...
+func names(all []string, most int) (ticks plot.ConstantTicks) {
+	for i, name := range all {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: short(results.Printable(name), most)})
+	}
+	return ticks
+}
+
+// color is paper where any choice is as good, and fuller the more it matters, up to
+// twenty times.
+func (b bestMap) color(gain float64) color.RGBA {
+	return b.look.shade(math.Pow(clipRatio, min(1, math.Log(gain)/math.Log(20))))
+}
+
+// Plot implements plot.Plotter.
+func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	words := b.look.text(markSize)
+	words.XAlign, words.YAlign = draw.XCenter, draw.YCenter
+	for i, caches := range b.caches {
+		for k, tensor := range b.tensors {
+			one, ok := b.cells[[2]string{tensor, caches}]
+			if !ok {
+				continue
+			}
+			left, right, low, high := toX(float64(i)-0.5), toX(float64(i)+0.5), toY(float64(k)-0.5), toY(float64(k)+0.5)
+			fill := b.color(one.gain())
+			c.FillPolygon(fill, []vg.Point{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}})
+			words.Color = color.White
+			if luminance(fill) > 0.3 {
+				words.Color = color.Black
+			}
+			text := one.words + ": " + strconv.FormatFloat(one.gain(), 'g', 3, 64) + "x"
+			if one.gain() < 1.01 {
+				text = "any"
+			}
+			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, fit(words, text, right-left-4))
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/terminal"
+)
+
+// others draws the times of what no other chart shows, such as patterns of one's own:
+// bars, below what the names of a family share.
+func others(d *data) (*figure, error) {
+	f := &figure{title: "Time by element of what no other chart shows", alt: "Bars: ns per element of each benchmark with its interval, by family"}
+	b := titledBars{bars: bars{look: &d.look}}
+	var sentences []string
+	timed := 0
+	for _, of := range byFamily(d.rows) {
+		of = slices.DeleteFunc(of, func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
+		timed += len(of)
+		if of = of[:min(len(of), maxBars-b.drawn)]; len(of) > 0 {
+			shared, labels := terminal.Headings(of)
+			b.add(of, shared, labels)
+			sentences = append(sentences, otherSentence(of, shared, labels))
+		}
+	}
+	if b.drawn == 0 {
+		return nil, nil
+	}
+	if timed > b.drawn {
+		sentences = append(sentences, fmt.Sprintf("%d more are in the table", timed-b.drawn))
+	}
+	f.sentence = strings.Join(sentences, ". ") + "."
+	b.bound()
+	p := d.look.newPanel("ns per element (whiskers: 95% interval)", "")
+	d.look.addGrid(p, false)
+	lines := len(b.points)
+	zeroAxis(&p.X, b.widest)
+	p.Y.Min, p.Y.Max = -float64(lines)+0.4, 0.6
+	p.Y.Tick.Marker = b.ticks
+	p.Y.Tick.Length = 0
+	p.Add(b)
+	f.panels = []*panel{p}
+	f.height = vg.Length(lines)*0.3*vg.Inch + 0.55*vg.Inch
+	return f, nil
+}
+
+// titledBars are bars of times with titles between them, each in place of a bar.
+type titledBars struct {
+	bars
+	titles map[int]string
+	ticks  plot.ConstantTicks
+	widest float64
+	drawn  int
+}
+
+// add adds a title and a bar for each row.
+func (b *titledBars) add(rows []results.Row, title string, labels []string) {
+	if b.titles == nil {
+		b.titles = map[int]string{}
+	}
+	b.titles[len(b.points)] = short(title, 80)
+	b.points, b.labels, b.hues = append(b.points, point{}), append(b.labels, ""), append(b.hues, hue{})
+	for i, r := range rows {
+		q := interval(r.Stats[timeUnit], 1e9)
+		b.ticks = append(b.ticks, plot.Tick{Value: float64(-len(b.points)), Label: short(labels[i], 40)})
+		b.points = append(b.points, q)
+		b.labels = append(b.labels, digits(q.y))
+		b.hues = append(b.hues, b.look.kernelHue(vectorKernel(r)))
+		b.drawn++
+	}
+}
+
+// bound cuts intervals that would leave no room for the bars, and says so.
+func (b *titledBars) bound() {
+	longest, room := 0.0, 1.12 // for the values
+	for _, q := range b.points {
+		longest = max(longest, q.y)
+	}
+	for i := range b.points {
+		if q := &b.points[i]; q.high > 2*longest {
+			b.labels[i] += fmt.Sprintf(" (up to %s)", digits(q.high))
+			q.high, room = 2*longest, 1.5
+		}
+		b.widest = max(b.widest, b.points[i].high)
+	}
+	b.widest *= room
+}
+
+// Plot implements plot.Plotter.
+func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
+	only := b.bars
+	only.skip = func(i int) bool { return b.titles[i] != "" }
+	only.Plot(c, p)
+	_, toY := p.Transforms(&c)
+	style := b.look.text(markSize)
+	style.YAlign = draw.YCenter
+	for i, title := range b.titles {
+		b.look.erase(c, vg.Rectangle{Min: vg.Point{X: c.Min.X + 1, Y: toY(float64(-i)) - 7}, Max: vg.Point{X: c.Min.X + 8 + style.Width(title), Y: toY(float64(-i)) + 7}})
+		c.FillText(style, vg.Point{X: c.Min.X + 5, Y: toY(float64(-i))}, title)
+	}
+}
+
+// byFamily sorts rows by family, in the order in which these appear.
+func byFamily(rows []results.Row) (families [][]results.Row) {
+	index := map[string]int{}
+	for _, r := range rows {
+		i, ok := index[r.Family()]
+		if !ok {
+			i = len(families)
+			index[r.Family()] = i
+			families = append(families, nil)
+		}
+		families[i] = append(families[i], r)
+	}
+	return families
+}
+
+// otherSentence says which of a family is fastest and which slowest, and how far apart
+// they are.
+func otherSentence(rows []results.Row, shared string, labels []string) string {
+	least, most := 0, 0
+	for i, r := range rows {
+		at := r.Stats[timeUnit].Center
+		if at < rows[least].Stats[timeUnit].Center {
+			least = i
+		}
+		if at > rows[most].Stats[timeUnit].Center {
+			most = i
+		}
+	}
+	fast, slow := rows[least].Stats[timeUnit], rows[most].Stats[timeUnit]
+	shared, low := short(shared, 80), results.Scale(fast.Center, timeUnit)
+	if least == most {
+		return fmt.Sprintf("%s (%s) takes %s", shared, short(labels[least], 40), low)
+	}
+	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, short(labels[least], 40), results.Scale(slow.Center, timeUnit), short(labels[most], 40))
+	if interval(fast, 1).high >= interval(slow, 1).low {
+		return text + ", which is no more than their intervals"
+	}
+	return text + fmt.Sprintf(", %s times as long", digits(slow.Center/fast.Center))
+}

@@ -1,0 +1,272 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stridebench/stridebench/results"
+)
+
+// enough is the share of the best bandwidth that is as good as it: the knee is where
+// so much is reached.
+const enough = 0.9
+
+// A scaling is bandwidth by the number of threads, of a working set that a level
+// serves.
+type scaling struct {
+	level string // "L2", or "memory"
+	bytes int
+	series
+}
+
+// knee is the least number of threads with enough of the best bandwidth; there is
+// none where only the most threads have.
+func (s scaling) knee() (q point, found bool) {
+	best := slices.MaxFunc(s.points, func(a, b point) int { return cmp.Compare(a.y, b.y) })
+	for _, q := range s.points {
+		if q.y >= enough*best.y {
+			return q, q.x < s.points[len(s.points)-1].x
+		}
+	}
+	return point{}, false
+}
+
+// words name a scaling.
+func (s scaling) words() string { return fmt.Sprintf("%s, %s", s.level, results.Bytes(s.bytes)) }
+
+// scalings are those of sums of contiguous matrices in vectors, by level, from the
+// first one to memory: for each level the largest working set that three quarters of
+// it hold, for memory the largest of all, which is larger than the last level.
+func (d *data) scalings() (all []scaling) {
+	sets := map[int][]point{}
+	for _, r := range d.threaded {
+		threads, bytes := number(r, "threads"), elementSize(r.Key("dtype"))
+		for part := range strings.SplitSeq(r.Key("shape"), "x") {
+			n := 0
+			if _, err := fmt.Sscanf(part, "%d", &n); err != nil || n <= 0 || n > 1<<20 || bytes > 1<<40 {
+				n = 0
+			}
+			bytes *= n
+		}
+		if r.Family() != "Stream" || r.Key("op") != "sum" || vectorKernel(r) == "" || threads == 0 || bytes == 0 || !drawable(r.Stats[bandwidthUnit]) {
+			continue
+		}
+		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
+		q.x = float64(threads)
+		if !slices.ContainsFunc(sets[bytes], func(p point) bool { return p.x == q.x }) { // of another grain, or kernel
+			sets[bytes] = append(sets[bytes], q)
+		}
+	}
+	chosen := make([]int, len(d.cpuCaches)+1)
+	for bytes, points := range sets {
+		level := slices.IndexFunc(d.cpuCaches, func(m mark) bool { return float64(bytes) <= m.at })
+		if level < 0 {
+			level = len(d.cpuCaches)
+		} else if float64(bytes) > 0.75*d.cpuCaches[level].at {
+			continue
+		}
+		if len(points) > 1 { // a line
+			chosen[level] = max(chosen[level], bytes)
+		}
+	}
+	for level, bytes := range chosen {
+		if bytes == 0 || len(all) == len(d.look.hues) {
+			continue
+		}
+		s := scaling{level: "memory", bytes: bytes}
+		if level < len(d.cpuCaches) {
+			s.level, _, _ = strings.Cut(d.cpuCaches[level].label, " ")
+		}
+		s.series = series{name: s.words(), hue: d.look.hues[len(all)], points: sets[bytes]}
+		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+		all = append(all, s)
+	}
+	return all
+}
+
+// threads draws bandwidth by the number of threads, per level and for memory, with
+// the knees.
+func threads(d *data) (*figure, error) {
+	scalings := d.scalings()
+	var all []series
+	var points []point
+	for _, s := range scalings {
+		all, points = append(all, s.series), append(points, s.points...)
+	}
+	low, high, ok := span(all)
+	if !ok {
+		return nil, nil
+	}
+	p := d.look.newPanel("threads, each on a core of its own", "GiB/s, read by all of them")
+	numberAxis(&p.X, points)
+	p.X.Tick.Marker = threadTicks(points)
+	logAxis(&p.Y, low/1.5, high*1.5)
+	d.look.addGrid(p, true)
+	f := &figure{title: "Summing a matrix with several threads: bandwidth by threads", sentence: threadsSentence(scalings),
+		alt:    "Lines: bandwidth of a sum against the number of threads, for a working set of each level and of memory, with the knees named",
+		height: 3.6 * vg.Inch, panels: []*panel{p}}
+	f.explain("bands: 95% interval")
+	if err := d.look.addSeries(f, p, all...); err != nil {
+		return nil, err
+	}
+	p.Add(threadKnees{&d.look, scalings})
+	return f, nil
+}
+
+// threadTicks are at the numbers of threads that were measured; labels keep a quarter
+// octave apart.
+func threadTicks(points []point) (ticks plot.ConstantTicks) {
+	var counts []float64
+	for _, q := range points {
+		counts = append(counts, q.x)
+	}
+	slices.Sort(counts)
+	last := 0.0
+	for _, n := range slices.Compact(counts) {
+		tick := plot.Tick{Value: n}
+		if n >= 1.19*last {
+			tick.Label, last = number6(n), n
+		}
+		ticks = append(ticks, tick)
+	}
+	return ticks
+}
+
+// threadKnees is a plotter that rings the knees and names them under the line.
+type threadKnees struct {
+	look     *style
+	scalings []scaling
+}
+
+// Plot implements plot.Plotter.
+func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	for _, s := range k.scalings {
+		q, found := s.knee()
+		if !found {
+			continue
+		}
+		at := vg.Point{X: toX(q.x), Y: toY(q.y)}
+		c.DrawGlyph(draw.GlyphStyle{Color: s.hue.color, Radius: 6, Shape: draw.RingGlyph{}}, at)
+		style := k.look.text(markSize)
+		style.YAlign = draw.YTop
+		label := fmt.Sprintf("knee of %s: %s", s.level, counted(int(q.x), "thread"))
+		x := min(at.X+8, c.Max.X-style.Width(label))
+		k.look.erase(c, vg.Rectangle{Min: vg.Point{X: x, Y: at.Y - 6 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: at.Y - 6}})
+		c.FillText(style, vg.Point{X: x, Y: at.Y - 6}, label)
+	}
+}
+
+// counted is "1 thread" or "2 threads".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprint(n, " ", what, "s")
+}
+
+func threadsSentence(all []scaling) string {
+	var parts []string
+	for _, s := range all {
+		first, last := s.points[0], s.points[len(s.points)-1]
+		text := fmt.Sprintf("%s (%s) gives %.3g GiB/s to %s and %.3g GiB/s to %d", s.level, results.Bytes(s.bytes), first.y, counted(int(first.x), "thread"), last.y, int(last.x))
+		if q, found := s.knee(); found {
+			text += fmt.Sprintf(", with its knee at %s (%.3g GiB/s)", counted(int(q.x), "thread"), q.y)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ") + fmt.Sprintf(". A knee is where %.0f%% of the best is reached with less than the most threads.", 100*enough)
+}
+
+// loaded draws the latency of a load against what memory moves meanwhile.
+func loaded(d *data) (*figure, error) {
+	type measured struct {
+		load float64
+		point
+	}
+	var all []measured
+	size, streams := "", ""
+	for _, r := range d.rows {
+		var load float64
+		if _, err := fmt.Sscanf(r.Key("load"), "%g", &load); r.Family() != "Loaded" || err != nil || !(load >= 0 && load <= 100) || !drawable(r.Stats[passUnit]) || !drawable(r.Stats[bandwidthUnit]) {
+			continue
+		}
+		if size == "" {
+			size, streams = r.Key("size"), r.Key("streams")
+		} else if r.Key("size") != size || r.Key("streams") != streams {
+			continue
+		}
+		q := interval(r.Stats[passUnit], 1e9)
+		q.x = r.Stats[bandwidthUnit].Center / (1 << 30)
+		all = append(all, measured{load, q})
+	}
+	if len(all) < 2 {
+		return nil, nil
+	}
+	slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.load, b.load) })
+	s := series{name: "pointer chase", hue: d.look.hues[0]}
+	for _, m := range all {
+		s.points = append(s.points, m.point)
+	}
+	_, high, _ := span([]series{s})
+	most := slices.MaxFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) }).x
+	p := d.look.newPanel("GiB/s over the memory", "ns per load")
+	zeroAxis(&p.X, most*1.12)
+	p.X.Min = -most / 30 // so that the axis leaves the first point alone
+	zeroAxis(&p.Y, high*1.15)
+	d.look.addGrid(p, true)
+	first, last := all[0], all[len(all)-1]
+	f := &figure{title: "Latency of memory under load",
+		sentence: fmt.Sprintf("A load from %s takes %.3g ns while memory moves %.3g GiB/s, and %.3g ns (%+.0f%%) while %s other %s %.3g GiB/s.",
+			short(size, 12), first.y, first.x, last.y, 100*(last.y/first.y-1), short(streams, 6), map[bool]string{true: "thread has it move", false: "threads have it move"}[streams == "1"], last.x),
+		alt:    "Line: ns per dependent load against the bandwidth that memory has meanwhile, a point for each share of time in which others stream",
+		height: 3.2 * vg.Inch, panels: []*panel{p}}
+	f.explain("points: share of the time in which others stream")
+	f.explain("band: 95% interval")
+	if err := d.look.addSeries(f, p, s); err != nil {
+		return nil, err
+	}
+	labels := shareLabels{look: &d.look}
+	for _, m := range all {
+		labels.points, labels.words = append(labels.points, m.point), append(labels.words, number6(math.Round(m.load))+"%")
+	}
+	p.Add(labels)
+	return f, nil
+}
+
+// shareLabels is a plotter of words above points, where there is room.
+type shareLabels struct {
+	look   *style
+	points []point
+	words  []string
+}
+
+// Plot implements plot.Plotter.
+func (l shareLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	style := l.look.text(markSize)
+	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
+	var taken []vg.Length
+	for n := range l.points { // from the last on, but the first one before those between
+		i := (len(l.points) - n) % len(l.points)
+		switch n {
+		case 0:
+			i = len(l.points) - 1
+		case 1:
+			i = 0
+		}
+		x, width := toX(l.points[i].x), style.Width(l.words[i])
+		if slices.ContainsFunc(taken, func(at vg.Length) bool { return x < at+width+2 && x > at-width-2 }) {
+			continue
+		}
+		taken = append(taken, x)
+		c.FillText(style, vg.Point{X: x, Y: toY(l.points[i].high) + 5}, l.words[i])
+	}
+}
