@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -42,10 +42,12 @@ func abFault(ctx context.Context, err error) error {
 
 // interleave returns the results of both programs.
 func (f *runFlags) interleave(ctx context.Context, c call, s *session.Session, p pair) (old, new []byte, err error) {
-	progress := newProgress(c, len(s.Comparisons)*s.Count, "%d of %d turns ")
-	defer progress.end()
+	turns := len(s.Comparisons) * s.Count
+	meter := progress.New(c.err)
+	defer meter.End()
+	meter.Timed(fmt.Sprintf("taking %d turns", turns), turns)
 	old, new, err = session.ByTurns(ctx, session.Turns{Old: p.old, New: p.new, Comparisons: s.Comparisons, Count: s.Count,
-		Flags: func(of *session.Contender) []string { return f.childFlags(s, of) }, Own: f.pattern.shape.set, Step: progress.step})
+		Flags: func(of *session.Contender) []string { return f.childFlags(s, of) }, Own: f.pattern.shape.set, Step: func() { meter.Step(1) }})
 	if errors.Is(err, session.ErrNoneInCommon) {
 		err = fmt.Errorf("--ab %s: %w", f.ab, err)
 	}
@@ -82,27 +84,13 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)
 	}
+	if !f.tuner.Kept() && p.Knows("--no-calibrate") { // or every turn would calibrate
+		flags = append(flags, "--no-calibrate")
+	}
 	if !f.pattern.shape.set {
 		return append(flags, f.suiteOf.fileFlag()...)
 	}
-	if f.pattern.pad != 0 {
-		flags = append(flags, "--pad", strconv.Itoa(f.pattern.pad))
-	}
-	for _, flag := range []struct{ name, text string }{{"shape", f.pattern.shape.text}, {"dtype", f.pattern.dtype.text}, {"view", f.pattern.view},
-		{"op", f.pattern.op.text}, {"with", f.pattern.with.text}, {"tile", f.pattern.tile.text}} {
-		if flag.text != "" {
-			flags = append(flags, "--"+flag.name+"="+flag.text)
-		}
-	}
-	for _, order := range f.orders {
-		flags = append(flags, "--order", order)
-	}
-	if len(f.kernels) != 1 || f.kernels[0] != "scalar" { // which older versions have without being asked
-		for _, kernel := range f.kernels {
-			flags = append(flags, "--kernel", kernel)
-		}
-	}
-	return flags
+	return append(flags, f.pattern.texts()...)
 }
 
 // runAB is bench run --ab: both files are written, or none.

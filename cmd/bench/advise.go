@@ -4,31 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/advise"
-	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/session"
-	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/simcache/cpu"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
 // adviseFlags are the flags of bench advise.
 type adviseFlags struct {
-	pattern  patternFlags
-	geometry geometryFlags
-	pages    parsed[access.Pages]
-	passes   int
-	top      int
-	preset   string
-	caches   string
-	time     bool
-	asJSON   bool
+	modelFlags
+	pattern patternFlags
+	passes  int
+	top     int
+	time    bool
+	asJSON  bool
 }
 
 func newAdvise() *cobra.Command {
@@ -42,15 +36,12 @@ func newAdvise() *cobra.Command {
 			if f.preset == "list" {
 				return machines.WriteList(c.out)
 			}
-			q, err := f.question()
+			q, err := f.question(c)
 			if err != nil {
 				return err
 			}
-			if err := warnOther(c, "--caches", f.caches); err != nil {
-				return err
-			}
 			defer watch(ctx)()
-			err = f.run(ctx, c.out, q)
+			err = f.run(ctx, c, q)
 			if ctx.Err() != nil {
 				return stopped(ctx, "nothing is advised")
 			}
@@ -59,23 +50,19 @@ func newAdvise() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.pattern.addTensor(flags)
-	f.pattern.addOp(flags)
+	f.pattern.addTensor(flags, 1)
+	f.pattern.addOp(flags, 1)
 	flags.IntVar(&f.passes, "passes", 1, "passes that are made over the view")
 	flags.BoolVar(&f.time, "time", false, "time the best and the naive walk as well, and decide by that")
 	flags.IntVar(&f.top, "top", 8, "rows of the table; those that the advice is about are added")
-	f.geometry.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "predict for the caches and the TLB that a YAML `file` describes, and for its times if it was measured; measured is what 'bench machine --measure' saved")
-	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
-	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
-	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k, thp or hugetlb")
+	f.modelFlags.add(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	return cmd
 }
 
 // question puts the flags together.
-func (f *adviseFlags) question() (advise.Question, error) {
-	spec, err := f.pattern.spec("row", 0)
+func (f *adviseFlags) question(c call) (advise.Question, error) {
+	spec, err := f.pattern.spec()
 	if err != nil {
 		return advise.Question{}, err
 	}
@@ -87,34 +74,21 @@ func (f *adviseFlags) question() (advise.Question, error) {
 	}
 	q := advise.Question{Spec: spec, Passes: f.passes}
 	q.Kernels = append(access.VectorKernels(), access.Builtin)
-	q.Model, err = f.model()
+	q.Model, err = f.model(c)
+	q.Spec.Threads = q.Model.Threads
 	return q, err
 }
 
-// model is the cost model of the caches asked for.
-func (f *adviseFlags) model() (cost.Model, error) {
-	if f.preset == "" {
-		return costModel(f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
-	}
-	if f.caches != "" || f.geometry.set() {
-		return cost.Model{}, errors.New("--preset names all caches: leave --caches, --I1, --D1 and --LL out")
-	}
-	m, err := machines.Preset(f.preset)
-	if err != nil {
-		return cost.Model{}, fmt.Errorf("--preset: %w", err)
-	}
-	times := cost.Generic(fmt.Sprintf("preset %s has no measured times; kernels are this CPU's", f.preset))
-	return cost.Model{Times: times, Caches: m.Config}, nil
-}
-
 // run asks, times if it is wanted, and prints.
-func (f *adviseFlags) run(ctx context.Context, w io.Writer, q advise.Question) error {
+func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error {
+	end := progress.During(c.err, "predicting every walk")
 	a, err := advise.Ask(ctx, q)
+	end()
 	if err != nil {
 		return atFlag(err)
 	}
 	if f.time {
-		machine := results.ThisMachine()
+		machine := session.ThisMachine()
 		if err = session.Measurable(a.Naive.Pattern, machine); err == nil {
 			err = a.Time(ctx, access.Options{Count: 7, MinTime: time.Millisecond, MaxMemory: machine.Available, Pages: f.pages.value})
 		}
@@ -124,7 +98,7 @@ func (f *adviseFlags) run(ctx context.Context, w io.Writer, q advise.Question) e
 	}
 	rows := a.Rows(f.top)
 	if f.asJSON {
-		return writeJSON(w, a.JSON(rows))
+		return writeJSON(c.out, a.JSON(rows))
 	}
-	return a.Write(w, rows)
+	return a.Write(c.out, rows)
 }

@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A call is what a verb is given besides its context and its arguments.
@@ -17,6 +20,49 @@ type call struct {
 
 func callOf(cmd *cobra.Command) call {
 	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed}
+}
+
+// aVerb is for commands that have verbs and do nothing without one.
+func aVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	similar := ""
+	cmd.SuggestionsMinimumDistance = 2
+	if names := cmd.SuggestionsFor(args[0]); len(names) > 0 {
+		similar = fmt.Sprintf(": did you mean %s?", strings.Join(names, " or "))
+	}
+	return fmt.Errorf("unknown command %q for %q%s (see %s --help)", args[0], cmd.CommandPath(), similar, cmd.CommandPath())
+}
+
+// showHelp is what such a command does.
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// outputs are the flags that name a file to write.
+var outputs = []string{"out", "ab-out", "cachegrind-out", "results"}
+
+// keepsInputs refuses to write over a file that the same command reads.
+func keepsInputs(cmd *cobra.Command, args []string) (err error) {
+	cmd.Flags().Visit(func(out *pflag.Flag) {
+		file, statErr := os.Stat(out.Value.String())
+		if !slices.Contains(outputs, out.Name) || statErr != nil || !file.Mode().IsRegular() {
+			return
+		}
+		check := func(path, what string) {
+			if other, e := os.Stat(path); e == nil && os.SameFile(file, other) {
+				err = fmt.Errorf("--%s %s: it is %s, which would be lost", out.Name, out.Value, what)
+			}
+		}
+		for _, path := range args {
+			check(path, "a file that is read")
+		}
+		cmd.Flags().Visit(func(in *pflag.Flag) {
+			if !slices.Contains(outputs, in.Name) {
+				check(in.Value.String(), "the file of --"+in.Name)
+			}
+		})
+	})
+	return err
 }
 
 // noArgs is for commands that take flags only.

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/check"
 )
@@ -48,18 +48,18 @@ func newCheck() *cobra.Command {
 }
 
 func (f *checkFlags) add(flags *pflag.FlagSet) {
-	f.threshold = parsed[float64]{value: 0.05, text: "5%", parse: parseShare, kind: "share"}
-	f.tolerance = parsed[float64]{text: "0", parse: parseShare, kind: "share"}
+	f.threshold = parsed[float64]{value: 0.05, text: "5%", parse: check.ParseShare, kind: "share"}
+	f.tolerance = parsed[float64]{text: "0", parse: check.ParseShare, kind: "share"}
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
 	flags.StringVar(&f.baseline, "baseline", "", "file of results to compare with")
-	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of checks of unchanged code in which any time may be found to differ")
+	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of false alarms; of checks of unchanged code in which any time may be found to differ")
 	flags.Var(&f.threshold, "threshold", "least change of a time that counts, such as 5% or 0.05")
 	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")
-	flags.Var(&f.times, "times", "compare times: auto (where the machines are the same), require, off")
-	flags.Var(&f.format, "format", "of the report: text, markdown (for a pull request or a job's summary), json, junit")
+	flags.Var(&f.times, "times", "compare times, auto, require or off; auto where the machines are the same")
+	flags.Var(&f.format, "format", "text, markdown, json or junit; markdown is for a pull request or a job's summary")
 	flags.BoolVar(&f.allowVanished, "allow-vanished", false, "what the baseline has and NEW lacks is no failure")
-	flags.BoolVar(&f.update, "update", false, "make NEW the baseline, unless there is a regression or it lacks what the baseline has")
+	flags.BoolVar(&f.update, "update", false, "make NEW the baseline if it passes; unless there is a regression or it lacks what the baseline has")
 }
 
 // oneOf is a flag whose value is one of a few, the first by default.
@@ -70,19 +70,6 @@ func oneOf[T ~string](kind string, known ...T) parsed[T] {
 		}
 		return "", fmt.Errorf("want one of %s", strings.Trim(fmt.Sprint(known), "[]"))
 	}}
-}
-
-// parseShare reads "5%" or "0.05".
-func parseShare(text string) (float64, error) {
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v >= 0) || v > 1 && !percent || v > 100 {
-		return 0, errors.New("want a share such as 5% or 0.05")
-	}
-	return v, nil
 }
 
 func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
@@ -157,6 +144,9 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 		return nil, nil, err
 	}
 	defer watch(ctx)()
+	if err := f.tune(ctx, c, run); err != nil {
+		return nil, nil, abFault(ctx, err)
+	}
 	programs, err := f.programs(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -242,7 +232,14 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]byte, error) {
 	defer watch(ctx)()
 	var text bytes.Buffer
-	err := measure(ctx, c, s, &text)
+	err := f.tune(ctx, c, s)
+	if err == nil {
+		meter := progress.New(c.err)
+		var warnings []string
+		warnings, err = s.Write(ctx, &text, meter)
+		meter.End()
+		tell(c, s, warnings, err)
+	}
 	if ctx.Err() != nil {
 		return nil, stopped(ctx, "nothing is compared or kept")
 	}

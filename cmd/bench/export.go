@@ -29,14 +29,8 @@ func newExport() *cobra.Command {
 			if err := export.Of(set, records); err != nil {
 				return err
 			}
-			if err := export.Formats[format.value](&text, records); err != nil {
-				return err
-			}
-			if out != "" {
-				return writeFile("out", out, text.Bytes())
-			}
-			_, err = cmd.OutOrStdout().Write(text.Bytes())
-			return err
+			err = export.Formats[format.value](&text, records)
+			return writeOut(cmd.OutOrStdout(), out, text.Bytes(), err)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "csv, jsonl, github-action-benchmark or bencher")

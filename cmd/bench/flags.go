@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
@@ -44,27 +46,34 @@ func (p *parsed[T]) String() string { return p.text }
 // Type implements pflag.Value.
 func (p *parsed[T]) Type() string { return p.kind }
 
-// A once is a flag that is given once at most: where it may be repeated elsewhere,
-// the last one would win unnoticed.
-type once struct {
-	text string
-	set  bool
+// A several is a flag that may be given more than once.
+type several[T any] struct {
+	values   []T
+	texts    []string
+	most     int // 0 for any number; where it is repeated elsewhere, the last one would win unnoticed
+	parse    func(string) (T, error)
+	kind     string // shown in --help
+	standard string // shown in --help as the default
 }
 
 // Set implements pflag.Value.
-func (o *once) Set(text string) error {
-	if o.set {
-		return errors.New("it is given twice; bench sim simulates one pattern, bench run compares several")
+func (s *several[T]) Set(text string) error {
+	if s.most > 0 && len(s.values) == s.most {
+		return errors.New("it is given twice; this verb takes one pattern, bench run compares several")
 	}
-	o.text, o.set = text, true
-	return nil
+	value, err := s.parse(text)
+	s.values, s.texts = append(s.values, value), append(s.texts, text)
+	return err
 }
 
+// or is the first value, or otherwise if the flag was not given.
+func (s *several[T]) or(otherwise T) T { return append(s.values, otherwise)[0] }
+
 // String implements pflag.Value.
-func (o *once) String() string { return o.text }
+func (s *several[T]) String() string { return s.standard }
 
 // Type implements pflag.Value.
-func (o *once) Type() string { return "string" }
+func (s *several[T]) Type() string { return s.kind }
 
 // geometryFlags override the caches of this CPU, in Cachegrind's form.
 type geometryFlags struct{ i1, d1, ll parsed[simcache.Geometry] }
@@ -74,12 +83,12 @@ func (g *geometryFlags) add(flags *pflag.FlagSet) {
 		name, what string
 		value      *parsed[simcache.Geometry]
 	}{
-		{"I1", "level-1 instruction cache (patterns of data do not use it)", &g.i1},
+		{"I1", "level-1 instruction cache, which patterns of data do not use", &g.i1},
 		{"D1", "level-1 data cache", &g.d1},
 		{"LL", "last-level cache", &g.ll},
 	} {
 		f.value.parse, f.value.kind = simcache.ParseGeometry, "size,assoc,line"
-		flags.Var(f.value, f.name, "simulated "+f.what+", in bytes; default: this CPU's")
+		flags.Var(f.value, f.name, "simulated "+f.what+", such as 32KiB,8,64; default: this CPU's")
 	}
 }
 
@@ -101,81 +110,104 @@ func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 // set tells whether a flag names a cache.
 func (g *geometryFlags) set() bool { return g.i1.set || g.d1.set || g.ll.set }
 
-// patternFlags say what is touched, but for the order.
+// patternFlags say what is touched.
 type patternFlags struct {
-	shape, with, tile parsed[[]int]
-	dtype             parsed[layouts.DType]
-	op                parsed[access.Op]
-	view              string
-	pad               int
+	shape, with parsed[[]int]
+	op          parsed[access.Op]
+	from, to    parsed[layouts.Tag]
+	dtype       several[layouts.DType]
+	view        several[layouts.Chain]
+	pad         several[int]
+	tile        several[[]int]
+	order       several[access.Order]
+	kernel      several[access.Kernel]
 }
 
-func (p *patternFlags) add(flags *pflag.FlagSet) {
-	p.addTensor(flags)
-	p.addOp(flags)
-	p.tile = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
-	flags.Var(&p.tile, "tile", "sizes of tiles in which the view is walked, one for each of its dims, such as 32x32")
+// add adds all flags, of which those of a sweep are given most times at most.
+func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
+	repeated := map[int]string{0: "; several are compared"}[most]
+	p.addTensor(flags, most)
+	p.addOp(flags, most)
+	p.tile = several[[]int]{most: most, parse: access.ParseTile, kind: "shape"}
+	p.order = several[access.Order]{most: most, parse: access.ParseOrder, kind: "order", standard: "row"}
+	p.kernel = several[access.Kernel]{most: most, parse: access.ParseKernel, kind: "kernel", standard: "scalar"}
+	flags.Var(&p.tile, "tile", "tiles in which the view is walked, such as 32x32; a size for each of its dims, or none"+repeated)
+	flags.Var(&p.order, "order", orderUsage+repeated)
+	flags.Var(&p.kernel, "kernel", kernelUsage+kernel.Names(kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+")"+repeated)
 }
 
 // addOp adds the flags that say what is done.
-func (p *patternFlags) addOp(flags *pflag.FlagSet) {
+func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
 	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
-	flags.Var(&p.op, "op", "sum (reads), fill (writes), copy (to a fresh contiguous tensor of the view's shape), add (--with, broadcast, to a fresh tensor), or chase (with run: reads in a random order, each element of int64 saying where the next is)")
-	flags.IntVar(&p.pad, "pad", 0, "elements between the tensor's rows, which run along its last dim")
+	flags.Var(&p.op, "op", "sum, fill, copy, add, chase or reorder; sum reads, fill writes, copy goes to a fresh contiguous tensor of the view's shape, add (--with, broadcast) to a fresh tensor, chase (with run) reads in a random order, each element of int64 saying where the next is, and reorder goes from one format to another")
+	p.pad = several[int]{most: most, parse: strconv.Atoi, kind: "int", standard: "0"}
+	flags.Var(&p.pad, "pad", "elements between the tensor's rows; these run along its last dim")
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
+	p.from, p.to = parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag"}, parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag"}
+	flags.Var(&p.from, "from", "format of oneDNN in which the tensor is stored; such as abcd or nChw16c, with --op sum, fill or reorder")
+	flags.Var(&p.to, "to", "format that --op reorder makes of it, such as ABcd16b16a2b")
 }
 
 // addTensor adds the flags that say what tensor and which view.
-func (p *patternFlags) addTensor(flags *pflag.FlagSet) {
+func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
-	p.dtype = parsed[layouts.DType]{parse: layouts.ParseDType, kind: "dtype", value: layouts.Float32, text: "float32"}
-	flags.Var(&p.shape, "shape", "sizes of the tensor, which is stored contiguous, such as 4000x4000")
-	flags.Var(&p.dtype, "dtype", "type of its elements: "+strings.Join(layouts.DTypeNames(), ", "))
-	flags.StringVar(&p.view, "view", "", "chain of view operations, spelled as PyTorch's methods, such as 'transpose(0,1).narrow(1,0,100)'")
+	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype", standard: "float32"}
+	p.view = several[layouts.Chain]{most: most, parse: layouts.ParseChain, kind: "chain"}
+	flags.Var(&p.shape, "shape", "sizes of the tensor, such as 4000x4000; it is stored contiguous")
+	flags.Var(&p.dtype, "dtype", "type of its elements, such as int32; one of "+strings.Join(layouts.DTypeNames(), ", "))
+	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them)")
 }
 
-const orderUsage = "order in which the view's dims are walked: row, col, or a permutation such as 1,0"
+const orderUsage = "row, col, torch, or dims such as 1,0; the order in which the view's dims are walked, where torch is as PyTorch 1.13 walks them, and of tensors in formats also from or to, as the one or the other lies in memory"
 
-const kernelUsage = "what walks it: scalar, a plain loop in the order asked for; builtin, Go's copy; or a set of vector kernels: "
+const kernelUsage = "what walks it, such as scalar or avx2; scalar is a plain loop in the order asked for, builtin Go's copy, and sets of vector kernels are "
 
 var errNoShape = errors.New("--shape is missing (such as --shape 4000x4000)")
 
-// spec puts the flags together.
-func (p *patternFlags) spec(order string, width int) (access.Spec, error) {
+// sweep puts the flags together.
+func (p *patternFlags) sweep() (access.Sweep, error) {
 	switch {
 	case !p.shape.set:
-		return access.Spec{}, errNoShape
+		return access.Sweep{}, errNoShape
 	case p.op.value == access.Add && !p.with.set:
-		return access.Spec{}, errors.New("--op add wants the shape of what is added (such as --with 1x4000)")
+		return access.Sweep{}, errors.New("--op add wants the shape of what is added (such as --with 1x4000)")
 	case p.op.value != access.Add && p.with.set:
-		return access.Spec{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
+		return access.Sweep{}, fmt.Errorf("--with %s goes with --op add", p.with.text)
 	}
-	s := access.Spec{Op: p.op.value, Shape: p.shape.value, Pad: p.pad, With: p.with.value, DType: p.dtype.value, Tile: p.tile.value, Width: width}
-	var err error
-	if s.View, err = layouts.ParseChain(p.view); err != nil {
-		return s, fmt.Errorf("--view %q: %w", p.view, err)
-	}
-	if s.Order, err = access.ParseOrder(order); err != nil {
-		return s, fmt.Errorf("--order %q: %w", order, err)
-	}
-	return s, nil
+	spec := access.Spec{Op: p.op.value, Shape: p.shape.value, With: p.with.value, DType: layouts.Float32, From: p.from.value, To: p.to.value}
+	return access.Sweep{Spec: spec, DTypes: p.dtype.values, Pads: p.pad.values, Views: p.view.values, Tiles: p.tile.values,
+		Orders: p.order.values, Kernels: p.kernel.values}, nil
 }
 
-// lower makes the pattern of a spec that came from flags.
-func lower(spec access.Spec) (access.Pattern, error) {
-	p, err := spec.Pattern()
-	if err != nil {
-		return p, atFlag(err)
+// spec is the one that the flags make, where each is given once at most.
+func (p *patternFlags) spec() (access.Spec, error) {
+	s, err := p.sweep()
+	return s.Specs()[0], err
+}
+
+// texts are the flags as they were given, for another program.
+func (p *patternFlags) texts() (flags []string) {
+	for _, flag := range []struct {
+		name  string
+		texts []string
+	}{{"shape", []string{p.shape.text}}, {"op", []string{p.op.text}}, {"with", []string{p.with.text}}, {"from", []string{p.from.text}}, {"to", []string{p.to.text}},
+		{"dtype", p.dtype.texts}, {"pad", p.pad.texts}, {"view", p.view.texts}, {"tile", p.tile.texts}, {"order", p.order.texts}, {"kernel", p.kernel.texts}} {
+		for _, text := range flag.texts {
+			if text != "" {
+				flags = append(flags, "--"+flag.name+"="+text)
+			}
+		}
 	}
-	return p, nil
+	return flags
 }
 
 // atFlag says which flag is at fault, of errors that tell: of a spec, of a plan, or
 // of a filter.
 func atFlag(err error) error {
 	_, ofSpec := errors.AsType[*access.FieldError](err) // fields are called as flags are
-	if _, ofPlan := errors.AsType[*session.FieldError](err); ofSpec || ofPlan {
+	_, ofPasses := errors.AsType[*simcache.PassesError](err)
+	if _, ofPlan := errors.AsType[*session.FieldError](err); ofSpec || ofPlan || ofPasses {
 		return fmt.Errorf("--%w", err)
 	}
 	if _, ok := errors.AsType[*results.FilterError](err); ok {

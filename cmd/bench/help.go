@@ -2,33 +2,151 @@ package main
 
 import (
 	"embed"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// helpTexts are what --help says of each verb, such as help/history-add.txt: what
-// it does, and after a line of dashes examples.
+// helpTexts are what is said of each verb, such as help/history-add.txt: what it
+// does, and after a line of dashes examples. 'bench VERB --help' prints these and
+// the flags, each with the first clause of what is said of it, and fits a screen. What does not fit,
+// more text and after dashes again more examples, follows dashes with the names of
+// the flags that the screen has; 'bench help VERB' prints all of it.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS
 
+// helpWidth is how many columns a help takes.
+const helpWidth = 100
+
+// Where a command keeps what its screen leaves out.
+const (
+	screenFlags  = "flags of the screen"
+	moreText     = "more text"
+	moreExamples = "more examples"
+)
+
 // addHelp gives a command and all below it their texts.
 func addHelp(cmd *cobra.Command) error {
-	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
-	text, err := helpTexts.ReadFile("help/" + strings.TrimPrefix(name, "bench-") + ".txt")
+	name := strings.TrimPrefix(strings.ReplaceAll(cmd.CommandPath(), " ", "-"), "bench-")
+	content, err := helpTexts.ReadFile("help/" + name + ".txt")
 	if err != nil {
 		return err
 	}
-	long, example, _ := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n---\n")
-	cmd.Long = strings.ReplaceAll(long, "{{view-operations}}", strings.Join(layouts.ViewOps(), ", "))
-	cmd.Example = example
+	text := strings.ReplaceAll(strings.TrimSuffix(string(content), "\n"), "{{view-operations}}", lines(layouts.ViewOps(), ", "))
+	text, rest, _ := strings.Cut(text, "\n--- ")
+	cmd.Long, cmd.Example, _ = strings.Cut(text, "\n---\n")
+	names, rest, _ := strings.Cut(rest, "\n")
+	more, examples, _ := strings.Cut(rest, "\n---\n")
+	cmd.Annotations = map[string]string{screenFlags: names, moreText: more, moreExamples: examples}
 	for _, verb := range cmd.Commands() {
 		if err := addHelp(verb); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// newHelp is the verb that prints all that there is to say of another.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Print all flags, examples and details of a verb",
+		RunE: func(help *cobra.Command, args []string) error {
+			cmd, rest, err := help.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return fmt.Errorf("no verb %q (bench --help lists them)", strings.Join(args, " "))
+			}
+			cmd.InitDefaultHelpFlag()
+			_, err = fmt.Fprint(help.OutOrStdout(), helpOf(cmd, true))
+			return err
+		},
+	}
+}
+
+// helpOf is the help of a command: its screen, or the whole.
+func helpOf(cmd *cobra.Command, whole bool) string {
+	names := strings.Fields(cmd.Annotations[screenFlags])
+	whole = whole || len(names) == 0
+	text, examples := cmd.Long, cmd.Example
+	if more := cmd.Annotations[moreText]; whole && more != "" {
+		text += "\n\n" + more
+	}
+	if more := cmd.Annotations[moreExamples]; whole && more != "" {
+		examples += "\n" + more
+	}
+	var b strings.Builder
+	if verbs := verbsOf(cmd); verbs != "" {
+		fmt.Fprintf(&b, "%s\n\nUsage:\n  %[2]s VERB [flags]\n  %[2]s VERB --help\n\nVerbs:\n%s", text, cmd.CommandPath(), verbs)
+	} else {
+		fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", text, cmd.UseLine())
+	}
+	fmt.Fprintf(&b, "\nExamples:\n%s\n", examples)
+	if whole {
+		fmt.Fprintf(&b, "\nFlags:\n%s", usages(cmd.Flags(), nil))
+	} else {
+		fmt.Fprintf(&b, "\nFlags:\n%s\n'bench help %s' has details, more examples, and the flags\n%s\n",
+			usages(cmd.Flags(), names), strings.TrimPrefix(cmd.CommandPath(), "bench "), lines(others(cmd.Flags(), names), " "))
+	}
+	return b.String()
+}
+
+// verbsOf lists what is below a command.
+func verbsOf(cmd *cobra.Command) string {
+	var b strings.Builder
+	for _, verb := range cmd.Commands() {
+		if verb.IsAvailableCommand() {
+			fmt.Fprintf(&b, "  %-9s %s\n", verb.Name(), verb.Short)
+		}
+	}
+	return b.String()
+}
+
+// usages are what is said of all flags, or of those with these names and in their
+// order the first clause of it.
+func usages(flags *pflag.FlagSet, names []string) string {
+	if names == nil {
+		return flags.FlagUsagesWrapped(helpWidth)
+	}
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	shown.SortFlags = false
+	for _, name := range names {
+		flag := *flags.Lookup(name)
+		flag.Usage, _, _ = strings.Cut(flag.Usage, ";")
+		shown.AddFlag(&flag)
+	}
+	return shown.FlagUsagesWrapped(helpWidth)
+}
+
+// others are the flags that are not among the names.
+func others(flags *pflag.FlagSet, names []string) (all []string) {
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if !slices.Contains(names, flag.Name) && flag.Name != "help" {
+			all = append(all, "--"+flag.Name)
+		}
+	})
+	return all
+}
+
+// lines joins words into lines of a help.
+func lines(words []string, separator string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range words {
+		switch {
+		case column+len(word) > helpWidth-len(separator):
+			b.WriteString(strings.TrimSpace(separator) + "\n")
+			column = 0
+		case i > 0:
+			b.WriteString(separator)
+		}
+		b.WriteString(word)
+		column += len(word) + len(separator)
+	}
+	return b.String()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/check"
 	"github.com/stridebench/stridebench/results/export"
 	"github.com/stridebench/stridebench/results/history"
 )
@@ -21,8 +22,8 @@ func newHistory() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history",
 		Short: "Keep results by commit, and find since when something changed",
-		Args:  cobra.NoArgs, // or an unknown verb would print the help
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  aVerb,
+		RunE:  showHelp,
 	}
 	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "folder of the history")
 	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir), newHistoryTrend(&dir), newHistoryExport(&dir))
@@ -31,7 +32,7 @@ func newHistory() *cobra.Command {
 
 func newHistoryAdd(dir *string) *cobra.Command {
 	var commit string
-	date := parsed[time.Time]{parse: parseTime, kind: "time"}
+	date := parsed[time.Time]{parse: history.ParseTime, kind: "time"}
 	cmd := &cobra.Command{
 		Use:   "add FILE...",
 		Short: "Put results into the history",
@@ -67,17 +68,9 @@ func addFault(file string, err error) error {
 		return fmt.Errorf("--dir: %w", err)
 	}
 	if _, ok := errors.AsType[history.OriginError](err); ok {
-		return fmt.Errorf("%s: %w (--commit and --date set them)", file, err)
+		return fmt.Errorf("%s: %w (a build without git's stamp names none; --commit \"$(git rev-parse HEAD)\" and --date set them)", file, err)
 	}
 	return fmt.Errorf("%s: %w", file, err)
-}
-
-func parseTime(text string) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, errors.New("want a time such as 2026-11-21T07:14:35Z")
-	}
-	return at, nil
 }
 
 // entries reads the history in a folder that a flag names and says on stderr
@@ -148,11 +141,12 @@ type trendFlags struct {
 	alpha     float64
 	threshold parsed[float64]
 	worse     bool
+	by        string
 	format    parsed[string]
 }
 
 func newHistoryTrend(dir *string) *cobra.Command {
-	f := trendFlags{threshold: parsed[float64]{value: 0.01, text: "1%", parse: parseShare, kind: "share"}, format: oneOf("format", "text", "json")}
+	f := trendFlags{threshold: parsed[float64]{value: 0.01, text: "1%", parse: check.ParseShare, kind: "share"}, format: oneOf("format", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Find the commits since which something changed",
@@ -166,6 +160,11 @@ func newHistoryTrend(dir *string) *cobra.Command {
 				return err
 			}
 			trend := history.TrendOf(list, f.alpha, f.threshold.value, f.worse)
+			if f.by != "" {
+				if trend, err = history.TrendBy(list, f.by, f.alpha, f.threshold.value, f.worse); err != nil {
+					return fmt.Errorf("--by: %w", err)
+				}
+			}
 			if f.format.value == "json" {
 				return writeJSON(cmd.OutOrStdout(), trend.All())
 			}
@@ -174,6 +173,7 @@ func newHistoryTrend(dir *string) *cobra.Command {
 	}
 	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01, "share of series without a change in which one may be found")
 	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%")
+	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` by itself, such as of each host, where entries of one commit count too")
 	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse")
 	cmd.Flags().Var(&f.format, "format", "text or json")
 	return cmd
@@ -200,14 +200,7 @@ func newHistoryExport(dir *string) *cobra.Command {
 			} else {
 				err = export.Formats[format.value](&text, history.Records(list))
 			}
-			if err != nil {
-				return err
-			}
-			if out != "" {
-				return writeFile("out", out, text.Bytes())
-			}
-			_, err = cmd.OutOrStdout().Write(text.Bytes())
-			return err
+			return writeOut(cmd.OutOrStdout(), out, text.Bytes(), err)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text (for benchstat), csv or jsonl")

@@ -11,38 +11,33 @@ import (
 
 func newLayout() *cobra.Command {
 	var pattern patternFlags
+	format := parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag"}
+	sparse := parsed[layouts.SparseFormat]{parse: layouts.ParseSparseFormat, kind: "format"}
+	block := parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	cmd := &cobra.Command{
 		Use:   "layout --shape SHAPE",
 		Short: "Explain where the elements of a view lie, and whether it is contiguous",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !pattern.shape.set {
-				return errNoShape
+			s, err := pattern.spec()
+			if err != nil {
+				return err
 			}
-			return writeLayout(cmd.OutOrStdout(), pattern.shape.value, pattern.view, pattern.dtype.value)
+			p := layouts.Picture{Shape: s.Shape, View: s.View, DType: s.DType, Format: format.value, Block: block.value}
+			if sparse.set {
+				p.Sparse = &sparse.value
+			}
+			text, err := p.Text()
+			if err != nil {
+				return fmt.Errorf("--%w", err)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
 		},
 	}
-	pattern.addTensor(cmd.Flags())
+	pattern.addTensor(cmd.Flags(), 1)
+	cmd.Flags().Var(&format, "format", "store the tensor in a format of oneDNN instead, such as nChw16c or ABcd16b16a2b")
+	cmd.Flags().Var(&sparse, "sparse", "store an example in a sparse format: coo, csr, csc, bsr or bsc")
+	cmd.Flags().Var(&block, "block", "rows and columns of the blocks of bsr and bsc, such as 2x2")
 	return cmd
-}
-
-func writeLayout(w io.Writer, shape []int, view string, dtype layouts.DType) error {
-	stored, err := layouts.Contiguous(shape...)
-	if err != nil {
-		return fmt.Errorf("--shape %s: %w", layouts.FormatShape(shape), err)
-	}
-	chain, err := layouts.ParseChain(view)
-	if err != nil {
-		return fmt.Errorf("--view %q: %w", view, err)
-	}
-	l, err := stored.Apply(chain)
-	if err != nil {
-		return fmt.Errorf("--view %q: %w", view, err)
-	}
-	drawn, err := layouts.SideBySide(stored, l)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, l.Facts(dtype)+"\n"+l.WhyContiguous()+"\n"+drawn)
-	return err
 }

@@ -9,11 +9,9 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/workload"
-	"github.com/stridebench/stridebench/results"
-	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
-const filterUsage = "benchmarks to take, in benchproc's filter language, such as '.name:Copy /layout:(transpose OR contiguous)'"
+const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's filter language, such as '.name:Copy /layout:(transpose OR contiguous)'"
 
 func newList() *cobra.Command {
 	var suiteOf suiteFlags
@@ -50,7 +48,7 @@ type suiteFlags struct {
 }
 
 func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
-	flags.StringVar(&f.file, "suite", "", "take the benchmarks that a YAML `file` describes instead of the default ones (docs/workload.md)")
+	flags.StringVar(&f.file, "suite", "", "take the benchmarks of a YAML `file`; instead of the default ones (docs/workload.md)")
 	flags.StringVar(&f.filter, "filter", "*", filterUsage)
 	flags.BoolVar(&f.quick, "quick", false, quickUsage)
 }
@@ -58,7 +56,7 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 // read is the suite, filtered. All of a file is in its quick suite.
 func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	if f.file == "" {
-		m, found, err := files().Own(results.ThisMachine().CPU)
+		m, found, err := files().Own(session.ThisMachine().CPU)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -68,11 +66,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 		}
 		return f.filtered(access.Suite(f.quick, measured...), access.Studies())
 	}
-	text, err := strict.ReadText(f.file)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--suite: %w", err)
-	}
-	w, err := workload.Parse(f.file, text)
+	w, err := workload.ReadFile(f.file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--suite: %w", err)
 	}

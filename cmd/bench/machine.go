@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -47,9 +49,9 @@ func newMachine() *cobra.Command {
 				return err
 			}
 			if measuring.on && !asJSON {
-				return measured.write(c.out)
+				return measured.Write(c.out)
 			}
-			facts := results.ThisMachine().Facts()
+			facts := session.ThisMachine().Facts()
 			config := geometry.config(caches)
 			if asJSON {
 				return writeMachineJSON(c.out, facts, caches, config, measured)
@@ -58,7 +60,7 @@ func newMachine() *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(c.out)
-			return measured.write(c.out)
+			return measured.Write(c.out)
 		},
 	}
 	geometry.add(cmd.Flags())
@@ -76,16 +78,17 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config 
 		return err
 	}
 	fmt.Fprintln(w)
-	return cpu.WriteTables(w, caches, config)
+	return errors.Join(cpu.WriteTables(w, caches, config), probe.WriteNodes(w, cpu.Nodes()))
 }
 
-func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config, measured *measurement) error {
+func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config, measured *probe.Report) error {
 	list, tlb := cpu.JSON(caches)
 	return writeJSON(w, struct {
 		Machine   []results.Fact             `json:"machine"`
 		Caches    []cpu.JSONCache            `json:"caches"`
 		TLB       []cpu.JSONTLB              `json:"tlb"`
+		Nodes     []cpu.Node                 `json:"nodes"`
 		Simulated map[string]explain.Setting `json:"simulated"`
 		Measured  *probe.JSON                `json:"measured,omitempty"`
-	}{listed(facts), list, tlb, explain.Settings(config, true), measured.json()})
+	}{append([]results.Fact{}, facts...), list, tlb, append([]cpu.Node{}, cpu.Nodes()...), explain.Settings(config, true), measured.JSON()})
 }

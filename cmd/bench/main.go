@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case out.unread(err):
 		return exitPipe
 	}
-	fmt.Fprintf(stderr, "bench: %s\n", strings.Join(strings.Fields(err.Error()), " "))
+	fmt.Fprintf(stderr, "bench: %s\n", said(err))
 	if s, ok := errors.AsType[stopSignal](err); ok {
 		return s.exitCode()
 	}
@@ -54,6 +55,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitCheck
 	}
 	return exitUsage
+}
+
+// said is an error in one line, what it joins each once: a full disk is met at every write.
+func said(err error) string {
+	var all []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line = strings.Join(strings.Fields(line), " "); line != "" && !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, "; ")
 }
 
 // commandLine is the command as it was typed, for who wants to run it again.
@@ -66,20 +78,28 @@ var errCheck = errors.New("check failed")
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:                "bench",
-		Short:              "Show what a memory layout costs",
-		SilenceUsage:       true,
-		SilenceErrors:      true,
-		DisableSuggestions: true,
-		Version:            results.ThisBuild().String(),
+		Use:           "bench",
+		Short:         "Show what a memory layout costs",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          aVerb,
+		RunE:          showHelp,
+
+		PersistentPreRunE: keepsInputs,
+		Version:           results.ThisBuild().String(),
 	}
 	root.SetVersionTemplate("bench {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+			return aVerb(cmd, args) // whose flag it was meant to be
+		}
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRun(), newList(), newSim(), newAdvise(), newLayout(), newReport(), newCheck(), newHistory(), newExport(), newMachine())
+	root.AddCommand(newRun(), newList(), newSim(), newAdvise(), newLayout(), newImport(), newReport(), newCheck(), newHistory(), newExport(), newMachine(), newMerge(), newSweep())
+	root.SetHelpCommand(newHelp())
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, false)) })
 	if err := addHelp(root); err != nil {
 		panic(err) // a verb without a text, of which no program is built that passes its tests
 	}

@@ -1,22 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
-	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -27,6 +29,24 @@ func files() probe.Files {
 	return probe.Files{Saved: filepath.Join(dir, "stridebench", "measured.yaml"), Err: err}
 }
 
+// kernelsFile is where calibrations of the kernels are kept, "" for nowhere.
+func kernelsFile() string {
+	if f := files(); f.Err == nil {
+		return filepath.Join(filepath.Dir(f.Saved), "kernels.yaml")
+	}
+	return ""
+}
+
+// tune tunes the kernels for a session, and says what a user should know of it.
+func (f *runFlags) tune(ctx context.Context, c call, s *session.Session) error {
+	f.tuner.File = kernelsFile()
+	warning, err := s.Tune(ctx, f.tuner)
+	if warning != "" {
+		fmt.Fprintf(c.err, "bench: warning: %s\n", warning)
+	}
+	return err
+}
+
 // warnOther says on stderr that the machine that was measured and saved, if a file
 // is that, is another.
 func warnOther(c call, flag, file string) error {
@@ -34,10 +54,60 @@ func warnOther(c call, flag, file string) error {
 		return nil
 	}
 	m, err := files().Machine(file)
-	if this := results.ThisMachine().CPU; err == nil && m.Other(this) {
+	if this := session.ThisMachine().CPU; err == nil && m.Other(this) {
 		_, err = fmt.Fprintf(c.err, "bench: warning: %s: %s was measured, this is %s: measure it with 'bench machine --measure'\n", flag, m.CPU, this)
 	}
 	return err
+}
+
+// modelFlags say what machine is predicted for.
+type modelFlags struct {
+	geometry       geometryFlags
+	pages          parsed[access.Pages]
+	preset, caches string
+	threads        parsed[[]int]
+}
+
+func (f *modelFlags) add(flags *pflag.FlagSet) {
+	f.geometry.add(flags)
+	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; for its TLB and its times if it was measured, where measured is what 'bench machine --measure' saved")
+	f.threads = parsed[[]int]{parse: session.ParseThreads, kind: "number"}
+	flags.Var(&f.threads, "threads", "predict for threads that share each walk; so many, as bench run --threads cuts it, or all: one for each CPU here")
+	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
+	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
+	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp or hugetlb")
+}
+
+// model is the cost model of the caches and the threads asked for.
+func (f *modelFlags) model(c call) (cost.Model, error) {
+	if len(f.threads.value) > 1 {
+		return cost.Model{}, fmt.Errorf("--threads %s: want one number, or all", f.threads.text)
+	}
+	m, err := f.machine(c)
+	if f.threads.set {
+		m.Threads = cmp.Or(f.threads.value[0], len(cpu.Workers()))
+	}
+	return m, err
+}
+
+// machine is the model of one thread.
+func (f *modelFlags) machine(c call) (cost.Model, error) {
+	session.Tuner{File: kernelsFile()}.Load()
+	if f.preset == "" {
+		if err := warnOther(c, "--caches", f.caches); err != nil {
+			return cost.Model{}, err
+		}
+		return costModel(f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
+	}
+	if f.caches != "" || f.geometry.set() {
+		return cost.Model{}, errors.New("--preset names all caches: leave --caches, --I1, --D1 and --LL out")
+	}
+	m, err := machines.Preset(f.preset)
+	if err != nil {
+		return cost.Model{}, fmt.Errorf("--preset: %w", err)
+	}
+	times := cost.Generic(fmt.Sprintf("preset %s has no measured times; kernels are this CPU's", f.preset))
+	return cost.Model{Times: times, Caches: m.Config}, nil
 }
 
 // costModel is what predictions are made by, see cost.ModelOf.
@@ -46,7 +116,7 @@ func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB) (cost.M
 		return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
 	}
 	detected := cpu.Caches()
-	m, err := cost.ModelOf(files(), file, results.ThisMachine().CPU, cpu.Between(geometry.config(detected), detected), geometry.set(), tlb)
+	m, err := cost.ModelOf(files(), file, session.ThisMachine().CPU, cpu.Between(geometry.config(detected), detected), geometry.set(), tlb)
 	if err != nil && file != "" {
 		err = fmt.Errorf("--caches: %w", err)
 	}
@@ -59,22 +129,32 @@ type measureFlags struct {
 	out     string
 	maxSize parsed[int]
 	budget  time.Duration
+	loaded  bool
+	results string
 }
 
 func (f *measureFlags) add(flags *pflag.FlagSet) {
-	f.maxSize = parsed[int]{parse: machines.ParseSize, kind: "size"}
-	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB, and save what was found")
+	f.maxSize = parsed[int]{parse: simcache.ParseBytes, kind: "size"}
+	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB; save what was found")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where --caches=measured looks")
 	flags.Var(&f.maxSize, "max-size", "largest working set, such as 256MiB; default: twice the last level that the machine states")
+	flags.BoolVar(&f.loaded, "loaded", false, "measure the latency of memory under load too: one thread chases pointers while the others stream at a stepped rate")
+	flags.StringVar(&f.results, "results", "", "`file` for the samples of --loaded as results, of which bench report draws a chart")
 	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "how long to measure, at least about; shorter is less steady")
 }
 
 // check refuses flags that do not go together.
 func (f *measureFlags) check(c call) error {
-	for _, name := range []string{"out", "max-size", "measure-time"} {
+	for _, name := range []string{"out", "max-size", "measure-time", "loaded", "results"} {
 		if c.given(name) && !f.on {
 			return fmt.Errorf("--%s goes with --measure, which is missing", name)
 		}
+	}
+	if f.results != "" && !f.loaded {
+		return errors.New("--results goes with --loaded, which is missing")
+	}
+	if n := len(cpu.Workers()); f.loaded && n < 2 {
+		return errors.New("--loaded wants two CPUs, one to chase and one to stream: this process may run on one")
 	}
 	if f.maxSize.set && (f.maxSize.value < probe.MinSize || f.maxSize.value > probe.MaxSize) {
 		return fmt.Errorf("--max-size %s: want at least %s and at most %s", f.maxSize.text, machines.Size(probe.MinSize), machines.Size(probe.MaxSize))
@@ -85,22 +165,15 @@ func (f *measureFlags) check(c call) error {
 	return nil
 }
 
-// A measurement is a machine that was measured, its file, and what to warn of.
-type measurement struct {
-	probe.Machine
-	file     string
-	warnings []string
-}
-
 // result is what is measured now, or what was measured and saved; nil if nothing
 // was, or of another machine.
-func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (*measurement, error) {
+func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (*probe.Report, error) {
 	if !f.on {
-		m, found, err := files().Own(results.ThisMachine().CPU)
+		m, found, err := files().Own(session.ThisMachine().CPU)
 		if err != nil || !found {
 			return nil, err
 		}
-		return &measurement{m, files().Saved, append(m.Warnings(caches), m.SimulatedWarnings()...)}, nil
+		return &probe.Report{Machine: m, File: files().Saved, Warnings: append(m.Warnings(caches), m.SimulatedWarnings()...)}, nil
 	}
 	defer watch(ctx)()
 	before := results.Now()
@@ -112,7 +185,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 	if a, known := before.Until(results.Now()); known && a.Others > busyOthers {
 		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %d CPUs busy meanwhile: measure again when the machine is quiet.", a.Others, a.CPUs))
 	}
-	return &measurement{m, file, append(warnings, m.SimulatedWarnings()...)}, nil
+	return &probe.Report{Machine: m, File: file, Warnings: append(warnings, m.SimulatedWarnings()...)}, nil
 }
 
 // busyOthers is from how many CPUs on the work of others is warned of.
@@ -130,15 +203,17 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 		return m, "", err
 	}
 	defer saved.Discard()
-	machine := results.ThisMachine()
-	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize),
-		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget}
-	progress := newProgress(c, 100, "measuring: %d of %d %% ")
-	defer progress.end()
+	session.Tuner{File: kernelsFile()}.Load()
+	machine := session.ThisMachine()
+	o := probe.Options{CPU: machine.CPU, Caches: caches, TLB: cpu.TLB(probe.PageSize()),
+		MaxSize: f.maxSize.value, MaxMemory: machine.Available, Budget: f.budget, Workers: cpu.Workers(), Nodes: cpu.Nodes(), Loaded: f.loaded}
+	meter := progress.New(c.err)
+	defer meter.End()
+	meter.Timed("measuring this machine", 100)
 	shown := 0
 	o.Progress = func(done float64) {
 		for ; shown < int(100*done); shown++ {
-			progress.step()
+			meter.Step(1)
 		}
 	}
 	m, err = probe.Measure(ctx, o)
@@ -151,25 +226,21 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	if err := m.Write(saved); err != nil {
 		return m, "", err
 	}
-	return m, file, saved.Commit()
+	return m, file, errors.Join(saved.Commit(), f.writeLoads(m))
 }
 
-// write prints what was measured for people.
-func (m *measurement) write(w io.Writer) error {
-	if err := m.WriteTables(w); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nmeasured on %s, the ladder on pages of %s; saved in %s\n", m.Date.UTC().Format(time.DateTime), m.Pages, m.file)
-	var warnings []string
-	for _, warning := range m.warnings {
-		warnings = append(warnings, "warning: "+warning)
-	}
-	return explain.WriteParagraphs(w, warnings)
-}
-
-func (m *measurement) json() *probe.JSON {
-	if m == nil {
+// writeLoads writes the file of --results.
+func (f *measureFlags) writeLoads(m probe.Machine) error {
+	if f.results == "" {
 		return nil
 	}
-	return m.JSON(m.file, m.warnings)
+	file, err := createFile("results", f.results)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	if err := session.WriteLoads(file, m, thisProgram()); err != nil {
+		return err
+	}
+	return file.Commit()
 }

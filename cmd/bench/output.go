@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"syscall"
 
 	"github.com/stridebench/stridebench/results"
@@ -29,6 +30,9 @@ func (o *output) Write(text []byte) (int, error) {
 	return n, err
 }
 
+// Unwrap is what it writes to.
+func (o *output) Unwrap() io.Writer { return o.w }
+
 // close closes stdout, which may tell that what was written is lost, and returns
 // what a verb's error is with that: a regression that nobody could be told is no
 // verdict.
@@ -48,9 +52,6 @@ func (o *output) unread(err error) bool {
 	return errors.Is(o.err, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
 }
 
-// listed is list as JSON is to have it: [] if there is none, not null.
-func listed[T any](list []T) []T { return append([]T{}, list...) }
-
 func writeJSON(w io.Writer, value any) error {
 	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -58,6 +59,18 @@ func writeJSON(w io.Writer, value any) error {
 	}
 	_, err = fmt.Fprintf(w, "%s\n", text)
 	return err
+}
+
+// openInput opens the file that a flag names, or stdin for "-".
+func openInput(c call, flag, path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(c.in), nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	return file, nil
 }
 
 // createFile starts the file that a flag names.
@@ -75,4 +88,16 @@ func writeFile(flag, path string, data []byte) error {
 		return fmt.Errorf("--%s: %w", flag, err)
 	}
 	return nil
+}
+
+// writeOut writes to the file of --out, or to stdout where there is none, unless
+// making the text failed.
+func writeOut(stdout io.Writer, path string, text []byte, err error) error {
+	if err == nil && path != "" {
+		return writeFile("out", path, text)
+	}
+	if err == nil {
+		_, err = stdout.Write(text)
+	}
+	return err
 }

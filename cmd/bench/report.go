@@ -1,38 +1,47 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/reports"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/fleet"
+	"github.com/stridebench/stridebench/results/merge"
 	"github.com/stridebench/stridebench/results/noise"
 )
 
 func newReport() *cobra.Command {
-	var dir, from string
+	var dir, from, by string
 	theme := oneOf("theme", reports.Light, reports.Dark)
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
 		Short: "Draw charts of results and say in words what was found",
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			set, err := results.Read(paths...)
-			if err != nil {
-				return err
-			}
 			options := reports.Options{Command: commandLine()}
 			if theme.set {
 				options.Theme = theme.value // else the page follows its reader
+			}
+			if by != "" {
+				return reportFleet(callOf(cmd), paths, by, dir, options)
+			}
+			set, err := results.Read(paths...)
+			if err != nil {
+				return err
 			}
 			if from != "" {
 				if _, options.History, err = entries(cmd.ErrOrStderr(), "history", from); err != nil {
 					return err
 				}
 			}
+			end := progress.During(cmd.ErrOrStderr(), "drawing")
 			report, err := reports.Make(set, options)
+			end()
 			if err != nil {
 				return err
 			}
@@ -41,14 +50,8 @@ func newReport() *cobra.Command {
 				return fmt.Errorf("--out: %w", err)
 			}
 			report.WriteFindings(cmd.OutOrStdout())
-			for _, path := range written {
-				fmt.Fprintln(cmd.OutOrStdout(), path)
-			}
-			rows, err := set.Rows()
-			if err != nil {
-				return err
-			}
-			if note := noise.Scattered(rows); note != "" {
+			fmt.Fprintf(cmd.OutOrStdout(), "the page: %s (beside it %d charts as PNG and SVG, and summary.md)\n", written[len(written)-1], len(report.Charts))
+			if note := noise.Scattered(report.Rows); note != "" {
 				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", note)
 			}
 			return err
@@ -56,6 +59,37 @@ func newReport() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "folder for the page, the charts and summary.md")
 	cmd.Flags().Var(&theme, "theme", "light or dark; the page is as its reader's system unless this is given")
+	cmd.Flags().StringVar(&by, "by", "", "compare the machines that a `label` tells apart, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
 	cmd.Flags().StringVar(&from, "history", "", "`folder` of a history (bench history add) to draw the trend of")
 	return cmd
+}
+
+// reportFleet makes the page of many machines.
+func reportFleet(c call, paths []string, by, dir string, options reports.Options) error {
+	if c.given("history") {
+		return errors.New("--history does not go with --by (bench history trend --by shows nodes)")
+	}
+	paths, err := merge.Find(paths, "")
+	if err != nil {
+		return err
+	}
+	end := progress.During(c.err, fmt.Sprintf("reading %d files", len(paths)))
+	matrix, err := fleet.Read(by, paths...)
+	end()
+	if err != nil {
+		return fmt.Errorf("--by %w", err)
+	}
+	page := reports.MakeFleet(matrix, options)
+	written, err := page.Write(dir)
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	fmt.Fprintln(c.out, results.Printable(page.Sentence))
+	for _, f := range page.Findings {
+		fmt.Fprintln(c.out, results.Printable(fmt.Sprintf("%s: %s (%s)", f.Machine, f.What, f.Why)))
+	}
+	for _, path := range written {
+		fmt.Fprintln(c.out, path)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
@@ -23,8 +24,6 @@ import (
 type runFlags struct {
 	pattern  patternFlags
 	geometry geometryFlags
-	orders   []string
-	kernels  []string
 	pages    parsed[access.Pages]
 	suiteOf  suiteFlags
 	count    int
@@ -35,6 +34,11 @@ type runFlags struct {
 	ab       string // an older program
 	abOut    string
 	timeOnly bool
+	tuner    session.Tuner
+	shard    parsed[session.Shard]
+	labels   []string
+	threads  threadFlags
+	raw      bool // lines of results on a terminal, too
 }
 
 // quickCount is the least number of samples with a 95% interval of the median.
@@ -57,6 +61,9 @@ func newRun() *cobra.Command {
 			}
 			ctx := cmd.Context()
 			defer watch(ctx)()
+			if err := f.tune(ctx, c, s); err != nil {
+				return err
+			}
 			if f.ab != "" {
 				return f.runAB(ctx, c, s)
 			}
@@ -66,26 +73,30 @@ func newRun() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.addSuite(flags)
-	flags.StringVarP(&f.out, "out", "o", "", "file for the results, besides stdout")
-	f.pattern.add(flags)
-	flags.StringArrayVar(&f.orders, "order", []string{"row"}, orderUsage+"; several are compared")
-	flags.StringArrayVar(&f.kernels, "kernel", []string{"scalar"}, kernelUsage+kernel.Names(kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+"); several are compared")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results")
+	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results on a terminal too, instead of a table")
+	f.pattern.add(flags, 0)
+	f.threads.add(flags)
 	f.addCaches(flags)
 	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")
+	flags.BoolVar(&f.tuner.Anew, "calibrate", false, "measure anew which stores and distances are best for the vector kernels on this CPU, which else is done once, in less than 2 s, and kept")
+	flags.BoolVar(&f.tuner.Off, "no-calibrate", false, "leave the vector kernels as they are on every CPU: stores past the caches from 32 MiB on")
+	cmd.MarkFlagsMutuallyExclusive("calibrate", "no-calibrate")
+	f.addShard(flags)
 	flags.StringVar(&f.ab, "ab", "", abUsage)
 	flags.StringVar(&f.abOut, "ab-out", "", "file for the results of the program of --ab")
 	return cmd
 }
 
-const abUsage = "an older bench `program`: its samples and this one's are taken by turns on this machine, which is the only way to compare times where others use it too"
+const abUsage = "compare with an older bench `program`; its samples and this one's are taken by turns on this machine, which is the only way to compare times where others use it too"
 
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
 	flags.IntVar(&f.count, "count", 15, "samples of each benchmark")
 	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, about, which is made of as many passes as that takes; its time is the least between readings of the clock 0.1 ms apart; with --ab 100ms unless said otherwise")
-	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.Pages4K.String()}
-	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k, thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
+	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
+	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
 }
 
 // addCaches adds the flags that say what caches are simulated.
@@ -93,7 +104,7 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
 	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
-	flags.StringVar(&f.caches, "caches", "", "simulate the first and the last level, and the TLB, that a YAML `file` describes, as 'bench machine --preset NAME' prints one, or measured: what machine --measure found; results of the same file compare on any machine")
+	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, or measured; its first and last level and its TLB, as 'bench machine --preset NAME' prints one, and measured is what machine --measure found: results of the same file compare on any machine")
 }
 
 // thisProgram is what results say of the program that made them.
@@ -117,19 +128,24 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if p.Comparisons, p.Studies, err = f.suite(c); err != nil {
 		return p, err
 	}
+	if p, err = f.threads.among(c, p, f.ab); err != nil {
+		return p, err
+	}
 	if p.Caches, err = f.config(); err != nil {
 		return p, err
 	}
 	if err := warnOther(c, "--caches", f.caches); err != nil {
 		return p, err
 	}
-	p.Model, err = costModel(f.caches, &f.geometry, p.Caches.TLB)
-	return p, err
+	if p.Model, err = costModel(f.caches, &f.geometry, p.Caches.TLB); err != nil {
+		return p, err
+	}
+	return f.share(p)
 }
 
 func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	if !f.pattern.shape.set {
-		for _, name := range []string{"dtype", "pad", "view", "op", "with", "tile", "order", "kernel"} {
+		for _, name := range []string{"dtype", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel"} {
 			if c.given(name) {
 				return nil, nil, fmt.Errorf("--%s goes with --shape, which is missing", name)
 			}
@@ -139,20 +155,11 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	if f.suiteOf.file != "" {
 		return nil, nil, errors.New("--suite and --shape both say what is run: give one of them")
 	}
-	var all access.Comparison
-	for _, order := range f.orders {
-		for _, kernel := range f.kernels {
-			spec, err := f.pattern.spec(order, 0)
-			if err != nil {
-				return nil, nil, err
-			}
-			if spec.Kernel, err = access.ParseKernel(kernel); err != nil {
-				return nil, nil, fmt.Errorf("--kernel %s: %w", kernel, err)
-			}
-			all = append(all, access.Benchmark{Name: spec.Name(), Spec: spec})
-		}
+	sweep, err := f.pattern.sweep()
+	if err != nil {
+		return nil, nil, err
 	}
-	return f.suiteOf.filtered([]access.Comparison{all}, nil)
+	return f.suiteOf.filtered(sweep.Comparisons(), nil)
 }
 
 // prepare lowers and checks everything first, so that what is wrong, or cannot be
@@ -211,43 +218,45 @@ func (f *runFlags) config() (simcache.Config, error) {
 }
 
 // run measures. The file gets what was finished, whatever ends the run, and is
-// left out if nothing was.
-func (f *runFlags) run(ctx context.Context, c call, s *session.Session) error {
-	if f.out == "" {
-		return measure(ctx, c, s, c.out)
+// left out if nothing was. A terminal gets a table, unless lines are asked for.
+func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err error) {
+	var lines bytes.Buffer
+	var file *results.File
+	terminal, to := progress.Terminal(c.out), c.out
+	if terminal && !f.raw {
+		to = &lines
 	}
-	file, err := createFile("out", f.out)
-	if err != nil {
-		return err
+	if f.out != "" {
+		if file, err = createFile("out", f.out); err != nil {
+			return err
+		}
+		defer file.Discard()
+		to = io.MultiWriter(file, results.Mute(to))
 	}
-	defer file.Discard()
-	err = measure(ctx, c, s, io.MultiWriter(file, mute{c.out}))
-	if s.Done() == 0 {
-		return err
+	var meter *progress.Meter // none beside lines that scroll by
+	if to != c.out || !terminal {
+		meter = progress.New(c.err)
 	}
-	return errors.Join(err, file.Commit())
+	warnings, err := s.Write(ctx, to, meter)
+	meter.End()
+	if file != nil && s.Done() > 0 {
+		err = errors.Join(err, file.Commit())
+	}
+	if lines.Len() > 0 && s.Done() > 0 {
+		err = errors.Join(err, s.Table(c.out, lines.Bytes(), progress.Width(c.out), f.out))
+	}
+	if !terminal || !f.raw { // else they are among the lines
+		tell(c, s, warnings, err)
+	}
+	return err
 }
 
-// mute makes errors of stdout end no run whose results go to a file too. The
-// output keeps them for the exit code.
-type mute struct{ w io.Writer }
-
-// Write implements io.Writer.
-func (m mute) Write(text []byte) (int, error) {
-	_, _ = m.w.Write(text)
-	return len(text), nil
-}
-
-// measure runs a session and says on stderr what a user should know of it.
-func measure(ctx context.Context, c call, s *session.Session, out io.Writer) error {
-	progress := newProgress(c, s.Samples(), "%d of %d samples ")
-	warnings, err := s.Write(ctx, out, progress.step)
-	progress.end()
+// tell says on stderr what a user should know of a session that has run.
+func tell(c call, s *session.Session, warnings []string, err error) {
 	for _, w := range warnings {
 		fmt.Fprintf(c.err, "warning: %s\n", w)
 	}
 	if why := s.NoCounters(); why != "" && (err == nil || s.Done() > 0) {
 		fmt.Fprintf(c.err, "note: counters: %s\n", why)
 	}
-	return err
 }

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // TestCommandStays: a *cobra.Command is not passed on beyond what a verb is made
@@ -29,7 +31,7 @@ func TestCommandStays(t *testing.T) {
 		}
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
-			if !ok || f.Name.Name == "callOf" || f.Name.Name == "addHelp" || path == "args.go" {
+			if !ok || f.Name.Name == "callOf" || path == "help.go" || path == "args.go" {
 				continue
 			}
 			for _, p := range f.Type.Params.List {
@@ -43,13 +45,31 @@ func TestCommandStays(t *testing.T) {
 	}
 }
 
-// TestHelp: every verb has examples, and a text unless they say it all.
+// screenHeight is how many lines --help may take: those of half a large screen.
+const screenHeight = 45
+
+// TestHelp: every verb has a text and examples, its --help fits a screen, and the
+// whole names every flag.
 func TestHelp(t *testing.T) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if cmd.Example == "" || strings.Contains(cmd.Long+cmd.Example, "{{") {
+		if cmd.Long == "" || cmd.Example == "" {
 			t.Errorf("%s: text %q, examples %q", cmd.CommandPath(), cmd.Long, cmd.Example)
 		}
+		screen, whole := helpOf(cmd, false), helpOf(cmd, true)
+		if n := strings.Count(screen, "\n"); n > screenHeight {
+			t.Errorf("%s --help has %d lines, want at most %d", cmd.CommandPath(), n, screenHeight)
+		}
+		for line := range strings.Lines(screen + whole) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > helpWidth || strings.Contains(line, "{{") {
+				t.Errorf("%s: a line of %d columns: %s", cmd.CommandPath(), n, line)
+			}
+		}
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			if !strings.Contains(whole, "--"+flag.Name+" ") || !strings.Contains(screen, "--"+flag.Name) && flag.Name != "help" {
+				t.Errorf("%s: the help says nothing of --%s", cmd.CommandPath(), flag.Name)
+			}
+		})
 		for _, verb := range cmd.Commands() {
 			walk(verb)
 		}

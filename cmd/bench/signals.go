@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -65,6 +66,7 @@ func catchSignals() context.Context {
 				continue
 			}
 			results.DiscardAll()
+			progress.Clear()
 			end(stop)
 		}
 	}()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -30,6 +31,9 @@ func start(t *testing.T, dir, name string, args ...string) started {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, new(bytes.Buffer)
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	if signal.Ignored(syscall.SIGHUP) { // under nohup, which children inherit
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +51,42 @@ func (s started) written(t *testing.T, lines int) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("it writes nothing")
+}
+
+// TestSignalsWhileSimulating: what takes hours says so, and ends at once.
+func TestSignalsWhileSimulating(t *testing.T) {
+	c := start(t, t.TempDir(), "bench", "sim", "--shape", "30000x30000", "--preset", "amd-zen3", "--passes", "1000")
+	time.Sleep(2 * time.Second)
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
+		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
+	}
+	if text := fmt.Sprint(c.Stderr); text == "" {
+		t.Log("a slow machine: it ended before it said anything")
+	} else if want := "note: 900 billion references are looked up one by one, which takes about "; !strings.HasPrefix(text, want) {
+		t.Errorf("%q, want %q", text, want)
+	}
+}
+
+// TestSignalsWhileSummarizing: a program that takes long ends at once.
+func TestSignalsWhileSummarizing(t *testing.T) {
+	dir := t.TempDir()
+	text := "float a[10000000], b[10000000];\nvoid f(void) {\nfor (long i = 0; i < 10000000; i++) for (long k = 0; k <= i; k++) a[i] += a[k] + b[i-k];\n}\n"
+	if err := os.WriteFile(filepath.Join(dir, "long.c"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, dir, "bench", "sim", "--program", "long.c", "--function", "f")
+	time.Sleep(time.Second)
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
+		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
+	}
 }
 
 // TestSignalsWithoutResults: verbs of which nothing is kept say so.

@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/access"
-	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/mtx"
+	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -23,40 +26,31 @@ import (
 func newSim() *cobra.Command {
 	var f simFlags
 	cmd := &cobra.Command{
-		Use:   "sim {--shape SHAPE | --trace FILE}",
-		Short: "Simulate the cache misses of one access pattern, or of a trace",
-		Args:  noArgs,
+		Use:   "sim {--shape SHAPE | --program FILE.c | --trace FILE | --matrix FILE}",
+		Short: "Simulate the cache misses of an access pattern, a C file's loops, or a trace",
+		Args:  noArgs, SuggestFor: []string{"simulate"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
 			if f.hierarchy.preset == "list" {
 				return machines.WriteList(c.out)
 			}
-			if f.trace == "" {
-				return f.simulatePattern(c)
-			}
-			for _, name := range []string{"shape", "dtype", "view", "op", "with", "tile", "order", "kernel", "width", "passes", "exact", "cores"} {
-				if c.given(name) {
-					return fmt.Errorf("--%s does not go with --trace", name)
-				}
-			}
-			return f.replay(c)
+			return f.simulate(c)
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	f.pattern.add(flags)
-	f.order, f.kernel = once{text: "row"}, once{text: "scalar"}
-	flags.Var(&f.order, "order", orderUsage)
-	flags.Var(&f.kernel, "kernel", kernelUsage+kernel.Names(kernel.All()))
+	f.pattern.add(flags, 1)
 	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element; a wider one covers its neighbours along the storage's last dimension and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
-	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead, of lackey or din, plain or gzipped; - for stdin")
+	f.program.add(flags)
+	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead; of lackey or din, plain or gzipped, - for stdin")
+	flags.StringVar(&f.matrix, "matrix", "", "simulate a sparse matrix, of a Matrix Market `file`, times a vector; in CSR, of --dtype, - for stdin")
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
 	flags.StringVar(&f.exact, "exact", "auto", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
 	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
-	flags.BoolVar(&f.asJSON, "json", false, "print counts, geometry and loops as JSON, and how many accesses were visited and proved; with a TLB each counts once more for it")
+	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry and loops, and how many accesses were visited and proved, where with a TLB each counts once more for it")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
@@ -64,56 +58,84 @@ func newSim() *cobra.Command {
 // simFlags are the flags of bench sim.
 type simFlags struct {
 	pattern       patternFlags
+	program       programFlags
 	geometry      geometryFlags
 	hierarchy     hierarchyFlags
 	curve         curveFlags
-	order, kernel once
 	width, passes int
 	exact         string
 	cores         int
 	trace, out    string
+	matrix        string
 	asJSON        bool
+	meter         *progress.Meter
+}
+
+// simulate counts what the flags name, which is one thing.
+func (f *simFlags) simulate(c call) error {
+	if f.program.file == "" && f.trace == "" && f.matrix == "" && !f.pattern.shape.set {
+		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, --matrix matrix.mtx or --trace my.trace (see bench sim --help)")
+	}
+	of, run := "shape", f.simulatePattern
+	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "cores"}
+	others := []string{"define", "include", "function", "align"}
+	switch {
+	case f.program.file != "":
+		of, run, others = "program", f.simulateProgram, append(shapes, "dtype", "trace", "matrix")
+	case f.trace != "":
+		of, run, others = "trace", f.replay, slices.Concat(shapes, others, []string{"dtype", "passes", "exact", "matrix"})
+	case f.matrix != "":
+		of, run, others = "matrix", f.replay, slices.Concat(shapes, others, []string{"exact"})
+	}
+	if i := slices.IndexFunc(others, c.given); i >= 0 {
+		return fmt.Errorf("--%s does not go with --%s", others[i], of)
+	}
+	defer func() { f.meter.End() }()
+	return run(c)
+}
+
+// simulated is what the flags of patterns and programs simulate.
+func (f *simFlags) simulated(c call) (m machines.Machine, err error) {
+	if err := errors.Join(atLeast("passes", f.passes, 1), atLeast("cores", f.cores, 1)); err != nil {
+		return m, err
+	}
+	if f.exact != "auto" && f.exact != "brute" {
+		return m, fmt.Errorf("--exact %s: want auto or brute", f.exact)
+	}
+	m, err = f.hierarchy.machine(c, &f.geometry)
+	m.Config.Brute, m.Config.Cores = f.exact == "brute", f.cores
+	return m, err
 }
 
 // simulatePattern counts passes over a pattern from cold caches.
 func (f *simFlags) simulatePattern(c call) error {
-	spec, err := f.pattern.spec(f.order.text, f.width)
+	spec, err := f.pattern.spec()
 	if err != nil {
 		return err
 	}
+	spec.Width = f.width
 	if c.given("width") && f.width <= 0 {
 		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
 	}
 	if spec.Op == access.Chase {
 		return errors.New("--op chase is no nest of loops, which is what sim takes: run simulates it beside the times")
 	}
-	if err := atLeast("passes", f.passes, 1); err != nil {
-		return err
+	p, err := spec.Pattern()
+	if err != nil {
+		return atFlag(err)
 	}
-	if err := atLeast("cores", f.cores, 1); err != nil {
-		return err
-	}
-	if f.exact != "auto" && f.exact != "brute" {
-		return fmt.Errorf("--exact %s: want auto or brute", f.exact)
-	}
-	if spec.Kernel, err = access.ParseKernel(f.kernel.text); err != nil {
-		return fmt.Errorf("--kernel %s: %w", f.kernel.text, err)
-	}
-	p, err := lower(spec)
+	m, err := f.simulated(c)
 	if err != nil {
 		return err
 	}
-	m, err := f.hierarchy.machine(c, &f.geometry)
+	if err := m.Config.CheckPasses(f.passes, p.Nests...); err != nil {
+		return atFlag(err)
+	}
+	h, curve, err := f.start(c, m.Config)
 	if err != nil {
 		return err
 	}
-	m.Config.Brute, m.Config.Cores = f.exact == "brute", f.cores
-	h, err := simcache.NewHierarchy(m.Config)
-	if err != nil {
-		return err
-	}
-	curve, err := f.curve.start(c, m.Config)
-	if err != nil {
+	if err := f.announce(c, h.Effort(f.passes, p.Nests...).And(curve.Effort(f.passes, p.Nests))); err != nil {
 		return err
 	}
 	if err := curve.Passes(f.passes, p.Nests); err != nil {
@@ -123,30 +145,64 @@ func (f *simFlags) simulatePattern(c call) error {
 	if err != nil {
 		return err
 	}
-	lines := simcache.ByTensor(p.Nests, counts)
-	if err := f.writeOut(m.Config, lines); err != nil {
-		return err
-	}
-	run := explain.RunOf(h, m.Config, lines, p.Nests, f.passes)
-	if f.asJSON {
-		return writeJSON(c.out, struct {
-			explain.PatternJSON
-			Curve *reuse.Table `json:"curve,omitempty"`
-		}{run.Pattern(m.Name, f.hierarchy.explain), curve.Table()})
-	}
-	return f.print(c.out, run, simcache.Counts.DataSummary, curve)
+	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
+	run.Curve = curve.Table()
+	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, f.hierarchy.explain) })
 }
 
-// replay counts a trace as Cachegrind counts the program that it is of.
-func (f *simFlags) replay(c call) error {
-	input := c.in
-	if f.trace != "-" {
-		file, err := os.Open(f.trace)
-		if err != nil {
-			return fmt.Errorf("--trace: %w", err)
+// start makes caches that are cold, and the curve that the flags ask for.
+func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy, *reuse.Meter, error) {
+	h, err := simcache.NewHierarchy(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	curve, err := f.curve.start(c, config)
+	return h, curve, err
+}
+
+// announce says beforehand what is looked up one by one, where that takes a while, and
+// refuses what takes too long unless it is asked for. From then on a terminal shows how
+// long it has taken.
+func (f *simFlags) announce(c call, effort simcache.Effort) error {
+	if err := effort.Check(); err != nil && f.exact != "brute" {
+		return fmt.Errorf("%w, or --exact brute", err)
+	}
+	if effort.Time > 5*time.Second {
+		fmt.Fprintf(c.err, "note: %v\n", effort)
+		if !progress.Terminal(c.err) {
+			return nil
 		}
-		defer file.Close()
-		input = file
+	}
+	f.meter = progress.New(c.err)
+	f.meter.Phase("simulating", 0)
+	return nil
+}
+
+// replay counts a trace as Cachegrind counts the program that it is of, or the
+// accesses of a product.
+func (f *simFlags) replay(c call) error {
+	which, name := "trace", f.trace
+	if f.matrix != "" {
+		which, name = "matrix", f.matrix
+	}
+	if err := atLeast("passes", f.passes, 1); err != nil {
+		return err
+	}
+	input, err := openInput(c, which, name)
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	f.meter = progress.New(c.err)
+	reader := f.meter.Reading("simulating "+name, input)
+	records, regions, summary := trace.Records(reader, name), []trace.Region{{Name: name}}, simcache.Counts.Summary
+	if f.matrix != "" {
+		p, err := mtx.ReadProduct(reader, name, f.pattern.dtype.or(layouts.Float32))
+		if err != nil {
+			return fmt.Errorf("--%s: %w", which, err)
+		}
+		f.meter.Phase("simulating "+name, 0)
+		records, regions, summary = p.Records(f.passes), p.Regions(), simcache.Counts.DataSummary
 	}
 	m, err := f.hierarchy.machine(c, &f.geometry)
 	if err != nil {
@@ -156,49 +212,39 @@ func (f *simFlags) replay(c call) error {
 	if m.Config.Check() != nil { // it is for Cachegrind's kind of levels
 		m.Config.ZeroTags = false
 	}
-	h, err := simcache.NewHierarchy(m.Config)
+	h, curve, err := f.start(c, m.Config)
 	if err != nil {
 		return err
 	}
-	curve, err := f.curve.start(c, m.Config)
+	lines, err := trace.FeedRegions(h, m.Config, curve.Watch(records), regions...)
 	if err != nil {
-		return err
+		return fmt.Errorf("--%s: %w", which, err)
 	}
-	if err := trace.Feed(h, m.Config, curve.Watch(trace.Records(input, f.trace))); err != nil {
-		return fmt.Errorf("--trace: %w", err)
+	run := explain.RunOf(h, m.Config, lines, nil, f.passes)
+	if run.Counts == (simcache.Counts{}) {
+		return fmt.Errorf("--%s: %s has no accesses in it", which, name)
 	}
-	lines := []simcache.Line{{Function: f.trace, Counts: h.Counts()}}
-	if err := f.writeOut(m.Config, lines); err != nil {
-		return err
+	run.Curve = curve.Table()
+	return f.show(c, run, summary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
+}
+
+// show writes the file for cg_annotate, if one is wanted; and prints JSON, or the
+// summary, and unless that says it all, the tables.
+func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string, asJSON func() any) error {
+	f.meter.End()
+	if f.out != "" {
+		var b bytes.Buffer
+		if err := simcache.WriteOut(&b, run.Config, strings.Join(os.Args, " "), run.Lines()...); err != nil {
+			return err
+		}
+		if err := writeFile("cachegrind-out", f.out, b.Bytes()); err != nil {
+			return err
+		}
 	}
-	run := explain.RunOf(h, m.Config, lines, nil, 1)
 	if f.asJSON {
-		return writeJSON(c.out, struct {
-			explain.TraceJSON
-			Curve *reuse.Table `json:"curve,omitempty"`
-		}{run.Trace(m.Name, f.hierarchy.explain), curve.Table()})
+		return writeJSON(c.out, asJSON())
 	}
-	return f.print(c.out, run, simcache.Counts.Summary, curve)
-}
-
-// writeOut writes the file for cg_annotate, if one is wanted.
-func (f *simFlags) writeOut(c simcache.Config, lines []simcache.Line) error {
-	if f.out == "" {
-		return nil
-	}
-	var b bytes.Buffer
-	if err := simcache.WriteOut(&b, c, strings.Join(os.Args, " "), lines...); err != nil {
-		return err
-	}
-	return writeFile("cachegrind-out", f.out, b.Bytes())
-}
-
-// print writes the summary, and unless that says it all, the tables, and the curve.
-func (f *simFlags) print(w io.Writer, run explain.Run, summary func(simcache.Counts) string, curve *reuse.Meter) error {
-	if err := run.Write(w, summary, !f.hierarchy.plain(), f.hierarchy.explain); err != nil {
-		return err
-	}
-	return curve.Table().Write(w)
+	return run.Write(c.out, summary, !f.hierarchy.plain() || f.matrix != "", f.hierarchy.explain)
 }
 
 // curveFlags are the flags of a miss-ratio curve.

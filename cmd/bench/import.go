@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/advise"
+	"github.com/stridebench/stridebench/access/bill"
+	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/reports"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+// importFlags are the flags of bench import.
+type importFlags struct {
+	modelFlags
+	order      parsed[string]
+	suite, dir string
+	budget     time.Duration
+	top        int
+	asJSON     bool
+	step       bool
+}
+
+func newImport() *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Price the layouts of a model from a profile of it",
+		RunE: func(cmd *cobra.Command, files []string) error {
+			c, ctx := callOf(cmd), cmd.Context()
+			if f.preset == "list" {
+				return machines.WriteList(c.out)
+			}
+			defer watch(ctx)()
+			err := f.run(ctx, c, files)
+			if ctx.Err() != nil {
+				return stopped(ctx, "nothing is priced")
+			}
+			return err
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.IntVar(&f.top, "top", 15, "rows of the table")
+	flags.BoolVar(&f.step, "step", false, "simulate an execution trace as one program; call after call")
+	flags.BoolVar(&f.asJSON, "json", false, "print all of the bill as JSON")
+	flags.StringVar(&f.suite, "suite", "", "`file` for a workload of what costs most, which bench run --suite times")
+	flags.DurationVar(&f.budget, "budget", time.Minute, "how long a run of that workload may take, about, with its set-up")
+	flags.StringVarP(&f.dir, "out", "o", "", "`folder` for a page of the bill, with bars")
+	f.order = oneOf("order", access.Torch.String())
+	flags.Var(&f.order, "order", "order in which operands are walked: torch, as PyTorch 1.13 does")
+	f.modelFlags.add(flags)
+	return cmd
+}
+
+// check refuses flags that make no sense, and what they would overwrite.
+func (f *importFlags) check(c call) error {
+	switch {
+	case f.step && (f.suite != "" || f.dir != ""):
+		return errors.New("--step goes with --json and --top, not with --suite or --out")
+	case f.suite == "" && c.given("budget"):
+		return fmt.Errorf("--budget %v goes with --suite", f.budget)
+	case f.budget <= 0:
+		return fmt.Errorf("--budget %v: want more than 0, such as 30s", f.budget)
+	case f.step && f.threads.set:
+		return errors.New("--step simulates one program on one core: leave --threads out")
+	}
+	if f.suite != "" {
+		if err := bill.CheckSuiteFile(f.suite); err != nil {
+			return fmt.Errorf("--suite: %w", err)
+		}
+	}
+	if f.dir != "" {
+		if err := reports.CheckBillFolder(f.dir); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	return atLeast("top", f.top, 1)
+}
+
+func (f *importFlags) run(ctx context.Context, c call, names []string) error {
+	if len(names) == 0 {
+		return errors.New("no file: bench import wants a profile (such as bench import trace.json.gz)")
+	}
+	if err := f.check(c); err != nil {
+		return err
+	}
+	model, err := f.model(c)
+	if err != nil {
+		return err
+	}
+	meter := progress.New(c.err)
+	defer meter.End()
+	meter.Phase("reading "+strings.Join(names, ", "), 0)
+	profile, err := operators.ReadFiles(names...)
+	meter.End()
+	if err != nil {
+		return err
+	}
+	for _, w := range profile.Warnings {
+		fmt.Fprintf(c.err, "warning: %s\n", results.Printable(w))
+	}
+	meter.Phase(fmt.Sprintf("pricing %d operators", len(profile.Operators)), 0)
+	var made interface{ Write(io.Writer, int) error }
+	if f.step {
+		made, err = bill.StepOf(ctx, profile, model)
+	} else if b, wrong := bill.Of(ctx, profile, model); wrong != nil {
+		err = wrong
+	} else {
+		made, err = b, f.write(b)
+	}
+	meter.End()
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		return writeJSON(c.out, made)
+	}
+	return made.Write(c.out, f.top)
+}
+
+// write writes the files that are asked for.
+func (f *importFlags) write(b *bill.Bill) error {
+	if f.suite != "" {
+		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: results.ThisMachine().Available / 2})
+		if err == nil {
+			err = results.WriteFile(f.suite, text)
+		}
+		if err != nil {
+			return fmt.Errorf("--suite: %w", err)
+		}
+	}
+	if f.dir == "" {
+		return nil
+	}
+	page := reports.Bill{Sources: b.Sources, Facts: b.Model, Sentence: b.Sentence(), Warnings: b.Warnings, Notes: b.Notes(), Command: commandLine()}
+	for _, i := range b.Worst(100) {
+		page.Rows = append(page.Rows, reports.BillRow{Operator: i.Op, Tensors: i.Tensors(), Verdict: i.Verdict, Calls: fmt.Sprint(i.Calls),
+			Layout: advise.Duration(i.Layout), Time: advise.Duration(i.Ns), LayoutNs: i.Layout, Ns: i.Ns})
+	}
+	if _, err := page.Write(f.dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/results/merge"
+)
+
+func newMerge() *cobra.Command {
+	var out, by string
+	var partial bool
+	cmd := &cobra.Command{
+		Use:   "merge {DIR | FILE}... -o OUT",
+		Short: "Make one file of the shards of a run, or of the runs of many machines",
+		Args:  someFiles,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if out == "" {
+				return fmt.Errorf("--out is missing: the file to make (such as -o out/run.txt)")
+			}
+			paths, err := merge.Find(paths, out)
+			if err != nil {
+				return err
+			}
+			end := progress.During(cmd.ErrOrStderr(), fmt.Sprintf("reading %d files", len(paths)))
+			plan, err := merge.Read(paths, by)
+			end()
+			if err != nil {
+				return err
+			}
+			for _, fault := range plan.Faults {
+				fmt.Fprintln(cmd.ErrOrStderr(), fault)
+			}
+			if len(plan.Faults) > 0 && !partial {
+				return fmt.Errorf("%w: %d faults, and nothing is written (--partial goes on with what there is)", errCheck, len(plan.Faults))
+			}
+			file, err := createFile("out", out)
+			if err != nil {
+				return err
+			}
+			defer file.Discard()
+			end = progress.During(cmd.ErrOrStderr(), fmt.Sprintf("writing %d results", plan.Results))
+			err = plan.Write(file)
+			end()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d results of %d files, %d runs\n", out, plan.Results, plan.Files, plan.Runs)
+			return errors.Join(err, file.Commit())
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to make")
+	cmd.Flags().StringVar(&by, "by", "", "`label` that tells runs apart, such as host: each of its values has shards of its own")
+	cmd.Flags().BoolVar(&partial, "partial", false, "go on where shards are missing, doubled or cut off, with what there is; the file says so")
+	return cmd
+}

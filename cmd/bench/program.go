@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
+)
+
+// programFlags say which loops of a C file are simulated.
+type programFlags struct {
+	file string
+	csource.Options
+}
+
+func (p *programFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&p.file, "program", "", "simulate the loops of a C `file` instead; those between #pragma scop and #pragma endscop, or with --function a function's; - for stdin")
+	flags.StringArrayVarP(&p.Defines, "define", "D", nil, "with --program, a macro, `NAME=VALUE`; repeatable")
+	flags.StringArrayVarP(&p.IncludeDirs, "include", "I", nil, "with --program, a `folder` of headers; repeatable, and no other is looked into")
+	flags.StringVar(&p.Function, "function", "", "with --program, read the body of the function of this `name`")
+	flags.IntVar(&p.Align, "align", 64, "with --program, bytes to whose multiples arrays are aligned, a power of two")
+}
+
+// read reads the program for these caches, and says on stderr what a reader of the
+// counts should know.
+func (p *programFlags) read(c call, config simcache.Config) (*csource.File, error) {
+	input, err := openInput(c, "program", p.file)
+	if err != nil {
+		return nil, err
+	}
+	defer input.Close()
+	text, err := io.ReadAll(io.LimitReader(input, csource.Most+1))
+	if err != nil {
+		return nil, fmt.Errorf("--program: %w", err)
+	}
+	if p.Align <= 0 || p.Align&(p.Align-1) != 0 {
+		return nil, fmt.Errorf("--align %d: want a power of two", p.Align)
+	}
+	p.Origin = config.Aligned(access.Origin, p.Align)
+	read, err := csource.Read(p.file, text, p.Options)
+	if _, ofFile := errors.AsType[*csource.Error](err); ofFile {
+		return nil, fmt.Errorf("--program: %w", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range read.Notes {
+		fmt.Fprintf(c.err, "bench: note: %v\n", n)
+	}
+	return read, nil
+}
+
+// collectAt is the growth of memory, in percent, at which it is collected while a program
+// is counted: its summaries live as long as the count, so that there is little to find.
+const collectAt = 400
+
+// simulateProgram counts passes over a program from cold caches.
+func (f *simFlags) simulateProgram(c call) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(collectAt)
+	}
+	m, err := f.simulated(c)
+	if err != nil {
+		return err
+	}
+	file, err := f.program.read(c, m.Config)
+	if err != nil {
+		return err
+	}
+	if err := m.Config.CheckProgram(f.passes, file.Program); err != nil {
+		return atFlag(err)
+	}
+	h, curve, err := f.start(c, m.Config)
+	if err != nil {
+		return err
+	}
+	if err := f.announce(c, h.EffortOfProgram(f.passes, file.Program).And(curve.EffortOfProgram(f.passes, file.Program))); err != nil {
+		return err
+	}
+	var done atomic.Uint64 // the share, as bits
+	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
+	defer patience(c, 5*time.Second, func() float64 { return math.Float64frombits(done.Load()) })()
+	if err := curve.Program(f.passes, file.Program); err != nil {
+		return err
+	}
+	counts, err := h.RunProgram(f.passes, file.Program)
+	if err != nil {
+		return fmt.Errorf("--program %s: %w", f.program.file, err)
+	}
+	if h.Counts() == (simcache.Counts{}) {
+		fmt.Fprintf(c.err, "bench: note: %s: %s makes no access to an array\n", f.program.file, file.Function)
+	}
+	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
+	run.Curve = curve.Table()
+	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Program(m.Name, f.hierarchy.explain) })
+}
+
+// patience says on stderr that counting goes on, and how far it is, once it took so long and
+// each time that it took twice as long, until stop. How long summaries take is not known
+// beforehand.
+func patience(c call, first time.Duration, share func() float64) (stop func()) {
+	began, done := time.Now(), make(chan struct{})
+	go func() {
+		for wait := first; ; wait *= 2 {
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Until(began.Add(wait))):
+				fmt.Fprintf(c.err, "note: after %v, %.1f%% of the iterations of the outermost loops are counted, which may differ in what they take; Ctrl-C ends it\n", wait, 100*share())
+			}
+		}
+	}()
+	return func() { close(done) }
+}

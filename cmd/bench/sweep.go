@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/access/sweep"
+	"github.com/stridebench/stridebench/results"
+)
+
+func newSweep() *cobra.Command {
+	var out string
+	shard := parsed[session.Shard]{parse: parseShard, kind: "i/n", value: session.Shard{Index: 1, Of: 1}}
+	cmd := &cobra.Command{
+		Use:   "sweep FILE.yaml -o OUT",
+		Short: "Simulate every combination of shapes, dtypes, orders, tiles and caches, resumably",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return errors.New("--out is missing: the file for the results (such as -o out/sweep.txt)")
+			}
+			space, err := sweep.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			c, program := callOf(cmd), thisProgram()
+			meter := progress.New(c.err)
+			defer meter.End()
+			known := 0
+			options := sweep.Options{Index: shard.value.Index, Of: shard.value.Of,
+				Comments: []results.Pair{{Key: "version", Value: program.Version}, {Key: "commit", Value: program.Commit}, {Key: "command", Value: program.Command}},
+				Start: func(points, done int) {
+					known = done
+					meter.Phase(fmt.Sprintf("simulating %d combinations", points-done), points-done)
+				},
+				Step: func() { meter.Step(1) }}
+			ctx := cmd.Context()
+			defer watch(ctx)()
+			simulated, err := space.Run(ctx, out, options)
+			meter.End()
+			if err != nil {
+				return fmt.Errorf("--out %s: %w", out, err)
+			}
+			_, err = fmt.Fprintf(c.out, "%s: %d simulations, %d of them from its record\n", out, simulated+known, known)
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` for the results; until all are there, OUT.part has what is done, and the same command goes on")
+	cmd.Flags().Var(&shard, "shard", "simulate the i-th of n shares, which become one file by 'bench merge'; auto takes i and n from the environment, as run does")
+	return cmd
+}

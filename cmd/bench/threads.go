@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/simcache/cpu"
+)
+
+// threadFlags say how many threads walk benchmarks, and where they and the memory
+// are.
+type threadFlags struct {
+	counts                parsed[[]int]
+	pin, cpuBind, memBind parsed[[]int]
+	grain                 int
+}
+
+func (f *threadFlags) add(flags *pflag.FlagSet) {
+	f.counts = parsed[[]int]{parse: session.ParseThreads, kind: "list"}
+	flags.Var(&f.counts, "threads", "numbers of threads that share a benchmark, such as 1,2,all; each is pinned to a core of its own, and the time is that of the slowest; names end with threads=N")
+	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share a benchmark, with --threads; PyTorch's unless said otherwise")
+	for _, list := range []struct {
+		flag        *parsed[[]int]
+		name, usage string
+	}{
+		{&f.pin, "pin", "CPUs to pin threads to, in this order, such as 0-3,8 (Linux); default: one of each core, from the last one on, and then SMT siblings"},
+		{&f.cpuBind, "cpubind", "NUMA nodes to whose CPUs threads are pinned, such as 0 (Linux; bench machine lists them)"},
+		{&f.memBind, "membind", "NUMA nodes that the tensors' memory is taken from (Linux); default: wherever who first touches it runs"},
+	} {
+		*list.flag = parsed[[]int]{parse: cpu.ParseList, kind: "list"}
+		flags.Var(list.flag, list.name, list.usage)
+	}
+}
+
+// among has the benchmarks of a plan walked by threads.
+func (f *threadFlags) among(c call, p session.Plan, ab string) (session.Plan, error) {
+	switch {
+	case ab != "" && (f.counts.set || f.pin.set || f.cpuBind.set || f.memBind.set):
+		return p, errors.New("--ab interleaves programs, which take no --threads, --pin, --cpubind or --membind: leave one of them out")
+	case c.given("grain") && !f.counts.set:
+		return p, errors.New("--grain goes with --threads, which is missing")
+	}
+	if err := atLeast("grain", f.grain, 1); err != nil && c.given("grain") {
+		return p, err
+	}
+	before := len(p.Remarks)
+	p, err := p.Among(session.Threads{Counts: f.counts.value, Grain: f.grain, Pin: f.pin.value, CPUBind: f.cpuBind.value, MemBind: f.memBind.value})
+	if err != nil {
+		return p, atFlag(err)
+	}
+	for _, r := range p.Remarks[before:] {
+		if r.Key == "threads" {
+			fmt.Fprintf(c.err, "note: threads: %s\n", r.Value)
+		}
+	}
+	return p, nil
+}
