@@ -4,16 +4,13 @@ BENCHFLAGS ?=
 FUZZTIME ?= 30s
 OUT ?= out
 
-.PHONY: bench test compare example gallery fuzz generate generated clean bin/bench
+.PHONY: bench test test-arm64 test-s390x cross compare example gallery fuzz generate generated test-slurm test-kubernetes test-container clean bin/bench
 
 # Time the suite, simulate the same accesses, draw, and say what was found.
 bench: bin/bench
-	bin/bench run $(BENCHFLAGS) -o $(OUT)/run.txt
-	@echo
-	bin/bench report $(OUT)/run.txt -o $(OUT)/report
-	@echo
-	@echo "results: $(OUT)/run.txt (go tool benchstat -col /order $(OUT)/run.txt)"
-	@echo "report:  $(OUT)/report/index.html"
+	@bin/bench run $(BENCHFLAGS) -o $(OUT)/run.txt >/dev/null
+	@bin/bench report $(OUT)/run.txt -o $(OUT)/report
+	@echo "results:  $(OUT)/run.txt (go tool benchstat -col /order $(OUT)/run.txt)"
 
 bin/bench:
 	go build -o bin/bench ./cmd/bench
@@ -21,21 +18,77 @@ bin/bench:
 test:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
-	GOARCH=arm64 go vet ./...
 	go tool staticcheck ./...
-	go test -race ./...
-	go test -run Gallery ./reports
+	go test -race -timeout 30m ./...
+	go test -run "Gallery|Exact" ./reports
+
+# Run tests of another CPU in an emulator of its programs (Debian's
+# qemu-user-static). Nothing is timed there, and what starts the program anew or
+# takes minutes even so is left out: `make test` has it. QUICK=1 runs less than half
+# of it, what most likely differs.
+EMULATED = CGO_ENABLED=0 go test -vet=off -short -timeout 20m -skip 'Killed|WritersAtOnce|MachineCode|EveryKernel/scalar|Lackey'
+ifdef QUICK
+RESULTS = ./results ./results/check ./results/history ./results/merge
+WHOLE_ARM64 = ./simcache/cpu $(RESULTS) ./access/kernel
+WHOLE_S390X = $(RESULTS) ./simcache/cpu
+OF_LAYOUTS = Views|Strides|Permute|Broadcast|Copy
+OF_SIMCACHE = Geometry|Article|Steady
+OF_ACCESS = NativeOrder|Vector|Names
+else
+WHOLE_ARM64 = ./simcache/cpu ./simcache/internal/lru ./simcache/internal/policies ./results/... ./access/kernel
+WHOLE_S390X = ./results/... ./simcache/cpu ./simcache/trace ./simcache/internal/lru ./access/kernel
+OF_LAYOUTS = .
+OF_SIMCACHE = Geometry|Summary|Article|Classes|Misses|PageLevels|Steady|PoliciesEqualChain
+OF_ACCESS = NativeOrder|Kernel|Vector|Names|Suite
+endif
+
+# arm64: its assembly, and all that might think itself on amd64. The program
+# itself prints the same counts as that of this machine.
+test-arm64:
+	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static $(WHOLE_ARM64)
+	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static -run '$(OF_LAYOUTS)' ./layouts
+	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static -run '$(OF_SIMCACHE)' ./simcache
+	GOARCH=arm64 $(EMULATED) -exec qemu-aarch64-static -run '$(OF_ACCESS)' ./access
+	GOARCH=arm64 $(EMULATED) -exec 'qemu-aarch64-static -p 16384' -run 'Pages|Arena' ./access
+	GOARCH=arm64 $(EMULATED) -exec 'qemu-aarch64-static -p 65536' -run 'Pages|Arena' ./access
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	go build -o "$$dir/here" ./cmd/bench && CGO_ENABLED=0 GOARCH=arm64 go build -o "$$dir/there" ./cmd/bench || exit 1; \
+	for arguments in \
+		"sim --D1 32768,8,64 --LL 8388608,16,64 --shape 300x200 --order col --json" \
+		"sim --D1 131072,8,64 --LL 12582912,12,128 --shape 512x512 --view t() --op copy --kernel neon" \
+		"sim --preset arm-neoverse-n1 --shape 64x64 --op copy --explain" \
+		"layout --shape 3x4 --view t()"; do \
+		"$$dir/here" $$arguments >"$$dir/1" && qemu-aarch64-static "$$dir/there" $$arguments >"$$dir/2" && \
+		diff -u "$$dir/1" "$$dir/2" || { echo "bench $$arguments: arm64 differs"; exit 1; }; \
+	done; \
+	qemu-aarch64-static "$$dir/there" machine >"$$dir/machine" && \
+	qemu-aarch64-static "$$dir/there" run --shape 64x64 --op copy --view 't()' --kernel scalar --kernel neon --count 1 --sample-time 100us -o "$$dir/run.txt" >/dev/null && \
+	grep 'kernel=neon' "$$dir/run.txt" >/dev/null && \
+	echo "bench for arm64, emulated: counts as here, and a run with NEON"
+
+# s390x, which is big-endian: files, histories, and the plain twins of assembly.
+test-s390x:
+	GOARCH=s390x $(EMULATED) -exec qemu-s390x-static $(WHOLE_S390X)
+
+# Build and vet, tests too, for systems on which nothing is run here.
+cross:
+	@for target in darwin/arm64 darwin/amd64 windows/amd64 linux/riscv64; do \
+		export CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/}; \
+		go build ./... && go vet ./... && echo "$$target: built and vetted, not run" || exit 1; \
+	done
 
 # Record the example run anew, on a quiet machine, and what is made from it: the
 # README's blocks and the gallery.
 example: bin/bench
 	bin/bench run -o docs/example/run.txt >/dev/null
+	bin/bench run --filter .name:Stream --threads 1,all --grain 1 -o docs/example/threads.txt >/dev/null
+	bin/bench machine --measure --loaded -o $(OUT)/measured.yaml --results docs/example/loads.txt >/dev/null
 	README=write go test -count=1 -run '^TestREADME$$' .
 	$(MAKE) gallery
 
 # Draw docs/gallery anew from docs/example: look at what changed before you keep it.
 gallery:
-	GALLERY=write go test -count=1 -run '^TestGallery$$' ./reports
+	GALLERY=write go test -count=1 -run '^Test(Gallery|Exact)$$' ./reports
 	git status --short docs/gallery
 
 # Compare two runs: make compare OLD=old.txt NEW=new.txt
@@ -64,6 +117,18 @@ generated:
 	for file in kernels_amd64.s stubs_amd64.go; do \
 		diff -u access/kernel/$$file "$$dir/$$file" || { echo "access/kernel/$$file is not what its generator writes: make generate"; exit 1; }; \
 	done
+
+# Run deploy/slurm on a Slurm of its own, where there is one.
+test-slurm: bin/bench
+	deploy/slurm/test.sh
+
+# Decode deploy/kubernetes by Kubernetes' types; the test is a module of its own.
+test-kubernetes:
+	go -C deploy/kubernetes test ./...
+
+# Run what deploy/container builds, in the image where there is a builder.
+test-container:
+	deploy/container/test.sh
 
 clean:
 	rm -rf out bin

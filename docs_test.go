@@ -48,6 +48,26 @@ func TestCIExamples(t *testing.T) {
 	}
 }
 
+// TestCICommits: what is added to a history there names its commit, which a program that
+// was built without git's stamp does not know.
+func TestCICommits(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "bench history") && strings.Contains(line, " add ") {
+			if added++; !strings.Contains(line, "--commit") || !strings.Contains(line, "--date") {
+				t.Errorf("%q", line)
+			}
+		}
+	}
+	if added == 0 {
+		t.Error("nothing is added")
+	}
+}
+
 // TestWorkflows: what CI runs are targets of the Makefile, with the tests and the
 // check of generated code among them.
 func TestWorkflows(t *testing.T) {
@@ -76,7 +96,7 @@ func TestWorkflows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for target := range called {
-		if !regexp.MustCompile("(?m)^make " + regexp.QuoteMeta(target) + "\\b").Match(script) {
+		if !regexp.MustCompile(`(?m)^\s*make ` + regexp.QuoteMeta(target) + "\\b").Match(script) {
 			t.Errorf(".ci/run lacks make %s", target)
 		}
 	}

@@ -9,14 +9,19 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// TestREADME runs every `$ go tool benchstat` and `$ bench` block of the README
-// and of docs/workload.md and compares what it prints. With README=write in the
+// TestREADME runs every `$ go tool benchstat` and `$ bench` block of the README and
+// of pages of docs, and compares what it prints. With README=write in the
 // environment it writes what they print into these pages instead (make example).
+// Whoever reads the README for the first time reads it to its end, if it is short.
 func TestREADME(t *testing.T) {
-	for page, blocks := range map[string]int{"README.md": 4, "docs/workload.md": 1} {
+	for page, blocks := range map[string]int{"README.md": 2, "docs/results.md": 2, "docs/workload.md": 1, "docs/model.md": 3} {
 		if n := runBlocks(t, page); n != blocks {
 			t.Errorf("found %d blocks in %s that can be run, want %d", n, page, blocks)
 		}
+	}
+	text, err := os.ReadFile("README.md")
+	if n := strings.Count(string(text), "\n"); err != nil || n >= 150 {
+		t.Errorf("README.md has %d lines, want less than 150 (%v)", n, err)
 	}
 }
 
