@@ -25,6 +25,19 @@ func inside(a, b simcache.Geometry) bool {
 	return a.Line == b.Line && a.Sets() <= b.Sets() && a.Ways <= b.Ways
 }
 
+// bounds are those of a cache's misses.
+type bounds struct{ least, most uint64 }
+
+// learn narrows them by the misses of another cache that sees the same.
+func (b *bounds) learn(this, other simcache.Geometry, misses uint64) {
+	if inside(this, other) {
+		b.least = max(b.least, misses)
+	}
+	if inside(other, this) {
+		b.most = min(b.most, misses)
+	}
+}
+
 // implied is the count of a point as it follows from those of the same pattern that are
 // done, if it does.
 func (s *Space) implied(point int, done map[int]count) (c count, ok bool) {
@@ -33,44 +46,32 @@ func (s *Space) implied(point int, done map[int]count) (c count, ok bool) {
 	if c, ok = s.impliedFirst(this, from, done); !ok {
 		return c, false
 	}
-	least, most := uint64(0), c.d1
+	b := bounds{0, c.d1}
 	for k, h := range s.hierarchies {
 		other, there := done[from+k]
 		if !there || !alike(this, h.config, c, other) {
 			continue
 		}
-		a, b := this.Last().Geometry, h.config.Last().Geometry
-		if inside(a, b) {
-			least = max(least, other.ll)
-		}
-		if inside(b, a) {
-			most = min(most, other.ll)
-		}
+		b.learn(this.Last().Geometry, h.config.Last().Geometry, other.ll)
 	}
-	c.ll = most
-	return c, least == most
+	c.ll = b.most
+	return c, b.least == b.most
 }
 
 // impliedFirst is the count of the first level, and of references.
 func (s *Space) impliedFirst(this simcache.Config, from int, done map[int]count) (c count, ok bool) {
-	least, most := uint64(0), ^uint64(0)
+	b := bounds{0, ^uint64(0)}
 	for k, h := range s.hierarchies {
 		other, there := done[from+k]
 		if !there {
 			continue
 		}
 		c.refs = other.refs
-		most = min(most, c.refs)
-		a, b := this.First().Geometry, h.config.First().Geometry
-		if inside(a, b) {
-			least = max(least, other.d1)
-		}
-		if inside(b, a) {
-			most = min(most, other.d1)
-		}
+		b.most = min(b.most, c.refs)
+		b.learn(this.First().Geometry, h.config.First().Geometry, other.d1)
 	}
-	c.d1 = most
-	return c, least == most
+	c.d1 = b.most
+	return c, b.least == b.most
 }
 
 // alike tells whether the last levels behind two first levels with these counts see
