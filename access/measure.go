@@ -168,21 +168,31 @@ func measure(ctx context.Context, patterns []Pattern, o Options, yield func(Samp
 	if err != nil {
 		return err
 	}
+	return inRounds(meters, o.Count, func(m *meter, round, rounds int) error {
+		burst, err := m.round(ctx, round, rounds, o)
+		for _, s := range burst {
+			if !yield(s) {
+				return errStopped
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
+		return nil
+	})
+}
+
+// inRounds has every meter take what is due in each round, of which each begins with
+// the next one. How many rounds there are shows in the first.
+func inRounds(meters []meter, count int, take func(m *meter, round, rounds int) error) error {
 	for round, rounds := 0, 1; round < rounds; round++ {
 		for i := range meters {
-			m := &meters[(round+i)%len(meters)]
-			burst, err := m.round(ctx, round, rounds, o)
-			for _, s := range burst {
-				if !yield(s) {
-					return errStopped
-				}
-			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
+			if err := take(&meters[(round+i)%len(meters)], round, rounds); err != nil {
+				return err
 			}
 		}
 		for _, m := range meters {
-			rounds = max(rounds, m.rounds(o.Count))
+			rounds = max(rounds, m.rounds(count))
 		}
 	}
 	return nil

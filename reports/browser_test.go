@@ -32,6 +32,9 @@ type browser struct {
 	faults []string // errors on the console, and what was asked for over the network
 }
 
+// patience is after how long a browser hangs, which on a busy machine takes its time.
+const patience = 15 * time.Minute
+
 // openBrowser starts the Chromium of this machine. A test is skipped where there
 // is none.
 func openBrowser(t *testing.T) *browser {
@@ -47,11 +50,12 @@ func openBrowser(t *testing.T) *browser {
 		t.Skip("no chromium or google-chrome in PATH to show the page")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
-		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(patience))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)

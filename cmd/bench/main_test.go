@@ -161,13 +161,22 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[2:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, stderr
 	ts.Check(cmd.Start())
-	for range 3000 {
-		if text, _ := os.ReadFile(out.Name()); strings.Count(string(text), "\nBenchmark") >= 3 {
-			break
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // the code is what is asked for
+		close(ended)
+	}()
+	for lines := 0; lines < 3; {
+		select {
+		case <-ended:
+			ts.Fatalf("%s ended before it was interrupted: %v", args[1], cmd.ProcessState)
+		case <-time.After(10 * time.Millisecond):
 		}
-		time.Sleep(10 * time.Millisecond)
+		text, err := os.ReadFile(out.Name())
+		ts.Check(err)
+		lines = strings.Count(string(text), "\nBenchmark")
 	}
 	ts.Check(cmd.Process.Signal(syscall.SIGINT))
-	_ = cmd.Wait() // the code is what is asked for
+	<-ended
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]+".code"), []byte(fmt.Sprintln(cmd.ProcessState.ExitCode())), 0o666))
 }

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,60 +18,105 @@ import (
 // A started command writes to files beside its folder.
 type started struct {
 	*exec.Cmd
-	out *os.File
+	out, err string        // their names
+	ended    chan struct{} // is closed when it has ended
 }
 
 func start(t *testing.T, dir, name string, args ...string) started {
 	t.Helper()
-	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	beside := t.TempDir()
+	s := started{exec.Command(name, args...), filepath.Join(beside, "out"), filepath.Join(beside, "err"), make(chan struct{})}
+	s.Dir, s.Stdout, s.Stderr = dir, create(t, s.out), create(t, s.err)
+	s.begin(t)
+	return s
+}
+
+func create(t *testing.T, name string) *os.File {
+	t.Helper()
+	f, err := os.Create(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { out.Close() })
-	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, new(bytes.Buffer)
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	if signal.Ignored(syscall.SIGHUP) { // under nohup, which children inherit
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// begin starts the command, which a test that fails does not leave running.
+func (s started) begin(t *testing.T) {
+	t.Helper()
+	s.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(sig) { // under nohup, or in the background of a script, which children inherit
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
-	if err := cmd.Start(); err != nil {
+	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return started{cmd, out}
+	go func() {
+		_ = s.Wait() // its exit code is looked at where one is expected
+		close(s.ended)
+	}()
+	t.Cleanup(func() {
+		_ = s.Process.Kill()
+		<-s.ended
+	})
+}
+
+// send sends a signal, unless the command has ended.
+func (s started) send(t *testing.T, sig os.Signal) {
+	t.Helper()
+	if err := s.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+}
+
+// await waits until a file has what is looked for, however long that takes.
+func (s started) await(t *testing.T, file string, found func(text string) bool) {
+	t.Helper()
+	for !found(s.said(t, file)) {
+		select {
+		case <-s.ended:
+			if text := s.said(t, file); !found(text) {
+				t.Fatalf("it ended, %v, and has written %q, %q", s.ProcessState, text, s.said(t, s.err))
+			}
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func (s started) said(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // written waits until the command has written so many benchmark lines.
 func (s started) written(t *testing.T, lines int) {
 	t.Helper()
-	for range 3000 {
-		text, _ := os.ReadFile(s.out.Name())
-		if bytes.Contains(text, []byte("\n\n")) && bytes.Count(text, []byte("\nBenchmark")) >= lines {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("it writes nothing")
+	s.await(t, s.out, func(text string) bool {
+		return strings.Contains(text, "\n\n") && strings.Count(text, "\nBenchmark") >= lines
+	})
 }
 
 // TestSignalsWhileSimulating: what takes hours says so, and ends at once.
 func TestSignalsWhileSimulating(t *testing.T) {
 	c := start(t, t.TempDir(), "bench", "sim", "--shape", "30000x30000", "--preset", "amd-zen3", "--passes", "1000")
-	time.Sleep(2 * time.Second)
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = c.Wait()
+	c.await(t, c.err, func(text string) bool {
+		return strings.HasPrefix(text, "note: 900 billion references are looked up one by one, which takes about ")
+	})
+	c.send(t, syscall.SIGINT)
+	<-c.ended
 	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
 	}
-	if text := fmt.Sprint(c.Stderr); text == "" {
-		t.Log("a slow machine: it ended before it said anything")
-	} else if want := "note: 900 billion references are looked up one by one, which takes about "; !strings.HasPrefix(text, want) {
-		t.Errorf("%q, want %q", text, want)
-	}
 }
 
-// TestSignalsWhileSummarizing: a program that takes long ends at once.
+// TestSignalsWhileSummarizing: a program that takes long ends at once, after it has said
+// that it goes on.
 func TestSignalsWhileSummarizing(t *testing.T) {
 	dir := t.TempDir()
 	text := "float a[10000000], b[10000000];\nvoid f(void) {\nfor (long i = 0; i < 10000000; i++) for (long k = 0; k <= i; k++) a[i] += a[k] + b[i-k];\n}\n"
@@ -79,17 +124,16 @@ func TestSignalsWhileSummarizing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := start(t, dir, "bench", "sim", "--program", "long.c", "--function", "f")
-	time.Sleep(time.Second)
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = c.Wait()
+	c.await(t, c.err, func(text string) bool { return strings.Contains(text, "note: after 5s, ") })
+	c.send(t, syscall.SIGINT)
+	<-c.ended
 	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
 	}
 }
 
-// TestSignalsWithoutResults: verbs of which nothing is kept say so.
+// TestSignalsWithoutResults: verbs of which nothing is kept say so. From when on they
+// watch for signals nothing tells: one that came too soon is sent later to another.
 func TestSignalsWithoutResults(t *testing.T) {
 	for _, test := range []struct{ verb, want string }{
 		{"advise --shape 8x16x32x64x32 --view permute(4,2,3,1,0) --op copy --passes 1000000 --time", "interrupted, nothing is advised"},
@@ -97,20 +141,19 @@ func TestSignalsWithoutResults(t *testing.T) {
 		{"run --ab bench --shape 64x64 --count 1000 -o new.txt --ab-out old.txt", "interrupted, of two interleaved programs nothing is kept"},
 		{"check --ab bench --quick", "interrupted, of two interleaved programs nothing is kept"},
 	} {
-		dir := t.TempDir()
-		c := start(t, dir, "bench", strings.Fields(test.verb)...)
-		time.Sleep(700 * time.Millisecond)
-		if err := c.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-		_ = c.Wait()
-		if c.ProcessState.Sys().(syscall.WaitStatus).Signaled() {
-			t.Logf("bench %s: a slow machine: it ended before it watched for signals", test.verb)
-		} else if got := fmt.Sprint(c.Stderr); c.ProcessState.ExitCode() != 129 || got != "bench: "+test.want+": signal: hangup\n" {
-			t.Errorf("bench %s: %v, %q", test.verb, c.ProcessState, got)
-		}
-		if got := filesIn(t, dir); got != "[]" {
-			t.Errorf("bench %s: %s is left", test.verb, got)
+		for wait, again := 100*time.Millisecond, true; again; wait *= 2 {
+			dir := t.TempDir()
+			c := start(t, dir, "bench", strings.Fields(test.verb)...)
+			time.Sleep(wait)
+			c.send(t, syscall.SIGHUP)
+			<-c.ended
+			again = c.ProcessState.Sys().(syscall.WaitStatus).Signaled()
+			if got := c.said(t, c.err); !again && (c.ProcessState.ExitCode() != 129 || !strings.HasSuffix("\n"+got, "\nbench: "+test.want+": signal: hangup\n")) {
+				t.Errorf("bench %s: %v, %q", test.verb, c.ProcessState, got)
+			}
+			if got := filesIn(t, dir); got != "[]" {
+				t.Errorf("bench %s: %s is left", test.verb, got)
+			}
 		}
 	}
 }
@@ -131,12 +174,10 @@ func TestSignals(t *testing.T) {
 		dir := t.TempDir()
 		c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "100000", "-o", "kept.txt")
 		c.written(t, 3)
-		if err := c.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-		_ = c.Wait() // the code is what is asked for
+		c.send(t, s)
+		<-c.ended
 		if code := c.ProcessState.ExitCode(); code != 128+int(s) {
-			t.Errorf("%v: exit code %d, %s", s, code, c.Stderr)
+			t.Errorf("%v: exit code %d, %s", s, code, c.said(t, c.err))
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "kept.txt"))
 		if err != nil || !strings.Contains(string(text), "\n# interrupted: after ") {
@@ -149,26 +190,26 @@ func TestSignals(t *testing.T) {
 }
 
 // TestSecondSignal: within a sample that lasts long, the first signal has to wait,
-// and the second does not.
+// and the second does not. Which of the two the command takes first is the system's
+// matter.
 func TestSecondSignal(t *testing.T) {
 	dir := t.TempDir()
 	c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "1", "--sample-time", "1m", "--times-only", "-o", "lost.txt")
 	c.written(t, 0)
-	time.Sleep(500 * time.Millisecond) // until it is in the sample
 	if got := filesIn(t, dir); !strings.Contains(got, ".lost.txt.") {
 		t.Errorf("nothing is on its way: %s", got)
 	}
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
-		if err := c.Process.Signal(s); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	_ = c.Wait()
-	if c.ProcessState.ExitCode() == 128+int(syscall.SIGTERM) {
-		t.Log("a slow machine: the first signal came before the sample")
-	} else if status := c.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGHUP {
-		t.Errorf("it ended by %v, %s", c.ProcessState, c.Stderr)
+	time.Sleep(500 * time.Millisecond) // until it is in the sample
+	first, second := syscall.SIGINT, syscall.SIGTERM
+	c.send(t, first)
+	time.Sleep(100 * time.Millisecond)
+	c.send(t, second)
+	<-c.ended
+	status := c.ProcessState.Sys().(syscall.WaitStatus)
+	if code := status.ExitStatus(); code == 128+int(first) || code == 128+int(second) {
+		t.Log("a slow machine: a signal came before the sample")
+	} else if !status.Signaled() || status.Signal() != first && status.Signal() != second {
+		t.Errorf("it ended by %v, %s", c.ProcessState, c.said(t, c.err))
 	}
 	if got := filesIn(t, dir); got != "[]" {
 		t.Errorf("%s is left", got)
@@ -179,15 +220,11 @@ func TestSecondSignal(t *testing.T) {
 func TestNoHup(t *testing.T) {
 	c := start(t, t.TempDir(), "sh", "-c", "trap '' HUP; exec bench run --shape 64x64 --count 100000 --times-only")
 	c.written(t, 1)
-	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	c.send(t, syscall.SIGHUP)
 	c.written(t, 50)
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	_ = c.Wait()
+	c.send(t, syscall.SIGINT)
+	<-c.ended
 	if code := c.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d, %s", code, c.Stderr)
+		t.Errorf("exit code %d, %s", code, c.said(t, c.err))
 	}
 }

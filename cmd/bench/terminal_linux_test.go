@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// openTerminal returns both ends of a terminal of 80 columns: what is written to the
+// second is read from the first.
+func openTerminal(t *testing.T) (screen, terminal *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	fd := int(screen.Fd())
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+	}
+	if err == nil {
+		terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	}
+	if err != nil {
+		t.Skip(err)
+	}
+	return screen, terminal
+}
+
+// TestProgressOnTerminal: what takes a while shows on a terminal how far it is, and
+// leaves nothing there once it is interrupted. It is interrupted when it has shown that.
+func TestProgressOnTerminal(t *testing.T) {
+	for _, test := range []struct {
+		verb  string
+		shown []string
+		left  string // what the screen has after the last bar was taken off
+	}{
+		{"sim --shape 30000x30000 --preset amd-zen3 --passes 100",
+			[]string{`(?m)^note: .* are looked up one by one, which takes about .*`, `simulating [0-9]`}, `^$`},
+		{"run --shape 64x64 --count 1000000 --sample-time 1ms -o bar.txt",
+			[]string{`taking 1000000 samples .*% [0-9hm]+s left`},
+			`^(?s:(warning|note): .*)?bench: interrupted after [0-9]+ of 1000000 samples, which are kept\r\n$`},
+	} {
+		screen, terminal := openTerminal(t)
+		dir := t.TempDir()
+		s := started{Cmd: exec.Command("bench", strings.Fields(test.verb)...), ended: make(chan struct{})}
+		s.Dir, s.Stdout, s.Stderr = dir, create(t, dir+"/out"), terminal
+		s.begin(t)
+		terminal.Close() // the command has it
+		text, shown := "", false
+		for buffer := make([]byte, 4096); ; {
+			n, err := screen.Read(buffer)
+			if err != nil { // nobody has the terminal any more
+				break
+			}
+			if text += string(buffer[:n]); !shown && all(text, test.shown) {
+				shown = true
+				s.send(t, syscall.SIGINT)
+			}
+		}
+		<-s.ended
+		if !shown {
+			t.Errorf("bench %s: %v, and did not show %q: %q", test.verb, s.ProcessState, test.shown, text)
+			continue
+		}
+		if left := text[strings.LastIndex(text, "\x1b[J")+len("\x1b[J"):]; !regexp.MustCompile(test.left).MatchString(left) {
+			t.Errorf("bench %s leaves %q", test.verb, left)
+		}
+	}
+}
+
+// all tells whether a text has all of some patterns.
+func all(text string, patterns []string) bool {
+	for _, p := range patterns {
+		if !regexp.MustCompile(p).MatchString(text) {
+			return false
+		}
+	}
+	return true
+}
