@@ -545,7 +545,7 @@ func (b *builder) access(e *expr, kind nest.Kind, number int, indices []nest.Aff
 		if err1 != nil || err2 != nil {
 			return notInteger(e, false, "%v", errRange)
 		}
-		says := notInteger(e, false, "subscript %d of %s is outside of 0 to %d", d, a.Name, a.Extents[d]-1)
+		says := notInteger(e, false, "%s of %s is outside of 0 to %d", ordinal(d, len(indices)), a.declared(), a.Extents[d]-1)
 		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, says})
 	}
 	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
@@ -560,6 +560,26 @@ func (b *builder) access(e *expr, kind nest.Kind, number int, indices []nest.Aff
 	}
 	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base.Const), Width: a.Element, Strides: strides}, acc)
 	return nil
+}
+
+// ordinal is which of so many subscripts one is, as people count.
+func ordinal(d, of int) string {
+	switch names := []string{"first", "second", "third"}; {
+	case of == 1:
+		return "the subscript"
+	case d < len(names):
+		return "the " + names[d] + " subscript"
+	}
+	return fmt.Sprintf("the %dth subscript", d+1)
+}
+
+// declared is the array as a declaration has it, such as m[3][4].
+func (a Array) declared() string {
+	text := a.Name
+	for _, extent := range a.Extents {
+		text += fmt.Sprintf("[%d]", extent)
+	}
+	return text
 }
 
 func (b *builder) emit(op nest.Operand, a access) {

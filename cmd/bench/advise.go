@@ -30,7 +30,7 @@ func newAdvise() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "advise --shape SHAPE",
 		Short: "Say in which order, tiles and storage a view is best walked, and why",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, ctx := callOf(cmd), cmd.Context()
 			if f.preset == "list" {

@@ -27,9 +27,9 @@ func aVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	similar := ""
+	similar := verbHint(cmd, args[0])
 	cmd.SuggestionsMinimumDistance = 2
-	if names := cmd.SuggestionsFor(args[0]); len(names) > 0 {
+	if names := cmd.SuggestionsFor(args[0]); similar == "" && len(names) > 0 {
 		similar = fmt.Sprintf(": did you mean %s?", strings.Join(names, " or "))
 	}
 	return fmt.Errorf("unknown command %q for %q%s (see %s --help)", args[0], cmd.CommandPath(), similar, cmd.CommandPath())
@@ -68,7 +68,7 @@ func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 // noArgs is for commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%q is not expected: %s takes flags only (see %s --help)", args[0], cmd.CommandPath(), cmd.CommandPath())
+		return fmt.Errorf("%q is not expected: %s takes flags only%s (see %[2]s --help)", args[0], cmd.CommandPath(), argHint(cmd, args[0]))
 	}
 	return nil
 }
@@ -77,6 +77,14 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("no file: %s wants one or more files of results (such as %[1]s out/run.txt)", cmd.CommandPath())
+	}
+	return nil
+}
+
+// oneSpace is for bench sweep.
+func oneSpace(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d files: bench sweep wants one, a YAML file of what to combine (such as bench sweep sweep.yaml -o out/sweep.txt, docs/fleet.md has one)", len(args))
 	}
 	return nil
 }

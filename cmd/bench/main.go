@@ -40,7 +40,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &output{w: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := out.close(root.ExecuteContext(ctx))
+	err := oneDash(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
+	err = out.close(err)
 	switch {
 	case err == nil:
 		return 0
@@ -91,12 +95,7 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("bench {{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "print which program this is, and exit")
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
-			return aVerb(cmd, args) // whose flag it was meant to be
-		}
-		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagFault)
 	root.AddCommand(newRun(), newList(), newSim(), newAdvise(), newLayout(), newImport(), newReport(), newCheck(), newHistory(), newExport(), newMachine(), newMerge(), newSweep())
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpOf(cmd, false)) })

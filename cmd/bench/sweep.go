@@ -18,7 +18,7 @@ func newSweep() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep FILE.yaml -o OUT",
 		Short: "Simulate every combination of shapes, dtypes, orders, tiles and caches, resumably",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneSpace,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return errors.New("--out is missing: the file for the results (such as -o out/sweep.txt)")

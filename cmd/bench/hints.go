@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// near are the names that are spelled much like one that is typed, as cobra finds commands.
+func near(typed string, names ...string) []string {
+	all := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	return all.SuggestionsFor(typed)
+}
+
+// flagFault is an error of the flags of a command, with what was meant if that can be told.
+func flagFault(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+		return aVerb(cmd, args) // whose flag it was meant to be
+	}
+	hint := ""
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
+		hint = flagHint(cmd, unknown.GetSpecifiedName())
+	}
+	return fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())
+}
+
+// flagHint says what a flag that a command lacks was meant to be, "" if that cannot be told.
+func flagHint(cmd *cobra.Command, name string) string {
+	var joined string // the longest flag that the name begins with, as in --shape4000x4000
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		names = append(names, f.Name)
+		if rest, ok := strings.CutPrefix(name, f.Name); ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' && len(f.Name) > len(joined) {
+			joined = f.Name
+		}
+	})
+	switch similar := near(name, names...); {
+	case joined != "":
+		return fmt.Sprintf(": did you mean --%s %s?", joined, name[len(joined):])
+	case name == "config" && slices.Contains(names, "caches"):
+		return ": did you mean --caches, which takes such a file here?"
+	case name == "caches" && slices.Contains(names, "config"):
+		return ": did you mean --config, which takes such a file here?"
+	case name == "preset" && slices.Contains(names, "caches"):
+		return ": did you mean --caches, with the file that 'bench machine --preset NAME' prints?"
+	case len(similar) > 0:
+		return ": did you mean --" + strings.Join(similar[:min(len(similar), 3)], " or --") + "?"
+	}
+	var others []string
+	for _, verb := range cmd.Root().Commands() {
+		if verb.Flags().Lookup(name) != nil && verb.IsAvailableCommand() {
+			others = append(others, verb.CommandPath())
+		}
+	}
+	if len(others) > 0 {
+		return fmt.Sprintf(": it is one of %s", strings.Join(others, ", "))
+	}
+	return ""
+}
+
+// oneDash refuses a long flag behind one dash, as other programs have them: -order would be
+// read as -o, with the file "rder".
+func oneDash(root *cobra.Command, args []string) error {
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return nil // of which it is told later
+	}
+	cmd.InitDefaultHelpFlag()
+	for _, arg := range rest {
+		if arg == "--" {
+			break
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+		if arg == "-"+strings.TrimLeft(arg, "-") && len(name) > 1 && (cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil) {
+			return fmt.Errorf("%s: long flags have two dashes: did you mean -%s? (see %s --help)", arg, arg, cmd.CommandPath())
+		}
+	}
+	return nil
+}
+
+// argHint says how an argument of a command that takes none was meant, "" if that cannot be told.
+func argHint(cmd *cobra.Command, arg string) string {
+	_, err := layouts.ParseShape(strings.ToLower(arg))
+	switch flag := flagOfFile[filepath.Ext(arg)]; {
+	case arg == "help":
+		return fmt.Sprintf(": did you mean %s --help?", cmd.CommandPath())
+	case flag != "" && cmd.Flags().Lookup(flag) != nil:
+		return fmt.Sprintf(": did you mean --%s %s?", flag, arg)
+	case err == nil && cmd.Flags().Lookup("shape") != nil:
+		return fmt.Sprintf(": did you mean --shape %s?", arg)
+	}
+	return ""
+}
+
+// flagOfFile is which flag takes files of a kind.
+var flagOfFile = map[string]string{".c": "program", ".mtx": "matrix", ".yaml": "suite", ".yml": "suite"}
+
+// verbHint says what was meant by what stands in the place of a verb, "" if that cannot be told.
+func verbHint(cmd *cobra.Command, arg string) string {
+	switch verb := verbOfFile[filepath.Ext(arg)]; {
+	case cmd.HasParent():
+		return ""
+	case cmd.Flags().Lookup(arg) != nil:
+		return fmt.Sprintf(": did you mean %s --%s?", cmd.CommandPath(), arg)
+	case verb != "":
+		return fmt.Sprintf(": did you mean %s %s %s?", cmd.CommandPath(), verb, arg)
+	}
+	return ""
+}
+
+// verbOfFile is which verb takes files of a kind.
+var verbOfFile = map[string]string{".txt": "report", ".c": "sim --program", ".mtx": "sim --matrix", ".json": "import", ".gz": "import", ".yaml": "sweep", ".yml": "sweep"}
