@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
@@ -77,7 +79,10 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	if len(text) > maxFile {
 		return fmt.Errorf("%s is longer than the %s that a results file may have", name, Bytes(maxFile))
 	}
-	if len(text) > 0 && text[len(text)-1] != '\n' {
+	if !bytes.HasPrefix(text, []byte("Benchmark")) && !bytes.Contains(text, []byte("\nBenchmark")) {
+		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
+	}
+	if text[len(text)-1] != '\n' {
 		return fmt.Errorf("%s: the last line has no end: the file is cut off", name)
 	}
 	before, keys := len(s.Results), 0
@@ -104,7 +109,7 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if len(s.Results) == before {
-		return fmt.Errorf("%s holds no benchmark results", name)
+		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
 	}
 	s.Comments[name] = comments(text)
 	return nil
@@ -157,6 +162,28 @@ func (s *Set) CheckValues() error {
 		}
 	}
 	return nil
+}
+
+// inFormat is a line that a file without results may have.
+var inFormat = regexp.MustCompile(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)
+
+// foreign says which line of a text is the first that results do not have, for an error. It looks at
+// the first MiB.
+func foreign(text []byte) string {
+	if len(text) == 0 {
+		return ": it is empty"
+	}
+	n := 0
+	for line := range bytes.Lines(text[:min(len(text), 1<<20)]) {
+		if n++; inFormat.Match(line) {
+			continue
+		}
+		if !utf8.Valid(line) {
+			return fmt.Sprintf(": line %d is no text", n)
+		}
+		return fmt.Sprintf(": line %d is %q", n, lineOf(text, n))
+	}
+	return ": no line begins with Benchmark"
 }
 
 // lineOf is line n of a text, cut to a length that fits an error.

@@ -32,10 +32,8 @@ package simcache
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/bits"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -88,17 +86,17 @@ func Bytes(n int) string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".") + " " + unit
 }
 
-var units = map[string]float64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+// units of bytes, in lower case. KB is none: it is 1000 to some and 1024 to others.
+var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
 
-// ParseBytes reads a number of bytes, such as 32KiB, 1.25MiB or 4096.
+// ParseBytes reads a number of bytes, such as 32KiB, 32k, 1.25MiB or 4096.
 func ParseBytes(text string) (int, error) {
-	number := strings.TrimRight(text, "BKMGi ")
-	scale, ok := units[strings.TrimSpace(text[len(number):])]
+	number := strings.TrimRight(text, "BKMGIbkmgi ")
+	scale, ok := units[strings.ToLower(strings.TrimSpace(text[len(number):]))]
 	n, err := strconv.ParseFloat(number, 64)
 	bytes := n * scale
 	if !ok || err != nil || !(bytes > 0) || bytes > 1<<52 || bytes != math.Trunc(bytes) {
-		return 0, fmt.Errorf("%q is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: %s)",
-			text, strings.Join(slices.Sorted(maps.Keys(units))[1:], ", "))
+		return 0, fmt.Errorf("%q is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)", text)
 	}
 	return int(bytes), nil
 }

@@ -344,7 +344,7 @@ func TestGeometry(t *testing.T) {
 		"0,8,64":        `size "0": want size,associativity,line, such as 32KiB,8,64`,
 		"32768,8":       "want size,associativity,line",
 		"32768,8,64,1":  "want size,associativity,line",
-		"32K,8,64":      `size "32K": want size`,
+		"32KB,8,64":     `size "32KB": want size`,
 		"32KiB,8B,64":   `associativity "8B": want size`,
 		"32768,1024,64": "set count 0",
 	} {

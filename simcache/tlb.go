@@ -29,7 +29,10 @@ func ParseTLB(text string) ([]TLB, error) {
 		var n [3]int
 		for i, what := range []string{"entries", "associativity", "page size"} {
 			var err error
-			if n[i], err = strconv.Atoi(parts[i]); err != nil || n[i] <= 0 {
+			if n[i], err = strconv.Atoi(parts[i]); err != nil && i == 2 {
+				n[i], err = ParseBytes(parts[i])
+			}
+			if err != nil || n[i] <= 0 {
 				return nil, fmt.Errorf("%s %q is no positive integer (%s)", what, parts[i], want)
 			}
 			if most := [...]int{1 << 20, 1 << 20, 1 << 32}[i]; n[i] > most {

@@ -10,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // A pair is two programs whose samples are taken by turns.
@@ -79,7 +80,7 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 		flags = append(flags, "--D1", s.Caches.First().String(), "--LL", s.Caches.Last().String())
 	}
 	if f.tlb.set {
-		flags = append(flags, "--TLB", f.tlb.text)
+		flags = append(flags, "--TLB", simcache.FormatTLB(f.tlb.value))
 	}
 	if f.pages.set {
 		flags = append(flags, "--pages", f.pages.text)

@@ -17,6 +17,18 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
+// folded parses a text as it is or else in lower case, such as 64X64, Int32 or CSV, and returns
+// what was parsed. Where capitals mean something all have to be.
+func folded[T any](parse func(string) (T, error), text string, cased bool) (T, string, error) {
+	value, err := parse(text)
+	if lower := strings.ToLower(text); err != nil && lower != text && (!cased || text == strings.ToUpper(text)) {
+		if value, err := parse(lower); err == nil {
+			return value, lower, nil
+		}
+	}
+	return value, text, err
+}
+
 // A parsed is a flag whose value is parsed when it is set, so that every error
 // names the flag and the value.
 type parsed[T any] struct {
@@ -25,11 +37,12 @@ type parsed[T any] struct {
 	set   bool
 	parse func(string) (T, error)
 	kind  string // shown in --help
+	cased bool   // whether capitals mean something
 }
 
 // Set implements pflag.Value.
 func (p *parsed[T]) Set(text string) error {
-	value, err := p.parse(text)
+	value, text, err := folded(p.parse, text, p.cased)
 	if err != nil {
 		return err
 	}
@@ -53,6 +66,7 @@ type several[T any] struct {
 	most     int // 0 for any number; where it is repeated elsewhere, the last one would win unnoticed
 	parse    func(string) (T, error)
 	kind     string // shown in --help
+	cased    bool   // whether capitals mean something
 	standard string // shown in --help as the default
 }
 
@@ -61,7 +75,7 @@ func (s *several[T]) Set(text string) error {
 	if s.most > 0 && len(s.values) == s.most {
 		return errors.New("it is given twice; this verb takes one pattern, bench run compares several")
 	}
-	value, err := s.parse(text)
+	value, text, err := folded(s.parse, text, s.cased)
 	s.values, s.texts = append(s.values, value), append(s.texts, text)
 	return err
 }
@@ -144,16 +158,21 @@ func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
 	p.pad = several[int]{most: most, parse: strconv.Atoi, kind: "int", standard: "0"}
 	flags.Var(&p.pad, "pad", "elements between the tensor's rows; these run along its last dim")
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
-	p.from, p.to = parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag"}, parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag"}
+	p.from, p.to = formatFlag(), formatFlag()
 	flags.Var(&p.from, "from", "format of oneDNN in which the tensor is stored; such as abcd or nChw16c, with --op sum, fill or reorder")
 	flags.Var(&p.to, "to", "format that --op reorder makes of it, such as ABcd16b16a2b")
+}
+
+// formatFlag is a flag of a format, such as nChw16c, or in capitals alone as NCHW.
+func formatFlag() parsed[layouts.Tag] {
+	return parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag", cased: true}
 }
 
 // addTensor adds the flags that say what tensor and which view.
 func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype", standard: "float32"}
-	p.view = several[layouts.Chain]{most: most, parse: layouts.ParseChain, kind: "chain"}
+	p.view = several[layouts.Chain]{most: most, parse: layouts.ParseChain, kind: "chain", cased: true}
 	flags.Var(&p.shape, "shape", "sizes of the tensor, such as 4000x4000; it is stored contiguous")
 	flags.Var(&p.dtype, "dtype", "type of its elements, such as int32; one of "+strings.Join(layouts.DTypeNames(), ", "))
 	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them)")

@@ -11,7 +11,7 @@ import (
 
 func newLayout() *cobra.Command {
 	var pattern patternFlags
-	format := parsed[layouts.Tag]{parse: layouts.ParseTag, kind: "tag"}
+	format := formatFlag()
 	sparse := parsed[layouts.SparseFormat]{parse: layouts.ParseSparseFormat, kind: "format"}
 	block := parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	cmd := &cobra.Command{

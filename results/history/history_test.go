@@ -332,3 +332,23 @@ func TestSweep(t *testing.T) {
 		}
 	}
 }
+
+// TestParseTime: a time is what people and git write, in UTC unless it has a zone.
+func TestParseTime(t *testing.T) {
+	for text, want := range map[string]string{
+		"2026-11-21T07:14:35Z":      "2026-11-21T07:14:35Z",
+		"2026-11-21 09:14:35 +0200": "2026-11-21T07:14:35Z",
+		"2026-11-21T07:14:35":       "2026-11-21T07:14:35Z",
+		"2026-11-21 07:14":          "2026-11-21T07:14:00Z",
+		"2026-11-21":                "2026-11-21T00:00:00Z",
+	} {
+		if at, err := ParseTime(text); err != nil || at.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s: %v, %v, want %s", text, at, err, want)
+		}
+	}
+	for _, text := range []string{"", "yesterday", "21.11.2026", "2026-13-21"} {
+		if at, err := ParseTime(text); err == nil {
+			t.Errorf("%q is %v", text, at)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func TestParseErrors(t *testing.T) {
 		{"levels:\n  - size: 32KiB\n    way: 8\n", `f:3:5: unknown field "way" (want one of name, size, ways, line, modulo, policy, seed, inclusion, write-policy, write-miss, victim-lines, prefetch)`},
 		{level + "i1: {seize: 4}\n", `f:3:6: unknown field "seize" (want one of size, ways, line)`},
 		{level + "tlb:\n  - pages: 4\n", `f:4:5: unknown field "pages" (want one of name, entries, ways, page)`},
-		{"levels:\n  - size: 32KB\n", `f:2:11: "32KB" is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, GiB, KiB, MiB)`},
+		{"levels:\n  - size: 32KB\n", `f:2:11: "32KB" is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)`},
 		{"levels:\n  - size: -4\n", `f:2:11: "-4" is no size`},
 		{"levels:\n  - size: 1.3B\n", `f:2:11: "1.3B" is no size`},
 		{"levels:\n  - size: [1]\n", `f:2:11: no value (want a size such as 32KiB, or in bytes)`},
@@ -212,7 +212,7 @@ func TestSection(t *testing.T) {
 	for text, want := range map[string]string{
 		"measured: {parts: [{latency: 1}, {speed: 3}]}": `f:2:35: unknown field "speed" (want one of latency, size)`,
 		"measured: {parts: [{latency: soon}]}":          "f:2:30: text where a number is wanted",
-		"measured: {parts: [{size: 4K}]}":               `f:2:27: "4K" is no size`,
+		"measured: {parts: [{size: 4KB}]}":              `f:2:27: "4KB" is no size`,
 		"measured: {whole: 1}":                          `f:2:12: unknown field "whole" (want one of parts)`,
 	} {
 		if _, _, _, err := ParseMeasured[section]("f", []byte(head+text)); err == nil || !strings.Contains(err.Error(), want) {
@@ -225,7 +225,7 @@ func TestSection(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	for text, want := range map[string]int{"1": 1, "32KiB": 32768, "1.375MiB": 1441792, "2 GiB": 2 << 30, "64B": 64, "1e3": 1000} {
+	for text, want := range map[string]int{"1": 1, "32KiB": 32768, "1.375MiB": 1441792, "2 GiB": 2 << 30, "64B": 64, "1e3": 1000, "32k": 32768, "4K": 4096, "8mib": 8 << 20, "1g": 1 << 30} {
 		if got, err := simcache.ParseBytes(text); got != want || err != nil {
 			t.Errorf("%q is %d, %v", text, got, err)
 		}
@@ -235,7 +235,7 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%d is written %s and read as %d, %v", n, n, got, err)
 		}
 	}
-	for _, text := range []string{"", "0", "-1", "KiB", "1KB", "1K", "1.5", "0x10", "NaN", "inf", "1e300", "1KiBKiB"} {
+	for _, text := range []string{"", "0", "-1", "KiB", "1KB", "1kb", "1.5", "k", "32kk", "0x10", "NaN", "inf", "1e300", "1KiBKiB"} {
 		if got, err := simcache.ParseBytes(text); err == nil {
 			t.Errorf("%q is %d", text, got)
 		}

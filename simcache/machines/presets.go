@@ -25,7 +25,7 @@ func Names() []string {
 // File is the description file of a preset, to copy and change. An unknown name
 // is an error that lists the names.
 func File(name string) ([]byte, error) {
-	text, err := presets.ReadFile("presets/" + name + ".yaml")
+	text, err := presets.ReadFile("presets/" + strings.ToLower(name) + ".yaml")
 	if err != nil {
 		return nil, fmt.Errorf("no preset %q (known: %s)", name, strings.Join(Names(), ", "))
 	}
@@ -33,7 +33,7 @@ func File(name string) ([]byte, error) {
 }
 
 // Preset is the machine of that name. An unknown name is an error that lists
-// the names.
+// the names. Capitals do not matter.
 func Preset(name string) (Machine, error) {
 	text, err := File(name)
 	if err != nil {
