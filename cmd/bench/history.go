@@ -48,6 +48,9 @@ func newHistoryAdd(dir *string) *cobra.Command {
 				if err != nil {
 					return addFault(file, err)
 				}
+				for _, doubt := range entry.Doubts {
+					fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", file, results.Printable(doubt))
+				}
 				note := ""
 				if !added {
 					note = " (was there)"
@@ -165,16 +168,20 @@ func newHistoryTrend(dir *string) *cobra.Command {
 					return fmt.Errorf("--by: %w", err)
 				}
 			}
+			write := trend.Write
 			if f.format.value == "json" {
-				return writeJSON(cmd.OutOrStdout(), trend.All())
+				write = func(w io.Writer) error { return writeJSON(w, trend.All()) }
 			}
-			return trend.Write(cmd.OutOrStdout())
+			if err := write(cmd.OutOrStdout()); err != nil || !f.worse || len(trend.Changes) == 0 {
+				return err
+			}
+			return fmt.Errorf("%w: changes for the worse: %d", errCheck, len(trend.Changes))
 		},
 	}
 	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01, "share of series without a change in which one may be found")
 	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%")
 	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` by itself, such as of each host, where entries of one commit count too")
-	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse")
+	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse; exit 1 if there is one")
 	cmd.Flags().Var(&f.format, "format", "text or json")
 	return cmd
 }

@@ -57,6 +57,7 @@ type Entry struct {
 	Geometry    results.Fingerprint `json:"geometry"`         // that was simulated
 	Labels      results.Fingerprint `json:"labels,omitempty"` // such as host, see results.IsLabel
 	Records     []export.Record     `json:"records,omitempty"`
+	Doubts      []string            `json:"-"` // what whoever adds it should know of it; only Add says
 }
 
 // A Damaged entry is a file that is not what was added.
@@ -109,6 +110,7 @@ func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, adde
 		return entry, false, err
 	}
 	sum := sha256.Sum256(sealed)
+	entry.Doubts = doubts(set, commit)
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit, entry.Fingerprint, hex.EncodeToString(sum[:]))
 	path := filepath.Join(s.dir, entry.File)
 	if err := ownFile(path); err != nil {
@@ -175,6 +177,8 @@ func origin(set *results.Set, commit string, at time.Time) (string, time.Time, e
 	switch {
 	case commit == "":
 		return "", at, OriginError{errors.New("the results name no commit")}
+	case strings.HasSuffix(strings.TrimSuffix(commit, "+dirty"), "HEAD"):
+		return "", at, OriginError{fmt.Errorf("commit %q: it is another commit after the next one: want its hash", commit)}
 	case !commits.MatchString(commit):
 		return "", at, OriginError{fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)}
 	case at.IsZero():
@@ -183,6 +187,19 @@ func origin(set *results.Set, commit string, at time.Time) (string, time.Time, e
 		return "", at, OriginError{fmt.Errorf("date %v: want a year from 1970 to 9999", at)}
 	}
 	return commit, at, nil
+}
+
+// doubts are why results may not be what the commit they are filed under has.
+func doubts(set *results.Set, commit string) (all []string) {
+	if name, dirty := strings.CutSuffix(commit, "+dirty"); dirty {
+		all = append(all, fmt.Sprintf("commit %.12s+dirty: it was measured with changes that are not in the commit", name))
+	} else if !strings.ContainsAny(commit, "0123456789") {
+		all = append(all, fmt.Sprintf("commit %q is no hash and is kept as it is: a name that moves, such as a branch's, makes one commit of many (want --commit \"$(git rev-parse %s)\")", commit, commit))
+	}
+	if after := set.Comment("interrupted"); after != "" {
+		all = append(all, fmt.Sprintf("the run was interrupted %s: what it lacks may be found to have vanished", after))
+	}
+	return all
 }
 
 // syncFolder makes a rename in a folder last.
