@@ -17,7 +17,15 @@ var elsewhere = map[string]string{
 	"astype":        "did you mean to(dtype), such as to(torch.float16)?",
 	"expand_dims":   "did you mean unsqueeze(dim)?",
 	"channels_last": "did you mean contiguous(memory_format=torch.channels_last)?",
+	"stride":        asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks, "nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks, "is_contiguous": asks, "dtype": asks,
+	"mean": computes, "sum": computes, "max": computes, "min": computes, "prod": computes, "std": computes, "var": computes, "norm": computes, "argmax": computes, "add": computes, "mul": computes, "matmul": computes, "softmax": computes, "relu": computes, "exp": computes,
 }
+
+// What PyTorch has that makes no view.
+const (
+	asks     = "it asks what a tensor is and makes no view; the layout of each says that"
+	computes = "it computes with elements, where a view only says which are walked"
+)
 
 // tensorFunction is what looks like a function of a tensor, such as torch.permute(x, (1, 0)).
 var tensorFunction = regexp.MustCompile(`^(torch|np|numpy|jnp|einops)\s*\.\s*([\pL_][\pL\pN_]*)\s*\(\s*([\pL_][\pL\pN_]*)\s*(?:,\s*(.*)|\).*)$`)
@@ -56,10 +64,11 @@ func didYouMean(name string) string {
 	var near []candidate
 	for _, op := range viewOps {
 		d := distance(strings.ToLower(name), strings.ToLower(op.name))
-		if strings.Contains(op.name, name) || strings.Contains(name, op.name) && len(op.name) > 2 {
-			d = min(d, 2)
+		likely := max(1, len(name)/3) // more is far-fetched, such as real for mean
+		if strings.HasPrefix(op.name, name) && len(name) > 2 || strings.HasPrefix(name, op.name) && len(op.name) > 2 {
+			d = min(d, likely)
 		}
-		if d <= max(2, len(name)/3) && !slices.ContainsFunc(near, func(c candidate) bool { return c.usage == op.usage() }) {
+		if d <= likely && !slices.ContainsFunc(near, func(c candidate) bool { return c.usage == op.usage() }) {
 			near = append(near, candidate{op.usage(), d})
 		}
 	}

@@ -1,8 +1,13 @@
 package results
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
@@ -30,11 +35,17 @@ func (e *FilterError) Unwrap() error { return e.Err }
 // those of all methods, are FilterErrors.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
+	if err != nil && bareWord.MatchString(query) {
+		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or /dtype:int32", query)
+	}
 	if err != nil {
 		return nil, &FilterError{query, err}
 	}
 	return &Filter{query, filter}, nil
 }
+
+// bareWord is a query that names a value and no key.
+var bareWord = regexp.MustCompile(`^[\pL\pN_-]+$`)
 
 // Match reports whether the filter selects a benchmark of this name, which has not run
 // yet and may have all [Units].
@@ -54,8 +65,34 @@ func (f *Filter) match(r *benchfmt.Result) (bool, error) {
 	return match.Any(), nil
 }
 
-// Nothing returns the error for a filter that selects nothing.
-func (f *Filter) Nothing(why string) error { return &FilterError{f.query, errors.New(why)} }
+// Nothing returns the error for a filter that selects nothing, with what there is.
+func (f *Filter) Nothing(why string, names []string) error {
+	var all, keys []string
+	for _, name := range names {
+		base, parts := benchfmt.Name(name).Parts()
+		all = append(all, string(base))
+		for _, part := range parts {
+			if key, _, ok := bytes.Cut(part, []byte("=")); ok {
+				keys = append(keys, string(key))
+			}
+		}
+	}
+	why = fmt.Sprintf("%s; names: %s", why, some(all))
+	if len(keys) > 0 {
+		why += "; keys: " + some(keys)
+	}
+	return &FilterError{f.query, errors.New(why)}
+}
+
+// some lists what is in a list, each once, up to the first dozen.
+func some(words []string) string {
+	slices.Sort(words)
+	words = slices.Compact(words)
+	if most := 12; len(words) > most {
+		words = append(words[:most:most], "...")
+	}
+	return strings.Join(words, ", ")
+}
 
 // Keep removes the results that do not match a query. It returns an error with the
 // name of the set if none match.
@@ -64,7 +101,7 @@ func (s *Set) Keep(query, name string) error {
 	if err != nil {
 		return err
 	}
-	kept := s.Results[:0]
+	kept, names := s.Results[:0], slices.Collect(maps.Keys(s.Names()))
 	for _, r := range s.Results {
 		match, err := f.match(r)
 		if err != nil {
@@ -75,7 +112,7 @@ func (s *Set) Keep(query, name string) error {
 		}
 	}
 	if s.Results = kept; len(kept) == 0 {
-		return f.Nothing(fmt.Sprintf("no result of %s matches", name))
+		return f.Nothing(fmt.Sprintf("no result of %s matches", name), names)
 	}
 	return nil
 }

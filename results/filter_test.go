@@ -26,7 +26,8 @@ func TestFilter(t *testing.T) {
 	if err := set.Keep(".name:Sum", "a.txt"); err != nil || len(set.Results) != 1 || !set.Names()["Sum/n=8"] {
 		t.Errorf("%v, %v", set.Names(), err)
 	}
-	for query, want := range map[string]string{".name:Copy": `".name:Copy": no result of a.txt matches`, "x(": ""} {
+	for query, want := range map[string]string{".name:Copy": `".name:Copy": no result of a.txt matches; names: Sum; keys: /n`,
+		"Copy": `"Copy": want key:value, such as .name:Copy for all benchmarks of that name, or /dtype:int32`, "x(": ""} {
 		err := set.Keep(query, "a.txt")
 		if e, ok := errors.AsType[*results.FilterError](err); !ok || e.Query != query || want != "" && err.Error() != want {
 			t.Errorf("%q: %v", query, err)

@@ -200,9 +200,11 @@ func Filter(query string, all []access.Comparison, studies []access.Study) (kept
 	if err != nil {
 		return nil, nil, err
 	}
+	var names []string
 	for _, c := range all {
 		var some access.Comparison
 		for _, b := range c {
+			names = append(names, b.Name)
 			match, err := filter.Match(b.Name)
 			if err != nil {
 				return nil, nil, err
@@ -216,6 +218,7 @@ func Filter(query string, all []access.Comparison, studies []access.Study) (kept
 		}
 	}
 	for _, s := range studies {
+		names = append(names, s.Name)
 		match, err := filter.Match(s.Name)
 		if err != nil {
 			return nil, nil, err
@@ -225,7 +228,7 @@ func Filter(query string, all []access.Comparison, studies []access.Study) (kept
 		}
 	}
 	if kept == nil && keptStudies == nil {
-		return nil, nil, filter.Nothing("no benchmark matches (bench list prints their names)")
+		return nil, nil, filter.Nothing("no benchmark matches (bench list prints them all)", names)
 	}
 	return kept, keptStudies, nil
 }

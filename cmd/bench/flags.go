@@ -227,12 +227,26 @@ func atFlag(err error) error {
 	_, ofSpec := errors.AsType[*access.FieldError](err) // fields are called as flags are
 	_, ofPasses := errors.AsType[*simcache.PassesError](err)
 	if _, ofPlan := errors.AsType[*session.FieldError](err); ofSpec || ofPlan || ofPasses {
-		return fmt.Errorf("--%w", err)
+		return fmt.Errorf("--%w%s", err, insteadOfCopy(err))
 	}
 	if _, ok := errors.AsType[*results.FilterError](err); ok {
 		return fmt.Errorf("--filter %w", err)
 	}
 	return err
+}
+
+// insteadOfCopy says, of the error of a view that copies, what to ask for.
+func insteadOfCopy(err error) string {
+	e, ok := errors.AsType[*layouts.CopyError](err)
+	switch why := fmt.Sprint(e); {
+	case !ok:
+		return ""
+	case strings.Contains(why, "in channels_last_3d"):
+		return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk what it makes: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
+	case strings.Contains(why, "in channels_last"):
+		return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk what it makes: --shape NxHxWxC --view 'permute(0,3,1,2)'"
+	}
+	return ": time the copy with --op copy and the views before it, or walk what it makes: its own sizes as --shape"
 }
 
 // atLeast refuses a flag's value that is too small.
