@@ -162,7 +162,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%q is not in the picture: %q", w, words)
 		}
 	}
-	if want := "Of 3 benchmarks in both files, 1 are slower and 1 faster by more than their intervals; most changed C a 1 (-50.0%)."; f.sentence != want {
+	if want := "Of 3 benchmarks in both files, 1 is slower and 1 faster by more than their intervals; most changed C a 1 (-50.0%)."; f.sentence != want {
 		t.Errorf("got  %s\nwant %s", f.sentence, want)
 	}
 	if f, err := compare(dataOf(t, old)); f != nil || err != nil {
@@ -194,7 +194,7 @@ func TestTrend(t *testing.T) {
 	f := draws(t, trend, d)
 	words, _ := record(f, &d.look)
 	if !slices.Contains(words, "+20%") || !slices.Contains(words, "ms a pass") || len(f.panels) != 1 ||
-		!strings.Contains(f.sentence, "and 1 changes. The largest is of A a 1: +20% after commit11, up to commit12.") {
+		!strings.Contains(f.sentence, "and 1 change. The largest is of A a 1: +20% after commit11, up to commit12.") {
 		t.Errorf("%d panels, %q, %s", len(f.panels), words, f.sentence)
 	}
 }

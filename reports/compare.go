@@ -147,8 +147,8 @@ func compareSentence(found []pairing, shown int) string {
 			faster++
 		}
 	}
-	text := fmt.Sprintf("Of %d benchmarks in both files, %d are slower and %d faster by more than their intervals; most changed %s (%+.1f%%).",
-		len(found), slower, faster, plainName(found[0].name), 100*(found[0].change()-1))
+	text := fmt.Sprintf("Of %s in both files, %s slower and %d faster by more than their intervals; most changed %s (%+.1f%%).",
+		counted(len(found), "benchmark"), are(slower), faster, plainName(found[0].name), 100*(found[0].change()-1))
 	if shown < len(found) {
 		text += fmt.Sprintf(" Drawn are the %d that changed most.", shown)
 	}

@@ -168,7 +168,7 @@ func (r Report) facts() string {
 	for _, row := range r.Rows {
 		samples += row.Stats[passUnit].N
 	}
-	facts := fmt.Sprintf("%d benchmarks, %d samples of times", len(r.Rows), samples)
+	facts := fmt.Sprintf("%s, %s of times", counted(len(r.Rows), "benchmark"), counted(samples, "sample"))
 	var first, last string
 	for _, run := range r.Runs {
 		for _, c := range run.Comments {

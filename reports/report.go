@@ -300,7 +300,7 @@ func (r Report) WriteFindings(w io.Writer) {
 		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))
 	}
 	if more := len(r.Charts) - maxFindings; more > 0 {
-		fmt.Fprintf(w, "%d more findings are on the page\n", more)
+		fmt.Fprintf(w, "the page has %s more\n", counted(more, "finding"))
 	}
 	var absent []string
 	for _, a := range r.Absent {

@@ -205,7 +205,7 @@ func (t *table) addFigures(rows []results.Row) {
 		delete(units, unit)
 	}
 	if n := timed(rows[0]).N; !slices.ContainsFunc(rows, func(r results.Row) bool { return timed(r).N != n }) {
-		t.share(fmt.Sprintf("%d samples", n))
+		t.share(counted(n, "sample"))
 	} else {
 		t.add("samples", true, func(i int) tableCell { return numeric(float64(timed(rows[i]).N), true) })
 	}

@@ -172,6 +172,14 @@ func counted(n int, what string) string {
 	return fmt.Sprint(n, " ", what, "s")
 }
 
+// are is "1 is" or "2 are".
+func are(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprint(n, " are")
+}
+
 func threadsSentence(all []scaling) string {
 	var parts []string
 	for _, s := range all {

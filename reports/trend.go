@@ -166,7 +166,7 @@ func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 
 func trendSentence(found []followed, changed int) string {
 	first := found[0]
-	text := fmt.Sprintf("The history has %d times of up to %d commits, and %d changes.", len(found), len(first.Points), changed)
+	text := fmt.Sprintf("The history has %s of up to %s, and %s.", counted(len(found), "time"), counted(len(first.Points), "commit"), counted(changed, "change"))
 	if len(first.changes) == 0 {
 		return text
 	}

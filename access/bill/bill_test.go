@@ -297,7 +297,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"layout costs ", "aten::add", "    float32 512x512, 512x512[1,512]\n    produce it in that order in the first place\n",
-		"1 calls are in the bill without a price, with 1,048,576 B: mine::odd."} {
+		"In the bill without a price: 1 call, with 1,048,576 B: mine::odd."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

@@ -455,7 +455,7 @@ func (s *Step) words() []string {
 		}
 	}
 	if left > 0 {
-		words = append(words, fmt.Sprintf("%d calls are not simulated (--json says why).", left))
+		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).", counted(left, "call")))
 	}
 	return words
 }

@@ -157,7 +157,7 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	}
 	s.spent += takes
 	s.names[name] = true
-	fmt.Fprintf(&s.text, "  # %s in %d calls, of which the layout is %s: %s\n", duration(i.Ns), i.Calls, duration(i.Layout), i.Verdict)
+	fmt.Fprintf(&s.text, "  # %s in %s, of which the layout is %s: %s\n", duration(i.Ns), counted(i.Calls, "call"), duration(i.Layout), i.Verdict)
 	fmt.Fprintf(&s.text, "  - name: %s\n    op: %v\n", label, spec.Op)
 	if spec.Dims != nil {
 		fmt.Fprintf(&s.text, "    dims: %s\n", list(spec.Dims))

@@ -99,7 +99,7 @@ func (b *Bill) rest(shown []Item) []string {
 		if len(names) > 5 {
 			names, more = names[:5], " and others"
 		}
-		words = append(words, fmt.Sprintf("%s calls are in the bill without a price, with %s B: %s%s.", commas(float64(unpriced)), commas(float64(bytes)), strings.Join(names, ", "), more))
+		words = append(words, fmt.Sprintf("In the bill without a price: %s, with %s B: %s%s.", counted(unpriced, "call"), commas(float64(bytes)), strings.Join(names, ", "), more))
 	}
 	lost := 0
 	for _, s := range b.Skipped {
@@ -108,7 +108,7 @@ func (b *Bill) rest(shown []Item) []string {
 		}
 	}
 	if lost > 0 {
-		words = append(words, fmt.Sprintf("%s calls were skipped (--json says which, and why).", commas(float64(lost))))
+		words = append(words, fmt.Sprintf("Skipped: %s (--json says which, and why).", counted(lost, "call")))
 	}
 	return words
 }
@@ -161,4 +161,12 @@ func (i Item) Tensors() string {
 		line += " -> " + strings.Join(out, ", ")
 	}
 	return line
+}
+
+// counted is "1 call" or "1,200 calls".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return commas(float64(n)) + " " + what + "s"
 }

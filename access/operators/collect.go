@@ -455,7 +455,7 @@ func (b *bill) weigh(traces []*trace) {
 	most := mostOf(bytes)
 	if lists > 0 && most != "" {
 		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
-			"%d calls have lists of tensors, whose dtype a Kineto trace does not say: taken for %s, as most bytes are", lists, most))
+			"lists of tensors in %s, whose dtype a Kineto trace does not say: taken for %s, as most bytes are", inCalls(lists), most))
 	}
 	for i := range b.all {
 		sig := &b.all[i]

@@ -159,7 +159,7 @@ func TestKinetoArguments(t *testing.T) {
 	if p.Strided != 0 { // lists do not count
 		t.Errorf("%d strided inputs", p.Strided)
 	}
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "1 calls have lists of tensors") || !strings.Contains(p.Warnings[0], "bfloat16") {
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "lists of tensors in 1 call, ") || !strings.Contains(p.Warnings[0], "bfloat16") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 }

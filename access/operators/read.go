@@ -55,7 +55,7 @@ func Read(files ...File) (*Profile, error) {
 	for _, t := range traces {
 		before := b.profile.Calls
 		b.add(t, len(traces) == 1)
-		b.profile.Sources = append(b.profile.Sources, fmt.Sprintf("%s: %s, %d calls", t.name, t.kind, b.profile.Calls-before))
+		b.profile.Sources = append(b.profile.Sources, fmt.Sprintf("%s: %s, %s", t.name, t.kind, inCalls(b.profile.Calls-before)))
 		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
 	}
 	return b.done(), nil
@@ -204,10 +204,18 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	case t.calls.Len() == 0:
 		return unreadable(err)
 	default:
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %d calls (%s); how many more it had cannot be said",
-			t.name, t.calls.Len(), plain(err)))
+		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); how many more it had cannot be said",
+			t.name, inCalls(t.calls.Len()), plain(err)))
 	}
 	return nil
+}
+
+// inCalls is "1 call" or "2 calls".
+func inCalls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprint(n, " calls")
 }
 
 // unreadable is the error of a file of which nothing was read.

@@ -217,7 +217,7 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 		return report, nil, err
 	}
 	if new := len(report.Appeared); new > 0 && !f.update && f.out == "" {
-		fmt.Fprintf(c.err, "note: %d benchmarks that %s lacks are not run (with --update or --out they are)\n", new, f.baseline)
+		fmt.Fprintf(c.err, "note: not run: %s that %s lacks (--update or --out run them)\n", counted(new, "benchmark"), f.baseline)
 		s.Only(old.Names())
 	}
 	text, err := f.runNow(ctx, c, s)

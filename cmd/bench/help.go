@@ -38,7 +38,7 @@ func addHelp(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	text := strings.ReplaceAll(strings.TrimSuffix(string(content), "\n"), "{{view-operations}}", lines(layouts.ViewOps(), ", "))
+	text := strings.ReplaceAll(strings.TrimSuffix(string(content), "\n"), "{{view-operations}}", lines(layouts.ViewOps(), ", ", helpWidth))
 	text, rest, _ := strings.Cut(text, "\n--- ")
 	cmd.Long, cmd.Example, _ = strings.Cut(text, "\n---\n")
 	names, rest, _ := strings.Cut(rest, "\n")
@@ -91,7 +91,7 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 		fmt.Fprintf(&b, "\nFlags:\n%s", usages(cmd.Flags(), nil))
 	} else {
 		fmt.Fprintf(&b, "\nFlags:\n%s\n'bench help %s' has details, more examples, and the flags\n%s\n",
-			usages(cmd.Flags(), names), strings.TrimPrefix(cmd.CommandPath(), "bench "), lines(others(cmd.Flags(), names), " "))
+			usages(cmd.Flags(), names), strings.TrimPrefix(cmd.CommandPath(), "bench "), lines(others(cmd.Flags(), names), " ", helpWidth))
 	}
 	return b.String()
 }
@@ -133,13 +133,13 @@ func others(flags *pflag.FlagSet, names []string) (all []string) {
 	return all
 }
 
-// lines joins words into lines of a help.
-func lines(words []string, separator string) string {
+// lines joins words into lines of so many columns.
+func lines(words []string, separator string, width int) string {
 	var b strings.Builder
 	column := 0
 	for i, word := range words {
 		switch {
-		case column+len(word) > helpWidth-len(separator):
+		case i > 0 && column+len(word) > width-len(separator):
 			b.WriteString(strings.TrimSpace(separator) + "\n")
 			column = 0
 		case i > 0:

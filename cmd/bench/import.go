@@ -110,7 +110,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	for _, w := range profile.Warnings {
 		fmt.Fprintf(c.err, "warning: %s\n", results.Printable(w))
 	}
-	meter.Phase(fmt.Sprintf("pricing %d operators", len(profile.Operators)), 0)
+	meter.Phase("pricing "+counted(len(profile.Operators), "operator"), 0)
 	var made interface{ Write(io.Writer, int) error }
 	if f.step {
 		made, err = bill.StepOf(ctx, profile, model)

@@ -25,7 +25,7 @@ func newMerge() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			end := progress.During(cmd.ErrOrStderr(), fmt.Sprintf("reading %d files", len(paths)))
+			end := progress.During(cmd.ErrOrStderr(), "reading "+counted(len(paths), "file"))
 			plan, err := merge.Read(paths, by)
 			end()
 			if err != nil {
@@ -35,20 +35,20 @@ func newMerge() *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), fault)
 			}
 			if len(plan.Faults) > 0 && !partial {
-				return fmt.Errorf("%w: %d faults, and nothing is written (--partial goes on with what there is)", errCheck, len(plan.Faults))
+				return fmt.Errorf("%w: %s, and nothing is written (--partial goes on with what there is)", errCheck, counted(len(plan.Faults), "fault"))
 			}
 			file, err := createFile("out", out)
 			if err != nil {
 				return err
 			}
 			defer file.Discard()
-			end = progress.During(cmd.ErrOrStderr(), fmt.Sprintf("writing %d results", plan.Results))
+			end = progress.During(cmd.ErrOrStderr(), "writing "+counted(plan.Results, "result"))
 			err = plan.Write(file)
 			end()
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d results of %d files, %d runs\n", out, plan.Results, plan.Files, plan.Runs)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", out, counted(plan.Results, "result"), counted(plan.Files, "file"), counted(plan.Runs, "run"))
 			return errors.Join(err, file.Commit())
 		},
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -100,4 +102,26 @@ func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 		_, err = stdout.Write(text)
 	}
 	return err
+}
+
+// counted is "1 file" or "2 files".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprint(n, " ", what, "s")
+}
+
+// sentences are lines of text, each folded at the width of a terminal if there is one.
+func sentences(stdout io.Writer, text string) string {
+	if !progress.Terminal(stdout) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		const indent = "  " // of what is folded
+		line = lines(strings.Fields(line), " ", max(progress.Width(stdout)-len(indent), 20))
+		b.WriteString(strings.ReplaceAll(line, "\n", "\n"+indent) + "\n")
+	}
+	return b.String()
 }

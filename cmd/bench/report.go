@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,8 +50,10 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
-			report.WriteFindings(cmd.OutOrStdout())
-			fmt.Fprintf(cmd.OutOrStdout(), "the page: %s (beside it %d charts as PNG and SVG, and summary.md)\n", written[len(written)-1], len(report.Charts))
+			var said strings.Builder
+			report.WriteFindings(&said)
+			fmt.Fprint(cmd.OutOrStdout(), sentences(cmd.OutOrStdout(), said.String()))
+			fmt.Fprintf(cmd.OutOrStdout(), "the page: %s (beside it %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
 			if note := noise.Scattered(report.Rows); note != "" {
 				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", note)
 			}
@@ -73,7 +76,7 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if err != nil {
 		return err
 	}
-	end := progress.During(c.err, fmt.Sprintf("reading %d files", len(paths)))
+	end := progress.During(c.err, "reading "+counted(len(paths), "file"))
 	matrix, err := fleet.Read(by, paths...)
 	end()
 	if err != nil {
@@ -84,10 +87,11 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	fmt.Fprintln(c.out, results.Printable(page.Sentence))
+	said := results.Printable(page.Sentence) + "\n"
 	for _, f := range page.Findings {
-		fmt.Fprintln(c.out, results.Printable(fmt.Sprintf("%s: %s (%s)", f.Machine, f.What, f.Why)))
+		said += results.Printable(fmt.Sprintf("%s: %s (%s)", f.Machine, f.What, f.Why)) + "\n"
 	}
+	fmt.Fprint(c.out, sentences(c.out, said))
 	for _, path := range written {
 		fmt.Fprintln(c.out, path)
 	}

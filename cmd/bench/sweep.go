@@ -35,7 +35,7 @@ func newSweep() *cobra.Command {
 				Comments: []results.Pair{{Key: "version", Value: program.Version}, {Key: "commit", Value: program.Commit}, {Key: "command", Value: program.Command}},
 				Start: func(points, done int) {
 					known = done
-					meter.Phase(fmt.Sprintf("simulating %d combinations", points-done), points-done)
+					meter.Phase("simulating "+counted(points-done, "combination"), points-done)
 				},
 				Step: func() { meter.Step(1) }}
 			ctx := cmd.Context()
@@ -45,7 +45,7 @@ func newSweep() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--out %s: %w", out, err)
 			}
-			_, err = fmt.Fprintf(c.out, "%s: %d simulations, %d of them from its record\n", out, simulated+known, known)
+			_, err = fmt.Fprintf(c.out, "%s: %s, %d of them from its record\n", out, counted(simulated+known, "simulation"), known)
 			return err
 		},
 	}

@@ -59,15 +59,19 @@ func (r *Report) Notes() []string {
 	for _, d := range r.Drift {
 		notes = append(notes, "not exact: "+d)
 	}
-	notes = append(notes, lone("vanished", r.Vanished, "the baseline")...)
-	notes = append(notes, lone("appeared", r.Appeared, "the new results")...)
+	most := listed
+	if r.Nothing != "" { // and no name says more than their number
+		most = 1
+	}
+	notes = append(notes, lone("vanished", r.Vanished, "the baseline", most)...)
+	notes = append(notes, lone("appeared", r.Appeared, "the new results", most)...)
 	return append(notes, r.tooFew()...)
 }
 
 // lone says what only one of the files has, a unit of many benchmarks in one
-// note: another version of this program knows other units. Of names only the
-// first are listed.
-func lone(what string, list []Lone, file string) []string {
+// note: another version of this program knows other units. Of names only so many
+// are listed.
+func lone(what string, list []Lone, file string, most int) []string {
 	count := map[Lone]int{} // of units, without their names
 	for _, l := range list {
 		l.Name = ""
@@ -80,7 +84,7 @@ func lone(what string, list []Lone, file string) []string {
 		name, n := l.String(), count[unit]
 		switch {
 		case l.Unit == "":
-			if names++; names > listed {
+			if names++; names > most {
 				continue
 			}
 		case n > 1:
@@ -94,8 +98,8 @@ func lone(what string, list []Lone, file string) []string {
 		}
 		notes = append(notes, note)
 	}
-	if names > listed {
-		notes = append(notes, fmt.Sprintf("%s: %d more are in %s only", what, names-listed, file))
+	if more := names - most; more > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %d more in %s only", what, more, file))
 	}
 	return notes
 }
