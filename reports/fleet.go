@@ -283,10 +283,16 @@ func (f Fleet) Write(dir string) (paths []string, err error) {
 	if err := f.matrix.WriteCSV(&table); err != nil {
 		return nil, err
 	}
-	for _, out := range []struct {
+	files := []struct {
 		name string
 		text []byte
-	}{{"fleet.png", chart.PNG}, {"fleet.svg", chart.SVG}, {"fleet.csv", table.Bytes()}, {"fleet.html", page}} {
+	}{{"fleet.html", page}, {"fleet.png", chart.PNG}, {"fleet.svg", chart.SVG}, {"fleet.csv", table.Bytes()}}
+	for _, out := range files {
+		if err := checkOwn(dir, files[0].name, out.name); err != nil {
+			return nil, err
+		}
+	}
+	for _, out := range files {
 		path := filepath.Join(dir, out.name)
 		if err := results.WriteFile(path, out.text); err != nil {
 			return nil, err

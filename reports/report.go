@@ -10,6 +10,7 @@
 package reports
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -197,14 +198,37 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	for _, c := range r.Charts {
 		files = append(files, output{c.Name + ".png", c.PNG}, output{c.Name + ".svg", c.SVG})
 	}
-	for _, f := range append(files, output{"summary.md", []byte(r.summary())}, output{"index.html", page}) {
+	// The page comes first: it says that the rest is ours, if this is killed.
+	files = append([]output{{"index.html", page}}, append(files, output{"summary.md", []byte(r.summary())})...)
+	for _, f := range files {
+		if err := checkOwn(dir, files[0].name, f.name); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range files {
 		path := filepath.Join(dir, f.name)
 		if err := results.WriteFile(path, f.content); err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)
 	}
-	return paths, nil
+	return append(paths[1:], paths[0]), nil
+}
+
+// pageMark is what all pages of this program have in their heads.
+const pageMark = "<link rel=\"icon\" href=\"data:,\">\n<title>"
+
+// checkOwn refuses a file that is there in a folder without this page of the program: it is
+// something else of its owner's.
+func checkOwn(dir, page, name string) error {
+	path := filepath.Join(dir, name)
+	if text, err := results.ReadText(filepath.Join(dir, page)); err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark)) {
+		return nil
+	}
+	if results.Foreign(path, func([]byte) bool { return false }) {
+		return fmt.Errorf("%s is there, and no page of bench report: give a folder of its own", path)
+	}
+	return nil
 }
 
 // data is what charts are made from. They read it only: they are made at the

@@ -47,6 +47,20 @@ func reason(err error) error {
 	return err
 }
 
+// Foreign tells whether a path is of a regular file with something in it that is not ours,
+// which writing the path would destroy.
+func Foreign(path string, ours func(text []byte) bool) bool {
+	to, err := destination(path)
+	if err != nil || isDescriptor(to) { // which is written to where it stands
+		return false
+	}
+	if info, err := os.Stat(to); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	text, err := ReadText(to)
+	return err != nil || !ours(text)
+}
+
 func create(path string) (*File, error) {
 	if path != "" && os.IsPathSeparator(path[len(path)-1]) {
 		return nil, syscall.EISDIR

@@ -79,7 +79,7 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	if len(text) > maxFile {
 		return fmt.Errorf("%s is longer than the %s that a results file may have", name, Bytes(maxFile))
 	}
-	if !bytes.HasPrefix(text, []byte("Benchmark")) && !bytes.Contains(text, []byte("\nBenchmark")) {
+	if !hasResult(text) {
 		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
 	}
 	if text[len(text)-1] != '\n' {
@@ -162,6 +162,16 @@ func (s *Set) CheckValues() error {
 		}
 	}
 	return nil
+}
+
+func hasResult(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("Benchmark")) || bytes.Contains(text, []byte("\nBenchmark"))
+}
+
+// Are tells whether a text looks like results: it begins as these do, and has one.
+func Are(text []byte) bool {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	return inFormat.Match(first) && hasResult(text)
 }
 
 // inFormat is a line that a file without results may have.

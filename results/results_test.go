@@ -337,3 +337,15 @@ func TestFingerprint(t *testing.T) {
 		t.Error("a machine is known by its cpu or caches")
 	}
 }
+
+// TestAre: what looks like results begins as these do and has one.
+func TestAre(t *testing.T) {
+	for text, want := range map[string]bool{
+		"goos: linux\nBenchmarkX 1 2 ns/op\n": true, "# end\n\nBenchmarkX 1 2 ns/op": true, "BenchmarkX": true,
+		"": false, "# Notes\nof Benchmarks\n": false, "package x\n\nfunc\nBenchmarkX": false,
+	} {
+		if got := results.Are([]byte(text)); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}

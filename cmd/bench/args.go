@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/results"
 )
 
 // A call is what a verb is given besides its context and its arguments.
@@ -40,6 +43,41 @@ func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // outputs are the flags that name a file to write.
 var outputs = []string{"out", "ab-out", "cachegrind-out", "results"}
+
+// keeps refuses to write over what is not to be lost.
+func keeps(cmd *cobra.Command, args []string) error {
+	if err := keepsInputs(cmd, args); err != nil {
+		return err
+	}
+	return keepsOthers(cmd)
+}
+
+// keepsOthers refuses to write over a file that bench did not write.
+func keepsOthers(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(out *pflag.Flag) {
+		path := out.Value.String()
+		if slices.Contains(outputs, out.Name) && results.Foreign(path, oursOf(cmd.Name(), out.Name)) {
+			err = fmt.Errorf("--%s: %s is there and bench %s does not write such files: give another name, or remove it", out.Name, path, cmd.Name())
+		}
+	})
+	return err
+}
+
+// oursOf tells what a verb writes to the file of a flag.
+func oursOf(verb, flag string) func(text []byte) bool {
+	switch {
+	case flag == "cachegrind-out":
+		return func(text []byte) bool { return bytes.HasPrefix(text, []byte("desc:")) }
+	case verb == "machine" && flag == "out":
+		return func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) }
+	case verb == "export":
+		return func(text []byte) bool {
+			head := text[:min(len(text), 100)]
+			return results.Are(text) || slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`}, func(s string) bool { return bytes.Contains(head, []byte(s)) })
+		}
+	}
+	return results.Are
+}
 
 // keepsInputs refuses to write over a file that the same command reads.
 func keepsInputs(cmd *cobra.Command, args []string) (err error) {

@@ -89,7 +89,7 @@ func newRoot() *cobra.Command {
 		Args:          aVerb,
 		RunE:          showHelp,
 
-		PersistentPreRunE: keepsInputs,
+		PersistentPreRunE: keeps,
 		Version:           results.ThisBuild().String(),
 	}
 	root.SetVersionTemplate("bench {{.Version}}\n")
