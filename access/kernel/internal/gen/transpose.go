@@ -65,8 +65,12 @@ func (t tileArgs) rows(base, pitch reg.Register, n int, f func(i int, row reg.Re
 }
 
 // prefetch asks for the line of a tile ahead, which no hardware foresees when
-// every row is in a page of its own. It never faults, whatever lies there.
-func prefetch(row, ahead reg.Register) { PREFETCHT0(Mem{Base: row, Index: ahead, Scale: 1}) }
+// every row is in a page of its own: for that of the last byte, since where rows
+// are no whole lines the first byte's was touched by the tile beside it. It never
+// faults, whatever lies there.
+func prefetch(row, ahead reg.Register) {
+	PREFETCHT0(Mem{Base: row, Disp: group - 1, Index: ahead, Scale: 1})
+}
 
 // storeLine writes a line.
 func (t tileArgs) storeLine(to Mem, vectors ...reg.VecPhysical) {
