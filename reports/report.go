@@ -33,6 +33,10 @@ type Options struct {
 	Theme   Theme
 	Command string          // that makes the report, for who reads it
 	History []history.Entry // by time, as a store of history has them
+
+	// Begin is told of how many charts may be drawn, and returns what is told when one is
+	// done, by several goroutines. nil tells nobody.
+	Begin func(charts int) (done func())
 }
 
 // A Report is what is to be seen of some results.
@@ -80,7 +84,7 @@ func Make(set *results.Set, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	charts, err := d.charts()
+	charts, err := d.charts(o.Begin)
 	if err != nil {
 		return Report{}, err
 	}
@@ -108,10 +112,15 @@ func Make(set *results.Set, o Options) (Report, error) {
 
 // charts makes those of makers that there are data for, and last the one of what none
 // of the others shows.
-func (d *data) charts() ([]Chart, error) {
+func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	charts := make([]Chart, len(makers))
 	shown := make([]map[string]bool, len(makers))
+	done := func() {}
+	if begin != nil {
+		done = begin(len(makers))
+	}
 	chart := func(i int, of data) (err error) {
+		defer done()
 		of.shown = map[string]bool{}
 		shown[i] = of.shown
 		figure, err := makers[i].draw(&of)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stridebench/stridebench/reports"
@@ -35,9 +36,13 @@ func readText(t *testing.T, text string) *results.Set {
 // makeReport makes the report of a text.
 func makeReport(t *testing.T, text string) reports.Report {
 	t.Helper()
-	r, err := reports.Make(readText(t, text), reports.Options{})
-	if err != nil {
-		t.Fatal(err)
+	var left atomic.Int64 // charts to be drawn
+	r, err := reports.Make(readText(t, text), reports.Options{Begin: func(charts int) func() {
+		left.Add(int64(charts))
+		return func() { left.Add(-1) }
+	}})
+	if n := left.Load(); err != nil || n != 0 {
+		t.Fatalf("%v, %d charts are not told of", err, n)
 	}
 	return r
 }

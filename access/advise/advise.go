@@ -26,6 +26,18 @@ type Question struct {
 	Passes  int             // that are made over it, at least 1
 	Kernels []access.Kernel // that may be used besides plain loops
 	Model   cost.Model
+
+	// Begin is told of each step that takes a while, of how many parts it is, and returns
+	// what is told when one is done; by several goroutines. nil tells nobody.
+	Begin func(what string, parts int) (done func())
+}
+
+// begin tells of a step.
+func (q Question) begin(what string, parts int) (done func()) {
+	if q.Begin == nil {
+		return func() {}
+	}
+	return q.Begin(what, parts)
 }
 
 // A Walk is one way to make a pass.
@@ -206,6 +218,7 @@ func (a *Advice) predict(ctx context.Context, all []Walk) error {
 			fresh = append(fresh, w)
 		}
 	}
+	done := a.Question.begin(fmt.Sprintf("predicting %d walks", len(fresh)), len(fresh))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	for i := range fresh {
@@ -215,6 +228,7 @@ func (a *Advice) predict(ctx context.Context, all []Walk) error {
 			}
 			var err error
 			fresh[i].Prediction, err = a.Question.Model.Predict(fresh[i].Pattern)
+			done()
 			return err
 		})
 	}
@@ -263,7 +277,7 @@ func (a *Advice) contiguous(ctx context.Context) error {
 	if view.IsContiguous() || a.Question.Spec.Op == access.Fill {
 		return nil
 	}
-	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model}, asStored: true}
+	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model, Begin: a.Question.Begin}, asStored: true}
 	if a.Question.Spec.Op == access.Copy {
 		made.walks = a.walks
 	} else if err := made.predictAll(ctx, view); err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stridebench/stridebench/access"
@@ -32,9 +33,17 @@ var rules = cost.Rules{SumRun: .2, SumStep: .35, FillRun: .25, FillStep: .3, Cop
 
 func ask(t *testing.T, s access.Spec, passes int, kernels ...access.Kernel) *Advice {
 	t.Helper()
-	a, err := Ask(context.Background(), Question{Spec: s, Passes: passes, Kernels: kernels, Model: model})
+	var left atomic.Int64 // of what is begun
+	begin := func(_ string, parts int) func() {
+		left.Add(int64(parts))
+		return func() { left.Add(-1) }
+	}
+	a, err := Ask(context.Background(), Question{Spec: s, Passes: passes, Kernels: kernels, Model: model, Begin: begin})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := left.Load(); n != 0 {
+		t.Errorf("%d parts are told of that are not done", n)
 	}
 	return a
 }

@@ -19,7 +19,7 @@ func BenchmarkOf(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if bill, err := Of(context.Background(), p, typical(b)); err != nil || len(bill.Operators) < 29_000 {
+		if bill, err := Of(context.Background(), p, typical(b), nil); err != nil || len(bill.Operators) < 29_000 {
 			b.Fatal(err)
 		}
 	}

@@ -90,8 +90,20 @@ type Miss struct {
 	Count float64 `json:"count"`
 }
 
+// Begin is told of each step that takes a while, of how many parts it is, and returns what is
+// told when one is done, by several goroutines. nil tells nobody.
+type Begin func(what string, parts int) (done func())
+
+// phase tells of a step, named with the number of its parts.
+func (b Begin) phase(what string, parts int) (done func()) {
+	if b == nil {
+		return func() {}
+	}
+	return b(fmt.Sprintf(what, parts), parts)
+}
+
 // Of prices a profile by a cost model. It works on all CPUs.
-func Of(ctx context.Context, p *operators.Profile, m cost.Model) (*Bill, error) {
+func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Bill, error) {
 	b := &Bill{Sources: p.Sources, Warnings: p.Warnings, Model: m.String(), brief: m.Brief(), Calls: p.Calls, Strided: p.Strided, StridedDistinct: p.StridedDistinct, Operators: []Item{}, Skipped: append([]operators.Skipped{}, p.Skipped...)}
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
@@ -109,11 +121,11 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model) (*Bill, error) 
 		item.given, item.twins = all.add(item.lowered.specs), all.add(item.lowered.twins)
 		b.Operators = append(b.Operators, item)
 	}
-	prices, err := all.price(ctx, m)
+	prices, err := all.price(ctx, m, begin)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.judge(ctx, m, p, prices); err != nil {
+	if err := b.judge(ctx, m, p, prices, begin); err != nil {
 		return nil, err
 	}
 	for _, item := range b.Operators {
@@ -136,7 +148,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model) (*Bill, error) 
 }
 
 // judge prices the operators by their patterns and says what to do about each.
-func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced) error {
+func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced, begin Begin) error {
 	uses := usesOf(p)
 	all := make([]use, len(b.Operators))
 	var copies patterns
@@ -147,7 +159,7 @@ func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, pr
 			item.once = copies.add(item.lowered.once)
 		}
 	}
-	prices, err := copies.price(ctx, m)
+	prices, err := copies.price(ctx, m, begin)
 	if err != nil {
 		return err
 	}
@@ -249,14 +261,16 @@ func (p *patterns) add(specs []access.Spec) []int {
 }
 
 // price predicts each pattern.
-func (p *patterns) price(ctx context.Context, m cost.Model) ([]priced, error) {
+func (p *patterns) price(ctx context.Context, m cost.Model, begin Begin) ([]priced, error) {
 	m.Window, m.Vectors = window(len(p.specs)), true
 	found := make([]priced, len(p.specs))
+	done := begin.phase("pricing %d patterns of access", len(p.specs))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range p.specs {
 		group.Go(func() error {
 			found[i] = predict(m, s)
+			done()
 			return ctx.Err()
 		})
 	}

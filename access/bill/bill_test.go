@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,9 +58,17 @@ func priceOf(t testing.TB, text string) *Bill {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Of(context.Background(), p, typical(t))
+	var left atomic.Int64 // of what is begun
+	begin := func(_ string, parts int) func() {
+		left.Add(int64(parts))
+		return func() { left.Add(-1) }
+	}
+	b, err := Of(context.Background(), p, typical(t), begin)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := left.Load(); n != 0 {
+		t.Errorf("%d parts are told of that are not done", n)
 	}
 	return b
 }
@@ -159,7 +168,7 @@ func TestCaptured(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := Of(context.Background(), p, typical(t))
+		b, err := Of(context.Background(), p, typical(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +220,7 @@ func TestThreads(t *testing.T) {
 	for i, threads := range []int{0, 4} {
 		m := typical(t)
 		m.Threads = threads
-		b, err := Of(context.Background(), p, m)
+		b, err := Of(context.Background(), p, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func Example() {
 	l1, _ := simcache.ParseGeometry("32768,8,64")
 	l2, _ := simcache.ParseGeometry("1048576,16,64")
 	model := cost.Model{Times: cost.Generic("an example"), Caches: simcache.Config{Levels: []simcache.Level{{Name: "L1", Geometry: l1}, {Name: "L2", Geometry: l2}}}}
-	b, err := bill.Of(context.Background(), profile, model)
+	b, err := bill.Of(context.Background(), profile, model, nil)
 	if err != nil {
 		panic(err)
 	}

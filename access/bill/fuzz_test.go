@@ -27,7 +27,7 @@ func FuzzOf(f *testing.F) {
 		if err != nil {
 			return
 		}
-		b, err := Of(context.Background(), p, typical(t))
+		b, err := Of(context.Background(), p, typical(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

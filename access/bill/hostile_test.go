@@ -52,7 +52,7 @@ func TestHostile(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		b, err := Of(context.Background(), p, typical(t))
+		b, err := Of(context.Background(), p, typical(t), nil)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

@@ -93,7 +93,7 @@ type stepper struct {
 type counts map[int][]float64
 
 // StepOf simulates a profile's step.
-func StepOf(ctx context.Context, p *operators.Profile, m cost.Model) (*Step, error) {
+func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Step, error) {
 	if len(p.Step) == 0 {
 		return nil, ErrNoStep
 	}
@@ -116,6 +116,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model) (*Step, err
 		return nil, err
 	}
 	all := make([]counts, len(p.Step))
+	done := begin.phase("simulating %d calls", len(p.Step))
 	for n, call := range p.Step {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -127,6 +128,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model) (*Step, err
 		all[n] = found
 		step.Calls = append(step.Calls, one)
 		step.Ns += one.Ns
+		done()
 	}
 	step.Misses = s.named(make([]float64, len(m.Caches.Levels)))
 	for _, c := range step.Calls {

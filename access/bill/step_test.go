@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stridebench/stridebench/access/operators"
@@ -34,9 +35,17 @@ func stepOf(t *testing.T, nodes ...string) *Step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := StepOf(context.Background(), p, typical(t))
+	var left atomic.Int64 // of what is begun
+	begin := func(_ string, parts int) func() {
+		left.Add(int64(parts))
+		return func() { left.Add(-1) }
+	}
+	s, err := StepOf(context.Background(), p, typical(t), begin)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n := left.Load(); n != 0 {
+		t.Errorf("%d parts are told of that are not done", n)
 	}
 	return s
 }
@@ -89,17 +98,17 @@ func TestStep(t *testing.T) {
 // TestStepExact: the counts of captured steps are those of looking up every access.
 func TestStepExact(t *testing.T) {
 	for _, name := range []string{"../operators/testdata/block.json.gz", "../operators/testdata/conv.json.gz"} {
-		p, err := operators.ReadFiles(name)
+		p, err := operators.ReadFiles(nil, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := typical(t)
-		fast, err := StepOf(context.Background(), p, m)
+		fast, err := StepOf(context.Background(), p, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Caches.Brute = true
-		slow, err := StepOf(context.Background(), p, m)
+		slow, err := StepOf(context.Background(), p, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +129,7 @@ func TestNoStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StepOf(context.Background(), p, typical(t)); !errors.Is(err, ErrNoStep) {
+	if _, err := StepOf(context.Background(), p, typical(t), nil); !errors.Is(err, ErrNoStep) {
 		t.Error(err)
 	}
 }

@@ -63,7 +63,7 @@ func Read(files ...File) (*Profile, error) {
 
 // ReadFiles is Read of the files of these names. It refuses a file that is given twice, whose
 // calls would count twice.
-func ReadFiles(names ...string) (*Profile, error) {
+func ReadFiles(step func(bytes int), names ...string) (*Profile, error) {
 	var files []File
 	var infos []os.FileInfo
 	for _, name := range names {
@@ -80,9 +80,23 @@ func ReadFiles(names ...string) (*Profile, error) {
 			return nil, fmt.Errorf("%s is the same file as %s: its calls would count twice", name, names[same])
 		}
 		infos = append(infos, info)
-		files = append(files, File{Name: name, Reader: file})
+		files = append(files, File{Name: name, Reader: told{file, step}})
 	}
 	return Read(files...)
+}
+
+// A told reader tells of each read.
+type told struct {
+	io.Reader
+	step func(bytes int)
+}
+
+func (t told) Read(text []byte) (int, error) {
+	n, err := t.Reader.Read(text)
+	if t.step != nil {
+		t.step(n)
+	}
+	return n, err
 }
 
 // The kinds of files.

@@ -152,7 +152,7 @@ func TestShards(t *testing.T) {
 		run(t, s, path, Options{Index: i + 1, Of: 3})
 		paths = append(paths, path)
 	}
-	plan, err := merge.Read(paths, "")
+	plan, err := merge.Read(paths, "", nil)
 	if err != nil || plan.Faults != nil {
 		t.Fatal(err, plan)
 	}

@@ -81,9 +81,10 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 
 // run asks, times if it is wanted, and prints.
 func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error {
-	end := progress.During(c.err, "predicting every walk")
+	meter := progress.New(c.err)
+	q.Begin = meter.Begin
 	a, err := advise.Ask(ctx, q)
-	end()
+	meter.End()
 	if err != nil {
 		return atFlag(err)
 	}

@@ -101,8 +101,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	}
 	meter := progress.New(c.err)
 	defer meter.End()
-	meter.Phase("reading "+strings.Join(names, ", "), 0)
-	profile, err := operators.ReadFiles(names...)
+	profile, err := readProfile(meter, names)
 	meter.End()
 	if err != nil {
 		return err
@@ -110,11 +109,10 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	for _, w := range profile.Warnings {
 		fmt.Fprintf(c.err, "warning: %s\n", results.Printable(w))
 	}
-	meter.Phase("pricing "+counted(len(profile.Operators), "operator"), 0)
 	var made interface{ Write(io.Writer, int) error }
 	if f.step {
-		made, err = bill.StepOf(ctx, profile, model)
-	} else if b, wrong := bill.Of(ctx, profile, model); wrong != nil {
+		made, err = bill.StepOf(ctx, profile, model, meter.Begin)
+	} else if b, wrong := bill.Of(ctx, profile, model, meter.Begin); wrong != nil {
 		err = wrong
 	} else {
 		made, err = b, f.write(b)
@@ -127,6 +125,12 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 		return writeJSON(c.out, made)
 	}
 	return made.Write(c.out, f.top)
+}
+
+// readProfile reads files, whose bytes are the steps of it.
+func readProfile(meter *progress.Meter, names []string) (*operators.Profile, error) {
+	meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
+	return operators.ReadFiles(meter.Step, names...)
 }
 
 // write writes the files that are asked for.

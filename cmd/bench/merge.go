@@ -25,9 +25,10 @@ func newMerge() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			end := progress.During(cmd.ErrOrStderr(), "reading "+counted(len(paths), "file"))
-			plan, err := merge.Read(paths, by)
-			end()
+			meter := progress.New(cmd.ErrOrStderr())
+			defer meter.End()
+			plan, err := merge.Read(paths, by, meter.Begin("reading "+counted(len(paths), "file"), len(paths)))
+			meter.End()
 			if err != nil {
 				return err
 			}
@@ -42,9 +43,9 @@ func newMerge() *cobra.Command {
 				return err
 			}
 			defer file.Discard()
-			end = progress.During(cmd.ErrOrStderr(), "writing "+counted(plan.Results, "result"))
-			err = plan.Write(file)
-			end()
+			// What is written is about as long as what was read.
+			err = plan.Write(meter.Writing("writing "+counted(plan.Results, "result"), sizeOf(paths), file))
+			meter.End()
 			if err != nil {
 				return err
 			}

@@ -104,6 +104,19 @@ func writeOut(stdout io.Writer, path string, text []byte, err error) error {
 	return err
 }
 
+// sizeOf is how many bytes files have together, 0 if one is no regular file.
+func sizeOf(paths []string) int {
+	size := 0
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		size += int(info.Size())
+	}
+	return size
+}
+
 // counted is "1 file" or "2 files".
 func counted(n int, what string) string {
 	if n == 1 {

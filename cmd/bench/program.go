@@ -14,6 +14,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
@@ -85,12 +86,10 @@ func (f *simFlags) simulateProgram(c call) error {
 	if err != nil {
 		return err
 	}
-	if err := f.announce(c, h.EffortOfProgram(f.passes, file.Program).And(curve.EffortOfProgram(f.passes, file.Program))); err != nil {
+	if err := f.announce(c, "simulating "+f.program.file, h.EffortOfProgram(f.passes, file.Program).And(curve.EffortOfProgram(f.passes, file.Program))); err != nil {
 		return err
 	}
-	var done atomic.Uint64 // the share, as bits
-	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
-	defer patience(c, 5*time.Second, func() float64 { return math.Float64frombits(done.Load()) })()
+	defer f.follow(c, h)()
 	if err := curve.Program(f.passes, file.Program); err != nil {
 		return err
 	}
@@ -106,6 +105,29 @@ func (f *simFlags) simulateProgram(c call) error {
 	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Program(m.Name, f.hierarchy.explain) })
 }
 
+// shares is of how many steps a program is.
+const shares = 10_000
+
+// follow shows on a terminal how far a program is, and elsewhere says so now and then, until
+// stop.
+func (f *simFlags) follow(c call, h *simcache.Hierarchy) (stop func()) {
+	if progress.Terminal(c.err) {
+		done := 0
+		f.meter.Phase("simulating "+f.program.file, shares)
+		h.Progress(func(share float64) {
+			f.meter.Step(int(shares*share) - done)
+			done = int(shares * share)
+		})
+		return func() {}
+	}
+	f.meter.End()
+	f.meter = progress.New(io.Discard) // of which a signal says what it interrupts
+	f.meter.Phase("simulating "+f.program.file, 0)
+	var done atomic.Uint64 // the share, as bits
+	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
+	return patience(c, 5*time.Second, func() float64 { return math.Float64frombits(done.Load()) })
+}
+
 // patience says on stderr that counting goes on, and how far it is, once it took so long and
 // each time that it took twice as long, until stop. How long summaries take is not known
 // beforehand.
@@ -117,7 +139,11 @@ func patience(c call, first time.Duration, share func() float64) (stop func()) {
 			case <-done:
 				return
 			case <-time.After(time.Until(began.Add(wait))):
-				fmt.Fprintf(c.err, "note: after %v, %.1f%% of the iterations of the outermost loops are counted, which may differ in what they take; Ctrl-C ends it\n", wait, 100*share())
+				how := fmt.Sprintf("%.1f%%", 100*share())
+				if how == "0.0%" {
+					how = "less than 0.1%"
+				}
+				fmt.Fprintf(c.err, "note: after %v, %s of the iterations of the outermost loops are counted, which may differ in what they take; Ctrl-C ends it\n", wait, how)
 			}
 		}
 	}()

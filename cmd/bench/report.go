@@ -40,9 +40,10 @@ func newReport() *cobra.Command {
 					return err
 				}
 			}
-			end := progress.During(cmd.ErrOrStderr(), "drawing")
+			meter := progress.New(cmd.ErrOrStderr())
+			options.Begin = func(charts int) func() { return meter.Begin("drawing", charts) }
 			report, err := reports.Make(set, options)
-			end()
+			meter.End()
 			if err != nil {
 				return err
 			}
@@ -76,9 +77,9 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if err != nil {
 		return err
 	}
-	end := progress.During(c.err, "reading "+counted(len(paths), "file"))
-	matrix, err := fleet.Read(by, paths...)
-	end()
+	meter := progress.New(c.err)
+	matrix, err := fleet.Read(by, meter.Begin("reading "+counted(len(paths), "file"), len(paths)), paths...)
+	meter.End()
 	if err != nil {
 		return fmt.Errorf("--by %w", err)
 	}

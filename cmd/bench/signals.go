@@ -66,11 +66,19 @@ func catchSignals() context.Context {
 				continue
 			}
 			results.DiscardAll()
-			progress.Clear()
+			interrupted(progress.Clear())
 			end(stop)
 		}
 	}()
 	return ctx
+}
+
+// interrupted says on stderr what a signal ends at once.
+func interrupted(what string) {
+	if what != "" {
+		what = " while " + what
+	}
+	fmt.Fprintf(os.Stderr, "bench: interrupted%s, nothing is kept\n", what)
 }
 
 // end ends the program by a signal, so that a shell sees what ended it, and stops

@@ -113,6 +113,10 @@ func TestSignalsWhileSimulating(t *testing.T) {
 	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
 	}
+	text := c.said(t, c.err)
+	if early, want := "bench: interrupted, nothing is kept\n", "bench: interrupted while simulating 30000x30000, nothing is kept\n"; !strings.HasSuffix(text, want) && !strings.HasSuffix(text, early) {
+		t.Errorf("%q, want %q at its end", text, want)
+	}
 }
 
 // TestSignalsWhileSummarizing: a program that takes long ends at once, after it has said

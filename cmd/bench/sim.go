@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -135,7 +136,7 @@ func (f *simFlags) simulatePattern(c call) error {
 	if err != nil {
 		return err
 	}
-	if err := f.announce(c, h.Effort(f.passes, p.Nests...).And(curve.Effort(f.passes, p.Nests))); err != nil {
+	if err := f.announce(c, "simulating "+f.pattern.shape.text, h.Effort(f.passes, p.Nests...).And(curve.Effort(f.passes, p.Nests))); err != nil {
 		return err
 	}
 	if err := curve.Passes(f.passes, p.Nests); err != nil {
@@ -162,19 +163,19 @@ func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy, *
 
 // announce says beforehand what is looked up one by one, where that takes a while, and
 // refuses what takes too long unless it is asked for. From then on a terminal shows how
-// long it has taken.
-func (f *simFlags) announce(c call, effort simcache.Effort) error {
+// long it has taken; elsewhere what was said beforehand is enough.
+func (f *simFlags) announce(c call, what string, effort simcache.Effort) error {
 	if err := effort.Check(); err != nil && f.exact != "brute" {
 		return fmt.Errorf("%w, or --exact brute", err)
 	}
 	if effort.Time > 5*time.Second {
 		fmt.Fprintf(c.err, "note: %v\n", effort)
 		if !progress.Terminal(c.err) {
-			return nil
+			c.err = io.Discard
 		}
 	}
 	f.meter = progress.New(c.err)
-	f.meter.Phase("simulating", 0)
+	f.meter.Phase(what, 0)
 	return nil
 }
 

@@ -25,9 +25,10 @@ func made(t *testing.T, f fleettest.Fleet) *Matrix {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Read("host", paths...)
-	if err != nil {
-		t.Fatal(err)
+	read := 0
+	m, err := Read("host", func() { read++ }, paths...)
+	if err != nil || read != len(paths) {
+		t.Fatalf("%d of %d files: %v", read, len(paths), err)
 	}
 	return m
 }
@@ -154,7 +155,7 @@ func TestMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := merge.Read(paths, "host")
+	plan, err := merge.Read(paths, "host", nil)
 	if err != nil || plan.Faults != nil {
 		t.Fatal(err, plan.Faults)
 	}
@@ -166,11 +167,11 @@ func TestMerged(t *testing.T) {
 	if err := results.WriteFile(merged, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	one, err := Read("host", merged)
+	one, err := Read("host", nil, merged)
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := Read("host", paths...)
+	many, err := Read("host", nil, paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,11 +207,11 @@ func TestReadRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read("host", path); err == nil || strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "") != want {
+		if _, err := Read("host", nil, path); err == nil || strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "") != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Read("cpu", "x"); err == nil || !strings.Contains(err.Error(), "it is no label") {
+	if _, err := Read("cpu", nil, "x"); err == nil || !strings.Contains(err.Error(), "it is no label") {
 		t.Error(err)
 	}
 }

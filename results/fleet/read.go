@@ -76,7 +76,7 @@ type samples struct {
 }
 
 // Read reads files by the values of a label. A result without the label is an error.
-func Read(label string, paths ...string) (*Matrix, error) {
+func Read(label string, step func(), paths ...string) (*Matrix, error) {
 	if !results.IsLabel(label) {
 		return nil, fmt.Errorf("%s: it is no label (bench run --label KEY=VALUE writes one)", label)
 	}
@@ -84,6 +84,9 @@ func Read(label string, paths ...string) (*Matrix, error) {
 	for _, path := range paths {
 		if err := r.file(path); err != nil {
 			return nil, err
+		}
+		if step != nil {
+			step()
 		}
 	}
 	if r.total == 0 {

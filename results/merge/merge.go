@@ -80,13 +80,16 @@ type run struct {
 // the shards of one run; without a label, all files are. What differs between the
 // files of one run, other than labels, or in the program that made any of them, is an
 // error that names both lines.
-func Read(paths []string, by string) (*Plan, error) {
+func Read(paths []string, by string, step func()) (*Plan, error) {
 	files := make([]*file, len(paths))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, path := range paths {
 		group.Go(func() (err error) {
 			files[i], err = scan(path)
+			if step != nil {
+				step()
+			}
 			return err
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,7 +63,11 @@ func merged(t testing.TB, by string, texts ...string) (text string, faults []str
 		t.Fatal(e)
 	}
 	defer os.RemoveAll(dir)
-	plan, err := Read(write(t, dir, texts...), by)
+	var read atomic.Int64
+	plan, err := Read(write(t, dir, texts...), by, func() { read.Add(1) })
+	if err == nil && int(read.Load()) != len(texts) {
+		t.Errorf("%d of %d files are told of", read.Load(), len(texts))
+	}
 	var b bytes.Buffer
 	if err == nil {
 		err = plan.Write(&b)
@@ -221,7 +226,7 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := Read(paths, "host")
+	plan, err := Read(paths, "host", nil)
 	if err != nil || plan.Faults != nil || plan.Results != 1000*nodes || plan.Runs != nodes {
 		t.Fatal(plan, err)
 	}

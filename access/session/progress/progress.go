@@ -85,12 +85,15 @@ func file(w io.Writer) *os.File {
 // live are the meters in a phase, for Clear.
 var live sync.Map
 
-// Clear takes what all meters show off the terminal, for a program that ends at once.
-func Clear() {
-	live.Range(func(m, _ any) bool {
+// Clear takes what all meters show off the terminal, for a program that ends at once, and
+// returns what was being done, "" if none shows.
+func Clear() (what string) {
+	live.Range(func(m, doing any) bool {
 		m.(*Meter).End()
+		what = doing.(string)
 		return true
 	})
+	return what
 }
 
 // Phase begins a phase of so many steps, 0 if their number is not known, and ends the
@@ -101,11 +104,10 @@ func (m *Meter) Phase(what string, steps int) { m.begin(what, steps, false) }
 // other time, so that drawing never runs beside a measurement.
 func (m *Meter) Timed(what string, steps int) { m.begin(what, steps, true) }
 
-// During begins a phase whose steps are not known, and returns what ends it.
-func During(w io.Writer, what string) (end func()) {
-	m := New(w)
-	m.Phase(what, 0)
-	return m.End
+// Begin begins a phase of so many steps, and returns what says that one is done.
+func (m *Meter) Begin(what string, steps int) (step func()) {
+	m.Phase(what, steps)
+	return func() { m.Step(1) }
 }
 
 // Reading begins a phase that ends when a file was read, whose steps are bytes.
@@ -129,6 +131,24 @@ type reading struct {
 func (r reading) Read(text []byte) (int, error) {
 	n, err := r.r.Read(text)
 	r.m.Step(n)
+	return n, err
+}
+
+// Writing begins a phase of about so many bytes, which are written to w.
+func (m *Meter) Writing(what string, size int, w io.Writer) io.Writer {
+	m.Phase(what, size)
+	return writing{m, w}
+}
+
+type writing struct {
+	m *Meter
+	w io.Writer
+}
+
+// Write implements io.Writer.
+func (w writing) Write(text []byte) (int, error) {
+	n, err := w.w.Write(text)
+	w.m.Step(n)
 	return n, err
 }
 
@@ -188,7 +208,7 @@ func (m *Meter) begin(what string, steps int, timed bool) {
 	defer m.mutex.Unlock()
 	p := &phase{what: what, total: steps, timed: timed, start: time.Now()}
 	m.phase = p
-	live.Store(m, nil)
+	live.Store(m, what)
 	if !timed {
 		p.timer = time.AfterFunc(m.until, func() {
 			m.mutex.Lock()
@@ -218,9 +238,19 @@ func (m *Meter) show(p *phase) {
 		return
 	}
 	p.bar = p.bars.AddBar(int64(p.total), mpb.BarOptional(mpb.BarRemoveOnComplete(), !p.timed), mpb.PrependDecorators(decor.Name(p.what+" ")),
-		mpb.AppendDecorators(decor.Percentage(), decor.Name(" "), decor.NewAverageETA(decor.ET_STYLE_GO, p.start, nil), decor.Name(" left")))
+		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return left(time.Since(p.start), s.Current, s.Total) })))
 	p.bar.SetCurrent(int64(p.done))
 	p.draw()
+}
+
+// left estimates what is left of so many steps; before the first there is only the time that
+// has passed.
+func left(passed time.Duration, done, total int64) string {
+	if done <= 0 || total <= 0 {
+		return passed.Round(time.Second).String()
+	}
+	share := min(float64(done)/float64(total), 1)
+	return fmt.Sprintf("%.0f%% %v left", 100*share, time.Duration(float64(passed)*(1-share)/share).Round(time.Second))
 }
 
 // end takes the phase off the terminal.

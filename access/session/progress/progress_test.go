@@ -62,7 +62,9 @@ func TestReading(t *testing.T) {
 	if n, err := r.Read(make([]byte, 3)); n != 3 || err != nil || m.phase.done != 3 || m.phase.total != 0 {
 		t.Errorf("%d, %v, %+v", n, err, m.phase)
 	}
-	Clear()
+	if what := Clear(); what != "reading" {
+		t.Errorf("it was %q", what)
+	}
 	if m.phase != nil {
 		t.Error("a phase goes on")
 	}
@@ -70,4 +72,19 @@ func TestReading(t *testing.T) {
 	none.Phase("nothing", 1)
 	none.Step(1)
 	none.End()
+}
+
+// TestLeft: what is left is told once a step is done.
+func TestLeft(t *testing.T) {
+	for _, test := range []struct {
+		passed      time.Duration
+		done, total int64
+		want        string
+	}{
+		{3 * time.Second, 0, 10, "3s"}, {3 * time.Second, 1, 4, "25% 9s left"}, {90 * time.Second, 1, 1000, "0% 24h58m30s left"}, {time.Second, 4, 4, "100% 0s left"}, {time.Second, 5, 4, "100% 0s left"},
+	} {
+		if got := left(test.passed, test.done, test.total); got != test.want {
+			t.Errorf("%d of %d in %v: %q, want %q", test.done, test.total, test.passed, got, test.want)
+		}
+	}
 }
