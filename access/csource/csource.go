@@ -42,6 +42,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"modernc.org/cc/v4"
 
@@ -82,7 +83,7 @@ type Access struct {
 // initial value.
 type Statement struct {
 	Pos  Pos
-	Text string
+	Text string // as written; after macros where one makes several, or in a header
 }
 
 // An Array is an array of numbers.
@@ -187,9 +188,33 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 		return nil, err
 	}
 	b.file.Function = b.main.Declarator.Name()
+	asWritten(b.file.Statements, name, string(text))
 	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), b.unreadable(), b.concerning(read.notes), b.file.Notes)
 	return b.file, nil
 }
+
+// asWritten gives statements of a file that macros have changed the text that the file has.
+func asWritten(statements []Statement, name, text string) {
+	lines, at := strings.Split(text, "\n"), map[Pos]int{}
+	for _, s := range statements {
+		at[s.Pos]++
+	}
+	for i, s := range statements {
+		if at[s.Pos] > 1 || s.Pos.File != name || s.Pos.Line < 1 || s.Pos.Line > len(lines) {
+			continue
+		}
+		line := lines[s.Pos.Line-1]
+		if s.Pos.Column < 1 || s.Pos.Column > len(line) {
+			continue
+		}
+		written, _, ends := strings.Cut(line[s.Pos.Column-1:], ";")
+		if ends && strings.Count(written, "(") == strings.Count(written, ")") && !strings.ContainsAny(written, "\"'{}") && !strings.Contains(written, "/*") && withoutSpace(written) != withoutSpace(s.Text) {
+			statements[i].Text = strings.Join(strings.Fields(written), " ")
+		}
+	}
+}
+
+func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // unreadable are notes on the functions that are not understood, and not called.
 func (b *builder) unreadable() (notes []Note) {

@@ -482,7 +482,7 @@ void f(long long a[2][8], float alpha)
 			{Name: "b", Pos: at(2, 24), Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},
 			{Name: "a", Pos: at(3, 18), Type: "long long", Element: 8, Extents: []int{2, 8}, Base: 1<<20 + 256},
 		},
-		Statements: []csource.Statement{{at(7, 3), "b[i] += a[i][3] * alpha"}, {at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
+		Statements: []csource.Statement{{at(7, 3), "b[i] += AT(a[i], 3) * alpha"}, {at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
 		Accesses: []csource.Access{
 			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "a[i][3]"}, {1, 0, at(7, 3), "b[i]"},
 			{2, 1, at(8, 14), "a[0][i]"}, {1, 1, at(8, 28), "b[0]"}, {1, 1, at(8, 3), "b[i + 1]"},
@@ -505,5 +505,35 @@ func TestNoCompiler(t *testing.T) {
 	t.Setenv("CC", "/nowhere/cc")
 	for _, k := range kernels {
 		read(t, k.name, k.mini)
+	}
+}
+
+// TestAsWritten: a statement is shown as the file has it, and after macros where one of them
+// makes several.
+func TestAsWritten(t *testing.T) {
+	text := `#define N 4
+#define AT(i, j) [(i)][(j)]
+#define TWICE(x) x; x
+double a[N][N], s;
+void f(void) {
+  for (int i = 0; i < N; i++) {
+    a AT(i, 0)   += 2 *  a AT(i, 1); s += a[i]  [2];
+    TWICE(s += a AT(i, 3));
+    s +=
+      a AT(0, i);
+  }
+}
+`
+	f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range f.Statements {
+		got = append(got, s.Text)
+	}
+	want := []string{"a AT(i, 0) += 2 * a AT(i, 1)", "s += a[i][2]", "s += a[(i)][(3)]", "s += a[(i)][(3)]", "s += a[(0)][(i)]"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

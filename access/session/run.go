@@ -338,15 +338,6 @@ func (s *Session) ladder() []noise.Rung {
 	return noise.Ladder(rows)
 }
 
-// NoCounters says why a run has no hardware counts although its plan asks for them.
-// It returns "" otherwise.
-func (s *Session) NoCounters() string {
-	if s.counters != nil || !s.Plan.Counters {
-		return ""
-	}
-	return s.note
-}
-
 // Write runs the session and writes its results as a file: a head, a line for each
 // record, and comments about the whole run, even if the run did not finish. It tells
 // the progress, unless that is nil. It returns the same as Warnings. If no

@@ -76,6 +76,12 @@ func (m *measured) values() []results.Value {
 	return values
 }
 
+// Counters says which counters of the CPU there are here, or why there are none.
+func Counters() string {
+	_, note := hardware()
+	return note
+}
+
 // hardware finds out which counters of the CPU there are here. It returns what
 // opens them on the thread that calls it, nil where there are none, and what
 // there is to say about it.

@@ -238,7 +238,7 @@ func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]
 		var warnings []string
 		warnings, err = s.Write(ctx, &text, meter)
 		meter.End()
-		tell(c, s, warnings, err)
+		tell(c, warnings)
 	}
 	if ctx.Err() != nil {
 		return nil, stopped(ctx, "nothing is compared or kept")

@@ -78,7 +78,11 @@ func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config 
 		return err
 	}
 	fmt.Fprintln(w)
-	return errors.Join(cpu.WriteTables(w, caches, config), probe.WriteNodes(w, cpu.Nodes()))
+	if err := errors.Join(cpu.WriteTables(w, caches, config), probe.WriteNodes(w, cpu.Nodes())); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\ncounters: %s\n", session.Counters())
+	return err
 }
 
 func writeMachineJSON(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config, measured *probe.Report) error {

@@ -246,17 +246,14 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), progress.Width(c.out), f.out))
 	}
 	if !terminal || !f.raw { // else they are among the lines
-		tell(c, s, warnings, err)
+		tell(c, warnings)
 	}
 	return err
 }
 
 // tell says on stderr what a user should know of a session that has run.
-func tell(c call, s *session.Session, warnings []string, err error) {
+func tell(c call, warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintf(c.err, "warning: %s\n", w)
-	}
-	if why := s.NoCounters(); why != "" && (err == nil || s.Done() > 0) {
-		fmt.Fprintf(c.err, "note: counters: %s\n", why)
 	}
 }

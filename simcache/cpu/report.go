@@ -42,8 +42,11 @@ func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 }
 
 func sharedBy(cpus int) string {
-	if cpus == 0 {
+	switch cpus {
+	case 0:
 		return "unknown"
+	case 1:
+		return "1 CPU"
 	}
 	return fmt.Sprintf("%d CPUs", cpus)
 }
