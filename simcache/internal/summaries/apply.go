@@ -1,5 +1,7 @@
 package summaries
 
+import "slices"
+
 // A summary is the state that a stretch of a program leaves where it began empty.
 //
 // It composes: to have the state after the stretch where another was before,
@@ -373,10 +375,7 @@ type mover struct{ low, size, by, step uint32 }
 // move moves the lines of a state, and its sets.
 func (e *state) move(movers []mover, turn int) {
 	e.turnBy(turn)
-	plain := true
-	for _, m := range movers {
-		plain = plain && m.step == 1
-	}
+	plain := plain(movers)
 	if 2*len(e.touched) > e.sets { // what is behind the heads of a row does not matter
 		moveLines(e.tags, movers, plain)
 		moveLines(e.heads, movers, plain)
@@ -391,6 +390,11 @@ func (e *state) move(movers []mover, turn int) {
 		moveLines(e.log.lines, movers, plain)
 	}
 	e.owner = 0
+}
+
+// plain reports whether all movers move each line from low on.
+func plain(movers []mover) bool {
+	return !slices.ContainsFunc(movers, func(v mover) bool { return v.step != 1 })
 }
 
 func moveGo(lines []uint32, movers []mover) {

@@ -132,23 +132,6 @@ func (l *log) row(row int) (lines []uint32, ops []uint16) {
 	return l.lines[r.at : r.at+r.n], l.ops[r.at : r.at+r.n]
 }
 
-// A logMark is how far a log was.
-type logMark struct {
-	rows  []span
-	items int
-}
-
-// of makes the mark that of a log as it is.
-func (k *logMark) of(l *log) { k.rows, k.items = append(k.rows[:0], l.rows...), l.items }
-
-// restore makes the log what it was at a mark, since when rows were appended to.
-func (l *log) restore(k *logMark) {
-	for row := range l.rows {
-		l.rows[row].n = k.rows[row].n
-	}
-	l.items = k.items
-}
-
 // beyond sends on what misses in a row of the first level, now or where what is
 // run here is applied.
 func (c *context) beyond(row int, lines []uint32, ops []uint16) {

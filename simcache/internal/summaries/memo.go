@@ -20,12 +20,14 @@ type entry struct {
 	shorter  *shorter // where there is a log: what it was before it was extended, if it is kept
 }
 
-// A shorter is what an entry was before it was extended: where it is now, if the
-// entry was moved since.
+// A shorter is what an entry was before it was extended, where it is now. An extension
+// mostly changes a few rows, and entries are many: only those are kept.
 type shorter struct {
-	state    *state
-	log      logMark
-	rows     []uint64 // a bit for each row that was changed since
+	state    *state   // in the rows that are kept, and its misses
+	items    int      // of the log
+	rows     []uint64 // a bit for each row that is kept
+	logs     []int32  // of these: how many items the log had
+	touched  int      // rows
 	low, hig []int
 	trips    int // 0 if it is nothing
 }
@@ -232,8 +234,8 @@ func (u *unit) shift(m *machine, e *entry) {
 	m.movers = movers
 	turn := modulo(u.base[0]-e.base[0], m.levels[0].Sets<<shift) >> shift
 	e.move(movers, turn)
-	if k := e.shorter; k != nil && k.trips != 0 && k.trips != e.trips {
-		k.state.move(movers, turn)
+	if k := e.shorter; k != nil && k.trips != 0 {
+		k.move(movers)
 		for r := range u.refs {
 			k.low[r] += u.base[r] - e.base[r]
 			k.hig[r] += u.base[r] - e.base[r]
@@ -456,17 +458,15 @@ func (m *machine) splits(n *node, touches float64) bool {
 func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	u := n.unit
 	from := e.trips
-	if n.inner && u.logs && (e.shorter == nil || e.shorter.trips == 0 || e.shorter.trips == from) {
-		m.shorten(e)
+	if n.inner && u.logs {
+		if e.shorter == nil || e.shorter.trips == 0 || e.shorter.trips == from {
+			m.shorten(u, e)
+		}
+		u.keepRows(e, from, trips)
 	}
 	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
 	e.busy = true
 	m.iterations(n, &e.context, y+from, y+trips, false)
-	if e.shorter != nil {
-		for i := range e.changed {
-			e.shorter.rows[i] |= e.changed[i] | e.before[i]
-		}
-	}
 	e.trips, e.busy = trips, false
 	m.did.Extended++
 	if !u.classed || from&(step-1) != 0 {
@@ -475,19 +475,57 @@ func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	return m.fits(n, e, y, trips)
 }
 
-// shorten keeps what an entry is now.
-func (m *machine) shorten(e *entry) {
+// shorten begins to keep what an entry is now.
+func (m *machine) shorten(u *unit, e *entry) {
 	if e.shorter == nil {
-		e.shorter = &shorter{state: newState(m.levels[0], e.opLow, e.opLow+len(e.misses)), rows: make([]uint64, len(e.changed))}
+		e.shorter = &shorter{state: newState(m.levels[0], e.opLow, e.opLow+len(e.misses)), rows: make([]uint64, len(e.changed)), logs: make([]int32, e.sets)}
 	}
 	k := e.shorter
-	k.state.copyFrom(e.state)
-	if e.log != nil {
-		k.log.of(e.log)
-	}
+	k.state.byRow(u)
 	clear(k.rows)
+	copy(k.state.has, e.has)
+	copy(k.state.misses, e.misses)
+	k.state.open, k.touched, k.items, k.trips = e.open, len(e.touched), e.log.items, e.trips
 	k.low, k.hig = append(k.low[:0], e.low...), append(k.hig[:0], e.hig...)
-	k.trips = e.trips
+}
+
+// keepRows keeps the rows of an entry, which is where the unit is, that an innermost
+// loop's iterations from to end are about to change.
+func (u *unit) keepRows(e *entry, from, end int) {
+	if (end-from)*len(u.refs) >= e.sets {
+		for row := range e.sets {
+			e.keepRow(row)
+		}
+		return
+	}
+	for i, at := range u.base {
+		for y := from; y < end; y++ {
+			e.keepRow(e.row(uint32((at+u.refs[i].own*y)>>e.shift) + 1))
+		}
+	}
+}
+
+// keepRow keeps a row as it is, unless it is kept.
+func (e *entry) keepRow(row int) {
+	k, bit := e.shorter, uint64(1)<<(row&63)
+	if k.rows[row>>6]&bit != 0 {
+		return
+	}
+	k.rows[row>>6] |= bit
+	k.state.copyRow(e.state, row)
+	k.logs[row] = e.log.rows[row].n
+}
+
+// move moves the lines that are kept.
+func (k *shorter) move(movers []mover) {
+	s, plain := k.state, plain(movers)
+	for i, w := range k.rows {
+		for ; w != 0; w &= w - 1 {
+			at := (i<<6 + trailing(w)) * s.ways
+			moveLines(s.tags[at:at+s.ways], movers, plain)
+			moveLines(s.heads[at:at+s.ways], movers, plain)
+		}
+	}
 }
 
 // restore makes an entry what it was before it was extended. Rows that were not
@@ -502,15 +540,12 @@ func (m *machine) restore(e *entry) {
 		for ; w != 0; w &= w - 1 {
 			row := i<<6 + trailing(w)
 			e.copyRow(k.state, row)
-			if e.log != nil {
-				e.weights[row].lighten(int(e.count[row])+int(k.log.rows[row].n), m.levels[1].Ways)
-			}
+			e.log.rows[row].n = k.logs[row]
+			e.weights[row].lighten(int(e.count[row])+int(k.logs[row]), m.levels[1].Ways)
 		}
 	}
-	if e.log != nil {
-		e.log.restore(&k.log)
-	}
-	e.touched = e.touched[:len(k.state.touched)]
+	e.log.items = k.items
+	e.touched = e.touched[:k.touched]
 	copy(e.has, k.state.has)
 	copy(e.misses, k.state.misses)
 	copy(e.low, k.low)
