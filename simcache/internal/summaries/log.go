@@ -60,9 +60,13 @@ func sliced(levels []engine.Level) bool {
 	return true
 }
 
-// reset empties a log, which is to have room for so many items in a row at first.
-func (l *log) reset(room int) {
+// reset empties a log, which is to have room for so many items in a row at first, and for so
+// many in all.
+func (l *log) reset(room, all int) {
 	clear(l.rows)
+	if cap(l.lines) < all {
+		l.lines, l.ops = make([]uint32, 0, all), make([]uint16, 0, all)
+	}
 	l.lines, l.ops, l.items, l.over, l.room = l.lines[:0], l.ops[:0], 0, false, room
 }
 

@@ -277,6 +277,9 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	if busy {
 		return nil
 	}
+	if e == nil && !chunk && u.classed {
+		list, e = u.before(m, list, trips)
+	}
 	if e == nil && !chunk && u.exact {
 		e = m.copyOf(u, list, trips)
 	}
@@ -307,19 +310,23 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	if e = place(list); e == nil {
 		return nil
 	}
-	if k := trips &^ (step - 1); u.classed && !chunk && k > 0 && k < trips {
-		if !m.record(n, e, y, k, false) {
-			return nil
-		}
-		u.placeIn(m, y, trips) // chunks were placed since
-		u.boxes(m, y, trips)
-		if !m.extend(n, e, y, trips) {
-			return nil
-		}
-	} else if !m.record(n, e, y, trips, chunk) {
+	if !m.record(n, e, y, trips, chunk) {
 		return nil
 	}
 	return e
+}
+
+// before returns an entry of the step of trips before that of an instance, if one stands for
+// it, else the list that it was not found in. Of a key trips mostly come in runs, which
+// begin anywhere.
+func (u *unit) before(m *machine, list []*entry, trips int) ([]*entry, *entry) {
+	u.setTrips((trips - step) &^ (step - 1))
+	if other, e, _ := u.find(m, trips); e != nil {
+		m.did.Before++
+		return other, e
+	}
+	u.setTrips(trips &^ (step - 1))
+	return list, nil
 }
 
 // copyOf returns a copy of an entry with fewer trips, under the key of so many; nil if
@@ -374,7 +381,7 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	e.reset()
 	e.forget()
 	if e.log != nil {
-		e.log.reset(u.room)
+		e.log.reset(u.room, u.listed)
 	}
 	if e.trail != nil {
 		e.trail.built = 0
@@ -403,7 +410,7 @@ func (m *machine) fits(n *node, e *entry, y, trips int) bool {
 	}
 	m.did.Logged += e.log.items
 	if !e.log.over {
-		n.unit.room = e.log.items * 5 / 4 / max(1, len(e.touched))
+		n.unit.room, n.unit.listed = e.log.items*5/4/max(1, len(e.touched)), len(e.log.lines)
 		return true
 	}
 	m.slots[n.slot] = y

@@ -56,7 +56,7 @@ func TestSendRows(t *testing.T) {
 		first := engine.Level{Sets: sets, Ways: ways, Shift: 6}
 		e := newSummary(newState(first, 0, ops))
 		e.keepLog(1 << 20)
-		e.log.reset(d(20))
+		e.log.reset(d(20), 0)
 		for row := range sets {
 			for range d(20) * d(5) {
 				e.absent(row, uint32(1+row+sets*d(100)), d(ops))

@@ -57,6 +57,7 @@ type did struct {
 	Recorded    int // entries
 	Extended    int // entries, by more iterations
 	Classed     int // instances, of which an entry stands for a step of trips
+	Before      int // of these, by one of the step before
 	Copied      int // entries, to others of more iterations
 	Moved       int // entries, to where an instance is
 	Refused     int // entries, since references that move apart may meet

@@ -29,6 +29,7 @@ type unit struct {
 	extends  int
 	big      float64 // touches of an instance from which on no summary is made, as its log would grow too long
 	room     int     // items in a row's log that were enough lately, about
+	listed   int     // and in a log, with room for more
 	logs     bool    // summaries keep logs
 	inner    bool    // a loop around accesses only
 	off      bool    // summaries of it do not pay
