@@ -622,6 +622,28 @@ TEXT ·sendAVX512(SB), NOSPLIT, $8-56
 row:
 	TESTQ R13, R13
 	JEQ  end
+
+	// What goes on of the next row is on its way while this one's goes.
+	BLSRQ R13, DX
+	JEQ  last
+	TZCNTQ DX, DX
+	ADDQ first+32(FP), DX
+	IMUL3Q $span__size, DX, R8
+	MOVQ state_log(R12), R9
+	ADDQ log_rows(R9), R8
+	MOVLQSX span_at(R8), R8
+	MOVQ log_lines(R9), R10
+	PREFETCHT0 (R10)(R8*4)
+	PREFETCHT0 64(R10)(R8*4)
+	MOVQ log_ops(R9), R10
+	PREFETCHT0 (R10)(R8*2)
+	IMULQ state_ways(R12), DX
+	MOVQ state_heads(R12), R10
+	PREFETCHT0 (R10)(DX*4)
+	MOVQ state_ops(R12), R10
+	PREFETCHT0 (R10)(DX*2)
+
+last:
 	TZCNTQ R13, R8
 	ADDQ first+32(FP), R8
 	MOVQ R8, DX
