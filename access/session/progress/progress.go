@@ -15,15 +15,16 @@ import (
 	"golang.org/x/term"
 )
 
-// How long a phase takes before anything is shown of it: on a terminal, and elsewhere.
-const (
-	untilBar  = 300 * time.Millisecond
-	untilLine = 10 * time.Second
-)
+// untilBar is how long a phase takes before anything is shown of it on a terminal.
+const untilBar = 300 * time.Millisecond
+
+// LineAfter is how long a phase takes before a Meter that has no terminal writes a line. A
+// test that compares all that a command writes sets it to longer than the test may take.
+var LineAfter = 10 * time.Second
 
 // A Meter shows the phases of a command. On a terminal each is a bar with an estimate of
-// what is left, which goes when the phase ends; elsewhere each that takes over ten
-// seconds is a line. A nil Meter shows nothing. Its methods may be called by several
+// what is left, which goes when the phase ends; elsewhere each that takes longer
+// than LineAfter is a line. A nil Meter shows nothing. Its methods may be called by several
 // goroutines.
 type Meter struct {
 	w        io.Writer
@@ -52,7 +53,7 @@ func New(w io.Writer) *Meter {
 	if width(w) > 0 {
 		return &Meter{w: w, terminal: true, until: untilBar}
 	}
-	return &Meter{w: w, until: untilLine}
+	return &Meter{w: w, until: LineAfter}
 }
 
 // Terminal tells whether a writer, or what it says that it writes to, is a terminal.
