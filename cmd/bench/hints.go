@@ -98,6 +98,8 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return fmt.Sprintf(": did you mean --%s %s?", flag, arg)
 	case err == nil && cmd.Flags().Lookup("shape") != nil:
 		return fmt.Sprintf(": did you mean --shape %s?", arg)
+	case cmd.Flags().Lookup("filter") != nil && !strings.ContainsAny(arg, "./= "):
+		return fmt.Sprintf(": did you mean --filter .name:%s?", arg)
 	}
 	return ""
 }

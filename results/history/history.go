@@ -136,6 +136,8 @@ func ownFile(path string) error {
 	return nil
 }
 
+var errForeignIndex = errors.New("it is the index of something else")
+
 var errNotRegular = errors.New("it is no regular file")
 
 // halfWritten are the names that results.Create gives to what is on its way.
@@ -382,6 +384,11 @@ func (s *Store) writeIndex(entries map[string]Entry) error {
 	path := filepath.Join(s.dir, indexFile)
 	if err := ownFile(path); err != nil {
 		return err
+	}
+	if results.Foreign(path, func(text []byte) bool {
+		return bytes.HasPrefix(text, []byte(`{"index":`)) || bytes.Contains(text, []byte(sumKey))
+	}) {
+		return errForeignIndex
 	}
 	var b bytes.Buffer
 	b.WriteString(indexHead)

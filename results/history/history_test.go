@@ -352,3 +352,23 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignIndex: a file of that name that is something else of its owner's stays.
+func TestForeignIndex(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, indexFile)
+	mine := []byte("{\"mine\":1}\n")
+	if err := os.WriteFile(path, mine, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := Open(dir)
+	if _, _, err := s.Add([]byte("BenchmarkX 1 2 ns/op\n"), "c0", time.Unix(1790000000, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if list, damaged, err := s.Entries(); len(list) != 1 || damaged != nil || err != nil {
+		t.Errorf("%v, %v, %v", list, damaged, err)
+	}
+	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, mine) {
+		t.Errorf("%q, %v", text, err)
+	}
+}
