@@ -17,6 +17,7 @@ type node struct {
 	op, width int
 	addr      affine
 	straddles bool // some of its bytes may lie in the next line
+	away      bool // scratch: it is not in the row that is run; see machine.away
 
 	// of a loop
 	slot      int

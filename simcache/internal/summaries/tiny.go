@@ -140,6 +140,7 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 	}
 	m.apply(c, e.summary, t.rows)
 	for _, row := range t.rows {
+		m.away(n.body, n.slot, s, row, y, trips)
 		if small, is := m.isBusy(n, s, row, y, trips); is {
 			m.runBusy(n, c, e, small, row, y, trips)
 		} else {
@@ -148,6 +149,22 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 	}
 	m.did.Pieces++
 	return true
+}
+
+// away notes which accesses of nodes are not in a row, in any of so many iterations of a
+// loop around, from y on. What other loops are around is not known.
+func (m *machine) away(nodes []*node, slot int, s *state, row, y, trips int) {
+	for _, n := range nodes {
+		switch {
+		case n.kind == access:
+			n.away = trips > 0 && !m.reachOf(&n.addr, slot, y, y+trips-1, 0, s.shift).in(s, row)
+		case n.kind == loop:
+			m.away(n.body, slot, s, row, y, 0)
+		default:
+			m.away(n.body, slot, s, row, y, trips)
+			m.away(n.orelse, slot, s, row, y, trips)
+		}
+	}
 }
 
 // runIn runs iterations y to end of a loop in a row. Of some in which the same lines of
@@ -180,6 +197,7 @@ func (m *machine) runIn(n *node, c *context, row, y, end int) {
 func (m *machine) collect(nodes []*node, slot int, s *state, row, k int) int {
 	for _, n := range nodes {
 		switch {
+		case n.kind == access && n.away:
 		case n.kind == access:
 			addr := n.addr.at(m.slots)
 			k = n.addr.sameIn(s, row, addr, slot, k)
