@@ -27,9 +27,9 @@ func accesses(p nest.Program, limit int) int {
 // have been used often.
 func TestEqualsReference(t *testing.T) {
 	t.Parallel()
-	programs := 20000
-	if testing.Short() || slow {
-		programs = 2000
+	programs := 20000 / enginetest.Share
+	if testing.Short() {
+		programs = min(programs, 2000)
 	}
 	var did did
 	for seed := range uint64(programs) {
@@ -39,7 +39,7 @@ func TestEqualsReference(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", did)
-	d, often := reflect.ValueOf(did), programs/20
+	d, often := reflect.ValueOf(did), programs/20/min(enginetest.Share, 2) // of few, chance decides
 	for i := range d.NumField() {
 		if n := int(d.Field(i).Int()); n < often && d.Type().Field(i).Name != "Busy" { // see TestBusy
 			t.Errorf("%s only %d times, want %d", d.Type().Field(i).Name, n, often)
@@ -51,7 +51,7 @@ func TestEqualsReference(t *testing.T) {
 // apart, out of step, over lines and over columns.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3000) {
+	for seed := range uint64(3000 / enginetest.Share) {
 		d := enginetest.Random(seed, 42)
 		levels := []engine.Level{{Sets: []int{8, 16, 64, 12}[d(4)], Ways: []int{8, 8, 2, 4}[d(4)], Shift: 5}, {Sets: 32, Ways: 4, Shift: uint(4 + d(3))}}[:1+d(2)]
 		strides := []int{4, 8, 16, 4, 8, 32, 64, 32 * (1 + d(20))}
@@ -83,7 +83,7 @@ func TestNeighbours(t *testing.T) {
 func TestBetween(t *testing.T) {
 	t.Parallel()
 	did := did{}
-	for seed := range uint64(4000) {
+	for seed := range uint64(4000 / enginetest.Share) {
 		d := enginetest.Random(seed, 43)
 		levels := []engine.Level{{Sets: []int{8, 16, 64, 12}[d(4)], Ways: []int{8, 8, 8, 4}[d(4)], Shift: 5}, {Sets: 32, Ways: 8, Shift: 5}}[:1+d(4)/3]
 		constant := nest.Constant
@@ -137,7 +137,7 @@ func TestBetween(t *testing.T) {
 func TestSmall(t *testing.T) {
 	t.Parallel()
 	did := did{}
-	for seed := range uint64(2000) {
+	for seed := range uint64(2000 / enginetest.Share) {
 		d := enginetest.Random(seed, 45)
 		levels := []engine.Level{{Sets: []int{4, 8, 16, 12}[d(4)], Ways: []int{8, 8, 2, 4}[d(4)], Shift: 4}}
 		line, constant := 16, nest.Constant
@@ -172,7 +172,7 @@ func TestSmall(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	if did.Pieces < 2000 || did.Alike < 2000 {
+	if did.Pieces < 2000/enginetest.Share || did.Alike < 2000/enginetest.Share {
 		t.Errorf("%+v", did)
 	}
 }
@@ -182,9 +182,9 @@ func TestSmall(t *testing.T) {
 // others; conditions may change from one iteration to the next.
 func TestBusy(t *testing.T) {
 	t.Parallel()
-	programs, did := 6000, did{}
-	if testing.Short() || slow {
-		programs = 600
+	programs, did := 6000/enginetest.Share, did{}
+	if testing.Short() {
+		programs = min(programs, 600)
 	}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 46)
@@ -225,7 +225,7 @@ func TestBusy(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Busy < programs/10 || did.Alike < 3*programs {
+	if t.Logf("%+v", did); did.Busy < programs/10/min(enginetest.Share, 2) || did.Alike < 3*programs {
 		t.Errorf("not often enough: %+v", did)
 	}
 }
@@ -274,7 +274,7 @@ func (d *did) add(e did) {
 func TestQuiet(t *testing.T) {
 	t.Parallel()
 	did := did{}
-	for seed := range uint64(3000) {
+	for seed := range uint64(3000 / enginetest.Share) {
 		d := enginetest.Random(seed, 45)
 		sets := []int{1, 2, 4, 3}[d(4)]
 		levels := []engine.Level{{Sets: sets, Ways: []int{8, 8, 4, 2, 3}[d(5)], Shift: 5}, {Sets: sets * (1 + d(4)), Ways: 1 + d(8), Shift: 5},
@@ -313,7 +313,7 @@ func TestQuiet(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Quiet < 1000 {
+	if t.Logf("%+v", did); did.Quiet < 1000/enginetest.Share {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

@@ -1,5 +1,0 @@
-//go:build !race
-
-package summaries
-
-const slow = false
