@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,12 +28,22 @@ func flagFault(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
 		return aVerb(cmd, args) // whose flag it was meant to be
 	}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		kind := invalid.GetFlag().Value.Type()
+		_, number := errors.AsType[*strconv.NumError](err)
+		if want := wantOf[kind]; want != "" && (number || kind == "duration") {
+			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", invalid.GetValue(), invalid.GetFlag().Name, want)
+		}
+	}
 	hint := ""
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		hint = flagHint(cmd, unknown.GetSpecifiedName())
 	}
 	return fmt.Errorf("%w%s (see %s --help)", err, hint, cmd.CommandPath())
 }
+
+// wantOf says what flags of Go's own types want, whose errors are those of Go's packages.
+var wantOf = map[string]string{"int": "a whole number", "float64": "a number, such as 0.01", "duration": "a length of time, such as 10ms or 1s"}
 
 // flagHint says what a flag that a command lacks was meant to be, "" if that cannot be told.
 func flagHint(cmd *cobra.Command, name string) string {
