@@ -25,6 +25,7 @@ type summary struct {
 	// each), and a bit for each row of which that is known, and for each of which
 	// nothing need go on to the levels behind when it is applied again.
 	sent, knew, quiet []uint64
+	roomy             []uint64 // a bit for each row that is known to be; see machine.roomy
 	weights           []weight // by row, while it is of more than 0
 }
 
@@ -37,13 +38,15 @@ func newSummary(s *state) *summary {
 func (e *summary) keepLog(most int) {
 	words := len(e.changed)
 	e.log = &log{rows: make([]span, e.sets), most: most}
-	e.sent, e.knew, e.quiet, e.weights = make([]uint64, e.sets), make([]uint64, words), make([]uint64, words), make([]weight, e.sets)
+	e.sent, e.knew, e.quiet, e.roomy = make([]uint64, e.sets), make([]uint64, words), make([]uint64, words), make([]uint64, words)
+	e.weights = make([]weight, e.sets)
 }
 
 // forget forgets what is known of its being applied again.
 func (e *summary) forget() {
 	clear(e.looked)
 	clear(e.sum)
+	clear(e.roomy)
 	clear(e.weights)
 }
 
@@ -105,10 +108,10 @@ func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 }
 
 // fullyKnown reports whether a summary is composed with vectors: where what was there
-// before is known, and most of the rows have heads. A log is sent on in whole rows.
+// before is known, and most of the rows have heads.
 func (m *machine) fullyKnown(s *state, e *summary) bool {
 	return s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets &&
-		(e.open == 0 || e.log == nil) && (s.rowMisses == nil || len(e.misses) <= 8)
+		(s.rowMisses == nil || len(e.misses) <= 8)
 }
 
 // skip notes which rows of a summary are not applied, and takes its misses there
@@ -152,6 +155,9 @@ func (e *summary) gather() {
 			e.credit(e.sum, row, ^uint64(0))
 		}
 		e.looked[i] &^= e.changed[i]
+		if e.log != nil {
+			e.roomy[i] &^= e.changed[i]
+		}
 	}
 }
 

@@ -259,8 +259,14 @@ func (c *context) sendLog(e *summary, row, at int) {
 // sendFull sends on what is beyond all rows, whose heads that missed are in missing.
 func (m *machine) sendFull(c *context, e *summary, off int) {
 	for row, missing := range m.missing[:e.sets] {
-		if m.skipped[row>>6]>>(row&63)&1 == 0 {
-			e.sent[row] = uint64(missing)
+		i, bit := row>>6, uint64(1)<<(row&63)
+		if m.skipped[i]&bit != 0 {
+			continue
+		}
+		if e.sent[row] = uint64(missing); missing == uint8(1<<e.count[row]-1) && c.logs != nil {
+			c.heads[i] |= bit
+			c.logs[i] |= bit
+		} else {
 			c.send(e, row, c.states[0].opposite(uint32(row), off), uint64(missing))
 		}
 	}
@@ -272,6 +278,11 @@ func (m *machine) sendFull(c *context, e *summary, off int) {
 // sendClean sends on what is beyond the i-th 64 rows of a summary that is applied
 // again, those of them, a bit each, that nobody changed since.
 func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int) {
+	for w := clean & e.knew[i] & e.roomy[i]; w != 0; w &= w - 1 {
+		if row := i<<6 + trailing(w); e.sent[row] == e.again[row] {
+			e.quiet[i] |= w & -w
+		}
+	}
 	m.did.Quiet += onesCount(clean & e.quiet[i])
 	for w := clean &^ e.quiet[i]; w != 0; w &= w - 1 {
 		row := i<<6 + trailing(w)
@@ -286,6 +297,7 @@ func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	missing := e.again[row]
 	if e.knew[i]&bit != 0 && e.sent[row] == missing && m.roomy(e, row) {
 		e.quiet[i] |= bit
+		e.roomy[i] |= bit
 		m.did.Quiet++
 		return
 	}
