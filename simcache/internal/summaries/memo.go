@@ -70,6 +70,7 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 	at := int(h%uint64(len(u.table)/bucket)) * bucket
 	list = u.table[at : at+bucket]
 	best, most := -1, 0
+	u.longer = false
 	for i, e := range list {
 		if e == nil || !slices.Equal(e.key, u.key) {
 			continue
@@ -83,6 +84,7 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 			t = e.shorter.trips
 		}
 		if t > trips {
+			u.longer = true
 			u.askShorter()
 		} else if far := u.inner && trips-t > max(64, trips/8); !far && t > most {
 			best, most = i, t
@@ -277,6 +279,7 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	if busy {
 		return nil
 	}
+	longer := u.longer
 	if e == nil && !chunk && u.classed {
 		list, e = u.before(m, list, trips)
 	}
@@ -310,7 +313,16 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 	if e = place(list); e == nil {
 		return nil
 	}
-	if !m.record(n, e, y, trips, chunk) {
+	if k := trips &^ (step - 1); longer && u.classed && !chunk && k > 0 && k < trips { // they go down
+		if !m.record(n, e, y, k, false) {
+			return nil
+		}
+		u.placeIn(m, y, trips) // chunks were placed since
+		u.boxes(m, y, trips)
+		if !m.extend(n, e, y, trips) {
+			return nil
+		}
+	} else if !m.record(n, e, y, trips, chunk) {
 		return nil
 	}
 	return e

@@ -23,6 +23,7 @@ type unit struct {
 	table    []*entry
 	tries    int
 	shorter  int  // how often one was met that is longer than what was asked for
+	longer   bool // one was, the last time
 	exact    bool // trips are part of the key; see askShorter
 	classed  bool // trips, by steps, are
 	hits     int
