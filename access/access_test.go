@@ -432,7 +432,7 @@ func TestParseKernel(t *testing.T) {
 			t.Errorf("%v is read as %v, %v", k, got, err)
 		}
 	}
-	if k, err := ParseKernel("mmx"); err == nil || !strings.Contains(err.Error(), "there are scalar, builtin, portable, avx2, avx512, neon") {
+	if k, err := ParseKernel("mmx"); err == nil || !strings.Contains(err.Error(), "there are scalar, builtin, portable, avx2-blocks, avx2, avx512, neon") {
 		t.Errorf("mmx is %v, %v", k, err)
 	}
 }

@@ -47,6 +47,12 @@ func ParseKernel(name string) (Kernel, error) {
 	return VectorKernel(set), nil
 }
 
+// Own tells whether the kernel may walk the spec as no other one does: a set of
+// package kernel may be another one but for some copies.
+func (k Kernel) Own(s Spec) bool {
+	return k.set == nil || k.set.Own(s.DType.Size()) && (s.Op == Copy || s.Op == Reorder || k.set.Own(0))
+}
+
 // String is "scalar", "builtin", or the name of a set such as "avx2".
 func (k Kernel) String() string {
 	switch {

@@ -63,9 +63,13 @@ func traced() (all []Pattern, err error) {
 		for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Int16, layouts.Float32, layouts.Float64, layouts.Complex128} {
 			s := Spec{Op: Copy, Shape: []int{67, 70}, Pad: 1, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: VectorKernel(set)}
 			add(s) // in tiles, with edges
+			// Through buffers, where the set has them for such elements.
 			if size := dtype.Size(); size == 4 || size == 8 {
 				s.Shape, s.Pad = []int{4*256/size + 1, 20}, 4096/size-20
-				add(s) // through buffers
+				add(s)
+			} else if size < 4 {
+				s.Shape, s.Pad = []int{256/size + 1, 2*64/size + 1}, 4096/size-2*64/size-1
+				add(s)
 			}
 		}
 	}

@@ -176,6 +176,9 @@ func (a *Advice) variants(s access.Spec, orders, tiles [][]int) []Walk {
 func (a *Advice) kernels(s access.Spec, orders [][]int) []Walk {
 	var all []Walk
 	for _, s.Kernel = range a.Question.Kernels {
+		if !s.Kernel.Own(s) {
+			continue
+		}
 		for _, w := range a.variants(s, orders, [][]int{nil}) {
 			if _, err := w.Spec.Pattern(); err == nil { // or it cannot walk it so
 				all = append(all, w)

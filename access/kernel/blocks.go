@@ -9,10 +9,11 @@ const (
 	// blockWidth is the bytes of a row of a block where it is written.
 	blockWidth = 4 * line
 
-	// A block is so many lines wide where it is read: short ones of which two
-	// stay in a first-level cache, or, since prefetchers like long rows, as many
-	// as leave two in half of a second-level cache.
-	shortBlock, longBlock = 4, 32
+	// A block is so many lines wide where it is read: short ones of which two of
+	// elements of 4 bytes stay in a first-level cache, or, since prefetchers like
+	// long rows, as many as leave two in half of a second-level cache. Blocks of
+	// narrower elements have more rows.
+	shortBlock, narrowBlock, longBlock = 4, 16, 32
 
 	// mostRuns bounds the steps of a plan.
 	mostRuns = 1 << 10
@@ -44,6 +45,9 @@ func (p *Plan) blocks(outer []Loop, to, from Loop) bool {
 	lines := shortBlock
 	if p.written() >= longFrom {
 		lines = longBlock
+		if p.size <= 2 {
+			lines = narrowBlock
+		}
 	}
 	lines = min(lines, from.N/side)
 	rows, columns := to.N/high, from.N/side/max(lines, 1)
@@ -213,11 +217,15 @@ func (b block) piece(buffer int) func(side int) []Access {
 // drained is a row of the block in a buffer, a part of each piece.
 func (b block) drained(buffer int) func(side int) []Access {
 	part := 8 * b.elem // of a piece
-	return func(side int) []Access {
-		return eight(func(i int) Access {
-			at := i * half
-			return Access{Offset: buffer*b.size + side*part + at/part*b.pitch + at%part, Strides: []int{b.linesRead * 2 * part, 2 * part}}
-		})
+	width := min(part, half)
+	return func(side int) (all []Access) {
+		for at := 0; at < blockWidth; at += width {
+			all = append(all, Access{
+				Offset: buffer*b.size + side*part + at/part*b.pitch + at%part, Width: width,
+				Strides: []int{b.linesRead * 2 * part, 2 * part},
+			})
+		}
+		return all
 	}
 }
 

@@ -26,6 +26,7 @@ type Set struct {
 	width  int          // bytes of a vector; 0 for an element
 	tiles  map[int]tile // that it transposes in registers, by the bytes of an element
 	blocks []int        // bytes of the elements that it moves in blocks
+	like   *Set         // what it is but for more blocks, or nil
 
 	halves  bool       // it adds up floats of 16 bits
 	streams bool       // it has stores past the caches
@@ -61,6 +62,12 @@ var (
 		tiles:  map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
 		blocks: []int{4, 8},
 	}
+	// avx2blocks is a set of its own, since blocks change what is touched, and what
+	// a kernel of a name touches stays.
+	avx2blocks = &Set{
+		name: "avx2-blocks", width: 32, halves: true, streams: true,
+		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, like: avx2,
+	}
 	avx512 = &Set{
 		name: "avx512", width: 64, halves: true, streams: true,
 		tiles: map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
@@ -73,7 +80,7 @@ var (
 
 // All are the sets that there are, whatever this CPU runs: any of them can be
 // planned with.
-func All() []*Set { return []*Set{portable, avx2, avx512, neon} }
+func All() []*Set { return []*Set{portable, avx2blocks, avx2, avx512, neon} }
 
 // Sets are those of All that this CPU runs, the best one last; the first is
 // always "portable".
@@ -114,7 +121,13 @@ func (s *Set) functions() *functions {
 	return s.run
 }
 
-// Name is "portable", "avx2", "avx512" or "neon".
+// Own tells whether the set copies elements of size bytes as no other one does:
+// avx2-blocks is avx2 but for elements of 1 and 2 bytes whose rows collide.
+func (s *Set) Own(size int) bool {
+	return s.like == nil || slices.Contains(s.blocks, size) && !slices.Contains(s.like.blocks, size)
+}
+
+// Name is "portable", "avx2-blocks", "avx2", "avx512" or "neon".
 func (s *Set) Name() string { return s.name }
 
 // Halves reports whether the set has sums of floats of 16 bits.

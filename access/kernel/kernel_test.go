@@ -476,7 +476,7 @@ func TestStreamedTiles(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	defer func(n int) { longFrom = n }(longFrom)
 	defer past(Never)()
-	for _, size := range []int{4, 8} {
+	for _, size := range []int{1, 2, 4, 8} {
 		high, side := blockWidth/size, line/size
 		for name, loops := range map[string][]Loop{
 			"from":      {{13*side + 3, 3 * high * size, size}, {3 * high, size, 4096}},
@@ -569,7 +569,7 @@ func TestPastCaches(t *testing.T) {
 // are run, and those that are not say so.
 func TestSets(t *testing.T) {
 	t.Logf("this CPU runs %s, and plans %s", Names(Sets()), Names(All()))
-	if got := Names(All()); got != "portable, avx2, avx512, neon" {
+	if got := Names(All()); got != "portable, avx2-blocks, avx2, avx512, neon" {
 		t.Errorf("there are %s", got)
 	}
 	for _, s := range All() {
@@ -578,6 +578,11 @@ func TestSets(t *testing.T) {
 		}
 		if s.Runs() != slices.Contains(Sets(), s) {
 			t.Errorf("%s: runs: %t", s.Name(), s.Runs())
+		}
+	}
+	for size, own := range map[int]bool{0: false, 1: true, 2: true, 4: false, 8: false, 16: false} {
+		if avx2blocks.Own(size) != own || !avx2.Own(size) {
+			t.Errorf("%d B: avx2-blocks copies them in a way of its own: %t, and avx2: %t", size, avx2blocks.Own(size), avx2.Own(size))
 		}
 	}
 	defer func(run *functions) { avx512.run = run }(avx512.run)

@@ -138,7 +138,7 @@ func (m *machine) vector(name string, operands []string) error {
 		}
 		width := map[byte]int{'X': 16, 'Y': 32, 'Z': 64}[operands[(i+1)%len(operands)][0]]
 		switch name {
-		case "VMOVQ", "VPBROADCASTQ":
+		case "VMOVQ", "VMOVHPS", "VPBROADCASTQ":
 			width = 8
 		case "VINSERTF128", "VINSERTI128", "VINSERTI32X4":
 			width = 16
@@ -230,7 +230,7 @@ func TestMachineCode(t *testing.T) {
 		if s == neon {
 			functions, run, streams = arm64, runARM, nil // it has no other stores
 		}
-		level := strings.ToUpper(s.name)
+		level, _, _ := strings.Cut(strings.ToUpper(s.name), "-")
 		for size, read := range s.tiles {
 			p := &Plan{set: s, size: size}
 			for _, stream := range append(streams, "") {

@@ -62,7 +62,7 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // along one loop, that is the innermost, in whole vectors where they lie side
 // by side. If they do so along two, these are walked in tiles of a cache line
 // by a line, and elements that lie side by side in both are transposed in
-// registers, those of 4 and 8 bytes through buffers where tiles would evict
+// registers, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
 // themselves.
 // What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {

@@ -134,6 +134,16 @@ func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, ds
 //go:noescape
 func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
+// transposeBlock1AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeBlock1AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
+// transposeBlock2AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeBlock2AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
 // transposeBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //
 //go:noescape
@@ -193,6 +203,16 @@ func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch i
 //
 //go:noescape
 func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposeStreamBlock1AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeStreamBlock1AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
+// transposeStreamBlock2AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
+//
+//go:noescape
+func transposeStreamBlock2AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
 
 // transposeStreamBlock4AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //

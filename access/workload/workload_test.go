@@ -187,7 +187,7 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, tile: 32}\n", "f:6:23: tile 32: 1 sizes for the 2 dims"},
 		{head + "  - {tensor: a, tile: 0x4}\n", "f:6:23: tile 0x4: size 0 of dim 0 is not positive"},
 		{head + "  - {tensor: a, tile: big}\n", `f:6:23: tile "big": "big" is no size`},
-		{head + "  - {tensor: a, kernel: mmx}\n", "f:6:25: kernel \"mmx\": no such kernel (there are scalar, builtin, portable, avx2, avx512, neon)"},
+		{head + "  - {tensor: a, kernel: mmx}\n", "f:6:25: kernel \"mmx\": no such kernel (there are scalar, builtin, portable, avx2-blocks, avx2, avx512, neon)"},
 		{head + "  - {tensor: a, kernel: portable, order: col}\n", "f:6:25: kernel portable: elements that are walked"},
 		{head + "  - {tensor: a, name: a/b}\n", `f:6:23: "a/b" is no name of benchmarks`},
 		{head + "  - {tensor: a, name: run-2}\n", `f:6:23: "run-2" is no name of benchmarks (want letters, digits, _ . -, at most 64, a letter first, no -<digits> last)`},

@@ -64,8 +64,9 @@ func main() {
 		transpose(name+"8AVX512", stream, tile8AVX512)
 		transpose(name+"16AVX2", stream, tile16AVX2)
 		transpose(name+"16AVX512", stream, tile16AVX512)
-		transposeBlock(name+"Block4AVX2", 4, stream)
-		transposeBlock(name+"Block8AVX2", 8, stream)
+		for _, size := range []int{1, 2, 4, 8} {
+			transposeBlock(fmt.Sprint(name, "Block", size, "AVX2"), size, stream)
+		}
 	}
 	Generate()
 }

@@ -211,7 +211,9 @@ func transposeBlock(name string, size int, stream bool) {
 		t.rows(from, srcPitch, 8, func(i int, row reg.Register) {
 			VMOVUPS(Mem{Base: row, Disp: 32 * side}, ymm[i])
 			if side == 0 {
-				PREFETCHT0(Mem{Base: row, Disp: 2 * group})
+				// The next eight rows, of which no hardware knows, long before they
+				// are read; to the second level, as colliding ones fill the first.
+				PREFETCHT1(Mem{Base: row, Index: srcPitch, Scale: 8})
 			}
 		})
 		free := transposeRows(size, Mem{Base: to, Disp: side * blockWidth})
@@ -240,7 +242,13 @@ func transposeBlock(name string, size int, stream bool) {
 // transposeRows writes the transpose of half a line of eight rows, which are in
 // the first registers, to blockWidth bytes, and returns registers that are free.
 func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
-	if size == 4 {
+	switch size {
+	case 1, 2:
+		for j, v := range transpose8xN(size, ymm[:8], ymm[8:]) {
+			VMOVUPS(v, to.Offset(32*j))
+		}
+		return ymm[:8]
+	case 4:
 		for j, v := range transpose8x8(ymm[:8], ymm[8:]) {
 			VMOVUPS(v, to.Offset(32*j))
 		}
@@ -254,22 +262,56 @@ func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
 	return ymm[8:]
 }
 
-// drained reads a row of a block from all pieces of a buffer: 32 B of each of
-// eight for elements of 4 bytes, 64 B of each of four for 8.
+// drained reads a row of a block from all pieces of a buffer, 8 elements of each,
+// to eight registers; those behind them are free.
 func drained(row, drain, pitch, pitch3 reg.Register, size int, to []reg.VecPhysical) {
-	at := []Mem{{Base: drain}, {Base: drain, Index: pitch, Scale: 1}, {Base: drain, Index: pitch, Scale: 2}, {Base: drain, Index: pitch3, Scale: 1}}
-	if size == 4 {
-		LEAQ(Mem{Base: drain, Index: pitch, Scale: 4}, row)
+	piece := func(i int) Mem { // in order
+		base := drain
+		if i >= 4 {
+			if base = row; i%4 == 0 {
+				from := map[bool]reg.Register{false: row, true: drain}[i == 4]
+				LEAQ(Mem{Base: from, Index: pitch, Scale: 4}, row)
+			}
+		}
+		switch i % 4 {
+		case 1, 2:
+			return Mem{Base: base, Index: pitch, Scale: uint8(i % 4)}
+		case 3:
+			return Mem{Base: base, Index: pitch3, Scale: 1}
+		}
+		return Mem{Base: base}
 	}
 	for i, v := range to {
-		from := at[i%4]
-		if size == 8 {
-			from = at[i/2].Offset(i % 2 * 32)
-		} else if i >= 4 {
-			from.Base = row
+		n := slices.Index(ymm, v)
+		switch size {
+		case 1:
+			other := xmm[(n+8)%16]
+			VMOVQ(piece(4*i), xmm[n])
+			VMOVHPS(piece(4*i+1), xmm[n], xmm[n])
+			VMOVQ(piece(4*i+2), other)
+			VMOVHPS(piece(4*i+3), other, other)
+			VINSERTI128(Imm(1), other, v, v)
+		case 2:
+			VMOVDQU(piece(2*i), xmm[n])
+			VINSERTI128(Imm(1), piece(2*i+1), v, v)
+		case 4:
+			VMOVUPS(piece(i), v)
+		case 8:
+			VMOVUPS(piece(i/2).Offset(i%2*32), v)
 		}
-		VMOVUPS(from, v)
 	}
+}
+
+// transpose8xN transposes the eight rows of 1- or 2-byte elements in a, and returns
+// the registers of the result: in a lane of 16 bytes are one or two columns of the
+// same lane of the rows.
+func transpose8xN(size int, a, b []reg.VecPhysical) []reg.VecPhysical {
+	lanes := interleave(size, 3, a, b)
+	for i := range 4 {
+		VPERM2I128(Imm(0x20), lanes[2*i+1], lanes[2*i], a[i])
+		VPERM2I128(Imm(0x31), lanes[2*i+1], lanes[2*i], a[4+i])
+	}
+	return a
 }
 
 // transpose8x8 transposes the eight rows of 4-byte elements in a, and returns
