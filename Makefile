@@ -15,11 +15,17 @@ bench: bin/bench
 bin/bench:
 	go build -o bin/bench ./cmd/bench
 
+# Packages whose random tests draw a part of their cases under the race detector, and
+# here all of them.
+DRAWN_WHOLE = ./simcache ./simcache/internal/lru ./simcache/internal/proofs ./simcache/internal/summaries
+
 test:
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
 	go test -race -timeout 30m ./...
+	go test -timeout 30m $(DRAWN_WHOLE)
+	go test -run 'TorchNative|EveryKernel' ./access
 	go test -run "Gallery|Exact" ./reports
 
 # Run tests of another CPU in an emulator of its programs (Debian's

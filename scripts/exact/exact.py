@@ -67,7 +67,7 @@ def main():
                 level = counts["levels"][0]
                 if level["readMisses"] + level["writeMisses"] != row["misses"]:
                     sys.exit(f"{row['kernel']}: {level}, not {row['misses']} misses")
-                row["brute_s"] = f"{took:.1f}"
+                row["brute_s"] = f"{took:.2f}" if took < 1 else f"{took:.1f}"
     with file.open("w", newline="") as out:
         writer = csv.DictWriter(out, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
