@@ -89,6 +89,8 @@ func TestChainErrors(t *testing.T) {
 		"x[0, 0, 0]":                        "[]: 3 indices for a tensor of 2 dims",
 		"x[0":                               `[]: the bracket is not closed in "[0"`,
 		"x[]":                               "[]: want an index, such as [0], [:, ::2] or [..., None]",
+		"x[:,,0]":                           `[]: an index is missing before ",0]"`,
+		"x[,]":                              `[]: an index is missing before ",]"`,
 		"x[0 1]":                            `argument "0 1" is no integer`,
 		"x.t().contiguous()":                "contiguous copies here, since shape 4x3, strides (1, 4), offset 0 does not lie in contiguous_format; a chain that is walked is of views only",
 		"t().reshape(12)":                   "reshape copies here, since shape 4x3, strides (1, 4), offset 0 cannot become shape 12 without a copy",

@@ -200,7 +200,7 @@ func (p *parser) item() (value, error) {
 		p.skip(3)
 		return value{kind: ellipsis}, nil
 	}
-	bounds := slices.Repeat([]value{{kind: none}}, 3)
+	start, bounds := p.rest, slices.Repeat([]value{{kind: none}}, 3)
 	for i := range bounds {
 		if !p.at(':') && !p.at(',') && !p.at(']') {
 			v, err := p.value(1)
@@ -210,6 +210,8 @@ func (p *parser) item() (value, error) {
 			bounds[i] = v
 		}
 		switch {
+		case i == 0 && p.rest == start && !p.at(':'):
+			return value{}, fmt.Errorf("an index is missing before %q", start)
 		case !p.at(':') && i == 0:
 			return bounds[0], nil
 		case !p.at(':') || i == 2:

@@ -168,11 +168,16 @@ func hasResult(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("Benchmark")) || bytes.Contains(text, []byte("\nBenchmark"))
 }
 
-// Are tells whether a text looks like results: it begins as these do, and has one.
+// Are tells whether a text is results that bench wrote, and not another's benchmarks or
+// notes: it begins as these do, has one, and says which caches were simulated or which
+// program it is from.
 func Are(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	return inFormat.Match(first) && hasResult(text)
+	return inFormat.Match(first) && hasResult(text) && signed.Match(text[:min(len(text), 64<<10)])
 }
+
+// signed is a line that each of our results has before the first benchmark.
+var signed = regexp.MustCompile(`(?m)^(sim-[0-9a-z]+|# version): `)
 
 // inFormat is a line that a file without results may have.
 var inFormat = regexp.MustCompile(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)

@@ -338,10 +338,12 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestAre: what looks like results begins as these do and has one.
+// TestAre: results of bench begin as these do, have one, and say that they are bench's.
 func TestAre(t *testing.T) {
 	for text, want := range map[string]bool{
-		"goos: linux\nBenchmarkX 1 2 ns/op\n": true, "# end\n\nBenchmarkX 1 2 ns/op": true, "BenchmarkX": true,
+		"goos: linux\nsim-d1: 32768,8,64\nBenchmarkX 1 2 ns/op\n": true, "# version: (devel)\n\nBenchmarkX 1 2 ns/op": true,
+		"goos: linux\npkg: x\nBenchmarkX 1 2 ns/op\nPASS\n": false, "# end\n\nBenchmarkX 1 2 ns/op": false, "BenchmarkX": false,
+		"#!/bin/sh\n\nBenchmarkSum 1 1 x\n": false, "sim-d1: 32768,8,64\n": false,
 		"": false, "# Notes\nof Benchmarks\n": false, "package x\n\nfunc\nBenchmarkX": false,
 	} {
 		if got := results.Are([]byte(text)); got != want {
