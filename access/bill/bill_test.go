@@ -58,19 +58,25 @@ func priceOf(t testing.TB, text string) *Bill {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var left atomic.Int64 // of what is begun
-	begin := func(_ string, parts int) func() {
-		left.Add(int64(parts))
-		return func() { left.Add(-1) }
-	}
-	b, err := Of(context.Background(), p, typical(t), begin)
+	b, err := Of(context.Background(), p, typical(t), begun(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := left.Load(); n != 0 {
-		t.Errorf("%d parts are told of that are not done", n)
-	}
 	return b
+}
+
+// begun is told what begins, and fails a test that ends before all parts of it are done.
+func begun(t testing.TB) func(what string, parts int) func() {
+	var left atomic.Int64
+	t.Cleanup(func() {
+		if n := left.Load(); n != 0 && !t.Failed() {
+			t.Errorf("%d parts are told of that are not done", n)
+		}
+	})
+	return func(_ string, parts int) func() {
+		left.Add(int64(parts))
+		return func() { left.Add(-1) }
+	}
 }
 
 const float = `"float"`

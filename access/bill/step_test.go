@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stridebench/stridebench/access/operators"
@@ -35,17 +34,9 @@ func stepOf(t *testing.T, nodes ...string) *Step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var left atomic.Int64 // of what is begun
-	begin := func(_ string, parts int) func() {
-		left.Add(int64(parts))
-		return func() { left.Add(-1) }
-	}
-	s, err := StepOf(context.Background(), p, typical(t), begin)
+	s, err := StepOf(context.Background(), p, typical(t), begun(t))
 	if err != nil {
 		t.Fatal(err)
-	}
-	if n := left.Load(); n != 0 {
-		t.Errorf("%d parts are told of that are not done", n)
 	}
 	return s
 }

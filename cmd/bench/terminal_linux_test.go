@@ -18,7 +18,7 @@ func openTerminal(t *testing.T) (screen, terminal *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	t.Cleanup(func() { screen.Close() })
 	fd := int(screen.Fd())
@@ -33,7 +33,7 @@ func openTerminal(t *testing.T) (screen, terminal *os.File) {
 		terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	}
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	return screen, terminal
 }
