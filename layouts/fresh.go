@@ -52,6 +52,16 @@ func (s site) copied(shape, strides []int, why error) site {
 	return site{layout: l, storage: l.Numel(), dtype: s.dtype, fresh: true, why: why}
 }
 
+// A FormatError says that a layout does not lie in a memory format, so that contiguous()
+// in it copies.
+type FormatError struct {
+	Layout Layout
+	Format MemoryFormat
+}
+
+// Error names both.
+func (e *FormatError) Error() string { return fmt.Sprintf("%v does not lie in %v", e.Layout, e.Format) }
+
 // contiguous is the site itself where it lies in the format, else a copy.
 func (s site) contiguous(f MemoryFormat) (site, error) {
 	f = f.orRowMajor()
@@ -59,7 +69,7 @@ func (s site) contiguous(f MemoryFormat) (site, error) {
 	if err != nil || s.layout.isContiguousIn(f) {
 		return s, err
 	}
-	return s.copied(s.layout.shape, strides, fmt.Errorf("%v does not lie in %v", s.layout, f)), nil
+	return s.copied(s.layout.shape, strides, &FormatError{s.layout, f}), nil
 }
 
 func (l Layout) isContiguousIn(f MemoryFormat) bool {

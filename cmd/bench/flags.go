@@ -237,14 +237,16 @@ func atFlag(err error) error {
 
 // insteadOfCopy says, of the error of a view that copies, what to ask for.
 func insteadOfCopy(err error) string {
-	e, ok := errors.AsType[*layouts.CopyError](err)
-	switch why := fmt.Sprint(e); {
-	case !ok:
+	if _, copies := errors.AsType[*layouts.CopyError](err); !copies {
 		return ""
-	case strings.Contains(why, "in channels_last_3d"):
-		return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk what it makes: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
-	case strings.Contains(why, "in channels_last"):
-		return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk what it makes: --shape NxHxWxC --view 'permute(0,3,1,2)'"
+	}
+	if e, ok := errors.AsType[*layouts.FormatError](err); ok {
+		switch e.Format {
+		case layouts.ChannelsLast:
+			return ": time the copy with --view 'permute(0,2,3,1)' --op copy, or walk what it makes: --shape NxHxWxC --view 'permute(0,3,1,2)'"
+		case layouts.ChannelsLast3d:
+			return ": time the copy with --view 'permute(0,2,3,4,1)' --op copy, or walk what it makes: --shape NxDxHxWxC --view 'permute(0,4,1,2,3)'"
+		}
 	}
 	return ": time the copy with --op copy and the views before it, or walk what it makes: its own sizes as --shape"
 }
