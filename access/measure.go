@@ -251,12 +251,14 @@ type meter struct {
 	times  []time.Duration
 	team   *team    // that walks parts of it, or nil
 	parts  []runner // by worker
+	writes bool     // to its memory, as all do but sums
+	clean  *bool    // all of the memory, which others share, is as it was prepared
 }
 
 // newMeters makes a meter for each pattern, and writes all of the memory.
 func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader counters.Reader, o Options) ([]meter, error) {
 	var meters []meter
-	written := map[*byte]bool{}
+	clean := map[*byte]*bool{}
 	var got Backing
 	for i, p := range patterns {
 		name := p.Spec.Name()
@@ -264,18 +266,21 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		m := meter{runner: r, reader: reader, index: i, name: name, passes: 1, reads: 1}
+		at := unsafe.SliceData(arenas[i])
+		if clean[at] == nil {
+			clean[at] = new(bool)
+		}
+		m := meter{runner: r, reader: reader, index: i, name: name, passes: 1, reads: 1, writes: p.Spec.Op != Sum, clean: clean[at]}
 		if err := m.among(p, arenas[i], teams[len(p.shared)]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		meters = append(meters, m)
-		at := unsafe.SliceData(arenas[i])
-		if p.Memory < len(arenas[i]) || written[at] {
+		if p.Memory < len(arenas[i]) || *m.clean {
 			continue
 		}
 		m.touch(p, arenas[i])
 		m.prepare()
-		written[at] = true
+		*m.clean = p.Spec.Op != Chase // of which each has links of its own
 		if o.Obtained == nil {
 			continue
 		}
@@ -359,7 +364,10 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 // pass does.
 func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots []shot, err error) {
 	if round == 0 {
-		m.prepare()
+		if m.part != nil || !*m.clean { // the links of a Chase are its own
+			m.prepare()
+		}
+		*m.clean = *m.clean && !m.writes
 		if m.part == nil { // or preparing goes the same way
 			m.runner.passes(1)
 		}
@@ -367,7 +375,8 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 	} else {
 		m.warm()
 	}
-	for due := m.due(round, rounds, o.Count); len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
+	due := m.due(round, rounds, o.Count)
+	for shots = shots[:min(len(shots), due)]; len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
 		var s shot
 		if s, err = m.shot(); err == nil {
 			shots = append(shots, s)
@@ -412,49 +421,55 @@ const leastLinks = 1024
 // longestInterruption is how long a pass may be kept waiting by something else, about.
 const longestInterruption = 50 * time.Millisecond
 
-// tried is the shorter of two shots where the first took at least as long as is
-// sought, which it may have done because it was interrupted.
-func (m *meter) tried(sought time.Duration) (shot, error) {
+// tried takes a shot, and another where the first took at least as long as is sought, which
+// it may have done because it was interrupted. It returns the least time, too.
+func (m *meter) tried(sought time.Duration) (shots []shot, least time.Duration, err error) {
 	s, err := m.shot()
-	if err != nil || s.Elapsed < sought || s.Elapsed > longestInterruption {
-		return s, err
+	if err != nil {
+		return nil, 0, err
+	}
+	if s.Elapsed < sought || s.Elapsed > longestInterruption {
+		return []shot{s}, s.Elapsed, nil
 	}
 	again, err := m.shot()
-	if again.Elapsed < s.Elapsed {
-		s = again
+	if err != nil {
+		return nil, 0, err
 	}
-	return s, err
+	return []shot{s, again}, min(s.Elapsed, again.Elapsed), nil
 }
 
 // calibrate finds how many passes last as long as readings are apart, or which
 // part of one, and how many readings make a sample: twice as many passes until
-// the time can be told, then as many as follow from it. A pass that took twice
-// as long as a sample has to is the first sample; one that is just long enough
+// the time can be told, then as many as follow from it. Passes that took twice
+// as long as a sample has to are the first samples; one that is just long enough
 // may be so by chance.
 func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
 	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
-		s, err := m.tried(apart)
-		if err != nil || s.Elapsed >= apart {
-			m.setReads(minTime, s.Elapsed)
+		_, took, err := m.tried(apart)
+		if err != nil {
 			return nil, err
+		}
+		if took >= apart {
+			m.setReads(minTime, took)
+			return nil, nil
 		}
 	}
 	m.links = 0
 	for {
-		s, err := m.tried(apart)
+		shots, took, err := m.tried(apart)
 		switch {
 		case err != nil:
 			return nil, err
-		case s.Elapsed >= 2*minTime:
-			return []shot{s}, nil
-		case s.Elapsed >= apart:
-			m.setReads(minTime, s.Elapsed)
+		case took >= 2*minTime:
+			return shots, nil
+		case took >= apart:
+			m.setReads(minTime, took)
 			return nil, nil
 		}
 		m.passes *= 2
-		if s.Elapsed > apart/16 {
-			m.passes = max(m.passes, 1+int(1.1*float64(s.Passes)*float64(apart)/float64(s.Elapsed)))
+		if took > apart/16 {
+			m.passes = max(m.passes, 1+int(1.1*float64(shots[0].Passes)*float64(apart)/float64(took)))
 		}
 	}
 }

@@ -3,10 +3,12 @@ package access
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -93,10 +95,7 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern, s
 func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	seen := map[string]int{}
 	for i, p := range patterns {
-		key := fmt.Sprint(i) // a chase
-		if p.Ring == nil {
-			key = p.text()
-		}
+		key := p.Fingerprint()
 		of, known := seen[key]
 		if !known {
 			of, seen[key] = i, i
@@ -107,21 +106,26 @@ func distinctPatterns(patterns []Pattern) (first, alike []int) {
 	return first, alike
 }
 
-// text is all that a simulation is told of the pattern.
-func (p Pattern) text() string {
-	var text strings.Builder
+// Fingerprint tells patterns apart by their accesses, which are all that a simulation is
+// told: those of the same are counted alike. It is 32 hex digits.
+func (p Pattern) Fingerprint() string {
+	hash := sha256.New()
 	for _, part := range p.walked() {
 		for _, n := range part.Nests {
 			n = n.Canonical()
-			fmt.Fprint(&text, n.Trips)
+			fmt.Fprint(hash, n.Trips)
 			for _, op := range n.Operands {
-				fmt.Fprint(&text, " ", op.Kind, op.Base, op.Width, op.Strides)
+				fmt.Fprint(hash, " ", op.Kind, op.Base, op.Width, op.Strides)
 			}
-			text.WriteByte('\n')
+			fmt.Fprintln(hash)
 		}
-		text.WriteByte('\n')
+		fmt.Fprintln(hash)
 	}
-	return text.String()
+	if p.Ring != nil {
+		fmt.Fprintln(hash, "chase", p.Spec.DType.Size())
+		_ = binary.Write(hash, binary.LittleEndian, p.Ring) // a hash takes all
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
 // accesses is how many a pass makes.

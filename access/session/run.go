@@ -48,6 +48,7 @@ func (r Record) Value(unit string) (value float64, known bool) {
 type report struct {
 	counts    [][]access.Counts               // simulated, of each pattern of each comparison
 	predicted [][]float64                     // ns of a pass, by the cost model
+	tally     *tally                          // of what was simulated
 	counters  func() (counters.Reader, error) // nil if there are none
 	note      string                          // of the counters
 
@@ -94,8 +95,8 @@ func (untold) Phase(string, int) {}
 func (untold) Timed(string, int) {}
 func (untold) Step(int)          {}
 
-// Run simulates and predicts everything, then times one comparison after another,
-// and then runs the studies. It yields each record as soon as there is one. The last
+// Run predicts everything, then simulates and times comparisons, some at a time, and then
+// runs the studies. It yields each record as soon as there is one. The last
 // thing it yields is the error, if any, which is Interrupted if the context was
 // cancelled.
 func (s *Session) Run(ctx context.Context) iter.Seq2[Record, error] {
@@ -139,12 +140,22 @@ func (s *Session) begin() {
 
 func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 	if !s.TimesOnly {
-		if err := s.simulate(ctx); err != nil {
+		if err := s.predict(); err != nil {
 			return err
 		}
+		s.tally = openTally(s.CountsFile, s.Caches)
+		defer func() { s.tally.close() }()
 	}
-	s.progress.Timed(fmt.Sprintf("taking %d samples", s.Samples()), s.microseconds())
 	for i := range s.Comparisons {
+		more := !s.TimesOnly && i == len(s.counts)
+		if more {
+			if err := s.simulate(ctx); err != nil {
+				return err
+			}
+		}
+		if more || i == 0 {
+			s.progress.Timed(s.samplesFrom(i))
+		}
 		if err := s.compare(ctx, i, yield); err != nil {
 			return err
 		}
@@ -162,15 +173,17 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 	return nil
 }
 
-// microseconds are about what the samples of a run take, at least 1.
-func (s *Session) microseconds() int {
-	all := 0
-	for i, patterns := range s.patterns {
-		for k := range patterns {
-			all += s.Count * s.sampleMicroseconds(i, k)
+// samplesFrom are the samples of a comparison and those behind it, in words, and about how
+// many microseconds they take, at least 1.
+func (s *Session) samplesFrom(first int) (what string, micros int) {
+	samples := 0
+	for i := first; i < len(s.patterns); i++ {
+		samples += s.Count * len(s.patterns[i])
+		for k := range s.patterns[i] {
+			micros += s.Count * s.sampleMicroseconds(i, k)
 		}
 	}
-	return max(all, 1)
+	return fmt.Sprintf("taking %d samples", samples), max(micros, 1)
 }
 
 // sampleMicroseconds are about what a sample of a pattern of a comparison takes, by the
@@ -183,41 +196,21 @@ func (s *Session) sampleMicroseconds(i, k int) int {
 	return int(micros) + 1
 }
 
-// simulate counts, and predicts, before anything is timed: all at once, since
-// comparisons one by one would leave CPUs idle at the end of each.
-func (s *Session) simulate(ctx context.Context) error {
+// predict has the cost model say how long a pass over each pattern takes.
+func (s *Session) predict() error {
 	patterns := slices.Concat(s.patterns...)
-	s.progress.Phase(fmt.Sprintf("simulating %d benchmarks", len(patterns)), s.simulations(len(patterns)))
-	step := func() { s.progress.Step(1) }
-	counts, err := access.Simulate(ctx, s.Caches, patterns, step)
-	if err != nil {
-		return err
-	}
-	predicted := make([]float64, len(patterns))
+	all := make([]float64, len(patterns))
 	if s.Model.Caches.Levels != nil {
-		if predicted, err = predictions(s.Model, patterns, step); err != nil {
+		s.progress.Phase(fmt.Sprintf("predicting %d benchmarks", len(patterns)), len(patterns))
+		var err error
+		if all, err = predictions(s.Model, patterns, func() { s.progress.Step(1) }); err != nil {
 			return err
 		}
 	}
 	for _, c := range s.patterns {
-		n := len(c)
-		s.counts, counts = append(s.counts, counts[:n]), counts[n:]
-		s.predicted, predicted = append(s.predicted, predicted[:n]), predicted[n:]
+		s.predicted, all = append(s.predicted, all[:len(c)]), all[len(c):]
 	}
 	return nil
-}
-
-// simulations are the steps of counting so many patterns, in the caches and the TLB, and
-// of predicting their times.
-func (s *Session) simulations(patterns int) int {
-	steps := patterns
-	if s.Caches.TLB != nil {
-		steps += patterns
-	}
-	if s.Model.Caches.Levels != nil {
-		steps += patterns
-	}
-	return steps
 }
 
 // predictions are the ns of a pass over each pattern. It works on all CPUs.
@@ -386,7 +379,7 @@ func (s *Session) unfinished(w *results.Writer, err error) (warnings []string) {
 // finish writes the comments about the whole run.
 func (s *Session) finish(w *results.Writer) (warnings []string, err error) {
 	all := time.Since(s.start)
-	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples", 100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds()))
+	err = w.Comment(fmt.Sprintf("overhead: %.0f%% of %.1f s outside samples%s", 100*(1-s.timed.Seconds()/all.Seconds()), all.Seconds(), s.tally))
 	if a, known := s.before.Until(results.Now()); known {
 		err = errors.Join(err, w.Comment(results.ActivityKey+": "+a.Comment()))
 	}

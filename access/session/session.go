@@ -45,6 +45,9 @@ type Plan struct {
 	Caches simcache.Config
 	// Model predicts times. A Model without caches predicts nothing.
 	Model cost.Model
+	// CountsFile keeps what is simulated for later runs of the same program, which count
+	// only what is not there; "" for nowhere.
+	CountsFile string
 	// TimesOnly turns off simulation, prediction and studies.
 	TimesOnly bool
 
@@ -124,6 +127,7 @@ type Session struct {
 	patterns [][]access.Pattern // of the comparisons
 	machine  results.Machine
 	detected []cpu.Cache // of this CPU
+	ahead    int         // elements that are simulated before some are timed, at least
 	report
 }
 
@@ -133,7 +137,7 @@ func (p Plan) Prepare() (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	s := &Session{Plan: p, machine: ThisMachine(), detected: cpu.Caches(), patterns: make([][]access.Pattern, len(p.Comparisons))}
+	s := &Session{Plan: p, machine: ThisMachine(), detected: cpu.Caches(), ahead: mostAhead, patterns: make([][]access.Pattern, len(p.Comparisons))}
 	if p.Caches.Levels == nil {
 		s.Plan.Caches = cpu.Choose(s.detected)
 		s.Plan.Caches.TLB = cpu.TLB(p.Pages.Size())

@@ -30,9 +30,15 @@ func files() probe.Files {
 }
 
 // kernelsFile is where calibrations of the kernels are kept, "" for nowhere.
-func kernelsFile() string {
+func kernelsFile() string { return besideSaved("kernels.yaml") }
+
+// countsFile is where runs keep what they simulated, "" for nowhere.
+func countsFile() string { return besideSaved("counts.json") }
+
+// besideSaved is the path of a file beside the machine that was measured.
+func besideSaved(name string) string {
 	if f := files(); f.Err == nil {
-		return filepath.Join(filepath.Dir(f.Saved), "kernels.yaml")
+		return filepath.Join(filepath.Dir(f.Saved), name)
 	}
 	return ""
 }

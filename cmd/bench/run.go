@@ -169,6 +169,7 @@ func (f *runFlags) prepare(c call) (*session.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.CountsFile = countsFile()
 	s, err := p.Prepare()
 	return s, f.fault(err)
 }
