@@ -20,18 +20,21 @@
 //   - next to it (a stride of at most a line): the time of a line in a stream
 //     from that level, because the prefetchers run ahead of it;
 //   - a constant stride away, less than a page of 4 KiB, which no prefetcher
-//     crosses: the same, but twice that from memory, where lines come in pairs;
-//   - in another page: the latency of the level divided by the number of loads
-//     that the CPU has in flight at once, but at least the time of a line in a
-//     stream. A run of adjacent lines begins with such a line. If these lines are
-//     far apart in the loop, the instructions between them fill the CPU's window,
-//     and fewer loads are in flight;
+//     crosses: as such lines were measured, or the same, but more from memory, where
+//     lines come in pairs;
+//   - in another page: as such lines were measured, or the latency of the level divided
+//     by the number of loads that CPUs have in flight at once, but at least the time of
+//     a line in a stream. A run of adjacent lines begins with such a line. If these
+//     lines are far apart in the loop, the instructions between them fill the CPU's
+//     window, and fewer loads are in flight;
 //   - with a stride that crowds what the inner loop touches into few sets of the
 //     level that misses: fewer loads are in flight as well.
 //
 // A line that is written costs in addition what is left of a copy after two
 // streams are subtracted, and little if the kernel stores past the caches. A miss
-// of the TLB costs its latency divided by the number of translations in flight.
+// of the TLB costs what was measured of loads that do not wait for each other, the more
+// the farther its page is from the one before, as fewer translations lie on one line of
+// the page tables; or its latency divided by the number of translations in flight.
 //
 // A pattern that several threads walk takes as long as the largest of its parts, by a
 // thread that has an equal share of the last level, and of the bandwidth that all
@@ -52,6 +55,7 @@ package cost
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 
 	"github.com/stridebench/stridebench/access/probe"
@@ -62,8 +66,19 @@ import (
 type Times struct {
 	Source string    // where they are from
 	Hit    float64   // ns: latency of the first level
+	Byte   float64   // ns a byte that vectors read in the first level
 	Levels []Level   // what serves misses, the nearest first: the second level, ..., memory
 	Walks  []float64 // ns that a load takes longer if it misses a level of the TLB, the nearest first
+
+	// Apart and Scattered are what loads take longer that wait for no other, as
+	// probe.Reach has them; of a level behind their ends, and where they are 0, Rules.Walks
+	// says how many walks are under way at once.
+	Apart, Scattered []float64
+
+	// Ladder is the latency of a chase by the bytes that it goes over, ascending: how much of a
+	// working set that is a little too large a level serves all the same. It is nil where
+	// that is not known.
+	Ladder []probe.Point
 }
 
 // Level is what serves the misses of the level before it.
@@ -73,10 +88,16 @@ type Level struct {
 	Latency  float64 // ns of a load that depends on the one before
 	Line     float64 // ns a line of a stream that is read
 	Stored   float64 // ns that a line of a stream takes longer if it is written
+	Past     float64 // ns of a line that is stored past the caches, of memory
 
 	// LineAll and StoredAll are Line and Stored where all cores stream together: how far
 	// apart lines are, whichever core they go to. They are 0 if nobody has to share.
 	LineAll, StoredAll float64
+
+	// Near and Far are ns of a line that is some lines, or a page, from the one before, of
+	// loads that wait for no other. They are 0 where they were not measured: then Rules.Pairs
+	// and Rules.InFlight say.
+	Near, Far float64
 }
 
 // Generic are the times of a machine that was not measured: those of a virtual
@@ -87,10 +108,11 @@ func Generic(why string) Times {
 	return Times{
 		Source: "generic: " + why,
 		Hit:    1.25,
+		Byte:   .005,
 		Levels: []Level{
-			{"L2", 512 << 10, 4, .6, 0, 0, 0},
-			{"L3", 16 << 20, 16, 1, .1, .12, .01},          // all cores: as much as eight alone
-			{"memory", math.Inf(1), 120, 2.6, .8, .65, .2}, // as four
+			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6},
+			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01},                    // all cores: as much as eight alone
+			{Name: "memory", Capacity: math.Inf(1), Latency: 120, Line: 2.6, Stored: .8, Past: .8, LineAll: .65, StoredAll: .2}, // as four
 		},
 		Walks: []float64{2, 40},
 	}
@@ -107,12 +129,15 @@ func Measured(m probe.Machine) Times {
 	if m.CPU != "" { // which a file may be of that is not the one that runs
 		t.Source += " on " + m.CPU
 	}
-	t.Hit = m.Levels[0].Latency
+	t.Hit, t.Ladder = m.Levels[0].Latency, m.Ladder
+	if read := m.Levels[0].Read; read > 0 {
+		t.Byte = 1e9 / read
+	}
 	known := t.Levels
 	t.Levels = nil
 	level := func(name string, capacity float64, s probe.Speed, generic Level) Level {
 		l := generic
-		l.Name, l.Capacity, l.Latency = name, capacity, s.Latency
+		l.Name, l.Capacity, l.Latency, l.Near, l.Far = name, capacity, s.Latency, s.Near, s.Far
 		if s.Read > 0 {
 			l.Line = line / s.Read * 1e9
 		}
@@ -120,6 +145,9 @@ func Measured(m probe.Machine) Times {
 		l.Stored *= l.Line / generic.Line
 		if s.Copy > 0 {
 			l.Stored = max(l.Stored, 2*line/s.Copy*1e9-2*l.Line)
+		}
+		if l.Past *= l.Line / generic.Line; s.Copy > 0 {
+			l.Past = max(l.Past/leastPast, 2*line/s.Copy*1e9-l.Line)
 		}
 		l.LineAll *= l.Line / generic.Line
 		l.StoredAll *= l.Line / generic.Line
@@ -142,10 +170,15 @@ func Measured(m probe.Machine) Times {
 	for i, r := range m.TLB {
 		if i < len(t.Walks) {
 			t.Walks[i] = walk(m, r)
+			t.Apart, t.Scattered = append(t.Apart, r.Apart), append(t.Scattered, r.Scattered)
 		}
 	}
 	return t
 }
+
+// leastPast is by how much less than the generic share of a read line a line stored past the
+// caches may seem to take, of a copy that was measured at another moment than the sum.
+const leastPast = 4
 
 // walk is a miss of a level of the TLB at twice its reach: further on, the page
 // tables of a random chase miss the caches too, which those of a stride do not.
@@ -179,6 +212,29 @@ func (t Times) serving(c simcache.Config, i int) Level {
 	return best
 }
 
+// missing is the share of what goes round over so many bytes that level i of the caches misses,
+// where LRU would miss all: replacement is not quite LRU, and others use a shared level now
+// more, now less.
+func (m Model) missing(i int, bytes float64) float64 {
+	t, ladder := m.Times, m.Times.Ladder
+	at := sort.Search(len(ladder), func(k int) bool { return float64(ladder[k].Size) >= bytes })
+	if at == 0 || at == len(ladder) || bytes > mostOver*float64(m.Caches.Levels[i].Size) {
+		return 1
+	}
+	here := t.Hit
+	if i > 0 {
+		here = t.serving(m.Caches, i-1).Latency
+	}
+	next := t.serving(m.Caches, i).Latency
+	below, above := ladder[at-1], ladder[at]
+	part := math.Log(bytes/float64(below.Size)) / math.Log(float64(above.Size)/float64(below.Size))
+	ns := below.Ns + part*(above.Ns-below.Ns)
+	return min(1, max(0, (ns-here)/max(next-here, 1e-9)))
+}
+
+// mostOver is by how much a working set may be too large for a level and still be served in part.
+const mostOver = 3
+
 // Brief says in a line for people what is predicted: for which caches, with times from where.
 func (m Model) Brief() string {
 	var levels []string
@@ -194,12 +250,18 @@ func (m Model) String() string {
 	text := fmt.Sprintf("%s; hit %.3g ns", m.Times.Source, m.Times.Hit)
 	for _, l := range m.Times.Levels {
 		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written", l.Name, l.Latency, l.Line, l.Stored)
+		if l.Far > 0 {
+			text += fmt.Sprintf(" and %.3g near or %.3g far", l.Near, l.Far)
+		}
 		if m.Threads > 1 {
 			text += fmt.Sprintf(" (%.3g and %.3g to all cores)", l.LineAll, l.StoredAll)
 		}
 	}
 	for i, w := range m.Times.Walks {
 		text += fmt.Sprintf(", TLB %d miss %.3g ns", i+1, w)
+		if i < len(m.Times.Apart) && m.Times.Apart[i] > 0 {
+			text += fmt.Sprintf(" or %.3g far and %.3g scattered", m.Times.Apart[i], m.Times.Scattered[i])
+		}
 	}
 	text += "; levels"
 	for _, l := range m.Caches.Levels {

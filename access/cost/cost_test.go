@@ -232,7 +232,7 @@ func TestMeasured(t *testing.T) {
 	m := probe.Machine{Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
 		Levels: []probe.Level{
 			{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9}},
-			{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 4, Read: 64e9, Copy: 64e9, ReadAll: 512e9, CopyAll: 512e9}},
+			{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 4, Read: 64e9, Copy: 64e9, ReadAll: 512e9, CopyAll: 512e9, Near: 1.5, Far: 2.5}},
 			{Name: "L3", Capacity: 8 << 20, Speed: probe.Speed{Latency: 20}}},
 		Memory: probe.Speed{Latency: 90, Read: 16e9, Copy: 12.8e9, ReadAll: 32e9},
 		TLB:    []probe.Reach{{Entries: 64, Miss: 3}}}
@@ -240,7 +240,7 @@ func TestMeasured(t *testing.T) {
 	if got.Source != "measured 2026-11-21" || got.Hit != 1 || len(got.Levels) != 3 || got.Walks[0] != 3 || got.Walks[1] != Generic("as a test").Walks[1] {
 		t.Errorf("%+v", got)
 	}
-	want := []Level{{"L2", 1 << 20, 4, 1, 0, .125, 0}, {"L3", 8 << 20, 20, 1, .1, .12, .01}, {"memory", math.Inf(1), 90, 4, 2, 2, 0}}
+	want := []Level{{Name: "L2", Capacity: 1 << 20, Latency: 4, Line: 1, LineAll: .125, Near: 1.5, Far: 2.5}, {Name: "L3", Capacity: 8 << 20, Latency: 20, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01}, {Name: "memory", Capacity: math.Inf(1), Latency: 90, Line: 4, Stored: 2, Past: 6, LineAll: 2}}
 	// At twice the reach of the second level, 3584 pages, a load took 40 ns; within
 	// it 4.
 	m.TLB = append(m.TLB, probe.Reach{Entries: 1792, Miss: 113})
@@ -426,5 +426,78 @@ func TestAddOfOne(t *testing.T) {
 func TestLines(t *testing.T) {
 	if ns := generic.Lines([]float64{100, 40, 10}); math.Abs(ns-(60*.6+30*1+10*2.6)) > 1e-9 {
 		t.Errorf("%v ns", ns)
+	}
+}
+
+// TestWalk: what a miss of the TLB takes grows from pages side by side to scattered ones, the more
+// the less of their translations stays in the second level, and no walk takes longer than one
+// that is waited for, unless it was measured to.
+func TestWalk(t *testing.T) {
+	m := Model{Times: Generic("in a test"), Caches: simcache.Config{Levels: simcache.TwoLevels(
+		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 192 << 10, Ways: 12, Line: 64}),
+		TLB: []simcache.TLB{{Entries: 64, Ways: 4, Page: 4096}, {Entries: 1536, Ways: 12, Page: 4096}}}}
+	m.Times.Walks, m.Times.Apart, m.Times.Scattered = []float64{2, 20}, []float64{0, 4}, []float64{0, 12}
+	for _, test := range []struct {
+		stride Stride
+		want   float64
+	}{
+		{Stride{jump: 4096, around: 1e6}, 4},
+		{Stride{jump: 100, around: 1e6}, 4}, // less than a page
+		{Stride{around: 1e6}, 4},
+		{Stride{jump: 8 * 4096, around: 1e6}, 12},
+		{Stride{jump: 80 * 4096, around: 1024}, 12}, // 3072 lines, which are all of the level
+		{Stride{jump: 80 * 4096, around: 256}, 6},
+		{Stride{jump: 8 * 4096, around: 1e6, every: 1e6}, 20},
+	} {
+		if got := m.walk(test.stride, 1); math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("%+v takes %v ns, want %v", test.stride, got, test.want)
+		}
+	}
+	rules := *m.rules()
+	if got, want := m.walk(Stride{every: 1}, 0), 2/rules.Walks; math.Abs(got-want) > 1e-9 { // not measured
+		t.Errorf("%v ns, want %v", got, want)
+	}
+	m.Times.Scattered[1] = 30 // longer than a walk that is waited for
+	if got := m.walk(Stride{jump: 8 * 4096, around: 1e6}, 1); got != 30 {
+		t.Errorf("%v ns, want 30", got)
+	}
+}
+
+// TestMissing: a level serves of what is a little too large for it what the ladder shows.
+func TestMissing(t *testing.T) {
+	m := Model{Times: Generic("in a test"), Caches: simcache.Config{Levels: simcache.TwoLevels(
+		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64})}}
+	m.Times.Hit = 1
+	m.Times.Levels = []Level{{Name: "L2", Capacity: 1 << 20, Latency: 4}, {Name: "memory", Capacity: math.Inf(1), Latency: 100}}
+	if got := m.missing(1, 1<<21); got != 1 {
+		t.Errorf("%v without a ladder", got)
+	}
+	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 4}, {Size: 1 << 20, Ns: 4}, {Size: 2 << 20, Ns: 52}, {Size: 8 << 20, Ns: 120}}
+	for _, test := range []struct {
+		level int
+		bytes float64
+		want  float64
+	}{{1, 1 << 20, 0}, {1, 2 << 20, .5}, {1, math.Sqrt2 * (1 << 20), .25}, {1, 4 << 20, 1}, {0, 64 << 10, 1}, {0, 32 << 10, .5}, {1, 100, 1}, {1, 1 << 30, 1}} {
+		if got := m.missing(test.level, test.bytes); math.Abs(got-test.want) > 1e-9 {
+			t.Errorf("level %d misses %v of %v B, want %v", test.level, got, test.bytes, test.want)
+		}
+	}
+	// A sum over 2 MiB misses half of its lines in the second level, and all in the first.
+	p, err := access.Spec{Shape: []int{1 << 19}, DType: layouts.Int32}.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted, err := m.Count(p)
+	if err != nil || counted[0].Misses[0].Levels[0] != 1<<15 || counted[0].Misses[0].Levels[1] != 1<<14 {
+		t.Errorf("%+v, %v", counted, err)
+	}
+	// Of a chase over as much, half of the loads wait for memory.
+	chase, err := access.ChaseSpec(1<<15, 64).Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Caches.TLB = nil
+	if got, err := m.Predict(chase); err != nil || math.Abs(got.Ns/(1<<15)-52) > .1 {
+		t.Errorf("%v ns a load (%v), want 52", got.Ns/(1<<15), err)
 	}
 }

@@ -32,7 +32,7 @@ func ModelOf(files probe.Files, name, cpu string, levels []simcache.Level, asked
 		model = Model{Times: Measured(m), Caches: m.Simulated}
 	}
 	if !found || asked {
-		model.Caches.Levels = levels
+		model.Caches.Levels, model.Times.Ladder = levels, nil
 	}
 	model.Caches.TLB = tlb
 	return model, nil

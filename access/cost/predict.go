@@ -83,16 +83,69 @@ func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	if p.Parts() != nil {
 		return m.shared(p)
 	}
+	walks, err := m.Count(p)
+	if err != nil {
+		return Prediction{}, err
+	}
+	return m.Price(p, walks), nil
+}
+
+// Count counts what a pass over the pattern misses, for Price: as the package's Count does, less
+// what levels serve of working sets that are a little too large.
+func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	c := cachesOf(m.Caches)
 	if m.Window > 0 {
 		c.window = max(m.Window, LeastWindow)
 	}
 	walks, err := c.count(p.Nests)
 	if err != nil {
-		return Prediction{}, err
+		return nil, err
 	}
-	return m.Price(p, walks), nil
+	return m.served(walks), nil
 }
+
+// served are the misses of walks of which a level serves some, though LRU would not: where
+// a pass misses each of its lines about once, since it goes over more than the level has.
+func (m Model) served(walks []Counted) []Counted {
+	if m.Times.Ladder == nil {
+		return walks
+	}
+	for i, l := range m.Caches.Levels {
+		lines, room, missed := 0.0, 0.0, 0.0
+		for _, w := range walks {
+			lines += footprint(w.Nest, 0, l.Line)
+			room = max(room, m.roomiest(w.Nest, i))
+			for _, r := range w.Misses {
+				missed += r.Levels[i]
+			}
+		}
+		if lines <= room || missed > onceEach*lines {
+			continue
+		}
+		share := m.missing(i, lines/room*float64(l.Size))
+		for _, w := range walks {
+			for _, r := range w.Misses {
+				r.Levels[i] *= share
+			}
+		}
+	}
+	return walks
+}
+
+// roomiest is how many lines of level i there are for the operand that reaches most of its sets.
+func (m Model) roomiest(n nest.Nest, i int) (most float64) {
+	l := m.Caches.Levels[i]
+	if i >= simulated(m.Caches.Levels) { // its sets follow from a hash
+		return float64(l.Sets() * l.Ways)
+	}
+	for _, op := range n.Operands {
+		most = max(most, room(op, n.Trips, l.Line, l.Sets(), l.Ways))
+	}
+	return most
+}
+
+// onceEach is how often a line is missed at most that is missed once, about.
+const onceEach = 1.05
 
 // chase is what a pointer chase takes: the latency of the first level that has
 // all its lines, and of the translation, since no load begins before the one
@@ -106,10 +159,10 @@ func (m Model) chase(p access.Pattern) Prediction {
 	t.Refs, t.Stride = steps, Stride{Far: 1, loop: -1}
 	at, size := m.Times.Hit, p.Spec.DType.Size()
 	for i, l := range m.Caches.Levels {
-		if distinct(p.Ring, size, l.Line) > l.Size/l.Line {
+		if lines := distinct(p.Ring, size, l.Line); lines > l.Size/l.Line {
 			from := m.Times.serving(m.Caches, i)
-			t.Levels[i] = steps
-			t.Lines[i] = steps * max(from.Latency-at, 0)
+			t.Levels[i] = steps * m.missing(i, float64(lines*l.Line))
+			t.Lines[i] = t.Levels[i] * max(from.Latency-at, 0)
 			at = max(at, from.Latency)
 		}
 	}
@@ -170,24 +223,25 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 
 // body is an iteration.
 func (m Model) body(p access.Pattern, n nest.Nest) float64 {
-	rules, inner, beside, vectors, accesses := m.rules(), len(n.Trips)-1, true, false, 0.0
+	rules, inner, beside, vectors, accesses, bytes := m.rules(), len(n.Trips)-1, true, false, 0.0, 0.0
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
 			continue // its accesses are in the price of those that they serve
 		}
 		accesses++
+		bytes += float64(op.Width)
 		beside = beside && (inner < 0 || op.Strides[inner] == op.Width)
 		vectors = vectors || op.Width > p.Spec.DType.Size()
 	}
 	switch {
 	case m.inVectors(n):
-		return float64(moving(n)) * rules.Vector / vectorBytes
+		return float64(moving(n)) * rules.Vector * m.Times.Byte / m.Times.Hit
 	case m.Vectors:
 		return accesses * rules.Compiled
 	case vectors && accesses > 2:
 		return accesses * rules.Tile
 	case vectors:
-		return accesses * rules.Vector
+		return bytes * rules.Vector * m.Times.Byte / m.Times.Hit
 	}
 	run, step := rules.Add, rules.Add
 	op := p.Spec.Op
@@ -257,7 +311,6 @@ func moving(n nest.Nest) (bytes int) {
 
 // memory adds what the misses of a nest take.
 func (m Model) memory(sum *Prediction, w Counted, past bool) {
-	rules := m.rules()
 	for r, op := range w.Nest.Operands {
 		if op.Tensor == access.Buffers {
 			continue // see body
@@ -286,7 +339,7 @@ func (m Model) memory(sum *Prediction, w Counted, past bool) {
 			if i+1 < len(m.Caches.TLB) {
 				walked -= w.Misses[r].TLB[i+1]
 			}
-			ns := max(walked, 0) * m.Times.Walks[min(i, len(m.Times.Walks)-1)] / max(1, rules.Walks/s.slower(rules))
+			ns := max(walked, 0) * m.walk(s, i)
 			t.TLB[i] += missed
 			t.Walks += ns
 			sum.Memory += ns
@@ -306,19 +359,43 @@ func (p *Prediction) tensor(name string, c simcache.Config) *Tensor {
 	return &p.Tensors[len(p.Tensors)-1]
 }
 
+// translations is how many pages a line of the page tables translates.
+const translations = 64 / 8
+
+// walk is the ns of one miss of level i of the TLB.
+func (m Model) walk(s Stride, i int) float64 {
+	rules, t := m.rules(), m.Times
+	alone := t.Walks[min(i, len(t.Walks)-1)]
+	if i >= len(t.Apart) || t.Apart[i] == 0 {
+		return alone / max(1, rules.Walks/s.slower(rules))
+	}
+	page := float64(m.Caches.TLB[i].Page)
+	scattered := min(1, max(0, float64(s.jump)/page-1)/(translations-1))
+	// A round touches so many lines, of the tensor, of the page tables, and under a hypervisor of
+	// its tables. What of these does not stay in the second level was measured as scattered.
+	second := m.Caches.Levels[min(1, len(m.Caches.Levels)-1)]
+	lines := s.around * (1 + 2*min(1, float64(s.jump)/page/translations))
+	scattered *= min(1, lines*float64(second.Line)/float64(second.Size))
+	ns := t.Apart[i] + scattered*max(0, t.Scattered[i]-t.Apart[i])
+	return min(max(alone, ns), ns*s.slower(rules))
+}
+
 // line is the ns of one line that level i misses and the next one has.
 func (m Model) line(s Stride, written, past bool, i int, n nest.Nest, op nest.Operand) float64 {
 	rules, from, memory := m.rules(), m.Times.serving(m.Caches, i), i == len(m.Caches.Levels)-1
 	if written && past && memory {
-		return from.Line * rules.Past
+		return from.Past * rules.Past
 	}
 	strided := from.Line
 	if memory {
 		strided *= rules.Pairs
 	}
 	inFlight := rules.InFlight
+	if from.Far > 0 {
+		strided, inFlight = max(from.Line, from.Near), max(1, from.Latency/from.Far)
+	}
 	if i < simulated(m.Caches.Levels) && s.crowds(n, op, m.Caches.Levels[i]) {
-		inFlight = rules.Crowded
+		inFlight = min(inFlight, rules.Crowded)
 	}
 	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower(rules)))
 	ns := s.Next*from.Line + s.Near*strided + s.Far*jump
@@ -348,6 +425,10 @@ type Stride struct {
 
 	every float64 // iterations from one that is not beside to the next
 	loop  int     // that makes the steps; -1 for none
+	// jump is the bytes from one that is not beside to the next, 0 where none is known, and
+	// around how many there are until the loop begins anew.
+	jump   int
+	around float64
 }
 
 // samePage is what no prefetcher crosses, whatever the page size in force.
@@ -366,14 +447,15 @@ func strideOf(n nest.Nest, op nest.Operand, line int) Stride {
 	stride := max(op.Strides[l], -op.Strides[l])
 	switch {
 	case stride >= samePage:
-		return Stride{Far: 1, every: every, loop: l}
+		return Stride{Far: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l])}
 	case stride > line:
-		return Stride{Near: 1, every: every, loop: l}
+		return Stride{Near: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l])}
 	}
-	run := op.Width + (n.Trips[l]-1)*stride
+	run, jump, around := op.Width+(n.Trips[l]-1)*stride, 0, 0.0
 	for o := l - 1; o >= 0; o-- {
 		s := max(op.Strides[o], -op.Strides[o])
 		if s > run+line {
+			jump, around = s, float64(n.Trips[o])
 			break
 		}
 		if s > 0 {
@@ -381,7 +463,7 @@ func strideOf(n nest.Nest, op nest.Operand, line int) Stride {
 		}
 	}
 	starts := min(1, float64(line)/float64(run))
-	return Stride{Next: 1 - starts, Far: starts, every: every * max(float64(run), float64(line)) / float64(stride), loop: -1}
+	return Stride{Next: 1 - starts, Far: starts, every: every * max(float64(run), float64(line)) / float64(stride), loop: -1, jump: jump, around: around}
 }
 
 // slower is by how much fewer jumps are in flight because instructions between

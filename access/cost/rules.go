@@ -15,22 +15,30 @@ type Rules struct {
 	Add                                    float64 // of an addition
 	HalfSum, HalfAdd, BFloatSum, BFloatAdd float64 // of float16 and bfloat16, which are converted
 	Row, Block                             float64 // a start of the innermost loop, and of the one around it
-	Vector, Tile                           float64 // an access of a vector in rows, and in transposed tiles
+	Vector                                 float64 // of Times.Byte, a byte of vectors in rows
+	Tile                                   float64 // an access of a vector in transposed tiles
 	Compiled                               float64 // an access of one element in a loop that a C++ compiler made (Model.Vectors)
 	Exposed                                float64 // share of the smaller of loop and memory that is not hidden behind the other
 	InFlight, Crowded                      float64 // loads in flight at once; in crowded sets
 	Walks                                  float64 // walks of the page table at once
 	Window                                 float64 // iterations that the CPU looks ahead
 	Pairs                                  float64 // lines that memory moves for one of a stride
-	Past                                   float64 // of the time of a stream's line, that of one stored past the caches
+	Past                                   float64 // of Level.Past, a line stored past the caches
 }
 
 // A Fit is rules, and how well they were found to predict: cross-validated, each
 // family of patterns by rules that were fitted to the others.
 type Fit struct {
 	Rules    Rules
+	All      FitError // of all machines
+	Machines []FitOf
+}
+
+// A FitOf is how well the times of one machine are predicted.
+type FitOf struct {
 	When     string // day, CPU and load of the measurement
 	All      FitError
+	Unseen   FitError // by rules that were fitted to the other machines alone
 	Families []FitError
 }
 

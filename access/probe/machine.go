@@ -55,6 +55,11 @@ type Speed struct {
 	Copy    float64 // B/s of copies in the best vectors, bytes read plus bytes written; 0 where it was not measured
 
 	ReadAll, CopyAll float64 // B/s that all cores have together; 0 where it was not measured
+
+	// Near and Far are ns of a load that waits for no other: of lines that are some lines of
+	// one page apart, and of lines in pages that are apart. They are 0 where they were not
+	// measured.
+	Near, Far float64
 }
 
 // A Level is one cache.
@@ -80,6 +85,10 @@ func near(measured, stated int) bool {
 type Reach struct {
 	Entries int     // pages of PageSize up to which it translates without a miss
 	Miss    float64 // ns that a load takes longer where it misses here, and the next level hits, or the page tables are walked
+	// Apart and Scattered are the same of loads that wait for no other: of pages side by side,
+	// and of pages so far apart that each translation is on another line of the page tables.
+	// They are 0 where they were not measured.
+	Apart, Scattered float64
 }
 
 // PageSize is that of the pages that the TLB is measured with, in bytes: the
@@ -117,6 +126,8 @@ type (
 		Copy     float64       `yaml:"copy-GB/s"`
 		ReadAll  float64       `yaml:"read-all-GB/s"`
 		CopyAll  float64       `yaml:"copy-all-GB/s"`
+		Near     float64       `yaml:"near-ns,omitempty"`
+		Far      float64       `yaml:"far-ns,omitempty"`
 		Ways     int           `yaml:"ways,omitempty"`
 	}
 	speed struct {
@@ -125,10 +136,14 @@ type (
 		Copy    float64 `yaml:"copy-GB/s"`
 		ReadAll float64 `yaml:"read-all-GB/s"`
 		CopyAll float64 `yaml:"copy-all-GB/s"`
+		Near    float64 `yaml:"near-ns,omitempty"`
+		Far     float64 `yaml:"far-ns,omitempty"`
 	}
 	reach struct {
-		Entries int     `yaml:"entries"`
-		Miss    float64 `yaml:"miss-ns"`
+		Entries   int     `yaml:"entries"`
+		Miss      float64 `yaml:"miss-ns"`
+		Apart     float64 `yaml:"apart-ns,omitempty"`
+		Scattered float64 `yaml:"scattered-ns,omitempty"`
 	}
 	rung struct {
 		Size machines.Size `yaml:"size"`
@@ -170,7 +185,7 @@ func Parse(name string, text []byte) (Machine, error) {
 	}
 	m := Machine{Simulated: d.Config, Date: s.Date, CPU: s.CPU, Pages: s.Pages, Memory: s.Memory.speed()}
 	for _, l := range s.Levels {
-		m.Levels = append(m.Levels, Level{l.Name, int(l.Stated), int(l.Capacity), speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll}.speed(), l.Ways})
+		m.Levels = append(m.Levels, Level{l.Name, int(l.Stated), int(l.Capacity), l.speed().speed(), l.Ways})
 	}
 	for _, t := range s.TLB {
 		m.TLB = append(m.TLB, Reach(t))
@@ -191,12 +206,16 @@ func Parse(name string, text []byte) (Machine, error) {
 	return m, nil
 }
 
+func (l level) speed() speed {
+	return speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll, l.Near, l.Far}
+}
+
 func (s speed) speed() Speed {
-	return Speed{s.Latency, s.Read * giga, s.Copy * giga, s.ReadAll * giga, s.CopyAll * giga}
+	return Speed{s.Latency, s.Read * giga, s.Copy * giga, s.ReadAll * giga, s.CopyAll * giga, s.Near, s.Far}
 }
 
 func (s Speed) section() speed {
-	return speed{s.Latency, s.Read / giga, s.Copy / giga, s.ReadAll / giga, s.CopyAll / giga}
+	return speed{s.Latency, s.Read / giga, s.Copy / giga, s.ReadAll / giga, s.CopyAll / giga, s.Near, s.Far}
 }
 
 // check refuses what nothing can be concluded from, and tells the path of the
@@ -221,7 +240,7 @@ func (s section) check() (path string, err error) {
 		case !(l.Latency > before.Latency):
 			return path, fmt.Errorf("a latency of %v ns (want more than the %v of the level before)", l.Latency, before.Latency)
 		}
-		if err := (speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll}).check(); err != nil {
+		if err := l.speed().check(); err != nil {
 			return path, err
 		}
 		before = l
@@ -230,8 +249,8 @@ func (s section) check() (path string, err error) {
 		return "memory", err
 	}
 	for i, t := range s.TLB {
-		if !(t.Entries > 0 && t.Miss > 0 && !math.IsInf(t.Miss, 1)) {
-			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d entries and %v ns (want both positive)", t.Entries, t.Miss)
+		if !(t.Entries > 0 && t.Miss > 0 && min(t.Apart, t.Scattered) >= 0 && !math.IsInf(t.Miss+t.Apart+t.Scattered, 1)) {
+			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d entries and %v ns, apart %v and scattered %v ns (want the first two positive, and no time below 0)", t.Entries, t.Miss, t.Apart, t.Scattered)
 		}
 	}
 	if path, err := s.checkThreads(); err != nil {
@@ -253,8 +272,8 @@ func (s section) check() (path string, err error) {
 }
 
 func (s speed) check() error {
-	if !(s.Latency > 0) || !(min(s.Read, s.Copy, s.ReadAll, s.CopyAll) >= 0) || math.IsInf(s.Latency+s.Read+s.Copy+s.ReadAll+s.CopyAll, 1) {
-		return fmt.Errorf("a latency of %v ns, read %v and copy %v GB/s, of all cores %v and %v (want a positive latency, and no bandwidth below 0)", s.Latency, s.Read, s.Copy, s.ReadAll, s.CopyAll)
+	if !(s.Latency > 0) || !(min(s.Read, s.Copy, s.ReadAll, s.CopyAll, s.Near, s.Far) >= 0) || math.IsInf(s.Latency+s.Read+s.Copy+s.ReadAll+s.CopyAll+s.Near+s.Far, 1) {
+		return fmt.Errorf("a latency of %v ns, near %v and far %v ns, read %v and copy %v GB/s, of all cores %v and %v (want a positive latency, and nothing below 0)", s.Latency, s.Near, s.Far, s.Read, s.Copy, s.ReadAll, s.CopyAll)
 	}
 	return nil
 }
@@ -272,7 +291,7 @@ func (m Machine) Format() ([]byte, error) {
 	s := section{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Memory: m.Memory.section()}
 	for _, l := range m.Levels {
 		of := l.Speed.section()
-		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, l.Ways})
+		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, of.Near, of.Far, l.Ways})
 	}
 	for _, t := range m.TLB {
 		s.TLB = append(s.TLB, reach(t))

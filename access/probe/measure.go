@@ -46,9 +46,10 @@ const sampleTime = 500 * time.Microsecond
 
 // The stages, and the share of the budget that each has.
 const (
-	ladderShare    = 0.5
-	pagesShare     = 0.25
+	ladderShare    = 0.45
+	pagesShare     = 0.2
 	bandwidthShare = 0.15
+	apartShare     = 0.1
 	waysShare      = 0.1
 )
 
@@ -82,7 +83,7 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 	if err := s.bandwidth(&m); err != nil {
 		return Machine{}, err
 	}
-	if err := errors.Join(s.ways(&m), s.nodes(&m), s.loaded(&m)); err != nil {
+	if err := errors.Join(s.apart(&m), s.ways(&m), s.nodes(&m), s.loaded(&m)); err != nil {
 		return Machine{}, err
 	}
 	m.simulate(o)
@@ -229,16 +230,13 @@ func (s *sampler) pageLadder(m *Machine) error {
 
 // bandwidth measures reads and copies at each level, of one core and of all.
 func (s *sampler) bandwidth(m *Machine) error {
-	var speeds []*Speed
-	var sets, onAll []int // bytes
-	before := 0
+	speeds, sets := s.workingSets(m)
+	var onAll []int // bytes
 	for i, l := range m.Levels {
-		size := max(l.Capacity/2, min(2*before, l.Capacity))
-		speeds, sets, onAll = append(speeds, &m.Levels[i].Speed), append(sets, size), append(onAll, s.onAll(l, size))
-		before = l.Capacity
+		onAll = append(onAll, s.onAll(l, sets[i]))
 	}
 	if m.Memory != (Speed{}) {
-		speeds, sets, onAll = append(speeds, &m.Memory), append(sets, s.MaxSize), append(onAll, s.behindAll())
+		onAll = append(onAll, s.behindAll())
 	}
 	for _, stage := range []struct {
 		bytes []int
@@ -275,6 +273,20 @@ func (s *sampler) bandwidth(m *Machine) error {
 	}
 	s.progress(0)
 	return nil
+}
+
+// workingSets are the bytes that one core's bandwidth of each level is measured on, and of
+// memory, if it is known.
+func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
+	before := 0
+	for i, l := range m.Levels {
+		speeds, sets = append(speeds, &m.Levels[i].Speed), append(sets, max(l.Capacity/2, min(2*before, l.Capacity)))
+		before = l.Capacity
+	}
+	if m.Memory != (Speed{}) {
+		speeds, sets = append(speeds, &m.Memory), append(sets, s.MaxSize)
+	}
+	return speeds, sets
 }
 
 // reading sums so many bytes in the best vectors.

@@ -120,7 +120,7 @@ func (m Machine) simulatedTLB(i int) simcache.TLB {
 // WriteTables writes tables of what was measured.
 func (m Machine) WriteTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tread\tcopy")
+	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tfar\tread\tcopy")
 	for _, l := range m.Levels {
 		stated := "unknown"
 		if l.Stated > 0 {
@@ -135,9 +135,9 @@ func (m Machine) WriteTables(w io.Writer) error {
 	if m.Memory != (Speed{}) {
 		fmt.Fprintf(t, "memory\t\t\t\t%s\n", speedCells(m.Memory))
 	}
-	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs")
+	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs\tfar\tscattered")
 	for i, r := range m.TLB {
-		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss)
+		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, timeCell(r.Apart), timeCell(r.Scattered))
 	}
 	m.writeThreads(t)
 	return t.Flush()
@@ -158,7 +158,15 @@ func tlbCell(t simcache.TLB) string {
 }
 
 func speedCells(s Speed) string {
-	return fmt.Sprintf("%.3g ns\t%s\t%s", s.Latency, bandwidthCell(s.Read), bandwidthCell(s.Copy))
+	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), timeCell(s.Far), bandwidthCell(s.Read), bandwidthCell(s.Copy))
+}
+
+// timeCell is empty where nothing was measured, as of the first level.
+func timeCell(ns float64) string {
+	if ns == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g ns", ns)
 }
 
 func bandwidthCell(v float64) string {
@@ -193,6 +201,8 @@ type (
 		Copy    float64 `json:"copyBytesPerSecond"`
 		ReadAll float64 `json:"readAllBytesPerSecond,omitzero"`
 		CopyAll float64 `json:"copyAllBytesPerSecond,omitzero"`
+		Near    float64 `json:"nearNs,omitzero"`
+		Far     float64 `json:"farNs,omitzero"`
 	}
 	jsonServing struct {
 		Name      string `json:"name"`
@@ -206,6 +216,8 @@ type (
 		Entries   int     `json:"entries"`
 		Simulated string  `json:"simulated"` // entries,ways,page
 		Miss      float64 `json:"missNs"`
+		Apart     float64 `json:"apartNs,omitzero"`
+		Scattered float64 `json:"scatteredNs,omitzero"`
 	}
 	jsonRung struct {
 		Size int     `json:"size"`
@@ -230,7 +242,7 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 		j.Memory = &memory
 	}
 	for i, r := range m.TLB {
-		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)}), r.Miss})
+		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)}), r.Miss, r.Apart, r.Scattered})
 	}
 	j.Threads, j.Streams = m.Threads, m.Streams
 	for _, r := range m.Remote {

@@ -83,71 +83,98 @@ func write(folder string, all []timed, when string) error {
 		}
 	}
 	w.Flush()
-	return results.WriteFile(filepath.Join(folder, "times.csv"), []byte(b.String()))
+	return results.WriteFile(filepath.Join(folder, timesFile), []byte(b.String()))
 }
 
-// A data set is what was timed, with what the model prices.
+// A data set is what was timed, on one machine or on several, with what the model prices.
 type dataSet struct {
-	when     string
-	model    cost.Model
+	machines []machine
 	patterns []timed
 	lowered  []access.Pattern
 	counted  [][]cost.Counted // by pattern; nil of a chase, which has no constants
 }
 
-// read reads the times of a folder and counts the misses of their patterns.
+// A machine is where patterns were timed.
+type machine struct {
+	when  string
+	model cost.Model
+}
+
+// read reads the times of all folders in one, and counts the misses of their patterns.
 func read(folder string) (*dataSet, error) {
-	m, machine, err := model(folder)
+	files, err := filepath.Glob(filepath.Join(folder, "*", timesFile))
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "times.csv"))
-	if err != nil {
-		return nil, err
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no folder in %s has a %s (measure writes one)", folder, timesFile)
 	}
-	when, rest, _ := strings.Cut(string(text), "\n")
-	rows, err := csv.NewReader(strings.NewReader(rest)).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	ns := map[[2]string]float64{}
-	for _, row := range rows {
-		if ns[[2]string{row[0], row[1]}], err = strconv.ParseFloat(row[2], 64); err != nil {
+	d := &dataSet{}
+	for _, file := range files {
+		if err := d.add(filepath.Dir(file)); err != nil {
 			return nil, err
 		}
-	}
-	all, err := patterns(machine.Capacities())
-	if err != nil {
-		return nil, err
-	}
-	d := &dataSet{when: strings.TrimPrefix(when, "# "), model: m}
-	for _, t := range all {
-		if t.ns = ns[[2]string{t.family, t.name}]; t.ns == 0 {
-			continue // of kernels that the CPU of the data runs and this one does not, or the other way round
-		}
-		p, err := t.spec.Pattern()
-		if err != nil {
-			return nil, err
-		}
-		var counted []cost.Counted
-		if p.Ring == nil {
-			if counted, err = cost.Count(m.Caches, p.Nests); err != nil {
-				return nil, err
-			}
-		}
-		d.patterns, d.lowered, d.counted = append(d.patterns, t), append(d.lowered, p), append(d.counted, counted)
 	}
 	return d, nil
 }
 
+// timesFile has the times in the folder of a machine.
+const timesFile = "times.csv"
+
+// add adds the machine of a folder.
+func (d *dataSet) add(folder string) error {
+	m, measured, err := model(folder)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(folder, timesFile))
+	if err != nil {
+		return err
+	}
+	when, rest, _ := strings.Cut(string(text), "\n")
+	rows, err := csv.NewReader(strings.NewReader(rest)).ReadAll()
+	if err != nil {
+		return err
+	}
+	ns := map[[2]string]float64{}
+	for _, row := range rows {
+		if ns[[2]string{row[0], row[1]}], err = strconv.ParseFloat(row[2], 64); err != nil {
+			return err
+		}
+	}
+	all, err := patterns(measured.Capacities())
+	if err != nil {
+		return err
+	}
+	d.machines = append(d.machines, machine{strings.TrimPrefix(when, "# "), m})
+	for _, t := range all {
+		if t.ns = ns[[2]string{t.family, t.name}]; t.ns == 0 {
+			continue // of kernels that the CPU of the data runs and this one does not, or the other way round
+		}
+		t.machine = len(d.machines) - 1
+		p, err := t.spec.Pattern()
+		if err != nil {
+			return err
+		}
+		var counted []cost.Counted
+		if p.Ring == nil {
+			if counted, err = m.Count(p); err != nil {
+				return err
+			}
+		}
+		d.patterns, d.lowered, d.counted = append(d.patterns, t), append(d.lowered, p), append(d.counted, counted)
+	}
+	return nil
+}
+
 // predict is what pattern i takes by these rules.
 func (d *dataSet) predict(i int, rules *cost.Rules) float64 {
-	m := d.model
+	m := d.machines[d.patterns[i].machine].model
 	m.Rules = rules
 	if d.counted[i] == nil {
 		p, err := m.Predict(d.lowered[i])
 		if err != nil {
-			panic(err) // read would have said so
+			panic(err) // add would have said so
 		}
 		return p.Ns
 	}

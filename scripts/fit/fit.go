@@ -22,23 +22,27 @@ import (
 // file is where the constants and their error are kept.
 const file = "access/cost/fitted.json"
 
-// fit fits the rules to all patterns, and for the cross-validated error to those of
-// all families but one, for each.
+// fit fits the rules to all patterns, and for the cross-validated errors to those of
+// all families but one, for each, and of all machines but one.
 func fit(d *dataSet) error {
 	start := cost.Fitted()
 	rules := rounded(d.least(start.Rules, func(int) bool { return true }))
-	crossed := make([]float64, len(d.patterns))
+	crossed, unseen := make([]float64, len(d.patterns)), make([]float64, len(d.patterns))
 	for _, family := range d.families() {
-		other := d.least(start.Rules, func(i int) bool { return d.patterns[i].family != family })
-		for i, t := range d.patterns {
-			if t.family == family {
-				crossed[i] = d.predict(i, &other)
-			}
-		}
+		d.leaveOut(start.Rules, crossed, func(t timed) bool { return t.family == family })
 	}
-	all := cost.Fit{Rules: rules, When: d.when, All: d.error("all", crossed, func(int) bool { return true })}
-	for _, family := range d.families() {
-		all.Families = append(all.Families, d.error(family, crossed, func(i int) bool { return d.patterns[i].family == family }))
+	all := cost.Fit{Rules: rules, All: d.error("all", crossed, func(int) bool { return true })}
+	for k, m := range d.machines {
+		on := func(i int) bool { return d.patterns[i].machine == k }
+		of := cost.FitOf{When: m.when, All: d.error("all", crossed, on)}
+		for _, family := range d.families() {
+			of.Families = append(of.Families, d.error(family, crossed, func(i int) bool { return on(i) && d.patterns[i].family == family }))
+		}
+		if len(d.machines) > 1 {
+			d.leaveOut(start.Rules, unseen, func(t timed) bool { return t.machine == k })
+			of.Unseen = d.error("by constants fitted to the other machines", unseen, on)
+		}
+		all.Machines = append(all.Machines, of)
 	}
 	text, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
@@ -46,7 +50,10 @@ func fit(d *dataSet) error {
 	}
 	d.print(os.Stdout, &rules)
 	fmt.Println("cross-validated: each family by constants that are fitted to the others")
-	table(os.Stdout, append(all.Families, all.All))
+	for _, m := range all.Machines {
+		fmt.Println(m.When)
+		table(os.Stdout, append(m.Families, m.All, m.Unseen))
+	}
 	if err := results.WriteFile(file, append(text, '\n')); err != nil {
 		return err
 	}
@@ -69,14 +76,32 @@ const (
 	end      = "<!-- end -->\n"
 )
 
-// tableOf is the table of the page, with its marks.
+// leaveOut predicts some patterns by rules that are fitted to the others.
+func (d *dataSet) leaveOut(start cost.Rules, predicted []float64, out func(timed) bool) {
+	rules := d.least(start, func(i int) bool { return !out(d.patterns[i]) })
+	for i, t := range d.patterns {
+		if out(t) {
+			predicted[i] = d.predict(i, &rules)
+		}
+	}
+}
+
+// tableOf are the tables of the page, with its marks.
 func tableOf(f cost.Fit) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s| patterns | | median error | one in ten is off by more than | rank correlation by element |\n|:--|--:|--:|--:|--:|\n", begin)
-	for _, e := range append(slices.Clone(f.Families), f.All) {
-		fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.0f%% | %.3f |\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
+	b.WriteString(begin)
+	for _, m := range f.Machines {
+		fmt.Fprintf(&b, "%s:\n\n| patterns | | median error | one in ten is off by more than | rank correlation by element |\n|:--|--:|--:|--:|--:|\n", m.When)
+		rows := append(slices.Clone(m.Families), m.All)
+		if m.Unseen.Patterns > 0 {
+			rows = append(rows, m.Unseen)
+		}
+		for _, e := range rows {
+			fmt.Fprintf(&b, "| %s | %d | %.0f%% | %.0f%% | %.3f |\n", e.Name, e.Patterns, 100*e.Median, 100*e.Tenth, e.Rank)
+		}
+		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "\nMeasured on %s. The constants are", f.When)
+	b.WriteString("The constants are")
 	v := reflect.ValueOf(f.Rules)
 	for i := range v.NumField() {
 		fmt.Fprintf(&b, "%s%s %g", []string{"\n", " ", " ", " ", " ", " "}[i%6], v.Type().Field(i).Name, v.Field(i).Float())
@@ -103,12 +128,15 @@ func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
 	for i := range d.patterns {
 		predicted[i] = d.predict(i, rules)
 	}
-	var all []cost.FitError
-	for _, family := range d.families() {
-		all = append(all, d.error(family, predicted, func(i int) bool { return d.patterns[i].family == family }))
+	for k, m := range d.machines {
+		on := func(i int) bool { return d.patterns[i].machine == k }
+		var all []cost.FitError
+		for _, family := range d.families() {
+			all = append(all, d.error(family, predicted, func(i int) bool { return on(i) && d.patterns[i].family == family }))
+		}
+		fmt.Fprintln(w, m.when)
+		table(w, append(all, d.error("all", predicted, on)))
 	}
-	fmt.Fprintln(w, d.when)
-	table(w, append(all, d.error("all", predicted, func(int) bool { return true })))
 }
 
 // worst prints the patterns that are farthest off.
@@ -120,7 +148,8 @@ func (d *dataSet) worst(w io.Writer) {
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(math.Log(off[b])), math.Abs(math.Log(off[a]))) })
 	for _, i := range order[:min(len(order), 60)] {
-		fmt.Fprintf(w, "%5.2f times the measured %10.0f ns  %s: %s\n", off[i], d.patterns[i].ns, d.patterns[i].family, d.patterns[i].name)
+		t := d.patterns[i]
+		fmt.Fprintf(w, "%5.2f times the measured %10.0f ns  machine %d, %s: %s\n", off[i], t.ns, t.machine+1, t.family, t.name)
 	}
 }
 
@@ -258,14 +287,18 @@ func bend(v float64) float64 { return min(1, bent/math.Abs(v)) }
 // weights are those of patterns in the sum: families count by the root of their
 // size. What is a chase has no constants.
 func (d *dataSet) weights(taken func(int) bool) []float64 {
-	size, sum := map[string]float64{}, 0.0
+	type family struct {
+		name    string
+		machine int
+	}
+	size, sum := map[family]float64{}, 0.0
 	for _, t := range d.patterns {
-		size[t.family]++
+		size[family{t.family, t.machine}]++
 	}
 	all := make([]float64, len(d.patterns))
 	for i, t := range d.patterns {
 		if d.counted[i] != nil && taken(i) {
-			all[i] = 1 / math.Sqrt(size[t.family])
+			all[i] = 1 / math.Sqrt(size[family{t.family, t.machine}])
 			sum += all[i]
 		}
 	}

@@ -8,13 +8,17 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 )
 
-const usage = `usage: go run ./scripts/fit [-data FOLDER] measure | fit | check
+const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | fit | check
 
-  measure   time all patterns on this machine, of which FOLDER/machine.yaml is what
-            'bench machine --measure -o FOLDER/machine.yaml' found; writes FOLDER/times.csv
-  fit       fit the constants to these times, cross-validate, and write access/cost/fitted.json
+  measure   time all patterns on this machine, of which FOLDER/NAME/machine.yaml is what
+            'bench machine --measure -o FOLDER/NAME/machine.yaml' found; writes
+            FOLDER/NAME/times.csv
+  fit       fit the constants to the times of all machines in FOLDER, cross-validate, and
+            write access/cost/fitted.json
   check     say how far predictions are off these times, as the constants are
 `
 
@@ -31,14 +35,10 @@ func main() {
 }
 
 func run(ctx context.Context, folder string, args []string) error {
-	if len(args) != 1 {
-		flag.Usage()
-		return fmt.Errorf("want one of measure, fit, check")
-	}
-	switch args[0] {
-	case "measure":
-		return measure(ctx, folder)
-	case "fit", "check":
+	switch verb := strings.Join(args[:min(1, len(args))], ""); {
+	case verb == "measure" && len(args) == 2:
+		return measure(ctx, filepath.Join(folder, args[1]))
+	case len(args) == 1 && (verb == "fit" || verb == "check"):
 		d, err := read(folder)
 		if err != nil {
 			return err
@@ -50,5 +50,6 @@ func run(ctx context.Context, folder string, args []string) error {
 		}
 		return fit(d)
 	}
-	return fmt.Errorf("%q: want measure, fit or check", args[0])
+	flag.Usage()
+	return fmt.Errorf("%q: want measure NAME, fit or check", args)
 }

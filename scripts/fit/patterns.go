@@ -16,6 +16,7 @@ type timed struct {
 	family, name string
 	spec         access.Spec
 	ns           float64
+	machine      int // of the data set
 }
 
 // operators are those of two models' profiles, as 'bench import --suite' wrote them.
