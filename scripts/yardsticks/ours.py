@@ -1,6 +1,7 @@
 """Runs our side of a comparison, and sums up both."""
 
 import argparse
+import copy
 import os
 import subprocess
 import tempfile
@@ -11,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 def parser(description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--rounds", type=int, default=7, help="times that everything is run in turn (7)")
-    parser.add_argument("--kernel", default="", help="kernel of ours (the best that this CPU runs)")
+    parser.add_argument("--kernel", default="", help="kernel of ours (the best that this CPU runs); permute.py takes several, parted by commas")
     return parser
 
 
@@ -23,6 +24,12 @@ class Bench:
         self.path = os.path.join(self.folder.name, "bench")
         subprocess.run(["go", "build", "-o", self.path, "./cmd/bench"], cwd=ROOT, check=True)
         self.kernel = kernel or self.best()
+
+    def with_kernel(self, kernel):
+        """The same program, with another kernel."""
+        other = copy.copy(self)
+        other.kernel = kernel
+        return other
 
     def best(self):
         listed = subprocess.run([self.path, "list", "--filter", ".name:Stream"], check=True, capture_output=True, text=True)
