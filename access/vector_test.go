@@ -112,7 +112,7 @@ func TestForeignKernel(t *testing.T) {
 }
 
 // TestKernelsTouchTheView: whatever the kernel, its nests read each byte of the
-// view once and write each byte of the copy once, and its passes do what the
+// view once (by panels, at least once) and write each byte of the copy once, and its passes do what the
 // operation is, as often as they are asked to.
 func TestKernelsTouchTheView(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -173,12 +173,14 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 			want[a.kind][a.addr+uint64(b)]--
 		}
 	}
-	if total != p.Bytes {
+	// Panels read what is at an end twice, where it is no whole tile.
+	twice := p.Spec.Kernel == kernelOf("avx2-blocks") && p.Memory > p.buffers && p.buffers > 0
+	if total < p.Bytes || total > p.Bytes && !twice {
 		t.Fatalf("%+v: accesses of %d B, Bytes says %d", p.Spec, total, p.Bytes)
 	}
 	for kind, bytes := range want {
 		for addr, n := range bytes {
-			if n != 0 {
+			if n != 0 && !(twice && kind == nest.Read && n < 0) {
 				t.Fatalf("%+v: byte %#x is touched %d times too few (kind %v)", p.Spec, addr, n, kind)
 			}
 		}

@@ -23,10 +23,11 @@ const line = 64
 // CPU; it runs where the CPU has its instructions.
 type Set struct {
 	name   string
-	width  int          // bytes of a vector; 0 for an element
-	tiles  map[int]tile // that it transposes in registers, by the bytes of an element
-	blocks []int        // bytes of the elements that it moves in blocks
-	like   *Set         // what it is but for more blocks, or nil
+	width  int               // bytes of a vector; 0 for an element
+	tiles  map[int]tile      // that it transposes in registers, by the bytes of an element
+	blocks []int             // bytes of the elements that it moves in blocks
+	panels map[int]smallTile // by which it transposes what goes by panels, by the bytes of an element
+	like   *Set              // what it is but for more blocks and panels, or nil
 
 	halves  bool       // it adds up floats of 16 bits
 	streams bool       // it has stores past the caches
@@ -48,6 +49,7 @@ type functions struct {
 	copy, stream                     func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
 	transpose, transposeStream       map[int]transposer
 	block, blockStream               map[int]blockMover
+	gather                           map[int]transposer // ahead in bytes
 }
 
 // A transposer transposes n tiles. It asks for lines so many tiles ahead, where
@@ -67,6 +69,7 @@ var (
 	avx2blocks = &Set{
 		name: "avx2-blocks", width: 32, halves: true, streams: true,
 		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, like: avx2,
+		panels: map[int]smallTile{1: {8, 16}, 2: {8, 16}, 4: {8, 32}, 8: {4, 32}},
 	}
 	avx512 = &Set{
 		name: "avx512", width: 64, halves: true, streams: true,
@@ -122,9 +125,18 @@ func (s *Set) functions() *functions {
 }
 
 // Own tells whether the set copies elements of size bytes as no other one does:
-// avx2-blocks is avx2 but for elements of 1 and 2 bytes whose rows collide.
+// avx2-blocks is avx2 but for permutations that go through more buffers.
 func (s *Set) Own(size int) bool {
-	return s.like == nil || slices.Contains(s.blocks, size) && !slices.Contains(s.like.blocks, size)
+	_, panels := s.panels[size]
+	return s.like == nil || panels || slices.Contains(s.blocks, size) && !slices.Contains(s.like.blocks, size)
+}
+
+// Like is the set whose vectors this one uses, which is itself of all but avx2-blocks.
+func (s *Set) Like() *Set {
+	if s.like != nil {
+		return s.like
+	}
+	return s
 }
 
 // Name is "portable", "avx2-blocks", "avx2", "avx512" or "neon".

@@ -359,20 +359,33 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 					}
 					rows = 0
 				}
-				n := 0 // where in the tile this is
-				for _, w := range s.Body[first:i] {
-					n += w.Width
-				}
-				if a.Buffered() {
-					n = a.Offset - s.Body[first].Offset
-				}
-				copy(here, tile[n:])
+				copy(here, tile[inTile(s.Body[first:], i-first):])
 			}
 		}
 	}
-	if bytes := p.written(); reads != bytes || writes != bytes {
+	// Panels read what is at an end twice, where it is no whole tile.
+	if bytes := p.written(); reads < bytes || reads > bytes && p.set.panels == nil || writes != bytes {
 		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, bytes)
 	}
+}
+
+// inTile is where in a tile the i-th write of it is: one after the other or, where they
+// are one piece of a buffer, as they lie in that.
+func inTile(writes []Access, i int) int {
+	before, all, end := 0, 0, 0
+	for j, w := range writes {
+		if !w.Write {
+			break
+		}
+		if all += w.Width; j < i {
+			before = all
+		}
+		end = max(end, w.Offset+w.Width-writes[0].Offset)
+	}
+	if writes[0].Buffered() && all == end {
+		return writes[i].Offset - writes[0].Offset
+	}
+	return before
 }
 
 // stridesOf are those of an access of a step.
@@ -580,7 +593,7 @@ func TestSets(t *testing.T) {
 			t.Errorf("%s: runs: %t", s.Name(), s.Runs())
 		}
 	}
-	for size, own := range map[int]bool{0: false, 1: true, 2: true, 4: false, 8: false, 16: false} {
+	for size, own := range map[int]bool{0: false, 1: true, 2: true, 4: true, 8: true, 16: false} {
 		if avx2blocks.Own(size) != own || !avx2.Own(size) {
 			t.Errorf("%d B: avx2-blocks copies them in a way of its own: %t, and avx2: %t", size, avx2blocks.Own(size), avx2.Own(size))
 		}

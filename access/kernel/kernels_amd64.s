@@ -8665,3 +8665,319 @@ line:
 	SFENCE
 	VZEROUPPER
 	RET
+
+// func gather1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·gather1AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), BX
+	MOVQ dstPitch+24(FP), SI
+	MOVQ srcPitch+32(FP), DI
+	MOVQ dstStep+40(FP), R8
+	MOVQ srcStep+48(FP), R9
+	MOVQ ahead+56(FP), R10
+
+tile:
+	MOVQ       CX, DX
+	VMOVUPS    (DX), X0
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X1
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X2
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X3
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X4
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X5
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X6
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X7
+	PREFETCHT1 (DX)(R10*1)
+	VPUNPCKLBW X4, X0, X8
+	VPUNPCKHBW X4, X0, X9
+	VPUNPCKLBW X5, X1, X10
+	VPUNPCKHBW X5, X1, X11
+	VPUNPCKLBW X6, X2, X12
+	VPUNPCKHBW X6, X2, X13
+	VPUNPCKLBW X7, X3, X14
+	VPUNPCKHBW X7, X3, X15
+	VPUNPCKLBW X12, X8, X0
+	VPUNPCKHBW X12, X8, X1
+	VPUNPCKLBW X13, X9, X2
+	VPUNPCKHBW X13, X9, X3
+	VPUNPCKLBW X14, X10, X4
+	VPUNPCKHBW X14, X10, X5
+	VPUNPCKLBW X15, X11, X6
+	VPUNPCKHBW X15, X11, X7
+	VPUNPCKLBW X4, X0, X8
+	VPUNPCKHBW X4, X0, X9
+	VPUNPCKLBW X5, X1, X10
+	VPUNPCKHBW X5, X1, X11
+	VPUNPCKLBW X6, X2, X12
+	VPUNPCKHBW X6, X2, X13
+	VPUNPCKLBW X7, X3, X14
+	VPUNPCKHBW X7, X3, X15
+	MOVQ       AX, DX
+	VMOVQ      X8, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X8, (DX)
+	ADDQ       SI, DX
+	VMOVQ      X9, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X9, (DX)
+	ADDQ       SI, DX
+	VMOVQ      X10, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X10, (DX)
+	ADDQ       SI, DX
+	VMOVQ      X11, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X11, (DX)
+	ADDQ       SI, DX
+	VMOVQ      X12, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X12, (DX)
+	ADDQ       SI, DX
+	VMOVQ      X13, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X13, (DX)
+	ADDQ       SI, DX
+	VMOVQ      X14, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X14, (DX)
+	ADDQ       SI, DX
+	VMOVQ      X15, (DX)
+	ADDQ       SI, DX
+	VMOVHPS    X15, (DX)
+	ADDQ       R8, AX
+	ADDQ       R9, CX
+	DECQ       BX
+	JNZ        tile
+	VZEROUPPER
+	RET
+
+// func gather2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·gather2AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), BX
+	MOVQ dstPitch+24(FP), SI
+	MOVQ srcPitch+32(FP), DI
+	MOVQ dstStep+40(FP), R8
+	MOVQ srcStep+48(FP), R9
+	MOVQ ahead+56(FP), R10
+
+tile:
+	MOVQ       CX, DX
+	VMOVUPS    (DX), X0
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X1
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X2
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X3
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X4
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X5
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X6
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), X7
+	PREFETCHT1 (DX)(R10*1)
+	VPUNPCKLWD X4, X0, X8
+	VPUNPCKHWD X4, X0, X9
+	VPUNPCKLWD X5, X1, X10
+	VPUNPCKHWD X5, X1, X11
+	VPUNPCKLWD X6, X2, X12
+	VPUNPCKHWD X6, X2, X13
+	VPUNPCKLWD X7, X3, X14
+	VPUNPCKHWD X7, X3, X15
+	VPUNPCKLWD X12, X8, X0
+	VPUNPCKHWD X12, X8, X1
+	VPUNPCKLWD X13, X9, X2
+	VPUNPCKHWD X13, X9, X3
+	VPUNPCKLWD X14, X10, X4
+	VPUNPCKHWD X14, X10, X5
+	VPUNPCKLWD X15, X11, X6
+	VPUNPCKHWD X15, X11, X7
+	VPUNPCKLWD X4, X0, X8
+	VPUNPCKHWD X4, X0, X9
+	VPUNPCKLWD X5, X1, X10
+	VPUNPCKHWD X5, X1, X11
+	VPUNPCKLWD X6, X2, X12
+	VPUNPCKHWD X6, X2, X13
+	VPUNPCKLWD X7, X3, X14
+	VPUNPCKHWD X7, X3, X15
+	MOVQ       AX, DX
+	VMOVUPS    X8, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    X9, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    X10, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    X11, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    X12, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    X13, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    X14, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    X15, (DX)
+	ADDQ       R8, AX
+	ADDQ       R9, CX
+	DECQ       BX
+	JNZ        tile
+	VZEROUPPER
+	RET
+
+// func gather4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·gather4AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), BX
+	MOVQ dstPitch+24(FP), SI
+	MOVQ srcPitch+32(FP), DI
+	MOVQ dstStep+40(FP), R8
+	MOVQ srcStep+48(FP), R9
+	MOVQ ahead+56(FP), R10
+
+tile:
+	MOVQ       CX, DX
+	VMOVUPS    (DX), Y0
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y1
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y2
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y3
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y4
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y5
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y6
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y7
+	PREFETCHT1 (DX)(R10*1)
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y9
+	VUNPCKLPS  Y3, Y2, Y10
+	VUNPCKHPS  Y3, Y2, Y11
+	VUNPCKLPS  Y5, Y4, Y12
+	VUNPCKHPS  Y5, Y4, Y13
+	VUNPCKLPS  Y7, Y6, Y14
+	VUNPCKHPS  Y7, Y6, Y15
+	VUNPCKLPD  Y10, Y8, Y0
+	VUNPCKHPD  Y10, Y8, Y1
+	VUNPCKLPD  Y11, Y9, Y2
+	VUNPCKHPD  Y11, Y9, Y3
+	VUNPCKLPD  Y14, Y12, Y4
+	VUNPCKHPD  Y14, Y12, Y5
+	VUNPCKLPD  Y15, Y13, Y6
+	VUNPCKHPD  Y15, Y13, Y7
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y12
+	VPERM2F128 $0x20, Y5, Y1, Y9
+	VPERM2F128 $0x31, Y5, Y1, Y13
+	VPERM2F128 $0x20, Y6, Y2, Y10
+	VPERM2F128 $0x31, Y6, Y2, Y14
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y15
+	MOVQ       AX, DX
+	VMOVUPS    Y8, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y9, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y10, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y11, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y12, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y13, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y14, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y15, (DX)
+	ADDQ       R8, AX
+	ADDQ       R9, CX
+	DECQ       BX
+	JNZ        tile
+	VZEROUPPER
+	RET
+
+// func gather8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·gather8AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), BX
+	MOVQ dstPitch+24(FP), SI
+	MOVQ srcPitch+32(FP), DI
+	MOVQ dstStep+40(FP), R8
+	MOVQ srcStep+48(FP), R9
+	MOVQ ahead+56(FP), R10
+
+tile:
+	MOVQ       CX, DX
+	VMOVUPS    (DX), Y0
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y1
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y2
+	PREFETCHT1 (DX)(R10*1)
+	ADDQ       DI, DX
+	VMOVUPS    (DX), Y3
+	PREFETCHT1 (DX)(R10*1)
+	VUNPCKLPD  Y1, Y0, Y8
+	VUNPCKHPD  Y1, Y0, Y9
+	VUNPCKLPD  Y3, Y2, Y10
+	VUNPCKHPD  Y3, Y2, Y11
+	VPERM2F128 $0x20, Y10, Y8, Y0
+	VPERM2F128 $0x31, Y10, Y8, Y2
+	VPERM2F128 $0x20, Y11, Y9, Y1
+	VPERM2F128 $0x31, Y11, Y9, Y3
+	MOVQ       AX, DX
+	VMOVUPS    Y0, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y1, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y2, (DX)
+	ADDQ       SI, DX
+	VMOVUPS    Y3, (DX)
+	ADDQ       R8, AX
+	ADDQ       R9, CX
+	DECQ       BX
+	JNZ        tile
+	VZEROUPPER
+	RET

@@ -255,6 +255,12 @@ func TestMachineCode(t *testing.T) {
 				same(t, fmt.Sprintf("%s%s of %d groups, %d and %d apart", name, level, groups, c.pitch, c.other), run(t, functions[name+level], arguments, readAt-1<<30, elsewhere), want)
 			}
 		}
+		for size, tile := range s.panels {
+			arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72, "ahead": 5000}
+			want := said(Step{Loops: []Loop{{3, 64, 72}}, Body: tile.body(size, -776, 1000)}, readAt, writtenAt, 0)
+			name := fmt.Sprint("gather", size, level)
+			same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
+		}
 		for _, size := range s.blocks {
 			for _, name := range []string{"transposeBlock", "transposeStreamBlock"} {
 				for blocks := 1; blocks <= 6; blocks++ {

@@ -15,6 +15,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 			transpose:       map[int]transposer{1: transpose1AVX2, 2: transpose2AVX2, 4: transpose4AVX2, 8: transpose8AVX2, 16: transpose16AVX2},
 			transposeStream: map[int]transposer{1: transposeStream1AVX2, 2: transposeStream2AVX2, 4: transposeStream4AVX2, 8: transposeStream8AVX2, 16: transposeStream16AVX2},
 			block:           map[int]blockMover{1: transposeBlock1AVX2, 2: transposeBlock2AVX2, 4: transposeBlock4AVX2, 8: transposeBlock8AVX2},
+			gather:          map[int]transposer{1: gather1AVX2, 2: gather2AVX2, 4: gather4AVX2, 8: gather8AVX2},
 			blockStream:     map[int]blockMover{1: transposeStreamBlock1AVX2, 2: transposeStreamBlock2AVX2, 4: transposeStreamBlock4AVX2, 8: transposeStreamBlock8AVX2},
 		}
 		avx2blocks.run = avx2.run

@@ -12,8 +12,8 @@ import (
 type Loop struct{ N, To, From int }
 
 // A Plan is a copy of any number of loops cut into steps, which run one after
-// the other. Each element is read once and written once, in an order of the
-// plan's own: where what is written overlaps itself or what is read, the result
+// the other. Each element is written once and read once, or where a panel ends in no
+// whole tile, twice, in an order of the plan's own: where what is written overlaps itself or what is read, the result
 // is not defined.
 type Plan struct {
 	Steps   []Step
@@ -63,7 +63,8 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // by side. If they do so along two, these are walked in tiles of a cache line
 // by a line, and elements that lie side by side in both are transposed in
 // registers, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
-// themselves.
+// themselves. Of avx2-blocks, those that leave something beside whole tiles, and those
+// of short rows, go by panels, if what is written side by side is no more than a panel holds.
 // What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
@@ -254,7 +255,7 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 
 // oneRun tells whether the plan is one run of whole vectors.
 func (p *Plan) oneRun() bool {
-	return len(p.Steps) == 1 && len(p.Steps[0].Loops) == 2 && p.Steps[0].Loops[0].N == 1
+	return len(p.Steps) == 1 && p.Steps[0].in == 2 && len(p.Steps[0].Loops) == 2 && p.Steps[0].Loops[0].N == 1
 }
 
 // walk runs the inner loops for every index of the loops.

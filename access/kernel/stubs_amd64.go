@@ -223,3 +223,23 @@ func transposeStreamBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, li
 //
 //go:noescape
 func transposeStreamBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
+
+// gather1AVX2 transposes n tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
+//
+//go:noescape
+func gather1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// gather2AVX2 transposes n tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
+//
+//go:noescape
+func gather2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// gather4AVX2 transposes n tiles, which it reads and writes once: 8 rows of 32 B. It asks for what lies so many bytes ahead.
+//
+//go:noescape
+func gather4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// gather8AVX2 transposes n tiles, which it reads and writes once: 4 rows of 32 B. It asks for what lies so many bytes ahead.
+//
+//go:noescape
+func gather8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)

@@ -12,7 +12,10 @@ const strip = 64
 // transposed copies what lies side by side along one loop where it is written
 // and along another where it is read.
 func (p *Plan) transposed(outer []Loop, to, from Loop) {
-	if to.N*from.N > 0 && !p.blocks(outer, to, from) {
+	switch {
+	case to.N*from.N == 0:
+	case p.panels(outer, to, from, true) || p.blocks(outer, to, from) || p.panels(outer, to, from, false):
+	default:
 		p.tiles(outer, to, from)
 	}
 }

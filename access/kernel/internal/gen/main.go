@@ -68,6 +68,9 @@ func main() {
 			transposeBlock(fmt.Sprint(name, "Block", size, "AVX2"), size, stream)
 		}
 	}
+	for _, size := range []int{1, 2, 4, 8} {
+		gather(fmt.Sprint("gather", size, "AVX2"), size)
+	}
 	Generate()
 }
 

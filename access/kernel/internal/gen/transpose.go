@@ -239,6 +239,62 @@ func transposeBlock(name string, size int, stream bool) {
 	RET()
 }
 
+// gather makes a function that transposes n small tiles side by side, rows of 16 or
+// 32 bytes of elements of size bytes, and asks for the lines that lie so many bytes
+// ahead of them: of the next panel, of which no hardware knows. They come to the
+// second level, as a panel and its buffer fill the first.
+func gather(name string, size int) {
+	TEXT(name, NOSPLIT, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)")
+	Doc(fmt.Sprintf("%s transposes n tiles, which it reads and writes once: %d rows of %d B. It asks for what lies so many bytes ahead.",
+		name, 8/max(1, size/4), map[bool]int{true: 16, false: 32}[size <= 2]))
+	Pragma("noescape")
+	t := tileArgs{dst: Load(Param("dst"), GP64()), src: Load(Param("src"), GP64()), row: GP64()}
+	n := Load(Param("n"), GP64())
+	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
+	t.dstStep, t.srcStep = Load(Param("dstStep"), GP64()), Load(Param("srcStep"), GP64())
+	ahead := Load(Param("ahead"), GP64())
+	read := func(rows int, to []reg.VecPhysical) {
+		t.rows(t.src, t.srcPitch, rows, func(i int, row reg.Register) {
+			VMOVUPS(Mem{Base: row}, to[i])
+			PREFETCHT1(Mem{Base: row, Index: ahead, Scale: 1})
+		})
+	}
+	write := func(columns int, store func(i int, at Mem)) {
+		t.rows(t.dst, t.dstPitch, columns, func(i int, row reg.Register) { store(i, Mem{Base: row}) })
+	}
+	Label("tile")
+	switch size {
+	case 1:
+		read(8, xmm)
+		pairs := interleave(1, 3, xmm[:8], xmm[8:]) // of columns
+		write(16, func(i int, at Mem) {
+			if i%2 == 0 {
+				VMOVQ(pairs[i/2], at)
+			} else {
+				VMOVHPS(pairs[i/2], at)
+			}
+		})
+	case 2:
+		read(8, xmm)
+		columns := interleave(2, 3, xmm[:8], xmm[8:])
+		write(8, func(i int, at Mem) { VMOVUPS(columns[i], at) })
+	case 4:
+		read(8, ymm)
+		columns := transpose8x8(ymm[:8], ymm[8:])
+		write(8, func(i int, at Mem) { VMOVUPS(columns[i], at) })
+	case 8:
+		read(4, ymm)
+		columns := transpose4x4(ymm[:4], ymm[8:12])
+		write(4, func(i int, at Mem) { VMOVUPS(columns[i], at) })
+	}
+	ADDQ(t.dstStep, t.dst)
+	ADDQ(t.srcStep, t.src)
+	DECQ(n)
+	JNZ(LabelRef("tile"))
+	VZEROUPPER()
+	RET()
+}
+
 // transposeRows writes the transpose of half a line of eight rows, which are in
 // the first registers, to blockWidth bytes, and returns registers that are free.
 func transposeRows(size int, to Mem) (free []reg.VecPhysical) {
