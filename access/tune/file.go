@@ -26,8 +26,9 @@ type Calibration struct {
 	Sets map[string]kernel.Tuning // by the names of sets
 }
 
-// version is that of the kernels: what was found of others says nothing of these.
-const version = 1
+// version is that of the kernels and of how they are measured: what was found of
+// others says nothing of these.
+const version = 2
 
 // Identity says what CPU this is, whose brand name may be that of several: with
 // family, model and stepping, where it has them, and the caches that it states.

@@ -14,6 +14,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -30,6 +31,10 @@ const most = 7
 // sizes are the bytes written at which plain stores and those past the caches are
 // compared.
 var sizes = []int{2 << 20, 8 << 20, 32 << 20}
+
+// cold is the bytes written from which on no copy finds in a cache what the one before
+// left there, whose source is as long.
+const cold = 32 << 20
 
 // aheads are the distances that are compared, in tiles, at the size aheadAt: the
 // default first, which is left only for what is faster by aheadGain, since they
@@ -101,7 +106,8 @@ type race struct {
 // Measure finds how these sets are best tuned, those of them that have a choice. It
 // takes about Budget, and memory of at most so many bytes (0 for no limit): where
 // that is little, less is compared. The sets are tuned as before when it returns, and
-// must not be used meanwhile.
+// must not be used meanwhile. A set that is like another one is tuned as that is, if
+// that is among them.
 func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string]kernel.Tuning, error) {
 	compared := fitting(maxMemory)
 	found := map[string]kernel.Tuning{}
@@ -112,7 +118,7 @@ func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string
 	g := &ground{dst: memory(compared[len(compared)-1]), src: memory(compared[len(compared)-1])}
 	var races []*race
 	for _, s := range sets {
-		if s.Streams() {
+		if s.Streams() && (s.Like() == s || !slices.Contains(sets, s.Like())) {
 			found[s.Name()] = kernel.Default()
 			races = append(races, stores(s, compared)...)
 		}
@@ -138,6 +144,11 @@ func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string
 		t := found[r.set.Name()]
 		t.Ahead = r.ways[nearest(r.best)].Ahead
 		found[r.set.Name()] = t
+	}
+	for _, s := range sets {
+		if t, ok := found[s.Like().Name()]; ok {
+			found[s.Name()] = t
+		}
 	}
 	return found, nil
 }
@@ -263,11 +274,16 @@ func (g *ground) run(ctx context.Context, races []*race, budget time.Duration) e
 	return nil
 }
 
-// round times each way once.
+// round times each way once. What caches may hold is copied once before that off the
+// clock, as passes follow each other where they are measured: else the first way would
+// fetch from memory what all others find in a cache.
 func (r *race) round(g *ground) {
 	defer r.set.Tune(r.set.Tuning())
 	for i, t := range r.ways {
 		r.set.Tune(t)
+		if r.size < cold {
+			r.plan.Run(g.dst, g.src, r.buffers, 1)
+		}
 		start := now()
 		r.plan.Run(g.dst, g.src, r.buffers, 1)
 		took := now() - start
