@@ -215,9 +215,20 @@ func crowd(start uint64, run int, steps []Step, line, sets int) int {
 		}
 		first, last := at/uint64(line), (at+uint64(run)-1)/uint64(line)
 		blocks := int(last - first + 1)
-		everywhere += blocks / sets
-		for b := range uint64(blocks % sets) {
-			counts[(first+b)%uint64(sets)]++
+		if blocks >= sets {
+			everywhere += blocks / sets
+			blocks %= sets
+		}
+		set := int(first & uint64(sets-1))
+		if sets&(sets-1) != 0 {
+			set = int(first % uint64(sets))
+		}
+		for range blocks {
+			if counts[set]++; set+1 < sets {
+				set++
+			} else {
+				set = 0
+			}
 		}
 	}
 	most := int32(0)

@@ -2,6 +2,7 @@ package proofs
 
 import (
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -12,7 +13,7 @@ import (
 const gapBudget = 1 << 23
 
 // massBudget is the same where it is told how many there are at least.
-const massBudget = 1 << 26
+const massBudget = 1 << 28
 
 // never is a gap that does not occur.
 const never = math.MaxInt
@@ -24,6 +25,13 @@ type gapped struct {
 	// Of the level before: the least gap from which on all miss there, and how many
 	// iterations a stay lasts at most. Before the first level they are 1 and 0: all come.
 	misses, lasting int
+	crowds          map[crowdOf]int // that are known
+}
+
+// A crowdOf is what level.crowd is asked of an operand.
+type crowdOf struct {
+	level      *level
+	iterations int
 }
 
 // gaps counts the misses of a nest on empty levels from the gaps between the touches
@@ -116,7 +124,7 @@ func (x *prover) gapped(n nest.Nest) (list []gapped, ok bool) {
 		if !ok {
 			return nil, false
 		}
-		list = append(list, gapped{alone: alone, patterns: patterns, misses: 1})
+		list = append(list, gapped{alone: alone, patterns: patterns, misses: 1, crowds: map[crowdOf]int{}})
 	}
 	return list, true
 }
@@ -171,12 +179,27 @@ func (l *level) surely(operands []gapped, r int) int {
 }
 
 // holds reports whether what any so many consecutive iterations touch is at most as many
-// blocks of any set as there are ways.
+// blocks of any set as there are ways. Where fewer iterations touch more, that is told sooner.
 func (l *level) holds(operands []gapped, iterations int) bool {
+	for some := l.Lines(); some < iterations; some *= 4 {
+		if !l.holdsIn(operands, some) {
+			return false
+		}
+	}
+	return l.holdsIn(operands, iterations)
+}
+
+func (l *level) holdsIn(operands []gapped, iterations int) bool {
 	room := l.Ways
 	for r := range operands {
 		budget := gapBudget
-		if room -= l.crowd(operands[r].alone, uint64(iterations), room, &budget); room < 0 {
+		asked := crowdOf{l, iterations}
+		crowd, known := operands[r].crowds[asked]
+		if !known {
+			crowd = l.crowd(operands[r].alone, uint64(iterations), l.Ways, &budget)
+			operands[r].crowds[asked] = crowd
+		}
+		if room -= crowd; room < 0 {
 			return false
 		}
 	}
@@ -184,8 +207,17 @@ func (l *level) holds(operands []gapped, iterations int) bool {
 }
 
 // floods reports whether in any so many consecutive iterations stays of at least as many
-// blocks of every set begin as there are ways.
+// blocks of every set begin as there are ways. Where fewer iterations do, that is told sooner.
 func (l *level) floods(operands []gapped, iterations int) bool {
+	for some := l.Lines(); some < iterations; some *= 4 {
+		if l.floodsIn(operands, some) {
+			return true
+		}
+	}
+	return l.floodsIn(operands, iterations)
+}
+
+func (l *level) floodsIn(operands []gapped, iterations int) bool {
 	missing := l.Ways
 	for r := range operands {
 		if missing -= l.mass(&operands[r], iterations); missing <= 0 {
@@ -225,6 +257,12 @@ func (l *level) mass(o *gapped, iterations int) int {
 	fresh := o.fresh(max(parts*part, o.misses-1), line)
 	trips := slices.Clone(n.Trips[at:])
 	trips[0] = part / nest.Nest{Trips: n.Trips[at+1:]}.Iterations()
+	of := filling{trips, op.Strides[at:], int(op.Base % uint64(step)), step, fresh}
+	for _, known := range l.masses {
+		if reflect.DeepEqual(known.of, of) {
+			return known.mass
+		}
+	}
 	var least [parts + 1]int // in so many parts in a row
 	for k := range least[1:] {
 		least[k+1] = math.MaxInt
@@ -241,28 +279,54 @@ func (l *level) mass(o *gapped, iterations int) int {
 	for k := range parts {
 		mass = min(mass, least[k]+least[parts-1-k])
 	}
+	l.masses = append(l.masses, knownMass{of, mass})
 	return mass
+}
+
+// A filling is what decides a mass in a level: operands of one tensor's shape have the same.
+type filling struct {
+	trips, strides []int
+	place, step    int
+	fresh          []bool
+}
+
+// A knownMass is the mass of a filling.
+type knownMass struct {
+	of   filling
+	mass int
 }
 
 // parts is how many parts the iterations of a mass are cut into.
 const parts = 8
 
-// fill counts the blocks of accesses that are fresh by set.
+// fill counts the blocks of accesses that are fresh by set. An innermost loop comes back to a
+// place in a line after a number of iterations: which of so many are fresh is found once for each
+// place.
 func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh []bool) {
 	last := len(trips) - 1
 	steps := nest.Steps(trips[:last], strides[:last])
 	inner, within := uint64(strides[last]), uint64(len(fresh)-1)
-	addr := place + 1<<62 // for strides downwards
+	period := len(fresh) / nest.GCD(len(fresh), strides[last])
+	freshAt := make([][]int, len(fresh)) // by place: iterations, and one that never is
+	addr := place + 1<<62                // for strides downwards
 	for loop := range nest.Walk(trips[:last]) {
 		if loop >= 0 {
 			addr += uint64(steps[loop])
 		}
-		a := addr
-		for range trips[last] {
-			if fresh[a&within] {
-				counts[l.set(a>>l.Shift)]++
+		list := freshAt[addr&within]
+		if list == nil {
+			for k := range period {
+				if fresh[(addr+uint64(k)*inner)&within] {
+					list = append(list, k)
+				}
 			}
-			a += inner
+			list = append(list, trips[last])
+			freshAt[addr&within] = list
+		}
+		for _, k := range list {
+			for ; k < trips[last]; k += period {
+				counts[l.set((addr+uint64(k)*inner)>>l.Shift)]++
+			}
 		}
 	}
 }

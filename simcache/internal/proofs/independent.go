@@ -3,6 +3,7 @@ package proofs
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -36,6 +37,46 @@ func (x *prover) independentOperands(nests []nest.Nest, passes int) (misses [][]
 	if !disjoint(nests, x.maxShift()) {
 		return nil, false
 	}
+	if x.independenceCost(nests, passes) > trialFrom {
+		trial := company{nests, passes, trialBudget}
+		if _, ok := x.apart([]nest.Nest{beginning(nests[0])}, 1, &trial); !ok {
+			x.took.dependent++
+			return nil, false
+		}
+	}
+	misses, ok = x.apart(nests, passes, nil)
+	if !ok {
+		x.took.dependent++
+		return nil, false
+	}
+	x.took.independent++
+	return misses, true
+}
+
+// Where independence would look up more than trialFrom, it is first tried on mostTrial
+// iterations: what hits in them and would not in company does so in all.
+const (
+	trialFrom   = 1 << 22
+	mostTrial   = 1 << 17
+	trialBudget = 1 << 20
+)
+
+// beginning is a nest's first iterations, about as many as mostTrial at most.
+func beginning(n nest.Nest) nest.Nest {
+	trips := slices.Clone(n.Trips)
+	for l, inside := 0, n.Iterations(); l < len(trips); l++ {
+		inside /= n.Trips[l]
+		trips[l] = min(trips[l], max(1, mostTrial/inside))
+		if trips[l] > 1 {
+			break
+		}
+	}
+	return nest.Nest{Trips: trips, Operands: n.Operands}
+}
+
+// apart simulates each operand alone, and reports whether all hits stay ones in company,
+// that of these passes over these nests if there is no other.
+func (x *prover) apart(nests []nest.Nest, passes int, in *company) (misses [][][]uint64, ok bool) {
 	misses = make([][][]uint64, passes)
 	for p := range misses {
 		misses[p] = make([][]uint64, len(nests))
@@ -51,18 +92,18 @@ func (x *prover) independentOperands(nests []nest.Nest, passes int) (misses [][]
 		x.visited += lone.visited
 		alone = append(alone, lone)
 	}
-	company := company{nests, passes, min(max(1<<16, int(alone[0].now)), 1<<24)}
+	if in == nil {
+		in = &company{nests, passes, min(max(1<<16, int(alone[0].now)), 1<<24)}
+	}
 	for r, lone := range alone {
 		for i := range lone.levels {
 			for _, reuse := range lone.levels[i].reuses {
-				if reuse.hit && !company.keeps(&x.levels[i], r, reuse) {
-					x.took.dependent++
+				if reuse.hit && !in.keeps(&x.levels[i], r, reuse) {
 					return nil, false
 				}
 			}
 		}
 	}
-	x.took.independent++
 	return misses, true
 }
 

@@ -111,6 +111,8 @@ type level struct {
 	mask  uint64   // sets-1 if that is a mask
 	odd   uint64   // else the number of sets
 	extra bool     // it times reuses or logs misses
+	// Of gaps: what is known of operands.
+	masses []knownMass
 	// Of a level that times reuses (prover.independentOperands), else nil:
 	when, spareWhen []uint64  // the iteration of each word's last touch, or one before it
 	reuses          [65]reuse // by the bits of their T
