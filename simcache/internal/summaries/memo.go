@@ -43,8 +43,12 @@ func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
 
 // buckets is how many buckets a unit's table has, a power of two: fewer where states are
 // large, and of loops around others, whose keys come back soon or hardly ever, so that
-// those that do stay near. Those that are kept by row do so late.
+// those that do stay near. Those that are kept by row do so late. Where the keys are known to be
+// few enough, each finds a place.
 func (m *machine) buckets(u *unit) int {
+	if u.few {
+		return mostKeys
+	}
 	n := 1 << 14
 	if !m.deep && !u.inner && !u.byRow {
 		n = 1 << 12
@@ -62,12 +66,7 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 	if u.table == nil {
 		u.table = make([]*entry, m.buckets(u)*bucket)
 	}
-	h := uint64(1469598103934665603)
-	for _, k := range u.key {
-		h = (h ^ uint64(k)) * 1099511628211
-		h ^= h >> 29
-	}
-	at := int(h%uint64(len(u.table)/bucket)) * bucket
+	at := int(hash(u.key)%uint64(len(u.table)/bucket)) * bucket
 	list = u.table[at : at+bucket]
 	best, most := -1, 0
 	u.longer = false
@@ -97,6 +96,15 @@ func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bo
 	copy(list[1:best+1], list[:best])
 	list[0] = found
 	return list, found, false
+}
+
+func hash(key []int) uint64 {
+	h := uint64(1469598103934665603)
+	for _, k := range key {
+		h = (h ^ uint64(k)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
 }
 
 // setTrips makes the end of a key, of which the rest is known: the trips, or none if
@@ -307,7 +315,7 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		}
 		return e
 	}
-	if !chunk && u.tries > 1100 && u.hits*16 < u.tries || m.deep && !n.inner && u.tries > 100 && u.hits*3 < u.tries {
+	if !u.few && (!chunk && u.tries > 1100 && u.hits*16 < u.tries || m.deep && !n.inner && u.tries > 100 && u.hits*3 < u.tries) {
 		u.off = true // of logs, since these are copied
 	}
 	if e = place(list); e == nil {

@@ -171,6 +171,9 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 			n.progress = func(share float64) { e.options.Progress((float64(i) + share) / float64(len(m.program))) }
 		}
 		for _, c := range m.units(n) {
+			if c.unit != nil && !c.inner {
+				c.unit.few = m.fewKeys(c.unit, b.high)
+			}
 			if c.inner {
 				c.inside = m.inside(c)
 				c.solo = m.solo(c)

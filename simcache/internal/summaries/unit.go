@@ -1,6 +1,7 @@
 package summaries
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -34,6 +35,7 @@ type unit struct {
 	logs     bool    // summaries keep logs
 	inner    bool    // a loop around accesses only
 	off      bool    // summaries of it do not pay
+	few      bool    // it has few keys, and many instances; see fewKeys
 	alone    bool    // of what moves in a loop; see solo
 	byRow    bool    // misses are kept by row; see tiny
 	key      []int
@@ -119,6 +121,73 @@ func (m *machine) unit(n *node, inside []*node) *unit {
 	}
 	u.base, u.low, u.hig = make([]int, len(u.refs)), make([]int, len(u.refs)), make([]int, len(u.refs))
 	return u
+}
+
+// Of a tile of odd sizes thousands of keys come before any comes again, and then each comes
+// often. Where the strides outside tell that there are no more keys than a quarter of mostKeys,
+// and oftenEach times as many instances, all are waited for.
+const (
+	mostKeys  = 1 << 16
+	oftenEach = 8
+)
+
+// fewKeys reports whether that is so, where the highest numbers in the slots are these.
+func (m *machine) fewKeys(u *unit, highest []int) bool {
+	keys, instances := m.keys(u, highest, min(mostKeys/4, mostFirst/2/stateSize(m.levels[0])))
+	return instances >= oftenEach*float64(keys)
+}
+
+// keys is at least how many keys the instances of a unit have, and how many instances there are:
+// none if there are more keys than most, or if bounds and conditions in it depend on what is
+// outside. The bases of an instance are sums of multiples of the strides outside, so that their
+// part of the keys is a group, or a part of one, which is put together stride by stride.
+func (m *machine) keys(u *unit, highest []int, most int) (keys int, instances float64) {
+	for _, g := range u.gates {
+		if g.depends || slices.ContainsFunc(g.outs, func(a affine) bool { return len(a.terms) > 0 }) {
+			return 1, 0
+		}
+	}
+	strides := u.outside()
+	list, seen := [][]int{make([]int, len(u.refs))}, map[uint64]bool{}
+	seen[hash(list[0])] = true
+	instances = 1
+	for _, slot := range slices.Sorted(maps.Keys(strides)) {
+		instances *= float64(highest[slot] + 1)
+		before := list
+		for k := 1; k <= highest[slot] && !seen[hash(m.keyOf(strides[slot], k, before[0]))]; k++ {
+			for _, key := range before {
+				if len(list) == most {
+					return 1, 0
+				}
+				key = m.keyOf(strides[slot], k, key)
+				list, seen[hash(key)] = append(list, key), true
+			}
+		}
+	}
+	return len(list), instances
+}
+
+// outside is, by slot, how much a step of the loop that is outside moves each reference.
+func (u *unit) outside() map[int][]int {
+	strides := map[int][]int{}
+	for r := range u.refs {
+		for _, t := range u.refs[r].out.terms {
+			if strides[t.slot] == nil {
+				strides[t.slot] = make([]int, len(u.refs))
+			}
+			strides[t.slot][r] = t.coef
+		}
+	}
+	return strides
+}
+
+// keyOf is the part of a key that the bases decide, so many strides on.
+func (m *machine) keyOf(stride []int, times int, key []int) []int {
+	to := []int{(key[0] + times*stride[0]) & (m.maxLine - 1)}
+	for r, s := range stride[1:] {
+		to = append(to, m.modSpan(key[r+1]+times*(s-stride[0])))
+	}
+	return to
 }
 
 func (m *machine) ref(n *node, addr affine, inside func(int) bool) ref {
