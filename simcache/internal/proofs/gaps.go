@@ -12,8 +12,13 @@ import (
 // set, for each question.
 const gapBudget = 1 << 23
 
-// massBudget is the same where it is told how many there are at least.
-const massBudget = 1 << 28
+// massBudget is the same where it is told how many there are at least: massShare for each
+// iteration of the nest, since looking all up takes longer, but not fewer than leastMass.
+const (
+	massBudget = 1 << 28
+	massShare  = 8
+	leastMass  = 1 << 22
+)
 
 // never is a gap that does not occur.
 const never = math.MaxInt
@@ -181,10 +186,8 @@ func (l *level) surely(operands []gapped, r int) int {
 // holds reports whether what any so many consecutive iterations touch is at most as many
 // blocks of any set as there are ways. Where fewer iterations touch more, that is told sooner.
 func (l *level) holds(operands []gapped, iterations int) bool {
-	for some := l.Lines(); some < iterations; some *= 4 {
-		if !l.holdsIn(operands, some) {
-			return false
-		}
+	if some := 4 * l.Lines(); some < iterations && !l.holdsIn(operands, some) {
+		return false
 	}
 	return l.holdsIn(operands, iterations)
 }
@@ -209,10 +212,8 @@ func (l *level) holdsIn(operands []gapped, iterations int) bool {
 // floods reports whether in any so many consecutive iterations stays of at least as many
 // blocks of every set begin as there are ways. Where fewer iterations do, that is told sooner.
 func (l *level) floods(operands []gapped, iterations int) bool {
-	for some := l.Lines(); some < iterations; some *= 4 {
-		if l.floodsIn(operands, some) {
-			return true
-		}
+	if some := 64 * l.Lines(); some < iterations && l.floodsIn(operands, some) {
+		return true
 	}
 	return l.floodsIn(operands, iterations)
 }
@@ -243,10 +244,11 @@ func (l *level) mass(o *gapped, iterations int) int {
 	op := n.Operands[0]
 	part, at, step := 0, 0, line // iterations in a part, of the loop at; and what its and outer strides share
 	inside, g := n.Iterations(), line
+	budget := min(massBudget, max(leastMass, massShare*inside))
 	for m, trips := range n.Trips {
 		inside /= trips
 		g = nest.GCD(g, op.Strides[m])
-		whole := min((iterations+1)/inside-1, trips, massBudget/inside/(line/g))
+		whole := min((iterations+1)/inside-1, trips, budget/inside/(line/g))
 		if whole/parts*inside > part {
 			part, at, step = whole/parts*inside, m, g
 		}
@@ -267,11 +269,11 @@ func (l *level) mass(o *gapped, iterations int) int {
 	for k := range least[1:] {
 		least[k+1] = math.MaxInt
 	}
-	counts := make([]int32, l.Sets)
+	counts, lists := make([]int32, l.Sets), map[uint64][]int{}
 	for place := op.Base % uint64(step); place < uint64(line); place += uint64(step) {
 		clear(counts)
 		for k := range parts {
-			l.fill(counts, place+uint64(k*trips[0]*op.Strides[at]), trips, op.Strides[at:], fresh)
+			l.fill(counts, place+uint64(k*trips[0]*op.Strides[at]), trips, op.Strides[at:], fresh, lists)
 			least[k+1] = min(least[k+1], int(slices.Min(counts)))
 		}
 	}
@@ -299,29 +301,37 @@ type knownMass struct {
 // parts is how many parts the iterations of a mass are cut into.
 const parts = 8
 
-// fill counts the blocks of accesses that are fresh by set. An innermost loop comes back to a
-// place in a line after a number of iterations: which of so many are fresh is found once for each
-// place.
-func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh []bool) {
+// fill counts the blocks of accesses that are fresh by set. A long innermost loop comes back to
+// a place in a line again and again: then, of each place where it may begin, lists has the first
+// of its iterations that are fresh.
+func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh []bool, lists map[uint64][]int) {
 	last := len(trips) - 1
 	steps := nest.Steps(trips[:last], strides[:last])
 	inner, within := uint64(strides[last]), uint64(len(fresh)-1)
 	period := len(fresh) / nest.GCD(len(fresh), strides[last])
-	freshAt := make([][]int, len(fresh)) // by place: iterations, and one that never is
-	addr := place + 1<<62                // for strides downwards
+	addr := place + 1<<62 // for strides downwards
 	for loop := range nest.Walk(trips[:last]) {
 		if loop >= 0 {
 			addr += uint64(steps[loop])
 		}
-		list := freshAt[addr&within]
-		if list == nil {
+		if 2*period > trips[last] {
+			a := addr
+			for range trips[last] {
+				if fresh[a&within] {
+					counts[l.set(a>>l.Shift)]++
+				}
+				a += inner
+			}
+			continue
+		}
+		list, known := lists[addr&within]
+		if !known {
 			for k := range period {
 				if fresh[(addr+uint64(k)*inner)&within] {
 					list = append(list, k)
 				}
 			}
-			list = append(list, trips[last])
-			freshAt[addr&within] = list
+			lists[addr&within] = list
 		}
 		for _, k := range list {
 			for ; k < trips[last]; k += period {
