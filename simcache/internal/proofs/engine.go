@@ -326,16 +326,19 @@ func (e *Engine) one(n nest.Nest) []uint64 {
 }
 
 // sums reports whether so much would be looked up of passes over nests that summaries promise to
-// be quicker. They are by sets of the first level, so that of few they make nothing small. What
-// they keep of a run is as long as the run, for every place in a line where it may begin: of
-// long ones they would take much memory.
+// be quicker. Where they tell of the first level alone, and it has few sets, they make nothing
+// small. What they keep of a run is as long as the run, for every place in a line where it may
+// begin: of long ones they would take much memory.
 func (e *Engine) sums(nests []nest.Nest, passes int) bool {
+	if e.levels[0].Sets < fewestSummed && !summaries.Logs(e.levels) {
+		return false
+	}
 	long := func(n nest.Nest) bool { return len(n.Trips) > 0 && n.Trips[len(n.Trips)-1] > longestSummed }
-	return e.levels[0].Sets >= fewestSummed && !slices.ContainsFunc(nests, long) && e.lookUps(nests, passes) > e.sumsFrom
+	return !slices.ContainsFunc(nests, long) && e.lookUps(nests, passes) > e.sumsFrom
 }
 
-// fewestSummed is how many sets a first level has at least, and longestSummed how many
-// iterations an innermost loop at most, that summaries are worth trying.
+// fewestSummed is how many sets a first level has at least that is told of alone, and
+// longestSummed how many iterations an innermost loop at most, that summaries are worth trying.
 const (
 	fewestSummed  = 8
 	longestSummed = 1 << 12

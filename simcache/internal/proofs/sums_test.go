@@ -18,7 +18,9 @@ func TestSums(t *testing.T) {
 	for seed := range uint64(3000 / enginetest.Share) {
 		d := enginetest.Random(seed, 51)
 		specs := d.Levels()
-		specs[0].Sets = max(specs[0].Sets, fewestSummed)
+		if d.One(2) {
+			specs[0].Sets = max(specs[0].Sets, fewestSummed)
+		}
 		e, want := New(specs, 1), reference.New(specs)
 		e.sumsFrom = float64(d(400))
 		if d.One(2) { // any rule may come between
@@ -65,15 +67,16 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestFewSetsAreNotSummed: nor are long runs, nor what costs little.
+// TestFewSetsAreNotSummed: where lines differ; nor are long runs, nor what costs little.
 func TestFewSetsAreNotSummed(t *testing.T) {
 	for _, c := range []struct {
 		sets, inner int
+		behind      uint // log2 of the lines there
 		from        float64
 		want        bool
-	}{{1, 300, 100, false}, {8, 300, 1e7, false}, {8, 5000, 100, false}, {8, 300, 100, true}} {
+	}{{1, 300, 7, 100, false}, {1, 300, 6, 100, true}, {8, 300, 7, 100, true}, {8, 300, 6, 1e7, false}, {8, 5000, 6, 100, false}, {8, 300, 6, 100, true}} {
 		n := nest.Nest{Trips: []int{300, c.inner}, Operands: []nest.Operand{enginetest.Operand(0, 4, 4, 1300), enginetest.Operand(1<<25, 4, 4*c.inner+4, 4)}}
-		e := New([]engine.Level{{Sets: c.sets, Ways: 4, Shift: 6}}, 1)
+		e := New([]engine.Level{{Sets: c.sets, Ways: 4, Shift: 6}, {Sets: 16, Ways: 4, Shift: c.behind}}, 1)
 		e.sumsFrom, e.from = c.from, 1<<40
 		e.Run([]nest.Nest{n}, 1)
 		if (e.contents == bySums) != c.want {

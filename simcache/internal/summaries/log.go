@@ -46,12 +46,12 @@ func (r *span) grow(more, room, list int) (from span) {
 	return from
 }
 
+// Logs reports whether summaries of these levels keep logs, so that they tell of all of them.
+func Logs(levels []engine.Level) bool { return len(levels) == 1 || sliced(levels) }
+
 // sliced reports whether all lines are as long, and the sets of each level a
-// multiple of the first's; of the heads that miss in that a word holds a bit each.
+// multiple of the first's.
 func sliced(levels []engine.Level) bool {
-	if levels[0].Ways > 64 {
-		return false
-	}
 	for _, l := range levels {
 		if l.Shift != levels[0].Shift || l.Sets%levels[0].Sets != 0 {
 			return false
@@ -185,6 +185,10 @@ func (c *context) bring(lines []uint32, ops []uint16) {
 
 // applyRow composes one row, and sends on what is beyond it.
 func (c *context) applyRow(e *summary, row, off int) {
+	if e.log != nil && e.ways > 64 {
+		c.applyWide(e, row, c.states[0].opposite(uint32(row), off))
+		return
+	}
 	missing, known := c.states[0].applyRow(e, row, off)
 	if e.log == nil {
 		return
@@ -199,6 +203,15 @@ func (c *context) applyRow(e *summary, row, off int) {
 	} else {
 		c.sendLog(e, row, at)
 	}
+}
+
+// applyWide is applyRow for rows of more ways than a word has bits for their heads: so which
+// of them missed is not kept.
+func (c *context) applyWide(e *summary, row, at int) {
+	from, n := row*e.ways, int(e.count[row])
+	c.bringIn(at, e.heads[from:from+n], e.ops[from:from+n])
+	copy(c.states[0].tags[at*e.ways:][:n], e.tags[from:])
+	c.sendLog(e, row, at)
 }
 
 // send sends on what is beyond a summary's row: of its heads those that missed, a bit
@@ -314,7 +327,9 @@ func (m *machine) roomy(e *summary, row int) bool {
 		return true
 	}
 	if w := e.weights[row]; w.of == 0 || w.lines <= ways && w.lines+n-w.of > ways { // of more lines, no set gets fewer
-		e.weights[row] = weight{n, m.weigh(e, row)}
+		from, heads := row*e.ways, int(e.count[row])
+		lines, ops := e.log.row(row)
+		e.weights[row] = weight{n, m.weigh(e, e.heads[from:from+heads], e.ops[from:from+heads], lines, ops)}
 	}
 	if e.weights[row].lines > ways {
 		m.did.Crowded++
@@ -338,20 +353,18 @@ func (w *weight) lighten(of, ways int) {
 	}
 }
 
-// weigh finds such a bound: an operand's lines move alike, so that the most of each
-// in a set, together, are as many as there can be.
-func (m *machine) weigh(e *summary, row int) (sum int) {
-	from, n := row*e.ways, int(e.count[row])
-	lines, ops := e.log.row(row)
+// weigh finds such a bound for two lists: an operand's lines move alike, so that the most of
+// each in a set, together, are as many as there can be.
+func (m *machine) weigh(e *summary, lines []uint32, ops []uint16, lines2 []uint32, ops2 []uint16) (sum int) {
 	if len(e.misses) > 64 {
-		return n + len(lines)
+		return len(lines) + len(lines2)
 	}
 	behind := m.levels[1].Sets / m.levels[0].Sets // sets of a slice
 	if need := behind * len(e.misses); len(m.sets) < need {
 		m.sets = make([]uint32, need)
 	}
-	m.spread(e, e.heads[from:from+n], e.ops[from:from+n], uint32(behind))
 	m.spread(e, lines, ops, uint32(behind))
+	m.spread(e, lines2, ops2, uint32(behind))
 	for op := range e.misses {
 		of := m.sets[op*behind:][:behind]
 		sum += int(slices.Max(of))

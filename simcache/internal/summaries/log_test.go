@@ -6,6 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
@@ -30,6 +31,39 @@ func TestSentAgain(t *testing.T) {
 	}
 	if e.did.Again != 2 {
 		t.Errorf("again %d times: %+v", e.did.Again, e.did)
+	}
+}
+
+// TestWide: programs on a first level of few sets, of more ways than a word has bits, as TLBs
+// are, which keeps logs like others.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	did := did{}
+	for seed := range uint64(400 / enginetest.Share) {
+		d := enginetest.Random(seed, 48)
+		sets := 1 + d(2)
+		levels := []engine.Level{{Sets: sets, Ways: 65 + d(20), Shift: 5}, {Sets: sets << (1 + d(3)), Ways: 1 + d(12), Shift: 5}, {Sets: 16, Ways: 3, Shift: 5}}[:2+d(4)/3]
+		p := d.Program(levels)
+		if accesses(p, 60000) > 60000 {
+			continue
+		}
+		want := reference.New(levels)
+		wanted := want.Run(p.Operands(), p.Accesses())
+		e := New(levels, Options{Threshold: []int{5, 20, 100}[d(3)]})
+		if got, err := e.Run(p); err != nil || !slices.Equal(got, wanted) {
+			t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, levels, e.options, p, got, err, wanted)
+		}
+		for level, l := range levels {
+			for set := range l.Sets {
+				if have := e.Contents(level, set); !slices.Equal(have, want.Contents(level, set)) {
+					t.Fatalf("seed %d, %+v, %+v,\n%v, level %d, set %d: %v, want %v", seed, levels, e.options, p, level, set, have, want.Contents(level, set))
+				}
+			}
+		}
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Applied < 3000/enginetest.Share || did.Logged < 3000/enginetest.Share {
+		t.Errorf("not often enough: %+v", did)
 	}
 }
 
