@@ -415,6 +415,9 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	} else {
 		m.parts(n, c, y, trips, chunk)
 	}
+	if e.log != nil && !n.inner { // of which some log may have to be what it was
+		m.shortenLog(u, e)
+	}
 	e.clean()
 	e.cleanFrom = m.clock
 	e.busy = false

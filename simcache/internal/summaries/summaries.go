@@ -76,6 +76,7 @@ type did struct {
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
+	Shortened   int // rows of logs
 	Over        int // entries, of which the log grew too long
 	Restored    int // entries with a log, to what they were before they were extended
 	Quiet       int // rows of which nothing went on to the levels behind, as it is there
@@ -134,13 +135,15 @@ type machine struct {
 	program          []*node
 	states           []*state
 	clock, ids       uint64
-	lines            []uint32 // scratch
-	linesOps         []uint16 // scratch
-	sets             []uint32 // scratch: by operand and set of a slice of the second level, a number of lines
-	kept             []uint32 // scratch: rows
-	missing          []uint8  // scratch: by row of a summary, a bit for each head that missed
-	skipped          []uint64 // a bit for each row of a summary that is not applied
-	turned           []uint64 // scratch: a bit for each row of a summary
+	lines            []uint32       // scratch
+	linesOps         []uint16       // scratch
+	places           map[uint32]int // scratch: of lines
+	different        int            // lines among those in lines, the first
+	sets             []uint32       // scratch: by operand and set of a slice of the second level, a number of lines
+	kept             []uint32       // scratch: rows
+	missing          []uint8        // scratch: by row of a summary, a bit for each head that missed
+	skipped          []uint64       // a bit for each row of a summary that is not applied
+	turned           []uint64       // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
 	did              *did
