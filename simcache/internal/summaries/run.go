@@ -143,10 +143,26 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		m.sweep(n, c, y, end)
 		return
 	}
+	f := m.floods(n, c)
 	same := 0 // so many iterations from y on touch the same lines as it, as far as is known
 	for ; y < end && !c.over(); y++ {
 		if same == 0 {
-			if same = n.sameFrom(m, y, end); same > len(c.states)+1 && c.states[0].rowMisses == nil {
+			same = n.sameFrom(m, y, end)
+			if f != nil {
+				if k := f.next(m, n, c, y, same); k > 0 {
+					y += k - 1
+					same = 0
+					continue
+				}
+				if same > 1 && f.again(m, c, same-1) {
+					m.slots[n.slot] = y
+					m.run(n.body, c)
+					y += same - 1
+					same = 0
+					continue
+				}
+			}
+			if same > len(c.states)+1 && c.states[0].rowMisses == nil {
 				y = m.repeat(n, c, y, same)
 				same = 0
 				continue
@@ -158,6 +174,9 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		if n.progress != nil {
 			n.progress(float64(y+1) / float64(end))
 		}
+	}
+	if f != nil {
+		f.settle(m, n, c)
 	}
 }
 

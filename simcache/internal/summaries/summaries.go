@@ -8,7 +8,8 @@
 // iterations is continued ([machine.extend]), itself or a copy of it
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
-// times and multiplied ([machine.repeat]); accesses that rest on a line leave an
+// times and multiplied ([machine.repeat]), or counted without being run where each
+// line is known to be gone when it is touched again ([flood]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]); accesses to small arrays leave that of a loop around others,
 // and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
@@ -73,6 +74,9 @@ type did struct {
 	Pieces      int // of loops, in which accesses to small arrays rest
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
 	Busy        int // rows, in them, in which all that is touched anew misses
+	Flooded     int // passes of innermost loops in which all that moves misses, and that are not run
+	Same        int // of passes that are run, counts of those like them that follow
+	Replayed    int // the last of these, for what they leave
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
@@ -184,6 +188,7 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 			if c.kind == block {
 				c.light = c.isLight()
 			}
+			c.flood = m.flood(c)
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
 			}

@@ -1,0 +1,94 @@
+package summaries
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
+)
+
+// TestFlood compares misses and contents with what a cache is, for columns that bring to
+// each set more lines than it has ways, or about as many, or to some sets only; others
+// walk along lines; what rests may meet them, in the last iteration or elsewhere, and so
+// may what is accessed before and behind the loop.
+func TestFlood(t *testing.T) {
+	t.Parallel()
+	programs, did := 6000/enginetest.Share, did{}
+	if testing.Short() {
+		programs = min(programs, 600)
+	}
+	for seed := range uint64(programs) {
+		d := enginetest.Random(seed, 47)
+		l := engine.Level{Sets: []int{4, 8, 16, 12}[d(20)/6], Ways: []int{4, 6, 8, 8, 3}[d(5)], Shift: 5}
+		line, span, constant := 32, 32*l.Sets, nest.Constant
+		loop := func(to nest.Affine, body ...nest.Node) nest.Node {
+			return &nest.Loop{From: []nest.Affine{constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+		}
+		columns := []int{line, 3 * line, 5 * line, -3 * line, 2 * line, 6 * line, 4 * line, span + line, 7*line - 4, span}
+		column := columns[d(len(columns))]
+		trips := (l.Ways-2+d(7))*l.Sets*[]int{1, 1, 2}[d(3)]/[]int{1, 2}[d(5)/4] + d(9)
+		array := func() uint64 { return uint64(1<<32 + d(9)<<24 + d(9)*4 + d(4)/3*line*d(9)) }
+		alike := d.One(2) // most iterations touch the lines of the one before
+		away := func() int {
+			if alike {
+				return []int{0, 4, 4, 8}[d(4)]
+			}
+			return []int{0, 4, 4, 8, line, 3 * line, span, column, column + line}[d(9)]
+		}
+		var large, body []nest.Node
+		for range 1 + d(5)/2 {
+			stride := []int{column, column, column, column, columns[d(len(columns))], 4, 8, -4}[d(8)]
+			large = append(large, nest.Operand{Base: array(), Width: 4, Strides: []int{[]int{0, 0, 4, line}[d(4)], away(), stride}})
+		}
+		for range d(3) {
+			base := array()
+			if d.One(3) { // where what moves comes to
+				base = large[0].(nest.Operand).Base + uint64(large[0].(nest.Operand).Strides[2]*(trips-1-d(5)/4))
+			}
+			large = slices.Insert(large, d(len(large)+1), nest.Node(nest.Operand{Base: base, Width: 4, Strides: []int{0, away(), 0}}))
+		}
+		plain := func() {
+			for range d(5) / 3 {
+				op := nest.Operand{Base: array(), Width: 4, Strides: []int{0, away()}}
+				if last := large[0].(nest.Operand); d.One(4) {
+					op.Base = last.Base + uint64(last.Strides[2]*(trips-1))
+				} else if d.One(9) {
+					op.Base += 2
+				}
+				body = append(body, op)
+			}
+		}
+		plain()
+		to := constant(trips)
+		if d.One(4) {
+			to.Coef = []int{d(3) - 1, d(8) / 7}
+		}
+		body = append(body, loop(to, large...))
+		plain()
+		if d.One(4) { // the same again: what rests, ahead and behind
+			body = append(body, slices.DeleteFunc(slices.Clone(body), func(n nest.Node) bool { _, is := n.(*nest.Loop); return is })...)
+		}
+		p := nest.Program{loop(constant(1+d(4)), loop(constant(3+d(30)), body...))}
+		if accesses(p, 40000) > 40000 {
+			continue
+		}
+		want := reference.New([]engine.Level{l})
+		wanted := want.Run(p.Operands(), p.Accesses())
+		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)]})
+		if got, err := e.Run(p); err != nil || !slices.Equal(got, wanted) {
+			t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, l, e.options, p, got, err, wanted)
+		}
+		for set := range l.Sets {
+			if have := e.Contents(0, set); !slices.Equal(have, want.Contents(0, set)) {
+				t.Fatalf("seed %d, %+v, %+v,\n%v: set %d: %v, want %v", seed, l, e.options, p, set, have, want.Contents(0, set))
+			}
+		}
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Flooded < programs/2 || did.Replayed < programs/4 || did.Same < programs/6 {
+		t.Errorf("not often enough: %+v", did)
+	}
+}
