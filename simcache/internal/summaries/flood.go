@@ -68,7 +68,6 @@ const (
 // A stream is the lines of an access in a pass: every step-th from low to high.
 type stream struct {
 	low, high, step int
-	at              int // the address in the first iteration
 	trips           int // in which it is not on a line that rests
 }
 
@@ -76,6 +75,8 @@ type stream struct {
 type pass struct {
 	y                int
 	streams          [mostStreams]stream // of moves, then of singles
+	sides            [mostStreams]uint8  // of singles: where their lines are touched, a bit for each side
+	first            [mostStreams]bool   // of singles: no other touches the line before
 	flooded, touched uint64
 }
 
@@ -181,14 +182,22 @@ func (f *flood) at(m *machine, n *node, y int, p *pass) bool {
 	singles := p.streams[len(f.moves):][:len(f.singles)]
 	for i := range f.singles {
 		line := f.singles[i].addr.at(m.slots) >> shift
-		singles[i] = stream{line, line, 1, 0, 0}
+		singles[i] = stream{line, line, 1, 0}
 		p.touched |= 1 << (line & (f.classes - 1))
+		p.sides[i], p.first[i] = 1<<f.singles[i].where, true
+		for k := range i {
+			if singles[k].low == line {
+				p.first[i] = false
+				p.sides[i] |= p.sides[k]
+				p.sides[k] = p.sides[i]
+			}
+		}
 	}
 	for i := range f.moves {
 		v := &f.moves[i]
 		at := v.base.at(m.slots)
 		last := (at + v.stride*(trips-1)) >> shift
-		s := stream{step: v.step, at: at, trips: trips}
+		s := stream{step: v.step, trips: trips}
 		if v.run == 1 && f.rests(singles, last) {
 			s.trips--
 			last = (at + v.stride*(trips-2)) >> shift
@@ -198,15 +207,8 @@ func (f *flood) at(m *machine, n *node, y int, p *pass) bool {
 		if s.trips < 1 {
 			return false
 		}
-		for _, other := range p.streams[:i] {
-			if s.meets(&other) {
-				return false
-			}
-		}
-		for _, other := range singles {
-			if s.meets(&other) {
-				return false
-			}
+		if s.meetsAny(p.streams[:i]) || s.meetsAny(singles) {
+			return false
 		}
 	}
 	return true
@@ -225,6 +227,11 @@ func (f *flood) rests(singles []stream, line int) bool {
 // floodsAll finds the sets that a pass floods, and reports whether they are all that what
 // moves comes to.
 func (f *flood) floodsAll(m *machine, p *pass) bool {
+	if len(f.passes) > 0 && f.alike(p, &f.passes[len(f.passes)-1]) {
+		p.flooded = f.passes[len(f.passes)-1].flooded
+		p.touched |= p.flooded
+		return true
+	}
 	for class := range f.every {
 		lines, comes := 0, false
 		for i := range f.moves {
@@ -241,6 +248,17 @@ func (f *flood) floodsAll(m *machine, p *pass) bool {
 		}
 	}
 	p.touched |= p.flooded
+	return true
+}
+
+// alike reports whether two passes come to the same classes of sets, as often.
+func (f *flood) alike(p, o *pass) bool {
+	for i := range f.moves {
+		s, t := &p.streams[i], &o.streams[i]
+		if s.trips != t.trips || (s.low-t.low)&(f.moves[i].every-1) != 0 {
+			return false
+		}
+	}
 	return true
 }
 
@@ -261,14 +279,21 @@ func (s *stream) meets(o *stream) bool {
 	return true
 }
 
+// meetsAny reports whether a stream may share a line with any of a list.
+func (s *stream) meetsAny(list []stream) bool {
+	for i := range list {
+		if s.meets(&list[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // absent reports whether no line of a stream was touched since its sets were flooded.
 func (f *flood) absent(s *stream) bool {
 	for i := range f.passes {
-		p := &f.passes[i]
-		for k := range len(f.moves) + len(f.singles) {
-			if s.meets(&p.streams[k]) {
-				return false
-			}
+		if s.meetsAny(f.passes[i].streams[:len(f.moves)+len(f.singles)]) {
+			return false
 		}
 	}
 	return true
@@ -287,7 +312,7 @@ func (f *flood) follows(m *machine, p *pass) bool {
 	before := &f.passes[len(f.passes)-1]
 	for i := range f.moves {
 		s, o := &p.streams[i], &before.streams[i]
-		f.equal[i] = s.low == o.low && s.high == o.high && (s.at == o.at || f.moves[i].run == 1)
+		f.equal[i] = s.low == o.low && s.high == o.high
 		if !f.equal[i] && !f.absent(s) {
 			return false
 		}
@@ -344,15 +369,14 @@ func (f *flood) others(i, class int, p, before *pass) int {
 // loop only.
 func (f *flood) meetsSingle(i int, p, before *pass) bool {
 	f.misses[i] = 0
-	s := &p.streams[len(f.moves)+i]
-	where, first := f.sides(p, s.low)
-	if where&^(1<<ahead) != 0 && where&^(1<<behind) != 0 && where&(1<<within) == 0 {
+	s, where := &p.streams[len(f.moves)+i], p.sides[i]
+	if where == 1<<ahead|1<<behind {
 		return false
 	}
-	if first < i {
+	if !p.first[i] {
 		return true
 	}
-	if was, _ := f.sides(before, s.low); was != 0 {
+	if was := f.sidesOf(before, s.low); was != 0 {
 		if was&where&(1<<within) != 0 {
 			return true
 		}
@@ -367,16 +391,14 @@ func (f *flood) meetsSingle(i int, p, before *pass) bool {
 	return true
 }
 
-// sides returns where a line is touched by singles, a bit each, and by which first.
-func (f *flood) sides(p *pass, line int) (where, first int) {
-	first = len(f.singles)
+// sidesOf returns where a line is touched by singles of a pass, a bit for each side.
+func (f *flood) sidesOf(p *pass, line int) uint8 {
 	for k := range f.singles {
 		if p.streams[len(f.moves)+k].low == line {
-			where |= 1 << f.singles[k].where
-			first = min(first, k)
+			return p.sides[k]
 		}
 	}
-	return where, first
+	return 0
 }
 
 // next counts iterations of the loop from y on, of so many that touch the same lines, and
@@ -478,20 +500,20 @@ func (f *flood) lost(i int, p *pass) (lines int) {
 // does not rest in the loop, and is in a set that is not calm.
 func (f *flood) lostSingle(i int, p *pass) bool {
 	line := p.streams[len(f.moves)+i].low
-	where, _ := f.sides(p, line)
+	where := p.sides[i]
 	if where&(1<<within) != 0 || f.calm[line&(f.every-1)] {
 		return false
 	}
-	side := ahead
+	first := ahead
 	if where&(1<<behind) != 0 {
-		side = behind
+		first = behind
 	}
 	for k := range f.singles[:i] {
-		if p.streams[len(f.moves)+k].low == line && f.singles[k].where == side {
+		if p.streams[len(f.moves)+k].low == line && f.singles[k].where == first {
 			return false
 		}
 	}
-	return f.singles[i].where == side
+	return f.singles[i].where == first
 }
 
 // count counts so many passes alike.
