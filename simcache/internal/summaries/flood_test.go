@@ -63,7 +63,7 @@ func TestFlood(t *testing.T) {
 				switch d(6) {
 				case 0: // where what moves comes to
 					last := large[0].(nest.Operand)
-					body = append(body, op(last.Base+uint64(last.Strides[2]*(trips-1)), 0, away()))
+					body = append(body, op(last.Base+uint64(last.Strides[2]*(trips-1)), last.Strides[0], []int{away(), last.Strides[1]}[d(2)]))
 				case 1: // where something rested
 					body = append(body, op(rest.Base-uint64(rest.Strides[1]), 0, rest.Strides[1]))
 				default:
