@@ -462,10 +462,14 @@ func (m *machine) inSteps(n *node, e *entry, y, trips int) {
 }
 
 // parts runs what is recorded: a chunk by its halves, down to a period and to what is
-// worth it for what is left behind chunks, a whole instance by chunks if it may be.
+// worth it for what is left behind chunks, a period by as much of it as is left behind the
+// last one, and the others, a whole instance by chunks if it may be.
 func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
-	half := trips / 2
+	half, rest := trips/2, n.unit.rest
 	switch {
+	case chunk && trips == n.unit.period && rest > 0:
+		m.stretch(n, c, y, rest, true)
+		m.stretch(n, c, y+rest, trips-rest, true)
 	case !chunk:
 		m.iterations(n, c, y, y+trips, true)
 	case trips > n.unit.period && (n.inner || m.each(n)*float64(half) >= m.threshold), trips&1 == 0 && m.splits(n, m.each(n)*float64(half)):
@@ -476,11 +480,14 @@ func (m *machine) parts(n *node, c *context, y, trips int, chunk bool) {
 	}
 }
 
+// mostSplit is how many thresholds of touches parts of periods make at most.
+const mostSplit = 50
+
 // splits reports whether parts of a period are kept that make so many touches: what is left
 // behind chunks finds them, and what is next to a place where references meet. Logs would
 // be copied.
 func (m *machine) splits(n *node, touches float64) bool {
-	return !m.deep && !n.inner && touches >= 4*m.threshold && touches <= 50*m.threshold
+	return !m.deep && !n.inner && touches >= 4*m.threshold && touches <= mostSplit*m.threshold
 }
 
 // extend makes an entry longer, and reports whether it could. Where there is a log, what

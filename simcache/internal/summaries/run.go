@@ -190,6 +190,10 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
 		return y
 	}
+	n.unit.rest = 0
+	if rest := (end - y) % least; !m.deep && each*float64(rest) > mostSplit*m.threshold {
+		n.unit.rest = rest // of less, parts of a period are kept
+	}
 	size := least
 	few := 16 // chunks of one size: applying them takes no longer than composing them would
 	if m.deep {
@@ -206,6 +210,11 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 				n.progress(float64(y) / float64(end))
 			}
 		}
+	}
+	if rest := end - y; rest > 0 && rest == n.unit.rest {
+		m.stretch(n, c, y, rest, true)
+		y = end
+		m.did.Behind++
 	}
 	for ; size > 0 && m.splits(n, each*float64(size)); size /= 2 {
 		if y+size <= end {

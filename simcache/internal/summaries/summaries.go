@@ -66,6 +66,7 @@ type did struct {
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
 	Left        int // parts of periods, behind chunks
+	Behind      int // all that is left behind chunks, at once
 	Repeated    int // loops, over iterations that touch the same lines
 	Early       int // of them, after the second, as nothing missed behind the first level
 	Alone       int // loops, by what moves in them

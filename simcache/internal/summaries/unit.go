@@ -16,6 +16,7 @@ type unit struct {
 	// by whole lines, and alike modulo the span of the sets; 0 if there is none.
 	period int
 	fixed  bool // no bound or condition inside depends on the own counter
+	rest   int  // iterations that are left behind chunks of the instance, if they are worth a summary
 	slot   int  // of the own counter
 	asks   bool // a condition depends on counters of the unit
 	opLow  int
