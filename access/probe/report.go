@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -137,7 +138,7 @@ func (m Machine) WriteTables(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs\tfar\tscattered")
 	for i, r := range m.TLB {
-		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, timeCell(r.Apart), timeCell(r.Scattered))
+		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"), cmp.Or(timeCell(r.Scattered), "unknown"))
 	}
 	m.writeThreads(t)
 	return t.Flush()
