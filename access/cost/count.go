@@ -115,9 +115,10 @@ func (c caches) stream(walks []Counted, all []float64) {
 	for i := range walks {
 		n := walks[i].Nest
 		walks[i].Misses = make([]Misses, len(n.Operands))
+		whole := excerpt{nest: n, touches: footprintsOf(n)}
 		for r := range n.Operands {
 			missed := make([]float64, len(places))
-			if _, twin := (excerpt{nest: n}).operand(r, c.levels[0].Line); !twin {
+			if _, twin := whole.operand(r, c.levels[0].Line); !twin {
 				for k, p := range places {
 					if all[k] > p.blocks() {
 						missed[k] = n.Operands[r].Lines(n.Trips, p.block)
@@ -182,7 +183,7 @@ func (c caches) exact(walks []Counted) error {
 	defer idles.Put(h)
 	lines := 0.0
 	for _, w := range walks {
-		lines += footprint(w.Nest, 0, c.levels[0].Line)
+		lines += footprint(w.Nest, c.levels[0].Line)
 	}
 	for range max(len(c.simulated()), len(c.tlb)) + 1 {
 		for i := range walks {

@@ -113,7 +113,7 @@ func (m Model) served(walks []Counted) []Counted {
 	for i, l := range m.Caches.Levels {
 		lines, room, missed := 0.0, 0.0, 0.0
 		for _, w := range walks {
-			lines += footprint(w.Nest, 0, l.Line)
+			lines += footprint(w.Nest, l.Line)
 			room = max(room, m.roomiest(w.Nest, i))
 			for _, r := range w.Misses {
 				missed += r.Levels[i]

@@ -32,7 +32,7 @@ func (c caches) pass(walks []Counted) []float64 {
 	for _, p := range c.places() {
 		sum := 0.0
 		for _, w := range walks {
-			sum += footprint(w.Nest, 0, p.block)
+			sum += footprint(w.Nest, p.block)
 		}
 		all = append(all, sum)
 	}
@@ -45,6 +45,7 @@ type excerpt struct {
 	nest          nest.Nest
 	loop          int
 	warm, counted int
+	touches       *footprints // of the nest
 }
 
 // excerptOf chooses it.
@@ -53,7 +54,7 @@ func (c caches) excerptOf(n nest.Nest) excerpt {
 	for l, trips := range n.Trips {
 		each := accesses(n, l+1)
 		if each*trips <= c.window {
-			return excerpt{n, l, 0, trips}
+			return excerpt{n, l, 0, trips, footprintsOf(n)}
 		}
 		period := 1 // iterations until each operand starts a line anew
 		for _, op := range n.Operands {
@@ -65,7 +66,7 @@ func (c caches) excerptOf(n nest.Nest) excerpt {
 			continue
 		}
 		counted := period * max(1, c.part()/(period*each))
-		return excerpt{n, l, counted, counted}
+		return excerpt{n, l, counted, counted, footprintsOf(n)}
 	}
 	panic("cost: a canonical nest of more accesses than a window has a loop of more iterations than any period")
 }
@@ -103,7 +104,7 @@ func (c caches) sample(w *Counted, all []float64) error {
 		return err
 	}
 	scale := float64(accesses(w.Nest, 0)) / float64(accesses(e.cut(0, e.counted), 0))
-	places := c.places()
+	places, both := c.places(), footprintsOf(e.cut(0, e.warm+e.counted))
 	w.Misses = make([]Misses, len(simulated))
 	for r, m := range simulated {
 		cold := e.fresh(r)
@@ -114,7 +115,7 @@ func (c caches) sample(w *Counted, all []float64) error {
 			switch {
 			case !p.hashed:
 				missed[i] = max(missed[i]-cold(p.block)+gone, 0)
-			case footprint(e.cut(0, e.warm+e.counted), 0, p.block) <= p.blocks():
+			case both.of(0, p.block) <= p.blocks():
 				missed[i] = gone
 			default:
 				missed[i] = missed[i-1]
@@ -156,7 +157,7 @@ func (e excerpt) fresh(r int) func(block int) float64 {
 func (e excerpt) operand(r, block int) (op nest.Operand, first bool) {
 	op = e.nest.Operands[r]
 	op.Strides = op.Strides[e.loop:]
-	return op, twin(e.nest, r, block)
+	return op, e.touches.twin(r, block)
 }
 
 // again is the share of the blocks that operand r touches for the first time in
@@ -175,7 +176,7 @@ func (e excerpt) again(r int, p place, pass float64) float64 {
 	}
 	rest := 1.0
 	for l := e.loop - 1; l >= 0; l-- {
-		if !fits(l+1, footprint(n, l+1, p.block)) {
+		if !fits(l+1, e.touches.of(l+1, p.block)) {
 			return 1 - rest
 		}
 		rest *= min(1, within(l)/(float64(n.Trips[l])*within(l+1)))
