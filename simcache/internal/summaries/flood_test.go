@@ -104,7 +104,7 @@ func TestFlood(t *testing.T) {
 		}
 		did.add(e.did)
 	}
-	often := programs / 20 / min(enginetest.Share, 2) // of few, chance decides
+	often := programs / 20 / min(enginetest.Share, 4) // of few, chance decides
 	if t.Logf("%+v", did); did.Flooded < 3*often || did.Replayed < often || did.Same < often {
 		t.Errorf("not often enough: %+v", did)
 	}
