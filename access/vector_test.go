@@ -155,11 +155,15 @@ func TestKernelsTouchTheView(t *testing.T) {
 // checkBytes compares the bytes that the nests touch with those of the views.
 func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	want := map[nest.Kind]map[uint64]int{nest.Read: {}, nest.Write: {}}
+	views := map[uint64]int{} // of what is read
 	size := p.Spec.DType.Size()
 	for _, op := range p.operands {
 		for at := range op.view.Offsets() {
 			for b := range size {
 				want[op.kind][op.base+uint64(at*size+b)]++
+				if op.kind == nest.Read {
+					views[op.base+uint64(at*size+b)]++
+				}
 			}
 		}
 	}
@@ -173,14 +177,15 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 			want[a.kind][a.addr+uint64(b)]--
 		}
 	}
-	// Panels read what is at an end twice, where it is no whole tile.
+	// Panels read what is at an end twice, where it is no whole tile: at the ends of both sides
+	// four times.
 	twice := p.Spec.Kernel == kernelOf("avx2-blocks") && p.Memory > p.buffers && p.buffers > 0
 	if total < p.Bytes || total > p.Bytes && !twice {
 		t.Fatalf("%+v: accesses of %d B, Bytes says %d", p.Spec, total, p.Bytes)
 	}
 	for kind, bytes := range want {
 		for addr, n := range bytes {
-			if n != 0 && !(twice && kind == nest.Read && n < 0) {
+			if n != 0 && !(twice && kind == nest.Read && n < 0 && -n <= 3*views[addr]) {
 				t.Fatalf("%+v: byte %#x is touched %d times too few (kind %v)", p.Spec, addr, n, kind)
 			}
 		}

@@ -363,8 +363,13 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 			}
 		}
 	}
-	// Panels read what is at an end twice, where it is no whole tile.
-	if bytes := p.written(); reads < bytes || reads > bytes && p.set.panels == nil || writes != bytes {
+	// Panels, which go through a buffer, read what is at an end twice, where it is no whole
+	// tile: at the ends of both sides four times.
+	most := p.written()
+	if p.set.panels != nil && p.Buffers > 0 {
+		most *= 4
+	}
+	if bytes := p.written(); reads < bytes || reads > most || writes != bytes {
 		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, bytes)
 	}
 }
