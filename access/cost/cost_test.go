@@ -89,7 +89,7 @@ func TestCount(t *testing.T) {
 		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: layouts.MustParseChain("permute(3,0,1,2)")},
 	} {
 		p := pattern(t, s)
-		walks, err := Count(typical, p.Nests)
+		walks, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestCountSmall(t *testing.T) {
 		if 2*p.Elems > DefaultWindow {
 			return
 		}
-		walks, err := Count(typical, p.Nests)
+		walks, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestMoreMissesCostMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		walks, err := Count(typical, p.Nests)
+		walks, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}

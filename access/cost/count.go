@@ -49,27 +49,7 @@ const (
 // part is about how many accesses are counted of a nest that is not simulated whole.
 func (c caches) part() int { return c.window / 16 }
 
-// Count simulates a pass over the nests, walked one after the other, in the
-// steady state, on caches of the sizes, ways and lines of a configuration, all
-// LRU.
-//
-// Nests of more accesses than a window are not walked whole. Of the outermost
-// loop of which enough iterations fit in the window, some are walked to warm the
-// caches and as many more are counted, in multiples of what it takes until every
-// operand starts a line anew; they speak for all iterations. What the loops
-// around it find again, and what the pass finds of the pass before, follows from
-// footprints: lines are found again in a level if one round of the loop touches
-// no more lines than the level has room for, as under LRU.
-//
-// The last of three or more levels counts by footprint alone: its sets are
-// chosen by a hash of the address on the CPUs that have one (Maurice et al.,
-// "Reverse Engineering Intel Last-Level Cache Complex Addressing", RAID 2015), so
-// that it has no sets that a stride could crowd.
-func Count(config simcache.Config, nests []nest.Nest) ([]Counted, error) {
-	return cachesOf(config).count(nests)
-}
-
-// count is Count for caches and a window.
+// count is Model.Count for caches and a window, before what a level serves is taken off.
 func (c caches) count(nests []nest.Nest) ([]Counted, error) {
 	if len(c.levels) == 0 {
 		return nil, errors.New("no caches to simulate")

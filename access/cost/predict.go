@@ -90,8 +90,23 @@ func (m Model) Predict(p access.Pattern) (Prediction, error) {
 	return m.Price(p, walks), nil
 }
 
-// Count counts what a pass over the pattern misses, for Price: as the package's Count does, less
-// what levels serve of working sets that are a little too large.
+// Count counts what a pass over the pattern misses, for Price: its nests, walked one
+// after the other, in the steady state, on caches of the model's sizes, ways and
+// lines, all LRU.
+//
+// Nests of more accesses than a window are not walked whole. Of the outermost
+// loop of which enough iterations fit in the window, some are walked to warm the
+// caches and as many more are counted, in multiples of what it takes until every
+// operand starts a line anew; they speak for all iterations. What the loops
+// around it find again, and what the pass finds of the pass before, follows from
+// footprints: lines are found again in a level if one round of the loop touches
+// no more lines than the level has room for, as under LRU; less what a level was
+// measured to serve of working sets that are a little too large.
+//
+// The last of three or more levels counts by footprint alone: its sets are
+// chosen by a hash of the address on the CPUs that have one (Maurice et al.,
+// "Reverse Engineering Intel Last-Level Cache Complex Addressing", RAID 2015), so
+// that it has no sets that a stride could crowd.
 func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	c := cachesOf(m.Caches)
 	if m.Window > 0 {

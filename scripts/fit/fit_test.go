@@ -25,7 +25,8 @@ func TestPage(t *testing.T) {
 func TestLeast(t *testing.T) {
 	caches := simcache.Config{Levels: simcache.TwoLevels(
 		simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}, simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64})}
-	d := &dataSet{machines: []machine{{model: cost.Model{Times: cost.Generic("in a test"), Caches: caches}}}}
+	model := cost.Model{Times: cost.Generic("in a test"), Caches: caches}
+	d := &dataSet{machines: []machine{{model: model}}}
 	want := cost.Fitted().Rules
 	want.SumRun, want.SumStep, want.CopyStep, want.InFlight = 2*want.SumRun, want.SumStep/2, 1.5*want.CopyStep, .7*want.InFlight
 	for i := range 60 {
@@ -37,7 +38,7 @@ func TestLeast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counted, err := cost.Count(caches, p.Nests)
+		counted, err := model.Count(p)
 		if err != nil {
 			t.Fatal(err)
 		}

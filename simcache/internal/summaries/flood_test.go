@@ -7,7 +7,6 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
-	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
 // TestFlood compares misses and contents with what a cache is, for columns that bring to
@@ -91,17 +90,8 @@ func TestFlood(t *testing.T) {
 		if accesses(p, 40000) > 40000 {
 			continue
 		}
-		want := reference.New([]engine.Level{l})
-		wanted := want.Run(p.Operands(), p.Accesses())
 		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)]})
-		if got, err := e.Run(p); err != nil || !slices.Equal(got, wanted) {
-			t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, l, e.options, p, got, err, wanted)
-		}
-		for set := range l.Sets {
-			if have := e.Contents(0, set); !slices.Equal(have, want.Contents(0, set)) {
-				t.Fatalf("seed %d, %+v, %+v,\n%v: set %d: %v, want %v", seed, l, e.options, p, set, have, want.Contents(0, set))
-			}
-		}
+		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
 	often := programs / 20 / min(enginetest.Share, 2) // of few, chance decides

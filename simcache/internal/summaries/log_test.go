@@ -47,19 +47,8 @@ func TestWide(t *testing.T) {
 		if accesses(p, 60000) > 60000 {
 			continue
 		}
-		want := reference.New(levels)
-		wanted := want.Run(p.Operands(), p.Accesses())
 		e := New(levels, Options{Threshold: []int{5, 20, 100}[d(3)]})
-		if got, err := e.Run(p); err != nil || !slices.Equal(got, wanted) {
-			t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, levels, e.options, p, got, err, wanted)
-		}
-		for level, l := range levels {
-			for set := range l.Sets {
-				if have := e.Contents(level, set); !slices.Equal(have, want.Contents(level, set)) {
-					t.Fatalf("seed %d, %+v, %+v,\n%v, level %d, set %d: %v, want %v", seed, levels, e.options, p, level, set, have, want.Contents(level, set))
-				}
-			}
-		}
+		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
 	if t.Logf("%+v", did); did.Applied < 3000/enginetest.Share || did.Logged < 3000/enginetest.Share {

@@ -234,6 +234,24 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// asReference runs a program on an engine that is new, and compares its counts and what its levels
+// hold then with the reference's.
+func asReference(t *testing.T, seed uint64, e *Engine, p nest.Program) {
+	t.Helper()
+	want := reference.New(e.levels)
+	wanted := want.Run(p.Operands(), p.Accesses())
+	if got, err := e.Run(p); err != nil || !slices.Equal(got, wanted) {
+		t.Fatalf("seed %d, %+v, %+v,\n%v: %v, %v, want %v", seed, e.levels, e.options, p, got, err, wanted)
+	}
+	for level, l := range e.levels {
+		for set := range l.Sets {
+			if have := e.Contents(level, set); !slices.Equal(have, want.Contents(level, set)) {
+				t.Fatalf("seed %d, %+v, %+v,\n%v, level %d, set %d: %v, want %v", seed, e.levels, e.options, p, level, set, have, want.Contents(level, set))
+			}
+		}
+	}
+}
+
 // checkSeed compares one or two programs, and returns what was done.
 func checkSeed(t *testing.T, seed uint64) did {
 	draw := enginetest.Random(seed, 41)
