@@ -599,9 +599,12 @@ func TestInRounds(t *testing.T) {
 		{1, 2, []int{0, 1, 1, 2, 2, 0}},
 	} {
 		meters := []meter{{index: 0, passes: 1, reads: warmPasses}, {index: 1, passes: c.passes, reads: 1}, {index: 2, passes: 99, reads: 9}}
+		for i := range meters {
+			meters[i].count = c.count
+		}
 		var order []int
-		if err := inRounds(meters, c.count, func(m *meter, round, rounds int) error {
-			for range m.due(round, rounds, c.count) {
+		if err := inRounds(meters, func(m *meter, round, rounds int) error {
+			for range m.due(round, rounds) {
 				order = append(order, m.index)
 			}
 			return nil
@@ -611,7 +614,7 @@ func TestInRounds(t *testing.T) {
 	}
 	meters := make([]meter, 3)
 	taken := 0
-	if err := inRounds(meters, 1, func(*meter, int, int) error { taken++; return errStopped }); err != errStopped || taken != 1 {
+	if err := inRounds(meters, func(*meter, int, int) error { taken++; return errStopped }); err != errStopped || taken != 1 {
 		t.Errorf("%v after %d", err, taken)
 	}
 }
@@ -635,17 +638,49 @@ func TestMeasureStops(t *testing.T) {
 	}
 }
 
+// TestLongCount: of patterns whose passes take longer than said fewer samples are taken, and each
+// sample says how many.
+func TestLongCount(t *testing.T) {
+	patterns := []Pattern{
+		pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32}),
+		pattern(t, Spec{Shape: []int{64, 64}, DType: layouts.Int32, Order: Col}),
+	}
+	for _, c := range []struct {
+		o    Options
+		want int
+	}{
+		{Options{Count: 15}, 15},
+		{Options{Count: 15, Long: time.Hour, LongCount: 4}, 15},
+		{Options{Count: 15, Long: 1, LongCount: 4}, 4},
+		{Options{Count: 3, Long: 1, LongCount: 4}, 3},
+	} {
+		c.o.MinTime = time.Nanosecond
+		got := [2]int{}
+		for s, err := range Measure(t.Context(), patterns, c.o) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got[s.Pattern]++; s.Of != c.want {
+				t.Errorf("%+v: a sample of %d, want %d", c.o, s.Of, c.want)
+			}
+		}
+		if got != [2]int{c.want, c.want} {
+			t.Errorf("%+v: %v samples, want %d of each", c.o, got, c.want)
+		}
+	}
+}
+
 // TestDue: over all rounds a pattern takes the samples that are wanted, in as
 // many rounds as it has bursts of at most warmPasses passes, spread over all.
 func TestDue(t *testing.T) {
 	for passes := range 13 {
 		for count := range 33 {
-			m := meter{passes: 1, reads: passes + 1}
-			own := m.rounds(count + 1)
+			m := meter{passes: 1, reads: passes + 1, count: count + 1}
+			own := m.rounds()
 			for rounds := own; rounds < own+40; rounds++ {
 				taken, visits, gap := 0, 0, 0
 				for round := range rounds {
-					n := m.due(round, rounds, count+1)
+					n := m.due(round, rounds)
 					if taken += n; n > 0 {
 						visits, gap = visits+1, 0
 					}

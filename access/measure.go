@@ -22,6 +22,8 @@ import (
 // Options say how patterns are measured.
 type Options struct {
 	Count     int           // samples of each pattern, at least 1
+	Long      time.Duration // passes that take longer, and twice MinTime, have LongCount samples, if that is fewer; 0 for none
+	LongCount int           // at least 1 if Long is not 0
 	MinTime   time.Duration // least length of a sample, about; it is made of as many passes as that takes
 	MaxMemory int           // bytes that the tensors of a pattern may take; 0 for no limit
 	Pages     Pages         // of the tensors' memory
@@ -50,6 +52,7 @@ type Options struct {
 // another, and many samples tell more than a long one.
 type Sample struct {
 	Pattern int // index into the patterns measured
+	Of      int // samples of the pattern that are taken in all
 	Passes  int
 	Part    float64 // of each pass that was timed: 1 of all but a long Chase
 	Elapsed time.Duration
@@ -168,7 +171,7 @@ func measure(ctx context.Context, patterns []Pattern, o Options, yield func(Samp
 	if err != nil {
 		return err
 	}
-	return inRounds(meters, o.Count, func(m *meter, round, rounds int) error {
+	return inRounds(meters, func(m *meter, round, rounds int) error {
 		burst, err := m.round(ctx, round, rounds, o)
 		for _, s := range burst {
 			if !yield(s) {
@@ -184,7 +187,7 @@ func measure(ctx context.Context, patterns []Pattern, o Options, yield func(Samp
 
 // inRounds has every meter take what is due in each round, of which each begins with
 // the next one. How many rounds there are shows in the first.
-func inRounds(meters []meter, count int, take func(m *meter, round, rounds int) error) error {
+func inRounds(meters []meter, take func(m *meter, round, rounds int) error) error {
 	for round, rounds := 0, 1; round < rounds; round++ {
 		for i := range meters {
 			if err := take(&meters[(round+i)%len(meters)], round, rounds); err != nil {
@@ -192,7 +195,7 @@ func inRounds(meters []meter, count int, take func(m *meter, round, rounds int) 
 			}
 		}
 		for _, m := range meters {
-			rounds = max(rounds, m.rounds(count))
+			rounds = max(rounds, m.rounds())
 		}
 	}
 	return nil
@@ -242,6 +245,7 @@ type meter struct {
 	runner
 	reader counters.Reader // or nil
 	index  int             // of the pattern
+	count  int             // samples
 	name   string
 	sum    float64 // that every pass returns, once it is known
 	passes int     // from one reading of the clock to the next
@@ -270,7 +274,7 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 		if clean[at] == nil {
 			clean[at] = new(bool)
 		}
-		m := meter{runner: r, reader: reader, index: i, name: name, passes: 1, reads: 1, writes: p.Spec.Op != Sum, clean: clean[at]}
+		m := meter{runner: r, reader: reader, index: i, count: o.Count, name: name, passes: 1, reads: 1, writes: p.Spec.Op != Sum, clean: clean[at]}
 		if err := m.among(p, arenas[i], teams[len(p.shared)]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -299,10 +303,10 @@ func newMeters(patterns []Pattern, arenas []arena, teams map[int]*team, reader c
 // warmPasses is the least number of timed passes for one off the clock.
 const warmPasses = 10
 
-// rounds is in how many rounds the meter takes part, to take so many samples.
-func (m *meter) rounds(count int) int {
+// rounds is in how many rounds the meter takes part.
+func (m *meter) rounds() int {
 	burst := max(1, int(math.Ceil(warmPasses/(float64(m.passes*m.reads)*m.share()))))
-	return (count + burst - 1) / burst
+	return (m.count + burst - 1) / burst
 }
 
 // share is how much of a pass is timed.
@@ -313,15 +317,15 @@ func (m *meter) share() float64 {
 	return float64(m.links) / float64(m.length)
 }
 
-// due is how many of so many samples the meter takes in a round: its own rounds,
-// of which the first is round 0, are spread over all.
-func (m *meter) due(round, rounds, count int) int {
-	own := m.rounds(count)
+// due is how many samples the meter takes in a round: its own rounds, of which the first is
+// round 0, are spread over all.
+func (m *meter) due(round, rounds int) int {
+	own := m.rounds()
 	if round*own%rounds >= own {
 		return 0
 	}
 	k := round * own / rounds
-	return count*(k+1)/own - count*k/own
+	return m.count*(k+1)/own - m.count*k/own
 }
 
 // A shot is a sample with what its passes summed to.
@@ -334,7 +338,7 @@ type shot struct {
 // prepared before and checked after. Those taken before the context is done are
 // returned with its error.
 func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Sample, error) {
-	if round > 0 && m.due(round, rounds, o.Count) == 0 {
+	if round > 0 && m.due(round, rounds) == 0 {
 		return nil, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -355,6 +359,7 @@ func (m *meter) round(ctx context.Context, round, rounds int, o Options) ([]Samp
 		if want := float64(s.Passes) * m.sum; s.sum != want {
 			return samples, fmt.Errorf("%d timed passes summed to %v, plainly it is %v", s.Passes, s.sum, want)
 		}
+		s.Of = m.count
 		samples = append(samples, s.Sample)
 	}
 	return samples, err
@@ -372,10 +377,13 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 			m.runner.passes(1)
 		}
 		shots, err = m.calibrate(o.MinTime)
+		if len(shots) > 0 && o.Long > 0 && shots[0].PerPass() > float64(o.Long) {
+			m.count = min(m.count, o.LongCount)
+		}
 	} else {
 		m.warm()
 	}
-	due := m.due(round, rounds, o.Count)
+	due := m.due(round, rounds)
 	for shots = shots[:min(len(shots), due)]; len(shots) < due && err == nil; err = cmp.Or(err, ctx.Err()) {
 		var s shot
 		if s, err = m.shot(); err == nil {

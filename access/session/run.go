@@ -58,6 +58,7 @@ type report struct {
 	start    time.Time
 	before   results.Moment
 	timed    time.Duration // in samples
+	fewer    int           // samples that benchmarks of long passes take
 	done     int           // lines
 	series   []noise.Series
 	unpinned bool
@@ -178,22 +179,23 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 func (s *Session) samplesFrom(first int) (what string, micros int) {
 	samples := 0
 	for i := first; i < len(s.patterns); i++ {
-		samples += s.Count * len(s.patterns[i])
 		for k := range s.patterns[i] {
-			micros += s.Count * s.sampleMicroseconds(i, k)
+			n, all := s.expected(i, k)
+			samples, micros = samples+n, micros+all
 		}
 	}
 	return fmt.Sprintf("taking %d samples", samples), max(micros, 1)
 }
 
-// sampleMicroseconds are about what a sample of a pattern of a comparison takes, by the
-// cost model if that is known.
-func (s *Session) sampleMicroseconds(i, k int) int {
-	micros := s.SampleTime.Microseconds()
+// expected are how many samples of a pattern of a comparison are taken, and about what
+// all of them take, by the cost model if that is known.
+func (s *Session) expected(i, k int) (samples, micros int) {
+	pass := 0.0
 	if s.predicted != nil {
-		micros = max(micros, int64(min(s.predicted[i][k]/1e3, 1e12)))
+		pass = min(s.predicted[i][k], 1e15)
 	}
-	return int(micros) + 1
+	samples = s.samplesOf(pass)
+	return samples, samples * int(1+max(s.SampleTime.Microseconds(), int64(pass/1e3)))
 }
 
 // predict has the cost model say how long a pass over each pattern takes.
@@ -241,7 +243,7 @@ func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) e
 		s.series = append(s.series, noise.Series{Name: b.Name})
 	}
 	remarks := s.remarks(i)
-	options := access.Options{Count: s.Count, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
+	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
 		Obtained: func(b access.Backing) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
 		},
@@ -262,10 +264,15 @@ func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) e
 		}
 		remarks = nil
 		times := &s.series[first+k].Times
+		taken := len(*times)
+		if taken == 0 {
+			s.fewer += s.Count - sample.Of
+		}
 		*times = append(*times, sample.PerPass())
 		s.done++
 		s.timed += sample.Elapsed
-		s.progress.Step(s.sampleMicroseconds(i, k))
+		_, micros := s.expected(i, k)
+		s.progress.Step(micros*(taken+1)/sample.Of - micros*taken/sample.Of)
 	}
 	return nil
 }

@@ -52,6 +52,8 @@ type Plan struct {
 	TimesOnly bool
 
 	Count      int           // samples of each benchmark, at least 1
+	Long       time.Duration // passes that take longer, and twice SampleTime, have LongCount samples, if that is fewer; 0 for none
+	LongCount  int           // at least 1 if Long is not 0
 	SampleTime time.Duration // approximate least length of a sample, more than 0 and at most a minute
 	Pages      access.Pages  // of the tensors' memory
 	Counters   bool          // read the CPU's hardware counters, where there are any
@@ -121,6 +123,14 @@ func (p Plan) Check() error {
 	return nil
 }
 
+// samplesOf is how many samples are taken of a benchmark of which a pass takes so many ns.
+func (p Plan) samplesOf(pass float64) int {
+	if p.Long > 0 && pass > float64(max(p.Long, 2*p.SampleTime)) {
+		return min(p.Count, p.LongCount)
+	}
+	return p.Count
+}
+
 // A Session is a plan that was lowered and checked. It can run once.
 type Session struct {
 	Plan
@@ -188,9 +198,10 @@ func Measurable(p access.Pattern, m results.Machine) error {
 	return err
 }
 
-// Samples returns how many samples a complete run takes.
+// Samples returns how many samples a complete run takes, as far as is known: before a
+// benchmark's first sample, that its passes are not long.
 func (s *Session) Samples() int {
-	n := 0
+	n := -s.fewer
 	for _, c := range s.Comparisons {
 		n += len(c) * s.Count
 	}

@@ -342,13 +342,48 @@ func (s *samples) Step(steps int) {
 // TestProgress: all phases of a run are told, and the steps of each are those that it
 // said there are.
 func TestProgress(t *testing.T) {
-	s := prepare(t, plan())
-	var told samples
-	if _, err := s.Write(t.Context(), io.Discard, &told); err != nil {
-		t.Fatal(err)
+	for _, long := range []time.Duration{0, 1} { // the second foresees none, and all are
+		p := plan()
+		p.SampleTime, p.Long, p.LongCount = 1, long, 2
+		s := prepare(t, p)
+		var told samples
+		if _, err := s.Write(t.Context(), io.Discard, &told); err != nil {
+			t.Fatal(err)
+		}
+		told.end()
+		if got := strings.Join(told.phases, ", "); got != "simulating 2 benchmarks, taking 6 samples, simulating 1 studies" || told.off != nil {
+			t.Errorf("phases %q, %q", got, told.off)
+		}
 	}
-	told.end()
-	if got := strings.Join(told.phases, ", "); got != "simulating 2 benchmarks, taking 6 samples, simulating 1 studies" || told.off != nil {
-		t.Errorf("phases %q, %q", got, told.off)
+}
+
+// TestLong: of benchmarks with long passes fewer samples are taken, and who ends a run
+// is told how many there were to be.
+func TestLong(t *testing.T) {
+	p := plan()
+	p.Count, p.SampleTime, p.Long, p.LongCount = 1000, 1, 1, 25
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := prepare(t, p)
+	for _, err := range s.Run(ctx) {
+		if err == nil && s.Done() == 20 { // of both: a burst is ten
+			cancel()
+			continue
+		}
+		if stop, ok := errors.AsType[session.Interrupted](err); err != nil && (!ok || stop.Total != 50) {
+			t.Errorf("%v", err)
+		}
+	}
+	all := 0
+	for r, err := range prepare(t, p).Run(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Sample {
+			all++
+		}
+	}
+	if all != 50 {
+		t.Errorf("%d samples, want 25 of each of two", all)
 	}
 }

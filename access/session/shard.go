@@ -82,7 +82,7 @@ func (p Plan) Suite() string {
 		return p.part.suite
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, p.Count, p.SampleTime, p.Pages, p.TimesOnly)
+	fmt.Fprintln(h, p.Count, p.Long, p.LongCount, p.SampleTime, p.Pages, p.TimesOnly)
 	for _, c := range p.Comparisons {
 		for _, b := range c {
 			fmt.Fprintln(h, b.Name)
@@ -172,7 +172,7 @@ func (p Plan) times() (times []float64, err error) {
 			if err != nil {
 				return nil, &BenchmarkError{b.Name, true, err}
 			}
-			sum += float64(p.Count)*max(prediction.Ns, float64(p.SampleTime)) + otherPasses*prediction.Ns
+			sum += float64(p.samplesOf(prediction.Ns))*max(prediction.Ns, float64(p.SampleTime)) + otherPasses*prediction.Ns
 		}
 		times = append(times, sum)
 	}

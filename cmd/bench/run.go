@@ -44,6 +44,13 @@ type runFlags struct {
 // quickCount is the least number of samples with a 95% interval of the median.
 const quickCount = 6
 
+// Passes that take longer than longPass have longCount samples: a burst of these is so many, with
+// one pass off the clock.
+const (
+	longPass  = 100 * time.Millisecond
+	longCount = 10
+)
+
 func newRun() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
@@ -93,7 +100,7 @@ const abUsage = "compare with an older bench `program`; its samples and this one
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
-	flags.IntVar(&f.count, "count", 15, "samples of each benchmark")
+	flags.IntVar(&f.count, "count", 15, fmt.Sprintf("samples of each benchmark; unless said otherwise, %d of those of which a pass takes longer than %v", longCount, longPass))
 	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, about, which is made of as many passes as that takes; its time is the least between readings of the clock 0.1 ms apart; with --ab 100ms unless said otherwise")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
@@ -119,8 +126,12 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if err := p.Check(); err != nil {
 		return p, f.fault(err)
 	}
-	if f.suiteOf.quick && !c.given("count") {
+	switch {
+	case c.given("count"):
+	case f.suiteOf.quick:
 		p.Count = quickCount
+	default:
+		p.Long, p.LongCount = longPass, longCount
 	}
 	if f.ab != "" && !c.given("sample-time") {
 		p.SampleTime = session.TurnTime
