@@ -181,7 +181,7 @@ func TestOneLoop(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"a[which[0]] = 0;":                    "t.c:18:1: a[which[0]]: subscript which[0] depends on data (which[0]: it depends on data)",
-		"a[p] = 0;":                           "t.c:18:1: a[p]: subscript p depends on data (p: its value is not known: it is no constant and no variable of a loop around it)",
+		"a[p] = 0;":                           "t.c:18:1: a[p]: subscript p depends on data (p: its value is not known: it is no constant and no variable of a loop around it; a macro (-D), an enum or a const has one)",
 		"a[changed] = 0;":                     "subscript changed depends on data",
 		"for (i = 0; i < 2; i++) ; a[i] = 0;": "subscript i depends on data",
 		"for (i = 0; i < 2; i++) for (j = 0; j < 2; j++) a[i * j] = 0;": "t.c:18:51: i * j: a product of variables is not affine",
@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 		"return;":                                                       "a jump is not understood",
 		"if (a[0] > 0) b[0] = 0;":                                       "t.c:18:5: a[0] > 0: an if on data: a[0]: it depends on data (a ?: would count both arms)",
 		"if (alpha > 0) b[0] = 0;":                                      "t.c:18:5: alpha > 0: an if on data: alpha: it is no integer (a ?: would count both arms)",
-		"for (i = 0; i < p; i++) a[i] = 0;":                             "t.c:18:17: p: its value is not known: it is no constant and no variable of a loop around it",
+		"for (i = 0; i < p; i++) a[i] = 0;":                             "t.c:18:17: p: its value is not known: it is no constant and no variable of a loop around it; a macro (-D), an enum or a const has one",
 		"for (i = 0; i < 2; i++) i = 5;":                                "t.c:18:25: i = 5: the variable of a loop is assigned to inside of it",
 		"for (i = 0; i < 2; i++) for (i = 0; i < 2; i++) ;":             "i is the variable of a loop around it",
 		"for (i = 0; i < 2; i--) a[0] = 0;":                             "t.c:18:1: for (i ...): the condition does not end the loop in the direction of its step",
@@ -218,7 +218,7 @@ func TestRefused(t *testing.T) {
 		"for (unsigned i = 0; i < 2; i++) for (long j = i - 1; j < 1; j++) a[j + 1] = 0;": "t.c:18:48: i - 1: it would wrap as unsigned int, or as long where i = 0",
 		"for (unsigned i = 0; i < 4; i++) if (i - 1 < 2) a[i - 1] = 0;":                   "t.c:18:38: i - 1: it would wrap as unsigned int where i = 0",
 		"for (i = 2147483644; i < 2147483647; i += 2) a[0] = 0;":                          "the variable would leave the range of its type",
-		"for (i = 0;; i++) a[0] = 0;":                                                     "t.c:18:1: for (...): a loop without a condition or without a step is not understood",
+		"for (i = 0;; i++) a[0] = 0;":                                                     "t.c:18:1: for (...): a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n-1; i >= 0; i--)",
 		"for (; i < 2; i++) a[0] = 0;":                                                    "does not say the first value",
 		"for (i = 0; i < 2 || i < 3; i++) a[0] = 0;":                                      "want comparisons by < <= > >= != in the condition of a loop, and && between them",
 		"for (i = 0; i * i < 3; i++) a[0] = 0;":                                           "i * i: a product of variables is not affine",

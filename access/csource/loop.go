@@ -57,7 +57,7 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	}
 	h.first, h.wraps = begin.piece, !h.v.t.signed
 	if isNil(condition) || isNil(step) {
-		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood"}
+		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n-1; i >= 0; i--)"}
 	}
 	b.loops = append(b.loops, h.v)
 	b.asked, b.wraps = &h.v, false
