@@ -52,7 +52,9 @@ import (
 
 // Options say how a file is read. The zero value will do.
 type Options struct {
-	Defines     []string // macros, NAME=VALUE, or NAME for NAME=1
+	// Defines are macros, NAME=VALUE, or NAME for NAME=1; and the values of variables,
+	// where the file declares an integer of the name, such as a parameter int n.
+	Defines     []string
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
 	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for 64
@@ -176,11 +178,13 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if name == "" {
 		name = "<input>"
 	}
+	var values map[string]int
+	opts.Defines, values = partDefines(text, opts.Defines)
 	ast, read, err := parse(name, text, opts)
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(name, ast, read.leftOut, opts)
+	b, err := newBuilder(name, ast, read.leftOut, values, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func TestOneLoop(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"a[which[0]] = 0;":                    "t.c:18:1: a[which[0]]: subscript which[0] depends on data (which[0]: it depends on data)",
-		"a[p] = 0;":                           "t.c:18:1: a[p]: subscript p depends on data (p: its value is not known: it is no constant and no variable of a loop around it; a macro (-D), an enum or a const has one)",
+		"a[p] = 0;":                           "t.c:18:1: a[p]: subscript p depends on data (p: its value is not known: it is no constant and no variable of a loop around it; -D p=100 says it, of one that never changes)",
 		"a[changed] = 0;":                     "subscript changed depends on data",
 		"for (i = 0; i < 2; i++) ; a[i] = 0;": "subscript i depends on data",
 		"for (i = 0; i < 2; i++) for (j = 0; j < 2; j++) a[i * j] = 0;": "t.c:18:51: i * j: a product of variables is not affine",
@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 		"return;":                                                       "a jump is not understood",
 		"if (a[0] > 0) b[0] = 0;":                                       "t.c:18:5: a[0] > 0: an if on data: a[0]: it depends on data (a ?: would count both arms)",
 		"if (alpha > 0) b[0] = 0;":                                      "t.c:18:5: alpha > 0: an if on data: alpha: it is no integer (a ?: would count both arms)",
-		"for (i = 0; i < p; i++) a[i] = 0;":                             "t.c:18:17: p: its value is not known: it is no constant and no variable of a loop around it; a macro (-D), an enum or a const has one",
+		"for (i = 0; i < p; i++) a[i] = 0;":                             "t.c:18:17: p: its value is not known: it is no constant and no variable of a loop around it; -D p=100 says it, of one that never changes",
 		"for (i = 0; i < 2; i++) i = 5;":                                "t.c:18:25: i = 5: the variable of a loop is assigned to inside of it",
 		"for (i = 0; i < 2; i++) for (i = 0; i < 2; i++) ;":             "i is the variable of a loop around it",
 		"for (i = 0; i < 2; i--) a[0] = 0;":                             "t.c:18:1: for (i ...): the condition does not end the loop in the direction of its step",
@@ -310,7 +310,7 @@ func TestNotes(t *testing.T) {
 		"structs":            {text: "struct { int x; } s[20]; int a[2]; " + counted, note: "t.c:1:19: s[20]: an array of struct {x int} is not understood: want numbers; nothing that is counted uses it, and it only takes its place", base: 128},
 		"pointers":           {text: "int *p[2], a[2]; " + counted, note: "t.c:1:5: *p[2]: an array of pointer to int is not understood", base: 64},
 		"another's extent":   {text: "int a[2]; void g(int n, double b[n][n]) { b[0][0] = 1; }" + counted},
-		"an extent":          {text: "int a[2]; void f(int n, double b[n]) {\n#pragma scop\na[0] = 0;\n#pragma endscop\n}", note: "t.c:1:32: b[n]: extent 0 of the array is no constant: write a number, an enum, or a macro, which -D can set; nothing that is counted uses it, and it takes no place"},
+		"an extent":          {text: "int a[2]; void f(int n, double b[n]) {\n#pragma scop\na[0] = 0;\n#pragma endscop\n}", note: "t.c:1:32: b[n]: extent 0 of the array is no constant: write a number, an enum, or a macro or a variable, which -D can set; nothing that is counted uses it, and it takes no place"},
 		"another function":   {text: "int a[2]; void g(void) {\n__m256 x = 3; /* } */ \"}\";\n}\n" + counted, note: "t.c:2:8: g is left out: unexpected identifier, expected ';'; nothing that is counted calls it"},
 		"two others":         {text: "int a[2]; static int\ng(int (*h)(int))\n{\n#if 1\nnowhere(x);\n}\n#endif\n" + counted + "int h(int y) { return z; }", note: "t.c:13:23: h is left out: undefined: z"},
 		"a macro anew":       {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=4"}, note: "t.c:1:9: N is redefined here, and -D N=4 has no effect from here on (#ifndef N around this line lets it have one)"},

@@ -26,6 +26,7 @@ type builder struct {
 	arrays    map[*cc.Declarator]int
 	unread    map[*cc.Declarator]*Error  // arrays that are not understood
 	known     map[*cc.Declarator]integer // variables that have one value
+	given     map[string]int             // values of variables by name
 
 	loops     []loopVar // around this place
 	asked     *loopVar  // the loop whose condition is evaluated
@@ -55,9 +56,9 @@ type check struct {
 	says *Error
 }
 
-func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, opts Options) (*builder, error) {
+func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[string]int, opts Options) (*builder, error) {
 	b := &builder{
-		file: &File{}, name: name, ast: ast, opts: opts,
+		file: &File{}, name: name, ast: ast, opts: opts, given: values,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
 		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{},
 	}
@@ -67,6 +68,9 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, opts Option
 		}
 	}
 	if err := b.find(); err != nil {
+		return nil, err
+	}
+	if err := b.give(); err != nil {
 		return nil, err
 	}
 	b.declareAll()
@@ -253,7 +257,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		b.arrays[d] = before
 		return at
 	}
-	a, bytes, err := arrayOf(d)
+	a, bytes, err := b.arrayOf(d)
 	align := uint64(b.opts.Align)
 	end := at + (bytes+align-1)/align*align
 	if err == nil && end > 1<<62 {
@@ -275,15 +279,19 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 }
 
 // arrayOf is an array that has no place yet, and its bytes, 0 where they are not known.
-func arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) {
+func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) {
 	a = Array{Name: d.Name(), Pos: place(d.NameTok())}
 	array := arrayType(d)
 	var element cc.Type = array
 	for array != nil {
-		if array.IsVLA() || array.Len() < 0 {
-			return a, 0, refuse(d, "extent %d of the array is no constant: write a number, an enum, or a macro, which -D can set", len(a.Extents))
+		n, ok := b.extent(array)
+		if !ok {
+			return a, 0, refuse(d, "extent %d of the array is no constant: write a number, an enum, or a macro or a variable, which -D can set", len(a.Extents))
 		}
-		a.Extents = append(a.Extents, int(array.Len()))
+		if n < 1 && array.IsVLA() {
+			return a, 0, refuse(d, "extent %d of the array is %d: want at least 1", len(a.Extents), n)
+		}
+		a.Extents = append(a.Extents, n)
 		element = array.Elem()
 		array, _ = element.(*cc.ArrayType)
 	}
@@ -303,6 +311,21 @@ func arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) {
 		return a, bytes, refuse(d, "an array of %s is not understood: want numbers", element)
 	}
 	return a, bytes, nil
+}
+
+// extent is how many elements an array has, by the values of variables if it is written so.
+func (b *builder) extent(array *cc.ArrayType) (n int, ok bool) {
+	if !array.IsVLA() && array.Len() >= 0 {
+		return int(array.Len()), true
+	}
+	if isNil(array.SizeExpression()) || len(b.given) == 0 {
+		return 0, false
+	}
+	i, err := b.integer(expression(array.SizeExpression()))
+	if err != nil {
+		return 0, false
+	}
+	return i.number()
 }
 
 func typeName(t cc.Type) string { return strings.TrimPrefix(t.String(), "const ") }
@@ -354,6 +377,9 @@ func (b *builder) constants() {
 func (b *builder) remember(d *cc.InitDeclarator) {
 	v := d.Declarator
 	t, ok := typeOf(v.Type())
+	if _, given := b.known[v]; given {
+		return
+	}
 	if d.Case != cc.InitDeclaratorInit || !ok || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr ||
 		v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile() || v.IsTypename() {
 		return

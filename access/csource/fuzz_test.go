@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stridebench/stridebench/access/csource"
@@ -29,7 +30,11 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		file, err := csource.Read("fuzz.c", []byte(text), csource.Options{})
+		opts := csource.Options{}
+		if strings.Contains(text, "int n") {
+			opts.Defines = []string{"n=3"}
+		}
+		file, err := csource.Read("fuzz.c", []byte(text), opts)
 		if err != nil {
 			var e *csource.Error
 			if !errors.As(err, &e) {

@@ -155,7 +155,7 @@ func (b *builder) variable(e *expr) (integer, error) {
 	if _, ok := typeOf(e.decl.Type()); !ok {
 		return integer{}, notInteger(e, true, "it is no integer")
 	}
-	return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it; a macro (-D), an enum or a const has one")
+	return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it; -D %s=100 says it, of one that never changes", e.decl.Name())
 }
 
 func (b *builder) cast(e *expr) (integer, error) {

@@ -1,0 +1,104 @@
+package csource
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"modernc.org/cc/v4"
+)
+
+// integers are the words that the type of a variable begins or ends with, of which a define
+// can say the value.
+const integers = `(?:char|short|int|long|signed|unsigned|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t)`
+
+// partDefines parts defines into macros and the values of variables. A macro of the name of a
+// variable would leave no variable in its declaration, "int n", which is no C: what is meant is its
+// value. So a define with a number is a variable's where the text declares one, alone or as a
+// parameter, and a macro everywhere else.
+func partDefines(text []byte, defines []string) (macros []string, values map[string]int) {
+	values = map[string]int{}
+	if len(defines) == 0 {
+		return nil, values
+	}
+	var code strings.Builder
+	for _, line := range logicalLines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line.text), "#") {
+			code.WriteString(line.text + "\n")
+		}
+	}
+	for _, define := range defines {
+		name, value, _ := strings.Cut(define, "=")
+		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
+		if err == nil && defineShape.MatchString(name) &&
+			regexp.MustCompile(`\b`+integers+`(?:\s+(?:const|restrict))?\s+`+name+`\s*[,);=]`).MatchString(code.String()) {
+			values[name] = int(n)
+			continue
+		}
+		macros = append(macros, define)
+	}
+	return macros, values
+}
+
+// give keeps the values that defines have for variables of the file and of the function that is
+// read. One that is written after its declaration has none; where there is no other of the
+// name, that is an error.
+func (b *builder) give() error {
+	kept, not := map[string]bool{}, map[string]*Error{}
+	one := func(d *cc.Declarator, declared int) {
+		name := d.Name()
+		n, given := b.given[name]
+		t, ok := typeOf(d.Type())
+		if !given || !ok {
+			return
+		}
+		if d.WriteCount() > declared || d.AddressTaken() || d.IsVolatile() {
+			not[name] = refuse(d, "-D %s=%d gives it a value, which it does not keep: it is written elsewhere, or its address is taken", name, n)
+			return
+		}
+		if low, high := t.limits(); n < low || n > high {
+			not[name] = refuse(d, "-D %s=%d is no value of type %v", name, n, t)
+			return
+		}
+		b.known[d], kept[name] = integer{constant(n), t}, true
+	}
+	b.variables(one)
+	for _, name := range slices.Sorted(maps.Keys(not)) {
+		if !kept[name] {
+			return not[name]
+		}
+	}
+	return nil
+}
+
+// variables are those of the file, and of the function that is read, and how often the declaration writes each.
+func (b *builder) variables(f func(d *cc.Declarator, writes int)) {
+	list := func(d *cc.Declaration) {
+		for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+			writes := 0
+			if l.InitDeclarator.Case == cc.InitDeclaratorInit {
+				writes = 1
+			}
+			f(l.InitDeclarator.Declarator, writes)
+		}
+	}
+	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl && d.Declaration != nil {
+			list(d.Declaration)
+		}
+	}
+	if t, is := b.main.Declarator.Type().(*cc.FunctionType); is {
+		for _, p := range t.Parameters() {
+			if p.Declarator != nil {
+				f(p.Declarator, 0)
+			}
+		}
+	}
+	each(b.main.CompoundStatement, func(n cc.Node) {
+		if d, is := n.(*cc.Declaration); is {
+			list(d)
+		}
+	})
+}
