@@ -34,6 +34,7 @@ type node struct {
 	enter     *enter   // of such a loop, where it is needed
 	tiny      *tiny    // of a loop around others, or nil
 	flood     *flood   // of a loop around an innermost one, or nil
+	slide     *slide   // alike, or nil
 	light     bool     // a block of accesses and one innermost loop: it keeps no summaries
 
 	progress func(share float64) // of an outermost loop, where somebody asks

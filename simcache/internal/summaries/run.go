@@ -95,6 +95,15 @@ func (m *machine) instance(n *node, c *context) {
 	if u != nil && m.keeps {
 		touches = m.estimate(n, trips)
 	}
+	if touches >= m.threshold && m.slides(n, c, trips) {
+		return
+	}
+	m.unslid(n, c, trips, touches)
+}
+
+// unslid runs a loop or a block but by a slide.
+func (m *machine) unslid(n *node, c *context, trips int, touches float64) {
+	u := n.unit
 	switch {
 	case u == nil || n.light || touches < m.threshold:
 		m.iterations(n, c, 0, trips, false)
@@ -189,6 +198,9 @@ func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	}
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
 		return y
+	}
+	if !m.deep && !n.inner && end-y >= fewestAligned*least {
+		y = m.aligned(n, c, y, each)
 	}
 	n.unit.rest = 0
 	if rest := (end - y) % least; !m.deep && each*float64(rest) > mostSplit*m.threshold {

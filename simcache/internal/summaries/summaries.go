@@ -65,6 +65,7 @@ type did struct {
 	Instead     int // entries, after one of the same key was refused
 	Interleaved int // references that move apart and never meet
 	Chunked     int // loops
+	Aligned     int // of them, of which some iterations are left ahead
 	Left        int // parts of periods, behind chunks
 	Behind      int // all that is left behind chunks, at once
 	Repeated    int // loops, over iterations that touch the same lines
@@ -78,6 +79,8 @@ type did struct {
 	Flooded     int // passes of innermost loops in which all that moves misses, and that are not run
 	Same        int // of passes that are run, counts of those like them that follow
 	Replayed    int // the last of these, for what they leave
+	Slid        int // laps that were counted, and not run
+	Settled     int // of which the end is run, for what it leaves
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
@@ -193,6 +196,7 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 			if !m.deep {
 				c.tiny = m.tiny(c, b)
 			}
+			c.slide = m.slideOf(c)
 		}
 	}
 	for _, s := range e.states {
