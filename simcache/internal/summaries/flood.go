@@ -163,14 +163,19 @@ func (m *machine) floods(n *node, c *context) *flood {
 	if f == nil || !m.keeps || len(c.states) > 1 || s.rowMisses != nil || s.log != nil {
 		return nil
 	}
+	f.fills = f.fillsSets(m)
+	f.passes, f.stale = f.passes[:0], false
+	return f
+}
+
+// fillsSets finds the trips of the innermost loop, and reports whether so many may flood sets.
+func (f *flood) fillsSets(m *machine) bool {
 	lines := 0
 	f.trips = f.loop.trips(m.slots)
 	for i := range f.moves {
 		lines += f.trips / f.moves[i].period
 	}
-	f.fills = lines >= s.ways
-	f.passes, f.stale = f.passes[:0], false
-	return f
+	return lines >= m.levels[0].Ways
 }
 
 // at finds where everything is in an iteration, and reports whether no two accesses

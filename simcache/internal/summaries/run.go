@@ -193,7 +193,8 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 // far as that is worth it, and returns where it stopped.
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	least := n.unit.period
-	for m.deep && !n.inner && each*float64(least) < m.threshold && 2*least <= end-y {
+	floods := func(c *node) bool { return c.flood != nil && c.flood.fillsSets(m) } // are run, and need no summary
+	for !n.inner && !slices.ContainsFunc(append(below(n), n), floods) && each*float64(least) < m.threshold && 2*least <= end-y {
 		least *= 2
 	}
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {
