@@ -189,8 +189,11 @@ func (c Config) engine() engine.Engine {
 	for _, l := range c.Levels {
 		levels = append(levels, l.shape())
 	}
-	if c.Brute || c.WriteBacks || c.ZeroTags { // dirty lines, or a block in every way, are nothing that is proved of
+	switch {
+	case c.Brute || c.ZeroTags: // a block in every way is nothing that is proved of
 		return lru.New(levels, lru.Options{ZeroTags: c.ZeroTags, WriteBacks: c.WriteBacks, Brute: c.Brute, Cores: c.Cores})
+	case c.WriteBacks:
+		return proofs.NewBacks(levels, c.Cores)
 	}
 	return proofs.New(levels, c.Cores)
 }

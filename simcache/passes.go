@@ -77,7 +77,7 @@ func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error
 	if err := h.config.CheckPasses(passes, nests...); err != nil {
 		return nil, err
 	}
-	if h.loops(nests) {
+	if h.loops(passes, nests) {
 		counts, err := h.Run(nests[0].Repeat(passes))
 		return [][]Counts{counts}, err
 	}
@@ -102,15 +102,21 @@ func (h *Hierarchy) RunPasses(passes int, nests ...nest.Nest) ([][]Counts, error
 }
 
 // loops reports whether passes over the nests are simulated as one nest with a loop more: where
-// nothing asks in which pass a reference is.
-func (h *Hierarchy) loops(nests []nest.Nest) bool {
-	return len(nests) == 1 && !h.tells() && (h.config.Brute || h.config.lone())
+// nothing asks in which pass a reference is, and of write-backs where that is proved of.
+func (h *Hierarchy) loops(passes int, nests []nest.Nest) bool {
+	if len(nests) != 1 || h.tells() {
+		return false
+	}
+	if e, backs := h.data.(*proofs.Backs); backs && passes > 0 {
+		return e.Proves(nests[0].Repeat(passes).Canonical())
+	}
+	return h.config.Brute || h.config.lone()
 }
 
 // walks is how many passes over which nests are simulated of passes over nests: those
 // until all further ones are alike.
 func (h *Hierarchy) walks(passes int, nests []nest.Nest) (int, []nest.Nest) {
-	if h.loops(nests) {
+	if h.loops(passes, nests) {
 		return 1, []nest.Nest{nests[0].Repeat(passes)}
 	}
 	if enough := h.settled(); enough > 0 && !h.config.Brute {

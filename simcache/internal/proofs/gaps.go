@@ -257,6 +257,9 @@ func (l *level) mass(o *gapped, iterations int) int {
 		return 0
 	}
 	fresh := o.fresh(max(parts*part, o.misses-1), line)
+	if !slices.Contains(fresh, true) {
+		return 0
+	}
 	trips := slices.Clone(n.Trips[at:])
 	trips[0] = part / nest.Nest{Trips: n.Trips[at+1:]}.Iterations()
 	of := filling{trips, op.Strides[at:], int(op.Base % uint64(step)), step, fresh}

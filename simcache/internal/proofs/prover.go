@@ -43,6 +43,9 @@
 //     are numbers of gaps. Of the first level, which may be neither, package summaries then
 //     counts the misses alone. It too starts from empty levels and says nothing of the contents.
 //
+// Where dirty lines are written back, prover.backed tells of operands apart, of which those
+// that write never hit behind the first level; a Backs asks it.
+//
 // Elsewhere accesses are looked up. So they are where a nest is too short for a
 // proof to pay, and where blocks are too large for a prover's words.
 //

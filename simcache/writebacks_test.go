@@ -1,0 +1,46 @@
+package simcache
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// TestWriteBacksProved compares passes over a copy, of which hardly anything is looked up, with
+// looking up all of it: what is counted, also after another nest.
+func TestWriteBacksProved(t *testing.T) {
+	t.Parallel()
+	const rows, passes = 1024, 17
+	copied := nest.Nest{Trips: []int{rows, rows}, Operands: []nest.Operand{
+		{Kind: nest.Read, Base: 1 << 32, Width: 4, Strides: []int{4, 4 * rows}},
+		{Kind: nest.Write, Base: 1<<32 + 4*rows*rows, Width: 4, Strides: []int{4 * rows, 4}},
+	}}
+	other := nest.Nest{Trips: []int{1 << 14}, Operands: []nest.Operand{
+		{Kind: nest.Modify, Base: 1<<32 + 4*rows*(rows-4), Width: 4, Strides: []int{4}}}}
+	run := func(brute bool) (levels [2][]LevelCounts, visited uint64) {
+		c := Config{Levels: TwoLevels(Geometry{Size: 32 << 10, Ways: 8, Line: 64}, Geometry{Size: 256 << 10, Ways: 16, Line: 64}), WriteBacks: true, Brute: brute}
+		h, err := NewHierarchy(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.RunPasses(passes, copied); err != nil {
+			t.Fatal(err)
+		}
+		levels[0] = h.Levels()
+		visited, _ = h.Work()
+		if _, err := h.Run(other); err != nil {
+			t.Fatal(err)
+		}
+		levels[1] = h.Levels()
+		return levels, visited
+	}
+	got, visited := run(false)
+	want, all := run(true)
+	if visited > all/10 {
+		t.Errorf("%d of %d references were looked up", visited, all)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+}
