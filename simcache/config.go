@@ -119,6 +119,10 @@ type Level struct {
 	// and L2, L3, ... between.
 	Name string
 	Geometry
+	// SharedBy is how many cores share a cache of the level, where several threads are
+	// simulated (Threads); 0 is all cores for the last of several levels, and one for
+	// the others.
+	SharedBy int
 	// Source says where the geometry comes from, for reports.
 	Source Source
 	// Modulo allows a set count that is no power of two: a block's set is its
@@ -264,11 +268,13 @@ func TwoLevels(d1, ll Geometry) []Level {
 }
 
 // TwoLevels reduces a configuration to what Cachegrind simulates: the first and the
-// last level, with all their other settings zero, I1, and the TLB. The last level is
-// rounded, since Cachegrind wants a power of two of sets.
+// last level, with all their other settings zero but who shares the last, I1, and the
+// TLB. The last level is rounded, since Cachegrind wants a power of two of sets.
 func (c Config) TwoLevels() (Config, error) {
 	first, last := c.First().Geometry, c.Last().Geometry.Rounded()
-	return Config{I1: c.I1, Levels: TwoLevels(first, last), TLB: c.TLB}, errors.Join(first.Check(), last.Check())
+	levels := TwoLevels(first, last)
+	levels[1].SharedBy = c.Last().SharedBy
+	return Config{I1: c.I1, Levels: levels, TLB: c.TLB}, errors.Join(first.Check(), last.Check())
 }
 
 // Check refuses what cannot be simulated, and names the level at fault.
@@ -303,6 +309,26 @@ func (c Config) Check() error {
 	return c.checkTLB()
 }
 
+// checkNest refuses nests that cannot be simulated.
+func (c Config) checkNest(n nest.Nest) error {
+	if err := n.Check(); err != nil {
+		return err
+	}
+	return c.checkWidths(n.Operands)
+}
+
+// checkWidths refuses operands wider than a line.
+func (c Config) checkWidths(operands []nest.Operand) error {
+	for i, op := range operands {
+		for _, l := range c.Levels {
+			if op.Width > l.Line {
+				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, l.Line)
+			}
+		}
+	}
+	return nil
+}
+
 func (l Level) check(i int) error {
 	switch {
 	case l.Modulo && l.Geometry.check() != nil:
@@ -315,6 +341,10 @@ func (l Level) check(i int) error {
 		return fmt.Errorf("the first level is %s of nothing", l.Inclusion)
 	case l.WriteThrough && l.Inclusion == Exclusive:
 		return errors.New("an exclusive level takes dirty lines from the one before it, so that it cannot be write-through")
+	case l.SharedBy < 0:
+		return fmt.Errorf("shared by %d cores", l.SharedBy)
+	case i == 0 && l.SharedBy > 1:
+		return fmt.Errorf("shared by %d cores: each core has a first level of its own", l.SharedBy)
 	case l.VictimLines < 0:
 		return fmt.Errorf("%d victim lines", l.VictimLines)
 	case l.Prefetch.Degree < 0:
@@ -342,7 +372,7 @@ func (c Config) checkTLB() error {
 // other, so that a chain simulates them.
 func (c Config) plain() bool {
 	for _, l := range c.Levels {
-		l.Name, l.Geometry, l.Source, l.Modulo, l.Seed = "", Geometry{}, "", false, 0
+		l.Name, l.Geometry, l.SharedBy, l.Source, l.Modulo, l.Seed = "", Geometry{}, 0, "", false, 0
 		if l != (Level{}) {
 			return false
 		}

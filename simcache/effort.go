@@ -88,7 +88,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 		return Effort{}
 	}
 	for _, n := range nests {
-		if h.check(n) != nil {
+		if h.config.checkNest(n) != nil {
 			return Effort{} // RunPasses says why
 		}
 		canonical = append(canonical, n.Canonical())

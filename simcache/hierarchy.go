@@ -1,8 +1,6 @@
 package simcache
 
 import (
-	"fmt"
-
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/lru"
@@ -280,7 +278,7 @@ func (h *Hierarchy) run(passes, last int, nests ...nest.Nest) ([][][]Counts, err
 func (h *Hierarchy) walk(passes, last int, nests ...nest.Nest) (data, pages [][][]uint64, err error) {
 	var canonical []nest.Nest
 	for _, n := range nests {
-		if err := h.check(n); err != nil {
+		if err := h.config.checkNest(n); err != nil {
 			return nil, nil, err
 		}
 		canonical = append(canonical, n.Canonical())
@@ -356,25 +354,6 @@ func (t *totals) add(nests []nest.Nest, misses [][][]uint64, last int) {
 	}
 }
 
-func (h *Hierarchy) check(n nest.Nest) error {
-	if err := n.Check(); err != nil {
-		return err
-	}
-	return h.checkWidths(n.Operands)
-}
-
-// checkWidths refuses operands wider than a line.
-func (h *Hierarchy) checkWidths(operands []nest.Operand) error {
-	for i, op := range operands {
-		for _, l := range h.config.Levels {
-			if op.Width > l.Line {
-				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, l.Line)
-			}
-		}
-	}
-	return nil
-}
-
 // tally adds the misses of single references to the totals.
 func (h *Hierarchy) tally() {
 	h.total.take(h.data)
@@ -395,7 +374,11 @@ func (t *totals) take(e engine.Engine) {
 // last.
 func (h *Hierarchy) Counts() Counts {
 	h.tally()
-	t, last := &h.total, len(h.config.Levels)-1
+	return h.total.counts()
+}
+
+func (t *totals) counts() Counts {
+	last := len(t.misses[engine.Loads]) - 1
 	return Counts{t.refs[engine.Fetches], t.misses[engine.Fetches][0], t.misses[engine.Fetches][last],
 		t.refs[engine.Loads], t.misses[engine.Loads][0], t.misses[engine.Loads][last],
 		t.refs[engine.Stores], t.misses[engine.Stores][0], t.misses[engine.Stores][last]}

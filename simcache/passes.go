@@ -204,7 +204,7 @@ func (h *Hierarchy) steady(nests ...nest.Nest) (Counts, error) {
 func (h *Hierarchy) steadyIndependent(e *proofs.Engine, passes int, nests []nest.Nest) (Counts, bool) {
 	var canonical []nest.Nest
 	for _, n := range nests {
-		if h.check(n) != nil {
+		if h.config.checkNest(n) != nil {
 			return Counts{}, false
 		}
 		canonical = append(canonical, n.Canonical())

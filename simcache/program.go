@@ -22,7 +22,7 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 		return nil, err
 	}
 	operands := p.Operands()
-	if err := h.checkWidths(operands); err != nil {
+	if err := h.config.checkWidths(operands); err != nil {
 		return nil, err
 	}
 	if n, is := p.Nest(); is && h.proves(n) {

@@ -159,17 +159,18 @@ func (m *Machine) simulate(o Options) {
 	m.Simulated = simcache.Config{I1: cpu.Choose(o.Caches).I1}
 	data := stated(o.Caches)
 	for _, l := range m.Levels {
-		like, stated := simcache.Geometry{Ways: 8, Line: line}, false
+		like, stated, cores := simcache.Geometry{Ways: 8, Line: line}, false, 0
 		for _, c := range data {
 			if levelName(c) == l.Name {
 				like = c.Geometry
 				stated = !c.Assumed("ways")
+				cores = c.Cores(o.Caches)
 			}
 		}
 		if l.Ways > 0 && !stated {
 			like.Ways = l.Ways
 		}
-		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: l.Name, Geometry: sized(l.Capacity, like)})
+		m.Simulated.Levels = append(m.Simulated.Levels, simcache.Level{Name: l.Name, Geometry: sized(l.Capacity, like), SharedBy: cores})
 	}
 	if len(m.Simulated.Levels) < 2 {
 		m.Simulated.I1 = simcache.Geometry{} // whose misses have no level to go to

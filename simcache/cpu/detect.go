@@ -28,6 +28,17 @@ func (c Cache) Name() string {
 	return fmt.Sprintf("L%d%s", c.Level, suffix)
 }
 
+// Cores is how many cores share the cache, of these caches of a CPU: the logical CPUs that
+// do, less SMT siblings, which are those that share the first level. It is 0 if unknown.
+func (c Cache) Cores(caches []Cache) int {
+	for _, first := range caches {
+		if first.Level == 1 && !first.Instruction() && first.Shared > 0 && c.Shared > 0 {
+			return max(c.Shared/first.Shared, 1)
+		}
+	}
+	return 0
+}
+
 // Instruction reports whether the cache holds only instructions.
 func (c Cache) Instruction() bool { return c.Type == topology.Instruction.String() }
 
@@ -78,7 +89,7 @@ func (c Cache) known() bool {
 // Choose returns what is simulated by default: I1, D1 and the last level from the
 // caches of a CPU, as Cachegrind takes them: the level-1 caches, and of the others
 // the one of the highest level. Set counts that are no power of two are rounded
-// (see Geometry.Rounded). What is missing, or cannot be simulated, comes from
+// (see Geometry.Rounded). How many cores share the last level is what the caches say. What is missing, or cannot be simulated, comes from
 // documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
 func Choose(caches []Cache) simcache.Config {
 	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
@@ -100,7 +111,7 @@ func Choose(caches []Cache) simcache.Config {
 			d1.Geometry, d1.Source = g, source
 		}
 		if known.Level > top && !instructions {
-			ll.Geometry, ll.Source = g, source
+			ll.Geometry, ll.Source, ll.SharedBy = g, source, known.Cores(caches)
 			top = known.Level
 		}
 	}

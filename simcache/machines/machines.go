@@ -51,6 +51,7 @@ type (
 		Size        Size                     `yaml:"size"`
 		Ways        int                      `yaml:"ways"`
 		Line        Size                     `yaml:"line"`
+		SharedBy    int                      `yaml:"shared-by"`
 		Modulo      bool                     `yaml:"modulo"`
 		Policy      word[simcache.Policy]    `yaml:"policy"`
 		Seed        uint64                   `yaml:"seed"`
@@ -80,6 +81,7 @@ const (
 	maxEntries     = 1 << 20 // of a TLB level
 	maxVictimLines = 1 << 16
 	maxDegree      = 64
+	maxSharedBy    = 1 << 16 // cores
 )
 
 // Parse reads a description. An error begins with the file's name as given, the
@@ -114,7 +116,7 @@ func Format[S any](m Machine, measured *S) ([]byte, error) {
 	}
 	for _, l := range m.Config.Levels {
 		f.Levels = append(f.Levels, level{
-			Name: l.Name, Size: Size(l.Size), Ways: l.Ways, Line: Size(l.Line), Modulo: l.Modulo,
+			Name: l.Name, Size: Size(l.Size), Ways: l.Ways, Line: Size(l.Line), SharedBy: l.SharedBy, Modulo: l.Modulo,
 			Policy: word[simcache.Policy]{l.Policy}, Seed: l.Seed, Inclusion: word[simcache.Inclusion]{l.Inclusion},
 			WritePolicy: word[writePolicy]{writePolicy(l.WriteThrough)}, WriteMiss: word[writeMiss]{writeMiss(l.NoWriteAllocate)},
 			VictimLines: l.VictimLines, Prefetch: prefetch{word[simcache.PrefetchKind]{l.Prefetch.Kind}, l.Prefetch.Degree},
@@ -148,6 +150,7 @@ func (f file[S]) config() (c simcache.Config, path string, err error) {
 		c.Levels = append(c.Levels, simcache.Level{
 			Name:     l.Name,
 			Geometry: simcache.Geometry{Size: int(l.Size), Ways: l.Ways, Line: int(l.Line)},
+			SharedBy: l.SharedBy,
 			Modulo:   l.Modulo, Policy: l.Policy.value, Seed: l.Seed, Inclusion: l.Inclusion.value,
 			WriteThrough: bool(l.WritePolicy.value), NoWriteAllocate: bool(l.WriteMiss.value), VictimLines: l.VictimLines,
 			Prefetch: simcache.Prefetch{Kind: l.Prefetch.Kind.value, Degree: l.Prefetch.Degree},
@@ -176,7 +179,7 @@ func (f file[S]) limits() (path string, err error) {
 	for i, l := range f.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
 		figures = append(figures, figure{at + "size", int(l.Size), maxSize},
-			figure{at + "victim-lines", l.VictimLines, maxVictimLines}, figure{at + "prefetch.degree", l.Prefetch.Degree, maxDegree})
+			figure{at + "shared-by", l.SharedBy, maxSharedBy}, figure{at + "victim-lines", l.VictimLines, maxVictimLines}, figure{at + "prefetch.degree", l.Prefetch.Degree, maxDegree})
 	}
 	for i, t := range f.TLB {
 		at := fmt.Sprintf("tlb[%d].", i)

@@ -124,7 +124,7 @@ func TestParseErrors(t *testing.T) {
 		{"", "f: no levels to simulate"},
 		{"levels: []\n", "f: no levels to simulate"},
 		{"colour: red\n" + level, `f:1:1: unknown field "colour" (want one of name, description, sources, i1, levels, tlb, write-backs, measured)`},
-		{"levels:\n  - size: 32KiB\n    way: 8\n", `f:3:5: unknown field "way" (want one of name, size, ways, line, modulo, policy, seed, inclusion, write-policy, write-miss, victim-lines, prefetch)`},
+		{"levels:\n  - size: 32KiB\n    way: 8\n", `f:3:5: unknown field "way" (want one of name, size, ways, line, shared-by, modulo, policy, seed, inclusion, write-policy, write-miss, victim-lines, prefetch)`},
 		{level + "i1: {seize: 4}\n", `f:3:6: unknown field "seize" (want one of size, ways, line)`},
 		{level + "tlb:\n  - pages: 4\n", `f:4:5: unknown field "pages" (want one of name, entries, ways, page)`},
 		{"levels:\n  - size: 32KB\n", `f:2:11: "32KB" is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)`},

@@ -51,13 +51,20 @@ type Options struct {
 
 // New makes a chain of levels, the nearest first.
 func New(levels []engine.Level, o Options) *Chain {
-	c := &Chain{grain: 64, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
+	var all []rows
+	for _, level := range levels {
+		all = append(all, newRows(level, o.ZeroTags))
+	}
+	return chainOf(all, o)
+}
+
+// chainOf makes a chain of caches.
+func chainOf(levels []rows, o Options) *Chain {
+	c := &Chain{grain: 64, levels: levels, fills: make([]uint64, len(levels)), writeBacks: make([]uint64, len(levels))}
 	if o.WriteBacks {
 		c.dirty = writes
 	}
-	for _, level := range levels {
-		l := newRows(level, o.ZeroTags)
-		c.levels = append(c.levels, l)
+	for _, l := range levels {
 		c.grain = min(c.grain, l.shift)
 	}
 	for i := range c.levels {

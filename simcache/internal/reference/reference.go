@@ -38,6 +38,9 @@ func New(levels []engine.Level) *Caches {
 	return c
 }
 
+// Share makes a level the same cache as that of others.
+func (c *Caches) Share(level int, of *Caches) { c.sets[level] = of.sets[level] }
+
 // Access touches size bytes from addr on, and returns how many levels missed.
 func (c *Caches) Access(addr, size uint64) (missed int) {
 	for missed < len(c.levels) && c.misses(missed, addr, addr+size-1) {

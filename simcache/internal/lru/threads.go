@@ -1,0 +1,168 @@
+package lru
+
+import (
+	"iter"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// Turn is how many references a thread makes before it is the next one's turn. What
+// threads read at about the same time should be so here: in a turn of vectors of 64
+// bytes a thread goes over 64 KiB.
+const Turn = 1 << 10
+
+// Threads are chains of threads that walk nests side by side, of which some levels are
+// the same caches. They take turns, from the first thread on: a turn ends with the
+// iteration in which the thread has made Turn references or more since it began, and
+// every pass begins with a turn of the first. A thread that has done its nests waits
+// for the others.
+//
+// In a turn no other thread touches a cache, and at its end nothing waits, so that
+// each level sees the references of all in the order of the turns.
+type Threads struct {
+	chains []*Chain
+	nests  [][]nest.Nest // canonical, by thread
+	turn   int           // Turn
+}
+
+// NewThreads makes a chain for each thread, of canonical nests. So many threads that
+// follow each other share a cache of each level.
+func NewThreads(levels []engine.Level, sharedBy []int, nests [][]nest.Nest) *Threads {
+	t := &Threads{nests: nests, turn: Turn}
+	last := lastByte(nests)
+	for i := range nests {
+		var all []rows
+		for l, level := range levels {
+			if i%sharedBy[l] > 0 {
+				all = append(all, t.chains[i-1].levels[l])
+			} else {
+				all = append(all, newRows(level, false))
+			}
+		}
+		c := chainOf(all, Options{})
+		if last >= c.limit { // now, since rows that widen are no longer shared
+			c.Widen()
+		}
+		t.chains = append(t.chains, c)
+	}
+	return t
+}
+
+// lastByte is the last that nests touch; of one without iterations any, which at most has
+// rows made wide for nothing.
+func lastByte(threads [][]nest.Nest) (last uint64) {
+	for _, nests := range threads {
+		for _, n := range nests {
+			for _, op := range n.Operands {
+				_, end := op.Reach(n.Trips)
+				last = max(last, end)
+			}
+		}
+	}
+	return last
+}
+
+// Pass simulates a pass of each thread over its nests, and returns their misses by
+// thread, as Engine.Run does.
+func (t *Threads) Pass() [][][]uint64 {
+	misses := make([][][]uint64, len(t.chains))
+	turns := make([]func() (struct{}, bool), len(t.chains))
+	for i, c := range t.chains {
+		next, stop := iter.Pull(c.turns(t.nests[i], t.turn, &misses[i]))
+		defer stop()
+		turns[i] = next
+	}
+	for walking := len(turns); walking > 0; {
+		for i, turn := range turns {
+			if turn == nil {
+				continue
+			}
+			if _, more := turn(); !more {
+				turns[i] = nil
+				walking--
+			}
+		}
+	}
+	return misses
+}
+
+// Work is how many references were looked up.
+func (t *Threads) Work() (sum uint64) {
+	for _, c := range t.chains {
+		sum += c.Work()
+	}
+	return sum
+}
+
+// turns walks nests, adds their misses to a list, and yields at the end of each turn
+// of so many references.
+func (c *Chain) turns(nests []nest.Nest, size int, misses *[][]uint64) iter.Seq[struct{}] {
+	return func(yield func(struct{}) bool) {
+		t := turn{c, size, size, yield}
+		for _, n := range nests {
+			c.track(len(n.Operands))
+			if !t.walk(n) {
+				return
+			}
+			c.Flush()
+			*misses = append(*misses, engine.ByOperand(c.misses, len(n.Operands)))
+		}
+	}
+}
+
+// A turn is a chain's.
+type turn struct {
+	c     *Chain
+	size  int // references
+	left  int // of them
+	yield func(struct{}) bool
+}
+
+// walk is Chain.walk in turns. It reports whether there is a turn after the last that
+// it ended.
+func (t *turn) walk(n nest.Nest) bool {
+	operands := len(n.Operands)
+	if operands == 0 || n.Iterations() == 0 {
+		return true
+	}
+	w := t.c.newTransit(n)
+	trips := w.trips
+	for l := range nest.Walk(n.Trips[:max(len(n.Trips)-1, 0)]) {
+		if l >= 0 {
+			w.step(l)
+		}
+		for from := uint64(0); from < trips; {
+			some := min(trips-from, uint64((t.left+operands-1)/operands))
+			w.part(from, some)
+			from += some
+			if t.left -= int(some) * operands; t.left <= 0 && !t.end() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// end has others have their turns, before the next one.
+func (t *turn) end() bool {
+	t.c.Flush()
+	t.left = t.size
+	return t.yield(struct{}{})
+}
+
+// part is run of so many iterations of the innermost loop, from one on: what run
+// knows of all of it holds for a part, as all streams move by one distance where they
+// are in lockstep.
+func (w *transit) part(from, trips uint64) {
+	whole := w.trips
+	w.trips = trips
+	for _, s := range w.streams {
+		s.addr += from * s.stride
+	}
+	w.run()
+	w.trips = whole
+	for _, s := range w.streams {
+		s.addr -= from * s.stride
+	}
+}
