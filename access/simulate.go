@@ -20,15 +20,16 @@ import (
 type Counts struct {
 	simcache.Counts
 	TLBMisses uint64 // walks of the page table; 0 without a TLB
-	// Shared says that several threads share the last level: its misses depend on who
-	// comes first, which no two runs share, and are not counted.
+	// Shared says that several threads share the last level, and that its misses were
+	// not counted (Pattern.InTurns says why).
 	Shared bool
 }
 
 // Simulate counts one pass over each pattern in the steady state
 // (simcache.SteadyPass), on these caches and the TLB, if it has one; this is the op
-// that Measure times. Of a pattern with parts each has a first level and a TLB of its
-// own, whose counts are added up. Patterns of the same accesses are counted once. It
+// that Measure times. Of a pattern with parts each is walked by a thread on a core of its
+// own, which has a TLB and shares levels with others as simcache.Threads says; all counts
+// are added up. Patterns of the same accesses are counted once. It
 // works on all CPUs, so it must not run beside Measure. It calls step, unless that is
 // nil, from several goroutines, one at a time: for each pattern when its misses in the
 // caches are counted, and once more for those in a TLB.
@@ -40,12 +41,12 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern, s
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	var adding sync.Mutex
-	part := func(levels []simcache.Level, p Pattern, add func(simcache.Counts)) {
+	do := func(count func() (simcache.Counts, error), add func(simcache.Counts)) {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			c, err := p.steady(levels)
+			c, err := count()
 			adding.Lock()
 			defer adding.Unlock()
 			add(c)
@@ -53,35 +54,50 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern, s
 		})
 	}
 	first, alike := distinctPatterns(patterns)
-	steady := func(levels []simcache.Level, i int, add func(simcache.Counts)) {
+	// told is add, and tells of the step when it has been called so often.
+	told := func(i, left int, add func(simcache.Counts)) func(simcache.Counts) {
+		return func(c simcache.Counts) {
+			if add(c); left > 1 {
+				left--
+				return
+			}
+			for _, of := range alike {
+				if of == i {
+					step()
+				}
+			}
+		}
+	}
+	alone := func(levels []simcache.Level, i int, add func(simcache.Counts)) {
 		walked := patterns[i].walked()
-		left := len(walked)
+		add = told(i, len(walked), add)
 		for _, w := range walked {
-			part(levels, w, func(c simcache.Counts) {
-				if add(c); left > 1 {
-					left--
-					return
-				}
-				for _, of := range alike {
-					if of == i {
-						step()
-					}
-				}
-			})
+			do(func() (simcache.Counts, error) { return w.steady(levels) }, add)
 		}
 	}
 	// Those of most accesses first, so that no CPU is left with one in the end.
 	slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(patterns[b].accesses(), patterns[a].accesses()) })
 	for _, i := range first {
+		p := patterns[i]
 		// The TLB is a hierarchy of its own: neither waits for the other's steady state.
 		if caches.TLB != nil {
-			steady(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) { counts[i].TLBMisses += c.LLMisses() })
+			alone(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) { counts[i].TLBMisses += c.LLMisses() })
 		}
-		levels := caches.Levels
-		if counts[i].Shared = patterns[i].shared != nil; counts[i].Shared {
-			levels = levels[:1]
+		add := func(c simcache.Counts) { counts[i].Counts = counts[i].Add(c) }
+		lookUps, err := p.InTurns(caches)
+		switch counts[i].Shared = err != nil; {
+		case !caches.Shares(len(p.shared)):
+			alone(caches.Levels, i, add)
+		case lookUps > 0:
+			do(func() (simcache.Counts, error) {
+				return simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.Threads())
+			}, told(i, 1, add))
+		default:
+			alone(caches.Levels[:1], i, func(c simcache.Counts) {
+				c.DLmr, c.DLmw = 0, 0 // those of the only level
+				add(c)
+			})
 		}
-		steady(levels, i, func(c simcache.Counts) { counts[i].Counts = counts[i].Add(c) })
 	}
 	err := group.Wait()
 	for i, of := range alike {

@@ -12,6 +12,9 @@ const (
 	CachesKey = "caches" // of the machine: "L1d=32768,8,64 L3=33554432,16,64"
 	D1Key     = "sim-d1" // simulated, the first level: "32768,8,64"
 	LLKey     = "sim-ll" // simulated, the last level
+
+	// LLCoresKey is how many cores share the last level, of threads that not all share one.
+	LLCoresKey = "sim-ll-cores"
 )
 
 // A Setup is what the configuration lines of a file say of what was measured on
@@ -24,6 +27,7 @@ type Setup struct {
 	Pages        string // of the tensors' memory
 	Caches       []Cache
 	D1, LL       Cache // simulated, zero if unknown
+	LLCores      int   // that share LL, of simulated threads; 0 for all, and unknown
 	TLB          []TLB // simulated, the first level first
 }
 
@@ -60,7 +64,8 @@ func SetupOf(config map[string]string) Setup {
 		CPU: config["cpu"], CPUs: positive(config["cpus"], maxCPUs), Pages: config["pages"],
 		Caches: caches(config[CachesKey]),
 		D1:     cacheOf("D1", config[D1Key]), LL: cacheOf("LL", config[LLKey]),
-		TLB: tlbLevels(config[TLBKey]),
+		LLCores: positive(config[LLCoresKey], maxCPUs),
+		TLB:     tlbLevels(config[TLBKey]),
 	}
 }
 
@@ -76,6 +81,9 @@ func (s Setup) Config() []Pair {
 		{"goos", s.GOOS}, {"goarch", s.GOARCH}, {"cpu", s.CPU}, {"cpus", strconv.Itoa(s.CPUs)},
 		{CachesKey, strings.Join(sizes, " ")}, {"goversion", s.GoVersion},
 		{D1Key, s.D1.String()}, {LLKey, s.LL.String()},
+	}
+	if s.LLCores > 0 {
+		config = append(config, Pair{LLCoresKey, strconv.Itoa(s.LLCores)})
 	}
 	if s.TLB != nil {
 		var levels []string

@@ -63,7 +63,7 @@ var thisProgram = sync.OnceValue(func() string {
 // openTally reads the counts that a file keeps. One that cannot be read, or that another
 // program wrote, keeps none.
 func openTally(file string, caches simcache.Config) *tally {
-	config := sha256.Sum256(fmt.Appendf(nil, "%+v", caches))
+	config := sha256.Sum256(fmt.Appendf(nil, "%#v", caches)) // all fields: a level as text is its geometry
 	t := &tally{file: file, caches: hex.EncodeToString(config[:8]), before: map[string]bool{}}
 	if file != "" {
 		text, err := os.ReadFile(file)
@@ -106,6 +106,10 @@ func (t *tally) String() string {
 	return fmt.Sprintf(", %.1f s of it simulating (%d of %d benchmarks were known from earlier runs of this program)", t.took.Seconds(), t.known, t.all)
 }
 
+// perLookUp is how many elements take as long to simulate as one reference that is looked up
+// in turns: few of theirs are looked up.
+const perLookUp = 4
+
 // mostAhead is how many elements are simulated before anything is timed: the first sample comes
 // soon, and enough is simulated at once that all CPUs have their part until the end.
 const mostAhead = 1 << 26
@@ -121,7 +125,8 @@ func (s *Session) simulate(ctx context.Context) error {
 			keys = append(keys, key)
 			if _, known := s.tally.kept.Counts[key]; !known {
 				wanted[key] = p
-				elems += p.Elems
+				inTurns, _ := p.InTurns(s.Caches)
+				elems += max(p.Elems, int(perLookUp*inTurns))
 			}
 		}
 	}
@@ -142,6 +147,17 @@ func (s *Session) simulate(ctx context.Context) error {
 		s.counts = append(s.counts, counts)
 	}
 	return nil
+}
+
+// uncounted are the patterns of a comparison whose threads' misses of the last level were
+// not counted, in words that say why.
+func (s *Session) uncounted(i int) (remarks []string) {
+	for k, p := range s.patterns[i] {
+		if _, err := p.InTurns(s.Caches); s.counts != nil && s.counts[i][k].Shared {
+			remarks = append(remarks, fmt.Sprintf("no LL-misses/op: %s: its threads share LL, and %v", s.Comparisons[i][k].Name, err))
+		}
+	}
+	return remarks
 }
 
 // count simulates patterns, and keeps their counts under their keys.

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -112,4 +115,85 @@ func TestCountsOfOtherCaches(t *testing.T) {
 	if small.caches == large.caches || small.caches == tlb.caches || len(small.caches) != 16 {
 		t.Errorf("%s, %s, %s", small.caches, large.caches, tlb.caches)
 	}
+}
+
+// TestCountsOfThreads: counts are kept by who walks what, and by who shares the last level.
+func TestCountsOfThreads(t *testing.T) {
+	caches := simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 1 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 8 << 10, Ways: 4, Line: 64})}
+	apart := simcache.Config{Levels: slices.Clone(caches.Levels)}
+	apart.Levels[1].SharedBy = 1
+	keys := map[string]bool{}
+	for _, c := range []simcache.Config{caches, apart} {
+		for _, threads := range []int{1, 2, 3} {
+			p, err := access.Spec{Shape: []int{64, 64}, DType: layouts.Int32, Threads: threads, Grain: 1}.Pattern()
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys[openTally("", c).key(p)] = true
+		}
+	}
+	if len(keys) != 6 {
+		t.Errorf("%d keys of one, two and three threads on caches of all cores and of each: %v", len(keys), keys)
+	}
+}
+
+// TestUncounted: which misses are not counted, and why, is a remark before the samples.
+func TestUncounted(t *testing.T) {
+	col, err := access.ParseOrder("col")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := access.Spec{Shape: []int{6400, 6400}, DType: layouts.Int8, Order: col, Threads: 2}
+	few := spec
+	few.Shape = []int{640, 640}
+	p := Plan{Comparisons: []access.Comparison{{{Name: "Few", Spec: few}, {Name: "Many", Spec: spec}}}, Count: 1, SampleTime: time.Microsecond,
+		Caches: simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 4 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: 128 << 10, Ways: 2, Line: 64})}}
+	s, err := p.Prepare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.progress, s.tally = untold{}, openTally("", s.Caches)
+	if err := s.simulate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const want = "no LL-misses/op: Many: its threads share LL, and 41 million references would be looked up (at most 40 are)"
+	if got := s.uncounted(0); len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if one := (measured{pattern: s.patterns[0][1], counts: &s.counts[0][1]}); one.counts.D1Misses() != 6400*6400 {
+		t.Errorf("%d misses of D1", one.counts.D1Misses())
+	} else if slices.ContainsFunc(one.values(), func(v results.Value) bool { return v.Unit == "LL-misses/op" }) {
+		t.Error("misses of LL that were not counted are written")
+	}
+}
+
+// TestAhead: references that are looked up in turns count, so that the first sample comes soon.
+func TestAhead(t *testing.T) {
+	copies := access.Spec{Op: access.Copy, Shape: []int{400, 400}, DType: layouts.Int32, View: transposed(t), Threads: 2, Grain: 1}
+	var all []access.Comparison
+	for i := range 4 {
+		copies.Shape = []int{400, 400 + i}
+		all = append(all, access.Comparison{{Name: strconv.Itoa(i), Spec: copies}})
+	}
+	for _, c := range []struct{ ll, want int }{{64 << 10, 1}, {4 << 20, 2}} {
+		p := Plan{Comparisons: all, Count: 1, SampleTime: time.Microsecond,
+			Caches: simcache.Config{Levels: simcache.TwoLevels(simcache.Geometry{Size: 4 << 10, Ways: 2, Line: 64}, simcache.Geometry{Size: c.ll, Ways: 2, Line: 64})}}
+		s, err := p.Prepare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ahead, s.progress, s.tally = 320000, untold{}, openTally("", s.Caches)
+		if err := s.simulate(t.Context()); err != nil || len(s.counts) != c.want {
+			t.Errorf("a last level of %d B: %d comparisons are simulated at once, %v, want %d", c.ll, len(s.counts), err, c.want)
+		}
+	}
+}
+
+func transposed(t *testing.T) layouts.Chain {
+	t.Helper()
+	c, err := layouts.ParseChain("t()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -17,6 +17,9 @@ func (s *Session) setup() results.Setup {
 	m := s.machine
 	setup := results.Setup{GOOS: m.GOOS, GOARCH: m.GOARCH, GoVersion: m.GoVersion, CPU: m.CPU, CPUs: m.CPUs,
 		D1: cacheOf("D1", s.Caches.First().Geometry), LL: cacheOf("LL", s.Caches.Last().Geometry)}
+	if cores := s.Caches.Last().SharedBy; cores > 0 && cores < s.threads() {
+		setup.LLCores = cores
+	}
 	for _, c := range s.detected {
 		setup.Caches = append(setup.Caches, cacheOf(c.Name(), c.Geometry))
 	}
@@ -24,6 +27,14 @@ func (s *Session) setup() results.Setup {
 		setup.TLB = append(setup.TLB, results.TLB{Entries: t.Entries, Ways: t.Ways, Page: t.Page})
 	}
 	return setup
+}
+
+// threads is the most that walk a benchmark.
+func (s *Session) threads() (most int) {
+	for _, p := range slices.Concat(s.patterns...) {
+		most = max(most, len(p.Parts()))
+	}
+	return most
 }
 
 func cacheOf(name string, g simcache.Geometry) results.Cache {

@@ -242,7 +242,7 @@ func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) e
 	for _, b := range c {
 		s.series = append(s.series, noise.Series{Name: b.Name})
 	}
-	remarks := s.remarks(i)
+	remarks := append(s.remarks(i), s.uncounted(i)...)
 	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
 		Obtained: func(b access.Backing) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))

@@ -118,6 +118,9 @@ func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 			*f.geometry, *f.source = f.flag.value, simcache.FromFlag
 		}
 	}
+	if g.ll.set {
+		c.Levels[1].SharedBy = 0 // all cores, on every machine
+	}
 	return c
 }
 

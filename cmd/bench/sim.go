@@ -50,6 +50,8 @@ func newSim() *cobra.Command {
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
 	flags.StringVar(&f.exact, "exact", "auto", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
+	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern, each its part, on a core of its own with a first level of its own")
+	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share the pattern, with --threads")
 	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry and loops, and how many accesses were visited and proved, where with a TLB each counts once more for it")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
@@ -66,6 +68,8 @@ type simFlags struct {
 	width, passes int
 	exact         string
 	cores         int
+	threads       int
+	grain         int
 	trace, out    string
 	matrix        string
 	asJSON        bool
@@ -78,7 +82,7 @@ func (f *simFlags) simulate(c call) error {
 		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, --matrix matrix.mtx or --trace my.trace (see bench sim --help)")
 	}
 	of, run := "shape", f.simulatePattern
-	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "cores"}
+	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "threads", "grain", "cores"}
 	others := []string{"define", "include", "function", "align"}
 	switch {
 	case f.program.file != "":
@@ -115,6 +119,9 @@ func (f *simFlags) simulatePattern(c call) error {
 		return err
 	}
 	spec.Width = f.width
+	if err := f.share(c, &spec); err != nil {
+		return err
+	}
 	if c.given("width") && f.width <= 0 {
 		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
 	}
@@ -131,6 +138,12 @@ func (f *simFlags) simulatePattern(c call) error {
 	}
 	if err := m.Config.CheckPasses(f.passes, p.Nests...); err != nil {
 		return atFlag(err)
+	}
+	if p.Parts() != nil {
+		return f.simulateThreads(c, m, p)
+	}
+	if f.threads > 1 {
+		fmt.Fprintf(c.err, "note: --threads %d: one thread walks it all: a copy by PyTorch's blocks cannot be cut, nor what has at most %d elements (--grain), nor what is written by all threads alike\n", f.threads, f.grain)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+// share has the flags' number of threads share a pattern.
+func (f *simFlags) share(c call, spec *access.Spec) error {
+	if !c.given("threads") {
+		if c.given("grain") {
+			return errors.New("--grain goes with --threads, which is missing")
+		}
+		return nil
+	}
+	if err := errors.Join(atLeast("threads", f.threads, 1), atLeast("grain", f.grain, 1)); err != nil {
+		return err
+	}
+	for _, flag := range []string{"cores", "curve", "observe", "explain", "writebacks", "tlb"} {
+		if f.threads > 1 && c.given(flag) {
+			return fmt.Errorf("--%s is of one thread: it does not go with --threads %d", flag, f.threads)
+		}
+	}
+	spec.Threads, spec.Grain = f.threads, f.grain
+	return nil
+}
+
+// simulateThreads counts passes over a pattern that threads share, from cold caches.
+func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern) error {
+	m.Config.TLB = nil
+	t, err := simcache.NewThreads(m.Config, p.Threads())
+	if err != nil {
+		return fmt.Errorf("--threads %d: %w", f.threads, err)
+	}
+	if err := f.announce(c, "simulating "+f.pattern.shape.text, t.Effort(f.passes)); err != nil {
+		return err
+	}
+	counts, err := t.RunPasses(f.passes)
+	if err != nil {
+		return atFlag(err)
+	}
+	var nests []nest.Nest
+	for _, of := range p.Threads() {
+		nests = append(nests, of...)
+	}
+	run := explain.Run{Config: m.Config, Levels: t.Levels(), Tensors: simcache.ByTensor(nests, slices.Concat(counts...)),
+		Nests: nests, Passes: f.passes, Counts: t.Counts(), Visited: t.Work()}
+	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, false) })
+}
