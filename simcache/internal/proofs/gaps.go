@@ -30,6 +30,7 @@ type gapped struct {
 	// Of the level before: the least gap from which on all miss there, and how many
 	// iterations a stay lasts at most. Before the first level they are 1 and 0: all come.
 	misses, lasting int
+	once            bool            // a block comes to the level once
 	crowds          map[crowdOf]int // that are known
 }
 
@@ -71,7 +72,8 @@ type crowdOf struct {
 // reach it.
 //
 // The levels behind the first ask of the first no more than m, so that it may have gaps of
-// all sizes, and be counted otherwise.
+// all sizes, and be counted otherwise. Of the last nothing is asked, so that it may, too
+// (level.comb).
 func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 	operands, ok := x.gapped(n)
 	if !ok {
@@ -81,8 +83,15 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 	first = true
 	for i := range x.levels {
 		l := &x.levels[i]
-		bounds := make([][2]int, len(operands))
+		bounds, once := make([][2]int, len(operands)), make([]bool, len(operands))
 		for r := range operands {
+			if i > 0 && i == len(x.levels)-1 {
+				if count, ok := l.comb(operands, r); ok {
+					misses[r*len(x.levels)+i] = count
+					x.took.combs++
+					continue
+				}
+			}
 			hits, large, ok := l.bounds(operands, r)
 			switch {
 			case ok:
@@ -95,10 +104,10 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 			default:
 				return nil, false, false
 			}
-			bounds[r] = [2]int{hits, large}
+			bounds[r], once[r] = [2]int{hits, large}, ok && large == never
 		}
 		for r := range operands {
-			operands[r].misses = bounds[r][1]
+			operands[r].misses, operands[r].once = bounds[r][1], once[r]
 			operands[r].lasting = operands[r].stay(bounds[r][1])
 		}
 	}
@@ -239,9 +248,17 @@ func (l *level) floodsIn(operands []gapped, iterations int) bool {
 // by whole lines turns all sets alike. Of each block at most one access is counted (fresh): one
 // that, as far as its place in the line tells, cannot come back to a block that was touched
 // within as many iterations before it, nor so soon that a stay goes on.
+//
+// An operand of one loop and a stride of at most a line comes to one block after the other, so that
+// in each, its first stay begins.
 func (l *level) mass(o *gapped, iterations int) int {
 	n, line := o.alone, 1<<l.Shift
 	op := n.Operands[0]
+	if len(n.Trips) == 1 {
+		if size := max(op.Strides[0], -op.Strides[0]); size <= line {
+			return min(iterations, n.Trips[0]) * size / line / l.Sets
+		}
+	}
 	part, at, step := 0, 0, line // iterations in a part, of the loop at; and what its and outer strides share
 	inside, g := n.Iterations(), line
 	budget := min(massBudget, max(leastMass, massShare*inside))

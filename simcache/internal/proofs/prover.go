@@ -103,6 +103,7 @@ type ruleCounts struct {
 	overlap                int // translation refused: operands that part share blocks
 	renumber               int // translation begun again because epochs were renumbered
 	independent, dependent int // independence; its test that failed
+	combs                  int // of gaps
 }
 
 // level is one level of a prover.

@@ -139,6 +139,7 @@ func (c *ruleCounts) add(o ruleCounts) {
 	c.renumber += o.renumber
 	c.independent += o.independent
 	c.dependent += o.dependent
+	c.combs += o.combs
 }
 
 // A gathering is nests for independence, and passes over them.

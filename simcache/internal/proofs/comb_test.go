@@ -1,0 +1,95 @@
+package proofs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
+)
+
+// combOf draws levels and a matrix that is read by columns, mostly beside others that go through
+// memory, and where a column about fits into the last level.
+func combOf(d enginetest.Draw) ([]engine.Level, nest.Nest) {
+	levels := []engine.Level{{Sets: 1 << d(2), Ways: 1 + d(3), Shift: 4}}
+	for range 1 + d(2) {
+		before := levels[len(levels)-1]
+		levels = append(levels, engine.Level{Sets: before.Sets << d(3), Ways: before.Ways + d(10), Shift: 4})
+	}
+	if d.One(8) {
+		levels[len(levels)-1].Sets += d(3)
+	}
+	if d.One(8) {
+		levels = levels[:1]
+	}
+	n := nest.Nest{Trips: []int{2 + d(60), 2 + d(60)}}
+	step := []int{1, 1, 2, 4, 8, 12, 16, 24, -1, -4, 0}[d(11)]
+	pitch := step * n.Trips[0]
+	if d.One(2) {
+		pitch = 1 + d(200)
+	}
+	comb := nest.Operand{Kind: nest.Read, Base: enginetest.At + uint64(d(64)), Width: 1, Strides: []int{step, pitch}}
+	n.Operands = []nest.Operand{comb}
+	for r := range d(3) {
+		stride := []int{1, 4, 8, 16, 16, 3, -4, 20}[d(8)]
+		op := nest.Operand{Kind: nest.Write, Base: enginetest.At + uint64(r+1)<<26 + uint64(d(64)), Width: 1, Strides: []int{stride * n.Trips[1], stride}}
+		if d.One(12) {
+			op.Strides[0] = d(40) // no stream
+		}
+		n.Operands = slices.Insert(n.Operands, d(len(n.Operands)+1), op)
+	}
+	return levels, n
+}
+
+// TestCombDifferential compares combs with brute force.
+func TestCombDifferential(t *testing.T) {
+	t.Parallel()
+	combs, mixed := 0, 0 // of these, neither all that come to a line again hit, nor none
+	for seed := range uint64(30000 / enginetest.Share) {
+		d := enginetest.Random(seed, 63)
+		levels, n := combOf(d)
+		n = n.Canonical()
+		x := newProver(levels)
+		misses, first, ok := x.gaps(n)
+		if !ok || x.took.combs == 0 {
+			continue
+		}
+		combs++
+		tired(t, x, n)
+		want := reference.New(levels).Run(n.Operands, n.Accesses())
+		for r := range n.Operands {
+			if !first {
+				want[r*len(levels)] = 0
+			}
+			last := want[(r+1)*len(levels)-1]
+			if len(n.Only(r).Canonical().Trips) == 2 && last < uint64(n.Iterations()) && last > uint64(len(n.Only(r).Blocks(16))) {
+				mixed++
+			}
+		}
+		if !slices.Equal(misses, want) {
+			t.Fatalf("seed %d, levels %+v, nest\n%v(the first level, too: %t) misses %v, want %v", seed, levels, n, first, misses, want)
+		}
+	}
+	t.Logf("%d combs, of which %d hit and miss", combs, mixed)
+	if combs < 1000/enginetest.Share || mixed < 500/enginetest.Share {
+		t.Errorf("%d combs, of which %d hit and miss", combs, mixed)
+	}
+}
+
+// tired checks that what takes too long is left.
+func tired(t *testing.T, x *prover, n nest.Nest) {
+	list, _ := x.gapped(n)
+	for r := range list {
+		for other := range list {
+			list[other].once = true
+		}
+		if c, ok := x.levels[len(x.levels)-1].newComb(list, r); ok {
+			c.budget = c.rows - 1
+			if _, ok := c.hits(); ok {
+				t.Fatalf("%v: counted in %d accesses", n, c.rows-1)
+			}
+		}
+	}
+}
