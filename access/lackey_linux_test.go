@@ -63,6 +63,10 @@ func traced() (all []Pattern, err error) {
 		for _, dtype := range []layouts.DType{layouts.Uint8, layouts.Int16, layouts.Float32, layouts.Float64, layouts.Complex128} {
 			s := Spec{Op: Copy, Shape: []int{67, 70}, Pad: 1, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: VectorKernel(set)}
 			add(s) // in tiles, with edges
+			// A few channels, interleaved and taken apart, with edges.
+			for _, shape := range [][]int{{2, 3, 70}, {2, 70, 3}} {
+				add(Spec{Op: Copy, Shape: shape, DType: dtype, View: layouts.MustParseChain("permute(0,2,1)"), Kernel: VectorKernel(set)})
+			}
 			// Through buffers, where the set has them for such elements.
 			if size := dtype.Size(); size == 4 || size == 8 {
 				s.Shape, s.Pad = []int{4*256/size + 1, 20}, 4096/size-20

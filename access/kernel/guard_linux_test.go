@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -111,6 +112,56 @@ func transposedAt(t *testing.T, to, from []byte, size, rows, columns int) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestZipped: rows of a few channels are interleaved and taken apart in registers,
+// past the caches where all lines are whole, and arrive, with no byte touched beyond
+// either end.
+func TestZipped(t *testing.T) {
+	to, from := guarded(t, 40<<10), guarded(t, 40<<10)
+	for _, size := range []int{1, 2, 4, 8} {
+		for channels := 2; channels <= mostZipped; channels++ {
+			for _, pixels := range []int{64 / size, 192/size + 1, 128/size + 64/size - 1} {
+				for _, pad := range []int{0, size, line} {
+					for _, zip := range []bool{false, true} {
+						zippedAt(t, to, from, size, zipLoops(zip, size, channels, pixels, pad))
+					}
+				}
+			}
+		}
+	}
+}
+
+// zippedAt copies by every set, at both ends of the memory.
+func zippedAt(t *testing.T, to, from []byte, size int, loops []Loop) {
+	t.Helper()
+	dsts := ends(to, reach(loops, 0, size, func(l Loop) int { return l.To }))
+	srcs := ends(from, reach(loops, 0, size, func(l Loop) int { return l.From }))
+	want := bytes.Repeat([]byte{0xa5}, len(dsts[0]))
+	naive(loops, want, pattern, 0, 0, size)
+	for _, s := range All() {
+		what := fmt.Sprintf("%s: %v of %d B", s.Name(), loops, size)
+		p := NewPlan(s, size, loops)
+		if in := p.Steps[0].Body[0].Width > size; in != s.zips || p.Buffers > 0 {
+			t.Errorf("%s: in registers: %t", what, in)
+		}
+		said := slices.Clone(unwritten[:len(want)])
+		if touch(t, p, said, pattern); !bytes.Equal(said, want) {
+			t.Errorf("%s: the plan does not say what is copied", what)
+		}
+		for i, src := range srcs {
+			copy(src, pattern)
+			for _, run := range []func(){func() { p.Run(dsts[i], src, nil, 2) }, func() { streamed(p, dsts[i], src) }} {
+				if !s.Runs() {
+					continue
+				}
+				copy(dsts[i], unwritten)
+				if unfaulted(t, what, run); !bytes.Equal(dsts[i], want) {
+					t.Fatalf("%s: the copy is wrong", what)
+				}
+			}
 		}
 	}
 }

@@ -31,6 +31,7 @@ type Set struct {
 
 	halves  bool       // it adds up floats of 16 bits
 	streams bool       // it has stores past the caches
+	zips    bool       // it interleaves rows in registers
 	run     *functions // nil where this CPU does not run it
 	tuning  *Tuning    // nil for Default
 }
@@ -50,6 +51,8 @@ type functions struct {
 	transpose, transposeStream       map[int]transposer
 	block, blockStream               map[int]blockMover
 	gather                           map[int]transposer // ahead in bytes
+	zip, zipStream                   map[int]zipper     // by the number of rows
+	unzip, unzipStream               map[int]zipper
 }
 
 // A transposer transposes n tiles. It asks for lines so many tiles ahead, where
@@ -60,19 +63,19 @@ var (
 	// portable runs everywhere.
 	portable = &Set{name: "portable", halves: true, run: &functions{}}
 	avx2     = &Set{
-		name: "avx2", width: 32, halves: true, streams: true,
+		name: "avx2", width: 32, halves: true, streams: true, zips: true,
 		tiles:  map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
 		blocks: []int{4, 8},
 	}
 	// avx2blocks is a set of its own, since blocks change what is touched, and what
 	// a kernel of a name touches stays.
 	avx2blocks = &Set{
-		name: "avx2-blocks", width: 32, halves: true, streams: true,
+		name: "avx2-blocks", width: 32, halves: true, streams: true, zips: true,
 		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, like: avx2,
 		panels: map[int]smallTile{1: {8, 16}, 2: {8, 16}, 4: {8, 32}, 8: {4, 32}},
 	}
 	avx512 = &Set{
-		name: "avx512", width: 64, halves: true, streams: true,
+		name: "avx512", width: 64, halves: true, streams: true, zips: true,
 		tiles: map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
 	}
 	neon = &Set{

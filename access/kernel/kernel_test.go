@@ -336,6 +336,7 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 			// What rows are read of a tile is transposed, and written before others
 			// are read. What is read of a buffer is written as it is.
 			var tile []byte
+			var order []int // where its rows are
 			rows, first := 0, 0
 			for i, a := range s.Body {
 				if l >= 0 {
@@ -347,14 +348,15 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 				}
 				if !a.Write {
 					if rows == 0 {
-						tile = nil
+						tile, order = nil, nil
 					}
-					tile = append(tile, here...)
+					tile, order = append(tile, here...), append(order, a.Offset)
 					rows++
 					continue
 				}
 				if rows > 0 {
 					if first = i; !s.Body[i-1].Buffered() {
+						tile, rows = inOrder(tile, order, p.size)
 						tile = transposed(tile, p.size, rows)
 					}
 					rows = 0
@@ -372,6 +374,20 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 	if bytes := p.written(); reads < bytes || reads > most || writes != bytes {
 		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, bytes)
 	}
+}
+
+// inOrder are the rows of a tile and how many these are. They are one after the other
+// but where a row of lanes is taken apart, of which two go by turns: each of its rows
+// has one element for each that a line has.
+func inOrder(tile []byte, order []int, size int) ([]byte, int) {
+	if slices.IsSorted(order) || slices.IsSortedFunc(order, func(a, b int) int { return b - a }) {
+		return tile, len(order)
+	}
+	sorted := make([]byte, len(tile))
+	for i, at := range order {
+		copy(sorted[at:], tile[i*lane:][:lane])
+	}
+	return sorted, line / size
 }
 
 // inTile is where in a tile the i-th write of it is: one after the other or, where they

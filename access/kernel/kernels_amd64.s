@@ -8981,3 +8981,3241 @@ tile:
 	JNZ        tile
 	VZEROUPPER
 	RET
+
+// func zip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·zip2AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	VPSHUFB    (DX), Y0, Y2
+	VPSHUFB    32(DX), Y1, Y4
+	VPOR       Y4, Y2, Y2
+	VPSHUFB    64(DX), Y0, Y3
+	VPSHUFB    96(DX), Y1, Y4
+	VPOR       Y4, Y3, Y3
+	VPERM2I128 $0x20, Y3, Y2, Y0
+	VMOVUPS    Y0, (AX)
+	VPERM2I128 $0x31, Y3, Y2, Y1
+	VMOVUPS    Y1, 32(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	VPSHUFB    (DX), Y0, Y2
+	VPSHUFB    32(DX), Y1, Y4
+	VPOR       Y4, Y2, Y2
+	VPSHUFB    64(DX), Y0, Y3
+	VPSHUFB    96(DX), Y1, Y4
+	VPOR       Y4, Y3, Y3
+	VPERM2I128 $0x20, Y3, Y2, Y0
+	VMOVUPS    Y0, 64(AX)
+	VPERM2I128 $0x31, Y3, Y2, Y1
+	VMOVUPS    Y1, 96(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	VZEROUPPER
+	RET
+
+// func unzip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·unzip2AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 32(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 48(CX), Y1, Y1
+	VMOVDQU     64(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     80(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y5
+	VPSHUFB     32(DX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVUPS     Y5, (DI)
+	VPSHUFB     (DX), Y2, Y5
+	VPSHUFB     32(DX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVUPS     Y5, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     64(DX), Y0, Y5
+	VPSHUFB     96(DX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVUPS     Y5, (DI)
+	VPSHUFB     64(DX), Y2, Y5
+	VPSHUFB     96(DX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVUPS     Y5, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000080, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func zipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·zipStream2AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	VPSHUFB    (DX), Y0, Y2
+	VPSHUFB    32(DX), Y1, Y4
+	VPOR       Y4, Y2, Y2
+	VPSHUFB    64(DX), Y0, Y3
+	VPSHUFB    96(DX), Y1, Y4
+	VPOR       Y4, Y3, Y3
+	VPERM2I128 $0x20, Y3, Y2, Y0
+	VMOVNTPS   Y0, (AX)
+	VPERM2I128 $0x31, Y3, Y2, Y1
+	VMOVNTPS   Y1, 32(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	VPSHUFB    (DX), Y0, Y2
+	VPSHUFB    32(DX), Y1, Y4
+	VPOR       Y4, Y2, Y2
+	VPSHUFB    64(DX), Y0, Y3
+	VPSHUFB    96(DX), Y1, Y4
+	VPOR       Y4, Y3, Y3
+	VPERM2I128 $0x20, Y3, Y2, Y0
+	VMOVNTPS   Y0, 64(AX)
+	VPERM2I128 $0x31, Y3, Y2, Y1
+	VMOVNTPS   Y1, 96(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func unzipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·unzipStream2AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 32(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 48(CX), Y1, Y1
+	VMOVDQU     64(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     80(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y5
+	VPSHUFB     32(DX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, (DI)
+	VPSHUFB     (DX), Y2, Y5
+	VPSHUFB     32(DX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     64(DX), Y0, Y5
+	VPSHUFB     96(DX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, (DI)
+	VPSHUFB     64(DX), Y2, Y5
+	VPSHUFB     96(DX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000080, CX
+	DECQ        BX
+	JNZ         group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func zip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·zip3AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	VPSHUFB    (DX), Y0, Y3
+	VPSHUFB    32(DX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(DX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(DX), Y0, Y4
+	VPSHUFB    128(DX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(DX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(DX), Y0, Y5
+	VPSHUFB    224(DX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(DX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVUPS    Y0, (AX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVUPS    Y1, 32(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 64(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	VPSHUFB    (DX), Y0, Y3
+	VPSHUFB    32(DX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(DX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(DX), Y0, Y4
+	VPSHUFB    128(DX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(DX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(DX), Y0, Y5
+	VPSHUFB    224(DX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(DX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVUPS    Y0, 96(AX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVUPS    Y1, 128(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 160(AX)
+	ADDQ       $0x000000c0, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	VZEROUPPER
+	RET
+
+// func unzip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·unzip3AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 48(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 64(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 80(CX), Y2, Y2
+	VMOVDQU     96(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     112(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     128(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y7
+	VPSHUFB     32(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, (DI)
+	VPSHUFB     (DX), Y3, Y7
+	VPSHUFB     32(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     96(DX), Y0, Y7
+	VPSHUFB     128(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, (DI)
+	VPSHUFB     96(DX), Y3, Y7
+	VPSHUFB     128(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     192(DX), Y0, Y7
+	VPSHUFB     224(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, (DI)
+	VPSHUFB     192(DX), Y3, Y7
+	VPSHUFB     224(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x000000c0, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func zipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·zipStream3AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	VPSHUFB    (DX), Y0, Y3
+	VPSHUFB    32(DX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(DX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(DX), Y0, Y4
+	VPSHUFB    128(DX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(DX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(DX), Y0, Y5
+	VPSHUFB    224(DX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(DX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVNTPS   Y0, (AX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 64(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	VPSHUFB    (DX), Y0, Y3
+	VPSHUFB    32(DX), Y1, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    64(DX), Y2, Y6
+	VPOR       Y6, Y3, Y3
+	VPSHUFB    96(DX), Y0, Y4
+	VPSHUFB    128(DX), Y1, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    160(DX), Y2, Y6
+	VPOR       Y6, Y4, Y4
+	VPSHUFB    192(DX), Y0, Y5
+	VPSHUFB    224(DX), Y1, Y6
+	VPOR       Y6, Y5, Y5
+	VPSHUFB    256(DX), Y2, Y6
+	VPOR       Y6, Y5, Y5
+	VPERM2I128 $0x20, Y4, Y3, Y0
+	VMOVNTPS   Y0, 96(AX)
+	VPERM2I128 $0x30, Y3, Y5, Y1
+	VMOVNTPS   Y1, 128(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 160(AX)
+	ADDQ       $0x000000c0, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func unzipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·unzipStream3AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 48(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 64(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 80(CX), Y2, Y2
+	VMOVDQU     96(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     112(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     128(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y7
+	VPSHUFB     32(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, (DI)
+	VPSHUFB     (DX), Y3, Y7
+	VPSHUFB     32(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     96(DX), Y0, Y7
+	VPSHUFB     128(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, (DI)
+	VPSHUFB     96(DX), Y3, Y7
+	VPSHUFB     128(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     160(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     192(DX), Y0, Y7
+	VPSHUFB     224(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, (DI)
+	VPSHUFB     192(DX), Y3, Y7
+	VPSHUFB     224(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     256(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x000000c0, CX
+	DECQ        BX
+	JNZ         group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func zip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·zip4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	VPSHUFB    (DX), Y0, Y4
+	VPSHUFB    32(DX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(DX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(DX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(DX), Y0, Y5
+	VPSHUFB    160(DX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(DX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(DX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(DX), Y0, Y6
+	VPSHUFB    288(DX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(DX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(DX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(DX), Y0, Y7
+	VPSHUFB    416(DX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(DX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(DX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVUPS    Y0, (AX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVUPS    Y1, 32(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 64(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 96(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	VPSHUFB    (DX), Y0, Y4
+	VPSHUFB    32(DX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(DX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(DX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(DX), Y0, Y5
+	VPSHUFB    160(DX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(DX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(DX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(DX), Y0, Y6
+	VPSHUFB    288(DX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(DX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(DX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(DX), Y0, Y7
+	VPSHUFB    416(DX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(DX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(DX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVUPS    Y0, 128(AX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVUPS    Y1, 160(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVUPS    Y2, 192(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 224(AX)
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	VZEROUPPER
+	RET
+
+// func unzip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·unzip4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 64(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 80(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	VMOVDQU     128(CX), X4
+	VINSERTI128 $0x01, 192(CX), Y4, Y4
+	VMOVDQU     144(CX), X5
+	VINSERTI128 $0x01, 208(CX), Y5, Y5
+	VMOVDQU     160(CX), X6
+	VINSERTI128 $0x01, 224(CX), Y6, Y6
+	VMOVDQU     176(CX), X7
+	VINSERTI128 $0x01, 240(CX), Y7, Y7
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y9
+	VPSHUFB     32(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (DI)
+	VPSHUFB     (DX), Y4, Y9
+	VPSHUFB     32(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     128(DX), Y0, Y9
+	VPSHUFB     160(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (DI)
+	VPSHUFB     128(DX), Y4, Y9
+	VPSHUFB     160(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     256(DX), Y0, Y9
+	VPSHUFB     288(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (DI)
+	VPSHUFB     256(DX), Y4, Y9
+	VPSHUFB     288(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     384(DX), Y0, Y9
+	VPSHUFB     416(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (DI)
+	VPSHUFB     384(DX), Y4, Y9
+	VPSHUFB     416(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000100, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func zipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·zipStream4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	VPSHUFB    (DX), Y0, Y4
+	VPSHUFB    32(DX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(DX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(DX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(DX), Y0, Y5
+	VPSHUFB    160(DX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(DX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(DX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(DX), Y0, Y6
+	VPSHUFB    288(DX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(DX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(DX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(DX), Y0, Y7
+	VPSHUFB    416(DX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(DX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(DX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVNTPS   Y0, (AX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 64(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 96(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	VPSHUFB    (DX), Y0, Y4
+	VPSHUFB    32(DX), Y1, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    64(DX), Y2, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    96(DX), Y3, Y8
+	VPOR       Y8, Y4, Y4
+	VPSHUFB    128(DX), Y0, Y5
+	VPSHUFB    160(DX), Y1, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    192(DX), Y2, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    224(DX), Y3, Y8
+	VPOR       Y8, Y5, Y5
+	VPSHUFB    256(DX), Y0, Y6
+	VPSHUFB    288(DX), Y1, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    320(DX), Y2, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    352(DX), Y3, Y8
+	VPOR       Y8, Y6, Y6
+	VPSHUFB    384(DX), Y0, Y7
+	VPSHUFB    416(DX), Y1, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    448(DX), Y2, Y8
+	VPOR       Y8, Y7, Y7
+	VPSHUFB    480(DX), Y3, Y8
+	VPOR       Y8, Y7, Y7
+	VPERM2I128 $0x20, Y5, Y4, Y0
+	VMOVNTPS   Y0, 128(AX)
+	VPERM2I128 $0x20, Y7, Y6, Y1
+	VMOVNTPS   Y1, 160(AX)
+	VPERM2I128 $0x31, Y5, Y4, Y2
+	VMOVNTPS   Y2, 192(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 224(AX)
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func unzipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·unzipStream4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 64(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 80(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	VMOVDQU     128(CX), X4
+	VINSERTI128 $0x01, 192(CX), Y4, Y4
+	VMOVDQU     144(CX), X5
+	VINSERTI128 $0x01, 208(CX), Y5, Y5
+	VMOVDQU     160(CX), X6
+	VINSERTI128 $0x01, 224(CX), Y6, Y6
+	VMOVDQU     176(CX), X7
+	VINSERTI128 $0x01, 240(CX), Y7, Y7
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y9
+	VPSHUFB     32(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (DI)
+	VPSHUFB     (DX), Y4, Y9
+	VPSHUFB     32(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     128(DX), Y0, Y9
+	VPSHUFB     160(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (DI)
+	VPSHUFB     128(DX), Y4, Y9
+	VPSHUFB     160(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     192(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     224(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     256(DX), Y0, Y9
+	VPSHUFB     288(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (DI)
+	VPSHUFB     256(DX), Y4, Y9
+	VPSHUFB     288(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     320(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     352(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     384(DX), Y0, Y9
+	VPSHUFB     416(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (DI)
+	VPSHUFB     384(DX), Y4, Y9
+	VPSHUFB     416(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     448(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     480(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000100, CX
+	DECQ        BX
+	JNZ         group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func zip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·zip5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y4
+	VPSHUFB    (DX), Y0, Y5
+	VPSHUFB    32(DX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(DX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(DX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(DX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(DX), Y0, Y6
+	VPSHUFB    192(DX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(DX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(DX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(DX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(DX), Y0, Y7
+	VPSHUFB    352(DX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(DX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(DX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(DX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(DX), Y0, Y8
+	VPSHUFB    512(DX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(DX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(DX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(DX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(DX), Y0, Y9
+	VPSHUFB    672(DX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(DX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(DX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(DX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVUPS    Y0, (AX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVUPS    Y1, 32(AX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVUPS    Y2, 64(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 96(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 128(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y4
+	VPSHUFB    (DX), Y0, Y5
+	VPSHUFB    32(DX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(DX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(DX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(DX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(DX), Y0, Y6
+	VPSHUFB    192(DX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(DX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(DX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(DX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(DX), Y0, Y7
+	VPSHUFB    352(DX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(DX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(DX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(DX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(DX), Y0, Y8
+	VPSHUFB    512(DX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(DX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(DX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(DX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(DX), Y0, Y9
+	VPSHUFB    672(DX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(DX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(DX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(DX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVUPS    Y0, 160(AX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVUPS    Y1, 192(AX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVUPS    Y2, 224(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 256(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 288(AX)
+	ADDQ       $0x00000140, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	VZEROUPPER
+	RET
+
+// func unzip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·unzip5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 80(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 96(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 112(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 128(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 144(CX), Y4, Y4
+	VMOVDQU     160(CX), X5
+	VINSERTI128 $0x01, 240(CX), Y5, Y5
+	VMOVDQU     176(CX), X6
+	VINSERTI128 $0x01, 256(CX), Y6, Y6
+	VMOVDQU     192(CX), X7
+	VINSERTI128 $0x01, 272(CX), Y7, Y7
+	VMOVDQU     208(CX), X8
+	VINSERTI128 $0x01, 288(CX), Y8, Y8
+	VMOVDQU     224(CX), X9
+	VINSERTI128 $0x01, 304(CX), Y9, Y9
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y11
+	VPSHUFB     32(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (DI)
+	VPSHUFB     (DX), Y5, Y11
+	VPSHUFB     32(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     160(DX), Y0, Y11
+	VPSHUFB     192(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (DI)
+	VPSHUFB     160(DX), Y5, Y11
+	VPSHUFB     192(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     320(DX), Y0, Y11
+	VPSHUFB     352(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (DI)
+	VPSHUFB     320(DX), Y5, Y11
+	VPSHUFB     352(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     480(DX), Y0, Y11
+	VPSHUFB     512(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (DI)
+	VPSHUFB     480(DX), Y5, Y11
+	VPSHUFB     512(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     640(DX), Y0, Y11
+	VPSHUFB     672(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (DI)
+	VPSHUFB     640(DX), Y5, Y11
+	VPSHUFB     672(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000140, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func zipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·zipStream5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y4
+	VPSHUFB    (DX), Y0, Y5
+	VPSHUFB    32(DX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(DX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(DX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(DX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(DX), Y0, Y6
+	VPSHUFB    192(DX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(DX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(DX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(DX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(DX), Y0, Y7
+	VPSHUFB    352(DX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(DX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(DX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(DX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(DX), Y0, Y8
+	VPSHUFB    512(DX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(DX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(DX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(DX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(DX), Y0, Y9
+	VPSHUFB    672(DX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(DX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(DX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(DX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVNTPS   Y0, (AX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVNTPS   Y2, 64(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 96(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 128(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y4
+	VPSHUFB    (DX), Y0, Y5
+	VPSHUFB    32(DX), Y1, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    64(DX), Y2, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    96(DX), Y3, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    128(DX), Y4, Y10
+	VPOR       Y10, Y5, Y5
+	VPSHUFB    160(DX), Y0, Y6
+	VPSHUFB    192(DX), Y1, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    224(DX), Y2, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    256(DX), Y3, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    288(DX), Y4, Y10
+	VPOR       Y10, Y6, Y6
+	VPSHUFB    320(DX), Y0, Y7
+	VPSHUFB    352(DX), Y1, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    384(DX), Y2, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    416(DX), Y3, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    448(DX), Y4, Y10
+	VPOR       Y10, Y7, Y7
+	VPSHUFB    480(DX), Y0, Y8
+	VPSHUFB    512(DX), Y1, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    544(DX), Y2, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    576(DX), Y3, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    608(DX), Y4, Y10
+	VPOR       Y10, Y8, Y8
+	VPSHUFB    640(DX), Y0, Y9
+	VPSHUFB    672(DX), Y1, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    704(DX), Y2, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    736(DX), Y3, Y10
+	VPOR       Y10, Y9, Y9
+	VPSHUFB    768(DX), Y4, Y10
+	VPOR       Y10, Y9, Y9
+	VPERM2I128 $0x20, Y6, Y5, Y0
+	VMOVNTPS   Y0, 160(AX)
+	VPERM2I128 $0x20, Y8, Y7, Y1
+	VMOVNTPS   Y1, 192(AX)
+	VPERM2I128 $0x30, Y5, Y9, Y2
+	VMOVNTPS   Y2, 224(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 256(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 288(AX)
+	ADDQ       $0x00000140, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func unzipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·unzipStream5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 80(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 96(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 112(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 128(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 144(CX), Y4, Y4
+	VMOVDQU     160(CX), X5
+	VINSERTI128 $0x01, 240(CX), Y5, Y5
+	VMOVDQU     176(CX), X6
+	VINSERTI128 $0x01, 256(CX), Y6, Y6
+	VMOVDQU     192(CX), X7
+	VINSERTI128 $0x01, 272(CX), Y7, Y7
+	VMOVDQU     208(CX), X8
+	VINSERTI128 $0x01, 288(CX), Y8, Y8
+	VMOVDQU     224(CX), X9
+	VINSERTI128 $0x01, 304(CX), Y9, Y9
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y11
+	VPSHUFB     32(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (DI)
+	VPSHUFB     (DX), Y5, Y11
+	VPSHUFB     32(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     160(DX), Y0, Y11
+	VPSHUFB     192(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (DI)
+	VPSHUFB     160(DX), Y5, Y11
+	VPSHUFB     192(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     224(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     256(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     288(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     320(DX), Y0, Y11
+	VPSHUFB     352(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (DI)
+	VPSHUFB     320(DX), Y5, Y11
+	VPSHUFB     352(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     384(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     416(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     448(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     480(DX), Y0, Y11
+	VPSHUFB     512(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (DI)
+	VPSHUFB     480(DX), Y5, Y11
+	VPSHUFB     512(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     544(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     576(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     608(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     640(DX), Y0, Y11
+	VPSHUFB     672(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (DI)
+	VPSHUFB     640(DX), Y5, Y11
+	VPSHUFB     672(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     704(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     736(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     768(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000140, CX
+	DECQ        BX
+	JNZ         group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func zip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·zip6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y5
+	VPSHUFB    (DX), Y0, Y6
+	VPSHUFB    32(DX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(DX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(DX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(DX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(DX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(DX), Y0, Y7
+	VPSHUFB    224(DX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(DX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(DX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(DX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(DX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(DX), Y0, Y8
+	VPSHUFB    416(DX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(DX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(DX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(DX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(DX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(DX), Y0, Y9
+	VPSHUFB    608(DX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(DX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(DX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(DX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(DX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(DX), Y0, Y10
+	VPSHUFB    800(DX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(DX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(DX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(DX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(DX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(DX), Y0, Y11
+	VPSHUFB    992(DX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(DX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(DX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(DX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(DX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVUPS    Y0, (AX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVUPS    Y1, 32(AX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVUPS    Y2, 64(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 96(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 128(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 160(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y5
+	VPSHUFB    (DX), Y0, Y6
+	VPSHUFB    32(DX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(DX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(DX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(DX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(DX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(DX), Y0, Y7
+	VPSHUFB    224(DX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(DX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(DX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(DX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(DX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(DX), Y0, Y8
+	VPSHUFB    416(DX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(DX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(DX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(DX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(DX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(DX), Y0, Y9
+	VPSHUFB    608(DX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(DX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(DX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(DX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(DX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(DX), Y0, Y10
+	VPSHUFB    800(DX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(DX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(DX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(DX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(DX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(DX), Y0, Y11
+	VPSHUFB    992(DX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(DX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(DX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(DX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(DX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVUPS    Y0, 192(AX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVUPS    Y1, 224(AX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVUPS    Y2, 256(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVUPS    Y3, 288(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 320(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 352(AX)
+	ADDQ       $0x00000180, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	VZEROUPPER
+	RET
+
+// func unzip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·unzip6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 96(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 112(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 128(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	VMOVDQU     192(CX), X6
+	VINSERTI128 $0x01, 288(CX), Y6, Y6
+	VMOVDQU     208(CX), X7
+	VINSERTI128 $0x01, 304(CX), Y7, Y7
+	VMOVDQU     224(CX), X8
+	VINSERTI128 $0x01, 320(CX), Y8, Y8
+	VMOVDQU     240(CX), X9
+	VINSERTI128 $0x01, 336(CX), Y9, Y9
+	VMOVDQU     256(CX), X10
+	VINSERTI128 $0x01, 352(CX), Y10, Y10
+	VMOVDQU     272(CX), X11
+	VINSERTI128 $0x01, 368(CX), Y11, Y11
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y13
+	VPSHUFB     32(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (DI)
+	VPSHUFB     (DX), Y6, Y13
+	VPSHUFB     32(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     192(DX), Y0, Y13
+	VPSHUFB     224(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (DI)
+	VPSHUFB     192(DX), Y6, Y13
+	VPSHUFB     224(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     384(DX), Y0, Y13
+	VPSHUFB     416(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (DI)
+	VPSHUFB     384(DX), Y6, Y13
+	VPSHUFB     416(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     576(DX), Y0, Y13
+	VPSHUFB     608(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (DI)
+	VPSHUFB     576(DX), Y6, Y13
+	VPSHUFB     608(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     768(DX), Y0, Y13
+	VPSHUFB     800(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (DI)
+	VPSHUFB     768(DX), Y6, Y13
+	VPSHUFB     800(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     960(DX), Y0, Y13
+	VPSHUFB     992(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (DI)
+	VPSHUFB     960(DX), Y6, Y13
+	VPSHUFB     992(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000180, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func zipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·zipStream6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y5
+	VPSHUFB    (DX), Y0, Y6
+	VPSHUFB    32(DX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(DX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(DX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(DX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(DX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(DX), Y0, Y7
+	VPSHUFB    224(DX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(DX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(DX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(DX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(DX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(DX), Y0, Y8
+	VPSHUFB    416(DX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(DX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(DX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(DX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(DX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(DX), Y0, Y9
+	VPSHUFB    608(DX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(DX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(DX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(DX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(DX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(DX), Y0, Y10
+	VPSHUFB    800(DX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(DX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(DX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(DX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(DX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(DX), Y0, Y11
+	VPSHUFB    992(DX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(DX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(DX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(DX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(DX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVNTPS   Y0, (AX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVNTPS   Y2, 64(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 96(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 128(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 160(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y5
+	VPSHUFB    (DX), Y0, Y6
+	VPSHUFB    32(DX), Y1, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    64(DX), Y2, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    96(DX), Y3, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    128(DX), Y4, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    160(DX), Y5, Y12
+	VPOR       Y12, Y6, Y6
+	VPSHUFB    192(DX), Y0, Y7
+	VPSHUFB    224(DX), Y1, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    256(DX), Y2, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    288(DX), Y3, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    320(DX), Y4, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    352(DX), Y5, Y12
+	VPOR       Y12, Y7, Y7
+	VPSHUFB    384(DX), Y0, Y8
+	VPSHUFB    416(DX), Y1, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    448(DX), Y2, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    480(DX), Y3, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    512(DX), Y4, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    544(DX), Y5, Y12
+	VPOR       Y12, Y8, Y8
+	VPSHUFB    576(DX), Y0, Y9
+	VPSHUFB    608(DX), Y1, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    640(DX), Y2, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    672(DX), Y3, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    704(DX), Y4, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    736(DX), Y5, Y12
+	VPOR       Y12, Y9, Y9
+	VPSHUFB    768(DX), Y0, Y10
+	VPSHUFB    800(DX), Y1, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    832(DX), Y2, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    864(DX), Y3, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    896(DX), Y4, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    928(DX), Y5, Y12
+	VPOR       Y12, Y10, Y10
+	VPSHUFB    960(DX), Y0, Y11
+	VPSHUFB    992(DX), Y1, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1024(DX), Y2, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1056(DX), Y3, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1088(DX), Y4, Y12
+	VPOR       Y12, Y11, Y11
+	VPSHUFB    1120(DX), Y5, Y12
+	VPOR       Y12, Y11, Y11
+	VPERM2I128 $0x20, Y7, Y6, Y0
+	VMOVNTPS   Y0, 192(AX)
+	VPERM2I128 $0x20, Y9, Y8, Y1
+	VMOVNTPS   Y1, 224(AX)
+	VPERM2I128 $0x20, Y11, Y10, Y2
+	VMOVNTPS   Y2, 256(AX)
+	VPERM2I128 $0x31, Y7, Y6, Y3
+	VMOVNTPS   Y3, 288(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 320(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 352(AX)
+	ADDQ       $0x00000180, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func unzipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·unzipStream6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 96(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 112(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 128(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	VMOVDQU     192(CX), X6
+	VINSERTI128 $0x01, 288(CX), Y6, Y6
+	VMOVDQU     208(CX), X7
+	VINSERTI128 $0x01, 304(CX), Y7, Y7
+	VMOVDQU     224(CX), X8
+	VINSERTI128 $0x01, 320(CX), Y8, Y8
+	VMOVDQU     240(CX), X9
+	VINSERTI128 $0x01, 336(CX), Y9, Y9
+	VMOVDQU     256(CX), X10
+	VINSERTI128 $0x01, 352(CX), Y10, Y10
+	VMOVDQU     272(CX), X11
+	VINSERTI128 $0x01, 368(CX), Y11, Y11
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y13
+	VPSHUFB     32(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (DI)
+	VPSHUFB     (DX), Y6, Y13
+	VPSHUFB     32(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     192(DX), Y0, Y13
+	VPSHUFB     224(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (DI)
+	VPSHUFB     192(DX), Y6, Y13
+	VPSHUFB     224(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     256(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     288(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     320(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     352(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     384(DX), Y0, Y13
+	VPSHUFB     416(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (DI)
+	VPSHUFB     384(DX), Y6, Y13
+	VPSHUFB     416(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     448(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     480(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     512(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     544(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     576(DX), Y0, Y13
+	VPSHUFB     608(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (DI)
+	VPSHUFB     576(DX), Y6, Y13
+	VPSHUFB     608(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     640(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     672(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     704(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     736(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     768(DX), Y0, Y13
+	VPSHUFB     800(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (DI)
+	VPSHUFB     768(DX), Y6, Y13
+	VPSHUFB     800(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     832(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     864(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     896(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     928(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     960(DX), Y0, Y13
+	VPSHUFB     992(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (DI)
+	VPSHUFB     960(DX), Y6, Y13
+	VPSHUFB     992(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1024(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1056(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1088(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     1120(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000180, CX
+	DECQ        BX
+	JNZ         group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func zip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·zip7AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y5
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y6
+	VPSHUFB    (DX), Y0, Y7
+	VPSHUFB    32(DX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(DX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(DX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(DX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(DX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(DX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(DX), Y0, Y8
+	VPSHUFB    256(DX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(DX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(DX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(DX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(DX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(DX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(DX), Y0, Y9
+	VPSHUFB    480(DX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(DX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(DX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(DX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(DX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(DX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(DX), Y0, Y10
+	VPSHUFB    704(DX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(DX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(DX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(DX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(DX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(DX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(DX), Y0, Y11
+	VPSHUFB    928(DX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(DX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(DX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(DX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(DX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(DX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(DX), Y0, Y12
+	VPSHUFB    1152(DX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(DX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(DX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(DX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(DX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(DX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(DX), Y0, Y13
+	VPSHUFB    1376(DX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(DX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(DX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(DX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(DX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(DX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVUPS    Y0, (AX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVUPS    Y1, 32(AX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVUPS    Y2, 64(AX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVUPS    Y3, 96(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 128(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 160(AX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVUPS    Y6, 192(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y5
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y6
+	VPSHUFB    (DX), Y0, Y7
+	VPSHUFB    32(DX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(DX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(DX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(DX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(DX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(DX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(DX), Y0, Y8
+	VPSHUFB    256(DX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(DX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(DX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(DX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(DX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(DX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(DX), Y0, Y9
+	VPSHUFB    480(DX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(DX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(DX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(DX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(DX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(DX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(DX), Y0, Y10
+	VPSHUFB    704(DX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(DX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(DX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(DX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(DX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(DX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(DX), Y0, Y11
+	VPSHUFB    928(DX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(DX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(DX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(DX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(DX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(DX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(DX), Y0, Y12
+	VPSHUFB    1152(DX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(DX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(DX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(DX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(DX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(DX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(DX), Y0, Y13
+	VPSHUFB    1376(DX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(DX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(DX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(DX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(DX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(DX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVUPS    Y0, 224(AX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVUPS    Y1, 256(AX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVUPS    Y2, 288(AX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVUPS    Y3, 320(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVUPS    Y4, 352(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVUPS    Y5, 384(AX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVUPS    Y6, 416(AX)
+	ADDQ       $0x000001c0, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	VZEROUPPER
+	RET
+
+// func unzip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2
+TEXT ·unzip7AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 112(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 128(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 144(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 160(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 176(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 192(CX), Y5, Y5
+	VMOVDQU     96(CX), X6
+	VINSERTI128 $0x01, 208(CX), Y6, Y6
+	VMOVDQU     224(CX), X7
+	VINSERTI128 $0x01, 336(CX), Y7, Y7
+	VMOVDQU     240(CX), X8
+	VINSERTI128 $0x01, 352(CX), Y8, Y8
+	VMOVDQU     256(CX), X9
+	VINSERTI128 $0x01, 368(CX), Y9, Y9
+	VMOVDQU     272(CX), X10
+	VINSERTI128 $0x01, 384(CX), Y10, Y10
+	VMOVDQU     288(CX), X11
+	VINSERTI128 $0x01, 400(CX), Y11, Y11
+	VMOVDQU     304(CX), X12
+	VINSERTI128 $0x01, 416(CX), Y12, Y12
+	VMOVDQU     320(CX), X13
+	VINSERTI128 $0x01, 432(CX), Y13, Y13
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y15
+	VPSHUFB     32(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (DI)
+	VPSHUFB     (DX), Y7, Y15
+	VPSHUFB     32(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     224(DX), Y0, Y15
+	VPSHUFB     256(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (DI)
+	VPSHUFB     224(DX), Y7, Y15
+	VPSHUFB     256(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     448(DX), Y0, Y15
+	VPSHUFB     480(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (DI)
+	VPSHUFB     448(DX), Y7, Y15
+	VPSHUFB     480(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     672(DX), Y0, Y15
+	VPSHUFB     704(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (DI)
+	VPSHUFB     672(DX), Y7, Y15
+	VPSHUFB     704(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     896(DX), Y0, Y15
+	VPSHUFB     928(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (DI)
+	VPSHUFB     896(DX), Y7, Y15
+	VPSHUFB     928(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     1120(DX), Y0, Y15
+	VPSHUFB     1152(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (DI)
+	VPSHUFB     1120(DX), Y7, Y15
+	VPSHUFB     1152(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     1344(DX), Y0, Y15
+	VPSHUFB     1376(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (DI)
+	VPSHUFB     1344(DX), Y7, Y15
+	VPSHUFB     1376(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x000001c0, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·zipStream7AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	MOVQ       CX, DI
+	VMOVDQU    (DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y5
+	ADDQ       SI, DI
+	VMOVDQU    (DI), Y6
+	VPSHUFB    (DX), Y0, Y7
+	VPSHUFB    32(DX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(DX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(DX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(DX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(DX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(DX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(DX), Y0, Y8
+	VPSHUFB    256(DX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(DX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(DX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(DX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(DX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(DX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(DX), Y0, Y9
+	VPSHUFB    480(DX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(DX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(DX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(DX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(DX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(DX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(DX), Y0, Y10
+	VPSHUFB    704(DX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(DX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(DX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(DX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(DX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(DX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(DX), Y0, Y11
+	VPSHUFB    928(DX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(DX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(DX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(DX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(DX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(DX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(DX), Y0, Y12
+	VPSHUFB    1152(DX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(DX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(DX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(DX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(DX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(DX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(DX), Y0, Y13
+	VPSHUFB    1376(DX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(DX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(DX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(DX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(DX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(DX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVNTPS   Y0, (AX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVNTPS   Y1, 32(AX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVNTPS   Y2, 64(AX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVNTPS   Y3, 96(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 128(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 160(AX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVNTPS   Y6, 192(AX)
+	MOVQ       CX, DI
+	VMOVDQU    32(DI), Y0
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y1
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y2
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y3
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y4
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y5
+	ADDQ       SI, DI
+	VMOVDQU    32(DI), Y6
+	VPSHUFB    (DX), Y0, Y7
+	VPSHUFB    32(DX), Y1, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    64(DX), Y2, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    96(DX), Y3, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    128(DX), Y4, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    160(DX), Y5, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    192(DX), Y6, Y14
+	VPOR       Y14, Y7, Y7
+	VPSHUFB    224(DX), Y0, Y8
+	VPSHUFB    256(DX), Y1, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    288(DX), Y2, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    320(DX), Y3, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    352(DX), Y4, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    384(DX), Y5, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    416(DX), Y6, Y14
+	VPOR       Y14, Y8, Y8
+	VPSHUFB    448(DX), Y0, Y9
+	VPSHUFB    480(DX), Y1, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    512(DX), Y2, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    544(DX), Y3, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    576(DX), Y4, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    608(DX), Y5, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    640(DX), Y6, Y14
+	VPOR       Y14, Y9, Y9
+	VPSHUFB    672(DX), Y0, Y10
+	VPSHUFB    704(DX), Y1, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    736(DX), Y2, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    768(DX), Y3, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    800(DX), Y4, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    832(DX), Y5, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    864(DX), Y6, Y14
+	VPOR       Y14, Y10, Y10
+	VPSHUFB    896(DX), Y0, Y11
+	VPSHUFB    928(DX), Y1, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    960(DX), Y2, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    992(DX), Y3, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1024(DX), Y4, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1056(DX), Y5, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1088(DX), Y6, Y14
+	VPOR       Y14, Y11, Y11
+	VPSHUFB    1120(DX), Y0, Y12
+	VPSHUFB    1152(DX), Y1, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1184(DX), Y2, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1216(DX), Y3, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1248(DX), Y4, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1280(DX), Y5, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1312(DX), Y6, Y14
+	VPOR       Y14, Y12, Y12
+	VPSHUFB    1344(DX), Y0, Y13
+	VPSHUFB    1376(DX), Y1, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1408(DX), Y2, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1440(DX), Y3, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1472(DX), Y4, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1504(DX), Y5, Y14
+	VPOR       Y14, Y13, Y13
+	VPSHUFB    1536(DX), Y6, Y14
+	VPOR       Y14, Y13, Y13
+	VPERM2I128 $0x20, Y8, Y7, Y0
+	VMOVNTPS   Y0, 224(AX)
+	VPERM2I128 $0x20, Y10, Y9, Y1
+	VMOVNTPS   Y1, 256(AX)
+	VPERM2I128 $0x20, Y12, Y11, Y2
+	VMOVNTPS   Y2, 288(AX)
+	VPERM2I128 $0x30, Y7, Y13, Y3
+	VMOVNTPS   Y3, 320(AX)
+	VPERM2I128 $0x31, Y9, Y8, Y4
+	VMOVNTPS   Y4, 352(AX)
+	VPERM2I128 $0x31, Y11, Y10, Y5
+	VMOVNTPS   Y5, 384(AX)
+	VPERM2I128 $0x31, Y13, Y12, Y6
+	VMOVNTPS   Y6, 416(AX)
+	ADDQ       $0x000001c0, AX
+	ADDQ       $0x00000040, CX
+	DECQ       BX
+	JNZ        group
+	SFENCE
+	VZEROUPPER
+	RET
+
+// func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·unzipStream7AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ pitch+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 112(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 128(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 144(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 160(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 176(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 192(CX), Y5, Y5
+	VMOVDQU     96(CX), X6
+	VINSERTI128 $0x01, 208(CX), Y6, Y6
+	VMOVDQU     224(CX), X7
+	VINSERTI128 $0x01, 336(CX), Y7, Y7
+	VMOVDQU     240(CX), X8
+	VINSERTI128 $0x01, 352(CX), Y8, Y8
+	VMOVDQU     256(CX), X9
+	VINSERTI128 $0x01, 368(CX), Y9, Y9
+	VMOVDQU     272(CX), X10
+	VINSERTI128 $0x01, 384(CX), Y10, Y10
+	VMOVDQU     288(CX), X11
+	VINSERTI128 $0x01, 400(CX), Y11, Y11
+	VMOVDQU     304(CX), X12
+	VINSERTI128 $0x01, 416(CX), Y12, Y12
+	VMOVDQU     320(CX), X13
+	VINSERTI128 $0x01, 432(CX), Y13, Y13
+	MOVQ        AX, DI
+	VPSHUFB     (DX), Y0, Y15
+	VPSHUFB     32(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (DI)
+	VPSHUFB     (DX), Y7, Y15
+	VPSHUFB     32(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     224(DX), Y0, Y15
+	VPSHUFB     256(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (DI)
+	VPSHUFB     224(DX), Y7, Y15
+	VPSHUFB     256(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     288(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     320(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     352(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     384(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     416(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     448(DX), Y0, Y15
+	VPSHUFB     480(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (DI)
+	VPSHUFB     448(DX), Y7, Y15
+	VPSHUFB     480(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     512(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     544(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     576(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     608(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     640(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     672(DX), Y0, Y15
+	VPSHUFB     704(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (DI)
+	VPSHUFB     672(DX), Y7, Y15
+	VPSHUFB     704(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     736(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     768(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     800(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     832(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     864(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     896(DX), Y0, Y15
+	VPSHUFB     928(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (DI)
+	VPSHUFB     896(DX), Y7, Y15
+	VPSHUFB     928(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     960(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     992(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1024(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1056(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1088(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     1120(DX), Y0, Y15
+	VPSHUFB     1152(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (DI)
+	VPSHUFB     1120(DX), Y7, Y15
+	VPSHUFB     1152(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1184(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1216(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1248(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1280(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1312(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(DI)
+	ADDQ        SI, DI
+	VPSHUFB     1344(DX), Y0, Y15
+	VPSHUFB     1376(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (DI)
+	VPSHUFB     1344(DX), Y7, Y15
+	VPSHUFB     1376(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1408(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1440(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1472(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1504(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     1536(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(DI)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x000001c0, CX
+	DECQ        BX
+	JNZ         group
+	SFENCE
+	VZEROUPPER
+	RET

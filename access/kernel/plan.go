@@ -62,7 +62,8 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // along one loop, that is the innermost, in whole vectors where they lie side
 // by side. If they do so along two, these are walked in tiles of a cache line
 // by a line, and elements that lie side by side in both are transposed in
-// registers, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
+// registers: a few rows of up to 8 bytes an element that are interleaved or taken apart,
+// such as channels of images, run by run, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
 // themselves. Of avx2-blocks, those that leave something beside whole tiles, and those
 // of short rows, go by panels, if what is written side by side is no more than a panel holds.
 // What vectors and tiles leave at the ends comes last.

@@ -243,3 +243,123 @@ func gather4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstSte
 //
 //go:noescape
 func gather8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// zip2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
+//
+//go:noescape
+func zip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzip2AVX2 reads 128 B a group, and writes 64 B of them to each of 2 rows, once.
+//
+//go:noescape
+func unzip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zipStream2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
+//
+//go:noescape
+func zipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzipStream2AVX2 reads 128 B a group, and writes 64 B of them to each of 2 rows, once.
+//
+//go:noescape
+func unzipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zip3AVX2 reads 64 B of each of 3 rows a group, and writes these 192 B interleaved, once.
+//
+//go:noescape
+func zip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzip3AVX2 reads 192 B a group, and writes 64 B of them to each of 3 rows, once.
+//
+//go:noescape
+func unzip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zipStream3AVX2 reads 64 B of each of 3 rows a group, and writes these 192 B interleaved, once.
+//
+//go:noescape
+func zipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzipStream3AVX2 reads 192 B a group, and writes 64 B of them to each of 3 rows, once.
+//
+//go:noescape
+func unzipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zip4AVX2 reads 64 B of each of 4 rows a group, and writes these 256 B interleaved, once.
+//
+//go:noescape
+func zip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzip4AVX2 reads 256 B a group, and writes 64 B of them to each of 4 rows, once.
+//
+//go:noescape
+func unzip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zipStream4AVX2 reads 64 B of each of 4 rows a group, and writes these 256 B interleaved, once.
+//
+//go:noescape
+func zipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzipStream4AVX2 reads 256 B a group, and writes 64 B of them to each of 4 rows, once.
+//
+//go:noescape
+func unzipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zip5AVX2 reads 64 B of each of 5 rows a group, and writes these 320 B interleaved, once.
+//
+//go:noescape
+func zip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzip5AVX2 reads 320 B a group, and writes 64 B of them to each of 5 rows, once.
+//
+//go:noescape
+func unzip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zipStream5AVX2 reads 64 B of each of 5 rows a group, and writes these 320 B interleaved, once.
+//
+//go:noescape
+func zipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzipStream5AVX2 reads 320 B a group, and writes 64 B of them to each of 5 rows, once.
+//
+//go:noescape
+func unzipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zip6AVX2 reads 64 B of each of 6 rows a group, and writes these 384 B interleaved, once.
+//
+//go:noescape
+func zip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzip6AVX2 reads 384 B a group, and writes 64 B of them to each of 6 rows, once.
+//
+//go:noescape
+func unzip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zipStream6AVX2 reads 64 B of each of 6 rows a group, and writes these 384 B interleaved, once.
+//
+//go:noescape
+func zipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzipStream6AVX2 reads 384 B a group, and writes 64 B of them to each of 6 rows, once.
+//
+//go:noescape
+func unzipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zip7AVX2 reads 64 B of each of 7 rows a group, and writes these 448 B interleaved, once.
+//
+//go:noescape
+func zip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzip7AVX2 reads 448 B a group, and writes 64 B of them to each of 7 rows, once.
+//
+//go:noescape
+func unzip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// zipStream7AVX2 reads 64 B of each of 7 rows a group, and writes these 448 B interleaved, once.
+//
+//go:noescape
+func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// unzipStream7AVX2 reads 448 B a group, and writes 64 B of them to each of 7 rows, once.
+//
+//go:noescape
+func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)

@@ -14,7 +14,7 @@ const strip = 64
 func (p *Plan) transposed(outer []Loop, to, from Loop) {
 	switch {
 	case to.N*from.N == 0:
-	case p.panels(outer, to, from, true) || p.blocks(outer, to, from) || p.panels(outer, to, from, false):
+	case p.zipped(outer, to, from) || p.panels(outer, to, from, true) || p.blocks(outer, to, from) || p.panels(outer, to, from, false):
 	default:
 		p.tiles(outer, to, from)
 	}

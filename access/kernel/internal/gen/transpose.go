@@ -75,11 +75,16 @@ func prefetch(row, ahead reg.Register) {
 // storeLine writes a line.
 func (t tileArgs) storeLine(to Mem, vectors ...reg.VecPhysical) {
 	for i, v := range vectors {
-		if at := to.Offset(i * group / len(vectors)); t.stream {
-			VMOVNTPS(v, at)
-		} else {
-			VMOVUPS(v, at)
-		}
+		t.storeVector(v, to.Offset(i*group/len(vectors)))
+	}
+}
+
+// storeVector writes a part of a line.
+func (t tileArgs) storeVector(v reg.VecPhysical, at Mem) {
+	if t.stream {
+		VMOVNTPS(v, at)
+	} else {
+		VMOVUPS(v, at)
 	}
 }
 

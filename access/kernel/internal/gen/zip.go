@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// mostZipped is the most rows that are interleaved: two registers for each, and
+// two for what is under way, are all that there are.
+const mostZipped = 7
+
+// zips makes the functions that interleave n rows, and those that take n rows
+// apart again. A lane, 16 bytes, of each of n rows has the elements of n lanes
+// where they are interleaved, whatever their size: which byte goes where is said
+// by masks for shuffles within lanes, of each lane that is made by each that it is
+// made of.
+func zips(n int) {
+	for _, stream := range []bool{false, true} {
+		kind := map[bool]string{false: "", true: "Stream"}[stream]
+		zip(fmt.Sprint("zip", kind, n, "AVX2"), n, stream)
+		unzip(fmt.Sprint("unzip", kind, n, "AVX2"), n, stream)
+	}
+}
+
+// zipLoop makes what they share, a loop over groups: body is told where one is in
+// what is written and in what is read, and how far apart the rows lie.
+func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg.Register), dstStep, srcStep int) {
+	TEXT(name, NOSPLIT, "func(dst, src, masks *byte, groups, pitch int)")
+	Doc(name + " " + doc)
+	Pragma("noescape")
+	dst, src, masks := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("masks"), GP64())
+	groups, pitch := Load(Param("groups"), GP64()), Load(Param("pitch"), GP64())
+	Label("group")
+	body(dst, src, masks, pitch)
+	ADDQ(U32(dstStep), dst)
+	ADDQ(U32(srcStep), src)
+	DECQ(groups)
+	JNZ(LabelRef("group"))
+	if stream {
+		SFENCE() // non-temporal stores are in no order with others
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// zip reads half a line of each row, and writes n halves, twice a group.
+func zip(name string, n int, stream bool) {
+	doc := fmt.Sprintf("reads 64 B of each of %d rows a group, and writes these %d B interleaved, once.", n, group*n)
+	t := tileArgs{stream: stream}
+	rows, made, free := ymm[:n], ymm[n:2*n], ymm[2*n]
+	zipLoop(name, doc, stream, func(dst, src, masks, pitch reg.Register) {
+		t.row = GP64()
+		for half := range 2 {
+			t.rows(src, pitch, n, func(i int, row reg.Register) { VMOVDQU(Mem{Base: row, Disp: 32 * half}, rows[i]) })
+			for k, to := range made {
+				shuffled(rows, to, free, Mem{Base: masks, Disp: 32 * n * k})
+			}
+			// Lane m of those that are written is half of a register: first come the
+			// lower halves of all.
+			lane := func(m int) (v reg.VecPhysical, half int) { return made[m%n], m / n }
+			for j, v := range rows {
+				low, a := lane(2 * j)
+				high, b := lane(2*j + 1)
+				VPERM2I128(Imm(uint64(a|(2+b)<<4)), high, low, v)
+				t.storeVector(v, Mem{Base: dst, Disp: 32 * (n*half + j)})
+			}
+		}
+	}, group*n, group)
+}
+
+// unzip reads n lines, and writes each row's line whole, as those that are written
+// past the caches leave whole or slowly.
+func unzip(name string, n int, stream bool) {
+	doc := fmt.Sprintf("reads %d B a group, and writes 64 B of them to each of %d rows, once.", group*n, n)
+	t := tileArgs{stream: stream}
+	free, to := ymm[2*n], ymm[2*n+1]
+	zipLoop(name, doc, stream, func(dst, src, masks, pitch reg.Register) {
+		t.row = GP64()
+		lanes := [2][]reg.VecPhysical{ymm[:n], ymm[n : 2*n]}
+		for half := range 2 {
+			for k := range n {
+				at := Mem{Base: src, Disp: 16 * (2*n*half + k)}
+				VMOVDQU(at, xmm[n*half+k])
+				VINSERTI128(Imm(1), at.Offset(16*n), lanes[half][k], lanes[half][k])
+			}
+		}
+		t.rows(dst, pitch, n, func(i int, row reg.Register) {
+			for half := range 2 {
+				shuffled(lanes[half], to, free, Mem{Base: masks, Disp: 32 * n * i})
+				t.storeVector(to, Mem{Base: row, Disp: 32 * half})
+			}
+		})
+	}, group, group*n)
+}
+
+// shuffled makes a vector of all others, each by its own of the masks in a row.
+func shuffled(of []reg.VecPhysical, to, free reg.VecPhysical, masks Mem) {
+	for i, v := range of {
+		if i == 0 {
+			VPSHUFB(masks, v, to)
+			continue
+		}
+		VPSHUFB(masks.Offset(32*i), v, free)
+		VPOR(free, to, to)
+	}
+}
