@@ -217,15 +217,16 @@ func (t Times) serving(c simcache.Config, i int) Level {
 // more, now less.
 func (m Model) missing(i int, bytes float64) float64 {
 	t, ladder := m.Times, m.Times.Ladder
+	bytes = m.whole(i, bytes)
 	at := sort.Search(len(ladder), func(k int) bool { return float64(ladder[k].Size) >= bytes })
-	if at == 0 || at == len(ladder) || bytes > mostOver*float64(m.Caches.Levels[i].Size) {
+	if at == 0 || at == len(ladder) || bytes > m.whole(i, mostOver*float64(m.Caches.Levels[i].Size)) {
 		return 1
 	}
 	here := t.Hit
 	if i > 0 {
-		here = t.serving(m.Caches, i-1).Latency
+		here = m.serving(i - 1).Latency
 	}
-	next := t.serving(m.Caches, i).Latency
+	next := m.serving(i).Latency
 	below, above := ladder[at-1], ladder[at]
 	part := math.Log(bytes/float64(below.Size)) / math.Log(float64(above.Size)/float64(below.Size))
 	ns := below.Ns + part*(above.Ns-below.Ns)

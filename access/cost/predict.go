@@ -26,6 +26,11 @@ type Model struct {
 	// Threads is how many threads are to share each pattern that is made to be priced,
 	// such as those of a bill; 0 is one. Prices go by the parts of a pattern.
 	Threads int
+
+	// Of one thread of several, see among: how many have a portion of the last level each,
+	// which is what Caches have, and the levels as they are.
+	sharers int
+	levels  []simcache.Level
 }
 
 // A Prediction is what a pass over a pattern takes.
@@ -175,7 +180,7 @@ func (m Model) chase(p access.Pattern) Prediction {
 	at, size := m.Times.Hit, p.Spec.DType.Size()
 	for i, l := range m.Caches.Levels {
 		if lines := distinct(p.Ring, size, l.Line); lines > l.Size/l.Line {
-			from := m.Times.serving(m.Caches, i)
+			from := m.serving(i)
 			t.Levels[i] = steps * m.missing(i, float64(lines*l.Line))
 			t.Lines[i] = t.Levels[i] * max(from.Latency-at, 0)
 			at = max(at, from.Latency)
@@ -397,7 +402,7 @@ func (m Model) walk(s Stride, i int) float64 {
 
 // line is the ns of one line that level i misses and the next one has.
 func (m Model) line(s Stride, written, past bool, i int, n nest.Nest, op nest.Operand) float64 {
-	rules, from, memory := m.rules(), m.Times.serving(m.Caches, i), i == len(m.Caches.Levels)-1
+	rules, from, memory := m.rules(), m.serving(i), i == len(m.Caches.Levels)-1
 	if written && past && memory {
 		return from.Past * rules.Past
 	}
@@ -426,7 +431,7 @@ func (m Model) Lines(misses []float64) (ns float64) {
 		if i+1 < len(misses) {
 			missed -= misses[i+1]
 		}
-		ns += max(missed, 0) * m.Times.serving(m.Caches, i).Line
+		ns += max(missed, 0) * m.serving(i).Line
 	}
 	return ns
 }

@@ -10,7 +10,7 @@ import (
 
 // shared predicts a pattern that several threads walk: a pass takes as long as its
 // first part, of which none is larger, by a thread that has an equal share of the
-// last level and, where all cores together have less than each alone times their
+// last level, if they share it, and, where all cores together have less than each alone times their
 // number, of the bandwidth. Misses are those of all threads, as many an element as
 // that part has. What threads read that others read too counts once for each; starting
 // and joining threads counts nothing.
@@ -41,11 +41,34 @@ func (m Model) among(threads int) Model {
 		l := &m.Times.Levels[i]
 		l.Line, l.Stored = max(l.Line, n*l.LineAll), max(l.Stored, n*l.StoredAll)
 	}
-	if last := len(m.Caches.Levels) - 1; last > 0 {
-		m.Caches.Levels = slices.Clone(m.Caches.Levels)
-		m.Caches.Levels[last].Geometry = portion(m.Caches.Levels[last].Geometry, threads)
+	last := len(m.Caches.Levels) - 1
+	if last == 0 {
+		return m
 	}
+	if m.sharers = threads; m.Caches.Levels[last].SharedBy > 0 {
+		m.sharers = min(threads, m.Caches.Levels[last].SharedBy)
+	}
+	m.levels, m.Caches.Levels = m.Caches.Levels, slices.Clone(m.Caches.Levels)
+	m.Caches.Levels[last].Geometry = portion(m.Caches.Levels[last].Geometry, m.sharers)
 	return m
+}
+
+// serving is what serves the misses of level i: a portion of the last level does as all of it.
+func (m Model) serving(i int) Level {
+	c := m.Caches
+	if m.levels != nil {
+		c.Levels = m.levels
+	}
+	return m.Times.serving(c, i)
+}
+
+// whole is what all threads have of level i together, where one of them has so many bytes of
+// it: that is what the ladder, which was measured by one thread, tells of.
+func (m Model) whole(i int, bytes float64) float64 {
+	if i == len(m.Caches.Levels)-1 {
+		return bytes * float64(max(m.sharers, 1))
+	}
+	return bytes
 }
 
 // portion is one of so many equal parts of a cache, about: a power of two of sets, and

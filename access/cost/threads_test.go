@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -81,4 +82,59 @@ func TestPortion(t *testing.T) {
 			t.Errorf("all of %v is %v", g, got)
 		}
 	})
+}
+
+// TestThreadsLadder: of a working set that is a little too large for the last level, so many
+// threads find as large a share there as one does: what the ladder says is of all that is in
+// the level, not of one thread's part. Threads with last levels of their own find it all.
+func TestThreadsLadder(t *testing.T) {
+	m := threadsModel(4)
+	m.Times.Ladder = []probe.Point{{Size: 16 << 10, Ns: 1}, {Size: 64 << 10, Ns: 16}, {Size: 8 << 20, Ns: 16}, {Size: 16 << 20, Ns: 68}, {Size: 32 << 20, Ns: 120}}
+	sum := access.Spec{Shape: []int{4 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	one := predictThreads(t, m, sum, 1)
+	if lines := 16. * (1 << 20) / 64; one.Missed(1) < .3*lines || one.Missed(1) > .7*lines {
+		t.Fatalf("one thread misses the last level %v times, want half of %v", one.Missed(1), lines)
+	}
+	for _, threads := range []int{2, 4, 8} {
+		if many := predictThreads(t, m, sum, threads); math.Abs(many.Missed(1)-one.Missed(1)) > .02*one.Missed(1) {
+			t.Errorf("%d threads miss the last level %v times, one %v times", threads, many.Missed(1), one.Missed(1))
+		}
+	}
+	if m.Caches.Levels[1].SharedBy = 2; predictThreads(t, m, sum, 8).Missed(1) > 0 {
+		t.Error("eight threads miss four last levels, each of which holds what its two touch")
+	}
+}
+
+// TestThreadsServed: a portion of the last level is served as the last level is, however small.
+func TestThreadsServed(t *testing.T) {
+	m := threadsModel(64)
+	m.Caches.Levels = append(m.Caches.Levels[:1:1], simcache.Level{Name: "L2", Geometry: simcache.Geometry{Size: 256 << 10, Ways: 8, Line: 64}}, m.Caches.Levels[1])
+	for _, threads := range []int{1, 2, 16, 64} {
+		all := m.among(threads)
+		if l := all.serving(1); l.Name != "L3" || l.Latency != 16 {
+			t.Errorf("%d threads: what L2 misses is served by %s", threads, l.Name)
+		}
+		if l := all.serving(0); l.Name != "L2" {
+			t.Errorf("%d threads: what D1 misses is served by %s", threads, l.Name)
+		}
+		if l := all.serving(2); l.Name != "memory" {
+			t.Errorf("%d threads: what the last level misses is served by %s", threads, l.Name)
+		}
+	}
+}
+
+// TestThreadsShare: two threads have half of a level each that eight may share, and of the only
+// level all.
+func TestThreadsShare(t *testing.T) {
+	m := threadsModel(4)
+	m.Caches.Levels[1].SharedBy = 8
+	sum := access.Spec{Shape: []int{3 << 19}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
+	if two := predictThreads(t, m, sum, 2); two.Missed(1) > 0 {
+		t.Errorf("3 MiB of each of two threads miss 8 MiB %v times", two.Missed(1))
+	}
+	m.Caches.Levels = m.Caches.Levels[:1:1]
+	sum.Shape, sum.Grain = []int{12 << 10}, 1
+	if two := predictThreads(t, m, sum, 2); two.Missed(0) > 0 {
+		t.Errorf("24 KiB of each of two threads miss 32 KiB %v times", two.Missed(0))
+	}
 }

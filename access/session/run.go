@@ -221,10 +221,6 @@ func predictions(m cost.Model, patterns []access.Pattern, step func()) ([]float6
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, p := range patterns {
-		if p.Parts() != nil { // the model is of one thread
-			step()
-			continue
-		}
 		group.Go(func() error {
 			defer step()
 			prediction, err := m.Predict(p)
