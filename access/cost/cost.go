@@ -31,7 +31,12 @@
 //     level that misses: fewer loads are in flight as well.
 //
 // A line that is written costs in addition what is left of a copy after two
-// streams are subtracted, and little if the kernel stores past the caches. A miss
+// streams are subtracted, and little if the kernel stores past the caches. Loops over
+// elements take a half of a copy for each line of memory, read or written: only vectors
+// read faster than they copy. A far line that is written between reads costs more, since stores
+// leave in order behind the loads before them, but fewer of them are needed in a row, since
+// they wait for their lines after they retired. Lines that a kernel of vectors asks for ahead cost
+// some of a stream. A miss
 // of the TLB costs what was measured of loads that do not wait for each other, the more
 // the farther its page is from the one before, as fewer translations lie on one line of
 // the page tables; or its latency divided by the number of translations in flight.
@@ -45,7 +50,10 @@
 // random misses separately, and of the execution-cache-memory model (Treibig and
 // Hager, 2009), which weighs the loop against the transfers. That the window
 // limits how many misses overlap is from Karkhanis and Smith ("A First-Order
-// Superscalar Processor Model", ISCA 2004).
+// Superscalar Processor Model", ISCA 2004). That a stride of pages does not crowd the sets of a
+// physically indexed cache is from Kessler and Hill ("Page Placement Algorithms for Large
+// Real-Indexed Caches", ACM TOCS 1992), and that stores leave in order from Intel's Software
+// Developer's Manual (volume 3, memory ordering in P6 and more recent processors).
 //
 // What differs between machines is in [Times], and measured. The rest is in
 // [Rules], which scripts/fit fits to measured times (docs/advise.md says to which,
@@ -160,13 +168,13 @@ func Measured(m probe.Machine) Times {
 		return l
 	}
 	for i, l := range m.Levels[1:] {
-		t.Levels = append(t.Levels, level(l.Name, float64(l.Capacity), l.Speed, known[min(i, 1)]))
+		t.Levels = append(t.Levels, level(l.Name, float64(l.Capacity), alone(l.Speed, m.Threads), known[min(i, 1)]))
 	}
 	memory := m.Memory
 	if memory.Latency == 0 { // no working set went past the caches
 		memory.Latency = known[2].Latency
 	}
-	t.Levels = append(t.Levels, level("memory", math.Inf(1), memory, known[2]))
+	t.Levels = append(t.Levels, level("memory", math.Inf(1), alone(memory, m.Threads), known[2]))
 	for i, r := range m.TLB {
 		if i < len(t.Walks) {
 			t.Walks[i] = walk(m, r)
@@ -174,6 +182,15 @@ func Measured(m probe.Machine) Times {
 		}
 	}
 	return t
+}
+
+// alone is the speed of a core that nobody disturbs: not below its share of what all cores were
+// measured to have together, at another moment.
+func alone(s probe.Speed, threads int) probe.Speed {
+	if n := float64(threads); n > 1 {
+		s.Read, s.Copy = max(s.Read, s.ReadAll/n), max(s.Copy, s.CopyAll/n)
+	}
+	return s
 }
 
 // leastPast is by how much less than the generic share of a read line a line stored past the

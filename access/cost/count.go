@@ -20,9 +20,24 @@ type caches struct {
 func cachesOf(c simcache.Config) caches {
 	all := caches{tlb: c.TLB, window: DefaultWindow}
 	for _, l := range c.Levels {
-		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
+		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: placed(l.Geometry, c.TLB), Modulo: l.Modulo})
 	}
 	return all
+}
+
+// placed is a cache as addresses of a program find it. Beyond the lines of a page its sets are
+// chosen by the physical address, and pages lie wherever the system found room, so that a stride
+// of pages does not crowd them: lines at one offset in their pages have those of all pages
+// (Kessler and Hill, "Page Placement Algorithms for Large Real-Indexed Caches", ACM TOCS 1992).
+func placed(g simcache.Geometry, tlb []simcache.TLB) simcache.Geometry {
+	if len(tlb) == 0 {
+		return g
+	}
+	lines := max(tlb[0].Page/g.Line, 1)
+	if g.Sets() <= lines || g.Sets()%lines != 0 {
+		return g
+	}
+	return simcache.Geometry{Size: g.Size, Ways: g.Sets() / lines * g.Ways, Line: g.Line}
 }
 
 // A Counted is one nest of a pattern and how often each operand missed in a pass

@@ -154,7 +154,7 @@ func (m Model) served(walks []Counted) []Counted {
 
 // roomiest is how many lines of level i there are for the operand that reaches most of its sets.
 func (m Model) roomiest(n nest.Nest, i int) (most float64) {
-	l := m.Caches.Levels[i]
+	l := placed(m.Caches.Levels[i].Geometry, m.Caches.TLB)
 	if i >= simulated(m.Caches.Levels) { // its sets follow from a hash
 		return float64(l.Sets() * l.Ways)
 	}
@@ -216,7 +216,7 @@ func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	rules := m.rules()
 	for _, w := range walks {
 		loop, before := m.loop(p, w.Nest), sum.Memory
-		m.memory(&sum, w, p.PastCaches())
+		m.memory(&sum, w, p)
 		memory := sum.Memory - before
 		sum.Loop += loop
 		sum.Ns += max(loop, memory) + rules.Exposed*min(loop, memory)
@@ -283,7 +283,9 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 		case layouts.BFloat16:
 			return rules.BFloatSum
 		}
-		run, step = rules.SumRun, rules.SumStep
+		if run, step = rules.SumRun, rules.SumStep; p.Spec.DType == layouts.Float32 {
+			run, step = run*rules.FloatSum, step*rules.FloatSum
+		}
 	case access.Fill:
 		run, step = rules.FillRun, rules.FillStep
 	case access.Copy, access.Reorder:
@@ -330,7 +332,7 @@ func moving(n nest.Nest) (bytes int) {
 }
 
 // memory adds what the misses of a nest take.
-func (m Model) memory(sum *Prediction, w Counted, past bool) {
+func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) {
 	for r, op := range w.Nest.Operands {
 		if op.Tensor == access.Buffers {
 			continue // see body
@@ -339,6 +341,8 @@ func (m Model) memory(sum *Prediction, w Counted, past bool) {
 		if m.inVectors(w.Nest) {
 			s.every *= float64(op.Width) / vectorBytes
 		}
+		asked := op.Width > p.Spec.DType.Size()
+		v := visit{s, w.Nest, op, asked || m.inVectors(w.Nest), asked, p.PastCaches()}
 		t := sum.tensor(op.Tensor, m.Caches)
 		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
 			t.Stride = s
@@ -349,7 +353,7 @@ func (m Model) memory(sum *Prediction, w Counted, past bool) {
 			if i+1 < len(m.Caches.Levels) {
 				served -= w.Misses[r].Levels[i+1]
 			}
-			ns := max(served, 0) * m.line(s, op.Kind == nest.Write, past, i, w.Nest, op)
+			ns := max(served, 0) * m.line(v, i)
 			t.Levels[i] += missed
 			t.Lines[i] += ns
 			sum.Memory += ns
@@ -387,7 +391,7 @@ func (m Model) walk(s Stride, i int) float64 {
 	rules, t := m.rules(), m.Times
 	alone := t.Walks[min(i, len(t.Walks)-1)]
 	if i >= len(t.Apart) || t.Apart[i] == 0 {
-		return alone / max(1, rules.Walks/s.slower(rules))
+		return alone / max(1, rules.Walks/s.slower(rules, rules.Window))
 	}
 	page := float64(m.Caches.TLB[i].Page)
 	scattered := min(1, max(0, float64(s.jump)/page-1)/(translations-1))
@@ -397,32 +401,69 @@ func (m Model) walk(s Stride, i int) float64 {
 	lines := s.around * (1 + 2*min(1, float64(s.jump)/page/translations))
 	scattered *= min(1, lines*float64(second.Line)/float64(second.Size))
 	ns := t.Apart[i] + scattered*max(0, t.Scattered[i]-t.Apart[i])
-	return min(max(alone, ns), ns*s.slower(rules))
+	return min(max(alone, ns), ns*s.slower(rules, rules.Window))
 }
 
+// A visit is how an operand of a nest goes from line to line.
+type visit struct {
+	stride  Stride
+	nest    nest.Nest
+	op      nest.Operand
+	vectors bool // its accesses are of vectors
+	asked   bool // and of a kernel that asks for lines ahead
+	past    bool // what it writes is stored past the caches
+}
+
+// written tells whether the lines are.
+func (v visit) written() bool { return v.op.Kind == nest.Write }
+
 // line is the ns of one line that level i misses and the next one has.
-func (m Model) line(s Stride, written, past bool, i int, n nest.Nest, op nest.Operand) float64 {
+func (m Model) line(v visit, i int) float64 {
 	rules, from, memory := m.rules(), m.serving(i), i == len(m.Caches.Levels)-1
-	if written && past && memory {
+	if v.written() && v.past && memory {
 		return from.Past * rules.Past
 	}
-	strided := from.Line
-	if memory {
-		strided *= rules.Pairs
+	next, stored := from.Line, from.Stored
+	if memory && !v.vectors {
+		// The sum and the copy that were measured are of vectors, which read memory faster than
+		// loops over elements do, but do not copy faster: these take a half of the copy for each line.
+		next, stored = from.Line+from.Stored/2, 0
+	}
+	near, far := m.apart(v, i)
+	ns := v.stride.Next*next + v.stride.Near*max(near, next) + v.stride.Far*max(far, next)
+	if v.written() {
+		ns += stored
+	}
+	return ns
+}
+
+// apart is the ns of a line that is not beside the one before it, in the same page and in another.
+func (m Model) apart(v visit, i int) (near, far float64) {
+	rules, from, s := m.rules(), m.serving(i), v.stride
+	near = from.Line
+	if i == len(m.Caches.Levels)-1 {
+		near *= rules.Pairs
 	}
 	inFlight := rules.InFlight
 	if from.Far > 0 {
-		strided, inFlight = max(from.Line, from.Near), max(1, from.Latency/from.Far)
+		near, inFlight = max(from.Line, from.Near), max(1, from.Latency/from.Far)
 	}
-	if i < simulated(m.Caches.Levels) && s.crowds(n, op, m.Caches.Levels[i]) {
+	if v.asked {
+		return near, from.Line * rules.Asked
+	}
+	if i < simulated(m.Caches.Levels) && s.crowds(v.nest, v.op, placed(m.Caches.Levels[i].Geometry, m.Caches.TLB)) {
 		inFlight = min(inFlight, rules.Crowded)
 	}
-	jump := max(from.Line, from.Latency/max(1, inFlight/s.slower(rules)))
-	ns := s.Next*from.Line + s.Near*strided + s.Far*jump
-	if written {
-		ns += from.Stored
+	if !v.written() {
+		return near, max(from.Line, from.Latency/max(1, inFlight/s.slower(rules, rules.Window)))
 	}
-	return ns
+	// A store waits for its line after it retired, so that the CPU is farther ahead; but it retires
+	// behind the loads before it, and stores leave in order.
+	far = max(from.Line, from.Latency/max(1, inFlight/s.slower(rules, rules.Pending)))
+	if reads(v.nest) > 0 {
+		near, far = near*rules.Stores, far*rules.Stores
+	}
+	return near, far
 }
 
 // Lines is the ns of lines of a stream that each level missed so often.
@@ -487,12 +528,14 @@ func strideOf(n nest.Nest, op nest.Operand, line int) Stride {
 }
 
 // slower is by how much fewer jumps are in flight because instructions between
-// them fill the window.
-func (s Stride) slower(rules *Rules) float64 { return max(1, s.every*rules.InFlight/2/rules.Window) }
+// them fill a window of so many iterations.
+func (s Stride) slower(rules *Rules, window float64) float64 {
+	return max(1, s.every*rules.InFlight/2/window)
+}
 
 // crowds tells whether one round of the loop that steps falls into sets of the
 // level that do not hold it.
-func (s Stride) crowds(n nest.Nest, op nest.Operand, level simcache.Level) bool {
+func (s Stride) crowds(n nest.Nest, op nest.Operand, level simcache.Geometry) bool {
 	if s.loop < 0 {
 		return false
 	}

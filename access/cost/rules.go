@@ -13,6 +13,7 @@ type Rules struct {
 	FillRun, FillStep                      float64 // of a fill
 	CopyRun, CopyStep                      float64 // of a copy
 	Add                                    float64 // of an addition
+	FloatSum                               float64 // by how much longer that of a sum of float32 takes, which is converted
 	HalfSum, HalfAdd, BFloatSum, BFloatAdd float64 // of float16 and bfloat16, which are converted
 	Row, Block                             float64 // a start of the innermost loop, and of the one around it
 	Vector                                 float64 // of Times.Byte, a byte of vectors in rows
@@ -21,7 +22,9 @@ type Rules struct {
 	Exposed                                float64 // share of the smaller of loop and memory that is not hidden behind the other
 	InFlight, Crowded                      float64 // loads in flight at once; in crowded sets
 	Walks                                  float64 // walks of the page table at once
-	Window                                 float64 // iterations that the CPU looks ahead
+	Window, Pending                        float64 // iterations that the CPU looks ahead; that stores wait, also after they retired
+	Stores                                 float64 // by how much longer a far line takes that is written between reads
+	Asked                                  float64 // lines of a stream that a far one takes that vectors ask for ahead
 	Pairs                                  float64 // lines that memory moves for one of a stride
 	Past                                   float64 // of Level.Past, a line stored past the caches
 }

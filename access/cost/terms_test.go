@@ -1,0 +1,129 @@
+package cost
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// TestPlaced: rows that lie a multiple of 64 KiB apart, and so in two sets of the second level by
+// their addresses, are found there if pages are small, whose places nobody knows.
+func TestPlaced(t *testing.T) {
+	p := pattern(t, access.Spec{Shape: []int{100, 32 << 10}, View: layouts.MustParseChain("narrow(1,0,512)"), DType: layouts.Float64, Order: access.Col})
+	missed := func(tlb []simcache.TLB) float64 {
+		m := generic
+		m.Caches.TLB = tlb
+		sum, err := m.Predict(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sum.Missed(1)
+	}
+	// 100 rows of 64 lines, of which the second level has 8192.
+	if got := missed(typical.TLB); got != 0 {
+		t.Errorf("%v misses of the second level on small pages", got)
+	}
+	for _, tlb := range [][]simcache.TLB{nil, {{Entries: 32, Ways: 32, Page: 2 << 20}}} {
+		if got := missed(tlb); got < 6400 {
+			t.Errorf("%v misses of the second level with TLB %v, where addresses tell the sets", got, tlb)
+		}
+	}
+	if g := placed(simcache.Geometry{Size: 48 << 10, Ways: 12, Line: 64}, typical.TLB); g.Ways != 12 {
+		t.Errorf("a first level of a page a way has %d ways", g.Ways)
+	}
+}
+
+// TestAlone: a core by itself copies at least as fast as beside others, whenever it was measured.
+func TestAlone(t *testing.T) {
+	s := alone(probe.Speed{Read: 10e9, Copy: 5e9, ReadAll: 16e9, CopyAll: 18e9}, 2)
+	if s.Read != 10e9 || s.Copy != 9e9 {
+		t.Errorf("reads %v and copies %v, want 10e9 and the half of 18e9", s.Read, s.Copy)
+	}
+	if s := alone(probe.Speed{Copy: 5e9, CopyAll: 18e9}, 0); s.Copy != 5e9 {
+		t.Errorf("copies %v, with nothing known of all cores", s.Copy)
+	}
+	m := probe.Machine{Threads: 2, Memory: probe.Speed{Latency: 100, Read: 10e9, Copy: 4e9, CopyAll: 10e9},
+		Levels: []probe.Level{{Speed: probe.Speed{Latency: 1}}, {Speed: probe.Speed{Latency: 4, Read: 60e9, Copy: 10e9, CopyAll: 40e9}}}}
+	// 128 B at 20 and at 5 GB/s, less two lines.
+	for i, want := range []float64{128/20. - 2*64/60., 128/5. - 2*64/10.} {
+		if got := Measured(m).Levels[i].Stored; math.Abs(got-want) > 1e-9 {
+			t.Errorf("a written line of %s takes %v ns longer, want %v", Measured(m).Levels[i].Name, got, want)
+		}
+	}
+}
+
+// TestPlainLoops: vectors read memory as fast as was measured, loops over elements only as fast as they copy.
+func TestPlainLoops(t *testing.T) {
+	memory := Generic("as a test").Levels[2]
+	v := visit{stride: Stride{Next: 1}, vectors: true}
+	if got := generic.line(v, 2); got != memory.Line {
+		t.Errorf("vectors take %v ns a line, want %v", got, memory.Line)
+	}
+	v.vectors = false
+	if got, want := generic.line(v, 2), memory.Line+memory.Stored/2; got != want {
+		t.Errorf("loops take %v ns a line, want %v", got, want)
+	}
+}
+
+// ruled is the prediction by rules of which some are changed.
+func ruled(t *testing.T, s access.Spec, change func(*Rules)) Prediction {
+	t.Helper()
+	m, rules := generic, Fitted().Rules
+	change(&rules)
+	m.Rules = &rules
+	p, err := m.Predict(pattern(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestRules: each rule has a part in what it is about, and in nothing else.
+func TestRules(t *testing.T) {
+	sum := func(d layouts.DType) access.Spec { return access.Spec{Shape: []int{4096}, DType: d} }
+	columns := access.Spec{Shape: []int{2000, 2000}, DType: layouts.Float32, Order: access.Col}
+	fill := columns
+	fill.Op = access.Fill
+	copies := func(o access.Order, shape ...int) access.Spec {
+		return access.Spec{Op: access.Copy, Shape: shape, View: layouts.MustParseChain("t()"), DType: layouts.Float32, Order: o}
+	}
+	// Each line of what is written is far from the one before, eight iterations of a tile apart.
+	tiled := copies(access.Row, 2000, 2000)
+	tiled.Tile = []int{32, 32}
+	blocks, err := copies(access.Row, 2048, 2048), error(nil)
+	if blocks.Kernel, err = access.ParseKernel("avx2"); err != nil {
+		t.Fatal(err)
+	}
+	twice := func(f func(*Rules) *float64) func(*Rules) {
+		return func(r *Rules) { *f(r) *= 2 }
+	}
+	floatSum := twice(func(r *Rules) *float64 { return &r.FloatSum })
+	stores := twice(func(r *Rules) *float64 { return &r.Stores })
+	pending := func(r *Rules) { r.Pending = 1 }
+	asked := twice(func(r *Rules) *float64 { return &r.Asked })
+	for _, c := range []struct {
+		what   string
+		spec   access.Spec
+		change func(*Rules)
+		slower bool
+	}{
+		{"conversion of float32", sum(layouts.Float32), floatSum, true},
+		{"conversion of int32", sum(layouts.Int32), floatSum, false},
+		{"stores of a copy by columns", copies(access.Col, 2000, 2000), stores, true},
+		{"stores of a fill", fill, stores, false},
+		{"stores of a sum", columns, stores, false},
+		{"stores that wait, a row of a tile at a time", tiled, pending, true},
+		{"stores that wait, of a sum", access.Spec{Shape: []int{2000, 2000}, DType: layouts.Float32, Tile: []int{32, 32}}, pending, false},
+		{"lines that vectors ask for", blocks, asked, true},
+		{"lines that loops do not ask for", copies(access.Row, 2000, 2000), asked, false},
+	} {
+		before, after := ruled(t, c.spec, func(*Rules) {}), ruled(t, c.spec, c.change)
+		if slower := after.Ns > 1.01*before.Ns; slower != c.slower || !slower && math.Abs(after.Ns-before.Ns) > 1e-6*before.Ns {
+			t.Errorf("%s: %v ns, and %v by the other rule", c.what, before.Ns, after.Ns)
+		}
+	}
+}
