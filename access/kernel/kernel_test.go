@@ -599,6 +599,27 @@ func TestPastCaches(t *testing.T) {
 	}
 }
 
+// TestOnwardTiles: tiles that are written one beside the other go past the caches as
+// runs do, but narrow ones.
+func TestOnwardTiles(t *testing.T) {
+	const runs, tiles, narrow = 1 << 10, 1 << 20, 1 << 21
+	defer tune(avx2, Tuning{runs, tiles, narrow, Never, 1})()
+	for _, size := range []int{1, 2, 4, 8, 16} {
+		for _, c := range []struct{ to, from, want int }{{256, 128, runs}, {128, 128, tiles}, {128, 256, tiles}} {
+			if size <= 2 {
+				c.want = narrow
+			}
+			p := NewPlan(avx2, size, []Loop{{c.from, c.to * size, size}, {c.to, size, c.from * size}})
+			for at, want := range map[int]bool{c.want - size: false, c.want: true} {
+				p.loops = []Loop{{N: at / size}} // which is what tells how much is written
+				if got := p.PastCaches(); got != want {
+					t.Errorf("%d B, %d by %d, %d B of all: past the caches: %t", size, c.to, c.from, at, got)
+				}
+			}
+		}
+	}
+}
+
 // TestSets: every set is there on every CPU, the tests' log says which of them
 // are run, and those that are not say so.
 func TestSets(t *testing.T) {

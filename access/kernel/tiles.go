@@ -41,7 +41,7 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 		if c.trips*c.tiles*across.N == 0 {
 			continue
 		}
-		s := p.tile(to, from)
+		s := p.tile(to, from, f.N < t.N)
 		strips := Loop{c.trips, c.tiles * along.To, c.tiles * along.From}
 		s.Loops = slices.Concat(loops[:at], []Loop{strips}, loops[at:], []Loop{{c.tiles, along.To, along.From}}, s.Loops)
 		s.To, s.From = c.start*along.To, c.start*along.From
@@ -66,8 +66,9 @@ func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 }
 
 // tile is what is done at each tile: transposing it in registers, where there
-// are vectors for it, or copying it element by element.
-func (p *Plan) tile(to, from Loop) Step {
+// are vectors for it, or copying it element by element. Onward tells whether the next
+// tile lies beside it in what is written.
+func (p *Plan) tile(to, from Loop, onward bool) Step {
 	side := line / p.size
 	read, inRegisters := p.set.tiles[p.size]
 	if !inRegisters || to.To != p.size || from.From != p.size {
@@ -76,7 +77,7 @@ func (p *Plan) tile(to, from Loop) Step {
 			Body:  element(p.size), run: copyElements(p.size), in: 2,
 		}
 	}
-	past := func(s *Step, at uintptr) bool { return p.written() >= p.tilesFrom() && s.aligned(at, from.To) }
+	past := func(s *Step, at uintptr) bool { return p.written() >= p.tilesFrom(onward) && s.aligned(at, from.To) }
 	return Step{Body: p.tileBody(read, to.From, from.To), in: 1, past: past, run: func(s *Step, dst, src []byte, at, of int) {
 		tiles := s.Loops[len(s.Loops)-1]
 		move := p.set.functions().transpose[p.size]
@@ -108,12 +109,17 @@ func (p *Plan) tileBody(read tile, srcPitch, dstPitch int) []Access {
 	return body
 }
 
-// tilesFrom is the number of bytes from which on tiles are written past the caches.
-func (p *Plan) tilesFrom() int {
-	if p.size <= 2 {
-		return p.set.Tuning().Narrow
+// tilesFrom is the number of bytes from which on tiles are written past the caches:
+// as runs are, if they are written onward in so few rows that hardware foresees them.
+func (p *Plan) tilesFrom(onward bool) int {
+	switch t := p.set.Tuning(); {
+	case p.size <= 2:
+		return t.Narrow
+	case onward:
+		return t.Runs
+	default:
+		return t.Tiles
 	}
-	return p.set.Tuning().Tiles
 }
 
 // written is the number of bytes that the plan writes.

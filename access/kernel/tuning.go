@@ -12,9 +12,11 @@ import (
 // for lines. What is best differs from CPU to CPU (package tune measures it).
 type Tuning struct {
 	// Bytes written from which on stores go past the caches, of whole lines:
-	// of runs, each of which is as long, and of copies that interleave a few rows or
-	// take them apart; of tiles of elements of 4 bytes and more; of narrow ones, of 1
-	// and 2 bytes; and of blocks, which go through buffers.
+	// of runs, each of which is as long, and of what is written like a few of these:
+	// copies that interleave rows or take them apart, and tiles of elements of 4 bytes
+	// and more, one beside the other where they are written; of such tiles one below
+	// the other; of narrow ones, of 1 and 2 bytes; and of blocks, which go through
+	// buffers.
 	Runs, Tiles, Narrow, Blocks int
 	// Ahead is how many tiles ahead lines are asked for, 0 to MaxAhead.
 	Ahead int
