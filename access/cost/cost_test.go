@@ -50,7 +50,11 @@ func predict(t testing.TB, s access.Spec) Prediction {
 // caches but for the hashed one, then of the TLB.
 func steady(t interface{ Fatal(...any) }, p access.Pattern) []float64 {
 	var all []float64
-	for _, c := range []simcache.Config{{Levels: cachesOf(typical).simulated()}, {Levels: simcache.PageLevels(typical.TLB)}} {
+	var walks []Counted
+	for _, n := range p.Nests {
+		walks = append(walks, Counted{Nest: looped(n.Canonical())})
+	}
+	for _, c := range []simcache.Config{{Levels: cachesOf(typical).placedFor(walks).simulated()}, {Levels: simcache.PageLevels(typical.TLB)}} {
 		h, err := simcache.NewHierarchy(c)
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ type caches struct {
 func cachesOf(c simcache.Config) caches {
 	all := caches{tlb: c.TLB, window: DefaultWindow}
 	for _, l := range c.Levels {
-		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: placed(l.Geometry, c.TLB), Modulo: l.Modulo})
+		all.levels = append(all.levels, simcache.Level{Name: l.Name, Geometry: l.Geometry, Modulo: l.Modulo})
 	}
 	return all
 }
@@ -38,6 +38,35 @@ func placed(g simcache.Geometry, tlb []simcache.TLB) simcache.Geometry {
 		return g
 	}
 	return simcache.Geometry{Size: g.Size, Ways: g.Sets() / lines * g.Ways, Line: g.Line}
+}
+
+// placedFor are the caches with levels as the nests of walks find them, if steps of one of their loops
+// would crowd sets by their addresses. Others find about the same in sets of fewer ways, which take less
+// time to simulate.
+func (c caches) placedFor(walks []Counted) caches {
+	levels := slices.Clone(c.levels)
+	for i, l := range c.simulated() {
+		g := placed(l.Geometry, c.tlb)
+		if slices.ContainsFunc(walks, func(w Counted) bool { return crowding(w.Nest, l.Geometry, g) }) {
+			levels[i].Geometry = g
+		}
+	}
+	c.levels = levels
+	return c
+}
+
+// crowding tells whether steps of some loop reach less of a cache by their addresses than as it is placed.
+func crowding(n nest.Nest, g, placed simcache.Geometry) bool {
+	for l := range n.Trips {
+		for _, op := range n.Operands {
+			trips := n.Trips[l : l+1]
+			op.Strides = op.Strides[l : l+1]
+			if room(op, trips, g.Line, g.Sets(), g.Ways) < room(op, trips, g.Line, placed.Sets(), placed.Ways) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // A Counted is one nest of a pattern and how often each operand missed in a pass
@@ -75,6 +104,7 @@ func (c caches) count(nests []nest.Nest) ([]Counted, error) {
 		walks = append(walks, Counted{Nest: looped(n.Canonical())})
 		whole += n.Iterations() * len(n.Operands)
 	}
+	c = c.placedFor(walks)
 	if c.window < DefaultWindow && streams(walks) {
 		c.stream(walks, c.pass(walks))
 		return walks, nil
