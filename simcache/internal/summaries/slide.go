@@ -41,7 +41,8 @@ type slide struct {
 	before, here  lap      // scratch: the one before, and the one that is looked at
 	missed        []int    // scratch: operands
 	recent        []int    // scratch: lines
-	given         int      // up: laps that had to be run, less some of those that were counted
+	turning       *turning // where the column floods a class of sets
+	given         int      // up: laps that had to be run, less runs of them that were counted
 }
 
 // A gliding access is one of the innermost loop, each once, in order.
@@ -70,12 +71,16 @@ type lap struct {
 // tried before, and of the last the end is run.
 const fewestLaps = 60
 
+// mostGiven is how many more laps had to be run than runs of them were counted when a slide is given
+// up: of a row in whose lines what rests begins, all up to the end of a line.
+const mostGiven = 24
+
 // mostPlaces is how many places and accesses a slide may have.
 const mostPlaces = 16
 
 // slideOf prepares a loop's slide, if it may have one.
 func (m *machine) slideOf(n *node) *slide {
-	if n.kind != loop || n.inner || n.flood != nil || len(m.levels) > 1 {
+	if n.kind != loop || n.inner || len(m.levels) > 1 {
 		return nil
 	}
 	list := n.body
@@ -94,6 +99,12 @@ func (m *machine) slideOf(n *node) *slide {
 	l.ahead, is = l.visits(list[:at])
 	l.tail = list[at+1:]
 	if l.behind, also = l.visits(l.tail); !is || !also || len(l.places) > min(m.levels[0].Ways, mostPlaces) {
+		return nil
+	}
+	if l.flood == 0 {
+		l.turning = m.turningOf(n, l)
+	}
+	if l.flood == 0 || l.turning == nil && n.flood != nil {
 		return nil
 	}
 	l.before.lines, l.here.lines = make([]int, len(l.places)), make([]int, len(l.places))
@@ -132,7 +143,7 @@ func (l *slide) glides(m *machine, n *node) bool {
 	}
 	l.rests = len(l.places)
 	l.need += run
-	return l.flood > 0 && 2*moves+l.rests <= ways
+	return 2*moves+l.rests <= ways
 }
 
 // place is the number of a place.
@@ -178,7 +189,19 @@ func (m *machine) slides(n *node, c *context, trips int) bool {
 		return false
 	}
 	from, to := l.long(m, n, trips)
-	if to-from < fewestLaps || !l.apart(m, n, from, to) || !l.promises(m, n, from, to) {
+	if to-from < fewestLaps || !l.apart(m, n, from, to) {
+		return false
+	}
+	if l.turning != nil {
+		r := &l.refs[l.turning.column]
+		if own := r.base.coef(n.slot); (to-from)*max(own, -own)+1<<m.levels[0].Shift > max(r.stride, -r.stride) {
+			return false
+		}
+		y := m.turn(n, c, from, to)
+		m.iterations(n, c, y, trips, false)
+		return true
+	}
+	if !l.promises(m, n, from, to) {
 		return false
 	}
 	if from > 0 {
@@ -272,7 +295,7 @@ func (m *machine) glide(n *node, c *context, from, to int) (y int) {
 	l := n.slide
 	stale := false
 	l.given = 0
-	for y = from; y < to && l.given < 16; {
+	for y = from; y < to && l.given < mostGiven; {
 		same := l.look(m, n, y, to)
 		if y == from || !l.boundary(m, n, y, 1) {
 			if stale {
@@ -281,7 +304,7 @@ func (m *machine) glide(n *node, c *context, from, to int) (y int) {
 			stale = false
 			m.slots[n.slot] = y
 			m.run(n.body, c)
-			l.given += 4
+			l.given++
 			y++
 		} else {
 			l.count(m, n, c, y, 1)

@@ -9,7 +9,7 @@
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
 // times and multiplied ([machine.repeat]), or counted without being run where each
-// line is known to be gone when it is touched again ([flood]); accesses that rest on a line leave an
+// line is known to be gone when it is touched again ([flood], [slide], [turning]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]); accesses to small arrays leave that of a loop around others,
 // and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
@@ -80,6 +80,7 @@ type did struct {
 	Same        int // of passes that are run, counts of those like them that follow
 	Replayed    int // the last of these, for what they leave
 	Slid        int // laps that were counted, and not run
+	Turned      int // laps alike, of columns that flood a class of sets
 	Settled     int // of which the end is run, for what it leaves
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests

@@ -1,0 +1,375 @@
+package summaries
+
+import "slices"
+
+// A column that goes down by lines with a factor in common with the sets comes to a class of them
+// only, to each so many-th, and floods that. From lap to lap it may turn to the next class, and
+// come back: what walks along lines is found again in the one, and gone in the other, and where
+// the column turns it depends on when either is in a set. That, too, follows from where they are.
+//
+// The conditions, beside those of a slide. All laps are as long, with one column and one row at
+// most, which goes up and shares no line with what rests or is ahead or behind, in this lap or
+// the one before. The column goes on by less in all laps together than it goes down, by a line
+// at least: so it comes to a line in the same iteration of a run of laps, or never.
+//
+// So a line of the column misses: touched before in the lap before, with all others of its set since,
+// or in none of these laps, and then its class must have been flooded in one. A line of the row
+// was touched in the lap before, in the same iterations. Since then came to its set the column's
+// lines behind these in the lap before, and those ahead of them in this one, all different; all
+// other lines of the row that are in the set; and what rests, or is ahead or behind, in between.
+// With ways of them it misses, with less it hits. What rests, or is ahead or behind, and was
+// not touched in the lap before, nor in any, as it goes one way, misses where all classes
+// have been flooded; so it does where the last touch was ahead of a whole lap that floods its set.
+
+// A turning is what a slide has where the column floods a class of sets.
+type turning struct {
+	every, period int     // classes, and iterations after which the column comes to a set again
+	setBits       int     // of the number of sets, which is a power of two
+	periodBits    int     // alike
+	after, ahead  int     // from its iteration after the row's, and up to it, the column is in between
+	visit         []int   // by set, counted from that of the first line: in which iteration; -1 if never
+	column, row   int     // of refs; the row is -1 if there is none
+	from, here    int     // scratch: the column's first line in the lap before, and in this one
+	seen          uint64  // scratch: classes that were flooded, a bit each
+	last          []ended // scratch: laps that decide what is in the sets
+	between       []beside
+	missed        int // scratch: lines of the row
+}
+
+// An ended lap is the last of those that touch the same lines, and its class.
+type ended struct{ y, class int }
+
+// A beside is a line that is touched between the row of a lap and that of the next: surely, or if the
+// row is on its line no more when the lap before ends, behind, or not yet when the next begins, ahead.
+type beside struct {
+	line int
+	side side
+}
+
+// turningOf prepares a slide whose column comes to a class of sets, as it goes down by whole
+// lines: otherwise it would come to all, which are a power of two. Nil if it is more than that.
+func (m *machine) turningOf(n *node, l *slide) *turning {
+	t := &turning{row: -1, column: -1}
+	sets, line := m.levels[0].Sets, 1<<m.levels[0].Shift
+	for i := range l.refs {
+		r := &l.refs[i]
+		switch {
+		case r.column && t.column >= 0:
+			return nil
+		case r.place < 0 && !r.column && (t.row >= 0 || r.stride < 0 || line%r.stride != 0):
+			return nil
+		case r.column:
+			t.column = i
+		case r.place < 0:
+			t.row = i
+		}
+	}
+	if slices.ContainsFunc(l.loop.spans, func(a affine) bool { return a.coef(n.slot) != 0 }) {
+		return nil
+	}
+	if t.column < 0 || sets&(sets-1) != 0 {
+		return nil
+	}
+	t.order(l)
+	step := modulo(l.refs[t.column].stride/line, sets)
+	t.every = gcd(step, sets)
+	if t.period = sets / t.every; t.every < 2 || t.every > mostEvery {
+		return nil
+	}
+	t.setBits, t.periodBits = trailing(uint64(sets)), trailing(uint64(t.period))
+	l.flood = m.levels[0].Ways * t.period
+	l.need += l.flood + 2*t.period
+	t.visit = make([]int, sets)
+	for i := range t.visit {
+		t.visit[i] = -1
+	}
+	for k := range t.period {
+		t.visit[k*step%sets] = k
+	}
+	return t
+}
+
+// order finds whether the column comes behind the row in an iteration, where the row is on a line
+// last, or ahead of it, where it is first.
+func (t *turning) order(l *slide) {
+	if t.row < 0 {
+		return
+	}
+	in := l.loop.inside
+	last := map[int]int{}
+	for i, r := range in.refs {
+		if in.repeats(i) == 0 {
+			last[r.op] = i
+		}
+		for k, o := range in.refs[:i] {
+			if in.repeats(k) == 0 && o.stride == r.stride && o.base.same(&r.base) {
+				last[o.op] = i
+			}
+		}
+	}
+	if t.after = 1; last[l.refs[t.column].op] > last[l.refs[t.row].op] {
+		t.after = 0
+	}
+	if t.column < t.row {
+		t.ahead = 1
+	}
+}
+
+// turn is glide where the column floods a class of sets.
+func (m *machine) turn(n *node, c *context, from, to int) (y int) {
+	l, t := n.slide, n.slide.turning
+	l.given, t.seen, t.last = 0, 0, t.last[:0]
+	trips := l.tripsAt(m, n, from)
+	for y = from; y < to && l.given < mostGiven; {
+		same := l.look(m, n, y, to)
+		column := &l.refs[t.column]
+		at := column.base.at(m.slots)
+		if own := column.base.coef(n.slot); own != 0 {
+			same = min(same, stays(at, own, 1<<m.levels[0].Shift))
+		}
+		t.from, t.here = t.here, at>>m.levels[0].Shift
+		class := modulo(t.here, t.every)
+		if y == from || t.seen>>class&1 == 0 || !l.turns(m, n, trips) {
+			if len(t.last) > 0 {
+				l.resettle(m, n, c)
+			}
+			same = 1
+			m.slots[n.slot] = y
+			m.run(n.body, c)
+			l.given++
+			t.seen |= 1 << class
+		} else {
+			l.countTurned(m, c, trips, 1)
+			if same = l.turnsAlike(m, n, c, trips, same); len(t.last) > mostPasses {
+				l.resettle(m, n, c)
+			}
+			l.given = max(0, l.given-1)
+			t.end(y+same-1, class)
+		}
+		y += same
+		l.before, l.here = l.here, l.before
+		if n.progress != nil {
+			n.progress(float64(y) / float64(to))
+		}
+	}
+	if len(t.last) > 0 {
+		l.resettle(m, n, c)
+	}
+	return y
+}
+
+// turnsAlike counts the laps that touch the same lines as one that was counted, and returns how
+// many these are, with that one.
+func (l *slide) turnsAlike(m *machine, n *node, c *context, trips, same int) int {
+	if same == 1 {
+		return 1
+	}
+	l.before, l.here = l.here, l.before
+	l.here.copyFrom(&l.before)
+	l.turning.from = l.turning.here
+	if !l.turns(m, n, trips) {
+		return 1
+	}
+	l.countTurned(m, c, trips, same-1)
+	return same
+}
+
+// end notes a lap that was counted, and forgets those that all classes were flooded after.
+func (t *turning) end(y, class int) {
+	since, at := uint64(1)<<class, len(t.last)
+	for at > 0 && since != 1<<t.every-1 {
+		at--
+		since |= 1 << t.last[at].class
+	}
+	t.last = append(slices.Delete(t.last, 0, at), ended{y, class})
+}
+
+// resettle makes the state what the last laps leave. Their misses were counted.
+func (l *slide) resettle(m *machine, n *node, c *context) {
+	s, at := c.states[0], len(m.saved)
+	m.saved = append(m.saved, s.misses...)
+	for _, e := range l.turning.last {
+		m.slots[n.slot] = e.y
+		m.run(n.body, c)
+		m.did.Settled++
+	}
+	copy(s.misses, m.saved[at:])
+	m.saved = m.saved[:at]
+	l.turning.last = l.turning.last[:0]
+}
+
+// turns finds what misses in a lap, and reports whether that follows.
+func (l *slide) turns(m *machine, n *node, trips int) bool {
+	t, p, o := l.turning, &l.here, &l.before
+	m.slots[l.loop.slot] = 0
+	l.missed = l.missed[:0]
+	l.last(o)
+	for _, v := range o.behind {
+		l.add(o.lines[v.place])
+	}
+	for _, v := range p.ahead {
+		if !l.turned(m, n, p.lines[v.place], v.op, o.ahead, o, t.from) {
+			return false
+		}
+	}
+	for i := range l.refs {
+		if r := &l.refs[i]; r.place < 0 {
+			l.recent = append(l.recent, -1-i-len(l.refs))
+		} else if !l.turned(m, n, p.lines[r.place], r.op, o.ahead, o, t.from) {
+			return false
+		}
+	}
+	l.last(p)
+	for _, v := range p.behind {
+		if !l.turned(m, n, p.lines[v.place], v.op, p.ahead, p, t.here) {
+			return false
+		}
+	}
+	return t.row < 0 || l.rowTurns(m, trips)
+}
+
+// turned puts down a line, notes whether it misses, and reports whether that follows, where
+// the lap that it is behind begins with accesses ahead, and has a column from a line on.
+func (l *slide) turned(m *machine, n *node, line, op int, ahead []visit, of *lap, column int) bool {
+	t := l.turning
+	if l.add(line) {
+		return len(l.recent) <= m.levels[0].Ways
+	}
+	l.missed = append(l.missed, op)
+	if slices.ContainsFunc(ahead, func(v visit) bool { return of.lines[v.place] == line }) {
+		return modulo(line-column, t.every) == 0
+	}
+	if t.seen != 1<<t.every-1 {
+		return false
+	}
+	for i, other := range l.before.lines {
+		own := l.places[i].coef(n.slot)
+		if line == other || own > 0 && line < other || own < 0 && line > other {
+			return false
+		}
+	}
+	return true
+}
+
+// rowTurns counts the lines of the row that miss, and reports whether that follows.
+func (l *slide) rowTurns(m *machine, trips int) bool {
+	t, r, shift := l.turning, &l.refs[l.turning.row], m.levels[0].Shift
+	all := r.reach(m, 0, trips-1)
+	if slices.ContainsFunc(l.before.lines, all.holds) || slices.ContainsFunc(l.here.lines, all.holds) {
+		return false
+	}
+	if (all.high-all.low)/m.levels[0].Sets+1+2*len(l.places) > m.levels[0].Ways {
+		return false // the row would miss in other classes, too
+	}
+	l.besides()
+	was, is := t.from&(t.every-1), t.here&(t.every-1)
+	// Up to one line, the column floods the set behind the row; from another on ahead of it.
+	at := r.base.at(m.slots)
+	low, high := (at+r.stride*(trips-l.flood))>>shift-1, (at+r.stride*(l.flood-1))>>shift+1
+	if is == was && high <= low+1 {
+		t.missed = alike(all.low, all.high, was, t.every)
+		return true
+	}
+	t.missed = alike(all.low, low, was, t.every) + alike(high, all.high, is, t.every)
+	end := all.high
+	if is == was {
+		end = high - 1
+	} else if !l.linesTurn(m, at, all.low, high-1, is, trips, all) {
+		return false
+	}
+	return l.linesTurn(m, at, low+1, end, was, trips, all)
+}
+
+// linesTurn counts the lines of a class that miss, from one to another, of a row that begins at
+// an address, and reports whether that follows.
+func (l *slide) linesTurn(m *machine, at, low, high, class, trips int, all reach) bool {
+	t, stride, shift := l.turning, l.refs[l.turning.row].stride, m.levels[0].Shift
+	run, off := 1<<shift/stride, at&(1<<shift-1)/stride
+	low = max(low, all.low)
+	for line := low + modulo(class-low, t.every); line <= min(high, all.high); line += t.every {
+		first := (line-all.low)*run - off
+		missed, follows := l.lineTurns(m, line, max(first, 0), min(first+run, trips)-1, trips, all)
+		if !follows {
+			return false
+		}
+		if missed {
+			t.missed++
+		}
+	}
+	return true
+}
+
+// besides lists what is touched between the rows of two laps, each line once.
+func (l *slide) besides() {
+	t := l.turning
+	t.between = t.between[:0]
+	add := func(line int, where side) {
+		if !slices.ContainsFunc(t.between, func(b beside) bool { return b.line == line }) {
+			t.between = append(t.between, beside{line, where})
+		}
+	}
+	for _, v := range l.before.behind {
+		add(l.before.lines[v.place], within)
+	}
+	for _, v := range l.here.ahead {
+		add(l.here.lines[v.place], within)
+	}
+	for i := range l.rests {
+		if slices.Contains(l.here.lines[:l.rests], l.before.lines[i]) {
+			add(l.before.lines[i], within) // the row is on one line at one of the two ends at most
+		}
+	}
+	for i := range l.rests {
+		add(l.before.lines[i], behind)
+		add(l.here.lines[i], ahead)
+	}
+}
+
+// alike is how many numbers from low to high are of a class modulo every.
+func alike(low, high, class, every int) int {
+	first := low + modulo(class-low, every)
+	if first > high {
+		return 0
+	}
+	return (high-first)/every + 1
+}
+
+// lineTurns reports whether a line of the row misses, which is on it from one iteration to another,
+// and whether that follows.
+func (l *slide) lineTurns(m *machine, line, first, last, trips int, all reach) (missed, follows bool) {
+	t, mask, ways := l.turning, m.levels[0].Sets-1, m.levels[0].Ways
+	least, most := (all.high-all.low-(line-all.low)&mask)>>t.setBits, 0
+	for _, p := range t.between {
+		switch {
+		case (p.line-line)&mask != 0:
+		case p.side == behind && last == trips-1, p.side == ahead && first == 0:
+			most++
+		default:
+			least++
+		}
+	}
+	if k := t.visit[(line-t.from)&mask]; k >= 0 {
+		least += t.visits(k, trips) - t.visits(k, last+t.after)
+	}
+	if k := t.visit[(line-t.here)&mask]; k >= 0 {
+		least += t.visits(k, first+t.ahead)
+	}
+	most += least
+	return least >= ways, least >= ways || most < ways
+}
+
+// visits is how often the column comes to a set in so many iterations, where it does first in one.
+func (t *turning) visits(first, trips int) int { return (trips - 1 - first + t.period) >> t.periodBits }
+
+// countTurned counts so many laps that were looked at.
+func (l *slide) countTurned(m *machine, c *context, trips, times int) {
+	s, t := c.states[0], l.turning
+	for _, op := range l.missed {
+		s.misses[op-s.opLow] += uint64(times)
+	}
+	s.misses[l.refs[t.column].op-s.opLow] += uint64(times * trips)
+	if t.row >= 0 {
+		s.misses[l.refs[t.row].op-s.opLow] += uint64(times * t.missed)
+	}
+	m.did.Turned += times
+}

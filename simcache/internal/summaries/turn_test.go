@@ -1,0 +1,105 @@
+package summaries
+
+import (
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+)
+
+// TestTurn compares misses and contents with what a cache is, for columns that flood a class of
+// sets and turn to another one, where a row is found again, or gone; what rests, or is accessed
+// ahead and behind, goes along with the column, or not, and may meet the row or the column.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	programs, did := 3000/min(enginetest.Share, 4), did{}
+	if testing.Short() {
+		programs = min(programs, 300)
+	}
+	for seed := range uint64(programs) {
+		d := enginetest.Random(seed, 50)
+		l := engine.Level{Sets: []int{8, 16, 4, 12}[d(16)/5], Ways: []int{4, 6, 8, 5, 3}[d(5)], Shift: 5}
+		tame := d.One(2) // most conditions hold
+		line, constant := 32, nest.Constant
+		every := []int{2, 2, 4}[d(3)]
+		step := every * (2*d(4) + 1) * []int{1, 1, 1, -1}[d(4)]
+		laps, slide := 60+d(100), []int{4, 4, 8, 16, 32, -4, 2, 0, 64, step * line / 32}[d(10)]
+		if tame {
+			slide = []int{4, 8, 16, -4}[d(4)]
+		}
+		if far := max(slide, -slide)*laps + line; d.One(6) == tame && !tame {
+			step *= 1 + d(3) // short of what it goes on by
+		} else {
+			for max(step, -step)*line < far {
+				step += 2 * l.Sets * max(-1, min(1, step))
+			}
+		}
+		trips := (l.Ways+2)*l.Sets/every + 8 + []int{0, 0, 30, 60, -12}[d(5)]
+		loop := func(to nest.Affine, body ...nest.Node) nest.Node {
+			return &nest.Loop{From: []nest.Affine{constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+		}
+		op := func(base uint64, strides ...int) nest.Node {
+			return nest.Operand{Base: base, Width: 2, Strides: strides}
+		}
+		walk := []int{4, 4, 8, 2, 16, -4, 12}[unless(tame && d.One(2), d(7))]
+		down := step*line + 4*unless(tame, d(9)/8)
+		rows, columns := uint64(1<<33+d(60)*4), uint64(1<<34+d(9)*4)
+		around := []int{0, step * line, line, 4}[d(4)]
+		place := func() nest.Node {
+			base := []uint64{rows + uint64(walk*(trips+d(30))), rows + uint64(walk*d(trips)), 1<<32 + uint64(4*d(99)), rows - uint64(4*d(400))}[d(8)*4/8]
+			return op(base, around, []int{slide, slide, slide, 4, 0, line, -4}[d(7)])
+		}
+		var large []nest.Node
+		large = append(large, op(columns, around, slide, down))
+		if !d.One(5) {
+			row := op(rows, around, []int{0, 0, 0, 0, 0, 4}[unless(tame, d(6))], walk)
+			if large = append(large, row); d.One(2) {
+				large[0], large[1] = large[1], large[0]
+			}
+			if d.One(4) {
+				large = append(large, large[0])
+			}
+		}
+		if d.One(2) {
+			o := place().(nest.Operand)
+			o.Strides = append(o.Strides, 0)
+			large = append([]nest.Node{o}, large...)
+		}
+		if d.One(5) { // another row, or column
+			large = append(large, op(1<<35, around, slide*d(2), []int{walk, down, step * line}[d(3)]))
+		}
+		if d.One(8) && !tame {
+			large = append(large, op(columns+uint64(d(9)*step*line), around, slide, 0))
+		}
+		var last nest.Node
+		plain := func() (list []nest.Node) {
+			for range d(4) / 2 {
+				switch {
+				case last != nil && d.One(2):
+				case d.One(6) && !tame:
+					last = op(columns+uint64((trips-d(5))*step*line), around, slide)
+				default:
+					last = place()
+				}
+				list = append(list, last)
+			}
+			return list
+		}
+		body := plain()
+		to := constant(trips)
+		to.Coef = []int{d(3) - 1, d(9) / 8}
+		body = append(body, loop(to, large...))
+		body = append(body, plain()...)
+		p := nest.Program{loop(constant(1+d(3)), loop(constant(laps), body...))}
+		if accesses(p, 200000) > 200000 {
+			continue
+		}
+		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)]})
+		asReference(t, seed, e, p)
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Turned < 5*programs || did.Settled < programs/20 {
+		t.Errorf("not often enough: %+v", did)
+	}
+}
