@@ -81,7 +81,8 @@ func twoDigits(n float64) string {
 }
 
 // Effort is about what RunPasses of these nests would take. Where much would have to be
-// looked up it tries the proofs that tell, whose outcome RunPasses then takes.
+// looked up it tries the proofs that tell, whose outcome RunPasses then takes. Of what is
+// refused it may tell a part that is too much.
 func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	var canonical []nest.Nest
 	if passes, nests = h.walks(passes, nests); len(nests) == 0 {
@@ -96,7 +97,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 	h.tally()
 	var effort Effort
 	for _, e := range []engine.Engine{h.data, h.tlb} {
-		if e != nil {
+		if e != nil && (effort.Check() == nil || h.config.Brute) {
 			lookUps, seconds := e.Effort(canonical, passes)
 			effort.add(lookUps, seconds)
 		}

@@ -149,7 +149,11 @@ func (f *simFlags) simulatePattern(c call) error {
 	if err != nil {
 		return err
 	}
-	if err := f.announce(c, "simulating "+f.pattern.shape.text, h.Effort(f.passes, p.Nests...).And(curve.Effort(f.passes, p.Nests))); err != nil {
+	effort := curve.Effort(f.passes, p.Nests)
+	if effort.Check() == nil || f.exact == "brute" { // else it is refused as it is
+		effort = effort.And(h.Effort(f.passes, p.Nests...))
+	}
+	if err := f.announce(c, "simulating "+f.pattern.shape.text, effort); err != nil {
 		return err
 	}
 	if err := curve.Passes(f.passes, p.Nests); err != nil {

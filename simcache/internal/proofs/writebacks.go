@@ -245,8 +245,12 @@ func (b *backing) distant(misses []uint64) bool {
 	return true
 }
 
-// mostAtEnd is how many accesses are looked up at most to know what levels hold in the end.
-const mostAtEnd = 1 << 26
+// mostAtEnd is how many accesses are looked up at most to know what levels hold in the end, and
+// stepsAtEnd in about how many steps.
+const (
+	mostAtEnd  = 1 << 26
+	stepsAtEnd = 64
+)
 
 // dirtyAtEnd is how many lines of each level are dirty in the end, as the last iterations tell,
 // about so many, that are looked up on an empty chain, and reports whether these are enough.
@@ -258,14 +262,17 @@ const mostAtEnd = 1 << 26
 // by being put back, which makes it dirty.
 func (b *backing) dirtyAtEnd(iterations int) (dirty []uint64, ok bool) {
 	n := b.n
-	lead, inside := 0, n.Iterations() // cut the outermost loop that is no coarser than that
+	lead, inside := 0, n.Iterations()
+	step, steps := 0, 0 // iterations of the lead; the outermost loop that is cut fine enough
 	for ; lead < len(n.Trips); lead++ {
-		if inside /= n.Trips[lead]; inside <= max(1, b.floods[0]) || len(b.levels)*inside <= iterations/8 {
+		inside /= n.Trips[lead]
+		step = max(1, iterations/inside/stepsAtEnd)
+		steps = iterations/inside/step + len(b.levels) + 1 // a level may become full just after it is asked
+		if steps*step <= n.Trips[lead] && steps*step*inside*len(n.Operands) <= mostAtEnd {
 			break
 		}
 	}
-	some := iterations/max(inside, 1) + len(b.levels) + 1 // a level may become full just after it is asked
-	if lead == len(n.Trips) || some > n.Trips[lead] || some*inside*len(n.Operands) > mostAtEnd {
+	if lead == len(n.Trips) {
 		return nil, false
 	}
 	for m := range lead {
@@ -277,8 +284,8 @@ func (b *backing) dirtyAtEnd(iterations int) (dirty []uint64, ok bool) {
 	}
 	end := &Engine{Chain: lru.New(specs, lru.Options{WriteBacks: true}), levels: specs}
 	known := 0
-	for y := n.Trips[lead] - some; y < n.Trips[lead]; y++ {
-		end.Chain.One(n.Range(lead, y, y+1).Canonical())
+	for y := n.Trips[lead] - steps*step; y < n.Trips[lead]; y += step {
+		end.Chain.One(n.Range(lead, y, y+step).Canonical())
 		for known < len(specs) && end.full(known) {
 			known++
 			end.empty(known)
