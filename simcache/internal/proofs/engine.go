@@ -49,6 +49,8 @@ type Engine struct {
 	againFrom       float64    // misses of every level, for each of its lines, that make again worth it
 	agains          int        // how often it told
 	tails, heads    int        // how often the end of a nest told the contents, and the start the difference to empty levels
+	end             nestEnd    // the last that was told
+	ends            int        // how often it told again
 	// References that were looked up to count what is owed, and those that were
 	// looked up in vain.
 	forOwed, inVain uint64
@@ -428,6 +430,12 @@ func (e *Engine) Independent(nests []nest.Nest, passes int) (misses [][][]uint64
 	return misses, done
 }
 
+// A nestEnd is what levels hold after a nest, whatever they held before.
+type nestEnd struct {
+	nest     nest.Nest
+	contents [][][]uint64
+}
+
 // A coldRun is a nest and its misses on empty levels.
 type coldRun struct {
 	nest   nest.Nest
@@ -537,9 +545,14 @@ func (e *Engine) tail(n nest.Nest) bool {
 	if len(n.Trips) == 0 {
 		return false
 	}
+	if e.end.contents != nil && reflect.DeepEqual(e.end.nest, n) {
+		e.ends++
+		e.fill(e.end.contents)
+		return true
+	}
 	before := e.Chain.Work()
 	defer func() { e.inVain += e.Chain.Work() - before }() // they are counted
-	for some := 1; some <= n.Trips[0]/mostOfNest; some *= 2 {
+	for some := e.leastAtEnd(n); some <= n.Trips[0]/mostOfNest; some *= 2 {
 		known := 0
 		for y := n.Trips[0] - some; y < n.Trips[0]; y++ {
 			e.Chain.One(n.Range(0, y, y+1).Canonical())
@@ -550,11 +563,31 @@ func (e *Engine) tail(n nest.Nest) bool {
 		}
 		if known == len(e.levels) {
 			e.tails++
+			e.end = nestEnd{n, e.all()}
 			return true
 		}
 		e.empty(0)
 	}
 	return false
+}
+
+// leastAtEnd is about how many iterations of the outermost loop fill the last level at the
+// least, if it is known how often they miss there.
+func (e *Engine) leastAtEnd(n nest.Nest) int {
+	some := 1
+	for _, c := range e.cold {
+		if !reflect.DeepEqual(c.nest, n) {
+			continue
+		}
+		misses, lines := 0.0, float64(e.levels[len(e.levels)-1].Lines())
+		for at := len(e.levels) - 1; at < len(c.misses); at += len(e.levels) {
+			misses += float64(c.misses[at])
+		}
+		for float64(2*some)*misses/float64(n.Trips[0]) < lines && 2*some <= n.Trips[0]/mostOfNest {
+			some *= 2
+		}
+	}
+	return some
 }
 
 // full reports whether all sets of a level of the chain are.

@@ -191,7 +191,7 @@ func leastStays(fresh [][]uint64, window, sets int) int {
 // brute force: counts, and the contents in the end.
 func TestHeadsAndTails(t *testing.T) {
 	t.Parallel()
-	heads, tails := 0, 0
+	heads, tails, ends := 0, 0, 0
 	for seed := range uint64(12000 / enginetest.Share) {
 		d := enginetest.Random(seed, 53)
 		levels, n := gappyOf(d)
@@ -218,11 +218,11 @@ func TestHeadsAndTails(t *testing.T) {
 				}
 			}
 		}
-		heads, tails = heads+e.heads, tails+e.tails
+		heads, tails, ends = heads+e.heads, tails+e.tails, ends+e.ends
 	}
-	t.Logf("%d heads, %d tails", heads, tails)
-	if heads < 500/enginetest.Share || tails < 500/enginetest.Share {
-		t.Errorf("%d heads, %d tails", heads, tails)
+	t.Logf("%d heads, %d tails, %d of them again", heads, tails, ends)
+	if heads < 500/enginetest.Share || tails < 500/enginetest.Share || ends < 500/enginetest.Share {
+		t.Errorf("%d heads, %d tails, %d of them again", heads, tails, ends)
 	}
 }
 
