@@ -9,14 +9,14 @@ import "slices"
 // what it leaves.
 //
 // A touch misses where as many lines of the column as there are ways came to its set since its
-// line was touched before. So many come in any flood iterations of the innermost loop; and
-// in flood and period ones that are the end of a lap and the start of the next: of two
-// stretches each brings often lines to a set in each whole period. The lines of two laps in a row
-// are all different, but in the same iteration, as a column moves by less between laps than
-// it goes down, by a line at least. It hits where less lines than ways were touched since.
+// line was touched before. So many come in any flood iterations of the innermost loop; and in the
+// end of a lap and the start of the next, if these are long enough ([slide.lengths]: by two
+// stretches of which each brings often lines to a set in each whole period, or by less). The
+// lines of two laps in a row are all different, but in the same iteration, as a column moves by
+// less between laps than it goes down, by a line at least. It hits where less lines than ways
+// were touched since.
 //
-// The conditions. All laps have flood and period iterations, and as many as an access is in a
-// line. A column shares no line with any other access of the loop. So its lines miss:
+// The conditions. All laps are that long. A column shares no line with any other access of the loop. So its lines miss:
 // touched before by the same iteration of the lap before, or a whole lap ago. What walks along
 // lines, a row, does not move between laps, and shares no line with another. So its lines
 // miss, alike, but for those that rest in the lap: they were touched an iteration ago.
@@ -113,7 +113,7 @@ func (m *machine) slideOf(n *node) *slide {
 
 // glides lists the accesses of the innermost loop, and reports whether they may flood.
 func (l *slide) glides(m *machine, n *node) bool {
-	line, ways, run, moves := 1<<m.levels[0].Shift, m.levels[0].Ways, 1, 0
+	line, run, moves, column, shift := 1<<m.levels[0].Shift, 1, 0, 0, 0
 	for i, r := range l.loop.inside.refs {
 		far, own := max(r.stride, -r.stride), r.base.coef(n.slot)
 		g := gliding{op: r.op, base: r.base, stride: r.stride, place: -1, column: far >= line}
@@ -130,10 +130,8 @@ func (l *slide) glides(m *machine, n *node) bool {
 		case max(own, -own)+line > far:
 			return false
 		default:
-			if g := gcd(far, m.span); g <= line && l.flood == 0 {
-				period, often := m.span/g, line/g
-				l.flood = period * ((ways + often - 1) / often)
-				l.need = l.flood + period
+			if gcd(far, m.span) <= line && column == 0 {
+				column, shift = far, max(own, -own)
 			}
 		}
 		if far > 0 {
@@ -142,8 +140,51 @@ func (l *slide) glides(m *machine, n *node) bool {
 		l.refs = append(l.refs, g)
 	}
 	l.rests = len(l.places)
-	l.need += run
-	return 2*moves+l.rests <= ways
+	if l.need = run; column > 0 {
+		l.lengths(m, column, shift, run)
+	}
+	return 2*moves+l.rests <= m.levels[0].Ways
+}
+
+// lengths finds how many iterations flood all sets, and how many a lap must have, by the column
+// that goes down by so much, and on by so much from lap to lap, where an access is on a line
+// for so many iterations.
+//
+// In the end of a lap and the start of the next, but for those iterations, which together are as
+// many as the lap has, the column comes to each set as often as in any so many iterations at
+// least, less what it does in those, and less one for each of its places in a line that is in
+// another after what it went on by: as often as one of them comes to a set another does, but
+// for once.
+func (l *slide) lengths(m *machine, column, shift, run int) {
+	line, ways := 1<<m.levels[0].Shift, m.levels[0].Ways
+	g := gcd(column, m.span)
+	period, often := m.span/g, line/g
+	l.flood = period * ((ways + often - 1) / often)
+	if l.need = l.flood + period + run; line%g != 0 {
+		return
+	}
+	comes := make([]int, 2*period+1) // to a set, before an iteration
+	for k := range 2 * period {
+		comes[k+1] = comes[k]
+		if modulo(k*column, m.span) < line {
+			comes[k+1]++
+		}
+	}
+	in := func(trips int) (fewest, most int) {
+		fewest = often
+		for k := range period {
+			n := comes[k+trips%period] - comes[k]
+			fewest, most = min(fewest, n), max(most, n)
+		}
+		return trips/period*often + fewest, trips/period*often + most
+	}
+	_, away := in(run)
+	away += min(often, (shift+g-1)/g)
+	for trips := l.flood + run; trips < l.need; trips++ {
+		if fewest, _ := in(trips); fewest-away >= ways {
+			l.need = trips
+		}
+	}
 }
 
 // place is the number of a place.

@@ -35,7 +35,7 @@ func TestSlide(t *testing.T) {
 		g := gcd(column, span)
 		often := max(1, line/g)
 		flood := span / g * ((l.Ways + often - 1) / often)
-		trips := flood + span/g + 8 + []int{0, 0, 5, 40, -20}[d(5)] + max(0, -grows*laps)*d(4)/3
+		trips := flood + span/g*(1+d(4))/4 + 8 + []int{0, 0, 5, 40, -20}[d(5)] + max(0, -grows*laps)*d(4)/3
 		if trips < 4 || trips > 900 {
 			continue
 		}
