@@ -34,6 +34,8 @@ type flood struct {
 	equal   []bool // scratch: of moves: it is where it was in the pass before
 	misses  []int  // scratch: of singles
 	here    pass   // scratch: the one that is looked at
+	before  []pass // scratch: the last ones, before others
+	look    int    // scratch: from which iteration on it is tried to count all that are left at once
 	apart   bool   // scratch: its accesses share no lines but where they may
 	calm    [mostEvery]bool
 }
@@ -164,7 +166,7 @@ func (m *machine) floods(n *node, c *context) *flood {
 		return nil
 	}
 	f.fills = f.fillsSets(m)
-	f.passes, f.stale = f.passes[:0], false
+	f.passes, f.stale, f.look = f.passes[:0], false, 0
 	return f
 }
 
@@ -406,9 +408,9 @@ func (f *flood) sidesOf(p *pass, line int) uint8 {
 	return 0
 }
 
-// next counts iterations of the loop from y on, of so many that touch the same lines, and
-// returns how many. If none, the state is up to date, and they have to be run.
-func (f *flood) next(m *machine, n *node, c *context, y, same int) int {
+// next counts iterations of the loop from y on, of so many that touch the same lines, or of
+// all up to end, and returns how many. If none, the state is up to date, and they have to be run.
+func (f *flood) next(m *machine, n *node, c *context, y, same, end int) int {
 	p := &f.here
 	f.apart = f.at(m, n, y, p)
 	ok := f.apart && f.fills && f.floodsAll(m, p)
@@ -416,6 +418,9 @@ func (f *flood) next(m *machine, n *node, c *context, y, same int) int {
 		f.count(c, p, 1)
 		f.add(m, n, c, p)
 		m.did.Flooded++
+		if k := f.goOn(m, n, c, y, end); k > 0 {
+			return 1 + k
+		}
 		if same == 1 || !f.follows(m, p) {
 			return 1
 		}
@@ -540,6 +545,15 @@ func (f *flood) count(c *context, p *pass, times int) {
 // add remembers a pass that was made, or counted, and forgets those whose sets were all
 // flooded since.
 func (f *flood) add(m *machine, n *node, c *context, p *pass) {
+	f.remember(p)
+	if len(f.passes) > mostPasses {
+		f.settle(m, n, c)
+		f.passes = append(f.passes[:0], f.passes[1:]...)
+	}
+}
+
+// remember is add, however many are remembered then.
+func (f *flood) remember(p *pass) {
 	since := p.flooded
 	left := len(f.passes)
 	for i := len(f.passes) - 1; i >= 0; i-- {
@@ -553,10 +567,6 @@ func (f *flood) add(m *machine, n *node, c *context, p *pass) {
 	}
 	f.passes = append(f.passes[:0], f.passes[left:]...)
 	f.passes = append(f.passes, *p)
-	if len(f.passes) > mostPasses {
-		f.settle(m, n, c)
-		f.passes = append(f.passes[:0], f.passes[1:]...)
-	}
 }
 
 // settle makes the state what the passes leave. Their misses were counted.

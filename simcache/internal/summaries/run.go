@@ -158,7 +158,7 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 		if same == 0 {
 			same = n.sameFrom(m, y, end)
 			if f != nil {
-				if k := f.next(m, n, c, y, same); k > 0 {
+				if k := f.next(m, n, c, y, same, end); k > 0 {
 					y += k - 1
 					same = 0
 					continue

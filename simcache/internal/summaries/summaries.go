@@ -77,6 +77,7 @@ type did struct {
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
 	Busy        int // rows, in them, in which all that is touched anew misses
 	Flooded     int // passes of innermost loops in which all that moves misses, and that are not run
+	Ahead       int // passes alike, behind one of these, many at once
 	Same        int // of passes that are run, counts of those like them that follow
 	Replayed    int // the last of these, for what they leave
 	Slid        int // laps that were counted, and not run
