@@ -201,6 +201,11 @@ func TestHeadsAndTails(t *testing.T) {
 		nests := []nest.Nest{n, n}
 		if len(n.Trips) == 0 || d.One(3) {
 			nests[1] = d.Nest(levels, 200)
+		} else if d.One(3) { // elsewhere
+			nests[1].Operands = slices.Clone(n.Operands)
+			for r := range n.Operands {
+				nests[1].Operands[r].Base += 1<<12 + uint64(4*d(64))
+			}
 		}
 		nests = append(nests, n)
 		e, want := New(levels, 1), reference.New(levels)
