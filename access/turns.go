@@ -8,8 +8,9 @@ import (
 )
 
 // mostInTurns is how many references of a pass are looked up at most of threads that
-// take turns: about a second for two passes.
-const mostInTurns = 40e6
+// take turns: about half a second for two passes, of which there may be some before the
+// first sample of a comparison.
+const mostInTurns = 20e6
 
 // InTurns is about how many references of a pass Simulate looks up since threads that
 // share a level take turns (simcache.Threads): none where nothing is shared, or all that

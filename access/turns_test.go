@@ -75,7 +75,7 @@ func TestUncounted(t *testing.T) {
 	if err != nil || !got[0].Shared || got[0].D1Misses() != 49e6 || got[0].LLMisses() != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := large.InTurns(caches); err == nil || err.Error() != "49 million references would be looked up (at most 40 are)" {
+	if _, err := large.InTurns(caches); err == nil || err.Error() != "49 million references would be looked up (at most 20 are)" {
 		t.Error(err)
 	}
 	if rows, err := pattern(t, Spec{Shape: []int{7000, 7000}, DType: layouts.Int32, Threads: 2}).InTurns(caches); err != nil || rows < 49e6/16 || rows > 4e6 {

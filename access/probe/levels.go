@@ -164,7 +164,7 @@ func (m *Machine) simulate(o Options) {
 			if levelName(c) == l.Name {
 				like = c.Geometry
 				stated = !c.Assumed("ways")
-				cores = c.Cores(o.Caches)
+				cores = sharers(c, o)
 			}
 		}
 		if l.Ways > 0 && !stated {

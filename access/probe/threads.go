@@ -61,6 +61,17 @@ func instances(c cpu.Cache, workers []cpu.Logical) int {
 	return max(1, min(len(siblings), len(workers)/c.Shared))
 }
 
+// sharers is how many cores share a cache; 0 where that is so anyway, see
+// simcache.Level.SharedBy: all, of the last level, and of others one.
+func sharers(c cpu.Cache, o Options) int {
+	data, cores := stated(o.Caches), c.Cores(o.Caches)
+	last := c.Level == data[len(data)-1].Level
+	if last && instances(c, o.Workers) < 2 || !last && cores == 1 {
+		return 0
+	}
+	return cores
+}
+
 // onAll is the working set of all cores at a level: that of one, once for each such
 // cache that there is.
 func (s *sampler) onAll(l Level, size int) int {

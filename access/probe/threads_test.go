@@ -39,6 +39,22 @@ func TestInstances(t *testing.T) {
 	}
 }
 
+// TestSharers: only what is not so anyway is said of who shares a level.
+func TestSharers(t *testing.T) {
+	smt := []cpu.Logical{{CPU: 7, Core: 3}, {CPU: 6, Core: 2}, {CPU: 5, Core: 1}, {CPU: 4, Core: 0}, {CPU: 3, Core: 3}, {CPU: 2, Core: 2}, {CPU: 1, Core: 1}, {CPU: 0, Core: 0}}
+	for _, c := range []struct {
+		second, third  int // CPUs that share them
+		workers        []cpu.Logical
+		want2nd, want3 int
+	}{{2, 8, smt, 0, 0}, {2, 4, smt, 0, 2}, {4, 8, smt, 2, 0}, {2, 2, smt, 0, 1}, {2, 16, smt, 0, 0}, {2, 4, smt[:2], 0, 0}, {0, 0, smt, 0, 0}, {2, 8, nil, 0, 0}} {
+		o := Options{Workers: c.workers, Caches: []cpu.Cache{{Level: 1, Type: "Data", Shared: 2}, {Level: 1, Type: "Instruction", Shared: 2},
+			{Level: 2, Type: "Unified", Shared: c.second}, {Level: 3, Type: "Unified", Shared: c.third}}}
+		if first, second, third := sharers(o.Caches[0], o), sharers(o.Caches[2], o), sharers(o.Caches[3], o); first != 0 || second != c.want2nd || third != c.want3 {
+			t.Errorf("levels of 2, %d and %d of %d CPUs are shared by %d, %d and %d cores, want 0, %d and %d", c.second, c.third, len(c.workers), first, second, third, c.want2nd, c.want3)
+		}
+	}
+}
+
 // TestMeasureThreads: what two threads measure is in the file; where memory can be bound
 // to nodes, so is that of each node.
 func TestMeasureThreads(t *testing.T) {

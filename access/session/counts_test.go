@@ -156,7 +156,7 @@ func TestUncounted(t *testing.T) {
 	if err := s.simulate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	const want = "no LL-misses/op: Many: its threads share LL, and 41 million references would be looked up (at most 40 are)"
+	const want = "no LL-misses/op: Many: its threads share LL, and 41 million references would be looked up (at most 20 are)"
 	if got := s.uncounted(0); len(got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
