@@ -88,8 +88,7 @@ func (f *flood) lines(m *machine, n *node, a *affine, first, last int) int {
 // hullOf is that of an address that goes on by so much, in iterations first to last.
 func (f *flood) hullOf(m *machine, n *node, a *affine, by, first, last int) hull {
 	m.slots[f.loop.slot] = 0
-	r := m.reachOf(a, n.slot, first, last, by, m.levels[0].Shift)
-	return hull{r.low, r.high}
+	return hull(m.reachOf(a, n.slot, first, last, by, m.levels[0].Shift))
 }
 
 // even reports whether everything goes on evenly in iterations first to last.
