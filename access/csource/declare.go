@@ -184,46 +184,41 @@ func between(body *cc.CompoundStatement) (list []*cc.BlockItem, regions int, err
 	return list, regions, nil
 }
 
-// declareAll places the arrays, in the order of the text: those of the file, and
-// those of the function that is read.
-func (b *builder) declareAll() {
-	at := b.opts.Origin
+// declared calls f for what is declared, in the order of the text: in the file, as a parameter of
+// the function that is read, in its body. A parameter has no init.
+func (b *builder) declared(f func(d *cc.Declarator, init *cc.InitDeclarator)) {
+	list := func(n cc.Node) {
+		if d, is := n.(*cc.Declaration); is && d != nil {
+			for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+				if d := l.InitDeclarator.Declarator; !d.IsTypename() && d.Name() != "__func__" {
+					f(d, l.InitDeclarator)
+				}
+			}
+		}
+	}
 	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		switch d := u.ExternalDeclaration; {
 		case d == nil:
 		case d.Case == cc.ExternalDeclarationFuncDef && d.FunctionDefinition == b.main:
-			at = b.declareIn(d.FunctionDefinition, at)
-		case d.Case == cc.ExternalDeclarationDecl && d.Declaration != nil:
-			at = b.declareList(d.Declaration, at)
-		}
-	}
-}
-
-// declareIn places the arrays of a function: its parameters, then its variables.
-func (b *builder) declareIn(f *cc.FunctionDefinition, at uint64) uint64 {
-	if t, is := f.Declarator.Type().(*cc.FunctionType); is {
-		for _, p := range t.Parameters() {
-			if p.Declarator != nil {
-				at = b.declare(p.Declarator, at)
+			if t, is := b.main.Declarator.Type().(*cc.FunctionType); is {
+				for _, p := range t.Parameters() {
+					if p.Declarator != nil {
+						f(p.Declarator, nil)
+					}
+				}
 			}
+			each(b.main.CompoundStatement, list)
+		case d.Case == cc.ExternalDeclarationDecl:
+			list(d.Declaration)
 		}
 	}
-	each(f.CompoundStatement, func(n cc.Node) {
-		if d, is := n.(*cc.Declaration); is {
-			at = b.declareList(d, at)
-		}
-	})
-	return at
 }
 
-func (b *builder) declareList(d *cc.Declaration, at uint64) uint64 {
-	for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
-		declarator := l.InitDeclarator.Declarator
-		if !declarator.IsTypename() && declarator.Name() != "__func__" {
-			at = b.declare(declarator, at)
-		}
-	}
-	return at
+// declareAll places the arrays, in the order of the text: those of the file, and
+// those of the function that is read.
+func (b *builder) declareAll() {
+	at := b.opts.Origin
+	b.declared(func(d *cc.Declarator, _ *cc.InitDeclarator) { at = b.declare(d, at) })
 }
 
 // arrayType is the type of an array, also of one that is a parameter.
@@ -347,27 +342,17 @@ func (b *builder) before(d *cc.Declarator) int {
 // constants finds the variables of integers that have one value, from the
 // declaration on: those in front of the region.
 func (b *builder) constants() {
-	see := func(d *cc.Declaration) {
-		for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
-			b.remember(l.InitDeclarator)
-		}
-	}
-	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
-		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl && d.Declaration != nil {
-			see(d.Declaration)
-		}
-	}
-	inRegion := map[*cc.Declaration]bool{}
+	inRegion := map[*cc.InitDeclarator]bool{}
 	for _, item := range b.region {
 		each(item, func(n cc.Node) {
-			if d, is := n.(*cc.Declaration); is {
+			if d, is := n.(*cc.InitDeclarator); is {
 				inRegion[d] = true
 			}
 		})
 	}
-	each(b.main.CompoundStatement, func(n cc.Node) {
-		if d, is := n.(*cc.Declaration); is && !inRegion[d] {
-			see(d)
+	b.declared(func(_ *cc.Declarator, init *cc.InitDeclarator) {
+		if init != nil && !inRegion[init] {
+			b.remember(init)
 		}
 	})
 }
@@ -381,7 +366,7 @@ func (b *builder) remember(d *cc.InitDeclarator) {
 		return
 	}
 	if d.Case != cc.InitDeclaratorInit || !ok || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr ||
-		v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile() || v.IsTypename() {
+		v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile() {
 		return
 	}
 	e := expression(d.Initializer.AssignmentExpression)

@@ -47,14 +47,18 @@ func partDefines(text []byte, defines []string) (macros []string, values map[str
 // name, that is an error.
 func (b *builder) give() error {
 	kept, not := map[string]bool{}, map[string]*Error{}
-	one := func(d *cc.Declarator, declared int) {
+	b.declared(func(d *cc.Declarator, init *cc.InitDeclarator) {
 		name := d.Name()
 		n, given := b.given[name]
 		t, ok := typeOf(d.Type())
 		if !given || !ok {
 			return
 		}
-		if d.WriteCount() > declared || d.AddressTaken() || d.IsVolatile() {
+		writes := 0
+		if init != nil && init.Case == cc.InitDeclaratorInit {
+			writes = 1
+		}
+		if d.WriteCount() > writes || d.AddressTaken() || d.IsVolatile() {
 			not[name] = refuse(d, "-D %s=%d gives it a value, which it does not keep: it is written elsewhere, or its address is taken", name, n)
 			return
 		}
@@ -63,42 +67,11 @@ func (b *builder) give() error {
 			return
 		}
 		b.known[d], kept[name] = integer{constant(n), t}, true
-	}
-	b.variables(one)
+	})
 	for _, name := range slices.Sorted(maps.Keys(not)) {
 		if !kept[name] {
 			return not[name]
 		}
 	}
 	return nil
-}
-
-// variables are those of the file, and of the function that is read, and how often the declaration writes each.
-func (b *builder) variables(f func(d *cc.Declarator, writes int)) {
-	list := func(d *cc.Declaration) {
-		for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
-			writes := 0
-			if l.InitDeclarator.Case == cc.InitDeclaratorInit {
-				writes = 1
-			}
-			f(l.InitDeclarator.Declarator, writes)
-		}
-	}
-	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
-		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl && d.Declaration != nil {
-			list(d.Declaration)
-		}
-	}
-	if t, is := b.main.Declarator.Type().(*cc.FunctionType); is {
-		for _, p := range t.Parameters() {
-			if p.Declarator != nil {
-				f(p.Declarator, 0)
-			}
-		}
-	}
-	each(b.main.CompoundStatement, func(n cc.Node) {
-		if d, is := n.(*cc.Declaration); is {
-			list(d)
-		}
-	})
 }
