@@ -17,7 +17,7 @@ func TestFlood(t *testing.T) {
 	t.Parallel()
 	programs, did := 6000/min(enginetest.Share, 4), did{} // of 300 few replay, one many times
 	if testing.Short() {
-		programs = min(programs, 600)
+		programs = min(programs, 1200)
 	}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 47)
