@@ -45,7 +45,7 @@ func TestFootprints(t *testing.T) {
 			}
 		}
 	})
-	if twins < 100 {
+	if twins < 100 && !testing.Short() { // which draws a fifth
 		t.Errorf("%d operands touch what others did", twins)
 	}
 }
