@@ -22,22 +22,22 @@ type zipper = func(dst, src, masks *byte, groups, pitch int)
 // follow each other along the other one. What is no whole line of a row comes last.
 func (p *Plan) zipped(outer []Loop, to, from Loop) bool {
 	side := line / p.size
+	// rest copies what is no whole line of rows, the elements of the loop along.
+	rest := func(along *Loop) bool {
+		start := along.N / side * side
+		if along.N -= start; along.N > 0 {
+			p.elements(start*along.To, start*along.From, append(slices.Clone(outer), from, to))
+		}
+		return true
+	}
 	switch {
 	case !p.set.zips || p.size > lane/2 || to.To != p.size || from.From != p.size:
 	case 1 < to.N && to.N <= mostZipped && from.To == to.N*p.size && from.N >= side:
 		p.zip(outer, to, from)
-		start := from.N / side * side
-		if from.N -= start; from.N > 0 {
-			p.elements(start*from.To, start*from.From, append(slices.Clone(outer), from, to))
-		}
-		return true
+		return rest(&from)
 	case 1 < from.N && from.N <= mostZipped && to.From == from.N*p.size && to.N >= side:
 		p.unzip(outer, to, from)
-		start := to.N / side * side
-		if to.N -= start; to.N > 0 {
-			p.elements(start*to.To, start*to.From, append(slices.Clone(outer), from, to))
-		}
-		return true
+		return rest(&to)
 	}
 	return false
 }

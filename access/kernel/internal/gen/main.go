@@ -166,8 +166,7 @@ func add(l level, of string, add func(m, v Op)) {
 	for i := range sums {
 		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
 	}
-	VZEROUPPER()
-	RET()
+	end(false)
 }
 
 // addNarrow adds the vectors of a run of 16-bit elements, each half of one widened
@@ -203,8 +202,7 @@ func addNarrow(l level, of string, widen func(v, wide reg.VecPhysical)) {
 	for i := range sums {
 		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
 	}
-	VZEROUPPER()
-	RET()
+	end(false)
 }
 
 // half is the lower half of a vector, as a register.
@@ -243,8 +241,7 @@ func fill(l level) {
 		ADDQ(pitch, dst)
 		MOVQ(dst, at)
 	}, []rowOperand{{dst, at, pitch}})
-	VZEROUPPER()
-	RET()
+	end(false)
 }
 
 // copyRuns reads and writes group bytes a group, vector by vector in ascending
@@ -270,7 +267,12 @@ func copyRuns(l level, name string, store func(v, m Op)) {
 		MOVQ(dst, to)
 		MOVQ(src, from)
 	}, []rowOperand{{dst, to, dstPitch}, {src, from, srcPitch}})
-	if name == "stream" {
+	end(name == "stream")
+}
+
+// end returns from a function, which wrote past the caches if it is a stream.
+func end(stream bool) {
+	if stream {
 		SFENCE() // non-temporal stores are in no order with others
 	}
 	VZEROUPPER()

@@ -37,11 +37,7 @@ func transpose(name string, stream bool, tile func(t tileArgs)) {
 	ADDQ(t.srcStep, src)
 	DECQ(n)
 	JNZ(LabelRef("tile"))
-	if stream {
-		SFENCE() // non-temporal stores are in no order with others
-	}
-	VZEROUPPER()
-	RET()
+	end(stream)
 }
 
 // tileArgs are where a tile is: dst and src point to it.
@@ -237,11 +233,7 @@ func transposeBlock(name string, size int, stream bool) {
 	ADDQ(pitch, fill)
 	DECQ(pieces)
 	JNZ(LabelRef("piece"))
-	if stream {
-		SFENCE() // non-temporal stores are in no order with others
-	}
-	VZEROUPPER()
-	RET()
+	end(stream)
 }
 
 // gather makes a function that transposes n small tiles side by side, rows of 16 or
@@ -296,8 +288,7 @@ func gather(name string, size int) {
 	ADDQ(t.srcStep, t.src)
 	DECQ(n)
 	JNZ(LabelRef("tile"))
-	VZEROUPPER()
-	RET()
+	end(false)
 }
 
 // transposeRows writes the transpose of half a line of eight rows, which are in
