@@ -50,14 +50,19 @@ type functions struct {
 	copy, stream                     func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
 	transpose, transposeStream       map[int]transposer
 	block, blockStream               map[int]blockMover
-	gather                           map[int]transposer // ahead in bytes
-	zip, zipStream                   map[int]zipper     // by the number of rows
+	gather                           map[int]gatherer
+	zip, zipStream                   map[int]zipper // by the number of rows
 	unzip, unzipStream               map[int]zipper
+	fence                            func() // ends what wrote past the caches
 }
 
 // A transposer transposes n tiles. It asks for lines so many tiles ahead, where
 // it does so at all.
 type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
+
+// A gatherer transposes small tiles, so many side by side where they are read, in
+// strips one below the other. It asks for what lies so many bytes ahead.
+type gatherer = func(dst, src *byte, strips, tiles, dstPitch, srcPitch, ahead int)
 
 var (
 	// portable runs everywhere.

@@ -1593,7 +1593,7 @@ done:
 	RET
 
 // func streamAVX2(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, CMOV, MMX+
+// Requires: AVX, CMOV
 TEXT ·streamAVX2(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
@@ -1765,7 +1765,6 @@ next:
 	JNZ  row
 
 done:
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -2834,7 +2833,7 @@ done:
 	RET
 
 // func streamAVX512(dst *byte, src *byte, groups int, rows int, dstPitch int, srcPitch int)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, CMOV
 TEXT ·streamAVX512(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  src+8(FP), CX
@@ -2960,7 +2959,6 @@ next:
 	JNZ  row
 
 done:
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -6306,7 +6304,6 @@ part:
 	ADDQ         R8, CX
 	DECQ         DX
 	JNZ          tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -6690,7 +6687,6 @@ part:
 	ADDQ         R8, CX
 	DECQ         DX
 	JNZ          tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -6942,7 +6938,6 @@ part:
 	ADDQ        R8, CX
 	DECQ        DX
 	JNZ         tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -7142,7 +7137,6 @@ part:
 	ADDQ         R8, CX
 	DECQ         DX
 	JNZ          tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -7377,7 +7371,6 @@ tile:
 	ADDQ        R8, CX
 	DECQ        DX
 	JNZ         tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -7490,7 +7483,6 @@ tile:
 	ADDQ        R8, CX
 	DECQ        DX
 	JNZ         tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -7656,7 +7648,6 @@ tile:
 	ADDQ       R8, CX
 	DECQ       DX
 	JNZ        tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -7742,7 +7733,6 @@ tile:
 	ADDQ       R8, CX
 	DECQ       DX
 	JNZ        tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -7802,7 +7792,6 @@ tile:
 	ADDQ       R8, CX
 	DECQ       DX
 	JNZ        tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -7852,7 +7841,6 @@ tile:
 	ADDQ       R8, CX
 	DECQ       DX
 	JNZ        tile
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -8119,7 +8107,6 @@ line:
 	ADDQ        R9, BX
 	DECQ        R11
 	JNZ         piece
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -8330,7 +8317,6 @@ line:
 	ADDQ        R9, BX
 	DECQ        R11
 	JNZ         piece
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -8505,7 +8491,6 @@ line:
 	ADDQ       R9, BX
 	DECQ       R11
 	JNZ        piece
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -8662,47 +8647,50 @@ line:
 	ADDQ       R9, BX
 	DECQ       R11
 	JNZ        piece
-	SFENCE
 	VZEROUPPER
 	RET
 
-// func gather1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// func gather1AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·gather1AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), BX
-	MOVQ dstPitch+24(FP), SI
-	MOVQ srcPitch+32(FP), DI
-	MOVQ dstStep+40(FP), R8
-	MOVQ srcStep+48(FP), R9
-	MOVQ ahead+56(FP), R10
+TEXT ·gather1AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), BX
+	MOVQ src+8(FP), SI
+	MOVQ strips+16(FP), DI
+	MOVQ tiles+24(FP), R8
+	MOVQ dstPitch+32(FP), R10
+	MOVQ srcPitch+40(FP), R11
+	MOVQ ahead+48(FP), R12
+
+strip:
+	MOVQ SI, CX
+	MOVQ BX, AX
+	MOVQ R8, R9
 
 tile:
 	MOVQ       CX, DX
 	VMOVUPS    (DX), X0
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X1
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X2
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X3
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X4
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X5
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X6
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X7
-	PREFETCHT1 (DX)(R10*1)
+	PREFETCHT1 (DX)(R12*1)
 	VPUNPCKLBW X4, X0, X8
 	VPUNPCKHBW X4, X0, X9
 	VPUNPCKLBW X5, X1, X10
@@ -8729,80 +8717,88 @@ tile:
 	VPUNPCKHBW X7, X3, X15
 	MOVQ       AX, DX
 	VMOVQ      X8, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X8, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVQ      X9, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X9, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVQ      X10, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X10, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVQ      X11, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X11, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVQ      X12, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X12, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVQ      X13, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X13, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVQ      X14, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X14, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVQ      X15, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVHPS    X15, (DX)
-	ADDQ       R8, AX
-	ADDQ       R9, CX
-	DECQ       BX
+	LEAQ       (DX)(R10*1), AX
+	ADDQ       $0x10, CX
+	DECQ       R9
 	JNZ        tile
+	LEAQ       (SI)(R11*8), SI
+	ADDQ       $0x08, BX
+	DECQ       DI
+	JNZ        strip
 	VZEROUPPER
 	RET
 
-// func gather2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// func gather2AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·gather2AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), BX
-	MOVQ dstPitch+24(FP), SI
-	MOVQ srcPitch+32(FP), DI
-	MOVQ dstStep+40(FP), R8
-	MOVQ srcStep+48(FP), R9
-	MOVQ ahead+56(FP), R10
+TEXT ·gather2AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), BX
+	MOVQ src+8(FP), SI
+	MOVQ strips+16(FP), DI
+	MOVQ tiles+24(FP), R8
+	MOVQ dstPitch+32(FP), R10
+	MOVQ srcPitch+40(FP), R11
+	MOVQ ahead+48(FP), R12
+
+strip:
+	MOVQ SI, CX
+	MOVQ BX, AX
+	MOVQ R8, R9
 
 tile:
 	MOVQ       CX, DX
 	VMOVUPS    (DX), X0
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X1
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X2
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X3
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X4
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X5
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X6
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), X7
-	PREFETCHT1 (DX)(R10*1)
+	PREFETCHT1 (DX)(R12*1)
 	VPUNPCKLWD X4, X0, X8
 	VPUNPCKHWD X4, X0, X9
 	VPUNPCKLWD X5, X1, X10
@@ -8829,64 +8825,72 @@ tile:
 	VPUNPCKHWD X7, X3, X15
 	MOVQ       AX, DX
 	VMOVUPS    X8, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    X9, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    X10, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    X11, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    X12, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    X13, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    X14, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    X15, (DX)
-	ADDQ       R8, AX
-	ADDQ       R9, CX
-	DECQ       BX
+	LEAQ       (DX)(R10*1), AX
+	ADDQ       $0x10, CX
+	DECQ       R9
 	JNZ        tile
+	LEAQ       (SI)(R11*8), SI
+	ADDQ       $0x10, BX
+	DECQ       DI
+	JNZ        strip
 	VZEROUPPER
 	RET
 
-// func gather4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// func gather4AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·gather4AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), BX
-	MOVQ dstPitch+24(FP), SI
-	MOVQ srcPitch+32(FP), DI
-	MOVQ dstStep+40(FP), R8
-	MOVQ srcStep+48(FP), R9
-	MOVQ ahead+56(FP), R10
+TEXT ·gather4AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), BX
+	MOVQ src+8(FP), SI
+	MOVQ strips+16(FP), DI
+	MOVQ tiles+24(FP), R8
+	MOVQ dstPitch+32(FP), R10
+	MOVQ srcPitch+40(FP), R11
+	MOVQ ahead+48(FP), R12
+
+strip:
+	MOVQ SI, CX
+	MOVQ BX, AX
+	MOVQ R8, R9
 
 tile:
 	MOVQ       CX, DX
 	VMOVUPS    (DX), Y0
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y1
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y2
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y3
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y4
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y5
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y6
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y7
-	PREFETCHT1 (DX)(R10*1)
+	PREFETCHT1 (DX)(R12*1)
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y9
 	VUNPCKLPS  Y3, Y2, Y10
@@ -8913,52 +8917,60 @@ tile:
 	VPERM2F128 $0x31, Y7, Y3, Y15
 	MOVQ       AX, DX
 	VMOVUPS    Y8, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y9, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y10, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y11, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y12, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y13, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y14, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y15, (DX)
-	ADDQ       R8, AX
-	ADDQ       R9, CX
-	DECQ       BX
+	LEAQ       (DX)(R10*1), AX
+	ADDQ       $0x20, CX
+	DECQ       R9
 	JNZ        tile
+	LEAQ       (SI)(R11*8), SI
+	ADDQ       $0x20, BX
+	DECQ       DI
+	JNZ        strip
 	VZEROUPPER
 	RET
 
-// func gather8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// func gather8AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 // Requires: AVX, MMX+
-TEXT ·gather8AVX2(SB), NOSPLIT, $0-64
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), BX
-	MOVQ dstPitch+24(FP), SI
-	MOVQ srcPitch+32(FP), DI
-	MOVQ dstStep+40(FP), R8
-	MOVQ srcStep+48(FP), R9
-	MOVQ ahead+56(FP), R10
+TEXT ·gather8AVX2(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), BX
+	MOVQ src+8(FP), SI
+	MOVQ strips+16(FP), DI
+	MOVQ tiles+24(FP), R8
+	MOVQ dstPitch+32(FP), R10
+	MOVQ srcPitch+40(FP), R11
+	MOVQ ahead+48(FP), R12
+
+strip:
+	MOVQ SI, CX
+	MOVQ BX, AX
+	MOVQ R8, R9
 
 tile:
 	MOVQ       CX, DX
 	VMOVUPS    (DX), Y0
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y1
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y2
-	PREFETCHT1 (DX)(R10*1)
-	ADDQ       DI, DX
+	PREFETCHT1 (DX)(R12*1)
+	ADDQ       R11, DX
 	VMOVUPS    (DX), Y3
-	PREFETCHT1 (DX)(R10*1)
+	PREFETCHT1 (DX)(R12*1)
 	VUNPCKLPD  Y1, Y0, Y8
 	VUNPCKHPD  Y1, Y0, Y9
 	VUNPCKLPD  Y3, Y2, Y10
@@ -8969,16 +8981,20 @@ tile:
 	VPERM2F128 $0x31, Y11, Y9, Y3
 	MOVQ       AX, DX
 	VMOVUPS    Y0, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y1, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y2, (DX)
-	ADDQ       SI, DX
+	ADDQ       R10, DX
 	VMOVUPS    Y3, (DX)
-	ADDQ       R8, AX
-	ADDQ       R9, CX
-	DECQ       BX
+	LEAQ       (DX)(R10*1), AX
+	ADDQ       $0x20, CX
+	DECQ       R9
 	JNZ        tile
+	LEAQ       (SI)(R11*4), SI
+	ADDQ       $0x20, BX
+	DECQ       DI
+	JNZ        strip
 	VZEROUPPER
 	RET
 
@@ -9071,7 +9087,7 @@ group:
 	RET
 
 // func zipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·zipStream2AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -9112,12 +9128,11 @@ group:
 	ADDQ       $0x00000040, CX
 	DECQ       BX
 	JNZ        group
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func unzipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·unzipStream2AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -9156,7 +9171,6 @@ group:
 	ADDQ        $0x00000080, CX
 	DECQ        BX
 	JNZ         group
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -9300,7 +9314,7 @@ group:
 	RET
 
 // func zipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·zipStream3AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -9367,12 +9381,11 @@ group:
 	ADDQ       $0x00000040, CX
 	DECQ       BX
 	JNZ        group
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func unzipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·unzipStream3AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -9436,7 +9449,6 @@ group:
 	ADDQ        $0x000000c0, CX
 	DECQ        BX
 	JNZ         group
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -9647,7 +9659,7 @@ group:
 	RET
 
 // func zipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·zipStream4AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -9748,12 +9760,11 @@ group:
 	ADDQ       $0x00000040, CX
 	DECQ       BX
 	JNZ        group
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func unzipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·unzipStream4AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -9850,7 +9861,6 @@ group:
 	ADDQ        $0x00000100, CX
 	DECQ        BX
 	JNZ         group
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -10144,7 +10154,7 @@ group:
 	RET
 
 // func zipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·zipStream5AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -10287,12 +10297,11 @@ group:
 	ADDQ       $0x00000040, CX
 	DECQ       BX
 	JNZ        group
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func unzipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·unzipStream5AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -10430,7 +10439,6 @@ group:
 	ADDQ        $0x00000140, CX
 	DECQ        BX
 	JNZ         group
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -10823,7 +10831,7 @@ group:
 	RET
 
 // func zipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·zipStream6AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -11016,12 +11024,11 @@ group:
 	ADDQ       $0x00000040, CX
 	DECQ       BX
 	JNZ        group
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func unzipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·unzipStream6AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -11208,7 +11215,6 @@ group:
 	ADDQ        $0x00000180, CX
 	DECQ        BX
 	JNZ         group
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -11716,7 +11722,7 @@ group:
 	RET
 
 // func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·zipStream7AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -11967,12 +11973,11 @@ group:
 	ADDQ       $0x00000040, CX
 	DECQ       BX
 	JNZ        group
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
-// Requires: AVX, AVX2, MMX+
+// Requires: AVX, AVX2
 TEXT ·unzipStream7AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -12216,6 +12221,11 @@ group:
 	ADDQ        $0x000001c0, CX
 	DECQ        BX
 	JNZ         group
-	SFENCE
 	VZEROUPPER
+	RET
+
+// func fence()
+// Requires: MMX+
+TEXT ·fence(SB), NOSPLIT, $0
+	SFENCE
 	RET

@@ -256,8 +256,9 @@ func TestMachineCode(t *testing.T) {
 			}
 		}
 		for size, tile := range s.panels {
-			arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72, "ahead": 5000}
-			want := said(Step{Loops: []Loop{{3, 64, 72}}, Body: tile.body(size, -776, 1000)}, readAt, writtenAt, 0)
+			arguments := map[string]int{"dst": writtenAt, "src": readAt, "strips": 2, "tiles": 3, "dstPitch": 1000, "srcPitch": -776, "ahead": 5000}
+			strip, tiles := Loop{2, tile.rows * size, -776 * tile.rows}, Loop{3, tile.bytes / size * 1000, tile.bytes}
+			want := said(Step{Loops: []Loop{strip, tiles}, Body: tile.body(size, -776, 1000)}, readAt, writtenAt, 0)
 			name := fmt.Sprint("gather", size, level)
 			same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
 		}

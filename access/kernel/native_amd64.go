@@ -15,12 +15,13 @@ func give(has func(...cpuid.FeatureID) bool) {
 			transpose:       map[int]transposer{1: transpose1AVX2, 2: transpose2AVX2, 4: transpose4AVX2, 8: transpose8AVX2, 16: transpose16AVX2},
 			transposeStream: map[int]transposer{1: transposeStream1AVX2, 2: transposeStream2AVX2, 4: transposeStream4AVX2, 8: transposeStream8AVX2, 16: transposeStream16AVX2},
 			block:           map[int]blockMover{1: transposeBlock1AVX2, 2: transposeBlock2AVX2, 4: transposeBlock4AVX2, 8: transposeBlock8AVX2},
-			gather:          map[int]transposer{1: gather1AVX2, 2: gather2AVX2, 4: gather4AVX2, 8: gather8AVX2},
+			gather:          map[int]gatherer{1: gather1AVX2, 2: gather2AVX2, 4: gather4AVX2, 8: gather8AVX2},
 			blockStream:     map[int]blockMover{1: transposeStreamBlock1AVX2, 2: transposeStreamBlock2AVX2, 4: transposeStreamBlock4AVX2, 8: transposeStreamBlock8AVX2},
 			zip:             map[int]zipper{2: zip2AVX2, 3: zip3AVX2, 4: zip4AVX2, 5: zip5AVX2, 6: zip6AVX2, 7: zip7AVX2},
 			zipStream:       map[int]zipper{2: zipStream2AVX2, 3: zipStream3AVX2, 4: zipStream4AVX2, 5: zipStream5AVX2, 6: zipStream6AVX2, 7: zipStream7AVX2},
 			unzip:           map[int]zipper{2: unzip2AVX2, 3: unzip3AVX2, 4: unzip4AVX2, 5: unzip5AVX2, 6: unzip6AVX2, 7: unzip7AVX2},
 			unzipStream:     map[int]zipper{2: unzipStream2AVX2, 3: unzipStream3AVX2, 4: unzipStream4AVX2, 5: unzipStream5AVX2, 6: unzipStream6AVX2, 7: unzipStream7AVX2},
+			fence:           fence,
 		}
 		avx2blocks.run = avx2.run
 	}
@@ -33,6 +34,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 			transposeStream: map[int]transposer{1: transposeStream1AVX512, 2: transposeStream2AVX512, 4: transposeStream4AVX512, 8: transposeStream8AVX512, 16: transposeStream16AVX512},
 			// Wider vectors would gain nothing, as these wait for memory.
 			zip: avx2.run.zip, zipStream: avx2.run.zipStream, unzip: avx2.run.unzip, unzipStream: avx2.run.unzipStream,
+			fence: fence,
 		}
 	}
 }

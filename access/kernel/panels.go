@@ -46,7 +46,12 @@ type panel struct {
 	pitch    int  // of rows in the buffer
 	rows     int  // that are written apart of each trip of right
 	width    int  // bytes of each
+	patches  []patch
 }
+
+// A patch is what one call transposes of a panel: small tiles, in strips one below
+// the other, from these bytes of the panel on to those of the buffer.
+type patch struct{ from, to, strips, tiles int }
 
 // panels plans a transposed copy by panels, and tells whether it did: if lines, only
 // where all that is written is whole lines.
@@ -184,19 +189,25 @@ func (p *Plan) panelStep(b *panel, loops []Loop, start int) Step {
 		return min(abs(y.To), abs(y.From)) - min(abs(x.To), abs(x.From))
 	})
 	loops = append([]Loop{{N: 1}}, loops...)
+	b.cut()
 	p.Buffers = max(p.Buffers, b.right.N*b.bufferPart())
 	s := Step{Loops: loops, To: start * b.from.To, From: start * b.elem, Body: b.body(len(loops))}
 	s.past = func(s *Step, at uintptr) bool {
 		return p.written() >= p.set.Tuning().Blocks && s.aligned(at, b.apart())
 	}
+	s.in = 1
 	s.run = func(s *Step, dst, src []byte, at, of int) {
-		f := p.set.functions()
-		b.fill(f.gather[b.elem], src, of, p.buffers, s.Loops[len(s.Loops)-1].From)
-		move := f.copy
+		f, inner := p.set.functions(), s.Loops[len(s.Loops)-1]
+		gather, move := f.gather[b.elem], f.copy
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
 			move = f.stream
 		}
-		b.drain(move, dst, at, p.buffers)
+		for range inner.N {
+			b.fill(gather, src, of, p.buffers, inner.From)
+			b.drain(move, dst, at, p.buffers)
+			at += inner.To
+			of += inner.From
+		}
 	}
 	return s
 }
@@ -209,44 +220,38 @@ func (b *panel) apart() int {
 	return b.width | b.right.To | b.from.To
 }
 
-// starts are where tiles of so many elements begin among n: side by side, but for
-// the last one, which ends where these do.
-func starts(n, tile int) (all []int) {
-	for at := 0; at+tile <= n; at += tile {
-		all = append(all, at)
-	}
+// covered are the whole tiles of so many elements among n, and one that ends where these
+// do if they leave any: where each begins, and how many.
+func covered(n, tile int) [][2]int {
+	all := [][2]int{{0, n / tile}}
 	if n%tile > 0 {
-		all = append(all, n-tile)
+		all = append(all, [2]int{n - tile, 1})
 	}
 	return all
 }
 
-// strips calls f for each row of tiles: with where it starts in the source and in
-// the buffer.
-func (b *panel) strips(f func(from, buffer int)) {
+// cut makes the patches.
+func (b *panel) cut() {
 	for right := range b.right.N {
 		for down := range b.down.N {
 			from := right*b.right.From + down*b.down.From
 			buffer := right*b.bufferPart() + down*b.to.N*b.elem
-			for at := 0; at < b.to.N; at += b.tile.rows {
-				at := min(at, b.to.N-b.tile.rows)
-				f(from+at*b.to.From, buffer+at*b.elem)
+			for _, row := range covered(b.to.N, b.tile.rows) {
+				for _, column := range covered(b.from.N, b.tile.bytes/b.elem) {
+					b.patches = append(b.patches, patch{
+						from + row[0]*b.to.From + column[0]*b.elem, buffer + column[0]*b.pitch + row[0]*b.elem, row[1], column[1],
+					})
+				}
 			}
 		}
 	}
 }
 
 // fill transposes a panel to the buffer.
-func (b *panel) fill(gather transposer, src []byte, of int, buffer []byte, ahead int) {
-	columns := b.tile.bytes / b.elem
-	last := b.from.N - columns
-	b.strips(func(from, to int) {
-		from += of
-		gather(&buffer[to], &src[from], b.from.N/columns, b.pitch, b.to.From, columns*b.pitch, b.tile.bytes, ahead)
-		if b.from.N%columns > 0 {
-			gather(&buffer[to+last*b.pitch], &src[from+last*b.elem], 1, b.pitch, b.to.From, 0, 0, ahead)
-		}
-	})
+func (b *panel) fill(gather gatherer, src []byte, of int, buffer []byte, ahead int) {
+	for _, p := range b.patches {
+		gather(&buffer[p.to], &src[of+p.from], p.strips, p.tiles, b.pitch, b.to.From, ahead)
+	}
 }
 
 // drain writes what is in the buffer: whole lines of all rows, and then what is left
@@ -267,18 +272,19 @@ func (b *panel) drain(move func(dst, src *byte, groups, rows, dstPitch, srcPitch
 // body is what fill and drain touch, within so many loops.
 func (b *panel) body(loops int) (all []Access) {
 	still := make([]int, loops) // of a buffer, which is the same for all panels
-	b.strips(func(from, buffer int) {
-		for _, column := range starts(b.from.N, b.tile.bytes/b.elem) {
+	for _, p := range b.patches {
+		for i := range p.strips * p.tiles {
+			strip, tile := i/p.tiles, i%p.tiles
 			for _, a := range b.tile.body(b.elem, b.to.From, b.pitch) {
 				if a.Write {
-					a.Offset, a.Strides = a.Offset+buffer+column*b.pitch, still
+					a.Offset, a.Strides = a.Offset+p.to+tile*b.tile.bytes/b.elem*b.pitch+strip*b.tile.rows*b.elem, still
 				} else {
-					a.Offset += from + column*b.elem
+					a.Offset += p.from + tile*b.tile.bytes + strip*b.tile.rows*b.to.From
 				}
 				all = append(all, a)
 			}
 		}
-	})
+	}
 	for right := range b.right.N {
 		for _, part := range [][3]int{{0, b.width / line * line, 32}, {b.width / line * line, b.width, b.elem}} {
 			for row := range b.rows {

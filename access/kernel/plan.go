@@ -234,7 +234,9 @@ func shift(steps []Step, to, from int) {
 // bytes as Buffers, which had best start on a line. It panics, before anything is
 // written, if the plan leaves any of them, or if this CPU does not run its set.
 func (p *Plan) Run(dst, src, buffers []byte, times int) {
-	p.set.functions()
+	if fence := p.set.functions().fence; fence != nil {
+		defer fence()
+	}
 	for i := range p.Steps {
 		p.Steps[i].check(len(dst), len(src), len(buffers))
 	}

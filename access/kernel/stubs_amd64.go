@@ -224,25 +224,25 @@ func transposeStreamBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, li
 //go:noescape
 func transposeStreamBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
 
-// gather1AVX2 transposes n tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
+// gather1AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
 //
 //go:noescape
-func gather1AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+func gather1AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 
-// gather2AVX2 transposes n tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
+// gather2AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
 //
 //go:noescape
-func gather2AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+func gather2AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 
-// gather4AVX2 transposes n tiles, which it reads and writes once: 8 rows of 32 B. It asks for what lies so many bytes ahead.
+// gather4AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 32 B. It asks for what lies so many bytes ahead.
 //
 //go:noescape
-func gather4AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+func gather4AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 
-// gather8AVX2 transposes n tiles, which it reads and writes once: 4 rows of 32 B. It asks for what lies so many bytes ahead.
+// gather8AVX2 transposes strips of tiles, which it reads and writes once: 4 rows of 32 B. It asks for what lies so many bytes ahead.
 //
 //go:noescape
-func gather8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+func gather8AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
 
 // zip2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
 //
@@ -363,3 +363,6 @@ func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //
 //go:noescape
 func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// fence waits until stores past the caches are seen by all.
+func fence()

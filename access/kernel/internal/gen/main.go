@@ -74,6 +74,7 @@ func main() {
 	for n := 2; n <= mostZipped; n++ {
 		zips(n)
 	}
+	fence()
 	Generate()
 }
 
@@ -166,7 +167,7 @@ func add(l level, of string, add func(m, v Op)) {
 	for i := range sums {
 		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
 	}
-	end(false)
+	end()
 }
 
 // addNarrow adds the vectors of a run of 16-bit elements, each half of one widened
@@ -202,7 +203,7 @@ func addNarrow(l level, of string, widen func(v, wide reg.VecPhysical)) {
 	for i := range sums {
 		VMOVUPS(l.vector(i), Mem{Base: lanes, Disp: i * l.width})
 	}
-	end(false)
+	end()
 }
 
 // half is the lower half of a vector, as a register.
@@ -241,7 +242,7 @@ func fill(l level) {
 		ADDQ(pitch, dst)
 		MOVQ(dst, at)
 	}, []rowOperand{{dst, at, pitch}})
-	end(false)
+	end()
 }
 
 // copyRuns reads and writes group bytes a group, vector by vector in ascending
@@ -267,14 +268,21 @@ func copyRuns(l level, name string, store func(v, m Op)) {
 		MOVQ(dst, to)
 		MOVQ(src, from)
 	}, []rowOperand{{dst, to, dstPitch}, {src, from, srcPitch}})
-	end(name == "stream")
+	end()
 }
 
-// end returns from a function, which wrote past the caches if it is a stream.
-func end(stream bool) {
-	if stream {
-		SFENCE() // non-temporal stores are in no order with others
-	}
+// end returns from a function that used vectors.
+func end() {
 	VZEROUPPER()
+	RET()
+}
+
+// fence makes the function that ends a copy past the caches, whose stores are in no
+// order with others. It is one of its own, since it waits until they have left: after
+// each part of a copy, what is read next would wait with it.
+func fence() {
+	TEXT("fence", NOSPLIT, "func()")
+	Doc("fence waits until stores past the caches are seen by all.")
+	SFENCE()
 	RET()
 }

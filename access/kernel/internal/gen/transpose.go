@@ -37,7 +37,7 @@ func transpose(name string, stream bool, tile func(t tileArgs)) {
 	ADDQ(t.srcStep, src)
 	DECQ(n)
 	JNZ(LabelRef("tile"))
-	end(stream)
+	end()
 }
 
 // tileArgs are where a tile is: dst and src point to it.
@@ -233,22 +233,22 @@ func transposeBlock(name string, size int, stream bool) {
 	ADDQ(pitch, fill)
 	DECQ(pieces)
 	JNZ(LabelRef("piece"))
-	end(stream)
+	end()
 }
 
-// gather makes a function that transposes n small tiles side by side, rows of 16 or
-// 32 bytes of elements of size bytes, and asks for the lines that lie so many bytes
-// ahead of them: of the next panel, of which no hardware knows. They come to the
-// second level, as a panel and its buffer fill the first.
+// gather makes a function that transposes small tiles, rows of 16 or 32 bytes of
+// elements of size bytes, one below the other in strips, and asks for the lines that
+// lie so many bytes ahead of them: of the next panel, of which no hardware knows. They
+// come to the second level, as a panel and its buffer may fill the first.
 func gather(name string, size int) {
-	TEXT(name, NOSPLIT, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)")
-	Doc(fmt.Sprintf("%s transposes n tiles, which it reads and writes once: %d rows of %d B. It asks for what lies so many bytes ahead.",
-		name, 8/max(1, size/4), map[bool]int{true: 16, false: 32}[size <= 2]))
+	rows, bytes := 8/max(1, size/4), map[bool]int{true: 16, false: 32}[size <= 2]
+	TEXT(name, NOSPLIT, "func(dst, src *byte, strips, tiles, dstPitch, srcPitch, ahead int)")
+	Doc(fmt.Sprintf("%s transposes strips of tiles, which it reads and writes once: %d rows of %d B. It asks for what lies so many bytes ahead.", name, rows, bytes))
 	Pragma("noescape")
-	t := tileArgs{dst: Load(Param("dst"), GP64()), src: Load(Param("src"), GP64()), row: GP64()}
-	n := Load(Param("n"), GP64())
+	t := tileArgs{dst: GP64(), src: GP64(), row: GP64()}
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	strips, tiles, left := Load(Param("strips"), GP64()), Load(Param("tiles"), GP64()), GP64()
 	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
-	t.dstStep, t.srcStep = Load(Param("dstStep"), GP64()), Load(Param("srcStep"), GP64())
 	ahead := Load(Param("ahead"), GP64())
 	read := func(rows int, to []reg.VecPhysical) {
 		t.rows(t.src, t.srcPitch, rows, func(i int, row reg.Register) {
@@ -259,6 +259,10 @@ func gather(name string, size int) {
 	write := func(columns int, store func(i int, at Mem)) {
 		t.rows(t.dst, t.dstPitch, columns, func(i int, row reg.Register) { store(i, Mem{Base: row}) })
 	}
+	Label("strip")
+	MOVQ(src, t.src)
+	MOVQ(dst, t.dst)
+	MOVQ(tiles, left)
 	Label("tile")
 	switch size {
 	case 1:
@@ -284,11 +288,15 @@ func gather(name string, size int) {
 		columns := transpose4x4(ymm[:4], ymm[8:12])
 		write(4, func(i int, at Mem) { VMOVUPS(columns[i], at) })
 	}
-	ADDQ(t.dstStep, t.dst)
-	ADDQ(t.srcStep, t.src)
-	DECQ(n)
+	LEAQ(Mem{Base: t.row, Index: t.dstPitch, Scale: 1}, t.dst) // behind the last column
+	ADDQ(Imm(uint64(bytes)), t.src)
+	DECQ(left)
 	JNZ(LabelRef("tile"))
-	end(false)
+	LEAQ(Mem{Base: src, Index: t.srcPitch, Scale: uint8(rows)}, src)
+	ADDQ(Imm(uint64(rows*size)), dst)
+	DECQ(strips)
+	JNZ(LabelRef("strip"))
+	end()
 }
 
 // transposeRows writes the transpose of half a line of eight rows, which are in

@@ -39,7 +39,7 @@ func zipLoop(name, doc string, stream bool, body func(dst, src, masks, pitch reg
 	ADDQ(U32(srcStep), src)
 	DECQ(groups)
 	JNZ(LabelRef("group"))
-	end(stream)
+	end()
 }
 
 // zip reads half a line of each row, and writes n halves, twice a group.
