@@ -53,6 +53,11 @@ func (l *Map) Along(f *Finger, line uint64) int {
 	return f.index*Page + int(line%Page)
 }
 
+// Line is the line whose number has a place in Numbers.
+func (l *Map) Line(place int) uint64 {
+	return (l.pages[place/Page].number-1)*Page + uint64(place%Page)
+}
+
 // Find returns the index of a page, which it makes if there is none.
 func (l *Map) Find(number uint64) int {
 	if 2*len(l.pages) >= len(l.table) {

@@ -34,6 +34,7 @@ type Engine struct {
 	seen   []sight    // what prefetchers have to be told of the reference under way
 	reuses *reuses    // with Classes
 	plain  bool       // see plain
+	watch  *watch     // that does all, if levels are observed so
 }
 
 // A sight is an event at a level.
@@ -75,6 +76,9 @@ func New(levels []Level, dirty bool, o Observe) *Engine {
 	}
 	d.levels[0].recent = make([]recent, levels[0].Sets)
 	d.plain = d.isPlain(o)
+	if d.watch = d.newWatch(o); d.watch != nil && d.reuses != nil {
+		d.reuses.last = &d.watch.known
+	}
 	d.track(engine.Sorts)
 	return d
 }
@@ -143,7 +147,13 @@ func (d *Engine) walk(n nest.Nest) {
 				s.addr += uint64(s.steps[loop])
 			}
 		}
+		if d.reuses != nil {
+			d.reuses.step(max(loop, 0), d.serial)
+		}
 		for i := range uint64(trips) {
+			if d.reuses != nil && len(n.Trips) > 0 {
+				d.reuses.began[inner] = d.serial
+			}
 			for r := range streams {
 				s := &streams[r]
 				d.Add(r, s.addr+i*s.stride, s.width, s.kind)
@@ -179,6 +189,9 @@ func (d *Engine) Settled() int {
 func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	lookUps = engine.References(nests, passes)
 	if d.levels[0].observe != 0 {
+		if d.watch != nil {
+			return lookUps, lookUps / 7e6
+		}
 		return lookUps, lookUps / 4e6
 	}
 	return lookUps, lookUps / 2e7
@@ -190,6 +203,9 @@ func (d *Engine) Work() uint64 { return d.looked }
 // Besides is what is counted at a level besides references and misses.
 func (d *Engine) Besides(level int) engine.Besides {
 	b := d.levels[level].besides()
+	if d.watch != nil {
+		b = d.watch.besides(level)
+	}
 	if !d.dirty {
 		b.BytesIn, b.BytesOut = 0, 0
 	}
@@ -203,6 +219,10 @@ func (d *Engine) Besides(level int) engine.Besides {
 // reference.
 func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 	d.looked++
+	if d.watch != nil {
+		d.watch.add(op, addr, size, kind)
+		return
+	}
 	if first := d.levels[0]; d.plain && addr>>first.shift == (addr+size-1)>>first.shift {
 		d.one(op, addr>>first.shift, kind)
 		return
@@ -221,6 +241,10 @@ func (d *Engine) Add(op int, addr, size uint64, kind nest.Kind) {
 
 // Descend simulates a fetch that missed in I1, from the second level on.
 func (d *Engine) Descend(op int, addr, size uint64) {
+	if d.watch != nil {
+		d.watch.descend(op, addr, size)
+		return
+	}
 	d.serial++
 	d.misses[0][op]++
 	d.reference(1, request{op: op, addr: addr, size: size})

@@ -19,7 +19,8 @@ type reuses struct {
 	runs   []nestRun      // in order
 	pass   uint64         // serial of the last reference before this pass
 	shift  uint           // log2 of the first level's line
-	last   lines.Map      // the serial of each line's last touch
+	last   *lines.Map     // the serial of each line's last touch
+	began  []uint64       // by loop of the nest under way, the serial of the last reference before its iteration
 	along  []lines.Finger // by operand
 	levels int
 	inside bool // a nest runs
@@ -45,7 +46,7 @@ type reuseSlot struct {
 }
 
 func newReuses(levels []*cache) *reuses {
-	return &reuses{shift: levels[0].shift, levels: len(levels)}
+	return &reuses{shift: levels[0].shift, levels: len(levels), last: new(lines.Map)}
 }
 
 // since is how many lines were touched after a reference.
@@ -64,18 +65,27 @@ func (u *reuses) begin(n nest.Nest, serial uint64) {
 	if number < 0 {
 		number = len(u.nests)
 		u.nests = append(u.nests, n)
-		u.slots = append(u.slots, make([]reuseSlot, u.levels*len(n.Operands)*slotsOf(n)))
+		u.slots = append(u.slots, make([]reuseSlot, u.levels*len(n.Operands)*slotsOf(&n)))
 	}
 	u.runs = append(u.runs, nestRun{number, serial})
 	u.inside = true
+	u.began = make([]uint64, len(n.Trips))
+	u.step(0, serial)
+}
+
+// step goes on to an iteration of a loop, and of those in it, after so many references.
+func (u *reuses) step(loop int, serial uint64) {
+	for l := loop; l < len(u.began); l++ {
+		u.began[l] = serial
+	}
 }
 
 // slotsOf is how many times of a last touch there are: loops are told apart.
-func slotsOf(n nest.Nest) int { return sinces + len(n.Trips) }
+func slotsOf(n *nest.Nest) int { return sinces + len(n.Trips) }
 
 // slotsAt are the slots of an operand of the nest of a number at a level.
 func (u *reuses) slotsAt(number, level, op int) []reuseSlot {
-	n := u.nests[number]
+	n := &u.nests[number]
 	return u.slots[number][(level*len(n.Operands)+op)*slotsOf(n):][:slotsOf(n)]
 }
 
@@ -93,41 +103,50 @@ func (u *reuses) see(d *Engine, op int, addr, size uint64) {
 		}
 		*at = d.serial
 	}
+	u.note(d, op, last)
+}
+
+// note takes note of a reference that is done at all levels, to a line that was touched at last.
+func (u *reuses) note(d *Engine, op int, last uint64) {
 	switch {
 	case u.program != nil:
 		w := u.program
 		i := w.slot(last, u.pass)
-		d.count(last, func(level int) *reuseSlot { return &w.slots[level*len(w.operands)+op][i] }, u.since)
+		for level, l := range d.levels {
+			if l.askedAt != d.serial {
+				continue
+			}
+			if slot := &w.slots[level*len(w.operands)+op][i]; l.count(slot, last) && last > 0 {
+				slot.lines = u.since(last)
+			}
+		}
 	case u.inside:
-		number, i := u.runs[len(u.runs)-1].nest, u.slot(last, d.serial)
-		d.count(last, func(level int) *reuseSlot { return &u.slotsAt(number, level, op)[i] }, nil)
-	}
-}
-
-// count counts the reference that is done at all levels, whose line was touched at
-// last, in the slots of the levels that it reached.
-func (d *Engine) count(last uint64, slotOf func(level int) *reuseSlot, since func(last uint64) uint64) {
-	for level, l := range d.levels {
-		if l.askedAt != d.serial {
-			continue
-		}
-		slot, missed := slotOf(level), l.missedAt == d.serial
-		slot.refs++
-		if missed {
-			slot.classes[l.why]++
-		}
-		if slot.refs == 1 || missed && !slot.missed {
-			slot.at, slot.last, slot.missed = d.serial, last, missed
-			if since != nil && last > 0 {
-				slot.lines = since(last)
+		number, i := u.runs[len(u.runs)-1].nest, u.slot(last)
+		for level, l := range d.levels {
+			if l.askedAt == d.serial {
+				l.count(&u.slotsAt(number, level, op)[i], last)
 			}
 		}
 	}
 }
 
+// count counts the reference that is done and reached the level, whose line was touched at last, and
+// reports whether it is the slot's first of its kind.
+func (c *cache) count(slot *reuseSlot, last uint64) (first bool) {
+	missed := c.missedAt == c.askedAt
+	slot.refs++
+	if missed {
+		slot.classes[c.why]++
+	}
+	if first = slot.refs == 1 || missed && !slot.missed; first {
+		slot.at, slot.last, slot.missed = c.askedAt, last, missed
+	}
+	return first
+}
+
 // slot is that of a reference of the nest under way to a line that was touched at
-// last.
-func (u *reuses) slot(last, now uint64) int {
+// last: of the outermost loop that has gone on since.
+func (u *reuses) slot(last uint64) int {
 	run := u.runs[len(u.runs)-1]
 	switch {
 	case last == 0:
@@ -137,19 +156,12 @@ func (u *reuses) slot(last, now uint64) int {
 	case last <= run.start:
 		return int(engine.ThisPass)
 	}
-	n := &u.nests[run.nest]
-	before, at := (last-run.start-1)/uint64(len(n.Operands)), (now-run.start-1)/uint64(len(n.Operands))
-	if before == at {
-		return int(engine.ThisIteration)
-	}
-	loop := len(n.Trips) - 1
-	for ; loop > 0; loop-- { // until the loops around it are where they were
-		before, at = before/uint64(n.Trips[loop]), at/uint64(n.Trips[loop])
-		if before == at {
-			break
+	for loop, began := range u.began {
+		if last <= began {
+			return sinces + loop
 		}
 	}
-	return sinces + loop
+	return int(engine.ThisIteration)
 }
 
 // list returns what was counted at a level.
