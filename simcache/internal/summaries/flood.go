@@ -45,10 +45,11 @@ type flow struct {
 	op     int
 	base   affine
 	stride int
-	step   int // lines from one that it touches to the next
-	run    int // iterations that it is in one
-	period int // iterations after which it comes to a set again
-	every  int // it comes to each so many-th set
+	step   int  // lines from one that it touches to the next
+	run    int  // iterations that it is in one
+	period int  // iterations after which it comes to a set again
+	every  int  // it comes to each so many-th set
+	again  bool // it is accessed again in the same iteration, maybe behind others
 }
 
 // A single is an access to one line in each iteration of the loop around.
@@ -136,6 +137,9 @@ func (m *machine) flows(f *flood, n *node) bool {
 		v := flow{op: r.op, base: r.base, stride: r.stride, step: max(1, far/line), run: 1, every: 1}
 		switch {
 		case f.loop.inside.repeats(i) > 0:
+			for k := range f.moves {
+				f.moves[k].again = f.moves[k].again || f.moves[k].stride == r.stride && f.moves[k].base.same(&r.base)
+			}
 			continue
 		case far == 0:
 			f.singles = append(f.singles, single{r.op, r.base, within})
@@ -361,7 +365,7 @@ func (f *flood) others(i, class int, p, before *pass) int {
 		case !w.comesTo(s, class):
 		case f.equal[k]:
 			others += s.trips / w.period
-			if k != i && v.run > 1 {
+			if k != i && (v.run > 1 || v.again) {
 				others -= (v.run-1)/w.period + 1
 			}
 		case w.run == 1 && w.comesTo(o, class):

@@ -99,3 +99,19 @@ func TestFlood(t *testing.T) {
 		t.Errorf("not often enough: %+v", did)
 	}
 }
+
+// TestFloodAgain is of a column that is accessed again in the same iteration, with others of its set
+// between: these do not come between two of its touches.
+func TestFloodAgain(t *testing.T) {
+	t.Parallel()
+	op := func(base uint64, strides ...int) nest.Node {
+		return nest.Operand{Base: base, Width: 4, Strides: strides}
+	}
+	loop := func(to int, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(to)}, Step: 1, Body: body}
+	}
+	for trips := 20; trips < 30; trips++ {
+		p := nest.Program{loop(12, loop(trips, op(0x102000004, 8, 192), op(0x101000018, 8, 192), op(0x10000014c, 4, 32), op(0x101000018, 8, 192)))}
+		asReference(t, uint64(trips), New([]engine.Level{{Sets: 8, Ways: 8, Shift: 5}}, Options{Threshold: 100}), p)
+	}
+}
