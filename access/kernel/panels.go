@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"slices"
 	"unsafe"
 )
@@ -9,9 +10,12 @@ const (
 	// mostPanel bounds the bytes of a panel, so that it and its buffer stay in the
 	// nearest levels, and its accesses few.
 	mostPanel = 16 << 10
-	// runWanted is how many bytes a panel reads and writes side by side, where it
-	// can: a few lines of a page at a time.
-	runWanted = 256
+	// runWanted is how many bytes a panel reads and writes side by side, where it can:
+	// two lines, as then the next panel's are no more than are fetched at a time while
+	// one is written, and its rows no more than hardware follows.
+	runWanted = 2 * line
+	// shortRow is how many bytes a row that is read has, where hardware foresees it.
+	shortRow = 4 * line
 	// mostBeside is how many times what tiles leave beside them is less than all, where
 	// they do better than panels.
 	mostBeside = 32
@@ -58,17 +62,11 @@ type patch struct{ from, to, strips, tiles int }
 func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 	tile, ok := p.set.panels[p.size]
 	columns := tile.bytes / max(1, p.size)
-	if !ok || to.To != p.size || from.From != p.size || to.N < tile.rows || from.N < columns {
+	if !ok || to.To != p.size || from.From != p.size || to.N < tile.rows || from.N < columns || !p.panelled(outer, to, from, lines) {
 		return false
 	}
-	// Tiles are better where they leave little, unless they read short rows, which hardware
-	// does not foresee, and a loop goes on where these end.
-	side := line / p.size
-	beside := to.N*from.N - to.N/side*side*(from.N/side*side)
-	goesOn := func(l Loop) bool { return l.From == from.N*from.From }
-	if beside*mostBeside <= to.N*from.N && (from.N*p.size >= runWanted || !slices.ContainsFunc(outer, goesOn)) {
-		return false
-	}
+	pieces := p.pieces(to, from, columns)
+	to.N /= pieces.N
 	n := p.share(to, from, columns)
 	if n == 0 {
 		return false
@@ -77,7 +75,7 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 	before, aligned := *p, true
 	add := func(start, n, trips int) {
 		b := &panel{elem: p.size, tile: tile, to: to, from: Loop{n, from.To, p.size}}
-		loops := append(b.grow(outer, from.N), Loop{trips, n * from.To, n * p.size})
+		loops := append(b.grow(outer, from.N), pieces, Loop{trips, n * from.To, n * p.size})
 		s := p.panelStep(b, loops, start)
 		aligned = aligned && s.aligned(uintptr(s.To), b.apart())
 		p.Steps = append(p.Steps, s)
@@ -91,6 +89,37 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 		add(whole, from.N-whole, 1)
 	}
 	return true
+}
+
+// panelled tells whether panels are better than tiles: where these leave much; read short
+// rows, which hardware does not foresee, and a loop goes on where these end; or write what
+// is no whole lines, or whose pages they left for others when what lies beside it comes,
+// since they walk loops as these are nested in what is read.
+func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
+	side := line / p.size
+	beside := to.N*from.N - to.N/side*side*(from.N/side*side)
+	goesOn := func(l Loop) bool { return l.From == from.N*from.From }
+	late := func(l Loop) bool {
+		return l.To == to.N*to.To && slices.ContainsFunc(outer, func(inner Loop) bool { return abs(inner.From) < abs(l.From) })
+	}
+	return beside*mostBeside > to.N*from.N ||
+		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
+		lines && (slices.ContainsFunc(outer, late) || from.To%line != 0 && p.written() >= longFrom)
+}
+
+// pieces is the loop over parts of the rows that are written, of which a panel has one:
+// of whole lines, where rows lie apart and a panel could hold them; else it has one trip.
+func (p *Plan) pieces(to, from Loop, columns int) Loop {
+	run := to.N * p.size
+	if from.To == run || columns*run > mostPanel {
+		return Loop{N: 1}
+	}
+	for bytes := runWanted; bytes < run; bytes += line {
+		if run%bytes == 0 {
+			return Loop{run / bytes, bytes, bytes / p.size * to.From}
+		}
+	}
+	return Loop{N: 1}
 }
 
 // share is how many elements of from a panel has: all, or a number that leaves none or
@@ -107,7 +136,7 @@ func (p *Plan) share(to, from Loop, columns int) int {
 		run *= lines
 	}
 	most := mostPanel / run
-	if from.N <= most {
+	if from.N <= most && (!apart || from.N*p.size <= 2*runWanted) {
 		return from.N
 	}
 	best, found := 0, 0
@@ -186,7 +215,7 @@ func (b *panel) bufferPart() int { return (b.from.N*b.pitch + line - 1) / line *
 func (p *Plan) panelStep(b *panel, loops []Loop, start int) Step {
 	loops = slices.DeleteFunc(loops, func(l Loop) bool { return l.N == 1 })
 	slices.SortStableFunc(loops, func(x, y Loop) int {
-		return min(abs(y.To), abs(y.From)) - min(abs(x.To), abs(x.From))
+		return cmp.Or(min(abs(y.To), abs(y.From))-min(abs(x.To), abs(x.From)), abs(y.From)-abs(x.From))
 	})
 	loops = append([]Loop{{N: 1}}, loops...)
 	b.cut()

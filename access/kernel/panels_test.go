@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -40,6 +41,8 @@ func TestPanels(t *testing.T) {
 		{"little beside tiles", 4, []int{3, 130, 496}, []int{0, 2, 1}, false, false, 2},
 		{"both go on along one loop", 4, []int{4, 36, 3, 8, 20}, []int{4, 2, 0, 3, 1}, true, true, 1},
 		{"short rows", 4, []int{32, 4, 3, 8, 16}, []int{4, 3, 2, 1, 0}, true, true, 1},
+		{"rows in pieces", 8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}, true, true, 1},
+		{"short rows in pieces", 4, []int{3, 64, 4, 5, 16}, []int{4, 2, 0, 3, 1}, true, true, 1},
 		{"bytes", 1, []int{5, 24, 8, 40}, []int{3, 0, 2, 1}, true, true, 1},
 		{"half words", 2, []int{6, 40, 24}, []int{0, 2, 1}, true, true, 1},
 		{"double words", 8, []int{6, 12, 10}, []int{0, 2, 1}, true, true, 1},
@@ -121,6 +124,55 @@ func TestPaddedPanels(t *testing.T) {
 		}
 		if NewPlan(avx2blocks, 4, loops).PastCaches() {
 			t.Errorf("%s: past the caches, though padded", name)
+		}
+	}
+}
+
+// TestPanelled: what tiles would write after its pages were left for others, or not in
+// whole lines and too long for the caches, goes by panels if these write whole lines; and
+// rows that lie apart in pieces.
+func TestPanelled(t *testing.T) {
+	defer func(n int) { longFrom = n }(longFrom)
+	for _, c := range []struct {
+		name        string
+		shape, dims []int
+		long        bool
+		buffers     int
+	}{
+		{"late", []int{4, 3, 72, 80}, []int{3, 1, 0, 2}, false, 16 * (192 + line)},
+		{"parts of lines", []int{3, 130, 496}, []int{0, 2, 1}, false, 0},
+		{"long", []int{3, 130, 496}, []int{0, 2, 1}, true, 8 * 130 * 8},
+		{"long, whole lines", []int{3, 128, 496}, []int{0, 2, 1}, true, 0},
+		{"rows longer than panels", []int{640, 3, 36}, []int{2, 1, 0}, false, 0},
+		{"rows that do not lie apart", []int{3, 48, 20}, []int{0, 2, 1}, false, 20 * 48 * 8},
+		{"long, and parts of lines in panels too", []int{3, 257, 504}, []int{0, 2, 1}, true, 0},
+	} {
+		longFrom = map[bool]int{false: math.MaxInt, true: 0}[c.long]
+		if p := NewPlan(avx2blocks, 8, permuted(8, c.shape, c.dims)); p.Buffers != c.buffers {
+			t.Errorf("%s: buffers of %d B, want %d", c.name, p.Buffers, c.buffers)
+		}
+	}
+	inTime := []Loop{{80, 4 * 576, 8}, {4, 576, 72*640 + line}, {72, 8, 640}}
+	if p := NewPlan(avx2blocks, 8, inTime); p.Buffers > 0 {
+		t.Error("panels where tiles come back in time")
+	}
+}
+
+// TestFences: a copy ends with one fence, after which all see what went past the caches.
+func TestFences(t *testing.T) {
+	mem := make([]byte, 1<<16)
+	for _, s := range Sets() {
+		if !s.streams {
+			continue
+		}
+		fences, was := 0, s.run
+		counted := *s.run
+		counted.fence = func() { fences++; was.fence() }
+		s.run = &counted
+		p := NewPlan(s, 8, permuted(8, []int{4, 3, 12, 16}, []int{3, 1, 0, 2}))
+		p.Run(mem, mem[1<<15:], make([]byte, p.Buffers), 3)
+		if s.run = was; fences != 1 {
+			t.Errorf("%s: %d fences", s.name, fences)
 		}
 	}
 }
