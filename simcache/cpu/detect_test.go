@@ -83,3 +83,19 @@ func TestFromTopology(t *testing.T) {
 		t.Errorf("no topology has caches %v", got)
 	}
 }
+
+// TestBetween: a last level whose sets were rounded up is not between the first and itself.
+func TestBetween(t *testing.T) {
+	caches := []Cache{
+		{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+		{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64}},
+		{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 36608 << 10, Ways: 11, Line: 64}},
+	}
+	var sizes []int
+	for _, l := range Between(Choose(caches), caches) {
+		sizes = append(sizes, l.Size)
+	}
+	if diff := cmp.Diff([]int{32 << 10, 1 << 20, 36 << 20}, sizes); diff != "" {
+		t.Error(diff)
+	}
+}
