@@ -178,8 +178,15 @@ func (m Model) chase(p access.Pattern) Prediction {
 	t := sum.tensor("x", m.Caches)
 	t.Refs, t.Stride = steps, Stride{Far: 1, loop: -1}
 	at, size := m.Times.Hit, p.Spec.DType.Size()
+	counts := map[int]int{} // by size of a block
+	touched := func(block int) int {
+		if _, known := counts[block]; !known {
+			counts[block] = distinct(p.Ring, size, block)
+		}
+		return counts[block]
+	}
 	for i, l := range m.Caches.Levels {
-		if lines := distinct(p.Ring, size, l.Line); lines > l.Size/l.Line {
+		if lines := touched(l.Line); lines > l.Size/l.Line {
 			from := m.serving(i)
 			t.Levels[i] = steps * m.missing(i, float64(lines*l.Line))
 			t.Lines[i] = t.Levels[i] * max(from.Latency-at, 0)
@@ -187,7 +194,7 @@ func (m Model) chase(p access.Pattern) Prediction {
 		}
 	}
 	for i, l := range m.Caches.TLB {
-		if distinct(p.Ring, size, l.Page) > l.Entries {
+		if touched(l.Page) > l.Entries {
 			t.TLB[i] = steps
 			t.Walks = steps * m.Times.Walks[min(i, len(m.Times.Walks)-1)]
 		}
