@@ -165,7 +165,9 @@ func (h *Hierarchy) settled() int {
 // second pass on and repeats itself from the third, and so on: all levels do
 // after one pass more than there are levels. If the first pass missed in D1
 // exactly as often as the second, then in the same places, the next level's
-// stream repeats from the first pass on, and is one pass ahead.
+// stream repeats from the first pass on, and is one pass ahead. If the second of two levels
+// misses nothing in the second pass, it is where it was after it, and the same
+// stream misses nothing again.
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
 	h, err := NewHierarchy(c)
 	if err != nil {
@@ -192,7 +194,7 @@ func (h *Hierarchy) steady(nests ...nest.Nest) (Counts, error) {
 		if p == 1 {
 			first = pass
 		}
-		if p == 2 && h.config.lone() && (pass.D1Misses() == 0 || first.D1Misses() == pass.D1Misses() && enough == 3) {
+		if p == 2 && h.config.lone() && (pass.D1Misses() == 0 || enough == 3 && (pass.LLMisses() == 0 || first.D1Misses() == pass.D1Misses())) {
 			break
 		}
 	}

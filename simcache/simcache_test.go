@@ -198,6 +198,48 @@ func TestSteady(t *testing.T) {
 	}
 }
 
+// TestSteadyOfFewLines: as TestSteady, of streams of some lines on caches of some lines, where the second
+// level misses less in the third pass than in the second, down to nothing.
+func TestSteadyOfFewLines(t *testing.T) {
+	t.Parallel()
+	less := 0
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 77))
+		geometry := func() simcache.Geometry {
+			sets, ways := 1<<r.IntN(3), 1+r.IntN(3)
+			return simcache.Geometry{Size: max(sets*ways, 2) * 32, Ways: max(ways, 2/sets), Line: 32}
+		}
+		d1, ll := geometry(), geometry()
+		var nests []nest.Nest
+		for range 1 + r.IntN(3) {
+			nests = append(nests, nest.Nest{Trips: []int{1 + r.IntN(6)}, Operands: []nest.Operand{
+				{Base: 1024 + uint64(32*r.IntN(12)), Width: 4, Kind: nest.Read, Strides: []int{32 * (r.IntN(5) - 2)}}}})
+		}
+		model := newPlain(d1, ll)
+		var pass [4]simcache.Counts
+		for p := range pass {
+			before := model.counts
+			for _, n := range nests {
+				walk(n, model.access)
+			}
+			pass[p] = model.counts.Sub(before)
+		}
+		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != pass[3] {
+			t.Fatalf("seed %d: steady %+v, passes are %+v", seed, got, pass)
+		}
+		if pass[1].LLMisses() > pass[2].LLMisses() {
+			less++
+		}
+	}
+	if less < 30 {
+		t.Errorf("the third pass missed less than the second of %d", less)
+	}
+}
+
 // TestPageLevels: the TLB as a hierarchy of its own reaches the steady state
 // that the one beside the caches has after many passes.
 func TestPageLevels(t *testing.T) {
