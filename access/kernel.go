@@ -246,7 +246,7 @@ func bind[T layouts.Element](p Pattern, mem arena, k kernels[T]) (runner, error)
 		}
 	}
 	return runner{
-		prepare: func() { prepare(data, k.of) },
+		prepare: func() { prepareAll(data, k.of) },
 		passes:  passes,
 		reference: func() (float64, error) {
 			if p.formats != nil {

@@ -1,0 +1,82 @@
+package access
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// TestPrepareAll: all CPUs write what one does.
+func TestPrepareAll(t *testing.T) {
+	t.Parallel()
+	of := func(i int) int32 { return int32(i) }
+	for _, n := range []int{0, 1, period, leastPart, 2*leastPart - 1, 3*leastPart + 5, 5 * leastPart} {
+		got, want := make([]int32, n), make([]int32, n)
+		prepareAll(got, of)
+		for i := range want {
+			want[i] = of(initial(i))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d elements: not all have their initial values", n)
+		}
+	}
+}
+
+// TestProgression compares sums by periods with plain ones.
+func TestProgression(t *testing.T) {
+	t.Parallel()
+	for n := range 4 * period {
+		for step := range period {
+			sum, at := 0, step/2
+			for range n {
+				sum, at = sum+at, wrapped(at+step)
+			}
+			if got := progression(step/2, step, n); got != sum {
+				t.Fatalf("%d numbers, each %d more: %d, want %d", n, step, got, sum)
+			}
+		}
+	}
+}
+
+// TestReferenceRows: a wrong element is found wherever in a row it is.
+func TestReferenceRows(t *testing.T) {
+	t.Parallel()
+	const rows, columns = 3, 5*period + 11
+	p, err := Spec{Op: Copy, Shape: []int{rows, columns}, DType: layouts.Int32}.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := newArena(p.Memory)
+	data := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/4)
+	r, err := newRunner(p, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.prepare()
+	r.passes(1)
+	if _, err := r.reference(); err != nil {
+		t.Fatal(err)
+	}
+	y := p.start(p.operands[1])
+	for i := range rows * columns {
+		data[y+i]++
+		if _, err := r.reference(); err == nil {
+			t.Errorf("element %d is wrong, and found right", i)
+		}
+		data[y+i]--
+	}
+	// Rows that repeat themselves, but not what they should.
+	for wrong := range period {
+		for i := wrong; i < columns; i += period {
+			data[y+i]++
+		}
+		if _, err := r.reference(); err == nil {
+			t.Errorf("a row is found right that is wrong in each element %d of a period", wrong)
+		}
+		for i := wrong; i < columns; i += period {
+			data[y+i]--
+		}
+	}
+}
