@@ -29,11 +29,12 @@ const fillValue = 127
 const leastPart = 1 << 17
 
 // prepareAll is prepare by all CPUs, each a part of the elements. On a machine of several
-// nodes memory lies where the thread is that touches it first, and one writes all.
+// nodes memory lies where the thread is that touches it first, and the one that calls writes all.
 func prepareAll[T layouts.Element](data []T, of func(int) T) {
-	parts := min(runtime.GOMAXPROCS(0), max(1, len(data)/leastPart))
-	if severalNodes() {
-		parts = 1
+	parts := min(runtime.GOMAXPROCS(0), len(data)/leastPart)
+	if parts <= 1 || severalNodes() {
+		prepare(data, of)
+		return
 	}
 	each := (len(data)/parts/period + 1) * period // so that each part begins as the first does
 	var group sync.WaitGroup

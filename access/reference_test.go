@@ -24,6 +24,19 @@ func TestPrepareAll(t *testing.T) {
 	}
 }
 
+// TestPrepareOnNodes: where it matters who touches memory first, it is who calls.
+func TestPrepareOnNodes(t *testing.T) {
+	before := severalNodes
+	severalNodes = func() bool { return true }
+	defer func() {
+		severalNodes = before
+		if recover() == nil { // in another goroutine, nothing could be recovered
+			t.Error("nothing was written")
+		}
+	}()
+	prepareAll(make([]int32, 8*leastPart), func(int) int32 { panic("a write") })
+}
+
 // TestProgression compares sums by periods with plain ones.
 func TestProgression(t *testing.T) {
 	t.Parallel()
