@@ -93,3 +93,16 @@ func tired(t *testing.T, x *prover, n nest.Nest) {
 		}
 	}
 }
+
+// TestCombBeforeIndependence: where independence would look up millions, a comb is tried first.
+func TestCombBeforeIndependence(t *testing.T) {
+	t.Parallel()
+	levels := []engine.Level{{Sets: 64, Ways: 8, Shift: 6}, {Sets: 1 << 15, Ways: 16, Shift: 6}}
+	n := nest.Nest{Trips: []int{30013, 30011}, Operands: []nest.Operand{
+		{Base: 1 << 32, Width: 1, Strides: []int{1, 30013}}, {Base: 1 << 33, Width: 1, Kind: nest.Write, Strides: []int{30011, 1}}}}
+	e := New(levels, 1)
+	e.Run([]nest.Nest{n}, 1)
+	if e.prover.took.combs == 0 || e.Work() > 1e6 {
+		t.Errorf("%d combs, %d look-ups", e.prover.took.combs, e.Work())
+	}
+}

@@ -40,6 +40,7 @@ type Engine struct {
 	independentFrom int     // accesses that make independence worth it
 	independentGain float64 // times less that it must promise to take
 	gapsFrom        int     // look-ups that make gaps worth it
+	quickFrom       int     // look-ups of independence from which gaps are tried before it
 	sumsFrom        float64 // look-ups that make summaries worth it
 	dearer          float64 // how much more a look-up costs the prover than the chain
 	owed            []nest.Nest
@@ -72,20 +73,20 @@ func New(levels []engine.Level, cores int) *Engine {
 		lines += l.Lines()
 	}
 	return &Engine{Chain: lru.New(levels, lru.Options{Cores: cores}), levels: levels,
-		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, gapsFrom: 1 << 24, sumsFrom: 1e8, dearer: 3, againFrom: mostOfHead}
+		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, gapsFrom: 1 << 24, quickFrom: 1 << 21, sumsFrom: 1e8, dearer: 3, againFrom: mostOfHead}
 }
 
 // Reset makes the engine what New returned, in the memory that its chain has.
 func (e *Engine) Reset() {
 	e.Chain.Reset()
 	*e = Engine{Chain: e.Chain, levels: e.levels, from: e.from, independentFrom: e.independentFrom, independentGain: e.independentGain,
-		gapsFrom: e.gapsFrom, sumsFrom: e.sumsFrom, dearer: e.dearer, againFrom: e.againFrom}
+		gapsFrom: e.gapsFrom, quickFrom: e.quickFrom, sumsFrom: e.sumsFrom, dearer: e.dearer, againFrom: e.againFrom}
 }
 
 // Eager makes the engine prove what it can, even where that does not pay: for
 // tests.
 func (e *Engine) Eager() {
-	e.from, e.independentFrom, e.independentGain, e.gapsFrom, e.dearer = 0, 0, 0, 0, 2
+	e.from, e.independentFrom, e.independentGain, e.gapsFrom, e.quickFrom, e.dearer = 0, 0, 0, 0, 0, 2
 	e.againFrom = 0
 }
 
@@ -258,8 +259,9 @@ func (e *Engine) whole(nests []nest.Nest, passes int) [][][]uint64 {
 	if len(nests) == 0 || e.contents != nowhere {
 		return nil
 	}
-	promising := e.promising(nests)
-	if !promising {
+	cost := e.costAlone(nests)
+	promising := cost < float64(e.gapsFrom)
+	if cost >= float64(e.quickFrom) {
 		if misses := e.apart(nests, passes); misses != nil {
 			return misses
 		}
@@ -269,16 +271,19 @@ func (e *Engine) whole(nests []nest.Nest, passes int) [][][]uint64 {
 			return misses
 		}
 	}
-	if promising {
+	if cost < float64(e.quickFrom) {
 		return e.apart(nests, passes)
 	}
 	return nil
 }
 
-// promising reports whether independence would look up so little that it is tried before gaps.
-func (e *Engine) promising(nests []nest.Nest) bool {
-	x := e.theProver()
-	return x.fits(nests[0]) && x.independenceCost(nests[:1], 1) < float64(e.gapsFrom)
+// costAlone is about how much independence would look up of the first of the nests: where that is little
+// it is tried before gaps, and else behind them, as they look up nothing.
+func (e *Engine) costAlone(nests []nest.Nest) float64 {
+	if x := e.theProver(); x.fits(nests[0]) {
+		return x.independenceCost(nests[:1], 1)
+	}
+	return math.Inf(1)
 }
 
 // apart counts one pass over one nest on empty levels by gaps, or returns nil. The contents are owed then.

@@ -24,7 +24,7 @@ func TestSums(t *testing.T) {
 		e, want := New(specs, 1), reference.New(specs)
 		e.sumsFrom = float64(d(400))
 		if d.One(2) { // any rule may come between
-			e.from, e.independentFrom, e.independentGain, e.gapsFrom = 0, 0, 0, 0
+			e.from, e.independentFrom, e.independentGain, e.gapsFrom, e.quickFrom = 0, 0, 0, 0, 0
 		}
 		for range 1 + d(3) {
 			var nests []nest.Nest
