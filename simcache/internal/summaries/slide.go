@@ -33,7 +33,7 @@ type slide struct {
 	loop          *node // the innermost
 	refs          []gliding
 	ahead, behind []visit
-	tail          []*node  // what is behind
+	head, tail    []*node  // what is ahead, and behind
 	places        []affine // of what rests, then of what is ahead and behind: each once
 	rests         int      // of places
 	flood         int      // iterations of the innermost loop in which all sets are flooded
@@ -42,6 +42,9 @@ type slide struct {
 	missed        []int    // scratch: operands
 	recent        []int    // scratch: lines
 	turning       *turning // where the column floods a class of sets
+	period        int      // laps after which all goes on by whole lines; see leap.go
+	leapAt        int      // scratch: from which lap on it is tried to leap
+	order, first  []int8   // scratch: how lines lie
 	given         int      // up: laps that had to be run, less runs of them that were counted
 }
 
@@ -97,7 +100,7 @@ func (m *machine) slideOf(n *node) *slide {
 	}
 	var is, also bool
 	l.ahead, is = l.visits(list[:at])
-	l.tail = list[at+1:]
+	l.head, l.tail = list[:at], list[at+1:]
 	if l.behind, also = l.visits(l.tail); !is || !also || len(l.places) > min(m.levels[0].Ways, mostPlaces) {
 		return nil
 	}
@@ -107,6 +110,7 @@ func (m *machine) slideOf(n *node) *slide {
 	if l.flood == 0 || l.turning == nil && n.flood != nil {
 		return nil
 	}
+	l.period = l.periodOf(m, n)
 	l.before.lines, l.here.lines = make([]int, len(l.places)), make([]int, len(l.places))
 	return l
 }
@@ -335,8 +339,14 @@ func (l *slide) tripsAt(m *machine, n *node, y int) int {
 func (m *machine) glide(n *node, c *context, from, to int) (y int) {
 	l := n.slide
 	stale := false
-	l.given = 0
+	l.given, l.leapAt = 0, from+1
 	for y = from; y < to && l.given < mostGiven; {
+		if l.period > 0 && y >= l.leapAt {
+			if k := l.leap(m, n, c, y, to); k > y {
+				y, stale = k, true
+				continue
+			}
+		}
 		same := l.look(m, n, y, to)
 		if y == from || !l.boundary(m, n, y, 1) {
 			if stale {

@@ -114,7 +114,7 @@ func TestSlide(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Slid < 5*programs || did.Settled < programs/20 {
+	if t.Logf("%+v", did); did.Slid < 5*programs || did.Leapt < 5*programs || did.Settled < programs/20 {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

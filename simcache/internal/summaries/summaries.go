@@ -81,6 +81,7 @@ type did struct {
 	Same        int // of passes that are run, counts of those like them that follow
 	Replayed    int // the last of these, for what they leave
 	Slid        int // laps that were counted, and not run
+	Leapt       int // of these, over which all was alike
 	Turned      int // laps alike, of columns that flood a class of sets
 	Settled     int // of which the end is run, for what it leaves
 	Marched     int // stretches in which no two accesses share a set
