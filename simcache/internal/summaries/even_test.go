@@ -87,7 +87,7 @@ func TestEven(t *testing.T) {
 		if accesses(p, 120000) > 120000 {
 			continue
 		}
-		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)]})
+		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)], floods: true})
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}

@@ -90,7 +90,7 @@ func TestFlood(t *testing.T) {
 		if accesses(p, 40000) > 40000 {
 			continue
 		}
-		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)]})
+		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)], floods: true})
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
@@ -112,6 +112,6 @@ func TestFloodAgain(t *testing.T) {
 	}
 	for trips := 20; trips < 30; trips++ {
 		p := nest.Program{loop(12, loop(trips, op(0x102000004, 8, 192), op(0x101000018, 8, 192), op(0x10000014c, 4, 32), op(0x101000018, 8, 192)))}
-		asReference(t, uint64(trips), New([]engine.Level{{Sets: 8, Ways: 8, Shift: 5}}, Options{Threshold: 100}), p)
+		asReference(t, uint64(trips), New([]engine.Level{{Sets: 8, Ways: 8, Shift: 5}}, Options{Threshold: 100, floods: true}), p)
 	}
 }

@@ -35,6 +35,7 @@ type node struct {
 	tiny      *tiny    // of a loop around others, or nil
 	flood     *flood   // of a loop around an innermost one, or nil
 	slide     *slide   // alike, or nil
+	drift     *drift   // alike, or nil
 	light     bool     // a block of accesses and one innermost loop: it keeps no summaries
 
 	progress func(share float64) // of an outermost loop, where somebody asks

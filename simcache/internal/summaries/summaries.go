@@ -9,7 +9,7 @@
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
 // times and multiplied ([machine.repeat]), or counted without being run where each
-// line is known to be gone when it is touched again ([flood], [slide], [turning]); accesses that rest on a line leave an
+// line is known to be gone, or there, when it is touched again ([flood], [slide], [turning], [drift]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]); accesses to small arrays leave that of a loop around others,
 // and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
@@ -36,6 +36,8 @@ type Options struct {
 	// Progress, if there is one, is told what share of the outermost loops' iterations is done, now
 	// and then, from the goroutine that runs.
 	Progress func(share float64)
+
+	floods bool // what goes on evenly is left to floods
 }
 
 // An Engine is levels of LRU caches that programs are run on.
@@ -84,6 +86,8 @@ type did struct {
 	Leapt       int // of these, over which all was alike
 	Turned      int // laps alike, of columns that flood a class of sets
 	Settled     int // of which the end is run, for what it leaves
+	Drifted     int // passes that were counted, and not run
+	Evenly      int // loops, in which that was done at once
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
@@ -200,6 +204,9 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 				c.tiny = m.tiny(c, b)
 			}
 			c.slide = m.slideOf(c)
+			if !e.options.floods {
+				c.drift = m.drift(c)
+			}
 		}
 	}
 	for _, s := range e.states {
