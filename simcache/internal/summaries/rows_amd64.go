@@ -59,7 +59,7 @@ func moveLines(lines []uint32, movers []mover, plain bool) {
 		}
 		return
 	}
-	moveGo(lines, movers)
+	moveGo(stepLines(lines, movers), movers)
 }
 
 // vectors reports whether applyRows does rows of so many ways.
