@@ -32,19 +32,12 @@ type turning struct {
 	from, here    int     // scratch: the column's first line in the lap before, and in this one
 	seen          uint64  // scratch: classes that were flooded, a bit each
 	last          []ended // scratch: laps that decide what is in the sets
-	between       []beside
-	missed        int // scratch: lines of the row
+	between       []int   // scratch: lines that are touched between two laps' rows
+	missed        int     // scratch: lines of the row
 }
 
 // An ended lap is the last of those that touch the same lines, and its class.
 type ended struct{ y, class int }
-
-// A beside is a line that is touched between the row of a lap and that of the next: surely, or if the
-// row is on its line no more when the lap before ends, behind, or not yet when the next begins, ahead.
-type beside struct {
-	line int
-	side side
-}
 
 // turningOf prepares a slide whose column comes to a class of sets, as it goes down by whole
 // lines: otherwise it would come to all, which are a power of two. Nil if it is more than that.
@@ -129,7 +122,7 @@ func (m *machine) turn(n *node, c *context, from, to int) (y int) {
 		}
 		t.from, t.here = t.here, at>>m.levels[0].Shift
 		class := modulo(t.here, t.every)
-		if y == from || t.seen>>class&1 == 0 || !l.turns(m, n, trips) {
+		if t.seen>>class&1 == 0 || !l.turns(m, n, trips) {
 			if len(t.last) > 0 {
 				l.resettle(m, n, c)
 			}
@@ -258,70 +251,56 @@ func (l *slide) rowTurns(m *machine, trips int) bool {
 	if slices.ContainsFunc(l.before.lines, all.holds) || slices.ContainsFunc(l.here.lines, all.holds) {
 		return false
 	}
-	if (all.high-all.low)/m.levels[0].Sets+1+2*len(l.places) > m.levels[0].Ways {
+	if (all.high-all.low)/m.levels[0].Sets+2+2*len(l.places) > m.levels[0].Ways {
 		return false // the row would miss in other classes, too
 	}
-	l.besides()
 	was, is := t.from&(t.every-1), t.here&(t.every-1)
-	// Up to one line, the column floods the set behind the row; from another on ahead of it.
-	at := r.base.at(m.slots)
-	low, high := (at+r.stride*(trips-l.flood))>>shift-1, (at+r.stride*(l.flood-1))>>shift+1
-	if is == was && high <= low+1 {
+	if is == was { // all but so many iterations as the row is on a line, in two stretches, flood
 		t.missed = alike(all.low, all.high, was, t.every)
 		return true
 	}
+	l.besides()
+	// Up to one line, the column floods the set behind the row; from another on ahead of it.
+	at := r.base.at(m.slots)
+	low, high := (at+r.stride*(trips-l.flood))>>shift-1, (at+r.stride*(l.flood-1))>>shift+1
 	t.missed = alike(all.low, low, was, t.every) + alike(high, all.high, is, t.every)
-	end := all.high
-	if is == was {
-		end = high - 1
-	} else if !l.linesTurn(m, at, all.low, high-1, is, trips, all) {
-		return false
-	}
-	return l.linesTurn(m, at, low+1, end, was, trips, all)
+	l.linesTurn(m, at, all.low, high-1, is, trips, all)
+	l.linesTurn(m, at, low+1, all.high, was, trips, all)
+	return true
 }
 
 // linesTurn counts the lines of a class that miss, from one to another, of a row that begins at
-// an address, and reports whether that follows.
-func (l *slide) linesTurn(m *machine, at, low, high, class, trips int, all reach) bool {
+// an address.
+func (l *slide) linesTurn(m *machine, at, low, high, class, trips int, all reach) {
 	t, stride, shift := l.turning, l.refs[l.turning.row].stride, m.levels[0].Shift
 	run, off := 1<<shift/stride, at&(1<<shift-1)/stride
 	low = max(low, all.low)
 	for line := low + modulo(class-low, t.every); line <= min(high, all.high); line += t.every {
 		first := (line-all.low)*run - off
-		missed, follows := l.lineTurns(m, line, max(first, 0), min(first+run, trips)-1, trips, all)
-		if !follows {
-			return false
-		}
-		if missed {
+		if l.lineTurns(m, line, max(first, 0), min(first+run, trips)-1, trips, all) {
 			t.missed++
 		}
 	}
-	return true
 }
 
 // besides lists what is touched between the rows of two laps, each line once.
 func (l *slide) besides() {
 	t := l.turning
 	t.between = t.between[:0]
-	add := func(line int, where side) {
-		if !slices.ContainsFunc(t.between, func(b beside) bool { return b.line == line }) {
-			t.between = append(t.between, beside{line, where})
+	add := func(line int) {
+		if !slices.Contains(t.between, line) {
+			t.between = append(t.between, line)
 		}
 	}
 	for _, v := range l.before.behind {
-		add(l.before.lines[v.place], within)
+		add(l.before.lines[v.place])
 	}
 	for _, v := range l.here.ahead {
-		add(l.here.lines[v.place], within)
+		add(l.here.lines[v.place])
 	}
 	for i := range l.rests {
-		if slices.Contains(l.here.lines[:l.rests], l.before.lines[i]) {
-			add(l.before.lines[i], within) // the row is on one line at one of the two ends at most
-		}
-	}
-	for i := range l.rests {
-		add(l.before.lines[i], behind)
-		add(l.here.lines[i], ahead)
+		add(l.before.lines[i])
+		add(l.here.lines[i])
 	}
 }
 
@@ -334,28 +313,26 @@ func alike(low, high, class, every int) int {
 	return (high-first)/every + 1
 }
 
-// lineTurns reports whether a line of the row misses, which is on it from one iteration to another,
-// and whether that follows.
-func (l *slide) lineTurns(m *machine, line, first, last, trips int, all reach) (missed, follows bool) {
-	t, mask, ways := l.turning, m.levels[0].Sets-1, m.levels[0].Ways
-	least, most := (all.high-all.low-(line-all.low)&mask)>>t.setBits, 0
-	for _, p := range t.between {
-		switch {
-		case (p.line-line)&mask != 0:
-		case p.side == behind && last == trips-1, p.side == ahead && first == 0:
-			most++
-		default:
-			least++
+// lineTurns reports whether a line of the row misses, which is on it from one iteration to another.
+//
+// What rests may not be touched behind the row's last line, nor ahead of its first, where the row is
+// on that when the lap ends, or begins. But there the column comes to the set as often as it has
+// ways, or once at most, and then that and all others are less.
+func (l *slide) lineTurns(m *machine, line, first, last, trips int, all reach) (missed bool) {
+	t, mask := l.turning, m.levels[0].Sets-1
+	others := (all.high - all.low - (line-all.low)&mask) >> t.setBits
+	for _, b := range t.between {
+		if (b-line)&mask == 0 {
+			others++
 		}
 	}
 	if k := t.visit[(line-t.from)&mask]; k >= 0 {
-		least += t.visits(k, trips) - t.visits(k, last+t.after)
+		others += t.visits(k, trips) - t.visits(k, last+t.after)
 	}
 	if k := t.visit[(line-t.here)&mask]; k >= 0 {
-		least += t.visits(k, first+t.ahead)
+		others += t.visits(k, first+t.ahead)
 	}
-	most += least
-	return least >= ways, least >= ways || most < ways
+	return others >= m.levels[0].Ways
 }
 
 // visits is how often the column comes to a set in so many iterations, where it does first in one.
