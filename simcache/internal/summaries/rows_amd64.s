@@ -601,11 +601,13 @@ line:
 // heads, if they have one there, then their logs, to the slices of a level of 16 ways.
 // Neither level is turned, so that a slice is where the first level's row is.
 //
-//	R12 e  R13 rows left  DI slice  AX of a line's number, in bytes, what is the row
-//	in it, R14 so many bits up  R11 misses  R9 1 if it is the log's turn
+//	R12 e  R13 rows left  DI slice  R11 misses  R9 1 if it is the log's turn
 //	SI lines  BX ops  R15 of them left  CX in a block, of up to 32, left, less
-//	R10 a bit for each line of it that was absent, from the top  K7 ones
-TEXT ·sendAVX512(SB), NOSPLIT, $8-56
+//	AX behind where the block's lines' rows are in the slice, in bytes
+//	R10 a bit for each line of it that was absent, the last one's the lowest
+//	Z8 of a line's number, in bytes, what is the row in the slice, X9 so many bits
+//	up  Z10 ones  Z11 the numbers of 32 lanes
+TEXT ·sendAVX512(SB), NOSPLIT, $136-56
 	MOVQ to+0(FP), R8
 	MOVQ e+8(FP), R12
 	MOVQ rows+16(FP), R13
@@ -617,7 +619,10 @@ TEXT ·sendAVX512(SB), NOSPLIT, $8-56
 	SHLQ $6, AX
 	SHRXQ R14, AX, AX
 	MOVQ state_misses(R8), R11
-	KXNORW K7, K7, K7
+	VPBROADCASTD AX, Z8
+	VMOVQ R14, X9
+	VPTERNLOGD $0xff, Z10, Z10, Z10
+	VMOVDQU32 ·lanes(SB), Z11
 
 row:
 	TESTQ R13, R13
@@ -681,43 +686,55 @@ block:
 	CMOVQLT R15, CX
 	SUBQ CX, R15
 	MOVQ CX, n-8(SP)
+	MOVQ $-1, DX
+	BZHIQ CX, DX, DX
+	KMOVD DX, K3
+	KSHIFTRD $16, K3, K4
+	VPADDD.Z (SI), Z10, K3, Z1
+	VPADDD.Z 64(SI), Z10, K4, Z2
+	VPSRLD X9, Z1, Z1
+	VPSRLD X9, Z2, Z2
+	VPSLLD $6, Z1, Z1
+	VPSLLD $6, Z2, Z2
+	VPANDD Z8, Z1, Z1
+	VPANDD Z8, Z2, Z2
+	LEAQ at-136(SP), AX
+	VMOVDQU32 Z1, (AX)
+	VMOVDQU32 Z2, 64(AX)
+	LEAQ (AX)(CX*4), AX
 	LEAQ (SI)(CX*4), SI
 	NEGQ CX
 	XORL R10, R10
 
+	// Where the line is in its row, and all lanes before that, or all where it is
+	// not: these move up by one. Then the carry is 1, too.
 line:
-	MOVL (SI)(CX*4), R8
+	MOVL (AX)(CX*4), R8
 	VPBROADCASTD (SI)(CX*4), Z1
-	DECQ R8
-	SHLQ $6, R8
-	SHRXQ R14, R8, R8
-	ANDQ AX, R8
 	VMOVDQU32 (DI)(R8*1), Z0
 	VPCMPEQD Z0, Z1, K1
 	KMOVW K1, DX
-	VALIGND $15, Z1, Z0, Z2
-	KADDW K7, K1, K2
-	KXORW K1, K2, K2
-	VPBLENDMD Z2, Z0, K2, Z0
+	BLSMSKL DX, DX
+	KMOVW DX, K2
+	ADCQ R10, R10
+	VALIGND $15, Z1, Z0, K2, Z0
 	VMOVDQU32 Z0, (DI)(R8*1)
-	CMPL DX, $1
-	RCRQ $1, R10
 	INCQ CX
 	JNE  line
 
 	MOVQ n-8(SP), CX
 	TESTQ R10, R10
 	JEQ  counted
-	MOVQ $64, DX
-	SUBQ CX, DX
-	SHRXQ DX, R10, R10
-	MOVQ $-1, DX
-	BZHIQ CX, DX, DX
-	KMOVD DX, K3
+	DECQ CX
+	VPBROADCASTW CX, Z4
+	VPSUBW Z11, Z4, Z4
 	VMOVDQU16.Z (BX), K3, Z3
+	VPERMW Z3, Z4, Z3 // the last one's first
 
 op:
 	TZCNTQ R10, DX
+	NEGQ DX
+	ADDQ CX, DX
 	MOVWLZX (BX)(DX*2), R8
 	VPBROADCASTW R8, Z4
 	VPCMPEQW Z4, Z3, K4
@@ -728,6 +745,7 @@ op:
 	ADDQ DX, (R11)(R8*8)
 	TESTQ R10, R10
 	JNE  op
+	INCQ CX
 
 counted:
 	LEAQ (BX)(CX*2), BX
@@ -757,6 +775,16 @@ done:
 end:
 	VZEROUPPER
 	RET
+
+DATA ·lanes+0(SB)/8, $0x0003000200010000
+DATA ·lanes+8(SB)/8, $0x0007000600050004
+DATA ·lanes+16(SB)/8, $0x000b000a00090008
+DATA ·lanes+24(SB)/8, $0x000f000e000d000c
+DATA ·lanes+32(SB)/8, $0x0013001200110010
+DATA ·lanes+40(SB)/8, $0x0017001600150014
+DATA ·lanes+48(SB)/8, $0x001b001a00190018
+DATA ·lanes+56(SB)/8, $0x001f001e001d001c
+GLOBL ·lanes(SB), RODATA|NOPTR, $64
 
 // upTo is 16 lanes of ones, then 15 of zeros: read from lane 15-j on, the lanes 0 to
 // j are ones.
