@@ -1,6 +1,7 @@
 package summaries
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -25,7 +26,8 @@ func TestStepLines(t *testing.T) {
 			movers[i] = mover{first + uint32(d(wide)-d(50)), uint32(d(wide)), uint32(d(1<<20) - 1<<19), uint32(1 + d(40))}
 		}
 		if d(8) == 0 {
-			lines[0], movers[0] = 1<<32-1, mover{0, 1<<32 - 1, 5, uint32(1 + d(1<<31))}
+			step := uint32(1 + d(1<<31)) // the greatest multiple there is
+			lines[0], movers[0] = math.MaxUint32/step*step, mover{0, math.MaxUint32, 5, step}
 		}
 		want, got := slices.Clone(lines), slices.Clone(lines)
 		moveGo(want, movers)
