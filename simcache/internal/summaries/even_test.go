@@ -15,7 +15,7 @@ func TestEven(t *testing.T) {
 	t.Parallel()
 	programs, did := 4000/min(enginetest.Share, 4), did{}
 	if testing.Short() {
-		programs = min(programs, 400)
+		programs = min(programs, 1200)
 	}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 48)
