@@ -36,8 +36,8 @@ func (l *slide) periodOf(m *machine, n *node) int {
 
 // leap counts laps from one on, as many as it can, up to an end, and returns where it stopped.
 func (l *slide) leap(m *machine, n *node, c *context, y, to int) int {
-	m.slots[n.slot] = y
-	periods := m.steadyAll(l.tail, n.slot, m.steadyAll(l.head, n.slot, to-y)) / l.period
+	m.slots[n.slot] = y - 1 // what is behind in the lap before counts, too
+	periods := (m.steadyAll(l.tail, n.slot, m.steadyAll(l.head, n.slot, to-y+1)) - 1) / l.period
 	if l.leapAt = y + l.period; periods < fewestLeapt {
 		return y
 	}
