@@ -40,7 +40,14 @@ func TestDrift(t *testing.T) {
 		op := func(base uint64, strides ...int) nest.Operand {
 			return nest.Operand{Base: base, Width: 4, Strides: strides}
 		}
-		away := []int{0, 4, 8, -4}[d(4)] // of columns, from pass to pass
+		away := []int{0, 4, 8, -4, 16, -8, 28, 2}[d(8)] // of columns, from pass to pass
+		faster := min(4*l.Sets, 28)                     // is there again, in a set, when another goes on
+		if d.One(24) {                                  // a line or more
+			away, faster = []int{line, -line, line + 4}[d(3)], 2*line
+		}
+		if l.Sets <= 4 && d.One(8) { // often in a set
+			trips *= 4
+		}
 		var inner []nest.Node
 		for i := range 1 + d(3) {
 			switch d(4) {
@@ -54,13 +61,13 @@ func TestDrift(t *testing.T) {
 			case 1:
 				inner = append(inner, op(place(i), []int{0, line}[d(2)], []int{0, 4, away}[d(3)], []int{step, -step, 2 * step, line, 5 * line}[d(5)]))
 			default:
-				inner = append(inner, op(place(i), []int{0, line, 4}[d(3)], []int{0, away, away}[d(3)], step))
+				inner = append(inner, op(place(i), []int{0, line, 4}[d(3)], []int{0, away, 0, away, 0, away, faster}[d(7)], step))
 			}
 		}
 		columns := len(inner)
 		var ahead, behind []nest.Node
 		for i := range d(3) {
-			rest := op(place(4+i), 0, []int{0, 4, 4, 8}[d(4)], 0)
+			rest := op(place(4+i), 0, []int{0, 4, 4, 8, 0, 4, away}[d(7)], 0)
 			last := inner[d(columns)].(nest.Operand)
 			switch d(6) {
 			case 0, 1: // on the last line of what moves
@@ -109,5 +116,30 @@ func TestDrift(t *testing.T) {
 	}
 	if t.Logf("%+v", did); did.Drifted < 5*programs || did.Evenly < programs/60 {
 		t.Errorf("not often enough: %+v", did)
+	}
+}
+
+// TestDriftWas: of columns that are on the same lines, modulo the sets, whether one was there in the pass
+// before decides what misses, too.
+func TestDriftWas(t *testing.T) {
+	t.Parallel()
+	loop := func(to int, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(to)}, Step: 1, Body: body}
+	}
+	op := func(base uint64, strides ...int) nest.Node {
+		return nest.Operand{Base: base, Width: 4, Strides: strides}
+	}
+	for _, c := range []struct {
+		level engine.Level
+		p     nest.Node
+	}{
+		{engine.Level{Sets: 16, Ways: 4, Shift: 5}, loop(2, loop(125, loop(41, op(0x101000234, 32, 0, -672), op(0x1000003b0, 32, -8, 1344))))},
+		{engine.Level{Sets: 2, Ways: 3, Shift: 5}, loop(2, loop(26, loop(6,
+			op(0x10000003c, 32, -8, 288), op(0x104000064, 0, 0, 0), op(0x10000003c, 32, -8, 288))))},
+	} {
+		e := New([]engine.Level{c.level}, Options{Threshold: 20})
+		if asReference(t, 0, e, nest.Program{c.p}); e.did.Drifted == 0 {
+			t.Errorf("%v does not drift", c.p)
+		}
 	}
 }
