@@ -14,7 +14,9 @@ import "slices"
 // after a whole number of iterations; no two accesses that move share a line, nor does one
 // with a line that rests, but in the last iteration, where that makes it a hit. With
 // twice as many lines as move, and those that rest, in the ways, all that rests stays
-// from one iteration to the next, of either loop.
+// from one iteration to the next, of either loop. What rests, goes on with the loop around, and is
+// accessed again in an iteration counts twice: before what else rests comes again, it may touch a line
+// in the end of one pass and the next line in the start of the next.
 //
 // Where iterations that touch the same lines follow each other, sets may as well be calm:
 // all lines that come to them fit. Then only the first of these iterations is run.
@@ -24,6 +26,7 @@ type flood struct {
 	loop    *node // the innermost
 	moves   []flow
 	singles []single
+	twice   int    // of them, in the innermost loop, that go on and are accessed again in the same iteration
 	classes int    // of sets: what is known of sets is known of those alike modulo classes
 	every   int    // the greatest of the moves'
 	pattern uint64 // the sets of class 0 modulo every, a bit each
@@ -116,7 +119,7 @@ func (m *machine) flood(n *node) *flood {
 			return nil
 		}
 	}
-	if len(f.moves) == 0 || len(f.moves)+len(f.singles) > mostStreams || 2*len(f.moves)+len(f.singles) > m.levels[0].Ways {
+	if len(f.moves) == 0 || len(f.moves)+len(f.singles) > mostStreams || 2*len(f.moves)+len(f.singles)+f.twice > m.levels[0].Ways {
 		return nil
 	}
 	for at := 0; at < f.classes; at += f.every {
@@ -137,6 +140,9 @@ func (m *machine) flows(f *flood, n *node) bool {
 		v := flow{op: r.op, base: r.base, stride: r.stride, step: max(1, far/line), run: 1, every: 1}
 		switch {
 		case f.loop.inside.repeats(i) > 0:
+			if far == 0 && r.base.coef(n.slot) != 0 {
+				f.twice++
+			}
 			for k := range f.moves {
 				f.moves[k].again = f.moves[k].again || f.moves[k].stride == r.stride && f.moves[k].base.same(&r.base)
 			}

@@ -115,3 +115,20 @@ func TestFloodAgain(t *testing.T) {
 		asReference(t, uint64(trips), New([]engine.Level{{Sets: 8, Ways: 8, Shift: 5}}, Options{Threshold: 100, floods: true}), p)
 	}
 }
+
+// TestFloodTwice is of what rests in the innermost loop ahead of something else and behind it, and goes on to
+// another line of the same set: between two touches of the other, that makes two lines.
+func TestFloodTwice(t *testing.T) {
+	t.Parallel()
+	op := func(base uint64, strides ...int) nest.Node {
+		return nest.Operand{Base: base, Width: 4, Strides: strides}
+	}
+	loop := func(to int, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(to)}, Step: 1, Body: body}
+	}
+	for trips := 38; trips < 44; trips++ {
+		column, on, rest := op(0x101000000, 0, 0, 32), op(0x102000000, 0, 256, 0), op(0x103000000)
+		p := nest.Program{loop(2, loop(30, loop(trips, column, on, rest, column, on)))}
+		asReference(t, uint64(trips), New([]engine.Level{{Sets: 8, Ways: 4, Shift: 5}}, Options{}), p)
+	}
+}
