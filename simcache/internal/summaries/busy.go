@@ -1,6 +1,9 @@
 package summaries
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Where small accesses rest on lines around a long innermost loop, and that loop brings
 // more lines to their row than it has ways, all of them new, whatever is touched there
@@ -87,11 +90,7 @@ func (m *machine) isBusy(n *node, s *state, row, y, trips int) (small []*node, i
 	if b == nil || trips < 5 {
 		return nil, false
 	}
-	m.slots[n.slot] = y
-	least, most := b.loop.trips(m.slots), 0
-	m.slots[n.slot] = last
-	most = max(least, b.loop.trips(m.slots))
-	least = min(least, b.loop.trips(m.slots))
+	least, most := m.tripsOver(b.loop, n.slot, y, last)
 	if b.often*((least-b.run)/b.period-1) < s.ways {
 		return nil, false
 	}
@@ -127,6 +126,22 @@ func (m *machine) isBusy(n *node, s *state, row, y, trips int) (small []*node, i
 		}
 	}
 	return small, true
+}
+
+// tripsOver are the least and the most trips that a loop has in iterations first to last of the one
+// around: those in these two, unless it ends at the least of several bounds, which may bend.
+func (m *machine) tripsOver(loop *node, slot, first, last int) (least, most int) {
+	step := last - first
+	if len(loop.spans) > 1 {
+		step = 1
+	}
+	least = math.MaxInt
+	for y := first; y <= last; y += max(1, step) {
+		m.slots[slot] = y
+		trips := loop.trips(m.slots)
+		least, most = min(least, trips), max(most, trips)
+	}
+	return least, most
 }
 
 // smallIn appends those small accesses in a list of nodes that are in the row, and

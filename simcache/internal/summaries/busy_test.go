@@ -45,3 +45,19 @@ func TestRareRows(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyBends is of a loop that ends at the least of two bounds, and so has more trips between the first and
+// the last iteration around it than in these: there it comes to the small array's line.
+func TestBusyBends(t *testing.T) {
+	t.Parallel()
+	loop := func(to []nest.Affine, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: to, Step: 1, Body: body}
+	}
+	for line := uint64(14); line < 36; line++ {
+		bends := []nest.Affine{{Const: 13, Coef: []int{0, 8}}, {Const: 69, Coef: []int{0, -8}}}
+		p := nest.Program{loop([]nest.Affine{nest.Constant(3)}, loop([]nest.Affine{nest.Constant(8)},
+			nest.Operand{Base: 1<<32 + line*32, Width: 4, Strides: []int{0, 4}},
+			loop(bends, nest.Operand{Base: 1 << 32, Width: 4, Strides: []int{0, 0, 32}})))}
+		asReference(t, line, New([]engine.Level{{Sets: 4, Ways: 2, Shift: 5}}, Options{Threshold: 20}), p)
+	}
+}
