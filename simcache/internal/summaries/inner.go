@@ -13,6 +13,7 @@ type inner struct {
 	left    []int    // iterations until the line changes
 	strides []int    // scratch: of refs
 	out     []uint64 // scratch: touches of what was absent
+	lines   []uint64 // scratch: of an iteration, below their rows
 	fresh   []bool   // it changed just now
 	alike   bool     // those that move do so by as much, up, and a line in a whole number of iterations
 	period  int      // that number
@@ -27,13 +28,15 @@ type moving struct {
 	stride int
 }
 
+// mostFar is how many accesses are made at once.
+const mostFar = 512
+
 // everyFar is every with vectors in the first level, where lines are no longer than
 // in those behind. It takes all its rows for changed.
 func (in *inner) everyFar(c *context, left int) {
 	s := c.states[0]
-	const most = 512
 	if in.strides == nil {
-		in.out = make([]uint64, most+1)
+		in.out = make([]uint64, mostFar+1)
 		for _, r := range in.refs {
 			in.strides = append(in.strides, r.stride)
 		}
@@ -43,7 +46,7 @@ func (in *inner) everyFar(c *context, left int) {
 		places >>= mostRests
 	}
 	for left > 0 {
-		k := min(left, most/len(in.refs))
+		k := min(left, mostFar/len(in.refs))
 		for _, w := range in.out[:everyRow(s, in.at, in.strides, k, places, in.out)] {
 			op := in.refs[w>>32&0xffff].op
 			if place := w >> 48; place != 0 {
@@ -210,7 +213,7 @@ func (in *inner) every(c *context, left int) {
 		}
 		return
 	}
-	if vectors(s.ways) && left >= 16 && c.lastShift() >= s.shift {
+	if vectors(s.ways) && left >= 16 && len(in.refs) <= mostFar && c.lastShift() >= s.shift {
 		in.everyFar(c, left)
 		return
 	}
@@ -244,7 +247,7 @@ func (in *inner) run(i int, shift uint) int {
 
 // runs makes so many iterations. While no access leaves the line where it is, the
 // iterations after the first hit and change nothing: if no set holds more of the
-// lines than it has ways, all are still there.
+// lines than it has ways, all are still there. Otherwise all are made.
 //
 // Where one leaves its line, those that stay need no touch if no two accesses share
 // a set, neither now nor in the run before: each is still the first of its set.
@@ -259,9 +262,6 @@ func (m *machine) runs(in *inner, c *context, left int) {
 		for _, l := range in.left {
 			k = min(k, l)
 		}
-		if k > 1 && len(in.refs) > s.ways && in.crowded(s) {
-			k = 1
-		}
 		if apart && was && !first {
 			for i := range in.rows {
 				if in.fresh[i] {
@@ -272,6 +272,14 @@ func (m *machine) runs(in *inner, c *context, left int) {
 		} else {
 			in.touchAll(c)
 			m.did.Touched += len(in.refs)
+			if k > 1 && len(in.refs) > s.ways && in.crowded(s) {
+				for ; k > 1; k-- {
+					in.stayOn(1, s.shift)
+					left--
+					in.touchAll(c)
+					m.did.Touched += len(in.refs)
+				}
+			}
 		}
 		if n := in.periods(s, left, apart, far); n > 2 {
 			apart = m.marched(in, c, n, far)
@@ -503,14 +511,15 @@ func (in *inner) apart() bool {
 // crowded reports whether a set holds more of the lines of an iteration than it
 // has ways.
 func (in *inner) crowded(s *state) bool {
-	for i, a := range in.at {
-		set, others := s.row(uint32(a>>s.shift)+1), 0
-		for k, b := range in.at[:i] {
-			if s.row(uint32(b>>s.shift)+1) == set && !slices.ContainsFunc(in.at[:k], func(c int) bool { return c>>s.shift == b>>s.shift }) && a>>s.shift != b>>s.shift {
-				others++
-			}
-		}
-		if others >= s.ways {
+	in.lines = in.lines[:0]
+	for _, a := range in.at {
+		line := uint32(a>>s.shift) + 1
+		in.lines = append(in.lines, uint64(s.row(line))<<32|uint64(line))
+	}
+	slices.Sort(in.lines)
+	in.lines = slices.Compact(in.lines)
+	for i := s.ways; i < len(in.lines); i++ {
+		if in.lines[i]>>32 == in.lines[i-s.ways]>>32 {
 			return true
 		}
 	}
