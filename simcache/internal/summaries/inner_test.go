@@ -25,3 +25,14 @@ func TestLongBodies(t *testing.T) {
 		}
 	}
 }
+
+// TestManyWays: levels of more ways than 16 bits count are refused.
+func TestManyWays(t *testing.T) {
+	t.Parallel()
+	p := nest.Program{&nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(100)}, Step: 1,
+		Body: []nest.Node{nest.Operand{Base: 1 << 32, Width: 4, Strides: []int{64}}}}}
+	if misses, err := New([]engine.Level{{Sets: 1, Ways: 1 << 16, Shift: 6}}, Options{}).Run(p); err == nil {
+		t.Errorf("%v misses", misses)
+	}
+	asReference(t, 0, New([]engine.Level{{Sets: 1, Ways: 1<<16 - 1, Shift: 6}}, Options{}), p)
+}

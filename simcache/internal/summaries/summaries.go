@@ -107,7 +107,7 @@ func New(levels []engine.Level, o Options) *Engine { return &Engine{levels: leve
 
 // Run runs a program, and returns its misses: those of operand r at level i of n
 // are at r*n+i. It refuses, before anything is run, a program whose lines 32 bits do
-// not number.
+// not number, and levels whose ways 16 bits do not count.
 func (e *Engine) Run(p nest.Program) ([]uint64, error) {
 	m, err := e.machine(p)
 	if err != nil {
@@ -176,6 +176,11 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	m.deep = len(e.levels) > 1 && sliced(e.levels)
 	b := &builder{line: m.minLine, from: math.MaxInt}
 	m.program = b.nodes(p)
+	for _, l := range e.levels {
+		if l.Ways > math.MaxUint16 {
+			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d", l.Ways, math.MaxUint16)
+		}
+	}
 	if m.ops = b.ops; m.ops > math.MaxUint16 {
 		return nil, fmt.Errorf("%d accesses in the text: summaries know up to %d", m.ops, math.MaxUint16)
 	}
