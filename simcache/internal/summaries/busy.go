@@ -54,7 +54,7 @@ func (m *machine) busy(n *node) *busy {
 			b.period, b.often = m.span/g, line/g
 		}
 	}
-	if b.period == 0 || len(b.loop.inside.refs) > m.levels[0].Ways {
+	if b.period == 0 || len(b.loop.inside.refs) > min(m.levels[0].Ways, mostRefs) {
 		return nil
 	}
 	return b

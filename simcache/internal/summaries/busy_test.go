@@ -61,3 +61,20 @@ func TestBusyBends(t *testing.T) {
 		asReference(t, line, New([]engine.Level{{Sets: 4, Ways: 2, Shift: 5}}, Options{Threshold: 20}), p)
 	}
 }
+
+// TestBusyManyRefs is of a loop of more accesses than are compared, since each of its addresses is accessed
+// again, the last one first, and there are as many ways.
+func TestBusyManyRefs(t *testing.T) {
+	t.Parallel()
+	loop := func(to int, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(to)}, Step: 1, Body: body}
+	}
+	const n = mostRefs/2 + 1
+	body := make([]nest.Node, 2*n)
+	for i := range n {
+		body[i] = nest.Operand{Base: uint64(1<<32 + (i+1)<<20), Width: 4, Strides: []int{0, 0, 32}}
+		body[2*n-1-i] = body[i]
+	}
+	p := nest.Program{loop(2, loop(16, nest.Operand{Base: 1 << 32, Width: 4, Strides: []int{0, 4}}, loop(350, body...)))}
+	asReference(t, 0, New([]engine.Level{{Sets: 4, Ways: 80, Shift: 5}}, Options{Threshold: 100}), p)
+}
