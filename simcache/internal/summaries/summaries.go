@@ -152,6 +152,7 @@ type machine struct {
 	clock, ids       uint64
 	lines            []uint32       // scratch
 	linesOps         []uint16       // scratch
+	listed           []listed       // scratch: what runs in a row
 	places           map[uint32]int // scratch: of lines
 	different        int            // lines among those in lines, the first
 	sets             []uint32       // scratch: by operand and set of a slice of the second level, a number of lines

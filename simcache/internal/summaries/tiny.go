@@ -172,58 +172,120 @@ func (m *machine) away(nodes []*node, slot int, s *state, row, y, trips int) {
 // misses as the second does. None of these misses is a head, since its line was touched
 // in the first.
 func (m *machine) runIn(n *node, c *context, row, y, end int) {
-	s := c.states[0]
 	for y < end {
-		m.lines, m.linesOps = m.lines[:0], m.linesOps[:0]
-		m.slots[n.slot] = y
-		k := m.collect(n.body, n.slot, s, row, end-y)
-		c.bringIn(row, m.lines, m.linesOps)
-		if k > 1 {
-			missing := s.missing[:len(m.lines)]
-			bringRow(s.tags[row*s.ways:][:s.ways], m.lines, missing)
-			for i, absent := range missing {
-				if absent != 0 {
-					s.miss(row, int(m.linesOps[i]), uint64(k-1))
-				}
-			}
-			m.did.Alike += k - 1
+		m.slots[n.slot], m.listed = y, m.listed[:0]
+		k := m.list(n.body, n.slot, end-y)
+		for at := 0; at < k; {
+			m.lines, m.linesOps = m.lines[:0], m.linesOps[:0]
+			same := m.collect(m.listed, c.states[0], row, at, k-at)
+			m.bringAlike(c, row, same)
+			at += same
 		}
 		y += k
 	}
 }
 
-// collect puts down the accesses of nodes in a row, in order, and returns for how many
-// iterations of a loop around, up to a limit, they are the same.
-func (m *machine) collect(nodes []*node, slot int, s *state, row, k int) int {
+// bringAlike brings what was put down to a row, so many times.
+func (m *machine) bringAlike(c *context, row, times int) {
+	s := c.states[0]
+	if c.bringIn(row, m.lines, m.linesOps); times == 1 {
+		return
+	}
+	missing := s.missing[:len(m.lines)]
+	bringRow(s.tags[row*s.ways:][:s.ways], m.lines, missing)
+	for i, absent := range missing {
+		if absent != 0 {
+			s.miss(row, int(m.linesOps[i]), uint64(times-1))
+		}
+	}
+	m.did.Alike += times - 1
+}
+
+// A listed node is an access that may be in a row in some iterations of a loop around, or a loop.
+type listed struct {
+	node    *node
+	at, own int // of an access: its address in the first of them, and by what it goes on
+}
+
+// list lists nodes in the order in which they run in so many iterations of a loop around, up to
+// a limit, in which all branches take the same way; around other loops than innermost ones in one.
+func (m *machine) list(nodes []*node, slot, k int) int {
 	for _, n := range nodes {
 		switch {
 		case n.kind == access && n.away:
 		case n.kind == access:
-			addr := n.addr.at(m.slots)
-			k = n.addr.sameIn(s, row, addr, slot, k)
-			if line := uint32(addr>>s.shift) + 1; s.row(line) == row {
-				m.put(line, n.op)
-			}
+			m.listed = append(m.listed, listed{n, n.addr.at(m.slots), n.addr.coef(slot)})
+		case n.kind == branch && n.holds(m.slots):
+			k = m.list(n.body, slot, m.steady(n, slot, k))
 		case n.kind == branch:
-			k = m.steady(n, slot, k)
-			if n.holds(m.slots) {
-				k = m.collect(n.body, slot, s, row, k)
-			} else {
-				k = m.collect(n.orelse, slot, s, row, k)
-			}
-		case n.inner:
-			k = m.collectInner(n, slot, s, row, k)
+			k = m.list(n.orelse, slot, m.steady(n, slot, k))
 		case n.kind == block:
-			k = m.collect(n.body, slot, s, row, k)
+			k = m.list(n.body, slot, k)
+		case n.inner:
+			m.listInner(n, slot)
+			m.listed = append(m.listed, listed{node: n})
 		default:
+			m.listed = append(m.listed, listed{node: n})
 			k = 1
-			for y := range n.trips(m.slots) {
-				m.slots[n.slot] = y
-				m.collect(n.body, slot, s, row, 1)
+		}
+	}
+	return k
+}
+
+// listInner finds where an innermost loop's accesses are, and its spans, and by what they go on.
+func (m *machine) listInner(n *node, slot int) {
+	in, o := n.inside, n.enter
+	m.slots[n.slot] = 0
+	for i := range in.refs {
+		e := &o.accesses[i]
+		e.at, e.own = in.refs[i].base.at(m.slots), in.refs[i].base.coef(slot)
+	}
+	o.spans = o.spans[:0]
+	for i := range n.spans {
+		o.spans = append(o.spans, [2]int{n.spans[i].at(m.slots), n.spans[i].coef(slot)})
+	}
+}
+
+// tripsAfter are an innermost loop's trips, so many iterations behind those in which it was listed.
+func (n *node) tripsAfter(by int) int {
+	o := n.enter
+	span := o.spans[0][0] + o.spans[0][1]*by
+	for _, s := range o.spans[1:] {
+		span = min(span, s[0]+s[1]*by)
+	}
+	return n.count(span)
+}
+
+// collect puts down the accesses in a row of what was listed, in order, in an iteration so many
+// behind that, and returns for how many, up to a limit, they are the same.
+func (m *machine) collect(list []listed, s *state, row, by, k int) int {
+	for i := range list {
+		a := &list[i]
+		switch {
+		case a.node.inner:
+			k = m.collectInner(a.node, s, row, by, k)
+		case a.node.kind == loop:
+			m.collectLoop(a.node, s, row)
+		default:
+			addr := a.at + a.own*by
+			k = sameIn(s, row, addr, a.own, k)
+			if line := uint32(addr>>s.shift) + 1; s.row(line) == row {
+				m.put(line, a.node.op)
 			}
 		}
 	}
 	return k
+}
+
+// collectLoop is collect for a loop around others, in the iteration in which it was listed.
+func (m *machine) collectLoop(n *node, s *state, row int) {
+	first := len(m.listed)
+	for y := range n.trips(m.slots) {
+		m.slots[n.slot], m.listed = y, m.listed[:first]
+		m.list(n.body, n.slot, 1)
+		m.collect(m.listed[first:], s, row, 0, 1)
+	}
+	m.listed = m.listed[:first]
 }
 
 // put puts down a line, unless it is the one before: that one is the first of its row.
@@ -233,10 +295,9 @@ func (m *machine) put(line uint32, op int) {
 	}
 }
 
-// sameIn is for how many iterations of a loop, up to a limit, an access that is at an
-// address touches the same line of a row, or none of it.
-func (a *affine) sameIn(s *state, row, addr, slot, k int) int {
-	own := a.coef(slot)
+// sameIn is for how many iterations of a loop, up to a limit, an access that is at an address, and
+// goes on by own in each, touches the same line of a row, or none of it.
+func sameIn(s *state, row, addr, own, k int) int {
 	if own == 0 || !reachFrom(addr, own*(k-1), s.shift).in(s, row) {
 		return k
 	}
@@ -271,42 +332,24 @@ func (m *machine) steady(c *node, slot, k int) int {
 
 // collectInner is collect for an innermost loop. Where its trips change, but nothing in
 // the row is touched in the iterations by which they do, it is the same.
-func (m *machine) collectInner(n *node, slot int, s *state, row, k int) int {
-	in, o := n.inside, n.enter
-	saved, trips := m.slots[slot], n.trips(m.slots)
-	m.slots[n.slot] = 0
-	for i := range in.refs {
-		r := &in.refs[i]
-		in.at[i] = r.base.at(m.slots)
-		if r.stride == 0 {
-			k = r.base.sameIn(s, row, in.at[i], slot, k)
-		} else if own := r.base.coef(slot); own != 0 {
-			k = min(k, stays(in.at[i], own, 1<<o.accesses[i].shift))
+func (m *machine) collectInner(n *node, s *state, row, by, k int) int {
+	in, o, trips := n.inside, n.enter, n.tripsAfter(by)
+	for i := range o.accesses {
+		e := &o.accesses[i]
+		in.at[i] = e.at + e.own*by
+		if e.stride == 0 {
+			k = sameIn(s, row, in.at[i], e.own, k)
+		} else if e.own != 0 {
+			k = min(k, stays(in.at[i], e.own, 1<<e.shift))
 		}
 	}
-	m.inRow(in, o, s, row, trips)
+	last, next := m.inRow(in, o, s, row, trips)
 	for more := 1; more < k; more++ {
-		m.slots[slot] = saved + more
-		next := n.trips(m.slots)
-		if next != trips && (len(o.here) > 0 || in.touchesIn(s, row, min(trips, next), max(trips, next))) {
-			k = more
+		if now := n.tripsAfter(by + more); now != trips && (len(o.here) > 0 || now <= last || now > next) {
+			return more
 		}
-		trips = next
 	}
-	m.slots[slot] = saved
 	return k
-}
-
-// touchesIn reports whether what moves touches a row in some iterations, or there are many.
-func (in *inner) touchesIn(s *state, row, from, end int) bool {
-	for y := from; y < end; y++ {
-		for i, r := range in.refs {
-			if r.stride != 0 && s.row(uint32((in.at[i]+r.stride*y)>>s.shift)+1) == row {
-				return true
-			}
-		}
-	}
-	return end-from > step
 }
 
 // mostEntering is how large a table is that says when an access comes to a row.
@@ -315,18 +358,23 @@ const mostEntering = 1 << 14
 // An enter is what is needed to run an inner loop in a row alone.
 type enter struct {
 	accesses []entering
-	here     []int // scratch: of those that rest, the ones in the row
+	moves    []int    // those that do not rest
+	here     []int    // scratch: of those that rest, the ones in the row
+	spans    [][2]int // scratch: the loop's, in an iteration of the one around, and by what they go on
 }
 
-// An entering says when an access comes to a row: after so many iterations, by where
-// it is; -1 if never.
+// An entering says when an access comes to a row, and where in it.
 type entering struct {
 	stride   int
-	shift    uint // of units: all places in one are in one line
-	after    []int32
-	again    []int32 // alike, from a place in the row on: at least one
-	place, y int     // scratch: where it is in iteration y, in which it is in the row
+	shift    uint     // of units: all places in one are in one line
+	after    []coming // by unit
+	again    []coming // alike, from a unit in the row on: after one iteration at least
+	place, y int      // scratch: where it is in iteration y, in which it is in the row
+	at, own  int      // scratch: its address in an iteration of the loop around, and by what that goes on
 }
+
+// A coming is after so many iterations, -1 if never, in a unit.
+type coming struct{ after, unit int32 }
 
 // enter prepares an inner loop to be run in a row alone. The table of an access
 // that moves is by its place relative to the row's, modulo the span of the sets, in
@@ -346,6 +394,7 @@ func (m *machine) enter(n *node) *enter {
 			rests += 1 - in.repeats(i)
 			continue
 		}
+		o.moves = append(o.moves, i)
 		if m.span/unit > mostEntering {
 			return nil
 		}
@@ -359,24 +408,24 @@ func (m *machine) enter(n *node) *enter {
 
 // tables makes an access's tables, for a span and a line of so many units.
 func (e *entering) tables(span, line int) {
-	e.after, e.again = make([]int32, span), make([]int32, line)
+	e.after, e.again = make([]coming, span), make([]coming, line)
 	for at := range e.after {
-		e.after[at] = -1
+		e.after[at].after = -1
 	}
 	for at := range line {
-		e.after[at] = 0
+		e.after[at] = coming{0, int32(at)}
 	}
 	for end := range line {
 		at := end
 		for k := int32(1); ; k++ { // back from where it comes to the row
 			at = modulo(at-e.stride>>e.shift, span)
-			if e.after[at] == 0 {
-				e.again[at] = k
+			if e.after[at].after == 0 {
+				e.again[at] = coming{k, int32(end)}
 			}
-			if e.after[at] >= 0 {
+			if e.after[at].after >= 0 {
 				break
 			}
-			e.after[at] = k
+			e.after[at] = coming{k, int32(end)}
 		}
 	}
 }
@@ -384,9 +433,10 @@ func (e *entering) tables(span, line int) {
 // inRow puts down the accesses of so many iterations that are in a row of a state: those
 // that move, when they come, and between any two of these those that rest, once for the
 // rest of the one's iteration, once for all iterations between, and once for the start
-// of the other's.
-func (m *machine) inRow(in *inner, o *enter, s *state, row, end int) {
-	o.begin(m, in, s, row, end)
+// of the other's. It returns the last iteration in which something that moves is in the row, -1 if
+// there is none, and the next behind all.
+func (m *machine) inRow(in *inner, o *enter, s *state, row, end int) (last, next int) {
+	o.begin(m, in, s, row)
 	rest := func(after, before int) {
 		for _, i := range o.here {
 			if i > after && i < before {
@@ -399,26 +449,40 @@ func (m *machine) inRow(in *inner, o *enter, s *state, row, end int) {
 		i, next, other := o.next(end)
 		if len(o.here) > 0 && (next > y || i < 0) {
 			rest(ref, all)
-			if next > y+1 {
+			if min(next, end) > y+1 {
 				rest(-1, all)
 			}
 			ref = -1
 		}
 		if i < 0 {
-			return
+			return y, next
 		}
 		rest(ref, i)
-		y, ref = next, i
-		m.put(uint32((in.at[i]+in.refs[i].stride*y)>>s.shift)+1, in.refs[i].op)
-		if e := &o.accesses[i]; !e.stay(other-1, 1<<s.shift) {
-			e.move(m.span, int(e.again[e.place>>e.shift]))
+		y, ref = m.come(in, o, s, i, other), i
+	}
+}
+
+// come puts down an access where it comes to the row, and returns when it did last. Where nothing
+// rests there it goes on until another comes.
+func (m *machine) come(in *inner, o *enter, s *state, i, other int) (y int) {
+	e, at, op, line := &o.accesses[i], in.at[i], in.refs[i].op, 1<<s.shift
+	for {
+		y = e.y
+		m.put(uint32((at+e.stride*y)>>s.shift)+1, op)
+		if !e.stay(other-1, line) {
+			e.move(e.again)
+		}
+		if len(o.here) > 0 || e.y >= other {
+			return y
 		}
 	}
 }
 
-// begin finds what rests in a row, and when the others first come to it: at the end
-// if never.
-func (o *enter) begin(m *machine, in *inner, s *state, row, end int) {
+// noIteration is behind all.
+const noIteration = 1 << 60
+
+// begin finds what rests in a row, and when the others first come to it.
+func (o *enter) begin(m *machine, in *inner, s *state, row int) {
 	o.here = o.here[:0]
 	for i := range o.accesses {
 		e := &o.accesses[i]
@@ -429,34 +493,36 @@ func (o *enter) begin(m *machine, in *inner, s *state, row, end int) {
 			continue
 		}
 		e.place = modulo(in.at[i]-(row+int(s.turn))<<s.shift, m.span)
-		if e.y = 0; e.after[e.place>>e.shift] < 0 {
-			e.y = end
+		if e.y = 0; e.after[e.place>>e.shift].after < 0 {
+			e.y = noIteration
 			continue
 		}
-		e.move(m.span, int(e.after[e.place>>e.shift]))
+		e.move(e.after)
 	}
 }
 
 // next returns the access that comes next, before some iteration, -1 if none does, and
-// when; and when another does.
+// when; and when another does, or the iteration is.
 func (o *enter) next(end int) (i, y, other int) {
-	i, y, other = -1, end, end
-	for k := range o.accesses {
-		if e := &o.accesses[k]; e.stride != 0 {
-			if e.y < y {
-				i, y, other = k, e.y, y
-			} else {
-				other = min(other, e.y)
-			}
+	i, y, other = -1, noIteration, noIteration
+	for _, k := range o.moves {
+		if at := o.accesses[k].y; at < y {
+			i, y, other = k, at, y
+		} else {
+			other = min(other, at)
 		}
 	}
-	return i, y, other
+	if y >= end {
+		i = -1
+	}
+	return i, y, min(other, end)
 }
 
-// move moves an access on.
-func (e *entering) move(span, by int) {
-	e.place = modulo(e.place+by*e.stride, span)
-	e.y += by
+// move moves an access on to where it comes.
+func (e *entering) move(by []coming) {
+	to := by[e.place>>e.shift]
+	e.y += int(to.after)
+	e.place = int(to.unit)<<e.shift | e.place&(1<<e.shift-1)
 }
 
 // stay moves an access on to the last iteration up to one in which it is in the same
