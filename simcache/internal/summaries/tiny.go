@@ -185,10 +185,13 @@ func (m *machine) runIn(n *node, c *context, row, y, end int) {
 	}
 }
 
-// bringAlike brings what was put down to a row, so many times.
+// bringAlike brings what was put down to a row, so many times. Where these are no more lines than
+// ways, they are all there after the first.
 func (m *machine) bringAlike(c *context, row, times int) {
 	s := c.states[0]
-	if c.bringIn(row, m.lines, m.linesOps); times == 1 {
+	c.bringIn(row, m.lines, m.linesOps)
+	m.did.Alike += times - 1
+	if times == 1 || len(m.lines) <= s.ways {
 		return
 	}
 	missing := s.missing[:len(m.lines)]
@@ -198,7 +201,6 @@ func (m *machine) bringAlike(c *context, row, times int) {
 			s.miss(row, int(m.linesOps[i]), uint64(times-1))
 		}
 	}
-	m.did.Alike += times - 1
 }
 
 // A listed node is an access that may be in a row in some iterations of a loop around, or a loop.
