@@ -1,6 +1,9 @@
 package summaries
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // A summary is the state that a stretch of a program leaves where it began empty.
 //
@@ -293,7 +296,8 @@ func (m *machine) applyFull(c *context, e *summary, skip []int, off, low int) {
 		m.kept = append(m.kept, s.tags[at*s.ways:][:s.ways]...)
 	}
 	if len(m.missing) < s.sets {
-		m.missing = make([]uint8, s.sets)
+		both := make([]uint8, 2*s.sets)
+		m.missing, m.found = both[:s.sets], both[s.sets:]
 	}
 	applyRows(s.tags, e, off, m.missing)
 	for i, at := range skip {
@@ -320,20 +324,33 @@ func (m *machine) countFull(misses []uint64, e *summary) {
 		return
 	}
 	sum := uint64(0) // a byte for each operand
-	for row, n := range e.packed {
-		if m.skipped[row>>6]>>(row&63)&1 == 0 {
-			sum += n
-			if hit := uint8(1<<e.count[row]-1) &^ m.missing[row]; hit != 0 {
-				m.creditHeads(misses, e, row, hit, ^uint64(0))
-			}
+	for row := 0; row < e.sets; {
+		if p := e.packed[row:]; row&7 == 0 && len(p) >= 8 && uint8(m.skipped[row>>6]>>(row&63)) == 0 && binary.LittleEndian.Uint64(m.found[row:]) == 0 {
+			sum += p[0] + p[1] + p[2] + p[3] + p[4] + p[5] + p[6] + p[7]
+			row += 8
+		} else {
+			sum += m.countRow(misses, e, row)
+			row++
 		}
-		if row&15 == 15 || row == e.sets-1 {
+		if row&15 == 0 || row == e.sets {
 			for op := 0; sum != 0; op++ {
 				misses[op] += sum & 0xff
 				sum >>= 8
 			}
 		}
 	}
+}
+
+// countRow returns how many heads of a row are of each operand, and takes back those that
+// did not miss.
+func (m *machine) countRow(misses []uint64, e *summary, row int) uint64 {
+	if m.skipped[row>>6]>>(row&63)&1 != 0 {
+		return 0
+	}
+	if hit := uint8(1<<e.count[row]-1) &^ m.missing[row]; hit != 0 {
+		m.creditHeads(misses, e, row, hit, ^uint64(0))
+	}
+	return e.packed[row]
 }
 
 // creditHeads adds so much for each of some heads of a row, a bit each.

@@ -1,6 +1,7 @@
 package summaries
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -215,8 +216,8 @@ func (c *context) applyWide(e *summary, row, at int) {
 }
 
 // send sends on what is beyond a summary's row: of its heads those that missed, a bit
-// each, and its log. What can wait for other rows does: slices know nothing of each
-// other.
+// each, and its log. What can wait for other rows does, the log for all of them: slices
+// know nothing of each other.
 func (c *context) send(e *summary, row, at int, missing uint64) {
 	from, n := row*e.ways, int(e.count[row])
 	i, bit := row>>6, uint64(1)<<(row&63)
@@ -228,7 +229,6 @@ func (c *context) send(e *summary, row, at int, missing uint64) {
 				c.beyond(at, e.heads[h:h+1], e.ops[h:h+1])
 			}
 		}
-		c.flush()
 	} else if c.logs != nil {
 		c.heads[i] |= bit
 	} else {
@@ -241,8 +241,10 @@ func (c *context) send(e *summary, row, at int, missing uint64) {
 	}
 }
 
-// sendWaiting sends on what waited.
+// sendWaiting sends on what waited: heads of rows of which some were there, and then
+// whole rows, and logs.
 func (m *machine) sendWaiting(c *context, e *summary, off int) {
+	c.flush()
 	for i, rows := range c.logs {
 		if rows == 0 {
 			continue
@@ -271,21 +273,44 @@ func (c *context) sendLog(e *summary, row, at int) {
 
 // sendFull sends on what is beyond all rows, whose heads that missed are in missing.
 func (m *machine) sendFull(c *context, e *summary, off int) {
-	for row, missing := range m.missing[:e.sets] {
-		i, bit := row>>6, uint64(1)<<(row&63)
-		if m.skipped[i]&bit != 0 {
-			continue
-		}
-		if e.sent[row] = uint64(missing); missing == uint8(1<<e.count[row]-1) && c.logs != nil {
-			c.heads[i] |= bit
-			c.logs[i] |= bit
-		} else {
-			c.send(e, row, c.states[0].opposite(uint32(row), off), uint64(missing))
-		}
+	for row, missing := range m.missing[:len(e.sent)] {
+		e.sent[row] = uint64(missing)
 	}
 	for i := range e.knew {
 		e.knew[i], e.quiet[i] = ^m.skipped[i], 0
+		rows := ^m.skipped[i]
+		if left := e.sets - i<<6; left < 64 {
+			rows &= 1<<left - 1
+		}
+		if c.logs != nil {
+			none := rows & m.noneFound(i)
+			c.heads[i] |= none
+			c.logs[i] |= none
+			rows &^= none
+		}
+		for ; rows != 0; rows &= rows - 1 {
+			row := i<<6 + trailing(rows)
+			c.send(e, row, c.states[0].opposite(uint32(row), off), e.sent[row])
+		}
 	}
+}
+
+// noneFound has a bit for each of the i-th 64 rows of a summary, which was applied to all
+// rows, of whose heads surely none was there.
+func (m *machine) noneFound(i int) (rows uint64) {
+	found := m.found[i<<6 : min(i<<6+64, len(m.found))]
+	for k := 0; k < len(found); k += 8 {
+		if len(found)-k < 8 || binary.LittleEndian.Uint64(found[k:]) != 0 {
+			for r, n := range found[k:min(k+8, len(found))] {
+				if n == 0 {
+					rows |= 1 << (k + r)
+				}
+			}
+		} else {
+			rows |= 0xff << k
+		}
+	}
+	return rows
 }
 
 // sendClean sends on what is beyond the i-th 64 rows of a summary that is applied

@@ -555,7 +555,15 @@ func (e *entry) keepRow(row int) {
 
 // move moves the lines that are kept.
 func (k *shorter) move(movers []mover) {
-	s, plain := k.state, plain(movers)
+	s, plain, rows := k.state, plain(movers), 0
+	for _, w := range k.rows {
+		rows += onesCount(w)
+	}
+	if 8*rows > s.sets { // others may be anything
+		moveLines(s.tags, movers, plain)
+		moveLines(s.heads, movers, plain)
+		return
+	}
 	for i, w := range k.rows {
 		for ; w != 0; w &= w - 1 {
 			at := (i<<6 + trailing(w)) * s.ways

@@ -12,7 +12,7 @@ func moveAVX2(lines *uint32, n int, movers *mover, k int)
 func moveAVX512(lines *uint32, n int, movers *mover, k int)
 
 //go:noescape
-func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8)
+func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, found int)
 
 //go:noescape
 func marchAVX2(rows *uint32, line uint32, n int, missing *uint8) (sum int)
@@ -66,12 +66,13 @@ func moveLines(lines []uint32, movers []mover, plain bool) {
 func vectors(ways int) bool { return hasAVX2 && ways == 8 }
 
 // applyRows makes the heads of a summary meet rows of 8, the first that in row off, and
-// so on around, and puts the summary's lines on top. It writes which missed, a bit each.
+// so on around, and puts the summary's lines on top. It writes which missed, a bit each, and
+// as many bytes behind these 0 for each row of whose heads surely none was there.
 func applyRows(to []uint32, e *summary, off int, missing []uint8) {
 	rows := e.sets - off
-	applyAVX2(&to[8*off], &e.tags[0], &e.heads[0], &e.count[0], rows, &missing[0])
+	applyAVX2(&to[8*off], &e.tags[0], &e.heads[0], &e.count[0], rows, &missing[0], len(missing))
 	if off > 0 {
-		applyAVX2(&to[0], &e.tags[8*rows], &e.heads[8*rows], &e.count[rows], off, &missing[rows])
+		applyAVX2(&to[0], &e.tags[8*rows], &e.heads[8*rows], &e.count[rows], off, &missing[rows], len(missing))
 	}
 }
 

@@ -231,7 +231,7 @@ DATA ·later+48(SB)/8, $0x0000000500000004
 DATA ·later+56(SB)/8, $0x0000000700000006
 GLOBL ·later(SB), RODATA|NOPTR, $64
 
-// func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8)
+// func applyAVX2(to, tags, heads *uint32, count *uint16, n int, missing *uint8, found int)
 //
 // Of a row with as many heads as ways, only which missed must be found. A line that is
 // at p in the row is, when the head h touches it, behind the heads before h but for
@@ -240,7 +240,7 @@ GLOBL ·later(SB), RODATA|NOPTR, $64
 //	DI row  BX its lines after that  SI heads  R13 how many  CX rows left  R11 missing
 //	AX which missed  DX head  R12 heads of the row  R15 upTo, from the last way on
 //	R14 lanes of the heads before
-TEXT ·applyAVX2(SB), NOSPLIT, $0-48
+TEXT ·applyAVX2(SB), NOSPLIT, $0-56
 	MOVQ to+0(FP), DI
 	MOVQ tags+8(FP), BX
 	MOVQ heads+16(FP), SI
@@ -308,6 +308,8 @@ all:
 
 next:
 	MOVB AX, (R11)
+	MOVQ found+48(FP), R10
+	MOVB DX, (R11)(R10*1)
 	ADDQ $32, DI
 	ADDQ $32, BX
 	ADDQ $32, SI

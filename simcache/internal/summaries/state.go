@@ -134,9 +134,15 @@ func (s *state) copyFrom(t *state) {
 // copyRow makes a row what it is in another state.
 func (s *state) copyRow(t *state, row int) {
 	from, to := row*s.ways, row*s.ways+s.ways
-	copy(s.tags[from:to], t.tags[from:to])
-	copy(s.heads[from:to], t.heads[from:to])
-	copy(s.ops[from:to], t.ops[from:to])
+	if s.ways == 8 {
+		*(*[8]uint32)(s.tags[from:to]) = *(*[8]uint32)(t.tags[from:to])
+		*(*[8]uint32)(s.heads[from:to]) = *(*[8]uint32)(t.heads[from:to])
+		*(*[8]uint16)(s.ops[from:to]) = *(*[8]uint16)(t.ops[from:to])
+	} else {
+		copy(s.tags[from:to], t.tags[from:to])
+		copy(s.heads[from:to], t.heads[from:to])
+		copy(s.ops[from:to], t.ops[from:to])
+	}
 	s.count[row], s.packed[row] = t.count[row], t.packed[row]
 	k := len(s.misses)
 	if t.rowMisses != nil {

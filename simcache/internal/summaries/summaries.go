@@ -158,6 +158,7 @@ type machine struct {
 	sets             []uint32       // scratch: by operand and set of a slice of the second level, a number of lines
 	kept             []uint32       // scratch: rows
 	missing          []uint8        // scratch: by row of a summary, a bit for each head that missed
+	found            []uint8        // scratch, behind it: 0 where surely no head was there
 	skipped          []uint64       // a bit for each row of a summary that is not applied
 	turned           []uint64       // scratch: a bit for each row of a summary
 	saved            []uint64
