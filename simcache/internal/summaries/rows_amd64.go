@@ -30,6 +30,9 @@ func bringAVX512(s *state, lines *uint32, ops *uint16, n int)
 func sendAVX512(to, e *state, rows, heads uint64, first, off, sets int)
 
 //go:noescape
+func sendAVX2(to, e *state, rows, heads uint64, first int)
+
+//go:noescape
 func bringAVX2(s *state, lines *uint32, ops *uint16, n int)
 
 var (
@@ -107,10 +110,14 @@ func (s *state) bringLines(lines []uint32, ops []uint16) bool {
 // one on that have a bit, so many rows on and around: all heads, where they have one,
 // too, then the log. It reports whether it could, with vectors.
 func (s *state) sendRows(e *state, rows, heads uint64, first, off int) bool {
-	if !hasAVX512 || s.ways != 16 || !s.power {
+	if !hasAVX2 || s.ways != 16 || !s.power {
 		return false
 	}
-	sendAVX512(s, e, rows, heads, first, off, e.sets)
+	if hasAVX512 {
+		sendAVX512(s, e, rows, heads, first, off, e.sets)
+	} else {
+		sendAVX2(s, e, rows, heads, first)
+	}
 	return true
 }
 

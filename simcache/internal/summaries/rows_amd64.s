@@ -532,8 +532,8 @@ touched:
 	VZEROUPPER
 	RET
 
-// BRING_ARGS and BRING_ROW are what bringAVX512 and bringAVX2 begin with, and each of
-// their lines does: see state.row.
+// BRING_ARGS and BRING_ROW are what bringAVX512, bringAVX2 and sendAVX2 begin with, and each
+// of their lines does: see state.row.
 //
 //	DI tags  R12 first  R13 mask  AX low  R15 up  R14 down  R11 misses
 //	SI lines  BX ops  CX lines left  R8 row
@@ -609,7 +609,7 @@ line:
 //	R10 a bit for each line of it that was absent, the last one's the lowest
 //	Z8 of a line's number, in bytes, what is the row in the slice, X9 so many bits
 //	up  Z10 ones  Z11 the numbers of 32 lanes
-TEXT ·sendAVX512(SB), NOSPLIT, $136-56
+TEXT ·sendAVX512(SB), NOSPLIT, $488-56
 	MOVQ to+0(FP), R8
 	MOVQ e+8(FP), R12
 	MOVQ rows+16(FP), R13
@@ -680,6 +680,69 @@ slice:
 	LEAQ (BX)(R8*2), BX
 	XORL R9, R9
 
+	// Mostly, there are heads and a log, which are a block together, put together first.
+	TESTQ R15, R15
+	JEQ  block
+	TZCNTQ R13, R8
+	ADDQ first+32(FP), R8
+	IMUL3Q $span__size, R8, R8
+	MOVQ state_log(R12), DX
+	ADDQ log_rows(DX), R8
+	MOVLQSX span_n(R8), CX
+	TESTQ CX, CX
+	JEQ  block
+	LEAQ (R15)(CX*1), R10
+	CMPQ R10, $32
+	JHI  block
+	CMPQ R15, $16
+	JHI  block
+	MOVLQSX span_at(R8), R8
+	MOVQ log_lines(DX), R9
+	LEAQ (R9)(R8*4), R9
+	MOVQ log_ops(DX), R14
+	LEAQ (R14)(R8*2), R14
+	MOVQ $-1, DX
+	BZHIQ R15, DX, R8
+	KMOVD R8, K5
+	BZHIQ CX, DX, R8
+	KMOVD R8, K3
+	KSHIFTRD $16, K3, K4
+	VMOVDQU32.Z (SI), K5, Z1
+	VMOVDQU32.Z (R9), K3, Z2
+	VMOVDQU32.Z 64(R9), K4, Z3
+	VMOVDQU16.Z (BX), K5, Z4
+	VMOVDQU16.Z (R14), K3, Z5
+	LEAQ lines-392(SP), SI
+	LEAQ ops-488(SP), BX
+	LEAQ at-200(SP), AX
+	VMOVDQU32 Z1, (SI)
+	VMOVDQU32 Z2, (SI)(R15*4)
+	VMOVDQU32 Z3, 64(SI)(R15*4)
+	VMOVDQU32 Z4, (BX)
+	VMOVDQU32 Z5, (BX)(R15*2)
+	VPADDD Z1, Z10, Z1
+	VPADDD Z2, Z10, Z2
+	VPADDD Z3, Z10, Z3
+	VPSRLD X9, Z1, Z1
+	VPSRLD X9, Z2, Z2
+	VPSRLD X9, Z3, Z3
+	VPSLLD $6, Z1, Z1
+	VPSLLD $6, Z2, Z2
+	VPSLLD $6, Z3, Z3
+	VPANDD Z8, Z1, Z1
+	VPANDD Z8, Z2, Z2
+	VPANDD Z8, Z3, Z3
+	VMOVDQU32 Z1, (AX)
+	VMOVDQU32 Z2, (AX)(R15*4)
+	VMOVDQU32 Z3, 64(AX)(R15*4)
+	MOVQ R10, CX
+	MOVQ CX, n-8(SP)
+	BZHIQ CX, DX, DX
+	KMOVD DX, K3
+	XORL R15, R15
+	MOVL $1, R9
+	JMP  lines
+
 block:
 	TESTQ R15, R15
 	JEQ  sent
@@ -700,9 +763,11 @@ block:
 	VPSLLD $6, Z2, Z2
 	VPANDD Z8, Z1, Z1
 	VPANDD Z8, Z2, Z2
-	LEAQ at-136(SP), AX
+	LEAQ at-200(SP), AX
 	VMOVDQU32 Z1, (AX)
 	VMOVDQU32 Z2, 64(AX)
+
+lines:
 	LEAQ (AX)(CX*4), AX
 	LEAQ (SI)(CX*4), SI
 	NEGQ CX
@@ -800,11 +865,42 @@ DATA ·upTo+48(SB)/8, $-1
 DATA ·upTo+56(SB)/8, $-1
 GLOBL ·upTo(SB), RODATA|NOPTR, $128
 
-// func bringAVX2(s *state, lines *uint32, ops *uint16, n int)
-//
-// The same with rows in two vectors, Y0 and Y1.
+// BRING_LINE is what bringAVX2 and sendAVX2 do with a line, whose row is in two vectors, Y0
+// and Y1.
 //
 //	Y7 turns of the last lane  DX upTo, from the line's lane on
+#define BRING_LINE \
+	BRING_ROW; \
+	ADDQ DI, R8; \
+	VPBROADCASTD (SI), Y2; \
+	VMOVDQU (R8), Y0; \
+	VMOVDQU 32(R8), Y1; \
+	VPCMPEQD Y0, Y2, Y3; \
+	VPCMPEQD Y1, Y2, Y4; \
+	VMOVMSKPS Y3, DX; \
+	VMOVMSKPS Y4, R10; \
+	SHLL $8, R10; \
+	ORL  R10, DX; \
+	BRING_COUNT; \
+	ORL  $0x8000, DX; \
+	TZCNTL DX, DX; \
+	SHLL $2, DX; \
+	NEGQ DX; \
+	LEAQ ·upTo+60(SB), R10; \
+	VMOVDQU (R10)(DX*1), Y3; \
+	VMOVDQU 32(R10)(DX*1), Y4; \
+	VPERMD Y0, Y7, Y5; \
+	VPERMD Y1, Y7, Y6; \
+	VPBLENDD $1, Y5, Y6, Y6; \
+	VPBLENDD $1, Y2, Y5, Y5; \
+	VPBLENDVB Y3, Y5, Y0, Y0; \
+	VPBLENDVB Y4, Y6, Y1, Y1; \
+	VMOVDQU Y0, (R8); \
+	VMOVDQU Y1, 32(R8)
+
+// func bringAVX2(s *state, lines *uint32, ops *uint16, n int)
+//
+// The same as bringAVX512.
 TEXT ·bringAVX2(SB), NOSPLIT, $0-32
 	MOVQ s+0(FP), R8
 	MOVQ lines+8(FP), SI
@@ -814,34 +910,70 @@ TEXT ·bringAVX2(SB), NOSPLIT, $0-32
 	VMOVDQU ·turns+224(SB), Y7
 
 line:
-	BRING_ROW
-	ADDQ DI, R8
-	VPBROADCASTD (SI), Y2
-	VMOVDQU (R8), Y0
-	VMOVDQU 32(R8), Y1
-	VPCMPEQD Y0, Y2, Y3
-	VPCMPEQD Y1, Y2, Y4
-	VMOVMSKPS Y3, DX
-	VMOVMSKPS Y4, R10
-	SHLL $8, R10
-	ORL  R10, DX
-	BRING_COUNT
-	ORL  $0x8000, DX
-	TZCNTL DX, DX
-	SHLL $2, DX
-	NEGQ DX
-	LEAQ ·upTo+60(SB), R10
-	VMOVDQU (R10)(DX*1), Y3
-	VMOVDQU 32(R10)(DX*1), Y4
-	VPERMD Y0, Y7, Y5
-	VPERMD Y1, Y7, Y6
-	VPBLENDD $1, Y5, Y6, Y6
-	VPBLENDD $1, Y2, Y5, Y5
-	VPBLENDVB Y3, Y5, Y0, Y0
-	VPBLENDVB Y4, Y6, Y1, Y1
-	VMOVDQU Y0, (R8)
-	VMOVDQU Y1, 32(R8)
+	BRING_LINE
 	DECQ CX
 	JNE  line
+	VZEROUPPER
+	RET
+
+// func sendAVX2(to, e *state, rows, heads uint64, first int)
+//
+// The same as sendAVX512, row by row.
+TEXT ·sendAVX2(SB), NOSPLIT, $16-40
+	MOVQ to+0(FP), R8
+	BRING_ARGS
+	VMOVDQU ·turns+224(SB), Y7
+
+row:
+	MOVQ rows+16(FP), DX
+	TESTQ DX, DX
+	JEQ  end
+	TZCNTQ DX, CX
+	BLSRQ DX, DX
+	MOVQ DX, rows+16(FP)
+	MOVQ heads+24(FP), DX
+	BTQ  CX, DX
+	SBBQ R9, R9
+	ADDQ first+32(FP), CX
+	MOVQ CX, row-8(SP)
+	MOVQ e+8(FP), R8
+	MOVQ state_count(R8), DX
+	MOVWLZX (DX)(CX*2), R10
+	ANDQ R9, R10
+	IMULQ state_ways(R8), CX
+	MOVQ state_heads(R8), SI
+	LEAQ (SI)(CX*4), SI
+	MOVQ state_ops(R8), BX
+	LEAQ (BX)(CX*2), BX
+	MOVQ R10, CX
+	MOVQ $0, log-16(SP)
+
+lines:
+	TESTQ CX, CX
+	JEQ  sent
+
+line:
+	BRING_LINE
+	DECQ CX
+	JNE  line
+
+sent:
+	CMPQ log-16(SP), $0
+	JNE  row
+	MOVQ $1, log-16(SP)
+	MOVQ row-8(SP), CX
+	IMUL3Q $span__size, CX, CX
+	MOVQ e+8(FP), R8
+	MOVQ state_log(R8), DX
+	ADDQ log_rows(DX), CX
+	MOVLQSX span_at(CX), R8
+	MOVLQSX span_n(CX), CX
+	MOVQ log_lines(DX), SI
+	LEAQ (SI)(R8*4), SI
+	MOVQ log_ops(DX), BX
+	LEAQ (BX)(R8*2), BX
+	JMP  lines
+
+end:
 	VZEROUPPER
 	RET
