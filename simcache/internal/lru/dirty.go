@@ -10,7 +10,7 @@ func (c *Chain) Dirty(level int) (sum uint64) {
 		return sum
 	}
 	for set := range int(l.sets) {
-		for _, tag := range l.row(set) {
+		for _, tag := range l.narrow(set) {
 			sum += uint64(tag & 1)
 		}
 	}

@@ -3,6 +3,7 @@ package lru
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
@@ -25,8 +26,9 @@ const (
 // Tags are 32 bits wide until a block comes whose tag is wider; then all become
 // 64.
 type rows struct {
-	tags    []uint32 // from margin on; nil once wide
+	tags    []uint32 // from margin on; nil once wide, and where there are lists
 	wide    []uint64
+	lists   *lists // what holds the tags of many ways, until they are wide
 	ways    int
 	pitch   int // bytes from row to row of tags
 	sets    uint64
@@ -42,8 +44,9 @@ type rows struct {
 }
 
 const (
-	lanes  = 8  // tags in a vector
-	margin = 16 // tags before the first row: moving a row reads the tag before it
+	lanes       = 8  // tags in a vector
+	leastVector = 4  // ways of a row that is looked up by vectors, at least
+	margin      = 16 // tags before the first row: moving a row reads the tag before it
 )
 
 func newRows(g engine.Level, zeroTags bool) rows {
@@ -56,7 +59,7 @@ func newRows(g engine.Level, zeroTags bool) rows {
 		shift:  g.Shift,
 	}
 	row := g.Ways
-	if hasAVX2 && !l.modulo && g.Ways > lanes/2 {
+	if hasAVX2 && !l.modulo && g.Ways >= leastVector {
 		l.vectors = true
 		row = (g.Ways + lanes - 1) &^ (lanes - 1)
 		l.last = 1 << ((g.Ways - 1) % (2 * lanes))
@@ -70,7 +73,16 @@ func newRows(g engine.Level, zeroTags bool) rows {
 
 // reset makes the tags what they begin with.
 func (l *rows) reset() {
-	if l.wide = nil; l.tags == nil {
+	l.wide = nil
+	if l.ways >= fromWays && !l.zero {
+		if l.lists != nil {
+			l.lists.reset()
+		} else {
+			l.lists = newLists(int(l.sets), l.ways)
+		}
+		return
+	}
+	if l.tags == nil {
 		l.tags = make([]uint32, margin+int(l.sets)*l.pitch/4)
 	} else {
 		clear(l.tags)
@@ -98,14 +110,23 @@ func (l *rows) widen() {
 	}
 	l.wide = make([]uint64, int(l.sets)*l.ways)
 	for set := range int(l.sets) {
-		for way, tag := range l.row(set) {
+		for way, tag := range l.narrow(set) {
 			l.wide[set*l.ways+way] = uint64(tag)
 		}
 	}
-	l.tags = nil
+	l.tags, l.lists = nil, nil
 }
 
+// row is a set of tags that are in rows.
 func (l *rows) row(set int) []uint32 { return l.tags[margin+set*l.pitch/4:][:l.ways] }
+
+// narrow are the tags of a set while they are 32 bits wide, to be read.
+func (l *rows) narrow(set int) []uint32 {
+	if l.lists != nil {
+		return l.lists.tags(nil, set)
+	}
+	return l.row(set)
+}
 
 // place is the set of a block and its clean tag.
 func (l *rows) place(block uint64) (set int, tag uint64) {
@@ -121,17 +142,20 @@ func (l *rows) place(block uint64) (set int, tag uint64) {
 func (l *rows) touch(block, write uint64) (missed bool, victim uint64, dirty bool) {
 	set, tag := l.place(block)
 	var gone uint64
-	if l.wide != nil {
+	var narrow uint32
+	switch {
+	case l.wide != nil:
 		missed, gone = moveToFront(l.wide[set*l.ways:][:l.ways], tag|write)
-	} else {
-		var narrow uint32
+	case l.lists != nil:
+		missed, narrow = l.lists.touch(set, uint32(tag|write))
+	default:
 		missed, narrow = moveToFront(l.row(set), uint32(tag|write))
-		gone = uint64(narrow)
 	}
+	gone |= uint64(narrow)
 	if gone&1 == 0 {
 		return missed, 0, false
 	}
-	return missed, (gone>>1-1)*l.sets + uint64(set), true
+	return missed, l.block(gone, set), true
 }
 
 // moveToFront makes tag the first of a row, dirty if it was or is, and returns
@@ -158,6 +182,9 @@ func moveToFront[T uint32 | uint64](row []T, tag T) (missed bool, gone T) {
 // brings its line along; then the write-back of a dirty block that had to go.
 // It returns how many; out has room for two for each of refs.
 func (l *rows) filterGo(refs, out []uint64) int {
+	if l.lists != nil {
+		return l.lists.filter(l, refs, out)
+	}
 	n := 0
 	for _, ref := range refs {
 		set, tag := l.place(ref >> l.down)
@@ -173,27 +200,36 @@ func (l *rows) filterGo(refs, out []uint64) int {
 			n++
 		}
 		if gone&1 != 0 {
-			victim := (uint64(gone>>1)-1)*l.sets + uint64(set)
-			out[n] = victim<<l.down | ref&((opCount-1)<<opBit) | writeBack | writes
+			out[n] = l.evicted(uint64(gone), set, ref)
 			n++
 		}
 	}
 	return n
 }
 
+// evicted is what goes on to the next level of a dirty tag that a reference drove out of a set.
+func (l *rows) evicted(tag uint64, set int, ref uint64) uint64 {
+	return l.block(tag, set)<<l.down | ref&((opCount-1)<<opBit) | writeBack | writes
+}
+
+// block is that of a tag in a set.
+func (l *rows) block(tag uint64, set int) uint64 { return (tag>>1-1)*l.sets + uint64(set) }
+
 // blocks appends the blocks of a set to list, the most recently used first.
 func (l *rows) blocks(list []uint64, set int) []uint64 {
-	for way := range l.ways {
-		var tag uint64
-		if l.wide != nil {
-			tag = l.wide[set*l.ways+way]
-		} else {
-			tag = uint64(l.row(set)[way])
-		}
+	if l.wide != nil {
+		return appendBlocks(l, list, set, l.wide[set*l.ways:][:l.ways])
+	}
+	return appendBlocks(l, list, set, l.narrow(set))
+}
+
+// appendBlocks is blocks of a set of these tags.
+func appendBlocks[T uint32 | uint64](l *rows, list []uint64, set int, tags []T) []uint64 {
+	for _, tag := range tags {
 		if tag == 0 {
 			break
 		}
-		list = append(list, (tag>>1-1)*l.sets+uint64(set))
+		list = append(list, l.block(uint64(tag), set))
 	}
 	return list
 }
@@ -201,6 +237,17 @@ func (l *rows) blocks(list []uint64, set int) []uint64 {
 // load fills a set with blocks, the most recently used first, unless a tag is
 // too wide.
 func (l *rows) load(set int, blocks []uint64) bool {
+	if l.lists != nil {
+		l.lists.empty(set)
+		for _, block := range slices.Backward(blocks) {
+			if block >= l.limit() {
+				return false
+			}
+			_, tag := l.place(block)
+			l.lists.touch(set, uint32(tag))
+		}
+		return true
+	}
 	for way := range l.ways {
 		var tag uint64
 		if way < len(blocks) {
