@@ -27,6 +27,10 @@ type Question struct {
 	Kernels []access.Kernel // that may be used besides plain loops
 	Model   cost.Model
 
+	// Best is how many candidates of the ranking are wanted, besides those that the decision
+	// is about: walks that are certain not to be among them are left out. 0 is all.
+	Best int
+
 	// Begin is told of each step that takes a while, of how many parts it is, and returns
 	// what is told when one is done; by several goroutines. nil tells nobody.
 	Begin func(what string, parts int) (done func())
@@ -73,11 +77,13 @@ func (c Candidate) id() string {
 type Advice struct {
 	Question   Question
 	Naive      Candidate   // plain loops in row order, over x as it is stored
-	Ranked     []Candidate // all, by predicted time of all passes; of contiguous() the best
+	Ranked     []Candidate // by predicted time of all passes, the best at least (see Question.Best); of contiguous() the best
 	Timed      []Candidate // those that were timed, by measured time of all passes; nil before SetTimes
 	Considered int         // walks and contiguous(), before those that are the same were left out
+	Different  int         // of these, after that
 
 	asStored      bool   // leave out walks with the rows of x padded
+	fresh         []Walk // of the view, to be predicted
 	walks         []Walk // of the view, by predicted time
 	copies, after []Walk // that contiguous() may make its copy by, and over the copy, by predicted time; nil where it is no way
 }
@@ -128,13 +134,21 @@ func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	if err != nil {
 		return &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", s.View), Err: err}
 	}
-	if err := a.predict(ctx, append(a.variants(s, all, [][]int{nil}), inMemory(s)...)); err != nil {
+	if err := a.add(append(a.variants(s, all, [][]int{nil}), inMemory(s)...)); err != nil {
 		return err
 	}
-	if err := a.predict(ctx, a.variants(s, a.promising(all), tiles(view, s.Op))); err != nil {
+	if len(all) > tiledOrders { // the best are asked for
+		if err := a.predict(ctx, false); err != nil {
+			return err
+		}
+	}
+	if err := a.add(a.variants(s, a.promising(all), tiles(view, s.Op))); err != nil {
 		return err
 	}
-	return a.predict(ctx, a.kernels(s, all))
+	if err := a.add(a.kernels(s, all)); err != nil {
+		return err
+	}
+	return a.predict(ctx, true)
 }
 
 // inMemory are the walks of tensors in formats in the order in which one of them
@@ -202,15 +216,14 @@ func (a *Advice) promising(orders [][]int) [][]int {
 	return best
 }
 
-// predict adds walks to those that are known, but for those that are the same as
-// one of them.
-func (a *Advice) predict(ctx context.Context, all []Walk) error {
+// add adds walks to those that are to be predicted, but for those that are the same as
+// one that is known.
+func (a *Advice) add(all []Walk) error {
 	a.Considered += len(all)
 	known := map[string]bool{}
-	for _, w := range a.walks {
+	for _, w := range slices.Concat(a.walks, a.fresh) {
 		known[w.key] = true
 	}
-	var fresh []Walk
 	for _, w := range all {
 		var err error
 		if w.Pattern, err = w.Spec.Pattern(); err != nil {
@@ -218,29 +231,48 @@ func (a *Advice) predict(ctx context.Context, all []Walk) error {
 		}
 		if w.key = loops(w.Pattern); !known[w.key] {
 			known[w.key] = true
-			fresh = append(fresh, w)
+			a.fresh = append(a.fresh, w)
+			a.Different++
 		}
 	}
-	done := a.Question.begin(fmt.Sprintf("predicting %d walks", len(fresh)), len(fresh))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.NumCPU())
-	for i := range fresh {
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			var err error
-			fresh[i].Prediction, err = a.Question.Model.Predict(fresh[i].Pattern)
-			done()
+	return nil
+}
+
+// predict predicts the walks that were added, or of many, if some may be left out, those that
+// may be wanted.
+func (a *Advice) predict(ctx context.Context, some bool) error {
+	fresh, q := a.fresh, a.Question
+	a.fresh = nil
+	if some && q.Best > 0 && len(fresh) >= fewestRough {
+		var err error
+		if fresh, err = q.wanted(ctx, fresh); err != nil {
 			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+		}
+	} else if err := q.predict(ctx, q.Model, fresh); err != nil {
 		return err
 	}
 	a.walks = append(a.walks, fresh...)
 	slices.SortStableFunc(a.walks, func(x, y Walk) int { return cmp.Compare(x.Prediction.Ns, y.Prediction.Ns) })
 	return nil
+}
+
+// predict predicts walks by a model, on all CPUs.
+func (q Question) predict(ctx context.Context, m cost.Model, walks []Walk) error {
+	done := q.begin(fmt.Sprintf("predicting %d walks", len(walks)), len(walks))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.NumCPU())
+	for i := range walks {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			walks[i].Prediction, err = m.Predict(walks[i].Pattern)
+			done()
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // loops identify a walk: what it touches, in which order, and whether past the
@@ -280,7 +312,7 @@ func (a *Advice) contiguous(ctx context.Context) error {
 	if view.IsContiguous() || a.Question.Spec.Op == access.Fill {
 		return nil
 	}
-	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model, Begin: a.Question.Begin}, asStored: true}
+	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model, Best: a.Question.Best, Begin: a.Question.Begin}, asStored: true}
 	if a.Question.Spec.Op == access.Copy {
 		made.walks = a.walks
 	} else if err := made.predictAll(ctx, view); err != nil {
@@ -295,11 +327,15 @@ func (a *Advice) contiguous(ctx context.Context) error {
 		return err
 	}
 	row := [][]int{identity(walked.Rank())}
-	if err := after.predict(ctx, append([]Walk{{Spec: plain}}, after.kernels(plain, row)...)); err != nil {
+	if err := after.add(append([]Walk{{Spec: plain}}, after.kernels(plain, row)...)); err != nil {
+		return err
+	}
+	if err := after.predict(ctx, false); err != nil {
 		return err
 	}
 	a.copies, a.after = made.bestOfEach(), after.walks
 	a.Considered++
+	a.Different++
 	a.Ranked = append(a.Ranked, Candidate{a.after[0], &a.copies[0]})
 	return nil
 }

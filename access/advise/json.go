@@ -93,7 +93,7 @@ func toJSONDecision(a *Advice, d Decision) jsonDecision {
 // JSON returns the JSON of the advice with these rows (see Rows).
 func (a *Advice) JSON(rows []Candidate) JSON {
 	d := a.Decide()
-	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Threads: a.Question.Spec.Threads, Considered: a.Considered, Different: len(a.Ranked),
+	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Threads: a.Question.Spec.Threads, Considered: a.Considered, Different: a.Different,
 		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive), Text: a.Text()}
 	for _, c := range rows {
 		out.Ranked = append(out.Ranked, toJSONCandidate(a, c))

@@ -32,7 +32,7 @@ func (a *Advice) Title() string {
 	if s.Op == access.Reorder {
 		what += fmt.Sprintf(" to %v", s.To)
 	}
-	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", s.Op, what, passes, len(a.Ranked), a.Considered)
+	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", s.Op, what, passes, a.Different, a.Considered)
 }
 
 // Write writes the advice for people: the title, a table of these candidates (see

@@ -348,7 +348,7 @@ func (a *Advice) certainty(d Decision) string {
 	source := a.Question.Model.Times.Source
 	if d.Basis == Measured {
 		return say("Timed on this machine, samples by turns: %d of %d ways. What was measured decides; what was measured less than %.1f times as fast counts as the same. Predictions are by the cost model of docs/advise.md (%s).",
-			len(a.Timed), len(a.Ranked), Measured.Clear(), source)
+			len(a.Timed), a.Different, Measured.Clear(), source)
 	}
 	fit := cost.Fitted()
 	text := say("All this is predicted, by the cost model of docs/advise.md (%s). Over the %d patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",

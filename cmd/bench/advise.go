@@ -72,7 +72,7 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	if err := errors.Join(atLeast("passes", f.passes, 1), atLeast("top", f.top, 1)); err != nil {
 		return advise.Question{}, err
 	}
-	q := advise.Question{Spec: spec, Passes: f.passes}
+	q := advise.Question{Spec: spec, Passes: f.passes, Best: f.top}
 	q.Kernels = append(access.VectorKernels(), access.Builtin)
 	q.Model, err = f.model(c)
 	q.Spec.Threads = q.Model.Threads

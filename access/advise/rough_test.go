@@ -1,0 +1,73 @@
+package advise
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// TestBest: what is left out since it is certain to lose changes nothing that is said.
+func TestBest(t *testing.T) {
+	t.Parallel()
+	left := 0 // out
+	for _, c := range []struct {
+		shape []int
+		view  string
+		op    access.Op
+	}{
+		{[]int{8, 32, 28, 28}, "permute(0,2,3,1)", access.Copy},
+		{[]int{8, 28, 28, 64}, "permute(3,1,0,2)", access.Copy},
+		{[]int{256, 512}, "t()", access.Add},
+	} {
+		small := model // so that small tensors do not fit
+		small.Window = 8 * cost.LeastWindow
+		small.Caches = simcache.Config{Levels: []simcache.Level{
+			{Name: "D1", Geometry: simcache.Geometry{Size: 4 << 10, Ways: 4, Line: 64}},
+			{Name: "L2", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}},
+			{Name: "LL", Geometry: simcache.Geometry{Size: 256 << 10, Ways: 16, Line: 64}}},
+			TLB: []simcache.TLB{{Entries: 16, Ways: 4, Page: 4096}, {Entries: 64, Ways: 4, Page: 4096}}}
+		q := Question{Spec: access.Spec{Op: c.op, Shape: c.shape, DType: layouts.Float32, View: layouts.MustParseChain(c.view)},
+			Passes: 2, Kernels: []access.Kernel{access.Builtin}, Model: small}
+		all, err := Ask(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Best = 3
+		some, err := Ask(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left += len(all.Ranked) - len(some.Ranked)
+		if got, want := said(some, q.Best), said(all, q.Best); got != want {
+			t.Errorf("%s of %v: with what is certain to lose it says\n%s\nand without\n%s", c.op, c.shape, want, got)
+		}
+		if got, want := keys(some.ToTime()), keys(all.ToTime()); !slices.Equal(got, want) {
+			t.Errorf("%s of %v: others are to be timed", c.op, c.shape)
+		}
+	}
+	if left < 200 {
+		t.Errorf("%d walks are left out: want more", left)
+	}
+}
+
+// said is all that advice says, and the best of its ranking.
+func said(a *Advice, best int) string {
+	var text strings.Builder
+	if err := a.Write(&text, a.Rows(best)); err != nil {
+		return err.Error()
+	}
+	return text.String()
+}
+
+func keys(walks []Walk) (all []string) {
+	for _, w := range walks {
+		all = append(all, w.key)
+	}
+	return all
+}
