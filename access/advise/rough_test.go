@@ -71,3 +71,40 @@ func keys(walks []Walk) (all []string) {
 	}
 	return all
 }
+
+// TestNear: near are the best that are asked for, the best of each kernel, as stored and padded, and the
+// naive walk.
+func TestNear(t *testing.T) {
+	t.Parallel()
+	walk := func(ns float64, k access.Kernel, padded int, tile ...int) Walk {
+		order := access.Row
+		if tile == nil {
+			order = access.Col
+		}
+		w := Walk{Spec: access.Spec{Kernel: k, Order: order, Tile: tile}, Padded: padded}
+		w.Prediction.Ns = ns
+		return w
+	}
+	naive, paddedNaive := walk(1e9, access.Scalar, 0), walk(1e9, access.Scalar, 16)
+	naive.Spec.Order, paddedNaive.Spec.Order = access.Row, access.Row
+	var walks []Walk
+	for i := range 8 {
+		walks = append(walks, walk(float64(10+i), access.Scalar, 0, 8, i+1))
+	}
+	walks = append(walks,
+		walk(rough*16, access.Scalar, 0), walk(rough*16+1, access.Scalar, 0), walk(1e6, access.Scalar, 0, 8, 8), // near the seventh, or not
+		walk(1e5, access.Builtin, 0), walk(rough*1e5, access.Builtin, 0), walk(rough*1e5+1, access.Builtin, 0),
+		walk(1e4, access.Builtin, 16), walk(rough*1e4, access.Builtin, 16), walk(rough*1e4+1, access.Builtin, 16),
+		walk(5, access.Scalar, 16), // is not among the best as stored
+		naive, paddedNaive)
+	near := Question{Best: 7}.near(walks)
+	var far []int
+	for i, w := range walks {
+		if !near(w) {
+			far = append(far, i)
+		}
+	}
+	if want := []int{9, 10, 13, 16}; !slices.Equal(far, want) {
+		t.Errorf("%v are far, want %v", far, want)
+	}
+}
