@@ -316,14 +316,13 @@ func (s *state) bring(line uint32) (absent bool) {
 
 // present makes a line the first of a row, and reports whether it was there.
 func present(row []uint32, line uint32) bool {
+	before := line
 	for p, l := range row {
+		row[p] = before
 		if l == line {
-			copy(row[1:p+1], row)
-			row[0] = line
 			return true
 		}
+		before = l
 	}
-	copy(row[1:], row)
-	row[0] = line
 	return false
 }
