@@ -371,7 +371,7 @@ func (e *Engine) summed(p nest.Program) (misses []uint64, ok bool) {
 		return nil, false
 	}
 	if e.summaries == nil {
-		e.summaries = summaries.New(e.levels, summaries.Options{Progress: e.progress})
+		e.summaries = summaries.New(e.levels, summaries.Options{Progress: e.progress, Ample: true})
 	}
 	misses, err := e.summaries.Run(p)
 	if err == nil {

@@ -260,6 +260,9 @@ func (m *machine) drifts(n *node, c *context, trips int) bool {
 	if !even && !l.countable() {
 		return false
 	}
+	if l.roomy(m, trips) {
+		return false
+	}
 	from, ran := l.reaches(m, 0, 1, trips)
 	last, left := l.reaches(m, trips-1, -1, trips)
 	if from = from + 1; from+fewestDrifted > trips || last < 0 || mostRun*(ran+left) > trips {
@@ -367,6 +370,7 @@ func (l *drift) apart(m *machine, n *node, trips int) bool {
 // look finds where everything is in a pass, and returns for how many from it on, or back, it is there.
 func (l *drift) look(m *machine, y, by, trips int) (same int) {
 	shift, line := m.levels[0].Shift, 1<<m.levels[0].Shift
+	m.did.Looked++
 	same = trips
 	for i := range l.streams {
 		s := &l.streams[i]
@@ -448,6 +452,17 @@ func (l *drift) forget() {
 	for i := range l.stills {
 		l.stills[i].is = -1
 	}
+}
+
+// roomy reports whether all lines of as many passes as may be run at either end are too few for each
+// set to get as many as it has ways, which reaches would find out one by one.
+func (l *drift) roomy(m *machine, trips int) bool {
+	lines := 0
+	for i := range l.streams {
+		s := &l.streams[i]
+		lines += s.trips/s.run + 2
+	}
+	return trips*lines < 2*mostRun*m.levels[0].Lines()
 }
 
 // reaches returns the pass up to which, from one on, or back, each set gets as many lines as it has

@@ -143,3 +143,20 @@ func TestDriftWas(t *testing.T) {
 		}
 	}
 }
+
+// TestDriftRoom: in a level that all passes of a loop do not fill, none is looked at, in any instance of it.
+func TestDriftRoom(t *testing.T) {
+	loop := func(trips int, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(trips)}, Step: 1, Body: body}
+	}
+	const row = 100 * 8
+	p := nest.Program{loop(30, loop(100, loop(100,
+		nest.Operand{Base: 1 << 30, Width: 8, Strides: []int{row, 0, 8}},
+		nest.Operand{Base: 1 << 31, Width: 8, Strides: []int{0, row, 8}})))}
+	for sets, looked := range map[int]bool{8: true, 1 << 12: false} {
+		e := New([]engine.Level{{Sets: sets, Ways: 8, Shift: 6}}, Options{})
+		if asReference(t, 0, e, p); e.did.Looked > 0 != looked {
+			t.Errorf("%d sets: %d passes were looked at", sets, e.did.Looked)
+		}
+	}
+}

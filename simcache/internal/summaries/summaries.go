@@ -37,6 +37,9 @@ type Options struct {
 	// and then, from the goroutine that runs.
 	Progress func(share float64)
 
+	// Ample has levels that have room for all that is run not be looked up.
+	Ample bool
+
 	floods bool // what goes on evenly is left to floods
 }
 
@@ -46,6 +49,7 @@ type Engine struct {
 	options Options
 	origin  int // address of the first byte of line 1
 	states  []*state
+	ample   *ample // nil if all levels are simulated
 	did     did
 }
 
@@ -88,6 +92,7 @@ type did struct {
 	Settled     int // of which the end is run, for what it leaves
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once
+	Looked      int // passes that were looked at to find that out
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
@@ -100,6 +105,7 @@ type did struct {
 	Rear        int // rows of which the log goes on, together with others
 	Sent        int // rows that what rests in a loop is in, of which a log goes on
 	Passed      int // rows that what rests in a loop is in, by a trail
+	Ample       int // programs, which some level has room for
 }
 
 // New returns empty caches.
@@ -109,6 +115,12 @@ func New(levels []engine.Level, o Options) *Engine { return &Engine{levels: leve
 // are at r*n+i. It refuses, before anything is run, a program whose lines 32 bits do
 // not number, and levels whose ways 16 bits do not count.
 func (e *Engine) Run(p nest.Program) ([]uint64, error) {
+	if misses, done, err := e.runAmple(p); done || err != nil {
+		return misses, err
+	}
+	if err := e.refill(); err != nil {
+		return nil, err
+	}
 	m, err := e.machine(p)
 	if err != nil {
 		return nil, err
@@ -117,11 +129,17 @@ func (e *Engine) Run(p nest.Program) ([]uint64, error) {
 }
 
 // Work is about how many lines were looked up.
-func (e *Engine) Work() uint64 { return uint64(e.did.Touched) }
+func (e *Engine) Work() uint64 {
+	work := uint64(e.did.Touched)
+	if e.ample != nil && e.ample.near != nil {
+		work += e.ample.near.Work()
+	}
+	return work
+}
 
 // Contents are the lines in a set of a level, the one touched last first.
 func (e *Engine) Contents(level, set int) []uint64 {
-	if e.states == nil {
+	if e.refill() != nil || e.states == nil {
 		return nil
 	}
 	s := e.states[level]
