@@ -11,7 +11,7 @@
 //
 // loop is what the instructions take when all data is in the first level: a cost
 // per iteration, which depends on what the loop does and on whether its elements
-// are adjacent, and a cost for each start of an inner loop.
+// are adjacent, and a cost for each start of an inner loop and of a nest.
 //
 // memory is the sum over all lines that an operand misses in one level and that
 // the next level serves. The time of a line depends on where its address is

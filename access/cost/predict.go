@@ -231,7 +231,8 @@ func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	return sum
 }
 
-// loop is what the instructions of a nest take.
+// loop is what the instructions of a nest take. A sum adds up what it summed in parts behind each
+// row, and walks its nests with less ado than others do, which call a function with each block.
 func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	iterations := float64(n.Iterations())
 	if iterations == 0 {
@@ -245,7 +246,11 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	if blocks = starts; inner >= 1 {
 		blocks /= float64(n.Trips[inner-1])
 	}
-	return m.Times.Hit * (iterations*m.body(p, n) + starts*rules.Row + blocks*rules.Block)
+	row, walk := rules.Row, rules.Walk
+	if p.Spec.Op == access.Sum {
+		row, walk = rules.SumRow, rules.SumWalk
+	}
+	return m.Times.Hit * (iterations*m.body(p, n) + starts*row + blocks*rules.Block + walk)
 }
 
 // body is an iteration.

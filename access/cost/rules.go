@@ -15,7 +15,8 @@ type Rules struct {
 	Add                                    float64 // of an addition
 	FloatSum                               float64 // by how much longer that of a sum of float32 takes, which is converted
 	HalfSum, HalfAdd, BFloatSum, BFloatAdd float64 // of float16 and bfloat16, which are converted
-	Row, Block                             float64 // a start of the innermost loop, and of the one around it
+	Row, Block, Walk                       float64 // a start of the innermost loop, of the one around it, and of all of a nest
+	SumRow, SumWalk                        float64 // of a sum, Row and Walk
 	Vector                                 float64 // of Times.Byte, a byte of vectors in rows
 	Tile                                   float64 // an access of a vector in transposed tiles
 	Compiled                               float64 // an access of one element in a loop that a C++ compiler made (Model.Vectors)

@@ -127,3 +127,19 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestStarts: sums pay for their rows and nests by SumRow and SumWalk, others by Row and Walk.
+func TestStarts(t *testing.T) {
+	m := generic
+	m.Rules = &Rules{Row: 1, Walk: 100, SumRow: 3, SumWalk: 20, InFlight: 1, Crowded: 1, Walks: 1, Window: 1, Pending: 1}
+	for op, want := range map[access.Op]float64{access.Sum: 5*3 + 20, access.Fill: 5*1 + 100} {
+		p := pattern(t, access.Spec{Op: op, Shape: []int{5, 8}, View: layouts.MustParseChain("narrow(1,0,4)"), DType: layouts.Int32})
+		sum, err := m.Predict(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum.Loop / m.Times.Hit; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v: five rows take %v, want %v", op, got, want)
+		}
+	}
+}

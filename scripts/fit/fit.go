@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -25,12 +26,18 @@ const file = "access/cost/fitted.json"
 // fit fits the rules to all patterns, and for the cross-validated errors to those of
 // all families but one, for each, and of all machines but one.
 func fit(d *dataSet) error {
-	start := cost.Fitted()
-	rules := rounded(d.least(start.Rules, func(int) bool { return true }))
+	rules := rounded(d.least(cost.Fitted().Rules, func(int) bool { return true }))
 	crossed, unseen := make([]float64, len(d.patterns)), make([]float64, len(d.patterns))
+	var group sync.WaitGroup // of fits, each of which predicts patterns of its own, from the rules of all on
 	for _, family := range d.families() {
-		d.leaveOut(start.Rules, crossed, func(t timed) bool { return t.family == family })
+		group.Go(func() { d.leaveOut(rules, crossed, func(t timed) bool { return t.family == family }) })
 	}
+	for k := range d.machines {
+		if len(d.machines) > 1 {
+			group.Go(func() { d.leaveOut(rules, unseen, func(t timed) bool { return t.machine == k }) })
+		}
+	}
+	group.Wait()
 	all := cost.Fit{Rules: rules, All: d.error("all", crossed, func(int) bool { return true })}
 	for k, m := range d.machines {
 		on := func(i int) bool { return d.patterns[i].machine == k }
@@ -39,7 +46,6 @@ func fit(d *dataSet) error {
 			of.Families = append(of.Families, d.error(family, crossed, func(i int) bool { return on(i) && d.patterns[i].family == family }))
 		}
 		if len(d.machines) > 1 {
-			d.leaveOut(start.Rules, unseen, func(t timed) bool { return t.machine == k })
 			of.Unseen = d.error("by constants fitted to the other machines", unseen, on)
 		}
 		all.Machines = append(all.Machines, of)
