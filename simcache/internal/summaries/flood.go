@@ -14,9 +14,9 @@ import "slices"
 // after a whole number of iterations; no two accesses that move share a line, nor does one
 // with a line that rests, but in the last iteration, where that makes it a hit. With
 // twice as many lines as move, and those that rest, in the ways, all that rests stays
-// from one iteration to the next, of either loop. What rests, goes on with the loop around, and is
-// accessed again in an iteration counts twice: before what else rests comes again, it may touch a line
-// in the end of one pass and the next line in the start of the next.
+// from one iteration to the next, of either loop. A line that rests counts once, however often it is
+// accessed, but twice if it goes on with the loop around and is accessed more than once: before what else rests comes
+// again, one may be touched in the end of one pass, and the next in the start of the next.
 //
 // Where iterations that touch the same lines follow each other, sets may as well be calm:
 // all lines that come to them fit. Then only the first of these iterations is run.
@@ -26,7 +26,6 @@ type flood struct {
 	loop    *node // the innermost
 	moves   []flow
 	singles []single
-	twice   int    // of them, in the innermost loop, that go on and are accessed again in the same iteration
 	classes int    // of sets: what is known of sets is known of those alike modulo classes
 	every   int    // the greatest of the moves'
 	pattern uint64 // the sets of class 0 modulo every, a bit each
@@ -60,6 +59,7 @@ type single struct {
 	op    int
 	addr  affine
 	where side
+	again bool // it is accessed again in the same iteration
 }
 
 // Where a single is, by the innermost loop.
@@ -110,7 +110,7 @@ func (m *machine) flood(n *node) *flood {
 			if f.loop != nil {
 				where = behind
 			}
-			f.singles = append(f.singles, single{c.op, c.addr, where})
+			f.singles = append(f.singles, single{op: c.op, addr: c.addr, where: where})
 		case c.inner && f.loop == nil && c.inside.plain && c.firstSlot < 0:
 			if f.loop = c; !m.flows(f, n) {
 				return nil
@@ -119,7 +119,7 @@ func (m *machine) flood(n *node) *flood {
 			return nil
 		}
 	}
-	if len(f.moves) == 0 || len(f.moves)+len(f.singles) > mostStreams || 2*len(f.moves)+len(f.singles)+f.twice > m.levels[0].Ways {
+	if len(f.moves) == 0 || len(f.moves)+len(f.singles) > mostStreams || 2*len(f.moves)+f.resting(n.slot) > m.levels[0].Ways {
 		return nil
 	}
 	for at := 0; at < f.classes; at += f.every {
@@ -127,6 +127,21 @@ func (m *machine) flood(n *node) *flood {
 	}
 	f.equal, f.misses = make([]bool, len(f.moves)), make([]int, len(f.singles))
 	return f
+}
+
+// resting is how many lines that rest may be touched between two touches of one of them, itself among them.
+func (f *flood) resting(slot int) (lines int) {
+	for i := range f.singles {
+		a := &f.singles[i].addr
+		same := func(t single) bool { return t.addr.same(a) }
+		if slices.ContainsFunc(f.singles[:i], same) {
+			continue
+		}
+		if lines++; a.coef(slot) != 0 && (f.singles[i].again || slices.ContainsFunc(f.singles[i+1:], same)) {
+			lines++
+		}
+	}
+	return lines
 }
 
 // flows lists the accesses of the innermost loop, and reports whether they may flood.
@@ -140,15 +155,15 @@ func (m *machine) flows(f *flood, n *node) bool {
 		v := flow{op: r.op, base: r.base, stride: r.stride, step: max(1, far/line), run: 1, every: 1}
 		switch {
 		case f.loop.inside.repeats(i) > 0:
-			if far == 0 && r.base.coef(n.slot) != 0 {
-				f.twice++
+			for k := range f.singles {
+				f.singles[k].again = f.singles[k].again || far == 0 && f.singles[k].addr.same(&r.base)
 			}
 			for k := range f.moves {
 				f.moves[k].again = f.moves[k].again || f.moves[k].stride == r.stride && f.moves[k].base.same(&r.base)
 			}
 			continue
 		case far == 0:
-			f.singles = append(f.singles, single{r.op, r.base, within})
+			f.singles = append(f.singles, single{op: r.op, addr: r.base, where: within})
 			continue
 		case far%line == 0:
 			g := gcd(far, m.span)

@@ -132,3 +132,26 @@ func TestFloodTwice(t *testing.T) {
 		asReference(t, uint64(trips), New([]engine.Level{{Sets: 8, Ways: 4, Shift: 5}}, Options{}), p)
 	}
 }
+
+// TestFloodOften is of lines that are accessed ahead of an innermost loop, in it and behind it: they count once or twice,
+// however often that is, as in PolyBench's correlation, in a level that has room for no more.
+func TestFloodOften(t *testing.T) {
+	t.Parallel()
+	op := func(base uint64, kind nest.Kind, strides ...int) nest.Node {
+		return nest.Operand{Base: base, Width: 4, Kind: kind, Strides: strides}
+	}
+	loop := func(to int, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(to)}, Step: 1, Body: body}
+	}
+	row := func(kind nest.Kind) nest.Node { return op(0x101000000, kind, 400, 4) }
+	p := nest.Program{loop(3, loop(40,
+		row(nest.Write),
+		loop(100, row(nest.Read), op(0x102000000, nest.Read, 4, 0, 256), op(0x103000000, nest.Read, 0, 4, 256), row(nest.Write)),
+		row(nest.Read), op(0x104000000, nest.Write, 4, 512)))}
+	for ways, flooded := range map[int]bool{6: false, 7: true, 8: true} {
+		e := New([]engine.Level{{Sets: 8, Ways: ways, Shift: 5}}, Options{floods: true})
+		if asReference(t, uint64(ways), e, p); e.did.Flooded > 0 != flooded {
+			t.Errorf("%d ways: %d passes flooded", ways, e.did.Flooded)
+		}
+	}
+}
