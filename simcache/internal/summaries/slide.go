@@ -150,6 +150,10 @@ func (l *slide) glides(m *machine, n *node) bool {
 	return 2*moves+l.rests <= m.levels[0].Ways
 }
 
+// mostPeriod bounds the iterations after which a column comes to a set again, of which it is looked up, for as many
+// laps, how many a lap must have at least: in a level of thousands of sets that would never end.
+const mostPeriod = 1 << 12
+
 // lengths finds how many iterations flood all sets, and how many a lap must have, by the column
 // that goes down by so much, and on by so much from lap to lap, where an access is on a line
 // for so many iterations.
@@ -164,7 +168,7 @@ func (l *slide) lengths(m *machine, column, shift, run int) {
 	g := gcd(column, m.span)
 	period, often := m.span/g, line/g
 	l.flood = period * ((ways + often - 1) / often)
-	if l.need = l.flood + period + run; line%g != 0 {
+	if l.need = l.flood + period + run; line%g != 0 || period > mostPeriod {
 		return
 	}
 	comes := make([]int, 2*period+1) // to a set, before an iteration
