@@ -6,9 +6,9 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// dead is test (b) of translation after the recorded period m: whether no block in
-// the level whose last touch was before the epoch cut will be hit in the left
-// periods after m.
+// dead is test (b) of translation after the recorded period m: for how many of the left
+// periods after m, or for something below least, no block in the level whose last touch
+// was before the epoch cut will be hit.
 //
 // Suppose that such hits come, and let the first be that of block b in period
 // m+p. Up to it, all is translated from m on. It is the first touch of b since
@@ -24,13 +24,13 @@ import (
 // p is the least number with b = h + p*d for any head h moved by d, since b is
 // touched in every such period.
 //
-// So b is dead unless for some d there is such a head with p <= left. It is
+// So b is dead unless for some d there is such a head with p <= left, and for p-1 periods if there is. It is
 // dead then, too, if it is evicted before: if it is q-th in its set, counted
 // from 0, by A-q misses in its set during m+1 to m+p-1. The misses of m+j in
 // set y are those of m in set y moved back by j; to know of fewer is safe.
-func (l *level) dead(extents []extent, cut uint64, left int) bool {
+func (l *level) dead(extents []extent, cut uint64, left, least int) int {
 	if len(l.heads) == 0 {
-		return true
+		return left
 	}
 	var paths []headPath
 	var drained *drains
@@ -47,13 +47,16 @@ func (l *level) dead(extents []extent, cut uint64, left int) bool {
 			block := row[q]>>epochBits - 1
 			for i := range paths {
 				p := paths[i].next(block)
-				if p > 0 && p <= left && drained.sum(s, p-1) < l.Ways-q {
-					return false
+				if p == 0 || p > left || drained.sum(s, p-1) >= l.Ways-q {
+					continue
+				}
+				if left = p - 1; left < least {
+					return left
 				}
 			}
 		}
 	}
-	return true
+	return left
 }
 
 // A headPath is the heads that move by the same number of blocks, in order: those

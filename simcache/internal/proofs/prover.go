@@ -100,6 +100,7 @@ type ruleCounts struct {
 	inline                 int // in-line runs
 	free, early, zero      int // zero shift: after no miss, before all levels were steady, and after
 	shifted, alive, stale  int // translation; its tests (b) and (a) that failed
+	until                  int // of translation's test (b), those that held of most periods
 	overlap                int // translation refused: operands that part share blocks
 	renumber               int // translation begun again because epochs were renumbered
 	independent, dependent int // independence; its test that failed

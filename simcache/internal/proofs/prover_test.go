@@ -127,6 +127,37 @@ func TestExactDifferential(t *testing.T) {
 	}
 }
 
+// TestExactUntil does so for columns of rows that are no whole lines: the end of a row is on the line where the next one
+// begins, so that translation holds up to the last periods.
+func TestExactUntil(t *testing.T) {
+	t.Parallel()
+	var c trial
+	for seed := range uint64(7000) {
+		d := enginetest.Random(seed, 18)
+		s := sequence{levels: d.Levels()}
+		if d.One(8) {
+			s.maxEpoch = uint64(2 + d(60))
+		}
+		line := 1 << newProver(s.levels).maxShift()
+		for range 1 + d(3) {
+			trips := []int{line/4*(4+d(20)) + d(line), 1 + d(12)}
+			row := 4 * (trips[0] + d(3))
+			n := nest.Nest{Trips: trips, Operands: []nest.Operand{operand(4*d(99), 4, 4, row)}}
+			if d.One(3) {
+				n.Operands = append(n.Operands, operand(1<<20, 4, 4, row))
+			}
+			s.nests, s.loops = append(s.nests, n), append(s.loops, 0)
+		}
+		if wrong := c.check(s); wrong != "" {
+			t.Fatalf("%+v: %s", s, wrong)
+		}
+	}
+	t.Logf("%d nests, %d of %d accesses visited, rules taken %+v", c.nests, c.visited, c.refs, c.took)
+	if c.took.until < 500 || c.took.shifted < 500 {
+		t.Errorf("translation was met %d times, %d of them up to some period", c.took.shifted, c.took.until)
+	}
+}
+
 func (c *ruleCounts) add(o ruleCounts) {
 	c.inline += o.inline
 	c.free += o.free
@@ -135,6 +166,7 @@ func (c *ruleCounts) add(o ruleCounts) {
 	c.shifted += o.shifted
 	c.alive += o.alive
 	c.stale += o.stale
+	c.until += o.until
 	c.overlap += o.overlap
 	c.renumber += o.renumber
 	c.independent += o.independent

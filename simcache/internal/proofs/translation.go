@@ -108,6 +108,7 @@ type attempt struct {
 	loop    int
 	periods int        // whole ones in the run
 	done    int        // of these, simulated
+	until   int        // of these, those for which what was found steady is
 	extents [][]extent // of each level, of each operand
 	// level is the first that is not yet known to be steady. The accesses that
 	// reach it are translated from one period to the next from the period on
@@ -144,6 +145,9 @@ type attempt struct {
 //
 // The next level's k is then m. Once all levels are steady, in period M, the
 // misses of each period left are those of M, and the contents follow (rebuild).
+//
+// Where (b) is so of most periods that are left, but not of all, as where the end of a row
+// is on the line where the next one began, all this is so up to there, and then begins anew.
 func (x *prover) translate(l int) {
 	loop := &x.nest.loops[l]
 	a := attempt{loop: l, periods: loop.trips / loop.period}
@@ -154,10 +158,10 @@ func (x *prover) translate(l int) {
 	for i := range x.levels {
 		a.extents = append(a.extents, x.extents(l, x.levels[i].Shift))
 	}
-	known := -1 // how often epochs had been renumbered when the attempt began
+	known := -1 // how often epochs had been renumbered when it last began
 	gap := 0
 	for a.done+2 < a.periods {
-		if known != x.renumbered {
+		if known != x.renumbered || a.done >= a.until {
 			known = x.renumbered
 			x.begin(&a)
 			continue
@@ -183,7 +187,7 @@ func (x *prover) translate(l int) {
 
 // begin simulates period 0 of an attempt.
 func (x *prover) begin(a *attempt) {
-	a.level = 0
+	a.level, a.until = 0, a.periods
 	a.base = x.tick()
 	x.span(a.loop, x.nest.loops[a.loop].period)
 	a.done++
@@ -221,9 +225,16 @@ func (x *prover) steady(a *attempt) bool {
 		x.took.stale++
 		return false
 	}
-	if !x.levels[a.level].dead(a.extents[a.level], a.cut, a.periods-a.done) {
+	left := a.until - a.done
+	least := left*3/4 + 1
+	dead := x.levels[a.level].dead(a.extents[a.level], a.cut, left, least)
+	if left == 0 || dead < min(left, least) {
 		x.took.alive++
 		return false
+	}
+	if dead < left {
+		x.took.until++
+		a.until = a.done + dead
 	}
 	return true
 }
@@ -232,15 +243,15 @@ func (x *prover) steady(a *attempt) bool {
 // least as many look-ups as a test takes, and more each time.
 func (x *prover) pause(a *attempt, gap int) int {
 	gap = max(2*gap, 1, x.levels[a.level].Lines()/4/int(a.visited+1))
-	n := min(gap, a.periods-a.done)
+	n := min(gap, a.until-a.done)
 	x.span(a.loop, n*x.nest.loops[a.loop].period)
 	a.done += n
 	return gap
 }
 
-// skip accounts for all periods left, which repeat the one just recorded.
+// skip accounts for the periods left that repeat the one just recorded.
 func (x *prover) skip(a *attempt) {
-	left := a.periods - a.done
+	left := a.until - a.done
 	loop := &x.nest.loops[a.loop]
 	x.took.shifted++
 	x.repeat(a.before, left)
@@ -249,5 +260,5 @@ func (x *prover) skip(a *attempt) {
 	}
 	x.now += uint64(left*loop.period) * loop.inside
 	x.step(a.loop, left*loop.period)
-	a.done = a.periods
+	a.done = a.until
 }
