@@ -419,11 +419,17 @@ func (e *Engine) Independent(nests []nest.Nest, passes int) (misses [][][]uint64
 		}
 		accesses += accessesOf(n) * passes
 	}
-	if e.contents != nowhere || accesses < e.independentFrom || !e.independencePays(nests, passes) {
+	if e.contents != nowhere || accesses < e.independentFrom {
+		return nil, false
+	}
+	most, pays := e.independencePays(nests, passes)
+	if !pays {
 		return nil, false
 	}
 	before := e.prover.visited
+	e.prover.most = most
 	misses, done = e.prover.independentOperands(nests, passes)
+	e.prover.most = 0
 	if e.forOwed = e.prover.visited - before; done {
 		e.contents = owed
 		for range passes {
@@ -616,19 +622,27 @@ func (e *Engine) nearest(n nest.Nest) []uint64 {
 }
 
 // independencePays reports whether independence promises to be much quicker than
-// all else.
-func (e *Engine) independencePays(nests []nest.Nest, passes int) bool {
+// all else, and after how many look-ups it has broken that promise: how soon periods repeat is
+// not known beforehand.
+func (e *Engine) independencePays(nests []nest.Nest, passes int) (most uint64, pays bool) {
 	x := e.theProver()
 	together := 0.0
 	for _, n := range nests {
 		if !x.fits(n) {
-			return false
+			return 0, false
 		}
 		plan := x.plan(n)
 		together += min(plan.cost, plan.brute/e.dearer) * float64(passes)
 	}
-	return x.independenceCost(nests, passes)*e.independentGain < together
+	if e.independentGain == 0 {
+		return 0, true
+	}
+	cost := x.independenceCost(nests, passes)
+	return uint64(min(brokenBy*cost, together/e.independentGain)) + 1, cost*e.independentGain < together
 }
+
+// brokenBy is how many times what was promised breaks the promise.
+const brokenBy = 2
 
 // theProver is the prover, made when it is first needed.
 func (e *Engine) theProver() *prover {

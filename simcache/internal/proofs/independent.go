@@ -14,7 +14,7 @@ const independentFrom = 10_000_000
 
 // independentOperands is independence: from empty levels, it counts the misses of so many passes
 // over nests by simulating each operand alone, and reports whether that was
-// right to do. The misses of operand r of nest k in level i during pass p are
+// right to do and took no more than it may. The misses of operand r of nest k in level i during pass p are
 // at [p][k][r*len(levels)+i]. It does not say what the levels hold afterwards.
 //
 // Say that operand r of any nest shares no block, of the largest line, with
@@ -82,14 +82,20 @@ func (x *prover) apart(nests []nest.Nest, passes int, in *company) (misses [][][
 		misses[p] = make([][]uint64, len(nests))
 	}
 	var alone []*prover
+	from := x.visited
 	for r := range nests[0].Operands {
 		lone := x.lone()
+		if x.most > 0 {
+			lone.most = max(1, x.most-(x.visited-from))
+		}
 		for p := range misses {
 			for k, n := range nests {
 				misses[p][k] = append(misses[p][k], lone.run(n.Only(r).Canonical())...)
 			}
 		}
-		x.visited += lone.visited
+		if x.visited += lone.visited; lone.over() {
+			return nil, false
+		}
 		alone = append(alone, lone)
 	}
 	if in == nil {

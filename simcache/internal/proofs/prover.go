@@ -90,6 +90,7 @@ type prover struct {
 	addr    []uint64  // of each operand's next access, modulo 2^64
 	misses  []uint64  // of operand r in level i at r*len(levels)+i
 	visited uint64    // accesses looked up
+	most    uint64    // of them, after which it gives up and what it counts is nothing; 0 for as many as there are
 	now     uint64    // iterations simulated or skipped
 	took    ruleCounts
 }
@@ -350,6 +351,9 @@ func (x *prover) follow(p *nestPlan) []uint64 {
 	}
 	return x.misses
 }
+
+// over reports whether it gives up.
+func (x *prover) over() bool { return x.most > 0 && x.visited > x.most }
 
 // fits reports whether the blocks of a nest fit into words.
 func (x *prover) fits(n nest.Nest) bool {

@@ -179,6 +179,7 @@ type gathering struct {
 	levels []engine.Level
 	nests  []nest.Nest
 	passes int
+	most   uint64 // look-ups; 0 for as many as there are
 }
 
 // gatheringOf draws nests of operands that mostly share no block with others.
@@ -205,13 +206,20 @@ func gatheringOf(d enginetest.Draw, most int) gathering {
 		}
 		c.nests = append(c.nests, n)
 	}
+	if d.One(4) {
+		c.most = uint64(1 + d(most))
+	}
 	return c
 }
 
 // check compares independence with brute force, and reports whether it held.
 func (c gathering) check() (held bool, wrong string) {
 	x, want := newProver(c.levels), reference.New(c.levels)
+	x.most = c.most
 	misses, ok := x.independentOperands(c.nests, c.passes)
+	if ok && x.over() {
+		return false, fmt.Sprintf("%d look-ups, of %d that it may take", x.visited, c.most)
+	}
 	if !ok {
 		return false, ""
 	}
@@ -230,11 +238,17 @@ func (c gathering) check() (held bool, wrong string) {
 func TestExactIndependentDifferential(t *testing.T) {
 	t.Parallel()
 	held, failed := map[bool]int{}, map[bool]int{} // of several nests, or one
+	within, over := 0, 0                           // of those that may look up so many
 	for seed := range uint64(12000) {
 		c := gatheringOf(enginetest.Random(seed, 12), 300)
 		ok, wrong := c.check()
 		if wrong != "" {
 			t.Fatalf("%+v: %s", c, wrong)
+		}
+		if c.most > 0 && ok {
+			within++
+		} else if c.most > 0 {
+			over++
 		}
 		if ok {
 			held[len(c.nests) > 1]++
@@ -243,6 +257,9 @@ func TestExactIndependentDifferential(t *testing.T) {
 		}
 	}
 	t.Logf("with several nests and with one, independence held %v times and failed %v times", held, failed)
+	if within < 100 || over < 100 {
+		t.Errorf("with look-ups bounded, it held %d times and did not %d times", within, over)
+	}
 	for _, several := range []bool{false, true} {
 		if held[several] < 500 || failed[several] < 500 {
 			t.Errorf("with several nests (%t), independence held %d times and failed %d times", several, held[several], failed[several])

@@ -111,7 +111,7 @@ func (x *prover) span(l, n int) {
 		x.each(l, n)
 		return
 	}
-	for n > 0 {
+	for n > 0 && !x.over() {
 		k := min(x.stay(l), n)
 		x.stretch(l, k)
 		x.step(l, k)
@@ -123,7 +123,9 @@ func (x *prover) span(l, n int) {
 func (x *prover) each(l, n int) {
 	if l < len(x.nest.loops)-1 {
 		for range n {
-			x.loop(l + 1)
+			if x.loop(l + 1); x.over() {
+				return
+			}
 			x.step(l, 1)
 		}
 		return
@@ -200,6 +202,9 @@ func (x *prover) stretch(l, k int) {
 		x.push()
 		x.loop(l + 1)
 		x.pop()
+		if x.over() {
+			return
+		}
 		if j < k && x.repeats(loop, j, x.frames[x.depth].stale) {
 			x.countZero(j, loop.known.quiet)
 			x.repeat(loop.before, k-j)

@@ -160,7 +160,7 @@ func (x *prover) translate(l int) {
 	}
 	known := -1 // how often epochs had been renumbered when it last began
 	gap := 0
-	for a.done+2 < a.periods {
+	for a.done+2 < a.periods && !x.over() {
 		if known != x.renumbered || a.done >= a.until {
 			known = x.renumbered
 			x.begin(&a)
