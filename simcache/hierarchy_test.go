@@ -173,14 +173,14 @@ func TestSteadyByBrute(t *testing.T) {
 		if d.One(4) {
 			nests = []nest.Nest{transposed(d)}
 		}
-		got, err := exact.steady(nests...)
+		got, err := exact.steady(len(exact.config.Levels)+1, nests...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if proverOf(exact).Residency() == "owed" {
 			apart++
 		}
-		want, err := brute.steady(nests...)
+		want, err := brute.steady(len(brute.config.Levels)+1, nests...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestSteadyIsTheThirdPass(t *testing.T) {
 	}
 	want := Counts{Dr: 18, D1mr: 6}
 	for _, h := range []*Hierarchy{exact, brute} {
-		if got, err := h.steady(nests...); err != nil || got != want {
+		if got, err := h.steady(len(h.config.Levels)+1, nests...); err != nil || got != want {
 			t.Errorf("%+v, %v, want %+v", got, err, want)
 		}
 	}
@@ -356,7 +356,7 @@ func TestSteadyOfThreeLevels(t *testing.T) {
 		for range 1 + d(3) {
 			nests = append(nests, d.Nest(specsOf(h), 100))
 		}
-		got, err := h.steady(nests...)
+		got, err := h.steady(len(h.config.Levels)+1, nests...)
 		if err != nil {
 			t.Fatal(err)
 		}

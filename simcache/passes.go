@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
 
@@ -167,18 +168,52 @@ func (h *Hierarchy) settled() int {
 // exactly as often as the second, then in the same places, the next level's
 // stream repeats from the first pass on, and is one pass ahead. If the second of two levels
 // misses nothing in the second pass, it is where it was after it, and the same
-// stream misses nothing again.
+// stream misses nothing again. Of a nest that goes over so much that nothing is left of a pass where
+// the next one comes back to it, the first pass is like all others, and levels that have room for all
+// need not be simulated (proofs.Steady).
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
+	if counts, ok, err := c.oneSteady(nests); ok {
+		return counts, err
+	}
 	h, err := NewHierarchy(c)
 	if err != nil {
 		return Counts{}, err
 	}
-	return h.steady(nests...)
+	return h.steady(len(c.Levels)+1, nests...)
 }
 
-// steady is SteadyPass of a new hierarchy.
-func (h *Hierarchy) steady(nests ...nest.Nest) (Counts, error) {
-	enough := len(h.config.Levels) + 1
+// oneSteady is SteadyPass by the first pass over a nest, on the levels that miss in each, and reports
+// whether that is known to be the same.
+func (c Config) oneSteady(nests []nest.Nest) (counts Counts, known bool, err error) {
+	if len(nests) != 1 || c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() || c.checkNest(nests[0]) != nil {
+		return Counts{}, false, nil
+	}
+	var shapes []engine.Level
+	for _, l := range c.Levels {
+		shapes = append(shapes, l.shape())
+	}
+	n := nests[0].Canonical()
+	nearest, known := proofs.Steady(shapes, n)
+	if !known {
+		return Counts{}, false, nil
+	}
+	if nearest == 0 {
+		return total([][]Counts{countsOf(n, make([]uint64, len(n.Operands)), 1)}), true, nil
+	}
+	few := c
+	few.Levels = c.Levels[:nearest]
+	h, err := NewHierarchy(few)
+	if err != nil {
+		return Counts{}, true, err
+	}
+	if counts, err = h.steady(1, n); nearest < len(c.Levels) {
+		counts.DLmr, counts.DLmw = 0, 0
+	}
+	return counts, true, err
+}
+
+// steady is SteadyPass of a new hierarchy, by so many passes, which are enough.
+func (h *Hierarchy) steady(enough int, nests ...nest.Nest) (Counts, error) {
 	if e, ok := h.data.(*proofs.Engine); ok && h.tlb == nil {
 		if counts, ok := h.steadyIndependent(e, enough, nests); ok {
 			return counts, nil

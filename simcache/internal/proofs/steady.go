@@ -1,0 +1,168 @@
+package proofs
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+)
+
+// wrapBudget is how many blocks are counted at most to tell of a nest whether passes over it are alike.
+const wrapBudget = 1 << 20
+
+// Steady tells of passes over a canonical nest, one after the other, on levels that begin empty: that the nearest
+// so many levels miss in each pass what they do in the first, and those behind nothing in any
+// but the first, since they have room for all that it touches. It reports whether that is known.
+//
+// Say that operands share no block, that all levels have lines of one size, and that no access lies in two. An
+// access that is not the first of its block in a pass has the same window in each. Let t be the iteration of
+// the last touch of a block in a pass, and f that of the first one. From t to f in the next pass lie all iterations
+// but f to t, no more of them than the longest time between two touches of a block (gapped.lives), and one. All blocks that a
+// pass touches first in the others are touched in between: in each set, as many as the pass has, less those of so many
+// consecutive iterations. If these are at least as many as there are ways, in every set, the block
+// is gone. So the first level misses in each pass where it did in the first. Then each pass brings each block
+// to the next level where it touches it first, so that the same is so there.
+//
+// What comes to a level in any pass came in the first one, too, in which all first touches miss. If no set gets more
+// blocks than it has ways, all of them stay.
+func Steady(levels []engine.Level, n nest.Nest) (nearest int, known bool) {
+	x := newProver(levels)
+	if accessesOf(n) == 0 || !x.fits(n) {
+		return 0, false
+	}
+	operands, ok := x.gapped(n)
+	if !ok {
+		return 0, false
+	}
+	budget := wrapBudget
+	lasting := make([]int, len(operands)) // iterations from a touch of a block to any other in the pass, at most
+	for r := range operands {
+		if lasting[r], ok = operands[r].lives(1 << x.minShift()); !ok {
+			return 0, false
+		}
+	}
+	for i := range x.levels {
+		l := &x.levels[i]
+		if l.rooms(n) {
+			return i, true
+		}
+		if !l.wraps(n, operands, lasting, &budget) {
+			return 0, false
+		}
+	}
+	return len(levels), true
+}
+
+// rooms reports whether no set gets more blocks of a nest than it has ways.
+func (l *level) rooms(n nest.Nest) bool {
+	most := 0
+	for _, op := range n.Operands {
+		first, last := op.Reach(n.Trips)
+		most += int((last>>l.Shift-first>>l.Shift)/uint64(l.Sets)) + 1
+	}
+	return most <= l.Ways
+}
+
+// wraps reports whether each block is gone when a pass comes back to it.
+func (l *level) wraps(n nest.Nest, operands []gapped, lasting []int, budget *int) bool {
+	counted, spare := make([]bool, len(operands)), -l.Ways // of the set that has the fewest
+	for r, op := range n.Operands {
+		if blocks := unbroken(op, n.Trips, 1<<l.Shift); blocks > 0 {
+			counted[r] = true
+			spare += blocks / l.Sets
+		}
+	}
+	for _, t := range lasting {
+		left := spare
+		for r := range operands {
+			if counted[r] && left >= 0 {
+				left -= l.crowd(operands[r].alone, uint64(t)+1, left, budget)
+			}
+		}
+		if left < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// mostPlaced bounds the places of accesses that are told of patterns: of pages there are many.
+const mostPlaced = 1 << 17
+
+// lives is at least the number of iterations between any two touches of a block, if that is told soon: by the
+// patterns by which some access comes back. Of those that need their loops to be at certain places, such as from the end
+// of a row to the start of the next, lines may begin there.
+func (o *gapped) lives(line int) (iterations int, ok bool) {
+	op, step := o.alone.Operands[0], line
+	for _, s := range op.Strides {
+		step = nest.GCD(step, s)
+	}
+	if len(o.patterns)*line/step > mostPlaced {
+		return 0, false
+	}
+	c := &counter{trips: o.alone.Trips, strides: op.Strides}
+	first, met := int(op.Base)&(step-1), gapped{}
+	for _, p := range o.patterns {
+		places := make([]bool, line/step) // every step bytes from the first on: of accesses that may come by the pattern
+		places[int(op.Base)&(line-1)/step] = true
+		for m, stride := range op.Strides {
+			from, to := c.span(m, &p)
+			places = spread(turned(places, from*(stride/step)), stride/step, to-from)
+		}
+		for k, is := range places {
+			if is && p.joins(first+k*step, line) {
+				met.patterns = append(met.patterns, p)
+				break
+			}
+		}
+	}
+	return met.stay(never), true
+}
+
+// spread are places and all that they come to in so many steps of a stride, themselves included, around.
+func spread(places []bool, stride, steps int) []bool {
+	if steps = min(steps, len(places)); steps <= 1 {
+		return places
+	}
+	half := spread(places, stride, steps/2)
+	all := slices.Clone(half)
+	for k, is := range turned(half, stride*(steps-steps/2)) {
+		all[k] = all[k] || is
+	}
+	if steps&1 == 1 {
+		for k, is := range turned(half, stride) {
+			all[k] = all[k] || is
+		}
+	}
+	return all
+}
+
+// turned are places moved by so many, around.
+func turned(places []bool, by int) []bool {
+	moved := make([]bool, len(places))
+	at := (by%len(places) + len(places)) % len(places)
+	copy(moved[at:], places)
+	copy(moved, places[len(places)-at:])
+	return moved
+}
+
+// unbroken is how many lines there are from the first that an operand touches in loops of these trips to the last,
+// if it touches all of them; else 0.
+func unbroken(op nest.Operand, trips []int, line int) int {
+	order := make([]int, len(trips))
+	for l := range order {
+		order[l] = l
+	}
+	size := func(l int) int { return max(op.Strides[l], -op.Strides[l]) }
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(size(a), size(b)) })
+	reach := op.Width
+	for _, l := range order {
+		if size(l) >= reach+line {
+			return 0
+		}
+		reach += size(l) * (trips[l] - 1)
+	}
+	first, last := op.Reach(trips)
+	return int(last/uint64(line)-first/uint64(line)) + 1
+}
