@@ -72,7 +72,7 @@ type crowdOf struct {
 // reach it.
 //
 // The levels behind the first ask of the first no more than m, so that it may have gaps of
-// all sizes, and be counted otherwise. Of the last nothing is asked, so that it may, too
+// all sizes, and be counted otherwise (level.tiled). Of the last nothing is asked, so that it may, too
 // (level.comb).
 func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 	operands, ok := x.gapped(n)
@@ -93,14 +93,23 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 				}
 			}
 			hits, large, ok := l.bounds(operands, r)
+			known := ok
 			switch {
 			case ok:
 				if misses[r*len(x.levels)+i], ok = operands[r].beginnings(hits, 1<<l.Shift); !ok {
 					return nil, false, false
 				}
-			case i == 0 && len(x.levels) > 1:
-				first = false
+			case i == 0:
 				large = l.surely(operands, r)
+				if !x.untiled {
+					misses[r*len(x.levels)], known = l.tiled(n, operands, r, hits, large)
+				}
+				if known {
+					x.took.tiled++
+				} else if len(x.levels) == 1 {
+					return nil, false, false
+				}
+				first = first && known
 			default:
 				return nil, false, false
 			}

@@ -73,7 +73,9 @@ func TestGapsDifferential(t *testing.T) {
 	for seed := range uint64(30000 / enginetest.Share) {
 		d := enginetest.Random(seed, 51)
 		levels, n := gappyOf(d)
-		misses, first, ok := newProver(levels).gaps(n.Canonical())
+		x := newProver(levels)
+		x.untiled = seed&1 == 0
+		misses, first, ok := x.gaps(n.Canonical())
 		if !ok {
 			continue
 		}

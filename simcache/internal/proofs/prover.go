@@ -40,8 +40,9 @@
 //   - Gaps (prover.gaps): operands that share no block, whose strides tell how many
 //     iterations go by between two touches of a block. If in every level all gaps are either
 //     so short that a block cannot be gone by then, or so long that it must be, the misses
-//     are numbers of gaps. Of the first level, which may be neither, package summaries then
-//     counts the misses alone. It too starts from empty levels and says nothing of the contents.
+//     are numbers of gaps. Of the first level, which may be neither, windows of tiles are told
+//     operand by operand (level.tiled), or package summaries counts the misses alone. It too starts
+//     from empty levels and says nothing of the contents.
 //
 // Where dirty lines are written back, prover.backed tells of operands apart, of which those
 // that write never hit behind the first level; a Backs asks it.
@@ -93,6 +94,7 @@ type prover struct {
 	most    uint64    // of them, after which it gives up and what it counts is nothing; 0 for as many as there are
 	now     uint64    // iterations simulated or skipped
 	took    ruleCounts
+	untiled bool // the nearest level is not counted by tiles: for tests
 }
 
 // ruleCounts says how often each rule skipped something, and how often one
@@ -105,7 +107,7 @@ type ruleCounts struct {
 	overlap                int // translation refused: operands that part share blocks
 	renumber               int // translation begun again because epochs were renumbered
 	independent, dependent int // independence; its test that failed
-	combs                  int // of gaps
+	combs, tiled           int // of gaps
 }
 
 // level is one level of a prover.

@@ -1,0 +1,321 @@
+package proofs
+
+import (
+	"math"
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// A tiling is a nest on the nearest level, empty, as one run of its inner loops, a tile, after
+// the other. It counts the misses of an operand whose gaps are neither surely short nor surely
+// long (gaps).
+//
+// The last touch of an access's block lies in the access's tile or in the one before, or else the
+// access misses: so is the size of tiles chosen (newTiling). It hits if and only if all operands
+// together touch fewer other blocks of the set in between than there are ways. As they share no
+// block, that is the sum of what each brings. What one brings to which sets is decided, up to
+// turning them, by its place in a line at the start of the tile, and by the loop that went on
+// then, which tells where the tile before lies. So that is listed for each place of each operand
+// on its own; and of tiles it is counted how many there are of the same places, in sets turned
+// alike against one another.
+type tiling struct {
+	*level
+	nest   nest.Nest
+	at     int     // loops around tiles
+	size   int     // iterations of a tile
+	bytes  [][]int // by operand and iteration of a tile: how far the access is from the tile's first
+	steps  [][]int // by operand and loop: from a tile to the next
+	budget int
+}
+
+const (
+	mostTile    = 1 << 14 // iterations of a tile
+	mostTiles   = 1 << 20
+	tilesBudget = 1 << 28 // accesses and sets that are looked at
+)
+
+// newTiling prepares one for an operand of a nest, of which gaps from large on miss, and reports
+// whether it could: whether in tiles of some size all patterns that can lead to a last touch and
+// may lead back by more than a tile's iterations lead back by at least large.
+func (l *level) newTiling(n nest.Nest, o *gapped, large int) (*tiling, bool) {
+	if l.Ways > math.MaxUint8 {
+		return nil, false
+	}
+	t := &tiling{level: l, nest: n, at: len(n.Trips), size: 1, budget: tilesBudget}
+	unsure := func(p pattern) bool {
+		return p.most > t.size && p.least < large && !p.passes(o.alone.Operands[0].Strides)
+	}
+	for n.Iterations()/t.size > mostTiles || slices.ContainsFunc(o.patterns, unsure) {
+		if t.at--; t.at <= 0 || t.size*n.Trips[t.at] > mostTile {
+			return nil, false
+		}
+		t.size *= n.Trips[t.at]
+	}
+	for _, op := range n.Operands {
+		inside := make([]int, 0, t.size)
+		at, steps := 0, nest.Steps(n.Trips[t.at:], op.Strides[t.at:])
+		for loop := range nest.Walk(n.Trips[t.at:]) {
+			if loop >= 0 {
+				at += steps[loop]
+			}
+			inside = append(inside, at)
+		}
+		t.bytes = append(t.bytes, inside)
+		t.steps = append(t.steps, nest.Steps(n.Trips[:t.at], op.Strides[:t.at]))
+	}
+	return t, true
+}
+
+// passes reports whether between any two iterations of the pattern lies another that touches the
+// block, so that the pattern never leads to a last touch: the later one, but for one iteration of
+// a loop in which the operand moves from the one to the other, and not beyond.
+func (p *pattern) passes(strides []int) bool {
+	for m := p.lead; m < len(strides); m++ {
+		s, least := strides[m], 1
+		if m == p.lead {
+			least = 2
+		}
+		if p.moves[m] >= least && min(0, p.shift) <= s && s <= max(0, p.shift) {
+			return true
+		}
+	}
+	return false
+}
+
+// tilesAlike are tiles of the same places, in sets turned alike.
+type tilesAlike struct {
+	loop   int   // that went on before, -1 for none
+	places []int // by operand: in the line, at the start of the tile
+	turns  []int // by operand: how many sets it is behind the first there
+}
+
+// alike counts the tiles that are alike.
+func (t *tiling) alike() (all []tilesAlike, times []uint64, ok bool) {
+	line, size := 1<<t.Shift, float64(t.at+1)
+	for range t.nest.Operands {
+		size *= float64(line * t.Sets)
+	}
+	if size > 1<<62 {
+		return nil, nil, false
+	}
+	addr, known := make([]uint64, len(t.nest.Operands)), map[uint64]int{}
+	for r, op := range t.nest.Operands {
+		addr[r] = op.Base
+	}
+	for loop := range nest.Walk(t.nest.Trips[:t.at]) {
+		key := uint64(loop + 1)
+		if loop >= 0 {
+			for r := range addr {
+				addr[r] += uint64(t.steps[r][loop])
+			}
+		}
+		first := t.set(addr[0] >> t.Shift)
+		for _, a := range addr {
+			turn := t.set(a>>t.Shift) - first
+			if turn > t.set(a>>t.Shift) {
+				turn += uint64(t.Sets)
+			}
+			key = (key<<t.Shift+a&uint64(line-1))*uint64(t.Sets) + turn
+		}
+		at, found := known[key]
+		if !found {
+			at = len(all)
+			known[key] = at
+			all, times = append(all, t.tile(loop, addr)), append(times, 0)
+		}
+		times[at]++
+	}
+	return all, times, true
+}
+
+// tile is one that begins there.
+func (t *tiling) tile(loop int, addr []uint64) tilesAlike {
+	made := tilesAlike{loop: loop}
+	for _, a := range addr {
+		made.places = append(made.places, int(a&(1<<t.Shift-1)))
+		made.turns = append(made.turns, (int(t.set(a>>t.Shift))-int(t.set(addr[0]>>t.Shift))+t.Sets)%t.Sets)
+	}
+	return made
+}
+
+// A placed is where an operand begins a tile, and what went on before it.
+type placed struct{ loop, place int }
+
+// A path is the blocks of an operand in a tile and, if there is one, in the tile before it.
+type path struct {
+	blocks []int // by iteration: a number of the block
+	sets   []int // by number: behind that of the tile's start
+}
+
+// path is that of operand r.
+func (t *tiling) path(r int, at placed) path {
+	var made path
+	numbers := map[int]int{}
+	walk := func(start int) {
+		for _, by := range t.bytes[r] {
+			block := (start + by) >> t.Shift
+			number, known := numbers[block]
+			if !known {
+				number = len(made.sets)
+				numbers[block] = number
+				made.sets = append(made.sets, (block%t.Sets+t.Sets)%t.Sets)
+			}
+			made.blocks = append(made.blocks, number)
+		}
+	}
+	if at.loop >= 0 {
+		walk(at.place - t.steps[r][at.loop])
+	}
+	walk(at.place)
+	return made
+}
+
+// A span is from one iteration of a path to a later one.
+type span struct{ from, to int }
+
+// A reused is an access of a tile whose block was touched in the tile or in the one before.
+type reused struct {
+	span int // its number, of spans
+	set  int // behind that of the tile's start
+}
+
+// windows are what decides the misses of an operand in tiles before which the same loop went on.
+type windows struct {
+	numbers map[span]int // of spans
+	spans   []span
+	reuses  map[int][]reused  // by the operand's place: those whose gaps are not surely short
+	misses  map[int]uint64    // by the operand's place: accesses without a last touch
+	brings  []map[int][]uint8 // by operand and its place; see bring
+}
+
+// add adds those of operand r at a place.
+func (w *windows) add(t *tiling, r int, at placed, hits int) {
+	p := t.path(r, at)
+	last := make([]int, len(p.sets))
+	for y, b := range p.blocks {
+		before := last[b] - 1
+		last[b] = y + 1
+		if y < len(p.blocks)-t.size {
+			continue // of the tile before
+		}
+		switch {
+		case before < 0:
+			w.misses[at.place]++
+		case y-before > hits:
+			s := span{before, y}
+			number, known := w.numbers[s]
+			if !known {
+				number = len(w.spans)
+				w.numbers[s] = number
+				w.spans = append(w.spans, s)
+			}
+			w.reuses[at.place] = append(w.reuses[at.place], reused{number, p.sets[b]})
+		}
+	}
+}
+
+// bring is how many blocks operand o, which begins a tile at a place, brings to each set, behind
+// that of the start, by span of operand r, between the two accesses; as many as there are ways
+// stand for more.
+func (t *tiling) bring(w *windows, r, o int, at placed) []uint8 {
+	counts := make([]uint8, len(w.spans)*t.Sets)
+	p := t.path(o, at)
+	seen := make([]int, len(p.sets))
+	for number, s := range w.spans {
+		from, to := s.from, s.to // of the accesses between
+		if o <= r {
+			from++
+		}
+		if o >= r {
+			to--
+		}
+		row := counts[number*t.Sets:][:t.Sets]
+		for _, b := range p.blocks[from : to+1] {
+			if seen[b] <= number {
+				seen[b] = number + 1
+				if set := p.sets[b]; int(row[set]) < t.Ways {
+					row[set]++
+				}
+			}
+		}
+		t.budget -= to - from + 1
+	}
+	t.budget -= len(counts)
+	return counts
+}
+
+// misses counts the misses of operand r, of which gaps of at most hits hit, and reports whether that
+// did not take too long.
+func (t *tiling) misses(r, hits int) (sum uint64, ok bool) {
+	tiles, times, ok := t.alike()
+	if !ok {
+		return 0, false
+	}
+	byLoop := make([]*windows, t.at+1)
+	for _, tile := range tiles {
+		w := byLoop[tile.loop+1]
+		if w == nil {
+			w = &windows{numbers: map[span]int{}, reuses: map[int][]reused{}, misses: map[int]uint64{}}
+			for range t.nest.Operands {
+				w.brings = append(w.brings, map[int][]uint8{})
+			}
+			byLoop[tile.loop+1] = w
+		}
+		if _, known := w.misses[tile.places[r]]; !known {
+			w.misses[tile.places[r]] = 0
+			w.add(t, r, placed{tile.loop, tile.places[r]}, hits)
+			t.budget -= 2 * t.size
+		}
+		t.budget -= len(tile.places) * len(w.reuses[tile.places[r]])
+	}
+	for k, tile := range tiles {
+		w := byLoop[tile.loop+1]
+		for o, place := range tile.places {
+			if w.brings[o][place] == nil {
+				if t.budget < 0 {
+					return 0, false
+				}
+				w.brings[o][place] = t.bring(w, r, o, placed{tile.loop, place})
+			}
+		}
+		sum += times[k] * (w.misses[tile.places[r]] + t.gone(w, r, tile))
+	}
+	return sum, true
+}
+
+// gone is how many accesses of operand r in a tile find that their block has gone since it was touched.
+func (t *tiling) gone(w *windows, r int, tile tilesAlike) (sum uint64) {
+	type brought struct {
+		counts []uint8
+		turn   int
+	}
+	var all []brought
+	for o, place := range tile.places {
+		all = append(all, brought{w.brings[o][place], (tile.turns[r] - tile.turns[o] + t.Sets) % t.Sets})
+	}
+	for _, u := range w.reuses[tile.places[r]] {
+		others, row := 0, u.span*t.Sets
+		for i := range all {
+			set := u.set + all[i].turn
+			if set >= t.Sets {
+				set -= t.Sets
+			}
+			others += int(all[i].counts[row+set])
+		}
+		if others >= t.Ways {
+			sum++
+		}
+	}
+	return sum
+}
+
+// tiled counts the misses of operand r in the nearest level, empty, tile by tile, if gaps of at
+// most hits hit and of large or more miss, and reports whether it could.
+func (l *level) tiled(n nest.Nest, operands []gapped, r, hits, large int) (misses uint64, ok bool) {
+	t, ok := l.newTiling(n, &operands[r], large)
+	if !ok {
+		return 0, false
+	}
+	return t.misses(r, hits)
+}
