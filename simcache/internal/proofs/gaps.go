@@ -26,10 +26,12 @@ const never = math.MaxInt
 // A gapped is one operand of a nest, in prover.gaps.
 type gapped struct {
 	alone    nest.Nest // the operand's, canonical: as many iterations, in fewer loops
-	patterns []pattern
+	all      []pattern // between any two touches of a block
+	patterns []pattern // of these, those that may lead to its last touch
 	// Of the level before: the least gap from which on all miss there, and how many
 	// iterations a stay lasts at most. Before the first level they are 1 and 0: all come.
 	misses, lasting int
+	hits            int             // gaps up to it hit there, or before, and do not come
 	once            bool            // a block comes to the level once
 	crowds          map[crowdOf]int // that are known
 }
@@ -72,7 +74,7 @@ type crowdOf struct {
 // reach it.
 //
 // The levels behind the first ask of the first no more than m, so that it may have gaps of
-// all sizes, and be counted otherwise (level.tiled). Of the last nothing is asked, so that it may, too
+// all sizes, and be counted otherwise (prover.tiled). Of the last nothing is asked, so that it may, too
 // (level.comb).
 func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 	operands, ok := x.gapped(n)
@@ -80,7 +82,7 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 		return nil, false, false
 	}
 	misses = make([]uint64, len(n.Operands)*len(x.levels))
-	first = true
+	var left []unknown
 	for i := range x.levels {
 		l := &x.levels[i]
 		bounds, once := make([][2]int, len(operands)), make([]bool, len(operands))
@@ -93,7 +95,6 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 				}
 			}
 			hits, large, ok := l.bounds(operands, r)
-			known := ok
 			switch {
 			case ok:
 				if misses[r*len(x.levels)+i], ok = operands[r].beginnings(hits, 1<<l.Shift); !ok {
@@ -101,31 +102,23 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 				}
 			case i == 0:
 				large = l.surely(operands, r)
-				if !x.untiled {
-					misses[r*len(x.levels)], known = l.tiled(n, operands, r, hits, large)
-				}
-				if known {
-					x.took.tiled++
-				} else if len(x.levels) == 1 {
-					return nil, false, false
-				}
-				first = first && known
+				left = append(left, unknown{r, hits, large})
 			default:
 				return nil, false, false
 			}
 			bounds[r], once[r] = [2]int{hits, large}, ok && large == never
 		}
 		for r := range operands {
-			operands[r].misses, operands[r].once = bounds[r][1], once[r]
+			operands[r].misses, operands[r].once, operands[r].hits = bounds[r][1], once[r], bounds[r][0]
 			operands[r].lasting = operands[r].stay(bounds[r][1])
 		}
 	}
-	if !first {
+	if first = x.tiled(n, operands, left, misses); !first {
 		for r := range operands {
 			misses[r*len(x.levels)] = 0
 		}
 	}
-	return misses, first, true
+	return misses, first, first || len(x.levels) > 1
 }
 
 // gapped prepares the operands, if the rule may be asked of the nest.
@@ -143,11 +136,12 @@ func (x *prover) gapped(n nest.Nest) (list []gapped, ok bool) {
 			return nil, false
 		}
 		alone := n.Only(r).Canonical()
-		patterns, ok := patternsOf(alone, line)
+		all, ok := patternsOf(alone, line)
 		if !ok {
 			return nil, false
 		}
-		list = append(list, gapped{alone: alone, patterns: patterns, misses: 1, crowds: map[crowdOf]int{}})
+		patterns := slices.DeleteFunc(slices.Clone(all), func(p pattern) bool { return p.passes(alone) })
+		list = append(list, gapped{alone: alone, all: all, patterns: patterns, misses: 1, crowds: map[crowdOf]int{}})
 	}
 	return list, true
 }
@@ -172,6 +166,7 @@ func (l *level) bounds(operands []gapped, r int) (hits, misses int, ok bool) {
 	if at > 0 {
 		hits = sizes[at-1]
 	}
+	hits = max(hits, o.hits)
 	misses = never
 	for _, p := range o.patterns {
 		if p.most > hits {
@@ -230,8 +225,10 @@ func (l *level) holdsIn(operands []gapped, iterations int) bool {
 // floods reports whether in any so many consecutive iterations stays of at least as many
 // blocks of every set begin as there are ways. Where fewer iterations do, that is told sooner.
 func (l *level) floods(operands []gapped, iterations int) bool {
-	if some := 64 * l.Lines(); some < iterations && l.floodsIn(operands, some) {
-		return true
+	for some := 64 * l.Lines(); some < iterations; some *= 8 {
+		if l.floodsIn(operands, some) {
+			return true
+		}
 	}
 	return l.floodsIn(operands, iterations)
 }
@@ -256,7 +253,8 @@ func (l *level) floodsIn(operands []gapped, iterations int) bool {
 // is decided by the place in a line that the loops up to this one bring it to, since a move
 // by whole lines turns all sets alike. Of each block at most one access is counted (fresh): one
 // that, as far as its place in the line tells, cannot come back to a block that was touched
-// within as many iterations before it, nor so soon that a stay goes on.
+// within as many iterations before it, nor so soon that a stay goes on; in the first iterations
+// of a loop inside of this one, patterns that go on in it do not count (freshness).
 //
 // An operand of one loop and a stride of at most a line comes to one block after the other, so that
 // in each, its first stay begins.
@@ -282,8 +280,8 @@ func (l *level) mass(o *gapped, iterations int) int {
 	if part == 0 {
 		return 0
 	}
-	fresh := o.fresh(max(parts*part, o.misses-1), line)
-	if !slices.Contains(fresh, true) {
+	fresh := o.freshness(max(parts*part, o.misses-1), line, at)
+	if !slices.Contains(fresh.first, true) && !slices.Contains(fresh.any, true) {
 		return 0
 	}
 	trips := slices.Clone(n.Trips[at:])
@@ -298,7 +296,7 @@ func (l *level) mass(o *gapped, iterations int) int {
 	for k := range least[1:] {
 		least[k+1] = math.MaxInt
 	}
-	counts, lists := make([]int32, l.Sets), map[uint64][]int{}
+	counts, lists := make([]int32, l.Sets), [2]map[uint64][]int{{}, {}}
 	for place := op.Base % uint64(step); place < uint64(line); place += uint64(step) {
 		clear(counts)
 		for k := range parts {
@@ -318,7 +316,7 @@ func (l *level) mass(o *gapped, iterations int) int {
 type filling struct {
 	trips, strides []int
 	place, step    int
-	fresh          []bool
+	fresh          freshness
 }
 
 // A knownMass is the mass of a filling.
@@ -332,35 +330,41 @@ const parts = 8
 
 // fill counts the blocks of accesses that are fresh by set. A long innermost loop comes back to
 // a place in a line again and again: then, of each place where it may begin, lists has the first
-// of its iterations that are fresh.
-func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh []bool, lists map[uint64][]int) {
+// of its iterations that are fresh, where the freshness's loop is in its first and elsewhere.
+func (l *level) fill(counts []int32, place uint64, trips, strides []int, fresh freshness, lists [2]map[uint64][]int) {
 	last := len(trips) - 1
 	steps := nest.Steps(trips[:last], strides[:last])
-	inner, within := uint64(strides[last]), uint64(len(fresh)-1)
-	period := len(fresh) / nest.GCD(len(fresh), strides[last])
+	inner, within := uint64(strides[last]), uint64(len(fresh.any)-1)
+	period := len(fresh.any) / nest.GCD(len(fresh.any), strides[last])
 	addr := place + 1<<62 // for strides downwards
+	is, known := fresh.first, lists[0]
 	for loop := range nest.Walk(trips[:last]) {
 		if loop >= 0 {
 			addr += uint64(steps[loop])
 		}
+		if loop < fresh.loop {
+			is, known = fresh.first, lists[0]
+		} else if loop == fresh.loop {
+			is, known = fresh.any, lists[1]
+		}
 		if 2*period > trips[last] {
 			a := addr
 			for range trips[last] {
-				if fresh[a&within] {
+				if is[a&within] {
 					counts[l.set(a>>l.Shift)]++
 				}
 				a += inner
 			}
 			continue
 		}
-		list, known := lists[addr&within]
-		if !known {
+		list, found := known[addr&within]
+		if !found {
 			for k := range period {
-				if fresh[(addr+uint64(k)*inner)&within] {
+				if is[(addr+uint64(k)*inner)&within] {
 					list = append(list, k)
 				}
 			}
-			lists[addr&within] = list
+			known[addr&within] = list
 		}
 		for _, k := range list {
 			for ; k < trips[last]; k += period {
@@ -386,7 +390,7 @@ func (o *gapped) stay(misses int) int {
 	if g == 0 {
 		return 0
 	}
-	ranges := slices.Clone(o.patterns)
+	ranges := slices.Clone(o.all)
 	slices.SortFunc(ranges, func(a, b pattern) int { return a.least - b.least })
 	reach := 0
 	for _, p := range ranges {

@@ -21,7 +21,7 @@ type pattern struct {
 }
 
 // mostPatterns is how many patterns of an operand are listed.
-const mostPatterns = 4096
+const mostPatterns = 1 << 16
 
 // A tracer lists the patterns of an operand.
 type tracer struct {
@@ -125,19 +125,83 @@ func (t *tracer) ledBy(lead, shift int) pattern {
 	return p
 }
 
-// joins reports whether an access at a place within a line comes back by the pattern
-// to its block.
-func (p *pattern) joins(place, line int) bool {
-	before := place - p.shift
-	return before >= 0 && before < line
+// passes reports whether between any two iterations of the pattern lies another that touches the
+// block, so that the pattern never leads to a last touch: one step of a loop after the first, or
+// before the second, where that does not move the operand past the other. A step of the loop that
+// leads is between them if that takes more than one. A step of one further in always is: after
+// the first, unless that is in the loop's last iteration, and then before the second, unless that
+// is in its first.
+func (p *pattern) passes(n nest.Nest) bool {
+	for m := p.lead; m < len(n.Trips); m++ {
+		least := 2 - n.Trips[m]
+		if m == p.lead {
+			least = 2
+		}
+		s := n.Operands[0].Strides[m]
+		if s != 0 && p.moves[m] >= least && min(0, p.shift) <= s && s <= max(0, p.shift) {
+			return true
+		}
+	}
+	return false
 }
 
-// fresh tells of each place in a line whether no pattern with a gap of at most so many
-// iterations can bring an access there back to its block, wherever in the nest that is.
-func (o *gapped) fresh(gap, line int) []bool {
+// apartFrom are the places in a line, from one up to another, to which none of the patterns leads:
+// one that moves on by so many bytes leads to those from there on, and one that moves back by so
+// many to those so far from the end and before.
+func apartFrom(patterns []pattern, line int) (from, to int) {
+	to = line
+	for i := range patterns {
+		if s := patterns[i].shift; s >= 0 {
+			to = min(to, s)
+		} else {
+			from = max(from, line+s)
+		}
+	}
+	return from, to
+}
+
+// A freshness tells of each place in a line, of an access there in the first iteration of a loop
+// and of one in any, whether no pattern with a gap of at most so many iterations can bring it back
+// to its block.
+type freshness struct {
+	loop       int // counted from the one that its places were asked for
+	first, any []bool
+}
+
+// freshness asks of the loop in whose first iterations most is fresh of those inside of one, but
+// for the innermost.
+func (o *gapped) freshness(gap, line, behind int) freshness {
+	of := freshness{any: o.fresh(gap, line, -1)}
+	of.first = of.any
+	most := 0.0
+	for m := behind + 1; m < len(o.alone.Trips)-1; m++ {
+		first, more := o.fresh(gap, line, m), 0
+		for place, is := range first {
+			if is && !of.any[place] {
+				more++
+			}
+		}
+		if share := float64(more) / float64(o.alone.Trips[m]); share > most {
+			most = share
+			of.loop, of.first = m-behind, first
+		}
+	}
+	return of
+}
+
+// fresh is that of first iterations of a loop, into which no pattern leads that goes on in it; of
+// any if the loop is -1.
+func (o *gapped) fresh(gap, line, loop int) []bool {
+	var near []pattern
+	for _, p := range o.patterns {
+		if p.least <= gap && (loop < 0 || p.moves[loop] <= 0 && p.lead != loop) {
+			near = append(near, p)
+		}
+	}
 	fresh := make([]bool, line)
-	for place := range fresh {
-		fresh[place] = !slices.ContainsFunc(o.patterns, func(p pattern) bool { return p.least <= gap && p.joins(place, line) })
+	from, to := apartFrom(near, line)
+	for place := from; place < to; place++ {
+		fresh[place] = true
 	}
 	return fresh
 }
@@ -188,9 +252,9 @@ type counter struct {
 // loops around are at each place, of which only these patterns may come.
 func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
 	if m == len(c.trips) || len(near) == 0 {
+		from, to := apartFrom(near, c.line)
 		for i, n := range places {
-			place := c.first + i*c.step
-			if !slices.ContainsFunc(near, func(p pattern) bool { return p.joins(place, c.line) }) {
+			if place := c.first + i*c.step; from <= place && place < to {
 				sum += n
 			}
 		}
@@ -214,7 +278,7 @@ func (c *counter) count(m int, near []pattern, places []uint64) (sum uint64) {
 				inside = append(inside, p)
 			}
 		}
-		if c.budget < 0 {
+		if c.budget -= len(near); c.budget < 0 {
 			return 0
 		}
 		sum += c.count(m+1, inside, c.moved(places, c.strides[m], from, to))

@@ -41,7 +41,7 @@
 //     iterations go by between two touches of a block. If in every level all gaps are either
 //     so short that a block cannot be gone by then, or so long that it must be, the misses
 //     are numbers of gaps. Of the first level, which may be neither, windows of tiles are told
-//     operand by operand (level.tiled), or package summaries counts the misses alone. It too starts
+//     operand by operand (prover.tiled), or package summaries counts the misses alone. It too starts
 //     from empty levels and says nothing of the contents.
 //
 // Where dirty lines are written back, prover.backed tells of operands apart, of which those

@@ -36,15 +36,15 @@ const (
 )
 
 // newTiling prepares one for an operand of a nest, of which gaps from large on miss, and reports
-// whether it could: whether in tiles of some size all patterns that can lead to a last touch and
-// may lead back by more than a tile's iterations lead back by at least large.
+// whether it could: whether in tiles of some size all patterns that may lead back by more than a tile's
+// iterations lead back by at least large.
 func (l *level) newTiling(n nest.Nest, o *gapped, large int) (*tiling, bool) {
 	if l.Ways > math.MaxUint8 {
 		return nil, false
 	}
 	t := &tiling{level: l, nest: n, at: len(n.Trips), size: 1, budget: tilesBudget}
 	unsure := func(p pattern) bool {
-		return p.most > t.size && p.least < large && !p.passes(o.alone.Operands[0].Strides)
+		return p.most > t.size && p.least < large
 	}
 	for n.Iterations()/t.size > mostTiles || slices.ContainsFunc(o.patterns, unsure) {
 		if t.at--; t.at <= 0 || t.size*n.Trips[t.at] > mostTile {
@@ -65,22 +65,6 @@ func (l *level) newTiling(n nest.Nest, o *gapped, large int) (*tiling, bool) {
 		t.steps = append(t.steps, nest.Steps(n.Trips[:t.at], op.Strides[:t.at]))
 	}
 	return t, true
-}
-
-// passes reports whether between any two iterations of the pattern lies another that touches the
-// block, so that the pattern never leads to a last touch: the later one, but for one iteration of
-// a loop in which the operand moves from the one to the other, and not beyond.
-func (p *pattern) passes(strides []int) bool {
-	for m := p.lead; m < len(strides); m++ {
-		s, least := strides[m], 1
-		if m == p.lead {
-			least = 2
-		}
-		if p.moves[m] >= least && min(0, p.shift) <= s && s <= max(0, p.shift) {
-			return true
-		}
-	}
-	return false
 }
 
 // tilesAlike are tiles of the same places, in sets turned alike.
@@ -310,12 +294,22 @@ func (t *tiling) gone(w *windows, r int, tile tilesAlike) (sum uint64) {
 	return sum
 }
 
-// tiled counts the misses of operand r in the nearest level, empty, tile by tile, if gaps of at
-// most hits hit and of large or more miss, and reports whether it could.
-func (l *level) tiled(n nest.Nest, operands []gapped, r, hits, large int) (misses uint64, ok bool) {
-	t, ok := l.newTiling(n, &operands[r], large)
-	if !ok {
-		return 0, false
+// An unknown is an operand of which gaps up to hits hit in the nearest level, and those from large
+// on miss, and there are others.
+type unknown struct{ operand, hits, large int }
+
+// tiled counts the misses of these operands in the nearest level, empty, tile by tile, and reports
+// whether it could.
+func (x *prover) tiled(n nest.Nest, operands []gapped, left []unknown, misses []uint64) bool {
+	for _, u := range left {
+		t, ok := x.levels[0].newTiling(n, &operands[u.operand], u.large)
+		if !ok || x.untiled {
+			return false
+		}
+		if misses[u.operand*len(x.levels)], ok = t.misses(u.operand, u.hits); !ok {
+			return false
+		}
+		x.took.tiled++
 	}
-	return t.misses(r, hits)
+	return true
 }
