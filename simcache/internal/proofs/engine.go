@@ -594,7 +594,7 @@ func (e *Engine) leastAtEnd(n nest.Nest) int {
 		for at := len(e.levels) - 1; at < len(c.misses); at += len(e.levels) {
 			misses += float64(c.misses[at])
 		}
-		for float64(2*some)*misses/float64(n.Trips[0]) < lines && 2*some <= n.Trips[0]/mostOfNest {
+		for 1.25*float64(some)*misses/float64(n.Trips[0]) < lines && 2*some <= n.Trips[0]/mostOfNest {
 			some *= 2
 		}
 	}
