@@ -168,8 +168,8 @@ func (c *counter) loop(l *Loop) int {
 	return sum
 }
 
-// stretch is how many accesses so many iterations make, from a first value on: by halves,
-// until conditions hold in all of them, or in none.
+// stretch is how many accesses so many iterations make, from a first value on: in parts, until
+// conditions hold in all of them, or in none.
 func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum int) {
 	const few = 8
 	degree, ok := c.degree(l, first, trips)
@@ -181,13 +181,46 @@ func (c *counter) stretch(l *Loop, first, trips int, in func(v int) int) (sum in
 		}
 		return c.sum(values, trips)
 	case !ok && trips > few:
-		half := trips / 2
-		return c.plus(c.stretch(l, first, half, in), c.stretch(l, first+half*l.Step, trips-half, in))
+		part := c.turn(l.Body, first, l.Step, trips)
+		if part == 0 {
+			part = trips / 2
+		}
+		return c.plus(c.stretch(l, first, part, in), c.stretch(l, first+part*l.Step, trips-part, in))
 	}
 	for i := 0; i < trips && !c.beyond; i++ {
 		sum = c.plus(sum, in(first+i*l.Step))
 	}
 	return sum
+}
+
+// turn is the iteration from which on a part of a condition in a loop's body holds, or no longer does,
+// other than in the first of so many, where it is in no loop inside; 0 if there is none.
+func (c *counter) turn(body []Node, first, step, trips int) int {
+	for _, node := range body {
+		branch, is := node.(*If)
+		if !is {
+			continue
+		}
+		for _, all := range branch.When {
+			for _, a := range all {
+				by := a.coef(len(c.vars)) * step
+				at := a.At(append(c.vars, first))
+				if at < 0 {
+					at, by = -1-at, -by
+				}
+				if by < 0 && at/-by+1 < trips {
+					return at/-by + 1
+				}
+			}
+		}
+		if k := c.turn(branch.Then, first, step, trips); k > 0 {
+			return k
+		}
+		if k := c.turn(branch.Else, first, step, trips); k > 0 {
+			return k
+		}
+	}
+	return 0
 }
 
 func (c *counter) plus(a, b int) int {
