@@ -89,6 +89,7 @@ type did struct {
 	Slid        int // laps that were counted, and not run
 	Leapt       int // of these, over which all was alike
 	Turned      int // laps alike, of columns that flood a class of sets
+	Known       int // of which the row's misses were known
 	Settled     int // of which the end is run, for what it leaves
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once

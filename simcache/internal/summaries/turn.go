@@ -23,17 +23,28 @@ import "slices"
 
 // A turning is what a slide has where the column floods a class of sets.
 type turning struct {
-	every, period int     // classes, and iterations after which the column comes to a set again
-	setBits       int     // of the number of sets, which is a power of two
-	periodBits    int     // alike
-	after, ahead  int     // from its iteration after the row's, and up to it, the column is in between
-	visit         []int   // by set, counted from that of the first line: in which iteration; -1 if never
-	column, row   int     // of refs; the row is -1 if there is none
-	from, here    int     // scratch: the column's first line in the lap before, and in this one
-	seen          uint64  // scratch: classes that were flooded, a bit each
-	last          []ended // scratch: laps that decide what is in the sets
-	between       []int   // scratch: lines that are touched between two laps' rows
-	missed        int     // scratch: lines of the row
+	every, period int         // classes, and iterations after which the column comes to a set again
+	setBits       int         // of the number of sets, which is a power of two
+	periodBits    int         // alike
+	after, ahead  int         // from its iteration after the row's, and up to it, the column is in between
+	visit         []int       // by set, counted from that of the first line: in which iteration; -1 if never
+	column, row   int         // of refs; the row is -1 if there is none
+	from, here    int         // scratch: the column's first line in the lap before, and in this one
+	seen          uint64      // scratch: classes that were flooded, a bit each
+	last          []ended     // scratch: laps that decide what is in the sets
+	between       []int       // scratch: lines that are touched between two laps' rows
+	missed        int         // scratch: lines of the row
+	known         []rowMissed // scratch: by set of the column's first line
+	age           int         // scratch: of what is known
+	key           []int       // scratch
+}
+
+// A rowMissed is how many lines of a row miss, by where the columns of two laps are, and what is touched
+// between their rows, modulo the sets: in laps of one instance nothing else matters.
+type rowMissed struct {
+	age    int
+	key    []int
+	missed int
 }
 
 // An ended lap is the last of those that touch the same lines, and its class.
@@ -72,7 +83,7 @@ func (m *machine) turningOf(n *node, l *slide) *turning {
 	t.setBits, t.periodBits = trailing(uint64(sets)), trailing(uint64(t.period))
 	l.flood = m.levels[0].Ways * t.period
 	l.need += l.flood + 2*t.period
-	t.visit = make([]int, sets)
+	t.visit, t.known = make([]int, sets), make([]rowMissed, sets)
 	for i := range t.visit {
 		t.visit[i] = -1
 	}
@@ -112,6 +123,7 @@ func (t *turning) order(l *slide) {
 func (m *machine) turn(n *node, c *context, from, to int) (y int) {
 	l, t := n.slide, n.slide.turning
 	l.given, t.seen, t.last = 0, 0, t.last[:0]
+	t.age++
 	trips := l.tripsAt(m, n, from)
 	for y = from; y < to && l.given < mostGiven; {
 		same := l.look(m, n, y, to)
@@ -259,13 +271,31 @@ func (l *slide) rowTurns(m *machine, trips int) bool {
 		t.missed = alike(all.low, all.high, was, t.every)
 		return true
 	}
-	l.besides()
+	if l.besides(); t.recalls(m.levels[0].Sets - 1) {
+		m.did.Known++
+		return true
+	}
 	// Up to one line, the column floods the set behind the row; from another on ahead of it.
 	at := r.base.at(m.slots)
 	low, high := (at+r.stride*(trips-l.flood))>>shift-1, (at+r.stride*(l.flood-1))>>shift+1
 	t.missed = alike(all.low, low, was, t.every) + alike(high, all.high, is, t.every)
 	l.linesTurn(m, at, all.low, high-1, is, trips, all)
 	l.linesTurn(m, at, low+1, all.high, was, trips, all)
+	t.known[t.here&(m.levels[0].Sets-1)] = rowMissed{t.age, slices.Clone(t.key), t.missed}
+	return true
+}
+
+// recalls reports whether it is known how many lines of the row miss.
+func (t *turning) recalls(mask int) bool {
+	t.key = append(t.key[:0], t.from&mask)
+	for _, line := range t.between {
+		t.key = append(t.key, line&mask)
+	}
+	k := &t.known[t.here&mask]
+	if k.age != t.age || !slices.Equal(k.key, t.key) {
+		return false
+	}
+	t.missed = k.missed
 	return true
 }
 
