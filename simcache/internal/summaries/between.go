@@ -7,6 +7,7 @@ import "encoding/binary"
 func (l *drift) tally(m *machine, to *tallied, here bool) bool {
 	ways, mask := m.levels[0].Ways, m.levels[0].Sets-1
 	l.bound(mask, here)
+	l.lone.told = 0
 	for i := range l.streams {
 		s := &l.streams[i]
 		for j := range l.loops {
@@ -21,6 +22,7 @@ func (l *drift) tally(m *machine, to *tallied, here bool) bool {
 			to.streams[i*len(l.loops)+j] = n
 		}
 	}
+	m.did.Lone += l.lone.told
 	for i := range l.stills {
 		t := &l.stills[i]
 		to.stills[i] = 0
@@ -81,13 +83,12 @@ func (l *drift) bound(mask int, here bool) {
 			l.most[w] += both&most | (n+was)&^both
 		}
 	}
-	add := func(list []uint64, line int) { list[line&mask>>3] += 1 << (line & mask & 7 * 8) }
 	for k := range l.stills {
 		t := &l.stills[k]
-		if add(l.most, t.is); here && t.is != t.was {
-			add(l.most, t.was)
+		if addTo(l.most, t.is&mask); here && t.is != t.was {
+			addTo(l.most, t.was&mask)
 		} else {
-			add(l.least, t.is)
+			addTo(l.least, t.is&mask)
 		}
 	}
 }
@@ -106,13 +107,19 @@ func (l *drift) tallyOne(i, j int, here bool, ways int) (missed int) {
 			few++
 		}
 	}
+	lone := here && l.isLone(&l.lone, i, j, few > 0, len(r.often)-1, ways)
 	for w := range l.least {
 		n := r.is.word(w)
 		some := atLeast(n, 1) & atLeast(l.most[w], ways+1)
 		sure := some & atLeast(l.least[w], ways+1+few)
 		missed += sumBytes(n & whole(sure))
 		for left := some &^ sure; left != 0; left &= left - 1 {
-			missed += l.inSet(i, j, 8*w+trailing(left)>>3, few > 0, here, ways)
+			if set := 8*w + trailing(left)>>3; lone && l.lone.tells(set) {
+				missed += l.lone.missed(set)
+				l.lone.told++
+			} else {
+				missed += l.inSet(i, j, set, few > 0, here, ways)
+			}
 		}
 	}
 	return missed
@@ -155,10 +162,6 @@ func (l *drift) inSet(i, j, set int, nests, here bool, ways int) (missed int) {
 		return n
 	case len(l.movers) == 0:
 		return 0
-	case len(l.movers) == 1 && r.run == 1:
-		if q := &l.streams[l.movers[0]]; q.is.visits[set] == 0 || q.was.visits[set] == 0 {
-			return l.cut(r, q, set, ways-others)
-		}
 	}
 	first := r.first(&r.is, set)
 	for range n {
@@ -180,28 +183,6 @@ func (s *drifting) lastLine(v *view) int {
 		return v.line + s.step*(s.trips-1)
 	}
 	return v.line + (v.off+s.trips-1)/s.run
-}
-
-// cut is how many lines of a column in a set miss, which do if so many lines of an access are touched in between that was
-// there in the pass before, or is there in this one: those ahead of some iteration, or from it on.
-func (l *drift) cut(r, q *drifting, set, need int) int {
-	n, first, end := int(r.is.visits[set]), r.first(&r.is, set), len(l.loops)-1
-	upTo := func(y int) int { return min(n, max(0, (y-first+1<<r.bits-1)>>r.bits)) } // lines ahead of an iteration
-	if was := int(q.was.visits[set]); was >= need {
-		y := min(q.first(&q.was, set)+(was-need)<<q.bits+q.run-1, q.trips-1)
-		if q.to[end] > r.to[end] {
-			y++
-		}
-		return upTo(y)
-	}
-	if int(q.is.visits[set]) >= need {
-		y := max(0, q.first(&q.is, set)+(need-1)<<q.bits)
-		if q.from[0] >= r.from[0] {
-			y++
-		}
-		return n - upTo(y)
-	}
-	return 0
 }
 
 // before is the loop before one: of the first, the last.

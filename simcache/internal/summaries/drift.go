@@ -38,6 +38,7 @@ type drift struct {
 	least   []uint64   // scratch: by set, a byte each
 	most    []uint64   // alike
 	movers  []int      // scratch: of streams
+	lone    lone       // scratch
 	key     []int      // scratch
 	failed  int        // how often it could not be told what misses
 }

@@ -94,6 +94,7 @@ type did struct {
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once
 	Looked      int // passes that were looked at to find that out
+	Lone        int // sets, in these, in which one access that moved decides
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
