@@ -37,10 +37,10 @@ func TestLone(t *testing.T) {
 		if d.One(3) { // a row
 			inner = append(inner, op(1, []int{0, 4}[d(2)], 0, 4))
 		} else {
-			inner = append(inner, op(1, []int{0, line}[d(2)], []int{0, 0, 0, 8}[d(4)], other))
+			inner = append(inner, op(1, []int{0, line}[d(2)], []int{0, 0, 0, 8}[d(4)], other+4*line*l.Sets*d(2)))
 		}
-		if d.One(3) {
-			inner = append(inner, op(2, 0, 0, []int{4, line}[d(2)]))
+		if d.One(2) {
+			inner = append(inner, op(2, 0, 0, []int{4, line, other}[d(3)]))
 		}
 		if d.One(2) {
 			inner = append(inner, op(3, 0, []int{0, 4, 8}[d(3)], 0))
