@@ -100,3 +100,42 @@ func TestSendRows(t *testing.T) {
 		}
 	}
 }
+
+// TestBringColumn: with AVX-512, a column does to the second level what its lines do one by one.
+func TestBringColumn(t *testing.T) {
+	if !hasAVX512 {
+		t.Skip("no AVX-512")
+	}
+	for seed := range uint64(300) {
+		d := enginetest.Random(seed, 54)
+		l := engine.Level{Sets: 4 << d(5), Ways: 16, Shift: uint(4 + d(3))}
+		one, other := newState(l, 2, 5).known(), newState(l, 2, 5).known()
+		if d.One(2) {
+			one.slice(4)
+			other.slice(4)
+		}
+		turn := d(l.Sets)
+		one.turnBy(turn)
+		other.turnBy(turn)
+		for range 20 {
+			addr, stride, n := 1<<20+d(1<<14), d(1<<9)-1<<8, 1+d(300)
+			one.bringColumn(addr, stride, 3, n)
+			for k := range n {
+				other.touch(uint32((addr+stride*k)>>l.Shift)+1, 3)
+			}
+		}
+		if !slices.Equal(one.tags, other.tags) || !slices.Equal(one.misses, other.misses) {
+			t.Fatalf("%d: %+v: %v misses, want %v", seed, l, one.misses, other.misses)
+		}
+	}
+}
+
+// TestFeedWithoutVectors is TestFeed where the CPU has no AVX2, and where it has no AVX-512.
+func TestFeedWithoutVectors(t *testing.T) {
+	defer func(had, had512 bool) { hasAVX2, hasAVX512 = had, had512 }(hasAVX2, hasAVX512)
+	had := hasAVX2
+	hasAVX512 = false
+	for _, hasAVX2 = range []bool{false, had} {
+		feed(t, 200/min(enginetest.Share, 4))
+	}
+}

@@ -32,20 +32,22 @@ import "slices"
 type slide struct {
 	loop          *node // the innermost
 	refs          []gliding
+	columns       []int // of refs
 	ahead, behind []visit
-	head, tail    []*node  // what is ahead, and behind
-	places        []affine // of what rests, then of what is ahead and behind: each once
-	rests         int      // of places
-	flood         int      // iterations of the innermost loop in which all sets are flooded
-	need          int      // so many it must have
-	before, here  lap      // scratch: the one before, and the one that is looked at
-	missed        []int    // scratch: operands
-	recent        []int    // scratch: lines
-	turning       *turning // where the column floods a class of sets
-	period        int      // laps after which all goes on by whole lines; see leap.go
-	leapAt        int      // scratch: from which lap on it is tried to leap
-	order, first  []int8   // scratch: how lines lie
-	given         int      // up: laps that had to be run, less runs of them that were counted
+	head, tail    []*node   // what is ahead, and behind
+	places        []affine  // of what rests, then of what is ahead and behind: each once
+	rests         int       // of places
+	flood         int       // iterations of the innermost loop in which all sets are flooded
+	need          int       // so many it must have
+	before, here  lap       // scratch: the one before, and the one that is looked at
+	missed        []absence // scratch
+	recent        []int     // scratch: lines
+	turning       *turning  // where the column floods a class of sets
+	period        int       // laps after which all goes on by whole lines; see leap.go
+	leapAt        int       // scratch: from which lap on it is tried to leap
+	order, first  []int8    // scratch: how lines lie
+	fed           feeding   // where there is a second level
+	given         int       // up: laps that had to be run, less runs of them that were counted
 }
 
 // A gliding access is one of the innermost loop, each once, in order.
@@ -83,7 +85,7 @@ const mostPlaces = 16
 
 // slideOf prepares a loop's slide, if it may have one.
 func (m *machine) slideOf(n *node) *slide {
-	if n.kind != loop || n.inner || len(m.levels) > 1 {
+	if n.kind != loop || n.inner || len(m.levels) > 1 && !m.deep || len(m.levels) > 2 {
 		return nil
 	}
 	list := n.body
@@ -104,13 +106,15 @@ func (m *machine) slideOf(n *node) *slide {
 	if l.behind, also = l.visits(l.tail); !is || !also || len(l.places) > min(m.levels[0].Ways, mostPlaces) {
 		return nil
 	}
-	if l.flood == 0 {
+	if l.flood == 0 && !m.deep {
 		l.turning = m.turningOf(n, l)
 	}
 	if l.flood == 0 || l.turning == nil && n.flood != nil {
 		return nil
 	}
-	l.period = l.periodOf(m, n)
+	if !m.deep {
+		l.period = l.periodOf(m, n)
+	}
 	l.before.lines, l.here.lines = make([]int, len(l.places)), make([]int, len(l.places))
 	return l
 }
@@ -140,6 +144,9 @@ func (l *slide) glides(m *machine, n *node) bool {
 		}
 		if far > 0 {
 			moves++
+		}
+		if g.column {
+			l.columns = append(l.columns, len(l.refs))
 		}
 		l.refs = append(l.refs, g)
 	}
@@ -234,7 +241,7 @@ func (l *slide) visits(list []*node) (visits []visit, is bool) {
 // slides runs a loop by its slide, if it can, and reports whether it did.
 func (m *machine) slides(n *node, c *context, trips int) bool {
 	l := n.slide
-	if s := c.states[0]; l == nil || !m.keeps || len(c.states) > 1 || s.rowMisses != nil || s.log != nil {
+	if s := c.states[0]; l == nil || !m.keeps || !m.feeds(c) || s.rowMisses != nil || s.log != nil {
 		return false
 	}
 	from, to := l.long(m, n, trips)
@@ -343,7 +350,7 @@ func (l *slide) tripsAt(m *machine, n *node, y int) int {
 func (m *machine) glide(n *node, c *context, from, to int) (y int) {
 	l := n.slide
 	stale := false
-	l.given, l.leapAt = 0, from+1
+	l.given, l.leapAt, l.fed.known = 0, from+1, false
 	for y = from; y < to && l.given < mostGiven; {
 		if l.period > 0 && y >= l.leapAt {
 			if k := l.leap(m, n, c, y, to); k > y {
@@ -359,6 +366,7 @@ func (m *machine) glide(n *node, c *context, from, to int) (y int) {
 			stale = false
 			m.slots[n.slot] = y
 			m.run(n.body, c)
+			l.fed.known = false
 			l.given++
 			y++
 		} else {
@@ -453,20 +461,20 @@ func (l *slide) boundary(m *machine, n *node, y, times int) bool {
 		l.add(o.lines[v.place])
 	}
 	for _, v := range p.ahead {
-		if !l.touch(m, p.lines[v.place], v.op, low, high) {
+		if !l.touch(m, absence{v.op, p.lines[v.place], -1}, low, high) {
 			return false
 		}
 	}
 	for i := range l.refs {
 		if r := &l.refs[i]; r.place < 0 {
 			l.recent = append(l.recent, -1-i-len(l.refs))
-		} else if !l.touch(m, p.lines[r.place], r.op, low, high) {
+		} else if !l.touch(m, absence{r.op, p.lines[r.place], i}, low, high) {
 			return false
 		}
 	}
 	l.last(p)
 	for _, v := range p.behind {
-		if !l.touch(m, p.lines[v.place], v.op, low, high) {
+		if !l.touch(m, absence{v.op, p.lines[v.place], len(l.refs)}, low, high) {
 			return false
 		}
 	}
@@ -520,25 +528,25 @@ func (r reach) holds(line int) bool { return r.low <= line && line <= r.high }
 
 // touch puts down a line, notes whether it misses, and reports whether that follows, where
 // the lap before, or of what is behind this one, has from low to high iterations.
-func (l *slide) touch(m *machine, line, op, low, high int) bool {
-	if l.add(line) {
+func (l *slide) touch(m *machine, a absence, low, high int) bool {
+	if l.add(a.line) {
 		return len(l.recent) <= m.levels[0].Ways
 	}
 	for i := range l.refs {
 		r := &l.refs[i]
-		if r.place < 0 && !r.column && r.reach(m, low-1-l.flood, high-1).holds(line) {
+		if r.place < 0 && !r.column && r.reach(m, low-1-l.flood, high-1).holds(a.line) {
 			return false
 		}
 	}
-	l.missed = append(l.missed, op)
+	l.missed = append(l.missed, a)
 	return true
 }
 
 // count counts so many laps from one on, that were looked at.
 func (l *slide) count(m *machine, n *node, c *context, y, times int) {
 	s := c.states[0]
-	for _, op := range l.missed {
-		s.misses[op-s.opLow] += uint64(times)
+	for _, a := range l.missed {
+		s.misses[a.op-s.opLow] += uint64(times)
 	}
 	for k := range times {
 		trips := l.tripsAt(m, n, y+k)
@@ -559,6 +567,7 @@ func (l *slide) count(m *machine, n *node, c *context, y, times int) {
 				s.misses[r.op-s.opLow] += uint64(n)
 			}
 		}
+		l.feed(m, c, trips)
 	}
 	m.did.Slid += times
 }
@@ -568,9 +577,10 @@ func (l *slide) settle(m *machine, n *node, c *context, y int) {
 	s, at := c.states[0], len(m.saved)
 	m.saved = append(m.saved, s.misses...)
 	trips := l.tripsAt(m, n, y)
-	m.sweep(l.loop, c, trips-l.flood, trips)
+	first := &context{states: c.states[:1]}
+	m.sweep(l.loop, first, trips-l.flood, trips)
 	m.slots[n.slot] = y
-	m.run(l.tail, c)
+	m.run(l.tail, first)
 	copy(s.misses, m.saved[at:])
 	m.saved = m.saved[:at]
 	m.did.Settled++

@@ -113,6 +113,11 @@ func TestSlide(t *testing.T) {
 		e := New([]engine.Level{l}, Options{Threshold: []int{20, 100, 500}[d(3)]})
 		asReference(t, seed, e, p)
 		did.add(e.did)
+		if seed%4 == 0 {
+			e = New(withSecond(d, l), e.options)
+			asReference(t, seed, e, p)
+			did.add(e.did)
+		}
 	}
 	if t.Logf("%+v", did); did.Slid < 5*programs || did.Leapt < 5*programs || did.Settled < programs/20 {
 		t.Errorf("not often enough: %+v", did)

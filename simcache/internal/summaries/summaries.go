@@ -88,6 +88,8 @@ type did struct {
 	Replayed    int // the last of these, for what they leave
 	Slid        int // laps that were counted, and not run
 	Leapt       int // of these, over which all was alike
+	Fed         int // laps of which all that misses went on to the second level, or all that is new
+	Spared      int // laps of which nothing need go on
 	Turned      int // laps alike, of columns that flood a class of sets
 	Known       int // of which the row's misses were known
 	Settled     int // of which the end is run, for what it leaves

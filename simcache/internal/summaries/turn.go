@@ -240,7 +240,7 @@ func (l *slide) turned(m *machine, n *node, line, op int, ahead []visit, of *lap
 	if l.add(line) {
 		return len(l.recent) <= m.levels[0].Ways
 	}
-	l.missed = append(l.missed, op)
+	l.missed = append(l.missed, absence{op: op})
 	if slices.ContainsFunc(ahead, func(v visit) bool { return of.lines[v.place] == line }) {
 		return modulo(line-column, t.every) == 0
 	}
@@ -371,8 +371,8 @@ func (t *turning) visits(first, trips int) int { return (trips - 1 - first + t.p
 // countTurned counts so many laps that were looked at.
 func (l *slide) countTurned(m *machine, c *context, trips, times int) {
 	s, t := c.states[0], l.turning
-	for _, op := range l.missed {
-		s.misses[op-s.opLow] += uint64(times)
+	for _, a := range l.missed {
+		s.misses[a.op-s.opLow] += uint64(times)
 	}
 	s.misses[l.refs[t.column].op-s.opLow] += uint64(times * trips)
 	if t.row >= 0 {
