@@ -6,7 +6,7 @@ import "slices"
 // loop around; what is accessed ahead of it and behind may depend on conditions. Where it
 // floods all sets each time, long enough, the misses of such an iteration, a lap, still
 // follow from where its accesses are, and the end of the last lap is all that is run, for
-// what it leaves.
+// what it leaves. What goes on to a second level is in feed_slide.go.
 //
 // A touch misses where as many lines of the column as there are ways came to its set since its
 // line was touched before. So many come in any flood iterations of the innermost loop; and in the
@@ -350,7 +350,7 @@ func (l *slide) tripsAt(m *machine, n *node, y int) int {
 func (m *machine) glide(n *node, c *context, from, to int) (y int) {
 	l := n.slide
 	stale := false
-	l.given, l.leapAt, l.fed.known = 0, from+1, false
+	l.given, l.leapAt = 0, from+1
 	for y = from; y < to && l.given < mostGiven; {
 		if l.period > 0 && y >= l.leapAt {
 			if k := l.leap(m, n, c, y, to); k > y {
