@@ -44,7 +44,7 @@ func (l *slide) feed(m *machine, c *context, trips int) {
 		if same && from == trips {
 			return
 		}
-		if !same || f.isBehind(l) > 0 {
+		if !same {
 			l.slipIn(m, c.states[1])
 		}
 	}

@@ -87,3 +87,43 @@ func withSecond(d enginetest.Draw, l engine.Level) []engine.Level {
 	}
 	return levels
 }
+
+// TestFeedJust compares, alike, for laps that are longer each time or not, and second levels of one set that have room
+// for a lap, or just not: what rests comes behind a column, or is where a row ends; the same misses each time ahead and
+// behind, or other lines.
+func TestFeedJust(t *testing.T) {
+	t.Parallel()
+	const line, row = 32, 1 << 33
+	constant, did := nest.Constant, did{}
+	loop := func(to nest.Affine, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+	}
+	op := func(base int, strides ...int) nest.Node {
+		return nest.Operand{Base: uint64(base), Width: 4, Strides: append([]int{0}, strides...)}
+	}
+	column, along := op(1<<36+16, 4, 3*line), op(row, 0, 4)
+	for ways := 20; ways < 112; ways += 2 {
+		for kind := range 18 {
+			grows := kind % 2
+			trips := nest.Affine{Const: 24, Coef: []int{0, grows}}
+			body := [][]nest.Node{
+				{loop(trips, op(row+4*24, 4*grows, 0), along, column)},
+				{loop(trips, column, op(1<<34, line, 0), along)},
+				{loop(trips, column, along), op(1<<34, line)},
+				{loop(trips, along, column), op(1<<34, 0)},
+				{op(1<<34, line), op(1<<35, -line), loop(trips, along, column)},
+				{op(1<<34, 0), op(1<<35, 0), loop(trips, along, column), op(1<<37, 0)},
+				{op(1<<34, 4), loop(trips, op(1<<35, 0, 0), along, column), op(1<<37, 4)},
+				{op(1<<34, line), loop(trips, op(row+4*24, 4*grows, 0), along, column)},
+				{loop(trips, along, op(1<<36, 4, 3*line+16))},
+			}[kind/2]
+			p := nest.Program{loop(constant(2), loop(constant(64), body...))}
+			e := New([]engine.Level{{Sets: 1, Ways: 6, Shift: 5}, {Sets: 1, Ways: ways, Shift: 5}}, Options{Threshold: 20})
+			asReference(t, uint64(ways*100+kind), e, p)
+			did.add(e.did)
+		}
+	}
+	if t.Logf("%+v", did); did.Spared < 5000 || did.Fed < 5000 {
+		t.Errorf("not often enough: %+v", did)
+	}
+}
