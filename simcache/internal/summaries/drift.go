@@ -41,6 +41,7 @@ type drift struct {
 	lone    lone       // scratch
 	key     []int      // scratch
 	failed  int        // how often it could not be told what misses
+	behind  []int      // scratch: by set of the second level
 }
 
 // A drifting access moves in the innermost loops.
@@ -104,7 +105,7 @@ const (
 // drift prepares a loop's drift, if it may have one.
 func (m *machine) drift(n *node) *drift {
 	sets := m.levels[0].Sets
-	if n.kind != loop || n.inner || len(m.levels) > 1 || sets&(sets-1) != 0 || sets < 2 {
+	if n.kind != loop || n.inner || len(m.levels) > 1 && (!m.deep || len(m.levels) > 2) || sets&(sets-1) != 0 || sets < 2 {
 		return nil
 	}
 	list := n.body
@@ -251,14 +252,14 @@ func (l *drift) beside(ahead, behind []*node, line int) bool {
 // drifts runs a loop by its drift, if it can, and reports whether it did.
 func (m *machine) drifts(n *node, c *context, trips int) bool {
 	l := n.drift
-	if s := c.states[0]; l == nil || !m.keeps || len(c.states) > 1 || s.rowMisses != nil || s.log != nil || l.failed >= mostFailed {
+	if s := c.states[0]; l == nil || !m.keeps || len(c.states) < len(m.levels) || s.rowMisses != nil || s.log != nil || l.failed >= mostFailed {
 		return false
 	}
 	if trips < fewestDrifted || !l.place(m, n) || !l.apart(m, n, trips) {
 		return false
 	}
 	even := l.isEven(m)
-	if !even && !l.countable() {
+	if !even && (m.deep || !l.countable()) {
 		return false
 	}
 	if l.roomy(m, trips) {
@@ -268,6 +269,9 @@ func (m *machine) drifts(n *node, c *context, trips int) bool {
 	last, left := l.reaches(m, trips-1, -1, trips)
 	if from = from + 1; from+fewestDrifted > trips || last < 0 || mostRun*(ran+left) > trips {
 		return false
+	}
+	if m.deep {
+		return l.driftsBehind(m, n, c, from, trips)
 	}
 	m.iterations(n, c, 0, from, false)
 	y := trips
@@ -533,21 +537,16 @@ func (l *drift) evenly(m *machine, c *context, from, to int) {
 	s, shift := c.states[0], m.levels[0].Shift
 	for i := range l.streams {
 		r := &l.streams[i]
-		lines, new := 0, 0 // in all passes, and those that it was not on in the pass before
+		new, lines := r.news(from, to, shift), 0 // and in all passes
 		switch {
 		case r.run == 1:
 			lines = r.trips * (to - from)
-			new = r.trips * moves(r.start, r.own, from, to, shift)
 		case r.own == 0:
 			lines = (r.end(0, shift) - r.start>>shift + 1) * (to - from)
 		default:
 			for y := from; y < to; y++ {
 				lines += r.end(y, shift) - (r.start+r.own*y)>>shift + 1
-				if r.end(y-1, shift) == (r.start+r.own*y)>>shift {
-					new--
-				}
 			}
-			new += lines
 		}
 		for k, op := range r.ops {
 			switch {

@@ -95,6 +95,7 @@ type did struct {
 	Settled     int // of which the end is run, for what it leaves
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once
+	Beyond      int // of these, in two levels
 	Looked      int // passes that were looked at to find that out
 	Lone        int // sets, in these, in which one access that moved decides
 	Marched     int // stretches in which no two accesses share a set

@@ -1,0 +1,161 @@
+package summaries
+
+import "slices"
+
+// Where a loop goes on evenly in a first level ([drift.isEven]), what goes on to the second in a pass is known: of
+// each access that moves all its lines, or those that it was not on in the pass before, and of what rests each line
+// that is new. So its misses there are known, too, without being looked up, once each of its sets got as
+// many lines as it has ways since the loop began.
+//
+// What is new to a pass was not touched since then, and misses in both levels. All else that goes on did so
+// in the pass before, or the loop before in this one, and hits if no set gets more lines of two passes than it has ways.
+//
+// Where nothing goes on again, a summary of all passes, moved from instance to instance, takes less.
+//
+// The end is run, on both levels as they are, from so far back that each set of the second gets as many lines as
+// it has ways after the first level is as it would be.
+
+// mostBehind: of so many passes no more than one may have to be run for the second level.
+const mostBehind = 2
+
+// again reports whether something goes on to the second level that did so in the pass before.
+func (l *drift) again() bool {
+	return slices.ContainsFunc(l.streams, func(s drifting) bool {
+		return s.misses && (s.run == 1 || s.own == 0 || len(l.loops) > 1)
+	})
+}
+
+// hitsBehind reports whether all that goes on to the second level again hits there.
+func (l *drift) hitsBehind(m *machine) bool {
+	sets, lines := m.levels[1].Sets, 0 // of a set
+	for i := range l.streams {
+		s := &l.streams[i]
+		period, n := sets, s.trips/s.run+2
+		if s.run == 1 {
+			period, n = sets/gcd(s.step, sets), s.trips
+		}
+		each := (n + period - 1) / period
+		if lines += each; s.own != 0 {
+			lines += each
+		}
+	}
+	for i := range l.stills {
+		if lines++; l.stills[i].own != 0 {
+			lines++
+		}
+	}
+	return lines <= m.levels[1].Ways
+}
+
+// floodsBehind returns the pass up to which, from one on, or back, each set of the second level gets as many lines
+// as it has ways; -1 if there is none among so many passes.
+func (l *drift) floodsBehind(m *machine, y, by, most, trips int) int {
+	if len(l.behind) == 0 {
+		l.behind = make([]int, m.levels[1].Sets)
+	}
+	clear(l.behind)
+	l.forget()
+	for begun := y; y >= 0 && y < trips && (y-begun)*by < most; {
+		first := y == begun
+		same := l.look(m, y, by, trips)
+		for i := range l.streams {
+			s := &l.streams[i]
+			if s.moved && s.own != 0 && (!first || by < 0) || first && s.misses {
+				l.putBehind(s, y, m.levels[0].Shift)
+			}
+		}
+		if slices.Min(l.behind) >= m.levels[1].Ways {
+			if by < 0 { // what is new went on in the first pass on these lines
+				y = max(0, y-same+1)
+			}
+			return y
+		}
+		y += by * same
+	}
+	return -1
+}
+
+// putBehind counts the lines of an access in a pass by the sets of the second level, but for one that it may have
+// been on in the pass before.
+func (l *drift) putBehind(s *drifting, y int, shift uint) {
+	sets := len(l.behind)
+	line, step, n := s.is.line, s.step, s.trips
+	if s.run > 1 {
+		line, step, n = line+1, 1, s.end(y, shift)-line
+	}
+	at, step := modulo(line, sets), modulo(step, sets)
+	for range n {
+		l.behind[at]++
+		if at += step; at >= sets {
+			at -= sets
+		}
+	}
+}
+
+// driftsBehind runs a loop on two levels by its drift, of which so many passes are to be run for the first, and
+// reports whether it did.
+func (l *drift) driftsBehind(m *machine, n *node, c *context, from, trips int) bool {
+	if !l.again() || !l.hitsBehind(m) {
+		return false
+	}
+	most := trips / mostBehind
+	flooded := l.floodsBehind(m, from, 1, most-from, trips)
+	if flooded < 0 {
+		return false
+	}
+	from = flooded + 1
+	last := l.floodsBehind(m, trips-1, -1, most-from, trips)
+	if last < 1 {
+		return false
+	}
+	if last, _ = l.reaches(m, last-1, -1, trips); last < 0 || (trips-last+from)*mostBehind > trips {
+		return false
+	}
+	m.iterations(n, c, 0, from, true)
+	l.evenly(m, c, from, trips)
+	l.newBehind(m, c.states[1], from, trips)
+	at := len(m.saved)
+	for _, s := range c.states {
+		m.saved = append(m.saved, s.misses...)
+	}
+	m.iterations(n, c, last, trips, true)
+	saved := m.saved[at:]
+	for _, s := range c.states {
+		copy(s.misses, saved)
+		saved = saved[len(s.misses):]
+	}
+	m.saved = m.saved[:at]
+	m.did.Drifted += trips - from
+	m.did.Beyond++
+	return true
+}
+
+// newBehind counts what is new to even passes in the second level.
+func (l *drift) newBehind(m *machine, s *state, from, to int) {
+	shift := m.levels[0].Shift
+	for i := range l.streams {
+		r := &l.streams[i]
+		s.misses[r.ops[0]] += uint64(r.news(from, to, shift))
+	}
+	for i := range l.stills {
+		t := &l.stills[i]
+		s.misses[t.op] += uint64(moves(t.start, t.own, from, to, shift))
+	}
+}
+
+// news is how many lines an access that moves comes to in some passes that it was not on in the one before.
+func (r *drifting) news(from, to int, shift uint) (lines int) {
+	switch {
+	case r.own == 0:
+	case r.run == 1:
+		lines = r.trips * moves(r.start, r.own, from, to, shift)
+	default:
+		for y := from; y < to; y++ {
+			first := (r.start + r.own*y) >> shift
+			if lines += r.end(y, shift) - first + 1; r.end(y-1, shift) == first {
+				lines--
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,68 @@
+package summaries
+
+import (
+	"testing"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
+)
+
+// TestDriftBehind compares misses and contents of two levels with what caches are, for columns and rows that
+// go through the first in each pass of a loop, and are where they were or go on; the second is often so small that
+// passes flood it, or what goes on again is too much for it.
+func TestDriftBehind(t *testing.T) {
+	t.Parallel()
+	programs, did := 2000/min(enginetest.Share, 4), did{}
+	if testing.Short() {
+		programs = min(programs, 200)
+	}
+	for seed := range uint64(programs) {
+		d := enginetest.Random(seed, 57)
+		l := engine.Level{Sets: []int{2, 4, 8}[d(3)], Ways: []int{4, 5, 6, 8}[d(4)], Shift: 5}
+		second := engine.Level{Sets: l.Sets * []int{1, 2, 3, 4, 5}[d(5)], Ways: []int{4, 6, 8, 11, 12, 16}[d(6)], Shift: 5}
+		loop := func(to int, body ...nest.Node) nest.Node {
+			return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(to)}, Step: 1, Body: body}
+		}
+		const line = 32
+		trips := (l.Ways+1+d(4))*l.Sets + d(9)
+		var inner []nest.Node
+		op := func(own, stride int) {
+			base := uint64(1<<32 + len(inner)<<24 + d(64)*line + 4*d(8))
+			inner = append(inner, nest.Operand{Base: base, Width: 4, Strides: []int{own, stride}})
+		}
+		column := func() { op([]int{0, 4, 4, 8, -4, 16}[d(6)], line*[]int{129, 131, 255, 67, -129, 133, 258}[d(7)]) }
+		column()
+		switch d(5) {
+		case 0, 1:
+			column()
+		case 2: // a row
+			trips *= 2
+			op([]int{0, 4 * trips, 4*trips + line*d(3)}[d(3)], 4)
+		}
+		if d.One(2) {
+			op([]int{0, 4, 8}[d(3)], 0)
+		}
+		for i := range inner {
+			k := i + d(len(inner)-i)
+			inner[i], inner[k] = inner[k], inner[i]
+		}
+		body := []nest.Node{loop(trips, inner...)}
+		if d.One(4) {
+			body = append(body, loop(trips, inner...))
+		}
+		p := nest.Program{loop(80+d(400), body...)}
+		if d.One(2) { // again, where the lines of the first are
+			p = append(p, loop(80+d(400), body...))
+		}
+		if accesses(p, 150000) > 150000 {
+			continue
+		}
+		e := New([]engine.Level{l, second}, Options{Threshold: 20})
+		asReference(t, seed, e, p)
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Beyond < programs/4 {
+		t.Errorf("not often enough: %+v", did)
+	}
+}
