@@ -134,7 +134,7 @@ func TestGapsBounds(t *testing.T) {
 			before, known := last[block]
 			gap := now - before
 			if known && !slices.ContainsFunc(o.patterns, func(p pattern) bool {
-				return joins(&p, int(addr%uint64(line)), line) && p.least <= gap && gap <= p.most
+				return p.joins(int(addr%uint64(line)), line) && p.least <= gap && gap <= p.most
 			}) {
 				t.Fatalf("seed %d, %v: no pattern for a gap of %d", seed, n, gap)
 			}
@@ -169,13 +169,6 @@ func TestGapsBounds(t *testing.T) {
 	if masses < 300/enginetest.Share {
 		t.Errorf("%d masses", masses)
 	}
-}
-
-// joins reports whether an access at a place within a line comes back by the pattern
-// to its block.
-func joins(p *pattern, place, line int) bool {
-	before := place - p.shift
-	return before >= 0 && before < line
 }
 
 // leastStays is the least number of different blocks of a set in any window of the iterations.

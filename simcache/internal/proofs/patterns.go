@@ -322,3 +322,10 @@ func (c *counter) moved(places []uint64, stride, from, to int) []uint64 {
 	c.budget -= n * min(period, to-from)
 	return moved
 }
+
+// joins reports whether an access at a place within a line comes back by the pattern
+// to its block.
+func (p *pattern) joins(place, line int) bool {
+	before := place - p.shift
+	return before >= 0 && before < line
+}

@@ -98,12 +98,12 @@ func (o *gapped) lives(line int) (iterations int, ok bool) {
 	for _, s := range op.Strides {
 		step = nest.GCD(step, s)
 	}
-	if len(o.patterns)*line/step > mostPlaced {
+	if len(o.all)*line/step > mostPlaced {
 		return 0, false
 	}
 	c := &counter{trips: o.alone.Trips, strides: op.Strides}
 	first, met := int(op.Base)&(step-1), gapped{}
-	for _, p := range o.patterns {
+	for _, p := range o.all {
 		places := make([]bool, line/step) // every step bytes from the first on: of accesses that may come by the pattern
 		places[int(op.Base)&(line-1)/step] = true
 		for m, stride := range op.Strides {
@@ -112,11 +112,12 @@ func (o *gapped) lives(line int) (iterations int, ok bool) {
 		}
 		for k, is := range places {
 			if is && p.joins(first+k*step, line) {
-				met.patterns = append(met.patterns, p)
+				met.all = append(met.all, p)
 				break
 			}
 		}
 	}
+	met.patterns = met.all
 	return met.stay(never), true
 }
 
