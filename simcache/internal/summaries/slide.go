@@ -112,6 +112,9 @@ func (m *machine) slideOf(n *node) *slide {
 	if l.flood == 0 || l.turning == nil && n.flood != nil {
 		return nil
 	}
+	if m.deep && !l.grows(n) {
+		return nil // a summary of laps alike sends on many lines at once
+	}
 	if !m.deep {
 		l.period = l.periodOf(m, n)
 	}
@@ -338,6 +341,11 @@ func (l *slide) apart(m *machine, n *node, from, to int) bool {
 
 // meets reports whether two reaches have a line in common.
 func (r reach) meets(o reach) bool { return r.low <= o.high && o.low <= r.high }
+
+// grows reports whether laps are not all as long.
+func (l *slide) grows(n *node) bool {
+	return slices.ContainsFunc(l.loop.spans, func(a affine) bool { return a.coef(n.slot) != 0 })
+}
 
 // tripsAt is the innermost loop's trips in an iteration.
 func (l *slide) tripsAt(m *machine, n *node, y int) int {
