@@ -170,7 +170,8 @@ func (h *Hierarchy) settled() int {
 // misses nothing in the second pass, it is where it was after it, and the same
 // stream misses nothing again. Of a nest that goes over so much that nothing is left of a pass where
 // the next one comes back to it, the first pass is like all others, and levels that have room for all
-// need not be simulated (proofs.Steady).
+// need not be simulated; and if the first level misses nothing but first touches, none need be
+// (proofs.Steady).
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
 	if counts, ok, err := c.oneSteady(nests); ok {
 		return counts, err
@@ -182,8 +183,8 @@ func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
 	return h.steady(len(c.Levels)+1, nests...)
 }
 
-// oneSteady is SteadyPass by the first pass over a nest, on the levels that miss in each, and reports
-// whether that is known to be the same.
+// oneSteady is SteadyPass without simulation, or by the first pass over a nest, on the levels that miss in
+// each, and reports whether that is known to be the same.
 func (c Config) oneSteady(nests []nest.Nest) (counts Counts, known bool, err error) {
 	if len(nests) != 1 || c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() || c.checkNest(nests[0]) != nil {
 		return Counts{}, false, nil
@@ -193,12 +194,12 @@ func (c Config) oneSteady(nests []nest.Nest) (counts Counts, known bool, err err
 		shapes = append(shapes, l.shape())
 	}
 	n := nests[0].Canonical()
-	nearest, known := proofs.Steady(shapes, n)
+	nearest, misses, known := proofs.Steady(shapes, n)
 	if !known {
 		return Counts{}, false, nil
 	}
-	if nearest == 0 {
-		return total([][]Counts{countsOf(n, make([]uint64, len(n.Operands)), 1)}), true, nil
+	if misses != nil {
+		return total([][]Counts{countsOf(n, misses, len(c.Levels))}), true, nil
 	}
 	few := c
 	few.Levels = c.Levels[:nearest]

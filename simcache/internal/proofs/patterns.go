@@ -214,11 +214,7 @@ func (o *gapped) fresh(gap, line, loop int) []bool {
 // come from is one of the nest's: by where the index of each loop lies among a few bounds.
 // Between these bounds the places alone count, and each loop moves them by its stride.
 func (o *gapped) beginnings(hits, line int) (count uint64, ok bool) {
-	op := o.alone.Operands[0]
-	step := line
-	for _, s := range op.Strides {
-		step = nest.GCD(step, s)
-	}
+	op, step := o.alone.Operands[0], o.step(line)
 	c := &counter{trips: o.alone.Trips, strides: op.Strides, line: line, step: step, first: int(op.Base % uint64(step)),
 		budget: min(countBudget, countShare*o.alone.Iterations())}
 	places := make([]uint64, line/step)
