@@ -10,7 +10,6 @@ import (
 	"unsafe"
 
 	"github.com/stridebench/stridebench/layouts"
-	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -64,17 +63,14 @@ func (p *Pattern) ring() error {
 	return nil
 }
 
-// chasePasses simulates passes of a Chase and returns the counts of the last.
-func (p *Pattern) chasePasses(h *simcache.Hierarchy, passes int) (pass simcache.Counts) {
+// steadyChase is a pass of a Chase in the steady state.
+func (p *Pattern) steadyChase(levels []simcache.Level) (simcache.Counts, error) {
 	size := p.Spec.DType.Size()
-	for range passes {
-		before := h.Counts()
-		for _, at := range p.Ring {
-			h.Access(nest.Read, Origin+uint64(at)*uint64(size), size)
-		}
-		pass = h.Counts().Sub(before)
+	addrs := make([]uint64, len(p.Ring))
+	for i, at := range p.Ring {
+		addrs[i] = Origin + uint64(at)*uint64(size)
 	}
-	return pass
+	return simcache.SteadyRing(simcache.Config{Levels: levels}, size, addrs)
 }
 
 // bindChase makes the runner of a Chase.

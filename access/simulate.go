@@ -165,9 +165,5 @@ func (p Pattern) steady(levels []simcache.Level) (simcache.Counts, error) {
 	if p.Spec.Op != Chase {
 		return simcache.SteadyPass(simcache.Config{Levels: levels}, p.Nests...)
 	}
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: levels})
-	if err != nil {
-		return simcache.Counts{}, err
-	}
-	return p.chasePasses(h, len(levels)+1), nil // by when it is steady, see SteadyPass
+	return p.steadyChase(levels)
 }
