@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"runtime"
@@ -138,8 +137,8 @@ func (p Pattern) Fingerprint() string {
 		fmt.Fprintln(hash)
 	}
 	if p.Ring != nil {
-		fmt.Fprintln(hash, "chase", p.Spec.DType.Size())
-		_ = binary.Write(hash, binary.LittleEndian, p.Ring) // a hash takes all
+		view := p.operands[0].view // of which the ring is made
+		fmt.Fprintln(hash, "chase", chaseSeed, p.Spec.DType.Size(), view.Shape(), view.Strides(), view.Offset())
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:16])
 }

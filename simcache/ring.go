@@ -18,16 +18,18 @@ func SteadyRing(c Config, size int, addrs []uint64) (Counts, error) {
 	}
 	n := nest.Nest{Trips: []int{len(addrs)}, Operands: []nest.Operand{{Width: size, Kind: nest.Read}}}
 	var misses []uint64
+	addrs, sets := slices.Clone(addrs), make([]uint32, len(addrs))
 	for _, l := range c.Levels {
 		level := l.shape()
 		lines := make([]uint32, level.Sets)
-		set := func(addr uint64) uint64 { return addr >> level.Shift % uint64(level.Sets) }
-		for _, addr := range addrs {
-			lines[set(addr)]++
+		for i, addr := range addrs {
+			set := addr >> level.Shift % uint64(level.Sets)
+			sets[i] = uint32(set)
+			lines[set]++
 		}
-		var missed []uint64
-		for _, addr := range addrs {
-			if lines[set(addr)] > uint32(level.Ways) {
+		missed := addrs[:0]
+		for i, addr := range addrs {
+			if lines[sets[i]] > uint32(level.Ways) {
 				missed = append(missed, addr)
 			}
 		}

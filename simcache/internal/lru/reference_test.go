@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/reference"
@@ -13,13 +14,17 @@ import (
 // random levels and sequences of nests and single accesses.
 func TestEqualsReference(t *testing.T) {
 	t.Parallel()
+	flat := 0
 	for seed := range uint64(4000 / enginetest.Share) {
 		d := enginetest.Random(seed, 31)
 		levels := d.Levels()
 		got, want := New(levels, Options{Brute: d.One(2), Cores: 1 + d(3)}), reference.New(levels)
 		got.share = 0
 		for range 1 + d(3) {
-			n := d.Nest(levels, 400)
+			n := d.Nest(levels, 400+5000*(d(8)/7))
+			if w := got.newTransit(n.Canonical()); w.flatten() >= 0 && w.flat != nil {
+				flat++
+			}
 			if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(got.One(n.Canonical()), wanted) {
 				t.Fatalf("seed %d, %+v, %v: not the %v misses", seed, levels, n, wanted)
 			}
@@ -36,6 +41,43 @@ func TestEqualsReference(t *testing.T) {
 				if have := got.Contents(nil, level, set); !slices.Equal(have, want.Contents(level, set)) {
 					t.Fatalf("seed %d, level %d, set %d: %v, want %v", seed, level, set, have, want.Contents(level, set))
 				}
+			}
+		}
+	}
+	if flat < 200/enginetest.Share {
+		t.Errorf("%d nests of few trips", flat)
+	}
+}
+
+// TestFewTrips: of loops of so few accesses that they are walked as one, the misses and write-backs are the same,
+// on several cores, too.
+func TestFewTrips(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600 / enginetest.Share) {
+		d := enginetest.Random(seed, 45)
+		levels := d.Levels()
+		o := Options{Cores: 1 + d(3), WriteBacks: d.One(2)}
+		got, single, want := New(levels, o), New(levels, o), reference.New(levels)
+		got.share = 0
+		n := nest.Nest{Trips: []int{1 + d(40), 1 + d(40), 2 + d(3), 2 + d(12)}}
+		for r := range 1 + d(3) {
+			op := nest.Operand{Base: uint64(enginetest.At + r<<20), Width: 4, Kind: []nest.Kind{nest.Read, nest.Write}[d(2)]}
+			for range n.Trips {
+				op.Strides = append(op.Strides, 4*d(200))
+			}
+			n.Operands = append(n.Operands, op)
+		}
+		misses := got.One(n.Canonical())
+		if wanted := want.Run(n.Operands, n.Accesses()); !o.WriteBacks && !slices.Equal(misses, wanted) {
+			t.Fatalf("seed %d, %+v, %v: not the %v misses", seed, levels, n, wanted)
+		}
+		for r, addr := range n.Accesses() {
+			single.Add(r, addr, 4, n.Operands[r].Kind)
+		}
+		single.Flush()
+		for level := range levels {
+			if got, want := got.Besides(level), single.Besides(level); got.WriteBacks != want.WriteBacks || got.BytesIn != want.BytesIn {
+				t.Fatalf("seed %d, %+v, %v: at level %d %+v, one by one %+v", seed, levels, n, level, got, want)
 			}
 		}
 	}

@@ -17,11 +17,16 @@ func (c *Chain) walk(n nest.Nest) {
 
 func (c *Chain) walkOne(n nest.Nest) {
 	w := c.newTransit(n)
-	for l := range nest.Walk(n.Trips[:max(len(n.Trips)-1, 0)]) {
+	outer := n.Trips[:max(len(n.Trips)-1, 0)]
+	run := w.run
+	if depth := w.flatten(); w.flat != nil {
+		outer, run = n.Trips[:depth], w.packFlat
+	}
+	for l := range nest.Walk(outer) {
 		if l >= 0 {
 			w.step(l)
 		}
-		w.run()
+		run()
 	}
 }
 
@@ -45,6 +50,9 @@ type transit struct {
 	// lockstep, if not 0, is in how many iterations all streams come from the
 	// start of a line to that of the next, all at once.
 	lockstep uint64
+
+	// flat, by stream: how far from its address its accesses in the innermost loops lie, see flatten
+	flat [][]uint64
 
 	// of runs of a program, which may lie at other addresses each: packed and lockstep
 	// where addresses allow it
@@ -247,6 +255,62 @@ func (w *transit) pack(streams []*stream, from, every, iterations uint64) {
 		from += now * every
 		iterations -= now
 	}
+}
+
+// Of an innermost loop of fewer than fewTrips, to begin takes longer than to look its accesses up. It is walked with loops
+// around it, of as many accesses together as mostFlat.
+const (
+	fewTrips = 12
+	mostFlat = 128
+)
+
+// flatten prepares packFlat, and returns how many loops are around it: all but the innermost, if it is not
+// worth it. Then the streams step with these.
+func (w *transit) flatten() (depth int) {
+	trips := w.nest.Trips
+	depth = len(trips) - 1
+	if !w.packed || w.inLine || depth < 1 || trips[depth] >= fewTrips {
+		return depth
+	}
+	iterations := trips[depth]
+	for depth > 0 && iterations*trips[depth-1]*len(w.streams) <= mostFlat {
+		depth--
+		iterations *= trips[depth]
+	}
+	if depth == len(trips)-1 {
+		return depth
+	}
+	for _, s := range w.streams {
+		op := w.nest.Operands[s.op]
+		inside := nest.Nest{Trips: trips[depth:], Operands: []nest.Operand{{Strides: op.Strides[depth:]}}}
+		var flat []uint64
+		for _, addr := range inside.Accesses() {
+			flat = append(flat, addr)
+		}
+		w.flat = append(w.flat, flat)
+		s.steps = nest.Steps(trips[:depth], op.Strides)
+	}
+	return depth
+}
+
+// packFlat lets all accesses of the innermost loops wait for the first level.
+func (w *transit) packFlat() {
+	c, n := w.c, len(w.streams)
+	size := n * len(w.flat[0])
+	if len(c.waiting[0])+size > batch {
+		c.drain(0)
+	}
+	waiting := c.waiting[0]
+	room := waiting[len(waiting):cap(waiting)][:size]
+	for k, s := range w.streams {
+		rest := uint64(s.op)<<opBit | dirties(s.kind)&c.dirty
+		at := k
+		for _, far := range w.flat[k] {
+			room[at] = (s.addr+far)>>c.grain<<grains | rest
+			at += n
+		}
+	}
+	c.waiting[0] = waiting[:len(waiting)+len(c.own(room))]
 }
 
 // packOwn is pack for one stream, of which only the chain's class waits.
