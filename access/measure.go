@@ -373,10 +373,15 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 			m.prepare()
 		}
 		*m.clean = *m.clean && !m.writes
-		if m.part == nil { // or preparing goes the same way
+		var took time.Duration // by a pass off the clock
+		if m.part == nil {     // or preparing goes the same way
+			start := time.Now()
 			m.runner.passes(1)
+			if took = time.Since(start); m.team != nil { // which shares it
+				took = 0
+			}
 		}
-		shots, err = m.calibrate(o.MinTime)
+		shots, err = m.calibrate(o.MinTime, took)
 		if len(shots) > 0 && o.Long > 0 && shots[0].PerPass() > float64(o.Long) {
 			m.count = min(m.count, o.LongCount)
 		}
@@ -430,14 +435,18 @@ const leastLinks = 1024
 const longestInterruption = 50 * time.Millisecond
 
 // tried takes a shot, and another where the first took at least as long as is sought, which
-// it may have done because it was interrupted. It returns the least time, too.
-func (m *meter) tried(sought time.Duration) (shots []shot, least time.Duration, err error) {
+// it may have done because it was interrupted, unless as many passes before it took a known time. It returns the
+// least time, too.
+func (m *meter) tried(sought, before time.Duration) (shots []shot, least time.Duration, err error) {
 	s, err := m.shot()
 	if err != nil {
 		return nil, 0, err
 	}
 	if s.Elapsed < sought || s.Elapsed > longestInterruption {
 		return []shot{s}, s.Elapsed, nil
+	}
+	if before > 0 {
+		return []shot{s}, min(s.Elapsed, before), nil
 	}
 	again, err := m.shot()
 	if err != nil {
@@ -450,11 +459,11 @@ func (m *meter) tried(sought time.Duration) (shots []shot, least time.Duration, 
 // part of one, and how many readings make a sample: twice as many passes until
 // the time can be told, then as many as follow from it. Passes that took twice
 // as long as a sample has to are the first samples; one that is just long enough
-// may be so by chance.
-func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
+// may be so by chance. A pass before took a time, unless that is 0.
+func (m *meter) calibrate(minTime, before time.Duration) ([]shot, error) {
 	apart := min(minTime, readingTime)
 	for m.links = leastLinks; m.part != nil && m.links < m.length; m.links *= 2 {
-		_, took, err := m.tried(apart)
+		_, took, err := m.tried(apart, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -465,7 +474,7 @@ func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
 	}
 	m.links = 0
 	for {
-		shots, took, err := m.tried(apart)
+		shots, took, err := m.tried(apart, before)
 		switch {
 		case err != nil:
 			return nil, err
@@ -475,7 +484,7 @@ func (m *meter) calibrate(minTime time.Duration) ([]shot, error) {
 			m.setReads(minTime, took)
 			return nil, nil
 		}
-		m.passes *= 2
+		m.passes, before = 2*m.passes, 0
 		if took > apart/16 {
 			m.passes = max(m.passes, 1+int(1.1*float64(shots[0].Passes)*float64(apart)/float64(took)))
 		}
