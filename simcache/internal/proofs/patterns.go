@@ -16,7 +16,8 @@ type pattern struct {
 	lead  int   // the outermost loop whose index is another
 	shift int   // bytes
 	// From the last iteration that an access can come from by the pattern it is least to
-	// most iterations, and least to longest from any.
+	// most iterations, and least to longest from any. Of an innermost loop that does not move the operand
+	// only the first iteration counts for most: the others come back from the one before.
 	least, most, longest int
 }
 
@@ -122,6 +123,9 @@ func (t *tracer) ledBy(lead, shift int) pattern {
 		}
 	}
 	p.least = max(p.least, 1)
+	if last := len(t.trips) - 1; lead < last && t.strides[last] == 0 {
+		p.most -= t.trips[last] - 1
+	}
 	return p
 }
 
