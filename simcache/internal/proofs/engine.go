@@ -48,6 +48,7 @@ type Engine struct {
 	cold            []coldRun  // by gaps
 	ran             coldRun    // by look-ups, whose end the contents are while they are ended
 	againFrom       float64    // misses of every level, for each of its lines, that make again worth it
+	partFrom        int        // accesses that a part of an iteration has at least, where the end of a nest is looked up
 	agains          int        // how often it told
 	tails, heads    int        // how often the end of a nest told the contents, and the start the difference to empty levels
 	end             nestEnd    // the last that was told
@@ -73,21 +74,21 @@ func New(levels []engine.Level, cores int) *Engine {
 		lines += l.Lines()
 	}
 	return &Engine{Chain: lru.New(levels, lru.Options{Cores: cores}), levels: levels,
-		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, gapsFrom: 1 << 24, quickFrom: 1 << 21, sumsFrom: 1e8, dearer: 3, againFrom: mostOfHead}
+		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, gapsFrom: 1 << 24, quickFrom: 1 << 21, sumsFrom: 1e8, dearer: 3, againFrom: mostOfHead, partFrom: 1 << 12}
 }
 
 // Reset makes the engine what New returned, in the memory that its chain has.
 func (e *Engine) Reset() {
 	e.Chain.Reset()
 	*e = Engine{Chain: e.Chain, levels: e.levels, from: e.from, independentFrom: e.independentFrom, independentGain: e.independentGain,
-		gapsFrom: e.gapsFrom, quickFrom: e.quickFrom, sumsFrom: e.sumsFrom, dearer: e.dearer, againFrom: e.againFrom}
+		gapsFrom: e.gapsFrom, quickFrom: e.quickFrom, sumsFrom: e.sumsFrom, dearer: e.dearer, againFrom: e.againFrom, partFrom: e.partFrom}
 }
 
 // Eager makes the engine prove what it can, even where that does not pay: for
 // tests.
 func (e *Engine) Eager() {
 	e.from, e.independentFrom, e.independentGain, e.gapsFrom, e.quickFrom, e.dearer = 0, 0, 0, 0, 0, 2
-	e.againFrom = 0
+	e.againFrom, e.partFrom = 0, 1
 }
 
 // Residency names where the contents are, for tests: "nowhere", "chained", "held",
@@ -441,12 +442,6 @@ func (e *Engine) Independent(nests []nest.Nest, passes int) (misses [][][]uint64
 	return misses, done
 }
 
-// A nestEnd is what levels hold after a nest, whatever they held before.
-type nestEnd struct {
-	nest     nest.Nest
-	contents [][][]uint64
-}
-
 // A coldRun is a nest and its misses on empty levels.
 type coldRun struct {
 	nest   nest.Nest
@@ -544,73 +539,6 @@ func (e *Engine) empty(from int) {
 			e.Chain.Load(level, set, nil)
 		}
 	}
-}
-
-// tail makes the chain, which is empty, hold what it does after a nest, from the last of its iterations
-// alone, and reports whether it could.
-//
-// A set of the first level holds what it does at the end once it is full, whatever it held
-// before these iterations. When all are, the second level is emptied, as from there on it is asked
-// what it would be; when it is full, it holds what it does at the end too, and so on.
-func (e *Engine) tail(n nest.Nest) bool {
-	if len(n.Trips) == 0 {
-		return false
-	}
-	if e.end.contents != nil && reflect.DeepEqual(e.end.nest, n) {
-		e.ends++
-		e.fill(e.end.contents)
-		return true
-	}
-	before := e.Chain.Work()
-	defer func() { e.inVain += e.Chain.Work() - before }() // they are counted
-	for some := e.leastAtEnd(n); some <= n.Trips[0]/mostOfNest; some *= 2 {
-		known := 0
-		for y := n.Trips[0] - some; y < n.Trips[0]; y++ {
-			e.Chain.One(n.Range(0, y, y+1).Canonical())
-			for known < len(e.levels) && e.full(known) {
-				known++
-				e.empty(known)
-			}
-		}
-		if known == len(e.levels) {
-			e.tails++
-			e.end = nestEnd{n, e.all()}
-			return true
-		}
-		e.empty(0)
-	}
-	return false
-}
-
-// leastAtEnd is about how many iterations of the outermost loop fill the last level at the
-// least, if it is known how often they miss there.
-func (e *Engine) leastAtEnd(n nest.Nest) int {
-	some := 1
-	for _, c := range e.cold {
-		if !reflect.DeepEqual(c.nest, n) {
-			continue
-		}
-		misses, lines := 0.0, float64(e.levels[len(e.levels)-1].Lines())
-		for at := len(e.levels) - 1; at < len(c.misses); at += len(e.levels) {
-			misses += float64(c.misses[at])
-		}
-		for 1.25*float64(some)*misses/float64(n.Trips[0]) < lines && 2*some <= n.Trips[0]/mostOfNest {
-			some *= 2
-		}
-	}
-	return some
-}
-
-// full reports whether all sets of a level of the chain are.
-func (e *Engine) full(level int) bool {
-	l := e.levels[level]
-	var list []uint64
-	for set := range l.Sets {
-		if list = e.Chain.Contents(list[:0], level, set); len(list) < l.Ways {
-			return false
-		}
-	}
-	return true
 }
 
 // nearest counts the misses of a nest's operands on the nearest level alone, empty.
