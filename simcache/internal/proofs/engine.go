@@ -49,6 +49,8 @@ type Engine struct {
 	ran             coldRun    // by look-ups, whose end the contents are while they are ended
 	againFrom       float64    // misses of every level, for each of its lines, that make again worth it
 	partFrom        int        // accesses that a part of an iteration has at least, where the end of a nest is looked up
+	warmed          []warmRun  // by nest, the last
+	rewarmed        int        // how often that told
 	agains          int        // how often it told
 	tails, heads    int        // how often the end of a nest told the contents, and the start the difference to empty levels
 	end             nestEnd    // the last that was told
@@ -477,19 +479,48 @@ func (e *Engine) byGaps(n nest.Nest) ([]uint64, bool) {
 }
 
 // warm counts a nest on levels that are not empty by what it counts on empty ones, and reports
-// whether it did. The contents are owed then.
-//
-// It simulates the iterations of the outermost loop on the levels as they are and on empty
-// ones, until both hold the same. From there on both do the same.
+// whether it did. The contents are owed then. Where the levels hold what they did when a nest was last
+// counted so, the misses are known.
 func (e *Engine) warm(n nest.Nest) ([]uint64, bool) {
 	if len(n.Trips) == 0 || n.Trips[0] < mostOfNest {
 		return nil, false
 	}
-	misses, ok := e.byGaps(n)
+	cold, ok := e.byGaps(n)
 	if !ok {
 		return nil, false
 	}
 	e.fetchBack()
+	at := slices.IndexFunc(e.warmed, func(w warmRun) bool { return reflect.DeepEqual(w.nest, n) })
+	if at >= 0 && e.holds(e.warmed[at].contents) {
+		e.rewarmed++
+		e.empty(0)
+		e.contents, e.owed, e.forOwed = owed, []nest.Nest{n}, 0
+		return slices.Clone(e.warmed[at].misses), true
+	}
+	contents := e.all()
+	misses, ok := e.warmBy(n, cold)
+	if ok {
+		if at < 0 {
+			at = len(e.warmed)
+			e.warmed = append(e.warmed, warmRun{})
+		}
+		e.warmed[at] = warmRun{coldRun{n, slices.Clone(misses)}, contents}
+	}
+	return misses, true
+}
+
+// A warmRun is a nest, its misses, and what levels held before it.
+type warmRun struct {
+	coldRun
+	contents [][][]uint64
+}
+
+// warmBy counts a nest whose misses on empty levels these are, and reports whether only its start was
+// looked up.
+//
+// It simulates the iterations of the outermost loop on the levels as they are and on empty
+// ones, until both hold the same. From there on both do the same.
+func (e *Engine) warmBy(n nest.Nest, misses []uint64) ([]uint64, bool) {
 	empty := lru.New(e.levels, lru.Options{})
 	so := make([]uint64, len(misses))
 	y, before := 0, e.Chain.Work()
@@ -512,7 +543,7 @@ func (e *Engine) warm(n nest.Nest) ([]uint64, bool) {
 	for at, m := range e.Chain.One(n.Range(0, y, n.Trips[0]).Canonical()) {
 		so[at] += m
 	}
-	return so, true
+	return so, false
 }
 
 // mostOfNest is the part of a nest that is looked up at most, to know the rest.
@@ -525,6 +556,19 @@ func (e *Engine) holdsAs(other *lru.Chain) bool {
 		for set := range e.levels[level].Sets {
 			a, b = e.Chain.Contents(a[:0], level, set), other.Contents(b[:0], level, set)
 			if !slices.Equal(a, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// holds reports whether the chain holds these, by level and set.
+func (e *Engine) holds(contents [][][]uint64) bool {
+	var list []uint64
+	for level := len(e.levels) - 1; level >= 0; level-- {
+		for set, blocks := range contents[level] {
+			if list = e.Chain.Contents(list[:0], level, set); !slices.Equal(list, blocks) {
 				return false
 			}
 		}

@@ -193,7 +193,7 @@ func leastStays(fresh [][]uint64, window, sets int) int {
 // brute force: counts, and the contents in the end.
 func TestHeadsAndTails(t *testing.T) {
 	t.Parallel()
-	heads, tails, ends := 0, 0, 0
+	heads, tails, ends, rewarmed := 0, 0, 0, 0
 	for seed := range uint64(12000 / enginetest.Share) {
 		d := enginetest.Random(seed, 53)
 		levels, n := gappyOf(d)
@@ -210,6 +210,12 @@ func TestHeadsAndTails(t *testing.T) {
 			}
 		}
 		nests = append(nests, n)
+		if d.One(2) {
+			if d.One(2) { // on other contents, if only of the levels behind
+				nests = append(nests, d.Nest(levels, 200))
+			}
+			nests = append(nests, nests[1], n)
+		}
 		e, want := New(levels, 1), reference.New(levels)
 		e.Eager()
 		for k, n := range nests {
@@ -225,11 +231,11 @@ func TestHeadsAndTails(t *testing.T) {
 				}
 			}
 		}
-		heads, tails, ends = heads+e.heads, tails+e.tails, ends+e.ends
+		heads, tails, ends, rewarmed = heads+e.heads, tails+e.tails, ends+e.ends, rewarmed+e.rewarmed
 	}
-	t.Logf("%d heads, %d tails, %d of them again", heads, tails, ends)
-	if heads < 500/enginetest.Share || tails < 500/enginetest.Share || ends < 500/enginetest.Share {
-		t.Errorf("%d heads, %d tails, %d of them again", heads, tails, ends)
+	t.Logf("%d heads, %d tails, %d of them again, %d warm starts again", heads, tails, ends, rewarmed)
+	if heads < 500/enginetest.Share || tails < 500/enginetest.Share || ends < 500/enginetest.Share || rewarmed < 150/enginetest.Share {
+		t.Errorf("%d heads, %d tails, %d of them again, %d warm starts again", heads, tails, ends, rewarmed)
 	}
 }
 
