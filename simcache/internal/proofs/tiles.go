@@ -26,6 +26,7 @@ type tiling struct {
 	size   int     // iterations of a tile
 	bytes  [][]int // by operand and iteration of a tile: how far the access is from the tile's first
 	steps  [][]int // by operand and loop: from a tile to the next
+	tiles  []tilesAlike
 	budget int
 }
 
@@ -72,16 +73,17 @@ type tilesAlike struct {
 	loop   int   // that went on before, -1 for none
 	places []int // by operand: in the line, at the start of the tile
 	turns  []int // by operand: how many sets it is behind the first there
+	times  uint64
 }
 
-// alike counts the tiles that are alike.
-func (t *tiling) alike() (all []tilesAlike, times []uint64, ok bool) {
+// alike lists the kinds of tiles, and reports whether it could.
+func (t *tiling) alike() bool {
 	line, size := 1<<t.Shift, float64(t.at+1)
 	for range t.nest.Operands {
 		size *= float64(line * t.Sets)
 	}
 	if size > 1<<62 {
-		return nil, nil, false
+		return false
 	}
 	addr, known := make([]uint64, len(t.nest.Operands)), map[uint64]int{}
 	for r, op := range t.nest.Operands {
@@ -104,13 +106,13 @@ func (t *tiling) alike() (all []tilesAlike, times []uint64, ok bool) {
 		}
 		at, found := known[key]
 		if !found {
-			at = len(all)
+			at = len(t.tiles)
 			known[key] = at
-			all, times = append(all, t.tile(loop, addr)), append(times, 0)
+			t.tiles = append(t.tiles, t.tile(loop, addr))
 		}
-		times[at]++
+		t.tiles[at].times++
 	}
-	return all, times, true
+	return true
 }
 
 // tile is one that begins there.
@@ -171,6 +173,7 @@ type windows struct {
 	reuses  map[int][]reused  // by the operand's place: those whose gaps are not surely short
 	misses  map[int]uint64    // by the operand's place: accesses without a last touch
 	brings  []map[int][]uint8 // by operand and its place; see bring
+	most    [][]uint8         // by operand and span: the greatest number that it brings to a set
 }
 
 // add adds those of operand r at a place.
@@ -206,6 +209,10 @@ func (t *tiling) bring(w *windows, r, o int, at placed) []uint8 {
 	counts := make([]uint8, len(w.spans)*t.Sets)
 	p := t.path(o, at)
 	seen := make([]int, len(p.sets))
+	if w.most[o] == nil {
+		w.most[o] = make([]uint8, len(w.spans))
+	}
+	most := w.most[o]
 	for number, s := range w.spans {
 		from, to := s.from, s.to // of the accesses between
 		if o <= r {
@@ -220,6 +227,7 @@ func (t *tiling) bring(w *windows, r, o int, at placed) []uint8 {
 				seen[b] = number + 1
 				if set := p.sets[b]; int(row[set]) < t.Ways {
 					row[set]++
+					most[number] = max(most[number], row[set])
 				}
 			}
 		}
@@ -232,40 +240,67 @@ func (t *tiling) bring(w *windows, r, o int, at placed) []uint8 {
 // misses counts the misses of operand r, of which gaps of at most hits hit, and reports whether that
 // did not take too long.
 func (t *tiling) misses(r, hits int) (sum uint64, ok bool) {
-	tiles, times, ok := t.alike()
+	byLoop, ok := t.windows(r, hits)
 	if !ok {
 		return 0, false
 	}
-	byLoop := make([]*windows, t.at+1)
-	for _, tile := range tiles {
-		w := byLoop[tile.loop+1]
+	for _, tile := range t.tiles {
+		w, place := byLoop[tile.loop], tile.places[r]
+		if t.budget -= len(tile.places) * len(w.reuses[place]); t.budget < 0 {
+			return 0, false
+		}
+		sum += tile.times * (w.misses[place] + t.gone(w, r, tile))
+	}
+	return sum, true
+}
+
+// windows are those of operand r by the loop that went on before. It reports false where they take too long to list.
+func (t *tiling) windows(r, hits int) (byLoop map[int]*windows, ok bool) {
+	byLoop = map[int]*windows{}
+	for _, tile := range t.tiles {
+		w, place := byLoop[tile.loop], tile.places[r]
 		if w == nil {
-			w = &windows{numbers: map[span]int{}, reuses: map[int][]reused{}, misses: map[int]uint64{}}
+			w = &windows{numbers: map[span]int{}, reuses: map[int][]reused{}, misses: map[int]uint64{}, most: make([][]uint8, len(t.nest.Operands))}
 			for range t.nest.Operands {
 				w.brings = append(w.brings, map[int][]uint8{})
 			}
-			byLoop[tile.loop+1] = w
+			byLoop[tile.loop] = w
 		}
-		if _, known := w.misses[tile.places[r]]; !known {
-			w.misses[tile.places[r]] = 0
-			w.add(t, r, placed{tile.loop, tile.places[r]}, hits)
+		if _, known := w.misses[place]; !known {
+			w.misses[place] = 0
+			w.add(t, r, placed{tile.loop, place}, hits)
 			t.budget -= 2 * t.size
 		}
-		t.budget -= len(tile.places) * len(w.reuses[tile.places[r]])
 	}
-	for k, tile := range tiles {
-		w := byLoop[tile.loop+1]
+	for _, tile := range t.tiles {
+		w := byLoop[tile.loop]
 		for o, place := range tile.places {
 			if w.brings[o][place] == nil {
 				if t.budget < 0 {
-					return 0, false
+					return nil, false
 				}
 				w.brings[o][place] = t.bring(w, r, o, placed{tile.loop, place})
 			}
 		}
-		sum += times[k] * (w.misses[tile.places[r]] + t.gone(w, r, tile))
 	}
-	return sum, true
+	for _, w := range byLoop {
+		w.prune(t.Ways)
+	}
+	return byLoop, true
+}
+
+// prune leaves out the accesses that hit wherever what the operands bring lies.
+func (w *windows) prune(ways int) {
+	surely := func(u reused) bool {
+		all := 0
+		for _, most := range w.most {
+			all += int(most[u.span])
+		}
+		return all < ways
+	}
+	for place, list := range w.reuses {
+		w.reuses[place] = slices.DeleteFunc(list, surely)
+	}
 }
 
 // gone is how many accesses of operand r in a tile find that their block has gone since it was touched.
@@ -301,10 +336,18 @@ type unknown struct{ operand, hits, large int }
 // tiled counts the misses of these operands in the nearest level, empty, tile by tile, and reports
 // whether it could.
 func (x *prover) tiled(n nest.Nest, operands []gapped, left []unknown, misses []uint64) bool {
+	var known []*tiling
 	for _, u := range left {
 		t, ok := x.levels[0].newTiling(n, &operands[u.operand], u.large)
 		if !ok || x.untiled {
 			return false
+		}
+		if at := slices.IndexFunc(known, func(k *tiling) bool { return k.at == t.at }); at >= 0 {
+			t.tiles = known[at].tiles
+		} else if !t.alike() {
+			return false
+		} else {
+			known = append(known, t)
 		}
 		if misses[u.operand*len(x.levels)], ok = t.misses(u.operand, u.hits); !ok {
 			return false
