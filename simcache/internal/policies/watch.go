@@ -83,7 +83,12 @@ type glance struct {
 func (w *watch) add(op int, addr, size uint64, kind nest.Kind) {
 	w.serial++
 	g, end := w.glance(op, addr, size), addr+size-1
-	w.reference(0, g, kind == nest.Write && w.dirty)
+	before := w.known.Numbers[g.places[0]] // early, as it is fetched from afar
+	if store := kind == nest.Write && w.dirty; g.lines == 1 {
+		w.one(0, g, store)
+	} else {
+		w.reference(0, g, store)
+	}
 	if kind == nest.Modify {
 		g.quiet = true
 		w.reference(0, g, w.dirty)
@@ -101,16 +106,14 @@ func (w *watch) add(op int, addr, size uint64, kind nest.Kind) {
 			w.use(g.places[1], ^uint64(0)>>(63-stop))
 		}
 	}
-	lost := 0 // which of the lines the reference is told of
-	if g.lines == 2 && first.missedAt == w.serial && first.lost != g.first {
-		lost = 1
+	if g.lines == 2 && first.missedAt == w.serial && first.lost != g.first { // it is told of the other line
+		before = w.known.Numbers[g.places[1]]
 	}
-	last := w.known.Numbers[g.places[lost]]
 	for _, place := range g.places[:g.lines] {
 		w.known.Numbers[place] = w.serial
 	}
 	if w.reuses != nil {
-		w.reuses.note(w.Engine, op, last)
+		w.reuses.note(w.Engine, op, before)
 	}
 }
 
@@ -198,6 +201,37 @@ func (w *watch) reference(level int, g *glance, store bool) {
 	w.reference(level+1, g, false)
 	for _, out := range waiting[:gone] {
 		w.putBack(level, out)
+	}
+}
+
+// one is reference for one line, and no store of a modify.
+func (w *watch) one(level int, g *glance, store bool) {
+	place := g.places[0]
+	for ; level < len(w.levels); level++ {
+		l, h := w.levels[level], &w.copies[place*len(w.levels)+level]
+		l.absent, l.askedAt = noClass, w.serial
+		why := noClass
+		if l.classes {
+			why = w.queued(level, uint32(place), h)
+		}
+		if h.way > 0 {
+			set, way := l.set(g.first), int(h.way-1)
+			l.touch(set, way)
+			if store {
+				l.lines[set*l.Ways+way].dirty = true
+			}
+			return
+		}
+		l.miss(g.first, false, why)
+		l.counts.BytesIn += 1 << l.shift
+		out, dirty := w.fill(level, g.first, uint32(place), store)
+		w.miss(level, request{op: g.op})
+		if dirty {
+			w.one(level+1, g, false)
+			w.putBack(level, out)
+			return
+		}
+		store = false
 	}
 }
 
