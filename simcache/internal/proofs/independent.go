@@ -227,7 +227,7 @@ func (c *company) crowds(l *level, r int, t uint64, enough int) int {
 // loops. t iterations lie in one run of these, or in the end of one run and the
 // start of the next. If one iteration of the outermost of these loops makes w,
 // they are part of at most (t-2)/w+2 consecutive iterations of it, or, of two
-// runs, of so many in either.
+// runs, of so many in either. Where in a line these begin, the loops up to it tell.
 func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 	inside := uint64(1)
 	at := len(n.Trips)
@@ -243,8 +243,13 @@ func (l *level) crowd(n nest.Nest, t uint64, enough int, budget *int) int {
 		trips[0] = int(min(uint64(trips[0]), (t-2)/inside+2))
 	}
 	op := n.Operands[0]
-	places := op.Alignments(1 << l.Shift)
+	begins := op // where the lowest address of an iteration's run may lie
+	begins.Strides = op.Strides[:min(at+1, len(op.Strides))]
 	op.Strides = op.Strides[at:]
+	for m, s := range op.Strides {
+		begins.Base += uint64(min(s, 0) * (trips[m] - 1))
+	}
+	places := begins.Alignments(1 << l.Shift)
 	most, counted := op.Crowd(trips, places, 1<<l.Shift, l.Sets, budget)
 	if !counted {
 		return enough + 1
