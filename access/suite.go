@@ -59,7 +59,7 @@ func Suite(quick bool, capacities ...int) []Comparison {
 }
 
 // The views of the suite.
-var transposed = layouts.MustParseChain("transpose(0,1)")
+func transposed() layouts.Chain { return layouts.MustParseChain("transpose(0,1)") }
 
 // sliced has every so many elements of a vector.
 func sliced(elems, step int) layouts.Chain {
@@ -167,7 +167,7 @@ func copyRows(quick bool) Comparison {
 // transposes copies the transposed n x n matrix, in order and in tiles.
 func transposes(n int) Comparison {
 	name := fmt.Sprintf("Copy/layout=transpose/shape=%dx%d/dtype=float32", n, n)
-	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed}
+	spec := Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}
 	tiled := spec
 	tiled.Tile = []int{32, 32}
 	return alsoVector(Comparison{named(name, Scalar, spec), named(name+"/tile=32", Scalar, tiled)})
@@ -294,7 +294,7 @@ func tiles(n int, quick bool) Comparison {
 	for _, tile := range sizes {
 		c = append(c, named(
 			fmt.Sprintf("Tile/op=copy/layout=transpose/shape=%dx%d/dtype=float32/tile=%d", n, n, tile), Scalar,
-			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed, Tile: []int{tile, tile}},
+			Spec{Op: Copy, Shape: []int{n, n}, DType: layouts.Float32, View: transposed(), Tile: []int{tile, tile}},
 		))
 	}
 	return c
@@ -304,7 +304,7 @@ func tiles(n int, quick bool) Comparison {
 // transposed n x n matrix, the copy that contiguous() makes of it, and a sum
 // over that copy, the last two also in vectors.
 func contiguous(n int) Comparison {
-	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: transposed}
+	sum := Spec{Op: Sum, Shape: []int{n, n}, DType: layouts.Float32, View: transposed()}
 	copied, after := sum, sum
 	copied.Op, after.View = Copy, layouts.Chain{}
 	do := func(what string, spec Spec) Benchmark {

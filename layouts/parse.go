@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // This file reads the text of a chain of calls as Python reads it:
@@ -95,13 +96,19 @@ func (p *parser) skip(n int) { p.rest = strings.TrimSpace(p.rest[n:]) }
 func (p *parser) at(c byte) bool { return p.rest != "" && p.rest[0] == c }
 
 var (
-	identifier = regexp.MustCompile(`^[\pL_][\pL\pN_]*`)
+	identifier = compiled(`^[\pL_][\pL\pN_]*`)
 	// tensorName is what a chain may begin with, which says nothing of the view:
 	// the name of the tensor.
-	tensorName = regexp.MustCompile(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
-	keyword    = regexp.MustCompile(`^([\pL_][\pL\pN_]*)\s*=`)
-	dottedName = regexp.MustCompile(`^[\pL_][\pL\pN_.]*$`)
+	tensorName = compiled(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
+	keyword    = compiled(`^([\pL_][\pL\pN_]*)\s*=`)
+	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
 )
+
+// compiled is an expression that is compiled when it is used first: most commands never read a view,
+// and each of them would pay for it.
+func compiled(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 func parseChain(text string) ([]call, error) {
 	p := &parser{strings.TrimSpace(text)}
@@ -109,7 +116,7 @@ func parseChain(text string) ([]call, error) {
 		return nil, errors.New(method)
 	}
 	first := true // nothing came before, not even the tensor
-	if name := identifier.FindString(p.rest); tensorName.MatchString(p.rest) && !isAttribute(name) {
+	if name := identifier().FindString(p.rest); tensorName().MatchString(p.rest) && !isAttribute(name) {
 		p.skip(len(name))
 		first = false
 	}
@@ -139,7 +146,7 @@ func parseChain(text string) ([]call, error) {
 
 func (p *parser) call() (call, error) {
 	text := p.rest
-	name := identifier.FindString(text)
+	name := identifier().FindString(text)
 	p.skip(len(name))
 	switch {
 	case name == "":
@@ -232,7 +239,7 @@ func (p *parser) values(closing byte, depth int) (values []value, comma bool, er
 	}
 	for !p.at(closing) {
 		key := ""
-		if k := keyword.FindStringSubmatch(p.rest); k != nil && depth == 1 && closing == ')' {
+		if k := keyword().FindStringSubmatch(p.rest); k != nil && depth == 1 && closing == ')' {
 			key = k[1]
 			p.skip(len(k[0]))
 		} else if len(values) > 0 && values[len(values)-1].key != "" {
@@ -288,7 +295,7 @@ func (p *parser) value(depth int) (value, error) {
 	switch {
 	case text == "None":
 		return value{kind: none}, nil
-	case dottedName.MatchString(text):
+	case dottedName().MatchString(text):
 		return value{kind: word, text: text}, nil
 	}
 	n, err := parseInt(text)

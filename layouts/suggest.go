@@ -3,7 +3,6 @@ package layouts
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -28,12 +27,12 @@ const (
 )
 
 // tensorFunction is what looks like a function of a tensor, such as torch.permute(x, (1, 0)).
-var tensorFunction = regexp.MustCompile(`^(torch|np|numpy|jnp|einops)\s*\.\s*([\pL_][\pL\pN_]*)\s*\(\s*([\pL_][\pL\pN_]*)\s*(?:,\s*(.*)|\).*)$`)
+var tensorFunction = compiled(`^(torch|np|numpy|jnp|einops)\s*\.\s*([\pL_][\pL\pN_]*)\s*\(\s*([\pL_][\pL\pN_]*)\s*(?:,\s*(.*)|\).*)$`)
 
 // asMethod says how a function of a tensor is written as one of its methods, "" if the
 // text is none.
 func asMethod(text string) string {
-	m := tensorFunction.FindStringSubmatch(text)
+	m := tensorFunction().FindStringSubmatch(text)
 	if m == nil || elsewhere[m[2]] != "" {
 		return ""
 	}

@@ -17,7 +17,7 @@ import (
 //go:embed page/bill.html
 var billText string
 
-var billTemplate = template.Must(template.New("bill").Parse(billText))
+var billTemplate = parsed("bill", &billText)
 
 // A Bill is what a page shows of what a model's layouts cost.
 type Bill struct {
@@ -68,7 +68,7 @@ func (b Bill) Write(dir string) (path string, err error) {
 		shown.Rows = append(shown.Rows, row{r, width(r.LayoutNs / longest), width((r.Ns - r.LayoutNs) / longest)})
 	}
 	var page bytes.Buffer
-	if err := billTemplate.Execute(&page, shown); err != nil {
+	if err := billTemplate().Execute(&page, shown); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "index.html")

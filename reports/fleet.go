@@ -26,7 +26,7 @@ import (
 //go:embed page/fleet.html
 var fleetText string
 
-var fleetTemplate = template.Must(template.New("fleet").Parse(fleetText))
+var fleetTemplate = parsed("fleet", &fleetText)
 
 // A Fleet is what is to be seen of many machines.
 type Fleet struct {
@@ -313,7 +313,7 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	}
 	rows, heads := f.rows()
 	var out bytes.Buffer
-	err = fleetTemplate.Execute(&out, map[string]any{
+	err = fleetTemplate().Execute(&out, map[string]any{
 		"Title": fmt.Sprintf("%d machines by %s", len(f.matrix.Machines), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Theme": f.options.Theme,
 		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)], "More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested, "Tests": f.judged.Tests, "Alpha": fleetAlpha,
 		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt, "Figure": chart.Title,

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -30,8 +31,14 @@ var (
 	//go:embed page/script.js
 	pageScript string
 
-	pageTemplate = template.Must(template.New("page").Parse(pageText))
+	pageTemplate = parsed("page", &pageText)
 )
+
+// parsed is a page's template, which is parsed when it is used first: most commands make no page,
+// and each of them would pay for it.
+func parsed(name string, text *string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template { return template.Must(template.New(name).Parse(*text)) })
+}
 
 // policy allows the page what it is made of, and nothing that a name in a
 // stranger's file could bring: no script but ours, no address at all.
@@ -139,7 +146,7 @@ func (r Report) page() ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	err := pageTemplate.Execute(&b, p)
+	err := pageTemplate().Execute(&b, p)
 	return b.Bytes(), err
 }
 

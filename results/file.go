@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -169,13 +168,13 @@ func destination(path string) (string, error) {
 }
 
 // descriptors are the folders whose names are open files of a process.
-var descriptors = regexp.MustCompile(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
+var descriptors = compiled(`^(/dev|/proc/[0-9]+(/task/[0-9]+)?)/fd$`)
 
 // isDescriptor tells whether a path is an open file of a process, which is written
 // where it stands, and may have no name by now.
 func isDescriptor(path string) bool {
 	dir, err := filepath.EvalSymlinks(folder(path))
-	return err == nil && descriptors.MatchString(dir)
+	return err == nil && descriptors().MatchString(dir)
 }
 
 // ownDescriptor is the number of an open file of this process that a path names,
@@ -183,7 +182,7 @@ func isDescriptor(path string) bool {
 // writes itself.
 func ownDescriptor(path string) (fd int, own bool) {
 	dir, err := filepath.EvalSymlinks(folder(path))
-	if err != nil || !descriptors.MatchString(dir) {
+	if err != nil || !descriptors().MatchString(dir) {
 		return 0, false
 	}
 	own = dir == "/dev/fd" || strings.HasPrefix(dir, fmt.Sprintf("/proc/%d/", os.Getpid()))

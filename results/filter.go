@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ func (e *FilterError) Unwrap() error { return e.Err }
 // those of all methods, are FilterErrors.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
-	if err != nil && bareWord.MatchString(query) {
+	if err != nil && bareWord().MatchString(query) {
 		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or /dtype:int32", query)
 	}
 	if err != nil {
@@ -45,7 +44,7 @@ func NewFilter(query string) (*Filter, error) {
 }
 
 // bareWord is a query that names a value and no key.
-var bareWord = regexp.MustCompile(`^[\pL\pN_-]+$`)
+var bareWord = compiled(`^[\pL\pN_-]+$`)
 
 // Match reports whether the filter selects a benchmark of this name, which has not run
 // yet and may have all [Units].

@@ -3,7 +3,6 @@ package results
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,7 +24,7 @@ const (
 const TuningPrefix = "tuning-"
 
 // labels are the form of the keys of labels.
-var labels = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
+var labels = compiled(`^[a-z][a-z0-9_-]{0,31}$`)
 
 // own are keys of configuration lines that no label may have, beside those of
 // [Setup.Config].
@@ -48,7 +47,7 @@ func ParseLabel(text string) (Pair, error) {
 	switch {
 	case !ok:
 		return Pair{}, errors.New("want key=value, such as host=node17")
-	case !labels.MatchString(key):
+	case !labels().MatchString(key):
 		return Pair{}, fmt.Errorf("key %q: want lower-case letters, digits, _ and -, at most 32, a letter first", key)
 	case !IsLabel(key) || strings.HasPrefix(key, TuningPrefix):
 		return Pair{}, fmt.Errorf("key %q: results have a line of that name themselves", key)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/perf/benchfmt"
@@ -173,14 +174,20 @@ func hasResult(text []byte) bool {
 // program it is from.
 func Are(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	return inFormat.Match(first) && hasResult(text) && signed.Match(text[:min(len(text), 64<<10)])
+	return inFormat().Match(first) && hasResult(text) && signed().Match(text[:min(len(text), 64<<10)])
 }
 
 // signed is a line that each of our results has before the first benchmark.
-var signed = regexp.MustCompile(`(?m)^(sim-[0-9a-z]+|# version): `)
+var signed = compiled(`(?m)^(sim-[0-9a-z]+|# version): `)
 
 // inFormat is a line that a file without results may have.
-var inFormat = regexp.MustCompile(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)
+var inFormat = compiled(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)
+
+// compiled is an expression that is compiled when it is used first: most commands read no results,
+// and each of them would pay for it.
+func compiled(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // foreign says which line of a text is the first that results do not have, for an error. It looks at
 // the first MiB.
@@ -190,7 +197,7 @@ func foreign(text []byte) string {
 	}
 	n := 0
 	for line := range bytes.Lines(text[:min(len(text), 1<<20)]) {
-		if n++; inFormat.Match(line) {
+		if n++; inFormat().Match(line) {
 			continue
 		}
 		if !utf8.Valid(line) {

@@ -26,7 +26,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -200,7 +199,7 @@ func Bytes(n int) string {
 func InFiles(value float64, unit string) (float64, string) {
 	var b strings.Builder
 	above := true
-	for _, token := range unitTokens.FindAllString(unit, -1) {
+	for _, token := range unitTokens().FindAllString(unit, -1) {
 		switch {
 		case token == "/":
 			above = false
@@ -215,7 +214,7 @@ func InFiles(value float64, unit string) (float64, string) {
 }
 
 // unitTokens takes a unit apart as benchunit does.
-var unitTokens = regexp.MustCompile(`[*/\-\s]|[^*/\-\s]+`)
+var unitTokens = compiled(`[*/\-\s]|[^*/\-\s]+`)
 
 // tenDigits rounds away what the way through seconds left: 0.30000000000000004.
 // Whole numbers that a float64 holds stay as they are.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // An entry is what is known of an operator.
@@ -177,8 +178,9 @@ var scopes = []string{
 	"torch/", "torch.", "record_param_comms",
 }
 
-// byName is table by the operators' names.
-var byName = func() map[string]entry {
+// byName is table by the operators' names. It is made when it is used first: most commands never are
+// about operators.
+var byName = sync.OnceValue(func() map[string]entry {
 	names := map[string]entry{}
 	for _, row := range table {
 		row.composite = row.composite || !row.class.touches()
@@ -190,13 +192,13 @@ var byName = func() map[string]entry {
 		}
 	}
 	return names
-}()
+})
 
 // lookUp returns what is known of the operator that a profile names op.
 func lookUp(op string) entry {
 	name, _, _ := strings.Cut(op, ".") // the overload
 	for _, name := range []string{name, strings.TrimSuffix(name, "_"), strings.TrimSuffix(name, "_out")} {
-		if e, ok := byName[name]; ok {
+		if e, ok := byName()[name]; ok {
 			return e
 		}
 	}
@@ -214,11 +216,11 @@ func lookUp(op string) entry {
 // byRule says what an operator of aten does that is not in the table, by its
 // name without the prefix.
 func byRule(name string) (entry, bool) {
-	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName["aten::"+base].class == View {
+	if base, ok := strings.CutSuffix(name, "_copy"); ok && byName()["aten::"+base].class == View {
 		return entry{class: Copy}, true
 	}
 	if base, ok := strings.CutSuffix(name, "_backward"); ok {
-		if e := byName["aten::"+base]; e.class != "" && e.class.touches() {
+		if e := byName()["aten::"+base]; e.class != "" && e.class.touches() {
 			e.composite = false
 			return e, true
 		}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -190,10 +191,14 @@ type store struct {
 }
 
 // word is the form of names of tensors and benchmarks.
-var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+var word = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+})
 
 // procs is how the Go benchmark format writes GOMAXPROCS behind a name.
-var procs = regexp.MustCompile(`-[0-9]+$`)
+var procs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`-[0-9]+$`)
+})
 
 const wantName = "want letters, digits, _ . -, at most 64, a letter first"
 
@@ -201,7 +206,7 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 	stores := map[string]store{}
 	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
 		t, at := f.Tensors[name], "tensors."+name
-		if !word.MatchString(name) {
+		if !word().MatchString(name) {
 			return nil, doc.Errorf("tensors", "%q is no name of a tensor (%s)", name, wantName)
 		}
 		if t.Shape.node == nil {

@@ -35,6 +35,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stridebench/stridebench/results"
@@ -86,7 +87,9 @@ const (
 )
 
 // commits are what may stand for a commit: it becomes part of a file's name.
-var commits = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
+var commits = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
+})
 
 // Add puts results into the store, for good before it returns. Where commit is
 // "" or at is zero, the comments "# commit: " and "# date: " of the results
@@ -141,7 +144,9 @@ var errForeignIndex = errors.New("it is the index of something else")
 var errNotRegular = errors.New("it is no regular file")
 
 // halfWritten are the names that results.Create gives to what is on its way.
-var halfWritten = regexp.MustCompile(`^\.(.+\.txt|index\.jsonl)\.[0-9]+$`)
+var halfWritten = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\.(.+\.txt|index\.jsonl)\.[0-9]+$`)
+})
 
 // sweep removes what writers that were killed left half-written an hour ago.
 func (s *Store) sweep() {
@@ -150,7 +155,7 @@ func (s *Store) sweep() {
 		return
 	}
 	for _, f := range files {
-		if !f.Type().IsRegular() || !halfWritten.MatchString(f.Name()) {
+		if !f.Type().IsRegular() || !halfWritten().MatchString(f.Name()) {
 			continue
 		}
 		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
@@ -181,7 +186,7 @@ func origin(set *results.Set, commit string, at time.Time) (string, time.Time, e
 		return "", at, OriginError{errors.New("the results name no commit")}
 	case strings.HasSuffix(strings.TrimSuffix(commit, "+dirty"), "HEAD"):
 		return "", at, OriginError{fmt.Errorf("commit %q: it is another commit after the next one: want its hash", commit)}
-	case !commits.MatchString(commit):
+	case !commits().MatchString(commit):
 		return "", at, OriginError{fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)}
 	case at.IsZero():
 		return "", at, OriginError{errors.New("the results name no date")}
@@ -248,7 +253,7 @@ func content(sealed []byte) (commit string, at time.Time, text []byte, err error
 	commit, ok := strings.CutPrefix(strings.TrimSpace(string(lines[1])), strings.TrimSpace(commitKey)+" ")
 	when, dated := strings.CutPrefix(strings.TrimSpace(string(lines[2])), strings.TrimSpace(timeKey)+" ")
 	at, err = time.Parse(time.RFC3339, when)
-	if !ok || !dated || err != nil || !commits.MatchString(commit) {
+	if !ok || !dated || err != nil || !commits().MatchString(commit) {
 		return "", at, nil, errors.New("it names no commit or no time")
 	}
 	return commit, at.UTC(), lines[3], nil
