@@ -13,7 +13,8 @@ import "slices"
 // Where nothing goes on again, a summary of all passes, moved from instance to instance, takes less.
 //
 // The end is run, on both levels as they are, from so far back that each set of the second gets as many lines as
-// it has ways after the first level is as it would be.
+// it has ways after the first level is as it would be. That begins a pass ahead of these, at least: what went on only in
+// the first pass on its lines does so ahead of what goes on again.
 
 // mostBehind: of so many passes no more than one may have to be run for the second level.
 const mostBehind = 2
@@ -65,9 +66,6 @@ func (l *drift) floodsBehind(m *machine, y, by, most, trips int) int {
 			}
 		}
 		if slices.Min(l.behind) >= m.levels[1].Ways {
-			if by < 0 { // what is new went on in the first pass on these lines
-				y = max(0, y-same+1)
-			}
 			return y
 		}
 		y += by * same
@@ -93,11 +91,8 @@ func (l *drift) putBehind(s *drifting, y int, shift uint) {
 }
 
 // driftsBehind runs a loop on two levels by its drift, of which so many passes are to be run for the first, and
-// reports whether it did.
+// reports whether it did. What goes on again hits in the second.
 func (l *drift) driftsBehind(m *machine, n *node, c *context, from, trips int) bool {
-	if !l.again() || !l.hitsBehind(m) {
-		return false
-	}
 	most := trips / mostBehind
 	flooded := l.floodsBehind(m, from, 1, most-from, trips)
 	if flooded < 0 {

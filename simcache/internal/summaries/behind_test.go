@@ -52,8 +52,12 @@ func TestDriftBehind(t *testing.T) {
 			body = append(body, loop(trips, inner...))
 		}
 		p := nest.Program{loop(80+d(400), body...)}
-		if d.One(2) { // again, where the lines of the first are
-			p = append(p, loop(80+d(400), body...))
+		switch last := 80 + d(400); d(4) {
+		case 0: // again, where the lines of the first are
+			p = append(p, loop(last, body...))
+		case 1, 2: // back, from where the first ended
+			last = p[0].(*nest.Loop).To[0].Const
+			p = append(p, &nest.Loop{From: []nest.Affine{nest.Constant(last - 1)}, To: []nest.Affine{nest.Constant(-1)}, Step: -1, Body: body})
 		}
 		if accesses(p, 150000) > 150000 {
 			continue

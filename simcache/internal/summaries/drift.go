@@ -259,7 +259,7 @@ func (m *machine) drifts(n *node, c *context, trips int) bool {
 		return false
 	}
 	even := l.isEven(m)
-	if !even && (m.deep || !l.countable()) {
+	if !even && (m.deep || !l.countable()) || m.deep && !(l.again() && l.hitsBehind(m)) {
 		return false
 	}
 	if l.roomy(m, trips) {
