@@ -1,6 +1,9 @@
 package summaries
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Where a loop goes on evenly in a first level ([drift.isEven]), what goes on to the second in a pass is known: of
 // each access that moves all its lines, or those that it was not on in the pass before, and of what rests each line
@@ -33,9 +36,9 @@ func (l *drift) hitsBehind(m *machine) bool {
 		s := &l.streams[i]
 		period, n := sets, s.trips/s.run+2
 		if s.run == 1 {
-			period, n = sets/gcd(s.step, sets), s.trips
+			period, n = sets/gcd(s.step, sets), (s.trips+s.parts-1)/s.parts
 		}
-		each := (n + period - 1) / period
+		each := (n + period - 1) / period * s.parts
 		if lines += each; s.own != 0 {
 			lines += each
 		}
@@ -59,13 +62,15 @@ func (l *drift) floodsBehind(m *machine, y, by, most, trips int) int {
 	for begun := y; y >= 0 && y < trips && (y-begun)*by < most; {
 		first := y == begun
 		same := l.look(m, y, by, trips)
+		more := false
 		for i := range l.streams {
 			s := &l.streams[i]
-			if s.moved && s.own != 0 && (!first || by < 0) || first && s.misses {
+			if s.anew(y, first, m.levels[0].Shift) && (s.own != 0 && (!first || by < 0) || first && s.misses) {
 				l.putBehind(s, y, m.levels[0].Shift)
+				more = true
 			}
 		}
-		if slices.Min(l.behind) >= m.levels[1].Ways {
+		if more && slices.Min(l.behind) >= m.levels[1].Ways {
 			return y
 		}
 		y += by * same
@@ -76,16 +81,16 @@ func (l *drift) floodsBehind(m *machine, y, by, most, trips int) int {
 // putBehind counts the lines of an access in a pass by the sets of the second level, but for one that it may have
 // been on in the pass before.
 func (l *drift) putBehind(s *drifting, y int, shift uint) {
-	sets := len(l.behind)
-	line, step, n := s.is.line, s.step, s.trips
+	at, step, n := s.is.line*s.parts+s.is.off, s.step, s.trips
 	if s.run > 1 {
-		line, step, n = line+1, 1, s.end(y, shift)-line
+		at, step, n = s.is.line+1, 1, s.end(y, shift)-s.is.line
 	}
-	at, step := modulo(line, sets), modulo(step, sets)
+	all, part := len(l.behind)*s.parts, trailing(uint64(s.parts))
+	at, step = modulo(at, all), modulo(step, all)
 	for range n {
-		l.behind[at]++
-		if at += step; at >= sets {
-			at -= sets
+		l.behind[at>>part]++
+		if at += step; at >= all {
+			at -= all
 		}
 	}
 }
@@ -94,6 +99,7 @@ func (l *drift) putBehind(s *drifting, y int, shift uint) {
 // reports whether it did. What goes on again hits in the second.
 func (l *drift) driftsBehind(m *machine, n *node, c *context, from, trips int) bool {
 	most := trips / mostBehind
+	from = max(from, l.ownFrom(m, trips))
 	flooded := l.floodsBehind(m, from, 1, most-from, trips)
 	if flooded < 0 {
 		return false
@@ -122,6 +128,9 @@ func (l *drift) driftsBehind(m *machine, n *node, c *context, from, trips int) b
 	m.saved = m.saved[:at]
 	m.did.Drifted += trips - from
 	m.did.Beyond++
+	if slices.ContainsFunc(l.streams, func(s drifting) bool { return s.parts > 1 }) {
+		m.did.Parted++
+	}
 	return true
 }
 
@@ -143,7 +152,9 @@ func (r *drifting) news(from, to int, shift uint) (lines int) {
 	switch {
 	case r.own == 0:
 	case r.run == 1:
-		lines = r.trips * moves(r.start, r.own, from, to, shift)
+		for k := range r.parts {
+			lines += (r.trips + r.parts - 1 - k) / r.parts * moves(r.start+r.stride*k, r.own, from, to, shift)
+		}
 	default:
 		for y := from; y < to; y++ {
 			first := (r.start + r.own*y) >> shift
@@ -153,4 +164,49 @@ func (r *drifting) news(from, to int, shift uint) (lines int) {
 		}
 	}
 	return lines
+}
+
+// A column may go down by other than whole lines: then its addresses are in several parts of a line by turns, and from pass to
+// pass one part of it after another moves on to other lines. All of its lines miss in the first level: where anything goes
+// on again, some set gets as many lines as it has ways, so that all misses, or it is not even. If a column goes on for
+// long, an address comes to the lines that the next one was on, which must be ahead of all that is counted.
+
+// ownFrom is the pass from which on no column of several parts comes to a line on which another of its addresses was since.
+func (l *drift) ownFrom(m *machine, trips int) (from int) {
+	for i := range l.streams {
+		if s := &l.streams[i]; s.parts > 1 && s.own != 0 {
+			from = max(from, trips-1-(max(s.stride, -s.stride)-1<<m.levels[0].Shift)/max(s.own, -s.own))
+		}
+	}
+	return from
+}
+
+// anew reports whether all lines of an access that moves, in a pass, are others than those when this was so before,
+// since the first pass; so it is in that. There are less passes than in which an address comes to the next one's lines: no more
+// than half may be run.
+func (s *drifting) anew(y int, first bool, shift uint) bool {
+	if s.parts == 1 {
+		return s.moved || first
+	}
+	at := s.start + s.own*y
+	if far := at - s.counted; !first && max(far, -far) < 1<<shift {
+		return false
+	}
+	s.counted = at
+	return true
+}
+
+// oftenInParts finds how often a column of several parts comes to the sets ahead of its first line, in which
+// part of it begins.
+func (s *drifting) oftenInParts(part int) {
+	clear(s.often)
+	all, shift := len(s.often)*s.parts, trailing(uint64(s.parts))
+	at, step := part, modulo(s.step, all)
+	for range s.trips {
+		set := &s.often[at>>shift]
+		*set = uint8(min(math.MaxUint8, int(*set)+1))
+		if at += step; at >= all {
+			at -= all
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package summaries
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -31,7 +33,13 @@ func TestDriftBehind(t *testing.T) {
 			base := uint64(1<<32 + len(inner)<<24 + d(64)*line + 4*d(8))
 			inner = append(inner, nest.Operand{Base: base, Width: 4, Strides: []int{own, stride}})
 		}
-		column := func() { op([]int{0, 4, 4, 8, -4, 16}[d(6)], line*[]int{129, 131, 255, 67, -129, 133, 258}[d(7)]) }
+		column := func() {
+			stride := line * []int{129, 131, 255, 67, -129, 133, 258}[d(7)]
+			if d.One(3) { // by other than whole lines
+				stride = []int{line*129 + 16, line*131 + 8, line*67 + 4, -line*67 + 16, line*20 + 8, line*41 + 16, line*15 + 16, line*3 + 16, line*2 + 16, line + 16, line*2 - 8}[d(11)]
+			}
+			op([]int{0, 4, 4, 8, -4, 16}[d(6)], stride)
+		}
 		column()
 		switch d(5) {
 		case 0, 1:
@@ -66,7 +74,45 @@ func TestDriftBehind(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Beyond < programs/10 {
+	if t.Logf("%+v", did); did.Beyond < programs/10 || did.Parted < programs/40 {
 		t.Errorf("not often enough: %+v", did)
+	}
+}
+
+// TestParts compares how often columns come to the sets of both levels with where their addresses are.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		d := enginetest.Random(seed, 58)
+		levels := []engine.Level{{Sets: 8, Ways: 4, Shift: 5}, {Sets: 8 * []int{1, 3, 4, 5}[d(4)], Ways: 8, Shift: 5}}
+		m, err := New(levels, Options{}).machine(nest.Program{nest.Operand{Base: 1 << 20, Width: 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := moving{stride: (64 + 4*d(200)) * (1 - 2*d(2))}
+		s, is := m.drifting(&node{}, &r)
+		if !is {
+			continue // whole lines, of which the sets are a multiple
+		}
+		s.start, s.trips, s.oftenOff = 1<<20+4*d(1000), 1+d(300), -1
+		l := &drift{streams: []drifting{s}, behind: make([]int, levels[1].Sets)}
+		l.forget()
+		l.look(m, 0, 1, 1)
+		near, far := make([]int, levels[0].Sets), make([]int, levels[1].Sets)
+		for k := range s.trips {
+			line := (s.start + s.stride*k) >> 5
+			near[line%len(near)]++
+			far[line%len(far)]++
+		}
+		one := &l.streams[0]
+		one.fill(&one.is)
+		for set, n := range near {
+			if got := int(one.is.visits[set]); got != min(n, math.MaxUint8) {
+				t.Fatalf("seed %d, %+v: %d in set %d of the first level, want %d", seed, s, got, set, n)
+			}
+		}
+		if l.putBehind(one, 0, 5); !slices.Equal(l.behind, far) {
+			t.Fatalf("seed %d, %+v: %v in the second level, want %v", seed, s, l.behind, far)
+		}
 	}
 }

@@ -48,16 +48,18 @@ type drift struct {
 type drifting struct {
 	base        affine
 	stride, own int
-	step        int     // lines from one that a column touches to the next
+	step        int     // from one line that a column touches to the next; in parts of lines, if it has them
 	ops         []int   // by loop: whose touch it is
 	from, to    []int   // by loop: where it is in an iteration, first and last
 	run         int     // iterations that it is on a line
+	parts       int     // of a line, in which a column's addresses are by turns: 1 if it goes down by whole lines; see behind.go
 	bits        uint    // of the period after which it comes to a set again: a power of two
 	visit       []int   // of a column, by sets ahead of its first line: the iteration in which it comes there; -1 if never
 	trips       int     // scratch: in which it is on lines of its own
 	often       []uint8 // scratch: how often it comes to a set, by how many that is ahead of its first line
 	oftenOff    int     // scratch: for a first line that it begins so many iterations into; -1 if that is not known
 	start       int     // scratch: its address in pass 0
+	counted     int     // scratch: and in that of which the lines were counted last, of a column of several parts
 	adjoins     bool    // scratch: it begins on the line on that it was last in the pass before, or next to it
 	misses      bool    // scratch: it does in each pass
 	moved       bool    // scratch: it is not where it was in the pass before
@@ -194,7 +196,7 @@ func (l *drift) lists(m *machine, n, c *node) bool {
 // drifting is a moving access, if it is a column or a row.
 func (m *machine) drifting(n *node, r *moving) (s drifting, is bool) {
 	line, sets := 1<<m.levels[0].Shift, m.levels[0].Sets
-	s = drifting{base: r.base, stride: r.stride, own: r.base.coef(n.slot), run: 1, step: r.stride / line}
+	s = drifting{base: r.base, stride: r.stride, own: r.base.coef(n.slot), run: 1, parts: 1, step: r.stride / line}
 	s.is, s.was, s.often = newView(sets), newView(sets), make([]uint8, sets)
 	switch {
 	case r.stride%line == 0:
@@ -213,6 +215,11 @@ func (m *machine) drifting(n *node, r *moving) (s drifting, is bool) {
 		s.run = line / r.stride
 		s.bits = uint(trailing(uint64(sets * s.run)))
 		return s, true
+	case m.deep && max(r.stride, -r.stride) >= 2*line:
+		s.parts = line / gcd(r.stride, line)
+		s.step = r.stride * s.parts / line
+		s.bits = uint(trailing(uint64(sets * s.parts)))
+		return s, s.own < line && -s.own < line
 	}
 	return s, false
 }
@@ -357,7 +364,7 @@ func (l *drift) apart(m *machine, n *node, trips int) bool {
 		}
 		starts := m.reachOf(&s.base, n.slot, 0, trips-1, 0, shift)
 		switch own := max(s.own, -s.own); {
-		case s.run == 1 && starts.high-starts.low >= max(s.stride, -s.stride)>>shift:
+		case s.run == 1 && s.parts == 1 && starts.high-starts.low >= max(s.stride, -s.stride)>>shift:
 			return false
 		case s.run > 1 && s.own != 0 && own < s.stride*s.trips+1<<shift && s.own < s.stride*s.trips:
 			return false
@@ -384,6 +391,9 @@ func (l *drift) look(m *machine, y, by, trips int) (same int) {
 			same = min(same, stays(at, s.own*by, line))
 		}
 		off := 0
+		if s.parts > 1 {
+			off = at & (line - 1) * s.parts / line
+		}
 		if s.run > 1 {
 			off = at & (line - 1) / s.stride
 			if s.own != 0 {
@@ -418,9 +428,12 @@ func (s *drifting) fill(v *view) {
 	}
 	v.full = true
 	if s.oftenOff != v.off {
-		s.oftenOff = v.off
-		for ahead := range s.often {
-			s.often[ahead] = uint8(min(math.MaxUint8, s.visitsOf(ahead, v.off)))
+		if s.oftenOff = v.off; s.parts > 1 {
+			s.oftenInParts(v.off)
+		} else {
+			for ahead := range s.often {
+				s.often[ahead] = uint8(min(math.MaxUint8, s.visitsOf(ahead, v.off)))
+			}
 		}
 	}
 	at := v.line & (len(s.often) - 1)
@@ -480,7 +493,7 @@ func (l *drift) reaches(m *machine, y, by, trips int) (last, ran int) {
 		same := l.look(m, y, by, trips)
 		least := ways
 		for i := range l.streams {
-			if s := &l.streams[i]; s.moved || first {
+			if s := &l.streams[i]; s.anew(y, first, m.levels[0].Shift) {
 				s.fill(&s.is)
 				for set, n := range s.is.visits[:len(l.counts)] {
 					l.counts[set] += int(n)
@@ -583,6 +596,9 @@ func (l *drift) others(i int) (least, most int) {
 	for k := range l.streams {
 		q := &l.streams[k]
 		switch period := 1 << q.bits; {
+		case q.parts > 1: // in two stretches, maybe of two passes
+			least += max(0, (q.trips-r.run)/period-1) * q.parts
+			most += (q.trips/period + 2) * q.parts
 		case k == i:
 			least += max(0, q.fewest()-1)
 			most += (q.trips + q.run - 2) / period

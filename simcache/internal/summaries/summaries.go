@@ -96,6 +96,7 @@ type did struct {
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once
 	Beyond      int // of these, in two levels
+	Parted      int // of these, with columns that go down by other than whole lines
 	Looked      int // passes that were looked at to find that out
 	Lone        int // sets, in these, in which one access that moved decides
 	Marched     int // stretches in which no two accesses share a set
