@@ -75,14 +75,14 @@ type crowdOf struct {
 //
 // The levels behind the first ask of the first no more than m, so that it may have gaps of
 // all sizes, and be counted otherwise (prover.tiled). Of the last nothing is asked, so that it may, too
-// (level.comb).
+// (level.comb, prover.sequel).
 func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 	operands, ok := x.gapped(n)
 	if !ok {
 		return nil, false, false
 	}
 	misses = make([]uint64, len(n.Operands)*len(x.levels))
-	var left []unknown
+	var left, nearest, behind []unknown // of the first level; of it, all; of the last
 	for i := range x.levels {
 		l := &x.levels[i]
 		bounds, once := make([][2]int, len(operands)), make([]bool, len(operands))
@@ -103,8 +103,14 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 			case i == 0:
 				large = l.surely(operands, r)
 				left = append(left, unknown{r, hits, large})
+			case i == 1 && i == len(x.levels)-1 && !x.untiled:
+				large = l.surely(operands, r)
+				behind = append(behind, unknown{r, hits, large})
 			default:
 				return nil, false, false
+			}
+			if i == 0 {
+				nearest = append(nearest, unknown{r, hits, large})
 			}
 			bounds[r], once[r] = [2]int{hits, large}, ok && large == never
 		}
@@ -113,7 +119,15 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 			operands[r].lasting = operands[r].stay(bounds[r][1])
 		}
 	}
-	if first = x.tiled(n, operands, left, misses); !first {
+	var known []*tiling
+	if len(behind) > 0 {
+		t, ok := x.levels[0].newTiling(n, operands, slices.Concat(nearest, behind)...)
+		if !ok || !x.sequel(operands, t, nearest, behind, misses) {
+			return nil, false, false
+		}
+		known = append(known, t)
+	}
+	if first = x.tiled(n, operands, known, left, misses); !first {
 		for r := range operands {
 			misses[r*len(x.levels)] = 0
 		}
@@ -199,8 +213,10 @@ func (l *level) surely(operands []gapped, r int) int {
 // holds reports whether what any so many consecutive iterations touch is at most as many
 // blocks of any set as there are ways. Where fewer iterations touch more, that is told sooner.
 func (l *level) holds(operands []gapped, iterations int) bool {
-	if some := 4 * l.Lines(); some < iterations && !l.holdsIn(operands, some) {
-		return false
+	for some := 4 * l.Lines(); some < iterations; some *= 8 {
+		if !l.holdsIn(operands, some) {
+			return false
+		}
 	}
 	return l.holdsIn(operands, iterations)
 }

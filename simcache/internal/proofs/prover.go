@@ -41,7 +41,8 @@
 //     iterations go by between two touches of a block. If in every level all gaps are either
 //     so short that a block cannot be gone by then, or so long that it must be, the misses
 //     are numbers of gaps. Of the first level, which may be neither, windows of tiles are told
-//     operand by operand (prover.tiled), or package summaries counts the misses alone. It too starts
+//     operand by operand (prover.tiled), or package summaries counts the misses alone. Of the second of two, what comes
+//     to it is told tile by tile (prover.sequel). It too starts
 //     from empty levels and says nothing of the contents.
 //
 // Where dirty lines are written back, prover.backed tells of operands apart, of which those
@@ -87,14 +88,15 @@ type prover struct {
 	maxEpoch   uint64 // after which all epochs are renumbered
 	renumbered int    // how often they were
 
-	nest    *nestPlan // on its way
-	addr    []uint64  // of each operand's next access, modulo 2^64
-	misses  []uint64  // of operand r in level i at r*len(levels)+i
-	visited uint64    // accesses looked up
-	most    uint64    // of them, after which it gives up and what it counts is nothing; 0 for as many as there are
-	now     uint64    // iterations simulated or skipped
-	took    ruleCounts
-	untiled bool // the nearest level is not counted by tiles: for tests
+	nest     *nestPlan // on its way
+	addr     []uint64  // of each operand's next access, modulo 2^64
+	misses   []uint64  // of operand r in level i at r*len(levels)+i
+	visited  uint64    // accesses looked up
+	most     uint64    // of them, after which it gives up and what it counts is nothing; 0 for as many as there are
+	now      uint64    // iterations simulated or skipped
+	took     ruleCounts
+	untiled  bool // the nearest level is not counted by tiles: for tests
+	doubtful bool // sequels count windows of more than a tile: for tests
 }
 
 // ruleCounts says how often each rule skipped something, and how often one
@@ -107,7 +109,8 @@ type ruleCounts struct {
 	overlap                int // translation refused: operands that part share blocks
 	renumber               int // translation begun again because epochs were renumbered
 	independent, dependent int // independence; its test that failed
-	combs, tiled           int // of gaps
+	combs, tiled, sequels  int // of gaps
+	counted                int // of sequels, windows
 }
 
 // level is one level of a prover.

@@ -27,6 +27,7 @@ type tiling struct {
 	bytes  [][]int // by operand and iteration of a tile: how far the access is from the tile's first
 	steps  [][]int // by operand and loop: from a tile to the next
 	tiles  []tilesAlike
+	kinds  []int32 // of each tile, its number in tiles
 	budget int
 }
 
@@ -36,18 +37,18 @@ const (
 	tilesBudget = 1 << 28 // accesses and sets that are looked at
 )
 
-// newTiling prepares one for an operand of a nest, of which gaps from large on miss, and reports
-// whether it could: whether in tiles of some size all patterns that may lead back by more than a tile's
+// newTiling prepares one for operands of a nest, of which gaps from large on miss, and reports
+// whether it could: whether in tiles of some size all their patterns that may lead back by more than a tile's
 // iterations lead back by at least large.
-func (l *level) newTiling(n nest.Nest, o *gapped, large int) (*tiling, bool) {
+func (l *level) newTiling(n nest.Nest, operands []gapped, asked ...unknown) (*tiling, bool) {
 	if l.Ways > math.MaxUint8 {
 		return nil, false
 	}
 	t := &tiling{level: l, nest: n, at: len(n.Trips), size: 1, budget: tilesBudget}
-	unsure := func(p pattern) bool {
-		return p.most > t.size && p.least < large
+	unsure := func(u unknown) bool {
+		return slices.ContainsFunc(operands[u.operand].patterns, func(p pattern) bool { return p.most > t.size && p.least < u.large })
 	}
-	for n.Iterations()/t.size > mostTiles || slices.ContainsFunc(o.patterns, unsure) {
+	for n.Iterations()/t.size > mostTiles || slices.ContainsFunc(asked, unsure) {
 		if t.at--; t.at <= 0 || t.size*n.Trips[t.at] > mostTile {
 			return nil, false
 		}
@@ -111,6 +112,7 @@ func (t *tiling) alike() bool {
 			t.tiles = append(t.tiles, t.tile(loop, addr))
 		}
 		t.tiles[at].times++
+		t.kinds = append(t.kinds, int32(at))
 	}
 	return true
 }
@@ -162,8 +164,10 @@ type span struct{ from, to int }
 
 // A reused is an access of a tile whose block was touched in the tile or in the one before.
 type reused struct {
+	at   int // iteration of the tile
 	span int // its number, of spans
 	set  int // behind that of the tile's start
+	room int // ways, less what the operand itself brings to the set
 }
 
 // windows are what decides the misses of an operand in tiles before which the same loop went on.
@@ -171,7 +175,7 @@ type windows struct {
 	numbers map[span]int // of spans
 	spans   []span
 	reuses  map[int][]reused  // by the operand's place: those whose gaps are not surely short
-	misses  map[int]uint64    // by the operand's place: accesses without a last touch
+	fresh   map[int][]int     // by the operand's place: iterations of accesses without a last touch
 	brings  []map[int][]uint8 // by operand and its place; see bring
 	most    [][]uint8         // by operand and span: the greatest number that it brings to a set
 }
@@ -180,15 +184,17 @@ type windows struct {
 func (w *windows) add(t *tiling, r int, at placed, hits int) {
 	p := t.path(r, at)
 	last := make([]int, len(p.sets))
+	w.fresh[at.place] = []int{}
 	for y, b := range p.blocks {
 		before := last[b] - 1
 		last[b] = y + 1
-		if y < len(p.blocks)-t.size {
+		now := y - (len(p.blocks) - t.size)
+		if now < 0 {
 			continue // of the tile before
 		}
 		switch {
 		case before < 0:
-			w.misses[at.place]++
+			w.fresh[at.place] = append(w.fresh[at.place], now)
 		case y-before > hits:
 			s := span{before, y}
 			number, known := w.numbers[s]
@@ -197,7 +203,7 @@ func (w *windows) add(t *tiling, r int, at placed, hits int) {
 				w.numbers[s] = number
 				w.spans = append(w.spans, s)
 			}
-			w.reuses[at.place] = append(w.reuses[at.place], reused{number, p.sets[b]})
+			w.reuses[at.place] = append(w.reuses[at.place], reused{now, number, p.sets[b], 0})
 		}
 	}
 }
@@ -244,12 +250,14 @@ func (t *tiling) misses(r, hits int) (sum uint64, ok bool) {
 	if !ok {
 		return 0, false
 	}
+	var lost []int
 	for _, tile := range t.tiles {
 		w, place := byLoop[tile.loop], tile.places[r]
 		if t.budget -= len(tile.places) * len(w.reuses[place]); t.budget < 0 {
 			return 0, false
 		}
-		sum += tile.times * (w.misses[place] + t.gone(w, r, tile))
+		lost = t.gone(lost[:0], w, r, tile)
+		sum += tile.times * uint64(len(w.fresh[place])+len(lost))
 	}
 	return sum, true
 }
@@ -260,14 +268,13 @@ func (t *tiling) windows(r, hits int) (byLoop map[int]*windows, ok bool) {
 	for _, tile := range t.tiles {
 		w, place := byLoop[tile.loop], tile.places[r]
 		if w == nil {
-			w = &windows{numbers: map[span]int{}, reuses: map[int][]reused{}, misses: map[int]uint64{}, most: make([][]uint8, len(t.nest.Operands))}
+			w = &windows{numbers: map[span]int{}, reuses: map[int][]reused{}, fresh: map[int][]int{}, most: make([][]uint8, len(t.nest.Operands))}
 			for range t.nest.Operands {
 				w.brings = append(w.brings, map[int][]uint8{})
 			}
 			byLoop[tile.loop] = w
 		}
-		if _, known := w.misses[place]; !known {
-			w.misses[place] = 0
+		if w.fresh[place] == nil {
 			w.add(t, r, placed{tile.loop, place}, hits)
 			t.budget -= 2 * t.size
 		}
@@ -284,49 +291,56 @@ func (t *tiling) windows(r, hits int) (byLoop map[int]*windows, ok bool) {
 		}
 	}
 	for _, w := range byLoop {
-		w.prune(t.Ways)
+		w.prune(t, r)
 	}
 	return byLoop, true
 }
 
-// prune leaves out the accesses that hit wherever what the operands bring lies.
-func (w *windows) prune(ways int) {
+// prune leaves out the accesses of operand r that hit wherever what the operands bring lies, and tells
+// of the others how much room the operand leaves.
+func (w *windows) prune(t *tiling, r int) {
 	surely := func(u reused) bool {
 		all := 0
 		for _, most := range w.most {
 			all += int(most[u.span])
 		}
-		return all < ways
+		return all < t.Ways
 	}
 	for place, list := range w.reuses {
-		w.reuses[place] = slices.DeleteFunc(list, surely)
+		list = slices.DeleteFunc(list, surely)
+		for k := range list {
+			list[k].room = t.Ways - int(w.brings[r][place][list[k].span*t.Sets+list[k].set])
+		}
+		w.reuses[place] = list
 	}
 }
 
-// gone is how many accesses of operand r in a tile find that their block has gone since it was touched.
-func (t *tiling) gone(w *windows, r int, tile tilesAlike) (sum uint64) {
+// gone lists the iterations in which accesses of operand r in a tile find that their block has gone since it was touched.
+func (t *tiling) gone(list []int, w *windows, r int, tile tilesAlike) []int {
 	type brought struct {
 		counts []uint8
 		turn   int
 	}
-	var all []brought
+	var others []brought
 	for o, place := range tile.places {
-		all = append(all, brought{w.brings[o][place], (tile.turns[r] - tile.turns[o] + t.Sets) % t.Sets})
+		if o != r {
+			others = append(others, brought{w.brings[o][place], (tile.turns[r] - tile.turns[o] + t.Sets) % t.Sets})
+		}
 	}
 	for _, u := range w.reuses[tile.places[r]] {
-		others, row := 0, u.span*t.Sets
-		for i := range all {
-			set := u.set + all[i].turn
+		room, row := u.room, u.span*t.Sets
+		for i := range others {
+			set := u.set + others[i].turn
 			if set >= t.Sets {
 				set -= t.Sets
 			}
-			others += int(all[i].counts[row+set])
+			room -= int(others[i].counts[row+set])
 		}
-		if others >= t.Ways {
-			sum++
+		if room <= 0 {
+			list = append(list, u.at)
 		}
 	}
-	return sum
+	return list
 }
 
 // An unknown is an operand of which gaps up to hits hit in the nearest level, and those from large
@@ -334,16 +348,15 @@ func (t *tiling) gone(w *windows, r int, tile tilesAlike) (sum uint64) {
 type unknown struct{ operand, hits, large int }
 
 // tiled counts the misses of these operands in the nearest level, empty, tile by tile, and reports
-// whether it could.
-func (x *prover) tiled(n nest.Nest, operands []gapped, left []unknown, misses []uint64) bool {
-	var known []*tiling
+// whether it could. Some tiles may be known already.
+func (x *prover) tiled(n nest.Nest, operands []gapped, known []*tiling, left []unknown, misses []uint64) bool {
 	for _, u := range left {
-		t, ok := x.levels[0].newTiling(n, &operands[u.operand], u.large)
+		t, ok := x.levels[0].newTiling(n, operands, u)
 		if !ok || x.untiled {
 			return false
 		}
 		if at := slices.IndexFunc(known, func(k *tiling) bool { return k.at == t.at }); at >= 0 {
-			t.tiles = known[at].tiles
+			t.tiles, t.kinds = known[at].tiles, known[at].kinds
 		} else if !t.alike() {
 			return false
 		} else {
