@@ -162,8 +162,12 @@ func TestGapsBounds(t *testing.T) {
 		if mass > 0 {
 			masses++
 		}
-		if least := leastStays(fresh, window, l.Sets); mass > least {
+		least := leastStays(fresh, window, l.Sets)
+		if mass > least {
 			t.Fatalf("seed %d, %+v, %v: a mass of %d in %d iterations, where stays of gaps below %d begin of %d blocks of a set", seed, l.Level, n, mass, window, o.misses, least)
+		}
+		if l.floods(list, window) && least < l.Ways {
+			t.Fatalf("seed %d, %+v, %v: floods in %d iterations, where stays of %d blocks of a set begin", seed, l.Level, n, window, least)
 		}
 	}
 	if masses < 300/enginetest.Share {
