@@ -244,7 +244,7 @@ func (l *slide) visits(list []*node) (visits []visit, is bool) {
 // slides runs a loop by its slide, if it can, and reports whether it did.
 func (m *machine) slides(n *node, c *context, trips int) bool {
 	l := n.slide
-	if s := c.states[0]; l == nil || !m.keeps || !m.feeds(c) || s.rowMisses != nil || s.log != nil {
+	if s := c.states[0]; l == nil || l.turning != nil && l.turning.grows || !m.keeps || !m.feeds(c) || s.rowMisses != nil || s.log != nil {
 		return false
 	}
 	from, to := l.long(m, n, trips)
@@ -252,8 +252,7 @@ func (m *machine) slides(n *node, c *context, trips int) bool {
 		return false
 	}
 	if l.turning != nil {
-		r := &l.refs[l.turning.column]
-		if own := r.base.coef(n.slot); (to-from)*max(own, -own)+1<<m.levels[0].Shift > max(r.stride, -r.stride) {
+		if !l.turning.comesOnce(m, n, l, to-from) {
 			return false
 		}
 		y := m.turn(n, c, from, to)
@@ -314,6 +313,9 @@ func (l *slide) apart(m *machine, n *node, from, to int) bool {
 			most = max(most, l.tripsAt(m, n, y))
 		}
 	}
+	if l.turning != nil && l.turning.grows {
+		most++ // there may be a place behind the column
+	}
 	m.slots[l.loop.slot] = 0
 	if len(l.refs) > mostPlaces {
 		return false
@@ -331,7 +333,7 @@ func (l *slide) apart(m *machine, n *node, from, to int) bool {
 	for i := range l.places[l.rests:] {
 		box := m.reachOf(&l.places[l.rests+i], n.slot, from, to-1, 0, shift)
 		for q := range k {
-			if l.refs[q].column && boxes[q].meets(box) {
+			if l.refs[q].column && boxes[q].meets(box) && (l.turning == nil || l.turning.beyond != l.rests+i) {
 				return false
 			}
 		}

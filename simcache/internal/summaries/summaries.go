@@ -91,6 +91,7 @@ type did struct {
 	Fed         int // laps of which all that misses went on to the second level, or all that is new
 	Spared      int // laps of which nothing need go on
 	Turned      int // laps alike, of columns that flood a class of sets
+	Grown       int // laps that were longer than the one before
 	Known       int // of which the row's misses were known
 	Settled     int // of which the end is run, for what it leaves
 	Drifted     int // passes that were counted, and not run
@@ -187,6 +188,7 @@ type machine struct {
 	turned           []uint64       // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
+	ran              int // iterations that an entry was run with just before it is extended
 	did              *did
 }
 

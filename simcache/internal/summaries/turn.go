@@ -37,6 +37,12 @@ type turning struct {
 	known         []rowMissed // scratch: by set of the column's first line
 	age           int         // scratch: of what is known
 	key           []int       // scratch
+
+	// Where laps grow; see turn_grow.go.
+	grows         bool
+	beyond        int   // the place behind the column's end; -1 if there is none
+	trips, crowd  int   // scratch
+	rowWas, rowIs reach // scratch: the row's lines in the lap before, and in this one
 }
 
 // A rowMissed is how many lines of a row miss, by where the columns of two laps are, and what is touched
@@ -53,7 +59,7 @@ type ended struct{ y, class int }
 // turningOf prepares a slide whose column comes to a class of sets, as it goes down by whole
 // lines: otherwise it would come to all, which are a power of two. Nil if it is more than that.
 func (m *machine) turningOf(n *node, l *slide) *turning {
-	t := &turning{row: -1, column: -1}
+	t := &turning{row: -1, column: -1, beyond: -1}
 	sets, line := m.levels[0].Sets, 1<<m.levels[0].Shift
 	for i := range l.refs {
 		r := &l.refs[i]
@@ -68,10 +74,7 @@ func (m *machine) turningOf(n *node, l *slide) *turning {
 			t.row = i
 		}
 	}
-	if slices.ContainsFunc(l.loop.spans, func(a affine) bool { return a.coef(n.slot) != 0 }) {
-		return nil
-	}
-	if t.column < 0 || sets&(sets-1) != 0 {
+	if t.column < 0 || sets&(sets-1) != 0 || l.grows(n) && !t.growsBy(n, l) {
 		return nil
 	}
 	t.order(l)
@@ -135,9 +138,7 @@ func (m *machine) turn(n *node, c *context, from, to int) (y int) {
 		t.from, t.here = t.here, at>>m.levels[0].Shift
 		class := modulo(t.here, t.every)
 		if t.seen>>class&1 == 0 || !l.turns(m, n, trips) {
-			if len(t.last) > 0 {
-				l.resettle(m, n, c)
-			}
+			l.resettle(m, n, c)
 			same = 1
 			m.slots[n.slot] = y
 			m.run(n.body, c)
@@ -157,9 +158,7 @@ func (m *machine) turn(n *node, c *context, from, to int) (y int) {
 			n.progress(float64(y) / float64(to))
 		}
 	}
-	if len(t.last) > 0 {
-		l.resettle(m, n, c)
-	}
+	l.resettle(m, n, c)
 	return y
 }
 
@@ -191,16 +190,35 @@ func (t *turning) end(y, class int) {
 
 // resettle makes the state what the last laps leave. Their misses were counted.
 func (l *slide) resettle(m *machine, n *node, c *context) {
+	if len(l.turning.last) == 0 {
+		return
+	}
 	s, at := c.states[0], len(m.saved)
 	m.saved = append(m.saved, s.misses...)
 	for _, e := range l.turning.last {
-		m.slots[n.slot] = e.y
-		m.run(n.body, c)
+		l.leave(m, n, c, e.y)
 		m.did.Settled++
 	}
 	copy(s.misses, m.saved[at:])
 	m.saved = m.saved[:at]
 	l.turning.last = l.turning.last[:0]
+}
+
+// leave runs what decides what is in the sets behind a lap: in those of the column's class its last
+// iterations, and in others the row, and all that is ahead or behind, or rests.
+func (l *slide) leave(m *machine, n *node, c *context, y int) {
+	from := l.tripsAt(m, n, y) - l.flood
+	m.run(l.head, c)
+	if t := l.turning; t.row >= 0 {
+		m.slots[l.loop.slot] = 0
+		lines := l.refs[t.row].reach(m, 0, from)
+		for line := lines.low; line <= lines.high; line++ {
+			c.states[0].touch(uint32(line)+1, l.refs[t.row].op)
+		}
+	}
+	m.sweep(l.loop, c, from, from+l.flood)
+	m.slots[n.slot] = y
+	m.run(l.tail, c)
 }
 
 // turns finds what misses in a lap, and reports whether that follows.
@@ -209,45 +227,66 @@ func (l *slide) turns(m *machine, n *node, trips int) bool {
 	m.slots[l.loop.slot] = 0
 	l.missed = l.missed[:0]
 	l.last(o)
+	if t.grows {
+		l.add(t.rowWas.high)
+	}
 	for _, v := range o.behind {
 		l.add(o.lines[v.place])
 	}
 	for _, v := range p.ahead {
-		if !l.turned(m, n, p.lines[v.place], v.op, o.ahead, o, t.from) {
+		if !l.turned(m, n, v.place, v.op, o.ahead, o, t.from) {
 			return false
 		}
 	}
 	for i := range l.refs {
 		if r := &l.refs[i]; r.place < 0 {
 			l.recent = append(l.recent, -1-i-len(l.refs))
-		} else if !l.turned(m, n, p.lines[r.place], r.op, o.ahead, o, t.from) {
+		} else if !l.turned(m, n, r.place, r.op, o.ahead, o, t.from) {
 			return false
 		}
 	}
 	l.last(p)
+	if t.grows {
+		l.add(t.rowIs.high)
+	}
 	for _, v := range p.behind {
-		if !l.turned(m, n, p.lines[v.place], v.op, p.ahead, p, t.here) {
+		if !l.turned(m, n, v.place, v.op, p.ahead, p, t.here) {
 			return false
 		}
 	}
-	return t.row < 0 || l.rowTurns(m, trips)
+	return t.row < 0 || t.grows || l.rowTurns(m, trips)
 }
 
-// turned puts down a line, notes whether it misses, and reports whether that follows, where
+// turned puts down the line of a place, notes whether it misses, and reports whether that follows, where
 // the lap that it is behind begins with accesses ahead, and has a column from a line on.
-func (l *slide) turned(m *machine, n *node, line, op int, ahead []visit, of *lap, column int) bool {
-	t := l.turning
+func (l *slide) turned(m *machine, n *node, place, op int, ahead []visit, of *lap, column int) bool {
+	t, line := l.turning, l.here.lines[place]
 	if l.add(line) {
 		return len(l.recent) <= m.levels[0].Ways
 	}
 	l.missed = append(l.missed, absence{op: op})
-	if slices.ContainsFunc(ahead, func(v visit) bool { return of.lines[v.place] == line }) {
-		return modulo(line-column, t.every) == 0
+	if t.grows {
+		if place == t.beyond {
+			return true
+		}
+		if t.rowWas.holds(line) {
+			return false
+		}
+	}
+	if of.has(ahead, line) {
+		if modulo(line-column, t.every) == 0 {
+			return true
+		}
+		l.missed = l.missed[:len(l.missed)-1]
+		return t.grows // of a row that grows, rowGrows tells whether so few lines came since that it hits
 	}
 	if t.seen != 1<<t.every-1 {
 		return false
 	}
 	for i, other := range l.before.lines {
+		if t.grows && i == t.beyond {
+			continue
+		}
 		own := l.places[i].coef(n.slot)
 		if line == other || own > 0 && line < other || own < 0 && line > other {
 			return false
