@@ -227,9 +227,6 @@ func (l *slide) turns(m *machine, n *node, trips int) bool {
 	m.slots[l.loop.slot] = 0
 	l.missed = l.missed[:0]
 	l.last(o)
-	if t.grows {
-		l.add(t.rowWas.high)
-	}
 	for _, v := range o.behind {
 		l.add(o.lines[v.place])
 	}

@@ -9,8 +9,8 @@ import "slices"
 // behind, may be in the row's last lines, and in one place be where the column would be after the lap's
 // last iteration: that line is new, and of the class that the lap floods, so it misses; in the next lap, if
 // the column comes there, all of that is ahead of it. Other lines that are new must not be in the row of
-// the lap before. What rests in a lap, or was touched ahead of it, or at the end of the one before, is in a line
-// of the row touched last there, and not in the row's iterations: only what came behind that counts.
+// the lap before. What rests in a lap is there when the row comes to its line; what was touched at the end of the
+// one before was touched last there, and not in the row's iterations: only what came behind that counts.
 // All other lines of the row are as where laps are as long.
 //
 // If the next lap touches all that a lap does, what is in the sets does not tell whether that was made. It does
@@ -192,13 +192,13 @@ func (l *slide) plainTurn(m *machine, before, last int) {
 }
 
 // edgeTurns reports whether a line misses that is one of the last of the row, not the first, and whether that is known:
-// where something rests on it, or is on it ahead of the lap, or was at the end of the one before.
+// where something rests on it, or was on it at the end of the lap before.
 func (l *slide) edgeTurns(m *machine, line int) (missed, known bool) {
 	t, r, ways := l.turning, &l.refs[l.turning.row], m.levels[0].Ways
 	if slices.Contains(l.here.lines[:l.rests], line) {
 		return false, true
 	}
-	if !l.here.has(l.here.ahead, line) && !l.before.has(l.before.behind, line) && !slices.Contains(l.before.lines[:l.rests], line) {
+	if !l.before.has(l.before.behind, line) && !slices.Contains(l.before.lines[:l.rests], line) {
 		return false, false
 	}
 	visits := 0

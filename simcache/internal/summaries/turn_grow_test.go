@@ -45,7 +45,7 @@ func TestTurnGrows(t *testing.T) {
 		place := func() nest.Node {
 			switch d(4 + unless(tame, 4)) {
 			case 0, 1: // where the row ends, or about there
-				return op(rows+uint64(walk*(trips+[]int{0, 0, 0, -1, 1, 3}[d(6)])), around, walk*grow)
+				return op(rows+uint64(walk*(trips+[]int{0, 0, 0, -1, 1, 3, -9, -14}[d(8)])), around, walk*grow)
 			case 2, 3: // where the column does
 				return op(columns+uint64(down*trips), around, slide+down*grow)
 			case 4:
@@ -127,7 +127,7 @@ func TestTurnGrowsMostly(t *testing.T) {
 	} {
 		e := New([]engine.Level{{Sets: 8, Ways: 8, Shift: 5}}, Options{Threshold: 20})
 		asReference(t, uint64(i), e, nest.Program{loop(nest.Constant(laps), body...)})
-		if e.did.Grown < 70 {
+		if t.Logf("%d laps", e.did.Grown); e.did.Grown < 78 {
 			t.Errorf("%d: %d laps were counted: %+v", i, e.did.Grown, e.did)
 		}
 	}
