@@ -36,6 +36,7 @@ type node struct {
 	flood     *flood   // of a loop around an innermost one, or nil
 	slide     *slide   // alike, or nil
 	drift     *drift   // alike, or nil
+	rounds    *rounds  // of a loop around a loop around an innermost one, or nil
 	light     bool     // a block of accesses and one innermost loop: it keeps no summaries
 
 	progress func(share float64) // of an outermost loop, where somebody asks

@@ -95,7 +95,7 @@ func (m *machine) instance(n *node, c *context) {
 	if u != nil && m.keeps {
 		touches = m.estimate(n, trips)
 	}
-	if touches >= m.threshold && (m.slides(n, c, trips) || m.drifts(n, c, trips)) {
+	if touches >= m.threshold && (m.slides(n, c, trips) || m.drifts(n, c, trips) || m.rounds(n, c, trips)) {
 		return
 	}
 	m.unslid(n, c, trips, touches)

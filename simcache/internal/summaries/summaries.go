@@ -9,7 +9,8 @@
 // ([machine.copyOf]); long loops are cut into chunks, whose summaries compose by
 // doubling ([machine.chunks]); iterations that touch the same lines are run a few
 // times and multiplied ([machine.repeat]), or counted without being run where each
-// line is known to be gone, or there, when it is touched again ([flood], [slide], [turning], [drift]); accesses that rest on a line leave an
+// line is known to be gone, or there, when it is touched again ([flood], [slide], [turning], [drift]), or are run
+// in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]); accesses to small arrays leave that of a loop around others,
 // and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
@@ -24,6 +25,7 @@ package summaries
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
@@ -97,6 +99,7 @@ type did struct {
 	Drifted     int // passes that were counted, and not run
 	Evenly      int // loops, in which that was done at once
 	Beyond      int // of these, in two levels
+	Rounds      int // of a loop, that were run in the first level alone
 	Parted      int // of these, with columns that go down by other than whole lines
 	Looked      int // passes that were looked at to find that out
 	Lone        int // sets, in these, in which one access that moved decides
@@ -169,7 +172,8 @@ type machine struct {
 	maxShift         uint
 	span             int // bytes after which lines are in the same sets of the first level
 	keeps            bool
-	deep             bool // there are levels behind the first, of which summaries keep logs
+	deep             bool            // there are levels behind the first, of which summaries keep logs
+	near             func() *machine // where there is a second level: makes a machine of the first alone, which it shares, once
 	threshold        float64
 	slots, most      []int // by slot: numbers, and the highest of them in an instance
 	program          []*node
@@ -193,17 +197,7 @@ type machine struct {
 }
 
 func (e *Engine) machine(p nest.Program) (*machine, error) {
-	m := &machine{levels: e.levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500}
-	if e.options.Threshold > 0 {
-		m.threshold = float64(e.options.Threshold)
-	}
-	for _, l := range e.levels {
-		m.minLine, m.maxLine, m.maxShift = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift), max(m.maxShift, l.Shift)
-	}
-	m.span = e.levels[0].Sets << e.levels[0].Shift
-	m.deep = len(e.levels) > 1 && sliced(e.levels)
-	b := &builder{line: m.minLine, from: math.MaxInt}
-	m.program = b.nodes(p)
+	m, b := e.unplaced(p, e.levels)
 	for _, l := range e.levels {
 		if l.Ways > math.MaxUint16 {
 			return nil, fmt.Errorf("sets of %d ways: summaries know up to %d", l.Ways, math.MaxUint16)
@@ -215,6 +209,40 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 	if err := e.place(m, b); err != nil {
 		return nil, err
 	}
+	for _, s := range e.states {
+		s.misses = make([]uint64, m.ops)
+	}
+	if m.deep && len(e.levels) == 2 {
+		m.near = sync.OnceValue(func() *machine {
+			near, b := e.unplaced(p, e.levels[:1])
+			near.ops = b.ops
+			b.move(e.origin)
+			e.prepare(near, b)
+			return near
+		})
+	}
+	e.prepare(m, b)
+	return m, nil
+}
+
+// unplaced makes a machine of levels for a program, whose accesses are where they are.
+func (e *Engine) unplaced(p nest.Program, levels []engine.Level) (*machine, *builder) {
+	m := &machine{levels: levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500}
+	if e.options.Threshold > 0 {
+		m.threshold = float64(e.options.Threshold)
+	}
+	for _, l := range levels {
+		m.minLine, m.maxLine, m.maxShift = min(m.minLine, 1<<l.Shift), max(m.maxLine, 1<<l.Shift), max(m.maxShift, l.Shift)
+	}
+	m.span = levels[0].Sets << levels[0].Shift
+	m.deep = len(levels) > 1 && sliced(levels)
+	b := &builder{line: m.minLine, from: math.MaxInt}
+	m.program = b.nodes(p)
+	return m, b
+}
+
+// prepare finds what a machine's program may be run by, which is placed.
+func (e *Engine) prepare(m *machine, b *builder) {
 	m.program = m.sparse(m.program)
 	m.slots, m.most = make([]int, len(b.low)), make([]int, len(b.low))
 	for i, n := range m.program {
@@ -240,15 +268,12 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 			if !e.options.floods {
 				c.drift = m.drift(c)
 			}
+			c.rounds = m.roundsOf(c)
 		}
 	}
-	for _, s := range e.states {
-		s.misses = make([]uint64, m.ops)
-	}
-	m.states = e.states
-	words := (e.levels[0].Sets + 63) / 64
+	m.states = e.states[:len(m.levels)]
+	words := (m.levels[0].Sets + 63) / 64
 	m.skipped, m.turned = make([]uint64, words), make([]uint64, words)
-	return m, nil
 }
 
 // place makes the accesses count from an origin, below all that they and the levels
@@ -272,10 +297,15 @@ func (e *Engine) place(m *machine, b *builder) error {
 		return fmt.Errorf("addresses from %#x to %#x: more lines of %d B than summaries number", from, to, m.minLine)
 	}
 	e.rebase(from)
-	for _, a := range b.accesses {
-		a.addr.c -= from
-	}
+	b.move(from)
 	return nil
+}
+
+// move makes the accesses count from an origin.
+func (b *builder) move(origin int) {
+	for _, a := range b.accesses {
+		a.addr.c -= origin
+	}
 }
 
 // rebase moves the levels' contents to another origin.
@@ -297,10 +327,15 @@ func (e *Engine) rebase(origin int) {
 	e.states, e.origin = moved, origin
 }
 
+// context is that of all levels.
+func (m *machine) context() *context {
+	words := len(m.skipped)
+	return &context{states: m.states, sliced: m.deep, logs: make([]uint64, words), heads: make([]uint64, words)}
+}
+
 // count runs the program and returns its misses.
 func (m *machine) count() []uint64 {
-	words := len(m.skipped)
-	m.run(m.program, &context{states: m.states, sliced: m.deep, logs: make([]uint64, words), heads: make([]uint64, words)})
+	m.run(m.program, m.context())
 	misses := make([]uint64, m.ops*len(m.levels))
 	for i, s := range m.states {
 		for op, n := range s.misses {
