@@ -131,6 +131,9 @@ func (l *drift) driftsBehind(m *machine, n *node, c *context, from, trips int) b
 	if slices.ContainsFunc(l.streams, func(s drifting) bool { return s.parts > 1 }) {
 		m.did.Parted++
 	}
+	if l.singles() > 0 {
+		m.did.Singles++
+	}
 	return true
 }
 
@@ -143,7 +146,7 @@ func (l *drift) newBehind(m *machine, s *state, from, to int) {
 	}
 	for i := range l.stills {
 		t := &l.stills[i]
-		s.misses[t.op] += uint64(moves(t.start, t.own, from, to, shift))
+		s.misses[t.op] += uint64(t.news(from, to, shift))
 	}
 }
 
@@ -209,4 +212,49 @@ func (s *drifting) oftenInParts(part int) {
 			at -= all
 		}
 	}
+}
+
+// An access ahead of the innermost loops, or behind them, may be where nothing rests, and go on by a line or more from pass
+// to pass: it is on a new line in each. Of one array there may be two columns, of which one is where it was in each pass; as
+// long as the other is on the same lines, passes are run.
+
+// addSingle adds a single access.
+func (l *drift) addSingle(m *machine, n, c *node) *still {
+	l.stills = append(l.stills, still{addr: c.addr, own: c.addr.coef(n.slot), op: c.op, single: true})
+	return &l.stills[len(l.stills)-1]
+}
+
+// singles is how many single accesses there are: lines of two passes may be touched between those of what rests.
+func (l *drift) singles() (n int) {
+	for i := range l.stills {
+		if l.stills[i].single {
+			n++
+		}
+	}
+	return n
+}
+
+// news is on how many new lines a still access is in some passes.
+func (t *still) news(from, to int, shift uint) int {
+	if t.single {
+		return to - from
+	}
+	return moves(t.start, t.own, from, to, shift)
+}
+
+// leaves is a pass in which all columns that move from pass to pass are on other lines than in the first.
+func (l *drift) leaves(m *machine) (y int) {
+	for i := range l.streams {
+		if s := &l.streams[i]; s.run == 1 && s.own != 0 {
+			y = max(y, (1<<m.levels[0].Shift-1)/max(s.own, -s.own)+1)
+		}
+	}
+	return y
+}
+
+// among reports whether two columns go down by as many whole lines, and never share one, as they begin at different
+// ones of these.
+func (s *drifting) among(o *drifting, starts, others reach, shift uint) bool {
+	step := max(s.stride, -s.stride) >> shift
+	return s.run == 1 && s.parts == 1 && o.parts == 1 && s.stride == o.stride && floorDiv(starts.high-others.low, step) == floorDiv(starts.low-others.high-1, step)
 }

@@ -116,3 +116,67 @@ func TestParts(t *testing.T) {
 		}
 	}
 }
+
+// TestDriftBeside: as TestDriftBehind, for columns of one array, of which one may be where it was, and accesses ahead of the loop or behind
+// that are on another line in each pass.
+func TestDriftBeside(t *testing.T) {
+	t.Parallel()
+	programs, did := 3000/min(enginetest.Share, 4), did{}
+	if testing.Short() {
+		programs = min(programs, 300)
+	}
+	for seed := range uint64(programs) {
+		d := enginetest.Random(seed, 61)
+		l := engine.Level{Sets: []int{2, 4}[d(2)], Ways: []int{6, 8, 9}[d(3)], Shift: 5}
+		second := engine.Level{Sets: l.Sets * []int{1, 2, 3, 4}[d(4)], Ways: []int{8, 12, 16, 20}[d(4)], Shift: 5}
+		const line = 32
+		passes, trips := 60+d(100), (l.Ways+1+d(4))*l.Sets+d(4)
+		stride := line * []int{129, 131, 67, -67, 21, 9, 65, 66}[d(8)]
+		column := func(base uint64, own int) nest.Node {
+			return nest.Operand{Base: base, Width: 4, Strides: []int{own, stride}}
+		}
+		at := uint64(1<<32 + 4*d(16))
+		inner := []nest.Node{column(at, []int{4, 4, 8, -4, 0}[d(5)])}
+		switch d(4) {
+		case 0:
+			inner = append(inner, column(at+1<<24, []int{0, 4}[d(2)]))
+		case 1, 2: // next to the first, or where it comes to
+			inner = append(inner, column(at+uint64(4*d(8*[]int{2, 4, 60}[d(3)]))-uint64(line*d(2)), []int{0, 0, 4, 8}[d(4)]))
+		}
+		rest := nest.Operand{Base: uint64(1<<32 + 2<<24 + 4*d(16)), Width: 4, Strides: []int{[]int{0, 4, 8}[d(3)], 0}}
+		if d.One(2) {
+			inner = append(inner, rest)
+		}
+		for i := range inner {
+			k := i + d(len(inner)-i)
+			inner[i], inner[k] = inner[k], inner[i]
+		}
+		one := nest.Operand{Base: uint64(1<<32 + (3+d(4)/3)<<24 + d(8)*line + 4*d(8)), Width: 4, Strides: []int{line*[]int{1, 1, 2, -3, 130}[d(5)] + 4*d(3)}}
+		body := []nest.Node{nestOf([]int{trips}, inner)}
+		if d.One(5) { // where what rests is
+			one.Base = rest.Base + uint64(d(8)*line)
+		}
+		switch d(7) {
+		case 0, 1:
+			body = append([]nest.Node{one}, body...)
+		case 2, 3:
+			body = append(body, one, one)
+		case 4:
+			body = append([]nest.Node{one}, append(body, one)...)
+		case 5:
+			other := one
+			other.Base += 1 << 23
+			body = append([]nest.Node{one}, append(body, other)...)
+		}
+		p := nest.Program{nestOf([]int{passes}, body)}
+		if d.One(3) {
+			p = append(p, nestOf([]int{60 + d(100)}, body))
+		}
+		e := New([]engine.Level{l, second}, Options{Threshold: 20})
+		asReference(t, seed, e, p)
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Beyond < programs/15 || did.Singles < programs/20 || did.Among < programs/250 {
+		t.Errorf("not often enough: %+v", did)
+	}
+}

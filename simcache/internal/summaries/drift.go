@@ -81,6 +81,7 @@ type still struct {
 	op       int   // of the first touch
 	from, to []int // by loop: where it is in an iteration, first and last; ahead of all if it is accessed ahead of the loops, too
 	behind   bool  // it is accessed behind the loops, too
+	single   bool  // only there, or only ahead, by a line or more from pass to pass; see behind.go
 	until    []int // scratch: as to, with what moves, and comes to its line last
 	start    int   // scratch: its address in pass 0
 	is, was  int   // scratch: lines
@@ -130,7 +131,7 @@ func (m *machine) drift(n *node) *drift {
 			return nil
 		}
 	}
-	if len(l.loops) == 0 || len(l.streams) == 0 || !l.beside(ahead, behind, 1<<m.levels[0].Shift) {
+	if len(l.loops) == 0 || len(l.streams) == 0 || !l.beside(m, n, ahead, behind) {
 		return nil
 	}
 	if len(l.streams)+len(l.stills) > m.levels[0].Ways {
@@ -234,12 +235,13 @@ func (l *drift) stillAt(a *affine) *still {
 	return nil
 }
 
-// beside adds accesses ahead of the loops and behind, and reports whether all are where something rests in them.
-func (l *drift) beside(ahead, behind []*node, line int) bool {
+// beside adds accesses ahead of the loops and behind, and reports whether all are where something rests in them, or single.
+func (l *drift) beside(m *machine, n *node, ahead, behind []*node) bool {
+	line := 1 << m.levels[0].Shift
 	for i := len(ahead) - 1; i >= 0; i-- {
 		t := l.stillAt(&ahead[i].addr)
 		if t == nil {
-			return false
+			t = l.addSingle(m, n, ahead[i])
 		}
 		t.op = ahead[i].op
 		for k := range t.from {
@@ -249,11 +251,13 @@ func (l *drift) beside(ahead, behind []*node, line int) bool {
 	for _, c := range behind {
 		t := l.stillAt(&c.addr)
 		if t == nil {
+			t = l.addSingle(m, n, c)
+		} else if t.single && slices.ContainsFunc(ahead, func(o *node) bool { return o.op == t.op }) {
 			return false
 		}
 		t.behind = true
 	}
-	return !slices.ContainsFunc(l.stills, func(t still) bool { return t.own >= line || -t.own >= line })
+	return !slices.ContainsFunc(l.stills, func(t still) bool { return t.single != (t.own >= line || -t.own >= line) || t.single && !m.deep })
 }
 
 // drifts runs a loop by its drift, if it can, and reports whether it did.
@@ -262,8 +266,14 @@ func (m *machine) drifts(n *node, c *context, trips int) bool {
 	if s := c.states[0]; l == nil || !m.keeps || len(c.states) < len(m.levels) || s.rowMisses != nil || s.log != nil || l.failed >= mostFailed {
 		return false
 	}
-	if trips < fewestDrifted || !l.place(m, n) || !l.apart(m, n, trips) {
+	if trips < fewestDrifted || !l.place(m, n) {
 		return false
+	}
+	first := 0
+	if !l.apart(m, n, 0, trips) {
+		if first = l.leaves(m); !m.deep || first >= trips || !l.apart(m, n, first, trips) {
+			return false
+		}
 	}
 	even := l.isEven(m)
 	if !even && (m.deep || !l.countable()) || m.deep && !(l.again() && l.hitsBehind(m)) {
@@ -272,13 +282,19 @@ func (m *machine) drifts(n *node, c *context, trips int) bool {
 	if l.roomy(m, trips) {
 		return false
 	}
-	from, ran := l.reaches(m, 0, 1, trips)
+	from, ran := l.reaches(m, first, 1, trips)
 	last, left := l.reaches(m, trips-1, -1, trips)
 	if from = from + 1; from+fewestDrifted > trips || last < 0 || mostRun*(ran+left) > trips {
 		return false
 	}
 	if m.deep {
-		return l.driftsBehind(m, n, c, from, trips)
+		if !l.driftsBehind(m, n, c, from, trips) {
+			return false
+		}
+		if first > 0 {
+			m.did.Among++
+		}
+		return true
 	}
 	m.iterations(n, c, 0, from, false)
 	y := trips
@@ -344,25 +360,30 @@ func (l *drift) place(m *machine, n *node) bool {
 	return true
 }
 
-// apart reports whether in so many passes no two accesses share a line but where they may, and what
+// apart reports whether in passes from one on no two accesses share a line but where they may, and what
 // moves from pass to pass comes to no line again.
-func (l *drift) apart(m *machine, n *node, trips int) bool {
+func (l *drift) apart(m *machine, n *node, first, trips int) bool {
 	var reaches []reach
 	shift := m.levels[0].Shift
-	add := func(a *affine, by int) bool {
-		r := m.reachOf(a, n.slot, 0, trips-1, by, shift)
-		if slices.ContainsFunc(reaches, r.meets) {
-			return false
+	add := func(a *affine, by int, among func(i int) bool) bool {
+		r := m.reachOf(a, n.slot, first, trips-1, by, shift)
+		for i := range reaches {
+			if reaches[i].meets(r) && !among(i) {
+				return false
+			}
 		}
 		reaches = append(reaches, r)
 		return true
 	}
 	for i := range l.streams {
 		s := &l.streams[i]
-		if !add(&s.base, s.stride*(s.trips-1)) {
+		starts := m.reachOf(&s.base, n.slot, first, trips-1, 0, shift)
+		among := func(k int) bool {
+			return m.deep && s.among(&l.streams[k], starts, m.reachOf(&l.streams[k].base, n.slot, first, trips-1, 0, shift), shift)
+		}
+		if !add(&s.base, s.stride*(s.trips-1), among) {
 			return false
 		}
-		starts := m.reachOf(&s.base, n.slot, 0, trips-1, 0, shift)
 		switch own := max(s.own, -s.own); {
 		case s.run == 1 && s.parts == 1 && starts.high-starts.low >= max(s.stride, -s.stride)>>shift:
 			return false
@@ -372,7 +393,7 @@ func (l *drift) apart(m *machine, n *node, trips int) bool {
 		s.adjoins = s.run > 1 && s.own != 0 && max(s.own, -s.own) < s.stride*s.trips+1<<shift
 	}
 	for i := range l.stills {
-		if !add(&l.stills[i].addr, 0) {
+		if !add(&l.stills[i].addr, 0, func(int) bool { return false }) {
 			return false
 		}
 	}
@@ -532,7 +553,7 @@ func (l *drift) settle(m *machine, n *node, c *context, y, end int) {
 // isEven reports whether of each access that moves, where it was, either nothing is found again or all,
 // wherever everything is; and finds out which.
 func (l *drift) isEven(m *machine) bool {
-	ways, rests := m.levels[0].Ways, len(l.stills)
+	ways, rests := m.levels[0].Ways, len(l.stills)+l.singles()
 	if 2*len(l.streams)+rests > ways {
 		return false
 	}
@@ -573,7 +594,7 @@ func (l *drift) evenly(m *machine, c *context, from, to int) {
 	}
 	for i := range l.stills {
 		t := &l.stills[i]
-		s.misses[t.op-s.opLow] += uint64(moves(t.start, t.own, from, to, shift))
+		s.misses[t.op-s.opLow] += uint64(t.news(from, to, shift))
 	}
 	m.did.Evenly++
 }

@@ -100,6 +100,8 @@ type did struct {
 	Evenly      int // loops, in which that was done at once
 	Beyond      int // of these, in two levels
 	Rounds      int // of a loop, that were run in the first level alone
+	Singles     int // of these, with accesses beside that go on by a line or more
+	Among       int // of these, in which columns of one array are on the same lines in the first passes
 	Parted      int // of these, with columns that go down by other than whole lines
 	Looked      int // passes that were looked at to find that out
 	Lone        int // sets, in these, in which one access that moved decides
