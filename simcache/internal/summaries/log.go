@@ -22,7 +22,7 @@ import (
 // Where a summary is applied again, to a row that nobody changed since, the same
 // goes on to the other levels as went there before, if the same heads miss. If no
 // set there gets more of it than it has ways, all of it is there, in this order: so
-// nothing need be sent (quiet).
+// nothing need be sent (quiet). Nor is there anything to send where the log is empty.
 
 // A log is, for each row, the misses that no past can change, in order.
 type log struct {
@@ -333,6 +333,11 @@ func (m *machine) sendClean(c *context, e *summary, i int, clean uint64, off int
 func (m *machine) sendAgain(c *context, e *summary, row, at int) {
 	i, bit := row>>6, uint64(1)<<(row&63)
 	missing := e.again[row]
+	if e.log.rows[row].n == 0 { // its lines are those of its heads: none misses
+		e.quiet[i] |= bit
+		m.did.Nothing++
+		return
+	}
 	if e.knew[i]&bit != 0 && e.sent[row] == missing && m.roomy(e, row) {
 		e.quiet[i] |= bit
 		e.roomy[i] |= bit

@@ -112,6 +112,7 @@ type did struct {
 	Over        int // entries, of which the log grew too long
 	Restored    int // entries with a log, to what they were before they were extended
 	Quiet       int // rows of which nothing went on to the levels behind, as it is there
+	Nothing     int // rows of which nothing goes on, as the log is empty
 	Crowded     int // rows that have too many lines for that
 	Whole       int // rows of which all goes on, together with others
 	Rear        int // rows of which the log goes on, together with others
