@@ -104,6 +104,9 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 				large = l.surely(operands, r)
 				left = append(left, unknown{r, hits, large})
 			case i == 1 && i == len(x.levels)-1 && !x.untiled:
+				if _, ok := x.levels[0].newTiling(n, operands, nearest...); !ok { // before much is asked
+					return nil, false, false
+				}
 				large = l.surely(operands, r)
 				behind = append(behind, unknown{r, hits, large})
 			default:
