@@ -74,7 +74,7 @@ func TestDriftBehind(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Beyond < programs/10 || did.Parted < programs/40 {
+	if t.Logf("%+v", did); did.Beyond < programs/10 || did.Parted < programs/60 {
 		t.Errorf("not often enough: %+v", did)
 	}
 }
@@ -179,7 +179,7 @@ func TestDriftBeside(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Beyond < programs/15 || did.Singles < programs/25 || did.Among < programs/250 {
+	if t.Logf("%+v", did); did.Beyond < programs/30 || did.Singles < programs/60 || did.Among < programs/400 {
 		t.Errorf("not often enough: %+v", did)
 	}
 }
