@@ -140,7 +140,6 @@ func (l *rounds) sizes(m *machine, n *node, trips int) bool {
 	}
 	passes := func(ways, sets int) int { return ((ways+1)*sets+8)<<shift/own + 1 } // in two stretches, some lines at their ends not among them
 	l.near, l.far = passes(m.levels[0].Ways, m.levels[0].Sets), passes(m.levels[1].Ways+holes, m.levels[1].Sets)
-	l.here = l.here[:0]
 	return l.times >= l.near+l.far+2 && trips > 3
 }
 
