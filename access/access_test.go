@@ -670,6 +670,27 @@ func TestLongCount(t *testing.T) {
 	}
 }
 
+// TestFirstPass: a pass is walked off the clock before the first sample, but where passes are
+// longer than said.
+func TestFirstPass(t *testing.T) {
+	for _, c := range []struct {
+		long   time.Duration
+		passes int
+	}{{0, 5}, {time.Hour, 5}, {1, 4}} {
+		walked := 0
+		clean := true
+		m := meter{count: 4, passes: 1, reads: 1, clean: &clean, runner: runner{passes: func(n int) float64 {
+			walked += n
+			time.Sleep(time.Microsecond)
+			return 0
+		}}}
+		shots, err := m.burst(t.Context(), 0, 1, Options{Count: 4, MinTime: time.Nanosecond, Long: c.long, LongCount: 4})
+		if err != nil || len(shots) != 4 || walked != c.passes {
+			t.Errorf("long is %v: %d samples of %d passes, %v, want 4 of %d", c.long, len(shots), walked, err, c.passes)
+		}
+	}
+}
+
 // TestDue: over all rounds a pattern takes the samples that are wanted, in as
 // many rounds as it has bursts of at most warmPasses passes, spread over all.
 func TestDue(t *testing.T) {

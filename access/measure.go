@@ -105,7 +105,9 @@ func gib(bytes int) string {
 // walked off the clock, and then a burst of samples is taken with nothing but
 // the clock and the counters between them. A burst is a sample where that has
 // warmPasses or more, and else as many as make so many passes: then the passes
-// off the clock take a small part of the time, however long they are. The
+// off the clock take a small part of the time, however long they are. Of a pattern
+// that has fewer samples for its long passes (Options.Long) the first pass is a sample: what
+// the caches held before it is a small part of what a long pass reads. The
 // rounds of patterns with long bursts, which have fewer of them, are spread over
 // those of the others.
 //
@@ -373,17 +375,16 @@ func (m *meter) burst(ctx context.Context, round, rounds int, o Options) (shots 
 			m.prepare()
 		}
 		*m.clean = *m.clean && !m.writes
-		var took time.Duration // by a pass off the clock
-		if m.part == nil {     // or preparing goes the same way
-			start := time.Now()
-			m.runner.passes(1)
-			if took = time.Since(start); m.team != nil { // which shares it
-				took = 0
+		var first shot     // the pass off the clock
+		if m.part == nil { // or preparing goes the same way
+			if first, err = m.shot(); err != nil {
+				return nil, err
 			}
 		}
-		shots, err = m.calibrate(o.MinTime, took)
-		if len(shots) > 0 && o.Long > 0 && shots[0].PerPass() > float64(o.Long) {
-			m.count = min(m.count, o.LongCount)
+		if o.Long > 0 && first.Elapsed > max(o.Long, 2*o.MinTime) {
+			shots, m.count = []shot{first}, min(m.count, o.LongCount)
+		} else {
+			shots, err = m.calibrate(o.MinTime, first.Elapsed)
 		}
 	} else {
 		m.warm()
