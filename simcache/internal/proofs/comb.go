@@ -2,6 +2,7 @@ package proofs
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -9,15 +10,18 @@ import (
 // combBudget is how many accesses, and windows of them, are looked at for a comb.
 const combBudget = 1 << 27
 
-// A comb is an operand whose inner loop goes from row to row, and whose outer loop moves all rows
+// A comb is an operand whose inner loops go from row to row, and whose outer loop moves all rows
 // on by a step, beside operands that go through memory: a matrix read by columns while another is
 // written by rows. Between two touches of a line all other rows were touched once.
 type comb struct {
 	*level
 	base          uint64
-	columns, rows int // trips of the outer loop, and of the inner one
-	step, pitch   int // bytes from column to column, and from row to row
+	columns, rows int   // trips of the outer loop, and of the inner ones together
+	step          int   // bytes from column to column
+	trips, steps  []int // of the inner loops, and bytes from row to row (nest.Steps)
 	others        []stream
+	shares        map[int]*drains // of one stream: by blocks that it brings to some sets only, those that get none of them
+	together      int             // accesses asked with those a period on and on (shared)
 	budget        int
 }
 
@@ -50,13 +54,15 @@ type stream struct {
 // miss: a row is in a line in columns one after the other.
 //
 // After as many columns as move rows by whole lines, rows lie in sets turned alike, with as many
-// other rows in their windows (hits). Where the others' number decides, each is asked (stays).
-func (l *level) comb(operands []gapped, r int) (misses uint64, ok bool) {
+// other rows in their windows (hits). Where the others' number decides, each is asked (stays), but for
+// those of one stream that moves by whole lines then, too (shared).
+func (l *level) comb(operands []gapped, r int, took *ruleCounts) (misses uint64, ok bool) {
 	c, ok := l.newComb(operands, r)
 	if !ok {
 		return 0, false
 	}
 	hits, ok := c.hits()
+	took.shares += c.together
 	return uint64(c.columns*c.rows) - hits, ok
 }
 
@@ -64,10 +70,11 @@ func (l *level) comb(operands []gapped, r int) (misses uint64, ok bool) {
 func (l *level) newComb(operands []gapped, r int) (*comb, bool) {
 	o := &operands[r]
 	op, line := o.alone.Operands[0], 1<<l.Shift
-	if len(o.alone.Trips) != 2 || l.odd != 0 {
+	if len(o.alone.Trips) < 2 || l.odd != 0 {
 		return nil, false
 	}
-	c := &comb{level: l, base: op.Base, columns: o.alone.Trips[0], rows: o.alone.Trips[1], step: op.Strides[0], pitch: op.Strides[1], budget: combBudget}
+	c := &comb{level: l, base: op.Base, columns: o.alone.Trips[0], rows: o.alone.Iterations() / o.alone.Trips[0], step: op.Strides[0],
+		trips: o.alone.Trips[1:], steps: nest.Steps(o.alone.Trips[1:], op.Strides[1:]), shares: map[int]*drains{}, budget: combBudget}
 	if o.misses > c.rows {
 		return nil, false
 	}
@@ -87,7 +94,7 @@ func (l *level) newComb(operands []gapped, r int) (*comb, bool) {
 	}
 	far := never
 	for _, p := range o.patterns {
-		if p.moves[1] != 0 {
+		if p.lead > 0 || slices.ContainsFunc(p.moves[1:], func(d int) bool { return d != 0 }) {
 			far = min(far, p.least)
 		}
 	}
@@ -98,9 +105,11 @@ func (l *level) newComb(operands []gapped, r int) (*comb, bool) {
 func (c *comb) hits() (sum uint64, ok bool) {
 	counts, line := make([]int32, c.Sets), 1<<c.Shift
 	addr := c.base
-	for range c.rows {
+	for loop := range nest.Walk(c.trips) {
+		if loop >= 0 {
+			addr += uint64(c.steps[loop])
+		}
 		counts[addr>>c.Shift&c.mask]++
-		addr += uint64(c.pitch)
 	}
 	most := 0 // of the others, in any window
 	for _, s := range c.others {
@@ -109,8 +118,12 @@ func (c *comb) hits() (sum uint64, ok bool) {
 	period := line / nest.GCD(line, c.step)
 	for column := 1; column <= min(period, c.columns-1) && c.budget >= 0; column++ {
 		times := (c.columns-1-column)/period + 1
-		addr := c.base + uint64((column-1)*c.step)
-		for row := range c.rows {
+		addr, last := c.base+uint64((column-1)*c.step), (column-1)*c.rows // of the iteration before
+		for loop := range nest.Walk(c.trips) {
+			if loop >= 0 {
+				addr += uint64(c.steps[loop])
+				last++
+			}
 			before, block := addr>>c.Shift, (addr+uint64(c.step))>>c.Shift
 			if before != block {
 				counts[before&c.mask]--
@@ -118,48 +131,78 @@ func (c *comb) hits() (sum uint64, ok bool) {
 			} else if room := c.Ways - int(counts[block&c.mask]); room >= most {
 				sum += uint64(times)
 			} else if room >= 0 {
-				sum += c.stays(column, row, period, times, room)
+				sum += c.stays(block, last, period, times, room)
 			}
-			addr += uint64(c.pitch)
 		}
 		c.budget -= c.rows
 	}
 	return sum, c.budget >= 0
 }
 
-// stays is how many accesses hit of one in a column, and in those a period on and on, if the
-// others bring so many blocks to their sets at most.
-func (c *comb) stays(column, row, period, times, room int) (sum uint64) {
+// stays is how many accesses hit of one to a block, which was touched last in an iteration, and of those a period on and on,
+// if the others bring so many blocks to their sets at most.
+func (c *comb) stays(block uint64, last, period, times, room int) (sum uint64) {
+	if len(c.others) == 1 && period*c.rows*c.others[0].stride&(1<<c.Shift-1) == 0 && last > 0 {
+		return c.shared(block, last, period, times, room)
+	}
 	if c.budget -= times; c.budget < 0 {
 		return 0
 	}
-	addr := c.base + uint64(column*c.step+row*c.pitch)
-	last := (column-1)*c.rows + row // the iteration before
 	for range times {
 		others := 0
 		for _, s := range c.others {
-			others += s.brings(c.level, int(addr>>c.Shift&c.mask), last, c.rows)
+			others += s.brings(c.level, int(block&c.mask), last, c.rows)
 		}
 		if others <= room {
 			sum++
 		}
-		addr += uint64(period * c.step)
+		block += uint64(period * c.step >> c.Shift)
 		last += period * c.rows
 	}
 	return sum
 }
 
+// shared is stays beside one stream that a period moves by whole lines. It brings blocks one after the other: as many to
+// each set, and to those from some set on one more. From a period to the next, that set moves by as many
+// sets against the block's.
+func (c *comb) shared(block uint64, last, period, times, room int) uint64 {
+	c.together++
+	s := &c.others[0]
+	before, after := s.window(c.level, last, c.rows)
+	all, some := (after-before)/c.Sets, (after-before)%c.Sets
+	if room > all {
+		return uint64(times)
+	} else if room < all {
+		return 0
+	}
+	turn := uint64(period*c.step>>c.Shift-period*c.rows*s.stride>>c.Shift) & c.mask
+	if c.shares[some] == nil {
+		spared := make([]int, c.Sets)
+		for set := range c.Sets - some {
+			spared[set] = 1
+		}
+		c.shares[some] = c.drainsOf(spared, turn)
+		c.budget -= c.Sets
+	}
+	return uint64(c.shares[some].sum((uint64(before)-block+turn)&c.mask, times))
+}
+
 // brings is the number of blocks of a set that are first touched after the comb's access in an
 // iteration and before that so many iterations on.
 func (s *stream) brings(l *level, set, from, iterations int) int {
+	before, after := s.window(l, from, iterations)
+	width := bits.Len64(l.mask)
+	return (after-set)>>width - (before-set)>>width
+}
+
+// window is the last block touched before those, and the last of them.
+func (s *stream) window(l *level, from, iterations int) (before, after int) {
 	if s.first {
 		from++
 	}
-	before := int(s.base>>l.Shift) - 1
+	before = int(s.base>>l.Shift) - 1
 	if from > 0 {
 		before = int((s.base + uint64((from-1)*s.stride)) >> l.Shift)
 	}
-	after := int((s.base + uint64((from+iterations-1)*s.stride)) >> l.Shift)
-	width := bits.Len64(l.mask)
-	return (after-set)>>width - (before-set)>>width
+	return before, int((s.base + uint64((from+iterations-1)*s.stride)) >> l.Shift)
 }

@@ -41,6 +41,7 @@ type Engine struct {
 	independentGain float64 // times less that it must promise to take
 	gapsFrom        int     // look-ups that make gaps worth it
 	quickFrom       int     // look-ups of independence from which gaps are tried before it
+	passesFrom      int     // look-ups of all passes over a nest that make each on its own worth it
 	sumsFrom        float64 // look-ups that make summaries worth it
 	dearer          float64 // how much more a look-up costs the prover than the chain
 	owed            []nest.Nest
@@ -55,6 +56,7 @@ type Engine struct {
 	tails, heads    int        // how often the end of a nest told the contents, and the start the difference to empty levels
 	end             nestEnd    // the last that was told
 	ends            int        // how often it told again
+	passed          int        // nests that were counted pass by pass
 	// References that were looked up to count what is owed, and those that were
 	// looked up in vain.
 	forOwed, inVain uint64
@@ -76,20 +78,20 @@ func New(levels []engine.Level, cores int) *Engine {
 		lines += l.Lines()
 	}
 	return &Engine{Chain: lru.New(levels, lru.Options{Cores: cores}), levels: levels,
-		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, gapsFrom: 1 << 24, quickFrom: 1 << 21, sumsFrom: 1e8, dearer: 3, againFrom: mostOfHead, partFrom: 1 << 12}
+		from: int(handFrom * float64(lines)), independentFrom: independentFrom, independentGain: 2, gapsFrom: 1 << 22, quickFrom: 1 << 21, passesFrom: 1 << 22, sumsFrom: 1e8, dearer: 3, againFrom: mostOfHead, partFrom: 1 << 12}
 }
 
 // Reset makes the engine what New returned, in the memory that its chain has.
 func (e *Engine) Reset() {
 	e.Chain.Reset()
 	*e = Engine{Chain: e.Chain, levels: e.levels, from: e.from, independentFrom: e.independentFrom, independentGain: e.independentGain,
-		gapsFrom: e.gapsFrom, quickFrom: e.quickFrom, sumsFrom: e.sumsFrom, dearer: e.dearer, againFrom: e.againFrom, partFrom: e.partFrom}
+		gapsFrom: e.gapsFrom, quickFrom: e.quickFrom, passesFrom: e.passesFrom, sumsFrom: e.sumsFrom, dearer: e.dearer, againFrom: e.againFrom, partFrom: e.partFrom}
 }
 
 // Eager makes the engine prove what it can, even where that does not pay: for
 // tests.
 func (e *Engine) Eager() {
-	e.from, e.independentFrom, e.independentGain, e.gapsFrom, e.quickFrom, e.dearer = 0, 0, 0, 0, 0, 2
+	e.from, e.independentFrom, e.independentGain, e.gapsFrom, e.quickFrom, e.passesFrom, e.dearer = 0, 0, 0, 0, 0, 0, 2
 	e.againFrom, e.partFrom = 0, 1
 }
 
@@ -267,6 +269,11 @@ func (e *Engine) whole(nests []nest.Nest, passes int) [][][]uint64 {
 	if cost >= float64(e.quickFrom) {
 		if misses := e.apart(nests, passes); misses != nil {
 			return misses
+		}
+	}
+	if len(nests) == 1 && passes == 1 {
+		if misses := e.inPasses(nests[0]); misses != nil {
+			return [][][]uint64{{misses}}
 		}
 	}
 	if promising || !e.sums(nests, passes) { // else summaries take less than to look up each operand alone

@@ -16,7 +16,7 @@ const gapBudget = 1 << 23
 // iteration of the nest, since looking all up takes longer, but not fewer than leastMass.
 const (
 	massBudget = 1 << 28
-	massShare  = 8
+	massShare  = 2
 	leastMass  = 1 << 22
 )
 
@@ -88,7 +88,7 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 		bounds, once := make([][2]int, len(operands)), make([]bool, len(operands))
 		for r := range operands {
 			if i > 0 && i == len(x.levels)-1 {
-				if count, ok := l.comb(operands, r); ok {
+				if count, ok := l.comb(operands, r, &x.took); ok {
 					misses[r*len(x.levels)+i] = count
 					x.took.combs++
 					continue
@@ -252,14 +252,48 @@ func (l *level) floods(operands []gapped, iterations int) bool {
 	return l.floodsIn(operands, iterations)
 }
 
+// floodsIn asks first of those of which it is told without a look at their accesses.
 func (l *level) floodsIn(operands []gapped, iterations int) bool {
 	missing := l.Ways
+	var others []*gapped
 	for r := range operands {
-		if missing -= l.mass(&operands[r], iterations); missing <= 0 {
-			return true
+		if mass, ok := l.stream(&operands[r], iterations); ok {
+			missing -= mass
+		} else {
+			others = append(others, &operands[r])
 		}
 	}
-	return false
+	for _, o := range others {
+		if missing > 0 {
+			missing -= l.mass(o, iterations)
+		}
+	}
+	return missing <= 0
+}
+
+// stream is mass of an operand of one loop and a stride of at most a line, in passes or not, and reports
+// whether it is one. It comes to one block after the other, so that in each, its first stay begins, if
+// that goes on for no pass.
+//
+// Say that so many iterations come to w blocks for the first time in their pass. If they lie in one pass, these follow one
+// another. Else the last of the one pass and the first of the next follow one another each, and are w-1
+// at least: in a set, one less.
+func (l *level) stream(o *gapped, iterations int) (mass int, ok bool) {
+	n, line := o.alone, 1<<l.Shift
+	last := len(n.Trips) - 1
+	if last < 0 || last > 1 {
+		return 0, false
+	}
+	size := max(n.Operands[0].Strides[last], -n.Operands[0].Strides[last])
+	if size == 0 || size > line {
+		return 0, false
+	}
+	mass = min(iterations, n.Trips[last]) * size / line / l.Sets
+	if last == 0 {
+		return mass, true
+	}
+	long := !slices.ContainsFunc(o.all, func(p pattern) bool { return p.lead == 0 && p.least < o.misses })
+	return max(0, mass-1), n.Operands[0].Strides[0] == 0 && long
 }
 
 // mass is at most the least number of blocks of one set, whichever, of which a stay of the
@@ -274,32 +308,19 @@ func (l *level) floodsIn(operands []gapped, iterations int) bool {
 // that, as far as its place in the line tells, cannot come back to a block that was touched
 // within as many iterations before it, nor so soon that a stay goes on; in the first iterations
 // of a loop inside of this one, patterns that go on in it do not count (freshness).
-//
-// An operand of one loop and a stride of at most a line comes to one block after the other, so that
-// in each, its first stay begins.
 func (l *level) mass(o *gapped, iterations int) int {
 	n, line := o.alone, 1<<l.Shift
 	op := n.Operands[0]
-	if len(n.Trips) == 1 {
-		if size := max(op.Strides[0], -op.Strides[0]); size <= line {
-			return min(iterations, n.Trips[0]) * size / line / l.Sets
-		}
-	}
-	part, at, step := 0, 0, line // iterations in a part, of the loop at; and what its and outer strides share
-	inside, g := n.Iterations(), line
-	budget := min(massBudget, max(leastMass, massShare*inside))
-	for m, trips := range n.Trips {
-		inside /= trips
-		g = nest.GCD(g, op.Strides[m])
-		whole := min((iterations+1)/inside-1, trips, budget/inside/(line/g))
-		if whole/parts*inside > part {
-			part, at, step = whole/parts*inside, m, g
-		}
-	}
+	budget := min(massBudget, max(leastMass, massShare*n.Iterations()))
+	part, at, step := o.part(iterations, line, budget)
 	if part == 0 {
 		return 0
 	}
 	fresh := o.freshness(max(parts*part, o.misses-1), line, at)
+	if share := o.share(fresh, line); share < 1 { // then more fit into the budget
+		part, at, step = o.part(iterations, line, int(float64(budget)/share))
+		fresh = o.freshness(max(parts*part, o.misses-1), line, at)
+	}
 	if !slices.Contains(fresh.first, true) && !slices.Contains(fresh.any, true) {
 		return 0
 	}
@@ -330,6 +351,44 @@ func (l *level) mass(o *gapped, iterations int) int {
 	l.masses = append(l.masses, knownMass{of, mass})
 	return mass
 }
+
+// part is how many iterations a part of them has for mass, the loop that it is of, and what its strides and outer ones share. No
+// more than a budget are looked at, from every place in a line.
+func (o *gapped) part(iterations, line, budget int) (part, at, step int) {
+	step = line
+	inside, g := o.alone.Iterations(), line
+	for m, trips := range o.alone.Trips {
+		inside /= trips
+		g = nest.GCD(g, o.alone.Operands[0].Strides[m])
+		whole := min((iterations+1)/inside-1, trips, budget/inside/(line/g))
+		if whole/parts*inside > part {
+			part, at, step = whole/parts*inside, m, g
+		}
+	}
+	return part, at, step
+}
+
+// share is about which share of all iterations is looked at in a long innermost loop, where those
+// are listed that are fresh (fill): in shorter ones, all.
+func (o *gapped) share(fresh freshness, line int) float64 {
+	step, trips := o.step(line), o.alone.Trips[len(o.alone.Trips)-1]
+	if 2*line/step > trips {
+		return 1
+	}
+	first, any := 0, 0
+	for place := int(o.alone.Operands[0].Base) & (step - 1); place < line; place += step {
+		if fresh.first[place] {
+			first++
+		}
+		if fresh.any[place] {
+			any++
+		}
+	}
+	return min(1, float64(max(first, any, 1)*step)/float64(line)+ofRun/float64(trips))
+}
+
+// ofRun is what a run of an innermost loop takes, in iterations that are looked at.
+const ofRun = 16
 
 // A filling is what decides a mass in a level: operands of one tensor's shape have the same.
 type filling struct {

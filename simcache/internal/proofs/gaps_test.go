@@ -175,6 +175,64 @@ func TestGapsBounds(t *testing.T) {
 	}
 }
 
+// TestStream compares the mass of an operand that goes through memory, in passes or not, with a walk.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	once, passes, tight, refused := 0, 0, 0, 0
+	for seed := range uint64(5000) {
+		d := enginetest.Random(seed, 57)
+		x := newProver([]engine.Level{{Sets: 1 + d(6), Ways: 1, Shift: 4}})
+		stride := []int{1, 2, 3, 4, 6, 8, 12, 16, 20}[d(9)]
+		if d.One(2) {
+			stride = -stride
+		}
+		n := nest.Nest{Trips: []int{2 + d(80)}, Operands: []nest.Operand{{Base: enginetest.At + 1<<16 + uint64(d(16)), Width: 1, Strides: []int{stride}}}}
+		if !d.One(3) {
+			n = n.Repeat(2 + d(2))
+			if d.One(8) {
+				n.Operands[0].Strides[0] = 4 * d(200)
+			}
+		}
+		list, ok := x.gapped(n.Canonical())
+		if !ok {
+			continue
+		}
+		o, l := &list[0], &x.levels[0]
+		o.misses = 1 + d(n.Trips[len(n.Trips)-1]+4)
+		window := 1 + d(n.Iterations())
+		mass, ok := l.stream(o, window)
+		if !ok {
+			refused++
+			continue
+		}
+		last := map[uint64]int{}
+		var fresh [][]uint64
+		for _, addr := range n.Accesses() {
+			now := len(fresh)
+			fresh = append(fresh, nil)
+			if before, known := last[addr>>4]; !known || now-before >= o.misses {
+				fresh[now] = []uint64{addr >> 4}
+			}
+			last[addr>>4] = now
+		}
+		switch least := leastStays(fresh, window, l.Sets); {
+		case mass > least:
+			t.Fatalf("seed %d, %+v, %v: a mass of %d in %d iterations, where stays of gaps below %d begin of %d blocks of a set", seed, l.Level, n, mass, window, o.misses, least)
+		case mass == least && mass > 0:
+			tight++
+		}
+		if len(n.Trips) == 1 {
+			once++
+		} else {
+			passes++
+		}
+	}
+	t.Logf("%d of one pass, %d of more, of %d the very mass; %d refused", once, passes, tight, refused)
+	if once < 500 || passes < 500 || tight < 500 || refused < 500 {
+		t.Errorf("%d of one pass, %d of more, of %d the very mass; %d refused", once, passes, tight, refused)
+	}
+}
+
 // leastStays is the least number of different blocks of a set in any window of the iterations.
 func leastStays(fresh [][]uint64, window, sets int) int {
 	least := math.MaxInt

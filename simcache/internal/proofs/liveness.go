@@ -140,6 +140,11 @@ func (l *level) newDrains(rotation uint64) *drains {
 	for _, s := range l.missed {
 		misses[s]++
 	}
+	return l.drainsOf(misses, rotation)
+}
+
+// drainsOf sums what there is in each set, such as misses.
+func (l *level) drainsOf(misses []int, rotation uint64) *drains {
 	orbits := nest.GCD(l.Sets, int(rotation))
 	d := &drains{place: make([]uint32, l.Sets), orbit: make([]uint32, l.Sets), len: l.Sets / orbits}
 	for o := range uint64(orbits) {

@@ -110,6 +110,7 @@ type ruleCounts struct {
 	renumber               int // translation begun again because epochs were renumbered
 	independent, dependent int // independence; its test that failed
 	combs, tiled, sequels  int // of gaps
+	shares                 int // of combs, accesses asked together with those a period on and on
 	counted                int // of sequels, windows
 }
 
@@ -164,6 +165,13 @@ func (x *prover) open() {
 		if l := &x.levels[i]; l.words == nil {
 			l.words = make([]uint64, l.Lines())
 		}
+	}
+}
+
+// close forgets contents.
+func (x *prover) close() {
+	for i := range x.levels {
+		x.levels[i].words = nil
 	}
 }
 

@@ -208,6 +208,14 @@ func (w *windows) add(t *tiling, r int, at placed, hits int) {
 	}
 }
 
+// cost is how many accesses and sets bring looks at.
+func (w *windows) cost(t *tiling) (sum int) {
+	for _, s := range w.spans {
+		sum += s.to - s.from + 1 + t.Sets
+	}
+	return sum
+}
+
 // bring is how many blocks operand o, which begins a tile at a place, brings to each set, behind
 // that of the start, by span of operand r, between the two accesses; as many as there are ways
 // stand for more.
@@ -237,9 +245,7 @@ func (t *tiling) bring(w *windows, r, o int, at placed) []uint8 {
 				}
 			}
 		}
-		t.budget -= to - from + 1
 	}
-	t.budget -= len(counts)
 	return counts
 }
 
@@ -282,11 +288,18 @@ func (t *tiling) windows(r, hits int) (byLoop map[int]*windows, ok bool) {
 	for _, tile := range t.tiles {
 		w := byLoop[tile.loop]
 		for o, place := range tile.places {
-			if w.brings[o][place] == nil {
-				if t.budget < 0 {
+			if _, asked := w.brings[o][place]; !asked {
+				w.brings[o][place] = nil
+				if t.budget -= w.cost(t); t.budget < 0 {
 					return nil, false
 				}
-				w.brings[o][place] = t.bring(w, r, o, placed{tile.loop, place})
+			}
+		}
+	}
+	for loop, w := range byLoop {
+		for o, places := range w.brings {
+			for place := range places {
+				places[place] = t.bring(w, r, o, placed{loop, place})
 			}
 		}
 	}
