@@ -63,8 +63,12 @@ func (m *machine) apply(c *context, e *summary, skip []int) {
 	}
 	e.gather()
 	low := e.opLow - s.opLow
+	m.missed = m.missed[:0]
 	for op, n := range e.misses {
-		s.misses[low+op] += n
+		if n > 0 {
+			s.misses[low+op] += n
+			m.missed = append(m.missed, op)
+		}
 	}
 	m.skip(s, e, skip, off, low)
 	m.compose(c, e, skip, off, low)
@@ -113,7 +117,7 @@ func (m *machine) compose(c *context, e *summary, skip []int, off, low int) {
 // fullyKnown reports whether a summary is composed with vectors: where what was there
 // before is known, and most of the rows have heads.
 func (m *machine) fullyKnown(s *state, e *summary) bool {
-	return s.open == 0 && vectors(s.ways) && 2*len(e.touched) > s.sets &&
+	return s.open == 0 && s.fewer == nil && vectors(s.ways) && 2*len(e.touched) > s.sets &&
 		(s.rowMisses == nil || len(e.misses) <= 8)
 }
 
@@ -127,8 +131,9 @@ func (m *machine) skip(s *state, e *summary, skip []int, off, low int) {
 			row += s.sets
 		}
 		m.skipped[row>>6] |= 1 << (row & 63)
-		for op, n := range e.rowMisses[row*len(e.misses):][:len(e.misses)] {
-			s.misses[low+op] -= n
+		misses := e.rowMisses[row*len(e.misses):][:len(e.misses)]
+		for _, op := range m.missed {
+			s.misses[low+op] -= misses[op]
 		}
 	}
 }
@@ -222,11 +227,14 @@ func (s *state) applyRow(e *summary, row, off int) (missing uint64, known bool) 
 		copy(s.heads[at*s.ways:], heads)
 		copy(s.ops[at*s.ways:], ops)
 		s.adopt(at, ops, c)
-	case n == s.ways && n <= 64:
+	case n == s.ways && n <= 64 && s.fewer == nil:
 		missing, known = meet(lines, heads), true
 		s.missHeads(e, at, row, missing)
 	default:
 		for h, line := range heads {
+			if s.fewer != nil {
+				s.deepHit(at, line, int(ops[h]))
+			}
 			if !present(lines, line) {
 				s.absent(at, line, int(ops[h]))
 			}
@@ -280,10 +288,24 @@ func (m *machine) applyByRow(c *context, e *summary, off, low int) {
 			continue
 		}
 		misses := s.rowMisses[s.opposite(row, off)*len(s.misses)+low:]
-		for op, n := range e.rowMisses[int(row)*size:][:size] {
-			misses[op] += n
+		more := e.rowMisses[int(row)*size:][:size]
+		for _, op := range m.missed {
+			misses[op] += more[op]
+		}
+		if s.fewer != nil {
+			s.addFewer(e, int(row), s.opposite(row, off))
 		}
 		c.applyRow(e, int(row), off)
+	}
+}
+
+// addFewer adds what a row of a summary misses with fewer ways.
+func (s *state) addFewer(e *summary, row, at int) {
+	to := s.fewer[at*s.fewerOps:][:s.fewerOps]
+	for i, more := range e.fewer[row*s.fewerOps:][:s.fewerOps] {
+		for less, n := range more {
+			to[i][less] += n
+		}
 	}
 }
 

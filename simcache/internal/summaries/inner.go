@@ -47,10 +47,15 @@ func (in *inner) everyFar(c *context, left int) {
 	}
 	for left > 0 {
 		k := min(left, mostFar/len(in.refs))
-		for _, w := range in.out[:everyRow(s, in.at, in.strides, k, places, in.out)] {
+		left -= k
+		out := in.out[:everyRow(s, in.at, in.strides, k, places, in.out)]
+		if c.uncounted {
+			continue
+		}
+		for _, w := range out {
 			op := in.refs[w>>32&0xffff].op
 			if place := w >> 48; place != 0 {
-				s.fewer[s.row(uint32(w))*len(s.misses)+op-s.opLow][7-trailing(place)]++
+				s.fewerOf(s.row(uint32(w)), op)[7-trailing(place)]++
 				continue
 			}
 			s.absent(s.row(uint32(w)), uint32(w), op)
@@ -60,7 +65,6 @@ func (in *inner) everyFar(c *context, left int) {
 				}
 			}
 		}
-		left -= k
 	}
 	s.mark(0, s.sets)
 }
@@ -474,6 +478,21 @@ func (c *context) marchTo(row int, line uint32, n, op int) {
 				s.absent(row+k, line+uint32(k), op)
 			}
 		}
+	}
+}
+
+// touchLines touches so many lines from one on, in the first level alone, which has no misses with fewer ways.
+func (c *context) touchLines(line uint32, n, op int) {
+	s := c.states[0]
+	for n > 0 {
+		k := 1
+		if row := s.row(line); vectors(s.ways) {
+			k = min(n, s.sets-row)
+			c.marchTo(row, line, k, op)
+		} else {
+			s.touch(line, op)
+		}
+		line, n = line+uint32(k), n-k
 	}
 }
 

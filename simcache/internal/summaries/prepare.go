@@ -37,7 +37,7 @@ type node struct {
 	slide     *slide   // alike, or nil
 	drift     *drift   // alike, or nil
 	rounds    *rounds  // of a loop around a loop around an innermost one, or nil
-	light     bool     // a block of accesses and one innermost loop: it keeps no summaries
+	light     bool     // a block that keeps no summaries: of accesses and one innermost loop, or one that is never as it was
 
 	progress func(share float64) // of an outermost loop, where somebody asks
 

@@ -18,6 +18,8 @@ type context struct {
 	ops    []uint16
 	logs   []uint64 // a bit for each row of what is applied of which the log still goes there; nil if to a log
 	heads  []uint64 // and all of its heads, before
+
+	uncounted bool // what is made is of one level that is known, and its misses are forgotten
 }
 
 // over reports whether what is run is of no more use.
@@ -105,7 +107,7 @@ func (m *machine) instance(n *node, c *context) {
 func (m *machine) unslid(n *node, c *context, trips int, touches float64) {
 	u := n.unit
 	switch {
-	case u == nil || n.light || touches < m.threshold:
+	case u == nil || n.light || touches < m.threshold || c.states[0].fewer != nil:
 		m.iterations(n, c, 0, trips, false)
 	case len(c.states) > 1 && !m.deep || touches >= u.big:
 		m.iterations(n, c, 0, trips, touches >= u.big)
@@ -199,7 +201,7 @@ func (m *machine) iterations(n *node, c *context, y, end int, chunks bool) {
 func (m *machine) chunks(n *node, c *context, y, end int, each float64) int {
 	least := n.unit.period
 	floods := func(c *node) bool { return c.flood != nil && c.flood.fillsSets(m) } // are run, and need no summary
-	for !n.inner && !slices.ContainsFunc(append(below(n), n), floods) && each*float64(least) < m.threshold && 2*least <= end-y {
+	for !n.inner && each*float64(least) < m.threshold && 2*least <= end-y && !slices.ContainsFunc(append(below(n), n), floods) {
 		least *= 2
 	}
 	if each*float64(least) < m.threshold || each*float64(least) >= n.unit.big || end-y < 2*least {

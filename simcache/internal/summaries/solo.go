@@ -262,7 +262,7 @@ func (m *machine) rest(n *node, c *context, e *entry, row, first, last int) {
 	}
 	for op := range e.misses {
 		misses := e.rowMisses[back*len(e.misses)+op]
-		for _, more := range e.fewer[back*len(e.misses)+op][:k] {
+		for _, more := range e.fewerOf(back, e.opLow+op)[:k] {
 			misses += uint64(more)
 		}
 		s.miss(row, e.opLow+op, misses)
@@ -307,6 +307,14 @@ func (o *solo) each(in *inner, s *state, row, y int, touch func(line uint32, op 
 func (o *solo) off() bool {
 	u := o.moving.unit
 	return u.off || u.tries > 3000 && u.extends*10 > u.tries*7
+}
+
+// changesWith reports whether a loop in a block is longer, or shorter, in each iteration of an outermost loop, in a slot:
+// then no instance of the block is like another.
+func (n *node) changesWith(slot int) bool {
+	return n.unit != nil && slices.ContainsFunc(n.unit.gates, func(g gate) bool {
+		return g.of.kind == loop && !g.depends && len(g.outs) == 1 && g.outs[0].coef(slot) != 0
+	})
 }
 
 // isLight reports whether a block is accesses and one innermost loop.

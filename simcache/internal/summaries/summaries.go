@@ -13,7 +13,7 @@
 // in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
 // ([machine.alone]); accesses to small arrays leave that of a loop around others,
-// and only their sets are run ([machine.pieces]). Whatever is not worth a summary is
+// and only their sets are run ([machine.pieces]), or not even these, where fewer ways say it, too ([beside]). Whatever is not worth a summary is
 // run, by runs within lines ([machine.runs]).
 //
 // Summaries are of the first level, and keep logs of what goes on to those behind
@@ -25,6 +25,7 @@ package summaries
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -82,8 +83,9 @@ type did struct {
 	Anew        int // of these, as the time before
 	Rested      int // rows that what rests in a loop is in
 	Pieces      int // of loops, in which accesses to small arrays rest
+	Parts       int // of what is recorded for these, of whole lines
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
-	Busy        int // rows, in them, in which all that is touched anew misses
+	Beside      int // rows, in them, in which small accesses rest beside what moves
 	Flooded     int // passes of innermost loops in which all that moves misses, and that are not run
 	Ahead       int // passes alike, behind one of these, many at once
 	Same        int // of passes that are run, counts of those like them that follow
@@ -93,6 +95,7 @@ type did struct {
 	Fed         int // laps of which all that misses went on to the second level, or all that is new
 	Spared      int // laps of which nothing need go on
 	Turned      int // laps alike, of columns that flood a class of sets
+	Short       int // of these, that are too short to flood it in one
 	Grown       int // laps that were longer than the one before
 	Known       int // of which the row's misses were known
 	Settled     int // of which the end is run, for what it leaves
@@ -189,6 +192,7 @@ type machine struct {
 	different        int            // lines among those in lines, the first
 	sets             []uint32       // scratch: by operand and set of a slice of the second level, a number of lines
 	kept             []uint32       // scratch: rows
+	missed           []int          // scratch: operands of a summary that miss in it
 	missing          []uint8        // scratch: by row of a summary, a bit for each head that missed
 	found            []uint8        // scratch, behind it: 0 where surely no head was there
 	skipped          []uint64       // a bit for each row of a summary that is not applied
@@ -261,7 +265,7 @@ func (e *Engine) prepare(m *machine, b *builder) {
 				c.solo = m.solo(c)
 			}
 			if c.kind == block {
-				c.light = c.isLight()
+				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
 			}
 			c.flood = m.flood(c)
 			if !m.deep {

@@ -12,8 +12,8 @@ import "slices"
 type tiny struct {
 	without  *node // the loop without them
 	accesses []*node
-	rows     []int // scratch: that their lines are in
-	busy     *busy // or nil
+	rows     []int   // scratch: that their lines are in
+	beside   *beside // or nil
 }
 
 // tiny prepares a loop's tiny, if it has one.
@@ -44,7 +44,13 @@ func (m *machine) tiny(n *node, b *builder) *tiny {
 			c.unit.byRow = true
 		}
 	}
-	t.busy = m.busy(n)
+	if t.beside = m.beside(n); t.beside != nil {
+		u := t.without.unit
+		u.fewer, u.whole, u.small = t.beside.loop, u.wholeLines(m.minLine), t.accesses[0]
+		if i := slices.IndexFunc(t.accesses, func(a *node) bool { return a.addr.coef(n.slot) != 0 }); i >= 0 {
+			u.small = t.accesses[i]
+		}
+	}
 	return t
 }
 
@@ -101,6 +107,9 @@ func (m *machine) pieces(n *node, c *context, y, end int) {
 	for y < end {
 		m.slots[n.slot] = y
 		k := t.stay(m, n.slot, end-y)
+		if t.beside != nil {
+			k = m.steadyAll(n.body, n.slot, k)
+		}
 		m.slots[n.slot] = y + k/2
 		if t.without.unit.off || m.each(n)*float64(k) < m.threshold || !m.piece(n, c, y, k) {
 			for i := range k {
@@ -139,10 +148,13 @@ func (m *machine) piece(n *node, c *context, y, trips int) bool {
 		return false
 	}
 	m.apply(c, e.summary, t.rows)
+	if t.beside != nil {
+		t.beside.keepsApart(m, n.slot, y, trips)
+	}
 	for _, row := range t.rows {
 		m.away(n.body, n.slot, s, row, y, trips)
-		if small, is := m.isBusy(n, s, row, y, trips); is {
-			m.runBusy(n, c, e, small, row, y, trips)
+		if t.beside.restsIn(m, n, s, row, y) {
+			m.runBeside(n, c, e, row, y, trips)
 		} else {
 			m.runIn(n, c, row, y, y+trips)
 		}

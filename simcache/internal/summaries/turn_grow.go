@@ -56,10 +56,10 @@ func (m *machine) growing(n *node, c *context, y, end int) (from, to int) {
 	if from = max(from, y-min(ran, mostBack)); to-max(from, y) < fewestGrowing || !l.apart(m, n, from, to) || !t.comesOnce(m, n, l, to-from) {
 		return end, end
 	}
-	t.seen, t.last = 0, t.last[:0]
+	t.forget()
 	for ; from < y; from++ {
 		l.goesTo(m, n, from, to)
-		t.seen |= 1 << modulo(t.here, t.every)
+		t.comes(modulo(t.here, t.every), t.trips)
 		l.before, l.here = l.here, l.before
 	}
 	return from, to
@@ -88,19 +88,19 @@ func (m *machine) turnGrowing(n *node, c *context, from, to int) (y int) {
 	for y = from; y < to && l.given < mostGiven; y++ {
 		before := l.goesTo(m, n, y, to)
 		class := modulo(t.here, t.every)
-		if t.seen>>class&1 == 0 || !l.grown(m, n, before) {
+		if t.came[class] < m.levels[0].Ways || !l.grown(m, n, before) {
 			l.resettle(m, n, c)
 			m.slots[n.slot] = y
 			m.run(n.body, c)
 			l.given++
-			t.seen |= 1 << class
+			t.comes(class, t.trips)
 		} else {
 			l.countTurned(m, c, t.trips, 1)
 			l.given = max(0, l.given-1)
 			m.did.Grown++
 			if k := len(t.last); k > 0 && t.from == t.here && l.staysPut() {
 				t.last[k-1].y = y
-			} else if t.end(y, class); len(t.last) > mostPasses {
+			} else if t.end(m, y, class, t.trips); len(t.last) > mostPasses {
 				l.resettle(m, n, c)
 			}
 		}
@@ -132,6 +132,7 @@ func (l *slide) grown(m *machine, n *node, before int) bool {
 // rowGrows counts the lines of the row that miss, and reports whether that follows.
 func (l *slide) rowGrows(m *machine, before int) bool {
 	t, sets := l.turning, m.levels[0].Sets
+	t.again = t.trips
 	was, is, end := t.rowWas, t.rowIs, t.rowWas.high+1
 	l.besides()
 	t.between = slices.DeleteFunc(t.between, was.holds)

@@ -13,7 +13,7 @@ import (
 // ahead and behind, goes along with the column, or not, and may meet the row or the column.
 func TestTurn(t *testing.T) {
 	t.Parallel()
-	programs, did := 3000/min(enginetest.Share, 4), did{}
+	programs, did := 6000/min(enginetest.Share, 4), did{}
 	if testing.Short() {
 		programs = min(programs, 300)
 	}
@@ -28,6 +28,10 @@ func TestTurn(t *testing.T) {
 		if tame {
 			slide = []int{4, 8, 16, -4}[d(4)]
 		}
+		short := seed&1 > 0 // too short to flood a class in one lap
+		if short {
+			laps *= 2
+		}
 		if far := max(slide, -slide)*laps + line; d.One(6) == tame && !tame {
 			step *= 1 + d(3) // short of what it goes on by
 		} else {
@@ -36,6 +40,9 @@ func TestTurn(t *testing.T) {
 			}
 		}
 		trips := (l.Ways+2)*l.Sets/every + 8 + []int{0, 0, 30, 60, -12}[d(5)]
+		if short {
+			trips = l.Sets/every*2 + d(l.Ways*l.Sets/every)
+		}
 		loop := func(to nest.Affine, body ...nest.Node) nest.Node {
 			return &nest.Loop{From: []nest.Affine{constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
 		}
@@ -64,7 +71,9 @@ func TestTurn(t *testing.T) {
 		if d.One(2) {
 			o := place().(nest.Operand)
 			o.Strides = append(o.Strides, 0)
-			large = append([]nest.Node{o}, large...)
+			if large = append([]nest.Node{o}, large...); d.One(3) {
+				large = append(large[1:], o)
+			}
 		}
 		if d.One(5) { // another row, or column
 			large = append(large, op(1<<35, around, slide*d(2), []int{walk, down, step * line}[d(3)]))
@@ -82,7 +91,9 @@ func TestTurn(t *testing.T) {
 				default:
 					last = place()
 				}
-				list = append(list, last)
+				if list = append(list, last); d.One(8) {
+					list[len(list)-1] = &nest.If{When: [][]nest.Affine{{{Const: d(laps), Coef: []int{0, -1}}}}, Then: []nest.Node{last}}
+				}
 			}
 			return list
 		}
@@ -99,7 +110,8 @@ func TestTurn(t *testing.T) {
 		asReference(t, seed, e, p)
 		did.add(e.did)
 	}
-	if t.Logf("%+v", did); did.Turned < 5*programs || did.Known < programs/20 || did.Settled < programs/20 {
+	if t.Logf("%+v", did); did.Turned < 5*programs || did.Known < programs/20 || did.Settled < programs/20 ||
+		did.Short < programs || did.Leapt < programs/2 {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

@@ -74,3 +74,44 @@ func TestFewKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockThatChanges: no summaries are kept of a block that has a loop as long as an outermost loop's counter; they are where
+// loops are as long each time, and where a loop is around it in which they are.
+func TestBlockThatChanges(t *testing.T) {
+	loop := func(to nest.Affine, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
+	}
+	op := func(base uint64, strides ...int) nest.Node {
+		return nest.Operand{Base: base, Width: 4, Strides: strides}
+	}
+	around := nest.Affine{Coef: []int{1}}
+	two := func(to nest.Affine, depth int) []nest.Node {
+		skip := make([]int, depth)
+		walk := func(base uint64) nest.Node { return loop(to, op(base, append(skip, 4)...)) }
+		return []nest.Node{walk(1 << 32), walk(1 << 33)}
+	}
+	level := engine.Level{Sets: 4, Ways: 2, Shift: 5}
+	for i, c := range []struct {
+		p     nest.Program
+		depth int
+		light bool
+	}{
+		{nest.Program{loop(nest.Constant(90), two(around, 1)...)}, 1, true},
+		{nest.Program{loop(nest.Constant(90), two(nest.Constant(70), 1)...)}, 1, false},
+		{nest.Program{loop(nest.Constant(30), loop(nest.Constant(20), two(around, 2)...))}, 2, false},
+	} {
+		e := New([]engine.Level{level}, Options{Threshold: 20})
+		asReference(t, uint64(i), e, c.p)
+		m, err := e.machine(c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := m.program[0]
+		for range c.depth {
+			n = n.body[0]
+		}
+		if n.kind != block || n.light != c.light {
+			t.Errorf("%d: kind %d, light %v", i, n.kind, n.light)
+		}
+	}
+}

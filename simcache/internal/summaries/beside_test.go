@@ -6,6 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
@@ -46,9 +47,9 @@ func TestRareRows(t *testing.T) {
 	}
 }
 
-// TestBusyBends is of a loop that ends at the least of two bounds, and so has more trips between the first and
+// TestBesideBends is of a loop that ends at the least of two bounds, and so has more trips between the first and
 // the last iteration around it than in these: there it comes to the small array's line.
-func TestBusyBends(t *testing.T) {
+func TestBesideBends(t *testing.T) {
 	t.Parallel()
 	loop := func(to []nest.Affine, body ...nest.Node) nest.Node {
 		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: to, Step: 1, Body: body}
@@ -62,9 +63,9 @@ func TestBusyBends(t *testing.T) {
 	}
 }
 
-// TestBusyManyRefs is of a loop of more accesses than are compared, since each of its addresses is accessed
+// TestBesideManyRefs is of a loop of more accesses than are compared, since each of its addresses is accessed
 // again, the last one first, and there are as many ways.
-func TestBusyManyRefs(t *testing.T) {
+func TestBesideManyRefs(t *testing.T) {
 	t.Parallel()
 	loop := func(to int, body ...nest.Node) nest.Node {
 		return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{nest.Constant(to)}, Step: 1, Body: body}
@@ -77,4 +78,82 @@ func TestBusyManyRefs(t *testing.T) {
 	}
 	p := nest.Program{loop(2, loop(16, nest.Operand{Base: 1 << 32, Width: 4, Strides: []int{0, 4}}, loop(350, body...)))}
 	asReference(t, 0, New([]engine.Level{{Sets: 4, Ways: 80, Shift: 5}}, Options{Threshold: 100}), p)
+}
+
+// TestBesideShort compares misses and contents with what a cache is, for loops that grow from iteration to iteration of the
+// one around, ahead of which small arrays are accessed, one line or two: they bring less lines to a set than it has ways, then as
+// many, then more. What is recorded of them is put together of parts of whole lines.
+func TestBesideShort(t *testing.T) {
+	t.Parallel()
+	programs, did := 4000/min(enginetest.Share, 4), did{}
+	if testing.Short() {
+		programs = min(programs, 400)
+	}
+	for seed := range uint64(programs) {
+		d := enginetest.Random(seed, 83)
+		l := engine.Level{Sets: []int{4, 8, 16, 64, 12}[d(5)], Ways: []int{8, 8, 4, 6, 16, 3, 2, 1}[d(8)], Shift: 5}
+		const line = 32
+		loop := func(from, to nest.Affine, body ...nest.Node) nest.Node {
+			return &nest.Loop{From: []nest.Affine{from}, To: []nest.Affine{to}, Step: 1, Body: body}
+		}
+		affine := func(c int, coef ...int) nest.Affine { return nest.Affine{Const: c, Coef: coef} }
+		op := func(base int, strides ...int) nest.Node {
+			return nest.Operand{Base: uint64(base), Width: 4, Strides: strides}
+		}
+		size := 20 + d(60)
+		row := 4*size + 4*d(20) // bytes
+		if d.One(3) {
+			row = line * (1 + d(2*l.Sets)) * []int{1, 3}[d(2)]
+		}
+		small := []nest.Node{op(1<<30+d(l.Sets*line), 0, []int{1, 2, 4, 1, 4, 0}[d(6)])}
+		if d.One(2) {
+			small = append(small, op(1<<30+d(l.Sets*line)&^3, []int{1, 4}[d(2)], d(2)))
+		}
+		if d.One(3) {
+			small = append(small, small[0])
+		}
+		if d.One(3) {
+			small = []nest.Node{&nest.If{When: nest.Condition{{affine(-d(20), 0, 1)}}, Then: small, Else: small[:d(2)]}}
+		}
+		head := []nest.Node{op(1<<34, row, 4)}
+		if d.One(2) {
+			head = append(head, op(1<<34+row, row, 4))
+		}
+		if d.One(2) {
+			head, small = small, head
+		}
+		if d.One(8) { // another loop
+			head = append(head, loop(affine(0), affine(1+d(30)), op(1<<30+d(l.Sets*line)&^3, 0, d(2), 4)))
+		}
+		inner := []nest.Node{op(1<<34, row, 0, 4), op(1<<34+row, row, 4, row)}
+		if d.One(3) {
+			inner = inner[1:]
+		}
+		if d.One(2) {
+			inner = append([]nest.Node{op(1<<34, row, 4, 0)}, inner...)
+		}
+		if d.One(4) {
+			inner = append(inner, inner[0])
+		}
+		if d.One(6) {
+			inner = append(inner, op(1<<34+d(40)*line, row, []int{0, 4}[d(2)], []int{0, 4, -4, row, line}[d(5)]))
+		}
+		grows := loop(affine(0), affine(d(9)-2, d(2), 1), inner...)
+		if d.One(6) { // or it does not, or ends early
+			grows = &nest.Loop{From: []nest.Affine{affine(0)}, To: []nest.Affine{affine(d(9)+d(2)*size, 0, 1), affine(d(2*size), 0, -d(2))}, Step: 1, Body: inner}
+		}
+		p := nest.Program{loop(affine(0), affine(2+d(12)), loop(affine(0), affine(size), append(append(head, small...), grows)...))}
+		if accesses(p, 200000) > 200000 {
+			continue
+		}
+		e := New([]engine.Level{l}, Options{Threshold: []int{5, 20, 60}[d(3)]})
+		asReference(t, seed, e, p)
+		if t.Failed() {
+			t.Fatalf("%+v, %+v,\n%v", l, e.options, p)
+		}
+		did.add(e.did)
+	}
+	if t.Logf("%+v", did); did.Beside < programs || did.Parts < programs {
+		t.Errorf("not often enough: %+v", did)
+	}
 }
