@@ -106,6 +106,11 @@ type Level struct {
 	// loads that wait for no other. They are 0 where they were not measured: then Rules.Pairs
 	// and Rules.InFlight say.
 	Near, Far float64
+
+	// Crowded and CrowdedStore are ns of a line that is read, or written, in a set of the first
+	// level which does not hold what the inner loop touches of it; of the second level. They are 0
+	// where they were not measured: then Rules.Crowded says.
+	Crowded, CrowdedStore float64
 }
 
 // Generic are the times of a machine that was not measured: those of a virtual
@@ -146,6 +151,7 @@ func Measured(m probe.Machine) Times {
 	level := func(name string, capacity float64, s probe.Speed, generic Level) Level {
 		l := generic
 		l.Name, l.Capacity, l.Latency, l.Near, l.Far = name, capacity, s.Latency, s.Near, s.Far
+		l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
 		if s.Read > 0 {
 			l.Line = line / s.Read * 1e9
 		}
@@ -233,11 +239,20 @@ func (t Times) serving(c simcache.Config, i int) Level {
 // where LRU would miss all: replacement is not quite LRU, and others use a shared level now
 // more, now less.
 func (m Model) missing(i int, bytes float64) float64 {
+	if share, known := m.measuredShare(i, bytes); known {
+		return share
+	}
+	return 1
+}
+
+// measuredShare is the share of what goes round over so many bytes that level i was measured to miss, if the ladder
+// tells.
+func (m Model) measuredShare(i int, bytes float64) (share float64, known bool) {
 	t, ladder := m.Times, m.Times.Ladder
 	bytes = m.whole(i, bytes)
 	at := sort.Search(len(ladder), func(k int) bool { return float64(ladder[k].Size) >= bytes })
 	if at == 0 || at == len(ladder) || bytes > m.whole(i, mostOver*float64(m.Caches.Levels[i].Size)) {
-		return 1
+		return 0, false
 	}
 	here := t.Hit
 	if i > 0 {
@@ -247,7 +262,7 @@ func (m Model) missing(i int, bytes float64) float64 {
 	below, above := ladder[at-1], ladder[at]
 	part := math.Log(bytes/float64(below.Size)) / math.Log(float64(above.Size)/float64(below.Size))
 	ns := below.Ns + part*(above.Ns-below.Ns)
-	return min(1, max(0, (ns-here)/max(next-here, 1e-9)))
+	return min(1, max(0, (ns-here)/max(next-here, 1e-9))), true
 }
 
 // mostOver is by how much a working set may be too large for a level and still be served in part.
@@ -270,6 +285,9 @@ func (m Model) String() string {
 		text += fmt.Sprintf(", %s %.3g ns or %.3g a line of a stream and %.3g more if written", l.Name, l.Latency, l.Line, l.Stored)
 		if l.Far > 0 {
 			text += fmt.Sprintf(" and %.3g near or %.3g far", l.Near, l.Far)
+		}
+		if l.Crowded > 0 {
+			text += fmt.Sprintf(", crowded %.3g or %.3g if written", l.Crowded, l.CrowdedStore)
 		}
 		if m.Threads > 1 {
 			text += fmt.Sprintf(" (%.3g and %.3g to all cores)", l.LineAll, l.StoredAll)

@@ -500,6 +500,18 @@ func TestMissing(t *testing.T) {
 	if err != nil || counted[0].Misses[0].Levels[0] != 1<<15 || counted[0].Misses[0].Levels[1] != 1<<14 {
 		t.Errorf("%+v, %v", counted, err)
 	}
+	// One over a MiB, which LRU would hold, finds all if the ladder says so, and else not all.
+	half, err := access.Spec{Shape: []int{1 << 18}, DType: layouts.Int32}.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ns, want := range map[float64]float64{4: 0, 28: 1 << 12} {
+		m.Times.Ladder[2].Ns = ns
+		if counted, err = m.Count(half); err != nil || counted[0].Misses[0].Levels[0] != 1<<14 || math.Abs(counted[0].Misses[0].Levels[1]-want) > 1e-6 {
+			t.Errorf("with %v ns: %+v, %v, want %v misses of the second level", ns, counted, err, want)
+		}
+	}
+	m.Times.Ladder[2].Ns = 4
 	// Of a chase over as much, half of the loads wait for memory.
 	chase, err := access.ChaseSpec(1<<15, 64).Pattern()
 	if err != nil {

@@ -124,8 +124,9 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	return m.served(walks), nil
 }
 
-// served are the misses of walks of which a level serves some, though LRU would not: where
-// a pass misses each of its lines about once, since it goes over more than the level has.
+// served are the misses of walks of which a level serves some, though LRU would not, where
+// a pass misses each of its lines about once, since it goes over more than the level has; and of
+// which it does not serve some, though LRU would, where a pass nearly fills it.
 func (m Model) served(walks []Counted) []Counted {
 	if m.Times.Ladder == nil {
 		return walks
@@ -139,13 +140,19 @@ func (m Model) served(walks []Counted) []Counted {
 				missed += r.Levels[i]
 			}
 		}
-		if lines <= room || missed > onceEach*lines {
+		share, known := m.measuredShare(i, lines/room*float64(l.Size))
+		if !known {
 			continue
 		}
-		share := m.missing(i, lines/room*float64(l.Size))
 		for _, w := range walks {
-			for _, r := range w.Misses {
-				r.Levels[i] *= share
+			for k, r := range w.Misses {
+				switch {
+				case lines > room && missed <= onceEach*lines:
+					r.Levels[i] *= share
+				case lines <= room && i > 0: // of what comes again in the next pass
+					op := w.Nest.Operands[k]
+					r.Levels[i] = max(r.Levels[i], share*min(r.Levels[i-1], op.Lines(w.Nest.Trips, l.Line)))
+				}
 			}
 		}
 	}
@@ -345,6 +352,7 @@ func moving(n nest.Nest) (bytes int) {
 
 // memory adds what the misses of a nest take.
 func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) {
+	var loads, stores float64 // ns of those that are crowded
 	for r, op := range w.Nest.Operands {
 		if op.Tensor == access.Buffers {
 			continue // see body
@@ -354,7 +362,7 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) {
 			s.every *= float64(op.Width) / vectorBytes
 		}
 		asked := op.Width > p.Spec.DType.Size()
-		v := visit{s, w.Nest, op, asked || m.inVectors(w.Nest), asked, p.PastCaches()}
+		v := visit{s, w.Nest, op, asked || m.inVectors(w.Nest), asked, p.PastCaches(), m.serving(0).Crowded > 0 && m.crowds(s, w.Nest, op, 0)}
 		t := sum.tensor(op.Tensor, m.Caches)
 		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
 			t.Stride = s
@@ -369,6 +377,12 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) {
 			t.Levels[i] += missed
 			t.Lines[i] += ns
 			sum.Memory += ns
+			switch {
+			case v.crowded && v.written():
+				stores += ns
+			case v.crowded:
+				loads += ns
+			}
 		}
 		for i, missed := range w.Misses[r].TLB {
 			walked := missed
@@ -381,6 +395,7 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) {
 			sum.Memory += ns
 		}
 	}
+	sum.Memory -= min(loads, stores) // each waits for others of its own only
 }
 
 // tensor is the part of a prediction that is about a tensor.
@@ -424,6 +439,7 @@ type visit struct {
 	vectors bool // its accesses are of vectors
 	asked   bool // and of a kernel that asks for lines ahead
 	past    bool // what it writes is stored past the caches
+	crowded bool // its lines crowd sets of the first level, and what that takes was measured
 }
 
 // written tells whether the lines are.
@@ -463,11 +479,18 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	if v.asked {
 		return near, from.Line * rules.Asked
 	}
-	if i < simulated(m.Caches.Levels) && s.crowds(v.nest, v.op, placed(m.Caches.Levels[i].Geometry, m.Caches.TLB)) {
+	if s.loop < 0 { // no prefetcher foresees where the next run begins
+		inFlight = min(inFlight, rules.InFlight)
+	}
+	if !(v.crowded && i == 0) && m.crowds(s, v.nest, v.op, i) {
 		inFlight = min(inFlight, rules.Crowded)
 	}
+	least, leastStored := from.Line, from.Line
+	if v.crowded {
+		least, leastStored = max(least, m.serving(0).Crowded), max(leastStored, m.serving(0).CrowdedStore)
+	}
 	if !v.written() {
-		return near, max(from.Line, from.Latency/max(1, inFlight/s.slower(rules, rules.Window)))
+		return near, max(least, from.Latency/max(1, inFlight/s.slower(rules, rules.Window)))
 	}
 	// A store waits for its line after it retired, so that the CPU is farther ahead; but it retires
 	// behind the loads before it, and stores leave in order.
@@ -475,7 +498,7 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	if reads(v.nest) > 0 {
 		near, far = near*rules.Stores, far*rules.Stores
 	}
-	return near, far
+	return near, max(far, leastStored)
 }
 
 // Lines is the ns of lines of a stream that each level missed so often.
@@ -543,6 +566,11 @@ func strideOf(n nest.Nest, op nest.Operand, line int) Stride {
 // them fill a window of so many iterations.
 func (s Stride) slower(rules *Rules, window float64) float64 {
 	return max(1, s.every*rules.InFlight/2/window)
+}
+
+// crowds is that of level i, if it is one whose sets are simulated.
+func (m Model) crowds(s Stride, n nest.Nest, op nest.Operand, i int) bool {
+	return i < simulated(m.Caches.Levels) && s.crowds(n, op, placed(m.Caches.Levels[i].Geometry, m.Caches.TLB))
 }
 
 // crowds tells whether one round of the loop that steps falls into sets of the

@@ -7,6 +7,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -141,5 +142,58 @@ func TestStarts(t *testing.T) {
 		if got := sum.Loop / m.Times.Hit; math.Abs(got-want) > 1e-9 {
 			t.Errorf("%v: five rows take %v, want %v", op, got, want)
 		}
+	}
+}
+
+// TestCrowdedMeasured: lines that share a set of the first level take what was measured of such, loads beside stores; where
+// it was not measured, the rule says, and where lines do not share sets, neither does.
+func TestCrowdedMeasured(t *testing.T) {
+	second := generic.Times.Levels[0]
+	second.Crowded, second.CrowdedStore = 30, 50
+	measured := generic
+	measured.Times.Levels = append([]Level{second}, generic.Times.Levels[1:]...)
+	// 64 rows, of a page or of a line more, by columns: of one set, or of all.
+	shape := func(columns int) access.Spec {
+		return access.Spec{Shape: []int{64, columns}, DType: layouts.Float32, Order: access.Col}
+	}
+	predict := func(m Model, s access.Spec, op access.Op) Prediction {
+		s.Op = op
+		p, err := m.Predict(pattern(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const refs = 64 * 1024
+	for op, want := range map[access.Op]float64{access.Sum: 30 * refs, access.Fill: 50 * refs, access.Copy: 50 * refs} {
+		got, ruled := predict(measured, shape(1024), op), predict(generic, shape(1024), op)
+		if walks := got.Tensors[0].Walks * float64(len(got.Tensors)); math.Abs(got.Memory-walks-want) > .05*want {
+			t.Errorf("%v: %v ns, want about %v", op, got.Memory-walks, want)
+		}
+		if ruled.Memory > got.Memory/3 {
+			t.Errorf("%v: %v ns by the rule, %v as measured", op, ruled.Memory, got.Memory)
+		}
+		if a, b := predict(measured, shape(1024+16), op).Ns, predict(generic, shape(1024+16), op).Ns; a != b {
+			t.Errorf("%v: rows that share no set take %v ns, and %v where crowding was not measured", op, a, b)
+		}
+	}
+}
+
+// TestStartsOfRuns: the lines that runs begin with are not foreseen, so that InFlight of them are in flight at most, however
+// many are of a walk whose steps are all the same.
+func TestStartsOfRuns(t *testing.T) {
+	m := generic
+	m.Rules = &Rules{InFlight: 10, Crowded: 1, Walks: 1, Window: 1e9, Pending: 1e9, Stores: 1}
+	memory := m.Times.Levels[2]
+	memory.Near, memory.Far = memory.Latency/40, memory.Latency/40
+	m.Times.Levels = append(append([]Level{}, m.Times.Levels[:2]...), memory)
+	v := visit{stride: Stride{Far: 1, loop: 0}, nest: nest.Nest{Trips: []int{4}, Operands: []nest.Operand{{Strides: []int{8192}}}}}
+	v.op = v.nest.Operands[0]
+	if got, want := m.line(v, 2), memory.Far; got != want {
+		t.Errorf("a line of many steps alike takes %v ns, want %v", got, want)
+	}
+	v.stride.loop = -1
+	if got, want := m.line(v, 2), memory.Latency/10; got != want {
+		t.Errorf("one that a run begins with takes %v ns, want %v", got, want)
 	}
 }

@@ -23,40 +23,57 @@ const farStep = 4096 + line
 // on small pages: under a hypervisor that gives no others, huge pages are none.
 const mostPages = 512
 
+// crowd is how many times the lines that a set has room for are walked over, of which it holds
+// none when they come again, as it would of a few more.
+const crowd = 8
+
 // scattered is how many pages lie between two that are walked, where each translation is on a
 // cache line of page tables of its own: 8 bytes each.
 const scattered = line / 8
 
-// apart measures sums of one element a line, at each level behind the first, and of one a page
+// apart measures sums of one element a line, at each level behind the first, sums and fills of lines
+// that are crowded in sets of the first, and sums of one a page
 // beyond the reach of each level of the TLB, from which a sum over as many adjacent lines is
 // subtracted: on pages side by side, and on scattered ones.
 func (s *sampler) apart(m *Machine) error {
 	speeds, sets := s.workingSets(m)
-	var lines, pages []access.Spec
+	var lines, pages, stores []access.Spec
 	for _, bytes := range sets[1:] {
 		lines = append(lines, stepping(bytes, nearStep), stepping(bytes, farStep))
+	}
+	if len(speeds) > 1 {
+		sum := crowding(s.oneSet())
+		fill := sum
+		fill.Op = access.Fill
+		lines, stores = append(lines, sum), append(stores, fill)
 	}
 	for i := range m.TLB {
 		n := s.beyondReach(m, i)
 		pages = append(pages, oneEach(n, line), oneEach(n, PageSize()+line), oneEach(n, scattered*PageSize()+line))
 	}
-	measure := func(specs []access.Spec, pages access.Pages) ([]float64, error) {
+	measure := func(specs []access.Spec, share float64, pages access.Pages) ([]float64, error) {
 		if len(specs) == 0 {
-			s.done += apartShare / 2
+			s.done += share * apartShare
 			s.progress(0)
 			return nil, nil
 		}
-		return s.least(specs, 10, apartShare/2, pages, nil)
+		return s.least(specs, 10, share*apartShare, pages, nil)
 	}
-	far, err := measure(lines, s.pages)
+	far, err := measure(lines, .4, s.pages)
 	if err != nil {
 		return err
 	}
-	for i := range far {
-		v := speeds[1+i/2]
-		*[]*float64{&v.Near, &v.Far}[i%2] = far[i]
+	stored, err := measure(stores, .1, s.pages) // by itself, as it writes what the sums read
+	if err != nil {
+		return err
 	}
-	walks, err := measure(pages, access.PagesSmall)
+	for i := range sets[1:] {
+		speeds[1+i].Near, speeds[1+i].Far = far[2*i], far[2*i+1]
+	}
+	if len(speeds) > 1 {
+		speeds[1].Crowded, speeds[1].CrowdedStore = far[len(far)-1], stored[0]
+	}
+	walks, err := measure(pages, .5, access.PagesSmall)
 	if err != nil || walks == nil {
 		return err
 	}
@@ -69,6 +86,16 @@ func (s *sampler) apart(m *Machine) error {
 		}
 	}
 	return nil
+}
+
+// oneSet is how far apart lines of one set of the first level are, and how many it has room
+// for: as the machine states, or else as most have it.
+func (s *sampler) oneSet() (step, ways int) {
+	if data := stated(s.Caches); len(data) > 0 && data[0].Geometry.Ways > 0 {
+		g := data[0].Geometry
+		return g.Size / g.Ways, g.Ways
+	}
+	return 4096, 8
 }
 
 // beyondReach is how many pages miss a level of the TLB and hit the next, or of the last four times
@@ -94,6 +121,18 @@ func stepping(bytes, step int) access.Spec {
 	blocks := max(bytes/(rows*step), 1)
 	spec.Shape = []int{blocks * rows * step / size}
 	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d,%d),(%d,%d,%d))", blocks, step/line, rows, rows*step/size, line/size, step/size))
+	return spec
+}
+
+// crowding sums an element of each of crowd times as many lines as one set has room for, which are
+// a step apart, then of those beside them, and so on.
+func crowding(step, ways int) access.Spec {
+	const sets = 8
+	lines := crowd * ways
+	spec := access.Spec{DType: layouts.Int64}
+	size := spec.DType.Size()
+	spec.Shape = []int{(lines*step + sets*line) / size}
+	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d),(%d,%d))", sets, lines, line/size, step/size))
 	return spec
 }
 

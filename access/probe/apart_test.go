@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // TestApart: lines and pages that are apart take what they do, less what the same loads take
@@ -16,6 +18,10 @@ func TestApart(t *testing.T) {
 		inner := n.Operands[0].Strides[len(n.Trips)-1]
 		trips := n.Trips[len(n.Trips)-1]
 		switch {
+		case len(n.Trips) == 2 && inner == 4<<10 && trips == 64 && p.Spec.Op == access.Sum:
+			return 7
+		case len(n.Trips) == 2 && inner == 4<<10 && trips == 64 && p.Spec.Op == access.Fill:
+			return 8
 		case len(n.Trips) > 1 && inner == nearStep:
 			return 2
 		case len(n.Trips) > 1 && inner == farStep && trips <= mostPages:
@@ -41,8 +47,13 @@ func TestApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [2]Reach{{Entries: 64, Apart: 4, Scattered: 5}, {Entries: 1024, Apart: 4, Scattered: 13}}
-	if [2]Reach(m.TLB) != want || m.Levels[1].Near != 2 || m.Levels[1].Far != 3 || m.Memory.Near != 2 || m.Memory.Far != 3 || m.Levels[0].Speed != (Speed{}) || asked != 10 {
+	if [2]Reach(m.TLB) != want || m.Levels[1].Near != 2 || m.Levels[1].Far != 3 || m.Memory.Near != 2 || m.Memory.Far != 3 || m.Levels[0].Speed != (Speed{}) || m.Levels[1].Crowded != 7 || m.Levels[1].CrowdedStore != 8 || m.Memory.Crowded != 0 || asked != 12 {
 		t.Errorf("%d asked, %+v", asked, m)
+	}
+	// A first level of 12 ways, of 8 KiB each.
+	s.Caches = []cpu.Cache{{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: 96 << 10, Ways: 12, Line: 64}}}
+	if step, ways := s.oneSet(); step != 8<<10 || ways != 12 {
+		t.Errorf("lines of a set are %d B apart, it has room for %d", step, ways)
 	}
 	// Memory for a quarter as many pages.
 	s.MaxMemory = 2 * 1024 * (scattered*PageSize() + line)
@@ -50,7 +61,7 @@ func TestApart(t *testing.T) {
 		t.Errorf("%d pages, want 1024", n)
 	}
 	alone := Machine{Levels: []Level{{Name: "L1D", Capacity: 32 << 10}}}
-	if err := s.apart(&alone); err != nil || asked != 10 {
+	if err := s.apart(&alone); err != nil || asked != 12 {
 		t.Errorf("%v, %d asked", err, asked)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -60,6 +61,11 @@ type Speed struct {
 	// one page apart, and of lines in pages that are apart. They are 0 where they were not
 	// measured.
 	Near, Far float64
+
+	// Crowded and CrowdedStore are ns of a load and of a store that wait for no other, of
+	// lines that share a set of the level before, which does not hold so many. Some CPUs then have hardly
+	// any two in flight. They are 0 where they were not measured: behind the second level.
+	Crowded, CrowdedStore float64
 }
 
 // A Level is one cache.
@@ -128,6 +134,8 @@ type (
 		CopyAll  float64       `yaml:"copy-all-GB/s"`
 		Near     float64       `yaml:"near-ns,omitempty"`
 		Far      float64       `yaml:"far-ns,omitempty"`
+		Crowded  float64       `yaml:"crowded-ns,omitempty"`
+		Stores   float64       `yaml:"crowded-store-ns,omitempty"`
 		Ways     int           `yaml:"ways,omitempty"`
 	}
 	speed struct {
@@ -138,6 +146,8 @@ type (
 		CopyAll float64 `yaml:"copy-all-GB/s"`
 		Near    float64 `yaml:"near-ns,omitempty"`
 		Far     float64 `yaml:"far-ns,omitempty"`
+		Crowded float64 `yaml:"crowded-ns,omitempty"`
+		Stores  float64 `yaml:"crowded-store-ns,omitempty"`
 	}
 	reach struct {
 		Entries   int     `yaml:"entries"`
@@ -207,15 +217,15 @@ func Parse(name string, text []byte) (Machine, error) {
 }
 
 func (l level) speed() speed {
-	return speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll, l.Near, l.Far}
+	return speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll, l.Near, l.Far, l.Crowded, l.Stores}
 }
 
 func (s speed) speed() Speed {
-	return Speed{s.Latency, s.Read * giga, s.Copy * giga, s.ReadAll * giga, s.CopyAll * giga, s.Near, s.Far}
+	return Speed{s.Latency, s.Read * giga, s.Copy * giga, s.ReadAll * giga, s.CopyAll * giga, s.Near, s.Far, s.Crowded, s.Stores}
 }
 
 func (s Speed) section() speed {
-	return speed{s.Latency, s.Read / giga, s.Copy / giga, s.ReadAll / giga, s.CopyAll / giga, s.Near, s.Far}
+	return speed{s.Latency, s.Read / giga, s.Copy / giga, s.ReadAll / giga, s.CopyAll / giga, s.Near, s.Far, s.Crowded, s.CrowdedStore}
 }
 
 // check refuses what nothing can be concluded from, and tells the path of the
@@ -272,8 +282,9 @@ func (s section) check() (path string, err error) {
 }
 
 func (s speed) check() error {
-	if !(s.Latency > 0) || !(min(s.Read, s.Copy, s.ReadAll, s.CopyAll, s.Near, s.Far) >= 0) || math.IsInf(s.Latency+s.Read+s.Copy+s.ReadAll+s.CopyAll+s.Near+s.Far, 1) {
-		return fmt.Errorf("a latency of %v ns, near %v and far %v ns, read %v and copy %v GB/s, of all cores %v and %v (want a positive latency, and nothing below 0)", s.Latency, s.Near, s.Far, s.Read, s.Copy, s.ReadAll, s.CopyAll)
+	all := []float64{s.Latency, s.Near, s.Far, s.Crowded, s.Stores, s.Read, s.Copy, s.ReadAll, s.CopyAll}
+	if !(s.Latency > 0) || slices.ContainsFunc(all, func(v float64) bool { return !(v >= 0) || math.IsInf(v, 1) }) {
+		return fmt.Errorf("a latency of %v ns, near %v, far %v, crowded %v and of stores %v ns, read %v and copy %v GB/s, of all cores %v and %v (want a positive latency, and nothing below 0)", s.Latency, s.Near, s.Far, s.Crowded, s.Stores, s.Read, s.Copy, s.ReadAll, s.CopyAll)
 	}
 	return nil
 }
@@ -291,7 +302,7 @@ func (m Machine) Format() ([]byte, error) {
 	s := section{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Memory: m.Memory.section()}
 	for _, l := range m.Levels {
 		of := l.Speed.section()
-		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, of.Near, of.Far, l.Ways})
+		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, of.Near, of.Far, of.Crowded, of.Stores, l.Ways})
 	}
 	for _, t := range m.TLB {
 		s.TLB = append(s.TLB, reach(t))

@@ -121,7 +121,7 @@ func (m Machine) simulatedTLB(i int) simcache.TLB {
 // WriteTables writes tables of what was measured.
 func (m Machine) WriteTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tfar\tread\tcopy")
+	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tfar\tcrowded\tread\tcopy")
 	for _, l := range m.Levels {
 		stated := "unknown"
 		if l.Stated > 0 {
@@ -159,7 +159,11 @@ func tlbCell(t simcache.TLB) string {
 }
 
 func speedCells(s Speed) string {
-	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), timeCell(s.Far), bandwidthCell(s.Read), bandwidthCell(s.Copy))
+	crowded := ""
+	if s.Crowded > 0 {
+		crowded = fmt.Sprintf("%.3g, %.3g ns", s.Crowded, s.CrowdedStore)
+	}
+	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), timeCell(s.Far), crowded, bandwidthCell(s.Read), bandwidthCell(s.Copy))
 }
 
 // timeCell is empty where nothing was measured, as of the first level.
@@ -204,6 +208,9 @@ type (
 		CopyAll float64 `json:"copyAllBytesPerSecond,omitzero"`
 		Near    float64 `json:"nearNs,omitzero"`
 		Far     float64 `json:"farNs,omitzero"`
+		Crowded float64 `json:"crowdedNs,omitzero"`
+
+		CrowdedStore float64 `json:"crowdedStoreNs,omitzero"`
 	}
 	jsonServing struct {
 		Name      string `json:"name"`

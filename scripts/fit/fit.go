@@ -291,7 +291,7 @@ func huber(v float64) float64 {
 func bend(v float64) float64 { return min(1, bent/math.Abs(v)) }
 
 // weights are those of patterns in the sum: families count by the root of their
-// size. What is a chase has no constants.
+// size, of which tiles are one. What is a chase has no constants.
 func (d *dataSet) weights(taken func(int) bool) []float64 {
 	type family struct {
 		name    string
@@ -299,12 +299,12 @@ func (d *dataSet) weights(taken func(int) bool) []float64 {
 	}
 	size, sum := map[family]float64{}, 0.0
 	for _, t := range d.patterns {
-		size[family{t.family, t.machine}]++
+		size[family{kind(t.family), t.machine}]++
 	}
 	all := make([]float64, len(d.patterns))
 	for i, t := range d.patterns {
 		if d.counted[i] != nil && taken(i) {
-			all[i] = 1 / math.Sqrt(size[family{t.family, t.machine}])
+			all[i] = 1 / math.Sqrt(size[family{kind(t.family), t.machine}])
 			sum += all[i]
 		}
 	}
@@ -312,6 +312,12 @@ func (d *dataSet) weights(taken func(int) bool) []float64 {
 		all[i] /= sum
 	}
 	return all
+}
+
+// kind is what a family is of: tiles of all views are one.
+func kind(family string) string {
+	kind, _, _ := strings.Cut(family, " ")
+	return kind
 }
 
 // logs are the logarithms of the rules, in the order of the type's fields.
