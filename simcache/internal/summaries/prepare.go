@@ -31,6 +31,7 @@ type node struct {
 	varied    bool     // even on the one around
 	inside    *inner   // of such a loop
 	solo      *solo    // of such a loop, or nil
+	nested    *solo    // of a loop around others, or nil
 	enter     *enter   // of such a loop, where it is needed
 	tiny      *tiny    // of a loop around others, or nil
 	flood     *flood   // of a loop around an innermost one, or nil

@@ -118,6 +118,7 @@ func (m *machine) unslid(n *node, c *context, trips int, touches float64) {
 	case n.stepwise(u) && !u.off && trips >= step && !m.deep:
 		m.stretch(n, c, 0, trips&^(step-1), false)
 		m.sweep(n, c, trips&^(step-1), trips)
+	case n.nested != nil && !n.nested.off() && m.aloneNested(n, c, trips):
 	case n.tiny != nil && !n.tiny.without.unit.off:
 		m.pieces(n, c, 0, trips)
 	case !u.off:
@@ -323,7 +324,7 @@ func (m *machine) repeat(n *node, c *context, y, same int) (last int) {
 // estimate is about how many touches an instance makes.
 func (m *machine) estimate(n *node, trips int) float64 {
 	if n.inner {
-		return float64(trips) * n.inside.each
+		return float64(trips)*n.inside.each + float64(len(n.inside.refs))
 	}
 	saved := m.slots[n.slot]
 	m.slots[n.slot] = trips / 2

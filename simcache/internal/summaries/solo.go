@@ -17,10 +17,13 @@ import "slices"
 // A solo is a loop without the accesses that do not move.
 type solo struct {
 	moving *node
+	in     *inner   // the loop, with all accesses
 	moves  []int    // of the loop's inner refs, those that move
 	rests  []int    // and those that do not
 	rows   []int    // scratch: rows of the state that hold a line that rests
 	at     []int    // scratch: addresses in iteration 0, rounded
+	first  []int    // scratch: addresses in the first iteration that is run by it
+	end    []int    // scratch: and in the last
 	round  []int    // by ref: the greatest power of two that divides its stride and the line
 	here   []int    // scratch: of rests, those in a row
 	lines  []uint32 // scratch: the accesses in a row
@@ -47,7 +50,7 @@ func (m *machine) solo(n *node) *solo {
 	if n.unit == nil || !in.plain || len(in.refs) > 16 {
 		return nil
 	}
-	s := &solo{at: make([]int, len(in.refs))}
+	s := newSolo(in)
 	lines := 0
 	for i, r := range in.refs {
 		s.round = append(s.round, gcd(r.stride, 1<<m.levels[0].Shift))
@@ -80,6 +83,12 @@ func (m *machine) solo(n *node) *solo {
 	d.unit.period, d.unit.alone = 0, true
 	s.moving = &d
 	return s
+}
+
+// newSolo is one of a loop, with room for where its accesses are.
+func newSolo(in *inner) *solo {
+	n := len(in.refs)
+	return &solo{in: in, at: make([]int, n), first: make([]int, n), end: make([]int, n)}
 }
 
 // repeats is 1 where an access of the list before is at the same address, else 0.
@@ -134,10 +143,18 @@ func (m *machine) alone(n *node, c *context, trips int) {
 func (m *machine) between(n *node, c *context) {
 	o, k := n.solo, n.solo.last
 	m.apply(c, k.entry.summary, o.rows)
+	o.ends(k.from, k.to-1)
 	for _, row := range o.rows {
-		m.rest(n, c, k.entry, row, k.from, k.to-1)
+		m.rest(o, c, k.entry, row)
 	}
 	m.did.Alone++
+}
+
+// ends sets where accesses are in the first and the last iteration of an innermost loop.
+func (o *solo) ends(first, last int) {
+	for i, r := range o.in.refs {
+		o.first[i], o.end[i] = o.at[i]+r.stride*first, o.at[i]+r.stride*last
+	}
 }
 
 // anew runs a loop as the last time.
@@ -236,8 +253,8 @@ func (s *state) appendRow(rows []int, line uint32) []int {
 	return append(rows, row)
 }
 
-// rest composes a row in which lines rest with the summary of what moves in the
-// iterations from first to last.
+// rest composes a row in which lines rest with the summary of what moves from the first
+// iteration to the last.
 //
 // The first iteration is made in order, as it may begin with what moves. After it
 // come the heads, each of which then finds all lines that rest among those touched
@@ -246,12 +263,12 @@ func (s *state) appendRow(rows []int, line uint32) []int {
 //
 // What goes on to levels behind is in that order, too. Where there is a log, it is what
 // misses with k ways less, too, as the caller knows ([state.keepsTo]).
-func (m *machine) rest(n *node, c *context, e *entry, row, first, last int) {
-	o, in, s := n.solo, n.inside, c.states[0]
+func (m *machine) rest(o *solo, c *context, e *entry, row int) {
+	s := c.states[0]
 	resting, k := o.restingIn(s, row)
 	lines := s.tags[row*s.ways:][:s.ways]
 	o.lines, o.ops = o.lines[:0], o.ops[:0]
-	o.each(in, s, row, first, func(line uint32, op int) { o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op)) })
+	o.each(s, row, o.first, func(line uint32, op int) { o.lines, o.ops = append(o.lines, line), append(o.ops, uint16(op)) })
 	back := modulo(row+int(s.turn)-int(e.turn), s.sets)
 	heads, ops := e.heads[back*s.ways:][:e.count[back]], e.ops[back*s.ways:][:e.count[back]]
 	top := min(len(ops), s.ways-k)
@@ -273,7 +290,7 @@ func (m *machine) rest(n *node, c *context, e *entry, row, first, last int) {
 	}
 	copy(lines, resting[:k])
 	copy(lines[k:], e.tags[back*s.ways:][:top])
-	o.each(in, s, row, last, func(line uint32, _ int) { present(lines, line) })
+	o.each(s, row, o.end, func(line uint32, _ int) { present(lines, line) })
 	m.did.Rested++
 }
 
@@ -293,11 +310,11 @@ func (s *state) keepsTo(row, k int) bool {
 	return true
 }
 
-// each calls a function for each access of an iteration that is in a row.
-func (o *solo) each(in *inner, s *state, row, y int, touch func(line uint32, op int)) {
-	for i := range in.refs {
-		if line := uint32((o.at[i]+in.refs[i].stride*y)>>s.shift) + 1; s.row(line) == row {
-			touch(line, in.refs[i].op)
+// each calls a function for each access of an iteration, in which they are there, that is in a row.
+func (o *solo) each(s *state, row int, at []int, touch func(line uint32, op int)) {
+	for i, a := range at {
+		if line := uint32(a>>s.shift) + 1; s.row(line) == row {
+			touch(line, o.in.refs[i].op)
 		}
 	}
 }

@@ -82,6 +82,7 @@ type did struct {
 	Alone       int // loops, by what moves in them
 	Anew        int // of these, as the time before
 	Rested      int // rows that what rests in a loop is in
+	Nested      int // nests in which accesses rest
 	Pieces      int // of loops, in which accesses to small arrays rest
 	Parts       int // of what is recorded for these, of whole lines
 	Alike       int // iterations of these in a row, of which the misses are those of the one before
@@ -263,6 +264,8 @@ func (e *Engine) prepare(m *machine, b *builder) {
 			if c.inner {
 				c.inside = m.inside(c)
 				c.solo = m.solo(c)
+			} else {
+				c.nested = m.nested(c, b.high)
 			}
 			if c.kind == block {
 				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)

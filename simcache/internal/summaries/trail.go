@@ -57,9 +57,10 @@ func (m *machine) trailed(n *node, c *context, trips int) {
 	}
 	m.apply(c, e.summary, o.rows)
 	from, to := o.apart(in, trips, s.shift)
+	o.ends(0, trips-1)
 	for _, row := range o.rows {
 		if _, k := o.restingIn(s, row); to-from == trips && e.keepsTo(modulo(row+int(s.turn)-int(e.turn), s.sets), k) {
-			m.rest(n, c, e, row, 0, trips-1)
+			m.rest(o, c, e, row)
 			m.did.Sent++
 		} else {
 			e.follow(in, o, trips)
