@@ -194,15 +194,20 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 	for i := range in.refs {
 		r := &in.refs[i]
 		in.at[i] = r.base.at(m.slots) + r.stride*y
-		in.left[i], in.fresh[i] = in.run(i, c.states[0].shift), true
 	}
-	if in.columns {
+	if in.columns || end-y <= fewTrips { // of few, to find those that need not be made takes longer
 		in.every(c, end-y)
 		m.did.Touched += len(in.refs) * (end - y)
 		return
 	}
+	for i := range in.refs {
+		in.left[i], in.fresh[i] = in.run(i, c.states[0].shift), true
+	}
 	m.runs(in, c, end-y)
 }
+
+// fewTrips are so few iterations that all are made.
+const fewTrips = 4
 
 // every makes so many iterations, all of them, access by access: one of these leaves
 // its line in each.

@@ -10,7 +10,7 @@ import "slices"
 // nested prepares a nest's solo, if it has one: of accesses that no loop of it moves.
 func (m *machine) nested(n *node, highest []int) *solo {
 	loops := n.perfect()
-	if len(loops) < 2 || n.unit == nil || m.deep {
+	if len(loops) < 2 || n.unit == nil {
 		return nil
 	}
 	last := loops[len(loops)-1]
@@ -99,7 +99,7 @@ func (m *machine) aloneNested(n *node, c *context, trips int) bool {
 		}
 	}
 	e := m.fetch(o.moving, 0, trips, false)
-	if e == nil {
+	if e == nil || e.log != nil && !o.keeps(s, e) {
 		return false
 	}
 	m.apply(c, e.summary, o.rows)
@@ -108,6 +108,15 @@ func (m *machine) aloneNested(n *node, c *context, trips int) bool {
 	}
 	m.did.Nested++
 	return true
+}
+
+// keeps reports whether no row in which lines rest would be another to what moves for
+// want of their ways.
+func (o *solo) keeps(s *state, e *entry) bool {
+	return !slices.ContainsFunc(o.rows, func(row int) bool {
+		_, k := o.restingIn(s, row)
+		return !e.keepsTo(modulo(row+int(s.turn)-int(e.turn), s.sets), k)
+	})
 }
 
 // bounds sets where accesses are in the first and the last iteration of a nest.

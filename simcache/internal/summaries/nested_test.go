@@ -13,13 +13,17 @@ import (
 // ways, or onto what rests. There are several nests of each kind, so that summaries come again; some are longer from one to the next.
 func TestNested(t *testing.T) {
 	t.Parallel()
-	programs, did := 6000/min(enginetest.Share, 5), did{}
+	programs, did, deep := 4000/min(enginetest.Share, 4), did{}, 0
 	if testing.Short() {
 		programs = min(programs, 600)
 	}
 	for seed := range uint64(programs) {
 		d := enginetest.Random(seed, 91)
 		l := engine.Level{Sets: []int{4, 8, 16, 12, 1}[d(5)], Ways: []int{8, 4, 3, 6, 16, 2}[d(6)], Shift: 5}
+		levels := []engine.Level{l}
+		if d.One(3) {
+			levels = append(levels, engine.Level{Sets: l.Sets * (1 + d(4)), Ways: l.Ways + d(9), Shift: 5})
+		}
 		const line = 32
 		loop := func(to nest.Affine, body ...nest.Node) nest.Node {
 			return &nest.Loop{From: []nest.Affine{nest.Constant(0)}, To: []nest.Affine{to}, Step: 1, Body: body}
@@ -88,11 +92,13 @@ func TestNested(t *testing.T) {
 		if accesses(p, 200000) > 200000 {
 			continue
 		}
-		e := New([]engine.Level{l}, Options{Threshold: []int{1, 5, 20}[d(3)]})
+		e := New(levels, Options{Threshold: []int{1, 5, 20}[d(3)]})
 		asReference(t, seed, e, p)
-		did.add(e.did)
+		if did.add(e.did); len(levels) > 1 {
+			deep += e.did.Nested
+		}
 	}
-	if t.Logf("%+v", did); did.Nested < 2*programs {
+	if t.Logf("%d, %+v", deep, did); did.Nested < 2*programs || deep < programs/4 {
 		t.Errorf("not often enough: %+v", did)
 	}
 }

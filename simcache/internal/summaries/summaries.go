@@ -12,7 +12,7 @@
 // line is known to be gone, or there, when it is touched again ([flood], [slide], [turning], [drift]), or are run
 // in the first level alone where all that misses there misses in the second ([rounds]); accesses that rest on a line leave an
 // innermost loop's summary, which then says what fewer ways make of it
-// ([machine.alone]); accesses to small arrays leave that of a loop around others,
+// ([machine.alone]), as do those that rest in a nest of loops ([machine.aloneNested]); accesses to small arrays leave that of a loop around others,
 // and only their sets are run ([machine.pieces]), or not even these, where fewer ways say it, too ([beside]). Whatever is not worth a summary is
 // run, by runs within lines ([machine.runs]).
 //
