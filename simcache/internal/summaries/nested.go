@@ -7,8 +7,9 @@ import "slices"
 // a nest of loops, each the only one in the one around: it is of iterations that follow
 // each other, wherever what moves goes between two of them.
 
-// nested prepares a nest's solo, if it has one: of accesses that no loop of it moves.
-func (m *machine) nested(n *node, highest []int) *solo {
+// nested prepares a nest's solo, if it has one: of accesses that no loop of it moves. It must come often with few
+// keys, unless it is always to have one.
+func (m *machine) nested(n *node, highest []int, always bool) *solo {
 	loops := n.perfect()
 	if len(loops) < 2 || n.unit == nil {
 		return nil
@@ -53,10 +54,15 @@ func (m *machine) nested(n *node, highest []int) *solo {
 		return nil
 	}
 	u.period, u.alone = 0, true
-	u.few = m.fewKeys(u, highest)
+	if u.few = m.fewKeys(u, highest); !u.few && !always {
+		return nil // loops in it may be counted in other ways, which the nest's summary does without
+	}
 	o.moving.unit = u
 	return o
 }
+
+// mostNested is how many thresholds of touches a nest makes at most that is summarized without what rests.
+const mostNested = 200
 
 // bare is a loop by itself, with nothing that is known of it.
 func bare(n *node) *node {

@@ -92,7 +92,7 @@ func TestNested(t *testing.T) {
 		if accesses(p, 200000) > 200000 {
 			continue
 		}
-		e := New(levels, Options{Threshold: []int{1, 5, 20}[d(3)]})
+		e := New(levels, Options{Threshold: []int{1, 5, 20}[d(3)], nests: !d.One(4)})
 		asReference(t, seed, e, p)
 		if did.add(e.did); len(levels) > 1 {
 			deep += e.did.Nested

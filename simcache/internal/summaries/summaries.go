@@ -44,6 +44,7 @@ type Options struct {
 	Ample bool
 
 	floods bool // what goes on evenly is left to floods
+	nests  bool // nests in which accesses rest leave them, however seldom they come
 }
 
 // An Engine is levels of LRU caches that programs are run on.
@@ -265,7 +266,7 @@ func (e *Engine) prepare(m *machine, b *builder) {
 				c.inside = m.inside(c)
 				c.solo = m.solo(c)
 			} else {
-				c.nested = m.nested(c, b.high)
+				c.nested = m.nested(c, b.high, e.options.nests)
 			}
 			if c.kind == block {
 				c.light = c.isLight() || n.kind == loop && slices.Contains(n.body, c) && c.changesWith(n.slot)
