@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"fmt"
 	"slices"
 
 	"modernc.org/cc/v4"
@@ -358,12 +359,12 @@ func (b *builder) until(h header, l *nest.Loop, a nest.Affine) *Error {
 		if err != nil {
 			return fail(err.Error())
 		}
-		for _, k := range append(slices.Clone(way.Coef), way.Const) {
-			if k%h.step != 0 {
-				// It is no matter where conditions on the bounds exclude each other.
-				b.probe(nest.Condition{{}}, fail("whether the steps hit the end that != names is not known"))
-				break
-			}
+		misses := func(k int) bool { return k%h.step != 0 }
+		switch { // it is no matter where conditions on the bounds exclude each other
+		case slices.ContainsFunc(way.Coef, misses):
+			b.probe(nest.Condition{{}}, fail("whether the steps hit the end that != names is not known"))
+		case misses(way.Const):
+			b.probe(nest.Condition{{}}, fail(fmt.Sprintf("steps of %d pass by the end that != names: the loop does not end", h.step)))
 		}
 		past, err := plus(nest.Constant(-1), -sign, way)
 		if err != nil {
