@@ -426,6 +426,9 @@ func (s *Step) Write(w io.Writer, worst int) error {
 	if err := t.Write(w); err != nil {
 		return err
 	}
+	if left := len(s.Calls) - len(longest); left > 0 {
+		fmt.Fprintf(w, "and %s that take less\n", counted(left, "call"))
+	}
 	return explain.WriteParagraphs(w, s.words())
 }
 

@@ -79,6 +79,7 @@ func (f *importFlags) check(c call) error {
 		if err := bill.CheckSuiteFile(f.suite); err != nil {
 			return fmt.Errorf("--suite: %w", err)
 		}
+		fmt.Fprintf(c.err, "note: bench run --suite %s times the worst of the bill\n", f.suite)
 	}
 	if f.dir != "" {
 		if err := reports.CheckBillFolder(f.dir); err != nil {
@@ -115,7 +116,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	} else if b, wrong := bill.Of(ctx, profile, model, meter.Begin); wrong != nil {
 		err = wrong
 	} else {
-		made, err = b, f.write(b)
+		made, err = b, f.write(c, b)
 	}
 	meter.End()
 	if err != nil {
@@ -134,7 +135,7 @@ func readProfile(meter *progress.Meter, names []string) (*operators.Profile, err
 }
 
 // write writes the files that are asked for.
-func (f *importFlags) write(b *bill.Bill) error {
+func (f *importFlags) write(c call, b *bill.Bill) error {
 	if f.suite != "" {
 		text, err := b.Suite(bill.Limits{Budget: f.budget, Memory: results.ThisMachine().Available / 2})
 		if err == nil {
@@ -152,8 +153,10 @@ func (f *importFlags) write(b *bill.Bill) error {
 		page.Rows = append(page.Rows, reports.BillRow{Operator: i.Op, Tensors: i.Tensors(), Verdict: i.Verdict, Calls: fmt.Sprint(i.Calls),
 			Layout: advise.Duration(i.Layout), Time: advise.Duration(i.Ns), LayoutNs: i.Layout, Ns: i.Ns})
 	}
-	if _, err := page.Write(f.dir); err != nil {
+	written, err := page.Write(f.dir)
+	if err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
+	fmt.Fprintf(c.err, "note: the page: %s\n", written)
 	return nil
 }
