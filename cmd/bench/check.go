@@ -143,6 +143,9 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 	if err != nil {
 		return nil, nil, err
 	}
+	if report, err := f.tooFew(c, run); report != nil || err != nil {
+		return report, nil, err
+	}
 	defer watch(ctx)()
 	if err := f.tune(ctx, c, run); err != nil {
 		return nil, nil, abFault(ctx, err)
@@ -174,6 +177,28 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 		report.Vanished = append(report.Vanished, check.Lone{Name: name, Guarded: true})
 	}
 	return report, text, nil
+}
+
+// tooFew says beforehand that two programs will have too few samples to judge any time by, and
+// returns the report of that where times are required.
+func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error) {
+	text, err := run.Expected(&results.Set{})
+	if err != nil {
+		return nil, err
+	}
+	old, err := results.Parse(f.ab, text)
+	if err != nil {
+		return nil, err
+	}
+	report, err := f.compare(old, thisRun, text)
+	if err != nil || report.Nothing == "" || f.times.value == check.TimesOff || len(report.Comparisons) == 0 {
+		return nil, err
+	}
+	if f.times.value == check.TimesRequire {
+		return report, nil
+	}
+	fmt.Fprintf(c.err, "warning: --count %d: %s; --count %d would suffice\n", run.Count, report.Nothing, report.Comparisons[0].Need)
+	return nil, nil
 }
 
 // thisRun is what results of a run now are called.
