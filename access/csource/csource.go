@@ -179,7 +179,10 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 		name = "<input>"
 	}
 	var values map[string]int
-	opts.Defines, values = partDefines(text, opts.Defines)
+	var err error
+	if opts.Defines, values, err = partDefines(text, opts.Defines); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	ast, read, err := parse(name, text, opts)
 	if err != nil {
 		return nil, err

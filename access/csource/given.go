@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -17,11 +18,11 @@ const integers = `(?:char|short|int|long|signed|unsigned|size_t|ssize_t|ptrdiff_
 // partDefines parts defines into macros and the values of variables. A macro of the name of a
 // variable would leave no variable in its declaration, "int n", which is no C: what is meant is its
 // value. So a define with a number is a variable's where the text declares one, alone or as a
-// parameter, and a macro everywhere else.
-func partDefines(text []byte, defines []string) (macros []string, values map[string]int) {
+// parameter, and a macro everywhere else. One with neither a number nor another name would leave no C there.
+func partDefines(text []byte, defines []string) (macros []string, values map[string]int, err error) {
 	values = map[string]int{}
 	if len(defines) == 0 {
-		return nil, values
+		return nil, values, nil
 	}
 	var code strings.Builder
 	for _, line := range logicalLines(text) {
@@ -32,15 +33,22 @@ func partDefines(text []byte, defines []string) (macros []string, values map[str
 	for _, define := range defines {
 		name, value, _ := strings.Cut(define, "=")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-		if err == nil && defineShape.MatchString(name) &&
-			regexp.MustCompile(`\b`+integers+`(?:\s+(?:const|restrict))?\s+`+name+`\s*[,);=]`).MatchString(code.String()) {
+		declared := defineShape.MatchString(name) &&
+			regexp.MustCompile(`\b`+integers+`(?:\s+(?:const|restrict))?\s+`+name+`\s*[,);=]`).MatchString(code.String())
+		switch {
+		case declared && err == nil:
 			values[name] = int(n)
-			continue
+		case declared && !anotherName.MatchString(value):
+			return nil, nil, fmt.Errorf("-D %s: %s is a variable of the file: want an integer, such as %s=1000", define, name, name)
+		default:
+			macros = append(macros, define)
 		}
-		macros = append(macros, define)
 	}
-	return macros, values
+	return macros, values, nil
 }
+
+// anotherName is what a variable may be called instead.
+var anotherName = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`)
 
 // give keeps the values that defines have for variables of the file and of the function that is
 // read. One that is written after its declaration has none; where there is no other of the
