@@ -86,10 +86,13 @@ func (f *simFlags) simulateProgram(c call) error {
 	if err != nil {
 		return err
 	}
-	if err := f.announce(c, "simulating "+f.program.file, h.EffortOfProgram(f.passes, file.Program).And(curve.EffortOfProgram(f.passes, file.Program))); err != nil {
+	effort := h.EffortOfProgram(f.passes, file.Program).And(curve.EffortOfProgram(f.passes, file.Program))
+	if err := f.announce(c, "simulating "+f.program.file, effort); err != nil {
 		return err
 	}
-	defer f.follow(c, h)()
+	if effort.LookUps == 0 { // else it is said how long it takes, and nothing tells how far it is
+		defer f.follow(c, h)()
+	}
 	if err := curve.Program(f.passes, file.Program); err != nil {
 		return err
 	}
