@@ -45,6 +45,13 @@ type Machine struct {
 	Streams int      // threads that streamed for Loads
 	Loads   []Load   // by share, ascending; empty where they were not measured
 
+	// Sparse is the latency of a chase in the last of three or more levels over a quarter as many lines as
+	// it serves, one in eight of a page: hardly more than the level's own if its sets follow from a hash of the
+	// whole address, about memory's if they follow from the place in a page. It is 0 where it was not measured.
+	Sparse float64
+	Runs   []Run  // of memory, lines ascending; empty where they were not measured
+	Loops  []Loop // empty where they were not measured
+
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
 }
@@ -120,6 +127,9 @@ type (
 		Remote     []remote  `yaml:"remote"`
 		Streams    int       `yaml:"streams"`
 		Loads      []load    `yaml:"loads"`
+		Sparse     float64   `yaml:"sparse-ns,omitempty"`
+		Runs       []run     `yaml:"runs,omitempty"`
+		Loops      []loop    `yaml:"loops,omitempty"`
 		Ladder     []rung    `yaml:"ladder"`
 		PageLadder []pages   `yaml:"page-ladder"`
 	}
@@ -207,6 +217,14 @@ func Parse(name string, text []byte) (Machine, error) {
 	for _, l := range s.Loads {
 		m.Loads = append(m.Loads, Load{l.Share, l.Ns, each(l.Bandwidth, fromGiga)})
 	}
+	m.Sparse = s.Sparse
+	for _, r := range s.Runs {
+		m.Runs = append(m.Runs, Run(r))
+	}
+	for _, l := range s.Loops {
+		measured, _ := l.loop() // check has parsed it
+		m.Loops = append(m.Loops, measured)
+	}
 	for _, r := range s.Ladder {
 		m.Ladder = append(m.Ladder, Point{int(r.Size), r.Ns})
 	}
@@ -266,6 +284,9 @@ func (s section) check() (path string, err error) {
 	if path, err := s.checkThreads(); err != nil {
 		return path, err
 	}
+	if path, err := s.checkLoops(); err != nil {
+		return path, err
+	}
 	last := Point{}
 	for i, r := range s.Ladder {
 		if last, err = follows(last, Point{int(r.Size), r.Ns}); err != nil {
@@ -313,6 +334,13 @@ func (m Machine) Format() ([]byte, error) {
 	}
 	for _, l := range m.Loads {
 		s.Loads = append(s.Loads, load{l.Share, l.Ns, each(l.Bandwidth, toGiga)})
+	}
+	s.Sparse = m.Sparse
+	for _, r := range m.Runs {
+		s.Runs = append(s.Runs, run(r))
+	}
+	for _, l := range m.Loops {
+		s.Loops = append(s.Loops, loop{l.Op.String(), l.DType.String(), l.Run, l.Step})
 	}
 	for _, p := range m.Ladder {
 		s.Ladder = append(s.Ladder, rung{machines.Size(p.Size), p.Ns})

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
@@ -33,6 +35,9 @@ func example() Machine {
 		Remote:     []Remote{{0, 1, 150.5, 20e9}},
 		Streams:    7,
 		Loads:      []Load{{0, []float64{99, 100}, []float64{64e7, 65e7}}, {0.25, []float64{120.5}, []float64{20e9}}},
+		Sparse:     91.5,
+		Runs:       []Run{{1, 13.5}, {2, 55}},
+		Loops:      []Loop{{access.Sum, layouts.Float32, .25, .5}, {access.Add, layouts.BFloat16, 1.25, 1.5}},
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
 		PageLadder: []Point{{8, 1.25}, {128, 3.5}},
 	}
@@ -83,6 +88,8 @@ func TestFormatAny(t *testing.T) {
 			m.Levels = append(m.Levels, l)
 			m.Ladder = append(m.Ladder, Point{size, positive.Draw(t, "ns")})
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
+			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
+			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), rapid.SampledFrom(loopDTypes).Draw(t, "dtype"), positive.Draw(t, "run"), positive.Draw(t, "step")})
 			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered")})
 		}
 		text, err := m.Format()
@@ -107,7 +114,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:41:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:41:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, runs, loops, ladder, page-ladder)`},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
@@ -120,8 +127,14 @@ func TestParseErrors(t *testing.T) {
 		{"share: 0.25", "share: 0", "f:60:8: share 0 with 1 and 1 samples (want shares that ascend"},
 		{"ns: [99.0, 100.0]", "ns: [99.0]", "f:59:8: share 0 with 1 and 2 samples (want"},
 		{"ns: [99.0, 100.0]", "ns: [99.0, -1]", "f:59:8: samples [99 -1] ns and"},
-		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:63:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:67:8: 128 after 8, of 0 ns"},
+		{"sparse-ns: 91.5", "sparse-ns: -1", "f:61:14: -1 ns (want a positive time)"},
+		{"near-ns: 5.5", "nearby-ns: 5.5", `f:47:5: unknown field "nearby-ns" (want one of latency-ns, read-GB/s, copy-GB/s, read-all-GB/s, copy-all-GB/s, near-ns, far-ns, crowded-ns, crowded-store-ns)`},
+		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:64:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
+		{"op: sum", "op: summe", `f:66:8: op "summe": no such operation (known: sum, fill,`},
+		{"dtype: float32", "dtype: float31", `f:66:8: dtype "float31": `},
+		{"run-ns: 0.25", "run-ns: 0", "f:66:8: 0 and 0.5 ns an element (want both positive)"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:70:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:74:8: 128 after 8, of 0 ns"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"errors"
 	"math"
 	"time"
 
@@ -46,11 +45,13 @@ const sampleTime = 500 * time.Microsecond
 
 // The stages, and the share of the budget that each has.
 const (
-	ladderShare    = 0.45
-	pagesShare     = 0.2
-	bandwidthShare = 0.15
+	ladderShare    = 0.38
+	pagesShare     = 0.17
+	bandwidthShare = 0.14
 	apartShare     = 0.1
-	waysShare      = 0.1
+	waysShare      = 0.08
+	loopsShare     = 0.08
+	runsShare      = 0.05
 )
 
 // Measure measures the machine that it runs on. All times are minima: of many
@@ -66,7 +67,8 @@ const (
 // with one load a page, each on another line of its page, that of a chase over
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
 // on half of each level's capacity, and on the largest working set: of one core,
-// and of all workers together, each on half of what it has of the level.
+// and of all workers together, each on half of what it has of the level. Loops are of elements in the
+// first level, and of the stages only theirs is repeated.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = largest(o.Caches, o.MaxMemory)
@@ -77,14 +79,10 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	m.name(plateaus(m.Ladder), stated(o.Caches))
-	if err := s.pageLadder(&m); err != nil {
-		return Machine{}, err
-	}
-	if err := s.bandwidth(&m); err != nil {
-		return Machine{}, err
-	}
-	if err := errors.Join(s.apart(&m), s.ways(&m), s.nodes(&m), s.loaded(&m)); err != nil {
-		return Machine{}, err
+	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.ways, s.loops, s.nodes, s.loaded} {
+		if err := stage(&m); err != nil {
+			return Machine{}, err
+		}
 	}
 	m.simulate(o)
 	return m, nil

@@ -141,6 +141,7 @@ func (m Machine) WriteTables(w io.Writer) error {
 		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"), cmp.Or(timeCell(r.Scattered), "unknown"))
 	}
 	m.writeThreads(t)
+	m.writeLoops(t)
 	return t.Flush()
 }
 
@@ -193,6 +194,9 @@ type JSON struct {
 	Remote     []jsonRemote    `json:"remote,omitempty"`
 	Streams    int             `json:"streams,omitzero"`
 	Loads      []jsonLoad      `json:"loads,omitempty"`
+	Sparse     float64         `json:"sparseNs,omitzero"`
+	Runs       []jsonRun       `json:"runs,omitempty"`
+	Loops      []jsonLoop      `json:"loops,omitempty"`
 	Ladder     []jsonRung      `json:"ladder"`
 	PageLadder []jsonPagesRung `json:"pageLadder"`
 	Warnings   []string        `json:"warnings"`
@@ -258,6 +262,13 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	}
 	for _, l := range m.Loads {
 		j.Loads = append(j.Loads, jsonLoad{l.Share, l.Latency(), l.Rate()})
+	}
+	j.Sparse = m.Sparse
+	for _, r := range m.Runs {
+		j.Runs = append(j.Runs, jsonRun(r))
+	}
+	for _, l := range m.Loops {
+		j.Loops = append(j.Loops, jsonLoop{l.Op.String(), l.DType.String(), l.Run, l.Step})
 	}
 	for _, p := range m.Ladder {
 		j.Ladder = append(j.Ladder, jsonRung(p))

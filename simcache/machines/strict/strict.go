@@ -283,7 +283,8 @@ func readsItself(t reflect.Type) bool {
 func tags(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
-		names = append(names, t.Field(i).Tag.Get("yaml"))
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",") // from options
+		names = append(names, name)
 	}
 	return names
 }
