@@ -5,13 +5,13 @@
 //
 // The time of a nest is
 //
-//	max(loop, memory) + exposed * min(loop, memory)
+//	max(loop, memory) + exposed * min(loop, memory) + bursts
 //
 // because the CPU runs ahead of what it waits for, but not entirely.
 //
 // loop is what the instructions take when all data is in the first level: a cost
 // per iteration, which depends on what the loop does and on whether its elements
-// are adjacent, and a cost for each start of an inner loop and of a nest.
+// are adjacent, as it was measured if it was, and a cost for each start of an inner loop and of a nest.
 //
 // memory is the sum over all lines that an operand misses in one level and that
 // the next level serves. The time of a line depends on where its address is
@@ -24,11 +24,16 @@
 //     lines come in pairs;
 //   - in another page: as such lines were measured, or the latency of the level divided
 //     by the number of loads that CPUs have in flight at once, but at least the time of
-//     a line in a stream. A run of adjacent lines begins with such a line. If these
-//     lines are far apart in the loop, the instructions between them fill the CPU's
-//     window, and fewer loads are in flight;
+//     a line in a stream. A run of adjacent lines begins with such a line, unless prefetchers
+//     follow it from where the run before of its row ended, and lines of memory in such runs take
+//     what they were measured to. If these lines are far apart in the loop, the instructions
+//     between them fill the CPU's window, and fewer loads are in flight;
 //   - with a stride that crowds what the inner loop touches into few sets of the
-//     level that misses: fewer loads are in flight as well.
+//     level that misses: as was measured in one set, by the number of sets, or fewer loads are in flight as well.
+//
+// bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at once, since the loop
+// around it comes by the same again. Each burst begins with a latency, and no more of it is hidden than the
+// instructions that the CPU looks ahead at take.
 //
 // A line that is written costs in addition what is left of a copy after two
 // streams are subtracted, and little if the kernel stores past the caches. Loops over
@@ -63,7 +68,6 @@ package cost
 import (
 	"fmt"
 	"math"
-	"sort"
 	"strings"
 
 	"github.com/stridebench/stridebench/access/probe"
@@ -87,6 +91,17 @@ type Times struct {
 	// working set that is a little too large a level serves all the same. It is nil where
 	// that is not known.
 	Ladder []probe.Point
+
+	// Pages is the cost of the translation of a load by the pages that a chase goes over, ascending; nil where
+	// that is not known.
+	Pages []probe.Point
+
+	// Loops are what an element takes of operations' loops, and Runs what runs of lines of memory take of which
+	// no stream goes on. They are nil where they were not measured: then Rules say.
+	Loops []probe.Loop
+	Runs  []probe.Run
+	// Crowds tells whether the last of three or more levels was found to choose sets by the place in a page.
+	Crowds bool
 }
 
 // Level is what serves the misses of the level before it.
@@ -142,7 +157,8 @@ func Measured(m probe.Machine) Times {
 	if m.CPU != "" { // which a file may be of that is not the one that runs
 		t.Source += " on " + m.CPU
 	}
-	t.Hit, t.Ladder = m.Levels[0].Latency, m.Ladder
+	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
+	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room
 	if read := m.Levels[0].Read; read > 0 {
 		t.Byte = 1e9 / read
 	}
@@ -248,20 +264,16 @@ func (m Model) missing(i int, bytes float64) float64 {
 // measuredShare is the share of what goes round over so many bytes that level i was measured to miss, if the ladder
 // tells.
 func (m Model) measuredShare(i int, bytes float64) (share float64, known bool) {
-	t, ladder := m.Times, m.Times.Ladder
 	bytes = m.whole(i, bytes)
-	at := sort.Search(len(ladder), func(k int) bool { return float64(ladder[k].Size) >= bytes })
-	if at == 0 || at == len(ladder) || bytes > m.whole(i, mostOver*float64(m.Caches.Levels[i].Size)) {
+	ns, known := at(m.Times.Ladder, bytes)
+	if !known || bytes > m.whole(i, mostOver*float64(m.Caches.Levels[i].Size)) {
 		return 0, false
 	}
-	here := t.Hit
+	here := m.Times.Hit
 	if i > 0 {
 		here = m.serving(i - 1).Latency
 	}
 	next := m.serving(i).Latency
-	below, above := ladder[at-1], ladder[at]
-	part := math.Log(bytes/float64(below.Size)) / math.Log(float64(above.Size)/float64(below.Size))
-	ns := below.Ns + part*(above.Ns-below.Ns)
 	return min(1, max(0, (ns-here)/max(next-here, 1e-9))), true
 }
 

@@ -93,7 +93,7 @@ func TestCount(t *testing.T) {
 		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: layouts.MustParseChain("permute(3,0,1,2)")},
 	} {
 		p := pattern(t, s)
-		walks, err := cachesOf(typical).count(p.Nests)
+		walks, _, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func TestCountSmall(t *testing.T) {
 		if 2*p.Elems > DefaultWindow {
 			return
 		}
-		walks, err := cachesOf(typical).count(p.Nests)
+		walks, _, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestMoreMissesCostMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		walks, err := cachesOf(typical).count(p.Nests)
+		walks, _, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,11 @@ type caches struct {
 	levels []simcache.Level // the nearest first, at least one
 	tlb    []simcache.TLB   // may be empty
 	window int              // the number of accesses up to which a nest is simulated whole
+	crowds bool             // the hashed level's sets follow from the place in a page
+
+	// missing is the share of what comes again after so many bytes that a level was measured to miss; nil or
+	// not known is what LRU does.
+	missing func(level int, bytes float64) (share float64, known bool)
 }
 
 func cachesOf(c simcache.Config) caches {
@@ -93,10 +98,11 @@ const (
 // part is about how many accesses are counted of a nest that is not simulated whole.
 func (c caches) part() int { return c.window / 16 }
 
-// count is Model.Count for caches and a window, before what a level serves is taken off.
-func (c caches) count(nests []nest.Nest) ([]Counted, error) {
+// count is Model.Count for caches and a window, before what a level serves is taken off; where nests are
+// sampled that is done of the hashed level.
+func (c caches) count(nests []nest.Nest) (counted []Counted, sampled bool, err error) {
 	if len(c.levels) == 0 {
-		return nil, errors.New("no caches to simulate")
+		return nil, false, errors.New("no caches to simulate")
 	}
 	var walks []Counted
 	whole := 0
@@ -107,18 +113,18 @@ func (c caches) count(nests []nest.Nest) ([]Counted, error) {
 	c = c.placedFor(walks)
 	if c.window < DefaultWindow && streams(walks) {
 		c.stream(walks, c.pass(walks))
-		return walks, nil
+		return walks, false, nil
 	}
 	if whole <= c.window {
-		return walks, c.exact(walks)
+		return walks, false, c.exact(walks)
 	}
 	all := c.pass(walks)
 	for i := range walks {
 		if err := c.sample(&walks[i], all); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return walks, nil
+	return walks, true, nil
 }
 
 // streams tells whether the nests are single loops over what lies side by side.
@@ -206,9 +212,11 @@ func (c caches) exact(walks []Counted) error {
 		return err
 	}
 	defer idles.Put(h)
+	places := c.places()
+	last := places[len(c.levels)-1]
 	lines := 0.0
 	for _, w := range walks {
-		lines += footprint(w.Nest, c.levels[0].Line)
+		lines += footprint(w.Nest, last.block)
 	}
 	for range max(len(c.simulated()), len(c.tlb)) + 1 {
 		for i := range walks {
@@ -218,7 +226,9 @@ func (c caches) exact(walks []Counted) error {
 			}
 			walks[i].Misses = make([]Misses, len(misses))
 			for r, m := range misses {
-				walks[i].Misses[r] = c.whole(m, lines)
+				op := walks[i].Nest.Operands[r]
+				crowded := last.hashed && op.Lines(walks[i].Nest.Trips, last.block) > last.room(op, walks[i].Nest.Trips)
+				walks[i].Misses[r] = c.whole(m, crowded || lines > last.blocks())
 			}
 		}
 	}
@@ -226,12 +236,12 @@ func (c caches) exact(walks []Counted) error {
 }
 
 // whole are simulated misses, and those of the hashed level: all of the level
-// before where the pass touches more lines than it has.
-func (c caches) whole(m simcache.Misses, lines float64) Misses {
+// before where the pass touches more lines than it has room for.
+func (c caches) whole(m simcache.Misses, more bool) Misses {
 	all := Misses{Levels: floats(m.Levels), TLB: floats(m.TLB)}
-	if last := c.levels[len(c.levels)-1]; len(all.Levels) < len(c.levels) {
+	if len(all.Levels) < len(c.levels) {
 		missed := 0.0
-		if lines > float64(last.Size/last.Line) {
+		if more {
 			missed = all.Levels[len(all.Levels)-1]
 		}
 		all.Levels = append(all.Levels, missed)

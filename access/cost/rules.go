@@ -24,6 +24,7 @@ type Rules struct {
 	InFlight, Crowded                      float64 // loads in flight at once; in crowded sets
 	Walks                                  float64 // walks of the page table at once
 	Window, Pending                        float64 // iterations that the CPU looks ahead; that stores wait, also after they retired
+	Queue                                  float64 // iterations that it looks ahead whose stores all wait
 	Stores                                 float64 // by how much longer a far line takes that is written between reads
 	Asked                                  float64 // lines of a stream that a far one takes that vectors ask for ahead
 	Pairs                                  float64 // lines that memory moves for one of a stride

@@ -9,21 +9,71 @@ import (
 // A place is a level of the caches or of the TLB.
 type place struct {
 	block, sets, ways int
-	hashed            bool
+	hashed            bool // by footprint alone, since sets follow from a hash
+	crowds            bool // which is one of the place in a page: sets are those that lie so
+
+	// missing is the share of what comes again after so many blocks that is missed, where LRU would miss all
+	// or none; nil where that is as LRU has it.
+	missing func(blocks float64) float64
 }
 
 func (p place) blocks() float64 { return float64(p.sets * p.ways) }
+
+// room is how many blocks there are for what the operand touches in loops of these trips.
+func (p place) room(op nest.Operand, trips []int) float64 {
+	if p.hashed && !p.crowds {
+		return p.blocks()
+	}
+	return room(op, trips, p.block, p.sets, p.ways)
+}
+
+// kept is the share of what an operand touches again that the place still has, after so many blocks of
+// all operands, of which own are the operand's, for which there is so much room.
+func (p place) kept(all, own, room float64) float64 {
+	if p.missing != nil {
+		return 1 - p.missing(max(all, own*p.blocks()/room))
+	}
+	if all > p.blocks() || own > room {
+		return 0
+	}
+	return 1
+}
 
 // places are the levels, then those of the TLB.
 func (c caches) places() []place {
 	var all []place
 	for i, l := range c.levels {
-		all = append(all, place{l.Line, l.Sets(), l.Ways, i >= len(c.simulated())})
+		p := place{block: l.Line, sets: l.Sets(), ways: l.Ways}
+		if p.hashed = i >= len(c.simulated()); p.hashed {
+			c.asHashed(&p, i)
+		}
+		all = append(all, p)
 	}
 	for _, t := range c.tlb {
-		all = append(all, place{t.Page, t.Entries / t.Ways, t.Ways, false})
+		all = append(all, place{block: t.Page, sets: t.Entries / t.Ways, ways: t.Ways})
 	}
 	return all
+}
+
+// asHashed says of the hashed level where its sets are, and what of it was measured.
+func (c caches) asHashed(p *place, i int) {
+	if p.crowds = c.crowds; p.crowds {
+		g := placed(c.levels[i].Geometry, c.tlb)
+		p.sets, p.ways = g.Sets(), g.Ways
+	}
+	if c.missing == nil {
+		return
+	}
+	blocks := p.blocks()
+	p.missing = func(n float64) float64 {
+		if share, known := c.missing(i, n*float64(p.block)); known {
+			return share
+		}
+		if n > blocks {
+			return 1
+		}
+		return 0
+	}
 }
 
 // pass is how many blocks of each place a pass over the nests touches.
@@ -112,13 +162,12 @@ func (c caches) sample(w *Counted, all []float64) error {
 		missed = append(missed, floats(m.TLB)...)
 		for i, p := range places {
 			gone := cold(p.block) * (1 - e.again(r, p, all[i]))
-			switch {
-			case !p.hashed:
+			if !p.hashed {
 				missed[i] = max(missed[i]-cold(p.block)+gone, 0)
-			case both.of(0, p.block) <= p.blocks():
-				missed[i] = gone
-			default:
-				missed[i] = missed[i-1]
+			} else { // of what the level before misses, what is touched again within the excerpt is kept or not
+				op := both.nest.Operands[r]
+				kept := p.kept(both.of(0, p.block), op.Lines(both.nest.Trips, p.block), p.room(op, both.nest.Trips))
+				missed[i] = kept*gone + (1-kept)*missed[i-1]
 			}
 			if i > 0 && i != len(c.levels) {
 				missed[i] = min(missed[i], missed[i-1])
@@ -166,23 +215,16 @@ func (e excerpt) operand(r, block int) (op nest.Operand, first bool) {
 func (e excerpt) again(r int, p place, pass float64) float64 {
 	n, op := e.nest, e.nest.Operands[r]
 	within := func(l int) float64 { o := op; o.Strides = op.Strides[l:]; return o.Lines(n.Trips[l:], p.block) }
-	fits := func(l int, all float64) bool {
-		if all > p.blocks() {
-			return false
-		}
+	kept := func(l int, all float64) float64 {
 		o := op
 		o.Strides = op.Strides[l:]
-		return p.hashed || within(l) <= room(o, n.Trips[l:], p.block, p.sets, p.ways)
+		return p.kept(all, within(l), p.room(o, n.Trips[l:]))
 	}
-	rest := 1.0
+	found, rest := 0.0, 1.0 // of blocks: those that were touched before, in loops up to here, and others
 	for l := e.loop - 1; l >= 0; l-- {
-		if !fits(l+1, e.touches.of(l+1, p.block)) {
-			return 1 - rest
-		}
-		rest *= min(1, within(l)/(float64(n.Trips[l])*within(l+1)))
+		again := 1 - min(1, within(l)/(float64(n.Trips[l])*within(l+1)))
+		found += rest * again * kept(l+1, e.touches.of(l+1, p.block))
+		rest *= 1 - again
 	}
-	if fits(0, pass) {
-		return 1
-	}
-	return 1 - rest
+	return found + rest*kept(0, pass)
 }

@@ -1,0 +1,145 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// loop is what the instructions of a nest take. A sum adds up what it summed in parts behind each
+// row, and walks its nests with less ado than others do, which call a function with each block.
+func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
+	iterations := float64(n.Iterations())
+	if iterations == 0 {
+		return 0
+	}
+	rules, inner, blocks := m.rules(), len(n.Trips)-1, iterations
+	starts := iterations
+	if inner >= 0 {
+		starts /= float64(n.Trips[inner])
+	}
+	if blocks = starts; inner >= 1 {
+		blocks /= float64(n.Trips[inner-1])
+	}
+	row, walk := rules.Row, rules.Walk
+	if p.Spec.Op == access.Sum {
+		row, walk = rules.SumRow, rules.SumWalk
+	}
+	return m.Times.Hit * (iterations*m.body(p, n) + starts*row + blocks*rules.Block + walk)
+}
+
+// body is an iteration.
+func (m Model) body(p access.Pattern, n nest.Nest) float64 {
+	rules, inner, beside, vectors, accesses, bytes := m.rules(), len(n.Trips)-1, true, false, 0.0, 0.0
+	for _, op := range n.Operands {
+		if op.Tensor == access.Buffers {
+			continue // its accesses are in the price of those that they serve
+		}
+		accesses++
+		bytes += float64(op.Width)
+		beside = beside && (inner < 0 || op.Strides[inner] == op.Width)
+		vectors = vectors || op.Width > p.Spec.DType.Size()
+	}
+	switch {
+	case m.inVectors(n):
+		return float64(moving(n)) * rules.Vector * m.Times.Byte / m.Times.Hit
+	case m.Vectors:
+		return accesses * rules.Compiled
+	case vectors && accesses > 2:
+		return accesses * rules.Tile
+	case vectors:
+		return bytes * rules.Vector * m.Times.Byte / m.Times.Hit
+	}
+	op := p.Spec.Op
+	if op == access.Reorder || op == access.Add && reads(n) == 1 { // nothing is added to it
+		op = access.Copy
+	}
+	if op == access.Copy && accesses == 1 { // padding
+		op = access.Fill
+	}
+	if l, known := m.Times.loop(op, p.Spec.DType); known {
+		if beside {
+			return l.Run / m.Times.Hit
+		}
+		return l.Step / m.Times.Hit
+	}
+	run, step := rules.Add, rules.Add
+	switch op {
+	case access.Add:
+		switch p.Spec.DType {
+		case layouts.Float16:
+			return rules.HalfAdd
+		case layouts.BFloat16:
+			return rules.BFloatAdd
+		}
+	case access.Sum:
+		switch p.Spec.DType {
+		case layouts.Float16:
+			return rules.HalfSum
+		case layouts.BFloat16:
+			return rules.BFloatSum
+		}
+		if run, step = rules.SumRun, rules.SumStep; p.Spec.DType == layouts.Float32 {
+			run, step = run*rules.FloatSum, step*rules.FloatSum
+		}
+	case access.Fill:
+		run, step = rules.FillRun, rules.FillStep
+	case access.Copy:
+		run, step = rules.CopyRun, rules.CopyStep
+	}
+	if beside {
+		return run
+	}
+	return step
+}
+
+// loop is what was measured of an operation on elements of the dtype, or of whole numbers of its size.
+func (t Times) loop(op access.Op, dtype layouts.DType) (probe.Loop, bool) {
+	switch dtype {
+	case layouts.Bool, layouts.Uint8:
+		dtype = layouts.Int8
+	}
+	i := slices.IndexFunc(t.Loops, func(l probe.Loop) bool { return l.Op == op && l.DType == dtype })
+	if i < 0 {
+		return probe.Loop{}, false
+	}
+	return t.Loops[i], true
+}
+
+// reads is how many operands a nest reads.
+func reads(n nest.Nest) (count int) {
+	for _, op := range n.Operands {
+		if op.Kind != nest.Write {
+			count++
+		}
+	}
+	return count
+}
+
+// writes tells whether a nest writes anything.
+func writes(n nest.Nest) bool { return reads(n) < len(n.Operands) }
+
+// vectorBytes are those of a vector of AVX2.
+const vectorBytes = 32
+
+// inVectors tells whether PyTorch goes along the innermost loop in vectors: every
+// operand lies side by side there, or stays.
+func (m Model) inVectors(n nest.Nest) bool {
+	inner := len(n.Trips) - 1
+	return m.Vectors && inner >= 0 && !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool {
+		return op.Strides[inner] != op.Width && op.Strides[inner] != 0
+	})
+}
+
+// moving is the bytes of the operands that the innermost loop moves.
+func moving(n nest.Nest) (bytes int) {
+	for _, op := range n.Operands {
+		if op.Strides[len(n.Trips)-1] != 0 {
+			bytes += op.Width
+		}
+	}
+	return bytes
+}

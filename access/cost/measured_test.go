@@ -1,0 +1,386 @@
+package cost
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// about tells whether two times are the same but for a share.
+func about(a, b, share float64) bool { return math.Abs(a-b) <= share*b }
+
+// TestMeasuredLoops: a loop takes what was measured of its operation and dtype, a byte of any kind what an int8 does, and
+// what was not measured what the rules say.
+func TestMeasuredLoops(t *testing.T) {
+	m := generic
+	m.Times.Loops = []probe.Loop{{Op: access.Sum, DType: layouts.Int32, Run: 7, Step: 9}, {Op: access.Copy, DType: layouts.Int8, Run: 3, Step: 5},
+		{Op: access.Fill, DType: layouts.Int8, Run: 11, Step: 13}}
+	const n = 4096
+	for _, c := range []struct {
+		spec access.Spec
+		want float64 // ns an element, 0 as by the rules
+	}{
+		{access.Spec{Op: access.Sum, DType: layouts.Int32}, 7},
+		{access.Spec{Op: access.Sum, DType: layouts.Int32, View: layouts.MustParseChain("slice(0,0,8192,2)")}, 9},
+		{access.Spec{Op: access.Copy, DType: layouts.Int8}, 3},
+		{access.Spec{Op: access.Copy, DType: layouts.Uint8, View: layouts.MustParseChain("slice(0,0,8192,2)")}, 5},
+		{access.Spec{Op: access.Fill, DType: layouts.Bool}, 11},
+		{access.Spec{Op: access.Reorder, DType: layouts.Int8}, 3},
+		{access.Spec{Op: access.Sum, DType: layouts.Float32}, 0},
+		{access.Spec{Op: access.Fill, DType: layouts.Int32}, 0},
+	} {
+		c.spec.Shape = []int{n}
+		if c.spec.View.String() != "" {
+			c.spec.Shape = []int{2 * n}
+		}
+		if c.spec.Op == access.Reorder {
+			tag, err := layouts.ParseTag("ab")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.spec.Shape, c.spec.From, c.spec.To = []int{2, n / 2}, tag, tag
+		}
+		p := pattern(t, c.spec)
+		got, ruled := m.loop(p, p.Nests[0]), generic.loop(p, p.Nests[0])
+		if c.want == 0 && got != ruled {
+			t.Errorf("%v of %v: %v ns, want the rules' %v", c.spec.Op, c.spec.DType, got, ruled)
+		}
+		if c.want > 0 && !about(got, c.want*n, .05) {
+			t.Errorf("%v of %v: %v ns an element, want %v", c.spec.Op, c.spec.DType, got/n, c.want)
+		}
+	}
+}
+
+// TestMeasuredRuns: lines of memory in runs of which no stream goes on take what was measured of such; those of few rows
+// that go on take what a stream does.
+func TestMeasuredRuns(t *testing.T) {
+	m := generic
+	m.Times.Runs = []probe.Run{{Lines: 1, Ns: 30}, {Lines: 2, Ns: 200}, {Lines: 4, Ns: 240}}
+	next := m.Times.Levels[2].Line
+	for lines, want := range map[float64]float64{1: 30, 1.5: 115 / 1.5, 2: 100, 3: 220. / 3, 4: 60, 64: 60} {
+		if got := m.Times.run(lines); !about(got, want, 1e-9) {
+			t.Errorf("runs of %v lines: %v ns a line, want %v", lines, got, want)
+		}
+	}
+	if got := generic.Times.run(2); got != 0 {
+		t.Errorf("%v ns where nothing was measured", got)
+	}
+	v := visit{stride: Stride{Next: .5, Far: .5, loop: -1, every: 32, run: 2}, vectors: true}
+	if got, want := m.line(v, 2), generic.line(v, 2); got != 100 || want > 50 {
+		t.Errorf("a line of memory takes %v ns, want 100, not the rules' %v", got, want)
+	}
+	if got, want := m.line(v, 1), generic.line(v, 1); got != want {
+		t.Errorf("a line of the last level takes %v ns, want the rules' %v", got, want)
+	}
+	if v.asked = true; m.line(v, 2) != generic.line(v, 2) {
+		t.Errorf("a line that was asked for ahead takes %v ns, want the rules' %v", m.line(v, 2), generic.line(v, 2))
+	}
+	// Runs of 128 B, each row's by turns; a row of 1 MiB.
+	each := func(rows int) float64 {
+		const row, runs = 1 << 20, 8192
+		op := nest.Operand{Tensor: "x", Kind: nest.Read, Width: 8, Strides: []int{128, row, 8}}
+		n := nest.Nest{Trips: []int{runs, rows, 16}, Operands: []nest.Operand{op}}
+		return m.line(visit{stride: strideOf(n, op, rowsOf(n, 64), 64), nest: n, op: op}, 2)
+	}
+	if got := each(64); got != 100 {
+		t.Errorf("two lines of many rows by turns take %v ns each, want 100", got)
+	}
+	if got := each(8); got < next || got > 61 { // of longer runs than any that was measured
+		t.Errorf("two lines of few rows by turns take %v ns each, want those of long runs", got)
+	}
+}
+
+// TestQueue: loads that begin short runs are as many in flight as stores behind them have places, if there are any; longer
+// runs are seen by prefetchers.
+func TestQueue(t *testing.T) {
+	m := generic
+	m.Rules = &Rules{InFlight: 20, Crowded: 20, Walks: 1, Window: 1e9, Pending: 1e9, Stores: 1, Queue: 64}
+	latency := m.Times.Levels[2].Latency
+	read, write := nest.Operand{Kind: nest.Read, Width: 4, Strides: []int{0}}, nest.Operand{Kind: nest.Write, Width: 4, Strides: []int{0}}
+	sum, copies := nest.Nest{Operands: []nest.Operand{read}}, nest.Nest{Operands: []nest.Operand{read, write}}
+	for _, c := range []struct {
+		n          nest.Nest
+		run, every float64
+		inFlight   float64
+	}{{sum, 1, 16, 20}, {copies, 1, 16, 4}, {copies, 2, 32, 2}, {copies, 2, 256, 1}, {copies, 1, 1, 20}, {copies, 4, 64, 20}, {copies, 0, 16, 20}} {
+		_, far := m.apart(visit{stride: Stride{Far: 1, loop: -1, every: c.every, run: c.run}, nest: c.n, op: read}, 2)
+		if !about(far, latency/c.inFlight, 1e-9) {
+			t.Errorf("runs of %v lines by %d operands: %v ns, want %v in flight of %v ns", c.run, len(c.n.Operands), far, c.inFlight, latency)
+		}
+	}
+}
+
+// TestEvery: jumps lie as many iterations apart as a run has, also where several runs share a line.
+func TestEvery(t *testing.T) {
+	for trips, want := range map[int]float64{8: 8, 16: 16, 64: 64} {
+		op := nest.Operand{Width: 4, Strides: []int{8000, 4}}
+		n := nest.Nest{Trips: []int{1000, trips}, Operands: []nest.Operand{op}}
+		if s := strideOf(n, op, rowsOf(n, 64), 64); s.every != want {
+			t.Errorf("a jump every %v iterations, want %v", s.every, want)
+		}
+	}
+}
+
+// TestServedOnce: the share of a pass that the last level serves, though it is too large, is taken off once, whether the
+// pass is walked whole or in part, and of lines that crowd by the room that there is for them.
+func TestServedOnce(t *testing.T) {
+	m := generic
+	m.Times.Levels = slices.Clone(m.Times.Levels)
+	at, memory := m.Times.Levels[1].Latency, m.Times.Levels[2].Latency
+	m.Times.Ladder = []probe.Point{{Size: 16 << 20, Ns: at}, {Size: 32 << 20, Ns: at + (memory-at)/4}, {Size: 64 << 20, Ns: at + (memory-at)/2}, {Size: 256 << 20, Ns: memory}}
+	for _, c := range []struct {
+		what   string
+		spec   access.Spec
+		crowds bool
+		want   float64
+	}{
+		{"in part", access.Spec{Shape: []int{1 << 24}, DType: layouts.Int32}, false, 1 << 19},
+		{"whole", access.Spec{Shape: []int{1 << 24}, DType: layouts.Int32, View: layouts.MustParseChain("slice(0,0,16777216,256)")}, false, 0},
+		{"whole, crowded", access.Spec{Shape: []int{1 << 24}, DType: layouts.Int32, View: layouts.MustParseChain("slice(0,0,16777216,256)")}, true, 1 << 15},
+	} {
+		m.Times.Crowds = c.crowds
+		p, err := m.Predict(pattern(t, c.spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Missed(2); !about(got, c.want, .01) && got != c.want {
+			t.Errorf("%s: %v lines are missed, want a half: %v", c.what, got, c.want)
+		}
+	}
+}
+
+// TestFound: of what comes again in two loops around the excerpt, each finds a part of what the one inside did not.
+func TestFound(t *testing.T) {
+	// 16 lines; 8 further on, four times; 20 further on than the first, four times.
+	n := nest.Nest{Trips: []int{4, 4, 16}, Operands: []nest.Operand{{Width: 4, Strides: []int{20 * 64, 8 * 64, 64}}}}
+	e := excerpt{nest: n, loop: 2, counted: 16, touches: footprintsOf(n)}
+	p := place{block: 64, sets: 1, ways: 1000}
+	inner, outer := 1-40./64, 1-100./160
+	if got, want := e.again(0, p, 2000), inner+(1-inner)*outer; !about(got, want, 1e-9) {
+		t.Errorf("%v is found again, want %v", got, want)
+	}
+	if got := e.again(0, p, 100); !about(got, 1, 1e-9) {
+		t.Errorf("%v is found again where the pass before is, want all", got)
+	}
+}
+
+// TestFollowed: rows are followed that go on where their runs end, if all operands together have few.
+func TestFollowed(t *testing.T) {
+	run := func(trips []int, strides ...[]int) int {
+		n := nest.Nest{Trips: trips}
+		for _, s := range strides {
+			n.Operands = append(n.Operands, nest.Operand{Width: 4, Strides: s})
+		}
+		return followed(n, n.Operands[0], rowsOf(n, 64), 64, 64)
+	}
+	beside := []int{4096, 64, 4} // written side by side
+	for _, c := range []struct {
+		what string
+		got  int
+		want int
+	}{
+		{"few rows", run([]int{100, 12, 16}, []int{64, 8000, 4}), 6400},
+		{"many rows", run([]int{100, 40, 16}, []int{64, 8000, 4}), 64},
+		{"few rows beside one that is written", run([]int{100, 12, 16}, []int{64, 8000, 4}, []int{768, 64, 4}), 6400},
+		{"few rows beside others", run([]int{100, 12, 16}, []int{64, 8000, 4}, []int{64, 16000, 4}), 64},
+		{"rows that do not go on", run([]int{100, 12, 16}, []int{640, 8000, 4}, beside), 64},
+		{"rows that go on for a while", run([]int{100, 10, 12, 16}, []int{16000, 64, 8000, 4}), 640},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: followed for %d B, want %d", c.what, c.got, c.want)
+		}
+	}
+}
+
+// TestBursts: lines of memory that are touched in bursts cost the latency that each begins with, and the loop between bursts
+// hides none but what the CPU looked ahead at.
+func TestBursts(t *testing.T) {
+	m := generic
+	m.Rules = &Rules{SumRun: 1, SumStep: 1, InFlight: 100, Crowded: 100, Walks: 100, Window: 10, Pending: 10, Stores: 1, Pairs: 1}
+	m.Times.Walks = []float64{0, 0}
+	// Tiles of a row-major matrix by columns: 16 lines of memory, which then serve 15 columns more.
+	spec := access.Spec{Shape: []int{4096, 4112}, DType: layouts.Int32, View: layouts.MustParseChain("t()"), Tile: []int{16, 16}}
+	p, err := m.Predict(pattern(t, spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Tensors[0].Stride
+	if s.burst != 16 {
+		t.Fatalf("bursts of %v lines, want 16", s.burst)
+	}
+	lines, latency := float64(4096*4112/16), m.Times.Levels[2].Latency
+	if got := p.Memory / lines; got < latency/16 {
+		t.Errorf("a line takes %v ns, want at least a 16th of the latency of %v", got, latency)
+	}
+	hidden := 10 * m.Times.Hit / 16 * lines
+	if want := p.Loop + p.Memory - hidden; !about(p.Ns, want, .02) {
+		t.Errorf("%v ns, want %v: of %v in memory %v hidden behind a loop of %v", p.Ns, want, p.Memory, hidden, p.Loop)
+	}
+	all, alone := Stride{burst: 10}.lead(5, 100, 30)
+	if all != 14.5 || alone != 11.5 {
+		t.Errorf("a line of a burst takes %v ns, of which %v are not hidden", all, alone)
+	}
+	// Columns of a matrix that is not tiled: all lines are missed before they come again in the first level, which the
+	// second serves without bursts.
+	v := visit{stride: s, nest: nest.Nest{Trips: []int{100}}}
+	if !v.bursts(49) || v.bursts(50) || (visit{stride: s, nest: v.nest, asked: true}).bursts(1) {
+		t.Error("bursts are of lines that stay until they come again, and of none that were asked for ahead")
+	}
+}
+
+// TestBurst: a burst ends where the loop around comes by the same lines again.
+func TestBurst(t *testing.T) {
+	for _, c := range []struct {
+		trips, strides []int
+		want           float64
+	}{
+		{[]int{16, 20}, []int{4, 8000}, 20},
+		{[]int{16, 20}, []int{0, 8000}, 20},
+		{[]int{16, 20}, []int{64, 8000}, 0},
+		{[]int{16, 7, 20}, []int{4, 640, 8000}, 0},
+		{[]int{20}, []int{8000}, 0},
+	} {
+		n := nest.Nest{Trips: c.trips}
+		if got := burst(n, nest.Operand{Width: 4, Strides: c.strides}, len(c.trips)-1, 64); got != c.want {
+			t.Errorf("%v by %v: %v lines, want %v", c.trips, c.strides, got, c.want)
+		}
+	}
+}
+
+// TestTranslated: of rounds over a few more pages than the TLB has entries, it misses the share that the ladder of pages
+// shows; of those over fewer, in crowded sets, all that LRU does.
+func TestTranslated(t *testing.T) {
+	m := generic
+	m.Times.Pages = []probe.Point{{Size: 8, Ns: 1}, {Size: 1024, Ns: 3}, {Size: 2048, Ns: 4}, {Size: 4096, Ns: 23}, {Size: 16384, Ns: 43}}
+	columns := func(rows, bytes int) (with, without float64) {
+		s := access.Spec{Shape: []int{rows, bytes / 4}, View: layouts.MustParseChain("narrow(1,0,64)"), DType: layouts.Int32, Order: access.Col}
+		for _, c := range []struct {
+			m    Model
+			into *float64
+		}{{m, &with}, {generic, &without}} {
+			walks, err := c.m.Count(pattern(t, s))
+			if err != nil {
+				t.Fatal(err)
+			}
+			*c.into = walks[0].Misses[0].TLB[1]
+		}
+		return with, without
+	}
+	const share = 10.5 / 40 // half way, in logarithms, from 1 to 20 ns more; a walk takes 40
+	with, without := columns(2896, 4096+64)
+	if without < 2896*60 || !about(with, share*without, .05) {
+		t.Errorf("%v misses over 2896 pages, %v under LRU", with, without)
+	}
+	if with, without = columns(1000, 4096+64); with != without {
+		t.Errorf("%v misses over 1000 pages, %v under LRU", with, without)
+	}
+	if with, without = columns(9000, 4096+64); with != without || without < 9000*60 {
+		t.Errorf("%v misses over 9000 pages, %v under LRU", with, without)
+	}
+	// 2500 pages of a TLB that has 2048, in a quarter of its sets.
+	if with, without = columns(2500, 4*4096); with != without || without < 2500*60 {
+		t.Errorf("%v misses over 2500 pages that share sets, %v under LRU", with, without)
+	}
+}
+
+// TestCrowdsLast: a last level that chooses sets by the place in a page does not serve lines that all lie in one place, and
+// one that hashes the whole address does, whether a pass is walked whole or in part.
+func TestCrowdsLast(t *testing.T) {
+	crowded := generic
+	crowded.Times.Crowds = true
+	for _, passes := range []int{1, 8} { // over lines of a page each: 65536 of the 524288 lines of 32 MiB, and of a 64th of them
+		spec := access.Spec{Shape: []int{65536, 1024}, DType: layouts.Int32, View: layouts.MustParseChain("narrow(1,0,1)")}
+		if passes > 1 {
+			spec.View = layouts.MustParseChain("narrow(1,0,1).expand(65536,8).t()")
+		}
+		for _, c := range []struct {
+			m    Model
+			want float64
+		}{{generic, 0}, {crowded, 65536}} {
+			p, err := c.m.Predict(pattern(t, spec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Missed(2); got < c.want || got > 8*c.want {
+				t.Errorf("crowds %v, %d passes: %v misses of the last level, want %v", c.m.Times.Crowds, passes, got, c.want)
+			}
+		}
+	}
+	measured := func(sparse float64) bool {
+		return Measured(probe.Machine{Sparse: sparse, Memory: probe.Speed{Latency: 160},
+			Levels: []probe.Level{{Speed: probe.Speed{Latency: 1}}, {Speed: probe.Speed{Latency: 10}}}}).Crowds
+	}
+	if measured(0) || measured(39) || !measured(41) {
+		t.Error("a sparse chase of 40 ns lies half way from 10 to 160, in logarithms")
+	}
+}
+
+// TestKept: a hashed level keeps of what comes again the share that was measured of a chase over as much.
+func TestKept(t *testing.T) {
+	c := cachesOf(typical)
+	c.missing = func(level int, bytes float64) (float64, bool) {
+		if level != 2 {
+			t.Errorf("asked of level %d", level)
+		}
+		return .25, bytes > 16<<20 && bytes < 64<<20
+	}
+	p := c.places()[2]
+	for bytes, want := range map[float64]float64{8 << 20: 1, 20 << 20: .75, 40 << 20: .75, 80 << 20: 0} {
+		if got := p.kept(bytes/64, 1, p.blocks()); got != want {
+			t.Errorf("of %v B %v are kept, want %v", bytes, got, want)
+		}
+	}
+	if got := p.kept(1, 1<<18, p.blocks()/2); got != .75 { // twice what there is room for
+		t.Errorf("%v is kept of lines that crowd, want .75", got)
+	}
+}
+
+// TestNearlyNext: of lines less than two apart, memory moves all, as of a stream.
+func TestNearlyNext(t *testing.T) {
+	m := generic
+	m.Times.Levels = slices.Clone(m.Times.Levels)
+	m.Times.Levels[2].Near, m.Times.Levels[2].Far = 30, 30
+	next := m.Times.Levels[2].Line
+	for jump, want := range map[int]float64{80: 1.25 * next, 128: 30, 256: 30} {
+		v := visit{stride: Stride{Near: 1, jump: jump}, vectors: true}
+		if got := m.line(v, 2); !about(got, want, 1e-9) {
+			t.Errorf("lines %d B apart take %v ns each, want %v", jump, got, want)
+		}
+	}
+}
+
+// TestBeside: crowded lines take less the more sets they are in.
+func TestBeside(t *testing.T) {
+	m := generic
+	m.Rules = &Rules{Window: 100}
+	visits := func(step, rows, around int, kind nest.Kind) visit {
+		op := nest.Operand{Kind: kind, Width: 4, Strides: []int{around, step}}
+		n := nest.Nest{Trips: []int{16, rows}, Operands: []nest.Operand{op}}
+		return visit{stride: strideOf(n, op, rowsOf(n, 64), 64), nest: n, op: op}
+	}
+	for _, c := range []struct {
+		v    visit
+		want float64
+	}{
+		{visits(4096, 64, 640, nest.Write), 1},
+		{visits(2048, 64, 640, nest.Write), 2},
+		{visits(4096, 128, 640, nest.Read), 1},
+		{visits(4096, 20, 640, nest.Read), 5},     // of the rounds that the CPU looks ahead
+		{visits(4096, 16, 4, nest.Read), 2},       // half of the lines stay
+		{visits(4096, 32, 4, nest.Write), 4. / 3}, // a quarter
+	} {
+		if got := m.beside(c.v); !about(got, c.want, 1e-9) {
+			t.Errorf("%v by %v: %v sets, want %v", c.v.nest.Trips, c.v.op.Strides, got, c.want)
+		}
+	}
+	g := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
+	if got := (Stride{loop: 0}).reached(nest.Nest{Trips: []int{10}}, nest.Operand{Width: 4, Strides: []int{1024}}, g); got != 4 {
+		t.Errorf("%v sets are reached, want 4", got)
+	}
+}

@@ -1,0 +1,217 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// memory adds what the misses of a nest take, and returns all of it, and how much comes in bursts that the loop
+// cannot hide.
+func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts float64) {
+	var loads, stores float64 // ns of those that are crowded
+	rows := rowsOf(w.Nest, m.Caches.Levels[0].Line)
+	ahead := m.rules().Window * m.Times.Hit * m.body(p, w.Nest)
+	for r, op := range w.Nest.Operands {
+		if op.Tensor == access.Buffers {
+			continue // see body
+		}
+		v := m.visit(p, w.Nest, op, rows)
+		t := sum.tensor(op.Tensor, m.Caches)
+		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
+			t.Stride = v.stride
+		}
+		t.Refs += float64(w.Nest.Iterations())
+		for i, missed := range w.Misses[r].Levels {
+			t.Levels[i] += missed
+			each, alone := m.line(v, i), 0.0
+			if v.bursts(missed) {
+				each, alone = v.stride.lead(each, m.serving(i).Latency, ahead)
+			}
+			served := here(w.Misses[r].Levels, i)
+			ns := served * each
+			t.Lines[i] += ns
+			all += ns
+			bursts += served * alone
+			switch {
+			case v.crowded && v.written():
+				stores += ns
+			case v.crowded:
+				loads += ns
+			}
+		}
+		for i, missed := range w.Misses[r].TLB {
+			ns := here(w.Misses[r].TLB, i) * m.walk(v.stride, i)
+			t.TLB[i] += missed
+			t.Walks += ns
+			all += ns
+		}
+	}
+	all -= min(loads, stores) // each waits for others of its own only
+	sum.Memory += all
+	return all, min(bursts, all)
+}
+
+// here is how many of the misses of level i the next one has, of those of all levels.
+func here(misses []float64, i int) float64 {
+	if i+1 < len(misses) {
+		return max(misses[i]-misses[i+1], 0)
+	}
+	return max(misses[i], 0)
+}
+
+// translations is how many pages a line of the page tables translates.
+const translations = 64 / 8
+
+// walk is the ns of one miss of level i of the TLB.
+func (m Model) walk(s Stride, i int) float64 {
+	rules, t := m.rules(), m.Times
+	alone := t.Walks[min(i, len(t.Walks)-1)]
+	if i >= len(t.Apart) || t.Apart[i] == 0 {
+		return alone / max(1, rules.Walks/s.slower(rules, rules.Window))
+	}
+	page := float64(m.Caches.TLB[i].Page)
+	scattered := min(1, max(0, float64(s.jump)/page-1)/(translations-1))
+	// A round touches so many lines, of the tensor, of the page tables, and under a hypervisor of
+	// its tables. What of these does not stay in the second level was measured as scattered.
+	second := m.Caches.Levels[min(1, len(m.Caches.Levels)-1)]
+	lines := s.around * (1 + 2*min(1, float64(s.jump)/page/translations))
+	scattered *= min(1, lines*float64(second.Line)/float64(second.Size))
+	ns := t.Apart[i] + scattered*max(0, t.Scattered[i]-t.Apart[i])
+	return min(max(alone, ns), ns*s.slower(rules, rules.Window))
+}
+
+// A visit is how an operand of a nest goes from line to line.
+type visit struct {
+	stride  Stride
+	nest    nest.Nest
+	op      nest.Operand
+	vectors bool // its accesses are of vectors
+	asked   bool // and of a kernel that asks for lines ahead
+	past    bool // what it writes is stored past the caches
+	crowded bool // its lines crowd sets of the first level, and what that takes was measured
+}
+
+func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int) visit {
+	s := strideOf(n, op, rows, m.Caches.Levels[0].Line)
+	if m.inVectors(n) {
+		s.every *= float64(op.Width) / vectorBytes
+	}
+	asked := op.Width > p.Spec.DType.Size()
+	return visit{s, n, op, asked || m.inVectors(n), asked, p.PastCaches(), m.serving(0).Crowded > 0 && m.crowds(s, n, op, 0)}
+}
+
+// bursts tells whether the lines that are missed so often come in bursts: not if the level loses them before they
+// come again.
+func (v visit) bursts(missed float64) bool {
+	return v.stride.burst > 0 && !v.asked && missed < float64(v.nest.Iterations())/2
+}
+
+// written tells whether the lines are.
+func (v visit) written() bool { return v.op.Kind == nest.Write }
+
+// line is the ns of one line that level i misses and the next one has.
+func (m Model) line(v visit, i int) float64 {
+	rules, from, memory := m.rules(), m.serving(i), i == len(m.Caches.Levels)-1
+	if v.written() && v.past && memory {
+		return from.Past * rules.Past
+	}
+	next, stored := from.Line, from.Stored
+	if memory && !v.vectors {
+		// The sum and the copy that were measured are of vectors, which read memory faster than
+		// loops over elements do, but do not copy faster: these take a half of the copy for each line.
+		next, stored = from.Line+from.Stored/2, 0
+	}
+	near, far := m.apart(v, i)
+	if j := float64(v.stride.jump) / line; v.stride.Near == 1 && j < 2 {
+		near = min(near, next*j)
+	}
+	ns := v.stride.Next*next + v.stride.Near*max(near, next) + v.stride.Far*max(far, next)
+	if memory && !v.asked && v.stride.run > 0 {
+		ns = max(ns, m.Times.run(v.stride.run))
+	}
+	if v.written() {
+		ns += stored
+	}
+	return ns
+}
+
+// run is the ns of each line of memory in runs of so many lines, 0 if that was not measured.
+func (t Times) run(lines float64) float64 {
+	if len(t.Runs) == 0 {
+		return 0
+	}
+	i := slices.IndexFunc(t.Runs, func(r probe.Run) bool { return float64(r.Lines) >= lines })
+	above := t.Runs[max(i, 0)]
+	switch {
+	case i < 0: // longer than all
+		last := t.Runs[len(t.Runs)-1]
+		return last.Ns / float64(last.Lines)
+	case i == 0:
+		return above.Ns / float64(above.Lines)
+	}
+	below := t.Runs[i-1]
+	part := (lines - float64(below.Lines)) / float64(above.Lines-below.Lines)
+	return (below.Ns + part*(above.Ns-below.Ns)) / lines
+}
+
+// apart is the ns of a line that is not beside the one before it, in the same page and in another.
+func (m Model) apart(v visit, i int) (near, far float64) {
+	rules, from, s := m.rules(), m.serving(i), v.stride
+	near = from.Line
+	if i == len(m.Caches.Levels)-1 {
+		near *= rules.Pairs
+	}
+	inFlight := rules.InFlight
+	if from.Far > 0 {
+		near, inFlight = max(from.Line, from.Near), max(1, from.Latency/from.Far)
+	}
+	if v.asked {
+		return near, from.Line * rules.Asked
+	}
+	if s.loop < 0 { // no prefetcher foresees where the next run begins
+		inFlight = min(inFlight, rules.InFlight)
+	}
+	if !(v.crowded && i == 0) && m.crowds(s, v.nest, v.op, i) {
+		inFlight = min(inFlight, rules.Crowded)
+	}
+	load, store := from.Line, from.Line
+	if v.crowded {
+		sets := m.beside(v)
+		load, store = max(load, m.serving(0).Crowded/sets), max(store, m.serving(0).CrowdedStore/sets)
+	}
+	if !v.written() {
+		loads := inFlight / s.slower(rules, rules.Window)
+		if s.run > 0 && s.run < trained && writes(v.nest) { // those behind stores wait for a place in their queue
+			loads = min(loads, rules.Queue/s.every)
+		}
+		return near, max(load, from.Latency/max(1, loads))
+	}
+	// A store waits for its line after it retired, so that the CPU is farther ahead; but it retires
+	// behind the loads before it, and stores leave in order.
+	far = max(from.Line, from.Latency/max(1, inFlight/s.slower(rules, rules.Pending)))
+	if reads(v.nest) > 0 {
+		near, far = near*rules.Stores, far*rules.Stores
+	}
+	return near, max(far, store)
+}
+
+// trained is from how many lines on prefetchers see a stream in a run.
+const trained = 3
+
+// beside is in how many sets, about, lines are in flight beside one another that crowd them: what crowded lines take was
+// measured in one. Those that a round reaches, of a short one of loads those of the rounds that the CPU looks ahead, and
+// where the same lines come again, as many more as a policy that is not quite LRU keeps of them.
+func (m Model) beside(v visit) float64 {
+	first := placed(m.Caches.Levels[0].Geometry, m.Caches.TLB)
+	sets := v.stride.reached(v.nest, v.op, first)
+	switch {
+	case v.stride.burst > 0:
+		return sets / (1 - sets*float64(first.Ways)/v.stride.burst)
+	case !v.written():
+		return sets * max(1, m.rules().Window/v.stride.around)
+	}
+	return sets
+}

@@ -1,0 +1,162 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// A Stride is what the address of a line that an operand touches is to that of
+// the one before: shares of its lines, which sum up to 1.
+type Stride struct {
+	Next float64 // beside it
+	Near float64 // less than a page off
+	Far  float64 // in another page
+
+	every float64 // iterations from one that is not beside to the next
+	loop  int     // that makes the steps; -1 for none
+	// jump is the bytes from one that is not beside to the next, 0 where none is known, and
+	// around how many there are until the loop begins anew.
+	jump   int
+	around float64
+	burst  float64 // lines that are touched before the same ones come again for a while, 0 where others follow
+	run    float64 // lines that are adjacent until the next jump, 0 where none is known
+}
+
+// mostRows is how many streams prefetchers follow at once, about: sums of runs of rows by turns begin to take
+// longer from 16 rows on, of a Zen 4, and the streamer of Intel's second levels has 32, two a page.
+const mostRows = 16
+
+// samePage is what no prefetcher crosses, whatever the page size in force.
+const samePage = 4096
+
+// strideOf looks at the innermost loop that moves the operand, and, where that
+// steps from line to line, at the loop that begins the next run of lines; rows are rowsOf the nest.
+func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
+	l, every := len(n.Trips)-1, 1.0
+	for ; l >= 0 && op.Strides[l] == 0; l-- {
+		every *= float64(n.Trips[l])
+	}
+	if l < 0 {
+		return Stride{Next: 1, every: every, loop: l}
+	}
+	stride := max(op.Strides[l], -op.Strides[l])
+	switch {
+	case stride >= samePage:
+		return Stride{Far: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l]), burst: burst(n, op, l, line)}
+	case stride > line:
+		return Stride{Near: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l]), burst: burst(n, op, l, line)}
+	}
+	run, jump, around := op.Width+(n.Trips[l]-1)*stride, 0, 0.0
+	for o := l - 1; o >= 0; o-- {
+		s := max(op.Strides[o], -op.Strides[o])
+		if s > run+line {
+			jump, around = s, float64(n.Trips[o])
+			break
+		}
+		if s > 0 {
+			run += (n.Trips[o] - 1) * s
+		}
+	}
+	run = followed(n, op, rows, run, line)
+	starts := min(1, float64(line)/float64(run))
+	t := Stride{Next: 1 - starts, Far: starts, every: every * float64(run) / float64(stride), loop: -1, jump: jump, around: around}
+	if jump > 0 {
+		t.run = max(1, float64(run)/float64(line))
+	}
+	return t
+}
+
+// burst is how many lines the loop touches, if the loop around it comes by the same, or most of them, again; 0 if
+// each time by others.
+func burst(n nest.Nest, op nest.Operand, l, line int) float64 {
+	if l == 0 || max(op.Strides[l-1], -op.Strides[l-1]) >= line {
+		return 0
+	}
+	return float64(n.Trips[l])
+}
+
+// lead is the ns of each line of a burst, which begins with a latency that no line before it hides, and how much of that
+// the loop does not hide, whose instructions the CPU has looked ahead at for so many ns.
+func (s Stride) lead(each, latency, ahead float64) (all, alone float64) {
+	all = each + max(0, latency-each)/s.burst
+	return all, max(0, all-ahead/s.burst)
+}
+
+// followed is the bytes after which a row of runs of so many ends, if prefetchers follow it: if the next run of the
+// row begins where this one ended, and so few rows of all operands take turns that prefetchers follow all.
+func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
+	reach := run
+	for l := len(n.Trips) - 1; l >= 0 && rows[l+1] <= mostRows; l-- {
+		if s := max(op.Strides[l], -op.Strides[l]); s <= reach+line && s+op.Width > run {
+			reach += (n.Trips[l] - 1) * s
+		}
+	}
+	return reach
+}
+
+// adjacent is the bytes that lie side by side, with gaps of less than a line, of what the operand touches in the
+// loops from l on.
+func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
+	loops := make([]int, 0, len(n.Trips))
+	for k := l; k < len(n.Trips); k++ {
+		loops = append(loops, k)
+	}
+	step := func(k int) int { return max(op.Strides[k], -op.Strides[k]) }
+	slices.SortFunc(loops, func(a, b int) int { return step(a) - step(b) })
+	reach := op.Width
+	for _, k := range loops {
+		if step(k) > reach+line {
+			break
+		}
+		reach += (n.Trips[k] - 1) * step(k)
+	}
+	return reach
+}
+
+// rowsOf are how many rows of adjacent lines all operands have in the loops from each one on, and in none.
+func rowsOf(n nest.Nest, line int) []int {
+	sums := make([]int, len(n.Trips)+1)
+	for _, op := range n.Operands {
+		for l := range sums {
+			count, reach := 1, adjacent(n, op, l, line)
+			for k := l; k < len(n.Trips); k++ {
+				if max(op.Strides[k], -op.Strides[k]) > reach {
+					count *= n.Trips[k]
+				}
+			}
+			sums[l] += count
+		}
+	}
+	return sums
+}
+
+// slower is by how much fewer jumps are in flight because instructions between
+// them fill a window of so many iterations.
+func (s Stride) slower(rules *Rules, window float64) float64 {
+	return max(1, s.every*rules.InFlight/2/window)
+}
+
+// crowds is that of level i, if it is one whose sets are simulated.
+func (m Model) crowds(s Stride, n nest.Nest, op nest.Operand, i int) bool {
+	return i < simulated(m.Caches.Levels) && s.crowds(n, op, placed(m.Caches.Levels[i].Geometry, m.Caches.TLB))
+}
+
+// crowds tells whether one round of the loop that steps falls into sets of the
+// level that do not hold it.
+func (s Stride) crowds(n nest.Nest, op nest.Operand, level simcache.Geometry) bool {
+	if s.loop < 0 {
+		return false
+	}
+	trips := n.Trips[s.loop:]
+	op.Strides = op.Strides[s.loop:]
+	room := room(op, trips, level.Line, level.Sets(), level.Ways)
+	return room < float64(level.Sets()*level.Ways) && op.Lines(trips, level.Line) > room
+}
+
+// reached is how many sets of the level one round of the loop that steps falls into.
+func (s Stride) reached(n nest.Nest, op nest.Operand, level simcache.Geometry) float64 {
+	op.Strides = op.Strides[s.loop:]
+	return float64(op.Sets(n.Trips[s.loop:], level.Line, level.Sets()))
+}
