@@ -152,7 +152,7 @@ func levelName(c cpu.Cache) string {
 }
 
 // simulate makes the caches and the TLB to simulate: of the sizes that were found,
-// with about the stated ways, or where none are stated those that were found. Sets are a power of two, as Cachegrind's, which keeps
+// with about the stated ways, or where none are stated, and of the TLB, those that were found. Sets are a power of two, as Cachegrind's, which keeps
 // all sizes of the ladder as they are; another, of a cache that is stated, may be
 // rounded by half a way.
 func (m *Machine) simulate(o Options) {
@@ -177,7 +177,10 @@ func (m *Machine) simulate(o Options) {
 	}
 	for i, r := range m.TLB {
 		ways := r.Entries
-		if i < len(o.TLB) {
+		switch {
+		case r.Ways > 0:
+			ways = divisor(r.Entries, r.Ways)
+		case i < len(o.TLB):
 			ways = divisor(r.Entries, o.TLB[i].Ways)
 		}
 		m.Simulated.TLB = append(m.Simulated.TLB, simcache.TLB{Entries: r.Entries, Ways: ways, Page: PageSize()})

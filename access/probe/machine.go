@@ -102,6 +102,7 @@ type Reach struct {
 	// and of pages so far apart that each translation is on another line of the page tables.
 	// They are 0 where they were not measured.
 	Apart, Scattered float64
+	Ways             int // pages of one set that it translates, as far as strides tell; 0 where that was not found
 }
 
 // PageSize is that of the pages that the TLB is measured with, in bytes: the
@@ -164,6 +165,7 @@ type (
 		Miss      float64 `yaml:"miss-ns"`
 		Apart     float64 `yaml:"apart-ns,omitempty"`
 		Scattered float64 `yaml:"scattered-ns,omitempty"`
+		Ways      int     `yaml:"ways,omitempty"`
 	}
 	rung struct {
 		Size machines.Size `yaml:"size"`
@@ -277,6 +279,9 @@ func (s section) check() (path string, err error) {
 		return "memory", err
 	}
 	for i, t := range s.TLB {
+		if t.Ways < 0 {
+			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d ways (want 0 for none found, or more)", t.Ways)
+		}
 		if !(t.Entries > 0 && t.Miss > 0 && min(t.Apart, t.Scattered) >= 0 && !math.IsInf(t.Miss+t.Apart+t.Scattered, 1)) {
 			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d entries and %v ns, apart %v and scattered %v ns (want the first two positive, and no time below 0)", t.Entries, t.Miss, t.Apart, t.Scattered)
 		}

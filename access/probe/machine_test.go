@@ -30,7 +30,7 @@ func example() Machine {
 			{"L1D", 32 << 10, 33000, Speed{1.25, 254e9, 184.5e9, 508e9, 369e9, 0, 0, 0, 0}, 0},
 			{"L2", 0, 2 << 20, Speed{Latency: 4.5, Read: 110e9, Crowded: 3.5, CrowdedStore: 4.75}, 0}},
 		Memory:     Speed{99.5, 11.5e9, 11e9, 40e9, 38e9, 5.5, 14.25, 0, 0},
-		TLB:        []Reach{{64, 2.25, .75, 1.5}},
+		TLB:        []Reach{{64, 2.25, .75, 1.5, 16}},
 		Threads:    8,
 		Remote:     []Remote{{0, 1, 150.5, 20e9}},
 		Streams:    7,
@@ -90,7 +90,7 @@ func TestFormatAny(t *testing.T) {
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
 			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), rapid.SampledFrom(loopDTypes).Draw(t, "dtype"), positive.Draw(t, "run"), positive.Draw(t, "step")})
-			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered")})
+			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered"), rapid.IntRange(0, 40).Draw(t, "ways")})
 		}
 		text, err := m.Format()
 		if err != nil {
@@ -121,20 +121,21 @@ func TestParseErrors(t *testing.T) {
 		{"latency-ns: 99.5", "latency-ns: -1", "f:42:5: a latency of -1 ns, near 5.5, far 14.25, crowded 0 and of stores 0 ns, read 11.5 and copy 11 GB/s, of all cores 40 and 38 (want a positive latency"},
 		{"latency-ns: 99.5", "latency-ns: .nan", "f:42:5: a latency of NaN ns"},
 		{"entries: 64\n      miss", "entries: 0\n      miss", "f:50:7: 0 entries and 2.25 ns, apart 0.75 and scattered 1.5 ns (want the first two positive, and no time below 0)"},
-		{"latency-ns: 150.5", "latency-ns: 0", "f:56:8: a latency of 0 ns, read 20 GB/s (want both positive)"},
-		{"threads: 8", "threads: -1", "f:54:12: -1 threads"},
-		{"share: 0.25", "share: 1.25", "f:60:8: share 1.25 with 1 and 1 samples (want shares that ascend up to 1, and as many bandwidths as times)"},
-		{"share: 0.25", "share: 0", "f:60:8: share 0 with 1 and 1 samples (want shares that ascend"},
-		{"ns: [99.0, 100.0]", "ns: [99.0]", "f:59:8: share 0 with 1 and 2 samples (want"},
-		{"ns: [99.0, 100.0]", "ns: [99.0, -1]", "f:59:8: samples [99 -1] ns and"},
-		{"sparse-ns: 91.5", "sparse-ns: -1", "f:61:14: -1 ns (want a positive time)"},
+		{"ways: 16", "ways: -1", "f:50:7: -1 ways (want 0 for none found, or more)"},
+		{"latency-ns: 150.5", "latency-ns: 0", "f:57:8: a latency of 0 ns, read 20 GB/s (want both positive)"},
+		{"threads: 8", "threads: -1", "f:55:12: -1 threads"},
+		{"share: 0.25", "share: 1.25", "f:61:8: share 1.25 with 1 and 1 samples (want shares that ascend up to 1, and as many bandwidths as times)"},
+		{"share: 0.25", "share: 0", "f:61:8: share 0 with 1 and 1 samples (want shares that ascend"},
+		{"ns: [99.0, 100.0]", "ns: [99.0]", "f:60:8: share 0 with 1 and 2 samples (want"},
+		{"ns: [99.0, 100.0]", "ns: [99.0, -1]", "f:60:8: samples [99 -1] ns and"},
+		{"sparse-ns: 91.5", "sparse-ns: -1", "f:62:14: -1 ns (want a positive time)"},
 		{"near-ns: 5.5", "nearby-ns: 5.5", `f:47:5: unknown field "nearby-ns" (want one of latency-ns, read-GB/s, copy-GB/s, read-all-GB/s, copy-all-GB/s, near-ns, far-ns, crowded-ns, crowded-store-ns)`},
-		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:64:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
-		{"op: sum", "op: summe", `f:66:8: op "summe": no such operation (known: sum, fill,`},
-		{"dtype: float32", "dtype: float31", `f:66:8: dtype "float31": `},
-		{"run-ns: 0.25", "run-ns: 0", "f:66:8: 0 and 0.5 ns an element (want both positive)"},
-		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:70:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:74:8: 128 after 8, of 0 ns"},
+		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:65:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
+		{"op: sum", "op: summe", `f:67:8: op "summe": no such operation (known: sum, fill,`},
+		{"dtype: float32", "dtype: float31", `f:67:8: dtype "float31": `},
+		{"run-ns: 0.25", "run-ns: 0", "f:67:8: 0 and 0.5 ns an element (want both positive)"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:71:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:75:8: 128 after 8, of 0 ns"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)

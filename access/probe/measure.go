@@ -45,13 +45,14 @@ const sampleTime = 500 * time.Microsecond
 
 // The stages, and the share of the budget that each has.
 const (
-	ladderShare    = 0.38
-	pagesShare     = 0.17
-	bandwidthShare = 0.14
-	apartShare     = 0.1
-	waysShare      = 0.08
-	loopsShare     = 0.08
-	runsShare      = 0.05
+	ladderShare       = 0.38
+	pagesShare        = 0.17
+	bandwidthShare    = 0.14
+	apartShare        = 0.08
+	waysShare         = 0.08
+	translationsShare = 0.02
+	loopsShare        = 0.08
+	runsShare         = 0.05
 )
 
 // Measure measures the machine that it runs on. All times are minima: of many
@@ -79,7 +80,7 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	m.name(plateaus(m.Ladder), stated(o.Caches))
-	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.ways, s.loops, s.nodes, s.loaded} {
+	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.ways, s.translations, s.loops, s.nodes, s.loaded} {
 		if err := stage(&m); err != nil {
 			return Machine{}, err
 		}

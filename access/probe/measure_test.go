@@ -123,7 +123,7 @@ func TestName(t *testing.T) {
 func TestSimulate(t *testing.T) {
 	m := Machine{
 		Levels: []Level{{Name: "L1D", Capacity: 32 << 10}, {Name: "L2", Capacity: 448 << 10}, {Name: "L3", Capacity: 20 << 20}},
-		TLB:    []Reach{{64, 2, 0, 0}, {1280, 20, 0, 0}},
+		TLB:    []Reach{{64, 2, 0, 0, 0}, {1280, 20, 0, 0, 0}},
 	}
 	m.simulate(Options{Caches: zen, TLB: zenTLB})
 	want := simcache.Config{
@@ -141,7 +141,7 @@ func TestSimulate(t *testing.T) {
 	// Whatever is measured can be simulated, also where nothing is stated.
 	for _, capacity := range sizes(MinSize, 1<<30) {
 		for _, o := range []Options{{}, {Caches: zen, TLB: zenTLB}, {Caches: rapids, TLB: cpu.TLB(PageSize())}} {
-			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize(), 1, 0, 0}}}
+			m := Machine{Levels: []Level{{Name: "L3", Capacity: capacity}}, TLB: []Reach{{capacity / PageSize(), 1, 0, 0, 0}}}
 			m.simulate(o)
 			if err := m.Simulated.Check(); err != nil {
 				t.Errorf("%d: %v", capacity, err)

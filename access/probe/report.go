@@ -138,7 +138,11 @@ func (m Machine) WriteTables(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nmeasured data TLB\tentries\treach\tsimulated\ta miss costs\tfar\tscattered")
 	for i, r := range m.TLB {
-		fmt.Fprintf(t, "level %d\t%d\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, r.Entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"), cmp.Or(timeCell(r.Scattered), "unknown"))
+		entries := fmt.Sprint(r.Entries)
+		if r.Ways > 0 {
+			entries += fmt.Sprintf(", %d ways", r.Ways)
+		}
+		fmt.Fprintf(t, "level %d\t%s\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"), cmp.Or(timeCell(r.Scattered), "unknown"))
 	}
 	m.writeThreads(t)
 	m.writeLoops(t)
@@ -230,6 +234,7 @@ type (
 		Miss      float64 `json:"missNs"`
 		Apart     float64 `json:"apartNs,omitzero"`
 		Scattered float64 `json:"scatteredNs,omitzero"`
+		Ways      int     `json:"ways,omitzero"`
 	}
 	jsonRung struct {
 		Size int     `json:"size"`
@@ -254,7 +259,7 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 		j.Memory = &memory
 	}
 	for i, r := range m.TLB {
-		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)}), r.Miss, r.Apart, r.Scattered})
+		j.TLB = append(j.TLB, jsonReach{r.Entries, simcache.FormatTLB([]simcache.TLB{m.simulatedTLB(i)}), r.Miss, r.Apart, r.Scattered, r.Ways})
 	}
 	j.Threads, j.Streams = m.Threads, m.Streams
 	for _, r := range m.Remote {

@@ -113,3 +113,50 @@ func conflict(ns []float64, own, next float64) int {
 	}
 	return points[last].Size
 }
+
+// pageWays is how many times the stated ways of the TLB are tried.
+const pageWays = 4
+
+// translations measures of the last of several levels of the TLB up to how many pages that are a
+// multiple of its sets apart it translates, which are its ways if the lowest bits of a page's number
+// choose the set. CPUs that mix others in translate more: of what is strided, these are as good as more
+// ways (Gras et al., "Translation Leak-aside Buffer", USENIX Security 2018, found such on all that they
+// tried). So many pages are walked of each of some sets that the nearer level has not the room for all.
+func (s *sampler) translations(m *Machine) error {
+	i := len(m.TLB) - 1
+	var specs []access.Spec
+	if i > 0 && i < len(s.TLB) {
+		specs = s.strides(m.TLB[i-1].Entries, s.TLB[i])
+	}
+	if len(specs) < 2 {
+		s.done += translationsShare
+		s.progress(0)
+		return nil
+	}
+	ns, err := s.least(specs, 8, translationsShare, access.PagesSmall, nil)
+	if err != nil {
+		return err
+	}
+	for k := 1; k < len(ns) && ns[k] < ns[0]+m.TLB[i].Miss/3; k++ {
+		m.TLB[i].Ways = s.TLB[i].Ways << (k - 1)
+	}
+	return nil
+}
+
+// strides are chases over half as many pages as a level of the TLB states ways, over as many, and so on,
+// of each of some sets, so that there are more than the nearer level has entries.
+func (s *sampler) strides(nearer int, t simcache.TLB) (specs []access.Spec) {
+	apart := t.Entries/t.Ways*PageSize() + line
+	sets := 3*nearer/t.Ways + 1 // of at least half the ways, so that there are half as many again
+	if t.Ways < 2 || sets*(PageSize()+line) > apart {
+		return nil
+	}
+	for n := t.Ways / 2; n <= pageWays*t.Ways && n*apart <= s.MaxSize; n = max(2*n, t.Ways) {
+		spec := access.ChaseSpec(n, apart)
+		size := spec.DType.Size()
+		step := (PageSize() + line) / size
+		spec.View = layouts.MustParseChain(fmt.Sprintf("view(%d,%d).slice(1,0,%d,%d)", n, apart/size, sets*step, step))
+		specs = append(specs, spec)
+	}
+	return specs
+}

@@ -137,3 +137,63 @@ func TestTellsSets(t *testing.T) {
 		}
 	}
 }
+
+// TestTranslations: of a TLB that is simulated, as many pages are found to share a set as its ways, or four times the stated
+// ones at most, and as many are simulated.
+func TestTranslations(t *testing.T) {
+	page := PageSize()
+	for _, test := range []struct {
+		name         string
+		entries      int
+		ways, stated int
+		want         int
+	}{
+		{"as stated", 3072, 12, 12, 12},
+		{"of half as many sets", 3072, 24, 12, 24},
+		{"of any page", 3072, 3072, 12, 48},
+		{"of twice as many sets", 3072, 6, 12, 12},
+		{"of 6 ways", 1536, 6, 6, 6},
+		{"of more than are looked for", 1536, 1536, 6, 24},
+		{"direct-mapped", 1024, 1, 1, 0},
+	} {
+		ask := func(p access.Pattern) float64 {
+			h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.PageLevels([]simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: test.entries, Ways: test.ways, Page: page}})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := h.Levels()
+			for range 2 {
+				before = h.Levels()
+				for _, at := range p.Ring {
+					h.Access(nest.Read, access.Origin+8*uint64(at), 8)
+				}
+			}
+			if first := h.Levels()[0]; first.ReadMisses-before[0].ReadMisses < uint64(p.Elems) {
+				t.Errorf("%s: the first level translates some of %d pages", test.name, p.Elems)
+			}
+			missed := h.Levels()[1].ReadMisses - before[1].ReadMisses
+			return 1 + 30*float64(missed)/float64(p.Elems)
+		}
+		o := Options{MaxSize: 256 << 20, ask: ask, TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: test.entries, Ways: test.stated, Page: page}}}
+		s := &sampler{Options: o}
+		m := Machine{TLB: []Reach{{Entries: 64, Miss: 2}, {Entries: test.entries, Miss: 30}}}
+		if err := s.translations(&m); err != nil {
+			t.Fatal(err)
+		}
+		m.simulate(o)
+		want := test.want
+		if want == 0 {
+			want = test.stated
+		}
+		if m.TLB[1].Ways != test.want || m.Simulated.TLB[1].Ways != want {
+			t.Errorf("%s: %d ways, want %d; simulated with %d", test.name, m.TLB[1].Ways, test.want, m.Simulated.TLB[1].Ways)
+		}
+	}
+	// One level, and one of which nothing is stated.
+	s := &sampler{Options: Options{MaxSize: 256 << 20, ask: func(access.Pattern) float64 { t.Error("asked"); return 0 }}}
+	for _, m := range []Machine{{}, {TLB: []Reach{{Entries: 64}}}, {TLB: []Reach{{Entries: 64}, {Entries: 1536}}}} {
+		if err := s.translations(&m); err != nil {
+			t.Error(err)
+		}
+	}
+}
