@@ -32,7 +32,7 @@
 //     level that misses: as was measured in one set, by the number of sets, or fewer loads are in flight as well.
 //
 // bursts is the part of memory that the loop does not hide: lines that the inner loop misses all at once, since the loop
-// around it comes by the same again. Each burst begins with a latency, and no more of it is hidden than the
+// around it comes by the same again, of more rows than prefetchers follow. Each burst begins with a latency, and no more of it is hidden than the
 // instructions that the CPU looks ahead at take.
 //
 // A line that is written costs in addition what is left of a copy after two

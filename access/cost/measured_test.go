@@ -222,15 +222,19 @@ func TestBursts(t *testing.T) {
 	if want := p.Loop + p.Memory - hidden; !about(p.Ns, want, .02) {
 		t.Errorf("%v ns, want %v: of %v in memory %v hidden behind a loop of %v", p.Ns, want, p.Memory, hidden, p.Loop)
 	}
-	all, alone := Stride{burst: 10}.lead(5, 100, 30)
-	if all != 14.5 || alone != 11.5 {
-		t.Errorf("a line of a burst takes %v ns, of which %v are not hidden", all, alone)
+	lead, alone := Stride{burst: 10}.lead(5, 100, 30)
+	if lead != 9.5 || alone != 11.5 {
+		t.Errorf("a line of a burst takes %v ns more, and %v are not hidden", lead, alone)
 	}
-	// Columns of a matrix that is not tiled: all lines are missed before they come again in the first level, which the
-	// second serves without bursts.
-	v := visit{stride: s, nest: nest.Nest{Trips: []int{100}}}
-	if !v.bursts(49) || v.bursts(50) || (visit{stride: s, nest: v.nest, asked: true}).bursts(1) {
-		t.Error("bursts are of lines that stay until they come again, and of none that were asked for ahead")
+	// Few rows that go on are streams, unless they share sets of the first level.
+	v := visit{stride: Stride{Far: 1, burst: 8, fresh: .5, rows: true}, vectors: true}
+	if got, want := generic.line(v, 2), generic.Times.Levels[2].Line; got != want || v.leading() != 0 {
+		t.Errorf("a line of few rows takes %v ns, %v of them leading, want %v", got, v.leading(), want)
+	}
+	// One in 16 of all lines that are touched, or two where lines begin anywhere, and none that were asked for ahead.
+	v = visit{stride: s, nest: nest.Nest{Trips: []int{160}}}
+	if got, asked := v.leading(), (visit{stride: s, nest: v.nest, asked: true}).leading(); got != 20 || asked != 0 {
+		t.Errorf("%v lines lead bursts, and %v that were asked for", got, asked)
 	}
 }
 
@@ -238,17 +242,23 @@ func TestBursts(t *testing.T) {
 func TestBurst(t *testing.T) {
 	for _, c := range []struct {
 		trips, strides []int
-		want           float64
+		burst, fresh   float64
+		rows           bool
 	}{
-		{[]int{16, 20}, []int{4, 8000}, 20},
-		{[]int{16, 20}, []int{0, 8000}, 20},
-		{[]int{16, 20}, []int{64, 8000}, 0},
-		{[]int{16, 7, 20}, []int{4, 640, 8000}, 0},
-		{[]int{20}, []int{8000}, 0},
+		{[]int{16, 20}, []int{4, 8000}, 20, 1. / 16, false},
+		{[]int{16, 20}, []int{0, 8000}, 20, 1. / 16, false},
+		{[]int{8, 20}, []int{4, 8000}, 20, 1. / 8, false},
+		{[]int{50, 20}, []int{32, 8000}, 20, .5, false},
+		{[]int{16, 20}, []int{64, 8000}, 0, 0, false},
+		{[]int{16, 7, 20}, []int{4, 640, 8000}, 0, 0, false},
+		{[]int{20}, []int{8000}, 0, 0, false},
+		{[]int{1024, 20}, []int{4, 8000}, 20, 1. / 16, false}, // more rows than prefetchers follow
+		{[]int{1024, 10}, []int{4, 8000}, 10, 1. / 16, true},
+		{[]int{1000, 10}, []int{4, 8000}, 10, 1. / 16, false}, // for less than a page
 	} {
-		n := nest.Nest{Trips: c.trips}
-		if got := burst(n, nest.Operand{Width: 4, Strides: c.strides}, len(c.trips)-1, 64); got != c.want {
-			t.Errorf("%v by %v: %v lines, want %v", c.trips, c.strides, got, c.want)
+		n := nest.Nest{Trips: c.trips, Operands: []nest.Operand{{Width: 4, Strides: c.strides}}}
+		if s := strideOf(n, n.Operands[0], rowsOf(n, 64), 64); s.burst != c.burst || s.fresh != c.fresh || s.rows != c.rows {
+			t.Errorf("%v by %v: %v lines, %v of them fresh, rows %v, want %v", c.trips, c.strides, s.burst, s.fresh, s.rows, c)
 		}
 	}
 }

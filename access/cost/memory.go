@@ -26,15 +26,13 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 		t.Refs += float64(w.Nest.Iterations())
 		for i, missed := range w.Misses[r].Levels {
 			t.Levels[i] += missed
-			each, alone := m.line(v, i), 0.0
-			if v.bursts(missed) {
-				each, alone = v.stride.lead(each, m.serving(i).Latency, ahead)
-			}
-			served := here(w.Misses[r].Levels, i)
-			ns := served * each
+			each, served := m.line(v, i), here(w.Misses[r].Levels, i)
+			lead, alone := v.stride.lead(each, m.serving(i).Latency, ahead)
+			leading := min(served, v.leading())
+			ns := served*each + leading*lead
 			t.Lines[i] += ns
 			all += ns
-			bursts += served * alone
+			bursts += leading * alone
 			switch {
 			case v.crowded && v.written():
 				stores += ns
@@ -103,10 +101,12 @@ func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int)
 	return visit{s, n, op, asked || m.inVectors(n), asked, p.PastCaches(), m.serving(0).Crowded > 0 && m.crowds(s, n, op, 0)}
 }
 
-// bursts tells whether the lines that are missed so often come in bursts: not if the level loses them before they
-// come again.
-func (v visit) bursts(missed float64) bool {
-	return v.stride.burst > 0 && !v.asked && missed < float64(v.nest.Iterations())/2
+// leading is how many lines come in bursts at most, about: what a level loses before it comes again, it misses all the time.
+func (v visit) leading() float64 {
+	if v.stride.burst == 0 || v.asked || v.stride.rows && !v.crowded {
+		return 0
+	}
+	return 2 * v.stride.fresh * float64(v.nest.Iterations()) / v.stride.every
 }
 
 // written tells whether the lines are.
@@ -125,6 +125,9 @@ func (m Model) line(v visit, i int) float64 {
 		next, stored = from.Line+from.Stored/2, 0
 	}
 	near, far := m.apart(v, i)
+	if v.stride.rows && !v.crowded {
+		near, far = next, next
+	}
 	if j := float64(v.stride.jump) / line; v.stride.Near == 1 && j < 2 {
 		near = min(near, next*j)
 	}

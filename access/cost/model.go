@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/simcache"
@@ -12,7 +13,8 @@ import (
 // ModelOf returns the model to predict with. If name names a file of caches, the model
 // has the levels and the TLB of the file, and its times if the machine was measured.
 // Otherwise it has the saved measurements of this CPU, if there are any, and if not,
-// these levels and generic times; both with this TLB. If asked is set, the levels were
+// these levels and generic times; both with this TLB, of which measured levels replace
+// those of the same pages that no flag gives. If asked is set, the levels were
 // asked for and replace those that were measured.
 func ModelOf(files probe.Files, name, cpu string, levels []simcache.Level, asked bool, tlb []simcache.TLB) (Model, error) {
 	if name != "" {
@@ -34,7 +36,12 @@ func ModelOf(files probe.Files, name, cpu string, levels []simcache.Level, asked
 	if !found || asked {
 		model.Caches.Levels, model.Times.Ladder = levels, nil
 	}
-	model.Caches.TLB = tlb
+	model.Caches.TLB = slices.Clone(tlb)
+	for i, t := range m.Simulated.TLB {
+		if found && i < len(tlb) && tlb[i].Source != simcache.FromFlag && tlb[i].Page == t.Page {
+			model.Caches.TLB[i] = t
+		}
+	}
 	return model, nil
 }
 

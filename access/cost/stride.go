@@ -21,6 +21,8 @@ type Stride struct {
 	jump   int
 	around float64
 	burst  float64 // lines that are touched before the same ones come again for a while, 0 where others follow
+	rows   bool    // they are few rows of adjacent lines by turns, which prefetchers follow
+	fresh  float64 // share of the lines that are touched which did not come again, of bursts
 	run    float64 // lines that are adjacent until the next jump, 0 where none is known
 }
 
@@ -42,11 +44,14 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 		return Stride{Next: 1, every: every, loop: l}
 	}
 	stride := max(op.Strides[l], -op.Strides[l])
-	switch {
-	case stride >= samePage:
-		return Stride{Far: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l]), burst: burst(n, op, l, line)}
-	case stride > line:
-		return Stride{Near: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l]), burst: burst(n, op, l, line)}
+	if stride > line {
+		s := Stride{Near: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l])}
+		if stride >= samePage {
+			s.Near, s.Far = 0, 1
+		}
+		s.bursts(n, op, line)
+		s.rows = s.rows && rows[l] <= mostRows
+		return s
 	}
 	run, jump, around := op.Width+(n.Trips[l]-1)*stride, 0, 0.0
 	for o := l - 1; o >= 0; o-- {
@@ -68,20 +73,28 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 	return t
 }
 
-// burst is how many lines the loop touches, if the loop around it comes by the same, or most of them, again; 0 if
-// each time by others.
-func burst(n nest.Nest, op nest.Operand, l, line int) float64 {
-	if l == 0 || max(op.Strides[l-1], -op.Strides[l-1]) >= line {
-		return 0
+// bursts sets how many lines the loop that steps touches in a burst, if the loop around it comes by the same, or most of
+// them, again; at how many of its iterations others follow; and whether it goes on so for a page.
+func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
+	o := s.loop - 1
+	if o < 0 {
+		return
 	}
-	return float64(n.Trips[l])
+	around := max(op.Strides[o], -op.Strides[o])
+	if around < line {
+		s.burst, s.fresh = s.around, max(float64(around)/float64(line), 1/float64(n.Trips[o]))
+		s.rows = n.Trips[o]*around >= samePage
+	}
 }
 
-// lead is the ns of each line of a burst, which begins with a latency that no line before it hides, and how much of that
-// the loop does not hide, whose instructions the CPU has looked ahead at for so many ns.
-func (s Stride) lead(each, latency, ahead float64) (all, alone float64) {
-	all = each + max(0, latency-each)/s.burst
-	return all, max(0, all-ahead/s.burst)
+// lead is what a line of a burst takes beyond each ns, since it begins with a latency that no line before it hides; and how
+// much of what it takes the loop does not hide, whose instructions the CPU looks ahead at for so many ns.
+func (s Stride) lead(each, latency, ahead float64) (lead, alone float64) {
+	if s.burst == 0 {
+		return 0, 0
+	}
+	lead = max(0, latency-each) / s.burst
+	return lead, max(0, each+lead-ahead/s.burst)
 }
 
 // followed is the bytes after which a row of runs of so many ends, if prefetchers follow it: if the next run of the

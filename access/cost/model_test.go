@@ -1,0 +1,61 @@
+package cost
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// TestModelOf: the TLB that was measured replaces what the CPU states of the same pages, and nothing that a flag gives.
+func TestModelOf(t *testing.T) {
+	page := probe.PageSize()
+	level := simcache.Level{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}
+	measured := []simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: 2560, Ways: 20, Page: page}}
+	m := probe.Machine{CPU: "some", Date: time.Unix(1e9, 0), Levels: []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1}}},
+		TLB:       []probe.Reach{{Entries: 64, Miss: 2}, {Entries: 2560, Miss: 20, Ways: 24}},
+		Simulated: simcache.Config{Levels: []simcache.Level{level}, TLB: measured}}
+	text, err := m.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := probe.Files{Saved: filepath.Join(t.TempDir(), "measured.yaml")}
+	if err := os.WriteFile(files.Saved, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stated := func(source simcache.Source, pages ...int) (all []simcache.TLB) {
+		for _, page := range pages {
+			all = append(all, simcache.TLB{Entries: 3072, Ways: 12, Page: page, Source: source})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		what string
+		cpu  string
+		tlb  []simcache.TLB
+		ways []int
+	}{
+		{"as the CPU states", "some", stated(simcache.FromCPUID, page, page), []int{64, 20}},
+		{"one level", "some", stated(simcache.FromCPUID, page), []int{64}},
+		{"huge pages", "some", stated(simcache.FromCPUID, 2<<20, 2<<20), []int{12, 12}},
+		{"of a flag", "some", stated(simcache.FromFlag, page, page), []int{12, 12}},
+		{"none", "some", nil, nil},
+		{"another CPU", "other", stated(simcache.FromCPUID, page, page), []int{12, 12}},
+	} {
+		model, err := ModelOf(files, "", c.cpu, nil, false, c.tlb)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(model.Caches.TLB) != len(c.ways) {
+			t.Fatalf("%s: %v", c.what, model.Caches.TLB)
+		}
+		for i, ways := range c.ways {
+			if model.Caches.TLB[i].Ways != ways {
+				t.Errorf("%s: level %d has %d ways, want %d", c.what, i+1, model.Caches.TLB[i].Ways, ways)
+			}
+		}
+	}
+}
