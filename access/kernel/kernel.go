@@ -51,6 +51,8 @@ type functions struct {
 	transpose, transposeStream       map[int]transposer
 	block, blockStream               map[int]blockMover
 	gather                           map[int]gatherer
+	drain, drainStream               drainer
+	move                             func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
 	zip, zipStream                   map[int]zipper // by the number of rows
 	unzip, unzipStream               map[int]zipper
 	fence                            func() // ends what wrote past the caches
@@ -61,8 +63,13 @@ type functions struct {
 type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
 
 // A gatherer transposes small tiles, so many side by side where they are read, in
-// strips one below the other. It asks for what lies so many bytes ahead.
-type gatherer = func(dst, src *byte, strips, tiles, dstPitch, srcPitch, ahead int)
+// strips one below the other, of rows that begin where a list says. It asks for lines
+// where asks says, which are read next.
+type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int, asked uintptr, asks *int)
+
+// A drainer copies rows of so many groups from where one list says to where another does,
+// and asks for a line a group.
+type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int)
 
 var (
 	// portable runs everywhere.
@@ -77,7 +84,7 @@ var (
 	avx2blocks = &Set{
 		name: "avx2-blocks", width: 32, halves: true, streams: true, zips: true,
 		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, like: avx2,
-		panels: map[int]smallTile{1: {8, 16}, 2: {8, 16}, 4: {8, 32}, 8: {4, 32}},
+		panels: map[int]smallTile{1: {32, 16}, 2: {16, 16}, 4: {8, 32}, 8: {4, 32}},
 	}
 	avx512 = &Set{
 		name: "avx512", width: 64, halves: true, streams: true, zips: true,

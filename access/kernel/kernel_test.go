@@ -355,7 +355,9 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 					continue
 				}
 				if rows > 0 {
-					if first = i; !s.Body[i-1].Buffered() {
+					if first = i; rows > 1 && rows == s.small.rows {
+						tile = transposed(inRows(tile, s.small), p.size, rows)
+					} else if !s.Body[i-1].Buffered() {
 						tile, rows = inOrder(tile, order, p.size)
 						tile = transposed(tile, p.size, rows)
 					}
@@ -374,6 +376,15 @@ func touch(t *testing.T, p *Plan, dst, src []byte) {
 	if bytes := p.written(); reads < bytes || reads > most || writes != bytes {
 		t.Fatalf("the plan reads %d B and writes %d of %d", reads, writes, bytes)
 	}
+}
+
+// inRows are the rows of a small tile, in order.
+func inRows(tile []byte, t smallTile) []byte {
+	sorted := make([]byte, len(tile))
+	for i, row := range t.order() {
+		copy(sorted[row*t.bytes:], tile[i*t.bytes:][:t.bytes])
+	}
+	return sorted
 }
 
 // inOrder are the rows of a tile and how many these are. They are one after the other

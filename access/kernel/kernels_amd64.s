@@ -8650,247 +8650,367 @@ line:
 	VZEROUPPER
 	RET
 
-// func gather1AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·gather1AVX2(SB), NOSPLIT, $0-56
+// func gather1AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·gather1AVX2(SB), NOSPLIT, $288-64
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
-	MOVQ strips+16(FP), DI
-	MOVQ tiles+24(FP), R8
-	MOVQ dstPitch+32(FP), R10
-	MOVQ srcPitch+40(FP), R11
-	MOVQ ahead+48(FP), R12
+	MOVQ rows+16(FP), DI
+	MOVQ strips+24(FP), R8
+	MOVQ tiles+32(FP), R9
+	MOVQ dstPitch+40(FP), R11
+	MOVQ asked+48(FP), R12
+	MOVQ asks+56(FP), R13
+	LEAQ 31(SP), R14
+	ANDQ $-32, R14
 
 strip:
 	MOVQ SI, CX
 	MOVQ BX, AX
-	MOVQ R8, R9
+	MOVQ R9, R10
 
 tile:
-	MOVQ       CX, DX
-	VMOVUPS    (DX), X0
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X1
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X2
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X3
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X4
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X5
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X6
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X7
-	PREFETCHT1 (DX)(R12*1)
-	VPUNPCKLBW X4, X0, X8
-	VPUNPCKHBW X4, X0, X9
-	VPUNPCKLBW X5, X1, X10
-	VPUNPCKHBW X5, X1, X11
-	VPUNPCKLBW X6, X2, X12
-	VPUNPCKHBW X6, X2, X13
-	VPUNPCKLBW X7, X3, X14
-	VPUNPCKHBW X7, X3, X15
-	VPUNPCKLBW X12, X8, X0
-	VPUNPCKHBW X12, X8, X1
-	VPUNPCKLBW X13, X9, X2
-	VPUNPCKHBW X13, X9, X3
-	VPUNPCKLBW X14, X10, X4
-	VPUNPCKHBW X14, X10, X5
-	VPUNPCKLBW X15, X11, X6
-	VPUNPCKHBW X15, X11, X7
-	VPUNPCKLBW X4, X0, X8
-	VPUNPCKHBW X4, X0, X9
-	VPUNPCKLBW X5, X1, X10
-	VPUNPCKHBW X5, X1, X11
-	VPUNPCKLBW X6, X2, X12
-	VPUNPCKHBW X6, X2, X13
-	VPUNPCKLBW X7, X3, X14
-	VPUNPCKHBW X7, X3, X15
-	MOVQ       AX, DX
-	VMOVQ      X8, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X8, (DX)
-	ADDQ       R10, DX
-	VMOVQ      X9, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X9, (DX)
-	ADDQ       R10, DX
-	VMOVQ      X10, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X10, (DX)
-	ADDQ       R10, DX
-	VMOVQ      X11, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X11, (DX)
-	ADDQ       R10, DX
-	VMOVQ      X12, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X12, (DX)
-	ADDQ       R10, DX
-	VMOVQ      X13, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X13, (DX)
-	ADDQ       R10, DX
-	VMOVQ      X14, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X14, (DX)
-	ADDQ       R10, DX
-	VMOVQ      X15, (DX)
-	ADDQ       R10, DX
-	VMOVHPS    X15, (DX)
-	LEAQ       (DX)(R10*1), AX
-	ADDQ       $0x10, CX
-	DECQ       R9
-	JNZ        tile
-	LEAQ       (SI)(R11*8), SI
-	ADDQ       $0x08, BX
-	DECQ       DI
-	JNZ        strip
+	MOVQ        (R13), DX
+	PREFETCHT1  (R12)(DX*1)
+	MOVQ        8(R13), DX
+	PREFETCHT1  (R12)(DX*1)
+	MOVQ        16(R13), DX
+	PREFETCHT1  (R12)(DX*1)
+	MOVQ        24(R13), DX
+	PREFETCHT1  (R12)(DX*1)
+	ADDQ        $0x20, R13
+	MOVQ        (DI), DX
+	VMOVDQU     (CX)(DX*1), X0
+	MOVQ        8(DI), DX
+	VMOVDQU     (CX)(DX*1), X1
+	MOVQ        16(DI), DX
+	VMOVDQU     (CX)(DX*1), X2
+	MOVQ        24(DI), DX
+	VMOVDQU     (CX)(DX*1), X3
+	MOVQ        32(DI), DX
+	VMOVDQU     (CX)(DX*1), X4
+	MOVQ        40(DI), DX
+	VMOVDQU     (CX)(DX*1), X5
+	MOVQ        48(DI), DX
+	VMOVDQU     (CX)(DX*1), X6
+	MOVQ        56(DI), DX
+	VMOVDQU     (CX)(DX*1), X7
+	MOVQ        128(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y0, Y0
+	MOVQ        136(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y1, Y1
+	MOVQ        144(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y2, Y2
+	MOVQ        152(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y3, Y3
+	MOVQ        160(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y4, Y4
+	MOVQ        168(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y5, Y5
+	MOVQ        176(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y6, Y6
+	MOVQ        184(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y7, Y7
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	VPUNPCKLBW  Y12, Y8, Y0
+	VPUNPCKHBW  Y12, Y8, Y1
+	VPUNPCKLBW  Y13, Y9, Y2
+	VPUNPCKHBW  Y13, Y9, Y3
+	VPUNPCKLBW  Y14, Y10, Y4
+	VPUNPCKHBW  Y14, Y10, Y5
+	VPUNPCKLBW  Y15, Y11, Y6
+	VPUNPCKHBW  Y15, Y11, Y7
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	VMOVDQU     Y8, (R14)
+	VMOVDQU     Y9, 32(R14)
+	VMOVDQU     Y10, 64(R14)
+	VMOVDQU     Y11, 96(R14)
+	VMOVDQU     Y12, 128(R14)
+	VMOVDQU     Y13, 160(R14)
+	VMOVDQU     Y14, 192(R14)
+	VMOVDQU     Y15, 224(R14)
+	MOVQ        64(DI), DX
+	VMOVDQU     (CX)(DX*1), X0
+	MOVQ        72(DI), DX
+	VMOVDQU     (CX)(DX*1), X1
+	MOVQ        80(DI), DX
+	VMOVDQU     (CX)(DX*1), X2
+	MOVQ        88(DI), DX
+	VMOVDQU     (CX)(DX*1), X3
+	MOVQ        96(DI), DX
+	VMOVDQU     (CX)(DX*1), X4
+	MOVQ        104(DI), DX
+	VMOVDQU     (CX)(DX*1), X5
+	MOVQ        112(DI), DX
+	VMOVDQU     (CX)(DX*1), X6
+	MOVQ        120(DI), DX
+	VMOVDQU     (CX)(DX*1), X7
+	MOVQ        192(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y0, Y0
+	MOVQ        200(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y1, Y1
+	MOVQ        208(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y2, Y2
+	MOVQ        216(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y3, Y3
+	MOVQ        224(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y4, Y4
+	MOVQ        232(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y5, Y5
+	MOVQ        240(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y6, Y6
+	MOVQ        248(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y7, Y7
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	VPUNPCKLBW  Y12, Y8, Y0
+	VPUNPCKHBW  Y12, Y8, Y1
+	VPUNPCKLBW  Y13, Y9, Y2
+	VPUNPCKHBW  Y13, Y9, Y3
+	VPUNPCKLBW  Y14, Y10, Y4
+	VPUNPCKHBW  Y14, Y10, Y5
+	VPUNPCKLBW  Y15, Y11, Y6
+	VPUNPCKHBW  Y15, Y11, Y7
+	VPUNPCKLBW  Y4, Y0, Y8
+	VPUNPCKHBW  Y4, Y0, Y9
+	VPUNPCKLBW  Y5, Y1, Y10
+	VPUNPCKHBW  Y5, Y1, Y11
+	VPUNPCKLBW  Y6, Y2, Y12
+	VPUNPCKHBW  Y6, Y2, Y13
+	VPUNPCKLBW  Y7, Y3, Y14
+	VPUNPCKHBW  Y7, Y3, Y15
+	MOVQ        AX, DX
+	VMOVDQU     (R14), Y0
+	VPUNPCKLQDQ Y8, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y8, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     32(R14), Y0
+	VPUNPCKLQDQ Y9, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y9, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     64(R14), Y0
+	VPUNPCKLQDQ Y10, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y10, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     96(R14), Y0
+	VPUNPCKLQDQ Y11, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y11, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     128(R14), Y0
+	VPUNPCKLQDQ Y12, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y12, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     160(R14), Y0
+	VPUNPCKLQDQ Y13, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y13, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     192(R14), Y0
+	VPUNPCKLQDQ Y14, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y14, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     224(R14), Y0
+	VPUNPCKLQDQ Y15, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	ADDQ        R11, DX
+	VPUNPCKHQDQ Y15, Y0, Y1
+	VMOVDQU     Y1, (DX)
+	LEAQ        (DX)(R11*1), AX
+	ADDQ        $0x10, CX
+	DECQ        R10
+	JNZ         tile
+	ADDQ        $0x00000100, DI
+	ADDQ        $0x20, BX
+	DECQ        R8
+	JNZ         strip
 	VZEROUPPER
 	RET
 
-// func gather2AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
-// Requires: AVX, MMX+
-TEXT ·gather2AVX2(SB), NOSPLIT, $0-56
+// func gather2AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·gather2AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
-	MOVQ strips+16(FP), DI
-	MOVQ tiles+24(FP), R8
-	MOVQ dstPitch+32(FP), R10
-	MOVQ srcPitch+40(FP), R11
-	MOVQ ahead+48(FP), R12
+	MOVQ rows+16(FP), DI
+	MOVQ strips+24(FP), R8
+	MOVQ tiles+32(FP), R9
+	MOVQ dstPitch+40(FP), R11
+	MOVQ asked+48(FP), R12
+	MOVQ asks+56(FP), R13
 
 strip:
 	MOVQ SI, CX
 	MOVQ BX, AX
-	MOVQ R8, R9
+	MOVQ R9, R10
 
 tile:
-	MOVQ       CX, DX
-	VMOVUPS    (DX), X0
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X1
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X2
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X3
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X4
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X5
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X6
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), X7
-	PREFETCHT1 (DX)(R12*1)
-	VPUNPCKLWD X4, X0, X8
-	VPUNPCKHWD X4, X0, X9
-	VPUNPCKLWD X5, X1, X10
-	VPUNPCKHWD X5, X1, X11
-	VPUNPCKLWD X6, X2, X12
-	VPUNPCKHWD X6, X2, X13
-	VPUNPCKLWD X7, X3, X14
-	VPUNPCKHWD X7, X3, X15
-	VPUNPCKLWD X12, X8, X0
-	VPUNPCKHWD X12, X8, X1
-	VPUNPCKLWD X13, X9, X2
-	VPUNPCKHWD X13, X9, X3
-	VPUNPCKLWD X14, X10, X4
-	VPUNPCKHWD X14, X10, X5
-	VPUNPCKLWD X15, X11, X6
-	VPUNPCKHWD X15, X11, X7
-	VPUNPCKLWD X4, X0, X8
-	VPUNPCKHWD X4, X0, X9
-	VPUNPCKLWD X5, X1, X10
-	VPUNPCKHWD X5, X1, X11
-	VPUNPCKLWD X6, X2, X12
-	VPUNPCKHWD X6, X2, X13
-	VPUNPCKLWD X7, X3, X14
-	VPUNPCKHWD X7, X3, X15
-	MOVQ       AX, DX
-	VMOVUPS    X8, (DX)
-	ADDQ       R10, DX
-	VMOVUPS    X9, (DX)
-	ADDQ       R10, DX
-	VMOVUPS    X10, (DX)
-	ADDQ       R10, DX
-	VMOVUPS    X11, (DX)
-	ADDQ       R10, DX
-	VMOVUPS    X12, (DX)
-	ADDQ       R10, DX
-	VMOVUPS    X13, (DX)
-	ADDQ       R10, DX
-	VMOVUPS    X14, (DX)
-	ADDQ       R10, DX
-	VMOVUPS    X15, (DX)
-	LEAQ       (DX)(R10*1), AX
-	ADDQ       $0x10, CX
-	DECQ       R9
-	JNZ        tile
-	LEAQ       (SI)(R11*8), SI
-	ADDQ       $0x10, BX
-	DECQ       DI
-	JNZ        strip
+	MOVQ        (R13), DX
+	PREFETCHT1  (R12)(DX*1)
+	MOVQ        8(R13), DX
+	PREFETCHT1  (R12)(DX*1)
+	ADDQ        $0x10, R13
+	MOVQ        (DI), DX
+	VMOVDQU     (CX)(DX*1), X0
+	MOVQ        8(DI), DX
+	VMOVDQU     (CX)(DX*1), X1
+	MOVQ        16(DI), DX
+	VMOVDQU     (CX)(DX*1), X2
+	MOVQ        24(DI), DX
+	VMOVDQU     (CX)(DX*1), X3
+	MOVQ        32(DI), DX
+	VMOVDQU     (CX)(DX*1), X4
+	MOVQ        40(DI), DX
+	VMOVDQU     (CX)(DX*1), X5
+	MOVQ        48(DI), DX
+	VMOVDQU     (CX)(DX*1), X6
+	MOVQ        56(DI), DX
+	VMOVDQU     (CX)(DX*1), X7
+	MOVQ        64(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y0, Y0
+	MOVQ        72(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y1, Y1
+	MOVQ        80(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y2, Y2
+	MOVQ        88(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y3, Y3
+	MOVQ        96(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y4, Y4
+	MOVQ        104(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y5, Y5
+	MOVQ        112(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y6, Y6
+	MOVQ        120(DI), DX
+	VINSERTI128 $0x01, (CX)(DX*1), Y7, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	VPUNPCKLWD  Y12, Y8, Y0
+	VPUNPCKHWD  Y12, Y8, Y1
+	VPUNPCKLWD  Y13, Y9, Y2
+	VPUNPCKHWD  Y13, Y9, Y3
+	VPUNPCKLWD  Y14, Y10, Y4
+	VPUNPCKHWD  Y14, Y10, Y5
+	VPUNPCKLWD  Y15, Y11, Y6
+	VPUNPCKHWD  Y15, Y11, Y7
+	VPUNPCKLWD  Y4, Y0, Y8
+	VPUNPCKHWD  Y4, Y0, Y9
+	VPUNPCKLWD  Y5, Y1, Y10
+	VPUNPCKHWD  Y5, Y1, Y11
+	VPUNPCKLWD  Y6, Y2, Y12
+	VPUNPCKHWD  Y6, Y2, Y13
+	VPUNPCKLWD  Y7, Y3, Y14
+	VPUNPCKHWD  Y7, Y3, Y15
+	MOVQ        AX, DX
+	VMOVDQU     Y8, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     Y9, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     Y10, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     Y11, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     Y12, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     Y13, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     Y14, (DX)
+	ADDQ        R11, DX
+	VMOVDQU     Y15, (DX)
+	LEAQ        (DX)(R11*1), AX
+	ADDQ        $0x10, CX
+	DECQ        R10
+	JNZ         tile
+	ADDQ        $0x00000080, DI
+	ADDQ        $0x20, BX
+	DECQ        R8
+	JNZ         strip
 	VZEROUPPER
 	RET
 
-// func gather4AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
+// func gather4AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
 // Requires: AVX, MMX+
-TEXT ·gather4AVX2(SB), NOSPLIT, $0-56
+TEXT ·gather4AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
-	MOVQ strips+16(FP), DI
-	MOVQ tiles+24(FP), R8
-	MOVQ dstPitch+32(FP), R10
-	MOVQ srcPitch+40(FP), R11
-	MOVQ ahead+48(FP), R12
+	MOVQ rows+16(FP), DI
+	MOVQ strips+24(FP), R8
+	MOVQ tiles+32(FP), R9
+	MOVQ dstPitch+40(FP), R11
+	MOVQ asked+48(FP), R12
+	MOVQ asks+56(FP), R13
 
 strip:
 	MOVQ SI, CX
 	MOVQ BX, AX
-	MOVQ R8, R9
+	MOVQ R9, R10
 
 tile:
-	MOVQ       CX, DX
-	VMOVUPS    (DX), Y0
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y1
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y2
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y3
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y4
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y5
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y6
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y7
-	PREFETCHT1 (DX)(R12*1)
+	MOVQ       (R13), DX
+	PREFETCHT1 (R12)(DX*1)
+	MOVQ       8(R13), DX
+	PREFETCHT1 (R12)(DX*1)
+	ADDQ       $0x10, R13
+	MOVQ       (DI), DX
+	VMOVUPS    (CX)(DX*1), Y0
+	MOVQ       8(DI), DX
+	VMOVUPS    (CX)(DX*1), Y1
+	MOVQ       16(DI), DX
+	VMOVUPS    (CX)(DX*1), Y2
+	MOVQ       24(DI), DX
+	VMOVUPS    (CX)(DX*1), Y3
+	MOVQ       32(DI), DX
+	VMOVUPS    (CX)(DX*1), Y4
+	MOVQ       40(DI), DX
+	VMOVUPS    (CX)(DX*1), Y5
+	MOVQ       48(DI), DX
+	VMOVUPS    (CX)(DX*1), Y6
+	MOVQ       56(DI), DX
+	VMOVUPS    (CX)(DX*1), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y9
 	VUNPCKLPS  Y3, Y2, Y10
@@ -8917,60 +9037,60 @@ tile:
 	VPERM2F128 $0x31, Y7, Y3, Y15
 	MOVQ       AX, DX
 	VMOVUPS    Y8, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y9, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y10, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y11, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y12, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y13, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y14, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y15, (DX)
-	LEAQ       (DX)(R10*1), AX
+	LEAQ       (DX)(R11*1), AX
 	ADDQ       $0x20, CX
-	DECQ       R9
+	DECQ       R10
 	JNZ        tile
-	LEAQ       (SI)(R11*8), SI
+	ADDQ       $0x00000040, DI
 	ADDQ       $0x20, BX
-	DECQ       DI
+	DECQ       R8
 	JNZ        strip
 	VZEROUPPER
 	RET
 
-// func gather8AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
+// func gather8AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
 // Requires: AVX, MMX+
-TEXT ·gather8AVX2(SB), NOSPLIT, $0-56
+TEXT ·gather8AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), BX
 	MOVQ src+8(FP), SI
-	MOVQ strips+16(FP), DI
-	MOVQ tiles+24(FP), R8
-	MOVQ dstPitch+32(FP), R10
-	MOVQ srcPitch+40(FP), R11
-	MOVQ ahead+48(FP), R12
+	MOVQ rows+16(FP), DI
+	MOVQ strips+24(FP), R8
+	MOVQ tiles+32(FP), R9
+	MOVQ dstPitch+40(FP), R11
+	MOVQ asked+48(FP), R12
+	MOVQ asks+56(FP), R13
 
 strip:
 	MOVQ SI, CX
 	MOVQ BX, AX
-	MOVQ R8, R9
+	MOVQ R9, R10
 
 tile:
-	MOVQ       CX, DX
-	VMOVUPS    (DX), Y0
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y1
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y2
-	PREFETCHT1 (DX)(R12*1)
-	ADDQ       R11, DX
-	VMOVUPS    (DX), Y3
-	PREFETCHT1 (DX)(R12*1)
+	MOVQ       (R13), DX
+	PREFETCHT1 (R12)(DX*1)
+	ADDQ       $0x08, R13
+	MOVQ       (DI), DX
+	VMOVUPS    (CX)(DX*1), Y0
+	MOVQ       8(DI), DX
+	VMOVUPS    (CX)(DX*1), Y1
+	MOVQ       16(DI), DX
+	VMOVUPS    (CX)(DX*1), Y2
+	MOVQ       24(DI), DX
+	VMOVUPS    (CX)(DX*1), Y3
 	VUNPCKLPD  Y1, Y0, Y8
 	VUNPCKHPD  Y1, Y0, Y9
 	VUNPCKLPD  Y3, Y2, Y10
@@ -8981,20 +9101,191 @@ tile:
 	VPERM2F128 $0x31, Y11, Y9, Y3
 	MOVQ       AX, DX
 	VMOVUPS    Y0, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y1, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y2, (DX)
-	ADDQ       R10, DX
+	ADDQ       R11, DX
 	VMOVUPS    Y3, (DX)
-	LEAQ       (DX)(R10*1), AX
+	LEAQ       (DX)(R11*1), AX
 	ADDQ       $0x20, CX
-	DECQ       R9
+	DECQ       R10
 	JNZ        tile
-	LEAQ       (SI)(R11*4), SI
+	ADDQ       $0x00000020, DI
 	ADDQ       $0x20, BX
-	DECQ       DI
+	DECQ       R8
 	JNZ        strip
+	VZEROUPPER
+	RET
+
+// func moveAVX2(dst *byte, to *int, src *byte, from *int, rows int, bytes int)
+// Requires: AVX
+TEXT ·moveAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ to+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ bytes+40(FP), R9
+	CMPQ R9, $0x10
+	JNZ  row
+
+short:
+	MOVQ    (BX), DI
+	MOVQ    (CX), R8
+	VMOVUPS (DX)(DI*1), X0
+	VMOVUPS X0, (AX)(R8*1)
+	ADDQ    $0x08, BX
+	ADDQ    $0x08, CX
+	DECQ    SI
+	JNZ     short
+	JMP     done
+
+row:
+	MOVQ  (BX), DI
+	ADDQ  DX, DI
+	MOVQ  (CX), R8
+	ADDQ  AX, R8
+	ADDQ  $0x08, BX
+	ADDQ  $0x08, CX
+	MOVQ  R9, R10
+	SHRQ  $0x05, R10
+	TESTQ R10, R10
+	JZ    rest16
+
+vector:
+	VMOVUPS (DI), Y0
+	VMOVUPS Y0, (R8)
+	ADDQ    $0x20, DI
+	ADDQ    $0x20, R8
+	DECQ    R10
+	JNZ     vector
+
+rest16:
+	TESTQ   $0x00000010, R9
+	JZ      rest8
+	VMOVUPS (DI), X0
+	VMOVUPS X0, (R8)
+	ADDQ    $0x10, DI
+	ADDQ    $0x10, R8
+	TESTQ   $0x0000000f, R9
+	JZ      rest0
+
+rest8:
+	TESTQ $0x00000008, R9
+	JZ    rest4
+	VMOVQ (DI), X0
+	VMOVQ X0, (R8)
+	ADDQ  $0x08, DI
+	ADDQ  $0x08, R8
+
+rest4:
+	TESTQ $0x00000004, R9
+	JZ    rest2
+	VMOVD (DI), X0
+	VMOVD X0, (R8)
+	ADDQ  $0x04, DI
+	ADDQ  $0x04, R8
+
+rest2:
+	TESTQ   $0x00000002, R9
+	JZ      rest1
+	MOVWQZX (DI), R10
+	MOVW    R10, (R8)
+	ADDQ    $0x02, DI
+	ADDQ    $0x02, R8
+
+rest1:
+	TESTQ   $0x00000001, R9
+	JZ      rest0
+	MOVBQZX (DI), R10
+	MOVB    R10, (R8)
+	ADDQ    $0x01, DI
+	ADDQ    $0x01, R8
+
+rest0:
+	DECQ SI
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func drainAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+// Requires: AVX, MMX+
+TEXT ·drainAVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ to+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ groups+40(FP), R9
+	MOVQ asked+48(FP), R10
+	MOVQ asks+56(FP), R11
+
+row:
+	MOVQ (BX), DI
+	ADDQ DX, DI
+	MOVQ (CX), R8
+	ADDQ AX, R8
+	ADDQ $0x08, BX
+	ADDQ $0x08, CX
+	MOVQ R9, R12
+
+group:
+	// The measured loop: 64 B of each operand an iteration.
+	MOVQ       (R11), R13
+	PREFETCHT1 (R10)(R13*1)
+	ADDQ       $0x08, R11
+	VMOVUPS    (DI), Y0
+	VMOVUPS    Y0, (R8)
+	VMOVUPS    32(DI), Y1
+	VMOVUPS    Y1, 32(R8)
+	ADDQ       $0x40, DI
+	ADDQ       $0x40, R8
+	DECQ       R12
+	JNZ        group
+	DECQ       SI
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func drainStreamAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+// Requires: AVX, MMX+
+TEXT ·drainStreamAVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ to+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ groups+40(FP), R9
+	MOVQ asked+48(FP), R10
+	MOVQ asks+56(FP), R11
+
+row:
+	MOVQ (BX), DI
+	ADDQ DX, DI
+	MOVQ (CX), R8
+	ADDQ AX, R8
+	ADDQ $0x08, BX
+	ADDQ $0x08, CX
+	MOVQ R9, R12
+
+group:
+	// The measured loop: 64 B of each operand an iteration.
+	MOVQ       (R11), R13
+	PREFETCHT1 (R10)(R13*1)
+	ADDQ       $0x08, R11
+	VMOVUPS    (DI), Y0
+	VMOVNTPS   Y0, (R8)
+	VMOVUPS    32(DI), Y1
+	VMOVNTPS   Y1, 32(R8)
+	ADDQ       $0x40, DI
+	ADDQ       $0x40, R8
+	DECQ       R12
+	JNZ        group
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 

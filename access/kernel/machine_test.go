@@ -19,6 +19,7 @@ import (
 type machine struct {
 	registers map[string]int
 	frame     map[string]int // arguments by name
+	lists     map[int]int    // what lies in memory of the lists that functions go by
 	result    int            // which conditional jumps go by
 	touched   []touched
 }
@@ -54,7 +55,13 @@ func assembly(t *testing.T, file string) map[string][]string {
 // what lies at from <= address < to.
 func run(t *testing.T, code []string, arguments map[string]int, from, to int) []touched {
 	t.Helper()
-	m := machine{registers: map[string]int{}, frame: arguments}
+	return runWith(t, code, arguments, nil, from, to)
+}
+
+// runWith does so where lists are in memory, by the address of each number of theirs.
+func runWith(t *testing.T, code []string, arguments map[string]int, lists map[int]int, from, to int) []touched {
+	t.Helper()
+	m := machine{registers: map[string]int{}, frame: arguments, lists: lists}
 	for at := 0; ; at++ {
 		name, rest, _ := strings.Cut(code[at], " ")
 		if strings.HasSuffix(name, ":") {
@@ -87,7 +94,17 @@ func (m *machine) step(name string, operands []string) error {
 		}
 	}
 	set := func(v int) { m.registers[last], m.result = v, v }
+	source, dest := memory.MatchString(operands[0]), memory.MatchString(last)
 	switch {
+	case name == "MOVQ" && source:
+		m.registers[last] = m.lists[value]
+	case name == "MOVWQZX" && source || name == "MOVBQZX" && source: // what lies there counts nowhere
+		m.touched = append(m.touched, touched{false, value, narrow[name]})
+		m.registers[last] = 0
+	case name == "MOVW" && dest || name == "MOVB" && dest:
+		at, err := m.value(last)
+		m.touched = append(m.touched, touched{true, at, narrow[name]})
+		return err
 	case name == "MOVQ" || name == "LEAQ":
 		m.registers[last] = value
 	case name == "ADDQ":
@@ -115,7 +132,9 @@ func (m *machine) step(name string, operands []string) error {
 	case name == "DECQ":
 		set(value - 1)
 	case name == "TESTQ":
-		m.result = value
+		other, err := m.value(last)
+		m.result = value & other
+		return err
 	case name == "SFENCE" || strings.HasPrefix(name, "PREFETCH"): // accesses of no nest
 	case name[0] == 'V':
 		return m.vector(name, operands)
@@ -140,6 +159,8 @@ func (m *machine) vector(name string, operands []string) error {
 		switch name {
 		case "VMOVQ", "VMOVHPS", "VPBROADCASTQ":
 			width = 8
+		case "VMOVD":
+			width = 4
 		case "VINSERTF128", "VINSERTI128", "VINSERTI32X4":
 			width = 16
 		}
@@ -147,6 +168,9 @@ func (m *machine) vector(name string, operands []string) error {
 	}
 	return nil
 }
+
+// narrow is how many bytes an instruction touches that has no vectors.
+var narrow = map[string]int{"MOVWQZX": 2, "MOVW": 2, "MOVBQZX": 1, "MOVB": 1}
 
 var memory = regexp.MustCompile(`^(-?\d*)\((\w+)\)(?:\((\w+)\*(\d)\))?$`)
 
@@ -255,19 +279,61 @@ func TestMachineCode(t *testing.T) {
 				same(t, fmt.Sprintf("%s%s of %d groups, %d and %d apart", name, level, groups, c.pitch, c.other), run(t, functions[name+level], arguments, readAt-1<<30, elsewhere), want)
 			}
 		}
-		for size, tile := range s.panels {
-			arguments := map[string]int{"dst": writtenAt, "src": readAt, "strips": 2, "tiles": 3, "dstPitch": 1000, "srcPitch": -776, "ahead": 5000}
-			strip, tiles := Loop{2, tile.rows * size, -776 * tile.rows}, Loop{3, tile.bytes / size * 1000, tile.bytes}
-			want := said(Step{Loops: []Loop{strip, tiles}, Body: tile.body(size, -776, 1000)}, readAt, writtenAt, 0)
-			name := fmt.Sprint("gather", size, level)
-			same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
-		}
+		samePanels(t, functions, s, level)
 		for _, size := range s.blocks {
 			for _, name := range []string{"transposeBlock", "transposeStreamBlock"} {
 				for blocks := 1; blocks <= 6; blocks++ {
 					sameBlocks(t, functions[fmt.Sprint(name, size, level)], &Plan{set: s, size: size}, blocks)
 				}
 			}
+		}
+	}
+}
+
+// samePanels runs the code of panels, whose rows lie where lists say.
+func samePanels(t *testing.T, functions map[string][]string, s *Set, level string) {
+	lists := map[int]int{}
+	list := func(at int, values ...int) int {
+		for i, v := range values {
+			lists[at+8*i] = v
+		}
+		return at
+	}
+	runs := func(name string, arguments map[string]int, want []Access) {
+		t.Helper()
+		said := said(Step{Body: want}, readAt, writtenAt, writtenAt)
+		same(t, name, runWith(t, functions[name], arguments, lists, readAt-1<<30, elsewhere), said)
+	}
+	for size, tile := range s.panels {
+		rows := make([]int, 2*tile.rows)
+		for i := range rows {
+			rows[i] = i * i % 97 * -776
+		}
+		arguments := map[string]int{"dst": writtenAt, "src": readAt, "rows": list(elsewhere, rows...), "strips": 2, "tiles": 3, "dstPitch": 1000, "asked": readAt, "asks": elsewhere + 4096}
+		var want []Access
+		for i := range 6 {
+			strip, tiles := i/3*tile.rows, i%3*tile.bytes
+			want = append(want, tile.body(size, rows[strip:], tiles, nil, tiles/size*1000+strip*size, 1000, nil)...)
+		}
+		runs(fmt.Sprint("gather", size, level), arguments, want)
+	}
+	if s.panels == nil {
+		return
+	}
+	from, to := []int{500, -64, 8000}, []int{0, 3000, -999}
+	arguments := map[string]int{"dst": writtenAt, "to": list(elsewhere, to...), "src": readAt, "from": list(elsewhere+800, from...), "rows": 3, "asked": readAt, "asks": elsewhere + 4096}
+	for bytes := 1; bytes < 200; bytes++ {
+		var want []Access
+		for i := range to {
+			for _, u := range units(bytes) {
+				want = append(want, Access{Offset: from[i] + u[0], Width: u[1]}, Access{Write: true, Offset: to[i] + u[0], Width: u[1]})
+			}
+		}
+		arguments["bytes"], arguments["groups"] = bytes, bytes/line
+		runs("move"+level, arguments, want)
+		if bytes%line == 0 {
+			runs("drain"+level, arguments, want)
+			runs("drainStream"+level, arguments, want)
 		}
 	}
 }

@@ -16,12 +16,13 @@ func give(has func(...cpuid.FeatureID) bool) {
 			transposeStream: map[int]transposer{1: transposeStream1AVX2, 2: transposeStream2AVX2, 4: transposeStream4AVX2, 8: transposeStream8AVX2, 16: transposeStream16AVX2},
 			block:           map[int]blockMover{1: transposeBlock1AVX2, 2: transposeBlock2AVX2, 4: transposeBlock4AVX2, 8: transposeBlock8AVX2},
 			gather:          map[int]gatherer{1: gather1AVX2, 2: gather2AVX2, 4: gather4AVX2, 8: gather8AVX2},
-			blockStream:     map[int]blockMover{1: transposeStreamBlock1AVX2, 2: transposeStreamBlock2AVX2, 4: transposeStreamBlock4AVX2, 8: transposeStreamBlock8AVX2},
-			zip:             map[int]zipper{2: zip2AVX2, 3: zip3AVX2, 4: zip4AVX2, 5: zip5AVX2, 6: zip6AVX2, 7: zip7AVX2},
-			zipStream:       map[int]zipper{2: zipStream2AVX2, 3: zipStream3AVX2, 4: zipStream4AVX2, 5: zipStream5AVX2, 6: zipStream6AVX2, 7: zipStream7AVX2},
-			unzip:           map[int]zipper{2: unzip2AVX2, 3: unzip3AVX2, 4: unzip4AVX2, 5: unzip5AVX2, 6: unzip6AVX2, 7: unzip7AVX2},
-			unzipStream:     map[int]zipper{2: unzipStream2AVX2, 3: unzipStream3AVX2, 4: unzipStream4AVX2, 5: unzipStream5AVX2, 6: unzipStream6AVX2, 7: unzipStream7AVX2},
-			fence:           fence,
+			drain:           drainAVX2, drainStream: drainStreamAVX2, move: moveAVX2,
+			blockStream: map[int]blockMover{1: transposeStreamBlock1AVX2, 2: transposeStreamBlock2AVX2, 4: transposeStreamBlock4AVX2, 8: transposeStreamBlock8AVX2},
+			zip:         map[int]zipper{2: zip2AVX2, 3: zip3AVX2, 4: zip4AVX2, 5: zip5AVX2, 6: zip6AVX2, 7: zip7AVX2},
+			zipStream:   map[int]zipper{2: zipStream2AVX2, 3: zipStream3AVX2, 4: zipStream4AVX2, 5: zipStream5AVX2, 6: zipStream6AVX2, 7: zipStream7AVX2},
+			unzip:       map[int]zipper{2: unzip2AVX2, 3: unzip3AVX2, 4: unzip4AVX2, 5: unzip5AVX2, 6: unzip6AVX2, 7: unzip7AVX2},
+			unzipStream: map[int]zipper{2: unzipStream2AVX2, 3: unzipStream3AVX2, 4: unzipStream4AVX2, 5: unzipStream5AVX2, 6: unzipStream6AVX2, 7: unzipStream7AVX2},
+			fence:       fence,
 		}
 		avx2blocks.run = avx2.run
 	}

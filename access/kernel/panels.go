@@ -4,97 +4,90 @@ import (
 	"cmp"
 	"slices"
 	"unsafe"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 const (
-	// mostPanel bounds the bytes of a panel, so that it and its buffer stay in the
-	// nearest levels, and its accesses few.
-	mostPanel = 16 << 10
-	// runWanted is how many bytes a panel reads and writes side by side, where it can:
-	// two lines, as then the next panel's are no more than are fetched at a time while
-	// one is written, and its rows no more than hardware follows.
-	runWanted = 2 * line
+	// mostPanel bounds the bytes of a panel, so that it and its buffers stay in a
+	// second-level cache, and its accesses few.
+	mostPanel = 48 << 10
 	// shortRow is how many bytes a row that is read has, where hardware foresees it.
 	shortRow = 4 * line
 	// mostBeside is how many times what tiles leave beside them is less than all, where
 	// they do better than panels.
 	mostBeside = 32
+	// longRun is how many bytes are written side by side where it does not matter that
+	// the lines at their ends are written in two parts.
+	longRun = 64 * line
+	// ways is how many lines stay in one set of a first-level cache.
+	ways = 8
 )
 
 // A small tile is what panels are transposed by: rows of so many bytes.
 type smallTile struct{ rows, bytes int }
 
-// body is what transposing a tile of elements of size bytes touches: its rows, srcPitch
-// bytes apart, and then its columns, dstPitch bytes apart where they are written.
-func (t smallTile) body(size, srcPitch, dstPitch int) (all []Access) {
-	for row := range t.rows {
-		all = append(all, Access{Offset: row * srcPitch, Width: t.bytes})
-	}
-	for column := range t.bytes / size {
-		all = append(all, Access{Write: true, Offset: column * dstPitch, Width: t.rows * size})
+// order is that of the rows as they are read: the two that share a register, of
+// elements of 1 byte, lie 16 apart.
+func (t smallTile) order() []int {
+	all := make([]int, t.rows)
+	for i := range all {
+		all[i] = i
+		if t.rows == 32 {
+			all[i] = i/16*8 + i/8%2*16 + i%8
+		}
 	}
 	return all
 }
 
-// A panel says how a transposed copy goes through a buffer: all of the loop along
-// which what is written lies closest, and all or a part of the one along which what
-// is read does. So the ends of both, which are no whole tiles, are done with the
-// rest, and rows that are no whole lines become lines that are whole. Where a side
-// has little that lies side by side, loops that go on where it ends lengthen it.
+// A panel says how a transposed copy goes through a buffer: rows that lie next to each
+// other where they are written, of columns that do so where they are read. It is
+// transposed to a buffer, of which each column is written at once. So the ends of both,
+// which are no whole tiles, are done with the rest, and rows that are no whole lines become
+// lines that are whole. Rows that would evict each other are collected in a buffer first.
 type panel struct {
-	elem     int
-	tile     smallTile
-	to, from Loop // of elements; from starts at its first element here
-	down     Loop // goes on where to ends, in what is written; it may do so in what is read where from ends
-	right    Loop // goes on where from ends, in what is read
-	pitch    int  // of rows in the buffer
-	rows     int  // that are written apart of each trip of right
-	width    int  // bytes of each
-	patches  []patch
+	elem          int
+	tile          smallTile
+	rows, columns []int // where each begins in what is read and written
+	patches       []patch
+	collected     lists // rows to the buffer, or none
+	pitch         int   // of columns in the buffer
+	transposed    int   // where these begin in it
+	drained       lists // runs of columns to where they belong
+	width         int   // bytes of each
+	asks          []int // the lines that are read, one for each that is asked for of the next panel
+	asksOfTile    int   // of these
 }
 
-// A patch is what one call transposes of a panel: small tiles, in strips one below
-// the other, from these bytes of the panel on to those of the buffer.
-type patch struct{ from, to, strips, tiles int }
+// Lists are rows that are copied: where each is, and where it goes to.
+type lists struct{ from, to []int }
 
 // panels plans a transposed copy by panels, and tells whether it did: if lines, only
 // where all that is written is whole lines.
 func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 	tile, ok := p.set.panels[p.size]
-	columns := tile.bytes / max(1, p.size)
-	if !ok || to.To != p.size || from.From != p.size || to.N < tile.rows || from.N < columns || !p.panelled(outer, to, from, lines) {
+	if !ok || to.To != p.size || from.From != p.size || !p.panelled(outer, to, from, lines) {
 		return false
 	}
-	pieces := p.pieces(to, from, columns)
-	to.N /= pieces.N
-	n := p.share(to, from, columns)
-	if n == 0 {
+	c, found := p.choose(tile, append([]Loop{to, from}, outer...))
+	if !found || lines && !c.streams() {
 		return false
 	}
-	whole := from.N / n * n
-	before, aligned := *p, true
-	add := func(start, n, trips int) {
-		b := &panel{elem: p.size, tile: tile, to: to, from: Loop{n, from.To, p.size}}
-		loops := append(b.grow(outer, from.N), pieces, Loop{trips, n * from.To, n * p.size})
-		s := p.panelStep(b, loops, start)
-		aligned = aligned && s.aligned(uintptr(s.To), b.apart())
-		p.Steps = append(p.Steps, s)
-	}
-	add(0, n, whole/n)
-	if lines && !aligned {
-		*p = before
-		return false
-	}
-	if whole < from.N {
-		add(whole, from.N-whole, 1)
+	p.panelStep(tile, c, 0)
+	if rest := from.N % c.trips[1]; rest > 0 {
+		start := from.N - rest
+		c.loops, c.trips = slices.Clone(c.loops), slices.Clone(c.trips)
+		c.loops[1].N, c.trips[1] = rest, rest
+		p.panelStep(tile, c, start)
 	}
 	return true
 }
 
-// panelled tells whether panels are better than tiles: where these leave much; read short
-// rows, which hardware does not foresee, and a loop goes on where these end; or write what
-// is no whole lines, or whose pages they left for others when what lies beside it comes,
-// since they walk loops as these are nested in what is read.
+// panelled tells whether panels are better than tiles: of what is too long for the caches,
+// if they write whole lines; where tiles leave much; or where they read short rows, which
+// hardware does not foresee, and a loop goes on where these end, or write to pages that they
+// left for others when what lies beside it comes, since they walk loops as these are nested
+// in what is read.
 func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	side := line / p.size
 	beside := to.N*from.N - to.N/side*side*(from.N/side*side)
@@ -104,149 +97,355 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	}
 	return beside*mostBeside > to.N*from.N ||
 		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
-		lines && (slices.ContainsFunc(outer, late) || from.To%line != 0 && p.written() >= longFrom)
+		lines && (slices.ContainsFunc(outer, late) || p.written() >= longFrom)
 }
 
-// pieces is the loop over parts of the rows that are written, of which a panel has one:
-// of whole lines, where rows lie apart and a panel could hold them; else it has one trip.
-func (p *Plan) pieces(to, from Loop, columns int) Loop {
-	run := to.N * p.size
-	if from.To == run || columns*run > mostPanel {
-		return Loop{N: 1}
-	}
-	for bytes := runWanted; bytes < run; bytes += line {
-		if run%bytes == 0 {
-			return Loop{run / bytes, bytes, bytes / p.size * to.From}
-		}
-	}
-	return Loop{N: 1}
+// A cut says what panels are: of loops, the one along which elements lie next to each
+// other where they are written first and the one where they are read second, so many trips.
+type cut struct {
+	size  int
+	loops []Loop
+	trips []int
+	down  []int // the loops of its rows, the fastest first
+	along []int // and of its columns
 }
 
-// share is how many elements of from a panel has: all, or a number that leaves none or
-// enough for a tile, if possible a line where it is read, and whole lines where all is
-// written, and so that none are left; the most of those that are as good. It is 0 for none.
-func (p *Plan) share(to, from Loop, columns int) int {
-	side := line / p.size
-	run, lines := to.N*p.size, 1 // how many runs are whole lines
-	for lines*run%line > 0 {
-		lines *= 2
-	}
-	apart := from.To != run // then other loops make runs longer
-	if apart {
-		run *= lines
-	}
-	most := mostPanel / run
-	if from.N <= most && (!apart || from.N*p.size <= 2*runWanted) {
-		return from.N
-	}
-	best, found := 0, 0
-	for n := columns; n <= min(most, 2*runWanted/p.size); n++ {
-		rest := from.N % n
-		if rest > 0 && rest < columns {
-			continue
-		}
-		good := 1
-		if n >= side {
-			good += 8
-		}
-		if rest == 0 {
-			good += 2
-		}
-		if !apart && n%lines == 0 {
-			good += 4
-		}
-		if apart && n%side == 0 {
-			good++
-		}
-		if good >= best {
-			best, found = good, n
+// choose finds the best cut, if there is any: each side is the loop along which it lies
+// closest, or some of it, or all of it and the loops that go on where it ends.
+func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
+	least := 0.0
+	for _, down := range sides(loops, 0, p.size, func(l Loop) int { return l.To }) {
+		for _, along := range sides(loops, 1, p.size, func(l Loop) int { return l.From }) {
+			c := cut{size: p.size, loops: loops, trips: slices.Repeat([]int{1}, len(loops))}
+			if !c.take(down, &c.down) || !c.take(along, &c.along) {
+				continue
+			}
+			rest := loops[1].N % c.trips[1]
+			if c.count(c.down) < tile.rows || c.count(c.along)*p.size < tile.bytes || c.bytes() > mostPanel ||
+				rest > 0 && (rest*p.size < tile.bytes || len(c.along) > 1) {
+				continue
+			}
+			if takes := c.takes(tile); !found || takes < least {
+				best, least, found = c, takes, true
+			}
 		}
 	}
-	return found
+	return best, found
 }
 
-// grow lengthens the sides of a panel by outer loops, of which it returns what is
-// left.
-func (b *panel) grow(outer []Loop, all int) []Loop {
-	left := slices.Clone(outer)
-	b.down, b.right = Loop{N: 1}, Loop{N: 1}
-	run := b.to.N * b.elem
-	// take has a panel have n trips of a loop.
-	take := func(goesOn func(Loop) bool, enough func(n int) bool) Loop {
-		i := slices.IndexFunc(left, goesOn)
-		if i < 0 {
-			return Loop{N: 1}
-		}
-		l := left[i]
-		n := 1
-		for d := 1; d <= l.N && d*b.bytes() <= mostPanel; d++ {
-			if n = d; l.N%d == 0 && enough(d) {
+// A side is so many trips of some loops, the fastest first.
+type side []struct{ loop, trips int }
+
+// sides are those that begin with the first loop: of stride size, and then as many as all
+// before have.
+func sides(loops []Loop, first, size int, stride func(Loop) int) (all []side) {
+	var whole side
+	for run, at := size, first; at >= 0; {
+		n := loops[at].N
+		for d := 1; d <= n; d++ {
+			if n%d == 0 || first == 1 && at == first && d*size%line == 0 {
+				all = append(all, append(slices.Clone(whole), struct{ loop, trips int }{at, d}))
+			}
+			if d*run > mostPanel {
 				break
 			}
 		}
-		for l.N%n != 0 {
-			n--
+		whole = append(whole, struct{ loop, trips int }{at, n})
+		if run *= n; run > mostPanel {
+			break
 		}
-		left[i] = Loop{l.N / n, n * l.To, n * l.From}
-		l.N = n
-		return l
+		at = slices.IndexFunc(loops, func(l Loop) bool { return l.N > 1 && stride(l) == run })
 	}
-	if b.from.To != run {
-		b.down = take(func(l Loop) bool { return l.To == run }, func(n int) bool { return n*run%line == 0 && n*run >= runWanted })
-		run *= b.down.N
-		b.rows, b.width, b.pitch = b.from.N, run, (run+line-1)/line*line+line
-	} else {
-		b.rows, b.width, b.pitch = 1, b.from.N*run, run
+	return all
+}
+
+// take has the panel have a side, and tells whether it can: columns of a loop of both would
+// not lie next to each other.
+func (c *cut) take(s side, loops *[]int) bool {
+	for _, l := range s {
+		if l.trips == 1 {
+			continue
+		}
+		if l.loop == 1-s[0].loop || c.trips[l.loop] > 1 {
+			return false
+		}
+		c.trips[l.loop] = l.trips
+		*loops = append(*loops, l.loop)
 	}
-	if b.from.N == all {
-		read := b.from.N * b.elem
-		b.right = take(func(l Loop) bool { return l.From == read }, func(n int) bool { return n*read >= runWanted })
+	return true
+}
+
+// count is how many trips those loops have together.
+func (c *cut) count(loops []int) int {
+	n := 1
+	for _, l := range loops {
+		n *= c.trips[l]
 	}
-	return left
+	return n
 }
 
 // bytes are those of a panel.
-func (b *panel) bytes() int { return b.to.N * b.from.N * b.down.N * b.right.N * b.elem }
+func (c *cut) bytes() int { return c.count(c.down) * c.count(c.along) * c.size }
 
-// bufferPart is what each trip of right has of the buffer.
-func (b *panel) bufferPart() int { return (b.from.N*b.pitch + line - 1) / line * line }
-
-// panelStep is one panel after the other, from element start of from on.
-func (p *Plan) panelStep(b *panel, loops []Loop, start int) Step {
-	loops = slices.DeleteFunc(loops, func(l Loop) bool { return l.N == 1 })
-	slices.SortStableFunc(loops, func(x, y Loop) int {
-		return cmp.Or(min(abs(y.To), abs(y.From))-min(abs(x.To), abs(x.From)), abs(y.From)-abs(x.From))
-	})
-	loops = append([]Loop{{N: 1}}, loops...)
-	b.cut()
-	p.Buffers = max(p.Buffers, b.right.N*b.bufferPart())
-	s := Step{Loops: loops, To: start * b.from.To, From: start * b.elem, Body: b.body(len(loops))}
-	s.past = func(s *Step, at uintptr) bool {
-		return p.written() >= p.set.Tuning().Blocks && s.aligned(at, b.apart())
-	}
-	s.in = 1
-	s.run = func(s *Step, dst, src []byte, at, of int) {
-		f, inner := p.set.functions(), s.Loops[len(s.Loops)-1]
-		gather, move := f.gather[b.elem], f.copy
-		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
-			move = f.stream
-		}
-		for range inner.N {
-			b.fill(gather, src, of, p.buffers, inner.From)
-			b.drain(move, dst, at, p.buffers)
-			at += inner.To
-			of += inner.From
+// places are where the loops get to in what is read or written, the first loop fastest.
+func (c *cut) places(loops []int, stride func(Loop) int) []int {
+	all := []int{0}
+	for _, l := range loops {
+		before := len(all)
+		for trip := 1; trip < c.trips[l]; trip++ {
+			for _, at := range all[:before] {
+				all = append(all, at+trip*stride(c.loops[l]))
+			}
 		}
 	}
-	return s
+	return all
 }
 
-// apart has the bits of all distances within what a panel writes.
-func (b *panel) apart() int {
-	if b.rows == 1 {
-		return b.width | b.right.To
+// stretch is how many bytes lie side by side of a panel where it is read: its rows, and
+// the loops that go on where these end.
+func (c *cut) stretch() int {
+	run := c.count(c.along) * c.size
+	for range c.down {
+		i := slices.IndexFunc(c.down, func(l int) bool { return c.trips[l] > 1 && c.loops[l].From == run })
+		if i < 0 {
+			break
+		}
+		run *= c.trips[c.down[i]]
 	}
-	return b.width | b.right.To | b.from.To
+	return run
+}
+
+// width is how many bytes are written side by side: a column, or all of some loops of
+// columns, each of which goes on where what is in it ends.
+func (c *cut) width() int {
+	run := c.count(c.down) * c.size
+	for _, l := range c.along {
+		if c.trips[l] > 1 && c.loops[l].To != run {
+			break
+		}
+		run *= c.trips[l]
+	}
+	return run
+}
+
+// bits has those of the width and of all distances between runs that are written.
+func (c *cut) bits() int {
+	width := c.width()
+	bits := width
+	for i, l := range c.loops {
+		if c.trips[i] > 1 && slices.Contains(c.along, i) && (l.To < 0 || l.To >= width) {
+			bits |= l.To
+		}
+		if c.trips[i] < l.N {
+			bits |= c.trips[i] * l.To
+		}
+	}
+	return bits
+}
+
+// readBits has those of the stretch and of all distances between those that are read.
+func (c *cut) readBits() int {
+	stretch := c.stretch()
+	bits := stretch
+	for i, l := range c.loops {
+		if c.trips[i] > 1 && slices.Contains(c.down, i) && (l.From < 0 || l.From >= stretch) {
+			bits |= l.From
+		}
+		if c.trips[i] < l.N {
+			bits |= c.trips[i] * l.From
+		}
+	}
+	return bits
+}
+
+// streams tells whether what is written is whole lines, where the first one begins on one.
+func (c *cut) streams() bool { return wholeLines(c.bits(), c.width()) }
+
+// wholeLines tells whether runs of so many bytes can be written past the caches.
+func wholeLines(bits, run int) bool {
+	return bits%line == 0 || run >= longRun && bits%(line/2) == 0
+}
+
+// takes is how long a byte takes, a guess in units of one that is read or written in long
+// runs: at the ends of a run are parts of lines, and what is asked for begins anew; what is
+// not written in whole lines is read first; of tiles that overlap all is done; each panel
+// begins anew, and so does what is left of a loop, far from where it was; and what is asked
+// for of large panels, hardware asks for once more, and caches lose.
+func (c *cut) takes(tile smallTile) float64 {
+	read, write, bytes := float64(c.stretch()), float64(c.width()), float64(c.bytes())
+	reads, writes := 1+24/read, 1+40/write
+	if c.readBits()%line != 0 {
+		reads = 1 + 80/read
+	}
+	if !c.streams() {
+		writes *= 3
+	}
+	if c.loops[1].N%c.trips[1] > 0 {
+		writes += .5
+	}
+	up := func(n, tile int) float64 { return float64((n + tile - 1) / tile * tile) }
+	tiles := up(c.count(c.down), tile.rows) * up(c.count(c.along)*c.size, tile.bytes) / bytes
+	return reads + writes + .7*tiles + 500/bytes + .65*max(0, bytes/(16<<10)-1.1)
+}
+
+// panelStep is one panel after the other, from element start of the second loop on; each
+// asks for what the next one reads.
+func (p *Plan) panelStep(tile smallTile, c cut, start int) {
+	loops := []Loop{{N: 1}}
+	for i, l := range c.loops {
+		if n := l.N / c.trips[i]; n > 1 {
+			loops = append(loops, Loop{n, c.trips[i] * l.To, c.trips[i] * l.From})
+		}
+	}
+	// Along what is read, so that what hardware asks for beyond a row is of use.
+	slices.SortStableFunc(loops[1:], func(x, y Loop) int { return cmp.Or(abs(y.From)-abs(x.From), abs(y.To)-abs(x.To)) })
+	b := newPanel(p.size, tile, &c)
+	bits := c.bits()
+	p.Buffers = max(p.Buffers, b.transposed+len(b.columns)*b.pitch)
+	s := Step{Loops: loops, To: start * c.loops[1].To, From: start * c.loops[1].From, Body: b.body(len(loops)), small: tile}
+	s.past = func(s *Step, at uintptr) bool {
+		return p.written() >= p.set.Tuning().Blocks && wholeLines(int(at%line)|bits, b.width)
+	}
+	to, from := s.Strides()
+	trips := make([]int, len(loops))
+	for i, l := range loops {
+		trips[i] = l.N
+	}
+	toSteps, fromSteps := nest.Steps(trips, to), nest.Steps(trips, from)
+	s.in = len(loops)
+	s.run = func(s *Step, dst, src []byte, at, of int) {
+		f := p.set.functions()
+		var drain drainer // nil where what is read next is in a cache
+		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
+			drain = f.drainStream
+		} else if p.written() >= longFrom {
+			drain = f.drain
+		}
+		one := func(to, from, next int) {
+			asked := uintptr(unsafe.Pointer(&src[next])) // by hardware only
+			asks := b.fill(f, &src[from], p.buffers, asked)
+			b.drain(f, drain, &dst[to], p.buffers, asked, asks)
+		}
+		for l := range nest.Walk(trips) {
+			if l >= 0 {
+				to, from := at, of
+				at, of = at+toSteps[l], of+fromSteps[l]
+				one(to, from, of)
+			}
+		}
+		one(at, of, of)
+	}
+	p.Steps = append(p.Steps, s)
+}
+
+// newPanel makes the lists of a panel.
+func newPanel(size int, tile smallTile, c *cut) *panel {
+	b := &panel{
+		elem: size, tile: tile, width: c.width(), asksOfTile: asksOfTile(size),
+		rows:    c.places(c.down, func(l Loop) int { return l.From }),
+		columns: c.places(c.along, func(l Loop) int { return l.To }),
+	}
+	b.patch()
+	b.ask()
+	if pitch := oddLines(len(b.columns) * size); b.collides() {
+		for i, at := range b.rows {
+			b.collected.add(at, i*pitch)
+			b.rows[i] = i * pitch
+		}
+		b.collected.sort(b.collected.from)
+		b.transposed = len(b.rows) * pitch
+	}
+	run := len(b.rows) * size
+	if b.pitch = run; b.width == run {
+		b.pitch = oddLines(run)
+	}
+	for i := 0; i < len(b.columns); i += b.width / run {
+		b.drained.add(i*b.pitch, b.columns[i])
+	}
+	b.drained.sort(b.drained.to)
+	return b
+}
+
+func (l *lists) add(from, to int) { l.from, l.to = append(l.from, from), append(l.to, to) }
+
+// sort puts the rows in the order of one of the lists.
+func (l *lists) sort(by []int) {
+	order := make([]int, len(by))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return by[i] - by[j] })
+	sorted := lists{}
+	for _, i := range order {
+		sorted.add(l.from[i], l.to[i])
+	}
+	*l = sorted
+}
+
+// oddLines is the pitch of rows of so many bytes of a buffer: whole lines, an odd number
+// of which does not collide.
+func oddLines(bytes int) int {
+	if bytes <= line/2 {
+		return line / 2
+	}
+	return ((bytes+line-1)/line | 1) * line
+}
+
+// collides tells whether the rows of a tile evict each other from a first-level cache.
+func (b *panel) collides() bool {
+	sets := map[int]int{}
+	for _, at := range b.rows[:b.tile.rows] {
+		sets[(at%collide+collide)%collide/line]++
+	}
+	for _, lines := range sets {
+		if lines > ways {
+			return true
+		}
+	}
+	return false
+}
+
+// ask makes the list of lines that are asked for: those of each stretch that is read, by
+// their last byte, as the first was asked for with what lies before. There is one to ask
+// for whenever something asks, so that they come as fast as memory can: what is asked for
+// faster is dropped.
+func (b *panel) ask() {
+	at := slices.Sorted(slices.Values(b.rows))
+	var lines []int
+	for i := 0; i < len(at); {
+		from, end := at[i], at[i]
+		for ; i < len(at) && at[i] == end; i++ {
+			end += len(b.columns) * b.elem
+		}
+		for ; from < end; from += line {
+			lines = append(lines, min(from+line, end)-1)
+		}
+	}
+	calls := 0
+	for _, t := range b.patches {
+		calls += t.strips * t.tiles * b.asksOfTile
+	}
+	calls += len(b.rows) * len(b.columns) * b.elem / line
+	for i := range calls {
+		b.asks = append(b.asks, lines[i*len(lines)/calls])
+	}
+	b.asks = append(b.asks, 0) // none is behind the list
+}
+
+// asksOfTile is how many lines a gatherer asks for with each tile.
+func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
+
+// A patch is what one call transposes of a panel: tiles from a row and a column on.
+type patch struct{ row, column, strips, tiles int }
+
+// patch makes the patches: of whole tiles, and of those that end where the rows or columns do.
+func (b *panel) patch() {
+	across := b.tile.bytes / b.elem
+	for _, row := range covered(len(b.rows), b.tile.rows) {
+		for _, column := range covered(len(b.columns), across) {
+			b.patches = append(b.patches, patch{row[0], column[0], row[1], column[1]})
+		}
+	}
 }
 
 // covered are the whole tiles of so many elements among n, and one that ends where these
@@ -259,69 +458,94 @@ func covered(n, tile int) [][2]int {
 	return all
 }
 
-// cut makes the patches.
-func (b *panel) cut() {
-	for right := range b.right.N {
-		for down := range b.down.N {
-			from := right*b.right.From + down*b.down.From
-			buffer := right*b.bufferPart() + down*b.to.N*b.elem
-			for _, row := range covered(b.to.N, b.tile.rows) {
-				for _, column := range covered(b.from.N, b.tile.bytes/b.elem) {
-					b.patches = append(b.patches, patch{
-						from + row[0]*b.to.From + column[0]*b.elem, buffer + column[0]*b.pitch + row[0]*b.elem, row[1], column[1],
-					})
-				}
-			}
-		}
+// fill transposes a panel to the buffer, and returns what is left to ask for.
+func (b *panel) fill(f *functions, src *byte, buffers []byte, asked uintptr) []int {
+	if len(b.collected.from) > 0 {
+		f.move(&buffers[0], &b.collected.to[0], src, &b.collected.from[0], len(b.rows), len(b.columns)*b.elem)
+		src = &buffers[0]
 	}
-}
-
-// fill transposes a panel to the buffer.
-func (b *panel) fill(gather gatherer, src []byte, of int, buffer []byte, ahead int) {
+	gather, asks := f.gather[b.elem], b.asks
 	for _, p := range b.patches {
-		gather(&buffer[p.to], &src[of+p.from], p.strips, p.tiles, b.pitch, b.to.From, ahead)
+		to := b.transposed + p.column*b.pitch + p.row*b.elem
+		from := (*byte)(unsafe.Add(unsafe.Pointer(src), p.column*b.elem))
+		gather(&buffers[to], from, &b.rows[p.row], p.strips, p.tiles, b.pitch, asked, &asks[0])
+		asks = asks[p.strips*p.tiles*b.asksOfTile:]
 	}
+	return asks
 }
 
-// drain writes what is in the buffer: whole lines of all rows, and then what is left
-// of them.
-func (b *panel) drain(move func(dst, src *byte, groups, rows, dstPitch, srcPitch int), dst []byte, at int, buffer []byte) {
-	whole := b.width / line * line
-	for right := range b.right.N {
-		to, from := at+right*b.right.To, right*b.bufferPart()
-		if whole > 0 {
-			move(&dst[to], &buffer[from], whole/line, b.rows, b.from.To, b.pitch)
-		}
-		if whole < b.width {
-			copyElements(b.elem)(&Step{Loops: []Loop{{b.rows, b.from.To, b.pitch}, {(b.width - whole) / b.elem, b.elem, b.elem}}}, dst, buffer, to+whole, from+whole)
-		}
+// drain writes what is in the buffer: whole lines of all runs, by a drainer if it is to ask
+// for what is read next, and then what is left of them.
+func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, asked uintptr, asks []int) {
+	from, whole := &buffers[b.transposed], b.width/line*line
+	if whole > 0 && drain != nil {
+		drain(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole/line, asked, &asks[0])
+	} else if whole > 0 {
+		f.move(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), whole)
+	}
+	if whole < b.width {
+		dst = (*byte)(unsafe.Add(unsafe.Pointer(dst), whole))
+		from = (*byte)(unsafe.Add(unsafe.Pointer(from), whole))
+		f.move(dst, &b.drained.to[0], from, &b.drained.from[0], len(b.drained.to), b.width-whole)
 	}
 }
 
 // body is what fill and drain touch, within so many loops.
 func (b *panel) body(loops int) (all []Access) {
 	still := make([]int, loops) // of a buffer, which is the same for all panels
+	for i, from := range b.collected.from {
+		for _, u := range units(len(b.columns) * b.elem) {
+			all = append(all, Access{Offset: from + u[0], Width: u[1]},
+				Access{Write: true, Offset: b.collected.to[i] + u[0], Width: u[1], Strides: still})
+		}
+	}
+	var strides []int // of the rows
+	if b.transposed > 0 {
+		strides = still
+	}
 	for _, p := range b.patches {
 		for i := range p.strips * p.tiles {
-			strip, tile := i/p.tiles, i%p.tiles
-			for _, a := range b.tile.body(b.elem, b.to.From, b.pitch) {
-				if a.Write {
-					a.Offset, a.Strides = a.Offset+p.to+tile*b.tile.bytes/b.elem*b.pitch+strip*b.tile.rows*b.elem, still
-				} else {
-					a.Offset += p.from + tile*b.tile.bytes + strip*b.tile.rows*b.to.From
-				}
-				all = append(all, a)
+			row, column := p.row+i/p.tiles*b.tile.rows, p.column+i%p.tiles*b.tile.bytes/b.elem
+			to := b.transposed + column*b.pitch + row*b.elem
+			all = append(all, b.tile.body(b.elem, b.rows[row:], column*b.elem, strides, to, b.pitch, still)...)
+		}
+	}
+	whole := b.width / line * line
+	for _, part := range []struct {
+		at    int
+		units [][2]int
+	}{{0, units(whole)}, {whole, units(b.width - whole)}} {
+		for i, to := range b.drained.to {
+			for _, u := range part.units {
+				at := part.at + u[0]
+				all = append(all, Access{Offset: b.transposed + b.drained.from[i] + at, Width: u[1], Strides: still},
+					Access{Write: true, Offset: to + at, Width: u[1]})
 			}
 		}
 	}
-	for right := range b.right.N {
-		for _, part := range [][3]int{{0, b.width / line * line, 32}, {b.width / line * line, b.width, b.elem}} {
-			for row := range b.rows {
-				for at := part[0]; at < part[1]; at += part[2] {
-					all = append(all, Access{Offset: right*b.bufferPart() + row*b.pitch + at, Width: part[2], Strides: still},
-						Access{Write: true, Offset: right*b.right.To + row*b.from.To + at, Width: part[2]})
-				}
-			}
+	return all
+}
+
+// body is what transposing a tile of elements of size bytes touches: its rows, from so
+// many bytes of each on, and then its columns, pitch bytes apart in the buffer. Strides are
+// those of the rows, if these lie in a buffer too, and of the buffer.
+func (t smallTile) body(size int, rows []int, from int, strides []int, to, pitch int, still []int) (all []Access) {
+	for _, row := range t.order() {
+		all = append(all, Access{Offset: rows[row] + from, Width: t.bytes, Strides: strides})
+	}
+	for column := range t.bytes / size {
+		all = append(all, Access{Write: true, Offset: to + column*pitch, Width: t.rows * size, Strides: still})
+	}
+	return all
+}
+
+// units are the pieces in which so many bytes are moved, and where each begins: a vector
+// each and, of what is left, powers of two.
+func units(bytes int) (all [][2]int) {
+	at := 0
+	for width := 32; width > 0; width /= 2 {
+		for ; bytes-at >= width; at += width {
+			all = append(all, [2]int{at, width})
 		}
 	}
 	return all

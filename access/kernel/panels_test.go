@@ -35,7 +35,8 @@ func TestPanels(t *testing.T) {
 		steps        int
 	}{
 		{"rows that go on in what is written", 4, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}, true, true, 1},
-		{"too few that go on", 4, []int{3, 3, 72, 80}, []int{3, 1, 0, 2}, true, false, 1},
+		{"half lines in long runs", 4, []int{3, 3, 72, 80}, []int{3, 1, 0, 2}, true, true, 1},
+		{"half lines in short runs", 4, []int{3, 3, 3, 72, 80}, []int{4, 2, 0, 1, 3}, true, false, 1},
 		{"rows of one panel after the other", 4, []int{100, 3, 140}, []int{1, 2, 0}, true, true, 1},
 		{"what is left of from", 4, []int{132, 502}, []int{1, 0}, true, true, 2},
 		{"little beside tiles", 4, []int{3, 130, 496}, []int{0, 2, 1}, false, false, 2},
@@ -50,7 +51,10 @@ func TestPanels(t *testing.T) {
 		{"whole tiles", 4, []int{3, 32, 80}, []int{0, 2, 1}, false, true, 2},
 		{"too few rows", 4, []int{50, 7, 80}, []int{0, 2, 1}, false, false, 2},
 		{"too few columns", 8, []int{50, 80, 3}, []int{0, 2, 1}, false, false, 2},
-		{"long", 4, []int{600, 30}, []int{1, 0}, false, false, 4},
+		{"longer than a panel", 4, []int{600, 30}, []int{1, 0}, true, true, 2},
+		{"collected", 1, []int{64, 256, 4, 16}, []int{3, 2, 1, 0}, true, true, 1},
+		{"collected in odd numbers of bytes", 1, []int{64, 256, 17}, []int{2, 1, 0}, true, true, 1},
+		{"collected of 2 bytes", 2, []int{64, 128, 4, 16}, []int{3, 2, 1, 0}, true, true, 1},
 	} {
 		loops := permuted(c.size, c.shape, c.dims)
 		n := reach(loops, 0, c.size, func(l Loop) int { return l.To })
@@ -128,33 +132,80 @@ func TestPaddedPanels(t *testing.T) {
 	}
 }
 
-// TestPanelled: what tiles would write after its pages were left for others, or not in
-// whole lines and too long for the caches, goes by panels if these write whole lines; and
-// rows that lie apart in pieces.
+// TestPanelled: what tiles would write after its pages were left for others, or what is too
+// long for the caches, goes by panels if these write whole lines.
 func TestPanelled(t *testing.T) {
 	defer func(n int) { longFrom = n }(longFrom)
+	inTime := []Loop{{80, 4 * 576, 8}, {4, 576, 72*640 + line}, {72, 8, 640}}
 	for _, c := range []struct {
-		name        string
-		shape, dims []int
-		long        bool
-		buffers     int
+		name   string
+		size   int
+		loops  []Loop
+		long   bool
+		panels bool
 	}{
-		{"late", []int{4, 3, 72, 80}, []int{3, 1, 0, 2}, false, 16 * (192 + line)},
-		{"parts of lines", []int{3, 130, 496}, []int{0, 2, 1}, false, 0},
-		{"long", []int{3, 130, 496}, []int{0, 2, 1}, true, 8 * 130 * 8},
-		{"long, whole lines", []int{3, 128, 496}, []int{0, 2, 1}, true, 0},
-		{"rows longer than panels", []int{640, 3, 36}, []int{2, 1, 0}, false, 0},
-		{"rows that do not lie apart", []int{3, 48, 20}, []int{0, 2, 1}, false, 20 * 48 * 8},
-		{"long, and parts of lines in panels too", []int{3, 257, 504}, []int{0, 2, 1}, true, 0},
+		{"late", 8, permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}), false, true},
+		{"in time", 8, inTime, false, false},
+		{"in time, long", 8, inTime, true, true},
+		{"parts of lines", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), false, false},
+		{"long", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), true, true},
+		{"whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), false, false},
+		{"long, whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), true, true},
+		{"bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), false, false},
+		{"long, of bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), true, true},
+		{"long, and parts of lines in panels too", 8, permuted(8, []int{3, 257, 503}, []int{2, 0, 1}), true, false},
 	} {
 		longFrom = map[bool]int{false: math.MaxInt, true: 0}[c.long]
-		if p := NewPlan(avx2blocks, 8, permuted(8, c.shape, c.dims)); p.Buffers != c.buffers {
-			t.Errorf("%s: buffers of %d B, want %d", c.name, p.Buffers, c.buffers)
+		if p := NewPlan(avx2blocks, c.size, c.loops); (p.Steps[0].small.rows > 0) != c.panels {
+			t.Errorf("%s: by panels: %t", c.name, !c.panels)
 		}
 	}
-	inTime := []Loop{{80, 4 * 576, 8}, {4, 576, 72*640 + line}, {72, 8, 640}}
-	if p := NewPlan(avx2blocks, 8, inTime); p.Buffers > 0 {
-		t.Error("panels where tiles come back in time")
+}
+
+// TestCollected: rows that evict each other from a first-level cache go through a buffer
+// first, and only these.
+func TestCollected(t *testing.T) {
+	for _, c := range []struct {
+		size, columns int
+		collected     bool
+	}{{1, 4096, true}, {1, 4160, false}, {2, 2048, true}, {2, 2080, false}, {4, 1024, false}, {8, 512, false}} {
+		p := &Plan{set: avx2blocks, size: c.size}
+		tile := p.set.panels[c.size]
+		loops := permuted(c.size, []int{2048, c.columns}, []int{1, 0})
+		cut, found := p.choose(tile, []Loop{loops[1], loops[0]})
+		b := newPanel(c.size, tile, &cut)
+		if got := len(b.collected.from) > 0; !found || got != c.collected {
+			t.Errorf("%d B, %d columns: collected: %t", c.size, c.columns, got)
+		}
+	}
+}
+
+// TestAsks: a panel asks for every line of the next one, and for no other.
+func TestAsks(t *testing.T) {
+	for _, size := range []int{1, 2, 4, 8} {
+		p := &Plan{set: avx2blocks, size: size}
+		tile := p.set.panels[size]
+		loops := permuted(size, []int{160, 36, 28, 24, 48}, []int{4, 2, 0, 3, 1})
+		to, from := closest(loops, func(l Loop) int { return l.To }), closest(loops, func(l Loop) int { return l.From })
+		cut, _ := p.choose(tile, append([]Loop{loops[to], loops[from]}, without(loops, to, from)...))
+		b := newPanel(size, tile, &cut)
+		read, asked := map[int]bool{}, map[int]bool{}
+		for _, row := range cut.places(cut.down, func(l Loop) int { return l.From }) {
+			for at := range len(b.columns) * size {
+				read[(row+at)/line] = true
+			}
+		}
+		for _, at := range b.asks {
+			asked[at/line] = true
+		}
+		for at := range asked {
+			if !read[at] {
+				t.Errorf("%d B: line %d is asked for", size, at)
+			}
+		}
+		if 10*len(asked) < 9*len(read) {
+			t.Errorf("%d B: %d of %d lines are asked for", size, len(asked), len(read))
+		}
 	}
 }
 

@@ -39,6 +39,8 @@ type Step struct {
 	// past tells whether run writes past the caches from that address on; nil
 	// where it never does.
 	past func(s *Step, to uintptr) bool
+	// small is the tile that a panel is transposed by, of a step of panels.
+	small smallTile
 }
 
 // An Access is one of a body's, of Width bytes. One of the copy itself, which has
@@ -65,8 +67,8 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // registers: a few rows of up to 8 bytes an element that are interleaved or taken apart,
 // such as channels of images, run by run, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
 // themselves. Of avx2-blocks, those that leave something beside whole tiles, those of
-// short rows, and those that tiles would write in parts of lines or to pages left long
-// ago go by panels, if what is written side by side is no more than a panel holds.
+// short rows, those that tiles would write to pages left long ago, and what is too long
+// for the caches go by panels, if these write whole lines.
 // What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {

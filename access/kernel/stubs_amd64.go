@@ -224,25 +224,40 @@ func transposeStreamBlock4AVX2(dst *byte, drain *byte, src *byte, fill *byte, li
 //go:noescape
 func transposeStreamBlock8AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
 
-// gather1AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
+// gather1AVX2 transposes strips of tiles, which it reads and writes once: 32 rows of 16 B. It asks for 4 lines a tile.
 //
 //go:noescape
-func gather1AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
+func gather1AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
 
-// gather2AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 16 B. It asks for what lies so many bytes ahead.
+// gather2AVX2 transposes strips of tiles, which it reads and writes once: 16 rows of 16 B. It asks for 2 lines a tile.
 //
 //go:noescape
-func gather2AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
+func gather2AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
 
-// gather4AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 32 B. It asks for what lies so many bytes ahead.
+// gather4AVX2 transposes strips of tiles, which it reads and writes once: 8 rows of 32 B. It asks for 2 lines a tile.
 //
 //go:noescape
-func gather4AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
+func gather4AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
 
-// gather8AVX2 transposes strips of tiles, which it reads and writes once: 4 rows of 32 B. It asks for what lies so many bytes ahead.
+// gather8AVX2 transposes strips of tiles, which it reads and writes once: 4 rows of 32 B. It asks for 1 lines a tile.
 //
 //go:noescape
-func gather8AVX2(dst *byte, src *byte, strips int, tiles int, dstPitch int, srcPitch int, ahead int)
+func gather8AVX2(dst *byte, src *byte, rows *int, strips int, tiles int, dstPitch int, asked uintptr, asks *int)
+
+// moveAVX2 reads and writes each of the rows once.
+//
+//go:noescape
+func moveAVX2(dst *byte, to *int, src *byte, from *int, rows int, bytes int)
+
+// drainAVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
+//
+//go:noescape
+func drainAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+
+// drainStreamAVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
+//
+//go:noescape
+func drainStreamAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
 
 // zip2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
 //

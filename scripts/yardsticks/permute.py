@@ -1,6 +1,7 @@
 """Compares permuted copies with HPTT, memcpy and PyTorch's contiguous(), on one thread."""
 
 import functools
+import math
 import os
 import subprocess
 import tempfile
@@ -75,11 +76,13 @@ def seconds(run):
     return min(times[1:])
 
 
-def compare(benches, program, name, size, shape, dims, rounds):
+def compare(benches, program, name, size, shape, dims, rounds, least):
     """One line: ours by each kernel, and the others with the share of theirs that our best is."""
-    count = size
-    for n in shape:
-        count *= n
+    count, times = size * math.prod(shape), 1
+    while count * times < least:
+        times *= 2
+    if times > 1:
+        name, count, shape = f"{name}, x{times}", count * times, (shape[0] * times,) + shape[1:]
     flags = ["--shape", "x".join(map(str, shape)), "--dtype", DTYPES[size], "--op", "copy", "--view", f"permute({','.join(map(str, dims))})"]
     runs = {bench.kernel: functools.partial(bench.rate, "--times-only", *flags) for bench in benches}
     if program:
@@ -95,7 +98,7 @@ def compare(benches, program, name, size, shape, dims, rounds):
     if program:
         server.end()
     ours_best = max(best[bench.kernel] for bench in benches)
-    line = f"{name:32}{size:2} B" + "".join(f"{best[bench.kernel]:12.1f}" for bench in benches)
+    line = f"{name:36}{size:2} B" + "".join(f"{best[bench.kernel]:12.1f}" for bench in benches)
     for other in ("HPTT", "memcpy", "torch"):
         line += f"{best[other]:8.1f} {ours_best / best[other]:5.2f}" if other in best else " " * 14
     print(line, flush=True)
@@ -106,6 +109,7 @@ def main():
     parser.add_argument("--hptt", default="", help="folder of HPTT (github.com/springer13/hptt), built there by 'make avx'")
     parser.add_argument("--only", default="", help="rows whose names have this in them (all)")
     parser.add_argument("--bytes", default="1,2,4,8", help="of an element, parted by commas (1,2,4,8)")
+    parser.add_argument("--least", type=int, default=0, help="MiB that each copy writes at least: the first dim of smaller ones is doubled until it does (0)")
     args = parser.parse_args()
     bench = ours.Bench(args.kernel.split(",")[0])
     benches = [bench] + [bench.with_kernel(k) for k in args.kernel.split(",")[1:]]
@@ -114,11 +118,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         program = build(folder, args.hptt) if args.hptt else None
         print(f"GB/s, and the share of theirs that our best is; one thread, best of {args.rounds} turns")
-        print(f"{'':36}" + "".join(f"{b.kernel:>12}" for b in benches) + f"{'HPTT':>8}{'':6}{'memcpy':>8}{'':6}{'torch':>8}")
+        print(f"{'':40}" + "".join(f"{b.kernel:>12}" for b in benches) + f"{'HPTT':>8}{'':6}{'memcpy':>8}{'':6}{'torch':>8}")
         for size in map(int, args.bytes.split(",")):
             for name, shape, dims in CASES + DIMS:
                 if args.only in name:
-                    compare(benches, program, name, size, shape, dims, args.rounds)
+                    compare(benches, program, name, size, shape, dims, args.rounds, args.least << 20)
 
 
 main()

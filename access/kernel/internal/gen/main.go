@@ -71,6 +71,9 @@ func main() {
 	for _, size := range []int{1, 2, 4, 8} {
 		gather(fmt.Sprint("gather", size, "AVX2"), size)
 	}
+	move()
+	drain("drainAVX2", func(v, m Op) { VMOVUPS(v, m) })
+	drain("drainStreamAVX2", func(v, m Op) { VMOVNTPS(v, m) })
 	for n := 2; n <= mostZipped; n++ {
 		zips(n)
 	}

@@ -236,25 +236,30 @@ func transposeBlock(name string, size int, stream bool) {
 	end()
 }
 
-// gather makes a function that transposes small tiles, rows of 16 or 32 bytes of
-// elements of size bytes, one below the other in strips, and asks for the lines that
-// lie so many bytes ahead of them: of the next panel, of which no hardware knows. They
-// come to the second level, as a panel and its buffer may fill the first.
+// gather makes a function that transposes small tiles of elements of size bytes, so many
+// side by side, in strips one below the other: rows says where each row begins. With each
+// tile it asks for some of the lines that asks names, of what is read next, of which no
+// hardware knows: to the second level, as what is at work here fills the first.
 func gather(name string, size int) {
-	rows, bytes := 8/max(1, size/4), map[bool]int{true: 16, false: 32}[size <= 2]
-	TEXT(name, NOSPLIT, "func(dst, src *byte, strips, tiles, dstPitch, srcPitch, ahead int)")
-	Doc(fmt.Sprintf("%s transposes strips of tiles, which it reads and writes once: %d rows of %d B. It asks for what lies so many bytes ahead.", name, rows, bytes))
+	rows, bytes := map[int]int{1: 32, 2: 16, 4: 8, 8: 4}[size], map[bool]int{true: 16, false: 32}[size <= 2]
+	TEXT(name, NOSPLIT, "func(dst, src *byte, rows *int, strips, tiles, dstPitch int, asked uintptr, asks *int)")
+	Doc(fmt.Sprintf("%s transposes strips of tiles, which it reads and writes once: %d rows of %d B. It asks for %d lines a tile.", name, rows, bytes, asksOfTile(size)))
 	Pragma("noescape")
 	t := tileArgs{dst: GP64(), src: GP64(), row: GP64()}
-	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	dst, src, table := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("rows"), GP64())
 	strips, tiles, left := Load(Param("strips"), GP64()), Load(Param("tiles"), GP64()), GP64()
-	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
-	ahead := Load(Param("ahead"), GP64())
-	read := func(rows int, to []reg.VecPhysical) {
-		t.rows(t.src, t.srcPitch, rows, func(i int, row reg.Register) {
-			VMOVUPS(Mem{Base: row}, to[i])
-			PREFETCHT1(Mem{Base: row, Index: ahead, Scale: 1})
-		})
+	t.dstPitch = Load(Param("dstPitch"), GP64())
+	asked, asks := Load(Param("asked"), GP64()), Load(Param("asks"), GP64())
+	var first Mem // where half of a tile waits for the other, each vector in one line
+	if size == 1 {
+		aligned := GP64()
+		LEAQ(AllocLocal(9*32).Offset(31), aligned)
+		ANDQ(I32(-32), aligned)
+		first = Mem{Base: aligned}
+	}
+	row := func(i int) Mem {
+		MOVQ(Mem{Base: table, Disp: 8 * i}, t.row)
+		return Mem{Base: t.src, Index: t.row, Scale: 1}
 	}
 	write := func(columns int, store func(i int, at Mem)) {
 		t.rows(t.dst, t.dstPitch, columns, func(i int, row reg.Register) { store(i, Mem{Base: row}) })
@@ -264,27 +269,36 @@ func gather(name string, size int) {
 	MOVQ(dst, t.dst)
 	MOVQ(tiles, left)
 	Label("tile")
+	ask(asked, asks, asksOfTile(size))
 	switch size {
-	case 1:
-		read(8, xmm)
-		pairs := interleave(1, 3, xmm[:8], xmm[8:]) // of columns
+	case 1: // rows i and 16+i in register i, and then 8+i and 24+i
+		pairs := twoRows(1, 0, 16, row)
+		for i, v := range pairs {
+			VMOVDQU(v, first.Offset(32*i))
+		}
+		pairs = twoRows(1, 8, 24, row)
 		write(16, func(i int, at Mem) {
 			if i%2 == 0 {
-				VMOVQ(pairs[i/2], at)
+				VMOVDQU(first.Offset(32*(i/2)), ymm[0])
+				VPUNPCKLQDQ(pairs[i/2], ymm[0], ymm[1])
 			} else {
-				VMOVHPS(pairs[i/2], at)
+				VPUNPCKHQDQ(pairs[i/2], ymm[0], ymm[1])
 			}
+			VMOVDQU(ymm[1], at)
 		})
 	case 2:
-		read(8, xmm)
-		columns := interleave(2, 3, xmm[:8], xmm[8:])
-		write(8, func(i int, at Mem) { VMOVUPS(columns[i], at) })
+		columns := twoRows(2, 0, 8, row)
+		write(8, func(i int, at Mem) { VMOVDQU(columns[i], at) })
 	case 4:
-		read(8, ymm)
+		for i := range 8 {
+			VMOVUPS(row(i), ymm[i])
+		}
 		columns := transpose8x8(ymm[:8], ymm[8:])
 		write(8, func(i int, at Mem) { VMOVUPS(columns[i], at) })
 	case 8:
-		read(4, ymm)
+		for i := range 4 {
+			VMOVUPS(row(i), ymm[i])
+		}
 		columns := transpose4x4(ymm[:4], ymm[8:12])
 		write(4, func(i int, at Mem) { VMOVUPS(columns[i], at) })
 	}
@@ -292,11 +306,154 @@ func gather(name string, size int) {
 	ADDQ(Imm(uint64(bytes)), t.src)
 	DECQ(left)
 	JNZ(LabelRef("tile"))
-	LEAQ(Mem{Base: src, Index: t.srcPitch, Scale: uint8(rows)}, src)
+	ADDQ(U32(8*rows), table)
 	ADDQ(Imm(uint64(rows*size)), dst)
 	DECQ(strips)
 	JNZ(LabelRef("strip"))
 	end()
+}
+
+// twoRows transposes 16 rows of 16 bytes of elements of size bytes, eight from low on and
+// eight from high on: in each half of a register of the result are one column of eight
+// rows, or two.
+func twoRows(size, low, high int, row func(i int) Mem) []reg.VecPhysical {
+	for i := range 8 {
+		VMOVDQU(row(low+i), xmm[i])
+	}
+	for i := range 8 {
+		VINSERTI128(Imm(1), row(high+i), ymm[i], ymm[i])
+	}
+	return interleave(size, 3, ymm[:8], ymm[8:])[:8]
+}
+
+// asksOfTile is how many lines gather asks for with each tile: half of what a tile has, as
+// the others are asked for while what is transposed is written.
+func asksOfTile(size int) int { return map[int]int{1: 4, 2: 2, 4: 2, 8: 1}[size] }
+
+// ask asks for the next n lines that the list says, so many bytes behind asked each.
+func ask(asked, asks reg.Register, n int) {
+	for i := range n {
+		at := GP64()
+		MOVQ(Mem{Base: asks, Disp: 8 * i}, at)
+		PREFETCHT1(Mem{Base: asked, Index: at, Scale: 1})
+	}
+	ADDQ(Imm(uint64(8*n)), asks)
+}
+
+// drain makes a function that copies rows of whole lines, each from where one list says
+// to where another does, and asks for a line with each.
+func drain(name string, store func(v, m Op)) {
+	TEXT(name, NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int)")
+	Doc(name + " reads and writes each of the rows of groups of 64 B once. It asks for a line a group.")
+	Pragma("noescape")
+	r := loadRows()
+	groups, asked, asks := Load(Param("groups"), GP64()), Load(Param("asked"), GP64()), Load(Param("asks"), GP64())
+	left := GP64()
+	Label("row")
+	r.next()
+	MOVQ(groups, left)
+	Label("group")
+	Comment("The measured loop: 64 B of each operand an iteration.")
+	ask(asked, asks, 1)
+	for i := range 2 {
+		VMOVUPS(Mem{Base: r.s, Disp: 32 * i}, ymm[i])
+		store(ymm[i], Mem{Base: r.d, Disp: 32 * i})
+	}
+	ADDQ(Imm(group), r.s)
+	ADDQ(Imm(group), r.d)
+	DECQ(left)
+	JNZ(LabelRef("group"))
+	DECQ(r.rows)
+	JNZ(LabelRef("row"))
+	end()
+}
+
+// move makes a function that copies rows of any number of bytes, each from where one list
+// says to where another does: 32 at a time, and what is left by powers of two.
+func move() {
+	TEXT("moveAVX2", NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, bytes int)")
+	Doc("moveAVX2 reads and writes each of the rows once.")
+	Pragma("noescape")
+	r := loadRows()
+	bytes, left, small := Load(Param("bytes"), GP64()), GP64(), GP64()
+	CMPQ(bytes, Imm(16))
+	JNZ(LabelRef("row"))
+	Label("short") // rows of 16 bytes, of which there are the most
+	MOVQ(Mem{Base: r.from}, r.s)
+	MOVQ(Mem{Base: r.to}, r.d)
+	VMOVUPS(Mem{Base: r.src, Index: r.s, Scale: 1}, xmm[0])
+	VMOVUPS(xmm[0], Mem{Base: r.dst, Index: r.d, Scale: 1})
+	ADDQ(Imm(8), r.from)
+	ADDQ(Imm(8), r.to)
+	DECQ(r.rows)
+	JNZ(LabelRef("short"))
+	JMP(LabelRef("done"))
+	Label("row")
+	r.next()
+	MOVQ(bytes, left)
+	SHRQ(Imm(5), left)
+	TESTQ(left, left)
+	JZ(LabelRef("rest16"))
+	Label("vector")
+	VMOVUPS(Mem{Base: r.s}, ymm[0])
+	VMOVUPS(ymm[0], Mem{Base: r.d})
+	ADDQ(Imm(32), r.s)
+	ADDQ(Imm(32), r.d)
+	DECQ(left)
+	JNZ(LabelRef("vector"))
+	for width := 16; width > 0; width /= 2 {
+		Label(fmt.Sprint("rest", width))
+		next := fmt.Sprint("rest", width/2)
+		TESTQ(U32(width), bytes)
+		JZ(LabelRef(next))
+		from, to := Mem{Base: r.s}, Mem{Base: r.d}
+		switch width {
+		case 16:
+			VMOVUPS(from, xmm[0])
+			VMOVUPS(xmm[0], to)
+		case 8:
+			VMOVQ(from, xmm[0])
+			VMOVQ(xmm[0], to)
+		case 4:
+			VMOVD(from, xmm[0])
+			VMOVD(xmm[0], to)
+		case 2:
+			MOVWQZX(from, small)
+			MOVW(small.As16(), to)
+		case 1:
+			MOVBQZX(from, small)
+			MOVB(small.As8(), to)
+		}
+		ADDQ(Imm(uint64(width)), r.s)
+		ADDQ(Imm(uint64(width)), r.d)
+		if width == 16 {
+			TESTQ(U32(15), bytes)
+			JZ(LabelRef("rest0"))
+		}
+	}
+	Label("rest0")
+	DECQ(r.rows)
+	JNZ(LabelRef("row"))
+	Label("done")
+	end()
+}
+
+// rowLists are rows that two lists place: s and d point to the one at work.
+type rowLists struct{ dst, to, src, from, rows, s, d reg.GPVirtual }
+
+func loadRows() rowLists {
+	gp := func(name string) reg.GPVirtual { r := GP64(); Load(Param(name), r); return r }
+	return rowLists{gp("dst"), gp("to"), gp("src"), gp("from"), gp("rows"), GP64(), GP64()}
+}
+
+// next goes to the next row.
+func (r rowLists) next() {
+	MOVQ(Mem{Base: r.from}, r.s)
+	ADDQ(r.src, r.s)
+	MOVQ(Mem{Base: r.to}, r.d)
+	ADDQ(r.dst, r.d)
+	ADDQ(Imm(8), r.from)
+	ADDQ(Imm(8), r.to)
 }
 
 // transposeRows writes the transpose of half a line of eight rows, which are in
