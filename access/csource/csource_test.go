@@ -187,7 +187,7 @@ func TestRefused(t *testing.T) {
 		"for (i = 0; i < 2; i++) for (j = 0; j < 2; j++) a[i * j] = 0;": "t.c:18:51: i * j: a product of variables is not affine",
 		"for (i = 0; i < 4; i++) a[i / 2] = 0;":                         "t.c:18:27: i / 2: / of a variable is not affine",
 		"for (i = 0; i < 4; i++) a[i % 2] = 0;":                         "t.c:18:27: i % 2: % of a variable is not affine",
-		"pointer[0] = 0;":                                               "t.c:18:1: pointer[0]: pointer is no array of constant extents but a pointer, which does not say how much it points to: write double pointer[N], as a parameter or in front of the function, with constant extents",
+		"pointer[0] = 0;":                                               "t.c:18:1: pointer[0]: pointer is no array of constant extents but a pointer, which does not say how much it points to: write double pointer[N], as a parameter or in front of the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100",
 		"rows[1][2] = 0;":                                               "t.c:18:1: rows[1][2]: rows is no array of constant extents but a pointer, which does not say how much it points to: write float rows[N][M]",
 		"points[0].x = 0;":                                              "a field of a struct is not understood",
 		"a[twice(1)] = 0;":                                              "t.c:18:1: a[twice(1)]: subscript twice(1) depends on data (twice(1): what a call of twice returns is not known: write the expression, or a macro, in its place)",

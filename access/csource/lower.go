@@ -505,7 +505,7 @@ func noArray(base *expr, subscripts int) string {
 		return why + ": a pointer is not understood"
 	}
 	extents := []string{"[N]", "[M]", "[L]"}[:min(subscripts, 3)]
-	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with constant extents",
+	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100",
 		why, typeName(t), base.text(), strings.Join(extents, ""))
 }
 
