@@ -163,6 +163,9 @@ func (f *simFlags) simulatePattern(c call) error {
 	if err != nil {
 		return err
 	}
+	if slices.Contains(spec.Shape, 0) {
+		fmt.Fprintf(c.err, "note: --shape %s has no elements, so nothing is accessed\n", f.pattern.shape.text)
+	}
 	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
 	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, f.hierarchy.explain) })
