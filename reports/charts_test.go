@@ -212,6 +212,14 @@ func TestKnees(t *testing.T) {
 	if found := knees(ladder[:3]); len(found) != 0 {
 		t.Errorf("a flat ladder has the knees %v", found)
 	}
+	// Four sizes, as of a quick run: that it rises from the first one on says nothing of a cache.
+	few := []point{ladder[2], ladder[5], ladder[8], ladder[10]}
+	if found := knees(few); len(found) != 0 {
+		t.Errorf("a ladder that rises from its first size on has the knees %v", found)
+	}
+	if text := kneeSentence(few, nil, nil); !strings.HasSuffix(text, ": too few sizes lie between to tell where it rises.") {
+		t.Error(text)
+	}
 }
 
 // TestRankCorrelation compares with the formula for ranks without ties, and knows

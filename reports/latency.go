@@ -25,14 +25,15 @@ const rise = 1.2
 // knees finds the knees of a ladder that is sorted by size: a knee is a size
 // after which the latency rises by more than a factor of rise to each of the
 // sizes that follow, until it does not. Where it rises all along, through two
-// levels at once, that is one knee.
+// levels at once, that is one knee. The first size is none: where it began to rise
+// before, nobody measured.
 func knees(ladder []point) (found []knee) {
 	for i := 0; i+1 < len(ladder); i++ {
 		foot := i
 		for i+1 < len(ladder) && ladder[i+1].y > rise*ladder[i].y {
 			i++
 		}
-		if i > foot {
+		if i > foot && foot > 0 {
 			found = append(found, knee{ladder[foot], ladder[i]})
 		}
 	}
@@ -141,6 +142,9 @@ func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
 func kneeSentence(ladder []point, found []knee, caches []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
 	text := fmt.Sprintf("A load takes %.3g ns in a working set of %s and %.3g ns in one of %s", first.y, results.Bytes(int(first.x)), last.y, results.Bytes(int(last.x)))
+	if len(found) == 0 && last.y > rise*first.y {
+		return text + ": too few sizes lie between to tell where it rises."
+	}
 	if len(found) == 0 {
 		return text + ", and rises nowhere between by more than a fifth from one size to the next."
 	}
