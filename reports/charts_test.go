@@ -438,3 +438,17 @@ func TestSVG(t *testing.T) {
 		t.Errorf("%d of %d texts have a width", fixed, texts)
 	}
 }
+
+// TestShorts: names that begin alike are told apart by their ends.
+func TestShorts(t *testing.T) {
+	long := "by dim 0 of a permuted view of a channels-last image, "
+	got := shorts([]string{long + "forward", long + "backward", "brief", long[:30] + " and otherwise", "brief"}, 20)
+	for i := range got {
+		if len([]rune(got[i])) > 20 {
+			t.Errorf("%q is too long", got[i])
+		}
+	}
+	if got[0] == got[1] || got[2] != "brief" || got[4] != "brief" || !strings.HasSuffix(got[0], " forward") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -46,6 +46,23 @@ func short(label string, most int) string {
 	return label
 }
 
+// shorts are labels as short shows them, but that those which it would make the same
+// are cut in the middle, and keep their ends.
+func shorts(labels []string, most int) []string {
+	cut, same := make([]string, len(labels)), map[string]int{}
+	for i, label := range labels {
+		cut[i] = short(label, most)
+		same[cut[i]]++
+	}
+	for i, label := range labels {
+		runes := []rune(results.Printable(label))
+		if same[cut[i]] > 1 && len(runes) > most {
+			cut[i] = string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
+		}
+	}
+	return cut
+}
+
 // plainName is a benchmark's name without what most have: "Copy transpose
 // 4096x4096 float32 tile 32".
 func plainName(name string) string {

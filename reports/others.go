@@ -25,6 +25,7 @@ func others(d *data) (*figure, error) {
 		timed += len(of)
 		if of = of[:min(len(of), maxBars-b.drawn)]; len(of) > 0 {
 			shared, labels := terminal.Headings(of)
+			labels = shorts(labels, 40)
 			b.add(of, shared, labels)
 			sentences = append(sentences, otherSentence(of, shared, labels))
 		}
@@ -68,7 +69,7 @@ func (b *titledBars) add(rows []results.Row, title string, labels []string) {
 	b.points, b.labels, b.hues = append(b.points, point{}), append(b.labels, ""), append(b.hues, hue{})
 	for i, r := range rows {
 		q := interval(r.Stats[timeUnit], 1e9)
-		b.ticks = append(b.ticks, plot.Tick{Value: float64(-len(b.points)), Label: short(labels[i], 40)})
+		b.ticks = append(b.ticks, plot.Tick{Value: float64(-len(b.points)), Label: labels[i]})
 		b.points = append(b.points, q)
 		b.labels = append(b.labels, digits(q.y))
 		b.hues = append(b.hues, b.look.kernelHue(vectorKernel(r)))
@@ -137,9 +138,9 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	fast, slow := rows[least].Stats[timeUnit], rows[most].Stats[timeUnit]
 	shared, low := short(shared, 80), results.Scale(fast.Center, timeUnit)
 	if least == most {
-		return fmt.Sprintf("%s (%s) takes %s", shared, short(labels[least], 40), low)
+		return fmt.Sprintf("%s (%s) takes %s", shared, labels[least], low)
 	}
-	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, short(labels[least], 40), results.Scale(slow.Center, timeUnit), short(labels[most], 40))
+	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, labels[least], results.Scale(slow.Center, timeUnit), labels[most])
 	if interval(fast, 1).high >= interval(slow, 1).low {
 		return text + ", which is no more than their intervals"
 	}
