@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -190,6 +191,15 @@ func TestOf(t *testing.T) {
 		delete(c.Sets, best.Name())
 		if c.Of(this) {
 			t.Errorf("a calibration without %s is taken", best.Name())
+		}
+	}
+}
+
+// TestMemory: what is copied has no zeros, which some CPUs write faster.
+func TestMemory(t *testing.T) {
+	for _, n := range []int{0, 1, 4095, 4096, 100_000} {
+		if m := memory(n); len(m) != n || bytes.IndexByte(m, 0) >= 0 {
+			t.Errorf("%d B: %d of them, a zero at %d", n, len(m), bytes.IndexByte(m, 0))
 		}
 	}
 }
