@@ -228,38 +228,34 @@ func (c *cut) width() int {
 	return run
 }
 
-// bits has those of the width and of all distances between runs that are written.
-func (c *cut) bits() int {
-	width := c.width()
-	bits := width
-	for i, l := range c.loops {
-		if c.trips[i] > 1 && slices.Contains(c.along, i) && (l.To < 0 || l.To >= width) {
-			bits |= l.To
-		}
-		if c.trips[i] < l.N {
-			bits |= c.trips[i] * l.To
-		}
-	}
-	return bits
+// writeBits has those of the width and of all distances between runs that are written.
+func (c *cut) writeBits() int {
+	return c.bits(c.width(), c.along, func(l Loop) int { return l.To })
 }
 
 // readBits has those of the stretch and of all distances between those that are read.
 func (c *cut) readBits() int {
-	stretch := c.stretch()
-	bits := stretch
+	return c.bits(c.stretch(), c.down, func(l Loop) int { return l.From })
+}
+
+// bits has those of a run and of all distances between runs: by those of the loops of a
+// panel that do not lengthen it, and by all that are outside.
+func (c *cut) bits(run int, within []int, stride func(Loop) int) int {
+	bits := run
 	for i, l := range c.loops {
-		if c.trips[i] > 1 && slices.Contains(c.down, i) && (l.From < 0 || l.From >= stretch) {
-			bits |= l.From
+		by := stride(l)
+		if c.trips[i] > 1 && slices.Contains(within, i) && (by < 0 || by >= run) {
+			bits |= by
 		}
 		if c.trips[i] < l.N {
-			bits |= c.trips[i] * l.From
+			bits |= c.trips[i] * by
 		}
 	}
 	return bits
 }
 
 // streams tells whether what is written is whole lines, where the first one begins on one.
-func (c *cut) streams() bool { return wholeLines(c.bits(), c.width()) }
+func (c *cut) streams() bool { return wholeLines(c.writeBits(), c.width()) }
 
 // wholeLines tells whether runs of so many bytes can be written past the caches.
 func wholeLines(bits, run int) bool {
@@ -300,7 +296,7 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 	// Along what is read, so that what hardware asks for beyond a row is of use.
 	slices.SortStableFunc(loops[1:], func(x, y Loop) int { return cmp.Or(abs(y.From)-abs(x.From), abs(y.To)-abs(x.To)) })
 	b := newPanel(p.size, tile, &c)
-	bits := c.bits()
+	bits := c.writeBits()
 	p.Buffers = max(p.Buffers, b.transposed+len(b.columns)*b.pitch)
 	s := Step{Loops: loops, To: start * c.loops[1].To, From: start * c.loops[1].From, Body: b.body(len(loops)), small: tile}
 	s.past = func(s *Step, at uintptr) bool {
