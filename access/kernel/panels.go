@@ -14,6 +14,9 @@ const (
 	mostPanel = 48 << 10
 	// shortRow is how many bytes a row that is read has, where hardware foresees it.
 	shortRow = 4 * line
+	// shortRun is how many bytes a run that is written has, all of which a few tiles of wide
+	// elements write, faster than panels do.
+	shortRun = 8 * line
 	// mostBeside is how many times what tiles leave beside them is less than all, where
 	// they do better than panels.
 	mostBeside = 32
@@ -84,7 +87,7 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 }
 
 // panelled tells whether panels are better than tiles: of what is too long for the caches,
-// if they write whole lines; where tiles leave much; or where they read short rows, which
+// if they write whole lines, but for wide elements in short runs; where tiles leave much; or where they read short rows, which
 // hardware does not foresee, and a loop goes on where these end, or write to pages that they
 // left for others when what lies beside it comes, since they walk loops as these are nested
 // in what is read.
@@ -97,7 +100,7 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	}
 	return beside*mostBeside > to.N*from.N ||
 		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
-		lines && (slices.ContainsFunc(outer, late) || p.written() >= longFrom)
+		lines && (slices.ContainsFunc(outer, late) || p.written() >= longFrom && (p.size <= 2 || to.N*p.size > shortRun))
 }
 
 // A cut says what panels are: of loops, the one along which elements lie next to each
@@ -106,7 +109,7 @@ type cut struct {
 	size  int
 	loops []Loop
 	trips []int
-	down  []int // the loops of its rows, the fastest first
+	down  []int // the loops of its rows that have more than one, the fastest first
 	along []int // and of its columns
 }
 
@@ -206,7 +209,7 @@ func (c *cut) places(loops []int, stride func(Loop) int) []int {
 func (c *cut) stretch() int {
 	run := c.count(c.along) * c.size
 	for range c.down {
-		i := slices.IndexFunc(c.down, func(l int) bool { return c.trips[l] > 1 && c.loops[l].From == run })
+		i := slices.IndexFunc(c.down, func(l int) bool { return c.loops[l].From == run })
 		if i < 0 {
 			break
 		}
@@ -220,7 +223,7 @@ func (c *cut) stretch() int {
 func (c *cut) width() int {
 	run := c.count(c.down) * c.size
 	for _, l := range c.along {
-		if c.trips[l] > 1 && c.loops[l].To != run {
+		if c.loops[l].To != run {
 			break
 		}
 		run *= c.trips[l]
@@ -244,7 +247,7 @@ func (c *cut) bits(run int, within []int, stride func(Loop) int) int {
 	bits := run
 	for i, l := range c.loops {
 		by := stride(l)
-		if c.trips[i] > 1 && slices.Contains(within, i) && (by < 0 || by >= run) {
+		if slices.Contains(within, i) && (by < 0 || by >= run) {
 			bits |= by
 		}
 		if c.trips[i] < l.N {

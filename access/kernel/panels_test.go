@@ -151,6 +151,8 @@ func TestPanelled(t *testing.T) {
 		{"long", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), true, true},
 		{"whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), false, false},
 		{"long, whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), true, true},
+		{"long, in short runs", 8, permuted(8, []int{3, 48, 72, 80}, []int{0, 3, 2, 1}), true, false},
+		{"long, in short runs of 2 bytes", 2, permuted(2, []int{3, 64, 72, 128}, []int{0, 3, 2, 1}), true, true},
 		{"bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), false, false},
 		{"long, of bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), true, true},
 		{"long, and parts of lines in panels too", 8, permuted(8, []int{3, 257, 503}, []int{2, 0, 1}), true, false},
