@@ -73,16 +73,17 @@ func latency(d *data) (*figure, error) {
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err
 	}
-	p.Add(kneeLabels{&d.look, found, kneeNames(found, d.cpuCaches)})
+	p.Add(kneeLabels{&d.look, found, kneeNames(found, d.cpuCaches), s.points})
 	return f, nil
 }
 
-// kneeLabels is a plotter that rings knees and names them, below and right of
-// the line, where it never is.
+// kneeLabels is a plotter that rings knees and names them, below the line and right of
+// the knee or, where the chart ends, as far right as there is room.
 type kneeLabels struct {
-	look  *style
-	knees []knee
-	names []string
+	look   *style
+	knees  []knee
+	names  []string
+	ladder []point // by size
 }
 
 // kneeCaches are the caches whose capacities knees are nearest to, by a factor of two at
@@ -122,13 +123,28 @@ func (k kneeLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	hue := k.look.hues[1]
 	style := k.look.text(markSize)
 	style.YAlign = draw.YTop
+	var labels []vg.Rectangle
 	for i, n := range k.knees {
 		at := vg.Point{X: toX(n.foot.x), Y: toY(n.foot.y)}
 		c.DrawGlyph(draw.GlyphStyle{Color: hue.color, Radius: 6, Shape: draw.RingGlyph{}}, at)
 		label := k.names[i]
-		x := min(at.X+8, c.Max.X-style.Width(label))
-		k.look.erase(c, vg.Rectangle{Min: vg.Point{X: x, Y: at.Y - 5 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: at.Y - 5}})
-		c.FillText(style, vg.Point{X: x, Y: at.Y - 5}, label)
+		x, top := min(at.X+8, c.Max.X-style.Width(label)), at.Y
+		for i, q := range k.ladder {
+			if i+1 == len(k.ladder) || toX(k.ladder[i+1].x) >= x { // the line may pass above it from here on
+				top = min(top, toY(q.y))
+			}
+		}
+		room := func() vg.Rectangle {
+			return vg.Rectangle{Min: vg.Point{X: x, Y: top - 5 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: top - 5}}
+		}
+		for _, other := range slices.Backward(labels) { // those before are the lower, the further left
+			if r := room(); r.Min.X < other.Max.X && r.Min.Y < other.Max.Y && other.Min.Y < r.Max.Y {
+				top = other.Min.Y
+			}
+		}
+		labels = append(labels, room())
+		k.look.erase(c, room())
+		c.FillText(style, vg.Point{X: x, Y: top - 5}, label)
 	}
 }
 
