@@ -1,7 +1,9 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +29,7 @@ func others(d *data) (*figure, error) {
 			shared, labels := terminal.Headings(of)
 			labels = shorts(labels, 40)
 			b.add(of, shared, labels)
-			sentences = append(sentences, otherSentence(of, shared, labels))
+			sentences = append(sentences, cmp.Or(twinSentence(of, shared, labels), otherSentence(of, shared, labels)))
 		}
 	}
 	if b.drawn == 0 {
@@ -145,4 +147,62 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 		return text + ", which is no more than their intervals"
 	}
 	return text + fmt.Sprintf(", %s times as long", digits(slow.Center/fast.Center))
+}
+
+// strided are the strides in the names of operands.
+var strided = regexp.MustCompile(`\[[^]]*\]`)
+
+// A twin is an operator that is timed with its operands as they are and contiguous.
+type twin struct {
+	asItIs, contiguous int // of the rows
+	times              float64
+}
+
+// twins are those among the rows, the one that its layout costs most first.
+func twins(rows []results.Row) (all []twin) {
+	seen := map[string]int{}
+	for i, r := range rows {
+		shapes := strided.ReplaceAllString(r.Name, "")
+		first, again := seen[shapes]
+		if !again {
+			seen[shapes] = i
+			continue
+		}
+		t := twin{asItIs: first, contiguous: i}
+		if len(rows[first].Name) < len(r.Name) { // of fewer strides
+			t.asItIs, t.contiguous = i, first
+		}
+		t.times = rows[t.asItIs].Stats[timeUnit].Center / rows[t.contiguous].Stats[timeUnit].Center
+		all = append(all, t)
+	}
+	slices.SortStableFunc(all, func(x, y twin) int { return cmp.Compare(y.times, x.times) })
+	return all
+}
+
+// mostTwins is how many a sentence names.
+const mostTwins = 3
+
+// twinSentence says how much longer operators take than with contiguous operands, where
+// rows are of both: unlike operators are no comparison.
+func twinSentence(rows []results.Row, shared string, labels []string) string {
+	all := twins(rows)
+	var said []string
+	for _, t := range all[:min(len(all), mostTwins)] {
+		asItIs, contiguous := rows[t.asItIs].Stats[timeUnit], rows[t.contiguous].Stats[timeUnit]
+		a, c := interval(asItIs, 1), interval(contiguous, 1)
+		times := digits(t.times) + " times as long"
+		if a.high >= c.low && c.high >= a.low {
+			times = "as long, but for their scatter"
+		}
+		said = append(said, fmt.Sprintf("%s takes %s (%s against %s)", labels[t.asItIs], times,
+			results.Scale(asItIs.Center, timeUnit), results.Scale(contiguous.Center, timeUnit)))
+	}
+	if said == nil {
+		return ""
+	}
+	text := short(shared, 80) + ", beside contiguous operands: " + strings.Join(said, ", ")
+	if more := len(all) - len(said); more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
 }

@@ -197,6 +197,14 @@ func TestAnyResults(t *testing.T) {
 			"Reorder abcd ABcd16b16a2b (8x8x2x2) takes 1.000 ns/elem. Sparse web (float32) takes 2.000 ns/elem."},
 		"two dtypes of one size": {line("Traverse/op=sum/order=row/shape=64x64/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=64x64/dtype=int64", 2, 1e9),
 			"Traverse sum row 64x64 takes from 1.000 ns/elem (int32) to 2.000 ns/elem (int64), 2 times as long."},
+		"twins of a bill": {line("Operands/name=gelu/op=add/in=8x8/dtype=float32", 99, 1e9) +
+			line("Operands/name=add/op=add/in=8x8/in2=8x8[1,8]/dtype=float32", 3, 1e9) + line("Operands/name=add/op=add/in=8x8/in2=8x8/dtype=float32", 2, 1e9) +
+			line("Operands/name=norm/op=copy/out=4x4/in=4x4/dtype=float32", 2, 1e9) + line("Operands/name=norm/op=copy/out=4x4/in=4x4[1,4]/dtype=float32", 8, 1e9) +
+			line("Operands/name=same/op=copy/out=2x4/in=2x4/dtype=float32", 5, 1e9) + line("Operands/name=same/op=copy/out=2x4/in=2x4[1,2]/dtype=float32", 5, 1e9) +
+			line("Operands/name=less/op=copy/out=2x2/in=2x2/dtype=float32", 9, 1e9) + line("Operands/name=less/op=copy/out=2x2/in=2x2[1,2]/dtype=float32", 6, 1e9),
+			"Operands float32, beside contiguous operands: norm copy 4x4 4x4[1,4] takes 4 times as long (8.000 ns/elem against 2.000 ns/elem), " +
+				"add add 8x8 8x8[1,8] takes 1.50 times as long (3.000 ns/elem against 2.000 ns/elem), " +
+				"same copy 2x4 2x4[1,2] takes as long, but for their scatter (5.000 ns/elem against 5.000 ns/elem), and 1 more."},
 	} {
 		r := makeReport(t, test.text)
 		c := chart(t, r, "others")
