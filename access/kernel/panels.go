@@ -14,17 +14,17 @@ const (
 	mostPanel = 48 << 10
 	// shortRow is how many bytes a row that is read has, where hardware foresees it.
 	shortRow = 4 * line
-	// shortRun is how many bytes a run that is written has, all of which a few tiles of wide
-	// elements write, faster than panels do.
-	shortRun = 8 * line
 	// mostBeside is how many times what tiles leave beside them is less than all, where
 	// they do better than panels.
 	mostBeside = 32
 	// longRun is how many bytes are written side by side where it does not matter that
 	// the lines at their ends are written in two parts.
 	longRun = 64 * line
-	// ways is how many lines stay in one set of a first-level cache.
+	// ways is how many lines stay in one set of a cache of the first or second level.
 	ways = 8
+	// secondWay is how far apart what lies in one set of a second-level cache is: 512 KiB of
+	// 8 ways, or 1 MiB of 16.
+	secondWay = 64 << 10
 )
 
 // A small tile is what panels are transposed by: rows of so many bytes.
@@ -87,7 +87,7 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 }
 
 // panelled tells whether panels are better than tiles: of what is too long for the caches,
-// if they write whole lines, but for wide elements in short runs; where tiles leave much; or where they read short rows, which
+// if they write whole lines; where tiles leave much; or where they read short rows, which
 // hardware does not foresee, and a loop goes on where these end, or write to pages that they
 // left for others when what lies beside it comes, since they walk loops as these are nested
 // in what is read.
@@ -100,7 +100,7 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	}
 	return beside*mostBeside > to.N*from.N ||
 		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
-		lines && (slices.ContainsFunc(outer, late) || p.written() >= longFrom && (p.size <= 2 || to.N*p.size > shortRun))
+		lines && (slices.ContainsFunc(outer, late) || p.written() >= longFrom)
 }
 
 // A cut says what panels are: of loops, the one along which elements lie next to each
@@ -266,15 +266,27 @@ func wholeLines(bits, run int) bool {
 }
 
 // takes is how long a byte takes, a guess in units of one that is read or written in long
-// runs: at the ends of a run are parts of lines, and what is asked for begins anew; what is
-// not written in whole lines is read first; of tiles that overlap all is done; each panel
-// begins anew, and so does what is left of a loop, far from where it was; and what is asked
-// for of large panels, hardware asks for once more, and caches lose.
+// runs, for an EPYC of 2021 (Zen 3) and one of 2022 (Zen 4) alike: at the ends of a run are
+// parts of lines, and what is asked for begins anew, where hardware, which takes two lines side
+// by side for the beginning of more, has asked for what lies beyond it, too; rows that evict
+// each other from the second level come twice; what is not written in whole lines is read
+// first, and short runs whole pages apart are slow; of tiles that overlap all is done; each
+// panel begins anew, and so does what is left of a loop, far from where it was; and what is
+// asked for of large panels, hardware asks for once more, and caches lose.
 func (c *cut) takes(tile smallTile) float64 {
 	read, write, bytes := float64(c.stretch()), float64(c.width()), float64(c.bytes())
-	reads, writes := 1+24/read, 1+40/write
-	if c.readBits()%line != 0 {
+	reads, writes := 1+60/read, 1+60/write
+	switch {
+	case c.readBits()%line != 0:
 		reads = 1 + 80/read
+	case read == line:
+		reads = 1 + 24/read
+	}
+	if c.evicted() {
+		reads += 80 / read
+	}
+	if c.pagesApart() {
+		writes = 1 + 120/write
 	}
 	if !c.streams() {
 		writes *= 3
@@ -284,7 +296,32 @@ func (c *cut) takes(tile smallTile) float64 {
 	}
 	up := func(n, tile int) float64 { return float64((n + tile - 1) / tile * tile) }
 	tiles := up(c.count(c.down), tile.rows) * up(c.count(c.along)*c.size, tile.bytes) / bytes
-	return reads + writes + .7*tiles + 500/bytes + .65*max(0, bytes/(16<<10)-1.1)
+	return reads + writes + .7*tiles + 500/bytes + .5*max(0, bytes/(16<<10)-1.1)
+}
+
+// evicted tells whether most of the panel lies in sets of a second-level cache that do not
+// hold all of theirs.
+func (c *cut) evicted() bool {
+	var sets [secondWay / line]int // bytes in each
+	row := c.count(c.along) * c.size
+	for _, at := range c.places(c.down, func(l Loop) int { return l.From }) {
+		for i := 0; i < row; i += line {
+			sets[(at+i)/line&(len(sets)-1)] += min(line, row-i)
+		}
+	}
+	held := 0
+	for _, n := range sets {
+		if n < ways*line {
+			held += n
+		}
+	}
+	return 2*held < c.bytes()
+}
+
+// pagesApart tells whether runs that are written one after the other lie whole pages apart.
+func (c *cut) pagesApart() bool {
+	i := slices.IndexFunc(c.along, func(l int) bool { return abs(c.loops[l].To) >= c.width() })
+	return i >= 0 && c.loops[c.along[i]].To%collide == 0
 }
 
 // panelStep is one panel after the other, from element start of the second loop on; each
