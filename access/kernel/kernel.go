@@ -51,7 +51,7 @@ type functions struct {
 	transpose, transposeStream       map[int]transposer
 	block, blockStream               map[int]blockMover
 	gather                           map[int]gatherer
-	drain, drainStream               drainer
+	drain, drainStream               map[int]drainer // by the bytes of a vector
 	move                             func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
 	zip, zipStream                   map[int]zipper // by the number of rows
 	unzip, unzipStream               map[int]zipper

@@ -9289,6 +9289,92 @@ group:
 	VZEROUPPER
 	RET
 
+// func drain16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+// Requires: AVX, MMX+
+TEXT ·drain16AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ to+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ groups+40(FP), R9
+	MOVQ asked+48(FP), R10
+	MOVQ asks+56(FP), R11
+
+row:
+	MOVQ (BX), DI
+	ADDQ DX, DI
+	MOVQ (CX), R8
+	ADDQ AX, R8
+	ADDQ $0x08, BX
+	ADDQ $0x08, CX
+	MOVQ R9, R12
+
+group:
+	// The measured loop: 64 B of each operand an iteration.
+	MOVQ       (R11), R13
+	PREFETCHT1 (R10)(R13*1)
+	ADDQ       $0x08, R11
+	VMOVUPS    (DI), X0
+	VMOVUPS    X0, (R8)
+	VMOVUPS    16(DI), X1
+	VMOVUPS    X1, 16(R8)
+	VMOVUPS    32(DI), X2
+	VMOVUPS    X2, 32(R8)
+	VMOVUPS    48(DI), X3
+	VMOVUPS    X3, 48(R8)
+	ADDQ       $0x40, DI
+	ADDQ       $0x40, R8
+	DECQ       R12
+	JNZ        group
+	DECQ       SI
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func drainStream16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+// Requires: AVX, MMX+
+TEXT ·drainStream16AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ to+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ from+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ groups+40(FP), R9
+	MOVQ asked+48(FP), R10
+	MOVQ asks+56(FP), R11
+
+row:
+	MOVQ (BX), DI
+	ADDQ DX, DI
+	MOVQ (CX), R8
+	ADDQ AX, R8
+	ADDQ $0x08, BX
+	ADDQ $0x08, CX
+	MOVQ R9, R12
+
+group:
+	// The measured loop: 64 B of each operand an iteration.
+	MOVQ       (R11), R13
+	PREFETCHT1 (R10)(R13*1)
+	ADDQ       $0x08, R11
+	VMOVUPS    (DI), X0
+	VMOVNTPS   X0, (R8)
+	VMOVUPS    16(DI), X1
+	VMOVNTPS   X1, 16(R8)
+	VMOVUPS    32(DI), X2
+	VMOVNTPS   X2, 32(R8)
+	VMOVUPS    48(DI), X3
+	VMOVNTPS   X3, 48(R8)
+	ADDQ       $0x40, DI
+	ADDQ       $0x40, R8
+	DECQ       R12
+	JNZ        group
+	DECQ       SI
+	JNZ        row
+	VZEROUPPER
+	RET
+
 // func zip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 // Requires: AVX, AVX2
 TEXT ·zip2AVX2(SB), NOSPLIT, $0-40

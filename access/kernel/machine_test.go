@@ -325,7 +325,7 @@ func samePanels(t *testing.T, functions map[string][]string, s *Set, level strin
 	for bytes := 1; bytes < 200; bytes++ {
 		var want []Access
 		for i := range to {
-			for _, u := range units(bytes) {
+			for _, u := range units(bytes, 32) {
 				want = append(want, Access{Offset: from[i] + u[0], Width: u[1]}, Access{Write: true, Offset: to[i] + u[0], Width: u[1]})
 			}
 		}
@@ -334,6 +334,16 @@ func samePanels(t *testing.T, functions map[string][]string, s *Set, level strin
 		if bytes%line == 0 {
 			runs("drain"+level, arguments, want)
 			runs("drainStream"+level, arguments, want)
+			var halves []Access
+			for i := 0; i < len(want); i += 2 {
+				for _, half := range []int{0, 16} {
+					for _, a := range want[i : i+2] {
+						halves = append(halves, Access{Write: a.Write, Offset: a.Offset + half, Width: 16})
+					}
+				}
+			}
+			runs("drain16"+level, arguments, halves)
+			runs("drainStream16"+level, arguments, halves)
 		}
 	}
 }

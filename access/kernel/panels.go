@@ -20,6 +20,8 @@ const (
 	// longRun is how many bytes are written side by side where it does not matter that
 	// the lines at their ends are written in two parts.
 	longRun = 64 * line
+	// leastVector is the bytes of the shortest vector that is written past the caches.
+	leastVector = 16
 	// ways is how many lines stay in one set of a cache of the first or second level.
 	ways = 8
 	// secondWay is how far apart what lies in one set of a second-level cache is: 512 KiB of
@@ -58,6 +60,7 @@ type panel struct {
 	transposed    int   // where these begin in it
 	drained       lists // runs of columns to where they belong
 	width         int   // bytes of each
+	vector        int   // bytes by which these are written
 	asks          []int // the lines that are read, one for each that is asked for of the next panel
 	asksOfTile    int   // of these
 }
@@ -262,7 +265,7 @@ func (c *cut) streams() bool { return wholeLines(c.writeBits(), c.width()) }
 
 // wholeLines tells whether runs of so many bytes can be written past the caches.
 func wholeLines(bits, run int) bool {
-	return bits%line == 0 || run >= longRun && bits%(line/2) == 0
+	return bits%line == 0 || run >= longRun && bits%leastVector == 0
 }
 
 // takes is how long a byte takes, a guess in units of one that is read or written in long
@@ -340,7 +343,8 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 	p.Buffers = max(p.Buffers, b.transposed+len(b.columns)*b.pitch)
 	s := Step{Loops: loops, To: start * c.loops[1].To, From: start * c.loops[1].From, Body: b.body(len(loops)), small: tile}
 	s.past = func(s *Step, at uintptr) bool {
-		return p.written() >= p.set.Tuning().Blocks && wholeLines(int(at%line)|bits, b.width)
+		at %= line
+		return p.written() >= p.set.Tuning().Blocks && int(at)%b.vector == 0 && wholeLines(int(at)|bits, b.width)
 	}
 	to, from := s.Strides()
 	trips := make([]int, len(loops))
@@ -353,9 +357,9 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 		f := p.set.functions()
 		var drain drainer // nil where what is read next is in a cache
 		if s.past(s, uintptr(unsafe.Pointer(&dst[at]))) {
-			drain = f.drainStream
-		} else if p.written() >= longFrom {
-			drain = f.drain
+			drain = f.drainStream[b.vector]
+		} else if p.written() >= longFrom || b.vector == leastVector {
+			drain = f.drain[b.vector]
 		}
 		one := func(to, from, next int) {
 			asked := uintptr(unsafe.Pointer(&src[next])) // by hardware only
@@ -377,9 +381,12 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 // newPanel makes the lists of a panel.
 func newPanel(size int, tile smallTile, c *cut) *panel {
 	b := &panel{
-		elem: size, tile: tile, width: c.width(), asksOfTile: asksOfTile(size),
+		elem: size, tile: tile, width: c.width(), vector: 2 * leastVector, asksOfTile: asksOfTile(size),
 		rows:    c.places(c.down, func(l Loop) int { return l.From }),
 		columns: c.places(c.along, func(l Loop) int { return l.To }),
+	}
+	if c.streams() && c.writeBits()%b.vector > 0 {
+		b.vector = leastVector
 	}
 	b.patch()
 	b.ask()
@@ -530,7 +537,7 @@ func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, as
 func (b *panel) body(loops int) (all []Access) {
 	still := make([]int, loops) // of a buffer, which is the same for all panels
 	for i, from := range b.collected.from {
-		for _, u := range units(len(b.columns) * b.elem) {
+		for _, u := range units(len(b.columns)*b.elem, 2*leastVector) {
 			all = append(all, Access{Offset: from + u[0], Width: u[1]},
 				Access{Write: true, Offset: b.collected.to[i] + u[0], Width: u[1], Strides: still})
 		}
@@ -550,7 +557,7 @@ func (b *panel) body(loops int) (all []Access) {
 	for _, part := range []struct {
 		at    int
 		units [][2]int
-	}{{0, units(whole)}, {whole, units(b.width - whole)}} {
+	}{{0, units(whole, b.vector)}, {whole, units(b.width-whole, 2*leastVector)}} {
 		for i, to := range b.drained.to {
 			for _, u := range part.units {
 				at := part.at + u[0]
@@ -575,11 +582,11 @@ func (t smallTile) body(size int, rows []int, from int, strides []int, to, pitch
 	return all
 }
 
-// units are the pieces in which so many bytes are moved, and where each begins: a vector
-// each and, of what is left, powers of two.
-func units(bytes int) (all [][2]int) {
+// units are the pieces in which so many bytes are moved, and where each begins: a vector of
+// so many each and, of what is left, powers of two.
+func units(bytes, vector int) (all [][2]int) {
 	at := 0
-	for width := 32; width > 0; width /= 2 {
+	for width := vector; width > 0; width /= 2 {
 		for ; bytes-at >= width; at += width {
 			all = append(all, [2]int{at, width})
 		}

@@ -45,6 +45,8 @@ func TestPanels(t *testing.T) {
 		{"rows in pieces", 8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}, true, true, 1},
 		{"short rows in pieces", 4, []int{3, 64, 4, 5, 16}, []int{4, 2, 0, 3, 1}, true, true, 1},
 		{"bytes", 1, []int{5, 24, 8, 40}, []int{3, 0, 2, 1}, true, true, 1},
+		{"quarters of lines in long runs", 1, []int{3, 130, 400}, []int{0, 2, 1}, true, true, 1},
+		{"parts of quarters of lines in long runs", 1, []int{3, 129, 250}, []int{0, 2, 1}, true, false, 1},
 		{"half words", 2, []int{6, 40, 24}, []int{0, 2, 1}, true, true, 1},
 		{"double words", 8, []int{6, 12, 10}, []int{0, 2, 1}, true, true, 1},
 		{"odd", 4, []int{9, 13, 11}, []int{2, 0, 1}, true, false, 1},

@@ -259,6 +259,16 @@ func drainAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, a
 //go:noescape
 func drainStreamAVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
 
+// drain16AVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
+//
+//go:noescape
+func drain16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+
+// drainStream16AVX2 reads and writes each of the rows of groups of 64 B once. It asks for a line a group.
+//
+//go:noescape
+func drainStream16AVX2(dst *byte, to *int, src *byte, from *int, rows int, groups int, asked uintptr, asks *int)
+
 // zip2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
 //
 //go:noescape

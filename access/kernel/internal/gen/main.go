@@ -72,8 +72,13 @@ func main() {
 		gather(fmt.Sprint("gather", size, "AVX2"), size)
 	}
 	move()
-	drain("drainAVX2", func(v, m Op) { VMOVUPS(v, m) })
-	drain("drainStreamAVX2", func(v, m Op) { VMOVNTPS(v, m) })
+	for _, of := range []struct {
+		name    string
+		vectors []reg.VecPhysical
+	}{{"", ymm[:2]}, {"16", xmm[:4]}} {
+		drain("drain"+of.name+"AVX2", of.vectors, func(v, m Op) { VMOVUPS(v, m) })
+		drain("drainStream"+of.name+"AVX2", of.vectors, func(v, m Op) { VMOVNTPS(v, m) })
+	}
 	for n := 2; n <= mostZipped; n++ {
 		zips(n)
 	}

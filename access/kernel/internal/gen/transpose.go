@@ -341,8 +341,8 @@ func ask(asked, asks reg.Register, n int) {
 }
 
 // drain makes a function that copies rows of whole lines, each from where one list says
-// to where another does, and asks for a line with each.
-func drain(name string, store func(v, m Op)) {
+// to where another does, and asks for a line with each, which so many vectors hold.
+func drain(name string, line []reg.VecPhysical, store func(v, m Op)) {
 	TEXT(name, NOSPLIT, "func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int)")
 	Doc(name + " reads and writes each of the rows of groups of 64 B once. It asks for a line a group.")
 	Pragma("noescape")
@@ -355,9 +355,10 @@ func drain(name string, store func(v, m Op)) {
 	Label("group")
 	Comment("The measured loop: 64 B of each operand an iteration.")
 	ask(asked, asks, 1)
-	for i := range 2 {
-		VMOVUPS(Mem{Base: r.s, Disp: 32 * i}, ymm[i])
-		store(ymm[i], Mem{Base: r.d, Disp: 32 * i})
+	for i, v := range line {
+		disp := group / len(line) * i
+		VMOVUPS(Mem{Base: r.s, Disp: disp}, v)
+		store(v, Mem{Base: r.d, Disp: disp})
 	}
 	ADDQ(Imm(group), r.s)
 	ADDQ(Imm(group), r.d)
