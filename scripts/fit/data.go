@@ -7,12 +7,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/results"
 )
@@ -147,9 +149,9 @@ func (d *dataSet) add(folder string) error {
 		return err
 	}
 	d.machines = append(d.machines, machine{strings.TrimPrefix(when, "# "), m})
-	for _, t := range all {
+	for _, t := range byAnyKernel(all) {
 		if t.ns = ns[[2]string{t.family, t.name}]; t.ns == 0 {
-			continue // of kernels that the CPU of the data runs and this one does not, or the other way round
+			continue // of kernels that the CPU of the data does not run
 		}
 		t.machine = len(d.machines) - 1
 		p, err := t.spec.Pattern()
@@ -165,6 +167,22 @@ func (d *dataSet) add(folder string) error {
 		d.patterns, d.lowered, d.counted = append(d.patterns, t), append(d.lowered, p), append(d.counted, counted)
 	}
 	return nil
+}
+
+// byAnyKernel adds to patterns of a vector kernel those of all others: the CPU of the data may
+// run one that this one does not, which can be planned everywhere.
+func byAnyKernel(all []timed) []timed {
+	for _, t := range slices.Clone(all) {
+		was := t.spec.Kernel
+		own, ok := strings.CutSuffix(t.name, "/kernel="+was.String())
+		for _, set := range kernel.All() {
+			if of := access.VectorKernel(set); ok && of != was && was != access.Scalar && was != access.Builtin {
+				t.name, t.spec.Kernel = own+"/kernel="+of.String(), of
+				all = append(all, t)
+			}
+		}
+	}
+	return all
 }
 
 // predict is what pattern i takes by these rules.
