@@ -286,7 +286,8 @@ func printed(t *rapid.T, a *Advice) {
 		return n
 	}
 	if use := faster.FindStringSubmatch(text[0]); use != nil {
-		if times, err := strconv.ParseFloat(use[2], 64); err != nil || math.Abs(ns(use[3])/ns(use[1])-times) > .0051*max(1, times) || times < d.Basis.Clear() {
+		const rounded = 3 * .0051 // each of the three figures has three digits
+		if times, err := strconv.ParseFloat(use[2], 64); err != nil || math.Abs(ns(use[3])/ns(use[1])-times) > rounded*max(1, times) || times < d.Basis.Clear() {
 			t.Errorf("%s is not %s times as fast as %s", use[1], use[2], use[3])
 		}
 	} else if !strings.HasPrefix(text[0], "Walk it as it comes, in row order: ") {
