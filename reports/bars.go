@@ -53,18 +53,19 @@ func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 
 // bandwidthBars draws a bar for each row; the plain loop, vectors and Go's copy
 // have colours of their own.
-func (d *data) bandwidthBars(f *figure, rows []results.Row, label func(results.Row) string) {
-	p := d.look.newPanel("GiB/s, bytes read plus bytes written (whiskers: 95% interval)", "")
+func (d *data) bandwidthBars(f *figure, rows []results.Row) {
+	p := d.look.newPanel("GiB/s, read plus written", "")
+	f.explain("whiskers: 95% interval")
 	d.look.addGrid(p, false)
 	b := bars{look: &d.look}
 	var ticks plot.ConstantTicks
-	widest := 0.0
+	labels, widest := copyLabels(rows), 0.0
 	for i, r := range rows {
 		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
 		b.points = append(b.points, q)
 		b.labels = append(b.labels, strconv.FormatFloat(q.y, 'g', 3, 64))
 		b.hues = append(b.hues, d.look.kernelHue(vectorKernel(r)))
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: label(r)})
+		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: labels[i]})
 		widest = max(widest, q.high)
 	}
 	zeroAxis(&p.X, widest*1.12) // room for the value

@@ -48,7 +48,26 @@ func copyLabel(r results.Row) string {
 	if k := vectorKernel(r); k != "" {
 		label += ", " + loop(k)
 	}
-	return short(label, 48)
+	return label
+}
+
+// copyLabels are those of copies, and of each the dtype and the padding where these differ.
+func copyLabels(found []results.Row) (labels []string) {
+	differ := func(key string) bool {
+		return slices.ContainsFunc(found, func(r results.Row) bool { return r.Key(key) != found[0].Key(key) })
+	}
+	dtypes, pads := differ("dtype"), differ("pad")
+	for _, r := range found {
+		label := copyLabel(r)
+		if pad := r.Key("pad"); pads && pad != "" && r.Key("layout") != "padded" {
+			label += ", padded by " + pad
+		}
+		if dtypes {
+			label += ", " + r.Key("dtype")
+		}
+		labels = append(labels, label)
+	}
+	return shorts(labels, 56)
 }
 
 func ordinal(n string) string {
@@ -74,26 +93,26 @@ func copyBandwidth(d *data) (*figure, error) {
 	d.shows(found...)
 	f := &figure{title: "Copying to a contiguous tensor: bandwidth by source layout", sentence: copySentence(found),
 		alt: "Bars: bandwidth of each copy with its interval"}
-	d.bandwidthBars(f, found[:min(len(found), maxBars)], copyLabel)
+	d.bandwidthBars(f, found[:min(len(found), maxBars)])
 	return f, nil
 }
 
 func copySentence(found []results.Row) string {
-	fast, slow := found[0], found[0]
-	for _, r := range found {
-		if r.Stats[bandwidthUnit].Center > fast.Stats[bandwidthUnit].Center {
-			fast = r
+	labels, fast, slow := copyLabels(found), 0, 0
+	rate := func(i int) float64 { return found[i].Stats[bandwidthUnit].Center }
+	for i := range found {
+		if rate(i) > rate(fast) {
+			fast = i
 		}
-		if r.Stats[bandwidthUnit].Center < slow.Stats[bandwidthUnit].Center {
-			slow = r
+		if rate(i) < rate(slow) {
+			slow = i
 		}
 	}
 	if len(found) == 1 {
-		return fmt.Sprintf("The copy (%s) moves %s.", copyLabel(fast), results.Scale(fast.Stats[bandwidthUnit].Center, bandwidthUnit))
+		return fmt.Sprintf("The copy (%s) moves %s.", labels[fast], results.Scale(rate(fast), bandwidthUnit))
 	}
 	text := fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.",
-		copyLabel(fast), results.Scale(fast.Stats[bandwidthUnit].Center, bandwidthUnit),
-		copyLabel(slow), results.Scale(slow.Stats[bandwidthUnit].Center, bandwidthUnit))
+		labels[fast], results.Scale(rate(fast), bandwidthUnit), labels[slow], results.Scale(rate(slow), bandwidthUnit))
 	byName := map[string]results.Row{}
 	for _, r := range found {
 		byName[r.Name] = r
@@ -206,6 +225,6 @@ func channels(d *data) (*figure, error) {
 	if f.sentence = strings.TrimSpace(f.sentence); f.sentence == "" {
 		f.sentence = "Only one direction was measured, so there is nothing to compare."
 	}
-	d.bandwidthBars(f, found[:min(len(found), maxBars)], copyLabel)
+	d.bandwidthBars(f, found[:min(len(found), maxBars)])
 	return f, nil
 }

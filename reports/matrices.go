@@ -49,7 +49,29 @@ func matrices(rows []results.Row) []matrix {
 		m.n, m.bytes, m.pow2 = n, n*n*elem, pitch&(pitch-1) == 0
 		found = append(found, m)
 	}
-	return found
+	return ofOneType(found)
+}
+
+// ofOneType are the matrices of the dtype that has the most sizes, since a line is of one; none
+// where several dtypes have one size each, which are bars.
+func ofOneType(found []matrix) []matrix {
+	sizes, most := map[string]map[int]bool{}, ""
+	for _, m := range found {
+		dtype := m.row.Key("dtype")
+		if sizes[dtype] == nil {
+			sizes[dtype] = map[int]bool{}
+		}
+		sizes[dtype][m.n] = true
+	}
+	for _, m := range found {
+		if dtype := m.row.Key("dtype"); len(sizes[dtype]) > len(sizes[most]) {
+			most = dtype
+		}
+	}
+	if len(sizes) > 1 && len(sizes[most]) == 1 {
+		return nil
+	}
+	return slices.DeleteFunc(found, func(m matrix) bool { return m.row.Key("dtype") != most })
 }
 
 // square reads a shape such as 64x64, of at most 2^28 rows.

@@ -55,12 +55,20 @@ func shorts(labels []string, most int) []string {
 		same[cut[i]]++
 	}
 	for i, label := range labels {
-		runes := []rune(results.Printable(label))
-		if same[cut[i]] > 1 && len(runes) > most {
-			cut[i] = string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
+		if same[cut[i]] > 1 {
+			cut[i] = ends(label, most)
 		}
 	}
 	return cut
+}
+
+// ends is a label as short shows it, but cut in the middle.
+func ends(label string, most int) string {
+	runes := []rune(results.Printable(label))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-1)/2:])
 }
 
 // plainName is a benchmark's name without what most have: "Copy transpose

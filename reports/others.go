@@ -27,9 +27,16 @@ func others(d *data) (*figure, error) {
 		timed += len(of)
 		if of = of[:min(len(of), maxBars-b.drawn)]; len(of) > 0 {
 			shared, labels := terminal.Headings(of)
-			labels = shorts(labels, 40)
-			b.add(of, shared, labels)
-			sentences = append(sentences, cmp.Or(twinSentence(of, shared, labels), otherSentence(of, shared, labels)))
+			pairs, drawn := twins(of), shorts(labels, 56)
+			for _, t := range pairs {
+				drawn[t.asItIs] = ends(labels[t.asItIs], 56) // where the strides are
+				if drawn[t.contiguous] = ends(labels[t.contiguous]+", contiguous", 56); t.contiguous == t.asItIs+1 {
+					drawn[t.contiguous] = "the same, contiguous"
+				}
+			}
+			said := cmp.Or(twinSentence(of, shared, labels, pairs), otherSentence(of, shared, shorts(labels, 40)))
+			sentences = append(sentences, said)
+			b.add(of, shared, drawn)
 		}
 	}
 	if b.drawn == 0 {
@@ -40,7 +47,8 @@ func others(d *data) (*figure, error) {
 	}
 	f.sentence = strings.Join(sentences, ". ") + "."
 	b.bound()
-	p := d.look.newPanel("ns per element (whiskers: 95% interval)", "")
+	p := d.look.newPanel("ns per element", "")
+	f.explain("whiskers: 95% interval")
 	d.look.addGrid(p, false)
 	lines := len(b.points)
 	zeroAxis(&p.X, b.widest)
@@ -154,11 +162,11 @@ var strided = regexp.MustCompile(`\[[^]]*\]`)
 
 // A twin is an operator that is timed with its operands as they are and contiguous.
 type twin struct {
-	asItIs, contiguous int // of the rows
-	times              float64
+	asItIs, contiguous int     // of the rows
+	saves              float64 // seconds a pass
 }
 
-// twins are those among the rows, the one that its layout costs most first.
+// twins are those among the rows, the one whose layout costs most first.
 func twins(rows []results.Row) (all []twin) {
 	seen := map[string]int{}
 	for i, r := range rows {
@@ -172,10 +180,10 @@ func twins(rows []results.Row) (all []twin) {
 		if len(rows[first].Name) < len(r.Name) { // of fewer strides
 			t.asItIs, t.contiguous = i, first
 		}
-		t.times = rows[t.asItIs].Stats[timeUnit].Center / rows[t.contiguous].Stats[timeUnit].Center
+		t.saves = rows[t.asItIs].Stats[passUnit].Center - rows[t.contiguous].Stats[passUnit].Center
 		all = append(all, t)
 	}
-	slices.SortStableFunc(all, func(x, y twin) int { return cmp.Compare(y.times, x.times) })
+	slices.SortStableFunc(all, func(x, y twin) int { return cmp.Compare(y.saves, x.saves) })
 	return all
 }
 
@@ -184,18 +192,17 @@ const mostTwins = 3
 
 // twinSentence says how much longer operators take than with contiguous operands, where
 // rows are of both: unlike operators are no comparison.
-func twinSentence(rows []results.Row, shared string, labels []string) string {
-	all := twins(rows)
+func twinSentence(rows []results.Row, shared string, labels []string, all []twin) string {
 	var said []string
 	for _, t := range all[:min(len(all), mostTwins)] {
-		asItIs, contiguous := rows[t.asItIs].Stats[timeUnit], rows[t.contiguous].Stats[timeUnit]
+		asItIs, contiguous := rows[t.asItIs].Stats[passUnit], rows[t.contiguous].Stats[passUnit]
 		a, c := interval(asItIs, 1), interval(contiguous, 1)
-		times := digits(t.times) + " times as long"
+		times := digits(asItIs.Center/contiguous.Center) + " times as long"
 		if a.high >= c.low && c.high >= a.low {
 			times = "as long, but for their scatter"
 		}
-		said = append(said, fmt.Sprintf("%s takes %s (%s against %s)", labels[t.asItIs], times,
-			results.Scale(asItIs.Center, timeUnit), results.Scale(contiguous.Center, timeUnit)))
+		said = append(said, fmt.Sprintf("%s takes %s (%s against %s)", short(labels[t.asItIs], 120), times,
+			results.Scale(asItIs.Center, passUnit), results.Scale(contiguous.Center, passUnit)))
 	}
 	if said == nil {
 		return ""

@@ -149,10 +149,10 @@ func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 	return charts, chart(rest, d.rest())
 }
 
-// rest are the data that no chart has shown yet.
+// rest are the data that no chart has shown yet, those of several threads last.
 func (d *data) rest() data {
 	of := *d
-	of.rows = slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool { return d.shown[r.Name] })
+	of.rows = slices.DeleteFunc(slices.Concat(d.rows, d.threaded), func(r results.Row) bool { return d.shown[r.Name] })
 	return of
 }
 

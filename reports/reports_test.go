@@ -189,6 +189,9 @@ func TestNothingToDraw(t *testing.T) {
 // shape, operation and family, has bars with a finding, a table, and no list of all that
 // was not measured.
 func TestAnyResults(t *testing.T) {
+	pass := func(name string, ns float64) string {
+		return strings.Replace(line("Operands/name="+name+"/dtype=float32", ns, 1e9), " 100 ns/op", fmt.Sprint(" ", ns, " ns/op"), 1)
+	}
 	for name, test := range map[string]struct{ text, want string }{
 		"not square": {line("Traverse/op=sum/order=row/shape=64x32/dtype=int32", 1, 1e9), "Traverse sum row 64x32 (int32) takes 1.000 ns/elem."},
 		"a fill of one dim": {line("Traverse/op=fill/order=row/shape=1000/kernel=scalar", 3, 1e9) + line("Traverse/op=fill/order=row/shape=1000/kernel=avx2", 1, 1e9),
@@ -197,14 +200,14 @@ func TestAnyResults(t *testing.T) {
 			"Reorder abcd ABcd16b16a2b (8x8x2x2) takes 1.000 ns/elem. Sparse web (float32) takes 2.000 ns/elem."},
 		"two dtypes of one size": {line("Traverse/op=sum/order=row/shape=64x64/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=64x64/dtype=int64", 2, 1e9),
 			"Traverse sum row 64x64 takes from 1.000 ns/elem (int32) to 2.000 ns/elem (int64), 2 times as long."},
-		"twins of a bill": {line("Operands/name=gelu/op=add/in=8x8/dtype=float32", 99, 1e9) +
-			line("Operands/name=add/op=add/in=8x8/in2=8x8[1,8]/dtype=float32", 3, 1e9) + line("Operands/name=add/op=add/in=8x8/in2=8x8/dtype=float32", 2, 1e9) +
-			line("Operands/name=norm/op=copy/out=4x4/in=4x4/dtype=float32", 2, 1e9) + line("Operands/name=norm/op=copy/out=4x4/in=4x4[1,4]/dtype=float32", 8, 1e9) +
-			line("Operands/name=same/op=copy/out=2x4/in=2x4/dtype=float32", 5, 1e9) + line("Operands/name=same/op=copy/out=2x4/in=2x4[1,2]/dtype=float32", 5, 1e9) +
-			line("Operands/name=less/op=copy/out=2x2/in=2x2/dtype=float32", 9, 1e9) + line("Operands/name=less/op=copy/out=2x2/in=2x2[1,2]/dtype=float32", 6, 1e9),
-			"Operands float32, beside contiguous operands: norm copy 4x4 4x4[1,4] takes 4 times as long (8.000 ns/elem against 2.000 ns/elem), " +
-				"add add 8x8 8x8[1,8] takes 1.50 times as long (3.000 ns/elem against 2.000 ns/elem), " +
-				"same copy 2x4 2x4[1,2] takes as long, but for their scatter (5.000 ns/elem against 5.000 ns/elem), and 1 more."},
+		"twins of a bill": {pass("gelu/op=add/in=8x8", 99) +
+			pass("add/op=add/in=8x8/in2=8x8[1,8]", 9) + pass("add/op=add/in=8x8/in2=8x8", 6) +
+			pass("norm/op=copy/out=4x4/in=4x4", 2) + pass("norm/op=copy/out=4x4/in=4x4[1,4]", 4) +
+			pass("same/op=copy/out=2x4/in=2x4", 5) + pass("same/op=copy/out=2x4/in=2x4[1,2]", 5) +
+			pass("less/op=copy/out=2x2/in=2x2", 9) + pass("less/op=copy/out=2x2/in=2x2[1,2]", 6),
+			"Operands float32, beside contiguous operands: add add 8x8 8x8[1,8] takes 1.50 times as long (9.000 ns/op against 6.000 ns/op), " +
+				"norm copy 4x4 4x4[1,4] takes 2 times as long (4.000 ns/op against 2.000 ns/op), " +
+				"same copy 2x4 2x4[1,2] takes as long, but for their scatter (5.000 ns/op against 5.000 ns/op), and 1 more."},
 	} {
 		r := makeReport(t, test.text)
 		c := chart(t, r, "others")
@@ -217,6 +220,54 @@ func TestAnyResults(t *testing.T) {
 		if n := strings.Count(said.String(), "\n"); n > len(r.Charts)+1 {
 			t.Errorf("%s: %d lines:\n%s", name, n, said.String())
 		}
+	}
+}
+
+// TestDTypes: what differs between copies alone is in their labels, and matrices of several dtypes
+// are no one line.
+func TestDTypes(t *testing.T) {
+	text := ""
+	for _, dtype := range []string{"float32", "bfloat16"} {
+		text += line("Copy/layout=view/shape=64x64/dtype="+dtype+"/view=t()", 1, float64(len(dtype))*1e9)
+	}
+	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, bfloat16) moves"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	text = ""
+	for _, pad := range []string{"", "/pad=16"} {
+		text += line("Copy/layout=view/shape=64x64/dtype=int8/view=t()"+pad, 1, float64(1+len(pad))*1e9)
+	}
+	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, padded by 16) moves"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	sums, more := "", ""
+	for _, dtype := range []string{"int32", "float64"} {
+		for _, order := range []string{"row", "col"} {
+			sums += line("Traverse/op=sum/order="+order+"/shape=64x64/dtype="+dtype, 1, 1e9)
+		}
+	}
+	for _, order := range []string{"row", "col"} {
+		more += line("Traverse/op=sum/order="+order+"/shape=128x128/dtype=float64", 2, 1e9)
+	}
+	r := makeReport(t, sums)
+	if i := slices.IndexFunc(r.Charts, func(c reports.Chart) bool { return c.Name == "traverse-time" }); i >= 0 {
+		t.Errorf("two dtypes of one size are a line: %s", r.Charts[i].Sentence)
+	}
+	r = makeReport(t, sums+more)
+	if got := chart(t, r, "traverse-time").Sentence; !strings.Contains(got, "128x128 float64") {
+		t.Errorf("the line is of another dtype: %s", got)
+	}
+	if got := chart(t, r, "others").Sentence; !strings.Contains(got, "64x64 int32") && !strings.Contains(got, "64x64 (int32)") {
+		t.Errorf("the other dtype is not shown: %s", got)
+	}
+}
+
+// TestThreadsAlone: patterns of one's own that threads share have bars like others.
+func TestThreadsAlone(t *testing.T) {
+	text := line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=1", 2, 1e9) + line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=2", 1, 2e9)
+	want := "Copy view 64x64 int8 t() takes from 1.000 ns/elem (threads 2) to 2.000 ns/elem (threads 1), 2 times as long."
+	if got := chart(t, makeReport(t, text), "others").Sentence; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

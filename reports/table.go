@@ -281,8 +281,8 @@ func numeric(v float64, ok bool) tableCell {
 
 // halfWidth is that of a confidence interval, as a share of the median.
 func halfWidth(s results.Stat) tableCell {
-	width := max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
-	if s.N == 0 || math.IsNaN(width) || math.IsInf(width, 0) {
+	width, ok := s.HalfWidth()
+	if !ok {
 		return tableCell{} // too few samples for one
 	}
 	c := tableCell{Text: fmt.Sprintf("%.0f%%", width*100), Sort: sortKey(width)}

@@ -60,6 +60,7 @@ func (d *data) scalings() (all []scaling) {
 		}
 		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
 		q.x = float64(threads)
+		d.shows(r)
 		if !slices.ContainsFunc(sets[bytes], func(p point) bool { return p.x == q.x }) { // of another grain, or kernel
 			sets[bytes] = append(sets[bytes], q)
 		}

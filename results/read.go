@@ -17,8 +17,6 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchproc"
-
-	"github.com/montanaflynn/stats"
 )
 
 // A Set is the content of one or several files of results.
@@ -330,7 +328,13 @@ type Stat struct {
 	benchmath.Summary           // median and its 95% confidence interval; of an exact unit, the value
 	N                 int       // samples
 	Samples           []float64 // ascending
-	Spread            float64   // median absolute deviation from the median, as a share of it
+}
+
+// HalfWidth is that of the interval, as a share of the median; ok is false where there are too
+// few samples for one.
+func (s Stat) HalfWidth() (share float64, ok bool) {
+	share = max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
+	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
 }
 
 // A Row is one benchmark with its statistics.
@@ -390,40 +394,24 @@ func (s *Set) Rows() ([]Row, error) {
 	for _, name := range names {
 		row := Row{name, map[string]Stat{}}
 		for unit, values := range samples[name] {
-			stat, err := s.stat(unit, values)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", name, unit, err)
-			}
-			row.Stats[unit] = stat
+			row.Stats[unit] = s.stat(unit, values)
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-func (s *Set) stat(unit string, values []float64) (Stat, error) {
-	median, err := stats.Median(values)
-	if err != nil {
-		return Stat{}, err
-	}
-	deviation, err := stats.MedianAbsoluteDeviation(values)
-	if err != nil {
-		return Stat{}, err
-	}
+func (s *Set) stat(unit string, values []float64) Stat {
 	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
-	stat := Stat{Summary: s.Units.GetAssumption(unit).Summary(sample, 0.95), N: len(values), Samples: sample.Values}
-	if median != 0 {
-		stat.Spread = deviation / median
-	}
-	return stat, nil
+	return Stat{Summary: s.Units.GetAssumption(unit).Summary(sample, 0.95), N: len(values), Samples: sample.Values}
 }
 
-// Noisy returns the rows whose times spread by more than limit (see
-// Stat.Spread), such as 0.05.
+// Noisy returns the rows whose times are uncertain by more than limit (see
+// Stat.HalfWidth), such as 0.05.
 func Noisy(rows []Row, limit float64) []Row {
 	var noisy []Row
 	for _, r := range rows {
-		if r.Stats["sec/op"].Spread > limit {
+		if width, ok := r.Stats["sec/op"].HalfWidth(); ok && width > limit {
 			noisy = append(noisy, r)
 		}
 	}

@@ -175,7 +175,7 @@ func TestConfigsThatDiffer(t *testing.T) {
 }
 
 func TestNoisy(t *testing.T) {
-	set, err := results.Read(write(t, "run.txt", sample(t, nil, 100, 120, 140, 160)))
+	set, err := results.Read(write(t, "run.txt", sample(t, nil, 100, 120, 130, 135, 140, 145, 150, 180)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,10 +184,10 @@ func TestNoisy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := len(results.Noisy(rows, 0.05)); n != 2 {
-		t.Errorf("%d rows that scatter by 15%% are noisy at 5%%, want 2", n)
+		t.Errorf("%d rows that are uncertain by 33%% are noisy at 5%%, want 2", n)
 	}
-	if n := len(results.Noisy(rows, 0.3)); n != 0 {
-		t.Errorf("%d rows that scatter by 15%% are noisy at 30%%", n)
+	if n := len(results.Noisy(rows, 0.4)); n != 0 {
+		t.Errorf("%d rows that are uncertain by 33%% are noisy at 40%%", n)
 	}
 }
 

@@ -103,28 +103,28 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	return warnings
 }
 
-// scatterLimit is the spread of times (median absolute deviation over median) from
-// which a note is due.
+// scatterLimit is the half width of the 95% interval of times, as a share of their median,
+// from which a note is due.
 const scatterLimit = 0.05
 
-// Scattered says in a line how many times scatter and what to do about it. It returns
-// "" if none scatter.
+// Scattered says in a line how many times are uncertain and what to do about it. It returns
+// "" if none is.
 func Scattered(rows []results.Row) string {
 	noisy := results.Noisy(rows, scatterLimit)
 	if len(noisy) == 0 {
 		return ""
 	}
-	timed, worst := 0, noisy[0]
+	timed, worst, most := 0, noisy[0], 0.0
 	for _, r := range rows {
 		if r.Stats["sec/op"].N > 0 {
 			timed++
 		}
 	}
 	for _, r := range noisy {
-		if r.Stats["sec/op"].Spread > worst.Stats["sec/op"].Spread {
-			worst = r
+		if width, _ := r.Stats["sec/op"].HalfWidth(); width > most {
+			worst, most = r, width
 		}
 	}
-	return fmt.Sprintf("the times of %d of %d benchmarks scatter by more than %.0f%% about their median, most in %s (%.0f%%): run again with less else on the machine, or with a larger --count",
-		len(noisy), timed, scatterLimit*100, worst.Name, worst.Stats["sec/op"].Spread*100)
+	return fmt.Sprintf("the times of %d of %d benchmarks are uncertain by more than ±%.0f%%, most of %s (±%.0f%%): run again with less else on the machine, or with a larger --count",
+		len(noisy), timed, scatterLimit*100, worst.Name, most*100)
 }

@@ -115,8 +115,8 @@ func (t *table) figures(r, first results.Row) []string {
 
 // halfWidth is that of the interval as a share of the median.
 func (t *table) halfWidth(s results.Stat) string {
-	width := max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
-	if math.IsInf(width, 0) || math.IsNaN(width) {
+	width, ok := s.HalfWidth()
+	if !ok {
 		t.single = true
 		return "?"
 	}
@@ -199,12 +199,16 @@ func Headings(g Group) (shared string, labels []string) {
 	common := slices.DeleteFunc(slices.Clone(split[0]), func(key string) bool {
 		return slices.ContainsFunc(split, func(of []string) bool { return !slices.Contains(of, key) })
 	})
+	bare := "as it is" // without a tile, say
+	if g[0].Family() == "Operands" {
+		bare = "contiguous" // the same operands but for their strides
+	}
 	if len(g) == 1 {
 		common = common[:len(common)-1]
 	}
 	for _, of := range split {
 		own := slices.DeleteFunc(slices.Clone(of), func(key string) bool { return slices.Contains(common, key) })
-		labels = append(labels, cmp.Or(strings.Join(own, " "), "as it is"))
+		labels = append(labels, cmp.Or(strings.Join(own, " "), bare))
 	}
 	return strings.Join(common, " "), labels
 }
