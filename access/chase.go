@@ -34,7 +34,7 @@ func (p *Pattern) ring() error {
 	s, view := p.Spec, p.operands[0].view
 	switch {
 	case s.DType != layouts.Int64:
-		return fault(FieldDType, s.DType, errors.New("a chase reads addresses, which are of int64"))
+		return fault(FieldDType, s.DType, errors.New("a chase reads addresses, which are of int64: want int64"))
 	case s.Order != Row:
 		return fault(FieldOrder, s.Order, errors.New("a chase has a random order"))
 	case s.Tile != nil:

@@ -121,7 +121,7 @@ func TestChaseRefusals(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{Shape: []int{8}, DType: layouts.Int32}, "dtype int32: a chase reads addresses, which are of int64"},
+		{Spec{Shape: []int{8}, DType: layouts.Int32}, "dtype int32: a chase reads addresses, which are of int64: want int64"},
 		{Spec{Shape: []int{8}, DType: layouts.Int64, Order: Col}, `order "col": a chase has a random order`},
 		{Spec{Shape: []int{8}, DType: layouts.Int64, Tile: []int{2}}, "tile 2: a chase has a random order"},
 		{Spec{Shape: []int{8}, DType: layouts.Int64, Width: 16}, "width 16: a chase reads one element"},

@@ -1,9 +1,11 @@
 package access
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
@@ -48,7 +50,7 @@ func (p *Pattern) useKernel() error {
 		known = append(known, layouts.Bool, layouts.Uint8, layouts.Int8, layouts.Int16, layouts.Int64)
 	}
 	if !slices.Contains(known, s.DType) {
-		return fmt.Errorf("it does no %s of %s", s.Op, s.DType)
+		return fmt.Errorf("it does no %s of %s (but of %s; scalar does all)", s.Op, s.DType, listed(known))
 	}
 	return p.inVectors(set.Width(s.DType.Size()))
 }
@@ -70,7 +72,7 @@ func (p *Pattern) inVectors(width int) error {
 		last := len(n.Trips) - 1
 		beside := !slices.ContainsFunc(n.Operands, func(op nest.Operand) bool { return op.Strides[last] != size })
 		if !beside && n.Iterations() > 0 {
-			return errors.New("elements that are walked one after the other do not lie side by side")
+			return fmt.Errorf("elements that are walked one after the other do not lie side by side%s", p.besides())
 		}
 		if n.Iterations() == 0 || width == size && p.Spec.Op != Sum {
 			nests = append(nests, n)
@@ -92,6 +94,31 @@ func (p *Pattern) inVectors(width int) error {
 	}
 	p.Nests = nests
 	return nil
+}
+
+// besides says in which order elements would lie side by side, if they do in one.
+func (p *Pattern) besides() string {
+	view := p.View()
+	dims := make([]int, view.Rank())
+	for d := range dims {
+		dims[d] = d
+	}
+	slices.SortStableFunc(dims, func(a, b int) int {
+		return cmp.Compare(max(view.Stride(b), -view.Stride(b)), max(view.Stride(a), -view.Stride(a)))
+	})
+	if len(dims) < 2 || view.Stride(dims[len(dims)-1]) != 1 || p.Spec.Tile != nil {
+		return ": scalar walks them"
+	}
+	return fmt.Sprintf(": in order %s they do, and scalar walks them in any", listed(dims))
+}
+
+// listed are values parted by commas.
+func listed[T any](values []T) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, fmt.Sprint(v))
+	}
+	return strings.Join(all, ",")
 }
 
 // planCopy makes the nests those of the plan that the kernel makes of a copy, which

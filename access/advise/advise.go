@@ -100,7 +100,11 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, err
 	}
 	if view.Numel() == 0 {
-		return nil, &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View), Err: ErrNothing}
+		at := &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View), Err: ErrNothing}
+		if slices.Contains(q.Spec.Shape, 0) {
+			at.Field, at.Value = access.FieldShape, layouts.FormatShape(q.Spec.Shape)
+		}
+		return nil, at
 	}
 	a := &Advice{Question: q}
 	if err := a.predictAll(ctx, view); err != nil {

@@ -205,7 +205,7 @@ func TestErrors(t *testing.T) {
 		spec access.Spec
 		want string
 	}{
-		{access.Spec{Shape: []int{0, 3}, DType: layouts.Float32}, "no element to walk"},
+		{access.Spec{Shape: []int{0, 3}, DType: layouts.Float32}, "shape 0x3: the view has no element to walk"},
 		{access.Spec{Shape: []int{2, 3, 4, 5, 6, 7}, DType: layouts.Float32, View: layouts.MustParseChain("permute(5,4,3,2,1,0)")}, "6 dims"},
 	} {
 		if _, err := Ask(context.Background(), Question{Spec: c.spec, Passes: 1, Model: model}); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -177,7 +177,7 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, view: [transpose(0,1)]}\n", `f:6:24: view "transpose(0": transpose: the parenthesis is not closed in "transpose(0"; in brackets commas part the values: quote a view that has one`},
 		{head + "  - {tensor: a, view: t().reshape(-1)}\n", `f:6:23: view "t().reshape(-1)": reshape copies here, since`},
 		{head + "  - {tensor: a, op: mul}\n", `f:6:21: op "mul": no such operation (known: sum, fill, copy, add`},
-		{head + "  - {tensor: a, op: chase}\n", "f:2:28: dtype int32: a chase reads addresses, which are of int64"},
+		{head + "  - {tensor: a, op: chase}\n", "f:2:28: dtype int32: a chase reads addresses, which are of int64: want int64"},
 		{"tensors:\n  a: {shape: 4294967295, dtype: int64}\nbenchmarks:\n  - {tensor: a, op: chase}\n", "f:2:14: shape 4294967295: a chase goes round at most 16777216 elements"},
 		{head + "  - {tensor: a, op: add}\n", "f:6:6: op add wants the shape of what is added (such as with: 1x4000)"},
 		{head + "  - {tensor: a, with: 1x48}\n", "f:6:23: with goes with op: add"},

@@ -42,6 +42,9 @@ type parsed[T any] struct {
 
 // Set implements pflag.Value.
 func (p *parsed[T]) Set(text string) error {
+	if p.set {
+		return fmt.Errorf("it is given twice, as %s before, and takes one value", p.text)
+	}
 	value, text, err := folded(p.parse, text, p.cased)
 	if err != nil {
 		return err
@@ -140,9 +143,12 @@ type patternFlags struct {
 	kernel      several[access.Kernel]
 }
 
+// repeated says in --help of a flag of a sweep that it may be given several times, if it may.
+func repeated(most int) string { return map[int]string{0: "; several are compared"}[most] }
+
 // add adds all flags, of which those of a sweep are given most times at most.
 func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
-	repeated := map[int]string{0: "; several are compared"}[most]
+	repeated := repeated(most)
 	p.addTensor(flags, most)
 	p.addOp(flags, most)
 	p.tile = several[[]int]{most: most, parse: access.ParseTile, kind: "shape"}
@@ -159,7 +165,7 @@ func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
 	flags.Var(&p.op, "op", "sum, fill, copy, add, chase or reorder; sum reads, fill writes, copy goes to a fresh contiguous tensor of the view's shape, add (--with, broadcast) to a fresh tensor, chase (with run) reads in a random order, each element of int64 saying where the next is, and reorder goes from one format to another")
 	p.pad = several[int]{most: most, parse: strconv.Atoi, kind: "int", standard: "0"}
-	flags.Var(&p.pad, "pad", "elements between the tensor's rows; these run along its last dim")
+	flags.Var(&p.pad, "pad", "elements between the tensor's rows; these run along its last dim"+repeated(most))
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")
 	p.from, p.to = formatFlag(), formatFlag()
 	flags.Var(&p.from, "from", "format of oneDNN in which the tensor is stored; such as abcd or nChw16c, with --op sum, fill or reorder")
@@ -177,8 +183,8 @@ func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype", standard: "float32"}
 	p.view = several[layouts.Chain]{most: most, parse: layouts.ParseChain, kind: "chain", cased: true}
 	flags.Var(&p.shape, "shape", "sizes of the tensor, such as 4000x4000; it is stored contiguous")
-	flags.Var(&p.dtype, "dtype", "type of its elements, such as int32; one of "+strings.Join(layouts.DTypeNames(), ", "))
-	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them)")
+	flags.Var(&p.dtype, "dtype", "type of its elements, such as int32; one of "+strings.Join(layouts.DTypeNames(), ", ")+repeated(most))
+	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them)"+repeated(most))
 }
 
 const orderUsage = "row, col, torch, or dims such as 1,0; the order in which the view's dims are walked, where torch is as PyTorch 1.13 walks them, and of tensors in formats also from or to, as the one or the other lies in memory"
