@@ -337,7 +337,11 @@ func (b *Bill) Sentence() string {
 	if b.Ns == 0 {
 		return "nothing in it touches memory that could be priced"
 	}
-	return fmt.Sprintf("layout costs %s of the memory time of this step: %s of %s", percent(b.Share), duration(b.Layout), duration(b.Ns))
+	of := "this step"
+	if len(b.Sources) > 1 {
+		of = fmt.Sprintf("%d profiles together", len(b.Sources))
+	}
+	return fmt.Sprintf("layout costs %s of the memory time of %s: %s of %s", percent(b.Share), of, duration(b.Layout), duration(b.Ns))
 }
 
 // percent is a share as text.

@@ -238,6 +238,9 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 		return nil, nil, err
 	}
 	report, err := f.compare(old, thisRun, expected)
+	if err == nil && len(report.Comparisons) == 0 && len(report.Vanished) > 0 {
+		err = f.foreign(old)
+	}
 	if err != nil || report.Nothing != "" {
 		return report, nil, err
 	}
@@ -251,6 +254,18 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 	}
 	report, err = f.compare(old, thisRun, text)
 	return report, text, err
+}
+
+// foreign is the error of a baseline of which the suite has no benchmark, such as of patterns of
+// one's own.
+func (f *checkFlags) foreign(old *results.Set) error {
+	again := "bench run"
+	for _, p := range old.Comments[f.baseline] {
+		if p.Key == "command" {
+			again = p.Value
+		}
+	}
+	return fmt.Errorf("--baseline %s: none of its benchmarks is in the suite that is run where no NEW is given: run again what made it (%s) into another file, and give that as NEW", f.baseline, again)
 }
 
 // runNow is the text of the results of a run.
