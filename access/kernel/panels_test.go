@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -243,6 +244,77 @@ func TestAsks(t *testing.T) {
 		}
 		if 10*len(asked) < 9*len(read) {
 			t.Errorf("%d B: %d of %d lines are asked for", size, len(asked), len(read))
+		}
+	}
+}
+
+// TestUnaligned: wherever the first run begins, panels arrive, and go past the caches only where
+// the vectors by which they do lie on multiples of their size.
+func TestUnaligned(t *testing.T) {
+	if !avx2blocks.Runs() {
+		t.Skip("this CPU runs no panels")
+	}
+	defer past(1)()
+	for _, columns := range []int{320, 200} { // of 32 B and of 16 B
+		loops := permuted(1, []int{3, 150, columns}, []int{0, 2, 1})
+		p := NewPlan(avx2blocks, 1, loops)
+		n := 3 * 150 * columns
+		mem, src, want := make([]byte, n+2*line), randomBytes(9, n), make([]byte, n)
+		naive(loops, want, src, 0, 0, 1)
+		aligned := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:]
+		for off := range line {
+			clear(mem)
+			dst := aligned[off:][:n]
+			p.Run(dst, src, make([]byte, p.Buffers), 1)
+			if !bytes.Equal(dst, want) {
+				t.Errorf("%d columns, %d bytes behind a line: the copy is wrong", columns, off)
+			}
+		}
+	}
+}
+
+// TestDrainers: runs are written by the vectors that the plan says, past the caches or not.
+func TestDrainers(t *testing.T) {
+	if !avx2blocks.Runs() {
+		t.Skip("this CPU runs no panels")
+	}
+	defer func(n int, run *functions) { longFrom, avx2blocks.run = n, run }(longFrom, avx2blocks.run)
+	used := map[string]int{}
+	counted := *avx2blocks.run
+	counting := func(name string, of map[int]drainer) map[int]drainer {
+		all := map[int]drainer{}
+		for width, drain := range of {
+			all[width] = func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int) {
+				used[fmt.Sprint(name, " ", width)]++
+				drain(dst, to, src, from, rows, groups, asked, asks)
+			}
+		}
+		return all
+	}
+	counted.drain, counted.drainStream = counting("plain", counted.drain), counting("past", counted.drainStream)
+	avx2blocks.run = &counted
+	mem := make([]byte, 1<<20)
+	aligned := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:]
+	for _, c := range []struct {
+		shape      []int
+		past, long int
+		want       string // "" for none: rows are moved
+	}{
+		{[]int{3, 150, 320}, 1, math.MaxInt, "past 32"},
+		{[]int{3, 150, 320}, math.MaxInt, 0, "plain 32"},
+		{[]int{3, 150, 320}, math.MaxInt, math.MaxInt, ""},
+		{[]int{3, 150, 200}, 1, math.MaxInt, "past 16"},
+		{[]int{3, 150, 200}, math.MaxInt, 0, "plain 16"},
+		{[]int{3, 150, 200}, math.MaxInt, math.MaxInt, "plain 16"},
+	} {
+		clear(used)
+		longFrom = c.long
+		undo := past(c.past)
+		p := NewPlan(avx2blocks, 1, permuted(1, c.shape, []int{0, 2, 1}))
+		p.Run(aligned[:1<<18], mem[1<<19:], make([]byte, p.Buffers), 1)
+		undo()
+		if n := used[c.want]; len(used) > 1 || (n > 0) != (c.want != "") {
+			t.Errorf("%v, past the caches from %d on, long from %d on: %v, want %q", c.shape, c.past, c.long, used, c.want)
 		}
 	}
 }
