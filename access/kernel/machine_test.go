@@ -315,7 +315,17 @@ func samePanels(t *testing.T, functions map[string][]string, s *Set, level strin
 			strip, tiles := i/3*tile.rows, i%3*tile.bytes
 			want = append(want, tile.body(size, rows[strip:], tiles, nil, tiles/size*1000+strip*size, 1000, nil)...)
 		}
-		runs(fmt.Sprint("gather", size, level), arguments, want)
+		name := fmt.Sprint("gather", size, level)
+		runs(name, arguments, want)
+		asks := 0 // which no loop of a tile repeats
+		for _, code := range functions[name] {
+			if strings.HasPrefix(code, "PREFETCH") {
+				asks++
+			}
+		}
+		if asks != asksOfTile(size) {
+			t.Errorf("%s: the code asks for %d lines a tile, and is given %d", name, asks, asksOfTile(size))
+		}
 	}
 	if s.panels == nil {
 		return

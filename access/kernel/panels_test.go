@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -52,6 +51,8 @@ func TestPanels(t *testing.T) {
 		{"double words", 8, []int{6, 12, 10}, []int{0, 2, 1}, true, true, 1},
 		{"odd", 4, []int{9, 13, 11}, []int{2, 0, 1}, true, false, 1},
 		{"whole tiles", 4, []int{3, 32, 80}, []int{0, 2, 1}, false, true, 2},
+		{"as many rows as a tile", 4, []int{50, 8, 80}, []int{0, 2, 1}, true, true, 1},
+		{"as many columns as a tile", 4, []int{50, 80, 8}, []int{0, 2, 1}, true, true, 1},
 		{"too few rows", 4, []int{50, 7, 80}, []int{0, 2, 1}, false, false, 2},
 		{"too few columns", 8, []int{50, 80, 3}, []int{0, 2, 1}, false, false, 2},
 		{"longer than a panel", 4, []int{600, 30}, []int{1, 0}, true, true, 2},
@@ -62,8 +63,9 @@ func TestPanels(t *testing.T) {
 		loops := permuted(c.size, c.shape, c.dims)
 		n := reach(loops, 0, c.size, func(l Loop) int { return l.To })
 		src := randomBytes(8, n)
-		mem := make([]byte, n+line)
-		dst := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:][:n]
+		mem := make([]byte, n+2*line)
+		mem = mem[-uintptr(unsafe.Pointer(&mem[0]))%line:]
+		dst := mem[:n]
 		want := make([]byte, n)
 		naive(loops, want, src, 0, 0, c.size)
 		p := NewPlan(avx2blocks, c.size, loops)
@@ -84,6 +86,10 @@ func TestPanels(t *testing.T) {
 		if touch(t, p, dst, src); !bytes.Equal(dst, want) {
 			t.Errorf("%s: the plan does not say what is copied", c.name)
 		}
+		if c.panels {
+			told(t, c.name, p, dst, src)
+			told(t, c.name+", 16 B from a line on", p, mem[leastVector:][:n], src)
+		}
 		if !avx2blocks.Runs() {
 			continue
 		}
@@ -95,6 +101,161 @@ func TestPanels(t *testing.T) {
 		clear(dst)
 		if !bytes.Equal(streamed(p, dst, src), want) {
 			t.Errorf("%s: past the caches, the copy is wrong", c.name)
+		}
+	}
+}
+
+// told runs a plan of panels by functions that write down what they are told to touch, on
+// any CPU: what the plan says, in that order, past the caches only whole vectors, and each
+// panel asks for the next one. Whatever is written past the caches, or asked for while it
+// is written, changes nothing.
+func told(t *testing.T, what string, p *Plan, dst, src []byte) {
+	t.Helper()
+	at := func(b *byte) int { return int(uintptr(unsafe.Pointer(b))) }
+	var got, want []touched
+	var asked, next []int // for what is asked, panel by panel
+	drains, streams := false, false
+	move := func(dst *byte, to *int, src *byte, from *int, rows, bytes, vector int) {
+		for i, from := range unsafe.Slice(from, rows) {
+			for _, u := range units(bytes, vector) {
+				to := at(dst) + unsafe.Slice(to, rows)[i]
+				got = append(got, touched{false, at(src) + from + u[0], u[1]}, touched{true, to + u[0], u[1]})
+			}
+		}
+	}
+	drain := func(vector int, stream bool) drainer {
+		return func(dst *byte, to *int, src *byte, from *int, rows, groups int, ask uintptr, asks *int) {
+			for _, to := range unsafe.Slice(to, rows) {
+				if stream && (at(dst)+to)%vector > 0 {
+					t.Fatalf("%s: %d B past the caches to address %#x", what, vector, at(dst)+to)
+				}
+			}
+			move(dst, to, src, from, rows, groups*line, vector)
+			asked = append(asked, int(ask))
+			drains, streams = true, streams || stream
+		}
+	}
+	tile := p.set.panels[p.size]
+	gather := func(dst, src *byte, rows *int, strips, tiles, pitch int, ask uintptr, asks *int) {
+		for i := range strips * tiles {
+			rows := unsafe.Slice(rows, strips*tile.rows)[i/tiles*tile.rows:]
+			column := i % tiles * tile.bytes
+			for _, a := range tile.body(p.size, rows, column, nil, column/p.size*pitch+i/tiles*tile.rows*p.size, pitch, nil) {
+				got = append(got, touched{a.Write, map[bool]int{false: at(src), true: at(dst)}[a.Write] + a.Offset, a.Width})
+			}
+		}
+		asked = append(asked, int(ask))
+	}
+	defer func(run *functions, n int) { p.set.run, longFrom = run, n }(p.set.run, longFrom)
+	p.set.run = &functions{
+		gather: map[int]gatherer{p.size: gather}, drain: map[int]drainer{16: drain(16, false), 32: drain(32, false)},
+		drainStream: map[int]drainer{16: drain(16, true), 32: drain(32, true)},
+		move: func(dst *byte, to *int, src *byte, from *int, rows, bytes int) {
+			move(dst, to, src, from, rows, bytes, 32)
+		},
+	}
+	buffers := make([]byte, p.Buffers)
+	goes := false
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		want = append(want, said(*s, at(&src[0]), at(&dst[0]), at(&buffers[0]))...)
+		first, from := len(next), s.From
+		each(s.Loops, s.To, s.From, func(_, of int) {
+			if from = of; of != s.From || len(next) > first {
+				next = append(next, at(&src[of]))
+			}
+		})
+		next = append(next, at(&src[from]))
+		undo := past(1)
+		goes = goes || s.past(s, uintptr(at(&dst[s.To])))
+		undo()
+	}
+	for _, c := range []struct{ past, long int }{{Never, math.MaxInt}, {Never, p.written()}, {1, math.MaxInt}} {
+		undo := past(c.past)
+		got, asked, drains, streams, longFrom = nil, nil, false, false, c.long
+		p.Run(dst, src, buffers, 1)
+		undo()
+		same(t, what, got, want)
+		if !slices.Equal(slices.Compact(asked), slices.Compact(slices.Clone(next))) {
+			t.Errorf("%s: panels do not ask for the next", what)
+		}
+		if streams != (goes && c.past == 1) || c.long == p.written() && !drains {
+			t.Errorf("%s: %+v: past the caches: %t, asks while it writes: %t", what, c, streams, drains)
+		}
+	}
+}
+
+// TestNoPanels: elements that lie apart or turned round, in what is written or read, do not
+// go by panels, and arrive.
+func TestNoPanels(t *testing.T) {
+	for name, c := range map[string]struct {
+		loops    []Loop
+		to, from int
+	}{
+		"apart where they are written":        {[]Loop{{50, 400, 4}, {40, 8, 200}}, 0, 0},
+		"apart where they are read":           {[]Loop{{50, 160, 8}, {40, 4, 400}}, 0, 0},
+		"turned round where they are written": {[]Loop{{50, 160, 4}, {40, -4, 200}}, 39 * 4, 0},
+		"turned round where they are read":    {[]Loop{{50, 160, -4}, {40, 4, 200}}, 0, 49 * 4},
+	} {
+		src := randomBytes(6, reach(c.loops, c.from, 4, func(l Loop) int { return l.From }))
+		dst := make([]byte, reach(c.loops, c.to, 4, func(l Loop) int { return l.To }))
+		want := slices.Clone(dst)
+		naive(c.loops, want, src, c.to, c.from, 4)
+		p := NewPlan(avx2blocks, 4, c.loops)
+		p.Move(c.to, c.from)
+		if touch(t, p, dst, src); !bytes.Equal(dst, want) || p.Steps[0].small.rows > 0 {
+			t.Errorf("%s: by panels: %t, or the plan does not say what is copied", name, p.Steps[0].small.rows > 0)
+		}
+	}
+}
+
+// TestPanelsPastCaches: panels go past the caches from as many bytes on as blocks do, in
+// vectors of 16 B only where wider ones would not begin on multiples of theirs.
+func TestPanelsPastCaches(t *testing.T) {
+	for _, c := range []struct {
+		shape  []int
+		past   bool
+		vector int
+	}{
+		{[]int{3, 128, 400}, true, 32}, {[]int{3, 160, 400}, true, 32}, {[]int{3, 130, 400}, true, 16},
+		{[]int{3, 132, 400}, true, 32}, {[]int{3, 129, 250}, false, 32},
+	} {
+		loops := permuted(1, c.shape, []int{0, 2, 1})
+		n := trips(loops)
+		for from, want := range map[int]bool{n: c.past, n + 1: false} {
+			undo := tune(avx2blocks, Tuning{1, 1, 1, from, 1})
+			p := NewPlan(avx2blocks, 1, loops)
+			i := slices.IndexFunc(p.Steps[0].Body, func(a Access) bool { return a.Write && !a.Buffered() })
+			if got, vector := p.PastCaches(), p.Steps[0].Body[i].Width; got != want || vector != c.vector {
+				t.Errorf("%v, %d B of %d: past the caches: %t, in vectors of %d B", c.shape, from, n, got, vector)
+			}
+			undo()
+		}
+	}
+	defer past(1)()
+	long, short := NewPlan(avx2blocks, 1, permuted(1, []int{3, 160, 400}, []int{0, 2, 1})), NewPlan(avx2blocks, 8, permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}))
+	for _, c := range []struct {
+		plan *Plan
+		at   uintptr
+		want bool
+	}{{long, line, true}, {long, line + 32, true}, {long, line + 16, false}, {short, line, true}, {short, line + 32, false}} {
+		if got := c.plan.Steps[0].past(&c.plan.Steps[0], c.at); got != c.want {
+			t.Errorf("runs of elements of %d B from address %d on: past the caches: %t", c.plan.size, c.at, got)
+		}
+	}
+}
+
+// TestWholeLines: whole lines go past the caches, and of long runs whole vectors.
+func TestWholeLines(t *testing.T) {
+	for _, c := range []struct {
+		bits, run int
+		want      bool
+	}{
+		{line, line, true}, {5 * line, 5 * line, true}, {48, 48, false}, {line + 16, longRun - 16, false},
+		{line + 16, longRun, true}, {line + 32, longRun + 32, true}, {line + 8, longRun, false}, {line + 1, 2 * longRun, false},
+	} {
+		if got := wholeLines(c.bits, c.run); got != c.want || longRun != 4096 {
+			t.Errorf("runs of %d B, %b: past the caches: %t", c.run, c.bits, got)
 		}
 	}
 }
@@ -117,14 +278,20 @@ func TestFewAccesses(t *testing.T) {
 func TestPaddedPanels(t *testing.T) {
 	defer past(1)()
 	for name, loops := range map[string][]Loop{
-		"from":  permuted(4, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}),
-		"right": permuted(4, []int{32, 4, 3, 4, 16}, []int{4, 3, 2, 1, 0}),
+		"from":               permuted(4, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}),
+		"right":              permuted(4, []int{32, 4, 3, 4, 16}, []int{4, 3, 2, 1, 0}),
+		"from, turned round": permuted(4, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}),
 	} {
+		if name == "from, turned round" {
+			loops[0].To *= -1
+		}
 		if !NewPlan(avx2blocks, 4, loops).PastCaches() {
 			t.Errorf("%s: not past the caches", name)
 		}
 		loops[0].To += line
-		if name == "from" {
+		if name == "from, turned round" {
+			loops[0].To -= 2*line + 4
+		} else if name == "from" {
 			loops[0].To += 4
 		} else {
 			loops[1].To += 4
@@ -139,6 +306,8 @@ func TestPaddedPanels(t *testing.T) {
 // long for the caches, goes by panels if these write whole lines.
 func TestPanelled(t *testing.T) {
 	defer func(n int) { longFrom = n }(longFrom)
+	late := permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2})
+	late[2].From *= -1
 	inTime := []Loop{{80, 4 * 576, 8}, {4, 576, 72*640 + line}, {72, 8, 640}}
 	for _, c := range []struct {
 		name   string
@@ -148,6 +317,11 @@ func TestPanelled(t *testing.T) {
 		panels bool
 	}{
 		{"late", 8, permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}), false, true},
+		{"late, turned round", 8, late, false, true},
+		{"late, beside nothing", 8, permuted(8, []int{4, 3, 64, 80}, []int{1, 0, 3, 2}), false, false},
+		{"short rows that go on", 4, permuted(4, []int{32, 4, 48}, []int{2, 1, 0}), false, true},
+		{"rows that go on, no longer short", 4, permuted(4, []int{32, 4, 64}, []int{2, 1, 0}), false, false},
+		{"short rows that end", 4, permuted(4, []int{4, 32, 48}, []int{0, 2, 1}), false, false},
 		{"in time", 8, inTime, false, false},
 		{"in time, long", 8, inTime, true, true},
 		{"parts of lines", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), false, false},
@@ -159,9 +333,17 @@ func TestPanelled(t *testing.T) {
 		{"long, of bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), true, true},
 		{"long, and parts of lines in panels too", 8, permuted(8, []int{3, 257, 503}, []int{2, 0, 1}), true, false},
 	} {
-		longFrom = map[bool]int{false: math.MaxInt, true: 0}[c.long]
-		if p := NewPlan(avx2blocks, c.size, c.loops); (p.Steps[0].small.rows > 0) != c.panels {
+		longFrom = c.size * trips(c.loops)
+		if !c.long {
+			longFrom++
+		}
+		s := NewPlan(avx2blocks, c.size, c.loops).Steps[0]
+		if (s.small.rows > 0) != c.panels {
 			t.Errorf("%s: by panels: %t", c.name, !c.panels)
+		}
+		along := func(x, y Loop) int { return abs(y.From) - abs(x.From) }
+		if c.panels && !slices.IsSortedFunc(s.Loops[1:], along) {
+			t.Errorf("%s: panels do not go along what is read: %v", c.name, s.Loops)
 		}
 	}
 }
@@ -199,6 +381,7 @@ func TestCuts(t *testing.T) {
 		{"rows in each 16th set", 2, []int{32768, 1024}, []int{1, 0}, 128, 64, false, true},
 		{"rows in one set", 1, []int{1024, 256, 256}, []int{2, 1, 0}, 128, 256, true, true},
 		{"few rows in one set", 8, []int{256, 256, 256}, []int{2, 1, 0}, 32, 512, true, true},
+		{"rows of parts of lines", 1, []int{4000, 4000}, []int{1, 0}, 250, 125, false, false},
 		{"runs side by side", 8, []int{64, 64, 3136}, []int{0, 2, 1}, 64, 256, false, false},
 	} {
 		p := &Plan{set: avx2blocks, size: c.size}
@@ -215,6 +398,32 @@ func TestCuts(t *testing.T) {
 					loops[i].To, loops[i].From = -loops[i].To, -loops[i].From
 				}
 			}
+		}
+	}
+}
+
+// TestEvicted: rows are evicted where most of them share sets with more than these hold, and
+// runs lie pages apart in either direction.
+func TestEvicted(t *testing.T) {
+	for _, c := range []struct {
+		rows, apart, row int
+		evicted          bool
+	}{
+		{7, 64 << 10, 64, false}, {8, 64 << 10, 64, true}, {8, -64 << 10, 64, true}, {12, 64 << 10, 32, false},
+		{29, 16 << 10, 64, false}, {30, 16 << 10, 64, true},
+	} {
+		panel := cut{size: 1, loops: []Loop{{c.rows, 1, c.apart}, {c.row, c.rows, 1}}, trips: []int{c.rows, c.row}, down: []int{0}, along: []int{1}}
+		if got := panel.evicted(); got != c.evicted {
+			t.Errorf("%d rows of %d B, %d apart: evicted: %t", c.rows, c.row, c.apart, got)
+		}
+	}
+	for _, c := range []struct {
+		rows, apart int
+		pages       bool
+	}{{64, 4096, true}, {64, -4096, true}, {64, 4160, false}, {4096, 4096, false}, {4096, -4096, true}} {
+		panel := cut{size: 1, loops: []Loop{{c.rows, 1, 100}, {8, c.apart, 1}}, trips: []int{c.rows, 8}, down: []int{0}, along: []int{1}}
+		if got := panel.pagesApart(); got != c.pages {
+			t.Errorf("runs of %d B, %d apart: whole pages apart: %t", c.rows, c.apart, got)
 		}
 	}
 }
@@ -241,6 +450,13 @@ func TestAsks(t *testing.T) {
 			if !read[at] {
 				t.Errorf("%d B: line %d is asked for", size, at)
 			}
+		}
+		asks := len(b.drained.to) * (b.width / line) // and those of the gatherer
+		for _, p := range b.patches {
+			asks += p.strips * p.tiles * b.asksOfTile
+		}
+		if len(b.asks) <= asks {
+			t.Errorf("%d B: %d lines are asked for, and the list has %d", size, asks, len(b.asks)-1)
 		}
 		if 10*len(asked) < 9*len(read) {
 			t.Errorf("%d B: %d of %d lines are asked for", size, len(asked), len(read))
@@ -269,52 +485,6 @@ func TestUnaligned(t *testing.T) {
 			if !bytes.Equal(dst, want) {
 				t.Errorf("%d columns, %d bytes behind a line: the copy is wrong", columns, off)
 			}
-		}
-	}
-}
-
-// TestDrainers: runs are written by the vectors that the plan says, past the caches or not.
-func TestDrainers(t *testing.T) {
-	if !avx2blocks.Runs() {
-		t.Skip("this CPU runs no panels")
-	}
-	defer func(n int, run *functions) { longFrom, avx2blocks.run = n, run }(longFrom, avx2blocks.run)
-	used := map[string]int{}
-	counted := *avx2blocks.run
-	counting := func(name string, of map[int]drainer) map[int]drainer {
-		all := map[int]drainer{}
-		for width, drain := range of {
-			all[width] = func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int) {
-				used[fmt.Sprint(name, " ", width)]++
-				drain(dst, to, src, from, rows, groups, asked, asks)
-			}
-		}
-		return all
-	}
-	counted.drain, counted.drainStream = counting("plain", counted.drain), counting("past", counted.drainStream)
-	avx2blocks.run = &counted
-	mem := make([]byte, 1<<20)
-	aligned := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:]
-	for _, c := range []struct {
-		shape      []int
-		past, long int
-		want       string // "" for none: rows are moved
-	}{
-		{[]int{3, 150, 320}, 1, math.MaxInt, "past 32"},
-		{[]int{3, 150, 320}, math.MaxInt, 0, "plain 32"},
-		{[]int{3, 150, 320}, math.MaxInt, math.MaxInt, ""},
-		{[]int{3, 150, 200}, 1, math.MaxInt, "past 16"},
-		{[]int{3, 150, 200}, math.MaxInt, 0, "plain 16"},
-		{[]int{3, 150, 200}, math.MaxInt, math.MaxInt, "plain 16"},
-	} {
-		clear(used)
-		longFrom = c.long
-		undo := past(c.past)
-		p := NewPlan(avx2blocks, 1, permuted(1, c.shape, []int{0, 2, 1}))
-		p.Run(aligned[:1<<18], mem[1<<19:], make([]byte, p.Buffers), 1)
-		undo()
-		if n := used[c.want]; len(used) > 1 || (n > 0) != (c.want != "") {
-			t.Errorf("%v, past the caches from %d on, long from %d on: %v, want %q", c.shape, c.past, c.long, used, c.want)
 		}
 	}
 }
