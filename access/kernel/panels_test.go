@@ -47,6 +47,7 @@ func TestPanels(t *testing.T) {
 		{"bytes", 1, []int{5, 24, 8, 40}, []int{3, 0, 2, 1}, true, true, 1},
 		{"quarters of lines in long runs", 1, []int{3, 130, 400}, []int{0, 2, 1}, true, true, 1},
 		{"parts of quarters of lines in long runs", 1, []int{3, 129, 250}, []int{0, 2, 1}, true, false, 1},
+		{"quarters of lines in long runs that end in three", 1, []int{3, 131, 416}, []int{0, 2, 1}, true, true, 1},
 		{"half words", 2, []int{6, 40, 24}, []int{0, 2, 1}, true, true, 1},
 		{"double words", 8, []int{6, 12, 10}, []int{0, 2, 1}, true, true, 1},
 		{"odd", 4, []int{9, 13, 11}, []int{2, 0, 1}, true, false, 1},
@@ -107,8 +108,7 @@ func TestPanels(t *testing.T) {
 
 // told runs a plan of panels by functions that write down what they are told to touch, on
 // any CPU: what the plan says, in that order, past the caches only whole vectors, and each
-// panel asks for the next one. Whatever is written past the caches, or asked for while it
-// is written, changes nothing.
+// panel asks for the next one.
 func told(t *testing.T, what string, p *Plan, dst, src []byte) {
 	t.Helper()
 	at := func(b *byte) int { return int(uintptr(unsafe.Pointer(b))) }
@@ -241,6 +241,15 @@ func TestPanelsPastCaches(t *testing.T) {
 	}{{long, line, true}, {long, line + 32, true}, {long, line + 16, false}, {short, line, true}, {short, line + 32, false}} {
 		if got := c.plan.Steps[0].past(&c.plan.Steps[0], c.at); got != c.want {
 			t.Errorf("runs of elements of %d B from address %d on: past the caches: %t", c.plan.size, c.at, got)
+		}
+	}
+}
+
+// TestOddLines: rows of a buffer are an odd number of lines apart, or half of one.
+func TestOddLines(t *testing.T) {
+	for bytes, want := range map[int]int{1: 32, 32: 32, 33: 64, 64: 64, 65: 192, 128: 192, 192: 192, 193: 320} {
+		if got := oddLines(bytes); got != want {
+			t.Errorf("rows of %d B lie %d B apart", bytes, got)
 		}
 	}
 }
@@ -430,10 +439,11 @@ func TestEvicted(t *testing.T) {
 
 // TestAsks: a panel asks for every line of the next one, and for no other.
 func TestAsks(t *testing.T) {
-	for _, size := range []int{1, 2, 4, 8} {
+	for _, c := range []struct{ size, last int }{{1, 48}, {2, 48}, {4, 48}, {8, 48}, {4, 50}, {8, 50}} {
+		size := c.size
 		p := &Plan{set: avx2blocks, size: size}
 		tile := p.set.panels[size]
-		loops := permuted(size, []int{160, 36, 28, 24, 48}, []int{4, 2, 0, 3, 1})
+		loops := permuted(size, []int{160, 36, 28, 24, c.last}, []int{4, 2, 0, 3, 1})
 		to, from := closest(loops, func(l Loop) int { return l.To }), closest(loops, func(l Loop) int { return l.From })
 		cut, _ := p.choose(tile, append([]Loop{loops[to], loops[from]}, without(loops, to, from)...))
 		b := newPanel(size, tile, &cut)
@@ -454,6 +464,9 @@ func TestAsks(t *testing.T) {
 		asks := len(b.drained.to) * (b.width / line) // and those of the gatherer
 		for _, p := range b.patches {
 			asks += p.strips * p.tiles * b.asksOfTile
+		}
+		if !slices.IsSorted(b.asks[:len(b.asks)-1]) {
+			t.Errorf("%d B: lines are not asked for in order", size)
 		}
 		if len(b.asks) <= asks {
 			t.Errorf("%d B: %d lines are asked for, and the list has %d", size, asks, len(b.asks)-1)
