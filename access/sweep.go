@@ -1,6 +1,11 @@
 package access
 
-import "github.com/stridebench/stridebench/layouts"
+import (
+	"cmp"
+	"errors"
+
+	"github.com/stridebench/stridebench/layouts"
+)
 
 // A Sweep is a spec of which some fields take several values; of a list that is
 // empty the spec's own.
@@ -52,6 +57,33 @@ func (s Sweep) Comparisons() []Comparison {
 		all[last] = append(all[last], Benchmark{Name: spec.Name(), Spec: spec})
 	}
 	return all
+}
+
+// Possible are the Comparisons without what one of several kernels cannot do, where another one of
+// them can: of the same dtype, say in another order. It says how many benchmarks it left out and
+// why the first one. A comparison of which no kernel can do any stays whole, and is an error of
+// Spec.Pattern later.
+func (s Sweep) Possible() (all []Comparison, left int, why error) {
+	all = s.Comparisons()
+	if len(s.Kernels) < 2 {
+		return all, 0, nil
+	}
+	for i, comparison := range all {
+		var possible Comparison
+		var first error
+		for _, b := range comparison {
+			_, err := b.Spec.Pattern()
+			if of, ok := errors.AsType[*FieldError](err); ok && of.Field == FieldKernel {
+				first = cmp.Or(first, err)
+				continue
+			}
+			possible = append(possible, b)
+		}
+		if n := len(comparison) - len(possible); n > 0 && len(possible) > 0 {
+			all[i], left, why = possible, left+n, cmp.Or(why, first)
+		}
+	}
+	return all, left, why
 }
 
 // ParseTile reads sizes as layouts.ParseShape does, or "none" for no tiles, which is

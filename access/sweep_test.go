@@ -38,6 +38,25 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestPossible: what one of several kernels cannot do is left out where another one can, and of
+// one kernel nothing is.
+func TestPossible(t *testing.T) {
+	portable := VectorKernels()[0]
+	s := Sweep{Spec: Spec{Shape: []int{8, 8}, DType: layouts.Int32}, DTypes: []layouts.DType{layouts.Int32, layouts.Int8}, Orders: []Order{Row, Col}, Kernels: []Kernel{Scalar, portable}}
+	all, left, why := s.Possible()
+	if len(all) != 2 || len(all[0]) != 3 || len(all[1]) != 2 || left != 3 || why == nil {
+		t.Errorf("%v, left out %d: %v", all, left, why)
+	}
+	s.Kernels = s.Kernels[1:]
+	if all, left, why := s.Possible(); len(all[0]) != 2 || left != 0 || why != nil {
+		t.Errorf("of one kernel: %v, left out %d: %v", all, left, why)
+	}
+	s.DTypes, s.Kernels = []layouts.DType{layouts.Int8}, []Kernel{portable, Builtin} // neither sums int8
+	if all, left, why := s.Possible(); len(all[0]) != 4 || left != 0 || why != nil {
+		t.Errorf("of none that can: %v, left out %d: %v", all, left, why)
+	}
+}
+
 // TestViewsOfOtherDTypes: a view of other elements walks the same bytes.
 func TestViewsOfOtherDTypes(t *testing.T) {
 	for view, want := range map[string]struct {

@@ -477,26 +477,25 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestUnaligned: wherever the first run begins, panels arrive, and go past the caches only where
-// the vectors by which they do lie on multiples of their size.
+// TestUnaligned: wherever the first run begins, copies that go by panels in one of the sets arrive,
+// and go past the caches only where the vectors by which they do lie on multiples of their size.
 func TestUnaligned(t *testing.T) {
-	if !avx2blocks.Runs() {
-		t.Skip("this CPU runs no panels")
-	}
 	defer past(1)()
 	for _, columns := range []int{320, 200} { // of 32 B and of 16 B
 		loops := permuted(1, []int{3, 150, columns}, []int{0, 2, 1})
-		p := NewPlan(avx2blocks, 1, loops)
 		n := 3 * 150 * columns
 		mem, src, want := make([]byte, n+2*line), randomBytes(9, n), make([]byte, n)
 		naive(loops, want, src, 0, 0, 1)
 		aligned := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:]
-		for off := range line {
-			clear(mem)
-			dst := aligned[off:][:n]
-			p.Run(dst, src, make([]byte, p.Buffers), 1)
-			if !bytes.Equal(dst, want) {
-				t.Errorf("%d columns, %d bytes behind a line: the copy is wrong", columns, off)
+		for _, s := range Sets() {
+			p := NewPlan(s, 1, loops)
+			for off := range line {
+				clear(mem)
+				dst := aligned[off:][:n]
+				p.Run(dst, src, make([]byte, p.Buffers), 1)
+				if !bytes.Equal(dst, want) {
+					t.Errorf("%s, %d columns, %d bytes behind a line: the copy is wrong", s.name, columns, off)
+				}
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,36 +170,11 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all := sweep.Comparisons()
-	if len(sweep.Kernels) > 1 {
-		withoutImpossible(c, all)
+	all, left, why := sweep.Possible()
+	if left > 0 {
+		fmt.Fprintf(c.err, "note: left out %d of %d combinations: --%v\n", left, len(sweep.Specs()), why)
 	}
 	return f.suiteOf.filtered(all, nil)
-}
-
-// withoutImpossible leaves out what a kernel of several cannot do, and says so, where another one
-// of them can: of the same dtype, say in another order. Where none can, it is an error later.
-func withoutImpossible(c call, all []access.Comparison) {
-	left, whole, why := 0, 0, error(nil)
-	for i, comparison := range all {
-		whole += len(comparison)
-		var possible access.Comparison
-		for _, b := range comparison {
-			_, err := b.Spec.Pattern()
-			if of, ok := errors.AsType[*access.FieldError](err); ok && of.Field == access.FieldKernel {
-				why = cmp.Or(why, err)
-				continue
-			}
-			possible = append(possible, b)
-		}
-		if len(possible) > 0 {
-			left += len(comparison) - len(possible)
-			all[i] = possible
-		}
-	}
-	if left > 0 {
-		fmt.Fprintf(c.err, "note: left out %d of %d combinations: --%v\n", left, whole, why)
-	}
 }
 
 // prepare lowers and checks everything first, so that what is wrong, or cannot be
