@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -99,14 +100,17 @@ func (p *Pattern) inVectors(width int) error {
 // besides says in which order elements would lie side by side, if they do in one.
 func (p *Pattern) besides() string {
 	view := p.View()
-	dims := make([]int, view.Rank())
+	dims, inner := make([]int, view.Rank()), math.MaxInt // the least stride of dims that are walked
 	for d := range dims {
-		dims[d] = d
+		if dims[d] = d; view.Size(d) > 1 {
+			inner = min(inner, max(view.Stride(d), -view.Stride(d)))
+		}
 	}
 	slices.SortStableFunc(dims, func(a, b int) int {
 		return cmp.Compare(max(view.Stride(b), -view.Stride(b)), max(view.Stride(a), -view.Stride(a)))
 	})
-	if len(dims) < 2 || view.Stride(dims[len(dims)-1]) != 1 || p.Spec.Tile != nil {
+	backward := slices.ContainsFunc(dims, func(d int) bool { return view.Size(d) > 1 && view.Stride(d) == -1 })
+	if len(dims) < 2 || inner != 1 || backward || p.Spec.Tile != nil || p.Spec.From.Rank() > 0 {
 		return ": scalar walks them"
 	}
 	return fmt.Sprintf(": in order %s they do, and scalar walks them in any", listed(dims))

@@ -157,8 +157,9 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	return text + fmt.Sprintf(", %s times as long", digits(slow.Center/fast.Center))
 }
 
-// strided are the strides in the names of operands.
-var strided = regexp.MustCompile(`\[[^]]*\]`)
+// strides are those in the names of operands, which a contiguous one has only where it repeats
+// elements, by a 0 among them.
+var strides = regexp.MustCompile(`\[[^]]*\]`)
 
 // A twin is an operator that is timed with its operands as they are and contiguous.
 type twin struct {
@@ -166,22 +167,24 @@ type twin struct {
 	saves              float64 // seconds a pass
 }
 
-// twins are those among the rows, the one whose layout costs most first.
+// twins are those among the rows of operands, the one whose layout costs most first.
 func twins(rows []results.Row) (all []twin) {
-	seen := map[string]int{}
+	contiguous := map[string]int{} // by shapes
+	shapes := func(r results.Row) string { return strides.ReplaceAllString(r.Name, "") }
+	strided := func(r results.Row) bool {
+		return slices.ContainsFunc(strides.FindAllString(r.Name, -1), func(of string) bool {
+			return !slices.Contains(strings.Split(strings.Trim(of, "[]"), ","), "0")
+		})
+	}
 	for i, r := range rows {
-		shapes := strided.ReplaceAllString(r.Name, "")
-		first, again := seen[shapes]
-		if !again {
-			seen[shapes] = i
-			continue
+		if r.Family() == "Operands" && !strided(r) {
+			contiguous[shapes(r)] = i
 		}
-		t := twin{asItIs: first, contiguous: i}
-		if len(rows[first].Name) < len(r.Name) { // of fewer strides
-			t.asItIs, t.contiguous = i, first
+	}
+	for i, r := range rows {
+		if c, ok := contiguous[shapes(r)]; ok && strided(r) {
+			all = append(all, twin{i, c, r.Stats[passUnit].Center - rows[c].Stats[passUnit].Center})
 		}
-		t.saves = rows[t.asItIs].Stats[passUnit].Center - rows[t.contiguous].Stats[passUnit].Center
-		all = append(all, t)
 	}
 	slices.SortStableFunc(all, func(x, y twin) int { return cmp.Compare(y.saves, x.saves) })
 	return all

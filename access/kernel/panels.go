@@ -20,8 +20,8 @@ const (
 	// longRun is how many bytes are written side by side where it does not matter that
 	// the lines at their ends are written in two parts.
 	longRun = 64 * line
-	// leastVector is the bytes of the shortest vector that is written past the caches.
-	leastVector = 16
+	// leastVector and mostVector are the bytes of the vectors that are written past the caches.
+	leastVector, mostVector = 16, 32
 	// ways is how many lines stay in one set of a cache of the first or second level.
 	ways = 8
 	// secondWay is how far apart what lies in one set of a second-level cache is: 512 KiB of
@@ -381,7 +381,7 @@ func (p *Plan) panelStep(tile smallTile, c cut, start int) {
 // newPanel makes the lists of a panel.
 func newPanel(size int, tile smallTile, c *cut) *panel {
 	b := &panel{
-		elem: size, tile: tile, width: c.width(), vector: 2 * leastVector, asksOfTile: asksOfTile(size),
+		elem: size, tile: tile, width: c.width(), vector: mostVector, asksOfTile: asksOfTile(size),
 		rows:    c.places(c.down, func(l Loop) int { return l.From }),
 		columns: c.places(c.along, func(l Loop) int { return l.To }),
 	}
@@ -537,7 +537,7 @@ func (b *panel) drain(f *functions, drain drainer, dst *byte, buffers []byte, as
 func (b *panel) body(loops int) (all []Access) {
 	still := make([]int, loops) // of a buffer, which is the same for all panels
 	for i, from := range b.collected.from {
-		for _, u := range units(len(b.columns)*b.elem, 2*leastVector) {
+		for _, u := range units(len(b.columns)*b.elem, mostVector) {
 			all = append(all, Access{Offset: from + u[0], Width: u[1]},
 				Access{Write: true, Offset: b.collected.to[i] + u[0], Width: u[1], Strides: still})
 		}
@@ -557,7 +557,7 @@ func (b *panel) body(loops int) (all []Access) {
 	for _, part := range []struct {
 		at    int
 		units [][2]int
-	}{{0, units(whole, b.vector)}, {whole, units(b.width-whole, 2*leastVector)}} {
+	}{{0, units(whole, b.vector)}, {whole, units(b.width-whole, mostVector)}} {
 		for i, to := range b.drained.to {
 			for _, u := range part.units {
 				at := part.at + u[0]
