@@ -113,9 +113,9 @@ type Level struct {
 	Stored   float64 // ns that a line of a stream takes longer if it is written
 	Past     float64 // ns of a line that is stored past the caches, of memory
 
-	// LineAll and StoredAll are Line and Stored where all cores stream together: how far
-	// apart lines are, whichever core they go to. They are 0 if nobody has to share.
-	LineAll, StoredAll float64
+	// LineAll, StoredAll and PastAll are Line, Stored and Past where all cores stream together:
+	// how far apart lines are, whichever core they go to. They are 0 if nobody has to share.
+	LineAll, StoredAll, PastAll float64
 
 	// Near and Far are ns of a line that is some lines, or a page, from the one before, of
 	// loads that wait for no other. They are 0 where they were not measured: then Rules.Pairs
@@ -139,8 +139,8 @@ func Generic(why string) Times {
 		Byte:   .005,
 		Levels: []Level{
 			{Name: "L2", Capacity: 512 << 10, Latency: 4, Line: .6},
-			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01},                    // all cores: as much as eight alone
-			{Name: "memory", Capacity: math.Inf(1), Latency: 120, Line: 2.6, Stored: .8, Past: .8, LineAll: .65, StoredAll: .2}, // as four
+			{Name: "L3", Capacity: 16 << 20, Latency: 16, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01},                                 // all cores: as much as eight alone
+			{Name: "memory", Capacity: math.Inf(1), Latency: 120, Line: 2.6, Stored: .8, Past: .8, LineAll: .65, StoredAll: .2, PastAll: .2}, // as four
 		},
 		Walks: []float64{2, 40},
 	}
@@ -181,11 +181,13 @@ func Measured(m probe.Machine) Times {
 		}
 		l.LineAll *= l.Line / generic.Line
 		l.StoredAll *= l.Line / generic.Line
+		l.PastAll *= l.Line / generic.Line
 		if s.ReadAll > 0 {
-			l.LineAll, l.StoredAll = line/s.ReadAll*1e9, 0
+			l.LineAll, l.StoredAll, l.PastAll = line/s.ReadAll*1e9, 0, 0
 		}
 		if s.CopyAll > 0 {
 			l.StoredAll = max(0, 2*line/s.CopyAll*1e9-2*l.LineAll)
+			l.PastAll = max(0, 2*line/s.CopyAll*1e9-l.LineAll)
 		}
 		return l
 	}

@@ -238,13 +238,13 @@ func TestMeasured(t *testing.T) {
 			{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9}},
 			{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 4, Read: 64e9, Copy: 64e9, ReadAll: 512e9, CopyAll: 512e9, Near: 1.5, Far: 2.5}},
 			{Name: "L3", Capacity: 8 << 20, Speed: probe.Speed{Latency: 20}}},
-		Memory: probe.Speed{Latency: 90, Read: 16e9, Copy: 12.8e9, ReadAll: 32e9},
+		Memory: probe.Speed{Latency: 90, Read: 16e9, Copy: 12.8e9, ReadAll: 32e9, CopyAll: 25.6e9},
 		TLB:    []probe.Reach{{Entries: 64, Miss: 3}}}
 	got := Measured(m)
 	if got.Source != "measured 2026-11-21" || got.Hit != 1 || len(got.Levels) != 3 || got.Walks[0] != 3 || got.Walks[1] != Generic("as a test").Walks[1] {
 		t.Errorf("%+v", got)
 	}
-	want := []Level{{Name: "L2", Capacity: 1 << 20, Latency: 4, Line: 1, LineAll: .125, Near: 1.5, Far: 2.5}, {Name: "L3", Capacity: 8 << 20, Latency: 20, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01}, {Name: "memory", Capacity: math.Inf(1), Latency: 90, Line: 4, Stored: 2, Past: 6, LineAll: 2}}
+	want := []Level{{Name: "L2", Capacity: 1 << 20, Latency: 4, Line: 1, Past: 1, LineAll: .125, PastAll: .125, Near: 1.5, Far: 2.5}, {Name: "L3", Capacity: 8 << 20, Latency: 20, Line: 1, Stored: .1, LineAll: .12, StoredAll: .01}, {Name: "memory", Capacity: math.Inf(1), Latency: 90, Line: 4, Stored: 2, Past: 6, LineAll: 2, StoredAll: 1, PastAll: 3}}
 	// At twice the reach of the second level, 3584 pages, a load took 40 ns; within
 	// it 4.
 	m.TLB = append(m.TLB, probe.Reach{Entries: 1792, Miss: 113})
@@ -253,7 +253,7 @@ func TestMeasured(t *testing.T) {
 		t.Errorf("misses of the TLB cost %v ns, want 3 and 36", w)
 	}
 	for i, l := range got.Levels {
-		if w := want[i]; l.Name != w.Name || l.Capacity != w.Capacity || math.Abs(l.Latency-w.Latency)+math.Abs(l.Line-w.Line)+math.Abs(l.Stored-w.Stored)+math.Abs(l.LineAll-w.LineAll)+math.Abs(l.StoredAll-w.StoredAll) > 1e-9 {
+		if w := want[i]; l.Name != w.Name || l.Capacity != w.Capacity || math.Abs(l.Latency-w.Latency)+math.Abs(l.Line-w.Line)+math.Abs(l.Stored-w.Stored)+math.Abs(l.Past-w.Past)+math.Abs(l.LineAll-w.LineAll)+math.Abs(l.StoredAll-w.StoredAll)+math.Abs(l.PastAll-w.PastAll) > 1e-9 {
 			t.Errorf("level %d: %+v, want %+v", i, l, w)
 		}
 	}

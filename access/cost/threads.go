@@ -39,7 +39,7 @@ func (m Model) among(threads int) Model {
 	m.Times.Levels = slices.Clone(m.Times.Levels)
 	for i := range m.Times.Levels {
 		l := &m.Times.Levels[i]
-		l.Line, l.Stored = max(l.Line, n*l.LineAll), max(l.Stored, n*l.StoredAll)
+		l.Line, l.Stored, l.Past = max(l.Line, n*l.LineAll), max(l.Stored, n*l.StoredAll), max(l.Past, n*l.PastAll)
 	}
 	last := len(m.Caches.Levels) - 1
 	if last == 0 {

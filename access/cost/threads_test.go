@@ -19,7 +19,7 @@ func threadsModel(scales float64) Model {
 		{Name: "D1", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Name: "LL", Geometry: simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}}}}}
 	for i := range m.Times.Levels {
 		l := &m.Times.Levels[i]
-		l.LineAll, l.StoredAll = l.Line/scales, l.Stored/scales
+		l.LineAll, l.StoredAll, l.PastAll = l.Line/scales, l.Stored/scales, l.Past/scales
 	}
 	return m
 }
@@ -43,14 +43,18 @@ func predictThreads(t *testing.T, m Model, s access.Spec, threads int) Predictio
 // what it waits for. Misses stay as many. What cannot be cut takes as long.
 func TestThreads(t *testing.T) {
 	sum := access.Spec{Shape: []int{64 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]}
-	one := predictThreads(t, threadsModel(4), sum, 1)
-	for _, c := range []struct{ scales, want float64 }{{4, 4}, {8, 4}, {1, 1}, {2, 2}} {
-		four := predictThreads(t, threadsModel(c.scales), sum, 4)
-		if got := one.Memory / four.Memory; math.Abs(got-c.want) > .02*c.want {
-			t.Errorf("memory gives %v cores as much as each alone: by four threads it is waited for %.3f times less, want %v", c.scales, got, c.want)
-		}
-		if a, b := one.Missed(1), four.Missed(1); math.Abs(a-b) > .01*a || math.Abs(one.Tensors[0].Refs-four.Tensors[0].Refs) > 1 {
-			t.Errorf("four threads miss %v times, one %v times", b, a)
+	past := sum
+	past.Op, past.Kernel = access.Copy, access.Builtin // which stores as much past the caches
+	for _, spec := range []access.Spec{sum, past} {
+		one := predictThreads(t, threadsModel(4), spec, 1)
+		for _, c := range []struct{ scales, want float64 }{{4, 4}, {8, 4}, {1, 1}, {2, 2}} {
+			four := predictThreads(t, threadsModel(c.scales), spec, 4)
+			if got := one.Memory / four.Memory; math.Abs(got-c.want) > .02*c.want {
+				t.Errorf("%v: memory gives %v cores as much as each alone: by four threads it is waited for %.3f times less, want %v", spec.Op, c.scales, got, c.want)
+			}
+			if a, b := one.Missed(1), four.Missed(1); math.Abs(a-b) > .01*a || math.Abs(one.Tensors[0].Refs-four.Tensors[0].Refs) > 1 {
+				t.Errorf("%v: four threads miss %v times, one %v times", spec.Op, b, a)
+			}
 		}
 	}
 	chase := access.ChaseSpec(1000, 64)
