@@ -83,12 +83,12 @@ cross:
 		go build ./... && go vet ./... && echo "$$target: built and vetted, not run" || exit 1; \
 	done
 
-# Record the example run anew, on a quiet machine, and what is made from it: the
-# README's blocks and the gallery.
+# Record the example run anew, on a quiet machine that is measured first, as its
+# times are predicted too, and what is made from it: the README's blocks and the gallery.
 example: bin/bench
+	bin/bench machine --measure --loaded --results docs/example/loads.txt >/dev/null
 	bin/bench run -o docs/example/run.txt >/dev/null
 	bin/bench run --filter .name:Stream --threads 1,all --grain 1 -o docs/example/threads.txt >/dev/null
-	bin/bench machine --measure --loaded -o $(OUT)/measured.yaml --results docs/example/loads.txt >/dev/null
 	README=write go test -count=1 -run '^TestREADME$$' .
 	$(MAKE) gallery
 
