@@ -120,8 +120,9 @@ type cut struct {
 // closest, or some of it, or all of it and the loops that go on where it ends.
 func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 	least := 0.0
+	columns := sides(loops, 1, p.size, func(l Loop) int { return l.From })
 	for _, down := range sides(loops, 0, p.size, func(l Loop) int { return l.To }) {
-		for _, along := range sides(loops, 1, p.size, func(l Loop) int { return l.From }) {
+		for _, along := range columns {
 			c := cut{size: p.size, loops: loops, trips: slices.Repeat([]int{1}, len(loops))}
 			if !c.take(down, &c.down) || !c.take(along, &c.along) {
 				continue
@@ -131,7 +132,11 @@ func (p *Plan) choose(tile smallTile, loops []Loop) (best cut, found bool) {
 				rest > 0 && (rest*p.size < tile.bytes || len(c.along) > 1) {
 				continue
 			}
-			if takes := c.takes(tile); !found || takes < least {
+			takes := c.takes(tile)
+			if found && takes >= least {
+				continue // whatever comes again
+			}
+			if takes += c.again(); !found || takes < least {
 				best, least, found = c, takes, true
 			}
 		}
@@ -271,11 +276,11 @@ func wholeLines(bits, run int) bool {
 // takes is how long a byte takes, a guess in units of one that is read or written in long
 // runs, for an EPYC of 2021 (Zen 3) and one of 2022 (Zen 4) alike: at the ends of a run are
 // parts of lines, and what is asked for begins anew, where hardware, which takes two lines side
-// by side for the beginning of more, has asked for what lies beyond it, too; rows that evict
-// each other from the second level come twice; what is not written in whole lines is read
-// first, and short runs whole pages apart are slow; of tiles that overlap all is done; each
-// panel begins anew, and so does what is left of a loop, far from where it was; and what is
-// asked for of large panels, hardware asks for once more, and caches lose.
+// by side for the beginning of more, has asked for what lies beyond it, too; what is not
+// written in whole lines is read first, and short runs whole pages apart are slow; of tiles
+// that overlap all is done; each panel begins anew, and so does what is left of a loop, far
+// from where it was; and what is asked for of large panels, hardware asks for once more, and
+// caches lose. What comes again is not among it.
 func (c *cut) takes(tile smallTile) float64 {
 	read, write, bytes := float64(c.stretch()), float64(c.width()), float64(c.bytes())
 	reads, writes := 1+60/read, 1+60/write
@@ -284,9 +289,6 @@ func (c *cut) takes(tile smallTile) float64 {
 		reads = 1 + 80/read
 	case read == line:
 		reads = 1 + 24/read
-	}
-	if c.evicted() {
-		reads += 80 / read
 	}
 	if c.pagesApart() {
 		writes = 1 + 120/write
@@ -300,6 +302,15 @@ func (c *cut) takes(tile smallTile) float64 {
 	up := func(n, tile int) float64 { return float64((n + tile - 1) / tile * tile) }
 	tiles := up(c.count(c.down), tile.rows) * up(c.count(c.along)*c.size, tile.bytes) / bytes
 	return reads + writes + .7*tiles + 500/bytes + .5*max(0, bytes/(16<<10)-1.1)
+}
+
+// again is how much longer it takes where rows come twice that evict each other from the
+// second level.
+func (c *cut) again() float64 {
+	if c.evicted() {
+		return 80 / float64(c.stretch())
+	}
+	return 0
 }
 
 // evicted tells whether most of the panel lies in sets of a second-level cache that do not
