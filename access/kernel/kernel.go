@@ -44,19 +44,23 @@ type tile struct{ part, high int }
 // are in bytes, groups are lines. What streams writes past the caches. Those of
 // tiles and blocks are by the bytes of an element.
 type functions struct {
-	addInt32, addFloat32, addFloat64 func(lanes, x *byte, groups, rows, pitch int)
-	addFloat16, addBFloat16          func(lanes, x *byte, groups, rows, pitch int)
-	fill                             func(dst *byte, value uint64, groups, rows, pitch int)
-	copy, stream                     func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
-	transpose, transposeStream       map[int]transposer
-	block, blockStream               map[int]blockMover
-	gather                           map[int]gatherer
-	drain, drainStream               map[int]drainer // by the bytes of a vector
-	move                             func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
-	zip, zipStream                   map[int]zipper // by the number of rows
-	unzip, unzipStream               map[int]zipper
-	fence                            func() // ends what wrote past the caches
+	add, addAsk                adders // these ask for lines ahead
+	fill                       func(dst *byte, value uint64, groups, rows, pitch int)
+	copy, stream               func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
+	transpose, transposeStream map[int]transposer
+	block, blockStream         map[int]blockMover
+	gather                     map[int]gatherer
+	drain, drainStream         map[int]drainer // by the bytes of a vector
+	move                       func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
+	zip, zipStream             map[int]zipper // by the number of rows
+	unzip, unzipStream         map[int]zipper
+	fence                      func() // ends what wrote past the caches
 }
+
+// Adders add rows up, by the type of their elements.
+type adders struct{ int32, float32, float64, float16, bfloat16 adder }
+
+type adder = func(lanes, x *byte, groups, rows, pitch int)
 
 // A transposer transposes n tiles. It asks for lines so many tiles ahead, where
 // it does so at all.

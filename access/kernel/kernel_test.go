@@ -169,6 +169,49 @@ func TestLongSums(t *testing.T) {
 	}
 }
 
+// TestSumAsks: sums that ask for lines are the same as those that do not, to the last bit, and
+// only those of as many bytes as the tuning says ask.
+func TestSumAsks(t *testing.T) {
+	b := randomBytes(3, 3*leastAsked)
+	sumsAsk(t, as[int32](b, 0))
+	sumsAsk(t, as[float32](b, 1))
+	sumsAsk(t, as[float64](b, 0))
+	sumsAsk(t, as[layouts.Half](b, 3))
+	sumsAsk(t, as[layouts.BFloat](b, 0))
+}
+
+func sumsAsk[T Number](t *testing.T, x []T) {
+	t.Helper()
+	half := len(x) / 2 * int(unsafe.Sizeof(x[0]))
+	for _, s := range Sets() {
+		for _, c := range []struct {
+			rows Rows
+			from int
+			asks bool
+		}{
+			{Rows{0, len(x) / 2, 1, 0}, half, true},
+			{Rows{0, len(x) / 2, 1, 0}, half + 1, false},
+			{Rows{0, len(x) / 2, 2, 0}, half + 1, false}, // the same ones again
+			{Rows{5, 37, len(x) / 101, 101}, 1, len(x)/101*37*int(unsafe.Sizeof(x[0])) >= leastAsked},
+			{Rows{0, 1000, len(x) / 1000, 1000}, 1, true},
+			{Rows{0, 1000, 2, 1000}, 1, false},
+		} {
+			undo := tune(s, Tuning{1, 1, 1, 1, 1, c.from})
+			asking := NewSum[T](s)
+			asking.Add(x, c.rows)
+			undo()
+			plain := NewSum[T](s)
+			plain.Add(x, c.rows)
+			if asking.asks != (c.asks && s.streams) || plain.asks {
+				t.Errorf("%s: %T of %+v asks from %d B on: %t, by default %t", s.Name(), x, c.rows, c.from, asking.asks, plain.asks)
+			}
+			if got, want := asking.Total(), plain.Total(); math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%s: %T of %+v is %v, not asking %v", s.Name(), x, c.rows, got, want)
+			}
+		}
+	}
+}
+
 func FuzzFill(f *testing.F) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -456,7 +499,7 @@ func transposed(read []byte, size, rows int) []byte {
 func past(from int) (undo func()) {
 	var all []func()
 	for _, s := range All() {
-		all = append(all, tune(s, Tuning{from, from, from, from, 1}))
+		all = append(all, tune(s, Tuning{from, from, from, from, 1, Never}))
 	}
 	return func() {
 		for _, one := range all {
@@ -614,7 +657,7 @@ func TestPastCaches(t *testing.T) {
 // runs do, but narrow ones.
 func TestOnwardTiles(t *testing.T) {
 	const runs, tiles, narrow = 1 << 10, 1 << 20, 1 << 21
-	defer tune(avx2, Tuning{runs, tiles, narrow, Never, 1})()
+	defer tune(avx2, Tuning{runs, tiles, narrow, Never, 1, Never})()
 	for _, size := range []int{1, 2, 4, 8, 16} {
 		for _, c := range []struct{ to, from, want int }{{256, 128, runs}, {128, 128, tiles}, {128, 256, tiles}} {
 			if size <= 2 {

@@ -270,8 +270,10 @@ func TestMachineCode(t *testing.T) {
 			arguments := map[string]int{"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0, "groups": groups, "rows": 3, "pitch": c.pitch, "dstPitch": c.pitch, "srcPitch": c.other}
 			for name, ops := range map[string][]Access{"copy": element(s.width), "stream": element(s.width), "fill": element(s.width)[1:],
 				"addInt32": element(s.width)[:1], "addFloat32": element(s.width)[:1], "addFloat64": element(s.width)[:1],
-				"addFloat16": element(s.width)[:1], "addBFloat16": element(s.width)[:1]} {
-				if name == "stream" && streams == nil || strings.HasSuffix(name, "Float16") && !s.halves {
+				"addFloat16": element(s.width)[:1], "addBFloat16": element(s.width)[:1],
+				"addAskInt32": element(s.width)[:1], "addAskFloat32": element(s.width)[:1], "addAskFloat64": element(s.width)[:1],
+				"addAskFloat16": element(s.width)[:1], "addAskBFloat16": element(s.width)[:1]} {
+				if (name == "stream" || strings.HasPrefix(name, "addAsk")) && streams == nil || strings.HasSuffix(name, "Float16") && !s.halves {
 					continue
 				}
 				pitch := map[bool]int{false: c.pitch, true: c.other}[len(ops) == 2]

@@ -30,7 +30,9 @@ type Sum[T Number] struct {
 	added int
 	exact int64
 	float float64
-	add   func(lanes, x *byte, groups, rows, pitch int)
+	set   *Set
+	adds  [2]adder // plain, and asking for lines ahead; nil where there are none
+	asks  bool     // the rows that are added are so many bytes that it does
 }
 
 // Number is what can be added up.
@@ -40,27 +42,37 @@ type Number interface {
 
 // NewSum returns a sum of nothing. It panics where this CPU does not run the set.
 func NewSum[T Number](s *Set) *Sum[T] {
-	var zero T
 	f := s.functions()
-	add := f.addInt32
-	switch any(zero).(type) {
-	case float32:
-		add = f.addFloat32
-	case float64:
-		add = f.addFloat64
-	case layouts.Half:
-		add = f.addFloat16
-	case layouts.BFloat:
-		add = f.addBFloat16
-	}
-	return &Sum[T]{add: add}
+	return &Sum[T]{set: s, adds: [2]adder{adderOf[T](f.add), adderOf[T](f.addAsk)}}
 }
+
+func adderOf[T Number](a adders) adder {
+	switch any(*new(T)).(type) {
+	case float32:
+		return a.float32
+	case float64:
+		return a.float64
+	case layouts.Half:
+		return a.float16
+	case layouts.BFloat:
+		return a.bfloat16
+	}
+	return a.int32
+}
+
+// leastAsked is the bytes below which no sum asks for lines: looking it up would take longer.
+const leastAsked = 1 << 20
 
 // Add reads N*Count elements.
 func (s *Sum[T]) Add(x []T, r Rows) {
 	r.check(len(x))
 	var zero T
 	size := int(unsafe.Sizeof(zero))
+	bytes := r.N * size
+	if r.Pitch != 0 { // else they lie on each other
+		bytes *= r.Count
+	}
+	s.asks = bytes >= leastAsked && bytes >= s.set.Tuning().Reads
 	whole, rest := r.split(size)
 	s.addRows(x, whole, s.addLines)
 	s.addRows(x, rest, s.addElements)
@@ -92,13 +104,17 @@ func (s *Sum[T]) addRows(x []T, r Rows, add func(x []T, r Rows)) {
 
 // addLines adds rows of whole lines.
 func (s *Sum[T]) addLines(x []T, r Rows) {
-	if s.add == nil {
+	add := s.adds[0]
+	if s.asks {
+		add = s.adds[1]
+	}
+	if add == nil {
 		s.addElements(x, r)
 		return
 	}
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	s.add(&s.lanes[0], bytesAt(x, r.At), r.N*size/line, r.Count, r.Pitch*size)
+	add(&s.lanes[0], bytesAt(x, r.At), r.N*size/line, r.Count, r.Pitch*size)
 }
 
 // addElements adds the same in plain Go.

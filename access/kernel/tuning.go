@@ -20,6 +20,9 @@ type Tuning struct {
 	Runs, Tiles, Narrow, Blocks int
 	// Ahead is how many tiles ahead lines are asked for, 0 to MaxAhead.
 	Ahead int
+	// Reads is the bytes read from which on sums ask for lines ahead, too, instead of
+	// leaving that to hardware alone.
+	Reads int
 }
 
 // Never is a number of bytes that no copy writes.
@@ -30,21 +33,21 @@ const MaxAhead = 64
 
 // Default is how sets are tuned unless Tune says otherwise, the same on every CPU:
 // from 32 MiB on past the caches, which is more than one core has of most last
-// levels and about where C libraries do so in a memcpy.
+// levels and about where C libraries do so in a memcpy. Sums ask for nothing.
 func Default() Tuning {
 	const most = 32 << 20
-	return Tuning{Runs: most, Tiles: most, Narrow: most, Blocks: most, Ahead: 2}
+	return Tuning{Runs: most, Tiles: most, Narrow: most, Blocks: most, Ahead: 2, Reads: Never}
 }
 
 // Tuning is how the set is tuned. One that has no stores past the caches, as
-// portable and neon, never uses them, however it is tuned.
+// portable and neon, never uses them, however it is tuned, and its sums ask for nothing.
 func (s *Set) Tuning() Tuning {
 	t := Default()
 	if s.tuning != nil {
 		t = *s.tuning
 	}
 	if !s.streams {
-		t.Runs, t.Tiles, t.Narrow, t.Blocks = Never, Never, Never, Never
+		t.Runs, t.Tiles, t.Narrow, t.Blocks, t.Reads = Never, Never, Never, Never, Never
 	}
 	return t
 }
@@ -73,6 +76,9 @@ func (t Tuning) Check() error {
 	if t.Ahead < 0 || t.Ahead > MaxAhead {
 		return fmt.Errorf("ahead: %d tiles (want 0 to %d)", t.Ahead, MaxAhead)
 	}
+	if t.Reads < 1 {
+		return fmt.Errorf("reads: asked for ahead from %d bytes on (want at least 1)", t.Reads)
+	}
 	return nil
 }
 
@@ -86,13 +92,18 @@ func (t Tuning) thresholds() []threshold {
 }
 
 // String is such as "past caches: runs 16MiB tiles 4MiB narrow never blocks
-// 8MiB; ahead: 2": the bytes written from which on stores go past the caches.
+// 8MiB; ahead: 2": the bytes written from which on stores go past the caches. Where sums
+// ask for lines, "; reads: 32MiB" before the end says from how many bytes on.
 func (t Tuning) String() string {
 	words := []string{"past caches:"}
 	for _, past := range t.thresholds() {
 		words = append(words, past.name, size(past.from))
 	}
-	return strings.Join(words, " ") + fmt.Sprintf("; ahead: %d", t.Ahead)
+	text := strings.Join(words, " ")
+	if t.Reads < Never {
+		text += "; reads: " + size(t.Reads)
+	}
+	return text + fmt.Sprintf("; ahead: %d", t.Ahead)
 }
 
 func size(bytes int) string {

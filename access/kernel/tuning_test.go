@@ -26,7 +26,7 @@ func TestTuning(t *testing.T) {
 	for _, s := range All() {
 		var nests []Step
 		var copies [][]byte
-		for _, tuned := range []Tuning{Default(), {1, 1, 1, 1, 0}, {Never, 1 << 20, Never, 5, MaxAhead}} {
+		for _, tuned := range []Tuning{Default(), {1, 1, 1, 1, 0, 1}, {Never, 1 << 20, Never, 5, MaxAhead, Never}} {
 			undo := tune(s, tuned)
 			p := NewPlan(s, 8, loops)
 			if nests == nil {
@@ -59,9 +59,10 @@ func tune(s *Set, to Tuning) (undo func()) {
 
 func TestTuningRefuses(t *testing.T) {
 	for want, bad := range map[string]Tuning{
-		"narrow: past the caches from 0 bytes on (want at least 1)": {1, 1, 0, 1, 1},
-		"ahead: 65 tiles (want 0 to 64)":                            {1, 1, 1, 1, 65},
-		"ahead: -1 tiles (want 0 to 64)":                            {1, 1, 1, 1, -1},
+		"narrow: past the caches from 0 bytes on (want at least 1)": {1, 1, 0, 1, 1, 1},
+		"ahead: 65 tiles (want 0 to 64)":                            {1, 1, 1, 1, 65, 1},
+		"ahead: -1 tiles (want 0 to 64)":                            {1, 1, 1, 1, -1, 1},
+		"reads: asked for ahead from 0 bytes on (want at least 1)":  {1, 1, 1, 1, 1, 0},
 	} {
 		if err := bad.Check(); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", bad, err, want)
@@ -75,7 +76,10 @@ func TestTuningRefuses(t *testing.T) {
 			portable.Tune(bad)
 		}()
 	}
-	if got := (Tuning{Never, 3 << 20, 100, 1 << 30, 0}).String(); got != "past caches: runs never tiles 3MiB narrow 100B blocks 1024MiB; ahead: 0" {
-		t.Errorf("a tuning is written as %s", got)
+	for asked, reads := range map[string]int{"": Never, "; reads: 32MiB": 32 << 20} {
+		want := "past caches: runs never tiles 3MiB narrow 100B blocks 1024MiB" + asked + "; ahead: 0"
+		if got := (Tuning{Never, 3 << 20, 100, 1 << 30, 0, reads}).String(); got != want {
+			t.Errorf("a tuning is written as %s, want %s", got, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ type Calibration struct {
 
 // version is that of the kernels and of how they are measured: what was found of
 // others says nothing of these.
-const version = 3
+const version = 4
 
 // Identity says what CPU this is, whose brand name may be that of several: with
 // family, model and stepping, where it has them, and the caches that it states.
@@ -70,7 +71,7 @@ func (c Calibration) Apply() {
 type (
 	file struct {
 		Version int            `yaml:"version"`
-		CPU     string         `yaml:"cpu"`
+		CPU     quoted         `yaml:"cpu"`
 		Date    time.Time      `yaml:"date"`
 		Sets    map[string]set `yaml:"sets"`
 	}
@@ -80,9 +81,14 @@ type (
 		Narrow threshold `yaml:"narrow"`
 		Blocks threshold `yaml:"blocks"`
 		Ahead  int       `yaml:"ahead"`
+		Reads  threshold `yaml:"reads"`
 	}
 	threshold int
+	quoted    string // whatever it is
 )
+
+// MarshalYAML implements yaml.BytesMarshaler.
+func (q quoted) MarshalYAML() ([]byte, error) { return strconv.AppendQuote(nil, string(q)), nil }
 
 const never = "never"
 
@@ -126,9 +132,9 @@ func Parse(name string, text []byte) (Calibration, error) {
 	if f.Version != version {
 		return Calibration{}, doc.Errorf("version", "%w (%d, want %d)", ErrVersion, f.Version, version)
 	}
-	c := Calibration{CPU: f.CPU, Date: f.Date, Sets: map[string]kernel.Tuning{}}
+	c := Calibration{CPU: string(f.CPU), Date: f.Date, Sets: map[string]kernel.Tuning{}}
 	for name, s := range f.Sets {
-		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow), Blocks: int(s.Blocks), Ahead: s.Ahead}
+		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow), Blocks: int(s.Blocks), Ahead: s.Ahead, Reads: int(s.Reads)}
 		if _, err := kernel.ByName(name); err != nil {
 			return Calibration{}, doc.Errorf("sets", "%s: %w", name, err)
 		}
@@ -142,13 +148,14 @@ func Parse(name string, text []byte) (Calibration, error) {
 
 // Format writes the calibration as Parse reads it.
 func (c Calibration) Format() ([]byte, error) {
-	f := file{Version: version, CPU: c.CPU, Date: c.Date.UTC().Truncate(time.Second), Sets: map[string]set{}}
+	f := file{Version: version, CPU: quoted(c.CPU), Date: c.Date.UTC().Truncate(time.Second), Sets: map[string]set{}}
 	for name, t := range c.Sets {
-		f.Sets[name] = set{threshold(t.Runs), threshold(t.Tiles), threshold(t.Narrow), threshold(t.Blocks), t.Ahead}
+		f.Sets[name] = set{threshold(t.Runs), threshold(t.Tiles), threshold(t.Narrow), threshold(t.Blocks), t.Ahead, threshold(t.Reads)}
 	}
 	var text bytes.Buffer
 	text.WriteString("# How the vector kernels are tuned on this CPU: the bytes written from which on stores go\n" +
-		"# past the caches, and how many tiles ahead lines are asked for. 'bench run --calibrate'\n# measures it anew.\n")
+		"# past the caches, how many tiles ahead lines are asked for, and the bytes read from which\n" +
+		"# on sums ask for them. 'bench run --calibrate' measures it anew.\n")
 	err := yaml.NewEncoder(&text).Encode(f)
 	return text.Bytes(), err
 }

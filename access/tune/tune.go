@@ -50,7 +50,7 @@ const (
 // choose them: they take what was written out of the caches of whoever reads it next.
 const gain = 1.03
 
-// A kind is one of the thresholds of a tuning.
+// A kind is one of the thresholds of a tuning, of copies or, where there is no plan, of sums.
 type kind struct {
 	of   func(t *kernel.Tuning) *int
 	plan func(s *kernel.Set, bytes int) *kernel.Plan
@@ -80,6 +80,7 @@ var kinds = []kind{
 	{of: tiles, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 4, bytes) }},
 	{of: func(t *kernel.Tuning) *int { return &t.Narrow }, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 2, bytes) }},
 	{of: func(t *kernel.Tuning) *int { return &t.Blocks }, plan: colliding},
+	{of: func(t *kernel.Tuning) *int { return &t.Reads }},
 }
 
 func tiles(t *kernel.Tuning) *int { return &t.Tiles }
@@ -107,15 +108,30 @@ func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 	return kernel.NewPlan(s, 4, []kernel.Loop{{N: columns, To: rows * 4, From: 4}, {N: rows, To: 4, From: columns * 4}})
 }
 
-// A race is a copy that is made in several ways.
+// A race is a copy, or a sum where there is no plan, that is made in several ways.
 type race struct {
 	set     *kernel.Set
 	kind    kind
-	size    int
+	size    int // bytes written, or read
 	plan    *kernel.Plan
 	buffers []byte
+	warm    bool // caches may hold what is touched
 	ways    []kernel.Tuning
 	best    []time.Duration // of each way
+}
+
+// once makes the copy, or sums up what copies of half as many bytes read and write.
+func (r *race) once(g *ground) {
+	if r.plan != nil {
+		r.plan.Run(g.dst, g.src, r.buffers, 1)
+		return
+	}
+	sum := kernel.NewSum[int32](r.set)
+	for _, half := range [][]byte{g.dst, g.src} {
+		x := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(half))), r.size/2/4)
+		sum.Add(x, kernel.Rows{N: len(x), Count: 1})
+	}
+	sum.Total()
 }
 
 // Measure finds how these sets are best tuned, those of them that have a choice. It
@@ -135,7 +151,7 @@ func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string
 	for _, s := range sets {
 		if s.Streams() && (s.Like() == s || !slices.Contains(sets, s.Like())) {
 			found[s.Name()] = kernel.Default()
-			races = append(races, stores(s, compared)...)
+			races = append(races, thresholds(s, compared)...)
 		}
 	}
 	if err := g.run(ctx, races, Budget*4/5); err != nil {
@@ -178,15 +194,21 @@ func fitting(maxMemory int) (all []int) {
 	return all
 }
 
-// stores are the races between stores of a set.
-func stores(s *kernel.Set, compared []int) (all []*race) {
+// thresholds are the races that find from which bytes on a set had best do otherwise.
+func thresholds(s *kernel.Set, compared []int) (all []*race) {
 	plain, past := cached(), kernel.Default()
-	past.Runs, past.Tiles, past.Narrow, past.Blocks = 1, 1, 1, 1
+	past.Runs, past.Tiles, past.Narrow, past.Blocks, past.Reads = 1, 1, 1, 1, 1
 	for _, k := range kinds {
 		for _, size := range compared {
-			if p := k.plan(s, size); k.decides(s, p) {
-				all = append(all, &race{set: s, kind: k, size: size, plan: p, buffers: memory(p.Buffers), ways: []kernel.Tuning{plain, past}})
+			r := &race{set: s, kind: k, size: size, warm: size < cold, ways: []kernel.Tuning{plain, past}}
+			if k.plan == nil {
+				r.size, r.warm = 2*size, true
+			} else if r.plan = k.plan(s, size); !k.decides(s, r.plan) {
+				continue
+			} else {
+				r.buffers = memory(r.plan.Buffers)
 			}
+			all = append(all, r)
 		}
 	}
 	return all
@@ -203,22 +225,35 @@ func decided(t kernel.Tuning, s *kernel.Set, races []*race) kernel.Tuning {
 				compared, plain, past = append(compared, r.size), append(plain, r.best[0]), append(past, r.best[1])
 			}
 		}
-		if compared != nil {
+		switch {
+		case compared == nil:
+		case k.plan == nil:
+			*at = ever(compared, plain, past)
+		default:
 			*at = from(compared, plain, past)
 		}
 	}
 	return t
 }
 
-// from is the size of ascending ones from which on stores had best go past the caches:
-// by the product of the times at all sizes, so that one that was disturbed does not
-// decide alone.
+// from is the size of ascending ones from which on the second way is better: by the
+// product of the times at all sizes, so that one that was disturbed does not decide alone.
 func from(compared []int, plain, past []time.Duration) int {
 	least, best, gained := kernel.Never, 0.0, 0.0
 	for i := len(compared) - 1; i >= 0; i-- {
 		if gained += math.Log(float64(plain[i]) / (gain * float64(past[i]))); gained > best {
 			least, best = compared[i], gained
 		}
+	}
+	return least
+}
+
+// ever is the size from which on the second way is better at each: sums that are better for
+// asking in a cache need not be so in memory.
+func ever(compared []int, plain, asking []time.Duration) int {
+	least := kernel.Never
+	for i := len(compared) - 1; i >= 0 && float64(plain[i]) > gain*float64(asking[i]); i-- {
+		least = compared[i]
 	}
 	return least
 }
@@ -231,7 +266,7 @@ func distances(s *kernel.Set, t kernel.Tuning, compared []int) *race {
 			size = c
 		}
 	}
-	r := &race{set: s, size: size, plan: transposed(s, 4, size)}
+	r := &race{set: s, size: size, plan: transposed(s, 4, size), warm: true}
 	for _, t.Ahead = range aheads {
 		r.ways = append(r.ways, t)
 	}
@@ -293,17 +328,17 @@ func (g *ground) run(ctx context.Context, races []*race, budget time.Duration) e
 }
 
 // round times each way once. What caches may hold is copied once before that off the
-// clock, as passes follow each other where they are measured: else the first way would
-// fetch from memory what all others find in a cache.
+// clock, or read, as passes follow each other where they are measured: else the first way
+// would fetch from memory what all others find in a cache.
 func (r *race) round(g *ground) {
 	defer r.set.Tune(r.set.Tuning())
 	for i, t := range r.ways {
 		r.set.Tune(t)
-		if r.size < cold {
-			r.plan.Run(g.dst, g.src, r.buffers, 1)
+		if r.warm {
+			r.once(g)
 		}
 		start := now()
-		r.plan.Run(g.dst, g.src, r.buffers, 1)
+		r.once(g)
 		took := now() - start
 		if len(r.best) == i {
 			r.best = append(r.best, took)

@@ -19,19 +19,23 @@ import (
 // over all sizes, by more than noise.
 func TestFrom(t *testing.T) {
 	for _, c := range []struct {
-		plain, past []time.Duration
-		want        int
+		past       []time.Duration
+		want, ever int
 	}{
-		{[]time.Duration{100, 100, 100}, []time.Duration{90, 50, 60}, 1},
-		{[]time.Duration{100, 100, 100}, []time.Duration{130, 50, 60}, 2},
-		{[]time.Duration{100, 100, 100}, []time.Duration{95, 180, 60}, 3},
-		{[]time.Duration{100, 100, 100}, []time.Duration{50, 110, 60}, 1},
-		{[]time.Duration{100, 100, 100}, []time.Duration{50, 50, 120}, 1},
-		{[]time.Duration{100, 100, 100}, []time.Duration{99, 98, 99}, kernel.Never},
-		{[]time.Duration{100, 100, 100}, []time.Duration{150, 160, 170}, kernel.Never},
+		{[]time.Duration{90, 50, 60}, 1, 1},
+		{[]time.Duration{130, 50, 60}, 2, 2},
+		{[]time.Duration{95, 180, 60}, 3, 3},
+		{[]time.Duration{50, 110, 60}, 1, 3},
+		{[]time.Duration{50, 50, 120}, 1, kernel.Never},
+		{[]time.Duration{99, 98, 99}, kernel.Never, kernel.Never},
+		{[]time.Duration{150, 160, 170}, kernel.Never, kernel.Never},
 	} {
-		if got := from([]int{1, 2, 3}, c.plain, c.past); got != c.want {
-			t.Errorf("plain %v, past %v: from %d on, want %d", c.plain, c.past, got, c.want)
+		sizes, plain := []int{1, 2, 3}, []time.Duration{100, 100, 100}
+		if got := from(sizes, plain, c.past); got != c.want {
+			t.Errorf("past %v: from %d on, want %d", c.past, got, c.want)
+		}
+		if got := ever(sizes, plain, c.past); got != c.ever {
+			t.Errorf("asking %v: from %d on, want %d", c.past, got, c.ever)
 		}
 	}
 	for want, times := range [][]time.Duration{{100, 98, 95, 101}, {100, 80, 200, 80}, {100, 110, 80, 89}} {
@@ -48,8 +52,16 @@ func TestPlans(t *testing.T) {
 		if !s.Streams() {
 			continue
 		}
-		before := s.Tuning()
-		for _, r := range stores(s, sizes) {
+		before, sums := s.Tuning(), 0
+		for _, r := range thresholds(s, sizes) {
+			if r.plan == nil {
+				sums++
+				if s.Tune(r.ways[1]); r.ways[0].Reads != kernel.Never || s.Tuning().Reads != 1 || r.size%8 != 0 {
+					t.Errorf("%s: a sum of %d B, as %s and %s", s.Name(), r.size, r.ways[0], r.ways[1])
+				}
+				s.Tune(before)
+				continue
+			}
 			var moved int
 			for _, step := range r.plan.Steps {
 				n := 0
@@ -75,6 +87,9 @@ func TestPlans(t *testing.T) {
 				t.Errorf("%s at %d B: past the caches: %t where it is not tuned so, %t where its kind is", s.Name(), r.size, plain, past)
 			}
 			s.Tune(before)
+		}
+		if sums != len(sizes) {
+			t.Errorf("%s: sums of %d sizes, want %d", s.Name(), sums, len(sizes))
 		}
 	}
 }
@@ -103,7 +118,7 @@ func TestMeasure(t *testing.T) {
 		if err := tuned.Check(); ok && err != nil {
 			t.Errorf("%s: %v", s.Name(), err)
 		}
-		if ok && (tuned.Runs != sizes[0] && tuned.Runs != kernel.Never || !slices.Contains(aheads, tuned.Ahead)) {
+		if ok && (tuned.Runs != sizes[0] && tuned.Runs != kernel.Never || tuned.Reads != 2*sizes[0] && tuned.Reads != kernel.Never || !slices.Contains(aheads, tuned.Ahead)) {
 			t.Errorf("%s: %s", s.Name(), tuned)
 		}
 	}
@@ -117,15 +132,24 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestFile: what is written is read, whatever was found.
+// TestFile: what is written is read, whatever was found, and whatever the CPU is called.
 func TestFile(t *testing.T) {
+	for _, cpu := range []string{"? !", "- x", "null", `a "b" \ 'c': d # e`, "12", ""} {
+		text, err := Calibration{CPU: cpu}.Format()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Parse("kernels.yaml", text); err != nil || got.CPU != cpu {
+			t.Errorf("%q is read as %q, %v", cpu, got.CPU, err)
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		past := rapid.OneOf(rapid.Just(kernel.Never), rapid.IntRange(1, 1<<40))
 		c := Calibration{CPU: rapid.StringMatching(`[ -~]{0,40}`).Draw(t, "cpu"), Date: time.Unix(1790000000, 0).UTC(), Sets: map[string]kernel.Tuning{}}
 		for _, s := range kernel.All() {
 			if rapid.Bool().Draw(t, s.Name()) {
 				c.Sets[s.Name()] = kernel.Tuning{Runs: past.Draw(t, "runs"), Tiles: past.Draw(t, "tiles"), Narrow: past.Draw(t, "narrow"),
-					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, kernel.MaxAhead).Draw(t, "ahead")}
+					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, kernel.MaxAhead).Draw(t, "ahead"), Reads: past.Draw(t, "reads")}
 			}
 		}
 		text, err := c.Format()
@@ -144,12 +168,12 @@ func TestFile(t *testing.T) {
 
 // TestFileRefuses: what no calibration wrote is refused, with its place.
 func TestFileRefuses(t *testing.T) {
-	good := "version: 3\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4}\n"
-	if c, err := Parse("f", []byte(good)); err != nil || c.Sets["avx2"].String() != "past caches: runs 8MiB tiles never narrow 2MiB blocks 1B; ahead: 4" {
+	good := "version: 4\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4, reads: 64MiB}\n"
+	if c, err := Parse("f", []byte(good)); err != nil || c.Sets["avx2"].String() != "past caches: runs 8MiB tiles never narrow 2MiB blocks 1B; reads: 64MiB; ahead: 4" {
 		t.Errorf("%v, %v", c, err)
 	}
 	for want, bad := range map[string][2]string{
-		"f:1:10: of another version of the kernels (1, want 3)": {"version: 3", "version: 1"},
+		"f:1:10: of another version of the kernels (1, want 4)": {"version: 4", "version: 1"},
 		"f:5:16: \"often\"":               {"8MiB", "often"},
 		"sets: no such set":               {"avx2", "mmx"},
 		"ahead: 99 tiles (want 0 to 64)":  {"ahead: 4", "ahead: 99"},
@@ -183,7 +207,7 @@ func TestOf(t *testing.T) {
 	if best := kernel.Best(); best.Streams() {
 		before := best.Tuning()
 		t.Cleanup(func() { best.Tune(before) })
-		c.Sets[best.Name()] = kernel.Tuning{Runs: 1, Tiles: 2, Narrow: 3, Blocks: 4, Ahead: 5}
+		c.Sets[best.Name()] = kernel.Tuning{Runs: 1, Tiles: 2, Narrow: 3, Blocks: 4, Ahead: 5, Reads: 6}
 		c.Apply()
 		if got := best.Tuning(); got != c.Sets[best.Name()] {
 			t.Errorf("tuned to %s", got)

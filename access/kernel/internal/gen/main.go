@@ -43,11 +43,13 @@ var zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.
 func main() {
 	ConstraintExpr("amd64")
 	for _, l := range levels {
-		add(l, "Int32", func(m, v Op) { VPADDD(m, v, v) })
-		add(l, "Float32", func(m, v Op) { VADDPS(m, v, v) })
-		add(l, "Float64", func(m, v Op) { VADDPD(m, v, v) })
-		addNarrow(l, "Float16", func(v, wide reg.VecPhysical) { VCVTPH2PS(v, wide) })
-		addNarrow(l, "BFloat16", func(v, wide reg.VecPhysical) { VPMOVZXWD(v, wide); VPSLLD(Imm(16), wide, wide) })
+		for _, a := range []adder{{l, "add", 0}, {l, "addAsk", asked * l.width}} {
+			a.add("Int32", func(m, v Op) { VPADDD(m, v, v) })
+			a.add("Float32", func(m, v Op) { VADDPS(m, v, v) })
+			a.add("Float64", func(m, v Op) { VADDPD(m, v, v) })
+			a.addNarrow("Float16", func(v, wide reg.VecPhysical) { VCVTPH2PS(v, wide) })
+			a.addNarrow("BFloat16", func(v, wide reg.VecPhysical) { VPMOVZXWD(v, wide); VPSLLD(Imm(16), wide, wide) })
+		}
 		fill(l)
 		copyRuns(l, "copy", func(v, m Op) { VMOVUPS(v, m) })
 		copyRuns(l, "stream", func(v, m Op) { VMOVNTPS(v, m) })
@@ -150,12 +152,41 @@ func rowLoop(move func(off, n int), advance func(bytes Op), nextRow func(), o []
 // where it is.
 type rowOperand struct{ base, at, pitch reg.Register }
 
+// asked is how many vectors ahead a sum asks for lines, a page of AVX-512: prefetchers
+// of hardware, which stop there, leave an EPYC of 2022 waiting for each.
+const asked = 64
+
+// An adder makes sums, which ask for the lines so many bytes ahead, into the second level,
+// unless that is 0.
+type adder struct {
+	level
+	name  string
+	ahead int
+}
+
+// begin begins the one of a type, which says of how many bytes its lanes are.
+func (a adder) begin(of, as string, lanes int) {
+	TEXT(a.name+of+a.level.name, NOSPLIT, "func(lanes, x *byte, groups, rows, pitch int)")
+	asks := ""
+	if a.ahead > 0 {
+		asks = fmt.Sprintf(", and asks for the one %d B ahead", a.ahead)
+	}
+	Doc(fmt.Sprintf("%s adds rows of groups of 64 B%s to %d B of lanes; it reads each group once%s.", a.name+of+a.level.name, as, lanes, asks))
+	Pragma("noescape")
+}
+
+// ask asks for the line ahead of the one that begins at an offset.
+func (a adder) ask(at reg.Register, offset int) {
+	if a.ahead > 0 && offset%group == 0 {
+		PREFETCHT1(Mem{Base: at, Disp: offset + a.ahead})
+	}
+}
+
 // add adds the vectors of a run to the lanes: 16 sums of AVX2 or 8 of AVX-512,
 // so that no addition waits for another. It reads group bytes a group.
-func add(l level, of string, add func(m, v Op)) {
-	TEXT("add"+of+l.name, NOSPLIT, "func(lanes, x *byte, groups, rows, pitch int)")
-	Doc("add" + of + l.name + " adds rows of groups of 64 B to 512 B of lanes; it reads each group once.")
-	Pragma("noescape")
+func (a adder) add(of string, add func(m, v Op)) {
+	l := a.level
+	a.begin(of, "", block)
 	lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
 	pitch := Load(Param("pitch"), GP64())
 	at := GP64()
@@ -166,6 +197,7 @@ func add(l level, of string, add func(m, v Op)) {
 	MOVQ(x, at)
 	rowLoop(func(off, n int) {
 		for o := off; o < off+n; o += l.width {
+			a.ask(at, o)
 			add(Mem{Base: at, Disp: o}, l.vector(o/l.width))
 		}
 	}, func(bytes Op) { ADDQ(bytes, at) }, func() {
@@ -180,10 +212,9 @@ func add(l level, of string, add func(m, v Op)) {
 
 // addNarrow adds the vectors of a run of 16-bit elements, each half of one widened
 // to float32, to the lanes. It reads group bytes a group.
-func addNarrow(l level, of string, widen func(v, wide reg.VecPhysical)) {
-	TEXT("add"+of+l.name, NOSPLIT, "func(lanes, x *byte, groups, rows, pitch int)")
-	Doc("add" + of + l.name + " adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once.")
-	Pragma("noescape")
+func (a adder) addNarrow(of string, widen func(v, wide reg.VecPhysical)) {
+	l := a.level
+	a.begin(of, ", as float32,", block/2)
 	lanes, x := Load(Param("lanes"), GP64()), Load(Param("x"), GP64())
 	pitch := Load(Param("pitch"), GP64())
 	at := GP64()
@@ -194,6 +225,7 @@ func addNarrow(l level, of string, widen func(v, wide reg.VecPhysical)) {
 	MOVQ(x, at)
 	rowLoop(func(off, n int) {
 		for o := off; o < off+n; o += l.width {
+			a.ask(at, o)
 			k := o / l.width // which vector; it has two vectors of float32
 			v, low, high := l.vector(sums+3*(k%2)), l.vector(sums+3*(k%2)+1), l.vector(sums+3*(k%2)+2)
 			VMOVUPS(Mem{Base: at, Disp: o}, v)
