@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
@@ -375,6 +376,35 @@ func TestWindow(t *testing.T) {
 			for i := range generic.Caches.Levels {
 				if a, b := whole.Missed(i), part.Missed(i); math.Abs(a-b) > .02*a+1000 {
 					t.Errorf("view %q: %v misses of level %d, in a window %v", view, a, i+1, b)
+				}
+			}
+		}
+	}
+}
+
+// TestWindowOfPanels: what is thousands of accesses an iteration is counted in the least
+// window, too, of any size of elements.
+func TestWindowOfPanels(t *testing.T) {
+	blocks, err := kernel.ByName("avx2-blocks")
+	if err != nil {
+		t.Fatal(err)
+	}
+	least := generic
+	least.Window = LeastWindow
+	for _, shape := range [][]int{{4096, 4096}, {1000, 1000}, {1080, 1920}, {720, 24}, {24, 7200}} {
+		for _, dtype := range []layouts.DType{layouts.Int8, layouts.BFloat16, layouts.Float32, layouts.Float64} {
+			p := pattern(t, access.Spec{Op: access.Copy, Shape: shape, DType: dtype, View: layouts.MustParseChain("t()"), Kernel: access.VectorKernel(blocks)})
+			whole, err := generic.Predict(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := least.Predict(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range generic.Caches.Levels {
+				if a, b := whole.Missed(i), part.Missed(i); math.Abs(a-b) > .25*a+.05*float64(p.Bytes)/64 {
+					t.Errorf("%v %v: %v misses of level %d, in the least window %v", shape, dtype, a, i+1, b)
 				}
 			}
 		}

@@ -98,27 +98,27 @@ type excerpt struct {
 	touches       *footprints // of the nest
 }
 
-// excerptOf chooses it.
+// excerptOf chooses it: of the outermost loop of which enough iterations fit into the window, or of the
+// innermost one as many as are needed, where one of its iterations is thousands of accesses (panels).
 func (c caches) excerptOf(n nest.Nest) excerpt {
 	line := c.levels[0].Line
-	for l, trips := range n.Trips {
-		each := accesses(n, l+1)
-		if each*trips <= c.window {
-			return excerpt{n, l, 0, trips, footprintsOf(n)}
-		}
+	for l := 0; ; l++ {
+		trips, each := n.Trips[l], accesses(n, l+1)
 		period := 1 // iterations until each operand starts a line anew
 		for _, op := range n.Operands {
 			if s := op.Strides[l]; s != 0 {
 				period = max(period, line/nest.GCD(s, line))
 			}
 		}
-		if 2*period*each > c.window {
-			continue
+		innermost := l == len(n.Trips)-1
+		switch {
+		case each*trips <= c.window || innermost && trips < 2*period:
+			return excerpt{n, l, 0, trips, footprintsOf(n)}
+		case 2*period*each <= c.window || innermost:
+			counted := period * max(1, c.part()/(period*each))
+			return excerpt{n, l, counted, counted, footprintsOf(n)}
 		}
-		counted := period * max(1, c.part()/(period*each))
-		return excerpt{n, l, counted, counted, footprintsOf(n)}
 	}
-	panic("cost: a canonical nest of more accesses than a window has a loop of more iterations than any period")
 }
 
 // accesses is how many an iteration of the loop before l makes.
