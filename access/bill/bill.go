@@ -149,12 +149,14 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 
 // judge prices the operators by their patterns and says what to do about each.
 func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced, begin Begin) error {
-	uses := usesOf(p)
+	for i := range b.Operators {
+		b.Operators[i].price(prices)
+	}
+	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
 	all := make([]use, len(b.Operators))
 	var copies patterns
 	for i := range b.Operators {
 		item := &b.Operators[i]
-		item.price(prices)
 		if all[i] = uses.of(i, item); all[i].reads > 1 && item.Layout > 0 {
 			item.once = copies.add(item.lowered.once)
 		}

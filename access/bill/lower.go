@@ -66,7 +66,9 @@ func lower(op operators.Operator, copies map[string]bool) (lowered, error) {
 		w.reduction()
 	case operators.Rows:
 		w.rows(copies[op.Op])
-	default: // a product or a gather: each operand as it lies
+	case operators.Gather:
+		w.gather()
+	default: // a product: each operand as it lies
 		w.asTheyLie(w.all)
 	}
 	if w.err != nil {
@@ -80,10 +82,13 @@ func lower(op operators.Operator, copies map[string]bool) (lowered, error) {
 		l.twins = w.specs
 		return l, nil
 	}
-	for _, s := range w.specs[w.inner:] {
+	for i, s := range w.specs[w.inner:] {
 		twin, err := s.Contiguous()
 		if err != nil {
 			return lowered{}, err
+		}
+		if part, ok := w.parts[w.inner+i]; ok {
+			twin.Operands[0].Layout = part
 		}
 		l.twins = append(l.twins, twin)
 	}
@@ -112,6 +117,7 @@ type walks struct {
 	from      [][]int
 	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
 	forLayout bool
+	parts     map[int]layouts.Layout // of a contiguous result, what a pattern writes of it
 	err       error
 }
 
@@ -215,7 +221,7 @@ func (w *walks) copies() {
 	case len(from) == 1 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
 		w.forLayout = w.rearranges(from[0], to[0])
 		w.add(access.Copy, nil, w.operand(to[0], access.Output), w.operand(from[0], access.Input))
-	case w.cat(from, to):
+	case w.cat(from, to), w.pad(from, to):
 	case len(from) > 0:
 		for _, o := range from {
 			w.add(access.Copy, nil, w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
@@ -252,18 +258,109 @@ func (w *walks) cat(from, to []tensor) bool {
 	if len(to) == 1 {
 		result = to[0]
 	}
-	whole := w.operand(result, access.Output)
-	start := 0
+	starts := make([]int, rank)
 	for _, o := range from {
-		part := whole
-		if part.Layout, err = whole.Layout.Narrow(dim, start, o.Shape[dim]); err != nil {
+		if !w.copyInto(result, starts, o) {
 			w.specs, w.from = nil, nil
 			return false
 		}
-		w.add(access.Copy, nil, part, w.operand(o, access.Input))
-		start += o.Shape[dim]
+		starts[dim] += o.Shape[dim]
 	}
 	return true
+}
+
+// copyInto copies a tensor to that part of another one which begins at an index, where it fits.
+func (w *walks) copyInto(whole tensor, starts []int, o tensor) bool {
+	to, twin := w.operand(whole, access.Output), w.operand(dense(whole, operators.Output), access.Output).Layout
+	for d, n := range o.Shape {
+		var err, errTwin error
+		to.Layout, err = to.Layout.Narrow(d, starts[d], n)
+		twin, errTwin = twin.Narrow(d, starts[d], n)
+		if err != nil || errTwin != nil {
+			return false
+		}
+	}
+	if w.parts == nil {
+		w.parts = map[int]layouts.Layout{}
+	}
+	w.parts[len(w.specs)] = twin
+	w.add(access.Copy, nil, to, w.operand(o, access.Input))
+	return true
+}
+
+// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it. It reports
+// false of what is none, or of a profile that does not have the result.
+func (w *walks) pad(from, to []tensor) bool {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	if name != "aten::constant_pad_nd" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
+		return false
+	}
+	starts := make([]int, len(to[0].Shape))
+	for d, n := range to[0].Shape {
+		if n < from[0].Shape[d] {
+			return false
+		}
+		starts[d] = (n - from[0].Shape[d]) / 2 // about: as much on either side
+	}
+	w.add(access.Fill, nil, w.operand(to[0], access.Output))
+	if !w.copyInto(to[0], starts, from[0]) {
+		w.specs, w.from = nil, nil
+		return false
+	}
+	return true
+}
+
+// gather lowers what takes rows, by one tensor of their numbers in the place of a dim, as if these
+// came one after the other, in the order of what is written; else each operand as it lies.
+func (w *walks) gather() {
+	dim, rows := w.gathered()
+	if rows == nil {
+		w.asTheyLie(w.all)
+		return
+	}
+	x, index, y := w.all[0], w.all[1], w.outputs()[0]
+	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
+	w.add(access.Add, nil, w.operand(x, access.Input), w.operand(y, access.Output))
+	w.asTheyLie([]tensor{index})
+}
+
+// gathered says in the place of which dim the numbers are and how far apart what they name is, nil where
+// an operator takes no rows, or more than there are.
+func (w *walks) gathered() (dim int, strides []int) {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	inputs, outputs := w.inputs(), w.outputs()
+	if len(inputs) != 2 || len(outputs) != 1 || !slices.Contains([]string{"aten::index", "aten::_unsafe_index", "aten::index_select", "aten::embedding"}, name) {
+		return 0, nil
+	}
+	x, index, y := inputs[0], inputs[1], outputs[0]
+	given := -1
+	if name == "aten::index_select" && len(w.op.Args) > 1 {
+		if n, err := strconv.Atoi(w.op.Args[1]); err == nil {
+			given = (n + len(x.Shape)) % max(len(x.Shape), 1)
+		}
+	}
+	for d := range x.Shape {
+		if given >= 0 && d != given || !slices.Equal(slices.Concat(x.Shape[:d], index.Shape, x.Shape[d+1:]), y.Shape) {
+			continue
+		}
+		if step := x.Strides[d]; product(index.Shape) <= x.Shape[d] {
+			strides = make([]int, len(index.Shape))
+			for k := range slices.Backward(strides) {
+				strides[k] = step
+				step *= index.Shape[k]
+			}
+			return d, strides
+		}
+	}
+	return 0, nil
+}
+
+func product(sizes []int) int {
+	n := 1
+	for _, size := range sizes {
+		n *= size
+	}
+	return n
 }
 
 // rearranges reports whether a copy is made for the layout alone: by clone,
@@ -404,7 +501,7 @@ func (w *walks) reduction() {
 }
 
 // rows lowers a softmax, a layer_norm and their like, which want contiguous
-// operands: what is not is copied first, by a copy that the profile has or, if
+// operands, or channels_last ones: what is not is copied first, by a copy that the profile has or, if
 // it has none, by one inside. Then one pass.
 func (w *walks) rows(copied bool) {
 	var first, rest []tensor
@@ -418,7 +515,7 @@ func (w *walks) rows(copied bool) {
 	var operands []walked
 	for _, o := range first {
 		fresh := dense(o, operators.Output)
-		if l, err := o.Layout(); err == nil && !l.IsContiguous() {
+		if l, err := o.Layout(); err == nil && !l.IsContiguous() && !(w.op.TakesChannelsLast() && (l.IsChannelsLast() || l.IsChannelsLast3d())) {
 			if !copied {
 				w.add(access.Copy, nil, w.operand(fresh, access.Output), w.operand(o, access.Input))
 			}

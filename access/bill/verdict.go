@@ -23,6 +23,14 @@ func onceBefore(uses int) string {
 	return fmt.Sprintf("contiguous() once before, since %d uses follow", uses)
 }
 
+// keepCopy is the verdict on a copy of what so many others read as it lies.
+func keepCopy(others int) string {
+	if others == 1 {
+		return "keep this copy for the other use of what it copies"
+	}
+	return fmt.Sprintf("keep this copy for the %d other uses of what it copies", others)
+}
+
 // A use is what a profile tells of the tensors of an operator whose layout costs.
 type use struct {
 	reads    int     // of a tensor in its layout, by operators for which it costs
@@ -53,6 +61,8 @@ func verdict(i *Item, u use) (string, int) {
 		return channelsLast, 0
 	case i.Class == operators.Copy && u.products && i.takenByProduct():
 		return takesAsItIs, 0
+	case u.reads > 1 && i.lowered.forLayout:
+		return keepCopy(u.reads - 1), u.reads
 	case u.reads > 1 && float64(u.reads)*i.Layout/float64(i.Calls) > u.once:
 		return onceBefore(u.reads), u.reads
 	}
@@ -132,24 +142,24 @@ func contiguous(o operators.Operand) bool {
 	return err != nil || l.IsContiguous()
 }
 
-func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
-
 // costs reports whether strided operands may cost an operator of a class time.
 func costs(c operators.Class) bool {
 	return c == operators.Copy || c == operators.Elementwise || c == operators.Reduction || c == operators.Rows
 }
 
-// usesOf counts them. Where a profile says where operands lie, it is how often the
+func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
+
+// usesOf counts them, by the operators whose layout costs time. Where a profile says where operands lie, it is how often the
 // same elements are read until the storage is written again. Where it does not, an
 // operator that is called most often with a layout is taken to read each tensor once:
 // all reads of the layout by that operator's calls.
-func usesOf(p *operators.Profile) uses {
+func usesOf(p *operators.Profile, pays func(operator int) bool) uses {
 	if p.Step != nil {
-		return uses{byOperator: usesInStep(p)}
+		return uses{byOperator: usesInStep(p, pays)}
 	}
 	reads, most := map[string]int{}, map[string]int{}
-	for _, op := range p.Operators {
-		if !costs(op.Class) {
+	for n, op := range p.Operators {
+		if !pays(n) {
 			continue
 		}
 		for _, o := range op.Inputs {
@@ -168,7 +178,7 @@ func usesOf(p *operators.Profile) uses {
 }
 
 // usesInStep follows the storages through a step.
-func usesInStep(p *operators.Profile) map[int]use {
+func usesInStep(p *operators.Profile, pays func(operator int) bool) map[int]use {
 	type version struct {
 		storage uint64
 		writes  int
@@ -195,7 +205,7 @@ func usesInStep(p *operators.Profile) map[int]use {
 				classes[v] = map[operators.Class]bool{}
 			}
 			classes[v][op.Class] = true
-			if costs(op.Class) && !contiguous(o) {
+			if pays(call.Operator) && !contiguous(o) {
 				t := tensor{v, place.Offset, layoutKey(o)}
 				readers[t] = append(readers[t], call.Operator)
 			}

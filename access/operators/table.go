@@ -20,6 +20,8 @@ type entry struct {
 	overwrites bool
 	// computes: it evaluates a function that takes longer than its memory does.
 	computes bool
+	// channelsLast: it takes channels_last as it takes contiguous operands, and returns it.
+	channelsLast bool
 }
 
 // table has the operators, those of aten without the prefix, and all without
@@ -117,13 +119,14 @@ var table = []struct {
 		_log_softmax_backward_data _logcumsumexp logcumsumexp _masked_softmax nonzero _softmax _softmax_backward_data
 		sort topk _unique unique_consecutive unique_dim _weight_norm_interface`},
 	{entry{class: Rows, args: true}, `_fused_rms_norm native_layer_norm`},
-	{entry{class: Rows}, `
+	{entry{class: Rows, channelsLast: true}, `
 		batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats
 		batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats _batch_norm_with_update
 		cudnn_batch_norm miopen_batch_norm native_batch_norm _native_batch_norm_legit
 		_native_batch_norm_legit_no_training native_group_norm quantized_batch_norm`},
+	{entry{class: Rows, composite: true, args: true, channelsLast: true}, `batch_norm _batch_norm_impl_index group_norm`},
 	{entry{class: Rows, composite: true, args: true}, `
-		argsort batch_norm _batch_norm_impl_index cummax cummin group_norm instance_norm istft layer_norm
+		argsort cummax cummin instance_norm istft layer_norm
 		local_response_norm log_softmax msort nanquantile normalize quantile renorm rms_norm softmax softmin
 		special_log_softmax special_softmax stft _weight_norm`},
 
@@ -239,6 +242,11 @@ func byRule(name string) (entry, bool) {
 // Computes reports whether an operator evaluates a function such as exp or erf, which takes
 // longer than to read its operands and write its result, in vectors too.
 func (op Operator) Computes() bool { return lookUp(op.Op).computes }
+
+// TakesChannelsLast reports whether a Rows operator, which else wants contiguous operands, takes
+// channels_last as it is (PyTorch's aten/src/ATen/native/batch_norm.cpp and group_norm.cpp,
+// by Tensor::suggest_memory_format).
+func (op Operator) TakesChannelsLast() bool { return lookUp(op.Op).channelsLast }
 
 // isScope reports whether an operator's name is that of a stretch of the
 // program. Autograd names its nodes after what they undo: AddmmBackward0.

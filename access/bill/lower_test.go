@@ -1,0 +1,135 @@
+package bill
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/operators"
+)
+
+// in and out are operands of float32.
+func in(shape, strides []int) operators.Operand {
+	return operators.Operand{Shape: shape, Strides: strides, DType: "float32", Role: operators.Input}
+}
+
+func out(shape, strides []int) operators.Operand {
+	o := in(shape, strides)
+	o.Role = operators.Output
+	return o
+}
+
+// rows are numbers of rows.
+func rows(shape, strides []int) operators.Operand {
+	o := in(shape, strides)
+	o.DType, o.InList = "int64", true
+	return o
+}
+
+// itemOf is one call in the bill of a typical machine.
+func itemOf(t *testing.T, op operators.Operator) Item {
+	t.Helper()
+	op.Calls = 1
+	b, err := Of(context.Background(), &operators.Profile{Operators: []operators.Operator{op}, Calls: 1}, typical(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := b.Operators[0]; i.Problem == "" {
+		return i
+	}
+	t.Fatalf("%s: %s", op.Op, b.Operators[0].Problem)
+	return Item{}
+}
+
+// TestOrderKept: what PyTorch 1.13 takes in channels_last as it takes it contiguous costs nothing for
+// its layout, and what copies it inside, or lies in another order, does.
+func TestOrderKept(t *testing.T) {
+	shape, padded, channels := []int{8, 64, 28, 28}, []int{8, 64, 30, 30}, []int{64}
+	first, last, other := []int{50176, 784, 28, 1}, []int{50176, 1, 1792, 64}, []int{1, 8, 14336, 512}
+	norm := func(op string, strides []int) operators.Operator {
+		return operators.Operator{Op: op, Class: operators.Rows, Inputs: []operators.Operand{in(shape, strides), in(channels, []int{1})}, Outputs: []operators.Operand{out(shape, strides)}}
+	}
+	pad := func(strides, to []int) operators.Operator {
+		return operators.Operator{Op: "aten::constant_pad_nd", Class: operators.Copy, Inputs: []operators.Operand{in(shape, strides)}, Outputs: []operators.Operand{out(padded, to)}}
+	}
+	cat := func(a, b []int) operators.Operator {
+		return operators.Operator{Op: "aten::cat", Class: operators.Copy, Args: []string{"", "1"}, Inputs: []operators.Operand{in(shape, a), in(shape, b)}, Outputs: []operators.Operand{out([]int{8, 128, 28, 28}, []int{100352, 784, 28, 1})}}
+	}
+	for _, c := range []struct {
+		name  string
+		op    operators.Operator
+		costs bool
+	}{
+		{"batch_norm", norm("aten::native_batch_norm", first), false},
+		{"batch_norm of channels_last", norm("aten::native_batch_norm", last), false},
+		{"batch_norm of another order", norm("aten::native_batch_norm", other), true},
+		{"group_norm of channels_last", norm("aten::native_group_norm", last), false},
+		{"softmax of channels_last", norm("aten::_softmax", last), true},
+		{"pad", pad(first, []int{57600, 900, 30, 1}), false},
+		{"pad of channels_last", pad(last, []int{57600, 1, 1920, 64}), false},
+		{"pad of another order", pad(other, []int{57600, 900, 30, 1}), true},
+		{"cat", cat(first, first), false},
+		{"cat of channels_last to contiguous", cat(first, last), true},
+	} {
+		if i := itemOf(t, c.op); i.Layout > 0 != c.costs {
+			t.Errorf("%s: layout %v of %v ns", c.name, i.Layout, i.Ns)
+		}
+	}
+	// What is copied into the middle is filled, too: an element is written twice, and read once.
+	whole := itemOf(t, pad(first, []int{57600, 900, 30, 1}))
+	copied := itemOf(t, operators.Operator{Op: "aten::copy_", Class: operators.Copy, Inputs: []operators.Operand{out(shape, first), in(shape, first)}})
+	if whole.Ns < 1.2*copied.Ns {
+		t.Errorf("a pad takes %v ns, a copy of what is padded %v", whole.Ns, copied.Ns)
+	}
+}
+
+// TestGather: rows that are taken by their numbers are read where they are, and no others.
+func TestGather(t *testing.T) {
+	index := func(op string, strides []int, n int, args ...string) operators.Operator {
+		return operators.Operator{Op: op, Class: operators.Gather, Args: args, Inputs: []operators.Operand{in([]int{2048, 2048}, strides), rows([]int{n}, []int{1})},
+			Outputs: []operators.Operand{out([]int{n, 2048}, []int{2048, 1})}}
+	}
+	byRows, byColumns := []int{2048, 1}, []int{1, 2048}
+	for _, op := range []string{"aten::index", "aten::_unsafe_index", "aten::index_select", "aten::embedding"} {
+		contiguous, transposed := itemOf(t, index(op, byRows, 2048)), itemOf(t, index(op, byColumns, 2048))
+		if contiguous.Layout != 0 || transposed.Layout < .7*transposed.Ns || transposed.Ns < 5*contiguous.Ns {
+			t.Errorf("%s: contiguous layout %v of %v ns, transposed %v of %v", op, contiguous.Layout, contiguous.Ns, transposed.Layout, transposed.Ns)
+		}
+		if few := itemOf(t, index(op, byRows, 128)); few.Ns > contiguous.Ns/8 {
+			t.Errorf("%s of 128 rows takes %v ns, of 2048 %v", op, few.Ns, contiguous.Ns)
+		}
+	}
+	// Columns of a transposed matrix, by the dim that is named, are its rows.
+	columns := index("aten::index_select", byColumns, 2048, "", "-1", "")
+	columns.Outputs[0].Shape = []int{2048, 2048}
+	if i := itemOf(t, columns); i.Layout < .7*i.Ns {
+		t.Errorf("columns of a transposed matrix in row-major order: layout %v of %v ns", i.Layout, i.Ns)
+	}
+	// More numbers than there are rows, several lists of them, and what names no rows go over all as it lies.
+	many := index("aten::embedding", byRows, 4096)
+	several := index("aten::index", byRows, 2048)
+	several.Inputs = append(several.Inputs, several.Inputs[1])
+	for _, op := range []operators.Operator{many, several, index("aten::gather", byColumns, 2048)} {
+		if i := itemOf(t, op); i.Layout != 0 || i.Ns <= 0 || math.IsInf(i.Ns, 0) {
+			t.Errorf("%s: layout %v of %v ns", op.Op, i.Layout, i.Ns)
+		}
+	}
+}
+
+// TestKeepCopy: a copy for the layout of what others read as it lies, too, is the one to keep, and not
+// told to be made beforehand.
+func TestKeepCopy(t *testing.T) {
+	two := float + "," + float
+	events := []event{
+		{name: "aten::contiguous", dur: 8, shapes: "[2048,2048]", strides: "[1,2048]", types: float},
+		{name: "aten::copy_", ts: 1, dur: 5, shapes: "[2048,2048],[2048,2048]", strides: "[2048,1],[1,2048]", types: two}}
+	for n, want := range []string{produce, "keep this copy for the other use of what it copies", "keep this copy for the 2 other uses of what it copies"} {
+		b := priceOf(t, trace(events...))
+		i := slices.IndexFunc(b.Operators, func(i Item) bool { return i.Op == "aten::copy_" })
+		if got := b.Operators[i].Verdict; got != want {
+			t.Errorf("beside %d others: %s, want %s", n, got, want)
+		}
+		events = append(events, event{name: []string{"aten::add", "aten::mul", ""}[n], ts: 10 + 10*n, dur: 5, shapes: "[2048,2048],[2048,2048]", strides: "[1,2048],[2048,1]", types: two})
+	}
+}
