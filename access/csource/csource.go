@@ -178,6 +178,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if name == "" {
 		name = "<input>"
 	}
+	text = withoutMark(text)
 	var values map[string]int
 	var err error
 	if opts.Defines, values, err = partDefines(text, opts.Defines); err != nil {
@@ -196,7 +197,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	}
 	b.file.Function = b.main.Declarator.Name()
 	asWritten(b.file.Statements, name, string(text))
-	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), b.unreadable(), b.concerning(read.notes), b.file.Notes)
+	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), unused(name, append(read.texts, text), opts.Defines), b.unreadable(), b.concerning(read.notes), b.file.Notes)
 	return b.file, nil
 }
 

@@ -316,6 +316,8 @@ func TestNotes(t *testing.T) {
 		"two others":         {text: "int a[2]; static int\ng(int (*h)(int))\n{\n#if 1\nnowhere(x);\n}\n#endif\n" + counted + "int h(int y) { return z; }", note: "t.c:13:23: h is left out: undefined: z"},
 		"a macro anew":       {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=4"}, note: "t.c:1:9: N is redefined here, and -D N=4 has no effect from here on (#ifndef N around this line lets it have one)"},
 		"a macro as it is":   {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=2"}},
+		"a macro of nobody":  {text: "int a[2]; " + counted, defines: []string{"NX=4"}, note: "t.c: -D NX=4 has no effect: nothing in it is called NX"},
+		"a mark":             {text: "\ufeff#ifdef N\n#endif\r\nint a[2]; " + counted, defines: []string{"N"}},
 		"a macro of outside": {text: "#ifndef N\n#define N 2\n#endif\nint a[N]; " + counted, defines: []string{"N=4"}},
 		"a pragma":           {text: "int a[2]; void f(void) {\n#pragma scop\n#pragma omp parallel for\nfor (size_t i = 0; i < 2; i++) a[i] = 0;\n#pragma endscop\n}", note: "t.c:3:9: #pragma omp parallel for: it is ignored: one thread makes all accesses, in the order of the text"},
 		"another's pragma":   {text: "int a[2]; void g(void) {\n#pragma omp barrier\n}\n" + counted},

@@ -22,6 +22,7 @@ type files struct {
 	failed error
 	chain  []string        // the file that is read, behind those that include it
 	once   map[string]bool // files that are not read again
+	texts  [][]byte        // of all that was read
 	notes  []Note          // on pragmas
 
 	leftOut map[string]*Error // functions that are not understood, and why
@@ -57,7 +58,7 @@ func checkFolders(dirs []string) error {
 }
 
 // start forgets which files were read, for the next time that all is read.
-func (f *files) start() { f.chain, f.once, f.notes = nil, map[string]bool{}, nil }
+func (f *files) start() { f.chain, f.once, f.texts, f.notes = nil, map[string]bool{}, nil, nil }
 
 // pragma is told of each pragma that is read.
 func (f *files) pragma(words []cc.Token) error {
@@ -132,6 +133,7 @@ func (f *files) Open(path string) (fs.File, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		f.texts = append(f.texts, text)
 		if err == nil {
 			err = f.check(path, text)
 		}
@@ -159,8 +161,12 @@ func readIn(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	return withoutMark(text), err
 }
+
+// withoutMark is a text without the mark that some editors begin files with, as compilers read it.
+func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
 
 // A file is a text that is open.
 type file struct {

@@ -128,6 +128,24 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 	return notes
 }
 
+// unused notes which macros from outside no text that was read has in it: a name that is spelt wrong
+// leaves everything as it was.
+func unused(name string, texts [][]byte, defines []string) (notes []Note) {
+	for _, define := range defines {
+		macro, _, _ := strings.Cut(define, "=")
+		word := regexp.MustCompile(`\b` + macro + `\b`)
+		builtIn := func(header string) bool { return word.MatchString(headers[header]) }
+		if slices.ContainsFunc(texts, word.Match) || slices.ContainsFunc(headerNames(), builtIn) || strings.HasPrefix(macro, "_") {
+			continue // what begins so is for headers that are not read
+		}
+		notes = append(notes, Note{Pos{File: name}, fmt.Sprintf("-D %s has no effect: nothing in it is called %s", define, macro)})
+	}
+	return notes
+}
+
+// number is what Go says of text that is none, or too large.
+var number = regexp.MustCompile(`strconv\.Parse[A-Za-z]+: parsing ("[^"]*"): (invalid syntax|value out of range)`)
+
 // parserError is the first of the parser's errors.
 func parserError(name string, err error) *Error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
@@ -139,6 +157,9 @@ func parserError(name string, err error) *Error {
 	e := &Error{Pos: Pos{File: m[1]}, Why: strings.TrimSuffix(m[4], ":")}
 	e.Pos.Line, _ = strconv.Atoi(m[2])
 	e.Pos.Column, _ = strconv.Atoi(m[3])
+	if n := number.FindStringSubmatch(e.Why); n != nil {
+		e.Why = map[string]string{"invalid syntax": n[1] + " is no number of C", "value out of range": n[1] + " is larger than any integer of C"}[n[2]]
+	}
 	switch {
 	case strings.Contains(e.Why, "include file not found"):
 		e.Why += " (only folders that -I names are looked in, and the headers " + strings.Join(headerNames(), " ") + " are built in)"
