@@ -106,20 +106,28 @@ const minLine = 32
 
 // Check refuses what Cachegrind refuses (cachegrind/cg_arch.c, check_cache):
 // a set count or a line size that is no power of two, a line under 32 B, a
-// size not above the line's, more ways than lines. It also refuses figures
-// that are not positive. As in Cachegrind, a size that is no multiple of
-// ways*line leaves a remainder unused.
+// size not above the line's or no multiple of ways*line, more ways than lines.
+// It also refuses figures that are not positive.
 func (g Geometry) Check() error {
 	if g.Size > 0 && g.Ways > 0 && g.Line > 0 && !isPowerOfTwo(g.Sets()) {
-		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two", g.Sets())
+		return fmt.Errorf("set count %d (size/line/associativity) is not a power of two%s", g.Sets(), g.instead())
 	}
-	if err := g.check(); err != nil {
-		return err
+	return g.check()
+}
+
+// instead says which sizes would be right, for the associativity and the line.
+func (g Geometry) instead() string {
+	switch set := g.Ways * g.Line; {
+	case !isPowerOfTwo(g.Line):
+		return fmt.Sprintf(", and line size %d is none, either", g.Line)
+	case set/g.Line != g.Ways || set > math.MaxInt/4:
+		return ""
+	case g.Sets() == 0:
+		return fmt.Sprintf(" (%d ways of %d B are %d B, and the size, which comes first, is %d)", g.Ways, g.Line, set, g.Size)
+	default:
+		below := set << (bits.Len(uint(g.Sets())) - 1)
+		return fmt.Sprintf(" (sizes of %d ways and lines of %d B are %d and %d)", g.Ways, g.Line, below, 2*below)
 	}
-	if set := g.Ways * g.Line; g.Size%set != 0 { // which Cachegrind refuses as well (cg_arch.c, check_cache)
-		return fmt.Errorf("size %d is no multiple of %d, which is a set of associativity %d and line size %d", g.Size, set, g.Ways, g.Line)
-	}
-	return nil
 }
 
 // check is Check without its rule on set counts, for modulo indexing.
@@ -135,6 +143,9 @@ func (g Geometry) check() error {
 		return fmt.Errorf("cache size %d is not above the line size %d", g.Size, g.Line)
 	case g.Ways > g.Size/g.Line:
 		return fmt.Errorf("associativity %d exceeds the %d lines that the size holds", g.Ways, g.Size/g.Line)
+	}
+	if set := g.Ways * g.Line; g.Size%set != 0 { // which Cachegrind refuses as well (cg_arch.c, check_cache)
+		return fmt.Errorf("size %d is no multiple of %d, which is a set of associativity %d and line size %d", g.Size, set, g.Ways, g.Line)
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
@@ -135,29 +137,82 @@ func (s *Space) add(name string, p access.Pattern, same map[string]int) {
 	s.specs, s.names = append(s.specs, p.Spec), append(s.names, name)
 }
 
+// lists are those of a file whose combinations are the specs, the first of which changes last.
+var lists = []struct {
+	key string // of the field that a word sets, and an s
+	of  func(f *file) []string
+	set func(s *access.Spec, word string) error
+}{
+	{"shapes", func(f *file) []string { return f.Shapes }, func(s *access.Spec, word string) (err error) {
+		s.Shape, err = layouts.ParseShape(word)
+		return err
+	}},
+	{"dtypes", func(f *file) []string { return f.DTypes }, func(s *access.Spec, word string) (err error) {
+		s.DType, err = layouts.ParseDType(word)
+		return err
+	}},
+	{"ops", func(f *file) []string { return f.Ops }, func(s *access.Spec, word string) (err error) {
+		if s.Op, err = access.ParseOp(word); err == nil && s.Op != access.Sum && s.Op != access.Fill && s.Op != access.Copy {
+			err = errors.New("want sum, fill or copy")
+		}
+		return err
+	}},
+	{"views", func(f *file) []string { return f.Views }, func(s *access.Spec, word string) (err error) {
+		if s.View, err = layouts.ParseChain(word); err != nil && strings.Count(word, "(") != strings.Count(word, ")") {
+			err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
+		}
+		return err
+	}},
+	{"orders", func(f *file) []string { return f.Orders }, func(s *access.Spec, word string) (err error) {
+		s.Order, err = access.ParseOrder(word)
+		return err
+	}},
+	{"tiles", func(f *file) []string { return f.Tiles }, func(s *access.Spec, word string) (err error) {
+		if s.Tile = nil; word != "none" {
+			s.Tile, err = layouts.ParseShape(word)
+		}
+		return err
+	}},
+	{"kernels", func(f *file) []string { return f.Kernels }, func(s *access.Spec, word string) (err error) {
+		s.Kernel, err = access.ParseKernel(word)
+		return err
+	}},
+	{"pads", func(f *file) (words []string) {
+		for _, pad := range f.Pads {
+			words = append(words, strconv.Itoa(pad))
+		}
+		return words
+	}, func(s *access.Spec, word string) (err error) {
+		s.Pad, err = strconv.Atoi(word)
+		return err
+	}},
+}
+
 // addSpecs adds every combination of what a file lists.
 func (s *Space) addSpecs(f file, doc *strict.File) error {
 	n := len(f.Caches)
-	for key, many := range map[string]int{"shapes": len(f.Shapes), "dtypes": len(f.DTypes), "ops": len(f.Ops), "views": len(f.Views), "pads": len(f.Pads), "orders": len(f.Orders), "tiles": len(f.Tiles), "kernels": len(f.Kernels)} {
-		if many == 0 {
-			return doc.Errorf(key, "no %s (want one or more)", key)
+	for _, l := range lists {
+		words := l.of(&f)
+		if len(words) == 0 {
+			return doc.Errorf(l.key, "no %s (want one or more)", l.key)
 		}
-		if n *= many; n > maxPoints {
+		if n *= len(words); n > maxPoints {
 			return doc.Errorf("caches", "more than %d combinations", maxPoints)
+		}
+		for i, word := range words {
+			if err := l.set(&access.Spec{}, word); err != nil {
+				return doc.Errorf(fmt.Sprintf("%s[%d]", l.key, i), "%q: %w", word, err)
+			}
 		}
 	}
 	known, same := map[string]bool{}, map[string]int{}
-	return f.each(func(words []string, pad int) error {
-		var p access.Pattern
-		spec, err := specOf(words, pad)
-		if err == nil {
-			p, err = spec.Pattern()
-		}
+	return f.each(0, access.Spec{}, make([]int, len(lists)), func(spec access.Spec, at []int) error {
+		p, err := spec.Pattern()
 		if err == nil && known[spec.Name()] {
 			err = errors.New("it is there twice")
 		}
 		if err != nil {
-			return doc.Errorf("shapes", "%q with pad %d: %w", words, pad, err)
+			return f.refuse(doc, at, err)
 		}
 		known[spec.Name()] = true
 		s.add(spec.Name(), p, same)
@@ -165,59 +220,35 @@ func (s *Space) addSpecs(f file, doc *strict.File) error {
 	})
 }
 
-// each calls do for every combination but for caches: the words of shape, dtype, op,
-// view, order, tile and kernel, and the pad.
-func (f file) each(do func(words []string, pad int) error) error {
-	lists := [][]string{f.Shapes, f.DTypes, f.Ops, f.Views, f.Orders, f.Tiles, f.Kernels}
-	words := make([]string, len(lists))
-	var walk func(k int) error
-	walk = func(k int) error {
-		if k == len(lists) {
-			for _, pad := range f.Pads {
-				if err := do(words, pad); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		for _, word := range lists[k] {
-			words[k] = word
-			if err := walk(k + 1); err != nil {
-				return err
-			}
-		}
-		return nil
+// each calls do for every combination but for caches, with the places of its words, of which the lists
+// from number k on are still to be gone through.
+func (f *file) each(k int, spec access.Spec, at []int, do func(spec access.Spec, at []int) error) error {
+	if k == len(lists) {
+		return do(spec, at)
 	}
-	return walk(0)
+	for i, word := range lists[k].of(f) {
+		at[k] = i
+		if err := lists[k].set(&spec, word); err != nil {
+			return err
+		}
+		if err := f.each(k+1, spec, at, do); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func specOf(words []string, pad int) (s access.Spec, err error) {
-	s.Pad = pad
-	if s.Shape, err = layouts.ParseShape(words[0]); err != nil {
-		return s, err
-	}
-	if s.DType, err = layouts.ParseDType(words[1]); err != nil {
-		return s, err
-	}
-	if s.Op, err = access.ParseOp(words[2]); err != nil {
-		return s, err
-	}
-	if s.Op != access.Sum && s.Op != access.Fill && s.Op != access.Copy {
-		return s, fmt.Errorf("op %v: want sum, fill or copy", s.Op)
-	}
-	if s.View, err = layouts.ParseChain(words[3]); err != nil {
-		return s, err
-	}
-	if s.Order, err = access.ParseOrder(words[4]); err != nil {
-		return s, err
-	}
-	if words[5] != "none" {
-		if s.Tile, err = layouts.ParseShape(words[5]); err != nil {
-			return s, err
+// refuse says of a combination what is wrong, where the word stands that is at fault, or else its shape.
+func (f *file) refuse(doc *strict.File, at []int, err error) error {
+	place, words := "shapes", []string{}
+	fault, _ := errors.AsType[*access.FieldError](err)
+	for k, l := range lists {
+		words = append(words, l.of(f)[at[k]])
+		if path := fmt.Sprintf("%s[%d]", l.key, at[k]); k == 0 || fault != nil && string(fault.Field)+"s" == l.key && doc.Line(path) > 0 {
+			place = path
 		}
 	}
-	s.Kernel, err = access.ParseKernel(words[6])
-	return s, err
+	return doc.Errorf(place, "%q: %w", words, err)
 }
 
 // hierarchy is what an entry names: a preset's first and last level, or both as

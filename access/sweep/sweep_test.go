@@ -269,8 +269,13 @@ func TestOrder(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"tiles: [none, 4x4]", "tiles: [4x4x4]", "a.yaml:1:9: "},
-		{"[sum, copy]", "[chase]", `want sum, fill or copy`},
+		{"tiles: [none, 4x4]", "tiles: [none, 4x4x4]", `a.yaml:5:15: ["8x8" "int32" "sum" "" "row" "4x4x4" "scalar" "0"]: tile 4x4x4: 3 sizes for the 2 dims of the view`},
+		{"[sum, copy]", "[chase]", `"chase": want sum, fill or copy`},
+		{"dtypes: [int32", "dtypes: [int32, flot64", `a.yaml:2:17: "flot64": no such dtype`},
+		{"[row, col]", "[row, diag]", `"diag": `},
+		{"shapes:", "pads: [0, -1]\nshapes:", `a.yaml:1:11: ["8x8" "int32" "sum" "" "row" "none" "scalar" "-1"]: pad -1: negative`},
+		{"shapes:", "views: [transpose(0,1)]\nshapes:", `a.yaml:1:9: "transpose(0": transpose: the parenthesis is not closed in "transpose(0"; in brackets commas part the values: quote a view that has one`},
+		{"shapes:", "views: ['transpose(0,2)']\nshapes:", `a.yaml:1:9: `},
 		{"- preset: cachegrind-article", `- {d1: "1024,2,64", ll: "8192,4,64", name: tiny}`, "a.yaml:8:4: the name tiny is there already"},
 		{"cachegrind-article", "nothing", "nothing"},
 		{"[row, col]", "[row, row]", "it is there twice"},

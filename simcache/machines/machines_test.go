@@ -142,6 +142,7 @@ func TestParseErrors(t *testing.T) {
 		{"levels:\n  - ways: many\n", "f:2:11: text where a whole number is wanted"},
 		{"levels:\n  - ways: 8\n    ways: 8\n", "f:3:5: mapping key \"ways\" already defined"},
 		{level + "  - {size: 3MiB, ways: 16, line: 64}\n", "f:3:6: LL 3145728,16,64: set count 3072 (size/line/associativity) is not a power of two"},
+		{level + "  - {size: 30000, ways: 8, line: 64, modulo: true}\n", "f:3:6: LL 30000,8,64: size 30000 is no multiple of 512"},
 		{level + "  - {size: 1MiB, ways: 16, line: 128}\nwrite-backs: true\n", "f:3:6: LL 1048576,16,128: its line is not the 64 B of a level before"},
 		{level + "tlb:\n  - {entries: 10, ways: 4, page: 4KiB}\n", "f:4:6: DTLB: 10 entries do not make sets of 4 ways"},
 		{level + "i1: {size: 1000, ways: 2, line: 64}\n", "f:3:6: I1 1000,2,64: set count 7"},

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,6 +62,9 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 		return nil, f.placed(err, nil)
 	}
 	f.tree = tree
+	if err := f.valued(); err != nil {
+		return nil, err
+	}
 	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(value)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, f.placed(err, reflect.TypeFor[T]())
@@ -153,6 +157,16 @@ func (f *File) plain(tokens token.Tokens) error {
 	return nil
 }
 
+// valued refuses keys with no colon: in braces what follows a comma is one, as in {order: 1,0}.
+func (f *File) valued() (err error) {
+	f.each(func(n ast.Node) {
+		if v, ok := n.(*ast.MappingValueNode); ok && err == nil && v.GetToken().Type != token.MappingValueType {
+			err = f.Refuse(v.Key, fmt.Errorf("%q has no value (in braces commas part the entries: quote a value that has one)", v.Key.GetToken().Value))
+		}
+	})
+	return err
+}
+
 // placed says an error of the YAML library, or of [Refuse], in our form.
 func (f *File) placed(err error, root reflect.Type) error {
 	var refused *refusal
@@ -174,9 +188,20 @@ func (f *File) placed(err error, root reflect.Type) error {
 		message = fmt.Sprintf("%s where %s is wanted", kindOf(mistyped.SrcType), kindOf(mistyped.DstType))
 	case errors.As(err, &overflow):
 		message = fmt.Sprintf("%s is out of range", overflow.SrcNum)
+	case strings.Contains(message, "'\t'") || strings.Contains(message, "'	'"):
+		message = "a tab (want spaces before a line and between words)"
+	}
+	if m := used.FindStringSubmatch(message); m != nil && nodes[m[1]] != "" && nodes[m[2]] != "" {
+		message = fmt.Sprintf("%s where %s is wanted", nodes[m[1]], nodes[m[2]])
 	}
 	return f.at(theirs.GetToken(), errors.New(message))
 }
+
+// used is how the YAML library says that a value is of another kind, and nodes what its kinds are.
+var (
+	used  = regexp.MustCompile(`^(\w+) was used where (\w+) is expected$`)
+	nodes = map[string]string{"sequence": "a list ([A, B], or lines that begin with -)", "mapping": "a mapping (key: value)", "string": "a word", "int": "a number", "float": "a number", "inf": "a number", "nan": "a number", "boolean": "a word", "null": "nothing"}
+)
 
 // kindOf is what a file has for a Go type.
 func kindOf(t reflect.Type) string {
