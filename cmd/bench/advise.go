@@ -51,7 +51,7 @@ func newAdvise() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.pattern.addTensor(flags, 1)
-	f.pattern.addOp(flags, 1)
+	f.pattern.addOp(flags, 1, nests)
 	flags.IntVar(&f.passes, "passes", 1, "passes that are made over the view")
 	flags.BoolVar(&f.time, "time", false, "time the best and the naive walk as well, and decide by that")
 	flags.IntVar(&f.top, "top", 8, "rows of the table; those that the advice is about are added")

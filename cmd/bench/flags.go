@@ -146,11 +146,11 @@ type patternFlags struct {
 // repeated says in --help of a flag of a sweep that it may be given several times, if it may.
 func repeated(most int) string { return map[int]string{0: "; several are compared"}[most] }
 
-// add adds all flags, of which those of a sweep are given most times at most.
-func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
+// add adds all flags, for some operations, of which those of a sweep are given most times at most.
+func (p *patternFlags) add(flags *pflag.FlagSet, most int, ops string) {
 	repeated := repeated(most)
 	p.addTensor(flags, most)
-	p.addOp(flags, most)
+	p.addOp(flags, most, ops)
 	p.tile = several[[]int]{most: most, parse: access.ParseTile, kind: "shape"}
 	p.order = several[access.Order]{most: most, parse: access.ParseOrder, kind: "order", standard: "row"}
 	p.kernel = several[access.Kernel]{most: most, parse: access.ParseKernel, kind: "kernel", standard: "scalar"}
@@ -159,11 +159,18 @@ func (p *patternFlags) add(flags *pflag.FlagSet, most int) {
 	flags.Var(&p.kernel, "kernel", kernelUsage+kernel.Names(kernel.All())+" (this CPU runs "+kernel.Names(kernel.Sets())+")"+repeated)
 }
 
-// addOp adds the flags that say what is done.
-func (p *patternFlags) addOp(flags *pflag.FlagSet, most int) {
+// The operations that a command takes.
+const (
+	anyOp = "sum, fill, copy, add, chase or reorder"
+	nests = "sum, fill, copy, add or reorder" // no chase, which is no nest of loops
+)
+
+// addOp adds the flags that say what is done, of some operations.
+func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
-	flags.Var(&p.op, "op", "sum, fill, copy, add, chase or reorder; sum reads, fill writes, copy goes to a fresh contiguous tensor of the view's shape, add (--with, broadcast) to a fresh tensor, chase (with run) reads in a random order, each element of int64 saying where the next is, and reorder goes from one format to another")
+	chase := map[bool]string{true: "chase reads in a random order, each element of int64 saying where the next is, "}[ops == anyOp]
+	flags.Var(&p.op, "op", ops+"; sum reads, fill writes, copy goes to a fresh contiguous tensor of the view's shape, add (--with, broadcast) to a fresh tensor, "+chase+"and reorder goes from one format to another (--from, --to)")
 	p.pad = several[int]{most: most, parse: strconv.Atoi, kind: "int", standard: "0"}
 	flags.Var(&p.pad, "pad", "elements between the tensor's rows; these run along its last dim"+repeated(most))
 	flags.Var(&p.with, "with", "sizes of the tensor that --op add adds, such as 1x4000")

@@ -55,7 +55,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 			joined = f.Name
 		}
 	})
-	switch similar := near(name, names...); {
+	switch {
 	case joined != "":
 		return fmt.Sprintf(": did you mean --%s %s?", joined, name[len(joined):])
 	case name == "config" && slices.Contains(names, "caches"):
@@ -64,8 +64,8 @@ func flagHint(cmd *cobra.Command, name string) string {
 		return ": did you mean --config, which takes such a file here?"
 	case name == "preset" && slices.Contains(names, "caches"):
 		return ": did you mean --caches, with the file that 'bench machine --preset NAME' prints?"
-	case len(similar) > 0:
-		return ": did you mean --" + strings.Join(similar[:min(len(similar), 3)], " or --") + "?"
+	case cmd.Name() == "advise" && slices.Contains([]string{"order", "tile", "kernel"}, name):
+		return ": advise tries all orders, tiles and kernels"
 	}
 	var others []string
 	for _, verb := range cmd.Root().Commands() {
@@ -75,6 +75,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	}
 	if len(others) > 0 {
 		return fmt.Sprintf(": it is one of %s", strings.Join(others, ", "))
+	}
+	if similar := near(name, names...); len(similar) > 0 {
+		return ": did you mean --" + strings.Join(similar[:min(len(similar), 3)], " or --") + "?"
 	}
 	return ""
 }

@@ -82,7 +82,7 @@ func newRun() *cobra.Command {
 	f.addSuite(flags)
 	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results")
 	flags.BoolVar(&f.raw, "raw", false, "print the lines of the results on a terminal too, instead of a table")
-	f.pattern.add(flags, 0)
+	f.pattern.add(flags, 0, anyOp)
 	f.threads.add(flags)
 	f.addCaches(flags)
 	flags.BoolVar(&f.timeOnly, "times-only", false, "simulate and predict nothing")

@@ -26,6 +26,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
@@ -99,6 +100,7 @@ type Report struct {
 	geometries   [2]results.Fingerprint // that were simulated: the baseline's and the new file's
 	otherMachine bool                   // the fingerprints differ
 	common       int                    // benchmarks that are in both
+	backwards    bool                   // the baseline is of a later time than the new file
 }
 
 // A Lone is a benchmark, or one unit of it, that only one of the files has.
@@ -527,7 +529,18 @@ func CompareFiles(old *results.Set, oldName string, new *results.Set, newName st
 		return nil, err
 	}
 	r.Baseline, r.New = label(old, oldName), label(new, newName)
+	r.backwards = dated(old, oldName).After(dated(new, newName)) && !dated(new, newName).IsZero()
 	return r, nil
+}
+
+// dated is when the results of a file were made, as they tell; the zero time where they do not.
+func dated(set *results.Set, file string) time.Time {
+	for _, c := range set.Comments[file] {
+		if at, err := time.Parse(time.RFC3339, c.Value); c.Key == "date" && err == nil {
+			return at
+		}
+	}
+	return time.Time{}
 }
 
 // label is what a report calls a file: its name with the commit and the time that

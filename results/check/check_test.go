@@ -541,3 +541,35 @@ func BenchmarkCompare(b *testing.B) {
 	}
 	b.ReportMetric(time.Since(start).Seconds()/float64(b.N), "s/check")
 }
+
+// TestBackwards: a baseline that was made after the new results is told of, and nothing else is.
+func TestBackwards(t *testing.T) {
+	parse := func(file, date string) *results.Set {
+		text := "Unit D1-misses/op assume=exact better=lower\nBenchmarkX 1 5 D1-misses/op\n"
+		if date != "" {
+			text = "# date: " + date + "\n" + text
+		}
+		set, err := results.Parse(file, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	const earlier, later = "2026-11-24T10:00:00Z", "2026-11-25T09:00:00Z"
+	for _, c := range []struct {
+		old, new string
+		want     bool
+	}{{earlier, later, false}, {later, earlier, true}, {later, later, false}, {later, "", false}, {"", later, false}, {later, "today", false}} {
+		r, err := check.CompareFiles(parse("old.txt", c.old), "old.txt", parse("new.txt", c.new), "new.txt", usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := check.WriteText(&text, r); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text.String(), "give them the other way round"); got != c.want || r.Failed() {
+			t.Errorf("baseline of %q, new of %q: %s", c.old, c.new, text.String())
+		}
+	}
+}

@@ -136,6 +136,9 @@ func (r *Report) tooFew() []string {
 // advice is what to do about what was found, a line each.
 func (r *Report) advice() []string {
 	var lines []string
+	if r.backwards {
+		lines = append(lines, "The baseline was made after the new results: if it was not meant so, give them the other way round.")
+	}
 	if len(r.Missing()) > 0 {
 		lines = append(lines, "What vanished is guarded no more. If that is meant: --allow-vanished, with --update to renew the baseline.")
 	}
