@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -282,15 +283,16 @@ func (q Question) predict(ctx context.Context, m cost.Model, walks []Walk) error
 // loops identify a walk: what it touches, in which order, and whether past the
 // caches, which is all that a prediction knows of it.
 func loops(p access.Pattern) string {
-	key := fmt.Sprint(p.PastCaches())
+	var key strings.Builder
+	fmt.Fprint(&key, p.PastCaches())
 	for _, n := range p.Nests {
 		n = n.Canonical()
-		key += fmt.Sprint(n.Trips)
+		fmt.Fprint(&key, n.Trips)
 		for _, op := range n.Operands {
-			key += fmt.Sprint(op.Base, op.Width, op.Kind, op.Strides)
+			fmt.Fprint(&key, op.Base, op.Width, op.Kind, op.Strides)
 		}
 	}
-	return key
+	return key.String()
 }
 
 func keyOf(s access.Spec) (string, error) {
