@@ -436,6 +436,26 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// TestSwaps: PyTorch's copy_ of a transposed matrix transposes blocks in a buffer, which takes an element of 1 or
+// 2 bytes longer than one of 4, and is waited for by itself; our own loops are priced as they were measured.
+func TestSwaps(t *testing.T) {
+	m := Model{Times: generic.Times, Caches: generic.Caches, Vectors: true}
+	const n = 480 * 480
+	for dtype, each := range map[layouts.DType]float64{layouts.Int8: 1.25, layouts.BFloat16: 1.125, layouts.Float32: .54, layouts.Float64: .71} {
+		p := pattern(t, access.Spec{Op: access.Copy, Shape: []int{480, 480}, DType: dtype, View: layouts.MustParseChain("t()"), Order: access.Torch})
+		compiled, err := m.Predict(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if swaps := n * each; compiled.Loop < swaps || compiled.Loop > 1.5*swaps || compiled.Ns < swaps+.9*compiled.Memory {
+			t.Errorf("%v: a loop of %v ns and %v of memory, %v in all; swaps take %v", dtype, compiled.Loop, compiled.Memory, compiled.Ns, swaps)
+		}
+		if own, err := generic.Predict(p); err != nil || generic.swaps(p.Nests[0]) != 0 {
+			t.Errorf("%v: %v, %v", dtype, own, err)
+		}
+	}
+}
+
 // TestAddOfOne: an addition that has one operand only goes over it as a copy does, whatever
 // its dtype; nothing is converted and added.
 func TestAddOfOne(t *testing.T) {

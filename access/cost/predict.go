@@ -150,9 +150,9 @@ func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	for _, w := range walks {
 		loop := m.loop(p, w.Nest)
 		all, bursts := m.memory(&sum, w, p)
-		memory := all - bursts
-		sum.Loop += loop
-		sum.Ns += max(loop, memory) + rules.Exposed*min(loop, memory) + bursts
+		memory, swaps := all-bursts, m.swaps(w.Nest)
+		sum.Loop += loop + swaps
+		sum.Ns += max(loop, memory) + rules.Exposed*min(loop, memory) + bursts + swaps
 	}
 	return sum
 }
