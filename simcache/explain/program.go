@@ -81,15 +81,12 @@ func (r Run) StatementTable() Table {
 	if r.Counts.Refs() == 0 {
 		return nil
 	}
-	first, last := r.Levels[0].Name, r.Levels[len(r.Levels)-1].Name
-	t := Table{{"statement", "references", first + " misses", "miss rate", last + " misses", "miss rate"}}
+	t := r.missesOf("statement")
 	for i, c := range r.statements() {
 		if c.Refs() == 0 {
 			continue
 		}
-		refs := float64(c.Refs())
-		t = append(t, []string{r.place(i), number(c.Refs()), number(c.D1Misses()), share(float64(c.D1Misses()) / refs),
-			number(c.LLMisses()), share(float64(c.LLMisses()) / refs)})
+		t = append(t, r.misses(r.place(i), c))
 	}
 	return t
 }

@@ -192,15 +192,30 @@ func (r Run) tied() bool {
 
 // tensorTable has a row a tensor, or for the trace.
 func (r Run) tensorTable() Table {
-	first, last := r.Levels[0].Name, r.Levels[len(r.Levels)-1].Name
-	t := Table{{"tensor", "references", first + " misses", "miss rate", last + " misses", "miss rate"}}
+	t := r.missesOf("tensor")
 	for _, l := range r.Tensors {
-		c := l.Counts
-		refs := float64(max(c.Refs(), 1))
-		t = append(t, []string{l.Function, number(c.Refs()), number(c.D1Misses()), share(float64(c.D1Misses()) / refs),
-			number(c.LLMisses()), share(float64(c.LLMisses()) / refs)})
+		t = append(t, r.misses(l.Function, l.Counts))
 	}
 	return t
+}
+
+// missesOf heads a table of what misses the first level and the last, if that is another.
+func (r Run) missesOf(what string) Table {
+	head := []string{what, "references", r.Levels[0].Name + " misses", "miss rate"}
+	if last := len(r.Levels) - 1; last > 0 {
+		head = append(head, r.Levels[last].Name+" misses", "miss rate")
+	}
+	return Table{head}
+}
+
+// misses is a row of such a table.
+func (r Run) misses(name string, c simcache.Counts) []string {
+	refs := float64(max(c.Refs(), 1))
+	row := []string{name, number(c.Refs()), number(c.D1Misses()), share(float64(c.D1Misses()) / refs)}
+	if len(r.Levels) > 1 {
+		row = append(row, number(c.LLMisses()), share(float64(c.LLMisses())/refs))
+	}
+	return row
 }
 
 // tlbTable has a row a level of the TLB.
