@@ -83,12 +83,12 @@ func lower(op operators.Operator, copies map[string]bool) (lowered, error) {
 		return l, nil
 	}
 	for i, s := range w.specs[w.inner:] {
-		twin, err := s.Contiguous()
-		if err != nil {
-			return lowered{}, err
-		}
-		if part, ok := w.parts[w.inner+i]; ok {
-			twin.Operands[0].Layout = part
+		twin, known := w.twins[w.inner+i]
+		if !known {
+			var err error
+			if twin, err = s.Contiguous(); err != nil {
+				return lowered{}, err
+			}
 		}
 		l.twins = append(l.twins, twin)
 	}
@@ -117,7 +117,7 @@ type walks struct {
 	from      [][]int
 	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
 	forLayout bool
-	parts     map[int]layouts.Layout // of a contiguous result, what a pattern writes of it
+	twins     map[int]access.Spec // of patterns that are not as they look with contiguous operands
 	err       error
 }
 
@@ -166,6 +166,14 @@ func (w *walks) add(op access.Op, dims []int, operands ...walked) {
 	w.specs, w.from = append(w.specs, s), append(w.from, from)
 }
 
+// twin says what the last pattern would be with contiguous operands.
+func (w *walks) twin(s access.Spec) {
+	if w.twins == nil {
+		w.twins = map[int]access.Spec{}
+	}
+	w.twins[len(w.specs)-1] = s
+}
+
 // result says which tensor is the result that the last pattern has not.
 func (w *walks) result(at int) {
 	last := len(w.from) - 1
@@ -204,110 +212,6 @@ func dense(like tensor, role operators.Role) tensor {
 		step *= max(o.Shape[d], 1)
 	}
 	return o
-}
-
-// copies lowers a copy: to its destination where it has one of the source's shape,
-// else each source to a fresh part of the result.
-func (w *walks) copies() {
-	var from, to []tensor
-	for _, o := range w.all {
-		if o.Role == operators.Input {
-			from = append(from, o)
-		} else {
-			to = append(to, o)
-		}
-	}
-	switch {
-	case len(from) == 1 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
-		w.forLayout = w.rearranges(from[0], to[0])
-		w.add(access.Copy, nil, w.operand(to[0], access.Output), w.operand(from[0], access.Input))
-	case w.cat(from, to), w.pad(from, to):
-	case len(from) > 0:
-		for _, o := range from {
-			w.add(access.Copy, nil, w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
-		}
-	default:
-		w.asTheyLie(to)
-	}
-}
-
-// cat lowers a cat: each of the list to its part of the result. It reports false of
-// what is none, or does not say along which dim.
-func (w *walks) cat(from, to []tensor) bool {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	if name != "aten::cat" && name != "aten::_cat" || len(from) == 0 || len(to) > 1 || len(w.op.Args) < 2 {
-		return false
-	}
-	dim, err := strconv.Atoi(w.op.Args[1])
-	rank := len(from[0].Shape)
-	if dim < 0 {
-		dim += rank
-	}
-	if err != nil || dim < 0 || dim >= rank {
-		return false
-	}
-	shape := slices.Clone(from[0].Shape)
-	shape[dim] = 0
-	for _, o := range from {
-		if len(o.Shape) != rank {
-			return false
-		}
-		shape[dim] += o.Shape[dim]
-	}
-	result := dense(tensor{operators.Operand{Shape: shape, DType: from[0].DType}, inside}, operators.Output)
-	if len(to) == 1 {
-		result = to[0]
-	}
-	starts := make([]int, rank)
-	for _, o := range from {
-		if !w.copyInto(result, starts, o) {
-			w.specs, w.from = nil, nil
-			return false
-		}
-		starts[dim] += o.Shape[dim]
-	}
-	return true
-}
-
-// copyInto copies a tensor to that part of another one which begins at an index, where it fits.
-func (w *walks) copyInto(whole tensor, starts []int, o tensor) bool {
-	to, twin := w.operand(whole, access.Output), w.operand(dense(whole, operators.Output), access.Output).Layout
-	for d, n := range o.Shape {
-		var err, errTwin error
-		to.Layout, err = to.Layout.Narrow(d, starts[d], n)
-		twin, errTwin = twin.Narrow(d, starts[d], n)
-		if err != nil || errTwin != nil {
-			return false
-		}
-	}
-	if w.parts == nil {
-		w.parts = map[int]layouts.Layout{}
-	}
-	w.parts[len(w.specs)] = twin
-	w.add(access.Copy, nil, to, w.operand(o, access.Input))
-	return true
-}
-
-// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it. It reports
-// false of what is none, or of a profile that does not have the result.
-func (w *walks) pad(from, to []tensor) bool {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	if name != "aten::constant_pad_nd" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
-		return false
-	}
-	starts := make([]int, len(to[0].Shape))
-	for d, n := range to[0].Shape {
-		if n < from[0].Shape[d] {
-			return false
-		}
-		starts[d] = (n - from[0].Shape[d]) / 2 // about: as much on either side
-	}
-	w.add(access.Fill, nil, w.operand(to[0], access.Output))
-	if !w.copyInto(to[0], starts, from[0]) {
-		w.specs, w.from = nil, nil
-		return false
-	}
-	return true
 }
 
 // gather lowers what takes rows, by one tensor of their numbers in the place of a dim, as if these
@@ -361,30 +265,6 @@ func product(sizes []int) int {
 		n *= size
 	}
 	return n
-}
-
-// rearranges reports whether a copy is made for the layout alone: by clone,
-// contiguous, reshape or to, of the same elements in another order.
-func (w *walks) rearranges(from, to tensor) bool {
-	if from.DType != to.DType || !slices.Equal(from.Shape, to.Shape) || slices.Contains(from.Strides, 0) {
-		return false
-	}
-	same := true
-	for d, n := range from.Shape {
-		same = same && (n == 1 || from.Strides[d] == to.Strides[d])
-	}
-	return !same && (strings.HasPrefix(w.op.Op, "aten::clone") || strings.HasPrefix(w.op.Op, "aten::_to_copy") || slices.ContainsFunc(w.op.Callers, func(c operators.Caller) bool {
-		_, nearest, _ := lastCut(c.Chain, " > ")
-		return nearest == "aten::clone" || nearest == "aten::contiguous" || nearest == "aten::_to_copy"
-	}))
-}
-
-// lastCut cuts a text at the last separator; all of it is after where there is none.
-func lastCut(text, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(text, sep); i >= 0 {
-		return text[:i], text[i+len(sep):], true
-	}
-	return "", text, false
 }
 
 // broadcasts reports whether a shape broadcasts to another.

@@ -84,6 +84,65 @@ func TestOrderKept(t *testing.T) {
 	}
 }
 
+// TestParts: what a stack, a pixel_shuffle, the way back and a repeat copy, in the order of the result, and that
+// contiguous operands have no layout to pay for.
+func TestParts(t *testing.T) {
+	call := func(op string, args []string, from, to operators.Operand, more ...operators.Operand) operators.Operator {
+		return operators.Operator{Op: op, Class: operators.Copy, Args: args, Inputs: append([]operators.Operand{from}, more...), Outputs: []operators.Operand{to}}
+	}
+	few, many := in([]int{4, 64, 56, 56}, []int{200704, 3136, 56, 1}), out([]int{4, 16, 112, 112}, []int{200704, 12544, 112, 1})
+	last, unlike := in(few.Shape, []int{200704, 1, 3584, 64}), out([]int{4, 64, 56, 56}, []int{1, 12544, 224, 4})
+	back := few
+	back.Role = operators.Output
+	for _, c := range []struct {
+		name  string
+		op    operators.Operator
+		specs int
+		bytes int // read and written, of 4 x 200704 elements of 4 B
+		costs bool
+	}{
+		{"stack", call("aten::stack", []string{"", "0"}, few, out([]int{2, 4, 64, 56, 56}, []int{802816, 200704, 3136, 56, 1}), few), 2, 4, false},
+		{"stack of the last dim", call("aten::stack", []string{"", "-1"}, few, out([]int{4, 64, 56, 56, 2}, []int{401408, 6272, 112, 2, 1}), few), 2, 4, false},
+		{"stack of channels_last in its order", call("aten::stack", []string{"", "0"}, last, out([]int{2, 4, 64, 56, 56}, []int{802816, 200704, 1, 3584, 64}), last), 2, 4, false},
+		{"stack of channels_last", call("aten::stack", []string{"", "0"}, last, out([]int{2, 4, 64, 56, 56}, []int{802816, 200704, 3136, 56, 1}), last), 2, 4, true},
+		{"pixel_shuffle", call("aten::pixel_shuffle", []string{"", "2"}, few, many), 1, 2, false},
+		{"pixel_shuffle of another order", call("aten::pixel_shuffle", []string{"", "2"}, in(few.Shape, unlike.Strides), many), 1, 2, true},
+		{"pixel_unshuffle", call("aten::pixel_unshuffle", []string{"", "2"}, in(many.Shape, many.Strides), back), 1, 2, false},
+		{"repeat", call("aten::repeat", []string{"", "[2, 1, 1, 3]"}, few, out([]int{8, 64, 56, 168}, []int{602112, 9408, 168, 1})), 1, 12, false},
+		{"repeat to more dims", call("aten::repeat", []string{"", "[2, 1, 1, 1, 1]"}, few, out([]int{2, 4, 64, 56, 56}, []int{802816, 200704, 3136, 56, 1})), 1, 4, false},
+	} {
+		l, err := lower(c.op, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		bytes := 0
+		for _, s := range l.specs {
+			p, err := s.Pattern()
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			bytes += 2 * p.Elems * 4
+		}
+		if want := c.bytes * 802816 * 4; len(l.specs) != c.specs || len(l.twins) != c.specs || bytes != want {
+			t.Errorf("%s: %d patterns, %d twins, %d B, want %d and %d B", c.name, len(l.specs), len(l.twins), bytes, c.specs, want)
+		}
+		if i := itemOf(t, c.op); i.Layout > 0 != c.costs {
+			t.Errorf("%s: layout %v of %v ns", c.name, i.Layout, i.Ns)
+		}
+	}
+	// What does not fit is a copy of what is read.
+	for _, op := range []operators.Operator{
+		call("aten::stack", []string{"", "0"}, few, out([]int{2, 4, 64, 56}, []int{14336, 3584, 56, 1}), few),
+		call("aten::pixel_shuffle", []string{"", "2"}, few, out([]int{4, 16, 112, 56}, []int{100352, 6272, 56, 1})),
+		call("aten::repeat", nil, few, out([]int{7, 64, 56, 56}, []int{200704, 3136, 56, 1})),
+		call("aten::constant_pad_nd", nil, few, out([]int{4, 64, 56, 55}, []int{197120, 3080, 55, 1})),
+	} {
+		if l, err := lower(op, nil); err != nil || len(l.specs) != len(op.Inputs) || len(l.twins) != len(l.specs) {
+			t.Errorf("%s: %+v, %v", op.Op, l, err)
+		}
+	}
+}
+
 // TestGather: rows that are taken by their numbers are read where they are, and no others.
 func TestGather(t *testing.T) {
 	index := func(op string, strides []int, n int, args ...string) operators.Operator {

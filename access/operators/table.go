@@ -18,7 +18,7 @@ type entry struct {
 	args bool
 	// overwrites: its first argument is written, and not read.
 	overwrites bool
-	// computes: it evaluates a function that takes longer than its memory does.
+	// computes: what it does to elements takes longer than its memory does.
 	computes bool
 	// channelsLast: it takes channels_last as it takes contiguous operands, and returns it.
 	channelsLast bool
@@ -82,15 +82,15 @@ var table = []struct {
 	{entry{class: Elementwise}, `
 		abs add _add_relu addcdiv addcmul _amp_foreach_non_finite_check_and_unscale _amp_update_scale angle
 		binary_cross_entropy binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
-		bitwise_xor ceil clamp clamp_max clamp_min complex _conj_physical conj_physical copysign deg2rad div eq
+		bitwise_xor ceil clamp clamp_max clamp_min complex _conj_physical conj_physical copysign deg2rad div
 		fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask
 		_fake_quantize_per_tensor_affine_cachemask_tensor_qparams floor floor_divide fmax fmin fmod frac frexp
-		_fused_adam _fused_adamw _fused_dropout _fused_sgd gcd ge gt hardshrink hardsigmoid hardswish hardtanh heaviside
-		huber_loss_backward hypot isin isinf isnan isneginf isposinf lcm le leaky_relu lerp linalg_cross logical_and
-		logical_not logical_or logical_xor __lshift__ lt masked_fill _masked_scale maximum minimum mse_loss_backward mul
-		nan_to_num native_dropout ne neg nextafter poisson polar prelu _prelu_kernel rad2deg reciprocal relu remainder
-		round __rshift__ rsqrt rsub sgn sign signbit smooth_l1_loss_backward softshrink sqrt _standard_gamma sub
-		threshold tril triu trunc where`},
+		_fused_adam _fused_adamw _fused_dropout _fused_sgd gcd hardshrink hardsigmoid hardswish hardtanh heaviside
+		huber_loss_backward hypot isin isinf isnan isneginf isposinf lcm leaky_relu lerp linalg_cross logical_and
+		logical_not logical_or logical_xor __lshift__ _masked_scale maximum minimum mse_loss_backward mul nan_to_num
+		native_dropout neg nextafter poisson polar prelu _prelu_kernel rad2deg reciprocal relu remainder round
+		__rshift__ rsqrt rsub sgn sign signbit smooth_l1_loss_backward softshrink sqrt _standard_gamma sub threshold
+		trunc`},
 	{entry{class: Elementwise, computes: true}, `
 		acos acosh asin asinh atan atan2 atanh celu cos cosh digamma elu erf erfc erfinv exp exp2 expm1 gelu glu glu_jvp
 		i0 igamma igammac lgamma log log10 log1p log2 log_sigmoid_forward logaddexp logaddexp2 logit mish mvlgamma
@@ -103,9 +103,8 @@ var table = []struct {
 		__xor__`},
 
 	{entry{class: Reduction, args: true}, `
-		all amax amin _aminmax aminmax any argmax argmin bincount count_nonzero _foreach_norm histc histogram
-		linalg_vector_norm logsumexp max median min mode nanmedian nansum native_norm norm prod std std_mean sum var
-		var_mean`},
+		all amax amin _aminmax aminmax any bincount count_nonzero _foreach_norm histc histogram linalg_vector_norm max
+		min nansum native_norm norm prod sum`},
 	{entry{class: Reduction, composite: true, args: true}, `
 		allclose _batch_norm_stats corrcoef cosine_embedding_loss cosine_similarity cov cross_entropy_loss dist equal
 		frobenius_norm hinge_embedding_loss huber_loss kl_div l1_loss linalg_matrix_norm linalg_norm margin_ranking_loss
@@ -115,20 +114,15 @@ var table = []struct {
 	{entry{class: Reduction, args: true}, `nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward`},
 
 	{entry{class: Rows, args: true}, `
-		_cummax_helper _cummin_helper cumprod cumsum _fft_c2c _fft_c2r _fft_r2c kthvalue _log_softmax
-		_log_softmax_backward_data _logcumsumexp logcumsumexp _masked_softmax nonzero _softmax _softmax_backward_data
-		sort topk _unique unique_consecutive unique_dim _weight_norm_interface`},
-	{entry{class: Rows, args: true}, `_fused_rms_norm native_layer_norm`},
+		_fft_c2c _fft_c2r _fft_r2c nonzero _weight_norm_interface`},
 	{entry{class: Rows, channelsLast: true}, `
 		batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats
 		batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats _batch_norm_with_update
 		cudnn_batch_norm miopen_batch_norm native_batch_norm _native_batch_norm_legit
-		_native_batch_norm_legit_no_training native_group_norm quantized_batch_norm`},
+		_native_batch_norm_legit_no_training quantized_batch_norm`},
 	{entry{class: Rows, composite: true, args: true, channelsLast: true}, `batch_norm _batch_norm_impl_index group_norm`},
 	{entry{class: Rows, composite: true, args: true}, `
-		argsort cummax cummin instance_norm istft layer_norm
-		local_response_norm log_softmax msort nanquantile normalize quantile renorm rms_norm softmax softmin
-		special_log_softmax special_softmax stft _weight_norm`},
+		istft local_response_norm nanquantile normalize quantile renorm stft _weight_norm`},
 
 	{entry{class: Product}, `
 		addbmm addmm _addmm_activation addmv addr baddbmm bmm _cdist_backward _cdist_forward _conv_depthwise2d
@@ -154,22 +148,38 @@ var table = []struct {
 		_transform_bias_rescale_qkv _transformer_encoder_layer_fwd _trilinear`},
 
 	{entry{class: Gather}, `
-		_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d
-		bucketize col2im cudnn_grid_sampler _embedding_bag _embedding_bag_forward_only embedding_dense_backward
-		embedding_renorm fractional_max_pool2d fractional_max_pool3d gather grid_sampler_2d grid_sampler_3d im2col index
+		bucketize _embedding_bag _embedding_bag_forward_only embedding_dense_backward embedding_renorm gather index
 		index_add index_copy index_fill _index_put_impl index_reduce index_select masked_scatter masked_select
-		max_pool2d_with_indices max_pool3d_with_indices max_unpool2d max_unpool3d mkldnn_adaptive_avg_pool2d
-		mkldnn_avg_pool2d mkldnn_max_pool2d multinomial put quantized_max_pool2d reflection_pad1d reflection_pad2d
-		reflection_pad3d replication_pad1d replication_pad2d replication_pad3d scatter scatter_add scatter_reduce
-		searchsorted take torchvision::nms torchvision::roi_align _unique2 upsample_bicubic2d _upsample_bicubic2d_aa
-		upsample_bilinear2d _upsample_bilinear2d_aa upsample_linear1d upsample_nearest1d upsample_nearest2d
-		upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d
-		upsample_trilinear3d`},
+		max_unpool2d max_unpool3d multinomial put reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d
+		replication_pad2d replication_pad3d scatter scatter_add scatter_reduce searchsorted take torchvision::nms
+		torchvision::roi_align _unique2`},
 	{entry{class: Gather, composite: true}, `
 		adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d affine_grid_generator argwhere
 		avg_pool1d diagonal_backward embedding embedding_bag grid_sampler index_put interpolate max_pool1d
 		max_pool1d_with_indices max_pool2d max_pool3d nonzero_numpy one_hot select_backward slice_backward
 		take_along_dim unfold_backward _unsafe_index _unsafe_index_put upsample value_selecting_reduction_backward`},
+
+	// These compare, choose, or go over rows element by element, or evaluate functions: of contiguous
+	// operands PyTorch 1.13 takes two to fifty times what their memory does.
+	{entry{class: Elementwise, computes: true}, `
+		eq ge gt le lt ne masked_fill where tril triu`},
+	{entry{class: Reduction, args: true, computes: true}, `
+		argmax argmin logsumexp median mode nanmedian std std_mean var var_mean`},
+	{entry{class: Rows, args: true, computes: true}, `
+		_cummax_helper _cummin_helper cumprod cumsum kthvalue _log_softmax _log_softmax_backward_data _logcumsumexp
+		logcumsumexp _masked_softmax _softmax _softmax_backward_data sort topk _unique unique_consecutive unique_dim`},
+	{entry{class: Rows, args: true, computes: true}, `_fused_rms_norm native_layer_norm`},
+	{entry{class: Rows, channelsLast: true, computes: true}, `native_group_norm`},
+	{entry{class: Rows, composite: true, args: true, computes: true}, `
+		argsort cummax cummin instance_norm layer_norm log_softmax msort rms_norm softmax softmin special_log_softmax
+		special_softmax`},
+	{entry{class: Gather, computes: true}, `
+		_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d col2im
+		cudnn_grid_sampler fractional_max_pool2d fractional_max_pool3d grid_sampler_2d grid_sampler_3d im2col
+		max_pool2d_with_indices max_pool3d_with_indices quantized_max_pool2d upsample_bicubic2d _upsample_bicubic2d_aa
+		upsample_bilinear2d _upsample_bilinear2d_aa upsample_linear1d upsample_nearest1d upsample_nearest2d
+		upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d
+		upsample_trilinear3d mkldnn_adaptive_avg_pool2d mkldnn_avg_pool2d mkldnn_max_pool2d`},
 }
 
 // scopes are the first parts of the names of what is no operator but a stretch
@@ -239,8 +249,8 @@ func byRule(name string) (entry, bool) {
 	return entry{}, false
 }
 
-// Computes reports whether an operator evaluates a function such as exp or erf, which takes
-// longer than to read its operands and write its result, in vectors too.
+// Computes reports whether an operator takes longer to compute, a function such as exp or erf, a variance
+// or the place of the greatest, than to read its operands and write its result.
 func (op Operator) Computes() bool { return lookUp(op.Op).computes }
 
 // TakesChannelsLast reports whether a Rows operator, which else wants contiguous operands, takes

@@ -1,0 +1,223 @@
+package bill
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// copies lowers a copy: to its destination where it has one of the source's shape,
+// else each source to a fresh part of the result.
+func (w *walks) copies() {
+	var from, to []tensor
+	for _, o := range w.all {
+		if o.Role == operators.Input {
+			from = append(from, o)
+		} else {
+			to = append(to, o)
+		}
+	}
+	switch {
+	case len(from) == 1 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
+		w.forLayout = w.rearranges(from[0], to[0])
+		w.add(access.Copy, nil, w.operand(to[0], access.Output), w.operand(from[0], access.Input))
+	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.repeat(from, to):
+	case len(from) > 0:
+		for _, o := range from {
+			w.add(access.Copy, nil, w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
+		}
+	default:
+		w.asTheyLie(to)
+	}
+}
+
+// cat lowers a cat: each of the list to its part of the result. It reports false of
+// what is none, or does not say along which dim.
+func (w *walks) cat(from, to []tensor) bool {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	if name != "aten::cat" && name != "aten::_cat" || len(from) == 0 || len(to) > 1 || len(w.op.Args) < 2 {
+		return false
+	}
+	dim, err := strconv.Atoi(w.op.Args[1])
+	rank := len(from[0].Shape)
+	if dim < 0 {
+		dim += rank
+	}
+	if err != nil || dim < 0 || dim >= rank {
+		return false
+	}
+	shape := slices.Clone(from[0].Shape)
+	shape[dim] = 0
+	for _, o := range from {
+		if len(o.Shape) != rank {
+			return false
+		}
+		shape[dim] += o.Shape[dim]
+	}
+	result := dense(tensor{operators.Operand{Shape: shape, DType: from[0].DType}, inside}, operators.Output)
+	if len(to) == 1 {
+		result = to[0]
+	}
+	start := 0
+	for _, o := range from {
+		n := o.Shape[dim]
+		if !w.copyInto(result, o, func(l layouts.Layout) (layouts.Layout, error) { return l.Narrow(dim, start, n) }) {
+			return false
+		}
+		start += n
+	}
+	return true
+}
+
+// stack lowers a stack: each of the list to its part of the result. It reports false of what is none, or
+// of a profile that does not have the result.
+func (w *walks) stack(from, to []tensor) bool {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	if name != "aten::stack" && name != "aten::_stack" || len(from) == 0 || len(to) != 1 {
+		return false
+	}
+	dim, rank := 0, len(to[0].Shape)
+	if len(w.op.Args) > 1 {
+		if n, err := strconv.Atoi(w.op.Args[1]); err == nil {
+			dim = n
+		}
+	}
+	if dim < 0 {
+		dim += rank
+	}
+	for i, o := range from {
+		if !w.copyInto(to[0], o, func(l layouts.Layout) (layouts.Layout, error) { return l.Select(dim, i) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// copyInto copies a tensor to a part of another one. Where there is no such part, nothing is lowered.
+func (w *walks) copyInto(whole, o tensor, part func(layouts.Layout) (layouts.Layout, error)) bool {
+	to, from := w.operand(whole, access.Output), w.operand(o, access.Input)
+	twin, err := part(w.operand(dense(whole, operators.Output), access.Output).Layout)
+	if err == nil {
+		to.Layout, err = part(to.Layout)
+	}
+	if err != nil || !slices.Equal(to.Layout.Shape(), o.Shape) {
+		w.specs, w.from, w.twins = nil, nil, nil
+		return false
+	}
+	w.add(access.Copy, nil, to, from)
+	if contiguous, err := w.specs[len(w.specs)-1].Contiguous(); err == nil {
+		contiguous.Operands[0].Layout = twin
+		w.twin(contiguous)
+	}
+	return true
+}
+
+// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it. It reports
+// false of what is none, or of a profile that does not have the result.
+func (w *walks) pad(from, to []tensor) bool {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	if name != "aten::constant_pad_nd" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
+		return false
+	}
+	w.add(access.Fill, nil, w.operand(to[0], access.Output))
+	return w.copyInto(to[0], from[0], func(l layouts.Layout) (_ layouts.Layout, err error) {
+		for d, n := range from[0].Shape {
+			if l, err = l.Narrow(d, (to[0].Shape[d]-n)/2, n); err != nil { // about: as much on either side
+				return l, err
+			}
+		}
+		return l, nil
+	})
+}
+
+// shuffle lowers a pixel_shuffle, or the way back: squares of channels become squares of pixels. It reports
+// false of what is none, or of a profile that does not have the result.
+func (w *walks) shuffle(from, to []tensor) bool {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	if name != "aten::pixel_shuffle" && name != "aten::pixel_unshuffle" || len(from) != 1 || len(to) != 1 {
+		return false
+	}
+	few, many := from[0], to[0] // of fewer pixels, and of more
+	if name == "aten::pixel_unshuffle" {
+		few, many = many, few
+	}
+	d := len(many.Shape) - 3
+	if d < 0 || len(few.Shape) != d+3 || few.Shape[d+1] == 0 || many.Shape[d] == 0 {
+		return false
+	}
+	by, c, h, v := many.Shape[d+1]/few.Shape[d+1], many.Shape[d], few.Shape[d+1], few.Shape[d+2]
+	if few.Shape[d] != c*by*by || many.Shape[d+1] != h*by || many.Shape[d+2] != v*by || !slices.Equal(few.Shape[:d], many.Shape[:d]) {
+		return false
+	}
+	shape := slices.Concat(many.Shape[:d], []int{c, h, by, v, by})
+	add := func(few, many tensor) {
+		f, m := few.Strides[d:], many.Strides[d:]
+		few.Shape, few.Strides = shape, slices.Concat(few.Strides[:d], []int{f[0] * by * by, f[1], f[0] * by, f[2], f[0]})
+		many.Shape, many.Strides = shape, slices.Concat(many.Strides[:d], []int{m[0], m[1] * by, m[1], m[2] * by, m[2]})
+		if few.at == to[0].at {
+			few, many = many, few
+		}
+		w.add(access.Copy, nil, w.operand(many, access.Output), w.operand(few, access.Input))
+	}
+	apart := dense(few, few.Role)
+	apart.at = few.at
+	add(apart, dense(many, many.Role))
+	twin := w.specs[0]
+	w.specs, w.from = nil, nil
+	add(few, many)
+	w.twin(twin)
+	return true
+}
+
+// repeat lowers a repeat: what is repeated is read once for each time. It reports false of what is none, or
+// of a profile that does not have the result.
+func (w *walks) repeat(from, to []tensor) bool {
+	name, _, _ := strings.Cut(w.op.Op, ".")
+	if name != "aten::repeat" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) > len(to[0].Shape) {
+		return false
+	}
+	x, y := from[0], to[0]
+	more := len(y.Shape) - len(x.Shape)
+	var shape, read, written []int
+	for d, n := range y.Shape {
+		one, step := 1, 0
+		if d >= more {
+			one, step = x.Shape[d-more], x.Strides[d-more]
+		}
+		if one == 0 || n%one != 0 {
+			return false
+		}
+		shape, read, written = append(shape, n/one, one), append(read, 0, step), append(written, one*y.Strides[d], y.Strides[d])
+	}
+	x.Shape, x.Strides, y.Shape, y.Strides = shape, read, shape, written
+	w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
+	return true
+}
+
+// rearranges reports whether a copy is made for the layout alone: by clone,
+// contiguous, reshape or to, of the same elements in another order.
+func (w *walks) rearranges(from, to tensor) bool {
+	if from.DType != to.DType || !slices.Equal(from.Shape, to.Shape) || slices.Contains(from.Strides, 0) {
+		return false
+	}
+	same := true
+	for d, n := range from.Shape {
+		same = same && (n == 1 || from.Strides[d] == to.Strides[d])
+	}
+	return !same && (strings.HasPrefix(w.op.Op, "aten::clone") || strings.HasPrefix(w.op.Op, "aten::_to_copy") || slices.ContainsFunc(w.op.Callers, func(c operators.Caller) bool {
+		_, nearest, _ := lastCut(c.Chain, " > ")
+		return nearest == "aten::clone" || nearest == "aten::contiguous" || nearest == "aten::_to_copy"
+	}))
+}
+
+// lastCut cuts a text at the last separator; all of it is after where there is none.
+func lastCut(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return "", text, false
+}
