@@ -24,6 +24,10 @@ func (w *walks) copies() {
 	switch {
 	case len(from) == 1 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
 		w.forLayout = w.rearranges(from[0], to[0])
+		if name, _, _ := strings.Cut(w.op.Op, "."); name == "aten::roll" {
+			w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input))
+			return
+		}
 		w.add(access.Copy, nil, w.operand(to[0], access.Output), w.operand(from[0], access.Input))
 	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.repeat(from, to):
 	case len(from) > 0:
@@ -108,13 +112,16 @@ func (w *walks) copyInto(whole, o tensor, part func(layouts.Layout) (layouts.Lay
 		w.specs, w.from, w.twins = nil, nil, nil
 		return false
 	}
-	w.add(access.Copy, nil, to, from)
+	w.move(to, from)
 	if contiguous, err := w.specs[len(w.specs)-1].Contiguous(); err == nil {
-		contiguous.Operands[0].Layout = twin
+		contiguous.Operands[1].Layout = twin
 		w.twin(contiguous)
 	}
 	return true
 }
+
+// move copies by TensorIterator, which copy_ leaves to blocks where a matrix is transposed and these do not.
+func (w *walks) move(to, from walked) { w.add(access.Add, nil, from, to) }
 
 // pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it. It reports
 // false of what is none, or of a profile that does not have the result.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 )
 
@@ -129,6 +130,16 @@ func TestParts(t *testing.T) {
 		if i := itemOf(t, c.op); i.Layout > 0 != c.costs {
 			t.Errorf("%s: layout %v of %v ns", c.name, i.Layout, i.Ns)
 		}
+	}
+	// Only copy_ goes by blocks over a transposed matrix.
+	square, transposed := []int{512, 512}, in([]int{512, 512}, []int{1, 512})
+	for op, want := range map[string]access.Op{"aten::copy_": access.Copy, "aten::clone": access.Copy, "aten::roll": access.Add} {
+		if l, err := lower(call(op, nil, transposed, out(square, []int{512, 1})), nil); err != nil || len(l.specs) != 1 || l.specs[0].Op != want {
+			t.Errorf("%s: %+v, %v", op, l.specs, err)
+		}
+	}
+	if l, err := lower(call("aten::cat", []string{"", "0"}, transposed, out([]int{1024, 512}, []int{512, 1}), transposed), nil); err != nil || len(l.specs) != 2 || l.specs[0].Op != access.Add {
+		t.Errorf("cat: %+v, %v", l.specs, err)
 	}
 	// What does not fit is a copy of what is read.
 	for _, op := range []operators.Operator{
