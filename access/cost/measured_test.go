@@ -71,14 +71,17 @@ func TestMeasuredRuns(t *testing.T) {
 	if got := generic.Times.run(2); got != 0 {
 		t.Errorf("%v ns where nothing was measured", got)
 	}
-	v := visit{stride: Stride{Next: .5, Far: .5, loop: -1, every: 32, run: 2}, vectors: true}
+	v := visit{stride: Stride{Next: .5, Far: .5, loop: -1, every: 32, run: 2}}
 	if got, want := m.line(v, 2), generic.line(v, 2); got != 100 || want > 50 {
 		t.Errorf("a line of memory takes %v ns, want 100, not the rules' %v", got, want)
 	}
 	if got, want := m.line(v, 1), generic.line(v, 1); got != want {
 		t.Errorf("a line of the last level takes %v ns, want the rules' %v", got, want)
 	}
-	if v.asked = true; m.line(v, 2) != generic.line(v, 2) {
+	if of := (visit{stride: v.stride, vectors: true}); m.line(of, 2) != generic.line(of, 2) {
+		t.Errorf("a line that vectors read takes %v ns, want the rules' %v", m.line(of, 2), generic.line(of, 2))
+	}
+	if v.vectors, v.asked = true, true; m.line(v, 2) != generic.line(v, 2) {
 		t.Errorf("a line that was asked for ahead takes %v ns, want the rules' %v", m.line(v, 2), generic.line(v, 2))
 	}
 	// Runs of 128 B, each row's by turns; a row of 1 MiB.

@@ -132,7 +132,7 @@ func (m Model) line(v visit, i int) float64 {
 		near = min(near, next*j)
 	}
 	ns := v.stride.Next*next + v.stride.Near*max(near, next) + v.stride.Far*max(far, next)
-	if memory && !v.asked && v.stride.run > 0 {
+	if memory && !v.vectors && v.stride.run > 0 { // which was measured of loops over elements
 		ns = max(ns, m.Times.run(v.stride.run))
 	}
 	if v.written() {
