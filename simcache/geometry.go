@@ -120,7 +120,7 @@ func (g Geometry) instead() string {
 	switch set := g.Ways * g.Line; {
 	case !isPowerOfTwo(g.Line):
 		return fmt.Sprintf(", and line size %d is none, either", g.Line)
-	case set/g.Line != g.Ways || set > math.MaxInt/4:
+	case g.Line < minLine || set/g.Line != g.Ways || g.Size > math.MaxInt/4 || set > math.MaxInt/4:
 		return ""
 	case g.Sets() == 0:
 		return fmt.Sprintf(" (%d ways of %d B are %d B, and the size, which comes first, is %d)", g.Ways, g.Line, set, g.Size)

@@ -380,6 +380,7 @@ func TestGeometry(t *testing.T) {
 		"1000,2,64":     "set count 7 (size/line/associativity) is not a power of two (sizes of 2 ways and lines of 64 B are 512 and 1024)",
 		"32768,8,48":    "is not a power of two, and line size 48 is none, either",
 		"8,32768,64":    "set count 0 (size/line/associativity) is not a power of two (32768 ways of 64 B are 2097152 B, and the size, which comes first, is 8)",
+		"1000,2,16":     "set count 31 (size/line/associativity) is not a power of two",
 		"4608,1,36":     "line size 36 is not a power of two",
 		"1024,4,16":     "line size 16 is too small",
 		"64,1,64":       "cache size 64 is not above the line size 64",

@@ -67,8 +67,8 @@ type Item struct {
 	// known.
 	Uses    int    `json:"uses,omitempty"`
 	Verdict string `json:"verdict"`
-	// Computes: it evaluates a function, such as exp, that takes longer than its memory,
-	// which alone is in the times.
+	// Computes: what it computes, as exp or a variance, takes longer than its memory, which
+	// alone is in the times.
 	Computes bool `json:"computes,omitzero"`
 	// Problem is why there is no price, of what touches memory.
 	Problem string `json:"problem,omitempty"`
@@ -152,7 +152,7 @@ func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, pr
 	for i := range b.Operators {
 		b.Operators[i].price(prices)
 	}
-	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 })
+	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
 	all := make([]use, len(b.Operators))
 	var copies patterns
 	for i := range b.Operators {

@@ -22,21 +22,30 @@ func (w *walks) copies() {
 		}
 	}
 	switch {
+	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.repeat(from, to):
 	case len(from) == 1 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
 		w.forLayout = w.rearranges(from[0], to[0])
-		if name, _, _ := strings.Cut(w.op.Op, "."); name == "aten::roll" {
-			w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input))
-			return
-		}
-		w.add(access.Copy, nil, w.operand(to[0], access.Output), w.operand(from[0], access.Input))
-	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.repeat(from, to):
+		w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input))
 	case len(from) > 0:
 		for _, o := range from {
-			w.add(access.Copy, nil, w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
+			w.move(w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
 		}
 	default:
 		w.asTheyLie(to)
 	}
+}
+
+// blocked are the operators that copy a transposed matrix block by block, as copy_ does, which they call.
+var blocked = []string{"copy", "_copy_from", "clone", "_to_copy", "contiguous", "reshape", "to", "bfloat16", "double", "float", "half", "int", "long"}
+
+// move copies, by blocks only where the operator does: others go over elements as TensorIterator has them.
+func (w *walks) move(to, from walked) {
+	name, _, _ := strings.Cut(strings.TrimPrefix(w.op.Op, "aten::"), ".")
+	if to.DType != from.DType || slices.Contains(blocked, strings.TrimSuffix(name, "_")) {
+		w.add(access.Copy, nil, to, from)
+		return
+	}
+	w.add(access.Add, nil, from, to)
 }
 
 // cat lowers a cat: each of the list to its part of the result. It reports false of
@@ -45,6 +54,9 @@ func (w *walks) cat(from, to []tensor) bool {
 	name, _, _ := strings.Cut(w.op.Op, ".")
 	if name != "aten::cat" && name != "aten::_cat" || len(from) == 0 || len(to) > 1 || len(w.op.Args) < 2 {
 		return false
+	}
+	if from = slices.DeleteFunc(slices.Clone(from), func(o tensor) bool { return slices.Equal(o.Shape, []int{0}) }); len(from) == 0 {
+		return false // of what has any dims, PyTorch leaves such out
 	}
 	dim, err := strconv.Atoi(w.op.Args[1])
 	rank := len(from[0].Shape)
@@ -114,14 +126,12 @@ func (w *walks) copyInto(whole, o tensor, part func(layouts.Layout) (layouts.Lay
 	}
 	w.move(to, from)
 	if contiguous, err := w.specs[len(w.specs)-1].Contiguous(); err == nil {
-		contiguous.Operands[1].Layout = twin
+		written := slices.IndexFunc(contiguous.Operands, func(o access.Operand) bool { return o.Role == access.Output })
+		contiguous.Operands[written].Layout = twin
 		w.twin(contiguous)
 	}
 	return true
 }
-
-// move copies by TensorIterator, which copy_ leaves to blocks where a matrix is transposed and these do not.
-func (w *walks) move(to, from walked) { w.add(access.Add, nil, from, to) }
 
 // pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it. It reports
 // false of what is none, or of a profile that does not have the result.
@@ -168,7 +178,7 @@ func (w *walks) shuffle(from, to []tensor) bool {
 		if few.at == to[0].at {
 			few, many = many, few
 		}
-		w.add(access.Copy, nil, w.operand(many, access.Output), w.operand(few, access.Input))
+		w.move(w.operand(many, access.Output), w.operand(few, access.Input))
 	}
 	apart := dense(few, few.Role)
 	apart.at = few.at
@@ -201,7 +211,7 @@ func (w *walks) repeat(from, to []tensor) bool {
 		shape, read, written = append(shape, n/one, one), append(read, 0, step), append(written, one*y.Strides[d], y.Strides[d])
 	}
 	x.Shape, x.Strides, y.Shape, y.Strides = shape, read, shape, written
-	w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
+	w.move(w.operand(y, access.Output), w.operand(x, access.Input))
 	return true
 }
 

@@ -2,12 +2,17 @@ package bill
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/access/workload"
 )
 
 // in and out are operands of float32.
@@ -138,6 +143,22 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s: %+v, %v", op, l.specs, err)
 		}
 	}
+	for _, op := range []operators.Operator{ // with no result, or no dim
+		call("aten::cat", nil, transposed, out([]int{1024, 512}, []int{512, 1}), transposed),
+		{Op: "aten::stack", Class: operators.Copy, Inputs: []operators.Operand{transposed, transposed}},
+		{Op: "aten::roll", Class: operators.Copy, Inputs: []operators.Operand{transposed}},
+	} {
+		if l, err := lower(op, nil); err != nil || len(l.specs) != len(op.Inputs) || l.specs[0].Op != access.Add {
+			t.Errorf("%s: %+v, %v", op.Op, l.specs, err)
+		}
+	}
+	if l, err := lower(call("aten::cat", []string{"", "0"}, in([]int{0}, []int{1}), out([]int{1024, 512}, []int{512, 1}), transposed, transposed), nil); err != nil || len(l.specs) != 2 {
+		t.Errorf("cat of nothing and two: %+v, %v", l.specs, err)
+	}
+	wide := in([]int{1, 512, 512}, []int{262144, 512, 1})
+	if l, err := lower(call("aten::constant_pad_nd", nil, wide, out([]int{8, 512, 512}, wide.Strides)), nil); err != nil || len(l.specs) != 2 || l.specs[0].Op != access.Fill {
+		t.Errorf("a pad of a batch of one: %+v, %v", l.specs, err)
+	}
 	if l, err := lower(call("aten::cat", []string{"", "0"}, transposed, out([]int{1024, 512}, []int{512, 1}), transposed), nil); err != nil || len(l.specs) != 2 || l.specs[0].Op != access.Add {
 		t.Errorf("cat: %+v, %v", l.specs, err)
 	}
@@ -187,6 +208,65 @@ func TestGather(t *testing.T) {
 	}
 }
 
+// TestHostileParts: whatever shapes, strides and arguments a call has, it is lowered, or refused, to patterns that
+// have twins.
+func TestHostileParts(t *testing.T) {
+	names := map[string]operators.Class{"aten::cat": operators.Copy, "aten::stack": operators.Copy, "aten::constant_pad_nd": operators.Copy, "aten::pixel_shuffle": operators.Copy,
+		"aten::pixel_unshuffle": operators.Copy, "aten::repeat": operators.Copy, "aten::roll": operators.Copy, "aten::copy_": operators.Copy,
+		"aten::index": operators.Gather, "aten::index_select": operators.Gather, "aten::embedding": operators.Gather, "aten::native_batch_norm": operators.Rows}
+	ops := slices.Sorted(maps.Keys(names))
+	rapid.Check(t, func(r *rapid.T) {
+		tensorOf := func(label string) operators.Operand {
+			shape := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 3, 4, 8, 1 << 20, 1 << 40}), 0, 5).Draw(r, label)
+			o := in(shape, make([]int, len(shape)))
+			step := 1
+			for _, d := range rapid.Permutation(upTo(len(shape))).Draw(r, label+" order") {
+				if o.Strides[d] = step; rapid.IntRange(0, 4).Draw(r, label+" expanded") == 0 {
+					o.Strides[d] = 0
+				}
+				if step < 1<<40 {
+					step *= max(shape[d], 1)
+				}
+			}
+			return o
+		}
+		op := operators.Operator{Op: rapid.SampledFrom(ops).Draw(r, "op"), Calls: 1}
+		op.Class = names[op.Op]
+		op.Args = rapid.SliceOfN(rapid.SampledFrom([]string{"", "0", "1", "-1", "7", "-9", "[2, 1]", "x"}), 0, 3).Draw(r, "args")
+		for range rapid.IntRange(0, 3).Draw(r, "inputs") {
+			op.Inputs = append(op.Inputs, tensorOf("input"))
+		}
+		for range rapid.IntRange(0, 2).Draw(r, "outputs") {
+			o := tensorOf("output")
+			o.Role = operators.Output
+			op.Outputs = append(op.Outputs, o)
+		}
+		l, err := lower(op, nil)
+		if err != nil {
+			return
+		}
+		if len(l.twins)+l.inner(op) != len(l.specs) || len(l.from) != len(l.specs) {
+			r.Fatalf("%+v: %d patterns, %d twins, tensors of %d", op, len(l.specs), len(l.twins), len(l.from))
+		}
+	})
+}
+
+// inner is how many patterns are copies inside, which contiguous operands would spare.
+func (l lowered) inner(op operators.Operator) int {
+	if op.Class == operators.Rows {
+		return len(l.specs) - len(l.twins)
+	}
+	return 0
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // TestKeepCopy: a copy for the layout of what others read as it lies, too, is the one to keep, and not
 // told to be made beforehand.
 func TestKeepCopy(t *testing.T) {
@@ -201,5 +281,33 @@ func TestKeepCopy(t *testing.T) {
 			t.Errorf("beside %d others: %s, want %s", n, got, want)
 		}
 		events = append(events, event{name: []string{"aten::add", "aten::mul", ""}[n], ts: 10 + 10*n, dur: 5, shapes: "[2048,2048],[2048,2048]", strides: "[1,2048],[2048,1]", types: two})
+	}
+}
+
+// TestCopiedTwice: a tensor that is copied twice for its layout is copied once too often.
+func TestCopiedTwice(t *testing.T) {
+	clone := func(id int, to string) string {
+		return node(id, "aten::clone", "[2048,2048]", [3]string{"1", "0", "[1,2048]"}, [3]string{to, "0", "[2048,1]"})
+	}
+	b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+clone(2, "2")+", "+clone(3, "3")+"]}")
+	if v := b.Operators[0].Verdict; v != "contiguous() once before, since 2 uses follow" {
+		t.Error(v)
+	}
+}
+
+// TestGatherInSuite: what takes rows of a transposed matrix can be timed.
+func TestGatherInSuite(t *testing.T) {
+	op := operators.Operator{Op: "aten::index_select", Class: operators.Gather, Calls: 1, Args: []string{"", "0"},
+		Inputs: []operators.Operand{in([]int{512, 512}, []int{1, 512}), rows([]int{512}, []int{1})}, Outputs: []operators.Operand{out([]int{512, 512}, []int{512, 1})}}
+	b, err := Of(context.Background(), &operators.Profile{Operators: []operators.Operator{op}, Calls: 1}, typical(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := b.Suite(Limits{Budget: 1 << 40})
+	if err != nil || !strings.Contains(string(text), "name: aten.index_select") {
+		t.Errorf("%s, %v", text, err)
+	}
+	if _, err := workload.Parse("suite.yaml", text); err != nil {
+		t.Error(err)
 	}
 }

@@ -58,7 +58,7 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 	}
 	s.text.WriteString("# bench run --suite THIS-FILE\n\nbenchmarks:\n")
 	for _, i := range b.Operators {
-		if i.Predicted != nil && costs(i.Class) {
+		if i.Predicted != nil && (costs(i.Class) || i.Layout > 0) {
 			s.add(i)
 		}
 	}

@@ -34,6 +34,7 @@ func keepCopy(others int) string {
 // A use is what a profile tells of the tensors of an operator whose layout costs.
 type use struct {
 	reads    int     // of a tensor in its layout, by operators for which it costs
+	others   int     // of these, by such as are no copies for the layout
 	products bool    // of a copy: products alone read what it wrote
 	once     float64 // ns of making the operands contiguous beforehand
 }
@@ -61,8 +62,8 @@ func verdict(i *Item, u use) (string, int) {
 		return channelsLast, 0
 	case i.Class == operators.Copy && u.products && i.takenByProduct():
 		return takesAsItIs, 0
-	case u.reads > 1 && i.lowered.forLayout:
-		return keepCopy(u.reads - 1), u.reads
+	case u.others > 0 && u.reads == u.others+1 && i.lowered.forLayout:
+		return keepCopy(u.others), u.reads
 	case u.reads > 1 && float64(u.reads)*i.Layout/float64(i.Calls) > u.once:
 		return onceBefore(u.reads), u.reads
 	}
@@ -149,15 +150,15 @@ func costs(c operators.Class) bool {
 
 func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
 
-// usesOf counts them, by the operators whose layout costs time. Where a profile says where operands lie, it is how often the
+// usesOf counts them, by the operators whose layout costs time; some are copies for the layout. Where a profile says where operands lie, it is how often the
 // same elements are read until the storage is written again. Where it does not, an
 // operator that is called most often with a layout is taken to read each tensor once:
 // all reads of the layout by that operator's calls.
-func usesOf(p *operators.Profile, pays func(operator int) bool) uses {
+func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
 	if p.Step != nil {
-		return uses{byOperator: usesInStep(p, pays)}
+		return uses{byOperator: usesInStep(p, pays, copies)}
 	}
-	reads, most := map[string]int{}, map[string]int{}
+	reads, others, most := map[string]int{}, map[string]int{}, map[string]int{}
 	for n, op := range p.Operators {
 		if !pays(n) {
 			continue
@@ -165,20 +166,22 @@ func usesOf(p *operators.Profile, pays func(operator int) bool) uses {
 		for _, o := range op.Inputs {
 			if o.Role == operators.Input && !contiguous(o) {
 				k := layoutKey(o)
-				reads[k] += op.Calls
+				if reads[k] += op.Calls; !copies(n) {
+					others[k] += op.Calls
+				}
 				most[k] = max(most[k], op.Calls)
 			}
 		}
 	}
 	all := map[string]use{}
 	for k, n := range reads {
-		all[k] = use{reads: n / most[k]}
+		all[k] = use{reads: n / most[k], others: others[k] / most[k]}
 	}
 	return uses{byLayout: all}
 }
 
 // usesInStep follows the storages through a step.
-func usesInStep(p *operators.Profile, pays func(operator int) bool) map[int]use {
+func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[int]use {
 	type version struct {
 		storage uint64
 		writes  int
@@ -219,10 +222,17 @@ func usesInStep(p *operators.Profile, pays func(operator int) bool) map[int]use 
 	}
 	all := map[int]use{}
 	for _, calls := range readers {
+		others := 0
 		for _, op := range calls {
-			u := all[op]
-			u.reads = max(u.reads, len(calls))
-			all[op] = u
+			if !copies(op) {
+				others++
+			}
+		}
+		for _, op := range calls {
+			if u := all[op]; len(calls) > u.reads {
+				u.reads, u.others = len(calls), others
+				all[op] = u
+			}
 		}
 	}
 	for op, versions := range wrote {

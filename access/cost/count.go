@@ -108,7 +108,7 @@ func (c caches) count(nests []nest.Nest) (counted []Counted, sampled bool, err e
 	whole := 0
 	for _, n := range nests {
 		walks = append(walks, Counted{Nest: looped(n.Canonical())})
-		whole += n.Iterations() * len(n.Operands)
+		whole = min(whole+accesses(n, 0), most)
 	}
 	c = c.placedFor(walks)
 	if c.window < DefaultWindow && streams(walks) {

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"math"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -112,20 +113,31 @@ func (c caches) excerptOf(n nest.Nest) excerpt {
 		}
 		innermost := l == len(n.Trips)-1
 		switch {
-		case each*trips <= c.window || innermost && trips < 2*period:
+		case times(each, trips) <= c.window || innermost && trips < 2*period:
 			return excerpt{n, l, 0, trips, footprintsOf(n)}
-		case 2*period*each <= c.window || innermost:
-			counted := period * max(1, c.part()/(period*each))
+		case times(2*period, each) <= c.window || innermost:
+			counted := period * max(1, c.part()/times(period, each))
 			return excerpt{n, l, counted, counted, footprintsOf(n)}
 		}
 	}
+}
+
+// most is as many accesses as are told apart: what a hostile shape has more is as good as that.
+const most = math.MaxInt / 4
+
+// times is a product of what is not negative, most at the most.
+func times(a, b int) int {
+	if b > 0 && a > most/b {
+		return most
+	}
+	return a * b
 }
 
 // accesses is how many an iteration of the loop before l makes.
 func accesses(n nest.Nest, l int) int {
 	product := len(n.Operands)
 	for _, t := range n.Trips[l:] {
-		product *= t
+		product = times(product, t)
 	}
 	return product
 }

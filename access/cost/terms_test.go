@@ -197,3 +197,17 @@ func TestStartsOfRuns(t *testing.T) {
 		t.Errorf("one that a run begins with takes %v ns, want %v", got, want)
 	}
 }
+
+// TestAccesses: more accesses than an int counts are many, and not few.
+func TestAccesses(t *testing.T) {
+	n := nest.Nest{Trips: []int{1 << 40, 3, 1 << 40}, Operands: make([]nest.Operand, 2)}
+	if got := accesses(n, 0); got != most {
+		t.Errorf("%d accesses of %v", got, n.Trips)
+	}
+	if got := accesses(n, 1); got != 3<<41 {
+		t.Errorf("%d accesses of an iteration of %v", got, n.Trips)
+	}
+	if times(0, most) != 0 || times(most, 0) != 0 || times(most, 1) != most || times(most, 2) != most || times(3, 4) != 12 {
+		t.Error("products")
+	}
+}

@@ -317,6 +317,8 @@ func TestNotes(t *testing.T) {
 		"a macro anew":       {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=4"}, note: "t.c:1:9: N is redefined here, and -D N=4 has no effect from here on (#ifndef N around this line lets it have one)"},
 		"a macro as it is":   {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=2"}},
 		"a macro of nobody":  {text: "int a[2]; " + counted, defines: []string{"NX=4"}, note: "t.c: -D NX=4 has no effect: nothing in it is called NX"},
+		"of another macro":   {text: "int a[N]; " + counted, defines: []string{"N=M", "M=2"}},
+		"made of two":        {text: "#define S(x) SIZE_##x\nint a[S(X)]; " + counted, defines: []string{"SIZE_X=2"}},
 		"a mark":             {text: "\ufeff#ifdef N\n#endif\r\nint a[2]; " + counted, defines: []string{"N"}},
 		"a macro of outside": {text: "#ifndef N\n#define N 2\n#endif\nint a[N]; " + counted, defines: []string{"N=4"}},
 		"a pragma":           {text: "int a[2]; void f(void) {\n#pragma scop\n#pragma omp parallel for\nfor (size_t i = 0; i < 2; i++) a[i] = 0;\n#pragma endscop\n}", note: "t.c:3:9: #pragma omp parallel for: it is ignored: one thread makes all accesses, in the order of the text"},
@@ -380,6 +382,7 @@ func TestIncluded(t *testing.T) {
 		"inc/once.h": "#pragma once\n#include \"twice.h\"\n", "inc/twice.h": "#pragma once\n#include \"once.h\"\n#define N 3\n",
 		"inc/guard.h": "#ifndef G\n#define G\n#include \"guard2.h\"\n#define N 3\n#endif\n", "inc/guard2.h": "#include \"guard.h\"\n",
 		"inc/self.h": "#include \"self.h\"\n", "secret.h": "#define N 9\n", "inc/big.h": strings.Repeat("int x;\n", 50_000),
+		"inc/mark.h": "\ufeff#define N 3\n", "inc/bigmark.h": "\ufeff#define N 3\n" + strings.Repeat("int x;\n", 50_000),
 	} {
 		path := filepath.Join(top, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -396,14 +399,14 @@ func TestIncluded(t *testing.T) {
 		text := include + "\nint a[N]; void f(void) {\n#pragma scop\na[N - 1] = 0;\n#pragma endscop\n}"
 		return csource.Read(filepath.Join(top, "t.c"), []byte(text), csource.Options{IncludeDirs: []string{dir}})
 	}
-	for _, include := range []string{`#include "n.h"`, `#include <n.h>`, `#include "once.h"`, "#include \"once.h\"\n#include \"twice.h\"", `#include "guard.h"`} {
+	for _, include := range []string{`#include "n.h"`, `#include <n.h>`, `#include "once.h"`, "#include \"once.h\"\n#include \"twice.h\"", `#include "guard.h"`, `#include "mark.h"`} {
 		if f, err := read(include); err != nil || walked(f) != "wa8" {
 			t.Errorf("%s: %v", include, err)
 		}
 	}
 	for _, include := range []string{
 		`#include "secret.h"`, `#include "../secret.h"`, `#include <../secret.h>`, `#include "link.h"`, `#include "` + filepath.Join(top, "secret.h") + `"`,
-		`#include "/etc/passwd"`, "#if __has_include(\"../secret.h\")\n#define N 1\n#endif", "#include \"self.h\"", "#include \"big.h\"", "#include \"t.c\"",
+		`#include "/etc/passwd"`, "#if __has_include(\"../secret.h\")\n#define N 1\n#endif", "#include \"self.h\"", "#include \"big.h\"", "#include \"bigmark.h\"", "#include \"t.c\"",
 	} {
 		if f, err := read(include); err == nil {
 			t.Errorf("%s was read: %v", include, f.Arrays)

@@ -161,12 +161,15 @@ func readIn(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, int64(maxFile+1+len(byteMark))))
 	return withoutMark(text), err
 }
 
-// withoutMark is a text without the mark that some editors begin files with, as compilers read it.
-func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) }
+// byteMark is what some editors begin files with.
+const byteMark = "\xef\xbb\xbf"
+
+// withoutMark is a text as compilers read it.
+func withoutMark(text []byte) []byte { return bytes.TrimPrefix(text, []byte(byteMark)) }
 
 // A file is a text that is open.
 type file struct {

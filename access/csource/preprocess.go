@@ -131,11 +131,18 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 // unused notes which macros from outside no text that was read has in it: a name that is spelt wrong
 // leaves everything as it was.
 func unused(name string, texts [][]byte, defines []string) (notes []Note) {
+	if slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(text, []byte("##")) }) {
+		return nil // which makes names
+	}
 	for _, define := range defines {
 		macro, _, _ := strings.Cut(define, "=")
 		word := regexp.MustCompile(`\b` + macro + `\b`)
 		builtIn := func(header string) bool { return word.MatchString(headers[header]) }
-		if slices.ContainsFunc(texts, word.Match) || slices.ContainsFunc(headerNames(), builtIn) || strings.HasPrefix(macro, "_") {
+		ofAnother := func(other string) bool {
+			_, value, _ := strings.Cut(other, "=")
+			return word.MatchString(value)
+		}
+		if slices.ContainsFunc(texts, word.Match) || slices.ContainsFunc(headerNames(), builtIn) || slices.ContainsFunc(defines, ofAnother) || strings.HasPrefix(macro, "_") {
 			continue // what begins so is for headers that are not read
 		}
 		notes = append(notes, Note{Pos{File: name}, fmt.Sprintf("-D %s has no effect: nothing in it is called %s", define, macro)})

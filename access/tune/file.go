@@ -41,7 +41,7 @@ func Identity(brand string) string {
 	for _, c := range cpu.Caches() {
 		words = append(words, fmt.Sprintf("%s=%d", c.Name(), c.Geometry.Size))
 	}
-	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+	return strings.ToValidUTF8(strings.Join(strings.Fields(strings.Join(words, " ")), " "), "?")
 }
 
 // Of tells whether the calibration is of a CPU, and of all sets that this one runs

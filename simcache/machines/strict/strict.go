@@ -188,7 +188,7 @@ func (f *File) placed(err error, root reflect.Type) error {
 		message = fmt.Sprintf("%s where %s is wanted", kindOf(mistyped.SrcType), kindOf(mistyped.DstType))
 	case errors.As(err, &overflow):
 		message = fmt.Sprintf("%s is out of range", overflow.SrcNum)
-	case strings.Contains(message, "'\t'") || strings.Contains(message, "'	'"):
+	case strings.Contains(message, "'\t'"):
 		message = "a tab (want spaces before a line and between words)"
 	}
 	if m := used.FindStringSubmatch(message); m != nil && nodes[m[1]] != "" && nodes[m[2]] != "" {
