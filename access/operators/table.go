@@ -251,7 +251,13 @@ func byRule(name string) (entry, bool) {
 
 // Computes reports whether an operator takes longer to compute, a function such as exp or erf, a variance
 // or the place of the greatest, than to read its operands and write its result.
-func (op Operator) Computes() bool { return lookUp(op.Op).computes }
+func (op Operator) Computes() bool {
+	if name, _, _ := strings.Cut(op.Op, "."); (name == "aten::max" || name == "aten::min") && len(op.Args) > 1 {
+		_, err := strconv.Atoi(op.Args[1])
+		return err == nil // of a dim they say where, too, and go over elements one by one
+	}
+	return lookUp(op.Op).computes
+}
 
 // TakesChannelsLast reports whether a Rows operator, which else wants contiguous operands, takes
 // channels_last as it is (PyTorch's aten/src/ATen/native/batch_norm.cpp and group_norm.cpp,

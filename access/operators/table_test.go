@@ -42,6 +42,21 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
+// TestComputes: what takes longer to compute than to read and write.
+func TestComputes(t *testing.T) {
+	for want, ops := range map[bool][]Operator{
+		true: {{Op: "aten::gelu"}, {Op: "aten::exp_"}, {Op: "aten::_softmax"}, {Op: "aten::native_layer_norm"}, {Op: "aten::var.correction"}, {Op: "aten::where.self"}, {Op: "aten::gt.Scalar"},
+			{Op: "aten::max_pool2d_with_indices"}, {Op: "aten::gelu_backward"}, {Op: "aten::max", Args: []string{"", "-1", "False"}}, {Op: "aten::min.dim", Args: []string{"", "0"}}},
+		false: {{Op: "aten::add.Tensor"}, {Op: "aten::copy_"}, {Op: "aten::sum"}, {Op: "aten::native_batch_norm"}, {Op: "aten::index"}, {Op: "aten::max", Args: []string{""}}, {Op: "aten::max.other", Args: []string{"", ""}}, {Op: "mine::odd"}},
+	} {
+		for _, op := range ops {
+			if op.Computes() != want {
+				t.Errorf("%s(%q) computes: %t", op.Op, op.Args, !want)
+			}
+		}
+	}
+}
+
 // TestDTypes: names of types are ours, and have a size.
 func TestDTypes(t *testing.T) {
 	for name, ours := range spellings {
