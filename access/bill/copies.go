@@ -35,13 +35,12 @@ func (w *walks) copies() {
 	}
 }
 
-// blocked are the operators that copy a transposed matrix block by block, as copy_ does, which they call.
-var blocked = []string{"copy", "_copy_from", "clone", "_to_copy", "contiguous", "reshape", "to", "bfloat16", "double", "float", "half", "int", "long"}
+// blocked are the operators that copy a transposed matrix block by block: copy_, and what calls it.
+var blocked = []string{"copy", "_copy_from", "clone", "_to_copy", "_reshape_copy", "bfloat16", "double", "float", "half", "int", "long"}
 
 // move copies, by blocks only where the operator does: others go over elements as TensorIterator has them.
 func (w *walks) move(to, from walked) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(w.op.Op, "aten::"), ".")
-	if to.DType != from.DType || slices.Contains(blocked, strings.TrimSuffix(name, "_")) {
+	if to.DType != from.DType || slices.Contains(blocked, strings.TrimSuffix(w.name(), "_")) {
 		w.add(access.Copy, nil, to, from)
 		return
 	}
@@ -51,8 +50,7 @@ func (w *walks) move(to, from walked) {
 // cat lowers a cat: each of the list to its part of the result. It reports false of
 // what is none, or does not say along which dim.
 func (w *walks) cat(from, to []tensor) bool {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	if name != "aten::cat" && name != "aten::_cat" || len(from) == 0 || len(to) > 1 || len(w.op.Args) < 2 {
+	if name := w.name(); name != "cat" && name != "_cat" || len(from) == 0 || len(to) > 1 || len(w.op.Args) < 2 {
 		return false
 	}
 	if from = slices.DeleteFunc(slices.Clone(from), func(o tensor) bool { return slices.Equal(o.Shape, []int{0}) }); len(from) == 0 {
@@ -92,8 +90,7 @@ func (w *walks) cat(from, to []tensor) bool {
 // stack lowers a stack: each of the list to its part of the result. It reports false of what is none, or
 // of a profile that does not have the result.
 func (w *walks) stack(from, to []tensor) bool {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	if name != "aten::stack" && name != "aten::_stack" || len(from) == 0 || len(to) != 1 {
+	if name := w.name(); name != "stack" && name != "_stack" || len(from) == 0 || len(to) != 1 {
 		return false
 	}
 	dim, rank := 0, len(to[0].Shape)
@@ -136,8 +133,7 @@ func (w *walks) copyInto(whole, o tensor, part func(layouts.Layout) (layouts.Lay
 // pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it. It reports
 // false of what is none, or of a profile that does not have the result.
 func (w *walks) pad(from, to []tensor) bool {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	if name != "aten::constant_pad_nd" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
+	if w.name() != "constant_pad_nd" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
 		return false
 	}
 	w.add(access.Fill, nil, w.operand(to[0], access.Output))
@@ -154,12 +150,12 @@ func (w *walks) pad(from, to []tensor) bool {
 // shuffle lowers a pixel_shuffle, or the way back: squares of channels become squares of pixels. It reports
 // false of what is none, or of a profile that does not have the result.
 func (w *walks) shuffle(from, to []tensor) bool {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	if name != "aten::pixel_shuffle" && name != "aten::pixel_unshuffle" || len(from) != 1 || len(to) != 1 {
+	name := w.name()
+	if name != "pixel_shuffle" && name != "pixel_unshuffle" || len(from) != 1 || len(to) != 1 {
 		return false
 	}
 	few, many := from[0], to[0] // of fewer pixels, and of more
-	if name == "aten::pixel_unshuffle" {
+	if name == "pixel_unshuffle" {
 		few, many = many, few
 	}
 	d := len(many.Shape) - 3
@@ -193,8 +189,7 @@ func (w *walks) shuffle(from, to []tensor) bool {
 // repeat lowers a repeat: what is repeated is read once for each time. It reports false of what is none, or
 // of a profile that does not have the result.
 func (w *walks) repeat(from, to []tensor) bool {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	if name != "aten::repeat" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) > len(to[0].Shape) {
+	if w.name() != "repeat" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) > len(to[0].Shape) {
 		return false
 	}
 	x, y := from[0], to[0]

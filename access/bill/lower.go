@@ -129,6 +129,12 @@ func walksOf(op operators.Operator) walks {
 	return w
 }
 
+// name is the operator's without PyTorch's prefix and its overload.
+func (w *walks) name() string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(w.op.Op, "aten::"), ".")
+	return name
+}
+
 // inputs and outputs are the operands by where the profile has them.
 func (w *walks) inputs() []tensor  { return w.all[:len(w.op.Inputs)] }
 func (w *walks) outputs() []tensor { return w.all[len(w.op.Inputs):] }
@@ -231,14 +237,13 @@ func (w *walks) gather() {
 // gathered says in the place of which dim the numbers are and how far apart what they name is, nil where
 // an operator takes no rows, or more than there are.
 func (w *walks) gathered() (dim int, strides []int) {
-	name, _, _ := strings.Cut(w.op.Op, ".")
-	inputs, outputs := w.inputs(), w.outputs()
-	if len(inputs) != 2 || len(outputs) != 1 || !slices.Contains([]string{"aten::index", "aten::_unsafe_index", "aten::index_select", "aten::embedding"}, name) {
+	name, inputs, outputs := w.name(), w.inputs(), w.outputs()
+	if len(inputs) != 2 || len(outputs) != 1 || !slices.Contains([]string{"index", "_unsafe_index", "index_select", "embedding"}, name) {
 		return 0, nil
 	}
 	x, index, y := inputs[0], inputs[1], outputs[0]
 	given := -1
-	if name == "aten::index_select" && len(w.op.Args) > 1 {
+	if name == "index_select" && len(w.op.Args) > 1 {
 		if n, err := strconv.Atoi(w.op.Args[1]); err == nil {
 			given = (n + len(x.Shape)) % max(len(x.Shape), 1)
 		}

@@ -150,7 +150,8 @@ func costs(c operators.Class) bool {
 
 func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape, o.Strides) }
 
-// usesOf counts them, by the operators whose layout costs time; some are copies for the layout. Where a profile says where operands lie, it is how often the
+// usesOf counts them, by the operators whose layout costs time (pays), of which some are
+// copies for the layout. Where a profile says where operands lie, it is how often the
 // same elements are read until the storage is written again. Where it does not, an
 // operator that is called most often with a layout is taken to read each tensor once:
 // all reads of the layout by that operator's calls.
