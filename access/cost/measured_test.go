@@ -99,6 +99,67 @@ func TestMeasuredRuns(t *testing.T) {
 	}
 }
 
+// TestOvershot: what prefetchers bring beyond the end of a run or of a short loop is of use where the next one goes on there.
+func TestOvershot(t *testing.T) {
+	m := generic
+	m.Times.Runs = []probe.Run{{Lines: 4, Ns: 14}} // little more than a stream
+	read := func(trips []int, strides ...int) nest.Nest {
+		return nest.Nest{Trips: trips, Operands: []nest.Operand{{Tensor: "x", Kind: nest.Read, Width: 4, Strides: strides}}}
+	}
+	visited := func(n nest.Nest) visit {
+		return visit{stride: strideOf(n, n.Operands[0], rowsOf(n, 64), 64), nest: n, op: n.Operands[0]}
+	}
+	// Stripes of so many bytes of 512 rows, one below the other.
+	stripes := func(bytes, pitch, apart int) visit { return visited(read([]int{100, 512, bytes / 4}, apart, pitch, 4)) }
+	for name, c := range map[string]struct {
+		v       visit
+		resumes bool
+	}{
+		"four lines":                 {stripes(256, 8000, 256), true},
+		"eight":                      {stripes(512, 8000, 512), true},
+		"two, which are no stream":   {stripes(128, 8000, 128), false},
+		"more than come":             {stripes(2048, 8000, 2048), false},
+		"rows that share sets":       {stripes(256, 8192, 256), false},
+		"stripes that lie far apart": {stripes(256, 8000, 4096), false},
+		"few rows, as are followed":  {visited(read([]int{100, 8, 64}, 256, 8000, 4)), false},
+	} {
+		if got := c.v.stride.resumes(); got != c.resumes {
+			t.Errorf("%s: resumes %t: %+v", name, got, c.v.stride)
+		}
+	}
+	v := stripes(256, 8000, 256)
+	if got := m.line(v, 2); got != 3.5 {
+		t.Errorf("a line of runs that resume takes %v ns, want the 3.5 that were measured", got)
+	}
+	if v.op.Kind = nest.Write; m.line(v, 2) <= 4 {
+		t.Errorf("one that is written takes %v ns, no more than one read", m.line(v, 2))
+	}
+	// Steps of 256 B, by so many in a row that is left then, or that the next ones follow.
+	for _, c := range []struct {
+		steps, apart int
+		want         float64
+	}{{8, 14336, 2}, {16, 14336, 1.5}, {8, 2048, 1}} {
+		v := visited(read([]int{56, c.steps}, c.apart, 256))
+		if got := v.stride.wasted(); got != c.want {
+			t.Errorf("%d steps, the next ones %d B behind: %v lines for each, want %v", c.steps, c.apart, got, c.want)
+		}
+		long := visited(read([]int{56, 1 << 20}, 0, 256))
+		near, _ := m.apart(v, 1)
+		if alone, _ := m.apart(long, 1); !about(near, c.want*alone, 1e-4) {
+			t.Errorf("%d steps take %v ns each, those of a long row %v", c.steps, near, alone)
+		}
+	}
+	if got := visited(read([]int{56, 8}, 100, 8192)).stride.wasted(); got != 1 {
+		t.Errorf("%v lines for each of another page, which no prefetcher brings", got)
+	}
+	// A gap of less than two lines, and one of more.
+	for jump, near := range map[int]bool{224: true, 255: true, 256: false} {
+		if s := visited(read([]int{100, 56, 32}, 200<<10, jump, 4)).stride; s.Near > 0 != near || s.Far > 0 == near || s.run > 0 == near {
+			t.Errorf("128 B in each %d B: %+v, is its gap nothing to a prefetcher: %t", jump, s, near)
+		}
+	}
+}
+
 // TestQueue: loads that begin short runs are as many in flight as stores behind them have places, if there are any; longer
 // runs are seen by prefetchers.
 func TestQueue(t *testing.T) {
@@ -361,7 +422,7 @@ func TestNearlyNext(t *testing.T) {
 	m.Times.Levels[2].Near, m.Times.Levels[2].Far = 30, 30
 	next := m.Times.Levels[2].Line
 	for jump, want := range map[int]float64{80: 1.25 * next, 128: 30, 256: 30} {
-		v := visit{stride: Stride{Near: 1, jump: jump}, vectors: true}
+		v := visit{stride: Stride{Near: 1, jump: jump, goesOn: true}, vectors: true}
 		if got := m.line(v, 2); !about(got, want, 1e-9) {
 			t.Errorf("lines %d B apart take %v ns each, want %v", jump, got, want)
 		}

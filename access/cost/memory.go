@@ -132,8 +132,10 @@ func (m Model) line(v visit, i int) float64 {
 		near = min(near, next*j)
 	}
 	ns := v.stride.Next*next + v.stride.Near*max(near, next) + v.stride.Far*max(far, next)
-	if memory && !v.vectors && v.stride.run > 0 { // which was measured of loops over elements
-		ns = max(ns, m.Times.run(v.stride.run))
+	if r := m.Times.run(v.stride.run); memory && !v.vectors && r > 0 { // which was measured of loops over elements
+		if ns = max(ns, r); !v.written() && v.stride.resumes() {
+			ns = max(next, r)
+		}
 	}
 	if v.written() {
 		ns += stored
@@ -141,9 +143,9 @@ func (m Model) line(v visit, i int) float64 {
 	return ns
 }
 
-// run is the ns of each line of memory in runs of so many lines, 0 if that was not measured.
+// run is the ns of each line of memory in runs of so many lines, 0 if that was not measured or they are none.
 func (t Times) run(lines float64) float64 {
-	if len(t.Runs) == 0 {
+	if len(t.Runs) == 0 || lines == 0 {
 		return 0
 	}
 	i := slices.IndexFunc(t.Runs, func(r probe.Run) bool { return float64(r.Lines) >= lines })
@@ -171,6 +173,7 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	if from.Far > 0 {
 		near, inFlight = max(from.Line, from.Near), max(1, from.Latency/from.Far)
 	}
+	near *= s.wasted()
 	if v.asked {
 		return near, from.Line * rules.Asked
 	}
@@ -200,9 +203,6 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	}
 	return near, max(far, store)
 }
-
-// trained is from how many lines on prefetchers see a stream in a run.
-const trained = 3
 
 // beside is in how many sets, about, lines are in flight beside one another that crowd them: what crowded lines take was
 // measured in one. Those that a round reaches, of a short one of loads those of the rounds that the CPU looks ahead, and

@@ -24,6 +24,7 @@ type Stride struct {
 	rows   bool    // they are few rows of adjacent lines by turns, which prefetchers follow
 	fresh  float64 // share of the lines that are touched which did not come again, of bursts
 	run    float64 // lines that are adjacent until the next jump, 0 where none is known
+	goesOn bool    // a loop outside goes on where the run, or the steps of the loop, ended
 }
 
 // mostRows is how many streams prefetchers follow at once, about: sums of runs of rows by turns begin to take
@@ -32,6 +33,8 @@ const mostRows = 16
 
 // samePage is what no prefetcher crosses, whatever the page size in force.
 const samePage = 4096
+
+func abs(stride int) int { return max(stride, -stride) }
 
 // strideOf looks at the innermost loop that moves the operand, and, where that
 // steps from line to line, at the loop that begins the next run of lines; rows are rowsOf the nest.
@@ -43,19 +46,20 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 	if l < 0 {
 		return Stride{Next: 1, every: every, loop: l}
 	}
-	stride := max(op.Strides[l], -op.Strides[l])
+	stride := abs(op.Strides[l])
 	if stride > line {
 		s := Stride{Near: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l])}
 		if stride >= samePage {
 			s.Near, s.Far = 0, 1
 		}
+		s.goesOn = l > 0 && abs(op.Strides[l-1]) == stride*n.Trips[l]
 		s.bursts(n, op, line)
 		s.rows = s.rows && rows[l] <= mostRows
 		return s
 	}
 	run, jump, around := op.Width+(n.Trips[l]-1)*stride, 0, 0.0
 	for o := l - 1; o >= 0; o-- {
-		s := max(op.Strides[o], -op.Strides[o])
+		s := abs(op.Strides[o])
 		if s > run+line {
 			jump, around = s, float64(n.Trips[o])
 			break
@@ -64,11 +68,16 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 			run += (n.Trips[o] - 1) * s
 		}
 	}
-	run = followed(n, op, rows, run, line)
-	starts := min(1, float64(line)/float64(run))
-	t := Stride{Next: 1 - starts, Far: starts, every: every * float64(run) / float64(stride), loop: -1, jump: jump, around: around}
-	if jump > 0 {
-		t.run = max(1, float64(run)/float64(line))
+	reach := followed(n, op, rows, run, line)
+	starts := min(1, float64(line)/float64(reach))
+	t := Stride{Next: 1 - starts, Far: starts, every: every * float64(reach) / float64(stride), loop: -1, jump: jump, around: around}
+	switch {
+	case jump == 0:
+	case jump-run < 2*line: // prefetchers go on over the gap
+		t.Near, t.Far = starts, 0
+	default:
+		t.run = max(1, float64(reach)/float64(line))
+		t.goesOn = reach == run && slices.ContainsFunc(op.Strides[:l], func(s int) bool { return abs(abs(s)-run) <= line })
 	}
 	return t
 }
@@ -80,7 +89,7 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 	if o < 0 {
 		return
 	}
-	around := max(op.Strides[o], -op.Strides[o])
+	around := abs(op.Strides[o])
 	if around < line {
 		s.burst, s.fresh = s.around, max(float64(around)/float64(line), 1/float64(n.Trips[o]))
 		s.rows = n.Trips[o]*around >= samePage
@@ -102,7 +111,7 @@ func (s Stride) lead(each, latency, ahead float64) (lead, alone float64) {
 func followed(n nest.Nest, op nest.Operand, rows []int, run, line int) int {
 	reach := run
 	for l := len(n.Trips) - 1; l >= 0 && rows[l+1] <= mostRows; l-- {
-		if s := max(op.Strides[l], -op.Strides[l]); s <= reach+line && s+op.Width > run {
+		if s := abs(op.Strides[l]); s <= reach+line && s+op.Width > run {
 			reach += (n.Trips[l] - 1) * s
 		}
 	}
@@ -116,7 +125,7 @@ func adjacent(n nest.Nest, op nest.Operand, l, line int) int {
 	for k := l; k < len(n.Trips); k++ {
 		loops = append(loops, k)
 	}
-	step := func(k int) int { return max(op.Strides[k], -op.Strides[k]) }
+	step := func(k int) int { return abs(op.Strides[k]) }
 	slices.SortFunc(loops, func(a, b int) int { return step(a) - step(b) })
 	reach := op.Width
 	for _, k := range loops {
@@ -135,7 +144,7 @@ func rowsOf(n nest.Nest, line int) []int {
 		for l := range sums {
 			count, reach := 1, adjacent(n, op, l, line)
 			for k := l; k < len(n.Trips); k++ {
-				if max(op.Strides[k], -op.Strides[k]) > reach {
+				if abs(op.Strides[k]) > reach {
 					count *= n.Trips[k]
 				}
 			}
@@ -143,6 +152,27 @@ func rowsOf(n nest.Nest, line int) []int {
 		}
 	}
 	return sums
+}
+
+// trained is from how many lines on prefetchers see a stream in a run, and overshot how many
+// they bring beyond its end, about: on EPYCs rows walked in steps of 256 B by eights take twice
+// as long a line as long ones, by sixteens half as much again.
+const trained, overshot = 3, 8
+
+// resumes tells whether a run begins with lines that prefetchers brought when they went on
+// beyond the end of another, and which are in a cache still: rows that lie whole pages
+// apart share its sets, which do not hold what comes meanwhile.
+func (s Stride) resumes() bool {
+	return s.goesOn && s.run >= trained && s.run <= overshot && s.jump%samePage != 0
+}
+
+// wasted is by how much more lines come than are touched, since prefetchers go on with
+// the steps of a short loop beyond its end, within a page.
+func (s Stride) wasted() float64 {
+	if s.loop < 0 || s.Near < 1 || s.goesOn {
+		return 1
+	}
+	return 1 + overshot/s.around
 }
 
 // slower is by how much fewer jumps are in flight because instructions between
