@@ -266,6 +266,15 @@ func (e *expr) either(op cc.Token, left, right cc.ExpressionNode) *expr {
 	return e.set(op.SrcStr(), left, right)
 }
 
+// assigns tells whether it gives its first argument a value.
+func (e *expr) assigns() bool {
+	switch e.op {
+	case opBefore, opBehind, "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=":
+		return true
+	}
+	return false
+}
+
 // any reports whether some part of an expression is as asked.
 func (e *expr) any(is func(*expr) bool) bool {
 	if is(e) {

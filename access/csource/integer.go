@@ -11,22 +11,29 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A ctype is an integer type of C: so many bits, with a sign or without.
+// A ctype is an integer type of C: so many bits, with a sign or without. One of a single
+// bit is _Bool, to which a value is converted by whether it is 0 (C11, 6.3.1.2).
 type ctype struct {
 	bits   int
 	signed bool
 }
 
-var intType = ctype{32, true}
+var intType, boolType = ctype{32, true}, ctype{bits: 1}
 
 func typeOf(t cc.Type) (ctype, bool) {
 	if t == nil || !cc.IsIntegerType(t) || t.Size() > 8 || t.Size() < 1 {
 		return ctype{}, false
 	}
+	if t.Kind() == cc.Bool {
+		return boolType, true
+	}
 	return ctype{int(t.Size()) * 8, cc.IsSignedInteger(t)}, true
 }
 
 func (t ctype) String() string {
+	if t == boolType {
+		return "_Bool"
+	}
 	name := map[int]string{8: "char", 16: "short", 32: "int", 64: "long"}[t.bits]
 	if !t.signed {
 		return "unsigned " + name
@@ -168,7 +175,7 @@ func (b *builder) cast(e *expr) (integer, error) {
 			return constantOf(e)
 		}
 	}
-	if isFloat(e.args[0]) {
+	if isFloat(e.args[0]) && t != boolType { // of which .5 is 1
 		if v, known := e.node.Value().(cc.Int64Value); known {
 			return integer{constant(int(v)), t}, nil
 		}
@@ -291,8 +298,10 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 	t := common(x.t, y.t)
 	if e.op == "<<" || e.op == ">>" {
 		t = x.t.promoted()
-	} else if y, err = b.converted(e, y, t); err != nil {
-		return integer{}, err
+	} else if y, x = modulo(e.op, y, x, t), modulo(e.op, x, y, t); y.t != t {
+		if y, err = b.converted(e, y, t); err != nil {
+			return integer{}, err
+		}
 	}
 	if x, err = b.converted(e, x, t); err != nil {
 		return integer{}, err
@@ -322,6 +331,18 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 		}
 	}
 	return b.result(e, p, t, failed)
+}
+
+// modulo keeps a negative constant that is added to, subtracted from or multiplied with an
+// unsigned value of variables: what comes of it differs from what C computes by a multiple of
+// 2^bits, by nothing where it is in range, which whoever uses it demands.
+func modulo(op string, i, other integer, t ctype) integer {
+	n, fixed := i.number()
+	_, both := other.number()
+	if fixed && n < 0 && !both && !t.signed && (op == "+" || op == "-" || op == "*") {
+		i.t = t
+	}
+	return i
 }
 
 // converted is convert with an error that can be nil.
@@ -434,6 +455,13 @@ func wrapped(n int, t ctype) (integer, error) {
 func (b *builder) convert(e *expr, i integer, t ctype) (integer, error) {
 	if i.t == t {
 		return i, nil
+	}
+	if t == boolType {
+		if err := b.settled(e, i); err != nil {
+			return integer{}, err
+		}
+		set, err := compare("!=", i.piece, constant(0))
+		return integer{choose(set, constant(1), constant(0)), t}, err
 	}
 	if n, fixed := i.number(); fixed {
 		return wrapped(n, t)

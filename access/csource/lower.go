@@ -196,7 +196,8 @@ func (b *builder) effect(e *expr) *Error {
 		}
 	case opBefore, opBehind:
 		return b.assign(e, "+=", e.args[0], nil)
-	case "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=":
+	}
+	if e.assigns() {
 		return b.assign(e, e.op, e.args[0], e.args[1])
 	}
 	return b.data(e)
@@ -408,6 +409,11 @@ func (b *builder) call(e *expr) *Error {
 		if why := b.touches(f, map[string]bool{}); why != "" {
 			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)
 		}
+		for _, l := range b.loops {
+			if b.changes(f, l.decl, map[string]bool{}) {
+				return notInteger(e, false, "%s changes %s, the variable of a loop around it", name, l.decl.Name())
+			}
+		}
 	}
 	for _, a := range e.args[1:] {
 		if t := a.node.Type(); a.op == opOther && t != nil && !cc.IsArithmeticType(t) {
@@ -446,6 +452,26 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 		}
 	})
 	return how
+}
+
+// changes tells whether a function of the file, or one that it calls, gives a variable a value.
+func (b *builder) changes(f *cc.FunctionDefinition, v *cc.Declarator, seen map[string]bool) (changed bool) {
+	if seen[f.Declarator.Name()] {
+		return false
+	}
+	seen[f.Declarator.Name()] = true
+	each(f.CompoundStatement, func(n cc.Node) {
+		switch n := n.(type) {
+		case *cc.PrimaryExpression:
+			if g := b.functions[n.Token.SrcStr()]; g != nil && n.Case == cc.PrimaryExpressionIdent {
+				changed = changed || b.changes(g, v, seen)
+			}
+		case cc.ExpressionNode:
+			e := expression(n)
+			changed = changed || e.assigns() && e.args[0].op == opVar && e.args[0].decl == v
+		}
+	})
+	return changed
 }
 
 // reference builds an access to an array.

@@ -169,7 +169,11 @@ func parserError(name string, err error) *Error {
 	}
 	switch {
 	case strings.Contains(e.Why, "include file not found"):
-		e.Why += " (only folders that -I names are looked in, and the headers " + strings.Join(headerNames(), " ") + " are built in)"
+		e.Why += " (only folders that -I names are looked in, "
+		if strings.Contains(e.Why, "../") {
+			e.Why += "which no name with .. leads out of, "
+		}
+		e.Why += "and the headers " + strings.Join(headerNames(), " ") + " are built in)"
 	case strings.Contains(e.Why, "macro expansion limit"):
 		e.Why = fmt.Sprintf("it has more than %d tokens, with its macros expanded", maxWork)
 	}
