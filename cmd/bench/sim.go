@@ -54,6 +54,7 @@ func newSim() *cobra.Command {
 	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share the pattern, with --threads")
 	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry and loops, and how many accesses were visited and proved, where with a TLB each counts once more for it")
+	flags.StringVarP(&f.results, "out", "o", "", "file for the counts, as results that 'bench check' compares; of a program, a trace or a matrix, each array a line")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
@@ -71,6 +72,7 @@ type simFlags struct {
 	threads       int
 	grain         int
 	trace, out    string
+	results       string
 	matrix        string
 	asJSON        bool
 	meter         *progress.Meter
@@ -82,6 +84,9 @@ func (f *simFlags) simulate(c call) error {
 		return errors.New("nothing to simulate: want --shape 4000x4000, --program loops.c, --matrix matrix.mtx or --trace my.trace (see bench sim --help)")
 	}
 	of, run := "shape", f.simulatePattern
+	if of := f.program.file + f.trace + f.matrix; f.results != "" && of == "" {
+		return errors.New("--out is for --program, --trace and --matrix: of a pattern, bench run --count 1 -o FILE writes the counts beside times, and bench sweep alone")
+	}
 	shapes := []string{"shape", "pad", "view", "op", "with", "from", "to", "tile", "order", "kernel", "width", "threads", "grain", "cores"}
 	others := []string{"define", "include", "function", "align"}
 	switch {
@@ -249,7 +254,7 @@ func (f *simFlags) replay(c call) error {
 	return f.show(c, run, summary, func() any { return run.Trace(m.Name, f.hierarchy.explain) })
 }
 
-// show writes the file for cg_annotate, if one is wanted; and prints JSON, or the
+// show writes the files that are wanted, for cg_annotate and of results; and prints JSON, or the
 // summary, and unless that says it all, the tables.
 func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) string, asJSON func() any) error {
 	f.meter.End()
@@ -259,6 +264,15 @@ func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) s
 			return err
 		}
 		if err := writeFile("cachegrind-out", f.out, b.Bytes()); err != nil {
+			return err
+		}
+	}
+	if f.results != "" {
+		text, err := f.record(run)
+		if err == nil {
+			err = writeFile("out", f.results, text)
+		}
+		if err != nil {
 			return err
 		}
 	}
