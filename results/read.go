@@ -233,6 +233,35 @@ func comments(text []byte) []Pair {
 	return pairs
 }
 
+// Complete refuses a file of ours that is cut off between two lines: one that says of
+// what program it is but not at its end how many results it has ([EndKey]), or of others.
+// One of a run that was interrupted is refused, too.
+func (s *Set) Complete() error {
+	for _, part := range s.Files() {
+		wrote, said, ends := false, 0, 0
+		for _, c := range part.Comments[part.Name] {
+			switch c.Key {
+			case "command":
+				wrote = true
+			case "interrupted":
+				return fmt.Errorf("%s is of a run that was interrupted %s", part.Name, c.Value)
+			case EndKey:
+				n := 0
+				if _, err := fmt.Sscanf(c.Value, "%d results", &n); err == nil {
+					ends, said = ends+1, said+n
+				}
+			}
+		}
+		switch {
+		case ends == 0 && wrote:
+			return fmt.Errorf("%s is cut off: its last line is not \"# %s: N results\"", part.Name, EndKey)
+		case ends > 0 && said != len(part.Results):
+			return fmt.Errorf("%s is cut off or was changed: it has %d results, and by its last line %d", part.Name, len(part.Results), said)
+		}
+	}
+	return nil
+}
+
 // Comment is the value of a comment "# key: value" that all files have in common,
 // the first of each; "" if one has none or another.
 func (s *Set) Comment(key string) string {

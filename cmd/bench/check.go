@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -93,6 +94,9 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 		return err
 	}
 	if err := report.Err(); err != nil {
+		if f.update && len(args) > 0 {
+			err = fmt.Errorf("%w (cp %s %s replaces the baseline all the same)", err, args[0], f.baseline)
+		}
 		return err
 	}
 	if report.Failed() {
@@ -114,6 +118,12 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 		return f.reportAB(ctx, c)
 	}
 	old, err := results.Read(f.baseline)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %[2]s records one)", err, f.baseline)
+	}
+	if err == nil {
+		err = old.Complete()
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
@@ -213,6 +223,11 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if err != nil {
 		return nil, err
 	}
+	if f.update && f.allowVanished && name != thisRun { // else what it lacks says so
+		if err := set.Complete(); err != nil {
+			return nil, fmt.Errorf("--update: %w", err)
+		}
+	}
 	if err := set.Keep(f.suiteOf.filter, name); err != nil {
 		return nil, atFlag(err)
 	}
@@ -226,6 +241,7 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 	if err := f.baselineGeometry(old); err != nil {
 		return nil, nil, err
 	}
+	f.once = f.times.value == check.TimesOff && !f.update && f.out == ""
 	s, err := f.prepare(c)
 	if err != nil {
 		return nil, nil, err
@@ -329,5 +345,6 @@ func (f *checkFlags) baselineGeometry(old *results.Set) error {
 			return fmt.Errorf("--baseline %s: %s %q: %w", f.baseline, key, config[key], err)
 		}
 	}
+	f.tlb.set = f.tlb.set || config[results.D1Key] != "" // it simulated none if it says of none
 	return nil
 }

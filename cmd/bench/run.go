@@ -31,6 +31,7 @@ type runFlags struct {
 	out      string
 	caches   string
 	tlb      parsed[[]simcache.TLB]
+	once     bool   // a sample each unless --count says otherwise, as times do not matter
 	ab       string // an older program
 	abOut    string
 	timeOnly bool
@@ -128,6 +129,8 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	}
 	switch {
 	case c.given("count"):
+	case f.once:
+		p.Count = 1
 	case f.suiteOf.quick:
 		p.Count = quickCount
 	default:

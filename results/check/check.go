@@ -355,7 +355,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,
 			Verdict: Same, better: float64(results.Better(units, unit)), old: a.Samples, new: b.Samples}
 		if exact {
-			c.Old, c.New = worst(a.Samples, c.better), worst(b.Samples, c.better)
+			c.Old, c.New = worst(a.Samples, -c.better), worst(b.Samples, c.better) // a baseline of which both sides of a merge were kept guards the better one
 			r.drift(c, "the baseline", a.Samples)
 			r.drift(c, "the new results", b.Samples)
 		}

@@ -9,7 +9,7 @@ func TestParseShare(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "%", "5", "-1%", "10001%", "NaN"} {
+	for _, text := range []string{"", "%", "1", "1.0", "5", "-1%", "10001%", "NaN"} {
 		if got, err := ParseShare(text); err == nil {
 			t.Errorf("%s: %v", text, got)
 		}
