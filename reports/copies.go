@@ -72,9 +72,12 @@ func copyLabels(found []results.Row) (labels []string) {
 
 func ordinal(n string) string {
 	switch {
-	case strings.HasSuffix(n, "2") && n != "12":
+	case len(n) > 1 && n[len(n)-2] == '1': // 11th, 112th
+	case strings.HasSuffix(n, "1"):
+		return n + "st"
+	case strings.HasSuffix(n, "2"):
 		return n + "nd"
-	case strings.HasSuffix(n, "3") && n != "13":
+	case strings.HasSuffix(n, "3"):
 		return n + "rd"
 	}
 	return n + "th"

@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -111,7 +112,8 @@ func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
 	_, toY := p.Transforms(&c)
 	style := b.look.text(markSize)
 	style.YAlign = draw.YCenter
-	for i, title := range b.titles {
+	for _, i := range slices.Sorted(maps.Keys(b.titles)) {
+		title := b.titles[i]
 		b.look.erase(c, vg.Rectangle{Min: vg.Point{X: c.Min.X + 1, Y: toY(float64(-i)) - 7}, Max: vg.Point{X: c.Min.X + 8 + style.Width(title), Y: toY(float64(-i)) + 7}})
 		c.FillText(style, vg.Point{X: c.Min.X + 5, Y: toY(float64(-i))}, title)
 	}

@@ -107,7 +107,10 @@ func (m Moment) Until(end Moment) (a Activity, known bool) {
 	}
 	var sum ticks
 	for number, t := range end.cpus {
-		before := m.cpus[number]
+		before, known := m.cpus[number]
+		if !known { // it came online meanwhile, and counts since the machine started
+			continue
+		}
 		sum.busy += t.busy - before.busy
 		sum.steal += t.steal - before.steal
 	}

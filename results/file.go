@@ -20,6 +20,8 @@ type File struct {
 	file *os.File    // temporary, or what is there
 	path string      // where it is to appear; "" if it is written in place
 	mode fs.FileMode // that it is to have
+
+	failed error // of the first write that did
 }
 
 // newMode is that of a file that replaces none.
@@ -127,7 +129,7 @@ func temporary(path string, mode fs.FileMode) (*File, error) {
 		return nil, err
 	}
 	underway.names[file.Name()] = true
-	return &File{file, path, mode}, nil
+	return &File{file: file, path: path, mode: mode}, nil
 }
 
 // DiscardAll removes all files on their way, for a program that ends at once: none
@@ -193,6 +195,7 @@ func ownDescriptor(path string) (fd int, own bool) {
 // Write implements io.Writer.
 func (f *File) Write(data []byte) (int, error) {
 	n, err := f.file.Write(data)
+	f.failed = cmp.Or(f.failed, f.fault(err))
 	return n, f.fault(err)
 }
 
@@ -205,8 +208,12 @@ func (f *File) fault(err error) error {
 }
 
 // Commit puts the file in its place, replacing one that is there, whose mode it
-// takes over.
+// takes over. One of which not all was written it removes, and says why.
 func (f *File) Commit() error {
+	if f.failed != nil {
+		f.Discard()
+		return f.failed
+	}
 	if f.path == "" {
 		return f.fault(f.file.Close())
 	}

@@ -57,6 +57,11 @@ func TestActivity(t *testing.T) {
 	if want := (Activity{CPUs: 2, Others: 0.4, Steal: 20.0 / 1320}); !known || got != want {
 		t.Errorf("%+v, %v, want %+v", got, known, want)
 	}
+	// One that came online meanwhile tells of all the time since the machine started.
+	more := Moment{at: end.at, cpus: map[int]ticks{0: end.cpus[0], 1: end.cpus[1], 2: {1e6, 1e6}}, own: end.own}
+	if got, _ := start.Until(more); got != (Activity{CPUs: 3, Others: 0.4, Steal: 20.0 / 1320}) {
+		t.Errorf("with a CPU that came online: %+v", got)
+	}
 	for _, end := range []Moment{{at: time.Unix(110, 0)}, {at: time.Unix(100, 4e8), cpus: end.cpus}} {
 		if got, known := start.Until(end); known {
 			t.Errorf("%+v is said of %+v", got, end)

@@ -271,9 +271,12 @@ func (p *patterns) price(ctx context.Context, m cost.Model, begin Begin) ([]pric
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range p.specs {
 		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			found[i] = predict(m, s)
 			done()
-			return ctx.Err()
+			return nil
 		})
 	}
 	return found, group.Wait()

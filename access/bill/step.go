@@ -47,7 +47,7 @@ type StepCall struct {
 // fewer misses it had than on cold caches.
 type Found struct {
 	Tensor string `json:"tensor"`
-	From   int    `json:"from"` // the call that touched its storage last; 0 if it is this one
+	From   int    `json:"from"` // the call that touched its storage last
 	Fewer  []Miss `json:"fewer"`
 }
 
@@ -98,6 +98,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 		return nil, ErrNoStep
 	}
 	m.Caches.TLB, m.Vectors = nil, true
+	p = apart(p)
 	s := stepper{profile: p, model: m, at: map[uint64]uint64{}, cold: map[int]counts{}, touched: map[uint64]int{}}
 	var err error
 	if s.caches, err = s.newCaches(); err != nil {
@@ -153,6 +154,29 @@ func (s *stepper) named(figures []float64) []Miss {
 	return all
 }
 
+// apart is a profile in which each operand whose storage is not known has one of its own.
+func apart(p *operators.Profile) *operators.Profile {
+	next := uint64(0)
+	for _, call := range p.Step {
+		for _, place := range call.Places {
+			next = max(next, place.Storage)
+		}
+	}
+	of := *p
+	of.Step = slices.Clone(p.Step)
+	for i := range of.Step {
+		places := slices.Clone(of.Step[i].Places)
+		for k := range places {
+			if places[k].Storage == 0 {
+				next++
+				places[k].Storage = next
+			}
+		}
+		of.Step[i].Places = places
+	}
+	return &of
+}
+
 // operands are those of a call, with where they lie.
 func (s *stepper) operands(call operators.Call) ([]operators.Operand, []operators.Place) {
 	op := s.profile.Operators[call.Operator]
@@ -165,7 +189,6 @@ func (s *stepper) operands(call operators.Call) ([]operators.Operand, []operator
 func (s *stepper) place() (int64, error) {
 	sizes := map[uint64]uint64{}
 	var order []uint64
-	inner := uint64(0)
 	for _, call := range s.profile.Step {
 		all, places := s.operands(call)
 		for n, o := range all {
@@ -175,7 +198,6 @@ func (s *stepper) place() (int64, error) {
 			}
 			_, high := l.Extent()
 			bytes := uint64(places[n].Offset+high+1) * uint64(max(o.ItemSize(), 1))
-			inner = max(inner, bytes)
 			if _, ok := sizes[places[n].Storage]; !ok {
 				order = append(order, places[n].Storage)
 			}

@@ -115,6 +115,19 @@ func TestStepExact(t *testing.T) {
 }
 
 // TestNoStep: a trace that does not say where tensors lie is refused.
+// TestNowhere: tensors of which the profile does not say where they lie lie apart.
+func TestNowhere(t *testing.T) {
+	rows := "[64,1]"
+	one := [3]string{"0", "0", rows}
+	s := stepOf(t, node(2, "aten::relu", "[64,64]", one, one), node(3, "aten::relu", "[64,64]", one, one))
+	if s.Memory != 4*64*64*4 {
+		t.Errorf("%d B, want four tensors", s.Memory)
+	}
+	if len(s.Calls) != 2 || len(s.Calls[1].Found) > 0 || s.Calls[1].Misses[2].Count != s.Calls[0].Misses[2].Count || len(s.Fusions) > 0 {
+		t.Errorf("%+v, %+v", s.Calls, s.Fusions)
+	}
+}
+
 func TestNoStep(t *testing.T) {
 	p, err := operators.Read(operators.File{Name: "trace.json", Reader: strings.NewReader(trace(event{name: "aten::relu", dur: 5, shapes: "[4]", strides: "[1]", types: float}))})
 	if err != nil {

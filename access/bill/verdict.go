@@ -230,7 +230,7 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 			}
 		}
 		for _, op := range calls {
-			if u := all[op]; len(calls) > u.reads {
+			if u := all[op]; len(calls) > u.reads || len(calls) == u.reads && others > u.others {
 				u.reads, u.others = len(calls), others
 				all[op] = u
 			}

@@ -63,7 +63,7 @@ func Open(events ...Event) (Reader, []Missing, error) {
 		}
 		g.events, g.fds = append(g.events, e), append(g.fds, fd)
 	}
-	if g.fds == nil {
+	if g.fds == nil && missing != nil {
 		return nil, missing, missing[0].Err
 	}
 	g.buffer = make([]byte, 8*(3+len(g.events)))

@@ -141,7 +141,7 @@ func (s *Session) begin() {
 
 func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 	if !s.TimesOnly {
-		if err := s.predict(); err != nil {
+		if err := s.predict(ctx); err != nil {
 			return err
 		}
 		s.tally = openTally(s.CountsFile, s.Caches)
@@ -199,13 +199,13 @@ func (s *Session) expected(i, k int) (samples, micros int) {
 }
 
 // predict has the cost model say how long a pass over each pattern takes.
-func (s *Session) predict() error {
+func (s *Session) predict(ctx context.Context) error {
 	patterns := slices.Concat(s.patterns...)
 	all := make([]float64, len(patterns))
 	if s.Model.Caches.Levels != nil {
 		s.progress.Phase(fmt.Sprintf("predicting %d benchmarks", len(patterns)), len(patterns))
 		var err error
-		if all, err = predictions(s.Model, patterns, func() { s.progress.Step(1) }); err != nil {
+		if all, err = predictions(ctx, s.Model, patterns, func() { s.progress.Step(1) }); err != nil {
 			return err
 		}
 	}
@@ -216,13 +216,16 @@ func (s *Session) predict() error {
 }
 
 // predictions are the ns of a pass over each pattern. It works on all CPUs.
-func predictions(m cost.Model, patterns []access.Pattern, step func()) ([]float64, error) {
+func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern, step func()) ([]float64, error) {
 	all := make([]float64, len(patterns))
-	var group errgroup.Group
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	for i, p := range patterns {
 		group.Go(func() error {
 			defer step()
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			prediction, err := m.Predict(p)
 			all[i] = prediction.Ns
 			return err

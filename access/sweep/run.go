@@ -80,7 +80,10 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 		return simulated, err
 	}
 	defer f.Discard()
-	if err := errors.Join(s.write(f, r.done, o), f.Commit()); err != nil {
+	if err := s.write(f, r.done, o); err != nil {
+		return simulated, err
+	}
+	if err := f.Commit(); err != nil {
 		return simulated, err
 	}
 	return simulated, os.Remove(RecordName(out))
@@ -129,7 +132,8 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 			}
 		})
 	}
-	return simulated, group.Wait()
+	err = group.Wait()
+	return simulated, err
 }
 
 // write writes the results of a shard in order, with the places of its blocks.

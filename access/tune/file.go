@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,7 +135,8 @@ func Parse(name string, text []byte) (Calibration, error) {
 		return Calibration{}, doc.Errorf("version", "%w (%d, want %d)", ErrVersion, f.Version, version)
 	}
 	c := Calibration{CPU: string(f.CPU), Date: f.Date, Sets: map[string]kernel.Tuning{}}
-	for name, s := range f.Sets {
+	for _, name := range slices.Sorted(maps.Keys(f.Sets)) {
+		s := f.Sets[name]
 		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow), Blocks: int(s.Blocks), Ahead: s.Ahead, Reads: int(s.Reads)}
 		if _, err := kernel.ByName(name); err != nil {
 			return Calibration{}, doc.Errorf("sets", "%s: %w", name, err)

@@ -94,7 +94,7 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 	return append(flags, f.pattern.texts()...)
 }
 
-// runAB is bench run --ab: both files are written, or none.
+// runAB is bench run --ab: both files are written, or none if the first cannot be.
 func (f *runFlags) runAB(ctx context.Context, c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, --ab-out for the other's")
@@ -126,5 +126,8 @@ func (f *runFlags) runAB(ctx context.Context, c call, s *session.Session) error 
 	if _, err := newFile.Write(new); err != nil {
 		return err
 	}
-	return errors.Join(oldFile.Commit(), newFile.Commit())
+	if err := oldFile.Commit(); err != nil {
+		return err
+	}
+	return newFile.Commit()
 }

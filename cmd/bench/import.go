@@ -79,7 +79,6 @@ func (f *importFlags) check(c call) error {
 		if err := bill.CheckSuiteFile(f.suite); err != nil {
 			return fmt.Errorf("--suite: %w", err)
 		}
-		fmt.Fprintf(c.err, "note: bench run --suite %s times the worst of the bill\n", f.suite)
 	}
 	if f.dir != "" {
 		if err := reports.CheckBillFolder(f.dir); err != nil {
@@ -144,6 +143,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 		if err != nil {
 			return fmt.Errorf("--suite: %w", err)
 		}
+		fmt.Fprintf(c.err, "note: bench run --suite %s times the worst of the bill\n", f.suite)
 	}
 	if f.dir == "" {
 		return nil

@@ -245,13 +245,15 @@ func ranges(numbers []int) string {
 	return strings.Join(words, ", ")
 }
 
-// Natural compares names as people number them: node9 is before node10.
+// Natural compares names as people number them: node9 is before node10. Of names that differ
+// in nothing but zeros, node09 and node9, it puts the one with more first.
 func Natural(a, b string) int {
+	whole, other := a, b
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)
 		if x > 0 && y > 0 {
-			one, other := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
-			if c := cmp.Or(cmp.Compare(len(one), len(other)), strings.Compare(one, other)); c != 0 {
+			m, n := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if c := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); c != 0 {
 				return c
 			}
 			a, b = a[x:], b[y:]
@@ -262,7 +264,7 @@ func Natural(a, b string) int {
 		}
 		a, b = a[1:], b[1:]
 	}
-	return cmp.Compare(len(a), len(b))
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(whole, other))
 }
 
 // digits is how many a text begins with.
@@ -274,6 +276,7 @@ func digits(text string) int {
 // runs in that of their labels. Faults are comments.
 func (p *Plan) Write(out io.Writer) error {
 	w := writer{out: bufio.NewWriterSize(out, 1<<20), config: map[string]string{}}
+	defer w.close()
 	for i, r := range p.runs {
 		spans, err := r.spans()
 		if err != nil {

@@ -205,8 +205,24 @@ func TestMixed(t *testing.T) {
 func TestNatural(t *testing.T) {
 	names := []string{"node10", "node9", "node09", "a", "node9b", "", "node"}
 	slices.SortStableFunc(names, Natural)
-	if diff := cmp.Diff([]string{"", "a", "node", "node9", "node09", "node9b", "node10"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"", "a", "node", "node09", "node9", "node9b", "node10"}, names); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestSameOrder: runs whose labels are the same number come in one order each time, and so does what
+// their configuration lacks.
+func TestSameOrder(t *testing.T) {
+	one := "a: 1\nb: 2\nc: 3\nnode: node1\nBenchmarkA 1 5 ns/op\n# overhead: 3%\n# end: 1 results\n"
+	other := "node: node01\nBenchmarkA 1 5 ns/op\n# overhead: 3%\n# end: 1 results\n"
+	first, _, err := merged(t, "node", one, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		if text, _, err := merged(t, "node", one, other); err != nil || text != first {
+			t.Fatalf("%v\n%s\nis not\n%s", err, text, first)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -50,7 +51,7 @@ func (w *writer) lead(r run, first bool, faults []string) {
 // setConfig writes the lines in which a file's configuration is another; one without
 // a value takes a key away.
 func (w *writer) setConfig(f *file) {
-	for key := range w.config {
+	for _, key := range slices.Sorted(maps.Keys(w.config)) {
 		if value(f.config, key) == "" {
 			fmt.Fprintf(w.out, "%s:\n", key)
 			delete(w.config, key)
@@ -90,11 +91,16 @@ func (w *writer) span(s span) error {
 	return w.copy(s)
 }
 
+// close ends reading the file that was copied last.
+func (w *writer) close() {
+	if w.in != nil {
+		w.in.Close()
+	}
+}
+
 func (w *writer) copy(s span) (err error) {
 	if w.source != s.file {
-		if w.in != nil {
-			w.in.Close()
-		}
+		w.close()
 		if w.in, err = os.Open(s.file.path); err != nil {
 			return err
 		}

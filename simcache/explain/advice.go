@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -18,7 +19,7 @@ func (r Run) advice(stories []story) string {
 		}
 	}
 	if text == nil {
-		text = append(text, r.nothing())
+		text = append(text, cmp.Or(r.translated(stories), r.nothing()))
 	}
 	if text[0] == "" {
 		return ""
@@ -161,6 +162,27 @@ func (r Run) blocks(w path, loop int) string {
 		if block.reach(c.Line).falls(c).outlook == kept {
 			return say("Walk in blocks of up to %d steps of the inner loop (a tile of that width): %s still has the lines of %s when the block starts over, and about %d of its accesses miss%s.",
 				trips, r.Levels[0].Name, w.operand().Tensor, r.footprint(w), r.eachPass())
+		}
+	}
+	return ""
+}
+
+// translated is for a walk whose lines are fetched once, but which steps from page to page,
+// more of them than the first level of the TLB has, where another loop steps within a page.
+func (r Run) translated(stories []story) string {
+	if len(r.TLB) == 0 || r.TLB[0].MissRate() < 0.05 {
+		return ""
+	}
+	t, name := r.Config.TLB[0], r.TLB[0].Name
+	for _, s := range stories {
+		w := s.path
+		inner := w.stride(w.inner())
+		pages := min(w.Trips[w.inner()], w.Trips[w.inner()]*inner/t.Page)
+		for loop := range w.inner() {
+			if step := w.stride(loop); step > 0 && step < inner && pages > t.Entries && r.agreed(w, loop) {
+				return say("Walk %s with the loop that steps %d B innermost (another order): %s misses no fewer lines, but one round of the inner loop touches %d pages now, and %s has %d. Larger pages help, too.",
+					w.operand().Tensor, step, r.Levels[0].Name, pages, name, t.Entries)
+			}
 		}
 	}
 	return ""
