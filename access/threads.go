@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -53,7 +54,7 @@ func (p *Pattern) share(nests []nest.Nest) {
 		if part.useKernel() != nil { // which takes runs that the cut leaves none of
 			return
 		}
-		part.Bytes, part.Elems = 0, p.Elems*elements(list, tensor)/whole
+		part.Bytes, part.Elems = 0, portion(p.Elems, elements(list, tensor), whole)
 		part.count()
 		parts, memory = append(parts, part), part.Memory // behind its buffers come the next one's
 	}
@@ -61,6 +62,14 @@ func (p *Pattern) share(nests []nest.Nest) {
 		parts[i].Memory = memory
 	}
 	p.shared, p.Memory = parts, memory
+}
+
+// portion is n*part/whole, of a part that is no more than whole, also where the product is
+// more than an int.
+func portion(n, part, whole int) int {
+	high, low := bits.Mul64(uint64(n), uint64(part))
+	of, _ := bits.Div64(high, low, uint64(whole))
+	return int(of)
 }
 
 // rewrites tells whether what is written has elements at one place, which two

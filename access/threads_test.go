@@ -374,3 +374,16 @@ func TestTouch(t *testing.T) {
 		}
 	}
 }
+
+// TestManyElements: parts have the whole's elements also where these are more than 2^32.
+func TestManyElements(t *testing.T) {
+	p, err := Spec{Shape: []int{1 << 40}, DType: layouts.Float32, Threads: 4}.Pattern()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, part := range p.Parts() {
+		if part.Elems != 1<<38 {
+			t.Errorf("part %d has %d elements, want 2^38", i, part.Elems)
+		}
+	}
+}

@@ -157,8 +157,8 @@ var viewOps = sortedOps([]viewOp{
 
 	{name: "clone", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.copyIn("clone", a.format(0)) },
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.CloneIn(a.format(0)) }},
-	{name: "contiguous", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.contiguous(a.format(0)) },
-		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ContiguousIn(a.format(0).orRowMajor()) }},
+	{name: "contiguous", params: []param{{name: "memory_format", kind: aFormat, optional: true, keyword: true}}, site: func(s site, a arguments) (site, error) { return s.contiguous(a.formatOr(0, RowMajor)) },
+		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ContiguousIn(a.formatOr(0, RowMajor)) }},
 	{name: "empty_like", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.copyIn("empty_like", a.format(0)) },
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.EmptyLike(a.format(0)) }},
 	{name: "to", params: []param{{name: "dtype", kind: aDType, optional: true}, formatParam}, site: func(s site, a arguments) (site, error) {
@@ -304,6 +304,10 @@ func (p param) takeWord(v value) (a argument, err error) {
 	case v.kind != word:
 		return a, fmt.Errorf("%s is %s, want a memory format such as torch.channels_last", p.name, v)
 	case p.kind == aDType:
+		if python, ok := pythonTypes[v.text]; ok {
+			a.dtype = python
+			return a, nil
+		}
 		if a.dtype, err = ParseDType(v.text); err != nil {
 			err = fmt.Errorf("%q: %w", v.text, err)
 		}
@@ -312,6 +316,10 @@ func (p param) takeWord(v value) (a argument, err error) {
 	a.format, err = ParseMemoryFormat(v.text)
 	return a, err
 }
+
+// pythonTypes are the dtypes that PyTorch takes types of Python for, unlike its own of these
+// names: torch.float is float32 (torch/csrc/utils/python_arg_parser.h, toScalarType).
+var pythonTypes = map[string]DType{"float": Float64, "int": Int64, "bool": Bool, "complex": Complex128}
 
 // An argument is what a parameter was given.
 type argument struct {
@@ -337,13 +345,16 @@ func (a arguments) or(i, otherwise int) int {
 	return a[i].ints[0]
 }
 
-// format is argument i, or Preserve if it was left out or None.
-func (a arguments) format(i int) MemoryFormat {
+// formatOr is argument i, or otherwise if it was left out or None.
+func (a arguments) formatOr(i int, otherwise MemoryFormat) MemoryFormat {
 	if !a[i].given || a[i].none {
-		return Preserve
+		return otherwise
 	}
 	return a[i].format
 }
+
+// format is argument i, or Preserve if it was left out or None.
+func (a arguments) format(i int) MemoryFormat { return a.formatOr(i, Preserve) }
 
 // dtype is argument i, or otherwise if it was left out.
 func (a arguments) dtype(i int, otherwise DType) DType {

@@ -77,6 +77,7 @@ func TestChainErrors(t *testing.T) {
 		"transpose(0, dim0=1)":              "transpose: dim0 is given twice",
 		"contiguous(torch.channels_last)":   "contiguous: memory_format goes by name: contiguous(memory_format=)",
 		"to(torch.float33)":                 `to: "torch.float33": no such dtype`,
+		"contiguous(memory_format=None)":    "contiguous: memory_format is None, want a memory format",
 		"clone(memory_format=torch.nchw)":   `clone: "torch.nchw" is no memory format (want torch.contiguous_format, channels_last`,
 		"chunk(2)":                          "chunk makes 2 tensors: say which by an index, such as chunk(...)[0]",
 		"chunk(2)[2]":                       "chunk makes 2 tensors, and [2] is none of them",
@@ -194,4 +195,35 @@ func applied[T any](x interface {
 		return *new(T), err
 	}
 	return x.Apply(c)
+}
+
+// TestPythonTypes: types of Python are the widest dtypes of their kind, and names behind "torch." its own.
+func TestPythonTypes(t *testing.T) {
+	for text, want := range map[string]layouts.DType{"int": layouts.Int64, "float": layouts.Float64, "bool": layouts.Bool, "complex": layouts.Complex128,
+		"torch.int": layouts.Int32, "torch.float": layouts.Float32, "torch.bool": layouts.Bool, "double": layouts.Float64, "long": layouts.Int64} {
+		x := must(layouts.Arange(layouts.Int16, 12))
+		if got := must(x.Apply(layouts.MustParseChain("to(" + text + ")"))); got.DType() != want {
+			t.Errorf("to(%s) is of %v, want %v", text, got.DType(), want)
+		}
+	}
+}
+
+// TestRefusedCopies: copies that PyTorch refuses to make.
+func TestRefusedCopies(t *testing.T) {
+	x := must(must(layouts.Arange(layouts.Float32, 12)).View(3, 4))
+	for text, want := range map[string]string{
+		"contiguous(memory_format=torch.preserve_format)":         "",
+		"t().t().contiguous(memory_format=torch.preserve_format)": "",
+		"t().contiguous(memory_format=torch.preserve_format)":     "preserve_format says of no copy how it lies",
+		"narrow(0, 0, 0).unfold(1, -1, 1).contiguous()":           "",
+		"narrow(0, 0, 0).unfold(1, -1, 1).to(torch.float32)":      "",
+		"narrow(0, 0, 0).unfold(1, -1, 1).clone()":                "negative",
+		"narrow(0, 0, 0).unfold(1, -1, 1).empty_like()":           "negative size -1 in dim 2",
+	} {
+		c := layouts.MustParseChain(text)
+		_, err := x.Apply(c)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package layouts
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,16 +19,12 @@ func ParseMemoryFormat(name string) (MemoryFormat, error) {
 	return 0, fmt.Errorf("%q is no memory format (want torch.contiguous_format, channels_last, channels_last_3d or preserve_format)", name)
 }
 
-// orRowMajor is what contiguous() takes Preserve for.
-func (f MemoryFormat) orRowMajor() MemoryFormat {
-	if f == Preserve {
-		return RowMajor
-	}
-	return f
-}
-
-// stridesIn are those of a copy in a memory format.
+// stridesIn are those of a copy in a memory format. It refuses negative sizes, which only
+// views of no elements have.
 func (l Layout) stridesIn(op string, f MemoryFormat) ([]int, error) {
+	if i := slices.IndexFunc(l.shape, func(n int) bool { return n < 0 }); i >= 0 {
+		return nil, fmt.Errorf("%s: the copy would have negative size %d in dim %d", op, l.shape[i], i)
+	}
 	if f == Preserve {
 		return l.preservedStrides(), nil
 	}
@@ -64,12 +61,28 @@ func (e *FormatError) Error() string { return fmt.Sprintf("%v does not lie in %v
 
 // contiguous is the site itself where it lies in the format, else a copy.
 func (s site) contiguous(f MemoryFormat) (site, error) {
-	f = f.orRowMajor()
-	strides, err := s.layout.stridesIn("contiguous", f)
-	if err != nil || s.layout.isContiguousIn(f) {
+	strides, err := s.layout.contiguousStridesIn(f)
+	if err != nil || strides == nil {
 		return s, err
 	}
 	return s.copied(s.layout.shape, strides, &FormatError{s.layout, f}), nil
+}
+
+// contiguousStridesIn are those of the copy that contiguous() makes, nil where it makes none. As
+// PyTorch, it takes preserve_format for contiguous_format where that is so already, and refuses
+// it elsewhere (aten/src/ATen/native/TensorProperties.cpp, contiguous).
+func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
+	switch {
+	case (f == Preserve || f == RowMajor) && l.IsContiguous():
+		return nil, nil
+	case f == Preserve:
+		return nil, errors.New("contiguous: preserve_format says of no copy how it lies, and PyTorch refuses it of a tensor that is not contiguous")
+	}
+	strides, err := l.stridesIn("contiguous", f)
+	if err == nil && l.isContiguousIn(f) {
+		return nil, nil
+	}
+	return strides, err
 }
 
 func (l Layout) isContiguousIn(f MemoryFormat) bool {
@@ -78,8 +91,11 @@ func (l Layout) isContiguousIn(f MemoryFormat) bool {
 
 // to is the site itself where neither dtype nor memory format are others.
 func (s site) to(dtype DType, f MemoryFormat) (site, error) {
+	if dtype == s.dtype && f == Preserve {
+		return s, nil
+	}
 	strides, err := s.layout.stridesIn("to", f)
-	if err != nil || dtype == s.dtype && (f == Preserve || s.layout.suggested() == f) {
+	if err != nil || dtype == s.dtype && s.layout.suggested() == f {
 		return s, err
 	}
 	c := s.copied(s.layout.shape, strides, nil)

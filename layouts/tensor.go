@@ -228,13 +228,14 @@ func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
 func (t *Tensor) Contiguous() (*Tensor, error) { return t.ContiguousIn(RowMajor) }
 
 // ContiguousIn returns t itself if its elements lie densely in the memory
-// format, else a copy that does. Channels-last formats want rank 4 and 5.
+// format, else a copy that does. Channels-last formats want rank 4 and 5. It refuses Preserve, unless
+// t is contiguous.
 func (t *Tensor) ContiguousIn(f MemoryFormat) (*Tensor, error) {
-	strides, err := t.layout.stridesIn("contiguous", f)
+	strides, err := t.layout.contiguousStridesIn(f)
 	if err != nil {
 		return nil, err
 	}
-	if t.layout.isContiguousIn(f) {
+	if strides == nil {
 		return t, nil
 	}
 	return t.copyOf(t.layout, strides)

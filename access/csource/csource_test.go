@@ -290,13 +290,16 @@ func TestFiles(t *testing.T) {
 		"initial values":                        {text: "int a[] = {1, 2, 3}; void f(void) {\n#pragma scop\nfor (int i = 0; i < sizeof a / sizeof *a; i++) a[i] = 0;\n#pragma endscop\n}", want: "wa0 wa4 wa8"},
 		"declared twice":                        {text: "extern int a[2]; int b[2]; int a[2]; void f(void) {\n#pragma scop\na[0] = b[0];\n#pragma endscop\n}", want: "rb0 wa0"},
 		"a loop's variable that a call changes": {text: "int a[9], i; void h(void) { i += 3; } int g(void) { h(); return 1; } void f(void) {\n#pragma scop\nfor (i = 0; i < 9; i++) a[i] = g();\n#pragma endscop\n}", refused: "t.c:3:32: g(): g changes i, the variable of a loop around it"},
-		"one that a call reads":                 {text: "int a[2], i; int g(void) { int k = i; k++; return i == 1; } void f(void) {\n#pragma scop\nfor (i = 0; i < 2; i++) a[i] = g();\n#pragma endscop\n}", want: "wa0 wa4"},
-		"a file above":                          {text: "#include \"../other.h\"\n", refused: "t.c:1:10: include file not found: \"../other.h\" (only folders that -I names are looked in, which no name with .. leads out of, and the headers assert.h"},
-		"an included file":                      {text: "#include \"other.h\"\n", refused: "t.c:1:10: include file not found: \"other.h\" (only folders that -I names are looked in, and the headers assert.h"},
-		"an unknown header":                     {text: "#include <pthread.h>\n", refused: "t.c:1:10: include file not found: <pthread.h>"},
-		"a local array":                         {text: "int a[2]; void f(void) { static float t[3];\n#pragma scop\nint u[2]; t[1] = u[1] = a[0];\n#pragma endscop\n}", want: "ra0 wu4 wt4"},
-		"a type of its own":                     {text: "#include <stdint.h>\ntypedef uint8_t row[3]; row a[2]; void f(void) {\n#pragma scop\na[1][2] = 0;\n#pragma endscop\n}", want: "wa5"},
-		"an error of the file's":                {text: "#error no\n", refused: "t.c:1:2: no"},
+		"a variable in each arm of a loop's bounds": {text: "double a[300]; void f(void) {\n#pragma scop\nfor (int j = 0; j < 8; j++) for (int i = (j < 4 ? 0 : 250); i < (j < 4 ? 10 : 260); i++) { unsigned char k = i; a[k] = 1; }\n#pragma endscop\n}", refused: "i: it would wrap as int, or as unsigned char where j = 4, i = 256"},
+		"a condition that wraps":                    {text: "double a[400]; void f(void) {\n#pragma scop\nfor (int i = 300; (unsigned char)i < 100; i++) a[i] = 1;\n#pragma endscop\n}", refused: "t.c:3:19: (unsigned char)i: it would wrap as int, or as unsigned char, which is not looked into in the condition of a loop"},
+		"conditions that do not":                    {text: "int a[3]; void f(void) {\n#pragma scop\nfor (int i = 0; i < 2ul; i++) a[i] = 0; for (unsigned i = 1; i < 3l; i++) a[i] = 0;\n#pragma endscop\n}", want: "wa0 wa4 wa4 wa8"},
+		"one that a call reads":                     {text: "int a[2], i; int g(void) { int k = i; k++; return i == 1; } void f(void) {\n#pragma scop\nfor (i = 0; i < 2; i++) a[i] = g();\n#pragma endscop\n}", want: "wa0 wa4"},
+		"a file above":                              {text: "#include \"../other.h\"\n", refused: "t.c:1:10: include file not found: \"../other.h\" (only folders that -I names are looked in, which no name with .. leads out of, and the headers assert.h"},
+		"an included file":                          {text: "#include \"other.h\"\n", refused: "t.c:1:10: include file not found: \"other.h\" (only folders that -I names are looked in, and the headers assert.h"},
+		"an unknown header":                         {text: "#include <pthread.h>\n", refused: "t.c:1:10: include file not found: <pthread.h>"},
+		"a local array":                             {text: "int a[2]; void f(void) { static float t[3];\n#pragma scop\nint u[2]; t[1] = u[1] = a[0];\n#pragma endscop\n}", want: "ra0 wu4 wt4"},
+		"a type of its own":                         {text: "#include <stdint.h>\ntypedef uint8_t row[3]; row a[2]; void f(void) {\n#pragma scop\na[1][2] = 0;\n#pragma endscop\n}", want: "wa5"},
+		"an error of the file's":                    {text: "#error no\n", refused: "t.c:1:2: no"},
 	} {
 		f, err := csource.Read("t.c", []byte(c.text), csource.Options{Function: c.function})
 		switch {

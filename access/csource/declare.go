@@ -26,6 +26,7 @@ type builder struct {
 	arrays    map[*cc.Declarator]int
 	unread    map[*cc.Declarator]*Error  // arrays that are not understood
 	known     map[*cc.Declarator]integer // variables that have one value
+	told      map[*cc.Declarator]bool    // of these, whose value a define says
 	given     map[string]int             // values of variables by name
 
 	loops     []loopVar // around this place
@@ -60,7 +61,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	b := &builder{
 		file: &File{}, name: name, ast: ast, opts: opts, given: values,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
-		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{},
+		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, told: map[*cc.Declarator]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
@@ -362,9 +363,10 @@ func (b *builder) constants() {
 func (b *builder) remember(d *cc.InitDeclarator) {
 	v := d.Declarator
 	t, ok := typeOf(v.Type())
-	if _, given := b.known[v]; given {
+	if b.told[v] {
 		return
 	}
+	delete(b.known, v) // of this place in another copy of the loop around it
 	if d.Case != cc.InitDeclaratorInit || !ok || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr ||
 		v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile() {
 		return

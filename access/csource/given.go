@@ -74,7 +74,7 @@ func (b *builder) give() error {
 			not[name] = refuse(d, "-D %s=%d is no value of type %v", name, n, t)
 			return
 		}
-		b.known[d], kept[name] = integer{constant(n), t}, true
+		b.known[d], b.told[d], kept[name] = integer{constant(n), t}, true, true
 	})
 	for _, name := range slices.Sorted(maps.Keys(not)) {
 		if !kept[name] {

@@ -625,7 +625,7 @@ func (b *builder) probe(bad nest.Condition, says *Error) {
 func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 	if b.asked != nil {
 		own := nest.Variable(len(b.loops) - 1)
-		if p.kind == leaf && equal(p.affine, own) && low == 0 {
+		if _, most := b.asked.t.limits(); p.kind == leaf && equal(p.affine, own) && low == 0 && high >= most {
 			b.wraps = true // the loop sees to it
 			return nil
 		}
