@@ -20,6 +20,7 @@ type viewOp struct {
 	// copied makes what site does for a tensor, where that is no view.
 	copied    func(t *Tensor, a arguments) (*Tensor, error)
 	attribute bool // it is written without parentheses
+	conj      bool // of complex numbers it is the conjugates, too
 	cast      bool // it is named after the dtype that it converts to
 }
 
@@ -28,6 +29,7 @@ type site struct {
 	layout  Layout
 	storage int   // its elements
 	dtype   DType // Undefined where none is known
+	conj    bool  // its complex numbers are seen as their conjugates
 	fresh   bool  // it is a copy, in a storage of its own
 	why     error // it is not a view, or nil
 }
@@ -150,8 +152,8 @@ var viewOps = sortedOps([]viewOp{
 	// PyTorch's H and mH are also the conjugates of complex numbers, which move nothing.
 	{name: "T", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.reversed() }},
 	{name: "mT", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("mT", false) }},
-	{name: "H", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("H", true) }},
-	{name: "mH", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("mH", false) }},
+	{name: "H", attribute: true, conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("H", true) }},
+	{name: "mH", attribute: true, conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("mH", false) }},
 	{name: "real", attribute: true, site: func(s site, _ arguments) (site, error) { return s.part("real", 0) }},
 	{name: "imag", attribute: true, site: func(s site, _ arguments) (site, error) { return s.part("imag", 1) }},
 
@@ -161,7 +163,7 @@ var viewOps = sortedOps([]viewOp{
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ContiguousIn(a.formatOr(0, RowMajor)) }},
 	{name: "empty_like", params: []param{formatParam}, site: func(s site, a arguments) (site, error) { return s.copyIn("empty_like", a.format(0)) },
 		copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.EmptyLike(a.format(0)) }},
-	{name: "to", params: []param{{name: "dtype", kind: aDType, optional: true}, formatParam}, site: func(s site, a arguments) (site, error) {
+	{name: "to", params: []param{{name: "dtype", kind: aDType, optional: true, none: true}, formatParam}, site: func(s site, a arguments) (site, error) {
 		return s.to(a.dtype(0, s.dtype), a.format(1))
 	}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.ToIn(a.dtype(0, t.DType()), a.format(1)) }},
 })
@@ -231,7 +233,9 @@ func (op viewOp) bind(args []value) (arguments, error) {
 	for i, v := range args {
 		at := i
 		if v.key != "" {
-			at = slices.IndexFunc(op.params, func(p param) bool { return v.key == p.takes(v) })
+			at = slices.IndexFunc(op.params, func(p param) bool {
+				return v.key == p.takes(v) || v.key == "axis" && p.name == "dim" && op.name != "split"
+			})
 		}
 		switch {
 		case at < 0:
@@ -356,9 +360,9 @@ func (a arguments) formatOr(i int, otherwise MemoryFormat) MemoryFormat {
 // format is argument i, or Preserve if it was left out or None.
 func (a arguments) format(i int) MemoryFormat { return a.formatOr(i, Preserve) }
 
-// dtype is argument i, or otherwise if it was left out.
+// dtype is argument i, or otherwise if it was left out or None.
 func (a arguments) dtype(i int, otherwise DType) DType {
-	if !a[i].given {
+	if !a[i].given || a[i].none {
 		return otherwise
 	}
 	return a[i].dtype
@@ -507,6 +511,7 @@ func (s step) apply(from site) (site, error) {
 		to.layout, err = s.part(from.layout)
 	case s.op.view != nil:
 		to.layout, err = s.op.view(from.layout, s.args, from.storage)
+		to.conj = from.conj != (s.op.conj && from.dtype.kind() == kindComplex)
 	default:
 		return s.op.site(from, s.args)
 	}

@@ -208,6 +208,40 @@ func TestPythonTypes(t *testing.T) {
 	}
 }
 
+// TestConjugates: H is of conjugates, of which PyTorch makes no view as other numbers until they are copied.
+func TestConjugates(t *testing.T) {
+	m := must(must(layouts.Arange(layouts.Complex64, 12)).View(3, 4))
+	for text, ok := range map[string]bool{
+		"H.view_as_real()": false, "mH.view_as_real()": false, "H[0].view(torch.float64)": false,
+		"H.H.view_as_real()": true, "H.t().mT.H.view_as_real()": true, "H.view(torch.complex64)": true, "H.real": true, "H.imag.view(torch.int32)": true,
+		"H.clone().view_as_real()": true, "H.to(torch.complex128).view_as_real()": true, "t().view_as_real()": true,
+	} {
+		c := layouts.MustParseChain(text)
+		if _, err := m.Apply(c); (err == nil) != ok {
+			t.Errorf("%s: %v, want one that works: %t", text, err, ok)
+		}
+	}
+	if _, err := must(must(layouts.Arange(layouts.Int16, 3)).View(3)).Apply(layouts.MustParseChain("H.view(torch.int8)")); err == nil {
+		t.Error("H of one dim")
+	}
+	// What of a storage is no whole element is out of reach.
+	odd := must(layouts.Arange(layouts.Uint8, 43))
+	if v, err := odd.Apply(layouts.MustParseChain("x[:42].view(torch.int16)")); err != nil || v.Layout().Numel() != 21 {
+		t.Errorf("42 of 43 B as int16: %v", err)
+	}
+	if _, err := odd.Apply(layouts.MustParseChain("view(torch.int16)")); err == nil {
+		t.Error("43 B as int16")
+	}
+	for text, want := range map[string]string{"narrow(axis=0, start=1, length=2)": "(2, 4)", "select(axis=1, index=0)": "(3)", "chunk(3, axis=0)[0]": "(1, 4)", "to(None)": "(3, 4)"} {
+		if v, err := m.Apply(layouts.MustParseChain(text)); err != nil || strings.Trim(layouts.FormatShape(v.Layout().Shape()), "()") != strings.ReplaceAll(strings.Trim(want, "()"), ", ", "x") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := layouts.ParseChain("split(2, axis=0)[0]"); err == nil {
+		t.Error("split takes axis")
+	}
+}
+
 // TestRefusedCopies: copies that PyTorch refuses to make.
 func TestRefusedCopies(t *testing.T) {
 	x := must(must(layouts.Arange(layouts.Float32, 12)).View(3, 4))

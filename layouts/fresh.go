@@ -160,6 +160,9 @@ func (s site) viewAs(dtype DType) (site, error) {
 	if from == 0 {
 		return site{}, errors.New("view: the dtype of the tensor is not known here")
 	}
+	if s.conj && dtype != s.dtype {
+		return site{}, fmt.Errorf("view: %s is seen as conjugates here, which no view has the bytes of", s.dtype)
+	}
 	s.dtype = dtype
 	if from == to {
 		return s, nil
@@ -217,6 +220,10 @@ func (s site) asReal(op string) (site, error) {
 	if !ok {
 		return site{}, fmt.Errorf("%s wants a complex tensor, and this one is of %s", op, s.dtype)
 	}
+	if s.conj && op == "view_as_real" {
+		return site{}, fmt.Errorf("%s: the numbers are seen as conjugates here, which no view has the bytes of", op)
+	}
+	s.conj = false
 	var err error
 	if s.layout, err = s.layout.Unsqueeze(-1); err != nil {
 		return site{}, err

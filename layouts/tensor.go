@@ -158,8 +158,10 @@ func (t *Tensor) AsStrided(shape, strides []int, offset int) (*Tensor, error) {
 // may reach the whole storage. The view shares the storage. Operations that copy
 // do so.
 func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
+	conj := false
 	for _, step := range chain.steps {
-		s, err := step.apply(site{layout: t.layout, storage: t.storage.Len(), dtype: t.DType()})
+		s, err := step.apply(site{layout: t.layout, storage: t.storage.Len(), dtype: t.DType(), conj: conj})
+		conj = s.conj
 		switch {
 		case err != nil:
 			return nil, err
@@ -177,12 +179,14 @@ func (t *Tensor) Apply(chain Chain) (*Tensor, error) {
 	return t, nil
 }
 
-// reinterpreted sees the bytes of the storage as elements of another dtype.
+// reinterpreted sees the bytes of the storage as elements of another dtype, of which it has as many
+// as fit.
 func (t *Tensor) reinterpreted(s site) (*Tensor, error) {
 	if err := t.readable(); err != nil {
 		return nil, err
 	}
-	storage, err := StorageOver(s.dtype, t.storage.mem)
+	whole := len(t.storage.mem) / s.dtype.Size() * s.dtype.Size()
+	storage, err := StorageOver(s.dtype, t.storage.mem[:whole])
 	if err != nil {
 		return nil, err
 	}
