@@ -290,6 +290,7 @@ func TestFiles(t *testing.T) {
 		"initial values":                        {text: "int a[] = {1, 2, 3}; void f(void) {\n#pragma scop\nfor (int i = 0; i < sizeof a / sizeof *a; i++) a[i] = 0;\n#pragma endscop\n}", want: "wa0 wa4 wa8"},
 		"declared twice":                        {text: "extern int a[2]; int b[2]; int a[2]; void f(void) {\n#pragma scop\na[0] = b[0];\n#pragma endscop\n}", want: "rb0 wa0"},
 		"a loop's variable that a call changes": {text: "int a[9], i; void h(void) { i += 3; } int g(void) { h(); return 1; } void f(void) {\n#pragma scop\nfor (i = 0; i < 9; i++) a[i] = g();\n#pragma endscop\n}", refused: "t.c:3:32: g(): g changes i, the variable of a loop around it"},
+		"a long chain of else ifs":              {text: "int a[40]; void f(void) {\n#pragma scop\nfor (int i = 0; i < 40; i++) { " + chain(39) + "a[i] = 1; }\n#pragma endscop\n}", want: strings.Join(each(40, func(i int) string { return fmt.Sprint("wa", 4*i) }), " ")},
 		"a variable in each arm of a loop's bounds": {text: "double a[300]; void f(void) {\n#pragma scop\nfor (int j = 0; j < 8; j++) for (int i = (j < 4 ? 0 : 250); i < (j < 4 ? 10 : 260); i++) { unsigned char k = i; a[k] = 1; }\n#pragma endscop\n}", refused: "i: it would wrap as int, or as unsigned char where j = 4, i = 256"},
 		"a condition that wraps":                    {text: "double a[400]; void f(void) {\n#pragma scop\nfor (int i = 300; (unsigned char)i < 100; i++) a[i] = 1;\n#pragma endscop\n}", refused: "t.c:3:19: (unsigned char)i: it would wrap as int, or as unsigned char, which is not looked into in the condition of a loop"},
 		"conditions that do not":                    {text: "int a[3]; void f(void) {\n#pragma scop\nfor (int i = 0; i < 2ul; i++) a[i] = 0; for (unsigned i = 1; i < 3l; i++) a[i] = 0;\n#pragma endscop\n}", want: "wa0 wa4 wa4 wa8"},
@@ -557,4 +558,16 @@ void f(void) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// chain is of n ifs, on which an else waits for a statement.
+func chain(n int) string {
+	return strings.Join(each(n, func(i int) string { return fmt.Sprintf("if (i == %d) a[%[1]d] = 1; else ", i) }), "")
+}
+
+func each[T any](n int, f func(i int) T) (all []T) {
+	for i := range n {
+		all = append(all, f(i))
+	}
+	return all
 }

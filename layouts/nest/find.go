@@ -21,7 +21,8 @@ import (
 // The bounds, the conditions and what is looked for are inequalities of the
 // variables: if eliminating one variable after the other (Fourier and Motzkin)
 // contradicts itself, there is no such execution; else what is left bounds the
-// search for one. That takes no longer for more iterations, unless the
+// search for one. Choices on the way that leave a variable no value are not followed, so that a
+// chain of n conditions on one variable takes n of them and not 2^n. That takes no longer for more iterations, unless the
 // inequalities have solutions in fractions and none in integers. The error tells
 // of a search that was given up, or of numbers beyond an int.
 func (p Program) Find(access int, where Condition) (vars []int, found bool, err error) {
@@ -89,6 +90,9 @@ type finder struct {
 // is a choice (one list of a condition, one of several first values), each is
 // looked at.
 func (f *finder) from(place int, known, values []Affine) (vars []int, found bool) {
+	if contradict(known) {
+		return nil, false
+	}
 	if place == len(f.path) {
 		for _, all := range f.where {
 			if vars, found = f.solve(append(slices.Clone(known), f.in(values, all)...), values); found || f.err != nil {
@@ -102,7 +106,7 @@ func (f *finder) from(place int, known, values []Affine) (vars []int, found bool
 		return f.loop(place, t.loop, known, values)
 	case t.then:
 		for _, all := range t.arm.When {
-			if vars, found = f.from(place+1, append(slices.Clone(known), f.in(values, all)...), values); found || f.err != nil {
+			if vars, found = f.from(place+1, narrowed(known, f.in(values, all)...), values); found || f.err != nil {
 				return vars, found
 			}
 		}
@@ -114,7 +118,7 @@ func (f *finder) from(place int, known, values []Affine) (vars []int, found bool
 
 // otherwise is the arm in which of each list some member is below 0.
 func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (vars []int, found bool) {
-	if f.spent() {
+	if f.spent() || contradict(known) {
 		return nil, false
 	}
 	if len(lists) == 0 {
@@ -122,7 +126,7 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 	}
 	for _, a := range f.in(values, lists[0]) {
 		below := f.plus(Constant(-1), -1, a)
-		if vars, found = f.otherwise(place, lists[1:], append(slices.Clone(known), below), values); found || f.err != nil {
+		if vars, found = f.otherwise(place, lists[1:], narrowed(known, below), values); found || f.err != nil {
 			return vars, found
 		}
 	}
@@ -137,11 +141,10 @@ func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, f
 		sign = -1
 	}
 	inside := func(value Affine, more ...Affine) ([]int, bool) {
-		rows := append(slices.Clone(known), more...)
 		for _, a := range to { // sign*(a - value) - 1 >= 0
-			rows = append(rows, f.plus(f.plus(Constant(-1), sign, a), -sign, value))
+			more = append(more, f.plus(f.plus(Constant(-1), sign, a), -sign, value))
 		}
-		return f.from(place+1, rows, append(slices.Clone(values), value))
+		return f.from(place+1, narrowed(known, more...), append(slices.Clone(values), value))
 	}
 	if l.Step == sign {
 		var rows []Affine
@@ -162,6 +165,64 @@ func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, f
 		}
 	}
 	return nil, false
+}
+
+// narrowed adds functions that have to be at least 0 to others. Of those of one unknown it
+// keeps the narrowest bound below and above, in integers.
+func narrowed(known []Affine, more ...Affine) []Affine {
+	rows := slices.Clone(known)
+	for _, r := range more {
+		at, ok := bound(r)
+		if !ok {
+			rows = append(rows, r)
+			continue
+		}
+		c := r.Coef[at]
+		r = Affine{floorDiv(r.Const, max(c, -c)), make([]int, at+1)} // c*x + k >= 0 as x + k/c >= 0
+		r.Coef[at] = c / max(c, -c)
+		i := slices.IndexFunc(rows, func(other Affine) bool {
+			d, ok := bound(other)
+			return ok && d == at && other.Coef[d] == r.Coef[at]
+		})
+		switch {
+		case i < 0:
+			rows = append(rows, r)
+		case r.Const < rows[i].Const:
+			rows[i] = r
+		}
+	}
+	return rows
+}
+
+// bound tells whether a function is of one unknown, and of which.
+func bound(r Affine) (at int, ok bool) {
+	of := 0
+	for d, c := range r.Coef {
+		if c != 0 {
+			at, of = d, of+1
+		}
+	}
+	return at, of == 1 && r.Const != math.MinInt && r.Coef[at] != math.MinInt
+}
+
+// contradict tells whether those of some functions that are of one unknown, or of none,
+// cannot all be at least 0.
+func contradict(rows []Affine) bool {
+	for i, r := range rows {
+		at, ok := bound(r)
+		if !ok {
+			if r.Const < 0 && !slices.ContainsFunc(r.Coef, func(c int) bool { return c != 0 }) {
+				return true
+			}
+			continue
+		}
+		for _, other := range rows[:i] { // x >= -k and x <= k2, both with coefficients of 1
+			if d, ok := bound(other); ok && d == at && other.Coef[d] == -r.Coef[at] && other.Const < -r.Const {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // in writes functions of the variables as functions of the unknowns.

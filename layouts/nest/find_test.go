@@ -133,6 +133,31 @@ func TestFindIsQuick(t *testing.T) {
 	}
 }
 
+// TestFindInChain: of a chain of else ifs on one variable, and of conditions that it is none of several values, one
+// choice each is followed.
+func TestFindInChain(t *testing.T) {
+	const n = 300
+	body := []Node{Operand{Width: 1}}
+	for k := n - 1; k >= 0; k-- {
+		body = []Node{&If{When: Condition{{affine(-k, 1), affine(k, -1)}}, Else: body}}
+	}
+	p := Program{loop(affine(0), affine(n+3), 1, body...)}
+	if vars, found, err := p.Find(0, Condition{{affine(-1, 0)}, {affine(n-1, -1)}}); found || err != nil {
+		t.Errorf("%v %v: the last arm is of %d and more", vars, err, n)
+	}
+	if vars, found, err := p.Find(0, Condition{{affine(-n-2, 1)}}); !found || err != nil || vars[0] != n+2 {
+		t.Errorf("%v %v %v, want %d", vars, found, err, n+2)
+	}
+	body = []Node{Operand{Width: 1}}
+	for k := range 40 {
+		body = []Node{&If{When: Condition{{affine(-3*k-1, 2)}, {affine(3*k-1, -2)}}, Then: body}} // 2i > 3k or 2i < 3k
+	}
+	p = Program{loop(affine(0), affine(60), 1, body...)}
+	if vars, found, err := p.Find(0, Condition{{affine(0, 1), affine(59, -1)}}); !found || err != nil || vars[0]%3 == 0 {
+		t.Errorf("%v %v %v, want a value that is no multiple of 3", vars, found, err)
+	}
+}
+
 func TestFindRefuses(t *testing.T) {
 	read := Operand{Width: 1}
 	p := Program{loop(affine(0), affine(3), 1, read)}
