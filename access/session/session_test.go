@@ -253,7 +253,7 @@ func TestByTurns(t *testing.T) {
 	if got := strings.Join(order, " "); got != "old new new old old new" {
 		t.Errorf("turns %s", got)
 	}
-	if got, want := string(oldText), "goos: old\n# date: 1\n\nBenchmarkA/n=8 1 1 ns/op\nBenchmarkA/n=8 1 2 ns/op\nBenchmarkA/n=8 1 3 ns/op\n"; got != want {
+	if got, want := string(oldText), "goos: old\n# date: 1\n\nBenchmarkA/n=8 1 1 ns/op\nBenchmarkA/n=8 1 2 ns/op\nBenchmarkA/n=8 1 3 ns/op\n# end: 3 results\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if !bytes.HasPrefix(newText, []byte("goos: new\n")) {

@@ -95,7 +95,18 @@ func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
 			}
 		}
 	}
-	return slices.Concat(t.Old.head, t.Old.lines), slices.Concat(t.New.head, t.New.lines), nil
+	return t.Old.text(), t.New.text(), nil
+}
+
+// text is the file of all turns, with the end that each of them had.
+func (c *Contender) text() []byte {
+	n := 0
+	for line := range bytes.Lines(c.lines) {
+		if bytes.HasPrefix(line, []byte("Benchmark")) {
+			n++
+		}
+	}
+	return fmt.Appendf(slices.Concat(c.head, c.lines), "# %s: %d results\n", results.EndKey, n)
 }
 
 // Gone returns the names that the older program lists, with these flags, and that the

@@ -268,7 +268,7 @@ func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) s
 		}
 	}
 	if f.results != "" {
-		text, err := f.record(run)
+		text, err := f.record(run).Results()
 		if err == nil {
 			err = writeFile("out", f.results, text)
 		}

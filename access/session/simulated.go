@@ -1,0 +1,91 @@
+package session
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+// Simulated is what was counted of something that no benchmark of a suite is: a C
+// program's loops, a trace, or a sparse matrix.
+type Simulated struct {
+	Family  string         // the first part of the names: Program, Trace or Matrix
+	Parts   []results.Pair // and the others, that say of what the counts are
+	Config  simcache.Config
+	Counts  simcache.Counts // of all references
+	Walks   uint64          // misses of the last level of the TLB, if Config has one
+	Arrays  []simcache.Line // by array, whose name is the Function; may be empty
+	Program Program         // that counted
+}
+
+// levelsKey is the configuration key of all that is simulated but the TLB: a hash of
+// its description.
+const levelsKey = "sim-levels"
+
+// Results is the text of a file of results, see [results.Writer]: a line for all of it, and
+// one of family Array for each array, of exact units only. It says nothing of the machine
+// that it was simulated on, since the counts are the same on all.
+func (s Simulated) Results() ([]byte, error) {
+	config, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	w, err := results.NewWriter(&b, config, []results.Pair{{Key: "version", Value: s.Program.Version}, {Key: "command", Value: s.Program.Command}})
+	if err != nil {
+		return nil, err
+	}
+	name := ""
+	for _, p := range s.Parts {
+		name += "/" + namePart(p.Key) + "=" + namePart(p.Value)
+	}
+	values := countValues(s.Counts)
+	if len(s.Config.TLB) > 0 {
+		values = append(values, results.Value{Value: float64(s.Walks), Unit: "TLB-misses/op"})
+	}
+	err = w.Write(s.Family+name, 1, values)
+	for _, a := range s.Arrays {
+		err = errors.Join(err, w.Write("Array"+name+"/array="+namePart(a.Function), 1, countValues(a.Counts)))
+	}
+	err = errors.Join(err, w.Comment(fmt.Sprintf("%s: %d results", results.EndKey, 1+len(s.Arrays))))
+	return b.Bytes(), err
+}
+
+// config is what the counts hang on.
+func (s Simulated) config() ([]results.Pair, error) {
+	c := s.Config
+	text, err := machines.Format[struct{}](machines.Machine{Config: simcache.Config{I1: c.I1, Levels: c.Levels}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.Sum256(text)
+	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()}, {Key: results.LLKey, Value: c.Last().Geometry.String()},
+		{Key: levelsKey, Value: fmt.Sprintf("%d %s", len(c.Levels), hex.EncodeToString(hash[:])[:12])}}
+	if len(c.TLB) > 0 {
+		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(c.TLB)})
+	}
+	return config, nil
+}
+
+// namePart is a text as a part of a benchmark's name, which has no spaces and of which a
+// slash begins the next part.
+func namePart(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r <= ' ' {
+			return '_'
+		}
+		return r
+	}, results.Printable(text))
+}
+
+func countValues(c simcache.Counts) []results.Value {
+	return []results.Value{{Value: float64(c.Refs()), Unit: "D-refs/op"}, {Value: float64(c.D1Misses()), Unit: "D1-misses/op"},
+		{Value: float64(c.LLMisses()), Unit: "LL-misses/op"}}
+}
