@@ -44,7 +44,8 @@ type tile struct{ part, high int }
 // are in bytes, groups are lines. What streams writes past the caches. Those of
 // tiles and blocks are by the bytes of an element.
 type functions struct {
-	add, addAsk                adders // these ask for lines ahead
+	add                        adders[adder]
+	addAsk                     adders[asker]
 	fill                       func(dst *byte, value uint64, groups, rows, pitch int)
 	copy, stream               func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
 	transpose, transposeStream map[int]transposer
@@ -58,9 +59,12 @@ type functions struct {
 }
 
 // Adders add rows up, by the type of their elements.
-type adders struct{ int32, float32, float64, float16, bfloat16 adder }
+type adders[F any] struct{ int32, float32, float64, float16, bfloat16 F }
 
 type adder = func(lanes, x *byte, groups, rows, pitch int)
+
+// An asker is an adder that asks for lines so many bytes ahead.
+type asker = func(lanes, x *byte, groups, rows, pitch, ahead int)
 
 // A transposer transposes n tiles. It asks for lines so many tiles ahead, where
 // it does so at all.

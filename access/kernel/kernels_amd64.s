@@ -1294,12 +1294,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·addAskInt32AVX2(SB), NOSPLIT, $0-40
+TEXT ·addAskInt32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -1316,139 +1317,128 @@ TEXT ·addAskInt32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 416(AX), Y13
 	VMOVUPS 448(AX), Y14
 	VMOVUPS 480(AX), Y15
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 2048(BX)
-	VPADDD     (BX), Y0, Y0
-	VPADDD     32(BX), Y1, Y1
-	PREFETCHT1 2112(BX)
-	VPADDD     64(BX), Y2, Y2
-	VPADDD     96(BX), Y3, Y3
-	PREFETCHT1 2176(BX)
-	VPADDD     128(BX), Y4, Y4
-	VPADDD     160(BX), Y5, Y5
-	PREFETCHT1 2240(BX)
-	VPADDD     192(BX), Y6, Y6
-	VPADDD     224(BX), Y7, Y7
-	PREFETCHT1 2304(BX)
-	VPADDD     256(BX), Y8, Y8
-	VPADDD     288(BX), Y9, Y9
-	PREFETCHT1 2368(BX)
-	VPADDD     320(BX), Y10, Y10
-	VPADDD     352(BX), Y11, Y11
-	PREFETCHT1 2432(BX)
-	VPADDD     384(BX), Y12, Y12
-	VPADDD     416(BX), Y13, Y13
-	PREFETCHT1 2496(BX)
-	VPADDD     448(BX), Y14, Y14
-	VPADDD     480(BX), Y15, Y15
-	ADDQ       $0x00000200, BX
-	CMPQ       DI, BX
-	CMOVQEQ    CX, BX
-	DECQ       R8
+	PREFETCHT1 (SI)(BX*1)
+	VPADDD     (SI), Y0, Y0
+	VPADDD     32(SI), Y1, Y1
+	VPADDD     64(SI), Y2, Y2
+	VPADDD     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(BX*1)
+	VPADDD     128(SI), Y4, Y4
+	VPADDD     160(SI), Y5, Y5
+	VPADDD     192(SI), Y6, Y6
+	VPADDD     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(BX*1)
+	VPADDD     256(SI), Y8, Y8
+	VPADDD     288(SI), Y9, Y9
+	VPADDD     320(SI), Y10, Y10
+	VPADDD     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(BX*1)
+	VPADDD     384(SI), Y12, Y12
+	VPADDD     416(SI), Y13, Y13
+	VPADDD     448(SI), Y14, Y14
+	VPADDD     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    CX, SI
+	DECQ       R9
 	JNZ        repeated
 	JMP        done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 2048(BX)
-	VPADDD     (BX), Y0, Y0
-	VPADDD     32(BX), Y1, Y1
-	PREFETCHT1 2112(BX)
-	VPADDD     64(BX), Y2, Y2
-	VPADDD     96(BX), Y3, Y3
-	PREFETCHT1 2176(BX)
-	VPADDD     128(BX), Y4, Y4
-	VPADDD     160(BX), Y5, Y5
-	PREFETCHT1 2240(BX)
-	VPADDD     192(BX), Y6, Y6
-	VPADDD     224(BX), Y7, Y7
-	PREFETCHT1 2304(BX)
-	VPADDD     256(BX), Y8, Y8
-	VPADDD     288(BX), Y9, Y9
-	PREFETCHT1 2368(BX)
-	VPADDD     320(BX), Y10, Y10
-	VPADDD     352(BX), Y11, Y11
-	PREFETCHT1 2432(BX)
-	VPADDD     384(BX), Y12, Y12
-	VPADDD     416(BX), Y13, Y13
-	PREFETCHT1 2496(BX)
-	VPADDD     448(BX), Y14, Y14
-	VPADDD     480(BX), Y15, Y15
-	ADDQ       $0x00000200, BX
-	SUBQ       $0x08, R8
+	PREFETCHT1 (SI)(BX*1)
+	VPADDD     (SI), Y0, Y0
+	VPADDD     32(SI), Y1, Y1
+	VPADDD     64(SI), Y2, Y2
+	VPADDD     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(BX*1)
+	VPADDD     128(SI), Y4, Y4
+	VPADDD     160(SI), Y5, Y5
+	VPADDD     192(SI), Y6, Y6
+	VPADDD     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(BX*1)
+	VPADDD     256(SI), Y8, Y8
+	VPADDD     288(SI), Y9, Y9
+	VPADDD     320(SI), Y10, Y10
+	VPADDD     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(BX*1)
+	VPADDD     384(SI), Y12, Y12
+	VPADDD     416(SI), Y13, Y13
+	VPADDD     448(SI), Y14, Y14
+	VPADDD     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
 	JGE        whole
 
 rest:
-	ADDQ       $0x08, R8
-	TESTQ      R8, R8
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2048(BX)
-	VPADDD     (BX), Y0, Y0
-	VPADDD     32(BX), Y1, Y1
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 (SI)(BX*1)
+	VPADDD     (SI), Y0, Y0
+	VPADDD     32(SI), Y1, Y1
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2112(BX)
-	VPADDD     64(BX), Y2, Y2
-	VPADDD     96(BX), Y3, Y3
-	DECQ       R8
-	TESTQ      R8, R8
+	VPADDD     64(SI), Y2, Y2
+	VPADDD     96(SI), Y3, Y3
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2176(BX)
-	VPADDD     128(BX), Y4, Y4
-	VPADDD     160(BX), Y5, Y5
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 128(SI)(BX*1)
+	VPADDD     128(SI), Y4, Y4
+	VPADDD     160(SI), Y5, Y5
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2240(BX)
-	VPADDD     192(BX), Y6, Y6
-	VPADDD     224(BX), Y7, Y7
-	DECQ       R8
-	TESTQ      R8, R8
+	VPADDD     192(SI), Y6, Y6
+	VPADDD     224(SI), Y7, Y7
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2304(BX)
-	VPADDD     256(BX), Y8, Y8
-	VPADDD     288(BX), Y9, Y9
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 256(SI)(BX*1)
+	VPADDD     256(SI), Y8, Y8
+	VPADDD     288(SI), Y9, Y9
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2368(BX)
-	VPADDD     320(BX), Y10, Y10
-	VPADDD     352(BX), Y11, Y11
-	DECQ       R8
-	TESTQ      R8, R8
+	VPADDD     320(SI), Y10, Y10
+	VPADDD     352(SI), Y11, Y11
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2432(BX)
-	VPADDD     384(BX), Y12, Y12
-	VPADDD     416(BX), Y13, Y13
-	DECQ       R8
+	PREFETCHT1 384(SI)(BX*1)
+	VPADDD     384(SI), Y12, Y12
+	VPADDD     416(SI), Y13, Y13
+	DECQ       R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -1471,12 +1461,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·addAskFloat32AVX2(SB), NOSPLIT, $0-40
+TEXT ·addAskFloat32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -1493,139 +1484,128 @@ TEXT ·addAskFloat32AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 416(AX), Y13
 	VMOVUPS 448(AX), Y14
 	VMOVUPS 480(AX), Y15
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 2048(BX)
-	VADDPS     (BX), Y0, Y0
-	VADDPS     32(BX), Y1, Y1
-	PREFETCHT1 2112(BX)
-	VADDPS     64(BX), Y2, Y2
-	VADDPS     96(BX), Y3, Y3
-	PREFETCHT1 2176(BX)
-	VADDPS     128(BX), Y4, Y4
-	VADDPS     160(BX), Y5, Y5
-	PREFETCHT1 2240(BX)
-	VADDPS     192(BX), Y6, Y6
-	VADDPS     224(BX), Y7, Y7
-	PREFETCHT1 2304(BX)
-	VADDPS     256(BX), Y8, Y8
-	VADDPS     288(BX), Y9, Y9
-	PREFETCHT1 2368(BX)
-	VADDPS     320(BX), Y10, Y10
-	VADDPS     352(BX), Y11, Y11
-	PREFETCHT1 2432(BX)
-	VADDPS     384(BX), Y12, Y12
-	VADDPS     416(BX), Y13, Y13
-	PREFETCHT1 2496(BX)
-	VADDPS     448(BX), Y14, Y14
-	VADDPS     480(BX), Y15, Y15
-	ADDQ       $0x00000200, BX
-	CMPQ       DI, BX
-	CMOVQEQ    CX, BX
-	DECQ       R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPS     (SI), Y0, Y0
+	VADDPS     32(SI), Y1, Y1
+	VADDPS     64(SI), Y2, Y2
+	VADDPS     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPS     128(SI), Y4, Y4
+	VADDPS     160(SI), Y5, Y5
+	VADDPS     192(SI), Y6, Y6
+	VADDPS     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPS     256(SI), Y8, Y8
+	VADDPS     288(SI), Y9, Y9
+	VADDPS     320(SI), Y10, Y10
+	VADDPS     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPS     384(SI), Y12, Y12
+	VADDPS     416(SI), Y13, Y13
+	VADDPS     448(SI), Y14, Y14
+	VADDPS     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    CX, SI
+	DECQ       R9
 	JNZ        repeated
 	JMP        done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 2048(BX)
-	VADDPS     (BX), Y0, Y0
-	VADDPS     32(BX), Y1, Y1
-	PREFETCHT1 2112(BX)
-	VADDPS     64(BX), Y2, Y2
-	VADDPS     96(BX), Y3, Y3
-	PREFETCHT1 2176(BX)
-	VADDPS     128(BX), Y4, Y4
-	VADDPS     160(BX), Y5, Y5
-	PREFETCHT1 2240(BX)
-	VADDPS     192(BX), Y6, Y6
-	VADDPS     224(BX), Y7, Y7
-	PREFETCHT1 2304(BX)
-	VADDPS     256(BX), Y8, Y8
-	VADDPS     288(BX), Y9, Y9
-	PREFETCHT1 2368(BX)
-	VADDPS     320(BX), Y10, Y10
-	VADDPS     352(BX), Y11, Y11
-	PREFETCHT1 2432(BX)
-	VADDPS     384(BX), Y12, Y12
-	VADDPS     416(BX), Y13, Y13
-	PREFETCHT1 2496(BX)
-	VADDPS     448(BX), Y14, Y14
-	VADDPS     480(BX), Y15, Y15
-	ADDQ       $0x00000200, BX
-	SUBQ       $0x08, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPS     (SI), Y0, Y0
+	VADDPS     32(SI), Y1, Y1
+	VADDPS     64(SI), Y2, Y2
+	VADDPS     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPS     128(SI), Y4, Y4
+	VADDPS     160(SI), Y5, Y5
+	VADDPS     192(SI), Y6, Y6
+	VADDPS     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPS     256(SI), Y8, Y8
+	VADDPS     288(SI), Y9, Y9
+	VADDPS     320(SI), Y10, Y10
+	VADDPS     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPS     384(SI), Y12, Y12
+	VADDPS     416(SI), Y13, Y13
+	VADDPS     448(SI), Y14, Y14
+	VADDPS     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
 	JGE        whole
 
 rest:
-	ADDQ       $0x08, R8
-	TESTQ      R8, R8
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2048(BX)
-	VADDPS     (BX), Y0, Y0
-	VADDPS     32(BX), Y1, Y1
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPS     (SI), Y0, Y0
+	VADDPS     32(SI), Y1, Y1
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2112(BX)
-	VADDPS     64(BX), Y2, Y2
-	VADDPS     96(BX), Y3, Y3
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPS     64(SI), Y2, Y2
+	VADDPS     96(SI), Y3, Y3
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2176(BX)
-	VADDPS     128(BX), Y4, Y4
-	VADDPS     160(BX), Y5, Y5
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPS     128(SI), Y4, Y4
+	VADDPS     160(SI), Y5, Y5
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2240(BX)
-	VADDPS     192(BX), Y6, Y6
-	VADDPS     224(BX), Y7, Y7
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPS     192(SI), Y6, Y6
+	VADDPS     224(SI), Y7, Y7
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2304(BX)
-	VADDPS     256(BX), Y8, Y8
-	VADDPS     288(BX), Y9, Y9
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPS     256(SI), Y8, Y8
+	VADDPS     288(SI), Y9, Y9
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2368(BX)
-	VADDPS     320(BX), Y10, Y10
-	VADDPS     352(BX), Y11, Y11
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPS     320(SI), Y10, Y10
+	VADDPS     352(SI), Y11, Y11
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2432(BX)
-	VADDPS     384(BX), Y12, Y12
-	VADDPS     416(BX), Y13, Y13
-	DECQ       R8
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPS     384(SI), Y12, Y12
+	VADDPS     416(SI), Y13, Y13
+	DECQ       R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -1648,12 +1628,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, CMOV, MMX+
-TEXT ·addAskFloat64AVX2(SB), NOSPLIT, $0-40
+TEXT ·addAskFloat64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -1670,139 +1651,128 @@ TEXT ·addAskFloat64AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 416(AX), Y13
 	VMOVUPS 448(AX), Y14
 	VMOVUPS 480(AX), Y15
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 2048(BX)
-	VADDPD     (BX), Y0, Y0
-	VADDPD     32(BX), Y1, Y1
-	PREFETCHT1 2112(BX)
-	VADDPD     64(BX), Y2, Y2
-	VADDPD     96(BX), Y3, Y3
-	PREFETCHT1 2176(BX)
-	VADDPD     128(BX), Y4, Y4
-	VADDPD     160(BX), Y5, Y5
-	PREFETCHT1 2240(BX)
-	VADDPD     192(BX), Y6, Y6
-	VADDPD     224(BX), Y7, Y7
-	PREFETCHT1 2304(BX)
-	VADDPD     256(BX), Y8, Y8
-	VADDPD     288(BX), Y9, Y9
-	PREFETCHT1 2368(BX)
-	VADDPD     320(BX), Y10, Y10
-	VADDPD     352(BX), Y11, Y11
-	PREFETCHT1 2432(BX)
-	VADDPD     384(BX), Y12, Y12
-	VADDPD     416(BX), Y13, Y13
-	PREFETCHT1 2496(BX)
-	VADDPD     448(BX), Y14, Y14
-	VADDPD     480(BX), Y15, Y15
-	ADDQ       $0x00000200, BX
-	CMPQ       DI, BX
-	CMOVQEQ    CX, BX
-	DECQ       R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPD     (SI), Y0, Y0
+	VADDPD     32(SI), Y1, Y1
+	VADDPD     64(SI), Y2, Y2
+	VADDPD     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPD     128(SI), Y4, Y4
+	VADDPD     160(SI), Y5, Y5
+	VADDPD     192(SI), Y6, Y6
+	VADDPD     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPD     256(SI), Y8, Y8
+	VADDPD     288(SI), Y9, Y9
+	VADDPD     320(SI), Y10, Y10
+	VADDPD     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPD     384(SI), Y12, Y12
+	VADDPD     416(SI), Y13, Y13
+	VADDPD     448(SI), Y14, Y14
+	VADDPD     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    CX, SI
+	DECQ       R9
 	JNZ        repeated
 	JMP        done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 2048(BX)
-	VADDPD     (BX), Y0, Y0
-	VADDPD     32(BX), Y1, Y1
-	PREFETCHT1 2112(BX)
-	VADDPD     64(BX), Y2, Y2
-	VADDPD     96(BX), Y3, Y3
-	PREFETCHT1 2176(BX)
-	VADDPD     128(BX), Y4, Y4
-	VADDPD     160(BX), Y5, Y5
-	PREFETCHT1 2240(BX)
-	VADDPD     192(BX), Y6, Y6
-	VADDPD     224(BX), Y7, Y7
-	PREFETCHT1 2304(BX)
-	VADDPD     256(BX), Y8, Y8
-	VADDPD     288(BX), Y9, Y9
-	PREFETCHT1 2368(BX)
-	VADDPD     320(BX), Y10, Y10
-	VADDPD     352(BX), Y11, Y11
-	PREFETCHT1 2432(BX)
-	VADDPD     384(BX), Y12, Y12
-	VADDPD     416(BX), Y13, Y13
-	PREFETCHT1 2496(BX)
-	VADDPD     448(BX), Y14, Y14
-	VADDPD     480(BX), Y15, Y15
-	ADDQ       $0x00000200, BX
-	SUBQ       $0x08, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPD     (SI), Y0, Y0
+	VADDPD     32(SI), Y1, Y1
+	VADDPD     64(SI), Y2, Y2
+	VADDPD     96(SI), Y3, Y3
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPD     128(SI), Y4, Y4
+	VADDPD     160(SI), Y5, Y5
+	VADDPD     192(SI), Y6, Y6
+	VADDPD     224(SI), Y7, Y7
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPD     256(SI), Y8, Y8
+	VADDPD     288(SI), Y9, Y9
+	VADDPD     320(SI), Y10, Y10
+	VADDPD     352(SI), Y11, Y11
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPD     384(SI), Y12, Y12
+	VADDPD     416(SI), Y13, Y13
+	VADDPD     448(SI), Y14, Y14
+	VADDPD     480(SI), Y15, Y15
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
 	JGE        whole
 
 rest:
-	ADDQ       $0x08, R8
-	TESTQ      R8, R8
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2048(BX)
-	VADDPD     (BX), Y0, Y0
-	VADDPD     32(BX), Y1, Y1
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPD     (SI), Y0, Y0
+	VADDPD     32(SI), Y1, Y1
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2112(BX)
-	VADDPD     64(BX), Y2, Y2
-	VADDPD     96(BX), Y3, Y3
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPD     64(SI), Y2, Y2
+	VADDPD     96(SI), Y3, Y3
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2176(BX)
-	VADDPD     128(BX), Y4, Y4
-	VADDPD     160(BX), Y5, Y5
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPD     128(SI), Y4, Y4
+	VADDPD     160(SI), Y5, Y5
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2240(BX)
-	VADDPD     192(BX), Y6, Y6
-	VADDPD     224(BX), Y7, Y7
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPD     192(SI), Y6, Y6
+	VADDPD     224(SI), Y7, Y7
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2304(BX)
-	VADDPD     256(BX), Y8, Y8
-	VADDPD     288(BX), Y9, Y9
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPD     256(SI), Y8, Y8
+	VADDPD     288(SI), Y9, Y9
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2368(BX)
-	VADDPD     320(BX), Y10, Y10
-	VADDPD     352(BX), Y11, Y11
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPD     320(SI), Y10, Y10
+	VADDPD     352(SI), Y11, Y11
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 2432(BX)
-	VADDPD     384(BX), Y12, Y12
-	VADDPD     416(BX), Y13, Y13
-	DECQ       R8
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPD     384(SI), Y12, Y12
+	VADDPD     416(SI), Y13, Y13
+	DECQ       R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -1825,12 +1795,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, CMOV, F16C, MMX+
-TEXT ·addAskFloat16AVX2(SB), NOSPLIT, $0-40
+TEXT ·addAskFloat16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -1839,369 +1810,358 @@ TEXT ·addAskFloat16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   2048(BX)
-	VMOVUPS      (BX), Y8
+	PREFETCHT1   (SI)(BX*1)
+	VMOVUPS      (SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
+	VMOVUPS      32(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2112(BX)
-	VMOVUPS      64(BX), Y8
+	VMOVUPS      64(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
+	VMOVUPS      96(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2176(BX)
-	VMOVUPS      128(BX), Y8
+	PREFETCHT1   128(SI)(BX*1)
+	VMOVUPS      128(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
+	VMOVUPS      160(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2240(BX)
-	VMOVUPS      192(BX), Y8
+	VMOVUPS      192(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
+	VMOVUPS      224(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2304(BX)
-	VMOVUPS      256(BX), Y8
+	PREFETCHT1   256(SI)(BX*1)
+	VMOVUPS      256(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
+	VMOVUPS      288(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2368(BX)
-	VMOVUPS      320(BX), Y8
+	VMOVUPS      320(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
+	VMOVUPS      352(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2432(BX)
-	VMOVUPS      384(BX), Y8
+	PREFETCHT1   384(SI)(BX*1)
+	VMOVUPS      384(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
+	VMOVUPS      416(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2496(BX)
-	VMOVUPS      448(BX), Y8
+	VMOVUPS      448(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
+	VMOVUPS      480(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	CMPQ         DI, BX
-	CMOVQEQ      CX, BX
-	DECQ         R8
+	ADDQ         $0x00000200, SI
+	CMPQ         R8, SI
+	CMOVQEQ      CX, SI
+	DECQ         R9
 	JNZ          repeated
 	JMP          done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   2048(BX)
-	VMOVUPS      (BX), Y8
+	PREFETCHT1   (SI)(BX*1)
+	VMOVUPS      (SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
+	VMOVUPS      32(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2112(BX)
-	VMOVUPS      64(BX), Y8
+	VMOVUPS      64(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
+	VMOVUPS      96(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2176(BX)
-	VMOVUPS      128(BX), Y8
+	PREFETCHT1   128(SI)(BX*1)
+	VMOVUPS      128(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
+	VMOVUPS      160(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2240(BX)
-	VMOVUPS      192(BX), Y8
+	VMOVUPS      192(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
+	VMOVUPS      224(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2304(BX)
-	VMOVUPS      256(BX), Y8
+	PREFETCHT1   256(SI)(BX*1)
+	VMOVUPS      256(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
+	VMOVUPS      288(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2368(BX)
-	VMOVUPS      320(BX), Y8
+	VMOVUPS      320(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
+	VMOVUPS      352(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2432(BX)
-	VMOVUPS      384(BX), Y8
+	PREFETCHT1   384(SI)(BX*1)
+	VMOVUPS      384(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
+	VMOVUPS      416(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2496(BX)
-	VMOVUPS      448(BX), Y8
+	VMOVUPS      448(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
+	VMOVUPS      480(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	SUBQ         $0x08, R8
+	ADDQ         $0x00000200, SI
+	SUBQ         $0x08, R9
 	JGE          whole
 
 rest:
-	ADDQ         $0x08, R8
-	TESTQ        R8, R8
+	ADDQ         $0x08, R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2048(BX)
-	VMOVUPS      (BX), Y8
+	PREFETCHT1   (SI)(BX*1)
+	VMOVUPS      (SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
+	VMOVUPS      32(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2112(BX)
-	VMOVUPS      64(BX), Y8
+	VMOVUPS      64(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
+	VMOVUPS      96(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2176(BX)
-	VMOVUPS      128(BX), Y8
+	PREFETCHT1   128(SI)(BX*1)
+	VMOVUPS      128(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
+	VMOVUPS      160(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2240(BX)
-	VMOVUPS      192(BX), Y8
+	VMOVUPS      192(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
+	VMOVUPS      224(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2304(BX)
-	VMOVUPS      256(BX), Y8
+	PREFETCHT1   256(SI)(BX*1)
+	VMOVUPS      256(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
+	VMOVUPS      288(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2368(BX)
-	VMOVUPS      320(BX), Y8
+	VMOVUPS      320(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
+	VMOVUPS      352(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2432(BX)
-	VMOVUPS      384(BX), Y8
+	PREFETCHT1   384(SI)(BX*1)
+	VMOVUPS      384(SI), Y8
 	VCVTPH2PS    X8, Y9
 	VEXTRACTF128 $0x01, Y8, X8
 	VCVTPH2PS    X8, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
+	VMOVUPS      416(SI), Y11
 	VCVTPH2PS    X11, Y12
 	VEXTRACTF128 $0x01, Y11, X11
 	VCVTPH2PS    X11, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
+	DECQ         R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -2216,12 +2176,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX2, CMOV, MMX+
-TEXT ·addAskBFloat16AVX2(SB), NOSPLIT, $0-40
+TEXT ·addAskBFloat16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Y0
 	VMOVUPS 32(AX), Y1
 	VMOVUPS 64(AX), Y2
@@ -2230,26 +2191,26 @@ TEXT ·addAskBFloat16AVX2(SB), NOSPLIT, $0-40
 	VMOVUPS 160(AX), Y5
 	VMOVUPS 192(AX), Y6
 	VMOVUPS 224(AX), Y7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   2048(BX)
-	VMOVUPS      (BX), Y8
+	PREFETCHT1   (SI)(BX*1)
+	VMOVUPS      (SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2257,7 +2218,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
+	VMOVUPS      32(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2265,8 +2226,7 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2112(BX)
-	VMOVUPS      64(BX), Y8
+	VMOVUPS      64(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2274,7 +2234,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
+	VMOVUPS      96(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2282,8 +2242,8 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2176(BX)
-	VMOVUPS      128(BX), Y8
+	PREFETCHT1   128(SI)(BX*1)
+	VMOVUPS      128(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2291,7 +2251,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
+	VMOVUPS      160(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2299,8 +2259,7 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2240(BX)
-	VMOVUPS      192(BX), Y8
+	VMOVUPS      192(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2308,7 +2267,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
+	VMOVUPS      224(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2316,8 +2275,8 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2304(BX)
-	VMOVUPS      256(BX), Y8
+	PREFETCHT1   256(SI)(BX*1)
+	VMOVUPS      256(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2325,7 +2284,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
+	VMOVUPS      288(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2333,8 +2292,7 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2368(BX)
-	VMOVUPS      320(BX), Y8
+	VMOVUPS      320(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2342,7 +2300,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
+	VMOVUPS      352(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2350,8 +2308,8 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2432(BX)
-	VMOVUPS      384(BX), Y8
+	PREFETCHT1   384(SI)(BX*1)
+	VMOVUPS      384(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2359,7 +2317,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
+	VMOVUPS      416(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2367,8 +2325,7 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2496(BX)
-	VMOVUPS      448(BX), Y8
+	VMOVUPS      448(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2376,7 +2333,7 @@ repeated:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
+	VMOVUPS      480(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2384,22 +2341,22 @@ repeated:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	CMPQ         DI, BX
-	CMOVQEQ      CX, BX
-	DECQ         R8
+	ADDQ         $0x00000200, SI
+	CMPQ         R8, SI
+	CMOVQEQ      CX, SI
+	DECQ         R9
 	JNZ          repeated
 	JMP          done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1   2048(BX)
-	VMOVUPS      (BX), Y8
+	PREFETCHT1   (SI)(BX*1)
+	VMOVUPS      (SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2407,7 +2364,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
+	VMOVUPS      32(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2415,8 +2372,7 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2112(BX)
-	VMOVUPS      64(BX), Y8
+	VMOVUPS      64(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2424,7 +2380,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
+	VMOVUPS      96(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2432,8 +2388,8 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2176(BX)
-	VMOVUPS      128(BX), Y8
+	PREFETCHT1   128(SI)(BX*1)
+	VMOVUPS      128(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2441,7 +2397,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
+	VMOVUPS      160(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2449,8 +2405,7 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2240(BX)
-	VMOVUPS      192(BX), Y8
+	VMOVUPS      192(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2458,7 +2413,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
+	VMOVUPS      224(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2466,8 +2421,8 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2304(BX)
-	VMOVUPS      256(BX), Y8
+	PREFETCHT1   256(SI)(BX*1)
+	VMOVUPS      256(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2475,7 +2430,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
+	VMOVUPS      288(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2483,8 +2438,7 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2368(BX)
-	VMOVUPS      320(BX), Y8
+	VMOVUPS      320(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2492,7 +2446,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
+	VMOVUPS      352(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2500,8 +2454,8 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	PREFETCHT1   2432(BX)
-	VMOVUPS      384(BX), Y8
+	PREFETCHT1   384(SI)(BX*1)
+	VMOVUPS      384(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2509,7 +2463,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
+	VMOVUPS      416(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2517,8 +2471,7 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	PREFETCHT1   2496(BX)
-	VMOVUPS      448(BX), Y8
+	VMOVUPS      448(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2526,7 +2479,7 @@ whole:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      480(BX), Y11
+	VMOVUPS      480(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2534,16 +2487,16 @@ whole:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	ADDQ         $0x00000200, BX
-	SUBQ         $0x08, R8
+	ADDQ         $0x00000200, SI
+	SUBQ         $0x08, R9
 	JGE          whole
 
 rest:
-	ADDQ         $0x08, R8
-	TESTQ        R8, R8
+	ADDQ         $0x08, R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2048(BX)
-	VMOVUPS      (BX), Y8
+	PREFETCHT1   (SI)(BX*1)
+	VMOVUPS      (SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2551,7 +2504,7 @@ rest:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      32(BX), Y11
+	VMOVUPS      32(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2559,11 +2512,10 @@ rest:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2112(BX)
-	VMOVUPS      64(BX), Y8
+	VMOVUPS      64(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2571,7 +2523,7 @@ rest:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      96(BX), Y11
+	VMOVUPS      96(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2579,11 +2531,11 @@ rest:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2176(BX)
-	VMOVUPS      128(BX), Y8
+	PREFETCHT1   128(SI)(BX*1)
+	VMOVUPS      128(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2591,7 +2543,7 @@ rest:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      160(BX), Y11
+	VMOVUPS      160(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2599,11 +2551,10 @@ rest:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2240(BX)
-	VMOVUPS      192(BX), Y8
+	VMOVUPS      192(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2611,7 +2562,7 @@ rest:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      224(BX), Y11
+	VMOVUPS      224(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2619,11 +2570,11 @@ rest:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2304(BX)
-	VMOVUPS      256(BX), Y8
+	PREFETCHT1   256(SI)(BX*1)
+	VMOVUPS      256(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2631,7 +2582,7 @@ rest:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      288(BX), Y11
+	VMOVUPS      288(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2639,11 +2590,10 @@ rest:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2368(BX)
-	VMOVUPS      320(BX), Y8
+	VMOVUPS      320(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2651,7 +2601,7 @@ rest:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y4, Y4
 	VADDPS       Y10, Y5, Y5
-	VMOVUPS      352(BX), Y11
+	VMOVUPS      352(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2659,11 +2609,11 @@ rest:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y6, Y6
 	VADDPS       Y13, Y7, Y7
-	DECQ         R8
-	TESTQ        R8, R8
+	DECQ         R9
+	TESTQ        R9, R9
 	JZ           next
-	PREFETCHT1   2432(BX)
-	VMOVUPS      384(BX), Y8
+	PREFETCHT1   384(SI)(BX*1)
+	VMOVUPS      384(SI), Y8
 	VPMOVZXWD    X8, Y9
 	VPSLLD       $0x10, Y9, Y9
 	VEXTRACTF128 $0x01, Y8, X8
@@ -2671,7 +2621,7 @@ rest:
 	VPSLLD       $0x10, Y10, Y10
 	VADDPS       Y9, Y0, Y0
 	VADDPS       Y10, Y1, Y1
-	VMOVUPS      416(BX), Y11
+	VMOVUPS      416(SI), Y11
 	VPMOVZXWD    X11, Y12
 	VPSLLD       $0x10, Y12, Y12
 	VEXTRACTF128 $0x01, Y11, X11
@@ -2679,12 +2629,12 @@ rest:
 	VPSLLD       $0x10, Y13, Y13
 	VADDPS       Y12, Y2, Y2
 	VADDPS       Y13, Y3, Y3
-	DECQ         R8
+	DECQ         R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -4008,12 +3958,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskInt32AVX512(SB), NOSPLIT, $0-40
+TEXT ·addAskInt32AVX512(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -4022,116 +3973,105 @@ TEXT ·addAskInt32AVX512(SB), NOSPLIT, $0-40
 	VMOVUPS 320(AX), Z5
 	VMOVUPS 384(AX), Z6
 	VMOVUPS 448(AX), Z7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 4096(BX)
-	VPADDD     (BX), Z0, Z0
-	PREFETCHT1 4160(BX)
-	VPADDD     64(BX), Z1, Z1
-	PREFETCHT1 4224(BX)
-	VPADDD     128(BX), Z2, Z2
-	PREFETCHT1 4288(BX)
-	VPADDD     192(BX), Z3, Z3
-	PREFETCHT1 4352(BX)
-	VPADDD     256(BX), Z4, Z4
-	PREFETCHT1 4416(BX)
-	VPADDD     320(BX), Z5, Z5
-	PREFETCHT1 4480(BX)
-	VPADDD     384(BX), Z6, Z6
-	PREFETCHT1 4544(BX)
-	VPADDD     448(BX), Z7, Z7
-	ADDQ       $0x00000200, BX
-	CMPQ       DI, BX
-	CMOVQEQ    CX, BX
-	DECQ       R8
+	PREFETCHT1 (SI)(BX*1)
+	VPADDD     (SI), Z0, Z0
+	VPADDD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(BX*1)
+	VPADDD     128(SI), Z2, Z2
+	VPADDD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(BX*1)
+	VPADDD     256(SI), Z4, Z4
+	VPADDD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(BX*1)
+	VPADDD     384(SI), Z6, Z6
+	VPADDD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    CX, SI
+	DECQ       R9
 	JNZ        repeated
 	JMP        done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 4096(BX)
-	VPADDD     (BX), Z0, Z0
-	PREFETCHT1 4160(BX)
-	VPADDD     64(BX), Z1, Z1
-	PREFETCHT1 4224(BX)
-	VPADDD     128(BX), Z2, Z2
-	PREFETCHT1 4288(BX)
-	VPADDD     192(BX), Z3, Z3
-	PREFETCHT1 4352(BX)
-	VPADDD     256(BX), Z4, Z4
-	PREFETCHT1 4416(BX)
-	VPADDD     320(BX), Z5, Z5
-	PREFETCHT1 4480(BX)
-	VPADDD     384(BX), Z6, Z6
-	PREFETCHT1 4544(BX)
-	VPADDD     448(BX), Z7, Z7
-	ADDQ       $0x00000200, BX
-	SUBQ       $0x08, R8
+	PREFETCHT1 (SI)(BX*1)
+	VPADDD     (SI), Z0, Z0
+	VPADDD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(BX*1)
+	VPADDD     128(SI), Z2, Z2
+	VPADDD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(BX*1)
+	VPADDD     256(SI), Z4, Z4
+	VPADDD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(BX*1)
+	VPADDD     384(SI), Z6, Z6
+	VPADDD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
 	JGE        whole
 
 rest:
-	ADDQ       $0x08, R8
-	TESTQ      R8, R8
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4096(BX)
-	VPADDD     (BX), Z0, Z0
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 (SI)(BX*1)
+	VPADDD     (SI), Z0, Z0
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4160(BX)
-	VPADDD     64(BX), Z1, Z1
-	DECQ       R8
-	TESTQ      R8, R8
+	VPADDD     64(SI), Z1, Z1
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4224(BX)
-	VPADDD     128(BX), Z2, Z2
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 128(SI)(BX*1)
+	VPADDD     128(SI), Z2, Z2
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4288(BX)
-	VPADDD     192(BX), Z3, Z3
-	DECQ       R8
-	TESTQ      R8, R8
+	VPADDD     192(SI), Z3, Z3
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4352(BX)
-	VPADDD     256(BX), Z4, Z4
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 256(SI)(BX*1)
+	VPADDD     256(SI), Z4, Z4
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4416(BX)
-	VPADDD     320(BX), Z5, Z5
-	DECQ       R8
-	TESTQ      R8, R8
+	VPADDD     320(SI), Z5, Z5
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4480(BX)
-	VPADDD     384(BX), Z6, Z6
-	DECQ       R8
+	PREFETCHT1 384(SI)(BX*1)
+	VPADDD     384(SI), Z6, Z6
+	DECQ       R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -4146,12 +4086,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskFloat32AVX512(SB), NOSPLIT, $0-40
+TEXT ·addAskFloat32AVX512(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -4160,116 +4101,105 @@ TEXT ·addAskFloat32AVX512(SB), NOSPLIT, $0-40
 	VMOVUPS 320(AX), Z5
 	VMOVUPS 384(AX), Z6
 	VMOVUPS 448(AX), Z7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 4096(BX)
-	VADDPS     (BX), Z0, Z0
-	PREFETCHT1 4160(BX)
-	VADDPS     64(BX), Z1, Z1
-	PREFETCHT1 4224(BX)
-	VADDPS     128(BX), Z2, Z2
-	PREFETCHT1 4288(BX)
-	VADDPS     192(BX), Z3, Z3
-	PREFETCHT1 4352(BX)
-	VADDPS     256(BX), Z4, Z4
-	PREFETCHT1 4416(BX)
-	VADDPS     320(BX), Z5, Z5
-	PREFETCHT1 4480(BX)
-	VADDPS     384(BX), Z6, Z6
-	PREFETCHT1 4544(BX)
-	VADDPS     448(BX), Z7, Z7
-	ADDQ       $0x00000200, BX
-	CMPQ       DI, BX
-	CMOVQEQ    CX, BX
-	DECQ       R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPS     (SI), Z0, Z0
+	VADDPS     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPS     128(SI), Z2, Z2
+	VADDPS     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPS     256(SI), Z4, Z4
+	VADDPS     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPS     384(SI), Z6, Z6
+	VADDPS     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    CX, SI
+	DECQ       R9
 	JNZ        repeated
 	JMP        done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 4096(BX)
-	VADDPS     (BX), Z0, Z0
-	PREFETCHT1 4160(BX)
-	VADDPS     64(BX), Z1, Z1
-	PREFETCHT1 4224(BX)
-	VADDPS     128(BX), Z2, Z2
-	PREFETCHT1 4288(BX)
-	VADDPS     192(BX), Z3, Z3
-	PREFETCHT1 4352(BX)
-	VADDPS     256(BX), Z4, Z4
-	PREFETCHT1 4416(BX)
-	VADDPS     320(BX), Z5, Z5
-	PREFETCHT1 4480(BX)
-	VADDPS     384(BX), Z6, Z6
-	PREFETCHT1 4544(BX)
-	VADDPS     448(BX), Z7, Z7
-	ADDQ       $0x00000200, BX
-	SUBQ       $0x08, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPS     (SI), Z0, Z0
+	VADDPS     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPS     128(SI), Z2, Z2
+	VADDPS     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPS     256(SI), Z4, Z4
+	VADDPS     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPS     384(SI), Z6, Z6
+	VADDPS     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
 	JGE        whole
 
 rest:
-	ADDQ       $0x08, R8
-	TESTQ      R8, R8
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4096(BX)
-	VADDPS     (BX), Z0, Z0
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPS     (SI), Z0, Z0
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4160(BX)
-	VADDPS     64(BX), Z1, Z1
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPS     64(SI), Z1, Z1
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4224(BX)
-	VADDPS     128(BX), Z2, Z2
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPS     128(SI), Z2, Z2
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4288(BX)
-	VADDPS     192(BX), Z3, Z3
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPS     192(SI), Z3, Z3
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4352(BX)
-	VADDPS     256(BX), Z4, Z4
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPS     256(SI), Z4, Z4
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4416(BX)
-	VADDPS     320(BX), Z5, Z5
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPS     320(SI), Z5, Z5
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4480(BX)
-	VADDPS     384(BX), Z6, Z6
-	DECQ       R8
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPS     384(SI), Z6, Z6
+	DECQ       R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -4284,12 +4214,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskFloat64AVX512(SB), NOSPLIT, $0-40
+TEXT ·addAskFloat64AVX512(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
@@ -4298,116 +4229,105 @@ TEXT ·addAskFloat64AVX512(SB), NOSPLIT, $0-40
 	VMOVUPS 320(AX), Z5
 	VMOVUPS 384(AX), Z6
 	VMOVUPS 448(AX), Z7
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 4096(BX)
-	VADDPD     (BX), Z0, Z0
-	PREFETCHT1 4160(BX)
-	VADDPD     64(BX), Z1, Z1
-	PREFETCHT1 4224(BX)
-	VADDPD     128(BX), Z2, Z2
-	PREFETCHT1 4288(BX)
-	VADDPD     192(BX), Z3, Z3
-	PREFETCHT1 4352(BX)
-	VADDPD     256(BX), Z4, Z4
-	PREFETCHT1 4416(BX)
-	VADDPD     320(BX), Z5, Z5
-	PREFETCHT1 4480(BX)
-	VADDPD     384(BX), Z6, Z6
-	PREFETCHT1 4544(BX)
-	VADDPD     448(BX), Z7, Z7
-	ADDQ       $0x00000200, BX
-	CMPQ       DI, BX
-	CMOVQEQ    CX, BX
-	DECQ       R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPD     (SI), Z0, Z0
+	VADDPD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPD     128(SI), Z2, Z2
+	VADDPD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPD     256(SI), Z4, Z4
+	VADDPD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPD     384(SI), Z6, Z6
+	VADDPD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	CMPQ       R8, SI
+	CMOVQEQ    CX, SI
+	DECQ       R9
 	JNZ        repeated
 	JMP        done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1 4096(BX)
-	VADDPD     (BX), Z0, Z0
-	PREFETCHT1 4160(BX)
-	VADDPD     64(BX), Z1, Z1
-	PREFETCHT1 4224(BX)
-	VADDPD     128(BX), Z2, Z2
-	PREFETCHT1 4288(BX)
-	VADDPD     192(BX), Z3, Z3
-	PREFETCHT1 4352(BX)
-	VADDPD     256(BX), Z4, Z4
-	PREFETCHT1 4416(BX)
-	VADDPD     320(BX), Z5, Z5
-	PREFETCHT1 4480(BX)
-	VADDPD     384(BX), Z6, Z6
-	PREFETCHT1 4544(BX)
-	VADDPD     448(BX), Z7, Z7
-	ADDQ       $0x00000200, BX
-	SUBQ       $0x08, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPD     (SI), Z0, Z0
+	VADDPD     64(SI), Z1, Z1
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPD     128(SI), Z2, Z2
+	VADDPD     192(SI), Z3, Z3
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPD     256(SI), Z4, Z4
+	VADDPD     320(SI), Z5, Z5
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPD     384(SI), Z6, Z6
+	VADDPD     448(SI), Z7, Z7
+	ADDQ       $0x00000200, SI
+	SUBQ       $0x08, R9
 	JGE        whole
 
 rest:
-	ADDQ       $0x08, R8
-	TESTQ      R8, R8
+	ADDQ       $0x08, R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4096(BX)
-	VADDPD     (BX), Z0, Z0
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 (SI)(BX*1)
+	VADDPD     (SI), Z0, Z0
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4160(BX)
-	VADDPD     64(BX), Z1, Z1
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPD     64(SI), Z1, Z1
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4224(BX)
-	VADDPD     128(BX), Z2, Z2
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 128(SI)(BX*1)
+	VADDPD     128(SI), Z2, Z2
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4288(BX)
-	VADDPD     192(BX), Z3, Z3
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPD     192(SI), Z3, Z3
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4352(BX)
-	VADDPD     256(BX), Z4, Z4
-	DECQ       R8
-	TESTQ      R8, R8
+	PREFETCHT1 256(SI)(BX*1)
+	VADDPD     256(SI), Z4, Z4
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4416(BX)
-	VADDPD     320(BX), Z5, Z5
-	DECQ       R8
-	TESTQ      R8, R8
+	VADDPD     320(SI), Z5, Z5
+	DECQ       R9
+	TESTQ      R9, R9
 	JZ         next
-	PREFETCHT1 4480(BX)
-	VADDPD     384(BX), Z6, Z6
-	DECQ       R8
+	PREFETCHT1 384(SI)(BX*1)
+	VADDPD     384(SI), Z6, Z6
+	DECQ       R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -4422,241 +4342,231 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskFloat16AVX512(SB), NOSPLIT, $0-40
+TEXT ·addAskFloat16AVX512(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    4096(BX)
-	VMOVUPS       (BX), Z4
+	PREFETCHT1    (SI)(BX*1)
+	VMOVUPS       (SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4160(BX)
-	VMOVUPS       64(BX), Z7
+	VMOVUPS       64(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4224(BX)
-	VMOVUPS       128(BX), Z4
+	PREFETCHT1    128(SI)(BX*1)
+	VMOVUPS       128(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4288(BX)
-	VMOVUPS       192(BX), Z7
+	VMOVUPS       192(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4352(BX)
-	VMOVUPS       256(BX), Z4
+	PREFETCHT1    256(SI)(BX*1)
+	VMOVUPS       256(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4416(BX)
-	VMOVUPS       320(BX), Z7
+	VMOVUPS       320(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4480(BX)
-	VMOVUPS       384(BX), Z4
+	PREFETCHT1    384(SI)(BX*1)
+	VMOVUPS       384(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4544(BX)
-	VMOVUPS       448(BX), Z7
+	VMOVUPS       448(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	CMPQ          DI, BX
-	CMOVQEQ       CX, BX
-	DECQ          R8
+	ADDQ          $0x00000200, SI
+	CMPQ          R8, SI
+	CMOVQEQ       CX, SI
+	DECQ          R9
 	JNZ           repeated
 	JMP           done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    4096(BX)
-	VMOVUPS       (BX), Z4
+	PREFETCHT1    (SI)(BX*1)
+	VMOVUPS       (SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4160(BX)
-	VMOVUPS       64(BX), Z7
+	VMOVUPS       64(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4224(BX)
-	VMOVUPS       128(BX), Z4
+	PREFETCHT1    128(SI)(BX*1)
+	VMOVUPS       128(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4288(BX)
-	VMOVUPS       192(BX), Z7
+	VMOVUPS       192(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4352(BX)
-	VMOVUPS       256(BX), Z4
+	PREFETCHT1    256(SI)(BX*1)
+	VMOVUPS       256(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4416(BX)
-	VMOVUPS       320(BX), Z7
+	VMOVUPS       320(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4480(BX)
-	VMOVUPS       384(BX), Z4
+	PREFETCHT1    384(SI)(BX*1)
+	VMOVUPS       384(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4544(BX)
-	VMOVUPS       448(BX), Z7
+	VMOVUPS       448(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	SUBQ          $0x08, R8
+	ADDQ          $0x00000200, SI
+	SUBQ          $0x08, R9
 	JGE           whole
 
 rest:
-	ADDQ          $0x08, R8
-	TESTQ         R8, R8
+	ADDQ          $0x08, R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4096(BX)
-	VMOVUPS       (BX), Z4
+	PREFETCHT1    (SI)(BX*1)
+	VMOVUPS       (SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4160(BX)
-	VMOVUPS       64(BX), Z7
+	VMOVUPS       64(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4224(BX)
-	VMOVUPS       128(BX), Z4
+	PREFETCHT1    128(SI)(BX*1)
+	VMOVUPS       128(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4288(BX)
-	VMOVUPS       192(BX), Z7
+	VMOVUPS       192(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4352(BX)
-	VMOVUPS       256(BX), Z4
+	PREFETCHT1    256(SI)(BX*1)
+	VMOVUPS       256(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4416(BX)
-	VMOVUPS       320(BX), Z7
+	VMOVUPS       320(SI), Z7
 	VCVTPH2PS     Y7, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
 	VCVTPH2PS     Y7, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4480(BX)
-	VMOVUPS       384(BX), Z4
+	PREFETCHT1    384(SI)(BX*1)
+	VMOVUPS       384(SI), Z4
 	VCVTPH2PS     Y4, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
 	VCVTPH2PS     Y4, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
+	DECQ          R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:
@@ -4667,36 +4577,37 @@ done:
 	VZEROUPPER
 	RET
 
-// func addAskBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+// func addAskBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·addAskBFloat16AVX512(SB), NOSPLIT, $0-40
+TEXT ·addAskBFloat16AVX512(SB), NOSPLIT, $0-48
 	MOVQ    lanes+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    pitch+32(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVUPS (AX), Z0
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
-	MOVQ    CX, BX
-	MOVQ    rows+24(FP), SI
-	MOVQ    groups+16(FP), DI
-	MOVQ    DI, R8
-	ANDQ    $0x07, R8
-	ORQ     DX, R8
-	TESTQ   R8, R8
+	MOVQ    CX, SI
+	MOVQ    rows+24(FP), DI
+	MOVQ    groups+16(FP), R8
+	MOVQ    R8, R9
+	ANDQ    $0x07, R9
+	ORQ     DX, R9
+	TESTQ   R9, R9
 	JNZ     row
-	MOVQ    DI, R8
-	SHRQ    $0x03, R8
-	IMULQ   SI, R8
-	TESTQ   R8, R8
+	MOVQ    R8, R9
+	SHRQ    $0x03, R9
+	IMULQ   DI, R9
+	TESTQ   R9, R9
 	JZ      done
-	SHLQ    $0x06, DI
-	ADDQ    CX, DI
+	SHLQ    $0x06, R8
+	ADDQ    CX, R8
 
 repeated:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    4096(BX)
-	VMOVUPS       (BX), Z4
+	PREFETCHT1    (SI)(BX*1)
+	VMOVUPS       (SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4704,8 +4615,7 @@ repeated:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4160(BX)
-	VMOVUPS       64(BX), Z7
+	VMOVUPS       64(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4713,8 +4623,8 @@ repeated:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4224(BX)
-	VMOVUPS       128(BX), Z4
+	PREFETCHT1    128(SI)(BX*1)
+	VMOVUPS       128(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4722,8 +4632,7 @@ repeated:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4288(BX)
-	VMOVUPS       192(BX), Z7
+	VMOVUPS       192(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4731,8 +4640,8 @@ repeated:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4352(BX)
-	VMOVUPS       256(BX), Z4
+	PREFETCHT1    256(SI)(BX*1)
+	VMOVUPS       256(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4740,8 +4649,7 @@ repeated:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4416(BX)
-	VMOVUPS       320(BX), Z7
+	VMOVUPS       320(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4749,8 +4657,8 @@ repeated:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4480(BX)
-	VMOVUPS       384(BX), Z4
+	PREFETCHT1    384(SI)(BX*1)
+	VMOVUPS       384(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4758,8 +4666,7 @@ repeated:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4544(BX)
-	VMOVUPS       448(BX), Z7
+	VMOVUPS       448(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4767,22 +4674,22 @@ repeated:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	CMPQ          DI, BX
-	CMOVQEQ       CX, BX
-	DECQ          R8
+	ADDQ          $0x00000200, SI
+	CMPQ          R8, SI
+	CMOVQEQ       CX, SI
+	DECQ          R9
 	JNZ           repeated
 	JMP           done
 
 row:
-	MOVQ DI, R8
-	SUBQ $0x08, R8
+	MOVQ R8, R9
+	SUBQ $0x08, R9
 	JL   rest
 
 whole:
 	// The measured loop: 512 B of each operand an iteration.
-	PREFETCHT1    4096(BX)
-	VMOVUPS       (BX), Z4
+	PREFETCHT1    (SI)(BX*1)
+	VMOVUPS       (SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4790,8 +4697,7 @@ whole:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4160(BX)
-	VMOVUPS       64(BX), Z7
+	VMOVUPS       64(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4799,8 +4705,8 @@ whole:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4224(BX)
-	VMOVUPS       128(BX), Z4
+	PREFETCHT1    128(SI)(BX*1)
+	VMOVUPS       128(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4808,8 +4714,7 @@ whole:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4288(BX)
-	VMOVUPS       192(BX), Z7
+	VMOVUPS       192(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4817,8 +4722,8 @@ whole:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4352(BX)
-	VMOVUPS       256(BX), Z4
+	PREFETCHT1    256(SI)(BX*1)
+	VMOVUPS       256(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4826,8 +4731,7 @@ whole:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4416(BX)
-	VMOVUPS       320(BX), Z7
+	VMOVUPS       320(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4835,8 +4739,8 @@ whole:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	PREFETCHT1    4480(BX)
-	VMOVUPS       384(BX), Z4
+	PREFETCHT1    384(SI)(BX*1)
+	VMOVUPS       384(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4844,8 +4748,7 @@ whole:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	PREFETCHT1    4544(BX)
-	VMOVUPS       448(BX), Z7
+	VMOVUPS       448(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4853,16 +4756,16 @@ whole:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	ADDQ          $0x00000200, BX
-	SUBQ          $0x08, R8
+	ADDQ          $0x00000200, SI
+	SUBQ          $0x08, R9
 	JGE           whole
 
 rest:
-	ADDQ          $0x08, R8
-	TESTQ         R8, R8
+	ADDQ          $0x08, R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4096(BX)
-	VMOVUPS       (BX), Z4
+	PREFETCHT1    (SI)(BX*1)
+	VMOVUPS       (SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4870,11 +4773,10 @@ rest:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4160(BX)
-	VMOVUPS       64(BX), Z7
+	VMOVUPS       64(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4882,11 +4784,11 @@ rest:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4224(BX)
-	VMOVUPS       128(BX), Z4
+	PREFETCHT1    128(SI)(BX*1)
+	VMOVUPS       128(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4894,11 +4796,10 @@ rest:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4288(BX)
-	VMOVUPS       192(BX), Z7
+	VMOVUPS       192(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4906,11 +4807,11 @@ rest:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4352(BX)
-	VMOVUPS       256(BX), Z4
+	PREFETCHT1    256(SI)(BX*1)
+	VMOVUPS       256(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4918,11 +4819,10 @@ rest:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4416(BX)
-	VMOVUPS       320(BX), Z7
+	VMOVUPS       320(SI), Z7
 	VPMOVZXWD     Y7, Z8
 	VPSLLD        $0x10, Z8, Z8
 	VEXTRACTF64X4 $0x01, Z7, Y7
@@ -4930,11 +4830,11 @@ rest:
 	VPSLLD        $0x10, Z9, Z9
 	VADDPS        Z8, Z2, Z2
 	VADDPS        Z9, Z3, Z3
-	DECQ          R8
-	TESTQ         R8, R8
+	DECQ          R9
+	TESTQ         R9, R9
 	JZ            next
-	PREFETCHT1    4480(BX)
-	VMOVUPS       384(BX), Z4
+	PREFETCHT1    384(SI)(BX*1)
+	VMOVUPS       384(SI), Z4
 	VPMOVZXWD     Y4, Z5
 	VPSLLD        $0x10, Z5, Z5
 	VEXTRACTF64X4 $0x01, Z4, Y4
@@ -4942,12 +4842,12 @@ rest:
 	VPSLLD        $0x10, Z6, Z6
 	VADDPS        Z5, Z0, Z0
 	VADDPS        Z6, Z1, Z1
-	DECQ          R8
+	DECQ          R9
 
 next:
 	ADDQ DX, CX
-	MOVQ CX, BX
-	DECQ SI
+	MOVQ CX, SI
+	DECQ DI
 	JNZ  row
 
 done:

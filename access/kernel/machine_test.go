@@ -267,7 +267,7 @@ func TestMachineCode(t *testing.T) {
 		}
 		for _, c := range rowCases() {
 			groups := c.groups
-			arguments := map[string]int{"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0, "groups": groups, "rows": 3, "pitch": c.pitch, "dstPitch": c.pitch, "srcPitch": c.other}
+			arguments := map[string]int{"lanes": elsewhere, "x": readAt, "dst": writtenAt, "src": readAt, "value": 0, "groups": groups, "rows": 3, "pitch": c.pitch, "ahead": 4096, "dstPitch": c.pitch, "srcPitch": c.other}
 			for name, ops := range map[string][]Access{"copy": element(s.width), "stream": element(s.width), "fill": element(s.width)[1:],
 				"addInt32": element(s.width)[:1], "addFloat32": element(s.width)[:1], "addFloat64": element(s.width)[:1],
 				"addFloat16": element(s.width)[:1], "addBFloat16": element(s.width)[:1],

@@ -9,8 +9,8 @@ func init() { give(cpuid.CPU.Supports) }
 func give(has func(...cpuid.FeatureID) bool) {
 	if has(cpuid.AVX, cpuid.AVX2, cpuid.F16C) {
 		avx2.run = &functions{
-			add:    adders{addInt32AVX2, addFloat32AVX2, addFloat64AVX2, addFloat16AVX2, addBFloat16AVX2},
-			addAsk: adders{addAskInt32AVX2, addAskFloat32AVX2, addAskFloat64AVX2, addAskFloat16AVX2, addAskBFloat16AVX2},
+			add:    adders[adder]{addInt32AVX2, addFloat32AVX2, addFloat64AVX2, addFloat16AVX2, addBFloat16AVX2},
+			addAsk: adders[asker]{addAskInt32AVX2, addAskFloat32AVX2, addAskFloat64AVX2, addAskFloat16AVX2, addAskBFloat16AVX2},
 			fill:   fillAVX2, copy: copyAVX2, stream: streamAVX2,
 			transpose:       map[int]transposer{1: transpose1AVX2, 2: transpose2AVX2, 4: transpose4AVX2, 8: transpose8AVX2, 16: transpose16AVX2},
 			transposeStream: map[int]transposer{1: transposeStream1AVX2, 2: transposeStream2AVX2, 4: transposeStream4AVX2, 8: transposeStream8AVX2, 16: transposeStream16AVX2},
@@ -29,8 +29,8 @@ func give(has func(...cpuid.FeatureID) bool) {
 	}
 	if has(cpuid.AVX, cpuid.AVX2, cpuid.F16C, cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL) {
 		avx512.run = &functions{
-			add:    adders{addInt32AVX512, addFloat32AVX512, addFloat64AVX512, addFloat16AVX512, addBFloat16AVX512},
-			addAsk: adders{addAskInt32AVX512, addAskFloat32AVX512, addAskFloat64AVX512, addAskFloat16AVX512, addAskBFloat16AVX512},
+			add:    adders[adder]{addInt32AVX512, addFloat32AVX512, addFloat64AVX512, addFloat16AVX512, addBFloat16AVX512},
+			addAsk: adders[asker]{addAskInt32AVX512, addAskFloat32AVX512, addAskFloat64AVX512, addAskFloat16AVX512, addAskBFloat16AVX512},
 			fill:   fillAVX512, copy: copyAVX512, stream: streamAVX512,
 			transpose:       map[int]transposer{1: transpose1AVX512, 2: transpose2AVX512, 4: transpose4AVX512, 8: transpose8AVX512, 16: transpose16AVX512},
 			transposeStream: map[int]transposer{1: transposeStream1AVX512, 2: transposeStream2AVX512, 4: transposeStream4AVX512, 8: transposeStream8AVX512, 16: transposeStream16AVX512},

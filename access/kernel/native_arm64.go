@@ -4,7 +4,7 @@ package kernel
 func init() {
 	transposers := map[int]transposer{1: transpose1NEON, 2: transpose2NEON, 4: transpose4NEON, 8: transpose8NEON, 16: transpose16NEON}
 	neon.run = &functions{
-		add: adders{int32: addInt32NEON, float32: addFloat32NEON, float64: addFloat64NEON},
+		add: adders[adder]{int32: addInt32NEON, float32: addFloat32NEON, float64: addFloat64NEON},
 		// NEON can only hint at stores past the caches: the set has none, and what
 		// would stream is the ordinary copy.
 		fill: fillNEON, copy: copyNEON, stream: copyNEON,

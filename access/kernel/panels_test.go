@@ -223,7 +223,7 @@ func TestPanelsPastCaches(t *testing.T) {
 		loops := permuted(1, c.shape, []int{0, 2, 1})
 		n := trips(loops)
 		for from, want := range map[int]bool{n: c.past, n + 1: false} {
-			undo := tune(avx2blocks, Tuning{1, 1, 1, from, 1, Never})
+			undo := tune(avx2blocks, Tuning{1, 1, 1, from, 1, Never, 1})
 			p := NewPlan(avx2blocks, 1, loops)
 			i := slices.IndexFunc(p.Steps[0].Body, func(a Access) bool { return a.Write && !a.Buffered() })
 			if got, vector := p.PastCaches(), p.Steps[0].Body[i].Width; got != want || vector != c.vector {

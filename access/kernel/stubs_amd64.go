@@ -29,30 +29,30 @@ func addFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
 //go:noescape
 func addBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
 
-// addAskInt32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for the one 2048 B ahead.
+// addAskInt32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskInt32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskFloat32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for the one 2048 B ahead.
+// addAskFloat32AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskFloat32AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskFloat64AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for the one 2048 B ahead.
+// addAskFloat64AVX2 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskFloat64AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for the one 2048 B ahead.
+// addAskFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskBFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for the one 2048 B ahead.
+// addAskBFloat16AVX2 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskBFloat16AVX2(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
 // fillAVX2 writes each of the rows of groups of 64 B once.
 //
@@ -94,30 +94,30 @@ func addFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
 //go:noescape
 func addBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
 
-// addAskInt32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for the one 4096 B ahead.
+// addAskInt32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskInt32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskFloat32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for the one 4096 B ahead.
+// addAskFloat32AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskFloat32AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskFloat64AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for the one 4096 B ahead.
+// addAskFloat64AVX512 adds rows of groups of 64 B to 512 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskFloat64AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for the one 4096 B ahead.
+// addAskFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
-// addAskBFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for the one 4096 B ahead.
+// addAskBFloat16AVX512 adds rows of groups of 64 B, as float32, to 256 B of lanes; it reads each group once, and asks for every second one so many bytes ahead.
 //
 //go:noescape
-func addAskBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int)
+func addAskBFloat16AVX512(lanes *byte, x *byte, groups int, rows int, pitch int, ahead int)
 
 // fillAVX512 writes each of the rows of groups of 64 B once.
 //

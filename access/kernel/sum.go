@@ -31,8 +31,9 @@ type Sum[T Number] struct {
 	exact int64
 	float float64
 	set   *Set
-	adds  [2]adder // plain, and asking for lines ahead; nil where there are none
-	asks  bool     // the rows that are added are so many bytes that it does
+	add   adder // nil where there is none
+	ask   asker
+	ahead int // bytes ahead that lines are asked for of the rows that are added, 0 where they are not
 }
 
 // Number is what can be added up.
@@ -43,10 +44,11 @@ type Number interface {
 // NewSum returns a sum of nothing. It panics where this CPU does not run the set.
 func NewSum[T Number](s *Set) *Sum[T] {
 	f := s.functions()
-	return &Sum[T]{set: s, adds: [2]adder{adderOf[T](f.add), adderOf[T](f.addAsk)}}
+	return &Sum[T]{set: s, add: of[T](f.add), ask: of[T](f.addAsk)}
 }
 
-func adderOf[T Number](a adders) adder {
+// of is the function for a type.
+func of[T Number, F any](a adders[F]) F {
 	switch any(*new(T)).(type) {
 	case float32:
 		return a.float32
@@ -60,19 +62,12 @@ func adderOf[T Number](a adders) adder {
 	return a.int32
 }
 
-// leastAsked is the bytes below which no sum asks for lines: looking it up would take longer.
-const leastAsked = 1 << 20
-
 // Add reads N*Count elements.
 func (s *Sum[T]) Add(x []T, r Rows) {
 	r.check(len(x))
 	var zero T
 	size := int(unsafe.Sizeof(zero))
-	bytes := r.N * size
-	if r.Pitch != 0 { // else they lie on each other
-		bytes *= r.Count
-	}
-	s.asks = bytes >= leastAsked && bytes >= s.set.Tuning().Reads
+	s.ahead = s.set.Tuning().asks(r.N*size, r.Count, r.Pitch*size)
 	whole, rest := r.split(size)
 	s.addRows(x, whole, s.addLines)
 	s.addRows(x, rest, s.addElements)
@@ -104,17 +99,17 @@ func (s *Sum[T]) addRows(x []T, r Rows, add func(x []T, r Rows)) {
 
 // addLines adds rows of whole lines.
 func (s *Sum[T]) addLines(x []T, r Rows) {
-	add := s.adds[0]
-	if s.asks {
-		add = s.adds[1]
-	}
-	if add == nil {
+	if s.add == nil {
 		s.addElements(x, r)
 		return
 	}
-	var zero T
-	size := int(unsafe.Sizeof(zero))
-	add(&s.lanes[0], bytesAt(x, r.At), r.N*size/line, r.Count, r.Pitch*size)
+	size := int(unsafe.Sizeof(x[0]))
+	at, lines, pitch := bytesAt(x, r.At), r.N*size/line, r.Pitch*size
+	if s.ahead > 0 {
+		s.ask(&s.lanes[0], at, lines, r.Count, pitch, s.ahead)
+		return
+	}
+	s.add(&s.lanes[0], at, lines, r.Count, pitch)
 }
 
 // addElements adds the same in plain Go.

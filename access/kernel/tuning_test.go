@@ -26,7 +26,7 @@ func TestTuning(t *testing.T) {
 	for _, s := range All() {
 		var nests []Step
 		var copies [][]byte
-		for _, tuned := range []Tuning{Default(), {1, 1, 1, 1, 0, 1}, {Never, 1 << 20, Never, 5, MaxAhead, Never}} {
+		for _, tuned := range []Tuning{Default(), {1, 1, 1, 1, 0, 1, 1}, {Never, 1 << 20, Never, 5, MaxAhead, Never, MaxReadsAhead}} {
 			undo := tune(s, tuned)
 			p := NewPlan(s, 8, loops)
 			if nests == nil {
@@ -59,10 +59,12 @@ func tune(s *Set, to Tuning) (undo func()) {
 
 func TestTuningRefuses(t *testing.T) {
 	for want, bad := range map[string]Tuning{
-		"narrow: past the caches from 0 bytes on (want at least 1)": {1, 1, 0, 1, 1, 1},
-		"ahead: 65 tiles (want 0 to 64)":                            {1, 1, 1, 1, 65, 1},
-		"ahead: -1 tiles (want 0 to 64)":                            {1, 1, 1, 1, -1, 1},
-		"reads: asked for ahead from 0 bytes on (want at least 1)":  {1, 1, 1, 1, 1, 0},
+		"narrow: past the caches from 0 bytes on (want at least 1)": {1, 1, 0, 1, 1, 1, 1},
+		"ahead: 65 tiles (want 0 to 64)":                            {1, 1, 1, 1, 65, 1, 1},
+		"ahead: -1 tiles (want 0 to 64)":                            {1, 1, 1, 1, -1, 1, 1},
+		"reads: asked for ahead from 0 bytes on (want at least 1)":  {1, 1, 1, 1, 1, 0, 1},
+		"reads: asked for 0 bytes ahead (want 1 to 131072)":         {1, 1, 1, 1, 1, 1, 0},
+		"reads: asked for 131073 bytes ahead (want 1 to 131072)":    {1, 1, 1, 1, 1, 1, MaxReadsAhead + 1},
 	} {
 		if err := bad.Check(); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", bad, err, want)
@@ -76,9 +78,9 @@ func TestTuningRefuses(t *testing.T) {
 			portable.Tune(bad)
 		}()
 	}
-	for asked, reads := range map[string]int{"": Never, "; reads: 32MiB": 32 << 20} {
+	for asked, reads := range map[string]int{"": Never, "; reads: 32MiB, 5KiB ahead": 32 << 20} {
 		want := "past caches: runs never tiles 3MiB narrow 100B blocks 1024MiB" + asked + "; ahead: 0"
-		if got := (Tuning{Never, 3 << 20, 100, 1 << 30, 0, reads}).String(); got != want {
+		if got := (Tuning{Never, 3 << 20, 100, 1 << 30, 0, reads, 5 << 10}).String(); got != want {
 			t.Errorf("a tuning is written as %s, want %s", got, want)
 		}
 	}

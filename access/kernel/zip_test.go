@@ -73,14 +73,14 @@ func TestZippedPastCaches(t *testing.T) {
 			{zipLoops(false, 4, 3, 64, 4), 1, false},
 			{zipLoops(false, 4, 3, 65, line), 1, false},
 		} {
-			undo := tune(s, Tuning{c.runs, Never, Never, Never, 1, Never})
+			undo := tune(s, Tuning{c.runs, Never, Never, Never, 1, Never, 1})
 			if got := NewPlan(s, 4, c.loops).PastCaches(); got != (c.want && s.zips) {
 				t.Errorf("%s: %v from %d B on: %t", s.Name(), c.loops, c.runs, got)
 			}
 			undo()
 		}
 	}
-	defer tune(avx2, Tuning{1, 1, 1, 1, 1, Never})()
+	defer tune(avx2, Tuning{1, 1, 1, 1, 1, Never, 1})()
 	for _, zip := range []bool{false, true} {
 		s := &NewPlan(avx2, 4, zipLoops(zip, 4, 3, 64, 0)).Steps[0]
 		if !s.past(s, line) || s.past(s, line+4) {

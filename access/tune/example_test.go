@@ -10,11 +10,11 @@ import (
 // Read what a calibration found (tune.Measure makes one, in less than two seconds).
 func Example() {
 	c, err := tune.Parse("kernels.yaml", []byte(`
-version: 4
+version: 5
 cpu: amd64 Some CPU
 date: 2026-01-01T00:00:00Z
 sets:
-  avx512: {runs: 8MiB, tiles: 2MiB, narrow: never, blocks: never, ahead: 4, reads: never}
+  avx512: {runs: 8MiB, tiles: 2MiB, narrow: never, blocks: never, ahead: 4, reads: never, reads-ahead: 16KiB}
 `))
 	if err != nil {
 		fmt.Println(err)

@@ -31,7 +31,7 @@ type Calibration struct {
 
 // version is that of the kernels and of how they are measured: what was found of
 // others says nothing of these.
-const version = 4
+const version = 5
 
 // Identity says what CPU this is, whose brand name may be that of several: with
 // family, model and stepping, where it has them, and the caches that it states.
@@ -78,12 +78,13 @@ type (
 		Sets    map[string]set `yaml:"sets"`
 	}
 	set struct {
-		Runs   threshold `yaml:"runs"`
-		Tiles  threshold `yaml:"tiles"`
-		Narrow threshold `yaml:"narrow"`
-		Blocks threshold `yaml:"blocks"`
-		Ahead  int       `yaml:"ahead"`
-		Reads  threshold `yaml:"reads"`
+		Runs       threshold `yaml:"runs"`
+		Tiles      threshold `yaml:"tiles"`
+		Narrow     threshold `yaml:"narrow"`
+		Blocks     threshold `yaml:"blocks"`
+		Ahead      int       `yaml:"ahead"`
+		Reads      threshold `yaml:"reads"`
+		ReadsAhead threshold `yaml:"reads-ahead"`
 	}
 	threshold int
 	quoted    string // whatever it is
@@ -137,7 +138,7 @@ func Parse(name string, text []byte) (Calibration, error) {
 	c := Calibration{CPU: string(f.CPU), Date: f.Date, Sets: map[string]kernel.Tuning{}}
 	for _, name := range slices.Sorted(maps.Keys(f.Sets)) {
 		s := f.Sets[name]
-		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow), Blocks: int(s.Blocks), Ahead: s.Ahead, Reads: int(s.Reads)}
+		t := kernel.Tuning{Runs: int(s.Runs), Tiles: int(s.Tiles), Narrow: int(s.Narrow), Blocks: int(s.Blocks), Ahead: s.Ahead, Reads: int(s.Reads), ReadsAhead: int(s.ReadsAhead)}
 		if _, err := kernel.ByName(name); err != nil {
 			return Calibration{}, doc.Errorf("sets", "%s: %w", name, err)
 		}
@@ -153,12 +154,12 @@ func Parse(name string, text []byte) (Calibration, error) {
 func (c Calibration) Format() ([]byte, error) {
 	f := file{Version: version, CPU: quoted(c.CPU), Date: c.Date.UTC().Truncate(time.Second), Sets: map[string]set{}}
 	for name, t := range c.Sets {
-		f.Sets[name] = set{threshold(t.Runs), threshold(t.Tiles), threshold(t.Narrow), threshold(t.Blocks), t.Ahead, threshold(t.Reads)}
+		f.Sets[name] = set{threshold(t.Runs), threshold(t.Tiles), threshold(t.Narrow), threshold(t.Blocks), t.Ahead, threshold(t.Reads), threshold(t.ReadsAhead)}
 	}
 	var text bytes.Buffer
 	text.WriteString("# How the vector kernels are tuned on this CPU: the bytes written from which on stores go\n" +
 		"# past the caches, how many tiles ahead lines are asked for, and the bytes read from which\n" +
-		"# on sums ask for them. 'bench run --calibrate' measures it anew.\n")
+		"# on sums ask for them, and how far ahead. 'bench run --calibrate' measures it anew.\n")
 	err := yaml.NewEncoder(&text).Encode(f)
 	return text.Bytes(), err
 }

@@ -46,6 +46,10 @@ const (
 	aheadGain = 1.1
 )
 
+// readsAheads are the distances at which sums ask for lines that are compared: the half of
+// a page that prefetchers of hardware stay in, and several pages on.
+var readsAheads = []int{2 << 10, 16 << 10}
+
 // gain is how much faster stores past the caches have to be, so that noise does not
 // choose them: they take what was written out of the caches of whoever reads it next.
 const gain = 1.03
@@ -202,7 +206,10 @@ func thresholds(s *kernel.Set, compared []int) (all []*race) {
 		for _, size := range compared {
 			r := &race{set: s, kind: k, size: size, warm: size < cold, ways: []kernel.Tuning{plain, past}}
 			if k.plan == nil {
-				r.size, r.warm = 2*size, true
+				r.size, r.warm, r.ways = 2*size, true, r.ways[:1]
+				for _, past.ReadsAhead = range readsAheads {
+					r.ways = append(r.ways, past)
+				}
 			} else if r.plan = k.plan(s, size); !k.decides(s, r.plan) {
 				continue
 			} else {
@@ -218,19 +225,26 @@ func thresholds(s *kernel.Set, compared []int) (all []*race) {
 func decided(t kernel.Tuning, s *kernel.Set, races []*race) kernel.Tuning {
 	for _, k := range kinds {
 		var compared []int
-		var plain, past []time.Duration
+		var times [][]time.Duration // of each way, by size
 		at := k.of(&t)
 		for _, r := range races {
 			if r.set == s && r.kind.of(&t) == at {
-				compared, plain, past = append(compared, r.size), append(plain, r.best[0]), append(past, r.best[1])
+				if compared = append(compared, r.size); times == nil {
+					times = make([][]time.Duration, len(r.best))
+				}
+				for way, best := range r.best {
+					times[way] = append(times[way], best)
+				}
 			}
 		}
 		switch {
 		case compared == nil:
 		case k.plan == nil:
-			*at = ever(compared, plain, past)
+			var way int
+			t.Reads, way = ever(compared, times)
+			t.ReadsAhead = readsAheads[way]
 		default:
-			*at = from(compared, plain, past)
+			*at = from(compared, times[0], times[1])
 		}
 	}
 	return t
@@ -248,14 +262,22 @@ func from(compared []int, plain, past []time.Duration) int {
 	return least
 }
 
-// ever is the size from which on the second way is better at each: sums that are better for
-// asking in a cache need not be so in memory.
-func ever(compared []int, plain, asking []time.Duration) int {
-	least := kernel.Never
-	for i := len(compared) - 1; i >= 0 && float64(plain[i]) > gain*float64(asking[i]); i-- {
+// ever is the size from which on a way is better than the first at each, and which of the
+// others that is: the best at the largest size. Sums that are better for asking in a cache
+// need not be so in memory.
+func ever(compared []int, times [][]time.Duration) (least, way int) {
+	last := len(compared) - 1
+	plain, others := times[0], times[1:]
+	for i := range others {
+		if others[i][last] < others[way][last] {
+			way = i
+		}
+	}
+	least = kernel.Never
+	for i := last; i >= 0 && float64(plain[i]) > gain*float64(others[way][i]); i-- {
 		least = compared[i]
 	}
-	return least
+	return least, way
 }
 
 // distances is the race between distances of a set that is tuned otherwise.

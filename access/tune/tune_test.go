@@ -20,7 +20,7 @@ import (
 func TestFrom(t *testing.T) {
 	for _, c := range []struct {
 		past       []time.Duration
-		want, ever int
+		want, ever int // the latter of two ways, of which the other is slower in the end
 	}{
 		{[]time.Duration{90, 50, 60}, 1, 1},
 		{[]time.Duration{130, 50, 60}, 2, 2},
@@ -34,8 +34,9 @@ func TestFrom(t *testing.T) {
 		if got := from(sizes, plain, c.past); got != c.want {
 			t.Errorf("past %v: from %d on, want %d", c.past, got, c.want)
 		}
-		if got := ever(sizes, plain, c.past); got != c.ever {
-			t.Errorf("asking %v: from %d on, want %d", c.past, got, c.ever)
+		slower := []time.Duration{1, 1, c.past[2] + 1}
+		if got, way := ever(sizes, [][]time.Duration{plain, slower, c.past}); got != c.ever || way != 1 {
+			t.Errorf("asking %v: from %d on in way %d, want %d in 1", c.past, got, way, c.ever)
 		}
 	}
 	for want, times := range [][]time.Duration{{100, 98, 95, 101}, {100, 80, 200, 80}, {100, 110, 80, 89}} {
@@ -56,10 +57,15 @@ func TestPlans(t *testing.T) {
 		for _, r := range thresholds(s, sizes) {
 			if r.plan == nil {
 				sums++
-				if s.Tune(r.ways[1]); r.ways[0].Reads != kernel.Never || s.Tuning().Reads != 1 || r.size%8 != 0 {
-					t.Errorf("%s: a sum of %d B, as %s and %s", s.Name(), r.size, r.ways[0], r.ways[1])
+				if len(r.ways) != 1+len(readsAheads) || r.ways[0].Reads != kernel.Never || r.size%8 != 0 {
+					t.Errorf("%s: a sum of %d B, as %s", s.Name(), r.size, r.ways)
 				}
-				s.Tune(before)
+				for i, ahead := range readsAheads {
+					if s.Tune(r.ways[1+i]); s.Tuning().Reads != 1 || s.Tuning().ReadsAhead != ahead {
+						t.Errorf("%s: a sum asks as in %s, want %d B ahead", s.Name(), s.Tuning(), ahead)
+					}
+					s.Tune(before)
+				}
 				continue
 			}
 			var moved int
@@ -149,7 +155,7 @@ func TestFile(t *testing.T) {
 		for _, s := range kernel.All() {
 			if rapid.Bool().Draw(t, s.Name()) {
 				c.Sets[s.Name()] = kernel.Tuning{Runs: past.Draw(t, "runs"), Tiles: past.Draw(t, "tiles"), Narrow: past.Draw(t, "narrow"),
-					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, kernel.MaxAhead).Draw(t, "ahead"), Reads: past.Draw(t, "reads")}
+					Blocks: past.Draw(t, "blocks"), Ahead: rapid.IntRange(0, kernel.MaxAhead).Draw(t, "ahead"), Reads: past.Draw(t, "reads"), ReadsAhead: rapid.IntRange(1, kernel.MaxReadsAhead).Draw(t, "reads ahead")}
 			}
 		}
 		text, err := c.Format()
@@ -168,12 +174,12 @@ func TestFile(t *testing.T) {
 
 // TestFileRefuses: what no calibration wrote is refused, with its place.
 func TestFileRefuses(t *testing.T) {
-	good := "version: 4\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4, reads: 64MiB}\n"
-	if c, err := Parse("f", []byte(good)); err != nil || c.Sets["avx2"].String() != "past caches: runs 8MiB tiles never narrow 2MiB blocks 1B; reads: 64MiB; ahead: 4" {
+	good := "version: 5\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4, reads: 64MiB, reads-ahead: 2KiB}\n"
+	if c, err := Parse("f", []byte(good)); err != nil || c.Sets["avx2"].String() != "past caches: runs 8MiB tiles never narrow 2MiB blocks 1B; reads: 64MiB, 2KiB ahead; ahead: 4" {
 		t.Errorf("%v, %v", c, err)
 	}
 	for want, bad := range map[string][2]string{
-		"f:1:10: of another version of the kernels (1, want 4)": {"version: 4", "version: 1"},
+		"f:1:10: of another version of the kernels (1, want 5)": {"version: 5", "version: 1"},
 		"f:5:16: \"often\"":               {"8MiB", "often"},
 		"sets: no such set":               {"avx2", "mmx"},
 		"ahead: 99 tiles (want 0 to 64)":  {"ahead: 4", "ahead: 99"},
@@ -207,7 +213,7 @@ func TestOf(t *testing.T) {
 	if best := kernel.Best(); best.Streams() {
 		before := best.Tuning()
 		t.Cleanup(func() { best.Tune(before) })
-		c.Sets[best.Name()] = kernel.Tuning{Runs: 1, Tiles: 2, Narrow: 3, Blocks: 4, Ahead: 5, Reads: 6}
+		c.Sets[best.Name()] = kernel.Tuning{Runs: 1, Tiles: 2, Narrow: 3, Blocks: 4, Ahead: 5, Reads: 6, ReadsAhead: 7}
 		c.Apply()
 		if got := best.Tuning(); got != c.Sets[best.Name()] {
 			t.Errorf("tuned to %s", got)
