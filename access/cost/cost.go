@@ -100,6 +100,9 @@ type Times struct {
 	// no stream goes on. They are nil where they were not measured: then Rules say.
 	Loops []probe.Loop
 	Runs  []probe.Run
+	// Tiles are what copies of a transposed matrix in memory take by tiles; nil where they were
+	// not measured.
+	Tiles []probe.Tile
 	// Crowds tells whether the last of three or more levels was found to choose sets by the place in a page.
 	Crowds bool
 }
@@ -158,6 +161,7 @@ func Measured(m probe.Machine) Times {
 		t.Source += " on " + m.CPU
 	}
 	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
+	t.Tiles = m.Tiles
 	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room
 	if read := m.Levels[0].Read; read > 0 {
 		t.Byte = 1e9 / read

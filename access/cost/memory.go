@@ -14,11 +14,16 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 	var loads, stores float64 // ns of those that are crowded
 	rows := rowsOf(w.Nest, m.Caches.Levels[0].Line)
 	ahead := m.rules().Window * m.Times.Hit * m.body(p, w.Nest)
+	visits := make([]visit, len(w.Nest.Operands))
+	for r, op := range w.Nest.Operands {
+		visits[r] = m.visit(p, w.Nest, op, rows)
+	}
+	tiled := m.tiled(p, w.Nest, visits)
 	for r, op := range w.Nest.Operands {
 		if op.Tensor == access.Buffers {
 			continue // see body
 		}
-		v := m.visit(p, w.Nest, op, rows)
+		v := visits[r]
 		t := sum.tensor(op.Tensor, m.Caches)
 		if refs := float64(w.Nest.Iterations()); refs > t.Refs {
 			t.Stride = v.stride
@@ -29,6 +34,9 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 			each, served := m.line(v, i), here(w.Misses[r].Levels, i)
 			lead, alone := v.stride.lead(each, m.serving(i).Latency, ahead)
 			leading := min(served, v.leading())
+			if tiled > 0 && i == len(m.Caches.Levels)-1 {
+				each, leading = tiled/2, 0
+			}
 			ns := served*each + leading*lead
 			t.Lines[i] += ns
 			all += ns

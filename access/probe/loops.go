@@ -251,4 +251,10 @@ type (
 		Run   float64 `json:"runNs"`
 		Step  float64 `json:"stepNs"`
 	}
+	jsonTile struct {
+		Order   string  `json:"order"`
+		Rows    int     `json:"rows"`
+		Columns int     `json:"columns"`
+		Ns      float64 `json:"ns"`
+	}
 )

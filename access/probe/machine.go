@@ -51,6 +51,7 @@ type Machine struct {
 	Sparse float64
 	Runs   []Run  // of memory, lines ascending; empty where they were not measured
 	Loops  []Loop // empty where they were not measured
+	Tiles  []Tile // of memory; empty where they were not measured
 
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
@@ -131,6 +132,7 @@ type (
 		Sparse     float64   `yaml:"sparse-ns,omitempty"`
 		Runs       []run     `yaml:"runs,omitempty"`
 		Loops      []loop    `yaml:"loops,omitempty"`
+		Tiles      []tile    `yaml:"tiles,omitempty"`
 		Ladder     []rung    `yaml:"ladder"`
 		PageLadder []pages   `yaml:"page-ladder"`
 	}
@@ -227,6 +229,10 @@ func Parse(name string, text []byte) (Machine, error) {
 		measured, _ := l.loop() // check has parsed it
 		m.Loops = append(m.Loops, measured)
 	}
+	for _, t := range s.Tiles {
+		measured, _ := t.tile() // likewise
+		m.Tiles = append(m.Tiles, measured)
+	}
 	for _, r := range s.Ladder {
 		m.Ladder = append(m.Ladder, Point{int(r.Size), r.Ns})
 	}
@@ -292,6 +298,9 @@ func (s section) check() (path string, err error) {
 	if path, err := s.checkLoops(); err != nil {
 		return path, err
 	}
+	if path, err := s.checkTiles(); err != nil {
+		return path, err
+	}
 	last := Point{}
 	for i, r := range s.Ladder {
 		if last, err = follows(last, Point{int(r.Size), r.Ns}); err != nil {
@@ -346,6 +355,9 @@ func (m Machine) Format() ([]byte, error) {
 	}
 	for _, l := range m.Loops {
 		s.Loops = append(s.Loops, loop{l.Op.String(), l.DType.String(), l.Run, l.Step})
+	}
+	for _, t := range m.Tiles {
+		s.Tiles = append(s.Tiles, tile{t.order().String(), t.Rows, t.Columns, t.Ns})
 	}
 	for _, p := range m.Ladder {
 		s.Ladder = append(s.Ladder, rung{machines.Size(p.Size), p.Ns})

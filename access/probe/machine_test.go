@@ -38,6 +38,7 @@ func example() Machine {
 		Sparse:     91.5,
 		Runs:       []Run{{1, 13.5}, {2, 55}},
 		Loops:      []Loop{{access.Sum, layouts.Float32, .25, .5}, {access.Add, layouts.BFloat16, 1.25, 1.5}},
+		Tiles:      []Tile{{false, 8, 16, 21.5}, {true, 64, 8, 50}},
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
 		PageLadder: []Point{{8, 1.25}, {128, 3.5}},
 	}
@@ -90,6 +91,7 @@ func TestFormatAny(t *testing.T) {
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
 			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), rapid.SampledFrom(loopDTypes).Draw(t, "dtype"), positive.Draw(t, "run"), positive.Draw(t, "step")})
+			m.Tiles = append(m.Tiles, Tile{rapid.Bool().Draw(t, "col"), size, rapid.IntRange(1, 1<<30).Draw(t, "columns"), positive.Draw(t, "ns")})
 			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered"), rapid.IntRange(0, 40).Draw(t, "ways")})
 		}
 		text, err := m.Format()
@@ -114,7 +116,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:41:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, runs, loops, ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:41:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, runs, loops, tiles, ladder, page-ladder)`},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
@@ -134,8 +136,8 @@ func TestParseErrors(t *testing.T) {
 		{"op: sum", "op: summe", `f:67:8: op "summe": no such operation (known: sum, fill,`},
 		{"dtype: float32", "dtype: float31", `f:67:8: dtype "float31": `},
 		{"run-ns: 0.25", "run-ns: 0", "f:67:8: 0 and 0.5 ns an element (want both positive)"},
-		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:71:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:75:8: 128 after 8, of 0 ns"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:74:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:78:8: 128 after 8, of 0 ns"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)

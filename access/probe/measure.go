@@ -45,7 +45,7 @@ const sampleTime = 500 * time.Microsecond
 
 // The stages, and the share of the budget that each has.
 const (
-	ladderShare       = 0.38
+	ladderShare       = 0.33
 	pagesShare        = 0.17
 	bandwidthShare    = 0.14
 	apartShare        = 0.08
@@ -53,6 +53,7 @@ const (
 	translationsShare = 0.02
 	loopsShare        = 0.08
 	runsShare         = 0.05
+	tilesShare        = 0.05
 )
 
 // Measure measures the machine that it runs on. All times are minima: of many
@@ -80,7 +81,7 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	m.name(plateaus(m.Ladder), stated(o.Caches))
-	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.ways, s.translations, s.loops, s.nodes, s.loaded} {
+	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.tiles, s.ways, s.translations, s.loops, s.nodes, s.loaded} {
 		if err := stage(&m); err != nil {
 			return Machine{}, err
 		}
@@ -283,9 +284,18 @@ func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 		before = l.Capacity
 	}
 	if m.Memory != (Speed{}) {
-		speeds, sets = append(speeds, &m.Memory), append(sets, s.MaxSize)
+		speeds, sets = append(speeds, &m.Memory), append(sets, s.streamed())
 	}
 	return speeds, sets
+}
+
+// streamed are the bytes that memory's bandwidth is measured on, twice the largest working
+// set of the ladder where there is room: of that the last level may serve a third.
+func (s *sampler) streamed() int {
+	if s.MaxMemory > 0 && 4*s.MaxSize > s.MaxMemory {
+		return s.MaxSize
+	}
+	return 2 * s.MaxSize
 }
 
 // reading sums so many bytes in the best vectors.

@@ -146,6 +146,7 @@ func (m Machine) WriteTables(w io.Writer) error {
 	}
 	m.writeThreads(t)
 	m.writeLoops(t)
+	m.writeTiles(t)
 	return t.Flush()
 }
 
@@ -201,6 +202,7 @@ type JSON struct {
 	Sparse     float64         `json:"sparseNs,omitzero"`
 	Runs       []jsonRun       `json:"runs,omitempty"`
 	Loops      []jsonLoop      `json:"loops,omitempty"`
+	Tiles      []jsonTile      `json:"tiles,omitempty"`
 	Ladder     []jsonRung      `json:"ladder"`
 	PageLadder []jsonPagesRung `json:"pageLadder"`
 	Warnings   []string        `json:"warnings"`
@@ -274,6 +276,9 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	}
 	for _, l := range m.Loops {
 		j.Loops = append(j.Loops, jsonLoop{l.Op.String(), l.DType.String(), l.Run, l.Step})
+	}
+	for _, t := range m.Tiles {
+		j.Tiles = append(j.Tiles, jsonTile{t.order().String(), t.Rows, t.Columns, t.Ns})
 	}
 	for _, p := range m.Ladder {
 		j.Ladder = append(j.Ladder, jsonRung(p))

@@ -83,8 +83,8 @@ func (s *sampler) onAll(l Level, size int) int {
 	return size
 }
 
-// behindAll is a working set of all cores that goes past all caches that they have
-// together, as far as there is memory for it.
+// behindAll is a working set of all cores that goes far past all caches that they have
+// together, of which these may serve a quarter, as far as there is memory for it.
 func (s *sampler) behindAll() int {
 	caches := 0
 	for _, c := range s.Caches {
@@ -92,7 +92,7 @@ func (s *sampler) behindAll() int {
 			caches += c.Geometry.Size * instances(c, s.Workers)
 		}
 	}
-	size := max(s.MaxSize, 2*caches)
+	size := max(s.streamed(), 4*caches)
 	if s.MaxMemory > 0 {
 		size = min(size, max(s.MaxMemory/2, s.MaxSize))
 	}

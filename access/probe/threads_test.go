@@ -27,12 +27,17 @@ func TestInstances(t *testing.T) {
 	if got := s.onAll(Level{Stated: 1 << 20}, 1000); got != 4000 {
 		t.Errorf("four cores have %d of the second level", got)
 	}
-	if got := s.behindAll(); got != 8<<20 {
-		t.Errorf("past four times 1 MiB is %d", got)
+	if got := s.behindAll(); got != 16<<20 {
+		t.Errorf("far past four times 1 MiB is %d", got)
 	}
 	s.MaxSize, s.MaxMemory = 1<<20, 4<<20
 	if got := s.behindAll(); got != 2<<20 {
 		t.Errorf("past four times 1 MiB, with 4 MiB of memory, is %d", got)
+	}
+	for memory, want := range map[int]int{0: 2 << 20, 4 << 20: 2 << 20, 4<<20 - 1: 1 << 20} {
+		if s.MaxMemory = memory; s.streamed() != want {
+			t.Errorf("with %d B of memory %d are streamed, want %d", memory, s.streamed(), want)
+		}
 	}
 	if got := s.onAll(Level{Stated: 0}, 1000); got != 1000 {
 		t.Errorf("a level that nobody states is %d", got)

@@ -1,0 +1,81 @@
+package probe
+
+import (
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/stridebench/stridebench/access"
+)
+
+// TestTiles: tiles of all sides are measured in both orders, on matrices of memory whose rows do not share sets.
+func TestTiles(t *testing.T) {
+	asked := map[Tile]bool{}
+	ask := func(p access.Pattern) float64 {
+		row := p.Spec.Shape[1] * 4
+		if bytes := 2 * 4 * p.Elems; row%line != 0 || row/line%2 == 0 || bytes > 64<<20 || bytes < 60<<20 {
+			t.Errorf("rows of %d B, %d B in all", row, bytes)
+		}
+		n := p.Nests[0]
+		inner := len(n.Trips) - 1
+		stepped, rows, columns := n.Operands[0], n.Trips[inner-1], n.Trips[inner]
+		if p.Spec.Order == access.Col {
+			stepped, rows, columns = n.Operands[1], columns, rows
+		}
+		if stepped.Strides[inner] != row || stepped.Strides[inner-1] != 4 {
+			t.Errorf("steps of %v", stepped.Strides)
+		}
+		asked[Tile{Col: p.Spec.Order == access.Col, Rows: rows, Columns: columns}] = true
+		return float64(rows) + float64(columns)/100
+	}
+	m := Machine{Memory: Speed{Latency: 90}}
+	s := &sampler{Options: Options{MaxSize: 64 << 20, ask: ask}}
+	if err := s.tiles(&m); err != nil {
+		t.Fatal(err)
+	}
+	if all := 2 * len(tileSides) * len(tileSides); len(asked) != all || len(m.Tiles) != all {
+		t.Errorf("%d are measured, %d differ, want %d", len(m.Tiles), len(asked), all)
+	}
+	for _, got := range m.Tiles {
+		if want := 16 * (float64(got.Rows) + float64(got.Columns)/100); got.Ns != want {
+			t.Errorf("%+v, want %v ns of 16 elements", got, want)
+		}
+	}
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	m.writeTiles(table)
+	table.Flush()
+	text := b.String()
+	for _, line := range []string{"transposed by tiles of  x8 ", "8, row-major            129 ns       131 ns       133 ns       138 ns\n", "64, col-major           1.03e+03 ns"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no %q in\n%s", line, text)
+		}
+	}
+	m = Machine{}
+	if err := s.tiles(&m); err != nil || m.Tiles != nil {
+		t.Errorf("of no memory: %v, %v", err, m.Tiles)
+	}
+}
+
+// TestTilesRefused: what nothing can be concluded from is refused, with its place.
+func TestTilesRefused(t *testing.T) {
+	text, err := example().Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := "{order: row, rows: 8, columns: 16, ns: 21.5}"
+	if !strings.Contains(string(text), good) {
+		t.Fatalf("no %s in\n%s", good, text)
+	}
+	for bad, want := range map[string]string{
+		"{order: torch, rows: 8, columns: 16, ns: 1}": "order \"torch\" (want row or col)",
+		"{order: row, rows: 0, columns: 16, ns: 1}":   "1 ns in tiles of 0 rows and 16 columns (want all of them positive)",
+		"{order: row, rows: 8, columns: -1, ns: 1}":   "1 ns in tiles of 8 rows and -1 columns (want all of them positive)",
+		"{order: row, rows: 8, columns: 8, ns: .inf}": "+Inf ns in tiles",
+	} {
+		_, err := Parse("f", []byte(strings.Replace(string(text), good, bad, 1)))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f:") {
+			t.Errorf("%s: %v, want %s", bad, err, want)
+		}
+	}
+}
