@@ -205,6 +205,8 @@ func TestServedOnce(t *testing.T) {
 		want   float64
 	}{
 		{"in part", access.Spec{Shape: []int{1 << 24}, DType: layouts.Int32}, false, 1 << 19},
+		{"in part, written", access.Spec{Op: access.Fill, Shape: []int{1 << 23}, DType: layouts.Int32}, false, (.25 + .25*math.Log2(1.5)) * (1 << 19)},
+		{"in part, half of it written", access.Spec{Op: access.Copy, Shape: []int{1 << 22}, DType: layouts.Int32}, false, (.25 + .25*math.Log2(1.25)) * (1 << 19)},
 		{"whole", access.Spec{Shape: []int{1 << 24}, DType: layouts.Int32, View: layouts.MustParseChain("slice(0,0,16777216,256)")}, false, 0},
 		{"whole, crowded", access.Spec{Shape: []int{1 << 24}, DType: layouts.Int32, View: layouts.MustParseChain("slice(0,0,16777216,256)")}, true, 1 << 15},
 	} {
@@ -214,7 +216,7 @@ func TestServedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := p.Missed(2); !about(got, c.want, .01) && got != c.want {
-			t.Errorf("%s: %v lines are missed, want a half: %v", c.what, got, c.want)
+			t.Errorf("%s: %v lines are missed, want %v", c.what, got, c.want)
 		}
 	}
 }
@@ -253,6 +255,9 @@ func TestFollowed(t *testing.T) {
 		{"many rows", run([]int{100, 40, 16}, []int{64, 8000, 4}), 64},
 		{"few rows beside one that is written", run([]int{100, 12, 16}, []int{64, 8000, 4}, []int{768, 64, 4}), 6400},
 		{"few rows beside others", run([]int{100, 12, 16}, []int{64, 8000, 4}, []int{64, 16000, 4}), 64},
+		{"few rows beside steps within a page", run([]int{100, 12, 16}, []int{64, 8000, 4}, []int{4096, 256, 4}), 6400},
+		{"few rows beside steps within four", run([]int{100, 12, 16}, []int{64, 8000, 4}, []int{64000, 1280, 4}), 6400},
+		{"few rows beside steps within five", run([]int{100, 12, 16}, []int{64, 8000, 4}, []int{64000, 1600, 4}), 64},
 		{"rows that do not go on", run([]int{100, 12, 16}, []int{640, 8000, 4}, beside), 64},
 		{"rows that go on for a while", run([]int{100, 10, 12, 16}, []int{16000, 64, 8000, 4}), 640},
 	} {
@@ -318,7 +323,11 @@ func TestBurst(t *testing.T) {
 		{[]int{20}, []int{8000}, 0, 0, false},
 		{[]int{1024, 20}, []int{4, 8000}, 20, 1. / 16, false}, // more rows than prefetchers follow
 		{[]int{1024, 10}, []int{4, 8000}, 10, 1. / 16, true},
-		{[]int{1000, 10}, []int{4, 8000}, 10, 1. / 16, false}, // for less than a page
+		{[]int{1000, 10}, []int{4, 8000}, 10, 1. / 16, false},      // for less than a page
+		{[]int{60, 32, 8}, []int{224, 4, 16000}, 8, 1. / 16, true}, // behind gaps of less than two lines
+		{[]int{60, 2, 32, 8}, []int{224, 0, 4, 16000}, 8, 1. / 16, true},
+		{[]int{60, 32, 8}, []int{384, 4, 16000}, 8, 1. / 16, false},          // behind wider ones
+		{[]int{60, 2, 32, 8}, []int{224, 8192, 4, 16000}, 8, 1. / 16, false}, // and not at once
 	} {
 		n := nest.Nest{Trips: c.trips, Operands: []nest.Operand{{Width: 4, Strides: c.strides}}}
 		if s := strideOf(n, n.Operands[0], rowsOf(n, 64), 64); s.burst != c.burst || s.fresh != c.fresh || s.rows != c.rows {

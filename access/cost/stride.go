@@ -92,7 +92,11 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 	around := abs(op.Strides[o])
 	if around < line {
 		s.burst, s.fresh = s.around, max(float64(around)/float64(line), 1/float64(n.Trips[o]))
-		s.rows = n.Trips[o]*around >= samePage
+		reach := n.Trips[o] * around
+		for o--; o >= 0 && abs(op.Strides[o]) <= reach+2*line; o-- {
+			reach += (n.Trips[o] - 1) * abs(op.Strides[o])
+		}
+		s.rows = reach >= samePage
 	}
 }
 
@@ -144,8 +148,8 @@ func rowsOf(n nest.Nest, line int) []int {
 		for l := range sums {
 			count, reach := 1, adjacent(n, op, l, line)
 			for k := l; k < len(n.Trips); k++ {
-				if abs(op.Strides[k]) > reach {
-					count *= n.Trips[k]
+				if s := abs(op.Strides[k]); s > reach {
+					count *= min(n.Trips[k], (n.Trips[k]*s+samePage-1)/samePage) // steps within a page are one
 				}
 			}
 			sums[l] += count
