@@ -473,6 +473,25 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	nested := func(n int) string { // loops, one inside of the other
+		text := "int a[2]; void f(void) {\n"
+		for i := range n {
+			text += fmt.Sprintf("for (int i%d = 0; i%d < 1; i%d++)\n", i, i, i)
+		}
+		return text + "a[0] = 1; }\n"
+	}
+	if f, err := csource.Read("t.c", []byte(nested(64)), csource.Options{Function: "f"}); err != nil || walked(f) != "wa0" {
+		t.Errorf("64 loops: %v", err)
+	}
+	for text, want := range map[string]string{
+		nested(65): "t.c:66:10: i64: it is inside of 64 loops, and no more are read",
+		"int a;\n#if 1\n#ifdef X\n#endif\n# ifndef Y // #endif\nint b;\n": "t.c:5:1: no #endif ends this",
+		"int a;\n#if 1\n#ifdef X\n#endif\nint b;":                         "t.c:2:1: no #endif ends this",
+	} {
+		if _, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	if _, err := csource.Read("t.c", []byte("#define CONST(x) x ## f\n#define HALF 0 ## 1\nfloat a[1]; void f(void) {\n#pragma scop\na[0] = CONST(1.0);\n#pragma endscop\n}"), csource.Options{}); err != nil {
 		t.Errorf("pasting a suffix: %v", err)
 	}

@@ -21,6 +21,10 @@ type header struct {
 	wraps bool    // the variable is compared as unsigned
 }
 
+// maxLoops is how many loops are inside of each other at most: what is found out about a
+// nest takes time with a power of them.
+const maxLoops = 64
+
 // forLoop builds a for.
 func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	h := header{node: s}
@@ -37,6 +41,9 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	}
 	head := func(why string, args ...any) *Error { return refuse(h.v.decl, why, args...) }
 	h.name = h.v.decl.Name()
+	if len(b.loops) == maxLoops {
+		return head("it is inside of %d loops, and no more are read", maxLoops)
+	}
 	var ok bool
 	if h.v.t, ok = typeOf(h.v.decl.Type()); !ok || h.v.t.bits < 32 {
 		return head("the variable of a loop has to be an int, a long, or unsigned")

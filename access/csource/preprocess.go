@@ -95,7 +95,11 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, read *files, er
 	}()
 	var expanded limited
 	if err := cc.Preprocess(cfg, sources(), &expanded); err != nil {
-		return nil, nil, files.first(parserError(name, err))
+		failed := parserError(name, err)
+		if at := unclosed(name, text); failed.Why == "expected #endif" && at.Line > 0 {
+			failed = &Error{Pos: at, Why: "no #endif ends this"}
+		}
+		return nil, nil, files.first(failed)
 	}
 	if files.failed != nil {
 		return nil, nil, files.failed
@@ -272,6 +276,27 @@ func unmatched(name string, text []byte) Pos {
 		return Pos{File: name, Line: open[len(open)-1].inside, Column: 1}
 	}
 	return Pos{File: name}
+}
+
+var conditional = regexp.MustCompile(`^\s*#\s*(if|ifdef|ifndef|endif)\b`)
+
+// unclosed is the line of the innermost #if of the text of the file that no #endif ends;
+// no line if there is none.
+func unclosed(name string, text []byte) Pos {
+	var open []int // lines
+	for _, line := range logicalLines(text) {
+		switch m := conditional.FindStringSubmatch(line.text); {
+		case m == nil:
+		case m[1] != "endif":
+			open = append(open, line.number)
+		case len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return Pos{File: name}
+	}
+	return Pos{File: name, Line: open[len(open)-1], Column: 1}
 }
 
 // A bracket is one that is open: what closes it, and how deep its inside is.
