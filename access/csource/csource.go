@@ -41,6 +41,7 @@ package csource
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -188,7 +189,7 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(name, ast, read.leftOut, values, opts)
+	b, err := newBuilder(name, ast, read.leftOut, values, packing(append(read.texts, text)), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +200,19 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	asWritten(b.file.Statements, name, string(text))
 	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), unused(name, append(read.texts, text), opts.Defines), b.unreadable(), b.concerning(read.notes), b.file.Notes)
 	return b.file, nil
+}
+
+var packs = regexp.MustCompile(`\b(_Alignas|alignas|__attribute__|__attribute|__declspec)\b|#\s*pragma\s+pack\b|_Pragma\s*\(\s*"pack`)
+
+// packing is what in some of the texts may change how structs are laid out, "" for nothing:
+// what the parser makes of it is not what every compiler does.
+func packing(texts [][]byte) string {
+	for _, text := range texts {
+		if found := packs.Find(text); found != nil {
+			return string(found)
+		}
+	}
+	return ""
 }
 
 // asWritten gives statements of a file that macros have changed the text that the file has.

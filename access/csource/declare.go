@@ -28,6 +28,7 @@ type builder struct {
 	known     map[*cc.Declarator]integer // variables that have one value
 	told      map[*cc.Declarator]bool    // of these, whose value a define says
 	given     map[string]int             // values of variables by name
+	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
 	loops     []loopVar // around this place
 	asked     *loopVar  // the loop whose condition is evaluated
@@ -57,9 +58,9 @@ type check struct {
 	says *Error
 }
 
-func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[string]int, opts Options) (*builder, error) {
+func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[string]int, packed string, opts Options) (*builder, error) {
 	b := &builder{
-		file: &File{}, name: name, ast: ast, opts: opts, given: values,
+		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
 		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, told: map[*cc.Declarator]bool{},
 	}
@@ -303,8 +304,11 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 		}
 		bytes = low
 	}
-	if !slices.Contains(elements, element.Kind()) {
-		return a, bytes, refuse(d, "an array of %s is not understood: want numbers", element)
+	switch {
+	case isStruct(element) && b.packed != "":
+		return a, 0, refuse(d, "an array of %s in a file with %s, of which the layout is not understood", a.Type, b.packed)
+	case !isStruct(element) && !slices.Contains(elements, element.Kind()):
+		return a, bytes, refuse(d, "an array of %s is not understood: want numbers, or structs of numbers", element)
 	}
 	return a, bytes, nil
 }
@@ -324,7 +328,18 @@ func (b *builder) extent(array *cc.ArrayType) (n int, ok bool) {
 	return i.number()
 }
 
-func typeName(t cc.Type) string { return strings.TrimPrefix(t.String(), "const ") }
+// typeName is the type in a word or two: without its fields.
+func typeName(t cc.Type) string {
+	switch s := t.(type) {
+	case *cc.StructType:
+		tag := s.Tag()
+		return strings.TrimSpace("struct " + tag.SrcStr())
+	case *cc.UnionType:
+		tag := s.Tag()
+		return strings.TrimSpace("union " + tag.SrcStr())
+	}
+	return strings.TrimPrefix(t.String(), "const ")
+}
 
 // before is the array that a declarator declares once more; -1 if it is the first
 // one to do so.

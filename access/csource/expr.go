@@ -14,6 +14,8 @@ type expr struct {
 	node cc.ExpressionNode
 	decl *cc.Declarator // of a variable
 	why  string         // of what is not understood
+
+	field *cc.Field
 }
 
 // The operators are C's, in its spelling ("+", "&&", "?:", "=", "+=", ","), and
@@ -23,6 +25,7 @@ const (
 	opOther   = "value"   // a value without variables: of another type, or a text
 	opVar     = "var"     // a variable
 	opIndex   = "[]"      // args[0][args[1]]
+	opField   = "."       // args[0].field
 	opCall    = "call"    // args[0](args[1:]...)
 	opCast    = "cast"    // of args[0] to the node's type
 	opNegate  = "negate"  // -args[0]
@@ -203,7 +206,9 @@ func (e *expr) postfix(n *cc.PostfixExpression) *expr {
 	case cc.PostfixExpressionPSelect:
 		return e.nothing("a pointer is not understood")
 	case cc.PostfixExpressionSelect:
-		return e.nothing("a field of a struct is not understood")
+		if e.field = n.Field(); e.field != nil {
+			return e.set(opField, n.PostfixExpression)
+		}
 	}
 	return e.nothing("a compound literal is not understood")
 }

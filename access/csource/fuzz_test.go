@@ -67,5 +67,6 @@ var fragments = []string{
 	"int A[9]; void f(void) {\n#pragma scop\nfor (int i = 8; i >= 0; i -= 2) if (i > 2 && !(i == 4)) A[i]++; else A[i] = 0;\n#pragma endscop\n}",
 	"#define MIN(a,b) ((a)<(b)?(a):(b))\nfloat A[9][8]; void f(int n, float B[8]) {\n#pragma scop\nfor (int i = 0; i < 9; i += 3) for (int j = i; j < MIN(i + 3, 8); ++j) A[j][i % 1] += B[j] > 0 ? i > 4 ? B[0] : A[1][1] : -1;\n#pragma endscop\n}",
 	"enum { N = 4 }; typedef double row[N]; row A[N]; unsigned u = 3;\nvoid f(void) {\n#pragma scop\nfor (unsigned i = 1; i != sizeof A / sizeof A[0]; i++) { int k = i - 1; A[i][k] = A[k][i] = u; do { A[0][0] /= 2; } while (0); }\n#pragma endscop\n}",
+	"struct p { char c; union { double d; int k[2]; }; struct { short s; } in[3]; } a[4][2]; void f(void) {\n#pragma scop\nfor (int i = 0; i < 4; i++) a[i][1].in[i > 2 ? 2 : i].s += a[3 - i][0].k[1] * a[i][0].d;\n#pragma endscop\n}",
 	"#include <math.h>\n#include <stdio.h>\nlong long A[3]; struct s { int x; } v; int g(int a) { return a * 2; }\nvoid f(void) {\n#pragma scop\nA[0] = g(A[1]) + sqrt(A[2]), A[2] <<= 1; printf(\"%d\", A[0]);\n#pragma endscop\n}",
 }

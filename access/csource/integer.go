@@ -103,7 +103,7 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 		return constantOf(e)
 	case opVar:
 		return b.variable(e)
-	case opIndex:
+	case opIndex, opField:
 		return integer{}, notInteger(e, true, "it depends on data")
 	case opCall:
 		return integer{}, notInteger(e, true, "what a call of %s returns is not known: write the expression, or a macro, in its place", e.args[0].text())
@@ -593,7 +593,7 @@ func (b *builder) compared(e *expr) (x, y integer, err *Error) {
 // call, or a variable that is no loop's.
 func (b *builder) ofData(e *expr) bool {
 	return e.any(func(e *expr) bool {
-		if e.op == opIndex || e.op == opCall {
+		if e.stored() || e.op == opCall {
 			return true
 		}
 		if e.op != opVar {

@@ -213,13 +213,13 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 	if left.op == opNothing {
 		return notInteger(left, false, "%s", left.why)
 	}
-	if left.op != opVar && left.op != opIndex {
+	if left.op != opVar && !left.stored() {
 		return notInteger(left, false, "it is no array element and no variable")
 	}
 	if err := b.scalar(left); err != nil {
 		return err
 	}
-	if left.op == opIndex && op != "=" {
+	if left.stored() && op != "=" {
 		if err := b.reference(left, nest.Read); err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 			return err
 		}
 	}
-	if left.op == opIndex {
+	if left.stored() {
 		return b.reference(left, nest.Write)
 	}
 	return nil
@@ -260,7 +260,7 @@ func (b *builder) data(e *expr) *Error {
 		return b.scalar(e)
 	case opNothing:
 		return notInteger(e, false, "%s", e.why)
-	case opIndex:
+	case opIndex, opField:
 		return b.reference(e, nest.Read)
 	case opCall:
 		return b.call(e)
@@ -312,7 +312,7 @@ func (b *builder) shortCircuit(e *expr) *Error {
 
 // reads reports whether an expression refers to arrays.
 func (b *builder) reads(e *expr) bool {
-	return e.any(func(e *expr) bool { return e.op == opIndex })
+	return e.any((*expr).stored)
 }
 
 // outcomes are where a condition can hold and where it can fail: everywhere, as far
@@ -474,45 +474,6 @@ func (b *builder) changes(f *cc.FunctionDefinition, v *cc.Declarator, seen map[s
 	return changed
 }
 
-// reference builds an access to an array.
-func (b *builder) reference(e *expr, kind nest.Kind) *Error {
-	base, subscripts := e, []*expr(nil)
-	for base.op == opIndex {
-		subscripts = append(subscripts, base.args[1])
-		base = base.args[0]
-	}
-	slices.Reverse(subscripts)
-	number, known := -1, false
-	if base.op == opVar {
-		number, known = b.arrays[base.decl], isArray(base.decl)
-	}
-	if _, declared := b.arrays[base.decl]; !known || !declared {
-		if base.op == opNothing {
-			return notInteger(base, false, "%s", base.why)
-		}
-		if failed := b.unread[base.decl]; base.op == opVar && failed != nil {
-			return failed
-		}
-		return notInteger(e, false, "%s", noArray(base, len(subscripts)))
-	}
-	array := b.file.Arrays[number]
-	if len(subscripts) != len(array.Extents) {
-		return notInteger(e, false, "%d of the %d subscripts of %s (a pointer) is not understood", len(subscripts), len(array.Extents), array.Name)
-	}
-	pieces := make([]piece, len(subscripts))
-	for i, s := range subscripts {
-		index, err := b.integer(s)
-		if err != nil {
-			if err.data {
-				err = notInteger(e, true, "subscript %s depends on data (%s: %s)", s.text(), err.Expr, err.Why)
-			}
-			return err
-		}
-		pieces[i] = index.piece
-	}
-	return b.place(e, kind, number, pieces, nil)
-}
-
 // noArray says why something with subscripts is no array, and how to write one.
 func noArray(base *expr, subscripts int) string {
 	why := base.text() + " is no array of constant extents"
@@ -527,65 +488,12 @@ func noArray(base *expr, subscripts int) string {
 			t = t.(*cc.ArrayType).Elem()
 		}
 	}
-	if t == nil || !slices.Contains(elements, t.Kind()) {
+	if t == nil || !slices.Contains(elements, t.Kind()) && !isStruct(t) {
 		return why + ": a pointer is not understood"
 	}
 	extents := []string{"[N]", "[M]", "[L]"}[:min(subscripts, 3)]
 	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100",
 		why, typeName(t), base.text(), strings.Join(extents, ""))
-}
-
-// place builds an access for each case of its subscripts.
-func (b *builder) place(e *expr, kind nest.Kind, array int, rest []piece, indices []nest.Affine) *Error {
-	if len(rest) == 0 {
-		return b.access(e, kind, array, indices)
-	}
-	p := rest[0]
-	if p.kind == leaf {
-		return b.place(e, kind, array, rest[1:], append(slices.Clone(indices), p.affine))
-	}
-	c, err := p.choice()
-	if err != nil {
-		return notInteger(e, false, "%v", err)
-	}
-	arm := func(i int) func() *Error {
-		return func() *Error {
-			return b.place(e, kind, array, append([]piece{c.args[i]}, rest[1:]...), indices)
-		}
-	}
-	return b.when(c.when, arm(0), arm(1))
-}
-
-func (b *builder) access(e *expr, kind nest.Kind, number int, indices []nest.Affine) *Error {
-	a := b.file.Arrays[number]
-	at, bytes := nest.Constant(0), a.Element
-	acc := access{Access: Access{Array: number, Statement: b.statement, Pos: e.pos(), Text: e.text()}}
-	for d := len(indices) - 1; d >= 0; d-- {
-		var err error
-		if at, err = plus(at, bytes, indices[d]); err != nil {
-			return notInteger(e, false, "%v", err)
-		}
-		bytes *= a.Extents[d]
-		below, err1 := plus(nest.Constant(-1), -1, indices[d])
-		above, err2 := plus(nest.Constant(-a.Extents[d]), 1, indices[d])
-		if err1 != nil || err2 != nil {
-			return notInteger(e, false, "%v", errRange)
-		}
-		says := notInteger(e, false, "%s of %s is outside of 0 to %d", ordinal(d, len(indices)), a.declared(), a.Extents[d]-1)
-		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, says})
-	}
-	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
-	if err != nil || base.Const < 0 {
-		// No index that is in bounds here comes from such a constant alone, but
-		// with the variables it may: keep the address in 64 bits.
-		return notInteger(e, false, "its address without the variables is below 0: choose another origin")
-	}
-	strides := at.Coef
-	if strides == nil {
-		strides = []int{}
-	}
-	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base.Const), Width: a.Element, Strides: strides}, acc)
-	return nil
 }
 
 // ordinal is which of so many subscripts one is, as people count.

@@ -1,0 +1,153 @@
+package csource_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// structs are arrays of structs of all kinds, whose references R reads and W writes.
+const structs = `
+#ifndef LOGGED
+#define R(x) (x)
+#define W(x) x
+#endif
+typedef struct point { float x, y, z; } point;
+struct mixed { char c; double d; short s; int i; signed char tail; };
+typedef struct { point at[2]; double m[3][2]; struct { char a; long long b; } in; unsigned char last; } body;
+union either { char c[12]; double d; struct { short s; int i; } both; };
+struct nameless { int before; union { double d; struct { short low; int high; }; }; char behind; };
+struct odd { char c[3]; };
+point points[20]; struct mixed mixes[7]; body bodies[3][5]; union either eithers[9]; struct nameless unnamed[6]; struct odd odds[11];
+double plain[20];
+void f(void)
+{
+#pragma scop
+	for (int i = 0; i < 20; i++)
+		W(plain[i]) = R(points[i].x) * R(points[i].x) + R(points[19 - i].z);
+	for (int i = 1; i < 7; i += 2) {
+		W(mixes[i].tail) = R(mixes[i - 1].c) + R(mixes[i].d) + R(mixes[i].s) + R(mixes[6 - i].i);
+		W((mixes[i]).c) = 1;
+	}
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 5; j++) {
+			W(bodies[i][j].last) = R(bodies[i][4 - j].in.b) + R(bodies[i][j].in.a);
+			for (int k = 0; k < 3; k++)
+				W(bodies[i][j].m[k][1]) = R(bodies[2 - i][j].m[2 - k][0]) + R(bodies[i][j].at[k > 1 ? 1 : 0].y) + R(bodies[i][j].at[1].z);
+		}
+	for (int i = 0; i < 9; i++)
+		W(eithers[i].both.i) = R(eithers[i].c[i]) + R(eithers[8 - i].d) + R(eithers[i].both.s);
+	for (int i = 0; i < 6; i++)
+		W(unnamed[i].high) = R(unnamed[i].before) + R(unnamed[i].low) + R(unnamed[5 - i].d) + R(unnamed[i].behind);
+	for (int i = 0; i < 11; i++)
+		W(odds[i].c[i < 5 ? 2 : 0]) = R(odds[i].c[1]);
+#pragma endscop
+}
+`
+
+// TestStructs: fields are where a compiler has them, of its widths.
+func TestStructs(t *testing.T) {
+	compiler, err := exec.LookPath("g++")
+	if err != nil {
+		t.Skip("no g++ to compare with")
+	}
+	f, err := csource.Read("t.c", []byte(structs), csource.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	main := "int main() {\n"
+	for _, a := range f.Arrays {
+		main += fmt.Sprintf("\tprintf(\"%%zu %%zu\\n\", (size_t)&%s, sizeof %s);\n", a.Name, a.Name)
+	}
+	text := "#include <cstdio>\n#define LOGGED\ntemplate <class T> T &logged(T &x, int write) { printf(\"%zu %zu %d\\n\", (size_t)&x, sizeof x, write); return x; }\n" +
+		"#define R(x) logged(x, 0)\n#define W(x) logged(x, 1)\n" + structs + main + "\tf();\n}\n"
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "a.cc"), filepath.Join(dir, "a.out")
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(compiler, "-w", "-O0", "-std=c++17", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	bases := make([]uint64, len(f.Arrays))
+	for i, a := range f.Arrays {
+		var size int
+		if lines.Scan(); true {
+			if _, err := fmt.Sscan(lines.Text(), &bases[i], &size); err != nil || size != a.Bytes() {
+				t.Fatalf("%s is of %d B, compiled of %d (%v)", a.Name, a.Bytes(), size, err)
+			}
+		}
+	}
+	operands := f.Program.Operands()
+	n := 0
+	for op, addr := range f.Program.Accesses() {
+		o, number := operands[op], f.Accesses[op].Array
+		got := access{addr - f.Arrays[number].Base, o.Width, o.Kind == nest.Write}
+		var want access
+		var write int
+		if !lines.Scan() {
+			t.Fatalf("access %d is %+v (%s), compiled there are fewer", n, got, f.Accesses[op].Text)
+		}
+		if _, err := fmt.Sscan(lines.Text(), &want.addr, &want.bytes, &write); err != nil {
+			t.Fatal(err)
+		}
+		want.addr, want.write = want.addr-bases[number], write == 1
+		if got != want {
+			t.Fatalf("access %d is %+v (%s), compiled %+v", n, got, f.Accesses[op].Text, want)
+		}
+		n++
+	}
+	if lines.Scan() || n != 20*4+3*6+15*3+15*3*4+9*4+6*5+11*2 {
+		t.Errorf("%d accesses, and compiled %q follows", n, lines.Text())
+	}
+}
+
+// TestStructsRefused: what is no number of an array of structs is refused, and says what would be.
+func TestStructsRefused(t *testing.T) {
+	const types = "struct p { float x; int b : 3; struct { int k[4]; } in; int *to; }; struct p a[5], one, *to; float s[2];\n"
+	for statement, want := range map[string]string{
+		"s[0] = one.x;":        "t.c:4:8: one.x: one is a struct but no array of them: want an array, or a variable of its own for each field",
+		"s[0] = a[0].b;":       "t.c:4:8: a[0].b: a bit-field is not understood",
+		"a[0] = a[1];":         "t.c:4:8: a[1]: a whole struct p is not understood: write its fields one by one",
+		"a[0].in = a[1].in;":   "t.c:4:11: a[1].in: a whole struct is not understood: write its fields one by one",
+		"s[0] = a.x;":          "expected a struct or union",
+		"s[0] = a[0].in.k;":    "t.c:4:8: a[0].in.k: it is of type array of 4 int, and no number",
+		"s[0] = a[5].x;":       "t.c:4:8: a[5].x: the subscript of a[5].x is outside of 0 to 4",
+		"s[0] = a[4].in.k[4];": "t.c:4:8: a[4].in.k[4]: the second subscript of a[5].in.k[4] is outside of 0 to 3",
+		"for (int i = 0; i < 3; i++) s[0] = a[i].in.k[i - 1];": "the second subscript of a[5].in.k[4] is outside of 0 to 3",
+		"s[0] = a[0].to[1];":   "t.c:4:8: a[0].to[1]: a[5].to has too many subscripts, or is a pointer, which is not understood",
+		"s[0] = to[1].x;":      "t.c:4:8: to[1].x: to is no array of constant extents but a pointer, which does not say how much it points to: write struct p to[N], as a parameter",
+		"s[0] = to->x;":        "a pointer is not understood",
+		"s[a[0].in.k[0]] = 1;": "subscript a[0].in.k[0] depends on data",
+		"for (int i = 0; i < a[0].in.k[0]; i++) s[0] = 1;": "depends on data",
+	} {
+		_, err := csource.Read("t.c", []byte(types+"void f(void) {\n#pragma scop\n"+statement+"\n#pragma endscop\n}"), csource.Options{})
+		var e *csource.Error
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is refused with\n%v\nwant\n%s", statement, err, want)
+		}
+	}
+	for _, packed := range []string{
+		"struct __attribute__((packed)) p { char c; int i; };", "struct p { char c; int i; } __attribute__((packed));",
+		"#pragma pack(1)\nstruct p { char c; int i; };", "struct p { char c; _Alignas(16) int i; };",
+	} {
+		_, err := csource.Read("t.c", []byte(packed+"\nstruct p a[2];\nvoid f(void) {\n#pragma scop\na[1].i = 0;\n#pragma endscop\n}"), csource.Options{})
+		if err == nil || !strings.Contains(err.Error(), "of which the layout is not understood") {
+			t.Errorf("%s: %v", packed, err)
+		}
+	}
+}
