@@ -261,16 +261,20 @@ func (t Times) serving(c simcache.Config, i int) Level {
 // where LRU would miss all: replacement is not quite LRU, and others use a shared level now
 // more, now less.
 func (m Model) missing(i int, bytes float64) float64 {
-	if share, known := m.measuredShare(i, bytes); known {
+	if share, known := m.measuredShare(i, bytes, 1); known {
 		return share
 	}
 	return 1
 }
 
 // measuredShare is the share of what goes round over so many bytes that level i was measured to miss, if the ladder
-// tells.
-func (m Model) measuredShare(i int, bytes float64) (share float64, known bool) {
+// tells; of the last of three or more levels these weigh more if they are written.
+func (m Model) measuredShare(i int, bytes, heavier float64) (share float64, known bool) {
 	bytes = m.whole(i, bytes)
+	if i >= simulated(m.Caches.Levels) && len(m.Times.Ladder) > 0 { // where the ladder ends, more is not known to be missed
+		last := float64(m.Times.Ladder[len(m.Times.Ladder)-1].Size)
+		bytes = max(bytes, min(heavier*bytes, last))
+	}
 	ns, known := at(m.Times.Ladder, bytes)
 	if !known || bytes > m.whole(i, mostOver*float64(m.Caches.Levels[i].Size)) {
 		return 0, false

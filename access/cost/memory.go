@@ -18,7 +18,7 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 	for r, op := range w.Nest.Operands {
 		visits[r] = m.visit(p, w.Nest, op, rows)
 	}
-	tiled := m.tiled(p, w.Nest, visits)
+	pair, tiled := m.tiled(p, w.Nest, visits)
 	for r, op := range w.Nest.Operands {
 		if op.Tensor == access.Buffers {
 			continue // see body
@@ -34,8 +34,8 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 			each, served := m.line(v, i), here(w.Misses[r].Levels, i)
 			lead, alone := v.stride.lead(each, m.serving(i).Latency, ahead)
 			leading := min(served, v.leading())
-			if tiled > 0 && i == len(m.Caches.Levels)-1 {
-				each, leading = tiled/2, 0
+			if tiled && i == len(m.Caches.Levels)-1 {
+				each, leading = pair/2, 0
 			}
 			ns := served*each + leading*lead
 			t.Lines[i] += ns

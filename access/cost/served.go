@@ -32,9 +32,9 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 		c.window = max(m.Window, LeastWindow)
 	}
 	c.crowds = m.Times.Crowds
+	heavier := weight(p)
 	if m.Times.Ladder != nil {
-		heavier := weight(p.Nests)
-		c.missing = func(i int, bytes float64) (float64, bool) { return m.measuredShare(i, heavier*bytes) }
+		c.missing = func(i int, bytes float64) (float64, bool) { return m.measuredShare(i, bytes, heavier) }
 	}
 	walks, sampled, err := c.count(p.Nests)
 	if err != nil {
@@ -45,22 +45,26 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 		levels = simulated(m.Caches.Levels)
 	}
 	m.translated(walks)
-	return m.served(walks, levels), nil
+	return m.served(walks, levels, heavier), nil
 }
 
-// dirty is by how much more of a shared last level a line takes that is written than one that
-// is read, about: of that level the ladder of loads shows what it serves, and copies of as
+// dirty is the share by which a line that is written takes more of a shared last level than
+// one that is read, about: of that level the ladder of loads shows what it serves, and copies of as
 // much find less there. On a Zen 4 a chase over 16 MiB was served by it, and copies by tiles of
 // 15 MiB took as long as those of 150.
 const dirty = .5
 
-// weight is by how much more of a last level the lines take than if all were read.
-func weight(nests []nest.Nest) float64 {
+// weight is how many times as much of a last level the lines of a pattern take as if all were
+// read. What goes past the caches takes none that could be missed.
+func weight(p access.Pattern) float64 {
 	all, written := 0.0, 0.0
-	for _, n := range nests {
+	for _, n := range p.Nests {
 		for _, op := range n.Operands {
+			if op.Tensor == access.Buffers {
+				continue
+			}
 			lines := op.Lines(n.Trips, line)
-			if all += lines; op.Kind == nest.Write {
+			if all += lines; op.Kind != nest.Read && !p.PastCaches() {
 				written += lines
 			}
 		}
@@ -120,7 +124,7 @@ func at(ladder []probe.Point, size float64) (ns float64, known bool) {
 // served are the misses of walks of which a level serves some, though LRU would not, where
 // a pass misses each of its lines about once, since it goes over more than the level has; and of
 // which it does not serve some, though LRU would, where a pass nearly fills it; for so many levels.
-func (m Model) served(walks []Counted, levels int) []Counted {
+func (m Model) served(walks []Counted, levels int, heavier float64) []Counted {
 	if m.Times.Ladder == nil {
 		return walks
 	}
@@ -133,7 +137,7 @@ func (m Model) served(walks []Counted, levels int) []Counted {
 				missed += r.Levels[i]
 			}
 		}
-		share, known := m.measuredShare(i, lines/room*float64(l.Size))
+		share, known := m.measuredShare(i, lines/room*float64(l.Size), heavier)
 		if !known {
 			continue
 		}

@@ -93,7 +93,7 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 	if around < line {
 		s.burst, s.fresh = s.around, max(float64(around)/float64(line), 1/float64(n.Trips[o]))
 		reach := n.Trips[o] * around
-		for o--; o >= 0 && abs(op.Strides[o]) <= reach+2*line; o-- {
+		for o--; o >= 0 && abs(op.Strides[o]) < reach+2*line; o-- {
 			reach += (n.Trips[o] - 1) * abs(op.Strides[o])
 		}
 		s.rows = reach >= samePage

@@ -10,25 +10,29 @@ import (
 
 // tiled is the ns of a line that is read and one that is written, of memory, beyond what the
 // loop is said to take beside them, where the nest walks a tile of a transposed matrix as those
-// that were measured, and 0 elsewhere.
-func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) float64 {
+// that were measured. It is no less than such lines take of streams, of which all cores may
+// have less each.
+func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64, known bool) {
 	if len(m.Times.Tiles) == 0 || len(visits) != 2 || len(n.Trips) < 3 || visits[0].written() == visits[1].written() {
-		return 0
+		return 0, false
 	}
 	inner := len(n.Trips) - 1
 	i := slices.IndexFunc(visits, func(v visit) bool { return abs(v.op.Strides[inner]) >= samePage })
 	if i < 0 {
-		return 0
+		return 0, false
 	}
 	size, stepped, along := p.Spec.DType.Size(), visits[i], visits[1-i]
 	if stepped.vectors || stepped.crowded || along.crowded || abs(along.op.Strides[inner]) != size ||
 		abs(stepped.op.Strides[inner-1]) != size || abs(along.op.Strides[inner-1]) < samePage {
-		return 0
+		return 0, false
 	}
 	// By the bytes of a row: those that were measured had elements of 4.
 	steps, rows := float64(n.Trips[inner]*size)/4, float64(n.Trips[inner-1]*size)/4
-	ns := m.Times.tile(stepped.written(), steps, rows)
-	return max(0, ns-m.rules().Exposed*m.Times.Hit*m.body(p, n)*line/float64(size))
+	if ns, known = m.Times.tile(stepped.written(), steps, rows); !known {
+		return 0, false
+	}
+	from := m.serving(len(m.Caches.Levels) - 1)
+	return max(2*from.Line+from.Stored, ns-m.rules().Exposed*m.Times.Hit*m.body(p, n)*line/float64(size)), true
 }
 
 // mostTile is by how much more rows or columns a tile may have than those that were measured:
@@ -37,8 +41,8 @@ const mostTile = 4
 
 // tile is what was measured of a tile whose inner loop has so many steps from row to row, of
 // what is written or read, and the loop around it so many; between those that were measured by
-// their logarithms, and 0 if it is far larger than all.
-func (t Times) tile(written bool, steps, around float64) float64 {
+// their logarithms. Smaller ones take what the nearest does, and far larger ones are not known.
+func (t Times) tile(written bool, steps, around float64) (ns float64, measured bool) {
 	rows, columns := steps, around
 	if !written { // the inner loop goes along rows of what is written
 		rows, columns = around, steps
@@ -50,15 +54,19 @@ func (t Times) tile(written bool, steps, around float64) float64 {
 		}
 	}
 	if len(known) == 0 || rows > mostTile*float64(slices.Max(high)) || columns > mostTile*float64(slices.Max(wide)) {
-		return 0
+		return 0, false
 	}
 	up, down, between := neighbours(high, rows)
 	left, right, across := neighbours(wide, columns)
-	mix := func(a, b, part float64) float64 { return a + part*(b-a) }
-	ns := func(rows int) float64 {
-		return mix(known[[2]int{rows, left}], known[[2]int{rows, right}], across)
+	measured = true
+	corner := func(rows, columns int) float64 {
+		log, ok := known[[2]int{rows, columns}]
+		measured = measured && ok
+		return log
 	}
-	return math.Exp(mix(ns(up), ns(down), between))
+	mix := func(a, b, part float64) float64 { return a + part*(b-a) }
+	log := mix(mix(corner(up, left), corner(up, right), across), mix(corner(down, left), corner(down, right), across), between)
+	return math.Exp(log), measured
 }
 
 // neighbours are the nearest values on both sides of one, and how far it is from the first

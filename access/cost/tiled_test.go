@@ -46,12 +46,55 @@ func TestTile(t *testing.T) {
 		{true, 129, 8, 0},
 		{false, 8, 129, 0},
 	} {
-		if got := times.tile(c.written, c.steps, c.around); math.Abs(got-c.want) > 1e-9*c.want {
-			t.Errorf("%+v: %v", c, got)
+		if got, known := times.tile(c.written, c.steps, c.around); math.Abs(got-c.want) > 1e-9*c.want || known != (c.want > 0) {
+			t.Errorf("%+v: %v, %t", c, got, known)
 		}
 	}
-	if got := (Times{}).tile(true, 8, 8); got != 0 {
+	if got, known := (Times{}).tile(true, 8, 8); known {
 		t.Errorf("of none that were measured: %v", got)
+	}
+	times.Tiles = slices.DeleteFunc(times.Tiles, func(m probe.Tile) bool { return m.Rows == 16 && m.Columns == 16 })
+	for steps, want := range map[float64]bool{8: true, 11: false, 16: false, 40: true} {
+		if got, known := times.tile(true, steps, steps); known != want {
+			t.Errorf("%v by %v, without 16 by 16: %v, %t", steps, steps, got, known)
+		}
+	}
+}
+
+// TestTiledCopies: a transposed copy by tiles takes what such were measured to take, on a machine
+// that was, as far as its lines come from memory; no less than streams do, and by itself.
+func TestTiledCopies(t *testing.T) {
+	const lines = 6000 * 6000 / 16
+	machine := probe.Machine{Levels: []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9, Copy: 200e9}},
+		{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 4, Read: 100e9, Copy: 100e9}}, {Name: "L3", Capacity: 16 << 20, Speed: probe.Speed{Latency: 15, Read: 64e9, Copy: 64e9}}},
+		Memory: probe.Speed{Latency: 100, Read: 32e9, Copy: 32e9}}
+	ns := func(tiles []probe.Tile, tile int) float64 {
+		machine.Tiles = tiles
+		m := Model{Times: Measured(machine), Caches: generic.Caches}
+		p, err := m.Predict(pattern(t, access.Spec{Op: access.Copy, Shape: []int{6000, 6000}, DType: layouts.Float32, View: layouts.MustParseChain("t()"), Tile: []int{tile, tile}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Ns
+	}
+	all := func(ns float64) (all []probe.Tile) {
+		for _, rows := range []int{16, 32} {
+			for _, columns := range []int{16, 32} {
+				all = append(all, probe.Tile{Rows: rows, Columns: columns, Ns: ns})
+			}
+		}
+		return all
+	}
+	for _, tile := range []int{16, 32, 24} {
+		if got := ns(all(500), tile) / lines; got < 500 || got > 530 { // and what comes from caches and the TLB
+			t.Errorf("tiles of %d that were measured to take 500 ns a pair of lines take %.1f", tile, got)
+		}
+	}
+	if fast, stream := ns(all(1e-3), 16), lines*2*64/32.; fast < stream || fast > 5*stream {
+		t.Errorf("tiles that were measured to take nothing take %.3g ns, streams of as much %.3g", fast, stream)
+	}
+	if by, rules := ns(all(500)[:3], 24), ns(nil, 24); by != rules {
+		t.Errorf("tiles of 24, about which not enough was measured, take %.3g ns, by the rules %.3g", by, rules)
 	}
 }
 
@@ -92,8 +135,8 @@ func TestTiled(t *testing.T) {
 		for _, op := range n.Operands {
 			visits = append(visits, m.visit(p, n, op, rowsOf(n, line)))
 		}
-		if got := m.tiled(p, n, visits); math.Abs(got-c.want) > 1e-9*c.want {
-			t.Errorf("%s: %v, want %v", s.Name(), got, c.want)
+		if got, known := m.tiled(p, n, visits); math.Abs(got-c.want) > 1e-9*c.want || known != (c.want > 0) {
+			t.Errorf("%s: %v, %t, want %v", s.Name(), got, known, c.want)
 		}
 	}
 }

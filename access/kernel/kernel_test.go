@@ -206,7 +206,7 @@ func sumsAsk[T Number](t *testing.T, x []T) {
 			undo()
 			plain := NewSum[T](s)
 			plain.Add(x, c.rows)
-			if asking.ahead > 0 != (c.asks && s.streams) || plain.ahead > 0 {
+			if c.asks && s.streams && asking.ahead != 150 || asking.ahead > 0 != (c.asks && s.streams) || plain.ahead > 0 {
 				t.Errorf("%s: %T of %+v asks from %d B on: %d B ahead, by default %d", s.Name(), x, c.rows, c.from, asking.ahead, plain.ahead)
 			}
 			if got, want := asking.Total(), plain.Total(); math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {

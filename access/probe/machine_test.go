@@ -91,8 +91,10 @@ func TestFormatAny(t *testing.T) {
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
 			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), rapid.SampledFrom(loopDTypes).Draw(t, "dtype"), positive.Draw(t, "run"), positive.Draw(t, "step")})
-			m.Tiles = append(m.Tiles, Tile{rapid.Bool().Draw(t, "col"), size, rapid.IntRange(1, 1<<30).Draw(t, "columns"), positive.Draw(t, "ns")})
 			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered"), rapid.IntRange(0, 40).Draw(t, "ways")})
+		}
+		for i := range rapid.IntRange(0, 6).Draw(t, "tiles") { // of three rows, or two orders
+			m.Tiles = append(m.Tiles, Tile{i > 2, i%3 + size, size, positive.Draw(t, "ns")})
 		}
 		text, err := m.Format()
 		if err != nil {

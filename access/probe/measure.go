@@ -17,7 +17,7 @@ type Options struct {
 	CPU       string         // brand name, for the file
 	Caches    []cpu.Cache    // that the machine says it has
 	TLB       []simcache.TLB // that it says it has, for pages of PageSize
-	MaxSize   int            // bytes of the largest working set, from MinSize to the constant MaxSize; 0 for twice the last level that is stated, within bounds of time and memory
+	MaxSize   int            // bytes of the largest working set of the ladder, of which twice as many are streamed, from MinSize to the constant MaxSize; 0 for twice the last level that is stated, within bounds of time and memory
 	MaxMemory int            // bytes that may be taken; 0 for no limit
 	Workers   []cpu.Logical  // CPUs, of which all are measured together and the first one alone; nil for that one
 	Nodes     []cpu.Node     // NUMA nodes; where there are several, the memory of each is measured from each
@@ -68,7 +68,7 @@ const (
 // same way in a second ladder, on pages of PageSize: from the time of a chase
 // with one load a page, each on another line of its page, that of a chase over
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
-// on half of each level's capacity, and on the largest working set: of one core,
+// on half of each level's capacity, and on twice the largest working set: of one core,
 // and of all workers together, each on half of what it has of the level. Loops are of elements in the
 // first level, and of the stages only theirs is repeated.
 func Measure(ctx context.Context, o Options) (Machine, error) {

@@ -117,7 +117,7 @@ func TestThreadTables(t *testing.T) {
 		}
 	}
 	j := m.JSON("f", nil)
-	if j.Threads != 8 || j.Levels[0].ReadAll != 508e9 || j.Remote[0].Latency != 150.5 || j.Streams != 7 || j.Loads[1].Bandwidth != 20e9 || j.Loads[0].Latency != 99.5 {
+	if j.Threads != 8 || j.Levels[0].ReadAll != 508e9 || j.Remote[0].Latency != 150.5 || j.Streams != 7 || j.Tiles[1] != (jsonTile{"col", 64, 8, 50}) || j.Loads[1].Bandwidth != 20e9 || j.Loads[0].Latency != 99.5 {
 		t.Errorf("%+v", j)
 	}
 }

@@ -37,7 +37,8 @@ var tileSides = []int{8, 16, 32, 64}
 
 // tiles measures them.
 func (s *sampler) tiles(m *Machine) error {
-	if m.Memory == (Speed{}) {
+	largest := Tile{Rows: tileSides[len(tileSides)-1], Columns: tileSides[len(tileSides)-1]}
+	if m.Memory == (Speed{}) || largest.copying(s.MaxSize).Shape[0] < largest.Rows {
 		s.done += tilesShare
 		s.progress(0)
 		return nil
@@ -118,8 +119,11 @@ func (t tile) tile() (Tile, error) {
 	return Tile{t.Order == access.Col.String(), t.Rows, t.Columns, t.Ns}, nil
 }
 
-// checkTiles refuses what nothing can be concluded from, and tells the path of the part at fault.
+// checkTiles refuses what nothing can be concluded from, and tells the path of the part at fault:
+// of each order there are tiles of all rows by all columns, each once.
 func (s section) checkTiles() (path string, err error) {
+	type sides map[int]bool
+	rows, columns, known := map[string]sides{}, map[string]sides{}, map[tile]bool{}
 	for i, t := range s.Tiles {
 		path := fmt.Sprintf("tiles[%d]", i)
 		if _, err := t.tile(); err != nil {
@@ -128,6 +132,21 @@ func (s section) checkTiles() (path string, err error) {
 		if !(t.Rows > 0 && t.Columns > 0 && t.Ns > 0) || math.IsInf(t.Ns, 1) {
 			return path, fmt.Errorf("%v ns in tiles of %d rows and %d columns (want all of them positive)", t.Ns, t.Rows, t.Columns)
 		}
+		if rows[t.Order] == nil {
+			rows[t.Order], columns[t.Order] = sides{}, sides{}
+		}
+		rows[t.Order][t.Rows], columns[t.Order][t.Columns] = true, true
+		if t.Ns = 0; known[t] {
+			return path, fmt.Errorf("a second time of tiles of %d rows and %d columns", t.Rows, t.Columns)
+		}
+		known[t] = true
+	}
+	all := 0
+	for order := range rows {
+		all += len(rows[order]) * len(columns[order])
+	}
+	if all != len(known) {
+		return "tiles", fmt.Errorf("%d tiles (want %d: all rows by all columns of each order)", len(known), all)
 	}
 	return "", nil
 }

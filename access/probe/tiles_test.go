@@ -10,10 +10,10 @@ import (
 
 // TestTiles: tiles of all sides are measured in both orders, on matrices of memory whose rows do not share sets.
 func TestTiles(t *testing.T) {
-	asked := map[Tile]bool{}
+	asked, most := map[Tile]bool{}, 64<<20
 	ask := func(p access.Pattern) float64 {
 		row := p.Spec.Shape[1] * 4
-		if bytes := 2 * 4 * p.Elems; row%line != 0 || row/line%2 == 0 || bytes > 64<<20 || bytes < 60<<20 {
+		if bytes := 2 * 4 * p.Elems; row%line != 0 || row/line%2 == 0 || bytes > most || bytes < most*8/10 {
 			t.Errorf("rows of %d B, %d B in all", row, bytes)
 		}
 		n := p.Nests[0]
@@ -51,9 +51,20 @@ func TestTiles(t *testing.T) {
 			t.Errorf("no %q in\n%s", line, text)
 		}
 	}
-	m = Machine{}
-	if err := s.tiles(&m); err != nil || m.Tiles != nil {
-		t.Errorf("of no memory: %v, %v", err, m.Tiles)
+	for _, most = range []int{48 << 20, 50 << 20, 1 << 20} { // of which some would be an even number of lines
+		s.MaxSize = most
+		if err := s.tiles(&m); err != nil || len(m.Tiles) == 0 {
+			t.Errorf("of %d B: %v, %v", most, err, m.Tiles)
+		}
+	}
+	for _, m := range []Machine{{}, {Memory: m.Memory}} {
+		s.MaxSize = 16 << 10 // whose matrices are no larger than a tile
+		if err := s.tiles(&m); err != nil || m.Tiles != nil {
+			t.Errorf("of no memory, or of too little: %v, %v", err, m.Tiles)
+		}
+	}
+	if speeds, sets := s.workingSets(&Machine{Memory: m.Memory}); len(speeds) != 1 || sets[0] != 2*s.MaxSize {
+		t.Errorf("%d speeds are measured on %v B", len(speeds), sets)
 	}
 }
 
@@ -68,10 +79,12 @@ func TestTilesRefused(t *testing.T) {
 		t.Fatalf("no %s in\n%s", good, text)
 	}
 	for bad, want := range map[string]string{
-		"{order: torch, rows: 8, columns: 16, ns: 1}": "order \"torch\" (want row or col)",
-		"{order: row, rows: 0, columns: 16, ns: 1}":   "1 ns in tiles of 0 rows and 16 columns (want all of them positive)",
-		"{order: row, rows: 8, columns: -1, ns: 1}":   "1 ns in tiles of 8 rows and -1 columns (want all of them positive)",
-		"{order: row, rows: 8, columns: 8, ns: .inf}": "+Inf ns in tiles",
+		"{order: torch, rows: 8, columns: 16, ns: 1}":              "order \"torch\" (want row or col)",
+		"{order: row, rows: 0, columns: 16, ns: 1}":                "1 ns in tiles of 0 rows and 16 columns (want all of them positive)",
+		"{order: row, rows: 8, columns: -1, ns: 1}":                "1 ns in tiles of 8 rows and -1 columns (want all of them positive)",
+		"{order: row, rows: 8, columns: 8, ns: .inf}":              "+Inf ns in tiles",
+		good + "\n    - " + good:                                   "a second time of tiles of 8 rows and 16 columns",
+		good + "\n    - {order: row, rows: 16, columns: 8, ns: 1}": "3 tiles (want 5: all rows by all columns of each order)",
 	} {
 		_, err := Parse("f", []byte(strings.Replace(string(text), good, bad, 1)))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "f:") {

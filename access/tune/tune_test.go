@@ -46,6 +46,25 @@ func TestFrom(t *testing.T) {
 	}
 }
 
+// TestDecided: sums ask as far ahead as was best, from the size on from which on that is better.
+func TestDecided(t *testing.T) {
+	s := kernel.Best()
+	if !s.Streams() {
+		t.Skip("nothing to decide")
+	}
+	races := thresholds(s, sizes)
+	for _, r := range races {
+		r.best = slices.Repeat([]time.Duration{100}, len(r.ways))
+		if r.plan == nil && r.size > 2*sizes[0] {
+			r.best[2] = 80
+		}
+	}
+	got := decided(kernel.Default(), s, races)
+	if got.Reads != 2*sizes[1] || got.ReadsAhead != readsAheads[1] || got.Runs != kernel.Never {
+		t.Errorf("decided %s", got)
+	}
+}
+
 // TestPlans: what is raced is of the kind that its threshold is of, past the caches
 // where that is tuned, and fits into the memory that there is.
 func TestPlans(t *testing.T) {
