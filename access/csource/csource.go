@@ -122,8 +122,9 @@ func (a Array) Bytes() int {
 
 // A Note is something that a reader of counts should know.
 type Note struct {
-	Pos  Pos
-	Text string
+	Pos    Pos
+	Text   string
+	Define string // of Options.Defines, where the note says that it has no effect
 }
 
 // String is the place and the text.
@@ -242,7 +243,7 @@ func withoutSpace(text string) string { return strings.Join(strings.Fields(text)
 func (b *builder) unreadable() (notes []Note) {
 	for _, name := range slices.Sorted(maps.Keys(b.leftOut)) {
 		e := b.leftOut[name]
-		notes = append(notes, Note{e.Pos, fmt.Sprintf("%s is left out: %s; nothing that is counted calls it", name, e.Why)})
+		notes = append(notes, Note{Pos: e.Pos, Text: fmt.Sprintf("%s is left out: %s; nothing that is counted calls it", name, e.Why)})
 	}
 	return notes
 }

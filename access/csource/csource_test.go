@@ -528,7 +528,7 @@ void f(long long a[2][8], float alpha)
 			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "a[i][3]"}, {1, 0, at(7, 3), "b[i]"},
 			{2, 1, at(8, 14), "a[0][i]"}, {1, 1, at(8, 28), "b[0]"}, {1, 1, at(8, 3), "b[i + 1]"},
 		},
-		Notes: []csource.Note{{at(8, 14), "a[0][i] > 0: a condition on data: both arms are counted"}},
+		Notes: []csource.Note{{Pos: at(8, 14), Text: "a[0][i] > 0: a condition on data: both arms are counted"}},
 	}
 	if d := cmp.Diff(f, want); d != "" {
 		t.Errorf("(-got +want):\n%s", d)

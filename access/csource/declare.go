@@ -266,7 +266,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 			at, room = end, "only takes its place among the arrays"
 		}
 		b.unread[d] = err
-		b.file.Notes = append(b.file.Notes, Note{err.Pos, fmt.Sprintf("%s: %s; nothing that is counted uses it, and it %s", err.Expr, err.Why, room)})
+		b.file.Notes = append(b.file.Notes, Note{Pos: err.Pos, Text: fmt.Sprintf("%s: %s; nothing that is counted uses it, and it %s", err.Expr, err.Why, room)})
 		return at
 	}
 	a.Base = at

@@ -79,7 +79,7 @@ func (f *files) pragma(words []cc.Token) error {
 		for _, w := range words {
 			text = append(text, w.SrcStr())
 		}
-		f.notes = append(f.notes, Note{at, "#pragma " + strings.Join(text, " ") + ": it is ignored: one thread makes all accesses, in the order of the text"})
+		f.notes = append(f.notes, Note{Pos: at, Text: "#pragma " + strings.Join(text, " ") + ": it is ignored: one thread makes all accesses, in the order of the text"})
 	}
 	return nil
 }

@@ -390,7 +390,7 @@ func (b *builder) conditional(e *expr) *Error {
 }
 
 func (b *builder) note(e *expr, text string) {
-	n := Note{e.pos(), e.text() + ": " + text}
+	n := Note{Pos: e.pos(), Text: e.text() + ": " + text}
 	if !slices.Contains(b.file.Notes, n) {
 		b.file.Notes = append(b.file.Notes, n)
 	}

@@ -127,7 +127,7 @@ func overridden(ast *cc.AST, defines []string) (notes []Note) {
 		if m == nil || m.IsConst || place(m.Name).File == predefinedName {
 			continue
 		}
-		notes = append(notes, Note{place(m.Name), fmt.Sprintf("%s is redefined here, and -D %s has no effect from here on (#ifndef %s around this line lets it have one)", name, define, name)})
+		notes = append(notes, Note{Define: define, Pos: place(m.Name), Text: fmt.Sprintf("%s is redefined here, and -D %s has no effect from here on (#ifndef %s around this line lets it have one)", name, define, name)})
 	}
 	return notes
 }
@@ -149,7 +149,7 @@ func unused(name string, texts [][]byte, defines []string) (notes []Note) {
 		if slices.ContainsFunc(texts, word.Match) || slices.ContainsFunc(headerNames(), builtIn) || slices.ContainsFunc(defines, ofAnother) || strings.HasPrefix(macro, "_") {
 			continue // what begins so is for headers that are not read
 		}
-		notes = append(notes, Note{Pos{File: name}, fmt.Sprintf("-D %s has no effect: nothing in it is called %s", define, macro)})
+		notes = append(notes, Note{Define: define, Pos: Pos{File: name}, Text: fmt.Sprintf("-D %s has no effect: nothing in it is called %s", define, macro)})
 	}
 	return notes
 }

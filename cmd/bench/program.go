@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -78,6 +79,9 @@ func (f *simFlags) simulateProgram(c call) error {
 	file, err := f.program.read(c, m.Config)
 	if err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(file.Notes, func(n csource.Note) bool { return n.Define != "" }); i >= 0 && f.results != "" {
+		return fmt.Errorf("--define %s: it has no effect, and the results of --out would have it in their name: leave it out, or see the note", file.Notes[i].Define)
 	}
 	if err := m.Config.CheckProgram(f.passes, file.Program); err != nil {
 		return atFlag(err)

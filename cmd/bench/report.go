@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +32,9 @@ func newReport() *cobra.Command {
 			}
 			if by != "" {
 				return reportFleet(callOf(cmd), paths, by, dir, options)
+			}
+			if twice := givenTwice(paths); twice != "" {
+				return fmt.Errorf("%s is given twice: its samples would count as twice as many", twice)
 			}
 			set, err := results.Read(paths...)
 			if err != nil {
@@ -97,4 +102,20 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		fmt.Fprintln(c.out, path)
 	}
 	return nil
+}
+
+// givenTwice is a file that is among the paths a second time, under whatever name.
+func givenTwice(paths []string) string {
+	var known []os.FileInfo
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue // reading it says what is wrong, and - or a pipe is read once
+		}
+		if slices.ContainsFunc(known, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
+			return path
+		}
+		known = append(known, info)
+	}
+	return ""
 }

@@ -5,10 +5,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -133,6 +135,38 @@ func TestSignalsWhileSummarizing(t *testing.T) {
 	<-c.ended
 	if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended by %v, and not by the signal, which a shell counts as 130", c.ProcessState)
+	}
+}
+
+// TestSignalsWhileSweeping: what was simulated is kept, and what to do is said.
+func TestSignalsWhileSweeping(t *testing.T) {
+	dir := t.TempDir()
+	var shapes []string
+	for n := range 300 {
+		shapes = append(shapes, fmt.Sprintf("%dx%d", 1000+n, 2000-n))
+	}
+	space := "shapes: [" + strings.Join(shapes, ", ") + "]\ndtypes: [float32, float64]\nops: [sum, fill, copy]\norders: [row, col]\npads: [0, 1, 2]\n" +
+		"caches:\n- {name: tiny, d1: \"1024,2,64\", ll: \"8192,4,64\"}\n"
+	if err := os.WriteFile(filepath.Join(dir, "space.yaml"), []byte(space), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, dir, "bench", "sweep", "space.yaml", "-o", "out.txt")
+	for record := ""; strings.Count(record, "\n") < 3; {
+		time.Sleep(10 * time.Millisecond)
+		text, err := os.ReadFile(filepath.Join(dir, "out.txt.part"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		record = string(text)
+	}
+	c.send(t, syscall.SIGTERM)
+	<-c.ended
+	text := c.said(t, c.err)
+	if said := regexp.MustCompile(`(?m)^bench: interrupted, out.txt.part keeps \d+ of 10800 combinations: the same command goes on: signal: terminated$`); c.ProcessState.ExitCode() != 143 || !said.MatchString(text) {
+		t.Errorf("%v, %q", c.ProcessState, text)
+	}
+	if got := filesIn(t, dir); got != "[- out.txt.part - space.yaml]" && got != "[- out.txt.part space.yaml]" {
+		t.Errorf("there are %s", got)
 	}
 }
 

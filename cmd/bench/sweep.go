@@ -30,11 +30,11 @@ func newSweep() *cobra.Command {
 			c, program := callOf(cmd), thisProgram()
 			meter := progress.New(c.err)
 			defer meter.End()
-			known := 0
+			known, all := 0, 0
 			options := sweep.Options{Index: shard.value.Index, Of: shard.value.Of,
 				Comments: []results.Pair{{Key: "version", Value: program.Version}, {Key: "commit", Value: program.Commit}, {Key: "command", Value: program.Command}},
 				Start: func(points, done int) {
-					known = done
+					known, all = done, points
 					meter.Phase("simulating "+counted(points-done, "combination"), points-done)
 				},
 				Step: func() { meter.Step(1) }}
@@ -42,6 +42,9 @@ func newSweep() *cobra.Command {
 			defer watch(ctx)()
 			simulated, err := space.Run(ctx, out, options)
 			meter.End()
+			if ctx.Err() != nil {
+				return stopped(ctx, fmt.Sprintf("%s keeps %d of %s: the same command goes on", sweep.RecordName(out), known+simulated, counted(all, "combination")))
+			}
 			if err != nil {
 				return fmt.Errorf("--out %s: %w", out, err)
 			}

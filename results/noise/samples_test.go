@@ -1,6 +1,7 @@
 package noise
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -117,6 +118,26 @@ func TestFalseAlarms(t *testing.T) {
 		t.Logf("%s: %.4f", test.name, test.share)
 		if test.share < test.least || test.share > test.most {
 			t.Errorf("%s: found in %.4f, want %v to %v", test.name, test.share, test.least, test.most)
+		}
+	}
+}
+
+// TestRises: pairs are counted as by looking at each, also of values that come again.
+func TestRises(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		values := make([]float64, random.IntN(60))
+		for i := range values {
+			values[i] = float64(random.IntN(1+random.IntN(40))) / 2
+		}
+		want := 0
+		for i, v := range values {
+			for _, before := range values[:i] {
+				want += cmp.Compare(v, before)
+			}
+		}
+		if got := rises(values); got != want {
+			t.Fatalf("%v: %d, want %d", values, got, want)
 		}
 	}
 }

@@ -24,7 +24,7 @@ var LineAfter = 10 * time.Second
 
 // A Meter shows the phases of a command. On a terminal each is a bar with an estimate of
 // what is left, which goes when the phase ends; elsewhere each that takes longer
-// than LineAfter is a line. A nil Meter shows nothing. Its methods may be called by several
+// than LineAfter is a line, and one more with how far it is each time that it took twice as long. A nil Meter shows nothing. Its methods may be called by several
 // goroutines.
 type Meter struct {
 	w        io.Writer
@@ -214,8 +214,15 @@ func (m *Meter) begin(what string, steps int, timed bool) {
 		p.timer = time.AfterFunc(m.until, func() {
 			m.mutex.Lock()
 			defer m.mutex.Unlock()
-			if m.phase == p {
+			switch {
+			case m.phase != p:
+			case !p.shown:
 				m.show(p)
+			default: // elsewhere than on a terminal, where lines would be too many: when it took twice as long
+				fmt.Fprintf(m.w, "bench: %s: %s\n", p.what, left(time.Since(p.start), int64(p.done), int64(p.total)))
+			}
+			if m.phase == p && !m.terminal {
+				p.timer.Reset(time.Since(p.start))
 			}
 		})
 	}

@@ -25,8 +25,8 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// TestLines: where there is no terminal, a phase that takes a while is a line, once,
-// whether or not it has steps; what is timed is told of at a step and at no other time,
+// TestLines: where there is no terminal, a phase that takes a while is a line, and another one
+// with how far it is when it took twice as long, whether or not it has steps; what is timed is told of at a step and at no other time,
 // and what is over sooner is not told of.
 func TestLines(t *testing.T) {
 	var l log
@@ -40,7 +40,8 @@ func TestLines(t *testing.T) {
 	m.Step(1)
 	m.Step(1)
 	m.Phase("counting", 0)
-	for !strings.Contains(l.String(), "counting") { // however late its timer is
+	again := "bench: counting: 0s\n"
+	for !strings.Contains(l.String(), again) { // however late its timer is
 		time.Sleep(time.Millisecond)
 	}
 	m.until = time.Hour
@@ -49,7 +50,7 @@ func TestLines(t *testing.T) {
 	m.End()
 	m.End()
 	m.Step(1)
-	if got := l.String(); got != "bench: timing\nbench: counting\n" {
+	if got := l.String(); strings.ReplaceAll(got, again, "") != "bench: timing\nbench: counting\n" || !strings.Contains(got, "bench: counting\n"+again) || strings.Count(got, again) > 12 {
 		t.Errorf("it writes %q", got)
 	}
 }
