@@ -43,7 +43,9 @@ func (o Options) mine(point int) bool { return (point/blockSize)%o.Of == o.Index
 // the next run goes on from what the record has. It returns the number of points that
 // it added to the record.
 func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, err error) {
-	if _, err := os.Stat(out); err == nil {
+	if there, err := os.Stat(out); err == nil && there.IsDir() {
+		return 0, errors.New("it is a directory: want a file")
+	} else if err == nil {
 		return 0, ErrThere
 	}
 	if blocks := (s.Points() + blockSize - 1) / blockSize; o.Of > blocks {

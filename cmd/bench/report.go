@@ -40,6 +40,9 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := set.Complete(); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "note: %v\n", err)
+			}
 			if from != "" {
 				if _, options.History, err = entries(cmd.ErrOrStderr(), "history", from); err != nil {
 					return err
