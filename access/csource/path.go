@@ -32,6 +32,9 @@ func (b *builder) reference(e *expr, kind nest.Kind) *Error {
 		steps = append(steps, base)
 	}
 	slices.Reverse(steps)
+	if isScalar(base, steps) {
+		return nil
+	}
 	t, subscripts, err := b.target(e, base, steps)
 	if err != nil {
 		return err
@@ -48,6 +51,18 @@ func (b *builder) reference(e *expr, kind nest.Kind) *Error {
 		pieces[i] = index.piece
 	}
 	return b.place(e, kind, t, pieces, nil)
+}
+
+// isScalar tells whether the steps lead to a number in a struct that is a variable, which lives
+// in a register as other variables do.
+func isScalar(base *expr, steps []*expr) bool {
+	if base.op != opVar || base.decl == nil || base.decl.Type() == nil || !isStruct(base.decl.Type()) {
+		return false
+	}
+	if slices.ContainsFunc(steps, func(s *expr) bool { return s.op != opField }) {
+		return false
+	}
+	return cc.IsArithmeticType(steps[len(steps)-1].field.Type())
 }
 
 // target is what the steps from a base on, subscripts and fields, lead to.
@@ -68,7 +83,7 @@ func (b *builder) target(e, base *expr, steps []*expr) (t target, subscripts []*
 			return t, nil, failed
 		}
 		if base.op == opVar && leading == 0 {
-			return t, nil, notInteger(e, false, "%s is a struct but no array of them: want an array, or a variable of its own for each field", base.text())
+			return t, nil, notInteger(e, false, "%s is a struct but no array of them, and this no number of it: want an array of structs, or one array for each field", base.text())
 		}
 		return t, nil, notInteger(e, false, "%s", noArray(base, leading))
 	}

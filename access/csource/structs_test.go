@@ -120,14 +120,18 @@ func TestStructs(t *testing.T) {
 func TestStructsRefused(t *testing.T) {
 	const types = "struct p { float x; int b : 3; struct { int k[4]; } in; int *to; }; struct p a[5], one, *to; float s[2];\n"
 	for statement, want := range map[string]string{
-		"s[0] = one.x;":        "t.c:4:8: one.x: one is a struct but no array of them: want an array, or a variable of its own for each field",
-		"s[0] = a[0].b;":       "t.c:4:8: a[0].b: a bit-field is not understood",
-		"a[0] = a[1];":         "t.c:4:8: a[1]: a whole struct p is not understood: write its fields one by one",
-		"a[0].in = a[1].in;":   "t.c:4:11: a[1].in: a whole struct is not understood: write its fields one by one",
-		"s[0] = a.x;":          "expected a struct or union",
-		"s[0] = a[0].in.k;":    "t.c:4:8: a[0].in.k: it is of type array of 4 int, and no number",
-		"s[0] = a[5].x;":       "t.c:4:8: a[5].x: the subscript of a[5].x is outside of 0 to 4",
-		"s[0] = a[4].in.k[4];": "t.c:4:8: a[4].in.k[4]: the second subscript of a[5].in.k[4] is outside of 0 to 3",
+		"s[0] = one.in.k[1];":                       "t.c:4:8: one.in.k[1]: one is a struct but no array of them, and this no number of it: want an array of structs, or one array for each field",
+		"s[0] = one.in;":                            "t.c:4:8: one.in: one is a struct but no array of them",
+		"s[one.in.k[0]] = 1;":                       "subscript one.in.k[0] depends on data",
+		"s[(int)one.x] = 1;":                        "depends on data",
+		"for (int i = 0; i < one.b; i++) s[0] = 1;": "one.b: it depends on data",
+		"s[0] = a[0].b;":                            "t.c:4:8: a[0].b: a bit-field is not understood",
+		"a[0] = a[1];":                              "t.c:4:8: a[1]: a whole struct p is not understood: write its fields one by one",
+		"a[0].in = a[1].in;":                        "t.c:4:11: a[1].in: a whole struct is not understood: write its fields one by one",
+		"s[0] = a.x;":                               "expected a struct or union",
+		"s[0] = a[0].in.k;":                         "t.c:4:8: a[0].in.k: it is of type array of 4 int, and no number",
+		"s[0] = a[5].x;":                            "t.c:4:8: a[5].x: the subscript of a[5].x is outside of 0 to 4",
+		"s[0] = a[4].in.k[4];":                      "t.c:4:8: a[4].in.k[4]: the second subscript of a[5].in.k[4] is outside of 0 to 3",
 		"for (int i = 0; i < 3; i++) s[0] = a[i].in.k[i - 1];": "the second subscript of a[5].in.k[4] is outside of 0 to 3",
 		"s[0] = a[0].to[1];":   "t.c:4:8: a[0].to[1]: a[5].to has too many subscripts, or is a pointer, which is not understood",
 		"s[0] = to[1].x;":      "t.c:4:8: to[1].x: to is no array of constant extents but a pointer, which does not say how much it points to: write struct p to[N], as a parameter",
@@ -148,6 +152,18 @@ func TestStructsRefused(t *testing.T) {
 		_, err := csource.Read("t.c", []byte(packed+"\nstruct p a[2];\nvoid f(void) {\n#pragma scop\na[1].i = 0;\n#pragma endscop\n}"), csource.Options{})
 		if err == nil || !strings.Contains(err.Error(), "of which the layout is not understood") {
 			t.Errorf("%s: %v", packed, err)
+		}
+	}
+}
+
+// TestStructsOfOne: numbers of a struct that is a variable are as other variables: no accesses.
+func TestStructsOfOne(t *testing.T) {
+	f, err := csource.Read("t.c", []byte("struct { struct { float scale; int n : 4; } in; double sum; } p; float s[4];\nvoid f(void) {\n#pragma scop\n"+
+		"for (int i = 0; i < 2; i++) { p.sum += s[i] * p.in.scale; p.in.n++; s[i + 1] = p.in.n > 1 ? p.sum : 0; }\n#pragma endscop\n}"), csource.Options{})
+	if err != nil || walked(f) != "rs0 ws4 rs4 ws8" {
+		t.Errorf("%v", err)
+		if err == nil {
+			t.Error(walked(f))
 		}
 	}
 }
