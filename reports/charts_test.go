@@ -217,6 +217,12 @@ func TestKnees(t *testing.T) {
 	if found := knees(few); len(found) != 0 {
 		t.Errorf("a ladder that rises from its first size on has the knees %v", found)
 	}
+	for factor, want := range map[float64]int{2: 1, 8: 0} {
+		some := []point{exactly(1024, 1), exactly(2048, 1), exactly(factor*2048, 2)}
+		if found := knees(some); len(found) != want {
+			t.Errorf("before a size %v times as large there are the knees %v, want %d", factor, found, want)
+		}
+	}
 	if text := kneeSentence(few, nil, nil); !strings.HasSuffix(text, ": too few sizes lie between to tell where it rises.") {
 		t.Error(text)
 	}

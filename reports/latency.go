@@ -26,14 +26,14 @@ const rise = 1.2
 // after which the latency rises by more than a factor of rise to each of the
 // sizes that follow, until it does not. Where it rises all along, through two
 // levels at once, that is one knee. The first size is none: where it began to rise
-// before, nobody measured.
+// before, nobody measured. Nor is one after which nothing up to twice its size was.
 func knees(ladder []point) (found []knee) {
 	for i := 0; i+1 < len(ladder); i++ {
 		foot := i
 		for i+1 < len(ladder) && ladder[i+1].y > rise*ladder[i].y {
 			i++
 		}
-		if i > foot && foot > 0 {
+		if i > foot && foot > 0 && ladder[foot+1].x <= 2*ladder[foot].x {
 			found = append(found, knee{ladder[foot], ladder[i]})
 		}
 	}
