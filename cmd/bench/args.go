@@ -39,6 +39,17 @@ func aVerb(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s (see %s --help)", args[0], cmd.CommandPath(), similar, cmd.CommandPath())
 }
 
+// helpOfVerb refuses to help with a verb that there is not: what a command helps with is looked
+// at after its flags only, and --help is one.
+func helpOfVerb(root *cobra.Command, args []string) error {
+	cmd, rest, err := root.Find(args)
+	help := func(arg string) bool { return arg == "--help" || arg == "-h" }
+	if err != nil || !cmd.HasSubCommands() || len(rest) == 0 || strings.HasPrefix(rest[0], "-") || !slices.ContainsFunc(rest, help) {
+		return nil // which is said where it is used
+	}
+	return aVerb(cmd, rest)
+}
+
 // showHelp is what such a command does.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 

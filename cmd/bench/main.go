@@ -42,6 +42,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	err := oneDash(root, args)
 	if err == nil {
+		err = helpOfVerb(root, args)
+	}
+	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
 	err = out.close(err)
