@@ -75,13 +75,31 @@ func instrumented(text string) string {
 	return scalarType.ReplaceAllString(text, "S")
 }
 
-// runLogged compiles all texts into one program and runs it.
-func runLogged(t *testing.T, texts []string) []logged {
+// output is what a program in C++ writes.
+func output(t *testing.T, text string) []byte {
 	t.Helper()
 	compiler, err := exec.LookPath("g++")
 	if err != nil {
 		t.Skip("no g++ to compare with")
 	}
+	dir := t.TempDir()
+	source, program := filepath.Join(dir, "a.cc"), filepath.Join(dir, "a.out")
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(compiler, "-w", "-O0", "-std=c++17", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%.4000s", err, out)
+	}
+	out, err := exec.Command(program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// runLogged compiles all texts into one program and runs it.
+func runLogged(t *testing.T, texts []string) []logged {
+	t.Helper()
 	header, err := filepath.Abs("testdata/oracle.h")
 	if err != nil {
 		t.Fatal(err)
@@ -107,19 +125,7 @@ func runLogged(t *testing.T, texts []string) []logged {
 		fmt.Fprintf(&calls, "\ttry { k%d::run(); } catch (int) {}\n\tfinish();\n", i)
 	}
 	fmt.Fprintf(&b, "int main() {\n%s}\n", calls.String())
-	dir := t.TempDir()
-	source, binaryFile := filepath.Join(dir, "a.cc"), filepath.Join(dir, "a.out")
-	if err := os.WriteFile(source, []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(compiler, "-w", "-O0", "-std=c++17", "-o", binaryFile, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%.4000s", err, out)
-	}
-	out, err := exec.Command(binaryFile).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return readLogged(t, out, len(texts))
+	return readLogged(t, output(t, b.String()), len(texts))
 }
 
 func readLogged(t *testing.T, out []byte, programs int) []logged {
