@@ -29,7 +29,7 @@ func TestLeast(t *testing.T) {
 	d := &dataSet{machines: []machine{{model: model}}}
 	want := cost.Fitted().Rules
 	want.SumRun, want.SumStep, want.CopyStep, want.InFlight = 2*want.SumRun, want.SumStep/2, 1.5*want.CopyStep, .7*want.InFlight
-	for i := range 60 {
+	for i := range 120 {
 		s := access.Spec{Op: []access.Op{access.Sum, access.Copy}[i%2], Shape: []int{64 << (i % 5), 32 + 7*i}, DType: layouts.Float32}
 		if i%3 == 0 {
 			s.Order = access.Col
@@ -49,7 +49,7 @@ func TestLeast(t *testing.T) {
 	}
 	got := d.least(cost.Fitted().Rules, func(int) bool { return true })
 	for i, p := range d.patterns {
-		if ratio := d.predict(i, &got) / d.predict(i, &want); math.Abs(ratio-1) > .2 { // they are pulled to where they began
+		if ratio := d.predict(i, &got) / d.predict(i, &want); math.Abs(ratio-1) > .12 {
 			t.Errorf("%s: %.2f times what it is by the constants of the data", p.spec.Name(), ratio)
 		}
 	}
