@@ -10,10 +10,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// stated are the data caches that a machine says it has, the nearest first.
+// stated are the data caches whose sizes a machine states, the nearest first.
 func stated(caches []cpu.Cache) (data []cpu.Cache) {
 	for _, c := range caches {
-		if c.Type != "Instruction" {
+		if !c.Instruction() && c.Geometry.Size > 0 {
 			data = append(data, c)
 		}
 	}

@@ -75,6 +75,20 @@ var (
 		{Entries: 2048, Ways: 16, Page: PageSize()}}
 )
 
+// TestLargest: behind a last level of unknown size, the ladder goes as far as where nothing is stated.
+func TestLargest(t *testing.T) {
+	unknown := append(slices.Clone(zen[:3]), cpu.Cache{Level: 3, Type: "Unified"})
+	for _, test := range []struct {
+		caches    []cpu.Cache
+		available int
+		want      int
+	}{{nil, 0, unknownMax}, {zen, 0, 64 << 20}, {zen[:3], 0, 1 << 20}, {unknown, 0, unknownMax}, {zen, 128 << 20, 32 << 20}} {
+		if got := largest(test.caches, test.available); got != test.want {
+			t.Errorf("%v: %d, want %d", test.caches, got, test.want)
+		}
+	}
+}
+
 // TestName: levels that are found get the names of those that are stated.
 func TestName(t *testing.T) {
 	found := func(capacities ...int) (m Machine) {

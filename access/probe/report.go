@@ -26,6 +26,9 @@ func largest(caches []cpu.Cache, available int) int {
 	most := 0
 	for _, c := range caches {
 		most = max(most, 2*c.Geometry.Size)
+		if !c.Known() {
+			most = max(most, unknownMax)
+		}
 	}
 	if most == 0 {
 		most = unknownMax
@@ -53,7 +56,7 @@ func (m Machine) Warnings(caches []cpu.Cache) []string {
 		last = m.Ladder[n-1].Size
 	}
 	for _, c := range caches {
-		if size := c.Geometry.Size; !c.Instruction() {
+		if size := c.Geometry.Size; !c.Instruction() && size > 0 {
 			if !found[size] && 2*size <= last {
 				warnings = append(warnings, fmt.Sprintf("%s of %s, which %s states, shows at no working set.", c.Name(), simcache.Bytes(size), c.Source))
 			}

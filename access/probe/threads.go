@@ -64,8 +64,8 @@ func instances(c cpu.Cache, workers []cpu.Logical) int {
 // sharers is how many cores share a cache; 0 where that is so anyway, see
 // simcache.Level.SharedBy: all, of the last level, and of others one.
 func sharers(c cpu.Cache, o Options) int {
-	data, cores := stated(o.Caches), c.Cores(o.Caches)
-	last := c.Level == data[len(data)-1].Level
+	cores := c.Cores(o.Caches)
+	last := !slices.ContainsFunc(o.Caches, func(other cpu.Cache) bool { return other.Level > c.Level })
 	if last && instances(c, o.Workers) < 2 || !last && cores == 1 {
 		return 0
 	}
@@ -76,7 +76,7 @@ func sharers(c cpu.Cache, o Options) int {
 // cache that there is.
 func (s *sampler) onAll(l Level, size int) int {
 	for _, c := range s.Caches {
-		if !c.Instruction() && c.Geometry.Size == l.Stated {
+		if !c.Instruction() && c.Known() && c.Geometry.Size == l.Stated {
 			return size * instances(c, s.Workers)
 		}
 	}

@@ -39,6 +39,7 @@ func TestInstances(t *testing.T) {
 			t.Errorf("with %d B of memory %d are streamed, want %d", memory, s.streamed(), want)
 		}
 	}
+	s.Caches = append(s.Caches, cpu.Cache{Level: 3, Type: "Unified"})
 	if got := s.onAll(Level{Stated: 0}, 1000); got != 1000 {
 		t.Errorf("a level that nobody states is %d", got)
 	}
@@ -46,14 +47,15 @@ func TestInstances(t *testing.T) {
 
 // TestSharers: only what is not so anyway is said of who shares a level.
 func TestSharers(t *testing.T) {
+	size := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
 	smt := []cpu.Logical{{CPU: 7, Core: 3}, {CPU: 6, Core: 2}, {CPU: 5, Core: 1}, {CPU: 4, Core: 0}, {CPU: 3, Core: 3}, {CPU: 2, Core: 2}, {CPU: 1, Core: 1}, {CPU: 0, Core: 0}}
 	for _, c := range []struct {
 		second, third  int // CPUs that share them
 		workers        []cpu.Logical
 		want2nd, want3 int
 	}{{2, 8, smt, 0, 0}, {2, 4, smt, 0, 2}, {4, 8, smt, 2, 0}, {2, 2, smt, 0, 1}, {2, 16, smt, 0, 0}, {2, 4, smt[:2], 0, 0}, {0, 0, smt, 0, 0}, {2, 8, nil, 0, 0}} {
-		o := Options{Workers: c.workers, Caches: []cpu.Cache{{Level: 1, Type: "Data", Shared: 2}, {Level: 1, Type: "Instruction", Shared: 2},
-			{Level: 2, Type: "Unified", Shared: c.second}, {Level: 3, Type: "Unified", Shared: c.third}}}
+		o := Options{Workers: c.workers, Caches: []cpu.Cache{{Level: 1, Type: "Data", Geometry: size, Shared: 2}, {Level: 1, Type: "Instruction", Geometry: size, Shared: 2},
+			{Level: 2, Type: "Unified", Geometry: size, Shared: c.second}, {Level: 3, Type: "Unified", Geometry: size, Shared: c.third}}}
 		if first, second, third := sharers(o.Caches[0], o), sharers(o.Caches[2], o), sharers(o.Caches[3], o); first != 0 || second != c.want2nd || third != c.want3 {
 			t.Errorf("levels of 2, %d and %d of %d CPUs are shared by %d, %d and %d cores, want 0, %d and %d", c.second, c.third, len(c.workers), first, second, third, c.want2nd, c.want3)
 		}

@@ -21,6 +21,9 @@ func (s *Session) setup() results.Setup {
 		setup.LLCores = cores
 	}
 	for _, c := range s.detected {
+		if !c.Known() {
+			continue
+		}
 		setup.Caches = append(setup.Caches, cacheOf(c.Name(), c.Geometry))
 	}
 	for _, t := range s.Caches.TLB {

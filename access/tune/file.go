@@ -41,7 +41,9 @@ func Identity(brand string) string {
 		words = append(words, fmt.Sprintf("family %d model %d stepping %d", c.Family, c.Model, c.Stepping))
 	}
 	for _, c := range cpu.Caches() {
-		words = append(words, fmt.Sprintf("%s=%d", c.Name(), c.Geometry.Size))
+		if c.Known() {
+			words = append(words, fmt.Sprintf("%s=%d", c.Name(), c.Geometry.Size))
+		}
 	}
 	return strings.ToValidUTF8(strings.Join(strings.Fields(strings.Join(words, " ")), " "), "?")
 }

@@ -5,12 +5,12 @@ import (
 	"github.com/klauspost/cpuid/v2/topology"
 )
 
-// identify executes CPUID. klauspost/cpuid asks it for
-// caches, but not for TLBs.
+// identify executes CPUID. klauspost/cpuid asks it for caches, but neither for TLBs
+// nor for the ways of AMD's older leaves.
 //
 //go:noescape
 func identify(leaf, subleaf uint32) (r registers)
 
-func cpuidTLB() []array { return decodeTLB(identify) }
+func cpuidLeaves() func(leaf, subleaf uint32) registers { return identify }
 
 func cpuidTopology() *topology.System { return cpuid.CPU.Topology() }

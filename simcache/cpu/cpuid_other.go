@@ -4,8 +4,8 @@ package cpu
 
 import "github.com/klauspost/cpuid/v2/topology"
 
-// cpuidTLB knows nothing: only x86 tells a program of its TLB.
-func cpuidTLB() []array { return nil }
+// cpuidLeaves has none: only x86 has CPUID.
+func cpuidLeaves() func(leaf, subleaf uint32) registers { return nil }
 
 // cpuidTopology knows nothing: the library's of arm64 is sysctl's of the slowest
 // cores.

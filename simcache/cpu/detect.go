@@ -4,8 +4,10 @@
 package cpu
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/cpuid/v2/topology"
 	"github.com/stridebench/stridebench/simcache"
@@ -67,6 +69,46 @@ func fromTopology(system *topology.System) []Cache {
 	return caches
 }
 
+// fromOlderLeaves reads leaves 80000005h and 80000006h (AMD64 Architecture Programmer's
+// Manual, volume 3, appendix E) of a CPU, or a hypervisor, without 8000001Dh, which says of
+// each cache who shares it. A last level of which they only say how much all of the
+// package's have together, as of all Zens, is one of unknown size.
+func (s system) fromOlderLeaves() []Cache {
+	if s.cpuid == nil || !slices.Contains([]string{"AuthenticAMD", "HygonGenuine"}, maker(s.cpuid)) || s.cpuid(0x80000000, 0).eax < 0x80000006 {
+		return nil
+	}
+	var caches []Cache
+	add := func(level int, kind topology.CacheType, size, ways int, line uint32) {
+		caches = append(caches, Cache{Level: level, Type: kind.String(), Source: simcache.FromCPUID,
+			Geometry: simcache.Geometry{Size: size, Ways: ways, Line: int(line & 0xff)}})
+	}
+	first, further := s.cpuid(0x80000005, 0), s.cpuid(0x80000006, 0)
+	for kind, bits := range map[topology.CacheType]uint32{topology.Data: first.ecx, topology.Instruction: first.edx} {
+		size, ways := int(bits>>24)<<10, int(bits>>16&0xff)
+		if ways == 0xff { // fully associative
+			ways = size / max(int(bits&0xff), 1)
+		}
+		add(1, kind, size, ways, bits)
+	}
+	beyond := func(level int, bits uint32, size int) {
+		code := bits >> 12 & 0xf
+		if size == 0 {
+			return
+		}
+		if code == elsewhere {
+			size = 0
+		}
+		add(level, topology.Unified, size, amdWays(code, size/max(int(bits&0xff), 1)), bits)
+	}
+	beyond(2, further.ecx, int(further.ecx>>16)<<10)
+	beyond(3, further.edx, int(further.edx>>18)*(512<<10))
+	slices.SortFunc(caches, func(a, b Cache) int { return cmp.Or(a.Level-b.Level, strings.Compare(a.Type, b.Type)) })
+	return caches
+}
+
+// elsewhere is the associativity of a cache of which only leaf 8000001Dh tells.
+const elsewhere = 9
+
 // Between returns the first and the last level of a configuration and, between them,
 // the caches of a CPU whose sizes lie in between.
 func Between(c simcache.Config, caches []Cache) []simcache.Level {
@@ -81,7 +123,9 @@ func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	return append(levels, last)
 }
 
-func (c Cache) known() bool {
+// Known tells whether the cache's geometry is, as it is not of a last level of which the
+// machine says only that there is one.
+func (c Cache) Known() bool {
 	g := c.Geometry
 	return c.Level > 0 && g.Size > 0 && g.Ways > 0 && g.Line > 0 && g.Sets() > 0
 }
@@ -89,7 +133,7 @@ func (c Cache) known() bool {
 // Choose returns what is simulated by default: I1, D1 and the last level from the
 // caches of a CPU, as Cachegrind takes them: the level-1 caches, and of the others
 // the one of the highest level. Set counts that are no power of two are rounded
-// (see Geometry.Rounded). How many cores share the last level is what the caches say. What is missing, or cannot be simulated, comes from
+// (see Geometry.Rounded). How many cores share the last level is what the caches say. What is missing, unknown, or cannot be simulated, comes from
 // documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
 func Choose(caches []Cache) simcache.Config {
 	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
@@ -97,8 +141,11 @@ func Choose(caches []Cache) simcache.Config {
 		Levels: simcache.TwoLevels(small, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64})}
 	d1, ll := &c.Levels[0], &c.Levels[1]
 	d1.Source, ll.Source = simcache.FromDefault, simcache.FromDefault
-	top := 1
+	unknown, top := *ll, 1
 	for _, known := range caches {
+		if !known.Known() && known.Level > top {
+			*ll, top = unknown, known.Level
+		}
 		g, source := known.Geometry.Rounded(), known.Source
 		if g.Check() != nil {
 			continue

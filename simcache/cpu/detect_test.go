@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -52,6 +53,11 @@ func TestFromSysfs(t *testing.T) {
 	wanted = chosen(small, small, simcache.Geometry{Size: 8 << 20, Ways: 16, Line: 64}, simcache.FromDefault)
 	if diff := cmp.Diff(wanted, Choose(nil)); diff != "" {
 		t.Error(diff)
+	}
+	// A last level of unknown size is behind the one that is known: that is not the last.
+	unknown := append(slices.Clone(caches[:3]), Cache{Level: 3, Type: "Unified", Source: simcache.FromCPUID})
+	if got := Choose(unknown).Last(); got.Size != 8<<20 || got.Source != simcache.FromDefault {
+		t.Errorf("a last level of unknown size is simulated as %+v", got)
 	}
 	if caches := (system{files: fstest.MapFS{}}).known(); len(caches) > 0 {
 		t.Errorf("an empty folder has caches %v", caches)

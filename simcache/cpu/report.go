@@ -19,6 +19,10 @@ func WriteTables(w io.Writer, caches []Cache, simulated simcache.Config) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "cache\tsize\tways\tsets\tline\tshared by\tfrom")
 	for _, c := range caches {
+		if !c.Known() {
+			fmt.Fprintf(t, "%s\tunknown\t\t\t\t%s\t%s\n", c.Name(), sharedBy(c.Shared), c.Source)
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", c.Name(), simcache.Bytes(c.Geometry.Size), c.Geometry.Ways,
 			c.Geometry.Sets(), c.Geometry.Line, sharedBy(c.Shared), c.Source)
 	}
@@ -51,7 +55,8 @@ func sharedBy(cpus int) string {
 	return fmt.Sprintf("%d CPUs", cpus)
 }
 
-// JSONCache is the JSON of a cache.
+// JSONCache is the JSON of a cache; of one that is not known (Cache.Known), size, ways,
+// sets and line are 0.
 type JSONCache struct {
 	Name   string          `json:"name"`
 	Level  int             `json:"level"`
@@ -77,8 +82,11 @@ type JSONTLB struct {
 func JSON(caches []Cache) ([]JSONCache, []JSONTLB) {
 	list, pages := []JSONCache{}, []JSONTLB{}
 	for _, c := range caches {
-		g := c.Geometry
-		list = append(list, JSONCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, g.Sets(), g.Line, c.Shared, c.Source})
+		g, sets := c.Geometry, 0
+		if c.Known() {
+			sets = g.Sets()
+		}
+		list = append(list, JSONCache{c.Name(), c.Level, c.Type, g.Size, g.Ways, sets, g.Line, c.Shared, c.Source})
 	}
 	for _, tlb := range dataTLBs() {
 		for i, l := range tlb {

@@ -19,14 +19,15 @@ type system struct {
 	brand      string                // macOS's name of the CPU
 	processors []byte                // what Windows' GetLogicalProcessorInformationEx(RelationCache) fills
 	topology   *topology.System      // what CPUID says
+	cpuid      func(leaf, subleaf uint32) registers
 }
 
 // Caches returns the caches of this CPU. The first of these sources that knows
 // any says which there are: Linux's sysfs, its device tree, macOS's sysctl,
 // Windows, cpuid, and the table of arm64 cores. Where that leaves a size, ways
 // or a line open, the ones after it are asked, and what then is missing of ways
-// and line is assumed (Cache.Source says so). It returns none where nobody
-// knows a size.
+// and line is assumed (Cache.Source says so). Caches of which nobody knows the size
+// are left out, but for a last level, whose geometry then is zero.
 //
 // On a machine of several kinds of cores it is, on Linux, the CPU that a timed
 // thread is pinned to (the last one that it may run on), on macOS a performance
@@ -37,14 +38,18 @@ func Caches() []Cache { return thisSystem().known() }
 func (s system) known() []Cache {
 	var all []Cache
 	for _, source := range []func(system) []Cache{system.fromSysfs, system.fromDeviceTree, system.fromSysctl,
-		system.fromWindows, func(s system) []Cache { return fromTopology(s.topology) }, system.fromCore} {
+		system.fromWindows, func(s system) []Cache { return fromTopology(s.topology) }, system.fromOlderLeaves, system.fromCore} {
 		all = fill(all, source(s))
 	}
-	all = slices.DeleteFunc(all, func(c Cache) bool { return c.Geometry.Size <= 0 })
 	for i := range all {
 		all[i].assume()
 	}
-	return slices.DeleteFunc(all, func(c Cache) bool { return !c.known() })
+	known := slices.DeleteFunc(slices.Clone(all), func(c Cache) bool { return !c.Known() })
+	if last, n := len(all)-1, len(known); n > 0 && !all[last].Known() && all[last].Level > known[n-1].Level {
+		all[last].Geometry = simcache.Geometry{}
+		known = append(known, all[last])
+	}
+	return known
 }
 
 // fill puts into caches what they leave open and more knows, or returns more
@@ -88,6 +93,9 @@ func (c *Cache) add(figure string, source simcache.Source) {
 // and to 16 beyond.
 func (c *Cache) assume() {
 	g := &c.Geometry
+	if g.Size <= 0 {
+		return
+	}
 	if g.Line <= 0 {
 		g.Line = 64
 		c.add("line", assumed)

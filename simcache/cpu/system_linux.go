@@ -8,7 +8,7 @@ import (
 )
 
 func thisSystem() system {
-	return system{files: os.DirFS("/"), cpu: lastCPU(), topology: cpuidTopology()}
+	return system{files: os.DirFS("/"), cpu: lastCPU(), topology: cpuidTopology(), cpuid: cpuidLeaves()}
 }
 
 // allowed are the CPUs that this process may run on.

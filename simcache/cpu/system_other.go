@@ -2,4 +2,4 @@
 
 package cpu
 
-func thisSystem() system { return system{topology: cpuidTopology()} }
+func thisSystem() system { return system{topology: cpuidTopology(), cpuid: cpuidLeaves()} }

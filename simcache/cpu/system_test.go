@@ -128,6 +128,7 @@ func TestSystems(t *testing.T) {
 			"L1d 65536,4,64 shared by 1, core Cortex-X3 (Arm 101593)",
 			"L1i 65536,4,64 shared by 1, core Cortex-X3 (Arm 101593)",
 			"L2 1048576,8,64 shared by 1, core Cortex-X3 (Arm 101593); size: assumed",
+			"L3 0,0,0 shared by 8, sysfs",
 		}},
 		{"a Cortex-A72 that has no MIDR in sysfs, but in cpuinfo", system{cpu: 1, files: linux(map[string]any{
 			"sys/devices/system/cpu/cpu1/cache/index2/level": "2", "sys/devices/system/cpu/cpu1/cache/index2/type": "Unified",
@@ -173,6 +174,27 @@ func TestSystems(t *testing.T) {
 			"L2 1048576,16384,64 shared by 2, windows", "L3 33554432,16,64 shared by 16, windows",
 		}},
 		{"an Intel Mac: sizes by sysctl, ways by cpuid", intelMac(), []string{"L1d 32768,8,64 shared by 2, sysctl; line: cpuid; ways: cpuid"}},
+		{"EPYC (Turin, Zen 5) in a virtual machine that hides leaf 8000001Dh, recorded", system{cpuid: amd(map[leaf]registers{
+			{0x80000000, 0}: {eax: 0x80000021},
+			{0x80000005, 0}: {0xff60ff40, 0xff60ff40, 0x300c0140, 0x20080140},
+			{0x80000006, 0}: {0x40802040, 0x60804040, 0x04006140, 0x0fe09140},
+		})}, []string{
+			"L1d 49152,12,64 shared by 0, cpuid", "L1i 32768,8,64 shared by 0, cpuid",
+			"L2 1048576,8,64 shared by 0, cpuid", "L3 0,0,0 shared by 0, cpuid",
+		}},
+		{"older leaves that tell of a third level, and of a full first one", system{cpuid: amd(map[leaf]registers{
+			{0x80000000, 0}: {eax: 0x8000001b},
+			{0x80000005, 0}: {ecx: 0x40ff0140, edx: 0x40020140},
+			{0x80000006, 0}: {ecx: 0x02008140, edx: 0x0030b140},
+		})}, []string{
+			"L1d 65536,1024,64 shared by 0, cpuid", "L1i 65536,2,64 shared by 0, cpuid",
+			"L2 524288,16,64 shared by 0, cpuid", "L3 6291456,48,64 shared by 0, cpuid",
+		}},
+		{"older leaves that are empty", system{cpuid: amd(map[leaf]registers{{0x80000000, 0}: {eax: 0x80000006}})}, nil},
+		{"no such leaves", system{cpuid: amd(nil)}, nil},
+		{"Intel's", system{cpuid: intel(0x16, map[leaf]registers{
+			{0x80000000, 0}: {eax: 0x80000008}, {0x80000006, 0}: {ecx: 0x01006040},
+		})}, nil},
 		{"nothing", system{files: linux(map[string]any{"proc/cpuinfo": "processor : 0"})}, nil},
 	} {
 		if diff := cmp.Diff(test.want, written(test.known())); diff != "" {

@@ -6,7 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func thisSystem() system { return system{processors: processors(), topology: cpuidTopology()} }
+func thisSystem() system {
+	return system{processors: processors(), topology: cpuidTopology(), cpuid: cpuidLeaves()}
+}
 
 // processors calls GetLogicalProcessorInformationEx(RelationCache), which first
 // tells how many bytes it wants, and is not in package windows.

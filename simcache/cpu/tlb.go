@@ -37,7 +37,12 @@ func defaultTLB(page int) []simcache.TLB {
 // where that has it, else the documented default: 64 entries, 4-way (32 of 2 MiB
 // pages) and 1536 entries, 12-way.
 func TLB(page int) []simcache.TLB {
-	return chooseTLB(append(cpuidTLB(), thisSystem().coreTLB()...), page)
+	s := thisSystem()
+	var known []array
+	if s.cpuid != nil {
+		known = decodeTLB(s.cpuid)
+	}
+	return chooseTLB(append(known, s.coreTLB()...), page)
 }
 
 func chooseTLB(known []array, page int) []simcache.TLB {
@@ -56,17 +61,23 @@ func chooseTLB(known []array, page int) []simcache.TLB {
 // registers are what cpuid returns.
 type registers struct{ eax, ebx, ecx, edx uint32 }
 
+// maker is the vendor's name of itself in leaf 0.
+func maker(cpuid func(leaf, subleaf uint32) registers) string {
+	basic := cpuid(0, 0)
+	var name [12]byte
+	for i, r := range []uint32{basic.ebx, basic.edx, basic.ecx} {
+		binary.LittleEndian.PutUint32(name[4*i:], r)
+	}
+	return string(name[:])
+}
+
 // decodeTLB reads the data TLBs out of cpuid's leaves, sorted by page and level.
 func decodeTLB(cpuid func(leaf, subleaf uint32) registers) []array {
-	basic := cpuid(0, 0)
-	var vendor [12]byte
-	for i, r := range []uint32{basic.ebx, basic.edx, basic.ecx} {
-		binary.LittleEndian.PutUint32(vendor[4*i:], r)
-	}
 	var found []array
-	switch string(vendor[:]) {
+	switch maker(cpuid) {
 	case "GenuineIntel":
-		if found = intelLeaf18(cpuid, basic.eax); found == nil && basic.eax >= 2 {
+		maxLeaf := cpuid(0, 0).eax
+		if found = intelLeaf18(cpuid, maxLeaf); found == nil && maxLeaf >= 2 {
 			found = intelLeaf2(cpuid(2, 0))
 		}
 	case "AuthenticAMD", "HygonGenuine":
