@@ -50,14 +50,23 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 	p.edges(outer, to, from, side)
 }
 
-// edges copies what the tiles leave at the ends of the two loops.
+// edges copies what the tiles leave at the ends of the two loops: of the rows that are
+// read so many at a time as tiles have, whose last lines then stay in a cache for all of
+// what is left of them.
 func (p *Plan) edges(outer []Loop, to, from Loop, side int) {
 	edge := func(l Loop) (start int, rest Loop) {
 		start = l.N / side * side
 		return start, Loop{l.N - start, l.To, l.From}
 	}
 	if start, rest := edge(from); rest.N > 0 {
-		p.elements(start*from.To, start*from.From, append(slices.Clone(outer), rest, to))
+		at, few := edge(to)
+		if at > 0 {
+			tiles, tile := Loop{at / side, side * to.To, side * to.From}, Loop{side, to.To, to.From}
+			p.elements(start*from.To, start*from.From, append(slices.Clone(outer), tiles, rest, tile))
+		}
+		if few.N > 0 {
+			p.elements(start*from.To+at*to.To, start*from.From+at*to.From, append(slices.Clone(outer), rest, few))
+		}
 	}
 	if start, rest := edge(to); rest.N > 0 && from.N >= side {
 		from.N -= from.N % side
