@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -663,7 +664,8 @@ func TestOnwardTiles(t *testing.T) {
 	const runs, tiles, narrow = 1 << 10, 1 << 20, 1 << 21
 	defer tune(avx2, Tuning{runs, tiles, narrow, Never, 1, Never, 1})()
 	for _, size := range []int{1, 2, 4, 8, 16} {
-		for _, c := range []struct{ to, from, want int }{{256, 128, runs}, {128, 128, tiles}, {128, 256, tiles}} {
+		for _, c := range []struct{ to, from, want int }{{62, 31, runs}, {31, 31, tiles}, {31, 62, tiles}, {32, 32, runs}} {
+			c.to, c.from = c.to*line/size, c.from*line/size // of tiles
 			if size <= 2 {
 				c.want = narrow
 			}
@@ -872,4 +874,45 @@ func timed(b *testing.B, runs ...func()) [][]time.Duration {
 		}
 	}
 	return times
+}
+
+// TestOnward: tiles are walked along what is read where the two loops are equal, and along
+// what is written where rows of that lie in few sets; of narrow elements not where those
+// that are read collide, too.
+func TestOnward(t *testing.T) {
+	for _, c := range []struct {
+		size, n, to, from int // elements, and bytes from row to row
+		onward            bool
+	}{
+		{4, 1000, 4000, 4000, false}, {4, 1000, 4096, 4000, true}, {4, 1000, 4000, 4096, false}, {4, 1024, 4096, 4096, true},
+		{4, 960, 3840, 3840, true}, {4, 992, 3968, 3968, false}, {8, 512, 4096, 4096, true},
+		{2, 2048, 4096, 4096, false}, {2, 1536, 3072, 3072, true}, {1, 4096, 4096, 4096, false}, {1, 4096, 4096, 4160, true},
+	} {
+		p := NewPlan(avx512, c.size, []Loop{{c.n, c.to, c.size}, {c.n, c.size, c.from}})
+		loops := p.Steps[0].Loops
+		inner := loops[len(loops)-1]
+		if onward := inner.To == line; onward != c.onward || !onward && inner.From != line {
+			t.Errorf("%+v is walked by %+v", c, inner)
+		}
+	}
+}
+
+// TestEdges: what tiles leave of rows that are read is copied for as many rows at a time as a
+// tile has, each of whose lines is then asked for once.
+func TestEdges(t *testing.T) {
+	p := NewPlan(avx512, 1, []Loop{{100, 1000, 1}, {1000, 1, 100}})
+	var edges [][]Loop
+	for _, s := range p.Steps {
+		if len(s.Body) == 2 {
+			edges = append(edges, s.Loops)
+		}
+	}
+	want := [][]Loop{
+		{{15, 64, 6400}, {36, 1000, 1}, {64, 1, 100}}, // beside the tiles
+		{{36, 1000, 1}, {40, 1, 100}},                 // in the corner
+		{{64, 1000, 1}, {40, 1, 100}},                 // below
+	}
+	if !reflect.DeepEqual(edges, want) {
+		t.Errorf("%v, want %v", edges, want)
+	}
 }

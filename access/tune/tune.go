@@ -90,11 +90,11 @@ var kinds = []kind{
 func tiles(t *kernel.Tuning) *int { return &t.Tiles }
 
 // transposed is a copy of about so many bytes of elements of size bytes whose rows do
-// not collide in any cache.
+// not collide in any cache, nor lie in few sets of one.
 func transposed(s *kernel.Set, size, bytes int) *kernel.Plan {
 	const line = 64
 	pitch := int(math.Sqrt(float64(bytes*size))) / line * line
-	if pitch%4096 == 0 {
+	if pitch%256 == 0 {
 		pitch -= line
 	}
 	n := pitch / size
