@@ -895,6 +895,14 @@ func TestOnward(t *testing.T) {
 			t.Errorf("%+v is walked by %+v", c, inner)
 		}
 	}
+	// A loop within the rows that are written, and few tiles of these.
+	for _, loops := range [][]Loop{permuted(4, []int{64, 64, 64}, []int{2, 1, 0}), {{256, 2304, 4}, {64, 4, 1024}}} {
+		p := NewPlan(avx512, 4, loops)
+		within := p.Steps[0].Loops
+		if inner := within[len(within)-1]; inner.From != line {
+			t.Errorf("%v is walked by %+v", loops, inner)
+		}
+	}
 }
 
 // TestEdges: what tiles leave of rows that are read is copied for as many rows at a time as a

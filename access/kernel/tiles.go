@@ -30,7 +30,7 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 	t := Loop{to.N / side, side * to.To, side * to.From}
 	f := Loop{from.N / side, side * from.To, side * from.From}
 	along, across, stride := t, f, func(l Loop) int { return abs(l.To) }
-	onward := f.N < t.N || p.onward(to, from)
+	onward := f.N < t.N || p.onward(outer, to, from)
 	if !onward {
 		along, across, stride = f, t, func(l Loop) int { return abs(l.From) }
 	}
@@ -52,15 +52,19 @@ func (p *Plan) tiles(outer []Loop, to, from Loop) {
 }
 
 // fewSets is the pitch whose multiples put rows into a quarter of the sets of a first-level
-// cache, or fewer.
-const fewSets = 256
+// cache, or fewer. longWalk is how many bytes have to be written one beside the other by walks
+// along what is written, which read a line here and there.
+const fewSets, longWalk = 256, 16 * line
 
 // onward tells whether tiles are walked along what is written although they are not more
 // there: where its rows lie in few sets, tile after tile down these would be stored to the
 // same. (A Zen 5 takes 10 ns for each such line, past the caches too.) Of narrow elements,
-// pieces of lines are written, so that it is no better where those that are read collide.
-func (p *Plan) onward(to, from Loop) bool {
-	return from.To%fewSets == 0 && (p.size > 2 || to.From%collide != 0)
+// pieces of lines are written, so that it is no better where those that are read collide, nor
+// is it where another loop would come between, within the rows that are written.
+func (p *Plan) onward(outer []Loop, to, from Loop) bool {
+	within := func(l Loop) bool { return abs(l.To) < abs(from.To) }
+	return from.To%fewSets == 0 && to.N*p.size >= longWalk && !slices.ContainsFunc(outer, within) &&
+		(p.size > 2 || to.From%collide != 0)
 }
 
 // edges copies what the tiles leave at the ends of the two loops: of the rows that are

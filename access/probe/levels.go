@@ -138,9 +138,26 @@ func (m *Machine) nameTLB(stated []simcache.TLB) {
 		entries := m.PageLadder[p.capacity].Size
 		if i < len(stated) && stated[i].Source != simcache.FromDefault { // which nothing states
 			entries = agreed(m.PageLadder, p.capacity, stated[i].Entries)
+			if entries > stated[i].Entries { // a hypervisor states another CPU's, or a part
+				entries = likelyEntries(entries)
+			}
 		}
 		m.TLB = append(m.TLB, Reach{Entries: entries, Miss: found[i+1].ns - p.ns})
 	}
+}
+
+// likelyEntries is what a level of a TLB that was found to translate so many pages has: two or
+// three times a power of two. Where pages of a set are replaced at random, the next point of
+// the ladder is still served for the most part.
+func likelyEntries(found int) int {
+	n := 1
+	for 2*n <= found {
+		n *= 2
+	}
+	if n+n/2 <= found {
+		return n + n/2
+	}
+	return n
 }
 
 // levelName is L1D, L2, L3.

@@ -125,8 +125,11 @@ const pageWays = 4
 func (s *sampler) translations(m *Machine) error {
 	i := len(m.TLB) - 1
 	var specs []access.Spec
+	var stated simcache.TLB
 	if i > 0 && i < len(s.TLB) {
-		specs = s.strides(m.TLB[i-1].Entries, s.TLB[i])
+		stated = s.TLB[i]
+		stated.Entries = max(stated.Entries, m.TLB[i].Entries)
+		specs = s.strides(m.TLB[i-1].Entries, stated)
 	}
 	if len(specs) < 2 {
 		s.done += translationsShare
@@ -138,7 +141,7 @@ func (s *sampler) translations(m *Machine) error {
 		return err
 	}
 	for k := 1; k < len(ns) && ns[k] < ns[0]+m.TLB[i].Miss/3; k++ {
-		m.TLB[i].Ways = s.TLB[i].Ways << (k - 1)
+		m.TLB[i].Ways = stated.Ways << (k - 1)
 	}
 	return nil
 }

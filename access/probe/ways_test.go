@@ -145,16 +145,18 @@ func TestTranslations(t *testing.T) {
 	for _, test := range []struct {
 		name         string
 		entries      int
+		says         int // entries that are stated
 		ways, stated int
 		want         int
 	}{
-		{"as stated", 3072, 12, 12, 12},
-		{"of half as many sets", 3072, 24, 12, 24},
-		{"of any page", 3072, 3072, 12, 48},
-		{"of twice as many sets", 3072, 6, 12, 12},
-		{"of 6 ways", 1536, 6, 6, 6},
-		{"of more than are looked for", 1536, 1536, 6, 24},
-		{"direct-mapped", 1024, 1, 1, 0},
+		{"as stated", 3072, 3072, 12, 12, 12},
+		{"of which a part is stated", 4096, 128, 16, 8, 16},
+		{"of half as many sets", 3072, 3072, 24, 12, 24},
+		{"of any page", 3072, 3072, 3072, 12, 48},
+		{"of twice as many sets", 3072, 3072, 6, 12, 12},
+		{"of 6 ways", 1536, 1536, 6, 6, 6},
+		{"of more than are looked for", 1536, 1536, 1536, 6, 24},
+		{"direct-mapped", 1024, 1024, 1, 1, 0},
 	} {
 		ask := func(p access.Pattern) float64 {
 			h, err := simcache.NewHierarchy(simcache.Config{Levels: simcache.PageLevels([]simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: test.entries, Ways: test.ways, Page: page}})})
@@ -174,7 +176,7 @@ func TestTranslations(t *testing.T) {
 			missed := h.Levels()[1].ReadMisses - before[1].ReadMisses
 			return 1 + 30*float64(missed)/float64(p.Elems)
 		}
-		o := Options{MaxSize: 256 << 20, ask: ask, TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: test.entries, Ways: test.stated, Page: page}}}
+		o := Options{MaxSize: 256 << 20, ask: ask, TLB: []simcache.TLB{{Entries: 64, Ways: 64, Page: page}, {Entries: test.says, Ways: test.stated, Page: page}}}
 		s := &sampler{Options: o}
 		m := Machine{TLB: []Reach{{Entries: 64, Miss: 2}, {Entries: test.entries, Miss: 30}}}
 		if err := s.translations(&m); err != nil {
