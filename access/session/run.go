@@ -147,6 +147,8 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 		s.tally = openTally(s.CountsFile, s.Caches)
 		defer func() { s.tally.close() }()
 	}
+	var memory access.Memory
+	defer memory.Close()
 	for i := range s.Comparisons {
 		more := !s.TimesOnly && i == len(s.counts)
 		if more {
@@ -157,7 +159,7 @@ func (s *Session) run(ctx context.Context, yield func(Record) bool) error {
 		if more || i == 0 {
 			s.progress.Timed(s.samplesFrom(i))
 		}
-		if err := s.compare(ctx, i, yield); err != nil {
+		if err := s.compare(ctx, i, &memory, yield); err != nil {
 			return err
 		}
 	}
@@ -235,14 +237,14 @@ func predictions(ctx context.Context, m cost.Model, patterns []access.Pattern, s
 }
 
 // compare times the patterns of the i-th comparison.
-func (s *Session) compare(ctx context.Context, i int, yield func(Record) bool) error {
+func (s *Session) compare(ctx context.Context, i int, memory *access.Memory, yield func(Record) bool) error {
 	c, patterns := s.Comparisons[i], s.patterns[i]
 	first := len(s.series)
 	for _, b := range c {
 		s.series = append(s.series, noise.Series{Name: b.Name})
 	}
 	remarks := append(s.remarks(i), s.uncounted(i)...)
-	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages,
+	options := access.Options{Count: s.Count, Long: s.Long, LongCount: s.LongCount, MinTime: s.SampleTime, MaxMemory: s.machine.Available, Pages: s.Pages, Memory: memory,
 		Obtained: func(b access.Backing) {
 			remarks = append(remarks, fmt.Sprintf("pages-obtained: %s of %s in huge pages", results.Bytes(b.Huge), results.Bytes(b.Size)))
 		},

@@ -1,0 +1,83 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stridebench/stridebench/layouts"
+)
+
+// TestMemory: what follows each other is lent the same pages, of any size up to the largest;
+// more is mapped anew, and what asks for pages of another kind, or of other nodes, or has
+// threads that are to touch their own, is lent none of it.
+func TestMemory(t *testing.T) {
+	var m Memory
+	defer m.Close()
+	at := func(size int, apart bool, o Options) uintptr {
+		mem, free, err := m.lend(size, apart, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(mem) != size || cap(mem) != size {
+			t.Errorf("%d B, and %d behind them, want %d", len(mem), cap(mem)-len(mem), size)
+		}
+		for i := range mem {
+			mem[i]++
+		}
+		if err := free(); err != nil {
+			t.Error(err)
+		}
+		return uintptr(unsafe.Pointer(&mem[0]))
+	}
+	first := at(3<<20, false, Options{})
+	kept := &m.mem[0]
+	if same := at(1<<20, false, Options{}); same != first {
+		t.Errorf("the second is lent %#x, the first %#x", same, first)
+	}
+	for _, other := range []uintptr{at(1<<20, true, Options{}), at(1<<20, false, Options{Pages: PagesTHP})} {
+		if other == first {
+			t.Errorf("%#x is lent to threads, or as huge pages", other)
+		}
+	}
+	if &m.mem[0] != kept || *kept != 2 {
+		t.Errorf("what was lent is gone, or was lent %d times", *kept)
+	}
+	at(8<<20, false, Options{})
+	if len(m.mem) != 8<<20 {
+		t.Errorf("%d B are kept, want the largest", len(m.mem))
+	}
+	m.Close()
+	if m.mem != nil || m.free != nil {
+		t.Errorf("%d B are kept", len(m.mem))
+	}
+}
+
+// TestMeasureInMemory: a measurement finds nothing that the one before left.
+func TestMeasureInMemory(t *testing.T) {
+	var m Memory
+	defer m.Close()
+	var passes []int
+	for _, s := range []Spec{
+		{Op: Fill, Shape: []int{300, 400}, DType: layouts.Float64},
+		{Op: Sum, Shape: []int{100, 200}, DType: layouts.Float32},
+		{Op: Chase, Shape: []int{64 << 10}, DType: layouts.Int64},
+		{Op: Copy, Shape: []int{90, 70}, DType: layouts.Int32},
+	} {
+		p, err := s.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sample, err := range Measure(context.Background(), []Pattern{p}, Options{Count: 2, MinTime: time.Microsecond, Memory: &m}) {
+			if err != nil {
+				t.Fatal(err) // or what is summed is wrong
+			}
+			passes = append(passes, sample.Passes)
+		}
+	}
+	if len(passes) != 8 || slices.Contains(passes, 0) {
+		t.Errorf("passes of the samples: %d", passes)
+	}
+}
