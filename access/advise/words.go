@@ -354,7 +354,7 @@ func (a *Advice) certainty(d Decision) string {
 	text := say("All this is predicted, by the cost model of docs/advise.md (%s). Over the %d patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
 		source, fit.All.Patterns, 100*fit.All.Median, 100*fit.All.Tenth, Predicted.Clear())
 	if a.Question.Spec.Threads > 1 {
-		text += " These errors are those of one thread; of several threads nobody knows them yet."
+		text += " These errors are those of one thread; docs/advise.md has those of two."
 	}
 	return text
 }

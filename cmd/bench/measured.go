@@ -90,8 +90,13 @@ func (f *modelFlags) model(c call) (cost.Model, error) {
 		return cost.Model{}, fmt.Errorf("--threads %s: want one number, or all", f.threads.text)
 	}
 	m, err := f.machine(c)
-	if f.threads.set {
-		m.Threads = cmp.Or(f.threads.value[0], len(cpu.Workers()))
+	if !f.threads.set || err != nil {
+		return m, err
+	}
+	cpus := len(cpu.Workers())
+	m.Threads = cmp.Or(f.threads.value[0], cpus)
+	if here := f.preset == "" && f.caches == "" && !f.geometry.set(); here && m.Threads > cpus {
+		_, err = fmt.Fprintf(c.err, "bench: warning: --threads %d: this process has %s, predicted is as if each thread had a core of its own\n", m.Threads, counted(cpus, "CPU"))
 	}
 	return m, err
 }
