@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// pin locks the goroutine to its thread and returns what undoes it. This
-// system has no call that pins a thread to a CPU, which is -1.
+// pin locks the goroutine to its thread and returns what undoes it. On
+// these systems none is pinned to a CPU, which is -1.
 func pin(int) (pinned int, undo func()) {
 	runtime.LockOSThread()
 	return -1, runtime.UnlockOSThread
