@@ -110,13 +110,13 @@ func (s system) fromOlderLeaves() []Cache {
 const elsewhere = 9
 
 // Between returns the first and the last level of a configuration and, between them,
-// the caches of a CPU whose sizes lie in between.
+// the caches of a CPU whose sizes lie in between, those that can be simulated.
 func Between(c simcache.Config, caches []Cache) []simcache.Level {
 	first, last := c.First(), c.Last()
 	levels := []simcache.Level{first}
 	for _, known := range caches {
 		g := known.Geometry.Rounded() // as the last level is, or a size that is no power of two lies below itself
-		if known.Level > 1 && !known.Instruction() && g.Line == first.Line && g.Size > first.Size && g.Size < last.Size {
+		if g.Check() == nil && known.Level > 1 && !known.Instruction() && g.Line == first.Line && g.Size > first.Size && g.Size < last.Size {
 			levels = append(levels, simcache.Level{Name: known.Name(), Geometry: g})
 		}
 	}
