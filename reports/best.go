@@ -78,7 +78,7 @@ func best(d *data) (*figure, error) {
 	if len(b.cells) == 0 {
 		return nil, nil
 	}
-	all := len(b.tensors)
+	all, allCaches := len(b.tensors), len(b.caches)
 	b.caches = b.caches[:min(len(b.caches), maxCaches)]
 	slices.SortStableFunc(b.tensors, func(x, y string) int { return cmp.Compare(b.gain(y), b.gain(x)) })
 	b.tensors = b.tensors[:min(all, maxTensors)]
@@ -93,12 +93,19 @@ func best(d *data) (*figure, error) {
 	})
 	c := b.cells[[2]string{first, at}]
 	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch,
-		sentence: fmt.Sprintf("Of %d tensors and operations on %d caches, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).", all, len(b.caches), first, at, c.words, c.gain()),
+		sentence: fmt.Sprintf("Of %d tensors and operations on %d caches, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).", all, allCaches, first, at, c.words, c.gain()),
 		alt:      "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
 		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
 	}
-	f.explain("how many times the best choice's cycles the worst takes, as KCachegrind counts them")
+	f.explain("how many times the best choice's cycles the worst takes")
+	f.explain("cycles as KCachegrind estimates them: 1 an access, 10 more a miss of D1, 100 more one of LL")
+	if all > len(b.tensors) {
+		f.explain(fmt.Sprintf("here are the %d of %d tensors and operations for which it matters most", len(b.tensors), all))
+	}
+	if allCaches > len(b.caches) {
+		f.explain(fmt.Sprintf("here are the first %d of %d caches", len(b.caches), allCaches))
+	}
 	return f, nil
 }
 
@@ -169,11 +176,18 @@ func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
 			if luminance(fill) > 0.3 {
 				words.Color = color.Black
 			}
-			text := one.words + ": " + strconv.FormatFloat(one.gain(), 'g', 3, 64) + "x"
-			if one.gain() < 1.01 {
-				text = "any"
-			}
-			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, fit(words, text, right-left-4))
+			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, one.text(func(text string) string { return fit(words, text, right-left-4) }))
 		}
 	}
+}
+
+// text is the choice and its gain, or where that does not fit, the choice; the color has the gain.
+func (c bestChoice) text(fit func(string) string) string {
+	if c.gain() < 1.01 {
+		return fit("any")
+	}
+	if all := c.words + ": " + strconv.FormatFloat(c.gain(), 'g', 3, 64) + "x"; fit(all) == all {
+		return all
+	}
+	return fit(c.words)
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,5 +27,42 @@ BenchmarkTraverse/op=sum/order=col/shape=8x8/dtype=int32/tile=4/kernel=scalar/ca
 	want := "Of 1 tensors and operations on 2 caches, the choice matters most for sum 8x8 int32 on b: col, tile 4 costs the least, and the worst 14.1 times as much (by simulated misses)."
 	if c := r.Charts[0]; c.Name != "best" || c.Sentence != want || !strings.Contains(string(c.SVG), "row: 6.77x") {
 		t.Errorf("%s: %s", c.Name, c.Sentence)
+	}
+}
+
+// TestBestLeftOut: what a chart has no room for, it says.
+func TestBestLeftOut(t *testing.T) {
+	var text strings.Builder
+	for n := range maxTensors + 6 {
+		for k := range maxCaches + 2 {
+			for _, order := range []string{"row", "col"} {
+				fmt.Fprintf(&text, "BenchmarkTraverse/op=sum/order=%s/shape=%dx8/dtype=int32/kernel=scalar/caches=c%d 1 64 D-refs/op %d D1-misses/op 0 LL-misses/op\n", order, n+1, k, len(order)*n)
+			}
+		}
+	}
+	text.WriteString("BenchmarkTraverse/op=sum/order=col/shape=1x8/dtype=int32/kernel=scalar/caches=c0 1 64 D-refs/op 9 D1-misses/op 0 LL-misses/op\n")
+	set, err := results.Parse("sweep", []byte(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Make(set, Options{})
+	if err != nil || len(r.Charts) != 1 {
+		t.Fatal(r.Charts, err)
+	}
+	c := r.Charts[0]
+	if strings.Contains(string(c.SVG), "…") || !strings.Contains(string(c.SVG), ">row<") {
+		t.Error("what has no room for its gain is cut")
+	}
+	if want := fmt.Sprintf("Of %d tensors and operations on %d caches, ", maxTensors+6, maxCaches+2); !strings.HasPrefix(c.Sentence, want) {
+		t.Errorf("%q, want %q first", c.Sentence, want)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("here are the %d of %d tensors and operations for which it matters most", maxTensors, maxTensors+6),
+		fmt.Sprintf("here are the first %d of %d caches", maxCaches, maxCaches+2),
+		"cycles as KCachegrind estimates them: 1 an access, 10 more a miss of D1, 100 more one of LL",
+	} {
+		if !strings.Contains(string(c.SVG), want) {
+			t.Errorf("the chart does not say %q", want)
+		}
 	}
 }
