@@ -73,7 +73,7 @@ type Absent struct {
 }
 
 // ErrNothing tells that none of the charts has data.
-var ErrNothing = errors.New("no chart can be made: want results as `bench run` writes them")
+var ErrNothing = errors.New("no chart can be made: want results as `bench run` or `bench sweep` writes them (counts of `bench sim` compare by `bench check --baseline`)")
 
 // Make makes the charts that the results have data for. Where several files
 // have a benchmark, charts show it as the last one has it, and one chart
