@@ -27,7 +27,7 @@ type Options struct {
 	MinTime   time.Duration // least length of a sample, about; it is made of as many passes as that takes
 	MaxMemory int           // bytes that the tensors of a pattern may take; 0 for no limit
 	Pages     Pages         // of the tensors' memory
-	Memory    *Memory       // that it is lent from; nil for a mapping of its own
+	Memory    *Memory       // that small pages are borrowed from; nil for a mapping of its own
 	// Obtained, where it is not nil, is told what the memory is made of before
 	// the first sample.
 	Obtained func(Backing)

@@ -62,10 +62,10 @@ func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err 
 	return arenas, free, nil
 }
 
-// A Memory is what measurements that follow each other lend from, so that most find pages that
+// A Memory is what measurements that follow each other borrow, so that most find pages that
 // were touched before: the first touch of one takes up to 12 us on virtual machines. It is
-// as much as the largest of them took, of small pages. The zero value is ready to lend; one
-// measurement at a time may use it.
+// as large as the largest of them, of small pages. The zero value is ready to use, by one
+// measurement at a time.
 type Memory struct {
 	mem   arena
 	free  func() error

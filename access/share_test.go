@@ -10,7 +10,7 @@ import (
 	"github.com/stridebench/stridebench/layouts"
 )
 
-// TestMemory: what follows each other is lent the same pages, of any size up to the largest;
+// TestMemory: measurements that follow each other are lent the same pages, of any size up to the largest;
 // more is mapped anew, and what asks for pages of another kind, or of other nodes, or has
 // threads that are to touch their own, is lent none of it.
 func TestMemory(t *testing.T) {
