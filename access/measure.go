@@ -436,6 +436,10 @@ const leastLinks = 1024
 // longestInterruption is how long a pass may be kept waiting by something else, about.
 const longestInterruption = 50 * time.Millisecond
 
+// mostPasses is how many passes no pattern takes in a reading: a pass takes no less than a
+// thousandth of a cycle.
+const mostPasses = 1 << 30
+
 // tried takes a shot, and another where the first took at least as long as is sought, which
 // it may have done because it was interrupted, unless as many passes before it took a known time. It returns the
 // least time, too.
@@ -485,6 +489,9 @@ func (m *meter) calibrate(minTime, before time.Duration) ([]shot, error) {
 		case took >= apart:
 			m.setReads(minTime, took)
 			return nil, nil
+		}
+		if m.passes >= mostPasses {
+			return nil, fmt.Errorf("%d passes take %v, as few do: not all of them are walked", m.passes, took)
 		}
 		m.passes, before = 2*m.passes, 0
 		if took > apart/16 {

@@ -36,6 +36,9 @@ type Step struct {
 
 	run func(s *Step, dst, src []byte, to, from int) // the inner loops from there on
 	in  int                                          // how many those are
+	// rows tells that run goes by the two innermost Loops as they are, so that one of them may
+	// stand for many runs.
+	rows bool
 	// past tells whether run writes past the caches from that address on; nil
 	// where it never does.
 	past func(s *Step, to uintptr) bool
@@ -66,9 +69,10 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // by a line, and elements that lie side by side in both are transposed in
 // registers: a few rows of up to 8 bytes an element that are interleaved or taken apart,
 // such as channels of images, run by run, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
-// themselves. Of avx2-blocks, those that leave something beside whole tiles and those of
-// short rows go by panels, and if these write whole lines, so do those that tiles would
-// write to pages left long ago, and what is too long for the caches.
+// themselves. Of avx2-blocks and avx512, those that leave something beside whole
+// tiles and those of short rows go by panels, and if these write whole lines, so do those that
+// tiles would write to pages left long ago, and what is too long for the caches, of avx512
+// only where rows collide or are no whole lines.
 // What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
@@ -149,7 +153,7 @@ func (p *Plan) runs(outer []Loop, bytes int) {
 		p.Steps = append(p.Steps, Step{
 			Loops: append(slices.Clone(rows), Loop{whole / width, width, width}),
 			Body:  element(width),
-			run:   p.copyRows, in: 2, past: p.rowsPast,
+			run:   p.copyRows, in: 2, rows: true, past: p.rowsPast,
 		})
 	}
 	if whole < bytes {
@@ -186,7 +190,7 @@ func (p *Plan) elements(to, from int, loops []Loop) {
 	for len(loops) < 2 {
 		loops = slices.Insert(slices.Clone(loops), 0, Loop{N: 1})
 	}
-	p.Steps = append(p.Steps, Step{Loops: loops, To: to, From: from, Body: element(p.size), run: copyElements(p.size), in: 2})
+	p.Steps = append(p.Steps, Step{Loops: loops, To: to, From: from, Body: element(p.size), run: copyElements(p.size), in: 2, rows: true})
 }
 
 // element is the body that copies size bytes.
@@ -259,9 +263,9 @@ func (p *Plan) Run(dst, src, buffers []byte, times int) {
 	}
 }
 
-// oneRun tells whether the plan is one run of whole vectors.
+// oneRun tells whether the plan is one run of vectors or elements.
 func (p *Plan) oneRun() bool {
-	return len(p.Steps) == 1 && p.Steps[0].in == 2 && len(p.Steps[0].Loops) == 2 && p.Steps[0].Loops[0].N == 1
+	return len(p.Steps) == 1 && p.Steps[0].rows && len(p.Steps[0].Loops) == 2 && p.Steps[0].Loops[0].N == 1
 }
 
 // walk runs the inner loops for every index of the loops.
