@@ -36,6 +36,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 			transposeStream: map[int]transposer{1: transposeStream1AVX512, 2: transposeStream2AVX512, 4: transposeStream4AVX512, 8: transposeStream8AVX512, 16: transposeStream16AVX512},
 			// Wider vectors would gain nothing, as these wait for memory.
 			zip: avx2.run.zip, zipStream: avx2.run.zipStream, unzip: avx2.run.unzip, unzipStream: avx2.run.unzipStream,
+			gather: avx2.run.gather, drain: avx2.run.drain, drainStream: avx2.run.drainStream, move: avx2.run.move,
 			fence: fence,
 		}
 	}

@@ -15,8 +15,8 @@ const (
 	// shortRow is how many bytes a row that is read has, where hardware foresees it.
 	shortRow = 4 * line
 	// mostBeside is how many times what tiles leave beside them is less than all, where
-	// they do better than panels.
-	mostBeside = 32
+	// they do better than panels, sparedBeside where those of 64 B do.
+	mostBeside, sparedBeside = 32, 10
 	// longRun is how many bytes are written side by side where it does not matter that
 	// the lines at their ends are written in two parts.
 	longRun = 64 * line
@@ -101,9 +101,20 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 	late := func(l Loop) bool {
 		return l.To == to.N*to.To && slices.ContainsFunc(outer, func(inner Loop) bool { return abs(inner.From) < abs(l.From) })
 	}
-	return beside*mostBeside > to.N*from.N ||
+	most := mostBeside
+	if p.set.spares {
+		most = sparedBeside
+	}
+	return beside*most > to.N*from.N ||
 		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
-		lines && (slices.ContainsFunc(outer, late) || p.written() >= longFrom)
+		lines && (slices.ContainsFunc(outer, late) || p.long(to, from))
+}
+
+// long tells whether panels are better as what is written is too long for the caches: of
+// sets that spare panels only if rows collide, or are no whole lines, which tiles do not
+// write past the caches.
+func (p *Plan) long(to, from Loop) bool {
+	return p.written() >= longFrom && (!p.set.spares || to.From%collide == 0 || from.To%collide == 0 || from.To%line != 0)
 }
 
 // A cut says what panels are: of loops, the one along which elements lie next to each
@@ -288,7 +299,7 @@ func (c *cut) takes(tile smallTile) float64 {
 	case c.readBits()%line != 0:
 		reads = 1 + 80/read
 	case read == line:
-		reads = 1 + 24/read
+		reads = 1 + 28/read
 	}
 	if c.pagesApart() {
 		writes = 1 + 120/write

@@ -73,6 +73,12 @@ func TestPanels(t *testing.T) {
 		if got := p.Buffers > 0; got != c.panels || len(p.Steps) > c.steps {
 			t.Errorf("%s: by panels: %t, in %d steps", c.name, got, len(p.Steps))
 		}
+		if wide := NewPlan(avx512, c.size, loops); wide.Buffers > 0 {
+			same := func(a, b Step) bool { return reflect.DeepEqual(a.Body, b.Body) && slices.Equal(a.Loops, b.Loops) }
+			if !slices.EqualFunc(wide.Steps, p.Steps, same) {
+				t.Errorf("%s: avx512 has other panels", c.name)
+			}
+		}
 		undo := past(1)
 		if got := p.PastCaches(); got != c.past && c.panels {
 			t.Errorf("%s: past the caches: %t", c.name, got)
@@ -91,17 +97,20 @@ func TestPanels(t *testing.T) {
 			told(t, c.name, p, dst, src)
 			told(t, c.name+", 16 B from a line on", p, mem[leastVector:][:n], src)
 		}
-		if !avx2blocks.Runs() {
-			continue
-		}
-		clear(dst)
-		p.Run(dst, src, make([]byte, p.Buffers), 2)
-		if !bytes.Equal(dst, want) {
-			t.Errorf("%s: the copy is wrong", c.name)
-		}
-		clear(dst)
-		if !bytes.Equal(streamed(p, dst, src), want) {
-			t.Errorf("%s: past the caches, the copy is wrong", c.name)
+		for _, s := range []*Set{avx2blocks, avx512} {
+			if !s.Runs() {
+				continue
+			}
+			p := NewPlan(s, c.size, loops)
+			clear(dst)
+			p.Run(dst, src, make([]byte, p.Buffers), 2)
+			if !bytes.Equal(dst, want) {
+				t.Errorf("%s: the copy by %s is wrong", c.name, s.Name())
+			}
+			clear(dst)
+			if !bytes.Equal(streamed(p, dst, src), want) {
+				t.Errorf("%s: past the caches, the copy by %s is wrong", c.name, s.Name())
+			}
 		}
 	}
 }
@@ -178,6 +187,10 @@ func told(t *testing.T, what string, p *Plan, dst, src []byte) {
 		same(t, what, got, want)
 		if !slices.Equal(slices.Compact(asked), slices.Compact(slices.Clone(next))) {
 			t.Errorf("%s: panels do not ask for the next", what)
+		}
+		got = nil
+		if p.Run(dst, src, buffers, 3); len(got) != 3*len(want) {
+			t.Errorf("%s: three runs touch bytes %d times, one %d times", what, len(got), len(want))
 		}
 		if streams != (goes && c.past == 1) || c.long == p.written() && !drains {
 			t.Errorf("%s: %+v: past the caches: %t, asks while it writes: %t", what, c, streams, drains)
@@ -312,7 +325,8 @@ func TestPaddedPanels(t *testing.T) {
 }
 
 // TestPanelled: what tiles would write after its pages were left for others, or what is too
-// long for the caches, goes by panels if these write whole lines.
+// long for the caches, goes by panels if these write whole lines. Of avx512 the latter does only
+// where rows collide or are no whole lines, and where tiles leave much.
 func TestPanelled(t *testing.T) {
 	defer func(n int) { longFrom = n }(longFrom)
 	late := permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2})
@@ -324,23 +338,28 @@ func TestPanelled(t *testing.T) {
 		loops  []Loop
 		long   bool
 		panels bool
+		spared bool // by avx512
 	}{
-		{"late", 8, permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}), false, true},
-		{"late, turned round", 8, late, false, true},
-		{"late, beside nothing", 8, permuted(8, []int{4, 3, 64, 80}, []int{1, 0, 3, 2}), false, false},
-		{"short rows that go on", 4, permuted(4, []int{32, 4, 48}, []int{2, 1, 0}), false, true},
-		{"rows that go on, no longer short", 4, permuted(4, []int{32, 4, 64}, []int{2, 1, 0}), false, false},
-		{"short rows that end", 4, permuted(4, []int{4, 32, 48}, []int{0, 2, 1}), false, false},
-		{"in time", 8, inTime, false, false},
-		{"in time, long", 8, inTime, true, true},
-		{"parts of lines", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), false, false},
-		{"long", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), true, true},
-		{"whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), false, false},
-		{"long, whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), true, true},
-		{"long, in short runs", 8, permuted(8, []int{3, 48, 72, 80}, []int{0, 3, 2, 1}), true, true},
-		{"bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), false, false},
-		{"long, of bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), true, true},
-		{"long, and parts of lines in panels too", 8, permuted(8, []int{3, 257, 503}, []int{2, 0, 1}), true, false},
+		{"late", 8, permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}), false, true, false},
+		{"late, turned round", 8, late, false, true, false},
+		{"late, beside nothing", 8, permuted(8, []int{4, 3, 64, 80}, []int{1, 0, 3, 2}), false, false, false},
+		{"much beside tiles", 4, permuted(4, []int{90, 500}, []int{1, 0}), false, true, false},
+		{"less beside tiles", 4, permuted(4, []int{200, 300}, []int{1, 0}), false, true, true},
+		{"short rows that go on", 4, permuted(4, []int{32, 4, 48}, []int{2, 1, 0}), false, true, false},
+		{"rows that go on, no longer short", 4, permuted(4, []int{32, 4, 64}, []int{2, 1, 0}), false, false, false},
+		{"short rows that end", 4, permuted(4, []int{4, 32, 48}, []int{0, 2, 1}), false, false, false},
+		{"in time", 8, inTime, false, false, false},
+		{"in time, long", 8, inTime, true, true, true},
+		{"parts of lines", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), false, false, false},
+		{"long", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), true, true, false},
+		{"whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), false, false, false},
+		{"long, whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), true, true, true},
+		{"long, and rows that are read collide", 4, permuted(4, []int{64, 1024}, []int{1, 0}), true, true, false},
+		{"long, and rows that are written collide", 4, permuted(4, []int{1024, 64}, []int{1, 0}), true, true, false},
+		{"long, in short runs", 8, permuted(8, []int{3, 48, 72, 80}, []int{0, 3, 2, 1}), true, true, true},
+		{"bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), false, false, false},
+		{"long, of bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), true, true, true},
+		{"long, and parts of lines in panels too", 8, permuted(8, []int{3, 257, 503}, []int{2, 0, 1}), true, false, false},
 	} {
 		longFrom = c.size * trips(c.loops)
 		if !c.long {
@@ -349,6 +368,9 @@ func TestPanelled(t *testing.T) {
 		s := NewPlan(avx2blocks, c.size, c.loops).Steps[0]
 		if (s.small.rows > 0) != c.panels {
 			t.Errorf("%s: by panels: %t", c.name, !c.panels)
+		}
+		if got := NewPlan(avx512, c.size, c.loops).Steps[0].small.rows > 0; got != (c.panels && !c.spared) {
+			t.Errorf("%s: by panels of avx512: %t", c.name, got)
 		}
 		along := func(x, y Loop) int { return abs(y.From) - abs(x.From) }
 		if c.panels && !slices.IsSortedFunc(s.Loops[1:], along) {

@@ -83,11 +83,19 @@ var kinds = []kind{
 	}},
 	{of: tiles, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 4, bytes) }},
 	{of: func(t *kernel.Tuning) *int { return &t.Narrow }, plan: func(s *kernel.Set, bytes int) *kernel.Plan { return transposed(s, 2, bytes) }},
-	{of: func(t *kernel.Tuning) *int { return &t.Blocks }, plan: colliding},
+	{of: blocks, plan: func(s *kernel.Set, bytes int) *kernel.Plan {
+		p := colliding(s, bytes)
+		if !(kind{of: blocks}).decides(s, p) {
+			p = inShortRows(s, bytes)
+		}
+		return p
+	}},
 	{of: func(t *kernel.Tuning) *int { return &t.Reads }},
 }
 
 func tiles(t *kernel.Tuning) *int { return &t.Tiles }
+
+func blocks(t *kernel.Tuning) *int { return &t.Blocks }
 
 // transposed is a copy of about so many bytes of elements of size bytes whose rows do
 // not collide in any cache, nor lie in few sets of one.
@@ -110,6 +118,14 @@ func colliding(s *kernel.Set, bytes int) *kernel.Plan {
 	}
 	rows := bytes / 4 / columns
 	return kernel.NewPlan(s, 4, []kernel.Loop{{N: columns, To: rows * 4, From: 4}, {N: rows, To: 4, From: columns * 4}})
+}
+
+// inShortRows is a copy of about so many bytes that reads rows of 128 B, each of which goes on
+// in the next, to places far apart.
+func inShortRows(s *kernel.Set, bytes int) *kernel.Plan {
+	const row, high = 128, 512
+	rows := bytes / row / high
+	return kernel.NewPlan(s, 4, []kernel.Loop{{N: row / 4, To: rows * high * 4, From: 4}, {N: rows, To: high * 4, From: row}, {N: high, To: 4, From: rows * row}})
 }
 
 // A race is a copy, or a sum where there is no plan, that is made in several ways.

@@ -65,6 +65,26 @@ func TestDecided(t *testing.T) {
 	}
 }
 
+// TestThresholds: every threshold of every set that has a choice is raced at every size, also of
+// blocks, which go by other copies in a set that takes panels for few.
+func TestThresholds(t *testing.T) {
+	for _, s := range kernel.All() {
+		if !s.Streams() {
+			continue
+		}
+		raced := map[*int]int{}
+		var of kernel.Tuning
+		for _, r := range thresholds(s, sizes) {
+			raced[r.kind.of(&of)]++
+		}
+		for _, k := range kinds {
+			if got := raced[k.of(&of)]; got != len(sizes) && s.Like() == s {
+				t.Errorf("%s: a threshold is raced at %d sizes of %d", s.Name(), got, len(sizes))
+			}
+		}
+	}
+}
+
 // TestPlans: what is raced is of the kind that its threshold is of, past the caches
 // where that is tuned, and fits into the memory that there is.
 func TestPlans(t *testing.T) {
@@ -193,12 +213,12 @@ func TestFile(t *testing.T) {
 
 // TestFileRefuses: what no calibration wrote is refused, with its place.
 func TestFileRefuses(t *testing.T) {
-	good := "version: 6\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4, reads: 64MiB, reads-ahead: 2KiB}\n"
+	good := "version: 7\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4, reads: 64MiB, reads-ahead: 2KiB}\n"
 	if c, err := Parse("f", []byte(good)); err != nil || c.Sets["avx2"].String() != "past caches: runs 8MiB tiles never narrow 2MiB blocks 1B; reads: 64MiB, 2KiB ahead; ahead: 4" {
 		t.Errorf("%v, %v", c, err)
 	}
 	for want, bad := range map[string][2]string{
-		"f:1:10: of another version of the kernels (1, want 6)": {"version: 6", "version: 1"},
+		"f:1:10: of another version of the kernels (1, want 7)": {"version: 7", "version: 1"},
 		"f:5:16: \"often\"":               {"8MiB", "often"},
 		"sets: no such set":               {"avx2", "mmx"},
 		"ahead: 99 tiles (want 0 to 64)":  {"ahead: 4", "ahead: 99"},
