@@ -27,7 +27,7 @@ type Set struct {
 	tiles  map[int]tile      // that it transposes in registers, by the bytes of an element
 	blocks []int             // bytes of the elements that it moves in blocks
 	panels map[int]smallTile // by which it transposes what goes by panels, by the bytes of an element
-	spares bool              // panels, of what is too long for the caches only where rows collide
+	spares bool              // panels, where tiles of 64 B are close
 	like   *Set              // what it is but for more blocks and panels, or nil
 
 	halves  bool       // it adds up floats of 16 bits
@@ -95,8 +95,9 @@ var (
 		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, like: avx2,
 		panels: map[int]smallTile{1: {32, 16}, 2: {16, 16}, 4: {8, 32}, 8: {4, 32}},
 	}
-	// Its tiles are better than panels of what is too long for the caches on some CPUs, and
-	// worse on others.
+	// Of what tiles leave little beside, and of what is too long for the caches, whose rows
+	// neither collide nor are parts of lines, its tiles are better than panels on some CPUs,
+	// and worse on others.
 	avx512 = &Set{
 		name: "avx512", width: 64, halves: true, streams: true, zips: true,
 		tiles:  map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},

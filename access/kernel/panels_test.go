@@ -326,7 +326,7 @@ func TestPaddedPanels(t *testing.T) {
 
 // TestPanelled: what tiles would write after its pages were left for others, or what is too
 // long for the caches, goes by panels if these write whole lines. Of avx512 the latter does only
-// where rows collide or are no whole lines, and where tiles leave much.
+// where rows collide or are no whole lines, and what leaves something beside tiles only if that is much.
 func TestPanelled(t *testing.T) {
 	defer func(n int) { longFrom = n }(longFrom)
 	late := permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2})
