@@ -169,18 +169,48 @@ func (h *Hierarchy) settled() int {
 // stream repeats from the first pass on, and is one pass ahead. If the second of two levels
 // misses nothing in the second pass, it is where it was after it, and the same
 // stream misses nothing again. Of a nest that goes over so much that nothing is left of a pass where
-// the next one comes back to it, the first pass is like all others, and levels that have room for all
-// need not be simulated; and if the first level misses nothing but first touches, none need be
-// (proofs.Steady).
+// the next one comes back to it, the first pass is like all others; and if the first level misses nothing but
+// first touches, none need be simulated (proofs.Steady). Nor need levels that have room for all, and those
+// behind them, which then miss nothing (proofs.Nearest).
 func SteadyPass(c Config, nests ...nest.Nest) (Counts, error) {
 	if counts, ok, err := c.oneSteady(nests); ok {
 		return counts, err
 	}
-	h, err := NewHierarchy(c)
+	few, cut := c.cramped(nests)
+	h, err := NewHierarchy(few)
 	if err != nil {
 		return Counts{}, err
 	}
-	return h.steady(len(c.Levels)+1, nests...)
+	counts, err := h.steady(len(few.Levels)+1, nests...)
+	if cut {
+		counts.DLmr, counts.DLmw = 0, 0
+	}
+	return counts, err
+}
+
+// shapes are those of all levels.
+func (c Config) shapes() (all []engine.Level) {
+	for _, l := range c.Levels {
+		all = append(all, l.shape())
+	}
+	return all
+}
+
+// cramped leaves out the levels that miss nothing in the steady state, but for the first one, and reports
+// whether there are any.
+func (c Config) cramped(nests []nest.Nest) (few Config, cut bool) {
+	if c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() {
+		return c, false
+	}
+	for _, n := range nests {
+		if c.checkNest(n) != nil {
+			return c, false
+		}
+	}
+	nearest := max(1, proofs.Nearest(c.shapes(), nests))
+	few = c
+	few.Levels = c.Levels[:min(nearest, len(c.Levels))]
+	return few, len(few.Levels) < len(c.Levels)
 }
 
 // oneSteady is SteadyPass without simulation, or by the first pass over a nest, on the levels that miss in
@@ -189,12 +219,8 @@ func (c Config) oneSteady(nests []nest.Nest) (counts Counts, known bool, err err
 	if len(nests) != 1 || c.Brute || c.ZeroTags || len(c.TLB) > 0 || c.Check() != nil || !c.lone() || c.checkNest(nests[0]) != nil {
 		return Counts{}, false, nil
 	}
-	var shapes []engine.Level
-	for _, l := range c.Levels {
-		shapes = append(shapes, l.shape())
-	}
 	n := nests[0].Canonical()
-	nearest, misses, known := proofs.Steady(shapes, n)
+	nearest, misses, known := proofs.Steady(c.shapes(), n)
 	if !known {
 		return Counts{}, false, nil
 	}

@@ -240,6 +240,51 @@ func TestSteadyOfFewLines(t *testing.T) {
 	}
 }
 
+// TestSteadyWithRoom: as TestSteady, of operands that share lines and of a second level that has room for all
+// that is touched, for all but some, or next to none, and is not simulated in the first case.
+func TestSteadyWithRoom(t *testing.T) {
+	t.Parallel()
+	missed, none := 0, 0
+	for seed := range uint64(5000) {
+		r := rand.New(rand.NewPCG(seed, 78))
+		d1 := simcache.Geometry{Size: 2 * 32, Ways: 1 + r.IntN(2), Line: 32}
+		ways := 1 + r.IntN(6)
+		ll := simcache.Geometry{Size: 4 * ways * 32, Ways: ways, Line: 32}
+		var nests []nest.Nest
+		for range 1 + r.IntN(2) {
+			n := nest.Nest{Trips: []int{r.IntN(4), 1 + r.IntN(4)}}
+			for range 1 + r.IntN(3) {
+				n.Operands = append(n.Operands, nest.Operand{Base: 4096 + uint64(r.IntN(500)), Width: 8, Kind: nest.Kind(r.IntN(2)), Strides: []int{r.IntN(400) - 200, 8 * r.IntN(5)}})
+			}
+			nests = append(nests, n)
+		}
+		model := newPlain(d1, ll)
+		var pass [4]simcache.Counts
+		for p := range pass {
+			before := model.counts
+			for _, n := range nests {
+				walk(n, model.access)
+			}
+			pass[p] = model.counts.Sub(before)
+		}
+		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != pass[3] {
+			t.Fatalf("seed %d, %v, %v: steady %+v, passes are %+v", seed, ll, nests, got, pass)
+		}
+		if got.LLMisses() > 0 {
+			missed++
+		} else if got.D1Misses() > 0 {
+			none++
+		}
+	}
+	if missed < 500 || none < 500 {
+		t.Errorf("%d miss in the second level, %d in the first alone", missed, none)
+	}
+}
+
 // TestPageLevels: the TLB as a hierarchy of its own reaches the steady state
 // that the one beside the caches has after many passes.
 func TestPageLevels(t *testing.T) {

@@ -95,12 +95,41 @@ func (x *prover) streams(operands []gapped, goes []int, nearest int) []uint64 {
 	return misses
 }
 
-// rooms reports whether no set gets more blocks of a nest than it has ways.
-func (l *level) rooms(n nest.Nest) bool {
+// Nearest is the number of levels, the nearest ones, of which no pass in the steady state comes to another:
+// the one behind them has room for all that the nests touch, so that what came to it in the first pass, in which
+// each block's first touch misses everywhere, stays. It is len(levels) where none has.
+func Nearest(levels []engine.Level, nests []nest.Nest) int {
+	x := newProver(levels)
+	for i := range x.levels {
+		if x.levels[i].rooms(nests...) {
+			return i
+		}
+	}
+	return len(levels)
+}
+
+// rooms reports whether no set gets more blocks of nests than it has ways: of each stretch that
+// operands reach, together where these share some or lie so close that what is between is few sets.
+func (l *level) rooms(nests ...nest.Nest) bool {
+	type blocks struct{ first, last uint64 }
+	var all []blocks
+	for _, n := range nests {
+		if n.Iterations() == 0 {
+			continue
+		}
+		for _, op := range n.Operands {
+			first, last := op.Reach(n.Trips)
+			all = append(all, blocks{first >> l.Shift, last >> l.Shift})
+		}
+	}
+	slices.SortFunc(all, func(a, b blocks) int { return cmp.Compare(a.first, b.first) })
 	most := 0
-	for _, op := range n.Operands {
-		first, last := op.Reach(n.Trips)
-		most += int((last>>l.Shift-first>>l.Shift)/uint64(l.Sets)) + 1
+	for i := 0; i < len(all); {
+		one := all[i]
+		for i++; i < len(all) && all[i].first <= one.last+1+uint64(l.Sets)/8; i++ {
+			one.last = max(one.last, all[i].last)
+		}
+		most += int((one.last-one.first)/uint64(l.Sets)) + 1
 	}
 	return most <= l.Ways
 }
