@@ -52,17 +52,17 @@ func (t Tuner) read() (tune.Calibration, error) {
 // Tune tunes the kernels before the session runs: as the file says, or, where it says
 // nothing of this CPU, by a calibration, which takes less than two seconds and is kept
 // there. The warning is that it could not be. A session that uses no kernel that there
-// is anything to tune of is left alone. If the context is cancelled, the error is
-// Interrupted.
+// is anything to tune of is left alone, unless kernels are to be tuned anew. If the context is
+// cancelled, the error is Interrupted.
 func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
-	if s.tunable() == nil {
+	depends := s.tunable() != nil
+	switch wanted := t.Anew && slices.ContainsFunc(kernel.Sets(), (*kernel.Set).Streams); {
+	case !depends && !wanted:
 		return "", nil
-	}
-	if t.Off {
+	case t.Off:
 		s.tuned = "none, which is the same on every CPU"
 		return "", nil
-	}
-	if !t.Anew {
+	case !t.Anew:
 		if c, kept := t.load(s.machine.CPU); kept {
 			s.tuned = "of " + c.Date.Format(time.RFC3339)
 			return "", nil
@@ -75,7 +75,9 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 	}
 	c := tune.Calibration{CPU: tune.Identity(s.machine.CPU), Date: start, Sets: found}
 	c.Apply()
-	s.tuned = fmt.Sprintf("made for this run in %.1f s", time.Since(start).Seconds())
+	if depends {
+		s.tuned = fmt.Sprintf("made for this run in %.1f s", time.Since(start).Seconds())
+	}
 	if err := t.keep(c); err != nil {
 		return fmt.Sprintf("the calibration of the kernels is not kept, and made again in each run (--no-calibrate leaves it out): %v", err), nil
 	}
