@@ -160,6 +160,19 @@ func TestLockstep(t *testing.T) {
 	}
 }
 
+// plainPasses are the counts of so many passes over nests by the plain model.
+func plainPasses(d1, ll simcache.Geometry, nests []nest.Nest, passes int) (all []simcache.Counts) {
+	model := newPlain(d1, ll)
+	for range passes {
+		before := model.counts
+		for _, n := range nests {
+			walk(n, model.access)
+		}
+		all = append(all, model.counts.Sub(before))
+	}
+	return all
+}
+
 // TestSteady compares SteadyPass with the passes 3, 4 and 5 of the plain model.
 func TestSteady(t *testing.T) {
 	t.Parallel()
@@ -172,15 +185,7 @@ func TestSteady(t *testing.T) {
 		for range 1 + r.IntN(2) {
 			nests = append(nests, randomNest(r, line))
 		}
-		model := newPlain(d1, ll)
-		var pass [6]simcache.Counts
-		for p := range pass {
-			before := model.counts
-			for _, n := range nests {
-				walk(n, model.access)
-			}
-			pass[p] = model.counts.Sub(before)
-		}
+		pass := plainPasses(d1, ll, nests, 6)
 		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +195,7 @@ func TestSteady(t *testing.T) {
 				t.Fatalf("seed %d: steady %+v, pass %d is %+v", seed, got, p+1, pass[p])
 			}
 		}
-		first := slices.Index(pass[:], got) + 1
+		first := slices.Index(pass, got) + 1
 		passes[first]++
 	}
 	if passes[1] == 0 || passes[2] == 0 || passes[3] == 0 {
@@ -215,15 +220,7 @@ func TestSteadyOfFewLines(t *testing.T) {
 			nests = append(nests, nest.Nest{Trips: []int{1 + r.IntN(6)}, Operands: []nest.Operand{
 				{Base: 1024 + uint64(32*r.IntN(12)), Width: 4, Kind: nest.Read, Strides: []int{32 * (r.IntN(5) - 2)}}}})
 		}
-		model := newPlain(d1, ll)
-		var pass [4]simcache.Counts
-		for p := range pass {
-			before := model.counts
-			for _, n := range nests {
-				walk(n, model.access)
-			}
-			pass[p] = model.counts.Sub(before)
-		}
+		pass := plainPasses(d1, ll, nests, 4)
 		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
 		if err != nil {
 			t.Fatal(err)
@@ -258,15 +255,7 @@ func TestSteadyWithRoom(t *testing.T) {
 			}
 			nests = append(nests, n)
 		}
-		model := newPlain(d1, ll)
-		var pass [4]simcache.Counts
-		for p := range pass {
-			before := model.counts
-			for _, n := range nests {
-				walk(n, model.access)
-			}
-			pass[p] = model.counts.Sub(before)
-		}
+		pass := plainPasses(d1, ll, nests, 4)
 		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
 		if err != nil {
 			t.Fatal(err)
