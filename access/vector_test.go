@@ -179,7 +179,7 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	}
 	// Panels read what is at an end twice, where it is no whole tile: at the ends of both sides
 	// four times.
-	panels := p.Spec.Kernel == kernelOf("avx2-blocks") || p.Spec.Kernel == kernelOf("avx512")
+	panels := slices.Contains([]Kernel{kernelOf("avx2"), kernelOf("avx2-blocks"), kernelOf("avx512")}, p.Spec.Kernel)
 	twice := panels && p.Memory > p.buffers && p.buffers > 0
 	if total < p.Bytes || total > p.Bytes && !twice {
 		t.Fatalf("%+v: accesses of %d B, Bytes says %d", p.Spec, total, p.Bytes)

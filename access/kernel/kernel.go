@@ -27,7 +27,7 @@ type Set struct {
 	tiles  map[int]tile      // that it transposes in registers, by the bytes of an element
 	blocks []int             // bytes of the elements that it moves in blocks
 	panels map[int]smallTile // by which it transposes what goes by panels, by the bytes of an element
-	spares bool              // panels, where tiles of 64 B are close
+	spares bool              // panels, where tiles are close
 	like   *Set              // what it is but for more blocks and panels, or nil
 
 	halves  bool       // it adds up floats of 16 bits
@@ -86,22 +86,19 @@ var (
 	avx2     = &Set{
 		name: "avx2", width: 32, halves: true, streams: true, zips: true,
 		tiles:  map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
-		blocks: []int{4, 8},
+		blocks: []int{4, 8}, panels: smallTiles, spares: true,
 	}
-	// avx2blocks is a set of its own, since blocks change what is touched, and what
-	// a kernel of a name touches stays.
+	// avx2blocks is a set of its own, since blocks and panels change what is touched, and are
+	// better than tiles on some CPUs, and worse on others, of what tiles leave little beside,
+	// and of what is too long for the caches, whose rows neither collide nor are parts of lines.
 	avx2blocks = &Set{
 		name: "avx2-blocks", width: 32, halves: true, streams: true, zips: true,
-		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, like: avx2,
-		panels: map[int]smallTile{1: {32, 16}, 2: {16, 16}, 4: {8, 32}, 8: {4, 32}},
+		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, panels: smallTiles, like: avx2,
 	}
-	// Of what tiles leave little beside, and of what is too long for the caches, whose rows
-	// neither collide nor are parts of lines, its tiles are better than panels on some CPUs,
-	// and worse on others.
 	avx512 = &Set{
 		name: "avx512", width: 64, halves: true, streams: true, zips: true,
 		tiles:  map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
-		panels: avx2blocks.panels, spares: true,
+		panels: smallTiles, spares: true,
 	}
 	neon = &Set{
 		name: "neon", width: 16,
@@ -153,7 +150,7 @@ func (s *Set) functions() *functions {
 }
 
 // Own tells whether the set copies elements of size bytes as no other one does:
-// avx2-blocks is avx2 but for permutations that go through more buffers.
+// avx2-blocks is avx2 but for permutations more of which go through buffers.
 func (s *Set) Own(size int) bool {
 	_, panels := s.panels[size]
 	return s.like == nil || panels || slices.Contains(s.blocks, size) && !slices.Contains(s.like.blocks, size)

@@ -15,7 +15,7 @@ const (
 	// shortRow is how many bytes a row that is read has, where hardware foresees it.
 	shortRow = 4 * line
 	// mostBeside is how many times what tiles leave beside them is less than all, where
-	// they do better than panels, sparedBeside where those of 64 B do.
+	// they do better than panels, sparedBeside of sets that spare these.
 	mostBeside, sparedBeside = 32, 10
 	// longRun is how many bytes are written side by side where it does not matter that
 	// the lines at their ends are written in two parts.
@@ -31,6 +31,9 @@ const (
 
 // A small tile is what panels are transposed by: rows of so many bytes.
 type smallTile struct{ rows, bytes int }
+
+// smallTiles are those of AVX2, by the bytes of an element.
+var smallTiles = map[int]smallTile{1: {32, 16}, 2: {16, 16}, 4: {8, 32}, 8: {4, 32}}
 
 // order is that of the rows as they are read: the two that share a register, of
 // elements of 1 byte, lie 16 apart.
@@ -111,10 +114,11 @@ func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
 }
 
 // long tells whether panels are better as what is written is too long for the caches: of
-// sets that spare panels only if rows collide, or are no whole lines, which tiles do not
-// write past the caches.
+// sets that spare panels only if rows collide of which there are no blocks, or are no whole
+// lines, which tiles do not write past the caches.
 func (p *Plan) long(to, from Loop) bool {
-	return p.written() >= longFrom && (!p.set.spares || to.From%collide == 0 || from.To%collide == 0 || from.To%line != 0)
+	tiled := to.From%collide != 0 && from.To%collide != 0 || slices.Contains(p.set.blocks, p.size)
+	return p.written() >= longFrom && (!p.set.spares || !tiled || from.To%line != 0)
 }
 
 // A cut says what panels are: of loops, the one along which elements lie next to each

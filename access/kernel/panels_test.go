@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 )
@@ -73,10 +74,10 @@ func TestPanels(t *testing.T) {
 		if got := p.Buffers > 0; got != c.panels || len(p.Steps) > c.steps {
 			t.Errorf("%s: by panels: %t, in %d steps", c.name, got, len(p.Steps))
 		}
-		if wide := NewPlan(avx512, c.size, loops); wide.Buffers > 0 {
+		for _, set := range []*Set{avx2, avx512} {
 			same := func(a, b Step) bool { return reflect.DeepEqual(a.Body, b.Body) && slices.Equal(a.Loops, b.Loops) }
-			if !slices.EqualFunc(wide.Steps, p.Steps, same) {
-				t.Errorf("%s: avx512 has other panels", c.name)
+			if other := NewPlan(set, c.size, loops); other.Buffers > 0 && !slices.EqualFunc(other.Steps, p.Steps, same) {
+				t.Errorf("%s: %s has other panels", c.name, set.Name())
 			}
 		}
 		undo := past(1)
@@ -97,7 +98,7 @@ func TestPanels(t *testing.T) {
 			told(t, c.name, p, dst, src)
 			told(t, c.name+", 16 B from a line on", p, mem[leastVector:][:n], src)
 		}
-		for _, s := range []*Set{avx2blocks, avx512} {
+		for _, s := range []*Set{avx2blocks, avx2, avx512} {
 			if !s.Runs() {
 				continue
 			}
@@ -325,8 +326,9 @@ func TestPaddedPanels(t *testing.T) {
 }
 
 // TestPanelled: what tiles would write after its pages were left for others, or what is too
-// long for the caches, goes by panels if these write whole lines. Of avx512 the latter does only
-// where rows collide or are no whole lines, and what leaves something beside tiles only if that is much.
+// long for the caches, goes by panels if these write whole lines. Of avx2 and avx512 the latter does only
+// where rows collide, of which avx2 has blocks of 4 and 8 bytes, or are no whole lines, and what leaves
+// something beside tiles only if that is much.
 func TestPanelled(t *testing.T) {
 	defer func(n int) { longFrom = n }(longFrom)
 	late := permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2})
@@ -338,7 +340,7 @@ func TestPanelled(t *testing.T) {
 		loops  []Loop
 		long   bool
 		panels bool
-		spared bool // by avx512
+		spared bool // by avx2 and avx512
 	}{
 		{"late", 8, permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2}), false, true, false},
 		{"late, turned round", 8, late, false, true, false},
@@ -355,6 +357,7 @@ func TestPanelled(t *testing.T) {
 		{"whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), false, false, false},
 		{"long, whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), true, true, true},
 		{"long, and rows that are read collide", 4, permuted(4, []int{64, 1024}, []int{1, 0}), true, true, false},
+		{"long, of half words, and rows that are read collide", 2, permuted(2, []int{128, 2048}, []int{1, 0}), true, true, false},
 		{"long, and rows that are written collide", 4, permuted(4, []int{1024, 64}, []int{1, 0}), true, true, false},
 		{"long, in short runs", 8, permuted(8, []int{3, 48, 72, 80}, []int{0, 3, 2, 1}), true, true, true},
 		{"bytes", 1, permuted(1, []int{128, 320}, []int{1, 0}), false, false, false},
@@ -369,8 +372,11 @@ func TestPanelled(t *testing.T) {
 		if (s.small.rows > 0) != c.panels {
 			t.Errorf("%s: by panels: %t", c.name, !c.panels)
 		}
-		if got := NewPlan(avx512, c.size, c.loops).Steps[0].small.rows > 0; got != (c.panels && !c.spared) {
-			t.Errorf("%s: by panels of avx512: %t", c.name, got)
+		for _, set := range []*Set{avx2, avx512} {
+			blocks := strings.HasSuffix(c.name, "collide") && slices.Contains(set.blocks, c.size)
+			if got := NewPlan(set, c.size, c.loops).Steps[0].small.rows > 0; got != (c.panels && !c.spared && !blocks) {
+				t.Errorf("%s: by panels of %s: %t", c.name, set.Name(), got)
+			}
 		}
 		along := func(x, y Loop) int { return abs(y.From) - abs(x.From) }
 		if c.panels && !slices.IsSortedFunc(s.Loops[1:], along) {

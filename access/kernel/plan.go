@@ -69,10 +69,10 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // by a line, and elements that lie side by side in both are transposed in
 // registers: a few rows of up to 8 bytes an element that are interleaved or taken apart,
 // such as channels of images, run by run, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
-// themselves. Of avx2-blocks and avx512, those that leave something beside whole
-// tiles and those of short rows go by panels, and if these write whole lines, so do those that
-// tiles would write to pages left long ago, and what is too long for the caches, of avx512
-// only where rows collide or are no whole lines.
+// themselves. Those of short rows, and those that leave much beside whole tiles (of
+// avx2-blocks, anything), go by panels, and if these write whole lines, so do those that
+// tiles would write to pages left long ago, and what is too long for the caches, of other sets than
+// avx2-blocks only where rows collide of which there are no blocks, or are no whole lines.
 // What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {

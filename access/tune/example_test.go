@@ -10,7 +10,7 @@ import (
 // Read what a calibration found (tune.Measure makes one, in less than two seconds).
 func Example() {
 	c, err := tune.Parse("kernels.yaml", []byte(`
-version: 7
+version: 8
 cpu: amd64 Some CPU
 date: 2026-01-01T00:00:00Z
 sets:

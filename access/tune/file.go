@@ -31,7 +31,7 @@ type Calibration struct {
 
 // version is that of the kernels and of how they are measured: what was found of
 // others says nothing of these.
-const version = 7
+const version = 8
 
 // Identity says what CPU this is, whose brand name may be that of several: with
 // family, model and stepping, where it has them, and the caches that it states.

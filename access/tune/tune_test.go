@@ -213,12 +213,12 @@ func TestFile(t *testing.T) {
 
 // TestFileRefuses: what no calibration wrote is refused, with its place.
 func TestFileRefuses(t *testing.T) {
-	good := "version: 7\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4, reads: 64MiB, reads-ahead: 2KiB}\n"
+	good := "version: 8\ncpu: A\ndate: 2026-01-01T00:00:00Z\nsets:\n  avx2: {runs: 8MiB, tiles: never, narrow: 2MiB, blocks: 1B, ahead: 4, reads: 64MiB, reads-ahead: 2KiB}\n"
 	if c, err := Parse("f", []byte(good)); err != nil || c.Sets["avx2"].String() != "past caches: runs 8MiB tiles never narrow 2MiB blocks 1B; reads: 64MiB, 2KiB ahead; ahead: 4" {
 		t.Errorf("%v, %v", c, err)
 	}
 	for want, bad := range map[string][2]string{
-		"f:1:10: of another version of the kernels (1, want 7)": {"version: 7", "version: 1"},
+		"f:1:10: of another version of the kernels (1, want 8)": {"version: 8", "version: 1"},
 		"f:5:16: \"often\"":               {"8MiB", "often"},
 		"sets: no such set":               {"avx2", "mmx"},
 		"ahead: 99 tiles (want 0 to 64)":  {"ahead: 4", "ahead: 99"},
