@@ -59,7 +59,6 @@ func (s *sampler) ways(m *Machine) error {
 // conflicts are chases over one line, two, and so on of the same set of level i, or of
 // each of several; nil where they would not be, or take more memory than a working set.
 func (s *sampler) conflicts(m *Machine, i int) []access.Spec {
-	powerOfTwo := func(size int) int { return 1 << bits.Len(uint(size-1)) } // no less
 	stride := powerOfTwo(max(m.Levels[i].Capacity, m.Levels[i].Stated))
 	if mostWays*stride > s.MaxSize || !s.tellsSets(m, i) {
 		return nil
@@ -81,6 +80,9 @@ func (s *sampler) conflicts(m *Machine, i int) []access.Spec {
 	}
 	return specs
 }
+
+// powerOfTwo is the least that is no less than n.
+func powerOfTwo(n int) int { return 1 << bits.Len(uint(n-1)) }
 
 // tellsSets tells whether lines a multiple of level i apart fall into one of its sets,
 // and into no few of the TLB's.
@@ -120,7 +122,7 @@ const pageWays = 4
 // translations measures of the last of several levels of the TLB up to how many pages that are a
 // multiple of its sets apart it translates, which are its ways if the lowest bits of a page's number
 // choose the set. CPUs that mix others in translate more: of what is strided, these are as good as more
-// ways (Gras et al., "Translation Leak-aside Buffer", USENIX Security 2018, found such on all that they
+// ways, and where no stride that is tried has its pages share a set, as of one set for all (Gras et al., "Translation Leak-aside Buffer", USENIX Security 2018, found such on all that they
 // tried). So many pages are walked of each of some sets that the nearer level has not the room for all.
 func (s *sampler) translations(m *Machine) error {
 	i := len(m.TLB) - 1
@@ -143,13 +145,17 @@ func (s *sampler) translations(m *Machine) error {
 	for k := 1; k < len(ns) && ns[k] < ns[0]+m.TLB[i].Miss/3; k++ {
 		m.TLB[i].Ways = stated.Ways << (k - 1)
 	}
+	if m.TLB[i].Ways == pageWays*stated.Ways {
+		m.TLB[i].Ways = m.TLB[i].Entries
+	}
 	return nil
 }
 
 // strides are chases over half as many pages as a level of the TLB states ways, over as many, and so on,
 // of each of some sets, so that there are more than the nearer level has entries.
 func (s *sampler) strides(nearer int, t simcache.TLB) (specs []access.Spec) {
-	apart := t.Entries/t.Ways*PageSize() + line
+	// A multiple of the sets, which are a power of two, where the entries were found and the ways are another CPU's.
+	apart := powerOfTwo(t.Entries/t.Ways)*PageSize() + line
 	sets := 3*nearer/t.Ways + 1 // of at least half the ways, so that there are half as many again
 	if t.Ways < 2 || sets*(PageSize()+line) > apart {
 		return nil
