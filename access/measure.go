@@ -47,6 +47,12 @@ type Options struct {
 	Counters func() (counters.Reader, error)
 }
 
+// Samples is how many samples of a pattern a run takes unless it is told, and SampleTime how long one is at least.
+const (
+	Samples    = 15
+	SampleTime = time.Millisecond
+)
+
 // A Sample is one measurement of a pattern: passes over it, with the clock read
 // after every so many. Of a pass of a Chase that is longer than a sample need
 // be, a part is timed, as long as a sample takes: every part of it is like

@@ -184,7 +184,7 @@ func copyStride(d *data) (*figure, error) {
 func slowest(all map[int]results.Row) (step int, ok bool) {
 	least := math.Inf(1)
 	for k, r := range all {
-		if b := r.Stats[bandwidthUnit].Center; k > 1 && b < least {
+		if b := r.Stats[bandwidthUnit].Center; k > 1 && (b < least || b == least && k < step) {
 			step, least, ok = k, b, true
 		}
 	}

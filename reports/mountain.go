@@ -205,11 +205,12 @@ func (h heatMap) bar(c draw.Canvas) {
 
 func (h heatMap) sentence() string {
 	best, worst := [2]int{}, [2]int{}
-	for at, v := range h.value {
-		if b, ok := h.value[best]; !ok || v > b || v == b && at[0]+at[1] < best[0]+best[1] {
+	for _, at := range slices.SortedFunc(maps.Keys(h.value), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		v := h.value[at]
+		if b, ok := h.value[best]; !ok || v > b {
 			best = at
 		}
-		if w, ok := h.value[worst]; !ok || v < w || v == w && at[0]+at[1] < worst[0]+worst[1] {
+		if w, ok := h.value[worst]; !ok || v < w {
 			worst = at
 		}
 	}

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -185,7 +186,7 @@ func missRatio(d *data) (*figure, error) {
 func ratioSentence(all []series) string {
 	var words []string
 	for _, s := range all {
-		slices.SortFunc(s.points, func(a, b point) int { return int(a.x - b.x) })
+		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		for _, q := range s.points {
 			if q.y <= 12.5 {
 				words = append(words, fmt.Sprintf("%s from %s on", s.name, results.Bytes(int(q.x))))

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/montanaflynn/stats"
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchproc"
@@ -364,6 +365,15 @@ type Stat struct {
 func (s Stat) HalfWidth() (share float64, ok bool) {
 	share = max(s.Hi-s.Center, s.Center-s.Lo) / s.Center
 	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
+}
+
+// Median is the median of values, of an even number of them the mean of the two in the middle; NaN of none.
+func Median(values []float64) float64 {
+	m, err := stats.Median(values)
+	if err != nil {
+		return math.NaN()
+	}
+	return m
 }
 
 // A Row is one benchmark with its statistics.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/montanaflynn/stats"
 	"github.com/stridebench/stridebench/access"
 )
 
@@ -45,8 +46,10 @@ func medians(ctx context.Context, walks []Walk, o access.Options) error {
 		samples[s.Pattern] = append(samples[s.Pattern], s.PerPass())
 	}
 	for i, all := range samples {
-		slices.Sort(all)
-		walks[i].Measured = all[len(all)/2]
+		var err error
+		if walks[i].Measured, err = stats.Median(all); err != nil {
+			return err
+		}
 	}
 	return nil
 }

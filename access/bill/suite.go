@@ -122,13 +122,6 @@ func timeable(spec access.Spec) (access.Spec, bool) {
 	return spec, err == nil && access.Measurable(p, 0) == nil
 }
 
-// samples is how many samples of a benchmark a run takes unless it is told, and
-// sampleTime how long one is at least.
-const (
-	samples    = 15
-	sampleTime = time.Millisecond
-)
-
 // What it takes to set a benchmark up: to simulate it, to write its tensors, warm up, and check what
 // the loops computed.
 const (
@@ -148,9 +141,9 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	twinName := label + twin.Name()
 	both := name != twinName && !s.names[twinName]
 	once := setUp + setUpByte*time.Duration(p.Memory)
-	takes := once + samples*max(sampleTime, time.Duration(i.Predicted.Ns))
+	takes := once + access.Samples*max(access.SampleTime, time.Duration(i.Predicted.Ns))
 	if both {
-		takes += once + samples*max(sampleTime, time.Duration(i.Contiguous.Ns))
+		takes += once + access.Samples*max(access.SampleTime, time.Duration(i.Contiguous.Ns))
 	}
 	if s.spent+takes > s.limits.Budget || s.text.Len() > maxSuite || len(s.names)+2 > maxBenchmarks {
 		return false

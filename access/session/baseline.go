@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,7 +85,7 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 			}
 		}
 	}
-	for name := range own {
+	for _, name := range slices.Sorted(maps.Keys(own)) {
 		if !done[name] {
 			for range s.Count {
 				if err := w.Write(name, 1, []results.Value{{Value: 1, Unit: "ns/op"}}); err != nil {

@@ -226,8 +226,8 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 			}
 		}
 		if _, err := s.spec.Pattern(); err != nil { // a sum of it, as it lies
-			field, _, _ := strings.Cut(err.Error(), " ")
-			return nil, doc.Errorf(at+"."+field, "%w", err)
+			fault, _ := errors.AsType[*access.FieldError](err)
+			return nil, doc.Errorf(at+"."+string(fault.Field), "%w", err)
 		}
 		stores[name] = s
 	}

@@ -26,6 +26,11 @@ func callOf(cmd *cobra.Command) call {
 	return call{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), cmd.Flags().Changed}
 }
 
+// note says on stderr what else a user may want to know, and warn what to look after; neither
+// fails a command.
+func (c call) note(format string, args ...any) { fmt.Fprintf(c.err, "note: "+format+"\n", args...) }
+func (c call) warn(format string, args ...any) { fmt.Fprintf(c.err, "warning: "+format+"\n", args...) }
+
 // aVerb is for commands that have verbs and do nothing without one.
 func aVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

@@ -73,6 +73,14 @@ func oneOf[T ~string](kind string, known ...T) parsed[T] {
 	}}
 }
 
+// checkAlpha refuses what is no share of false alarms.
+func checkAlpha(alpha float64) error {
+	if !(alpha > 0 && alpha < 1) {
+		return fmt.Errorf("--alpha %v: want more than 0 and less than 1", alpha)
+	}
+	return nil
+}
+
 func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	switch {
 	case f.baseline == "" && f.ab == "":
@@ -80,8 +88,8 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	case f.ab != "" && (f.baseline != "" || f.update || len(args) > 0):
 		return errors.New("--ab runs both programs: leave --baseline, --update and NEW out")
 	}
-	if !(f.alpha > 0 && f.alpha < 1) {
-		return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
+	if err := checkAlpha(f.alpha); err != nil {
+		return err
 	}
 	if f.update && c.given("filter") {
 		return errors.New("--update renews the whole baseline: leave --filter out")
@@ -207,7 +215,7 @@ func (f *checkFlags) tooFew(c call, run *session.Session) (*check.Report, error)
 	if f.times.value == check.TimesRequire {
 		return report, nil
 	}
-	fmt.Fprintf(c.err, "warning: --count %d: %s; --count %d would suffice\n", run.Count, report.Nothing, report.Comparisons[0].Need)
+	c.warn("--count %d: %s; --count %d would suffice", run.Count, report.Nothing, report.Comparisons[0].Need)
 	return nil, nil
 }
 
@@ -261,7 +269,7 @@ func (f *checkFlags) reportNow(ctx context.Context, c call, old *results.Set) (*
 		return report, nil, err
 	}
 	if new := len(report.Appeared); new > 0 && !f.update && f.out == "" {
-		fmt.Fprintf(c.err, "note: not run: %s that %s lacks (--update or --out run them)\n", counted(new, "benchmark"), f.baseline)
+		c.note("not run: %s that %s lacks (--update or --out run them)", counted(new, "benchmark"), f.baseline)
 		s.Only(old.Names())
 	}
 	text, err := f.runNow(ctx, c, s)
@@ -319,7 +327,7 @@ func (f *checkFlags) leaveOut(c call, old *results.Set, s *session.Session) erro
 	}
 	all := len(old.Results)
 	if left := s.LeaveOut(old, suite); left > 0 {
-		fmt.Fprintf(c.err, "note: --quick leaves out %d of the %d results of %s\n", left, all, f.baseline)
+		c.note("--quick leaves out %d of the %d results of %s", left, all, f.baseline)
 	}
 	return nil
 }

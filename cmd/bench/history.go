@@ -49,7 +49,7 @@ func newHistoryAdd(dir *string) *cobra.Command {
 					return addFault(file, err)
 				}
 				for _, doubt := range entry.Doubts {
-					fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", file, results.Printable(doubt))
+					callOf(cmd).warn("%s: %s", file, results.Printable(doubt))
 				}
 				note := ""
 				if !added {
@@ -78,14 +78,14 @@ func addFault(file string, err error) error {
 
 // entries reads the history in a folder that a flag names and says on stderr
 // what is damaged. None at all is an error.
-func entries(stderr io.Writer, flag, dir string) (*history.Store, []history.Entry, error) {
+func entries(c call, flag, dir string) (*history.Store, []history.Entry, error) {
 	store := history.Open(dir)
 	list, damaged, err := store.Entries()
 	if err != nil {
 		return nil, nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	for _, d := range damaged {
-		fmt.Fprintf(stderr, "note: %s\n", results.Printable(d.Error()))
+		c.note("%s", results.Printable(d.Error()))
 	}
 	if len(list) == 0 {
 		return nil, nil, fmt.Errorf("--%s %s: no entry of a history there (bench history add puts one)", flag, dir)
@@ -100,7 +100,7 @@ func newHistoryList(dir *string) *cobra.Command {
 		Short: "Print the entries, by time",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
+			_, list, err := entries(callOf(cmd), "dir", *dir)
 			if err != nil {
 				return err
 			}
@@ -121,7 +121,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 		Short: "Print what a benchmark was at each commit",
 		Args:  oneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
+			_, list, err := entries(callOf(cmd), "dir", *dir)
 			if err != nil {
 				return err
 			}
@@ -155,10 +155,10 @@ func newHistoryTrend(dir *string) *cobra.Command {
 		Short: "Find the commits since which something changed",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !(f.alpha > 0 && f.alpha < 1) {
-				return fmt.Errorf("--alpha %v: want more than 0 and less than 1", f.alpha)
+			if err := checkAlpha(f.alpha); err != nil {
+				return err
 			}
-			_, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
+			_, list, err := entries(callOf(cmd), "dir", *dir)
 			if err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ func newHistoryExport(dir *string) *cobra.Command {
 		Short: "Write entries as benchmark text, CSV or JSON lines",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, list, err := entries(cmd.ErrOrStderr(), "dir", *dir)
+			store, list, err := entries(callOf(cmd), "dir", *dir)
 			if err != nil {
 				return err
 			}

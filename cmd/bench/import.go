@@ -107,7 +107,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 		return err
 	}
 	for _, w := range profile.Warnings {
-		fmt.Fprintf(c.err, "warning: %s\n", results.Printable(w))
+		c.warn("%s", results.Printable(w))
 	}
 	var made interface{ Write(io.Writer, int) error }
 	if f.step {
@@ -143,7 +143,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 		if err != nil {
 			return fmt.Errorf("--suite: %w", err)
 		}
-		fmt.Fprintf(c.err, "note: bench run --suite %s times the worst of the bill\n", f.suite)
+		c.note("bench run --suite %s times the worst of the bill", f.suite)
 	}
 	if f.dir == "" {
 		return nil
@@ -157,6 +157,6 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
-	fmt.Fprintf(c.err, "note: the page: %s\n", written)
+	c.note("the page: %s", written)
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/noise"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
@@ -48,7 +49,7 @@ func (f *runFlags) tune(ctx context.Context, c call, s *session.Session) error {
 	f.tuner.File = kernelsFile()
 	warning, err := s.Tune(ctx, f.tuner)
 	if warning != "" {
-		fmt.Fprintf(c.err, "bench: warning: %s\n", warning)
+		c.warn("%s", warning)
 	}
 	return err
 }
@@ -61,7 +62,7 @@ func warnOther(c call, flag, file string) error {
 	}
 	m, err := files().Machine(file)
 	if this := session.ThisMachine().CPU; err == nil && m.Other(this) {
-		_, err = fmt.Fprintf(c.err, "bench: warning: %s: %s was measured, this is %s: measure it with 'bench machine --measure'\n", flag, m.CPU, this)
+		c.warn("%s: %s was measured, this is %s: measure it with 'bench machine --measure'", flag, m.CPU, this)
 	}
 	return err
 }
@@ -96,7 +97,7 @@ func (f *modelFlags) model(c call) (cost.Model, error) {
 	cpus := len(cpu.Workers())
 	m.Threads = cmp.Or(f.threads.value[0], cpus)
 	if here := f.preset == "" && f.caches == "" && !f.geometry.set(); here && m.Threads > cpus {
-		_, err = fmt.Fprintf(c.err, "bench: warning: --threads %d: this process has %s, predicted is as if each thread had a core of its own\n", m.Threads, counted(cpus, "CPU"))
+		c.warn("--threads %d: this process has %s, predicted is as if each thread had a core of its own", m.Threads, counted(cpus, "CPU"))
 	}
 	return m, err
 }
@@ -193,14 +194,11 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 		return nil, err
 	}
 	warnings := m.Warnings(caches)
-	if a, known := before.Until(results.Now()); known && a.Others > busyOthers {
+	if a, known := before.Until(results.Now()); known && a.Others > noise.MinOthers {
 		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %d CPUs busy meanwhile: measure again when the machine is quiet.", a.Others, a.CPUs))
 	}
 	return &probe.Report{Machine: m, File: file, Warnings: append(warnings, m.SimulatedWarnings()...)}, nil
 }
-
-// busyOthers is from how many CPUs on the work of others is warned of.
-const busyOthers = 0.25
 
 // measure measures this machine and saves it in a file.
 func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) (m probe.Machine, file string, err error) {

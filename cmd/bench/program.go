@@ -58,7 +58,7 @@ func (p *programFlags) read(c call, config simcache.Config) (*csource.File, erro
 		return nil, err
 	}
 	for _, n := range read.Notes {
-		fmt.Fprintf(c.err, "bench: note: %v\n", n)
+		c.note("%v", n)
 	}
 	return read, nil
 }
@@ -105,7 +105,7 @@ func (f *simFlags) simulateProgram(c call) error {
 		return fmt.Errorf("--program %s: %w", f.program.file, err)
 	}
 	if h.Counts() == (simcache.Counts{}) {
-		fmt.Fprintf(c.err, "bench: note: %s: %s makes no access to an array\n", f.program.file, file.Function)
+		c.note("%s: %s makes no access to an array", f.program.file, file.Function)
 	}
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
@@ -150,7 +150,7 @@ func patience(c call, first time.Duration, share func() float64) (stop func()) {
 				if how == "0.0%" {
 					how = "less than 0.1%"
 				}
-				fmt.Fprintf(c.err, "note: after %v, %s of the iterations of the outermost loops are counted, which may differ in what they take; Ctrl-C ends it\n", wait, how)
+				c.note("after %v, %s of the iterations of the outermost loops are counted, which may differ in what they take; Ctrl-C ends it", wait, how)
 			}
 		}
 	}()

@@ -26,12 +26,13 @@ func newReport() *cobra.Command {
 		Short: "Draw charts of results and say in words what was found",
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			c := callOf(cmd)
 			options := reports.Options{Command: commandLine()}
 			if theme.set {
 				options.Theme = theme.value // else the page follows its reader
 			}
 			if by != "" {
-				return reportFleet(callOf(cmd), paths, by, dir, options)
+				return reportFleet(c, paths, by, dir, options)
 			}
 			if twice := givenTwice(paths); twice != "" {
 				return fmt.Errorf("%s is given twice: its samples would count as twice as many", twice)
@@ -41,10 +42,10 @@ func newReport() *cobra.Command {
 				return err
 			}
 			if err := set.Complete(); err != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "note: %v\n", err)
+				c.note("%v", err)
 			}
 			if from != "" {
-				if _, options.History, err = entries(cmd.ErrOrStderr(), "history", from); err != nil {
+				if _, options.History, err = entries(c, "history", from); err != nil {
 					return err
 				}
 			}
@@ -64,9 +65,9 @@ func newReport() *cobra.Command {
 			fmt.Fprint(cmd.OutOrStdout(), sentences(cmd.OutOrStdout(), said.String()))
 			fmt.Fprintf(cmd.OutOrStdout(), "the page: %s (beside it %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
 			if note := noise.Scattered(report.Rows); note != "" {
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", note)
+				c.note("%s", note)
 			}
-			return err
+			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "folder for the page, the charts and summary.md")

@@ -101,8 +101,8 @@ const abUsage = "compare with an older bench `program`; its samples and this one
 // addSuite adds the flags that say what of the suite is run, and how.
 func (f *runFlags) addSuite(flags *pflag.FlagSet) {
 	f.suiteOf.add(flags, fmt.Sprintf("the quick suite, and %d samples unless --count says otherwise", quickCount))
-	flags.IntVar(&f.count, "count", 15, fmt.Sprintf("samples of each benchmark; unless said otherwise, %d of those of which a pass takes longer than %v", longCount, longPass))
-	flags.DurationVar(&f.minTime, "sample-time", time.Millisecond, "least length of a sample, about, which is made of as many passes as that takes; its time is the least between readings of the clock 0.1 ms apart; with --ab 100ms unless said otherwise")
+	flags.IntVar(&f.count, "count", access.Samples, fmt.Sprintf("samples of each benchmark; unless said otherwise, %d of those of which a pass takes longer than %v", longCount, longPass))
+	flags.DurationVar(&f.minTime, "sample-time", access.SampleTime, "least length of a sample, about, which is made of as many passes as that takes; its time is the least between readings of the clock 0.1 ms apart; with --ab 100ms unless said otherwise")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp (transparent huge pages, as the kernel has them; what was obtained is a comment in the results), or hugetlb (reserved ones)")
 }
@@ -175,7 +175,7 @@ func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
 	}
 	all, left, why := sweep.Possible()
 	if left > 0 {
-		fmt.Fprintf(c.err, "note: left out %d of %d combinations: --%v\n", left, len(sweep.Specs()), why)
+		c.note("left out %d of %d combinations: --%v", left, len(sweep.Specs()), why)
 	}
 	return f.suiteOf.filtered(all, nil)
 }
@@ -273,6 +273,6 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 // tell says on stderr what a user should know of a session that has run.
 func tell(c call, warnings []string) {
 	for _, w := range warnings {
-		fmt.Fprintf(c.err, "warning: %s\n", w)
+		c.warn("%s", w)
 	}
 }

@@ -49,7 +49,8 @@ func newSim() *cobra.Command {
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
-	flags.StringVar(&f.exact, "exact", "auto", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
+	f.exact = oneOf("how", "auto", "brute")
+	flags.Var(&f.exact, "exact", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
 	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern, each its part, on a core of its own with a first level of its own")
 	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share the pattern, with --threads")
 	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
@@ -67,7 +68,7 @@ type simFlags struct {
 	hierarchy     hierarchyFlags
 	curve         curveFlags
 	width, passes int
-	exact         string
+	exact         parsed[string]
 	cores         int
 	threads       int
 	grain         int
@@ -109,11 +110,8 @@ func (f *simFlags) simulated(c call) (m machines.Machine, err error) {
 	if err := errors.Join(atLeast("passes", f.passes, 1), atLeast("cores", f.cores, 1)); err != nil {
 		return m, err
 	}
-	if f.exact != "auto" && f.exact != "brute" {
-		return m, fmt.Errorf("--exact %s: want auto or brute", f.exact)
-	}
 	m, err = f.hierarchy.machine(c, &f.geometry)
-	m.Config.Brute, m.Config.Cores = f.exact == "brute", f.cores
+	m.Config.Brute, m.Config.Cores = f.exact.value == "brute", f.cores
 	return m, err
 }
 
@@ -148,14 +146,14 @@ func (f *simFlags) simulatePattern(c call) error {
 		return f.simulateThreads(c, m, p)
 	}
 	if f.threads > 1 {
-		fmt.Fprintf(c.err, "note: --threads %d: one thread walks it all: a copy by PyTorch's blocks cannot be cut, nor what has at most %d elements (--grain), nor what is written by all threads alike\n", f.threads, f.grain)
+		c.note("--threads %d: one thread walks it all: a copy by PyTorch's blocks cannot be cut, nor what has at most %d elements (--grain), nor what is written by all threads alike", f.threads, f.grain)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {
 		return err
 	}
 	effort := curve.Effort(f.passes, p.Nests)
-	if effort.Check() == nil || f.exact == "brute" { // else it is refused as it is
+	if effort.Check() == nil || f.exact.value == "brute" { // else it is refused as it is
 		effort = effort.And(h.Effort(f.passes, p.Nests...))
 	}
 	if err := f.announce(c, "simulating "+f.pattern.shape.text, effort); err != nil {
@@ -169,7 +167,7 @@ func (f *simFlags) simulatePattern(c call) error {
 		return err
 	}
 	if slices.Contains(spec.Shape, 0) {
-		fmt.Fprintf(c.err, "note: --shape %s has no elements, so nothing is accessed\n", f.pattern.shape.text)
+		c.note("--shape %s has no elements, so nothing is accessed", f.pattern.shape.text)
 	}
 	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
@@ -190,11 +188,11 @@ func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy, *
 // refuses what takes too long unless it is asked for. From then on a terminal shows how
 // long it has taken; elsewhere what was said beforehand is enough.
 func (f *simFlags) announce(c call, what string, effort simcache.Effort) error {
-	if err := effort.Check(); err != nil && f.exact != "brute" {
+	if err := effort.Check(); err != nil && f.exact.value != "brute" {
 		return fmt.Errorf("%w, or --exact brute", err)
 	}
 	if effort.Time > 5*time.Second {
-		fmt.Fprintf(c.err, "note: %v\n", effort)
+		c.note("%v", effort)
 		if !progress.Terminal(c.err) {
 			c.err = io.Discard
 		}

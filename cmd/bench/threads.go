@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -54,7 +53,7 @@ func (f *threadFlags) among(c call, p session.Plan, ab string) (session.Plan, er
 	}
 	for _, r := range p.Remarks[before:] {
 		if r.Key == "threads" {
-			fmt.Fprintf(c.err, "note: threads: %s\n", r.Value)
+			c.note("threads: %s", r.Value)
 		}
 	}
 	return p, nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stridebench/stridebench/results"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -90,7 +91,7 @@ func (m *Matrix) ratios(of func(Cell) float64) [][]float64 {
 					values = append(values, of(c))
 				}
 			}
-			middle := median(values)
+			middle := results.Median(values)
 			for _, i := range group {
 				all[i][k] = math.NaN()
 				if c := m.Machines[i].Cells[k]; c.N > 0 {
@@ -122,7 +123,7 @@ func (m *Matrix) scores() [][aspects]float64 {
 			}
 		}
 		for a := range of {
-			scores[i][a] = median(of[a])
+			scores[i][a] = results.Median(of[a])
 		}
 	}
 	return scores
@@ -189,12 +190,12 @@ func test(scores [][aspects]float64, group []int, a Aspect) (all []Finding) {
 	if len(values) < minPeers {
 		return nil
 	}
-	middle := median(values)
+	middle := results.Median(values)
 	apart := make([]float64, len(values))
 	for i, v := range values {
 		apart[i] = math.Abs(v - middle)
 	}
-	scale := max(1.4826*median(apart), 0.001)
+	scale := max(1.4826*results.Median(apart), 0.001)
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, 0.37*float64(len(values)-1))}
 	for _, i := range group {
 		v := scores[i][a]
@@ -313,7 +314,7 @@ func (m *Matrix) ghz(i int) float64 {
 	if all == nil {
 		return 0
 	}
-	return median(all)
+	return results.Median(all)
 }
 
 func (m *Matrix) peersGHz(group []int) float64 {
@@ -326,7 +327,7 @@ func (m *Matrix) peersGHz(group []int) float64 {
 	if all == nil {
 		return 0
 	}
-	return median(all)
+	return results.Median(all)
 }
 
 // activity reads what others did on a machine meanwhile.
@@ -372,16 +373,14 @@ const slower = 1.2
 func (m *Matrix) band(ratios []float64) string {
 	type size struct {
 		name  string
-		bytes float64
+		bytes int
 		ratio float64
 	}
 	var sizes []size
 	for k, name := range m.Benchmarks {
-		_, text, ok := strings.Cut(name, "/size=")
-		if text, _, _ = strings.Cut(text, "/"); ok && strings.HasPrefix(name, "Latency/") && !math.IsNaN(ratios[k]) {
-			if bytes := bytesOf(text); bytes > 0 {
-				sizes = append(sizes, size{text, bytes, ratios[k]})
-			}
+		row := results.Row{Name: name}
+		if bytes := row.Bytes("size"); bytes > 0 && row.Family() == "Latency" && !math.IsNaN(ratios[k]) {
+			sizes = append(sizes, size{row.Key("size"), bytes, ratios[k]})
 		}
 	}
 	slices.SortFunc(sizes, func(a, b size) int { return cmp.Compare(a.bytes, b.bytes) })
@@ -408,28 +407,13 @@ func (m *Matrix) clock(i int, ratios []float64) float64 {
 	first, _ := strconv.ParseFloat(text, 64)
 	var all []float64
 	for k, name := range m.Benchmarks {
-		_, size, _ := strings.Cut(name, "/size=")
-		size, _, _ = strings.Cut(size, "/")
-		if bytes := bytesOf(size); strings.HasPrefix(name, "Latency/") && bytes > 0 && 2*bytes <= first && !math.IsNaN(ratios[k]) {
+		row := results.Row{Name: name}
+		if size := float64(row.Bytes("size")); row.Family() == "Latency" && size > 0 && 2*size <= first && !math.IsNaN(ratios[k]) {
 			all = append(all, ratios[k])
 		}
 	}
 	if all == nil {
 		return 1
 	}
-	return 1 / median(all)
-}
-
-// bytesOf reads "32KiB" of a name, 0 if it is none.
-func bytesOf(text string) float64 {
-	for unit, scale := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
-		if number, ok := strings.CutSuffix(text, unit); ok {
-			n, err := strconv.ParseFloat(number, 64)
-			if err != nil {
-				return 0
-			}
-			return n * scale
-		}
-	}
-	return 0
+	return 1 / results.Median(all)
 }

@@ -107,24 +107,15 @@ func cellOf(ns, cycles []float64) Cell {
 	if len(ns) == 0 {
 		return Cell{}
 	}
-	c := Cell{Ns: median(ns), N: len(ns)}
+	c := Cell{Ns: results.Median(ns), N: len(ns)}
 	deviation, err := stats.MedianAbsoluteDeviation(ns)
 	if err == nil && c.Ns > 0 {
 		c.Spread = deviation / c.Ns
 	}
 	if len(cycles) > 0 && c.Ns > 0 {
-		c.GHz = median(cycles) / c.Ns
+		c.GHz = results.Median(cycles) / c.Ns
 	}
 	return c
-}
-
-// median is NaN of no values.
-func median(values []float64) float64 {
-	m, err := stats.Median(values)
-	if err != nil {
-		return math.NaN()
-	}
-	return m
 }
 
 // file reads a file twice at once: benchfmt has its results, and what it skips, the

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/montanaflynn/stats"
-
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -99,7 +97,7 @@ func (s Series) Changes(alpha, threshold float64) []Change {
 			to = splits[i+1].At
 		}
 		c := Change{Name: s.Name, Unit: s.Unit, On: s.On, Label: s.Label, Exact: s.Exact, Confidence: split.Confidence,
-			Before: median(values[from:split.At]), After: median(values[split.At:to]),
+			Before: results.Median(values[from:split.At]), After: results.Median(values[split.At:to]),
 			Last: s.Points[split.At-1], First: s.Points[split.At]}
 		c.Worse = (c.After > c.Before) == (s.Better != "higher")
 		if c.Before != 0 {
@@ -126,7 +124,7 @@ func (s Series) byCommit() []Point {
 		p := s.Points[from]
 		switch {
 		case !s.Exact:
-			p.Value = median(values)
+			p.Value = results.Median(values)
 		case s.Better == "higher":
 			p.Value = slices.Min(values)
 		default:
@@ -147,12 +145,4 @@ func exactSplits(values []float64) []Split {
 		}
 	}
 	return splits
-}
-
-func median(values []float64) float64 {
-	m, err := stats.Median(slices.Clone(values))
-	if err != nil {
-		return math.NaN() // of no values, which no segment has
-	}
-	return m
 }

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/montanaflynn/stats"
+	"github.com/stridebench/stridebench/results"
 )
 
 // Drift tells by how much the later half of values, which are in the order of
@@ -31,7 +32,7 @@ func Drift(values []float64) (change, p float64) {
 	all := float64(n)
 	variance := all * (all - 1) * (2*all + 5) / 18
 	z := max(0, math.Abs(float64(rises(values)))-1) / math.Sqrt(variance)
-	early, late := median(values[:n/2]), median(values[n-n/2:])
+	early, late := results.Median(values[:n/2]), results.Median(values[n-n/2:])
 	return late/early - 1, math.Erfc(z / math.Sqrt2)
 }
 
@@ -79,7 +80,7 @@ func TwoSpeeds(values []float64) (fast, slow float64, found bool) {
 		return 0, 0, false
 	}
 	low, high := sorted[:at], sorted[at:]
-	fast, slow = median(low), median(high)
+	fast, slow = results.Median(low), results.Median(high)
 	gap := high[0] - low[at-1]
 	apart := max(deviation(low), deviation(high))
 	return fast, slow, gap > emptiness*apart && gap > minGap*fast
@@ -118,7 +119,7 @@ func Outliers(values []float64) int {
 	if len(values) == 0 {
 		return 0
 	}
-	middle := median(values)
+	middle := results.Median(values)
 	limit := middle + max(farOut*deviation(values), minOut*middle)
 	n := 0
 	for _, v := range values {
@@ -127,15 +128,6 @@ func Outliers(values []float64) int {
 		}
 	}
 	return n
-}
-
-// median is NaN of no values.
-func median(values []float64) float64 {
-	m, err := stats.Median(values)
-	if err != nil {
-		return math.NaN()
-	}
-	return m
 }
 
 // deviation is the median absolute deviation from the median, unscaled.

@@ -21,9 +21,11 @@ const (
 	minDrift   = 0.05 // change of the median
 	minTwice   = 0.05 // share of the benchmarks with two speeds
 	minOutlied = 0.2  // and with outliers, which a median hardly feels
-	minOthers  = 0.25 // CPUs that other programs keep busy
 	minSteal   = 0.01
 )
+
+// MinOthers is from how many CPUs on that other programs keep busy what is measured meanwhile is doubtful.
+const MinOthers = 0.25
 
 // Samples are the warnings of what the samples say, each in one line with its
 // kind before the first colon.
@@ -94,7 +96,7 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
 		warn("quota", "this process may use %.4g of %d CPUs (%s), and is stopped wherever it is when it has: run it without a quota", m.CPUQuota, m.CPUs, m.QuotaFrom)
 	}
-	if a != nil && a.Others > minOthers {
+	if a != nil && a.Others > MinOthers {
 		warn("load", "other programs kept %.1f of %d CPUs busy during the run: end them, or compare by turns (--ab)", a.Others, a.CPUs)
 	}
 	if a != nil && a.Steal > minSteal {

@@ -79,13 +79,5 @@ func (a *affine) same(b *affine) bool {
 	return true
 }
 
-func gcd(a, b int) int {
-	a, b = max(a, -a), max(b, -b)
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
-
 // floor is the largest multiple of g, which is a power of two, up to a.
 func floor(a, g int) int { return a &^ (g - 1) }

@@ -1,5 +1,7 @@
 package summaries
 
+import "github.com/stridebench/stridebench/layouts/nest"
+
 // Of a loop that goes over an array whose sets turn against those of another, which rests in
 // the loop and is elsewhere in the next instance, chunks from the first iteration on come again
 // only when the other is where it was, modulo the sets. But in a period the two come to all
@@ -24,7 +26,7 @@ func (u *unit) head(m *machine, y int) int {
 		}
 		at := m.modSpan(r.out.at(m.slots) + r.own*y - first.out.at(m.slots) - first.own*y)
 		for k := range u.period {
-			if at < gcd(turn, m.span) {
+			if at < nest.GCD(turn, m.span) {
 				return k
 			}
 			at = m.modSpan(at + turn)

@@ -3,6 +3,8 @@ package summaries
 import (
 	"math"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // Where a loop goes on evenly in a first level ([drift.isEven]), what goes on to the second in a pass is known: of
@@ -36,7 +38,7 @@ func (l *drift) hitsBehind(m *machine) bool {
 		s := &l.streams[i]
 		period, n := sets, s.trips/s.run+2
 		if s.run == 1 {
-			period, n = sets/gcd(s.step, sets), (s.trips+s.parts-1)/s.parts
+			period, n = sets/nest.GCD(s.step, sets), (s.trips+s.parts-1)/s.parts
 		}
 		each := (n + period - 1) / period * s.parts
 		if lines += each; s.own != 0 {

@@ -3,6 +3,8 @@ package summaries
 import (
 	"math"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // Where small accesses rest on lines around an innermost loop, each of these lines is touched
@@ -280,7 +282,7 @@ func (b *beside) bound(m *machine, s *state, trips int) (lines int) {
 	for i := range b.loop.inside.refs {
 		stride := b.loop.inside.refs[i].stride
 		stride = max(stride, -stride)
-		switch g := gcd(stride, m.span); {
+		switch g := nest.GCD(stride, m.span); {
 		case stride == 0:
 			lines++
 		case stride < line:
@@ -299,7 +301,7 @@ func (b *beside) sure(m *machine, trips int) (lines int) {
 	line := 1 << m.levels[0].Shift
 	for i := range b.loop.inside.refs {
 		stride := b.loop.inside.refs[i].stride
-		if g := gcd(stride, m.span); max(stride, -stride) >= line {
+		if g := nest.GCD(stride, m.span); max(stride, -stride) >= line {
 			lines = max(lines, trips/(m.span/g)*(line/g))
 		}
 	}

@@ -3,6 +3,8 @@ package summaries
 import (
 	"math"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A loop around innermost ones often goes on evenly: in each of its iterations, a pass, the same
@@ -202,7 +204,7 @@ func (m *machine) drifting(n *node, r *moving) (s drifting, is bool) {
 	switch {
 	case r.stride%line == 0:
 		step := modulo(r.stride/line, sets)
-		period := sets / gcd(step, sets)
+		period := sets / nest.GCD(step, sets)
 		s.visit = make([]int, sets)
 		for i := range s.visit {
 			s.visit[i] = -1
@@ -217,7 +219,7 @@ func (m *machine) drifting(n *node, r *moving) (s drifting, is bool) {
 		s.bits = uint(trailing(uint64(sets * s.run)))
 		return s, true
 	case m.deep && max(r.stride, -r.stride) >= 2*line:
-		s.parts = line / gcd(r.stride, line)
+		s.parts = line / nest.GCD(r.stride, line)
 		s.step = r.stride * s.parts / line
 		s.bits = uint(trailing(uint64(sets * s.parts)))
 		return s, s.own < line && -s.own < line

@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // Where there is a second level, what misses the first in a lap of a slide goes on to it: as it is
 // known, in order, with no need to run the lap.
@@ -76,7 +80,7 @@ func (l *slide) again(m *machine, trips int) bool {
 	f.begin = slices.Grow(f.begin, len(l.columns))[:len(l.columns)]
 	for k, i := range l.columns {
 		r := &l.refs[i]
-		at := r.base.at(m.slots) / gcd(r.stride, line)
+		at := r.base.at(m.slots) / nest.GCD(r.stride, line)
 		again = again && f.begin[k] == at
 		f.begin[k] = at
 	}
@@ -106,7 +110,7 @@ func (l *slide) fits(m *machine, trips int) bool {
 	for i := range l.refs {
 		switch r := &l.refs[i]; {
 		case r.column:
-			g := gcd(r.stride, sets*line)
+			g := nest.GCD(r.stride, sets*line)
 			period := sets * line / g
 			most += (trips + period - 1) / period * ((line + g - 1) / g)
 		case r.place < 0:

@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // An innermost loop that goes down columns mostly brings more lines to each set that it
 // comes to than there are ways: it floods them. What is in a flooded set then was
@@ -166,7 +170,7 @@ func (m *machine) flows(f *flood, n *node) bool {
 			f.singles = append(f.singles, single{op: r.op, addr: r.base, where: within})
 			continue
 		case far%line == 0:
-			g := gcd(far, m.span)
+			g := nest.GCD(far, m.span)
 			v.period, v.every = m.span/g, g/line
 		case line%far == 0 && r.base.coef(n.slot)%line == 0:
 			v.run = line / far

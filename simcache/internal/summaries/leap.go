@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // From one period of a slide's laps to the next, all that rests, or is ahead or behind, goes on by
 // whole lines, and so does the end of each row. So what follows for a lap follows for the one a
@@ -24,11 +28,11 @@ func (l *slide) periodOf(m *machine, n *node) int {
 	line, period := 1<<m.levels[0].Shift, 1
 	own := l.loop.spans[0].coef(n.slot)
 	for i := range l.places {
-		period = max(period, line/gcd(line, l.places[i].coef(n.slot)))
+		period = max(period, line/nest.GCD(line, l.places[i].coef(n.slot)))
 	}
 	for i := range l.refs {
 		if r := &l.refs[i]; r.place < 0 && !r.column {
-			period = max(period, line/gcd(line, r.stride*own))
+			period = max(period, line/nest.GCD(line, r.stride*own))
 		}
 	}
 	return period

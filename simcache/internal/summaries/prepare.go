@@ -100,7 +100,7 @@ func (b *builder) access(op nest.Operand) *node {
 	// a line begin at base mod g before its end is g away.
 	g := b.line
 	for _, t := range m.addr.terms {
-		g = gcd(g, t.coef)
+		g = nest.GCD(g, t.coef)
 	}
 	m.straddles = m.addr.c&(g-1)+op.Width > g
 	if b.dead == 0 {

@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // A column may go down by other than whole lines, and be longer in each iteration of the
 // loop around; what is accessed ahead of it and behind may depend on conditions. Where it
@@ -141,7 +145,7 @@ func (l *slide) glides(m *machine, n *node) bool {
 		case max(own, -own)+line > far:
 			return false
 		default:
-			if gcd(far, m.span) <= line && column == 0 {
+			if nest.GCD(far, m.span) <= line && column == 0 {
 				column, shift = far, max(own, -own)
 			}
 		}
@@ -175,7 +179,7 @@ const mostPeriod = 1 << 12
 // for once.
 func (l *slide) lengths(m *machine, column, shift, run int) {
 	line, ways := 1<<m.levels[0].Shift, m.levels[0].Ways
-	g := gcd(column, m.span)
+	g := nest.GCD(column, m.span)
 	period, often := m.span/g, line/g
 	l.flood = period * ((ways + often - 1) / often)
 	if l.need = l.flood + period + run; line%g != 0 || period > mostPeriod {

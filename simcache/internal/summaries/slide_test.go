@@ -32,7 +32,7 @@ func TestSlide(t *testing.T) {
 		affine := func(c int, coef ...int) nest.Affine { return nest.Affine{Const: c, Coef: coef} }
 		column := []int{line + 4, line + 8, 3*line + 8, 40, -line - 8, 5 * line, span + 4, 3*line + 4, 3*line + 16, 2 * line, span}[d(23)/2%11]
 		laps, grows := 60+d(40), []int{0, 0, 1, 1, -1}[d(5)]
-		g := gcd(column, span)
+		g := nest.GCD(column, span)
 		often := max(1, line/g)
 		flood := span / g * ((l.Ways + often - 1) / often)
 		trips := flood + span/g*(1+d(4))/4 + 8 + []int{0, 0, 5, 40, -20}[d(5)] + max(0, -grows*laps)*d(4)/3

@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // In an innermost loop, accesses that do not move, solos, rest on one line each,
 // which is touched in every iteration: with at most as many lines between as there are
@@ -53,7 +57,7 @@ func (m *machine) solo(n *node) *solo {
 	s := newSolo(in)
 	lines := 0
 	for i, r := range in.refs {
-		s.round = append(s.round, gcd(r.stride, 1<<m.levels[0].Shift))
+		s.round = append(s.round, nest.GCD(r.stride, 1<<m.levels[0].Shift))
 		if r.stride != 0 {
 			s.moves = append(s.moves, i)
 			lines++

@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // Accesses to a small array seldom keep their distance to others, modulo the sets: a
 // summary that knows them does not come back. But they lie in a few lines. So a loop
@@ -403,7 +407,7 @@ func (m *machine) enter(n *node) *enter {
 	o := &enter{accesses: make([]entering, len(in.refs))}
 	for i, r := range in.refs {
 		e := &o.accesses[i]
-		unit := gcd(r.stride, line)
+		unit := nest.GCD(r.stride, line)
 		if *e = (entering{stride: r.stride, shift: uint(trailing(uint64(unit)))}); r.stride == 0 {
 			rests += 1 - in.repeats(i)
 			continue

@@ -3,6 +3,8 @@ package summaries
 import (
 	"math"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A column that goes down by lines with a factor in common with the sets comes to a class of them
@@ -92,7 +94,7 @@ func (m *machine) turningOf(n *node, l *slide) *turning {
 	}
 	t.order(l)
 	step := modulo(l.refs[t.column].stride/line, sets)
-	t.every = gcd(step, sets)
+	t.every = nest.GCD(step, sets)
 	if t.period = sets / t.every; t.every < 2 || t.every > mostEvery {
 		return nil
 	}

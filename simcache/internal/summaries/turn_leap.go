@@ -1,6 +1,10 @@
 package summaries
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
+)
 
 // Where all that goes on from lap to lap does so by whole turns of the sets in so many laps, a period, all is in the
 // same sets a period later. So if a period's laps were all counted, the laps of others miss as often: what decides, but for
@@ -13,9 +17,9 @@ func (t *turning) periodOf(n *node, l *slide, span int) int {
 	if slices.ContainsFunc(l.ahead, branches) || slices.ContainsFunc(l.behind, branches) {
 		return 0
 	}
-	period := span / gcd(span, l.refs[t.column].base.coef(n.slot))
+	period := span / nest.GCD(span, l.refs[t.column].base.coef(n.slot))
 	for i := range l.places {
-		period = max(period, span/gcd(span, l.places[i].coef(n.slot)))
+		period = max(period, span/nest.GCD(span, l.places[i].coef(n.slot)))
 	}
 	return period
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A unit is a loop or a block of which summaries are kept, with what decides
@@ -201,10 +203,10 @@ func (m *machine) ref(n *node, addr affine, inside func(int) bool) ref {
 	r.within = m.minLine
 	for _, t := range r.in {
 		if t.slot != n.slot {
-			r.within = gcd(r.within, t.coef)
+			r.within = nest.GCD(r.within, t.coef)
 		}
 	}
-	r.g = gcd(r.within, r.own)
+	r.g = nest.GCD(r.within, r.own)
 	return r
 }
 
@@ -228,8 +230,8 @@ func (m *machine) period(u *unit) int {
 	}
 	p := 1
 	lcm := func(of, step int) {
-		q := of / gcd(of, step)
-		if p = p / gcd(p, q) * q; p > 1<<20 {
+		q := of / nest.GCD(of, step)
+		if p = p / nest.GCD(p, q) * q; p > 1<<20 {
 			p = 1 << 20
 		}
 	}
@@ -248,7 +250,7 @@ func (m *machine) period(u *unit) int {
 func (u *unit) wholeLines(line int) int {
 	most := 1
 	for _, r := range u.refs {
-		most = max(most, line/gcd(line, r.own))
+		most = max(most, line/nest.GCD(line, r.own))
 	}
 	return most
 }
