@@ -19,6 +19,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -108,13 +109,13 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 	for _, l := range m.Caches.Levels {
 		b.levels = append(b.levels, l.Name)
 	}
-	copied := copiedFor(p.Operators)
+	inside := callsOf(p.Operators)
 	var all patterns
 	for _, op := range p.Operators {
 		item := Item{Operator: op, Computes: op.Computes()}
 		if touches(op.Class) {
 			var err error
-			if item.lowered, err = lower(op, copied); err != nil {
+			if item.lowered, err = lower(op, inside); err != nil {
 				item.Problem = err.Error()
 			}
 		}
@@ -318,23 +319,21 @@ func price(m cost.Model, p cost.Prediction) Price {
 	return one
 }
 
-// copiedFor names the operators that call copies: what they copy inside is in the
-// profile.
-func copiedFor(all []operators.Operator) map[string]bool {
-	named := map[string]bool{}
+// callsOf looks at who called the operators of a profile.
+func callsOf(all []operators.Operator) calls {
+	inside := calls{map[string]bool{}, map[string]bool{}}
 	for _, op := range all {
-		if op.Class != operators.Copy {
+		named, of := map[operators.Class]map[string]bool{operators.Copy: inside.copies, operators.Reduction: inside.reductions}[op.Class]
+		if !of {
 			continue
 		}
 		for _, c := range op.Callers {
-			for chain := c.Chain; chain != ""; {
-				before, name, _ := lastCut(chain, " > ")
+			for name := range strings.SplitSeq(c.Chain, " > ") {
 				named[name] = true
-				chain = before
 			}
 		}
 	}
-	return named
+	return inside
 }
 
 // Sentence says what layout costs.

@@ -182,8 +182,16 @@ func (w *walks) shuffle(from, to []tensor) bool {
 	twin := w.specs[0]
 	w.specs, w.from = nil, nil
 	add(few, many)
+	if name == "pixel_unshuffle" && isChannelsLast(few) && isChannelsLast(many) {
+		twin = w.specs[0] // which it takes as it takes contiguous ones (PixelShuffleKernel.cpp)
+	}
 	w.twin(twin)
 	return true
+}
+
+func isChannelsLast(o tensor) bool {
+	l, err := o.Layout()
+	return err == nil && l.IsChannelsLast()
 }
 
 // repeat lowers a repeat: what is repeated is read once for each time. It reports false of what is none, or
@@ -221,15 +229,8 @@ func (w *walks) rearranges(from, to tensor) bool {
 		same = same && (n == 1 || from.Strides[d] == to.Strides[d])
 	}
 	return !same && (strings.HasPrefix(w.op.Op, "aten::clone") || strings.HasPrefix(w.op.Op, "aten::_to_copy") || slices.ContainsFunc(w.op.Callers, func(c operators.Caller) bool {
-		_, nearest, _ := lastCut(c.Chain, " > ")
+		chain := strings.Split(c.Chain, " > ")
+		nearest := chain[len(chain)-1]
 		return nearest == "aten::clone" || nearest == "aten::contiguous" || nearest == "aten::_to_copy"
 	}))
-}
-
-// lastCut cuts a text at the last separator; all of it is after where there is none.
-func lastCut(text, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(text, sep); i >= 0 {
-		return text[:i], text[i+len(sep):], true
-	}
-	return "", text, false
 }

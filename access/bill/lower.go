@@ -41,10 +41,14 @@ type lowered struct {
 	forLayout bool
 }
 
+// calls names the operators that call some that copy, or reduce: what they copy and reduce inside is in
+// the profile.
+type calls struct{ copies, reductions map[string]bool }
+
 // lower says how PyTorch 1.13 walks an operator's operands. It errs where that is
 // not known: of an operator of which nobody knows what it touches, and of a dtype
 // whose size is not known.
-func lower(op operators.Operator, copies map[string]bool) (lowered, error) {
+func lower(op operators.Operator, inside calls) (lowered, error) {
 	for _, o := range slices.Concat(op.Inputs, op.Outputs) {
 		if o.ItemSize() == 0 {
 			return lowered{}, fmt.Errorf("the size of dtype %s is not known", o.DType)
@@ -62,10 +66,13 @@ func lower(op operators.Operator, copies map[string]bool) (lowered, error) {
 		w.copies()
 	case operators.Elementwise:
 		w.elementwise()
+		if !inside.reductions[op.Op] {
+			w.reduceLosses()
+		}
 	case operators.Reduction:
-		w.reduction()
+		w.reduction(inside.copies[op.Op])
 	case operators.Rows:
-		w.rows(copies[op.Op])
+		w.rows(inside.copies[op.Op])
 	case operators.Gather:
 		w.gather()
 	default: // a product: each operand as it lies
@@ -229,13 +236,20 @@ func (w *walks) gather() {
 		return
 	}
 	x, index, y := w.all[0], w.all[1], w.outputs()[0]
+	after := dim + len(index.Shape)                  // the dims of y behind those of the numbers
+	if n := product(index.Shape); n > x.Shape[dim] { // rounds over all rows, of which the last may lack some
+		rounds := (n + x.Shape[dim] - 1) / x.Shape[dim]
+		rows = []int{0, x.Strides[dim]}
+		y.Strides = slices.Concat(y.Strides[:dim], []int{n / rounds * y.Strides[after-1], y.Strides[after-1]}, y.Strides[after:])
+		y.Shape = slices.Concat(y.Shape[:dim], []int{rounds, n / rounds}, y.Shape[after:])
+	}
 	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
 	w.add(access.Add, nil, w.operand(x, access.Input), w.operand(y, access.Output))
 	w.asTheyLie([]tensor{index})
 }
 
 // gathered says in the place of which dim the numbers are and how far apart what they name is, nil where
-// an operator takes no rows, or more than there are.
+// an operator takes no rows, or more than there are into what is not dense along them.
 func (w *walks) gathered() (dim int, strides []int) {
 	name, inputs, outputs := w.name(), w.inputs(), w.outputs()
 	if len(inputs) != 2 || len(outputs) != 1 || !slices.Contains([]string{"index", "_unsafe_index", "index_select", "embedding"}, name) {
@@ -252,12 +266,15 @@ func (w *walks) gathered() (dim int, strides []int) {
 		if given >= 0 && d != given || !slices.Equal(slices.Concat(x.Shape[:d], index.Shape, x.Shape[d+1:]), y.Shape) {
 			continue
 		}
-		if step := x.Strides[d]; product(index.Shape) <= x.Shape[d] {
-			strides = make([]int, len(index.Shape))
-			for k := range slices.Backward(strides) {
-				strides[k] = step
-				step *= index.Shape[k]
-			}
+		strides, written := make([]int, len(index.Shape)), 0
+		step, dense := x.Strides[d], true
+		for k := range slices.Backward(strides) {
+			strides[k] = step
+			step *= index.Shape[k]
+			dense = dense && (written == 0 || y.Strides[d+k] == written)
+			written = y.Strides[d+k] * index.Shape[k]
+		}
+		if n := product(index.Shape); n <= x.Shape[d] || dense && x.Shape[d] > 0 && len(strides) > 0 {
 			return d, strides
 		}
 	}
@@ -306,10 +323,11 @@ func (w *walks) elementwise() {
 		}
 	}
 	for _, o := range w.outputs() {
-		// A result is as PyTorch allocates it unless its type is another.
+		// A result is as TensorIterator allocates it unless its type is another, or the profile says that it lies
+		// otherwise (prelu's, tril's).
 		if !written && slices.Equal(o.Shape, shape) && !slices.Contains(o.Strides, 0) {
 			written = true
-			if len(operands) > 0 && operands[0].DType == standIn(o.Operand) {
+			if len(operands) > 0 && operands[0].DType == standIn(o.Operand) && allocated(o, operands) {
 				result = o.at
 				continue
 			}
@@ -329,6 +347,44 @@ func (w *walks) elementwise() {
 		w.add(access.Fill, nil, operands...)
 	}
 	w.asTheyLie(rest)
+}
+
+// allocated reports whether a result lies as TensorIterator allocates it for these inputs.
+func allocated(result tensor, inputs []walked) bool {
+	var layoutsOf []layouts.Layout
+	for _, o := range inputs {
+		layoutsOf = append(layoutsOf, o.Layout)
+	}
+	it, err := layouts.Elementwise(layoutsOf...)
+	if err != nil {
+		return true
+	}
+	for d, step := range it.Output.Strides() {
+		if result.Shape[d] > 1 && result.Strides[d] != step {
+			return false
+		}
+	}
+	return true
+}
+
+// losses compute a loss for each element into memory of their own, and return a sum, or a mean, of it.
+var losses = []string{"mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "dist"}
+
+// reduceLosses adds the pass over what a loss computed for each element, unless that is what it returns.
+func (w *walks) reduceLosses() {
+	outputs := w.outputs()
+	if !slices.Contains(losses, w.name()) || len(outputs) == 0 || len(w.specs) == 0 {
+		return
+	}
+	each := tensor{operators.Operand{Shape: w.specs[0].Operands[0].Layout.Shape(), DType: outputs[0].DType}, inside}
+	if slices.Equal(outputs[0].Shape, each.Shape) {
+		return
+	}
+	dims := make([]int, len(each.Shape))
+	for d := range dims {
+		dims[d] = d
+	}
+	w.add(access.Sum, dims, w.operand(dense(each, operators.Input), access.Input), w.operand(outputs[0], access.Output))
 }
 
 // shape is what the operands that are no lists have together; that of the first
@@ -364,13 +420,24 @@ func (w *walks) shape() []int {
 
 // reduction lowers one of which the dims are known, and else what it reads and
 // writes as it lies.
-func (w *walks) reduction() {
+func (w *walks) reduction(copied bool) {
 	dims, known := w.op.Dims()
 	if !known || len(w.op.Inputs) == 0 {
 		w.asTheyLie(w.all)
 		return
 	}
 	x := w.operand(w.all[0], access.Input)
+	// Of all elements these go over what is contiguous, or a copy (ReduceAllOps.cpp, ReduceOps.cpp).
+	whole := len(dims) == x.Layout.Rank() && slices.Contains([]string{"max", "min", "argmax", "argmin"}, w.name())
+	if w.err == nil && whole && !x.Layout.IsContiguous() {
+		fresh := w.operand(dense(w.all[0], operators.Output), access.Output)
+		if !copied {
+			w.add(access.Copy, nil, fresh, x)
+			w.inner = len(w.specs)
+		}
+		fresh.Role = access.Input
+		x = fresh
+	}
 	shape := []int{}
 	for d, n := range w.op.Inputs[0].Shape {
 		if !slices.Contains(dims, d) {
@@ -383,6 +450,13 @@ func (w *walks) reduction() {
 	}
 	w.add(access.Sum, dims, x, w.operand(y, access.Output))
 	w.asTheyLie(w.inputs()[1:])
+	switch outputs := w.outputs(); {
+	case len(outputs) > 1:
+		w.asTheyLie(outputs[1:])
+	case len(outputs) == 0 && len(dims) < x.Layout.Rank() && slices.Contains([]string{"max", "min", "median", "mode", "nanmedian"}, w.name()):
+		y.DType = "int64" // where they are
+		w.asTheyLie([]tensor{y})
+	}
 }
 
 // rows lowers a softmax, a layer_norm and their like, which want contiguous

@@ -117,7 +117,7 @@ func TestParts(t *testing.T) {
 		{"repeat", call("aten::repeat", []string{"", "[2, 1, 1, 3]"}, few, out([]int{8, 64, 56, 168}, []int{602112, 9408, 168, 1})), 1, 12, false},
 		{"repeat to more dims", call("aten::repeat", []string{"", "[2, 1, 1, 1, 1]"}, few, out([]int{2, 4, 64, 56, 56}, []int{802816, 200704, 3136, 56, 1})), 1, 4, false},
 	} {
-		l, err := lower(c.op, nil)
+		l, err := lower(c.op, calls{})
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -139,7 +139,7 @@ func TestParts(t *testing.T) {
 	// Only copy_ goes by blocks over a transposed matrix.
 	square, transposed := []int{512, 512}, in([]int{512, 512}, []int{1, 512})
 	for op, want := range map[string]access.Op{"aten::copy_": access.Copy, "aten::clone": access.Copy, "aten::roll": access.Add} {
-		if l, err := lower(call(op, nil, transposed, out(square, []int{512, 1})), nil); err != nil || len(l.specs) != 1 || l.specs[0].Op != want {
+		if l, err := lower(call(op, nil, transposed, out(square, []int{512, 1})), calls{}); err != nil || len(l.specs) != 1 || l.specs[0].Op != want {
 			t.Errorf("%s: %+v, %v", op, l.specs, err)
 		}
 	}
@@ -148,18 +148,18 @@ func TestParts(t *testing.T) {
 		{Op: "aten::stack", Class: operators.Copy, Inputs: []operators.Operand{transposed, transposed}},
 		{Op: "aten::roll", Class: operators.Copy, Inputs: []operators.Operand{transposed}},
 	} {
-		if l, err := lower(op, nil); err != nil || len(l.specs) != len(op.Inputs) || l.specs[0].Op != access.Add {
+		if l, err := lower(op, calls{}); err != nil || len(l.specs) != len(op.Inputs) || l.specs[0].Op != access.Add {
 			t.Errorf("%s: %+v, %v", op.Op, l.specs, err)
 		}
 	}
-	if l, err := lower(call("aten::cat", []string{"", "0"}, in([]int{0}, []int{1}), out([]int{1024, 512}, []int{512, 1}), transposed, transposed), nil); err != nil || len(l.specs) != 2 {
+	if l, err := lower(call("aten::cat", []string{"", "0"}, in([]int{0}, []int{1}), out([]int{1024, 512}, []int{512, 1}), transposed, transposed), calls{}); err != nil || len(l.specs) != 2 {
 		t.Errorf("cat of nothing and two: %+v, %v", l.specs, err)
 	}
 	wide := in([]int{1, 512, 512}, []int{262144, 512, 1})
-	if l, err := lower(call("aten::constant_pad_nd", nil, wide, out([]int{8, 512, 512}, wide.Strides)), nil); err != nil || len(l.specs) != 2 || l.specs[0].Op != access.Fill {
+	if l, err := lower(call("aten::constant_pad_nd", nil, wide, out([]int{8, 512, 512}, wide.Strides)), calls{}); err != nil || len(l.specs) != 2 || l.specs[0].Op != access.Fill {
 		t.Errorf("a pad of a batch of one: %+v, %v", l.specs, err)
 	}
-	if l, err := lower(call("aten::cat", []string{"", "0"}, transposed, out([]int{1024, 512}, []int{512, 1}), transposed), nil); err != nil || len(l.specs) != 2 || l.specs[0].Op != access.Add {
+	if l, err := lower(call("aten::cat", []string{"", "0"}, transposed, out([]int{1024, 512}, []int{512, 1}), transposed), calls{}); err != nil || len(l.specs) != 2 || l.specs[0].Op != access.Add {
 		t.Errorf("cat: %+v, %v", l.specs, err)
 	}
 	// What does not fit is a copy of what is read.
@@ -169,7 +169,7 @@ func TestParts(t *testing.T) {
 		call("aten::repeat", nil, few, out([]int{7, 64, 56, 56}, []int{200704, 3136, 56, 1})),
 		call("aten::constant_pad_nd", nil, few, out([]int{4, 64, 56, 55}, []int{197120, 3080, 55, 1})),
 	} {
-		if l, err := lower(op, nil); err != nil || len(l.specs) != len(op.Inputs) || len(l.twins) != len(l.specs) {
+		if l, err := lower(op, calls{}); err != nil || len(l.specs) != len(op.Inputs) || len(l.twins) != len(l.specs) {
 			t.Errorf("%s: %+v, %v", op.Op, l, err)
 		}
 	}
@@ -197,14 +197,110 @@ func TestGather(t *testing.T) {
 	if i := itemOf(t, columns); i.Layout < .7*i.Ns {
 		t.Errorf("columns of a transposed matrix in row-major order: layout %v of %v ns", i.Layout, i.Ns)
 	}
-	// More numbers than there are rows, several lists of them, and what names no rows go over all as it lies.
+	// More numbers than there are rows are rounds over these.
+	for _, n := range []int{2049, 4096, 5000} {
+		contiguous, transposed := itemOf(t, index("aten::embedding", byRows, n)), itemOf(t, index("aten::embedding", byColumns, n))
+		if contiguous.Layout != 0 || transposed.Layout < .7*transposed.Ns || transposed.Ns < 5*contiguous.Ns {
+			t.Errorf("%d rows: contiguous layout %v of %v ns, transposed %v of %v", n, contiguous.Layout, contiguous.Ns, transposed.Layout, transposed.Ns)
+		}
+		l, err := lower(index("aten::embedding", byColumns, n), calls{})
+		if err != nil || len(l.specs) != 2 {
+			t.Fatalf("%d rows: %+v, %v", n, l.specs, err)
+		}
+		if read := l.specs[0].Operands[0].Layout.Numel(); read > n*2048 || read < (n-2)*2048 {
+			t.Errorf("%d rows: %d elements are read", n, read)
+		}
+	}
+	// Several lists of numbers, what names no rows, and more of them than there are into what is not dense go over all as it lies.
 	many := index("aten::embedding", byRows, 4096)
+	many.Inputs[1].Shape, many.Inputs[1].Strides = []int{64, 64}, []int{64, 1}
+	many.Outputs[0].Shape, many.Outputs[0].Strides = []int{64, 64, 2048}, []int{2048, 64 * 2048, 1}
 	several := index("aten::index", byRows, 2048)
 	several.Inputs = append(several.Inputs, several.Inputs[1])
 	for _, op := range []operators.Operator{many, several, index("aten::gather", byColumns, 2048)} {
 		if i := itemOf(t, op); i.Layout != 0 || i.Ns <= 0 || math.IsInf(i.Ns, 0) {
 			t.Errorf("%s: layout %v of %v ns", op.Op, i.Layout, i.Ns)
 		}
+	}
+}
+
+// TestResultsAsTheyLie: a result that lies otherwise than TensorIterator would have it is walked as it lies, of the
+// same dtype too: prelu and tril return what is contiguous.
+func TestResultsAsTheyLie(t *testing.T) {
+	shape, first, last := []int{1500, 1500}, []int{1500, 1}, []int{1, 1500}
+	for _, c := range []struct {
+		from, to []int
+		costs    bool
+	}{{first, first, false}, {last, last, false}, {last, first, true}, {first, last, true}} {
+		op := operators.Operator{Op: "aten::tril", Class: operators.Elementwise, Inputs: []operators.Operand{in(shape, c.from)}, Outputs: []operators.Operand{out(shape, c.to)}}
+		if i := itemOf(t, op); i.Layout > 0 != c.costs {
+			t.Errorf("%v to %v: layout %v of %v ns", c.from, c.to, i.Layout, i.Ns)
+		}
+	}
+}
+
+// TestLosses: a loss reads both of its operands together, as an addition does, and then reduces what it computed, unless
+// the profile has that, or the loss returns what it computed.
+func TestLosses(t *testing.T) {
+	shape, first, last := []int{1500, 1500}, []int{1500, 1}, []int{1, 1500}
+	loss := func(a []int, result operators.Operand) operators.Operator {
+		return operators.Operator{Op: "aten::mse_loss", Class: operators.Elementwise, Inputs: []operators.Operand{in(shape, a), in(shape, first)}, Outputs: []operators.Operand{result}}
+	}
+	for _, c := range []struct {
+		name   string
+		op     operators.Operator
+		inside calls
+		want   []access.Op
+	}{
+		{"the mean", loss(last, out([]int{}, []int{})), calls{}, []access.Op{access.Add, access.Fill, access.Sum}},
+		{"the mean, which is in the profile", loss(last, out([]int{}, []int{})), calls{reductions: map[string]bool{"aten::mse_loss": true}}, []access.Op{access.Add, access.Fill}},
+		{"each", loss(last, out(shape, first)), calls{}, []access.Op{access.Add}},
+	} {
+		l, err := lower(c.op, c.inside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []access.Op
+		for _, s := range l.specs {
+			got = append(got, s.Op)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	unlike, alike := itemOf(t, loss(last, out([]int{}, []int{}))), itemOf(t, loss(first, out([]int{}, []int{})))
+	if alike.Layout != 0 || unlike.Layout < .5*unlike.Ns {
+		t.Errorf("layout %v of %v ns, of operands that lie alike %v of %v", unlike.Layout, unlike.Ns, alike.Layout, alike.Ns)
+	}
+}
+
+// TestWhole: max, min, argmax and argmin of all elements go over a contiguous copy of what is not, unless the profile has it;
+// reductions of a dim write where the greatest are, too.
+func TestWhole(t *testing.T) {
+	shape := []int{1500, 1500}
+	whole := func(name string, strides []int, args ...string) operators.Operator {
+		return operators.Operator{Op: name, Class: operators.Reduction, Args: args, Inputs: []operators.Operand{in(shape, strides)}, Outputs: []operators.Operand{out([]int{}, []int{})}}
+	}
+	for _, name := range []string{"aten::max", "aten::min", "aten::argmax", "aten::argmin"} {
+		contiguous, transposed := itemOf(t, whole(name, []int{1500, 1}, "")), itemOf(t, whole(name, []int{1, 1500}, ""))
+		if contiguous.Layout != 0 || transposed.Layout < .5*transposed.Ns {
+			t.Errorf("%s: layout %v of %v ns, of what is contiguous %v of %v", name, transposed.Layout, transposed.Ns, contiguous.Layout, contiguous.Ns)
+		}
+		if l, err := lower(whole(name, []int{1, 1500}, ""), calls{copies: map[string]bool{name: true}}); err != nil || len(l.specs) != 1 {
+			t.Errorf("%s with its copy in the profile: %+v, %v", name, l.specs, err)
+		}
+	}
+	if i := itemOf(t, whole("aten::sum", []int{1, 1500}, "")); i.Layout != 0 {
+		t.Errorf("a sum of all: layout %v", i.Layout)
+	}
+	where := out([]int{1500}, []int{1})
+	where.DType = "int64"
+	dim := operators.Operator{Op: "aten::max", Class: operators.Reduction, Args: []string{"", "1", "False"}, Inputs: []operators.Operand{in(shape, []int{1500, 1})},
+		Outputs: []operators.Operand{out([]int{1500}, []int{1}), where}}
+	recorded, err := lower(dim, calls{})
+	dim.Outputs = nil
+	if unsaid, other := lower(dim, calls{}); err != nil || other != nil || len(recorded.specs) != 2 || len(unsaid.specs) != 2 || unsaid.specs[1].Operands[0].DType.Size() != 8 {
+		t.Errorf("max of a dim: %+v, %+v; %v, %v", recorded.specs, unsaid.specs, err, other)
 	}
 }
 
@@ -241,7 +337,7 @@ func TestHostileParts(t *testing.T) {
 			o.Role = operators.Output
 			op.Outputs = append(op.Outputs, o)
 		}
-		l, err := lower(op, nil)
+		l, err := lower(op, calls{})
 		if err != nil {
 			return
 		}

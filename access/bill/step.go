@@ -104,11 +104,11 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 	if s.caches, err = s.newCaches(); err != nil {
 		return nil, err
 	}
-	copied := copiedFor(p.Operators)
+	inside := callsOf(p.Operators)
 	for _, op := range p.Operators {
 		l, err := lowered{}, error(nil)
 		if touches(op.Class) {
-			l, err = lower(op, copied)
+			l, err = lower(op, inside)
 		}
 		s.lowered, s.errs = append(s.lowered, l), append(s.errs, err)
 	}

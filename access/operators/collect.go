@@ -36,6 +36,14 @@ type signature struct {
 	bytes           int64  // that a call reads plus those that it writes
 }
 
+// settle says what an operator does of which only the operands tell: max and min of two tensors call
+// maximum and minimum.
+func (s *signature) settle() {
+	if name, _, _ := strings.Cut(s.op, "."); (name == "aten::max" || name == "aten::min") && len(s.inputs) > 1 && s.inputs[1].Role == Input {
+		s.entry = entry{class: Elementwise, composite: true}
+	}
+}
+
 // text is equal for equal signatures alone.
 func (s *signature) text() string {
 	return fmt.Sprintf("%q %t %q %q %q %q", s.op, s.stretch, fmt.Sprint(s.inputs), fmt.Sprint(s.outputs), s.args, s.problem)
@@ -229,7 +237,7 @@ type bill struct {
 // touch memory, as a set of bits, and their time in ns. A call is a wrapper of
 // these if there are any and it is composite, or else if one is of its own class
 // (relu calls clamp_min, but a product that calls copy_ for an operand multiplies
-// as well).
+// as well), unless it touches memory itself besides.
 type under struct {
 	classes []uint16
 	ns      []int64
@@ -246,7 +254,7 @@ func (b *bill) underneath(t *trace) under {
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
 		classes, ns, own := u.classes[i], u.ns[i], sig.class.bit()
-		if sig.composite && classes != 0 || classes&own != 0 {
+		if !sig.itself && (sig.composite && classes != 0 || classes&own != 0) {
 			u.classes[i] |= isWrapper
 		} else if sig.class.touches() && (sig.class != Unknown || sig.bytes > 0) {
 			classes |= own

@@ -144,6 +144,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 			return sig
 		}
 		sig.setRoles(attrs.schema)
+		sig.settle()
 		if returnsArgument(attrs.schema) || attrs.schema == "" && (inPlace(name) || known.overwrites) {
 			sig.outputs = nil
 		}

@@ -141,6 +141,7 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 		}
 	}
 	sig.setRoles("")
+	sig.settle()
 	return nil
 }
 
@@ -185,6 +186,12 @@ func (s *signature) setRoles(schema string) {
 	written := writtenBySchema(schema)
 	if schema == "" && (inPlace(s.op) || s.overwrites) {
 		written = map[int]Role{0: InPlace}
+	} else if n := resultAfter()[s.op]; schema == "" && n > 0 {
+		for _, o := range s.inputs {
+			if o.Argument >= n && !o.InList {
+				written[o.Argument] = Output
+			}
+		}
 	}
 	for i := range s.inputs {
 		o := &s.inputs[i]

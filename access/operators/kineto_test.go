@@ -134,6 +134,63 @@ func TestKinetoForms(t *testing.T) {
 	}
 }
 
+// TestKinetoInside: max of two tensors calls maximum, which is counted once; a loss is counted whatever
+// it calls, and so is the mean inside; what comes after an operator's arguments is where its result goes.
+func TestKinetoInside(t *testing.T) {
+	x := tensor("[4,4]", "[4,1]")
+	number, none := arg{"[]", "[]", "Scalar", "1"}, arg{"[]", "[]", "", ""}
+	p := read(t, chrome(
+		event("aten::max", 10, 5, x, x), event("aten::maximum", 11, 3, x, x),
+		event("aten::max", 20, 5, x),
+		event("aten::max", 25, 4, x, arg{"[]", "[]", "Scalar", "1"}, arg{"[]", "[]", "Scalar", "False"}),
+		event("aten::mse_loss", 30, 9, x, x, number), event("aten::mean", 31, 7, x, number), event("aten::sum", 32, 3, x), event("aten::div_", 36, 1, tensor("[]", "[]"), number),
+		event("aten::nan_to_num", 40, 9, x, none, none, none), event("aten::nan_to_num", 41, 7, x, none, none, none, x),
+		event("aten::add", 50, 1, x, x, number, x), event("aten::add", 52, 1, x, x, number), event("aten::pow", 54, 1, number, x), event("aten::pow", 56, 1, number, x, x),
+		event("aten::where", 58, 1, x, x, x), event("aten::clamp", 60, 1, x, x, x), event("aten::add_", 62, 1, x, x, number)))
+	var got []string
+	for _, op := range p.Operators {
+		var roles []string
+		for _, o := range op.Inputs {
+			roles = append(roles, string(o.Role))
+		}
+		got = append(got, fmt.Sprint(op.Op, " ", op.Class, " ", strings.Join(roles, ",")))
+	}
+	if diff := cmp.Diff([]string{
+		"aten::max wrapper input,input", "aten::maximum elementwise input,input",
+		"aten::max reduction input", "aten::max reduction input",
+		"aten::mse_loss elementwise input,input", "aten::mean wrapper input", "aten::sum reduction input", "aten::div_ elementwise in-place",
+		"aten::nan_to_num wrapper input", "aten::nan_to_num elementwise input,output",
+		"aten::add elementwise input,input,output", "aten::add elementwise input,input", "aten::pow elementwise input", "aten::pow elementwise input,output",
+		"aten::where elementwise input,input,input", "aten::clamp elementwise input,input,input", "aten::add_ elementwise in-place,input",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestUnread: where no call can be read, the error says why of one; what is behind the end of a file is warned of.
+func TestUnread(t *testing.T) {
+	x := tensor("[4,4]", "[4,1]")
+	for text, want := range map[string]string{
+		chrome(event("aten::add", 1, -5, x), event("aten::add", 2, -5, x)): "some.json: none of its operators can be read, such as aten::add: its time cannot be read: ts 1, dur -5",
+		chrome(event("aten::add", 1, 5, tensor("[4,4]", "[4,-1]"))):        "some.json: none of its operators can be read, such as aten::add: argument 0: stride -1 of dim 1 is negative, which no tensor of PyTorch's is",
+	} {
+		if _, err := Read(File{"some.json", strings.NewReader(text)}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	whole := chrome(event("aten::add", 1, 5, x))
+	p, err := Read(File{"some.json", strings.NewReader(whole + "\n")})
+	if err != nil || len(p.Warnings) != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, more := range []string{"}", "x", "{}"} {
+		p, err := Read(File{"some.json", strings.NewReader(whole + more)})
+		if want := fmt.Sprintf("some.json: all calls are read, but there is something behind the end, at byte %d", len(whole)); err != nil || len(p.Warnings) != 1 || p.Warnings[0] != want {
+			t.Errorf("%s: %+v, %v", more, p, err)
+		}
+	}
+}
+
 // TestKinetoArguments: numbers are no tensors, a tensor may have no dims, and
 // lists of tensors are their tensors, of the dtype that the trace has most of.
 func TestKinetoArguments(t *testing.T) {

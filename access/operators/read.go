@@ -58,7 +58,11 @@ func Read(files ...File) (*Profile, error) {
 		b.profile.Sources = append(b.profile.Sources, fmt.Sprintf("%s: %s, %s", t.name, t.kind, inCalls(b.profile.Calls-before)))
 		b.profile.Warnings = append(b.profile.Warnings, t.warnings...)
 	}
-	return b.done(), nil
+	p := b.done()
+	if n, first := unreadCalls(p.Skipped); n > 0 && n == p.Calls {
+		return nil, fmt.Errorf("%s: none of its operators can be read, such as %s: %s", traces[0].name, first.Op, first.Reason)
+	}
+	return p, nil
 }
 
 // ReadFiles is Read of the files of these names. It refuses a file that is given twice, whose
@@ -113,7 +117,7 @@ func (t *trace) usable() error {
 		return nil
 	case t.calls.Len() == 0 && len(t.skipped) == 0:
 		return errors.New("it has no operators (events of category cpu_op, or nodes of an execution trace)")
-	case t.hasStrides || t.hasShapes && !t.hasTensors:
+	case t.hasStrides || t.hasShapes && !t.hasTensors, t.calls.Len() == 0: // of which is said why none could be read
 		return nil
 	case t.kind == executionTrace:
 		return fmt.Errorf("its schema %q has no strides (1.1.1-chakra.0.0.4 and later have); %s", t.schema, howToRecord)
@@ -215,6 +219,11 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 	case err == nil && t.kind == "":
 		return errors.New("it is no profile: a JSON object with neither traceEvents nor nodes")
 	case err == nil:
+		at := dec.InputOffset()
+		_, more := dec.ReadToken()
+		if _, garbage := errors.AsType[*jsontext.SyntacticError](more); garbage || more == nil {
+			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls are read, but there is something behind the end, at byte %d", t.name, at))
+		}
 	case t.calls.Len() == 0:
 		return unreadable(err)
 	default:

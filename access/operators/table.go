@@ -14,6 +14,8 @@ type entry struct {
 	// calls any: it is counted only where none of these touches memory. Views and
 	// operators of class None always are.
 	composite bool
+	// itself: it touches memory itself, whatever it calls besides.
+	itself bool
 	// args: its arguments that are no tensors say which memory is touched.
 	args bool
 	// overwrites: its first argument is written, and not read.
@@ -45,14 +47,14 @@ var table = []struct {
 
 	// These allocate, ask, or return their argument where they call nothing.
 	{entry{class: None}, `
-		alpha_dropout _assert_async c10d::barrier can_cast contiguous cpu cuda _cudnn_init_dropout_state
+		alpha_dropout _assert_async c10d::barrier can_cast coalesce contiguous cpu cuda _cudnn_init_dropout_state
 		cudnn_is_acceptable _debug_has_internal_overlap dense_dim dim dropout _efficientzerotensor element_size empty
 		empty_like empty_permuted empty_quantized empty_strided feature_dropout get_device
 		_has_compatible_shallow_copy_type _has_same_storage_numel is_coalesced is_complex is_conj is_contiguous
 		is_floating_point is_inference is_leaf is_neg is_non_overlapping_and_dense is_nonzero is_pinned is_same_size
 		is_set_to is_signed is_strides_like_format _is_zerotensor item len lift _local_scalar_dense new_empty
 		new_empty_strided _nnpack_available _nnz numel output_nr profiler::_record_function_enter
-		profiler::_record_function_enter_new profiler::_record_function_exit q_per_channel_axis q_scale q_zero_point
+		profiler::_record_function_enter_new profiler::_record_function_exit promote_types q_per_channel_axis q_scale q_zero_point
 		qscheme record_stream requires_grad resize resize_as result_type retain_grad retains_grad
 		_shape_as_tensor size sparse_dim storage_offset stride sym_numel sym_size sym_storage_offset sym_stride sync to
 		type_as _use_cudnn_ctc_loss _version`},
@@ -81,7 +83,7 @@ var table = []struct {
 		randperm range scalar_tensor tril_indices triu_indices zeros zeros_like`},
 	{entry{class: Elementwise}, `
 		abs add _add_relu addcdiv addcmul _amp_foreach_non_finite_check_and_unscale _amp_update_scale angle
-		binary_cross_entropy binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
+		binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
 		bitwise_xor ceil clamp clamp_max clamp_min complex _conj_physical conj_physical copysign deg2rad div
 		fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask
 		_fake_quantize_per_tensor_affine_cachemask_tensor_qparams floor floor_divide fmax fmin fmod frac frexp
@@ -95,9 +97,11 @@ var table = []struct {
 		acos acosh asin asinh atan atan2 atanh celu cos cosh digamma elu erf erfc erfinv exp exp2 expm1 gelu glu glu_jvp
 		i0 igamma igammac lgamma log log10 log1p log2 log_sigmoid_forward logaddexp logaddexp2 logit mish mvlgamma
 		polygamma pow sigmoid silu sin sinc sinh softplus tan tanh xlogy`},
+	// A loss for each element, which a reduction then reads.
+	{entry{class: Elementwise, itself: true}, `binary_cross_entropy huber_loss mse_loss smooth_l1_loss`},
 	{entry{class: Elementwise, composite: true}, `
 		absolute __and__ arccos arccosh arcsin arcsinh arctan arctan2 arctanh binary_cross_entropy_with_logits clip
-		cross diff divide fake_quantize_per_channel_affine fake_quantize_per_tensor_affine feature_alpha_dropout fix
+		cross diff dist divide fake_quantize_per_channel_affine fake_quantize_per_tensor_affine feature_alpha_dropout fix
 		float_power greater greater_equal __iand__ __ior__ isclose isfinite isreal __ixor__ ldexp less less_equal
 		log_sigmoid multiply negative not_equal __or__ relu6 rrelu rrelu_with_noise selu square subtract true_divide
 		__xor__`},
@@ -106,10 +110,10 @@ var table = []struct {
 		all amax amin _aminmax aminmax any bincount count_nonzero _foreach_norm histc histogram linalg_vector_norm max
 		min nansum native_norm norm prod sum`},
 	{entry{class: Reduction, composite: true, args: true}, `
-		allclose _batch_norm_stats corrcoef cosine_embedding_loss cosine_similarity cov cross_entropy_loss dist equal
-		frobenius_norm hinge_embedding_loss huber_loss kl_div l1_loss linalg_matrix_norm linalg_norm margin_ranking_loss
-		mean mse_loss nanmean nll_loss nll_loss2d nll_loss_nd norm_except_dim nuclear_norm pairwise_distance
-		poisson_nll_loss smooth_l1_loss soft_margin_loss special_logsumexp sum_to_size trace trapezoid trapz
+		allclose _batch_norm_stats corrcoef cosine_embedding_loss cosine_similarity cov cross_entropy_loss equal
+		frobenius_norm hinge_embedding_loss kl_div l1_loss linalg_matrix_norm linalg_norm margin_ranking_loss mean
+		nanmean nll_loss nll_loss2d nll_loss_nd norm_except_dim nuclear_norm pairwise_distance poisson_nll_loss
+		soft_margin_loss special_logsumexp sum_to_size trace trapezoid trapz
 		triplet_margin_loss`},
 	{entry{class: Reduction, args: true}, `nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward`},
 
@@ -220,6 +224,9 @@ func lookUp(op string) entry {
 			return e
 		}
 	}
+	if name == "detach" || name == "detach_" { // inside aten::detach, as autograd names its own
+		return byName()["aten::detach"]
+	}
 	if isScope(op) {
 		return entry{class: None, composite: true}
 	}
@@ -263,6 +270,28 @@ func (op Operator) Computes() bool {
 // channels_last as it is (PyTorch's aten/src/ATen/native/batch_norm.cpp and group_norm.cpp,
 // by Tensor::suggest_memory_format).
 func (op Operator) TakesChannelsLast() bool { return lookUp(op.Op).channelsLast }
+
+// resultAfter is, of operators that each compute an element from those at its place, how many arguments
+// they have that may be tensors: one after these is where the result goes (out=). Profiles say so by a
+// schema or, as a Kineto trace, not at all.
+var resultAfter = sync.OnceValue(func() map[string]int {
+	after := map[string]int{}
+	for n, ops := range []string{1: `
+		abs absolute acos acosh angle asin asinh atan atanh bitwise_not ceil conj_physical cos cosh deg2rad digamma elu erf
+		erfc erfinv exp exp2 expm1 floor frac gelu hardsigmoid hardswish hardtanh i0 leaky_relu lgamma log log10 log1p log2
+		logical_not logit mish nan_to_num neg negative rad2deg reciprocal round rsqrt sgn sigmoid sign signbit silu
+		sin sinc sinh softplus softshrink sqrt square tan tanh threshold trunc`, 2: `
+		add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp_max clamp_min complex
+		copysign div divide eq floor_divide fmax fmin fmod gcd ge gt heaviside hypot igamma igammac lcm ldexp le
+		logaddexp logaddexp2 logical_and logical_or logical_xor lt maximum minimum mul multiply ne nextafter polar pow
+		remainder sub subtract true_divide xlogy`, 3: `
+		addcdiv addcmul clamp lerp where`} {
+		for _, op := range strings.Fields(ops) {
+			after["aten::"+op] = n
+		}
+	}
+	return after
+})
 
 // isScope reports whether an operator's name is that of a stretch of the
 // program. Autograd names its nodes after what they undo: AddmmBackward0.
