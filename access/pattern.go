@@ -292,7 +292,7 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 	case s.Pad == 0:
 		return store, store, nil
 	case s.Pad < 0:
-		return store, x, fault(FieldPad, s.Pad, errors.New("negative"))
+		return store, x, fault(FieldPad, s.Pad, errors.New("negative (want 0 or more)"))
 	case last < 0:
 		return store, x, fault(FieldPad, s.Pad, errors.New("a tensor without dims has no rows"))
 	case s.Pad > math.MaxInt-s.Shape[last]:

@@ -168,6 +168,13 @@ func TestCompare(t *testing.T) {
 	if f, err := compare(dataOf(t, old)); f != nil || err != nil {
 		t.Errorf("one file is compared: %v", err)
 	}
+	// What is a million times as slow is counted, too, and drawn at the edge.
+	far := dataOf(t, old, head+sampled("A/a=1", 1000, "")+sampled("B/a=1", 1e9, "")+sampled("C/a=1", 1000, ""))
+	f = draws(t, compare, far)
+	words, _ = record(f, &far.look)
+	if !slices.Contains(words, "B a 1 (x 1e+06)") || !strings.HasPrefix(f.sentence, "Of 3 benchmarks in both files, 1 is slower") {
+		t.Errorf("a million times as slow: %s, %q", f.sentence, words)
+	}
 	if d.rows[0].Stats[passUnit].Center < 1.4e-6 {
 		t.Errorf("charts show the first file's %v", d.rows[0].Stats[passUnit].Center)
 	}

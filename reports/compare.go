@@ -35,7 +35,7 @@ func pairings(first, last file) (found []pairing) {
 	}
 	for _, r := range last.rows {
 		p := pairing{r.Name, old[r.Name], r.Stats[passUnit]}
-		if drawable(p.old) && drawable(p.new) && p.change() > 1e-3 && p.change() < 1e3 {
+		if drawable(p.old) && drawable(p.new) && p.change() > 0 && !math.IsInf(p.change(), 0) {
 			found = append(found, p)
 		}
 	}
@@ -59,12 +59,17 @@ func compare(d *data) (*figure, error) {
 	shown := found[:min(len(found), 24)]
 	p := d.look.newPanel("time of a pass, % of the old median (log scale)", "")
 	low, high := 100.0, 100.0
+	names := make([]string, len(shown))
+	for i, q := range shown {
+		names[i] = plainName(q.name)
+	}
+	names = shorts(names, 46)
 	var ticks plot.ConstantTicks
 	for i, q := range shown {
 		for _, of := range []point{q.relative(q.old), q.relative(q.new)} {
 			low, high = min(low, of.low), max(high, of.high)
 		}
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: short(plainName(q.name), 46)})
+		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: names[i] + q.beyond()})
 	}
 	percentLogAxis(&p.X, low/1.05, high*1.05)
 	p.Y.Min, p.Y.Max = -float64(len(shown))+0.4, 0.6
@@ -87,8 +92,25 @@ func compare(d *data) (*figure, error) {
 	return f, nil
 }
 
+// most is how many times as long a pass takes, or as short, that is drawn; what is beyond lies at the edge.
+const most = 1e3
+
 // relative is a time in percent of the old median.
-func (p pairing) relative(s results.Stat) point { return interval(s, 100/p.old.Center) }
+func (p pairing) relative(s results.Stat) point {
+	q := interval(s, 100/p.old.Center)
+	for _, v := range []*float64{&q.y, &q.low, &q.high} {
+		*v = min(max(*v, 100/most), 100*most)
+	}
+	return q
+}
+
+// beyond says how many times as long it takes where the chart does not.
+func (p pairing) beyond() string {
+	if c := p.change(); c > most || c < 1/most {
+		return fmt.Sprintf(" (x %.2g)", c)
+	}
+	return ""
+}
 
 // changeHue is the hue of a change: of none that the intervals show, of a
 // slower, or of a faster one.

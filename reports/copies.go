@@ -51,16 +51,19 @@ func copyLabel(r results.Row) string {
 	return label
 }
 
-// copyLabels are those of copies, and of each the dtype and the padding where these differ.
+// copyLabels are those of copies, and of each the dtype, the padding and the order where these differ.
 func copyLabels(found []results.Row) (labels []string) {
 	differ := func(key string) bool {
 		return slices.ContainsFunc(found, func(r results.Row) bool { return r.Key(key) != found[0].Key(key) })
 	}
-	dtypes, pads := differ("dtype"), differ("pad")
+	dtypes, pads, orders := differ("dtype"), differ("pad"), differ("order")
 	for _, r := range found {
 		label := copyLabel(r)
 		if pad := r.Key("pad"); pads && pad != "" && r.Key("layout") != "padded" {
 			label += ", padded by " + pad
+		}
+		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" { // whose label has it
+			label += ", order " + order
 		}
 		if dtypes {
 			label += ", " + r.Key("dtype")

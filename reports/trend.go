@@ -16,9 +16,8 @@ import (
 
 // What counts as a change: those of `bench history trend`.
 const (
-	trendAlpha     = 0.01
-	trendThreshold = 0.01
-	maxTrends      = 4 // that are drawn
+	trendAlpha = 0.01
+	maxTrends  = 4 // that are drawn
 )
 
 // A followed is one benchmark's times with their changes.
@@ -50,7 +49,7 @@ func (d *data) followedTimes() (found []followed) {
 		all = slices.DeleteFunc(all, func(s history.Series) bool { return s.On != here })
 	}
 	for _, s := range all {
-		found = append(found, followed{s, s.Changes(trendAlpha, trendThreshold)})
+		found = append(found, followed{s, s.Changes(trendAlpha, history.DefaultThreshold)})
 	}
 	slices.SortStableFunc(found, func(a, b followed) int { return cmp.Compare(b.size(), a.size()) })
 	return found
@@ -136,7 +135,7 @@ func (f followed) marks() (all []mark) {
 	for _, c := range f.changes {
 		i := slices.IndexFunc(f.Points, func(p history.Point) bool { return p == c.First })
 		if i > 0 && c.Size != nil && len(all) < maxMarks {
-			all = append(all, mark{float64(i) - 0.5, fmt.Sprintf("%+.0f%%", *c.Size*100)})
+			all = append(all, mark{float64(i) - 0.5, changeText(*c.Size)})
 		}
 	}
 	return all
@@ -171,7 +170,7 @@ func trendSentence(found []followed, changed int) string {
 		return text
 	}
 	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int { return cmp.Compare(sizeOf(a), sizeOf(b)) })
-	return text + fmt.Sprintf(" The largest is of %s: %+.0f%% after %.12s, up to %.12s.", plainName(first.Name), *largest.Size*100,
+	return text + fmt.Sprintf(" The largest is of %s: %s after %.12s, up to %.12s.", plainName(first.Name), changeText(*largest.Size),
 		results.Printable(largest.Last.Commit), results.Printable(largest.First.Commit))
 }
 
@@ -180,4 +179,12 @@ func sizeOf(c history.Change) float64 {
 		return 0
 	}
 	return math.Abs(math.Log1p(*c.Size))
+}
+
+// changeText is a change in whole percent, or what else shows a small one.
+func changeText(change float64) string {
+	if math.Abs(change) < 0.005 {
+		return fmt.Sprintf("%+.2g%%", 100*change)
+	}
+	return fmt.Sprintf("%+.0f%%", 100*change)
 }

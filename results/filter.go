@@ -38,9 +38,18 @@ func NewFilter(query string) (*Filter, error) {
 		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or /dtype:int32", query)
 	}
 	if err != nil {
-		return nil, &FilterError{query, err}
+		return nil, &FilterError{query, inLine(err)}
 	}
 	return &Filter{query, filter}, nil
+}
+
+// inLine is an error of benchproc's in one line: it points to the place with a mark below the query.
+func inLine(err error) error {
+	lines := strings.Split(err.Error(), "\n")
+	if at, marked := strings.CutSuffix(lines[len(lines)-1], "^"); marked && len(lines) == 3 {
+		return fmt.Errorf("%s at byte %d", lines[0], len(strings.TrimPrefix(at, "\t"))+1)
+	}
+	return err
 }
 
 // bareWord is a query that names a value and no key.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
@@ -29,10 +30,15 @@ func (f Files) Text(name string) (path string, text []byte, err error) {
 		return "", nil, f.Err
 	}
 	text, err = strict.ReadText(f.Saved)
-	if errors.Is(err, fs.ErrNotExist) {
+	if absent(err) {
 		err = fmt.Errorf("no machine was measured yet: run 'bench machine --measure', which saves it in %s", f.Saved)
 	}
 	return f.Saved, text, err
+}
+
+// absent reports whether there is no such file, nor a folder for one (as where the home is /dev/null).
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // Machine reads a machine that was measured. It returns ErrNotMeasured if the
@@ -60,7 +66,7 @@ func (f Files) Own(cpu string) (m Machine, found bool, err error) {
 	if f.Err != nil {
 		return m, false, nil // no home, no file
 	}
-	if m, err = f.Machine(f.Saved); errors.Is(err, fs.ErrNotExist) {
+	if m, err = f.Machine(f.Saved); absent(err) {
 		return m, false, nil
 	}
 	if err != nil {

@@ -40,15 +40,16 @@ func largest(caches []cpu.Cache, available int) int {
 	return most
 }
 
-// Warnings says how the measured caches differ from what the CPU states.
-func (m Machine) Warnings(caches []cpu.Cache) []string {
+// Warnings says how the measured caches differ from what the CPU states; name is what --caches
+// takes to simulate them.
+func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	var warnings []string
 	found := map[int]bool{}
 	for _, l := range m.Levels {
 		found[l.Stated] = true
 		if l.Differs() {
-			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or beside others who use the cache, that is what there is; --caches=measured simulates it.",
-				l.Name, simcache.Bytes(l.Capacity), source(caches, l.Stated), simcache.Bytes(l.Stated)))
+			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or beside others who use the cache, that is what there is; --caches=%s simulates it.",
+				l.Name, simcache.Bytes(l.Capacity), source(caches, l.Stated), simcache.Bytes(l.Stated), name))
 		}
 	}
 	last, stated := 0, cpu.Cache{}

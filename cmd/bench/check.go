@@ -42,7 +42,7 @@ func newCheck() *cobra.Command {
 	flags.SortFlags = false
 	f.add(flags)
 	f.addSuite(flags)
-	flags.StringVarP(&f.out, "out", "o", "", "file for the results of a run")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` for the results of a run")
 	f.addCaches(flags)
 	flags.StringVar(&f.ab, "ab", "", abUsage)
 	return cmd
@@ -53,7 +53,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.tolerance = parsed[float64]{text: "0", parse: check.ParseShare, kind: "share"}
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
-	flags.StringVar(&f.baseline, "baseline", "", "file of results to compare with")
+	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with")
 	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of false alarms; of checks of unchanged code in which any time may be found to differ")
 	flags.Var(&f.threshold, "threshold", "least change of a time that counts, such as 5% or 0.05")
 	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")

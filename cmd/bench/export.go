@@ -34,6 +34,6 @@ func newExport() *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(&format, "format", "csv, jsonl, github-action-benchmark or bencher")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write instead of stdout")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write instead of stdout")
 	return cmd
 }

@@ -267,6 +267,14 @@ func insteadOfCopy(err error) string {
 	return ": time the copy with --op copy and the views before it, or walk what it makes: its own sizes as --shape"
 }
 
+// exclude refuses two flags of which each leaves the other nothing to do.
+func exclude(c call, flag, other string) error {
+	if c.given(flag) && c.given(other) {
+		return fmt.Errorf("--%s and --%s exclude each other: give one of them", flag, other)
+	}
+	return nil
+}
+
 // atLeast refuses a flag's value that is too small.
 func atLeast(flag string, value, least int) error {
 	if value < least {

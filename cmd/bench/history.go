@@ -149,7 +149,7 @@ type trendFlags struct {
 }
 
 func newHistoryTrend(dir *string) *cobra.Command {
-	f := trendFlags{threshold: parsed[float64]{value: 0.01, text: "1%", parse: check.ParseShare, kind: "share"}, format: oneOf("format", "text", "json")}
+	f := trendFlags{threshold: parsed[float64]{value: history.DefaultThreshold, text: "1%", parse: check.ParseShare, kind: "share"}, format: oneOf("format", "text", "json")}
 	cmd := &cobra.Command{
 		Use:   "trend",
 		Short: "Find the commits since which something changed",
@@ -179,7 +179,7 @@ func newHistoryTrend(dir *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().Float64Var(&f.alpha, "alpha", 0.01, "share of series without a change in which one may be found")
-	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%")
+	cmd.Flags().Var(&f.threshold, "threshold", "least size of a change, such as 1%; unless it is given, any change of a simulated unit counts")
 	cmd.Flags().StringVar(&f.by, "by", "", "find changes of each value of a `label` by itself, such as of each host, where entries of one commit count too")
 	cmd.Flags().BoolVar(&f.worse, "worse", false, "only changes for the worse; exit 1 if there is one")
 	cmd.Flags().Var(&f.format, "format", "text or json")
@@ -212,6 +212,6 @@ func newHistoryExport(dir *string) *cobra.Command {
 	}
 	cmd.Flags().Var(&format, "format", "text (for benchstat), csv or jsonl")
 	cmd.Flags().StringVar(&commit, "commit", "", "only entries of this commit, which may be shortened")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write instead of stdout")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write instead of stdout")
 	return cmd
 }

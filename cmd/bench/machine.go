@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,9 @@ func newMachine() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
+			if err := cmp.Or(exclude(c, "measure", "presets"), exclude(c, "measure", "preset")); err != nil {
+				return err
+			}
 			switch {
 			case presets && asJSON:
 				return writeJSON(c.out, machines.List())
@@ -68,8 +72,6 @@ func newMachine() *cobra.Command {
 	cmd.Flags().BoolVar(&presets, "presets", false, "list the machines that sim --preset knows")
 	cmd.Flags().StringVar(&preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	cmd.MarkFlagsMutuallyExclusive("measure", "presets")
-	cmd.MarkFlagsMutuallyExclusive("measure", "preset")
 	return cmd
 }
 

@@ -185,7 +185,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 		if err != nil || !found {
 			return nil, err
 		}
-		return &probe.Report{Machine: m, File: files().Saved, Warnings: append(m.Warnings(caches), m.SimulatedWarnings()...)}, nil
+		return &probe.Report{Machine: m, File: files().Saved, Warnings: append(m.Warnings(caches, probe.SavedName), m.SimulatedWarnings()...)}, nil
 	}
 	defer watch(ctx)()
 	before := results.Now()
@@ -193,7 +193,7 @@ func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (
 	if err != nil {
 		return nil, err
 	}
-	warnings := m.Warnings(caches)
+	warnings := m.Warnings(caches, cmp.Or(f.out, probe.SavedName))
 	if a, known := before.Until(results.Now()); known && a.Others > noise.MinOthers {
 		warnings = append(warnings, fmt.Sprintf("Other programs kept %.1f of %d CPUs busy meanwhile: measure again when the machine is quiet.", a.Others, a.CPUs))
 	}

@@ -70,7 +70,7 @@ func newReport() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "folder for the page, the charts and summary.md")
+	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "`folder` for the page, the charts and summary.md")
 	cmd.Flags().Var(&theme, "theme", "light or dark; the page is as its reader's system unless this is given")
 	cmd.Flags().StringVar(&by, "by", "", "compare the machines that a `label` tells apart, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
 	cmd.Flags().StringVar(&from, "history", "", "`folder` of a history (bench history add) to draw the trend of")

@@ -47,8 +47,9 @@ func watch(ctx context.Context) (stop func()) {
 // catchSignals returns the context of the whole program. The first signal that
 // asks to end, such as Ctrl-C, ends it, with a stopSignal as its cause, where a
 // verb watches. A second one, or one where nobody watches, ends the program at
-// once, as it would by itself, but leaves no temporary files. A pipe that nobody
-// reads is an error of writing, so that what was finished is kept.
+// once, as it would by itself, but leaves no temporary files; one that comes
+// together with the first is the same wish (timeout signals its child, and then its
+// group). A pipe that nobody reads is an error of writing, so that what was finished is kept.
 func catchSignals() context.Context {
 	on := new(atomic.Bool)
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), watched{}, on))
@@ -59,10 +60,15 @@ func catchSignals() context.Context {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
+		var first time.Time
 		for s := range signals {
 			stop := stopSignal{s.(syscall.Signal)}
 			if on.Swap(false) {
+				first = time.Now()
 				cancel(stop)
+				continue
+			}
+			if time.Since(first) < together {
 				continue
 			}
 			results.DiscardAll()
@@ -72,6 +78,9 @@ func catchSignals() context.Context {
 	}()
 	return ctx
 }
+
+// together is how soon after the first a second signal is taken for the same.
+const together = 300 * time.Millisecond
 
 // interrupted says on stderr what a signal ends at once.
 func interrupted(what string) {

@@ -206,12 +206,14 @@ func filesIn(t *testing.T, dir string) string {
 }
 
 // TestSignals: each signal that asks to end keeps what was finished, tells by its
-// exit code which it was, and leaves no temporary file.
+// exit code which it was, and leaves no temporary file; sent twice at once, too, as timeout does.
 func TestSignals(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		dir := t.TempDir()
 		c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "100000", "-o", "kept.txt")
 		c.written(t, 3)
+		c.send(t, s)
+		time.Sleep(time.Millisecond)
 		c.send(t, s)
 		<-c.ended
 		if code := c.ProcessState.ExitCode(); code != 128+int(s) {
@@ -240,7 +242,7 @@ func TestSecondSignal(t *testing.T) {
 	time.Sleep(500 * time.Millisecond) // until it is in the sample
 	first, second := syscall.SIGINT, syscall.SIGTERM
 	c.send(t, first)
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(2 * together)
 	c.send(t, second)
 	<-c.ended
 	status := c.ProcessState.Sys().(syscall.WaitStatus)

@@ -44,7 +44,7 @@ func newSim() *cobra.Command {
 	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element; a wider one covers its neighbours along the storage's last dimension and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	f.program.add(flags)
-	flags.StringVar(&f.trace, "trace", "", "replay a memory trace instead; of lackey or din, plain or gzipped, - for stdin")
+	flags.StringVar(&f.trace, "trace", "", "replay a memory trace of a `file` instead; of lackey or din, plain or gzipped, - for stdin")
 	flags.StringVar(&f.matrix, "matrix", "", "simulate a sparse matrix, of a Matrix Market `file`, times a vector; in CSR, of --dtype, - for stdin")
 	f.geometry.add(flags)
 	f.hierarchy.add(flags)
@@ -55,7 +55,7 @@ func newSim() *cobra.Command {
 	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share the pattern, with --threads")
 	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry and loops, and how many accesses were visited and proved, where with a TLB each counts once more for it")
-	flags.StringVarP(&f.results, "out", "o", "", "file for the counts, as results that 'bench check' compares; of a program, a trace or a matrix, each array a line")
+	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts, as results that 'bench check' compares; of a program, a trace or a matrix, each array a line")
 	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }

@@ -42,7 +42,7 @@ func newSweep() *cobra.Command {
 			defer watch(ctx)()
 			simulated, err := space.Run(ctx, out, options)
 			meter.End()
-			if ctx.Err() != nil {
+			if err != nil && ctx.Err() != nil {
 				return stopped(ctx, fmt.Sprintf("%s keeps %d of %s: the same command goes on", sweep.RecordName(out), known+simulated, counted(all, "combination")))
 			}
 			if err != nil {

@@ -146,6 +146,16 @@ func TestChanges(t *testing.T) {
 			t.Error(diff)
 		}
 	}
+	// By default any change of an exact unit counts, and of times what is more than 1%.
+	slight := []float64{1000, 1000.1, 1000, 1000.1, 1000, 1000.1, 1000, 1001, 1001.1, 1001, 1001.1, 1001, 1001.1, 1001}
+	for exact, want := range map[bool]int{true: 13, false: 0} {
+		if got := series(exact, "lower", slight...).Changes(0.05, DefaultThreshold); len(got) != want {
+			t.Errorf("exact %t: %d changes, want %d", exact, len(got), want)
+		}
+	}
+	if got := series(false, "lower", slight...).Changes(0.05, 0); len(got) != 1 {
+		t.Errorf("of any size: %v", got)
+	}
 }
 
 // TestEntriesOfOneCommit: they differ by chance, and that is no change; nor does

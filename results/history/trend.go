@@ -71,11 +71,20 @@ type Change struct {
 	First      Point    `json:"first"` // after it: the change is in (Last, First]
 }
 
+// DefaultThreshold, as a threshold, stands for 1% of times, and for any change of an exact unit.
+const DefaultThreshold = -1
+
 // Changes finds the changes of a series that are larger than threshold, as a
 // share: every one of an exact unit, and of times those that [Divide] finds at
 // alpha. Several entries of a commit count as one, unless the series is of one value of
 // a label: a node changes while the program stays as it is.
 func (s Series) Changes(alpha, threshold float64) []Change {
+	if threshold == DefaultThreshold {
+		threshold = 0.01
+		if s.Exact {
+			threshold = 0
+		}
+	}
 	if s.Label == "" {
 		s.Points = s.byCommit()
 	}

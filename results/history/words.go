@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -78,14 +79,22 @@ func (s Series) since(i int) string {
 	if before == 0 {
 		return "from 0"
 	}
-	return fmt.Sprintf("%+.1f%%", (s.Points[i].Value/before-1)*100)
+	return percent(s.Points[i].Value/before - 1)
+}
+
+// percent is a change with a decimal, or what else shows a small one.
+func percent(change float64) string {
+	if math.Abs(change) < 0.0005 {
+		return fmt.Sprintf("%+.2g%%", 100*change)
+	}
+	return fmt.Sprintf("%+.1f%%", 100*change)
 }
 
 // String says in a line what changed, how sure that is, and between which commits.
 func (c Change) String() string {
 	size, how, sure := "from 0", "better", "exact"
 	if c.Size != nil {
-		size = fmt.Sprintf("%+.1f%%", *c.Size*100)
+		size = percent(*c.Size)
 	}
 	if c.Worse {
 		how = "worse"

@@ -130,7 +130,7 @@ func Read(paths []string, by string, step func()) (*Plan, error) {
 		}
 	}
 	if p.Runs = len(p.runs); p.Runs == 0 {
-		return nil, fmt.Errorf("none of the %d files holds a result", len(files))
+		return nil, fmt.Errorf("none of %d files holds a result, the first of them %s", len(files), files[0].path)
 	}
 	return p, nil
 }
