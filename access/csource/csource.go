@@ -150,6 +150,8 @@ type Error struct {
 	Pos  Pos
 	Expr string // as written, after macros; may be empty
 	Why  string
+	// Below is how far below 0 an address without its variables is: Options.Origin had best be higher by that.
+	Below int
 
 	data bool // it depends on data
 }

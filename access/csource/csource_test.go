@@ -258,6 +258,65 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestWrap: a subscript that leaves its type within the array is refused, since it is another element, or none, that C
+// would access; bounds see to it where the array ends before.
+func TestWrap(t *testing.T) {
+	for text, want := range map[string]string{
+		"for (unsigned r = 0; r < 4; r++) for (unsigned i = 0; i < 2; i++) c[r * 2147483648u + i] = 0;": "r * 2147483648u + i: it would wrap as unsigned int where r = 2, i = 0",
+		"for (int i = 0; i < 4; i++) { unsigned q = i * 2147483648u; c[q] = 0; }":                       "q: it would wrap as unsigned int where i = 2",
+		"for (int i = 0; i < 60000; i += 20000) c[i * 60000 + 1] = 0;":                                  "i * 60000 + 1: it overflows int where i = 40000",
+		"for (int i = 0; i < 60000; i += 20000) c[i * 60000L + 1] = 0;":                                 "",
+		"for (unsigned r = 0; r < 2; r++) c[r * 2147483648u + 1] = 0;":                                  "",
+		"for (int i = 0; i < 60000; i += 20000) few[i * 60000 + 1] = 0;":                                "few[i * 60000 + 1]: the subscript of few[9] is outside of 0 to 8",
+	} {
+		_, err := csource.Read("t.c", []byte("char c[8589934592], few[9];\nvoid f(void) {\n#pragma scop\n"+text+"\n#pragma endscop\n}"), csource.Options{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestGrowing: macros that make strings, or paste, matter where they are used alone.
+func TestGrowing(t *testing.T) {
+	const text = `#define CHECK(c) do { if (!(c)) \
+  die(#c); \
+} while (0) /* and
+  so on */
+#define CAT(a, b) a ## b
+int CAT(my, own);
+float x[4];
+void other(int n) { CHECK(n > 0); }
+void f(void) { for (int i = 0; i < 2; i++) x[i] = 1; }
+void g(void) { for (int i = 0; i < 2; i++) { CHECK(i > 0); x[i] = 1; } }
+`
+	f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+	if err != nil || walked(f) != "ws0 ws4" && walked(f) != "wx0 wx4" {
+		t.Fatalf("%v", err)
+	}
+	_, err = csource.Read("t.c", []byte(text), csource.Options{Function: "g"})
+	if want := "t.c:10:46: CHECK is a macro that makes a string of an argument, or pastes two, which is not understood"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestUnknownTypes: a name that stands where a type is wanted is said to be none; enumerations are numbers.
+func TestUnknownTypes(t *testing.T) {
+	for text, want := range map[string]string{
+		"typedef uint32_t idx;\nfloat x[4];":                        "t.c:1:18: uint32_t is not known here as a type: include its header, or write a typedef",
+		"#include <stdint.h>\ntypedef uint32_t idx;\nfloat x[4];":   "",
+		"enum colour { RED, GREEN } y[4]; enum colour z; int x[4];": "",
+	} {
+		_, err := csource.Read("t.c", []byte(text+"\nvoid f(void) {\n#pragma scop\nx[0] = 1;\n#pragma endscop\n}"), csource.Options{})
+		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	f, err := csource.Read("t.c", []byte("enum { RED, GREEN } y[4];\nvoid f(void) {\n#pragma scop\nfor (int i = 0; i < 2; i++) y[i + 1] = GREEN;\n#pragma endscop\n}"), csource.Options{})
+	if err != nil || walked(f) != "wy4 wy8" {
+		t.Errorf("an array of an enumeration: %v", err)
+	}
+}
+
 // TestFiles: whole files that are refused, or read.
 func TestFiles(t *testing.T) {
 	scop := "#pragma scop\na[0] = 0;\n#pragma endscop\n"

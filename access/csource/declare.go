@@ -240,7 +240,7 @@ func isArray(d *cc.Declarator) bool { return arrayType(d) != nil }
 
 // elements are the types that an array can be of.
 var elements = []cc.Kind{
-	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong, cc.LongLong, cc.ULongLong, cc.Float, cc.Double,
+	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong, cc.LongLong, cc.ULongLong, cc.Enum, cc.Float, cc.Double,
 	cc.LongDouble, cc.ComplexFloat, cc.ComplexDouble,
 }
 
@@ -307,6 +307,8 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 	switch {
 	case isStruct(element) && b.packed != "":
 		return a, 0, refuse(d, "an array of %s in a file with %s, of which the layout is not understood", a.Type, b.packed)
+	case bitFields(element) && !alike(element):
+		return a, 0, refuse(d, "an array of %s, whose bit-fields lie otherwise than is understood: write the integers that they are in, such as unsigned flags", a.Type)
 	case !isStruct(element) && !slices.Contains(elements, element.Kind()):
 		return a, bytes, refuse(d, "an array of %s is not understood: want numbers, or structs of numbers", element)
 	}

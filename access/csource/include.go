@@ -135,7 +135,7 @@ func (f *files) Open(path string) (fs.File, error) {
 		}
 		f.texts = append(f.texts, text)
 		if err == nil {
-			err = f.check(path, text)
+			text, err = f.bounded(path, text)
 		}
 		if err != nil {
 			f.failed = errors.Join(f.failed, err)

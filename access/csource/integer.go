@@ -481,11 +481,23 @@ func (b *builder) convert(e *expr, i integer, t ctype) (integer, error) {
 // settled demands that a value of variables which is computed as unsigned does
 // not wrap, where that makes a difference.
 func (b *builder) settled(e *expr, i integer) *Error {
-	if _, fixed := i.number(); fixed || i.t.signed {
+	if i.t.signed {
 		return nil
 	}
+	return b.stays(e, i)
+}
+
+// stays demands that a value of variables stays in its type.
+func (b *builder) stays(e *expr, i integer) *Error {
+	if _, fixed := i.number(); fixed {
+		return nil
+	}
+	why := "it would wrap as %v"
+	if i.t.signed {
+		why = "it overflows %v"
+	}
 	low, high := i.t.limits()
-	err := b.within(e, i.piece, low, high, fmt.Sprintf("it would wrap as %v", i.t))
+	err := b.within(e, i.piece, low, high, fmt.Sprintf(why, i.t))
 	var where *Error
 	if err != nil && !errors.As(err, &where) {
 		where = notInteger(e, false, "%v", err)

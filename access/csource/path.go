@@ -48,9 +48,21 @@ func (b *builder) reference(e *expr, kind nest.Kind) *Error {
 			}
 			return err
 		}
+		if err := b.unwrapped(s, index, t.dims[i].extent); err != nil {
+			return err
+		}
 		pieces[i] = index.piece
 	}
 	return b.place(e, kind, t, pieces, nil)
+}
+
+// unwrapped demands of a subscript that it stays in its type, if the array has elements beyond that; else
+// the array's bounds see to it.
+func (b *builder) unwrapped(s *expr, index integer, extent int) *Error {
+	if _, high := index.t.limits(); extent-1 <= high {
+		return nil
+	}
+	return b.stays(s, index)
 }
 
 // isScalar tells whether the steps lead to a number in a struct that is a variable, which lives
@@ -186,7 +198,9 @@ func (b *builder) access(e *expr, kind nest.Kind, t target, indices []nest.Affin
 	if err != nil || base.Const < 0 {
 		// No index that is in bounds here comes from such a constant alone, but
 		// with the variables it may: keep the address in 64 bits.
-		return notInteger(e, false, "its address without the variables is below 0: choose another origin")
+		below := notInteger(e, false, "its address without the variables is below 0: choose another origin")
+		below.Below = -base.Const
+		return below
 	}
 	strides := at.Coef
 	if strides == nil {

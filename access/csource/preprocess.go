@@ -39,6 +39,7 @@ var trailer = strings.Repeat("; extern int __predefined_declarator;\n", 4)
 var (
 	pragma      = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)[ \t\r]*(//.*|/\*[^*\n]*\*/[ \t\r]*)?$`)
 	defineShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
+	lastWord    = regexp.MustCompile(`([A-Za-z_]\w*)\s+$`)
 	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
 )
@@ -61,10 +62,11 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, read *files, er
 		return nil, nil, err
 	}
 	files := &files{dirs: opts.IncludeDirs}
-	if err := files.check(name, text); err != nil {
+	bounded, err := files.bounded(name, text)
+	if err != nil {
 		return nil, nil, err
 	}
-	marked := pragma.ReplaceAllFunc(text, func(line []byte) []byte {
+	marked := pragma.ReplaceAllFunc(bounded, func(line []byte) []byte {
 		if strings.Contains(string(line), "endscop") {
 			return []byte(endMark + ";")
 		}
@@ -114,7 +116,11 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, read *files, er
 		}
 	}
 	if err != nil {
-		return nil, nil, files.first(parserError(name, err))
+		e := parserError(name, err)
+		if before := wordBefore(text, e.Pos); e.Pos.File == name && strings.HasPrefix(e.Why, "unexpected identifier") && before != "" {
+			e.Why = before + " is not known here as a type: include its header, or write a typedef"
+		}
+		return nil, nil, files.first(e)
 	}
 	return ast, files, nil
 }
@@ -171,6 +177,7 @@ func parserError(name string, err error) *Error {
 	if n := number.FindStringSubmatch(e.Why); n != nil {
 		e.Why = map[string]string{"invalid syntax": n[1] + " is no number of C", "value out of range": n[1] + " is larger than any integer of C"}[n[2]]
 	}
+	e.Why = ofGrowing.ReplaceAllString(e.Why, "$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
 	switch {
 	case strings.Contains(e.Why, "include file not found"):
 		e.Why += " (only folders that -I names are looked in, "
@@ -182,6 +189,19 @@ func parserError(name string, err error) *Error {
 		e.Why = fmt.Sprintf("it has more than %d tokens, with its macros expanded", maxWork)
 	}
 	return e
+}
+
+// wordBefore is the name, or the keyword, that stands before a place, "" if there is none.
+func wordBefore(text []byte, at Pos) string {
+	lines := bytes.Split(text, []byte("\n"))
+	if at.Line < 1 || at.Line > len(lines) || at.Column < 1 || at.Column > len(lines[at.Line-1]) {
+		return ""
+	}
+	m := lastWord.FindSubmatch(lines[at.Line-1][:at.Column-1])
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
 }
 
 // limited is text up to a limit.
@@ -322,62 +342,69 @@ func quoted(text []byte, at int) int {
 	return at + 1
 }
 
-// check refuses what would take the preprocessor without end.
-func (f *files) check(name string, text []byte) error {
+// bounded is a text without what would take the preprocessor without end: macros that are growing stand for a name
+// that nothing declares, so that what uses one is not understood. It refuses a text that is too long.
+func (f *files) bounded(name string, text []byte) ([]byte, error) {
 	if len(text) > maxFile {
-		return &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
+		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
-	if line := growing(text); line > 0 {
-		return &Error{Pos: Pos{File: name, Line: line, Column: 1}, Why: "a macro that makes a string of an argument, or pastes two, is not understood"}
-	}
-	return nil
-}
-
-var (
-	defineFn = regexp.MustCompile(`^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)(.*)$`)
-	paste    = regexp.MustCompile(`(\w+)\s*##\s*(\w+)`)
-	hash     = regexp.MustCompile(`##?`)
-)
-
-// growing is the line of a macro that can make tokens grow without bound, which
-// the number of tokens does not tell: one that pastes two arguments or makes a
-// string of one. 0 if there is none.
-func growing(text []byte) int {
+	raw := slices.Collect(bytes.Lines(text))
 	for _, line := range logicalLines(text) {
-		m := defineFn.FindStringSubmatch(line.text)
-		if m == nil {
+		if !growing(line.text) {
 			continue
 		}
-		params := strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
-		params = append(params, "__VA_ARGS__")
-		body := m[2]
-		for {
-			at := paste.FindStringSubmatchIndex(body)
-			if at == nil {
-				break
-			}
-			if slices.Contains(params, body[at[2]:at[3]]) && slices.Contains(params, body[at[4]:at[5]]) {
-				return line.number
-			}
-			// What is pasted to the result is pasted to an argument as well.
-			whole := "x"
-			if slices.Contains(params, body[at[2]:at[3]]) || slices.Contains(params, body[at[4]:at[5]]) {
-				whole = params[0]
-			}
-			body = body[:at[0]] + whole + body[at[1]:]
-		}
-		if hash.MatchString(body) {
-			return line.number
+		m := defineFn.FindStringSubmatch(line.text)
+		raw[line.number-1] = []byte(strings.TrimSuffix(line.text, m[3]) + " " + growingMark + m[1] + "\n")
+		for k := line.number; k < line.end; k++ {
+			raw[k] = []byte("\n")
 		}
 	}
-	return 0
+	return slices.Concat(raw...), nil
+}
+
+// growingMark is what the name begins with that a growing macro stands for.
+const growingMark = "__growing_"
+
+var (
+	defineFn  = regexp.MustCompile(`^[ \t]*#[ \t]*define[ \t]+(\w+)\(([^)]*)\)(.*)$`)
+	ofGrowing = regexp.MustCompile(`undefined: ` + growingMark + `(\w+)`)
+	paste     = regexp.MustCompile(`(\w+)\s*##\s*(\w+)`)
+	hash      = regexp.MustCompile(`##?`)
+)
+
+// growing tells whether a line defines a macro that can make tokens grow without bound, which
+// the number of tokens does not tell: one that pastes two arguments or makes a
+// string of one.
+func growing(line string) bool {
+	m := defineFn.FindStringSubmatch(line)
+	if m == nil {
+		return false
+	}
+	params := strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
+	params = append(params, "__VA_ARGS__")
+	body := m[3]
+	for {
+		at := paste.FindStringSubmatchIndex(body)
+		if at == nil {
+			return hash.MatchString(body)
+		}
+		if slices.Contains(params, body[at[2]:at[3]]) && slices.Contains(params, body[at[4]:at[5]]) {
+			return true
+		}
+		// What is pasted to the result is pasted to an argument as well.
+		whole := "x"
+		if slices.Contains(params, body[at[2]:at[3]]) || slices.Contains(params, body[at[4]:at[5]]) {
+			whole = params[0]
+		}
+		body = body[:at[0]] + whole + body[at[1]:]
+	}
 }
 
 // A logicalLine is a line without comments, with those that it goes on in, and
-// the number of the first of them.
+// the numbers of the first and the last of them.
 type logicalLine struct {
-	number int
-	text   string
+	number, end int
+	text        string
 }
 
 func logicalLines(text []byte) []logicalLine {
@@ -385,8 +412,8 @@ func logicalLines(text []byte) []logicalLine {
 	var line []byte
 	number, next := 1, 1
 	add := func() {
-		lines = append(lines, logicalLine{number, string(line)})
-		line, number = nil, next
+		lines = append(lines, logicalLine{number, next, string(line)})
+		line, number = nil, next+1
 	}
 	for at := 0; at < len(text); at++ {
 		rest := text[at:]
@@ -411,8 +438,8 @@ func logicalLines(text []byte) []logicalLine {
 			next += bytes.Count(text[at:end], []byte("\n"))
 			at = end - 1
 		case c == '\n':
-			next++
 			add()
+			next++
 		default:
 			line = append(line, c)
 		}

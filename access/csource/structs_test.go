@@ -136,6 +136,38 @@ func TestStructsRefused(t *testing.T) {
 	}
 }
 
+// TestBitFields: beside bit-fields, fields are where GCC has them, of which the sizes and the places here are, or the
+// array is refused: the parser lays some out otherwise.
+func TestBitFields(t *testing.T) {
+	for text, want := range map[string]string{
+		"int a; int b : 3; float f;":                                  "ra8 ra20",
+		"char a; int b : 3, c : 9; float f;":                          "",
+		"char b : 4; char : 0; char c; float f;":                      "ra4 ra12",
+		"double d; long b : 40, c : 30; float f;":                     "ra20 ra44",
+		"unsigned m1 : 19; char m2; float f;":                         "",
+		"int a; char b; int c : 9; float f;":                          "",
+		"unsigned short m1[3]; int m2 : 9; float f;":                  "",
+		"char m2; char m3 : 1; long m5 : 9; char m6; float f;":        "",
+		"short a[3]; int b : 9; int x; float f;":                      "",
+		"short s[3]; char c; short m5 : 2; char m6 : 2; float f;":     "",
+		"char a; int : 4; char b; float f;":                           "",
+		"struct { char a; int : 4; char b; } in[2]; float f;":         "",
+		"union { unsigned m1 : 19; char m2; } u; int b : 2; float f;": "ra8 ra20",
+		"union { struct { short s[3]; int m : 9; } v; } u; float f;":  "",
+	} {
+		f, err := csource.Read("t.c", []byte("struct s { "+text+" } a[2]; float s;\nvoid k(void) {\n#pragma scop\nfor (int i = 0; i < 2; i++) s += a[i].f;\n#pragma endscop\n}"), csource.Options{})
+		switch {
+		case want == "" && (err == nil || !strings.Contains(err.Error(), "bit-fields lie otherwise than is understood")):
+			t.Errorf("%s: %v", text, err)
+		case want != "" && (err != nil || walked(f) != want):
+			t.Errorf("%s: %v", text, err)
+			if err == nil {
+				t.Error(walked(f))
+			}
+		}
+	}
+}
+
 // TestStructsOfOne: numbers of a struct that is a variable are as other variables: no accesses.
 func TestStructsOfOne(t *testing.T) {
 	f, err := csource.Read("t.c", []byte("struct { struct { float scale; int n : 4; } in; double sum; } p; float s[4];\nvoid f(void) {\n#pragma scop\n"+
