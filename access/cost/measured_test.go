@@ -336,8 +336,8 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestTranslated: of rounds over a few more pages than the TLB has entries, it misses the share that the ladder of pages
-// shows; of those over fewer, in crowded sets, all that LRU does.
+// TestTranslated: of rounds over a few more pages than the TLB has entries, and about as many, it misses the share that the
+// ladder of pages shows; of those over fewer, in crowded sets, all that LRU does.
 func TestTranslated(t *testing.T) {
 	m := generic
 	m.Times.Pages = []probe.Point{{Size: 8, Ns: 1}, {Size: 1024, Ns: 3}, {Size: 2048, Ns: 4}, {Size: 4096, Ns: 23}, {Size: 16384, Ns: 43}}
@@ -365,6 +365,13 @@ func TestTranslated(t *testing.T) {
 	}
 	if with, without = columns(9000, 4096+64); with != without || without < 9000*60 {
 		t.Errorf("%v misses over 9000 pages, %v under LRU", with, without)
+	}
+	// Rounds that nearly fill it miss a little, of which LRU misses nothing, unless they share sets.
+	if with, without = columns(2000, 4096+64); without > 2000 || !about(with, 0.966/40*2000*64, .05) {
+		t.Errorf("%v misses over 2000 pages, %v under LRU", with, without)
+	}
+	if with, without = columns(500, 4*4096); with != without {
+		t.Errorf("%v misses over 500 pages of a quarter of the sets, %v under LRU", with, without)
 	}
 	// 2500 pages of a TLB that has 2048, in a quarter of its sets.
 	if with, without = columns(2500, 4*4096); with != without || without < 2500*60 {

@@ -73,7 +73,7 @@ func weight(p access.Pattern) float64 {
 }
 
 // translated takes off the misses of the last level of the TLB what it translates of rounds that go over a few more
-// pages than it has, of which LRU would translate none.
+// pages than it has, of which LRU would translate none, and adds what it misses of rounds that nearly fill it.
 func (m Model) translated(walks []Counted) {
 	i := len(m.Caches.TLB) - 1
 	if i < 0 || i >= len(m.Times.Walks) {
@@ -86,8 +86,9 @@ func (m Model) translated(walks []Counted) {
 		for l > 0 && touched.of(l, t.Page) <= float64(t.Entries) {
 			l--
 		}
+		m.nearlyFull(w, touched)
 		share, known := m.Times.untranslated(i, touched.of(l, t.Page), t.Entries)
-		if !known {
+		if !known || touched.of(l, t.Page) <= float64(t.Entries) {
 			continue
 		}
 		for r, op := range w.Nest.Operands {
@@ -99,11 +100,37 @@ func (m Model) translated(walks []Counted) {
 	}
 }
 
+// nearlyFull adds what the last level of the TLB misses of the innermost rounds that go over more than half as many pages
+// as it has entries, but over no more: of these it was measured to miss some.
+func (m Model) nearlyFull(w Counted, touched *footprints) {
+	i := len(m.Caches.TLB) - 1
+	t := m.Caches.TLB[i]
+	l := len(w.Nest.Trips)
+	for l > 0 && touched.of(l, t.Page) <= float64(t.Entries)/2 {
+		l--
+	}
+	share, known := m.Times.untranslated(i, touched.of(l, t.Page), t.Entries)
+	if i == 0 || !known || touched.of(l, t.Page) > float64(t.Entries) {
+		return
+	}
+	rounds := 1.0
+	for _, n := range w.Nest.Trips[:l] {
+		rounds *= float64(n)
+	}
+	for r, op := range w.Nest.Operands {
+		op.Strides = op.Strides[l:]
+		if room(op, w.Nest.Trips[l:], t.Page, t.Entries/t.Ways, t.Ways) >= float64(t.Entries) {
+			missed := w.Misses[r].TLB
+			missed[i] = max(missed[i], share*min(missed[i-1], rounds*op.Lines(w.Nest.Trips[l:], t.Page)))
+		}
+	}
+}
+
 // untranslated is the share of the translations that level i of the TLB was measured to miss of rounds over so many
-// pages, which are more than it has.
+// pages, which are about as many as it has.
 func (t Times) untranslated(i int, pages float64, entries int) (share float64, known bool) {
 	ns, known := at(t.Pages, pages)
-	if !known || pages <= float64(entries) || pages > 2*float64(entries) {
+	if !known || pages <= float64(entries)/2 || pages > 2*float64(entries) {
 		return 0, false
 	}
 	base, _ := at(t.Pages, float64(entries)/2)
