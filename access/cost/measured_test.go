@@ -336,6 +336,17 @@ func TestBurst(t *testing.T) {
 	}
 }
 
+// TestSteps: lines 256 B apart are near ones, those pages apart far ones, and in between so much of either as the
+// logarithm of the step says.
+func TestSteps(t *testing.T) {
+	for step, near := range map[int]float64{128: 1, 256: 1, 1024: .5, 2048: .25, 4096: 0, 65536: 0} {
+		n := nest.Nest{Trips: []int{1000}, Operands: []nest.Operand{{Width: 4, Strides: []int{step}}}}
+		if s := strideOf(n, n.Operands[0], rowsOf(n, 64), 64); !about(s.Near+1, near+1, 1e-9) || s.Near+s.Far != 1 || s.Next != 0 {
+			t.Errorf("steps of %d B: near %v, far %v, next %v", step, s.Near, s.Far, s.Next)
+		}
+	}
+}
+
 // TestTranslated: of rounds over a few more pages than the TLB has entries, and about as many, it misses the share that the
 // ladder of pages shows; of those over fewer, in crowded sets, all that LRU does.
 func TestTranslated(t *testing.T) {

@@ -1,8 +1,10 @@
 package cost
 
 import (
+	"math"
 	"slices"
 
+	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
@@ -11,7 +13,7 @@ import (
 // the one before: shares of its lines, which sum up to 1.
 type Stride struct {
 	Next float64 // beside it
-	Near float64 // less than a page off
+	Near float64 // less than a page off; of long steps within a page in part, the rest is Far
 	Far  float64 // in another page
 
 	every float64 // iterations from one that is not beside to the next
@@ -49,8 +51,9 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 	stride := abs(op.Strides[l])
 	if stride > line {
 		s := Stride{Near: 1, every: every, loop: l, jump: stride, around: float64(n.Trips[l])}
-		if stride >= samePage {
-			s.Near, s.Far = 0, 1
+		if stride > probe.NearStep { // in between, by its logarithm: prefetchers follow long steps less far
+			s.Near = max(0, math.Log(samePage/float64(stride))/math.Log(samePage/probe.NearStep))
+			s.Far = 1 - s.Near
 		}
 		s.goesOn = l > 0 && abs(op.Strides[l-1]) == stride*n.Trips[l]
 		s.bursts(n, op, line)

@@ -12,8 +12,8 @@ import (
 // with a strided walk: how many it has in flight differs from CPU to CPU, and of
 // translations more than of lines.
 
-// nearStep is how far apart lines are whose walk stays within a page for a while, in bytes.
-const nearStep = 4 * line
+// NearStep is how far apart lines are whose walk stays within a page for a while, in bytes.
+const NearStep = 4 * line
 
 // farStep is how far apart those are that each lie in another page of 4 KiB, in sets that go
 // round.
@@ -39,7 +39,7 @@ func (s *sampler) apart(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	var lines, pages, stores []access.Spec
 	for _, bytes := range sets[1:] {
-		lines = append(lines, stepping(bytes, nearStep), stepping(bytes, farStep))
+		lines = append(lines, stepping(bytes, NearStep), stepping(bytes, farStep))
 	}
 	if len(speeds) > 1 {
 		sum := crowding(s.oneSet())

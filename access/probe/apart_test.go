@@ -22,7 +22,7 @@ func TestApart(t *testing.T) {
 			return 7
 		case len(n.Trips) == 2 && inner == 4<<10 && trips == 64 && p.Spec.Op == access.Fill:
 			return 8
-		case len(n.Trips) > 1 && inner == nearStep:
+		case len(n.Trips) > 1 && inner == NearStep:
 			return 2
 		case len(n.Trips) > 1 && inner == farStep && trips <= mostPages:
 			return 3
