@@ -4,22 +4,16 @@ import (
 	"fmt"
 	"io"
 
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// commas writes a number with commas.
-func commas(n uint64) string { return message.NewPrinter(language.English).Sprintf("%d", n) }
-
 // Title says what was asked and how many ways were found.
 func (a *Advice) Title() string {
 	passes := "1 pass"
 	if n := a.Question.Passes; n > 1 {
-		passes = commas(uint64(n)) + " passes"
+		passes = explain.Say("%d", uint64(n)) + " passes"
 	}
 	s := a.Question.Spec
 	if s.Threads > 1 {
@@ -67,9 +61,9 @@ func (a *Advice) Table(rows []Candidate) explain.Table {
 			row = append(row, Duration(c.Total(b, n)), fmt.Sprintf("%.3f", c.Total(b, n)/a.Naive.Total(b, n)))
 		}
 		for k := range levels {
-			row = append(row, commas(uint64(c.Missed(k, n))))
+			row = append(row, explain.Say("%d", uint64(c.Missed(k, n))))
 		}
-		t = append(t, append(row, commas(uint64(c.Walked(n)))))
+		t = append(t, append(row, explain.Say("%d", uint64(c.Walked(n)))))
 	}
 	return t
 }

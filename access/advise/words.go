@@ -5,19 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
-
-var english = message.NewPrinter(language.English)
-
-// say formats with commas in numbers.
-func say(format string, args ...any) string { return english.Sprintf(format, args...) }
 
 // Text is the decision in paragraphs: what to do, what padding would gain, why
 // the naive walk costs what it does and what is left of that, what comes of making
@@ -89,14 +82,14 @@ func (a *Advice) unit() string {
 	if a.Question.Passes == 1 {
 		return "a pass"
 	}
-	return say("for %d passes", a.Question.Passes)
+	return explain.Say("for %d passes", a.Question.Passes)
 }
 
 // total is what all passes take, as they were measured and as predicted.
 func (a *Advice) total(b Basis, c Candidate) string {
 	n := a.Question.Passes
 	if b == Measured {
-		return say("%s (predicted %s)", Duration(c.Total(Measured, n)), Duration(c.Total(Predicted, n)))
+		return explain.Say("%s (predicted %s)", Duration(c.Total(Measured, n)), Duration(c.Total(Predicted, n)))
 	}
 	return Duration(c.Total(b, n))
 }
@@ -115,14 +108,14 @@ func (a *Advice) use(d Decision) string {
 	b, naive := d.Basis, a.Naive
 	text := ""
 	if d.Use.id() == naive.id() {
-		text = say("Walk it as it comes, in row order: %s %s %s.", b, a.total(b, naive), a.unit())
+		text = explain.Say("Walk it as it comes, in row order: %s %s %s.", b, a.total(b, naive), a.unit())
 	} else {
-		text = say("Use %s: %s %s %s, %s as fast as row order, the walk as it comes, at %s.", d.Use.Name(), b, a.total(b, d.Use), a.unit(),
+		text = explain.Say("Use %s: %s %s %s, %s as fast as row order, the walk as it comes, at %s.", d.Use.Name(), b, a.total(b, d.Use), a.unit(),
 			a.times(b, naive, d.Use), a.total(b, naive))
 	}
 	switch {
 	case d.Least.id() != d.Use.id():
-		text += say(" The least is %s for %s, %s: %s as fast, which counts as the same.", b, d.Least.Name(), a.total(b, d.Least), a.times(b, d.Use, d.Least))
+		text += explain.Say(" The least is %s for %s, %s: %s as fast, which counts as the same.", b, d.Least.Name(), a.total(b, d.Least), a.times(b, d.Use, d.Least))
 	case b == Measured:
 		text += " Nothing else that was timed took less, x stored as it is."
 	default:
@@ -152,7 +145,7 @@ func (a *Advice) otherwise(d Decision) string {
 }
 
 func (a *Advice) instead(how string, b Basis, c Candidate) string {
-	return say(" %s, use %s: %s, %s as fast as row order.", how, c.Name(), a.total(b, c), a.times(b, a.Naive, c))
+	return explain.Say(" %s, use %s: %s, %s as fast as row order.", how, c.Name(), a.total(b, c), a.times(b, a.Naive, c))
 }
 
 // disagreement says what prediction alone would have decided, where something
@@ -165,15 +158,15 @@ func (a *Advice) disagreement(d Decision) string {
 		return " Prediction alone comes to the same."
 	}
 	n := a.Question.Passes
-	text := say(" Prediction alone would say %s, at %s against %s for this", d.Predicted.Name(),
+	text := explain.Say(" Prediction alone would say %s, at %s against %s for this", d.Predicted.Name(),
 		Duration(d.Predicted.Total(Predicted, n)), Duration(d.Use.Total(Predicted, n)))
 	switch {
 	case !d.Predicted.timed():
 		return text + "; that was not timed."
 	case !a.Worth(Measured, d.Predicted, d.Use) && !a.Worth(Measured, d.Use, d.Predicted):
-		return text + say("; measured at %s, that counts as the same.", Duration(d.Predicted.Total(Measured, n)))
+		return text + explain.Say("; measured at %s, that counts as the same.", Duration(d.Predicted.Total(Measured, n)))
 	}
-	return text + say("; it was measured at %s, and what was measured decides.", Duration(d.Predicted.Total(Measured, n)))
+	return text + explain.Say("; it was measured at %s, and what was measured decides.", Duration(d.Predicted.Total(Measured, n)))
 }
 
 // pad says what padding the rows of x gains, where it does.
@@ -183,18 +176,18 @@ func (a *Advice) pad(d Decision) string {
 	padded := 0
 	if c := d.PaddedLeast; c != nil {
 		padded = c.Padded
-		gains = append(gains, say("%s takes %s, %s as fast as the least without", c.Name(), a.total(b, *c), a.times(b, d.Least, *c)))
+		gains = append(gains, explain.Say("%s takes %s, %s as fast as the least without", c.Name(), a.total(b, *c), a.times(b, d.Least, *c)))
 	}
 	if c := d.PaddedNaive; c != nil {
 		padded = c.Padded
-		gains = append(gains, say("%s takes %s, %s as fast as without", c.Name(), a.total(b, *c), a.times(b, a.Naive, *c)))
+		gains = append(gains, explain.Say("%s takes %s, %s as fast as without", c.Name(), a.total(b, *c), a.times(b, a.Naive, *c)))
 	}
 	if gains == nil {
 		return ""
 	}
 	row := a.Question.Spec.Shape[len(a.Question.Spec.Shape)-1] + a.Question.Spec.Pad
 	size := a.Question.Spec.DType.Size()
-	return say("If x is yours to store, pad its rows by %d elements, to %d B instead of %d B: then %s.", padded, (row+padded)*size, row*size, list(gains))
+	return explain.Say("If x is yours to store, pad its rows by %d elements, to %d B instead of %d B: then %s.", padded, (row+padded)*size, row*size, explain.List(gains))
 }
 
 // why says what misses where, in the naive walk and in the best of plain loops.
@@ -202,7 +195,7 @@ func (a *Advice) why(d Decision) string {
 	naive, plain := a.misses(a.Naive), a.misses(d.Plain)
 	text := "By prediction, in row order " + naive
 	if plain != naive && d.Use.id() != a.Naive.id() && a.Worth(d.Basis, a.Naive, d.Plain) {
-		text += say(" With %s, %s", d.Plain.Name(), plain)
+		text += explain.Say(" With %s, %s", d.Plain.Name(), plain)
 	}
 	return text
 }
@@ -228,11 +221,11 @@ func (a *Advice) tensor(t cost.Tensor, p cost.Prediction, elems float64) string 
 	var missed []string
 	for i, n := range t.Levels {
 		if n >= 1 {
-			missed = append(missed, say("%s %s", level(a.Question.Model.Caches.Levels, i), often(n/elems)))
+			missed = append(missed, explain.Say("%s %s", level(a.Question.Model.Caches.Levels, i), often(n/elems)))
 		}
 	}
 	if last := len(t.TLB) - 1; last >= 0 && t.TLB[last] >= t.Refs/1000 {
-		missed = append(missed, say("the TLB %s", often(t.TLB[last]/elems)))
+		missed = append(missed, explain.Say("the TLB %s", often(t.TLB[last]/elems)))
 	}
 	if missed == nil {
 		missed = []string{"no cache at all"}
@@ -244,8 +237,8 @@ func (a *Advice) tensor(t cost.Tensor, p cost.Prediction, elems float64) string 
 	case t.Stride.Near > .5:
 		how = "each line some way from the one before, in the same page"
 	}
-	return say("%s takes %.0f%% of the time that misses take: it misses %s, %s; most of it goes for %s.",
-		t.Name, 100*t.Ns()/p.Memory, list(missed), how, a.most(t))
+	return explain.Say("%s takes %.0f%% of the time that misses take: it misses %s, %s; most of it goes for %s.",
+		t.Name, 100*t.Ns()/p.Memory, explain.List(missed), how, a.most(t))
 }
 
 // most is what a tensor's time goes for.
@@ -278,15 +271,7 @@ func often(times float64) string {
 	case times >= 1:
 		return fmt.Sprintf("%.3g times an element", times)
 	}
-	return say("once in %d elements", int(1/times+.5))
-}
-
-// list joins words as a sentence does.
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return explain.Say("once in %d elements", int(1/times+.5))
 }
 
 // first says whether to make the view contiguous first, in figures that add
@@ -303,13 +288,13 @@ func (a *Advice) first(d Decision) string {
 	}
 	b, n := c.Basis, a.Question.Passes
 	over := Candidate{c.After, &c.Copy}
-	text := say("contiguous() takes %s (%s), a pass over the copy %s (%s), and a pass over the view %s (%s), all %s. So the copy %s%s",
+	text := explain.Say("contiguous() takes %s (%s), a pass over the copy %s (%s), and a pass over the view %s (%s), all %s. So the copy %s%s",
 		Duration(c.Copy.Ns(b)), c.Copy.Name(), Duration(c.After.Ns(b)), c.After.Name(), Duration(c.Against.Ns(b)), c.Against.Name(), b, pays(c.From), c.ever())
 	if c.FromNaive != c.From {
-		text += say("; against row order at %s a pass, it %s", Duration(a.Naive.Ns(b)), pays(c.FromNaive))
+		text += explain.Say("; against row order at %s a pass, it %s", Duration(a.Naive.Ns(b)), pays(c.FromNaive))
 	}
 	with, without := over.Total(b, n), c.Against.Total(b, n)
-	text += say(". %s with the copy %s, %s without", a.forPasses(), Duration(with), Duration(without))
+	text += explain.Say(". %s with the copy %s, %s without", a.forPasses(), Duration(with), Duration(without))
 	if with < without && !a.Worth(b, c.Against, over) && d.Use.First == nil {
 		text += ", which counts as the same"
 	}
@@ -321,7 +306,7 @@ func (a *Advice) forPasses() string {
 	if a.Question.Passes == 1 {
 		return "One pass takes"
 	}
-	return say("%d passes take", a.Question.Passes)
+	return explain.Say("%d passes take", a.Question.Passes)
 }
 
 // ever says so where the copy pays, but passes over it are too little faster.
@@ -340,18 +325,18 @@ func pays(passes int) string {
 	case 1:
 		return "pays from the first pass on"
 	}
-	return say("pays from %d passes on", passes)
+	return explain.Say("pays from %d passes on", passes)
 }
 
 // certainty says what the figures rest on.
 func (a *Advice) certainty(d Decision) string {
 	source := a.Question.Model.Times.Source
 	if d.Basis == Measured {
-		return say("Timed on this machine, samples by turns: %d of %d ways. What was measured decides; what was measured less than %.1f times as fast counts as the same. Predictions are by the cost model of docs/advise.md (%s).",
+		return explain.Say("Timed on this machine, samples by turns: %d of %d ways. What was measured decides; what was measured less than %.1f times as fast counts as the same. Predictions are by the cost model of docs/advise.md (%s).",
 			len(a.Timed), a.Different, Measured.Clear(), source)
 	}
 	fit := cost.Fitted()
-	text := say("All this is predicted, by the cost model of docs/advise.md (%s). Over the %d patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
+	text := explain.Say("All this is predicted, by the cost model of docs/advise.md (%s). Over the %d patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
 		source, fit.All.Patterns, 100*fit.All.Median, 100*fit.All.Tenth, Predicted.Clear())
 	if a.Question.Spec.Threads > 1 {
 		text += " These errors are those of one thread; docs/advise.md has those of two."

@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 )
@@ -345,7 +346,7 @@ func (b *Bill) Sentence() string {
 	if len(b.Sources) > 1 {
 		of = fmt.Sprintf("%d profiles together", len(b.Sources))
 	}
-	return fmt.Sprintf("layout costs %s of the memory time of %s: %s of %s", percent(b.Share), of, duration(b.Layout), duration(b.Ns))
+	return fmt.Sprintf("layout costs %s of the memory time of %s: %s of %s", percent(b.Share), of, advise.Duration(b.Layout), advise.Duration(b.Ns))
 }
 
 // percent is a share as text.

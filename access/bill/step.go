@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
@@ -425,7 +426,7 @@ func (s *Step) Write(w io.Writer, worst int) error {
 		fmt.Fprintln(w, source)
 	}
 	fmt.Fprintf(w, "predicted for %s\n", s.brief)
-	fmt.Fprintf(w, "%s calls take %s one after the other, on caches that each finds as the one before left them\n", commas(float64(len(s.Calls))), duration(s.Ns))
+	fmt.Fprintf(w, "%s calls take %s one after the other, on caches that each finds as the one before left them\n", explain.Say("%d", len(s.Calls)), advise.Duration(s.Ns))
 	longest := slices.Clone(s.Calls)
 	slices.SortStableFunc(longest, func(x, y StepCall) int { return cmp.Compare(y.Ns, x.Ns) })
 	longest = longest[:min(len(longest), worst)]
@@ -436,9 +437,9 @@ func (s *Step) Write(w io.Writer, worst int) error {
 	}
 	t := explain.Table{append(head, "found in "+s.Misses[len(s.Misses)-1].Level)}
 	for _, c := range longest {
-		row := []string{c.Op, fmt.Sprint(c.Number), duration(c.Ns)}
+		row := []string{c.Op, fmt.Sprint(c.Number), advise.Duration(c.Ns)}
 		for _, m := range c.Misses {
-			row = append(row, commas(m.Count))
+			row = append(row, explain.Say("%.0f", m.Count))
 		}
 		for range len(s.Misses) - len(c.Misses) {
 			row = append(row, "")
@@ -449,7 +450,7 @@ func (s *Step) Write(w io.Writer, worst int) error {
 		return err
 	}
 	if left := len(s.Calls) - len(longest); left > 0 {
-		fmt.Fprintf(w, "and %s that take less\n", counted(left, "call"))
+		fmt.Fprintf(w, "and %s that take less\n", explain.Counted(left, "call"))
 	}
 	return explain.WriteParagraphs(w, s.words())
 }
@@ -462,7 +463,7 @@ func (c StepCall) found() string {
 			if text != "" {
 				text += ", "
 			}
-			text += fmt.Sprintf("%s of call %d", commas(last), f.From)
+			text += fmt.Sprintf("%s of call %d", explain.Say("%.0f", last), f.From)
 		}
 	}
 	return text
@@ -473,7 +474,7 @@ func (s *Step) words() []string {
 	var words []string
 	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
 		words = append(words, fmt.Sprintf("Call %d (%s) as one with call %d (%s), which reads what it wrote, would save %s: %s lines that miss %s.",
-			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, duration(f.Ns), commas(f.Saved[0].Count), f.Saved[0].Level))
+			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns), explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
 	}
 	left := 0
 	for _, c := range s.Calls {
@@ -482,7 +483,7 @@ func (s *Step) words() []string {
 		}
 	}
 	if left > 0 {
-		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).", counted(left, "call")))
+		words = append(words, fmt.Sprintf("Not simulated: %s (--json says why).", explain.Counted(left, "call")))
 	}
 	return words
 }

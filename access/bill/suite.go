@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // Limits say what a suite may take.
@@ -150,7 +152,7 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	}
 	s.spent += takes
 	s.names[name] = true
-	fmt.Fprintf(&s.text, "  # %s in %s, of which the layout is %s: %s\n", duration(i.Ns), counted(i.Calls, "call"), duration(i.Layout), i.Verdict)
+	fmt.Fprintf(&s.text, "  # %s in %s, of which the layout is %s: %s\n", advise.Duration(i.Ns), explain.Counted(i.Calls, "call"), advise.Duration(i.Layout), i.Verdict)
 	fmt.Fprintf(&s.text, "  - name: %s\n    op: %v\n", label, spec.Op)
 	if spec.Dims != nil {
 		fmt.Fprintf(&s.text, "    dims: %s\n", list(spec.Dims))

@@ -6,20 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
 )
-
-// duration writes ns with three digits.
-func duration(ns float64) string { return advise.Duration(ns) }
-
-// commas writes a number with commas.
-func commas(n float64) string { return message.NewPrinter(language.English).Sprintf("%.0f", n) }
 
 // Write prints the bill for people: what it is of, the worst of its operators, the
 // totals, and what is not understood.
@@ -35,9 +26,9 @@ func (b *Bill) Write(w io.Writer, worst int) error {
 	rows := b.Worst(worst)
 	t := explain.Table{head}
 	for _, i := range rows {
-		row := []string{i.Op, commas(float64(i.Calls)), duration(i.Ns), duration(i.Layout)}
+		row := []string{i.Op, explain.Say("%d", i.Calls), advise.Duration(i.Ns), advise.Duration(i.Layout)}
 		for _, m := range i.Predicted.Misses[:len(b.levels)] {
-			row = append(row, commas(m.Count*float64(i.Calls)))
+			row = append(row, explain.Say("%.0f", m.Count*float64(i.Calls)))
 		}
 		t = append(t, row)
 	}
@@ -93,13 +84,13 @@ func (b *Bill) rest(shown []Item) []string {
 		}
 	}
 	words := []string{fmt.Sprintf("Besides these there are %s calls that touch memory, %s views, which are free, and %s calls that only call others or touch no memory.",
-		commas(float64(calls)), commas(float64(views)), commas(float64(others)))}
+		explain.Say("%d", calls), explain.Say("%d", views), explain.Say("%d", others))}
 	if unpriced > 0 {
 		more := ""
 		if len(names) > 5 {
 			names, more = names[:5], " and others"
 		}
-		words = append(words, fmt.Sprintf("In the bill without a price: %s, with %s B: %s%s.", counted(unpriced, "call"), commas(float64(bytes)), strings.Join(names, ", "), more))
+		words = append(words, fmt.Sprintf("In the bill without a price: %s, with %s B: %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
 	}
 	lost := 0
 	for _, s := range b.Skipped {
@@ -108,7 +99,7 @@ func (b *Bill) rest(shown []Item) []string {
 		}
 	}
 	if lost > 0 {
-		words = append(words, fmt.Sprintf("Skipped: %s (--json says which, and why).", counted(lost, "call")))
+		words = append(words, fmt.Sprintf("Skipped: %s (--json says which, and why).", explain.Counted(lost, "call")))
 	}
 	return words
 }
@@ -161,12 +152,4 @@ func (i Item) Tensors() string {
 		line += " -> " + strings.Join(out, ", ")
 	}
 	return line
-}
-
-// counted is "1 call" or "1,200 calls".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return commas(float64(n)) + " " + what + "s"
 }

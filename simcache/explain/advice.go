@@ -66,7 +66,7 @@ func (r Run) agreed(w path, loop int) bool {
 
 func (r Run) order(w path, loop int) string {
 	name := w.operand().Tensor
-	return say("Walk %s with the loop that steps %d B innermost (another order, or another layout of %s): then %d accesses in a row share a line, and about %d miss in %s%s.",
+	return Say("Walk %s with the loop that steps %d B innermost (another order, or another layout of %s): then %d accesses in a row share a line, and about %d miss in %s%s.",
 		name, w.stride(loop), name, r.Config.Levels[0].Line/max(w.stride(loop), w.operand().Width), r.footprint(w), r.Levels[0].Name, r.eachPass())
 }
 
@@ -97,13 +97,13 @@ func (r Run) tiles(w path, loop int) string {
 	stride := w.operand().Strides[w.inner()]
 	for _, tile := range tileSizes {
 		if tile < w.Trips[w.inner()] && keeps(tile, stride) {
-			return say("The tensors want different loops innermost. Walk in tiles, such as %d x %d elements: %d lines of %s at a time stay in %s until they are used up, and about %d of its accesses miss%s.",
+			return Say("The tensors want different loops innermost. Walk in tiles, such as %d x %d elements: %d lines of %s at a time stay in %s until they are used up, and about %d of its accesses miss%s.",
 				tile, tile, tile, w.operand().Tensor, r.Levels[0].Name, r.footprint(w), r.eachPass())
 		}
 	}
 	for _, tile := range tileSizes {
 		if pad := padding(c, func(more int) bool { return keeps(tile, longer(stride, more)) }); pad > 0 && tile <= w.Trips[w.inner()] {
-			return say("Tiles alone do not help: the lines of %d steps of %d B already crowd the same sets of %s. Tiles of %d x %d elements do once the rows of %s are %s longer, %d B: about %d of its accesses then miss%s.",
+			return Say("Tiles alone do not help: the lines of %d steps of %d B already crowd the same sets of %s. Tiles of %d x %d elements do once the rows of %s are %s longer, %d B: about %d of its accesses then miss%s.",
 				tile, w.stride(w.inner()), r.Levels[0].Name, tile, tile, w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner())+pad, r.footprint(w), r.eachPass())
 		}
 	}
@@ -125,7 +125,7 @@ func (r Run) pad(w path, loop int, crowd crowd) string {
 		return ""
 	}
 	sets := inside.with(w.Trips[w.inner()], longer(stride, pad)).reach(c.Line).falls(c).sets
-	return say("pad %s by %s after every %d B: steps of %d B spread over %d sets instead of %d, and %s keeps the lines until they are used up.",
+	return Say("pad %s by %s after every %d B: steps of %d B spread over %d sets instead of %d, and %s keeps the lines until they are used up.",
 		w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner()), w.stride(w.inner())+pad, sets, crowd.sets, r.Levels[0].Name)
 }
 
@@ -148,7 +148,7 @@ func longer(stride, more int) int {
 }
 
 func elements(bytes int, op nest.Operand) string {
-	return say("%s of %d B", plural(bytes/op.Width, "element"), op.Width)
+	return Say("%s of %d B", Counted(bytes/op.Width, "element"), op.Width)
 }
 
 // blocks is for a tensor that the inner loop walks well, but too long for the
@@ -160,7 +160,7 @@ func (r Run) blocks(w path, loop int) string {
 	for trips := w.Trips[w.inner()] / 2; trips*inner >= 2*c.Line; trips /= 2 {
 		block := inside.with(trips, w.operand().Strides[w.inner()])
 		if block.reach(c.Line).falls(c).outlook == kept {
-			return say("Walk in blocks of up to %d steps of the inner loop (a tile of that width): %s still has the lines of %s when the block starts over, and about %d of its accesses miss%s.",
+			return Say("Walk in blocks of up to %d steps of the inner loop (a tile of that width): %s still has the lines of %s when the block starts over, and about %d of its accesses miss%s.",
 				trips, r.Levels[0].Name, w.operand().Tensor, r.footprint(w), r.eachPass())
 		}
 	}
@@ -180,7 +180,7 @@ func (r Run) translated(stories []story) string {
 		pages := min(w.Trips[w.inner()], w.Trips[w.inner()]*inner/t.Page)
 		for loop := range w.inner() {
 			if step := w.stride(loop); step > 0 && step < inner && pages > t.Entries && r.agreed(w, loop) {
-				return say("Walk %s with the loop that steps %d B innermost (another order): %s misses no fewer lines, but one round of the inner loop touches %d pages now, and %s has %d. Larger pages help, too.",
+				return Say("Walk %s with the loop that steps %d B innermost (another order): %s misses no fewer lines, but one round of the inner loop touches %d pages now, and %s has %d. Larger pages help, too.",
 					w.operand().Tensor, step, r.Levels[0].Name, pages, name, t.Entries)
 			}
 		}
@@ -199,11 +199,11 @@ func (r Run) nothing() string {
 		each, lines = "nearly each line", "Nearly all lines are"
 	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() < 0.5 {
-		return say("the walk touches %.1f of the %d B of a line, and %s once. Only a layout in which these elements lie together (a contiguous copy, if they are walked more than once) needs fewer lines.",
+		return Say("the walk touches %.1f of the %d B of a line, and %s once. Only a layout in which these elements lie together (a contiguous copy, if they are walked more than once) needs fewer lines.",
 			l.UsedPart()*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line, each)
 	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() > 0.9 {
-		return say("nothing in layout or order. %s fetched into %s once and used whole; %d misses are what so many bytes cost.", lines, l.Name, l.Misses())
+		return Say("nothing in layout or order. %s fetched into %s once and used whole; %d misses are what so many bytes cost.", lines, l.Name, l.Misses())
 	}
 	return ""
 }

@@ -73,8 +73,8 @@ func (r Run) Text() []string {
 
 var english = message.NewPrinter(language.English)
 
-// say formats with commas in numbers.
-func say(format string, args ...any) string { return english.Sprintf(format, args...) }
+// Say formats with commas in whole numbers: "1,200 lines".
+func Say(format string, args ...any) string { return english.Sprintf(format, args...) }
 
 // size writes bytes with a unit, and decimals where they say something.
 func size[T int | uint64](bytes T) string {
@@ -92,8 +92,8 @@ func percent(n, of uint64) string {
 	return fmt.Sprintf("%.2f%%", 100*float64(n)/float64(max(of, 1)))
 }
 
-// list joins words as a sentence does.
-func list(words []string) string {
+// List joins words as a sentence does: "D1, L2 and LL".
+func List(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
@@ -105,12 +105,12 @@ func sentences(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }
 
-// plural is "1 line", "2 lines".
-func plural(n int, what string) string {
+// Counted is "1 line", "1,200 lines".
+func Counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return say("%d %ss", n, what)
+	return Say("%d %ss", n, what)
 }
 
 // times is how often: once, or so many times.
@@ -118,7 +118,7 @@ func times(n uint64) string {
 	if n == 1 {
 		return "once"
 	}
-	return say("%d times", n)
+	return Say("%d times", n)
 }
 
 // agree is the verb of one thing, or of so many.
@@ -134,12 +134,12 @@ func agree(n uint64, one, many string) string {
 func (r Run) level(i int) string {
 	l, c := r.Levels[i], r.Config.Levels[i]
 	if l.Refs() == 0 {
-		return say("%s: nothing gets this far.", l.Name)
+		return Say("%s: nothing gets this far.", l.Name)
 	}
-	intro := say("%s (%s: %d sets of %s of %d B) misses %d of the %s that %s it (%s).",
-		l.Name, size(c.Size), c.Sets(), plural(c.Ways, "line"), c.Line, l.Misses(), plural(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"), percent(l.Misses(), l.Refs()))
+	intro := Say("%s (%s: %d sets of %s of %d B) misses %d of the %s that %s it (%s).",
+		l.Name, size(c.Size), c.Sets(), Counted(c.Ways, "line"), c.Line, l.Misses(), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"), percent(l.Misses(), l.Refs()))
 	if l.Misses() == 0 {
-		return say("%s (%s) has all of the %s that %s it.", l.Name, size(c.Size), plural(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"))
+		return Say("%s (%s) has all of the %s that %s it.", l.Name, size(c.Size), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"))
 	}
 	return sentences(intro, r.causes(i), r.fits(i), r.used(i), r.spread(i), helpers(l))
 }
@@ -157,11 +157,11 @@ func (r Run) fits(i int) string {
 	}
 	switch {
 	case all > uint64(c.Size):
-		return say("All that is touched, %s, is %s%.1f times its size.", text, least, float64(all)/float64(c.Size))
+		return Say("All that is touched, %s, is %s%.1f times its size.", text, least, float64(all)/float64(c.Size))
 	case least != "" && 2*all > uint64(c.Size):
-		return say("All that is touched is %s, which may fit in its %s.", text, size(c.Size))
+		return Say("All that is touched is %s, which may fit in its %s.", text, size(c.Size))
 	}
-	return say("All that is touched, %s, fits in its %s.", text, size(c.Size))
+	return Say("All that is touched, %s, fits in its %s.", text, size(c.Size))
 }
 
 // straddles tells whether a reference may lie in two lines: those of a nest do
@@ -204,21 +204,21 @@ func (r Run) causes(i int) string {
 		touch = "of lines that no reference had brought in"
 	}
 	if l.Compulsory == total {
-		return say("All are compulsory, %s.", touch)
+		return Say("All are compulsory, %s.", touch)
 	}
 	if l.Compulsory > 0 {
-		parts = append(parts, say("%d are compulsory (%s)", l.Compulsory, touch))
+		parts = append(parts, Say("%d are compulsory (%s)", l.Compulsory, touch))
 	}
 	if l.Capacity > 0 {
-		parts = append(parts, say("%d are for want of capacity (%d lines in all are too few, however they are placed)", l.Capacity, lines))
+		parts = append(parts, Say("%d are for want of capacity (%d lines in all are too few, however they are placed)", l.Capacity, lines))
 	}
 	switch {
 	case l.Conflict > 0 && c.Sets() == 1:
-		parts = append(parts, say("%d are conflicts (%d lines under LRU would do)", l.Conflict, lines))
+		parts = append(parts, Say("%d are conflicts (%d lines under LRU would do)", l.Conflict, lines))
 	case l.Conflict > 0:
-		parts = append(parts, say("%d are conflicts (%d lines would do, were they not bound to sets)", l.Conflict, lines))
+		parts = append(parts, Say("%d are conflicts (%d lines would do, were they not bound to sets)", l.Conflict, lines))
 	}
-	return "Of these, " + list(parts) + "."
+	return "Of these, " + List(parts) + "."
 }
 
 // storesPass reports whether stores that miss a level may bring nothing in, so that
@@ -243,7 +243,7 @@ func (r Run) used(i int) string {
 	if l.BytesIn > 0 && l.BytesIn != l.BytesFilled { // lines also come as write-backs of the level before
 		came = "brought in"
 	}
-	return say("While a line is in it, %.1f of its %d B are used on average: of %s %s, the program touches %s.",
+	return Say("While a line is in it, %.1f of its %d B are used on average: of %s %s, the program touches %s.",
 		l.UsedPart()*float64(line), line, size(l.BytesFilled), came, size(l.BytesUsed))
 }
 
@@ -258,20 +258,20 @@ func (r Run) spread(i int) string {
 		busiest = append(busiest, fmt.Sprint(b.Set))
 	}
 	if s.Missed < s.Sets {
-		return say("The misses fall on %d of the %d sets (set %s first), the busiest taking %.1f times the mean.",
+		return Say("The misses fall on %d of the %d sets (set %s first), the busiest taking %.1f times the mean.",
 			s.Missed, s.Sets, busiest[0], s.Uneven)
 	}
-	return say("The misses are uneven: the busiest sets (%s) take up to %.1f times the mean.", list(busiest), s.Uneven)
+	return Say("The misses are uneven: the busiest sets (%s) take up to %.1f times the mean.", List(busiest), s.Uneven)
 }
 
 // helpers tells of the victim cache and the prefetcher.
 func helpers(l simcache.LevelCounts) string {
 	var text []string
 	if l.VictimHits > 0 {
-		text = append(text, say("Its victim cache saved %d more from missing.", l.VictimHits))
+		text = append(text, Say("Its victim cache saved %d more from missing.", l.VictimHits))
 	}
 	if l.Prefetches > 0 {
-		text = append(text, say("It prefetched %d lines: %d were used, %d were evicted before they were.", l.Prefetches, l.Useful, l.Useless))
+		text = append(text, Say("It prefetched %d lines: %d were used, %d were evicted before they were.", l.Prefetches, l.Useful, l.Useless))
 	}
 	return sentences(text...)
 }
@@ -289,11 +289,11 @@ func (r Run) memory() string {
 	}
 	text := strings.ToUpper(moved[:1]) + moved[1:] + "."
 	if touched := r.touched(); touched > 0 {
-		text = say("The program touches %s in all its references; %s (%.2f times as much).",
+		text = Say("The program touches %s in all its references; %s (%.2f times as much).",
 			size(touched), moved, float64(given+last.BytesOut)/float64(touched))
 	}
 	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
-		text += say(" Of what it gives, up to %s is fetched only to be overwritten (write-allocate); stores that bypass the caches would save it.",
+		text += Say(" Of what it gives, up to %s is fetched only to be overwritten (write-allocate); stores that bypass the caches would save it.",
 			size(min(last.WriteMisses*uint64(level.Line), given)))
 	}
 	switch {

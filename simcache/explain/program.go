@@ -123,7 +123,7 @@ func (r Run) sources() []string {
 			break
 		}
 		if n == most {
-			text = append(text, say("The other statements that miss: %d.", missing(sums)-most))
+			text = append(text, Say("The other statements that miss: %d.", missing(sums)-most))
 			break
 		}
 		text = append(text, r.statement(i, sums[i]))
@@ -143,14 +143,14 @@ func missing(sums []simcache.Counts) (n int) {
 // statement says what a statement misses, and which of its accesses.
 func (r Run) statement(i int, c simcache.Counts) string {
 	first, last := r.Levels[0], r.Levels[len(r.Levels)-1]
-	text := say("%s misses %s in %s (%s of its %s", strings.Replace(r.place(i), "  ", ": ", 1), times(c.D1Misses()), first.Name,
-		percent(c.D1Misses(), c.Refs()), plural(int(c.Refs()), "reference"))
+	text := Say("%s misses %s in %s (%s of its %s", strings.Replace(r.place(i), "  ", ": ", 1), times(c.D1Misses()), first.Name,
+		percent(c.D1Misses(), c.Refs()), Counted(int(c.Refs()), "reference"))
 	if missing(r.statements()) > 1 {
-		text += say(", %s of all misses", percent(c.D1Misses(), first.Misses()))
+		text += Say(", %s of all misses", percent(c.D1Misses(), first.Misses()))
 	}
 	text += ")"
 	if len(r.Levels) > 1 {
-		text += say(", %s in %s", times(c.LLMisses()), last.Name)
+		text += Say(", %s in %s", times(c.LLMisses()), last.Name)
 	}
 	all := []string{text + "."}
 	for op, a := range r.program.source.Accesses {
@@ -168,13 +168,13 @@ func (r Run) access(op int) string {
 	if c.Dw > 0 {
 		name = "The write of " + name
 	}
-	all := []string{say("%s misses %d of %d times.", name, c.D1Misses(), c.Refs())}
+	all := []string{Say("%s misses %d of %d times.", name, c.D1Misses(), c.Refs())}
 	for _, u := range r.Levels[0].Reuses {
 		if u.Operand != op || u.Misses() == 0 {
 			continue
 		}
 		if u.Since == simcache.Never {
-			all = append(all, say("%d of these %s the first touch of a line.", u.Misses(), agree(u.Misses(), "is", "are")))
+			all = append(all, Say("%d of these %s the first touch of a line.", u.Misses(), agree(u.Misses(), "is", "are")))
 			continue
 		}
 		all = append(all, r.returns(u))
@@ -184,9 +184,9 @@ func (r Run) access(op int) string {
 
 // returns follows references that come back to a line down the levels.
 func (r Run) returns(first simcache.Reuse) string {
-	text := say("%s it comes back to a line %s", agree(first.Refs, "Once", times(first.Refs)), r.whenOf(first))
+	text := Say("%s it comes back to a line %s", agree(first.Refs, "Once", times(first.Refs)), r.whenOf(first))
 	if first.Lines > 0 {
-		text += say(", %s on (%s)", plural(int(first.Lines), "line"), size(first.Lines*uint64(r.Config.Levels[0].Line)))
+		text += Say(", %s on (%s)", Counted(int(first.Lines), "line"), size(first.Lines*uint64(r.Config.Levels[0].Line)))
 	}
 	var fates []string
 	for level, l := range r.Levels {
@@ -194,20 +194,20 @@ func (r Run) returns(first simcache.Reuse) string {
 			if u.Operand != first.Operand || u.Since != first.Since || u.Loop != first.Loop {
 				continue
 			}
-			name := say("%s (%s)", l.Name, plural(r.lines(level), "line"))
+			name := Say("%s (%s)", l.Name, Counted(r.lines(level), "line"))
 			switch {
 			case u.Misses() == 0:
 				fates = append(fates, name+" still has it")
 			case u.Conflict > u.Misses()/2:
-				fates = append(fates, say("%s has lost it %s, mostly for want of room in its sets", name, times(u.Misses())))
+				fates = append(fates, Say("%s has lost it %s, mostly for want of room in its sets", name, times(u.Misses())))
 			case u.Compulsory > u.Misses()/2:
-				fates = append(fates, say("%s does not have it %s, since no reference had brought it in", name, times(u.Misses())))
+				fates = append(fates, Say("%s does not have it %s, since no reference had brought it in", name, times(u.Misses())))
 			default:
-				fates = append(fates, say("%s has lost it %s, mostly for want of lines", name, times(u.Misses())))
+				fates = append(fates, Say("%s has lost it %s, mostly for want of lines", name, times(u.Misses())))
 			}
 		}
 	}
-	return text + ": " + list(fates) + "."
+	return text + ": " + List(fates) + "."
 }
 
 // whenOf says which step of the program it is that returns.
@@ -220,11 +220,11 @@ func (r Run) whenOf(u simcache.Reuse) string {
 	case u.Since == simcache.ThisIteration:
 		return "that the same iteration has touched"
 	case u.Since == simcache.ThisLoop:
-		return say("in a later iteration of loop %s", loop)
+		return Say("in a later iteration of loop %s", loop)
 	case u.Since == simcache.ThisPass && u.Loop == 0:
 		return "that the loops before have touched"
 	case u.Since == simcache.ThisPass:
-		return say("that was touched before loop %s began, in the same iteration of loop %s", loop, r.program.around[u.Operand][u.Loop-1].Name)
+		return Say("that was touched before loop %s began, in the same iteration of loop %s", loop, r.program.around[u.Operand][u.Loop-1].Name)
 	}
 	return "in the next pass"
 }

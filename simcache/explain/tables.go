@@ -102,7 +102,7 @@ func filled(all ...Table) []Table {
 	return slices.DeleteFunc(all, func(t Table) bool { return len(t) == 0 })
 }
 
-func number(n uint64) string { return say("%d", n) }
+func number(n uint64) string { return Say("%d", n) }
 
 func share(part float64) string { return fmt.Sprintf("%.2f%%", 100*part) }
 

@@ -25,12 +25,12 @@ func (r Run) pays(w path) string {
 		}
 		c := t.Counts
 		first, last := r.Levels[0], r.Levels[len(r.Levels)-1]
-		text := say("%s is %s %s and misses %s in %s (%s)", op.Tensor, verbs[op.Kind], times(c.Refs()), times(c.D1Misses()), first.Name, percent(c.D1Misses(), c.Refs()))
+		text := Say("%s is %s %s and misses %s in %s (%s)", op.Tensor, verbs[op.Kind], times(c.Refs()), times(c.D1Misses()), first.Name, percent(c.D1Misses(), c.Refs()))
 		if len(r.Levels) > 1 {
-			text += say(", %s in %s (%s)", times(c.LLMisses()), last.Name, percent(c.LLMisses(), c.Refs()))
+			text += Say(", %s in %s (%s)", times(c.LLMisses()), last.Name, percent(c.LLMisses(), c.Refs()))
 		}
 		if all := first.Misses(); len(r.Tensors) > 1 && all > 0 {
-			text += say(": %s of all misses in %s", percent(c.D1Misses(), all), first.Name)
+			text += Say(": %s of all misses in %s", percent(c.D1Misses(), all), first.Name)
 		}
 		return text + "."
 	}
@@ -45,17 +45,17 @@ func (r Run) steps(w path) string {
 	}
 	switch {
 	case stride == 0:
-		return say("The inner loop stays on one element for %d iterations.", trips)
+		return Say("The inner loop stays on one element for %d iterations.", trips)
 	case stride >= line:
-		return say("The inner loop steps %d B%s, past the line of %d B: each of its %d accesses is to another line.", stride, backwards, line, trips)
+		return Say("The inner loop steps %d B%s, past the line of %d B: each of its %d accesses is to another line.", stride, backwards, line, trips)
 	case line/stride == 1:
-		return say("The inner loop steps %d B%s, so that hardly two accesses share a line of %d B.", stride, backwards, line)
+		return Say("The inner loop steps %d B%s, so that hardly two accesses share a line of %d B.", stride, backwards, line)
 	}
 	about := ""
 	if line%stride != 0 {
 		about = "about "
 	}
-	return say("The inner loop steps %d B%s, so that %s%d accesses in a row share a line of %d B.", stride, backwards, about, min(line/stride, trips), line)
+	return Say("The inner loop steps %d B%s, so that %s%d accesses in a row share a line of %d B.", stride, backwards, about, min(line/stride, trips), line)
 }
 
 // comesBack tells of the lines that pass until the walk returns to a line, and of
@@ -67,7 +67,7 @@ func (r Run) comesBack(s story) string {
 		if i > 0 {
 			also = "also "
 		}
-		text = append(text, say("It %scomes back to a line %s%s. ", also, r.when(s, c), r.after(s, c))+r.fates(s, c))
+		text = append(text, Say("It %scomes back to a line %s%s. ", also, r.when(s, c), r.after(s, c))+r.fates(s, c))
 	}
 	if text == nil {
 		return "It never comes back to a line that it has left."
@@ -87,17 +87,17 @@ func (r Run) when(s story, c comeback) string {
 	}
 	stride, inside, over := s.stride(c.loop), "the inner loop", "starts over, as it does"
 	if s.inner()-c.loop > 1 {
-		inside, over = say("the inner %d loops", s.inner()-c.loop), "start over, as they do"
+		inside, over = Say("the inner %d loops", s.inner()-c.loop), "start over, as they do"
 	}
 	switch {
 	case c.loop == s.inner():
 		return "in a later iteration of the inner loop"
 	case stride == 0:
-		return say("when %s %s %d times", inside, over, s.Trips[c.loop])
+		return Say("when %s %s %d times", inside, over, s.Trips[c.loop])
 	case stride >= r.Config.Levels[0].Line:
 		return "in a later round of " + inside
 	}
-	return say("for the neighbour %d B on, in the next round of %s", stride, inside)
+	return Say("for the neighbour %d B on, in the next round of %s", stride, inside)
 }
 
 // after says how many lines pass, where that is known, or else may be told about
@@ -112,7 +112,7 @@ func (r Run) after(s story, c comeback) string {
 			return ""
 		}
 	}
-	text := say(", after %s%s (%s)", about, plural(lines, "line"), size(lines*line))
+	text := Say(", after %s%s (%s)", about, Counted(lines, "line"), size(lines*line))
 	if len(s.Operands) > 1 {
 		text += " of all tensors"
 	}
@@ -124,7 +124,7 @@ func (r Run) after(s story, c comeback) string {
 func (r Run) fates(s story, c comeback) string {
 	var text []string
 	for _, f := range c.fates {
-		name := say("%s (%s)", r.Levels[f.level].Name, plural(r.lines(f.level), "line"))
+		name := Say("%s (%s)", r.Levels[f.level].Name, Counted(r.lines(f.level), "line"))
 		switch {
 		case f.lost() == 0 && s.loses[f.level]: // in another comeback
 			return sentences(append(text, name+" has it then.")...)
@@ -140,7 +140,7 @@ func (r Run) fates(s story, c comeback) string {
 	}
 	last := c.fates[len(c.fates)-1]
 	if last.lost() < c.fates[0].came {
-		return sentences(append(text, say("It comes from memory again %s.", times(last.lost())))...)
+		return sentences(append(text, Say("It comes from memory again %s.", times(last.lost())))...)
 	}
 	return sentences(append(text, "It comes from memory again.")...)
 }
@@ -152,9 +152,9 @@ func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Con
 func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	where := r.where(s, c, f.level)
 	if where == "" || c.lines > uint64(r.lines(f.level)) {
-		return say("%s has lost it by then, which one set of so many lines under LRU would not.", name)
+		return Say("%s has lost it by then, which one set of so many lines under LRU would not.", name)
 	}
-	return say("%s has %s, enough for that, but %s: it has lost it.", r.Levels[f.level].Name, plural(r.lines(f.level), "line"), where)
+	return Say("%s has %s, enough for that, but %s: it has lost it.", r.Levels[f.level].Name, Counted(r.lines(f.level), "line"), where)
 }
 
 // mixed tells of a level that has lost some of the lines, or for several reasons.
@@ -166,7 +166,7 @@ func (r Run) mixed(s story, c comeback, f fate, name string) string {
 		case f.lost():
 			causes = append(causes, cause)
 		default:
-			causes = append(causes, say("%d ", times)+cause)
+			causes = append(causes, Say("%d ", times)+cause)
 		}
 	}
 	add(f.capacity, "for want of lines")
@@ -180,7 +180,7 @@ func (r Run) mixed(s story, c comeback, f fate, name string) string {
 	if f.never > 0 {
 		lost = "does not have it"
 	}
-	return say("%s %s %d of %d times: %s.", name, lost, f.lost(), f.came, list(causes))
+	return Say("%s %s %d of %d times: %s.", name, lost, f.lost(), f.came, List(causes))
 }
 
 // where says how the lines of a comeback's round crowd in a level's sets, if they
@@ -191,11 +191,11 @@ func (r Run) where(s story, c comeback, level int) string {
 	if crowd.outlook != crowded {
 		return ""
 	}
-	where := say("are up to %d", crowd.busiest)
+	where := Say("are up to %d", crowd.busiest)
 	if crowd.sets < l.Sets() {
-		where = say("fall into %d of its %d sets, up to %d", crowd.sets, l.Sets(), crowd.busiest)
+		where = Say("fall into %d of its %d sets, up to %d", crowd.sets, l.Sets(), crowd.busiest)
 	}
-	return say("%s's %s to a set of %d%s", s.operand().Tensor, where, l.Ways, every(s.stride(s.inner()), l))
+	return Say("%s's %s to a set of %d%s", s.operand().Tensor, where, l.Ways, every(s.stride(s.inner()), l))
 }
 
 // others tells of what the tensor misses in the other nests.
@@ -205,12 +205,12 @@ func (r Run) others(s story) string {
 	}
 	var when []string
 	if s.elsewhere > 0 {
-		when = append(when, say("%d at the first touch of a line", s.elsewhere))
+		when = append(when, Say("%d at the first touch of a line", s.elsewhere))
 	}
 	if s.again > 0 {
-		when = append(when, say("%d at a later one", s.again))
+		when = append(when, Say("%d at a later one", s.again))
 	}
-	return say("The other loops of the walk, as at the edges of tiles, miss it %s more: %s.", times(s.elsewhere+s.again), list(when))
+	return Say("The other loops of the walk, as at the edges of tiles, miss it %s more: %s.", times(s.elsewhere+s.again), List(when))
 }
 
 // every says which sets steps of a stride reach, where they skip some.
@@ -220,9 +220,9 @@ func every(stride int, c simcache.Level) string {
 	case stride%c.Line != 0 || skip == 1:
 		return ""
 	case skip == c.Sets():
-		return say(" (steps of %d B always reach the same set)", stride)
+		return Say(" (steps of %d B always reach the same set)", stride)
 	}
-	return say(" (steps of %d B reach every %s set)", stride, ordinal(skip))
+	return Say(" (steps of %d B reach every %s set)", stride, ordinal(skip))
 }
 
 func ordinal(n int) string {
@@ -233,7 +233,7 @@ func ordinal(n int) string {
 			suffix = "th"
 		}
 	}
-	return say("%d%s", n, suffix)
+	return Say("%d%s", n, suffix)
 }
 
 // pages tells what the TLB misses, and how many pages the walk needs at once.
@@ -244,12 +244,12 @@ func (r Run) pages(stories []story) string {
 	var text []string
 	for i, t := range r.TLB {
 		c := r.Config.TLB[i]
-		text = append(text, say("%s (%d pages of %s, a reach of %s) misses %d of %d lookups (%s).",
+		text = append(text, Say("%s (%d pages of %s, a reach of %s) misses %d of %d lookups (%s).",
 			t.Name, c.Entries, size(c.Page), size(c.Entries*c.Page), t.Misses(), t.Refs(), percent(t.Misses(), t.Refs())))
 	}
 	last := r.TLB[len(r.TLB)-1]
 	if last.Misses() > 0 {
-		text = append(text, say("Each miss of %s walks the page table: one walk for %.1f references.",
+		text = append(text, Say("Each miss of %s walks the page table: one walk for %.1f references.",
 			last.Name, float64(r.TLB[0].Refs())/float64(last.Misses())))
 	}
 	if r.TLB[0].Misses() > r.TLB[0].Refs()/100 && stories != nil {
@@ -267,10 +267,10 @@ func (r Run) pagesAtOnce(w path) string {
 	if now.all == nil {
 		about = "about "
 	}
-	text := say("One round of the inner loop touches %s%s of %s.", about, plural(now.lines, "page"), size(page))
+	text := Say("One round of the inner loop touches %s%s of %s.", about, Counted(now.lines, "page"), size(page))
 	const large = 2 << 20
 	if then := inner.reach(large).lines; page < large && then < now.lines {
-		text = text[:len(text)-1] + say("; with pages of 2 MiB it would be %d.", then)
+		text = text[:len(text)-1] + Say("; with pages of 2 MiB it would be %d.", then)
 	}
 	return text
 }
