@@ -58,9 +58,6 @@ func StorageOver(dtype DType, mem []byte) (*Storage, error) {
 	return &Storage{dtype: dtype, mem: mem}, nil
 }
 
-// DType is the type of the elements, Undefined before the first write.
-func (s *Storage) DType() DType { return s.dtype }
-
 // Len is the number of elements.
 func (s *Storage) Len() int {
 	if s.dtype == Undefined {

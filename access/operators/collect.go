@@ -143,7 +143,7 @@ type trace struct {
 }
 
 // skip counts a call that cannot be used.
-func (t *trace) skip(op, reason string, bytes int64) { skipIn(&t.skipped, op, reason, 1, bytes) }
+func (t *trace) skip(op, reason string) { skipIn(&t.skipped, op, reason, 1, 0) }
 
 func skipIn(skipped *map[[2]string]*Skipped, op, reason string, calls int, bytes int64) {
 	if *skipped == nil {

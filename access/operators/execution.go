@@ -45,7 +45,7 @@ func newExecution(t *trace, sigs *signatures) *execution {
 func (e *execution) node(raw jsontext.Value) {
 	fields, ok := e.fields.read(raw)
 	if !ok {
-		e.skip("(node)", "a node that is no object", 0)
+		e.skip("(node)", "a node that is no object")
 		return
 	}
 	name := text(fields[1])
@@ -53,12 +53,12 @@ func (e *execution) node(raw jsontext.Value) {
 	parent, parentErr := strconv.ParseUint(string(fields[2]), 10, 64)
 	switch {
 	case name == "" || err != nil || parentErr != nil:
-		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])), 0)
+		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])))
 		return
 	case strings.HasPrefix(name, "[pytorch|profiler|execution_trace|"): // the process, its threads
 		return
 	case len(e.nodes) >= maxNodes:
-		e.skip("(others)", fmt.Sprintf("more than %d calls", maxNodes), 0)
+		e.skip("(others)", fmt.Sprintf("more than %d calls", maxNodes))
 		return
 	}
 	attrs := e.attributes(fields[5])

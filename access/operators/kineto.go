@@ -34,7 +34,7 @@ func (k *kineto) event(raw jsontext.Value) {
 	}
 	event, ok := k.fields.read(raw)
 	if !ok {
-		k.skip("(event)", "an event that is no object", 0)
+		k.skip("(event)", "an event that is no object")
 		return
 	}
 	ph, cat, name := event[0], text(event[1]), text(event[2])
@@ -48,22 +48,22 @@ func (k *kineto) event(raw jsontext.Value) {
 	took, tookOK := nanoseconds(event[6])
 	switch {
 	case name == "":
-		k.skip("(no name)", "an operator without a name", 0)
+		k.skip("(no name)", "an operator without a name")
 		return
 	case ph != nil && string(ph) != `"X"`:
-		k.skip(name, "an event of phase "+orNone(ph)+", not X, has no duration", 0)
+		k.skip(name, "an event of phase "+orNone(ph)+", not X, has no duration")
 		return
 	case !startOK || event[6] != nil && !tookOK || took < 0:
-		k.skip(name, fmt.Sprintf("its time cannot be read: ts %s, dur %s", orNone(event[5]), orNone(event[6])), 0)
+		k.skip(name, fmt.Sprintf("its time cannot be read: ts %s, dur %s", orNone(event[5]), orNone(event[6])))
 		return
 	case k.calls.Len() >= maxCalls:
-		k.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls), 0)
+		k.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls))
 		return
 	}
 	k.key = append(append(append(k.key[:0], event[3]...), '/'), event[4]...)
 	thread, ok := k.thread(k.key)
 	if !ok {
-		k.skip("(others)", fmt.Sprintf("on more than %d threads", maxThreads), 0)
+		k.skip("(others)", fmt.Sprintf("on more than %d threads", maxThreads))
 		return
 	}
 	c := call{start: start, took: took, link: thread}

@@ -115,15 +115,15 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 	}
 	op := field("primitive")
 	if len(fields) < len(template) {
-		t.skip(op, fmt.Sprintf("a line of %d fields that should have %d", len(fields), len(template)), 0)
+		t.skip(op, fmt.Sprintf("a line of %d fields that should have %d", len(fields), len(template)))
 		return
 	}
 	if op != "reorder" {
-		t.skip(op, notReorder, 0)
+		t.skip(op, notReorder)
 		return
 	}
 	if t.calls.Len() >= maxCalls {
-		t.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls), 0)
+		t.skip("(others)", fmt.Sprintf("more than %d calls", maxCalls))
 		return
 	}
 	descriptors, shape := field("memory_descriptors"), field("problem_desc")

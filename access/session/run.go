@@ -357,7 +357,7 @@ func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (
 			err = write(w, r)
 		}
 		if err != nil {
-			return s.unfinished(w, err), err
+			return s.unfinished(w), err
 		}
 	}
 	warnings, err = s.finish(w)
@@ -375,7 +375,7 @@ func write(w *results.Writer, r Record) error {
 
 // unfinished writes that a run did not finish. If one of several outputs is closed,
 // this still reaches the outputs before it, so errors are ignored.
-func (s *Session) unfinished(w *results.Writer, err error) (warnings []string) {
+func (s *Session) unfinished(w *results.Writer) (warnings []string) {
 	if s.done == 0 {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (r Run) help(s story) string {
 	if pad := r.pad(w, loop, crowd); pad != "" {
 		return "P" + pad[1:]
 	}
-	return r.tiles(w, loop)
+	return r.tiles(w)
 }
 
 // agreed reports whether a loop steps within a line for all tensors, so that it
@@ -88,7 +88,7 @@ func (r Run) footprint(w path) int {
 var tileSizes = []int{64, 32, 16}
 
 // tiles is for tensors that want different loops innermost.
-func (r Run) tiles(w path, loop int) string {
+func (r Run) tiles(w path) string {
 	c := r.Config.Levels[0]
 	inner := w.within(w.inner() - 1)
 	keeps := func(tile, stride int) bool {

@@ -213,9 +213,8 @@ func (l *level) load(set int, blocks []uint64) bool {
 	return true
 }
 
-// access looks up one access, level by level until one has it, and reports
-// whether it missed in the nearest.
-func (x *prover) access(misses []uint64, addr, width uint64) bool {
+// access looks up one access, level by level until one has it.
+func (x *prover) access(misses []uint64, addr, width uint64) {
 	end := addr + width - 1
 	for i := range x.levels {
 		l := &x.levels[i]
@@ -225,11 +224,10 @@ func (x *prover) access(misses []uint64, addr, width uint64) bool {
 			missed = true
 		}
 		if !missed {
-			return i > 0
+			return
 		}
 		misses[i]++
 	}
-	return true
 }
 
 // touch looks up one block in level i, makes it the most recently used of its

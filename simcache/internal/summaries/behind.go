@@ -221,7 +221,7 @@ func (s *drifting) oftenInParts(part int) {
 // long as the other is on the same lines, passes are run.
 
 // addSingle adds a single access.
-func (l *drift) addSingle(m *machine, n, c *node) *still {
+func (l *drift) addSingle(n, c *node) *still {
 	l.stills = append(l.stills, still{addr: c.addr, own: c.addr.coef(n.slot), op: c.op, single: true})
 	return &l.stills[len(l.stills)-1]
 }

@@ -243,7 +243,7 @@ func (l *drift) beside(m *machine, n *node, ahead, behind []*node) bool {
 	for i := len(ahead) - 1; i >= 0; i-- {
 		t := l.stillAt(&ahead[i].addr)
 		if t == nil {
-			t = l.addSingle(m, n, ahead[i])
+			t = l.addSingle(n, ahead[i])
 		}
 		t.op = ahead[i].op
 		for k := range t.from {
@@ -253,7 +253,7 @@ func (l *drift) beside(m *machine, n *node, ahead, behind []*node) bool {
 	for _, c := range behind {
 		t := l.stillAt(&c.addr)
 		if t == nil {
-			t = l.addSingle(m, n, c)
+			t = l.addSingle(n, c)
 		} else if t.single && slices.ContainsFunc(ahead, func(o *node) bool { return o.op == t.op }) {
 			return false
 		}

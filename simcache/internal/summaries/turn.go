@@ -102,7 +102,7 @@ func (m *machine) turningOf(n *node, l *slide) *turning {
 	t.setBits, t.periodBits = trailing(uint64(sets)), trailing(uint64(t.period))
 	l.flood = m.levels[0].Ways * t.period
 	t.full = l.need + l.flood + 2*t.period
-	l.need = t.least(n, l, m.levels[0].Ways)
+	l.need = t.least(l, m.levels[0].Ways)
 	t.visit, t.known = make([]int, sets), make([]rowMissed, 2*sets)
 	t.came, t.since = make([]int, t.every), make([]int, t.every)
 	for i := range t.visit {

@@ -19,7 +19,7 @@ import "slices"
 const mostEnded = 16
 
 // least is how many iterations a lap must have.
-func (t *turning) least(n *node, l *slide, ways int) int {
+func (t *turning) least(l *slide, ways int) int {
 	if t.grows || !l.loop.varies {
 		return t.full
 	}
