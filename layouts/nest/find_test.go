@@ -98,7 +98,11 @@ func TestFind(t *testing.T) {
 			not++
 		}
 	})
-	if found < 8 || not < 8 {
+	least := 8
+	if testing.Short() { // which draws a fifth
+		least = 1
+	}
+	if found < least || not < least {
 		t.Errorf("%d found and %d not", found, not)
 	}
 }
