@@ -236,7 +236,7 @@ func comments(text []byte) []Pair {
 
 // Complete refuses a file of ours that is cut off between two lines: one that says of
 // what program it is but not at its end how many results it has ([EndKey]), or of others.
-// One of a run that was interrupted is refused, too.
+// One of a run that was interrupted is refused, too, and one that was merged of parts that are not all.
 func (s *Set) Complete() error {
 	for _, part := range s.Files() {
 		wrote, said, ends := false, 0, 0
@@ -246,6 +246,8 @@ func (s *Set) Complete() error {
 				wrote = true
 			case "interrupted":
 				return fmt.Errorf("%s is of a run that was interrupted %s", part.Name, c.Value)
+			case PartialKey:
+				return fmt.Errorf("%s was merged of parts that are not all: %s", part.Name, c.Value)
 			case EndKey:
 				n := 0
 				if _, err := fmt.Sscanf(c.Value, "%d results", &n); err == nil {

@@ -276,6 +276,23 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// TestEnds: what ends the program in a loop is refused as what leaves the loop; a variable of an enumeration without negative
+// values is unsigned, as GCC has it.
+func TestEnds(t *testing.T) {
+	for text, want := range map[string]string{
+		"for (int i = 0; i < 4; i++) { if (i == 2) exit(0); x[i] = 1; }":         "t.c:5:43: exit(0): exit ends the program, which like break is not understood",
+		"for (int i = 0; i < 4; i++) { x[i] = 1; fail(i); }":                     "t.c:5:41: fail(i): fail calls abort, which ends the program: only functions of numbers are understood",
+		"for (int i = 0; i < 4; i++) { enum e k = i; if (k - 3 < 0) x[i] = 1; }": "k - 3: it would wrap as unsigned int where i = 0",
+		"for (int i = 0; i < 4; i++) { enum m k = i; if (k - 3 < 0) x[i] = 1; }": "",
+		"for (int i = -2; i < FEW; i++) x[i + 2] = 1;":                           "",
+	} {
+		_, err := csource.Read("t.c", []byte("enum e { NONE, FEW = 2 }; enum m { BELOW = -1, ONE = 1 }; int x[4]; void exit(int), abort(void);\nvoid fail(int i) { if (i > 2) abort(); }\nvoid f(void) {\n#pragma scop\n"+text+"\n#pragma endscop\n}"), csource.Options{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // TestGrowing: macros that make strings, or paste, matter where they are used alone.
 func TestGrowing(t *testing.T) {
 	const text = `#define CHECK(c) do { if (!(c)) \

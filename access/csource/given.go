@@ -11,9 +11,15 @@ import (
 	"modernc.org/cc/v4"
 )
 
-// integers are the words that the type of a variable begins or ends with, of which a define
-// can say the value.
-const integers = `(?:char|short|int|long|signed|unsigned|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t)`
+// declares matches the declaration of a variable of this name: behind the last word of a type, or behind others of
+// the same type. Whether it is an integer is known when it is parsed.
+func declares(name string) *regexp.Regexp {
+	const qualifiers = `(?:\s+(?:const|volatile|restrict|register))*`
+	return regexp.MustCompile(`\b(\w+)` + qualifiers + `\s+(?:\w+(?:\s*=[^,;(){}]*)?\s*,\s*)*` + name + `\s*[,);=]`)
+}
+
+// noTypes are words in front of a name that are no types.
+var noTypes = []string{"return", "else", "goto", "case", "sizeof", "do", "in"}
 
 // partDefines parts defines into macros and the values of variables. A macro of the name of a
 // variable would leave no variable in its declaration, "int n", which is no C: what is meant is its
@@ -33,8 +39,9 @@ func partDefines(text []byte, defines []string) (macros []string, values map[str
 	for _, define := range defines {
 		name, value, _ := strings.Cut(define, "=")
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
-		declared := defineShape.MatchString(name) &&
-			regexp.MustCompile(`\b`+integers+`(?:\s+(?:const|restrict))?\s+`+name+`\s*[,);=]`).MatchString(code.String())
+		declared := defineShape.MatchString(name) && slices.ContainsFunc(declares(name).FindAllStringSubmatch(code.String(), -1), func(m []string) bool {
+			return !slices.Contains(noTypes, m[1])
+		})
 		switch {
 		case declared && err == nil:
 			values[name] = int(n)

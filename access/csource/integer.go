@@ -27,6 +27,9 @@ func typeOf(t cc.Type) (ctype, bool) {
 	if t.Kind() == cc.Bool {
 		return boolType, true
 	}
+	if enum, is := t.(*cc.EnumType); is { // of which GCC makes an unsigned type unless one is negative
+		return ctype{int(t.Size()) * 8, enum.Min() < 0}, true
+	}
 	return ctype{int(t.Size()) * 8, cc.IsSignedInteger(t)}, true
 }
 

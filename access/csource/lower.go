@@ -405,6 +405,9 @@ func (b *builder) call(e *expr) *Error {
 	if failed := b.leftOut[name]; failed != nil {
 		return failed
 	}
+	if slices.Contains(neverReturn, name) && b.functions[name] == nil {
+		return notInteger(e, false, "%s ends the program, which like break is not understood", name)
+	}
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
 			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)
@@ -426,7 +429,10 @@ func (b *builder) call(e *expr) *Error {
 	return nil
 }
 
-// touches says how a function of the file touches memory, "" if it does not.
+// neverReturn are the functions of C that do not return to where they were called.
+var neverReturn = []string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}
+
+// touches says how a function of the file touches memory, or that it ends the program, "" if it does neither.
 func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how string) {
 	if seen[f.Declarator.Name()] {
 		return ""
@@ -445,6 +451,9 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 		case *cc.PrimaryExpression:
 			if b.leftOut[n.Token.SrcStr()] != nil {
 				how = "calls " + n.Token.SrcStr() + ", which is not understood"
+			}
+			if slices.Contains(neverReturn, n.Token.SrcStr()) && b.functions[n.Token.SrcStr()] == nil && n.Case == cc.PrimaryExpressionIdent {
+				how = "calls " + n.Token.SrcStr() + ", which ends the program"
 			}
 			if g := b.functions[n.Token.SrcStr()]; g != nil && n.Case == cc.PrimaryExpressionIdent && how == "" {
 				how = b.touches(g, seen)

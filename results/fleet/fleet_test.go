@@ -114,6 +114,23 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// TestBand: of a machine that is slower by a fifth everywhere no cache is said to hold less, though one working set is
+// just above that and others are just below.
+func TestBand(t *testing.T) {
+	m := &Matrix{Benchmarks: []string{"Latency/size=16KiB", "Latency/size=1MiB", "Latency/size=8MiB", "Latency/size=1GiB"}}
+	for _, c := range []struct {
+		ratios []float64
+		found  bool
+	}{
+		{[]float64{1.19, 1.21, 1.22, 1.18}, false}, {[]float64{1, 1.5, 1.4, 1.02}, true}, {[]float64{1.2, 1.2, 1.9, 1.2}, true},
+		{[]float64{1, 1, 1.5, 1.6}, false}, {[]float64{1, 1, 1, 1}, false},
+	} {
+		if got := m.band(c.ratios); got != "" != c.found {
+			t.Errorf("%v: %q", c.ratios, got)
+		}
+	}
+}
+
 // TestClock: where no cycles are counted, as in most virtual machines, loads from the
 // first cache tell the clock, and where these are as fast as on the peers, nothing does.
 func TestClock(t *testing.T) {

@@ -363,8 +363,8 @@ func unlike(m *Matrix, group []int, i int, key string, of func(Machine) string) 
 	return nil
 }
 
-// slower is from which ratio on a working set counts as out of a cache that the peers'
-// fits into.
+// slower is from which ratio on, beyond that of the smallest and the largest, a working set counts as out of a cache that
+// the peers' fits into.
 const slower = 1.2
 
 // band says from which to which working set a machine's reads in a random order are
@@ -384,15 +384,19 @@ func (m *Matrix) band(ratios []float64) string {
 		}
 	}
 	slices.SortFunc(sizes, func(a, b size) int { return cmp.Compare(a.bytes, b.bytes) })
-	first := slices.IndexFunc(sizes, func(s size) bool { return s.ratio > slower })
+	if len(sizes) < 3 {
+		return ""
+	}
+	limit := slower * max(1, (sizes[0].ratio+sizes[len(sizes)-1].ratio)/2)
+	first := slices.IndexFunc(sizes, func(s size) bool { return s.ratio > limit })
 	if first <= 0 {
 		return ""
 	}
 	end := first
-	for end < len(sizes) && sizes[end].ratio > slower {
+	for end < len(sizes) && sizes[end].ratio > limit {
 		end++
 	}
-	if end == len(sizes) || slices.ContainsFunc(sizes[end:], func(s size) bool { return s.ratio > slower }) {
+	if end == len(sizes) || slices.ContainsFunc(sizes[end:], func(s size) bool { return s.ratio > limit }) {
 		return ""
 	}
 	return fmt.Sprintf("working sets from %s to %s are slower, and neither smaller nor larger ones: a cache of it holds less than the peers' hold, as where others use it too", sizes[first].name, sizes[end-1].name)

@@ -114,6 +114,9 @@ func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, adde
 	}
 	sum := sha256.Sum256(sealed)
 	entry.Doubts = doubts(set, commit)
+	if ahead := time.Until(at); ahead > time.Minute {
+		entry.Doubts = append(entry.Doubts, fmt.Sprintf("its time, %s, is yet to come: what comes before it is taken for older (--date sets it)", at.UTC().Format(time.RFC3339)))
+	}
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit, entry.Fingerprint, hex.EncodeToString(sum[:]))
 	path := filepath.Join(s.dir, entry.File)
 	if err := ownFile(path); err != nil {
@@ -205,6 +208,11 @@ func doubts(set *results.Set, commit string) (all []string) {
 	}
 	if after := set.Comment("interrupted"); after != "" {
 		all = append(all, fmt.Sprintf("the run was interrupted %s: what it lacks may be found to have vanished", after))
+	} else if err := set.Complete(); err != nil {
+		all = append(all, fmt.Sprintf("%v: what it lacks may be found to have vanished", err))
+	}
+	if shard := set.Comment(results.ShardKey); shard != "" {
+		all = append(all, fmt.Sprintf("it is shard %s of a suite: what it lacks may be found to have vanished (bench merge makes one file of all)", shard))
 	}
 	return all
 }

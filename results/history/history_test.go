@@ -97,6 +97,31 @@ func TestAddRefusals(t *testing.T) {
 
 const differentMachine = "BenchmarkX 1 2 ns/op\ncpu: B\nBenchmarkX 1 2 ns/op\n"
 
+// TestDoubts: what is not whole, or is yet to come, is said when it is added.
+func TestDoubts(t *testing.T) {
+	whole := string(run(1))
+	for name, c := range map[string]struct {
+		text string
+		at   time.Time
+		want string // "" for nothing
+	}{
+		"a run":       {whole, time.Unix(1e9, 0), ""},
+		"cut off":     {"# command: bench run\n" + whole, time.Unix(1e9, 0), "results is cut off"},
+		"not all":     {"# partial: missing: shard 3 of 5\n" + whole, time.Unix(1e9, 0), "was merged of parts that are not all: missing: shard 3 of 5"},
+		"one of many": {"# shard: 2/8\n" + whole, time.Unix(1e9, 0), "it is shard 2/8 of a suite"},
+		"interrupted": {"# interrupted: after 3 of 8 samples\n" + whole, time.Unix(1e9, 0), "the run was interrupted after 3 of 8 samples"},
+		"to come":     {whole, time.Now().Add(48 * time.Hour), "is yet to come"},
+	} {
+		entry, _, err := Open(t.TempDir()).Add([]byte(c.text), "0123abc", c.at)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want == "" && len(entry.Doubts) > 0, c.want != "" && (len(entry.Doubts) != 1 || !strings.Contains(entry.Doubts[0], c.want)):
+			t.Errorf("%s: doubts %q, want %q", name, entry.Doubts, c.want)
+		}
+	}
+}
+
 // TestDamage: an entry that is cut off or changed at any byte is named, and the
 // others are read all the same; adding it again mends it.
 func TestDamage(t *testing.T) {

@@ -29,7 +29,13 @@ func on(label string, exact bool, hash string) string {
 	return onWhat(exact) + " " + hash
 }
 
-func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+// plainNumber is a number without an exponent, in ten digits unless it is whole: a mean of two has more that say nothing.
+func plainNumber(v float64) string {
+	if v != math.Trunc(v) {
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 10, 64), 64)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
 
 // WriteList writes a table of entries.
 func WriteList(w io.Writer, list []Entry) error {

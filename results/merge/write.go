@@ -40,7 +40,7 @@ func (w *writer) lead(r run, first bool, faults []string) {
 		return
 	}
 	for _, fault := range faults {
-		fmt.Fprintf(w.out, "# partial: %s\n", fault)
+		fmt.Fprintf(w.out, "# %s: %s\n", results.PartialKey, fault)
 	}
 	for _, unit := range f.units {
 		fmt.Fprintln(w.out, unit)

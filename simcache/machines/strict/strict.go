@@ -54,6 +54,7 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("%s: longer than the %d KiB that such a file may have", name, maxFile>>10)
 	}
+	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")) // which marks UTF-8
 	if err := f.plain(lexer.Tokenize(string(text))); err != nil {
 		return nil, err
 	}
