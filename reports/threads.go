@@ -244,7 +244,7 @@ func loaded(d *data) (*figure, error) {
 	}
 	labels := shareLabels{look: &d.look}
 	for _, m := range all {
-		labels.points, labels.words = append(labels.points, m.point), append(labels.words, number6(math.Round(m.load))+"%")
+		labels.points, labels.words = append(labels.points, m.point), append(labels.words, number6(math.Round(10*m.load)/10)+"%")
 	}
 	p.Add(labels)
 	return f, nil

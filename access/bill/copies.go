@@ -22,7 +22,10 @@ func (w *walks) copies() {
 		}
 	}
 	switch {
-	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.repeat(from, to):
+	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.repeat(from, to), w.turn(from, to):
+	case len(from) > 1 && len(to) == 1 && strings.HasSuffix(w.name(), "_scatter") && slices.Equal(from[0].Shape, to[0].Shape):
+		w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input)) // and then a part of it, as that lies
+		w.asTheyLie(from[1:])
 	case len(from) == 1 && len(to) == 1 && broadcasts(from[0].Shape, to[0].Shape):
 		w.forLayout = w.rearranges(from[0], to[0])
 		w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input))
@@ -192,6 +195,34 @@ func (w *walks) shuffle(from, to []tensor) bool {
 func isChannelsLast(o tensor) bool {
 	l, err := o.Layout()
 	return err == nil && l.IsChannelsLast()
+}
+
+// turn lowers a rot90 by a quarter: the result is a view of a flipped copy. It reports false of what is none, or of a
+// profile that does not have the result.
+func (w *walks) turn(from, to []tensor) bool {
+	if w.name() != "rot90" || len(from) != 1 || len(to) != 1 || len(w.op.Args) < 3 {
+		return false
+	}
+	rank := len(from[0].Shape)
+	dims, known := w.op.Numbers(2)
+	k, err := strconv.Atoi(w.op.Args[1])
+	if !known || len(dims) != 2 || err != nil || k%2 == 0 || len(to[0].Shape) != rank {
+		return false
+	}
+	y := to[0]
+	y.Shape, y.Strides = slices.Clone(y.Shape), slices.Clone(y.Strides)
+	for i, d := range dims {
+		if dims[i] = (d + rank) % max(rank, 1); dims[i] < 0 {
+			return false
+		}
+	}
+	a, b := dims[0], dims[1]
+	y.Shape[a], y.Shape[b], y.Strides[a], y.Strides[b] = y.Shape[b], y.Shape[a], y.Strides[b], y.Strides[a]
+	if !slices.Equal(y.Shape, from[0].Shape) {
+		return false
+	}
+	w.move(w.operand(y, access.Output), w.operand(from[0], access.Input))
+	return true
 }
 
 // repeat lowers a repeat: what is repeated is read once for each time. It reports false of what is none, or

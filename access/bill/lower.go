@@ -72,11 +72,18 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	case operators.Reduction:
 		w.reduction(inside.copies[op.Op])
 	case operators.Rows:
-		w.rows(inside.copies[op.Op])
+		switch name := strings.TrimSuffix(w.name(), "_"); {
+		case slices.Contains(scans, name):
+			w.elementwise()
+		case slices.Contains(strided, name):
+			w.asTheyLie(w.all)
+		default:
+			w.rows(inside.copies[op.Op])
+		}
 	case operators.Gather:
 		w.gather()
 	default: // a product: each operand as it lies
-		w.asTheyLie(w.all)
+		w.product(inside.copies[op.Op])
 	}
 	if w.err != nil {
 		return lowered{}, w.err
@@ -85,8 +92,8 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 		return lowered{}, errors.New("the profile has no tensor of it")
 	}
 	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout}
-	if op.Class == operators.Product { // which takes operands as they are
-		l.twins = w.specs
+	if op.Class == operators.Product && !slices.Contains(ofVectors, w.name()) { // which takes operands as they are
+		l.twins = w.specs[w.inner:]
 		return l, nil
 	}
 	for i, s := range w.specs[w.inner:] {
@@ -302,9 +309,96 @@ func broadcasts(from, to []int) bool {
 	return true
 }
 
+// scans go along a dim of tensors of any strides, and strided take such too and return less: neither copies
+// (ReduceOps.cpp, Sorting.cpp, SpectralOps.cpp).
+var (
+	scans   = []string{"cumsum", "cumprod", "cummax", "cummin", "_cummax_helper", "_cummin_helper", "logcumsumexp", "_logcumsumexp"}
+	strided = []string{"topk", "kthvalue", "_fft_r2c", "_fft_c2r", "_fft_c2c"}
+)
+
+// ofVectors are products that compute no more than they read: of what lies apart they read more lines.
+var ofVectors = []string{"mv", "dot", "vdot"}
+
+// product goes over each operand as it lies. A convolution copies an input that is neither contiguous nor
+// channels_last, by a copy that the profile has or, if it has none, by one inside (Convolution.cpp).
+func (w *walks) product(copied bool) {
+	all := slices.Clone(w.all)
+	if strings.Contains(w.name(), "convolution") && len(all) > 0 && all[0].Role == operators.Input {
+		if l, err := all[0].Layout(); err == nil && !l.IsContiguous() && !l.IsChannelsLast() && !l.IsChannelsLast3d() {
+			fresh := dense(all[0], operators.Output)
+			if !copied {
+				w.add(access.Copy, nil, w.operand(fresh, access.Output), w.operand(all[0], access.Input))
+				w.inner = len(w.specs)
+			}
+			fresh.Role = operators.Input
+			all[0] = fresh
+		}
+	}
+	w.asTheyLie(all)
+}
+
+// fills lowers what makes a tensor as another is, or of its dtype (zeros_like, new_zeros), and reads nothing of it. It
+// reports false of what is none.
+func (w *walks) fills() bool {
+	name := w.name()
+	if like := strings.HasSuffix(name, "_like"); !like && !strings.HasPrefix(name, "new_") || len(w.op.Inputs) == 0 || w.op.Inputs[0].Role != operators.Input {
+		return false
+	} else if like && len(w.op.Outputs) == 0 {
+		w.add(access.Fill, nil, w.operand(dense(w.all[0], operators.Output), access.Output))
+	}
+	w.asTheyLie(w.outputs())
+	return true
+}
+
+// lists lowers an operator on lists (_foreach_add) as one on the first of each, the second, and so on. It reports
+// false of what has no lists of one length.
+func (w *walks) lists() bool {
+	var lists [][]tensor
+	for _, o := range w.inputs() {
+		if !o.InList {
+			continue
+		}
+		if n := len(lists); n == 0 || lists[n-1][0].Argument != o.Argument {
+			lists = append(lists, nil)
+		}
+		lists[len(lists)-1] = append(lists[len(lists)-1], o)
+	}
+	if len(lists) < 2 || !strings.HasPrefix(w.name(), "_foreach_") {
+		return false
+	}
+	for _, list := range lists {
+		if len(list) != len(lists[0]) {
+			return false
+		}
+	}
+	for i := range lists[0] {
+		var operands []walked
+		written := false
+		for _, list := range lists {
+			o := list[i]
+			if !slices.Equal(o.Shape, lists[0][i].Shape) || o.Role == operators.Output {
+				return false
+			}
+			role := access.Input
+			if o.Role == operators.InPlace {
+				role, written = access.InPlace, true
+			}
+			operands = append(operands, w.operand(o, role))
+		}
+		w.add(access.Add, nil, operands...)
+		if !written {
+			w.result(inside)
+		}
+	}
+	return true
+}
+
 // elementwise lowers an operator that computes each element of its first result
 // from those at its place; other operands are gone over as they lie.
 func (w *walks) elementwise() {
+	if w.fills() || w.lists() {
+		return
+	}
 	var operands []walked
 	var rest []tensor
 	shape := w.shape()
@@ -428,7 +522,7 @@ func (w *walks) reduction(copied bool) {
 	}
 	x := w.operand(w.all[0], access.Input)
 	// Of all elements these go over what is contiguous, or a copy (ReduceAllOps.cpp, ReduceOps.cpp).
-	whole := len(dims) == x.Layout.Rank() && slices.Contains([]string{"max", "min", "argmax", "argmin"}, w.name())
+	whole := len(dims) == x.Layout.Rank() && slices.Contains([]string{"max", "min", "argmax", "argmin", "aminmax"}, w.name())
 	if w.err == nil && whole && !x.Layout.IsContiguous() {
 		fresh := w.operand(dense(w.all[0], operators.Output), access.Output)
 		if !copied {

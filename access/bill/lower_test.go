@@ -304,6 +304,55 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestStridedAsTheyAre: scans, and what returns less of each row, go through strides without a copy; products of vectors
+// read more lines of what lies apart; a convolution copies what is in neither format; what makes a tensor like
+// another does not read that; lists are walked element by element; a quarter's turn copies in the order of its input.
+func TestStridedAsTheyAre(t *testing.T) {
+	shape, first, last := []int{1500, 1500}, []int{1500, 1}, []int{1, 1500}
+	images, nchw, nhwc, apart := []int{8, 64, 56, 56}, []int{200704, 3136, 56, 1}, []int{200704, 1, 3584, 64}, []int{401408, 6272, 112, 2}
+	listed := func(strides []int, argument int) operators.Operand {
+		o := in(shape, strides)
+		o.InList, o.Argument = true, argument
+		return o
+	}
+	op := func(name string, class operators.Class, args []string, outputs []operators.Operand, inputs ...operators.Operand) operators.Operator {
+		return operators.Operator{Op: name, Class: class, Args: args, Inputs: inputs, Outputs: outputs}
+	}
+	list := func(o ...operators.Operand) []operators.Operand { return o }
+	for _, c := range []struct {
+		name  string
+		op    operators.Operator
+		costs bool
+		specs int
+	}{
+		{"cumsum", op("aten::cumsum", operators.Rows, []string{"", "0"}, list(out(shape, last)), in(shape, last)), false, 1},
+		{"topk", op("aten::topk", operators.Rows, []string{"", "5", "0"}, list(out([]int{5, 1500}, []int{1500, 1})), in(shape, last)), false, 2},
+		{"sort", op("aten::sort", operators.Rows, []string{"", "0"}, list(out(shape, last)), in(shape, last)), true, 2},
+		{"mv", op("aten::mv", operators.Product, nil, list(out([]int{1500}, []int{1})), in(shape, first), in([]int{1500}, []int{1})), false, 3},
+		{"mv of every second", op("aten::mv", operators.Product, nil, list(out([]int{1500}, []int{1})), in(shape, []int{3000, 2}), in([]int{1500}, []int{1})), true, 3},
+		{"mm of every second", op("aten::mm", operators.Product, nil, list(out(shape, first)), in(shape, []int{3000, 2}), in(shape, first)), false, 3},
+		{"convolution", op("aten::convolution", operators.Product, nil, list(out(images, nchw)), in(images, nchw)), false, 2},
+		{"convolution of channels_last", op("aten::convolution", operators.Product, nil, list(out(images, nhwc)), in(images, nhwc)), false, 2},
+		{"convolution of every second", op("aten::convolution", operators.Product, nil, list(out(images, nchw)), in(images, apart)), true, 3},
+		{"zeros_like", op("aten::zeros_like", operators.Elementwise, nil, list(out(shape, last)), in(shape, last)), false, 1},
+		{"new_zeros", op("aten::new_zeros", operators.Elementwise, nil, list(out([]int{10}, []int{1})), in(shape, first)), false, 1},
+		{"_foreach_add alike", op("aten::_foreach_add", operators.Elementwise, nil, nil, listed(first, 0), listed(last, 0), listed(first, 1), listed(last, 1)), false, 2},
+		{"_foreach_add unlike", op("aten::_foreach_add", operators.Elementwise, nil, nil, listed(first, 0), listed(last, 0), listed(first, 1), listed(first, 1)), true, 2},
+		{"rot90", op("aten::rot90", operators.Copy, []string{"", "1", "[0, 1]"}, list(out(shape, last)), in(shape, first)), false, 1},
+		{"select_scatter", op("aten::select_scatter", operators.Copy, nil, list(out(shape, last)), in(shape, last), in([]int{1500}, []int{1})), false, 2},
+		{"aminmax", op("aten::aminmax", operators.Reduction, []string{"", ""}, list(out([]int{}, []int{}), out([]int{}, []int{})), in(shape, last)), true, 3},
+	} {
+		l, err := lower(c.op, calls{})
+		if err != nil || len(l.specs) != c.specs {
+			t.Errorf("%s: %d walks, want %d (%v)", c.name, len(l.specs), c.specs, err)
+			continue
+		}
+		if i := itemOf(t, c.op); i.Layout > .05*i.Ns != c.costs {
+			t.Errorf("%s: layout %v of %v ns", c.name, i.Layout, i.Ns)
+		}
+	}
+}
+
 // TestHostileParts: whatever shapes, strides and arguments a call has, it is lowered, or refused, to patterns that
 // have twins.
 func TestHostileParts(t *testing.T) {

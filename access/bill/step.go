@@ -379,7 +379,8 @@ func (s *stepper) fuse(step *Step, all []counts) {
 					if all[n][k] != nil {
 						saved[l] += all[n][k][l]
 					}
-					if all[n-1][i] != nil && readers[[2]int{n - 1, i}] == 1 {
+					// What is read first, or stays behind, has to be fetched all the same.
+					if all[n-1][i] != nil && w.Role == operators.Output && r.Role == operators.Input && readers[[2]int{n - 1, i}] == 1 {
 						saved[l] += all[n-1][i][l]
 					}
 				}

@@ -41,6 +41,31 @@ func stepOf(t *testing.T, nodes ...string) *Step {
 	return s
 }
 
+// TestFusedInPlace: of two that change a tensor in place one fetches it all the same, and what changes what was just
+// written has to leave it.
+func TestFusedInPlace(t *testing.T) {
+	const lines = 64 * 64 * 4 / 64 // of a tensor
+	rows := "[64,1]"
+	inPlace := func(id int, op string) string {
+		x := [3]string{"1", "0", rows}
+		return strings.Replace(node(id, op, "[64,64]", x, x), "(Tensor self) -> Tensor", "(Tensor(a!) self) -> Tensor(a!)", 1)
+	}
+	for name, nodes := range map[string][]string{
+		"both in place":     {inPlace(2, "aten::relu_"), inPlace(3, "aten::neg_")},
+		"written, in place": {node(2, "aten::relu", "[64,64]", [3]string{"2", "0", rows}, [3]string{"1", "0", rows}), inPlace(3, "aten::neg_")},
+	} {
+		s := stepOf(t, nodes...)
+		if len(s.Calls) != 2 || s.Calls[0].Problem+s.Calls[1].Problem != "" {
+			t.Fatalf("%s: %+v", name, s.Calls)
+		}
+		for _, f := range s.Fusions {
+			if f.Saved[0].Count > s.Calls[1].Misses[0].Count || f.Saved[0].Count > lines {
+				t.Errorf("%s: %+v", name, f)
+			}
+		}
+	}
+}
+
 // TestStep: what a call finds in the caches is what the one before left there, and
 // lies where the trace says.
 func TestStep(t *testing.T) {

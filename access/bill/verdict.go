@@ -54,7 +54,7 @@ func verdict(i *Item, u use) (string, int) {
 	switch {
 	case i.Predicted == nil:
 		return "not priced: " + i.Problem, 0
-	case i.Class == operators.Product && i.strided():
+	case i.Class == operators.Product && i.Layout == 0 && i.strided():
 		return takesAsItIs, 0
 	case i.Layout == 0:
 		return nothing, 0

@@ -65,13 +65,13 @@ var table = []struct {
 		mkldnn_reorder_linear_weight _mkldnn_reshape _mkldnn_transpose narrow_copy _pack_padded_sequence
 		quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic repeat_interleave roll _to_dense to_mkldnn`},
 	{entry{class: Copy, composite: true, args: true}, `
-		block_diag cartesian_prod _cat cat column_stack concat concatenate constant_pad_nd dstack hstack pad row_stack
-		_stack stack vstack`},
+		block_diag cartesian_prod _cat cat column_stack concat concatenate constant_pad_nd dstack hstack pad rot90
+		row_stack _stack stack vstack`},
 	{entry{class: Copy, composite: true}, `
 		as_strided_scatter as_tensor _autocast_to_full_precision _autocast_to_reduced_precision bfloat16 chalf
 		channel_shuffle clone combinations diagflat diagonal_scatter double fill_diagonal fliplr flipud float half int
 		long native_channel_shuffle new_tensor _pin_memory pin_memory pixel_shuffle pixel_unshuffle repeat _reshape_copy
-		rot90 select_scatter slice_scatter tensor tile _to_copy _to_cpu to_dense`},
+		select_scatter slice_scatter tensor tile _to_copy _to_cpu to_dense`},
 
 	// Written, and nothing read.
 	{entry{class: Elementwise, overwrites: true}, `
@@ -333,7 +333,7 @@ func (op Operator) Dims() ([]int, bool) {
 	rank := len(op.Inputs[0].Shape)
 	name, _, _ := strings.Cut(strings.TrimPrefix(op.Op, "aten::"), ".")
 	if at, ok := lastDims[name]; ok {
-		sizes, listed := op.numbers(at)
+		sizes, listed := op.Numbers(at)
 		if !listed || len(sizes) > rank {
 			return nil, false
 		}
@@ -346,7 +346,7 @@ func (op Operator) Dims() ([]int, bool) {
 	if len(op.Args) == 2 && slices.Contains([]string{"sum", "mean", "prod", "nansum"}, name) {
 		return upTo(rank), true // sum(x, dtype)
 	}
-	numbers, ok := op.numbers(at)
+	numbers, ok := op.Numbers(at)
 	if at == none || len(op.Args) == 0 || !ok {
 		return nil, false
 	}
@@ -367,10 +367,10 @@ func (op Operator) Dims() ([]int, bool) {
 	return dims, true
 }
 
-// numbers are the whole numbers of an argument: of a number, a list, or none
+// Numbers are the whole numbers of an argument: of a number, a list, or none
 // (which may be a dtype, a flag, or not there). It reports false of what else
 // an argument is.
-func (op Operator) numbers(at int) ([]int, bool) {
+func (op Operator) Numbers(at int) ([]int, bool) {
 	if at < 0 || at >= len(op.Args) {
 		return nil, at >= 0
 	}

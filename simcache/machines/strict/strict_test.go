@@ -80,6 +80,16 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestMark: what marks a file as UTF-8 is no part of its first key.
+func TestMark(t *testing.T) {
+	var value struct {
+		Name string `yaml:"name"`
+	}
+	if _, err := Decode("a.yaml", []byte("\xEF\xBB\xBFname: x\n"), &value); err != nil || value.Name != "x" {
+		t.Errorf("%+v, %v", value, err)
+	}
+}
+
 // TestPlaces: parts of the document are found by their paths.
 func TestPlaces(t *testing.T) {
 	var d document
