@@ -199,7 +199,7 @@ func (p *Pattern) reduce(w torchWalk) {
 	last := len(x.Trips) - 1
 	size := x.Operands[0].Width
 	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size && x.Operands[0].Strides[last-1] == size && x.Trips[last-1] >= columns/size {
-		whole, rest := x.Split(last-1, columns/size) // loops [... block, column, row]
+		whole, rest := x.Split(last-1, atOnce(x.Trips[last-1], columns/size, last > 1)) // loops [... block, column, row]
 		order := make([]int, len(whole.Trips))
 		for l := range order {
 			order[l] = l
@@ -226,6 +226,18 @@ func (p *Pattern) reduce(w torchWalk) {
 	op := p.operands[1]
 	n.Operands = []nest.Operand{op.access(p.dtypeOf(op).Size(), y.Offset(), strides)}
 	p.Nests = append(p.Nests, n)
+}
+
+// atOnce is how many of so many columns are summed at once, most of them if there is nothing around them. PyTorch sums what
+// is left over behind those of each slice; it would come behind those of all slices here, where its lines are gone. So of
+// slices it is the most that leaves nothing over, unless that is less than half.
+func atOnce(count, most int, sliced bool) int {
+	for n := most; sliced && 2*n >= most; n-- {
+		if count%n == 0 {
+			return n
+		}
+	}
+	return most
 }
 
 // blocked lowers copy_ of a transposed matrix: block after block of the
