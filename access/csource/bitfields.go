@@ -1,6 +1,10 @@
 package csource
 
-import "modernc.org/cc/v4"
+import (
+	"fmt"
+
+	"modernc.org/cc/v4"
+)
 
 // bitFields tells whether a type has bit-fields anywhere, and layoutOf how it is then laid out.
 func bitFields(t cc.Type) bool {
@@ -73,6 +77,40 @@ func layoutOf(t cc.Type) (size, align int64, same bool) {
 	}
 	size = up((all+7)/8, align)
 	return size, align, same && size == t.Size()
+}
+
+// sizes refuses a sizeof of a struct of which the layout is not understood, where it may say an extent or a bound: in the
+// declarations of the file, and in the function that is read.
+func (b *builder) sizes() error {
+	var found *Error
+	look := func(n cc.Node) {
+		u, is := n.(*cc.UnaryExpression)
+		if !is || found != nil || u.Case != cc.UnaryExpressionSizeofType && u.Case != cc.UnaryExpressionSizeofExpr {
+			return
+		}
+		t := cc.Type(nil)
+		if u.Case == cc.UnaryExpressionSizeofType {
+			t = u.TypeName.Type()
+		} else {
+			t = u.UnaryExpression.Type()
+		}
+		if array, is := t.(*cc.ArrayType); is {
+			t = elementOf(array)
+		}
+		if t != nil && isStruct(t) && (b.packed != "" || bitFields(t) && !alike(t)) {
+			found = &Error{Pos: place(u), Expr: "sizeof", Why: fmt.Sprintf("the layout of %s is not understood: write the number", typeName(t))}
+		}
+	}
+	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl {
+			each(d, look)
+		}
+	}
+	each(b.main, look)
+	if found != nil {
+		return found
+	}
+	return nil
 }
 
 // alike tells whether the parser lays a type out as the ABI does.

@@ -72,6 +72,9 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	if err := b.find(); err != nil {
 		return nil, err
 	}
+	if err := b.sizes(); err != nil {
+		return nil, err
+	}
 	if err := b.give(); err != nil {
 		return nil, err
 	}

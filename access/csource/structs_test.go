@@ -168,6 +168,23 @@ func TestBitFields(t *testing.T) {
 	}
 }
 
+// TestSizes: the size of a struct that is packed, or has bit-fields that lie otherwise, is not taken for a bound or an extent.
+func TestSizes(t *testing.T) {
+	const packed = "typedef struct __attribute__((packed)) { char a; double q; } T;\n"
+	for text, refused := range map[string]bool{
+		packed + "char x[40][sizeof(T)];":                                                         true,
+		packed + "char x[40][sizeof(double)]; int other(void) { return sizeof(T); }":              false,
+		"typedef struct { char a; int b : 3; int c : 30; char d : 1; } T; char x[40][sizeof(T)];": true,
+		"typedef struct { int a; int b : 3; } T; char x[40][sizeof(T)];":                          false,
+		"typedef struct { char a; double q; } T; T y[2]; char x[40][sizeof y / sizeof *y];":       false,
+	} {
+		_, err := csource.Read("t.c", []byte(text+"\nvoid f(void) { for (int i = 0; i < 40; i++) x[i][0] = 1; }"), csource.Options{Function: "f"})
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "sizeof: the layout of struct is not understood: write the number") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // TestStructsOfOne: numbers of a struct that is a variable are as other variables: no accesses.
 func TestStructsOfOne(t *testing.T) {
 	f, err := csource.Read("t.c", []byte("struct { struct { float scale; int n : 4; } in; double sum; } p; float s[4];\nvoid f(void) {\n#pragma scop\n"+
