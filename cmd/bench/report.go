@@ -92,6 +92,7 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if err != nil {
 		return fmt.Errorf("--by %w", err)
 	}
+	warnOfFaults(c, paths, by)
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
 	if err != nil {
@@ -106,6 +107,24 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		fmt.Fprintln(c.out, path)
 	}
 	return nil
+}
+
+// warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by what there is.
+func warnOfFaults(c call, paths []string, by string) {
+	const most = 8
+	if len(paths) < 2 { // the file of a merge, which has said it
+		return
+	}
+	plan, err := merge.Read(paths, by, func() {})
+	if err != nil { // they are no runs of one suite
+		return
+	}
+	for _, fault := range plan.Faults[:min(len(plan.Faults), most)] {
+		c.warn("%s", fault)
+	}
+	if more := len(plan.Faults) - most; more > 0 {
+		c.warn("and %s more (bench merge --by %s says all)", counted(more, "fault"), by)
+	}
 }
 
 // givenTwice is a file that is among the paths a second time, under whatever name.
