@@ -212,7 +212,10 @@ func (w *walks) turn(from, to []tensor) bool {
 	y := to[0]
 	y.Shape, y.Strides = slices.Clone(y.Shape), slices.Clone(y.Strides)
 	for i, d := range dims {
-		if dims[i] = (d + rank) % max(rank, 1); dims[i] < 0 {
+		if d < 0 {
+			dims[i] += rank
+		}
+		if dims[i] < 0 || dims[i] >= rank {
 			return false
 		}
 	}

@@ -274,14 +274,14 @@ func (w *walks) gathered() (dim int, strides []int) {
 			continue
 		}
 		strides, written := make([]int, len(index.Shape)), 0
-		step, dense := x.Strides[d], true
+		step, merges := x.Strides[d], true // whether y is as if there were one list of numbers
 		for k := range slices.Backward(strides) {
 			strides[k] = step
 			step *= index.Shape[k]
-			dense = dense && (written == 0 || y.Strides[d+k] == written)
+			merges = merges && (written == 0 || y.Strides[d+k] == written)
 			written = y.Strides[d+k] * index.Shape[k]
 		}
-		if n := product(index.Shape); n <= x.Shape[d] || dense && x.Shape[d] > 0 && len(strides) > 0 {
+		if n := product(index.Shape); n <= x.Shape[d] || merges && x.Shape[d] > 0 && len(strides) > 0 {
 			return d, strides
 		}
 	}
@@ -351,7 +351,7 @@ func (w *walks) fills() bool {
 }
 
 // lists lowers an operator on lists (_foreach_add) as one on the first of each, the second, and so on. It reports
-// false of what has no lists of one length.
+// false of what has no lists of the same shapes.
 func (w *walks) lists() bool {
 	var lists [][]tensor
 	for _, o := range w.inputs() {
@@ -367,7 +367,9 @@ func (w *walks) lists() bool {
 		return false
 	}
 	for _, list := range lists {
-		if len(list) != len(lists[0]) {
+		if !slices.EqualFunc(list, lists[0], func(o, first tensor) bool {
+			return slices.Equal(o.Shape, first.Shape) && o.Role != operators.Output && (o.Role == operators.Input || !slices.Contains(o.Strides, 0))
+		}) {
 			return false
 		}
 	}
@@ -376,9 +378,6 @@ func (w *walks) lists() bool {
 		written := false
 		for _, list := range lists {
 			o := list[i]
-			if !slices.Equal(o.Shape, lists[0][i].Shape) || o.Role == operators.Output {
-				return false
-			}
 			role := access.Input
 			if o.Role == operators.InPlace {
 				role, written = access.InPlace, true
@@ -450,7 +449,7 @@ func allocated(result tensor, inputs []walked) bool {
 		layoutsOf = append(layoutsOf, o.Layout)
 	}
 	it, err := layouts.Elementwise(layoutsOf...)
-	if err != nil {
+	if err != nil || !slices.Equal(it.Output.Shape(), result.Shape) {
 		return true
 	}
 	for d, step := range it.Output.Strides() {
@@ -471,7 +470,7 @@ func (w *walks) reduceLosses() {
 		return
 	}
 	each := tensor{operators.Operand{Shape: w.specs[0].Operands[0].Layout.Shape(), DType: outputs[0].DType}, inside}
-	if slices.Equal(outputs[0].Shape, each.Shape) {
+	if product(outputs[0].Shape) != 1 || slices.Equal(outputs[0].Shape, each.Shape) {
 		return
 	}
 	dims := make([]int, len(each.Shape))

@@ -353,12 +353,28 @@ func TestStridedAsTheyAre(t *testing.T) {
 	}
 }
 
+// TestTurnNowhere: a rot90 by dims that a tensor does not have is a copy like others.
+func TestTurnNowhere(t *testing.T) {
+	for _, dims := range []string{"[0, 1]", "[0, 2]", "[-3, 0]", "[1]", "x"} {
+		for rank := range 3 {
+			shape, strides := []int{4, 4}[:rank], []int{4, 1}[2-rank:]
+			op := operators.Operator{Op: "aten::rot90", Class: operators.Copy, Args: []string{"", "1", dims}, Inputs: []operators.Operand{in(shape, strides)}, Outputs: []operators.Operand{out(shape, strides)}}
+			if l, err := lower(op, calls{}); err != nil || len(l.specs) != 1 {
+				t.Errorf("%s of %d dims: %+v, %v", dims, rank, l.specs, err)
+			}
+		}
+	}
+}
+
 // TestHostileParts: whatever shapes, strides and arguments a call has, it is lowered, or refused, to patterns that
 // have twins.
 func TestHostileParts(t *testing.T) {
 	names := map[string]operators.Class{"aten::cat": operators.Copy, "aten::stack": operators.Copy, "aten::constant_pad_nd": operators.Copy, "aten::pixel_shuffle": operators.Copy,
 		"aten::pixel_unshuffle": operators.Copy, "aten::repeat": operators.Copy, "aten::roll": operators.Copy, "aten::copy_": operators.Copy,
-		"aten::index": operators.Gather, "aten::index_select": operators.Gather, "aten::embedding": operators.Gather, "aten::native_batch_norm": operators.Rows}
+		"aten::index": operators.Gather, "aten::index_select": operators.Gather, "aten::embedding": operators.Gather, "aten::native_batch_norm": operators.Rows,
+		"aten::rot90": operators.Copy, "aten::select_scatter": operators.Copy, "aten::cumsum": operators.Rows, "aten::topk": operators.Rows, "aten::mv": operators.Product, "aten::convolution": operators.Product,
+		"aten::zeros_like": operators.Elementwise, "aten::new_zeros": operators.Elementwise, "aten::_foreach_add": operators.Elementwise, "aten::mse_loss": operators.Elementwise, "aten::tril": operators.Elementwise,
+		"aten::max": operators.Reduction, "aten::argmin": operators.Reduction, "aten::aminmax": operators.Reduction}
 	ops := slices.Sorted(maps.Keys(names))
 	rapid.Check(t, func(r *rapid.T) {
 		tensorOf := func(label string) operators.Operand {
@@ -377,9 +393,14 @@ func TestHostileParts(t *testing.T) {
 		}
 		op := operators.Operator{Op: rapid.SampledFrom(ops).Draw(r, "op"), Calls: 1}
 		op.Class = names[op.Op]
-		op.Args = rapid.SliceOfN(rapid.SampledFrom([]string{"", "0", "1", "-1", "7", "-9", "[2, 1]", "x"}), 0, 3).Draw(r, "args")
-		for range rapid.IntRange(0, 3).Draw(r, "inputs") {
-			op.Inputs = append(op.Inputs, tensorOf("input"))
+		op.Args = rapid.SliceOfN(rapid.SampledFrom([]string{"", "0", "1", "-1", "7", "-9", "[2, 1]", "[0, 1]", "[-1, 0]", "x"}), 0, 3).Draw(r, "args")
+		lists := rapid.Bool().Draw(r, "lists")
+		for i := range rapid.IntRange(0, 4).Draw(r, "inputs") {
+			o := tensorOf("input")
+			if o.Argument = i; lists {
+				o.InList, o.Argument = true, i/2
+			}
+			op.Inputs = append(op.Inputs, o)
 		}
 		for range rapid.IntRange(0, 2).Draw(r, "outputs") {
 			o := tensorOf("output")
@@ -398,7 +419,7 @@ func TestHostileParts(t *testing.T) {
 
 // inner is how many patterns are copies inside, which contiguous operands would spare.
 func (l lowered) inner(op operators.Operator) int {
-	if op.Class == operators.Rows {
+	if op.Class == operators.Rows || op.Class == operators.Product || op.Class == operators.Reduction {
 		return len(l.specs) - len(l.twins)
 	}
 	return 0

@@ -39,6 +39,7 @@
 package csource
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -59,7 +60,9 @@ type Options struct {
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
 	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for 64
-	Origin      uint64   // address of the first array, a multiple of Align; 0 for 1<<32
+	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32. Where an address without its variables would be
+	// below 0, as of a[i-c] for a large c, it is the first multiple of Origin for which none is.
+	Origin uint64
 }
 
 // A File is what a C file does.
@@ -150,10 +153,9 @@ type Error struct {
 	Pos  Pos
 	Expr string // as written, after macros; may be empty
 	Why  string
-	// Below is how far below 0 an address without its variables is: Options.Origin had best be higher by that.
-	Below int
 
-	data bool // it depends on data
+	data  bool   // it depends on data
+	below uint64 // how far below 0 an address without its variables is, in bytes
 }
 
 // Error is the place, the expression where there is one, and why.
@@ -176,7 +178,26 @@ func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Origin == 0 {
 		opts.Origin = 1 << 32
 	}
-	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 || opts.Origin >= 1<<62 {
+	for first := opts.Origin; ; {
+		file, err := readAt(name, text, opts)
+		low, is := errors.AsType[*Error](err)
+		if !is || low.below == 0 {
+			return file, err
+		}
+		more := (low.below + first - 1) / first * first
+		if opts.Origin+more >= highest {
+			return nil, err
+		}
+		opts.Origin += more
+	}
+}
+
+// highest is below what arrays begin at most.
+const highest = 1 << 62
+
+// readAt is Read with the arrays at Origin.
+func readAt(name string, text []byte, opts Options) (*File, error) {
+	if opts.Align < 0 || opts.Align&(opts.Align-1) != 0 || opts.Origin%uint64(opts.Align) != 0 || opts.Origin >= highest {
 		return nil, fmt.Errorf("arrays at multiples of %d from %#x: want a power of two, and the first at a multiple of it below 2^62", opts.Align, opts.Origin)
 	}
 	if name == "" {

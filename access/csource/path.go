@@ -198,9 +198,9 @@ func (b *builder) access(e *expr, kind nest.Kind, t target, indices []nest.Affin
 	if err != nil || base.Const < 0 {
 		// No index that is in bounds here comes from such a constant alone, but
 		// with the variables it may: keep the address in 64 bits.
-		below := notInteger(e, false, "its address without the variables is below 0: choose another origin")
-		below.Below = -base.Const
-		return below
+		low := notInteger(e, false, "its address without the variables is too far below 0")
+		low.below = uint64(max(-base.Const, 0))
+		return low
 	}
 	strides := at.Coef
 	if strides == nil {

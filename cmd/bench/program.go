@@ -51,10 +51,6 @@ func (p *programFlags) read(c call, config simcache.Config) (*csource.File, erro
 	}
 	p.Origin = config.Aligned(access.Origin, p.Align)
 	read, err := csource.Read(p.file, text, p.Options)
-	for low, is := errors.AsType[*csource.Error](err); is && low.Below > 0 && p.Origin < highest; low, is = errors.AsType[*csource.Error](err) {
-		p.Origin = config.Aligned(p.Origin+uint64(low.Below), p.Align)
-		read, err = csource.Read(p.file, text, p.Options)
-	}
 	if _, ofFile := errors.AsType[*csource.Error](err); ofFile {
 		return nil, fmt.Errorf("--program: %w", err)
 	}
@@ -66,9 +62,6 @@ func (p *programFlags) read(c call, config simcache.Config) (*csource.File, erro
 	}
 	return read, nil
 }
-
-// highest is where arrays begin at most, so that addresses without their variables are not below 0.
-const highest = 1 << 61
 
 // collectAt is the growth of memory, in percent, at which it is collected while a program
 // is counted: its summaries live as long as the count, so that there is little to find.

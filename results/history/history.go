@@ -113,10 +113,7 @@ func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, adde
 		return entry, false, err
 	}
 	sum := sha256.Sum256(sealed)
-	entry.Doubts = doubts(set, commit)
-	if ahead := time.Until(at); ahead > time.Minute {
-		entry.Doubts = append(entry.Doubts, fmt.Sprintf("its time, %s, is yet to come: what comes before it is taken for older (--date sets it)", at.UTC().Format(time.RFC3339)))
-	}
+	entry.Doubts = doubts(set, commit, at)
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit, entry.Fingerprint, hex.EncodeToString(sum[:]))
 	path := filepath.Join(s.dir, entry.File)
 	if err := ownFile(path); err != nil {
@@ -200,7 +197,10 @@ func origin(set *results.Set, commit string, at time.Time) (string, time.Time, e
 }
 
 // doubts are why results may not be what the commit they are filed under has.
-func doubts(set *results.Set, commit string) (all []string) {
+func doubts(set *results.Set, commit string, at time.Time) (all []string) {
+	if time.Until(at) > time.Minute {
+		all = append(all, fmt.Sprintf("its time, %s, is yet to come: what comes before it is taken for older (--date sets it)", at.UTC().Format(time.RFC3339)))
+	}
 	if name, dirty := strings.CutSuffix(commit, "+dirty"); dirty {
 		all = append(all, fmt.Sprintf("commit %.12s+dirty: it was measured with changes that are not in the commit", name))
 	} else if !strings.ContainsAny(commit, "0123456789") {

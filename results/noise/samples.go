@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/montanaflynn/stats"
+
 	"github.com/stridebench/stridebench/results"
 )
 
