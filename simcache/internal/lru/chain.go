@@ -78,7 +78,7 @@ func chainOf(levels []rows, o Options) *Chain {
 
 // narrow says up to where tags are narrow, which they are now.
 func (c *Chain) narrow() {
-	c.limit = 1 << 60
+	c.limit = 1 << min(60, 64-grains+c.grain)
 	for i := range c.levels {
 		l := &c.levels[i]
 		if high, low := bits.Mul64(l.limit(), 1<<l.shift); high == 0 {
@@ -117,8 +117,8 @@ func (c *Chain) track(n int) {
 	c.tracked = n
 	for i, misses := range c.misses {
 		clear(misses)
-		if len(misses) < max(n, opCount) {
-			c.misses[i] = make([]uint64, max(n, opCount))
+		if len(misses) < max(n, engine.Sorts) {
+			c.misses[i] = make([]uint64, max(n, engine.Sorts))
 		}
 	}
 }

@@ -83,6 +83,32 @@ func TestFewTrips(t *testing.T) {
 	}
 }
 
+// TestManyOperands: bodies of more operands than a batch holds, and of more than a packed reference tells apart,
+// miss as caches do, on several cores, too.
+func TestManyOperands(t *testing.T) {
+	t.Parallel()
+	packed := 0
+	for seed := range uint64(60 / enginetest.Share) {
+		d := enginetest.Random(seed, 46)
+		levels := d.Levels()
+		got, want := New(levels, Options{Cores: 1 + d(3)}), reference.New(levels)
+		got.share = 0
+		n := nest.Nest{Trips: []int{1 + d(3), 1 + d(6)}}
+		for range 1 + d([]int{2 * batch, opCount + 100}[d(2)]) {
+			n.Operands = append(n.Operands, enginetest.Operand(4*d(1<<14), 4, 4*d(300), 4*d(3)*d(20)))
+		}
+		if got.newTransit(n.Canonical()).packed && len(n.Operands) > batch {
+			packed++
+		}
+		if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(got.One(n.Canonical()), wanted) {
+			t.Fatalf("seed %d, %+v, %d operands in %v: other misses", seed, levels, len(n.Operands), n.Trips)
+		}
+	}
+	if packed < 20/enginetest.Share {
+		t.Errorf("%d bodies packed that are larger than a batch", packed)
+	}
+}
+
 // TestProgramEqualsReference: so do programs, one after the other.
 func TestProgramEqualsReference(t *testing.T) {
 	t.Parallel()

@@ -9,14 +9,15 @@ import (
 )
 
 // A reference on its way through a chain of levels is packed into a word: its
-// grain (the address in units of the chain's smallest line) from bit 8 on, the
-// number of the operand that it belongs to in bits 2 to 7, and two flags.
+// grain (the address in units of the chain's smallest line) from bit 14 on, the
+// number of the operand that it belongs to in bits 2 to 13, and two flags.
 const (
-	writes    = 1 << 0 // it makes the line dirty; set at the first level and on write-backs only
-	writeBack = 1 << 1 // a dirty line from the level above, which is no miss wherever it goes
-	opBit     = 2      // bit of the operand's number
-	opCount   = 1 << 6 // so many can be told apart
-	grains    = 8      // bit of the grain
+	writes    = 1 << 0                 // it makes the line dirty; set at the first level and on write-backs only
+	writeBack = 1 << 1                 // a dirty line from the level above, which is no miss wherever it goes
+	opBit     = 2                      // bit of the operand's number
+	opCount   = 1 << 12                // so many can be told apart: bodies of blocked copies have thousands
+	grains    = 14                     // bit of the grain
+	ops       = (opCount - 1) << opBit // bits of the operand's number
 )
 
 // rows are one LRU cache: for each set a row of tags, the most recently used
@@ -209,7 +210,7 @@ func (l *rows) filterGo(refs, out []uint64) int {
 
 // evicted is what goes on to the next level of a dirty tag that a reference drove out of a set.
 func (l *rows) evicted(tag uint64, set int, ref uint64) uint64 {
-	return l.block(tag, set)<<l.down | ref&((opCount-1)<<opBit) | writeBack | writes
+	return l.block(tag, set)<<l.down | ref&ops | writeBack | writes
 }
 
 // block is that of a tag in a set.

@@ -24,7 +24,7 @@ GLOBL ·ones(SB), RODATA|NOPTR, $128
 	ORQ  DX, AX; \
 	SHLXQ R10, AX, AX; \
 	MOVL BX, DX; \
-	ANDL $0xfc, DX; \
+	ANDL $const_ops, DX; \
 	ORL  $3, DX; \
 	ORQ  DX, AX; \
 	MOVQ AX, (DI); \

@@ -2,6 +2,7 @@ package lru
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -234,6 +235,15 @@ func (w *transit) pack(streams []*stream, from, every, iterations uint64) {
 	c, n := w.c, uint64(len(streams))
 	if n == 1 && c.classes != 0 {
 		w.packOwn(streams[0], from, every, iterations)
+		return
+	}
+	if n > batch {
+		for range iterations {
+			for some := range slices.Chunk(streams, batch) {
+				w.pack(some, from, every, 1)
+			}
+			from += every
+		}
 		return
 	}
 	for n > 0 && iterations > 0 {

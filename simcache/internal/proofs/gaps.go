@@ -122,13 +122,13 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 			operands[r].lasting = operands[r].stay(bounds[r][1])
 		}
 	}
-	var known []*tiling
+	var known *tiling
 	if len(behind) > 0 {
 		t, ok := x.levels[0].newTiling(n, operands, slices.Concat(nearest, behind)...)
 		if !ok || !x.sequel(operands, t, nearest, behind, misses) {
 			return nil, false, false
 		}
-		known = append(known, t)
+		known = t
 	}
 	if first = x.tiled(n, operands, known, left, misses); !first {
 		for r := range operands {

@@ -14,7 +14,6 @@ import "slices"
 type sequel struct {
 	*tiling
 	last    *level
-	windows []map[int]*windows // of the nearest level, by operand
 	came    [][][]arrival      // by operand and kind of tile; nil where not yet asked
 	tours   []map[placed]*tour // by operand
 	surely  int                // iterations
@@ -51,11 +50,9 @@ func (x *prover) sequel(operands []gapped, t *tiling, nearest, behind []unknown,
 	}
 	for r, u := range nearest {
 		t.budget = tilesBudget
-		w, ok := t.windows(r, u.hits)
-		if !ok {
+		if _, ok := t.windows(r, u.hits); !ok {
 			return false
 		}
-		s.windows = append(s.windows, w)
 		s.came = append(s.came, make([][]arrival, len(t.tiles)))
 		s.tours = append(s.tours, map[placed]*tour{})
 	}
@@ -146,7 +143,7 @@ func (s *sequel) arrivals(o, kind int) []arrival {
 		return s.came[o][kind]
 	}
 	tile := s.tiles[kind]
-	w, place := s.windows[o][tile.loop], tile.places[o]
+	w, place := s.known[o][tile.loop], tile.places[o]
 	times := s.gone(slices.Clone(w.fresh[place]), w, o, tile)
 	slices.Sort(times)
 	tour := s.tour(o, placed{tile.loop, place})

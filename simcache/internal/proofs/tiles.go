@@ -27,7 +27,8 @@ type tiling struct {
 	bytes  [][]int // by operand and iteration of a tile: how far the access is from the tile's first
 	steps  [][]int // by operand and loop: from a tile to the next
 	tiles  []tilesAlike
-	kinds  []int32 // of each tile, its number in tiles
+	kinds  []int32            // of each tile, its number in tiles
+	known  []map[int]*windows // by operand
 	budget int
 }
 
@@ -44,7 +45,7 @@ func (l *level) newTiling(n nest.Nest, operands []gapped, asked ...unknown) (*ti
 	if l.Ways > math.MaxUint8 {
 		return nil, false
 	}
-	t := &tiling{level: l, nest: n, at: len(n.Trips), size: 1, budget: tilesBudget}
+	t := &tiling{level: l, nest: n, at: len(n.Trips), size: 1, known: make([]map[int]*windows, len(n.Operands)), budget: tilesBudget}
 	unsure := func(u unknown) bool {
 		return slices.ContainsFunc(operands[u.operand].patterns, func(p pattern) bool { return p.most > t.size && p.least < u.large })
 	}
@@ -270,6 +271,9 @@ func (t *tiling) misses(r, hits int) (sum uint64, ok bool) {
 
 // windows are those of operand r by the loop that went on before. It reports false where they take too long to list.
 func (t *tiling) windows(r, hits int) (byLoop map[int]*windows, ok bool) {
+	if t.known[r] != nil {
+		return t.known[r], true
+	}
 	byLoop = map[int]*windows{}
 	for _, tile := range t.tiles {
 		w, place := byLoop[tile.loop], tile.places[r]
@@ -306,6 +310,7 @@ func (t *tiling) windows(r, hits int) (byLoop map[int]*windows, ok bool) {
 	for _, w := range byLoop {
 		w.prune(t, r)
 	}
+	t.known[r] = byLoop
 	return byLoop, true
 }
 
@@ -361,20 +366,23 @@ func (t *tiling) gone(list []int, w *windows, r int, tile tilesAlike) []int {
 type unknown struct{ operand, hits, large int }
 
 // tiled counts the misses of these operands in the nearest level, empty, tile by tile, and reports
-// whether it could. Some tiles may be known already.
-func (x *prover) tiled(n nest.Nest, operands []gapped, known []*tiling, left []unknown, misses []uint64) bool {
+// whether it could. Tiles are large enough for all of them: small ones that do for some are many, of nearly as
+// many kinds. They may be known already.
+func (x *prover) tiled(n nest.Nest, operands []gapped, known *tiling, left []unknown, misses []uint64) bool {
+	if len(left) == 0 {
+		return true
+	}
+	t, ok := x.levels[0].newTiling(n, operands, left...)
+	if !ok || x.untiled {
+		return false
+	}
+	if known != nil && known.at == t.at {
+		t = known
+	} else if !t.alike() {
+		return false
+	}
 	for _, u := range left {
-		t, ok := x.levels[0].newTiling(n, operands, u)
-		if !ok || x.untiled {
-			return false
-		}
-		if at := slices.IndexFunc(known, func(k *tiling) bool { return k.at == t.at }); at >= 0 {
-			t.tiles, t.kinds = known[at].tiles, known[at].kinds
-		} else if !t.alike() {
-			return false
-		} else {
-			known = append(known, t)
-		}
+		t.budget = tilesBudget
 		if misses[u.operand*len(x.levels)], ok = t.misses(u.operand, u.hits); !ok {
 			return false
 		}
