@@ -65,12 +65,20 @@ func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 	case f.judged.Tests == 0:
 		f.Sentence = fmt.Sprintf("%d machines, none of which has peers enough (8 of a CPU) to tell which is out of line.", len(m.Machines))
 	case len(out) == 0:
-		f.Sentence = fmt.Sprintf("None of %d machines is out of line.", len(m.Machines)-f.judged.Untested)
+		f.Sentence = fmt.Sprintf("None of %d machines is out of line (one that takes %s times as long as its peers would be found).", len(m.Machines)-f.judged.Untested, f.sees())
 	default:
 		f.Sentence = fmt.Sprintf("%d of %d machines out of line; the farthest is %s: %s.", len(out), len(m.Machines)-f.judged.Untested,
 			results.Printable(f.Findings[0].Machine), f.Findings[0].What)
 	}
 	return f
+}
+
+// sees is from which ratio on a machine is found.
+func (f Fleet) sees() string {
+	if f.judged.Sees == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", math.Ceil(100*f.judged.Sees)/100)
 }
 
 // words says a finding.
@@ -315,7 +323,7 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	var out bytes.Buffer
 	err = fleetTemplate().Execute(&out, map[string]any{
 		"Title": fmt.Sprintf("%d machines by %s", len(f.matrix.Machines), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Theme": f.options.Theme,
-		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)], "More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested, "Tests": f.judged.Tests, "Alpha": fleetAlpha,
+		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)], "More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested, "Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
 		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt, "Figure": chart.Title,
 		"Width": int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),
 		"Label": f.matrix.Label, "Heads": heads, "Rows": rows, "Left": max(0, len(f.order)-maxMachines), "Command": f.options.Command,

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -88,6 +89,35 @@ func TestNothing(t *testing.T) {
 	}
 	if found > 3 {
 		t.Errorf("%d of 100 fleets in line have findings, want about 1", found)
+	}
+}
+
+// TestSees: a machine is found that is well farther out of line than what is said to be seen, and none that is well
+// less; the more machines, the less that is.
+func TestSees(t *testing.T) {
+	last := math.Inf(1)
+	for _, machines := range []int{8, 16, 64} {
+		random := rand.New(rand.NewPCG(3, uint64(machines)))
+		m := &Matrix{Label: "host", Benchmarks: []string{"A"}, Memory: []bool{false}}
+		for i := range machines {
+			m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Cells: []Cell{{Ns: 100 * (1 + 0.02*random.NormFloat64()), Spread: 0.01, N: 5}}})
+		}
+		j := m.Judge(0.01)
+		if j.Sees >= last || j.Sees <= 1.03 || len(j.Findings) > 0 {
+			t.Errorf("%d machines: %v is seen, %v with fewer; %v", machines, j.Sees, last, j.Findings)
+		}
+		last = j.Sees
+		for _, far := range []float64{0.6, 1.6} {
+			was := m.Machines[5].Cells[0].Ns
+			m.Machines[5].Cells[0].Ns = 100 * math.Pow(j.Sees, far)
+			if found := m.Judge(0.01).Findings; (len(found) == 1 && found[0].Machine == 5) != (far > 1) {
+				t.Errorf("%d machines, one %.2f times as slow where %.2f is seen: %v", machines, math.Pow(j.Sees, far), j.Sees, found)
+			}
+			m.Machines[5].Cells[0].Ns = was
+		}
+	}
+	if j := (&Matrix{}).Judge(0.01); j.Sees != 0 {
+		t.Errorf("of no machines %v", j.Sees)
 	}
 }
 

@@ -44,6 +44,9 @@ type Judgement struct {
 	Findings []Finding          // the largest ratio first
 	Untested int                // machines with too few peers to be tested
 	Tests    int
+	// Sees is from which ratio on a machine alone out of line, in the median of all benchmarks,
+	// is found: of the CPU of which it takes most, 0 without tests.
+	Sees float64
 }
 
 // What is out of line: more than minRatio from the peers, of which there are at least
@@ -141,16 +144,27 @@ func (m *Matrix) scores() [][aspects]float64 {
 func (m *Matrix) Judge(alpha float64) Judgement {
 	j := Judgement{Scores: m.scores()}
 	var tests []Finding
+	var overall []measure
 	for _, group := range m.groups() {
 		if len(group) < minPeers {
 			j.Untested += len(group)
 			continue
 		}
 		for a := range aspects {
-			tests = append(tests, test(j.Scores, group, a)...)
+			by, ok := newMeasure(j.Scores, group, a)
+			if !ok {
+				continue
+			}
+			tests = append(tests, by.test(j.Scores, group, a)...)
+			if a == All {
+				overall = append(overall, by)
+			}
 		}
 	}
 	j.Tests = len(tests)
+	for _, by := range overall {
+		j.Sees = max(j.Sees, minRatio, by.sees(alpha/float64(j.Tests)))
+	}
 	slices.SortStableFunc(tests, func(a, b Finding) int { return cmp.Compare(a.P, b.P) })
 	highest := 0.0
 	for i, t := range tests {
@@ -179,33 +193,50 @@ func (f Finding) small() bool {
 	return math.Abs(math.Log(f.Ratio)) < math.Log(minRatio)
 }
 
-// test compares the machines of a group in an aspect.
-func test(scores [][aspects]float64, group []int, a Aspect) (all []Finding) {
+// A measure is what machines of a CPU are compared by in an aspect: logarithms of ratios, in units of how
+// far from their middle they lie.
+type measure struct {
+	middle, scale float64
+	of            distuv.StudentsT
+	machines      int
+}
+
+// newMeasure reports false where too few machines have a ratio.
+func newMeasure(scores [][aspects]float64, group []int, a Aspect) (by measure, ok bool) {
 	var values []float64
 	for _, i := range group {
-		if v := scores[i][a]; !math.IsNaN(v) && v > 0 {
+		if v := scores[i][a]; v > 0 { // no NaN
 			values = append(values, math.Log(v))
 		}
 	}
 	if len(values) < minPeers {
-		return nil
+		return measure{}, false
 	}
 	middle := results.Median(values)
 	apart := make([]float64, len(values))
 	for i, v := range values {
 		apart[i] = math.Abs(v - middle)
 	}
-	scale := max(1.4826*results.Median(apart), 0.001)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, 0.37*float64(len(values)-1))}
+	return measure{
+		middle: middle, scale: max(1.4826*results.Median(apart), 0.001), machines: len(values),
+		of: distuv.StudentsT{Mu: 0, Sigma: 1, Nu: max(1, 0.37*float64(len(values)-1))},
+	}, true
+}
+
+// test compares the machines of a group in an aspect.
+func (by measure) test(scores [][aspects]float64, group []int, a Aspect) (all []Finding) {
 	for _, i := range group {
-		v := scores[i][a]
-		if math.IsNaN(v) || v <= 0 {
-			continue
+		if v := scores[i][a]; v > 0 {
+			z := (math.Log(v) - by.middle) / by.scale
+			all = append(all, Finding{Machine: i, Aspect: a, Ratio: v, P: 2 * by.of.CDF(-math.Abs(z)), Peers: by.machines - 1})
 		}
-		z := (math.Log(v) - middle) / scale
-		all = append(all, Finding{Machine: i, Aspect: a, Ratio: v, P: 2 * t.CDF(-math.Abs(z)), Peers: len(values) - 1})
 	}
 	return all
+}
+
+// sees is the ratio that has a chance in a test of its own.
+func (by measure) sees(chance float64) float64 {
+	return math.Exp(-by.of.Quantile(chance/2) * by.scale)
 }
 
 // plain leaves the finding of each machine that says most: where caches and memory are
