@@ -144,15 +144,8 @@ func (s Spec) Pattern() (Pattern, error) {
 		p.Spec.DType = s.Operands[0].DType
 		s = p.Spec
 	}
-	switch {
-	case int(s.Op) >= len(opNames):
-		return Pattern{}, fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", ")))
-	case s.DType.Size() == 0:
-		return Pattern{}, fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)", strings.Join(layouts.DTypeNames(), ", ")))
-	case s.Threads < 0:
-		return Pattern{}, fault(FieldThreads, s.Threads, errors.New("negative"))
-	case s.Grain < 0:
-		return Pattern{}, fault(FieldGrain, s.Grain, errors.New("negative"))
+	if err := s.checkNumbers(); err != nil {
+		return Pattern{}, err
 	}
 	if s.From.Rank() > 0 || s.To.Rank() > 0 || s.Op == Reorder {
 		err := p.inFormats()
@@ -200,6 +193,21 @@ func (s Spec) Pattern() (Pattern, error) {
 	}
 	err = p.lower(regions, width)
 	return p, err
+}
+
+// checkNumbers refuses fields that mean nothing, whatever the others are.
+func (s Spec) checkNumbers() error {
+	switch {
+	case int(s.Op) >= len(opNames):
+		return fault(FieldOp, s.Op, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", ")))
+	case s.DType.Size() == 0:
+		return fault(FieldDType, s.DType, fmt.Errorf("no such dtype (known: %s)", strings.Join(layouts.DTypeNames(), ", ")))
+	case s.Threads < 0:
+		return fault(FieldThreads, s.Threads, errors.New("negative"))
+	case s.Grain < 0:
+		return fault(FieldGrain, s.Grain, errors.New("negative"))
+	}
+	return nil
 }
 
 // lower makes nests of the views of each region, and those that the kernel walks.

@@ -36,73 +36,94 @@ func Simulate(ctx context.Context, caches simcache.Config, patterns []Pattern, s
 	if step == nil {
 		step = func() {}
 	}
-	counts := make([]Counts, len(patterns))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.NumCPU())
-	var adding sync.Mutex
-	do := func(count func() (simcache.Counts, error), add func(simcache.Counts)) {
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			c, err := count()
-			adding.Lock()
-			defer adding.Unlock()
-			add(c)
-			return err
-		})
-	}
 	first, alike := distinctPatterns(patterns)
-	// told is add, and tells of the step when it has been called so often.
-	told := func(i, left int, add func(simcache.Counts)) func(simcache.Counts) {
-		return func(c simcache.Counts) {
-			if add(c); left > 1 {
-				left--
-				return
-			}
-			for _, of := range alike {
-				if of == i {
-					step()
-				}
-			}
-		}
-	}
-	alone := func(levels []simcache.Level, i int, add func(simcache.Counts)) {
-		walked := patterns[i].walked()
-		add = told(i, len(walked), add)
-		for _, w := range walked {
-			do(func() (simcache.Counts, error) { return w.steady(levels) }, add)
-		}
+	s := simulation{patterns: patterns, counts: make([]Counts, len(patterns)), step: step, times: make([]int, len(patterns))}
+	s.group, s.ctx = errgroup.WithContext(ctx)
+	s.group.SetLimit(runtime.NumCPU())
+	for _, of := range alike {
+		s.times[of]++
 	}
 	// Those of most accesses first, so that no CPU is left with one in the end.
 	slices.SortStableFunc(first, func(a, b int) int { return cmp.Compare(patterns[b].accesses(), patterns[a].accesses()) })
 	for _, i := range first {
-		p := patterns[i]
-		// The TLB is a hierarchy of its own: neither waits for the other's steady state.
-		if caches.TLB != nil {
-			alone(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) { counts[i].TLBMisses += c.LLMisses() })
-		}
-		add := func(c simcache.Counts) { counts[i].Counts = counts[i].Add(c) }
-		lookUps, err := p.InTurns(caches)
-		switch counts[i].Shared = err != nil; {
-		case !caches.Shares(len(p.shared)):
-			alone(caches.Levels, i, add)
-		case lookUps > 0:
-			do(func() (simcache.Counts, error) {
-				return simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.Threads())
-			}, told(i, 1, add))
-		default:
-			alone(caches.Levels[:1], i, func(c simcache.Counts) {
-				c.DLmr, c.DLmw = 0, 0 // those of the only level
-				add(c)
-			})
-		}
+		s.begin(caches, i)
 	}
-	err := group.Wait()
+	err := s.group.Wait()
 	for i, of := range alike {
-		counts[i] = counts[of]
+		s.counts[i] = s.counts[of]
 	}
-	return counts, err
+	return s.counts, err
+}
+
+// A simulation is Simulate under way.
+type simulation struct {
+	ctx      context.Context
+	group    *errgroup.Group
+	adding   sync.Mutex // held to add to counts, and to step
+	patterns []Pattern
+	counts   []Counts
+	step     func()
+	times    []int // by pattern: how many make its accesses
+}
+
+// begin counts a pattern.
+func (s *simulation) begin(caches simcache.Config, i int) {
+	p := s.patterns[i]
+	// The TLB is a hierarchy of its own: neither waits for the other's steady state.
+	if caches.TLB != nil {
+		s.alone(simcache.PageLevels(caches.TLB), i, func(c simcache.Counts) { s.counts[i].TLBMisses += c.LLMisses() })
+	}
+	add := func(c simcache.Counts) { s.counts[i].Counts = s.counts[i].Add(c) }
+	lookUps, err := p.InTurns(caches)
+	switch s.counts[i].Shared = err != nil; {
+	case !caches.Shares(len(p.shared)):
+		s.alone(caches.Levels, i, add)
+	case lookUps > 0:
+		s.count(func() (simcache.Counts, error) {
+			return simcache.SteadyThreads(simcache.Config{Levels: caches.Levels}, p.Threads())
+		}, s.told(i, 1, add))
+	default:
+		s.alone(caches.Levels[:1], i, func(c simcache.Counts) {
+			c.DLmr, c.DLmw = 0, 0 // those of the only level
+			add(c)
+		})
+	}
+}
+
+// alone counts what each thread of a pattern does where it shares no level.
+func (s *simulation) alone(levels []simcache.Level, i int, add func(simcache.Counts)) {
+	walked := s.patterns[i].walked()
+	add = s.told(i, len(walked), add)
+	for _, w := range walked {
+		s.count(func() (simcache.Counts, error) { return w.steady(levels) }, add)
+	}
+}
+
+// told is add, and tells of the step of a pattern when it has been called so often.
+func (s *simulation) told(i, left int, add func(simcache.Counts)) func(simcache.Counts) {
+	return func(c simcache.Counts) {
+		if add(c); left > 1 {
+			left--
+			return
+		}
+		for range s.times[i] {
+			s.step()
+		}
+	}
+}
+
+// count adds up what is counted when a CPU is free.
+func (s *simulation) count(count func() (simcache.Counts, error), add func(simcache.Counts)) {
+	s.group.Go(func() error {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		c, err := count()
+		s.adding.Lock()
+		defer s.adding.Unlock()
+		add(c)
+		return err
+	})
 }
 
 // distinctPatterns are the indices of patterns of which no earlier one makes the same

@@ -66,34 +66,39 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 		}
 		return l.Step / m.Times.Hit
 	}
-	run, step := rules.Add, rules.Add
-	switch op {
-	case access.Add:
-		switch p.Spec.DType {
-		case layouts.Float16:
-			return rules.HalfAdd
-		case layouts.BFloat16:
-			return rules.BFloatAdd
-		}
-	case access.Sum:
-		switch p.Spec.DType {
-		case layouts.Float16:
-			return rules.HalfSum
-		case layouts.BFloat16:
-			return rules.BFloatSum
-		}
-		if run, step = rules.SumRun, rules.SumStep; p.Spec.DType == layouts.Float32 {
-			run, step = run*rules.FloatSum, step*rules.FloatSum
-		}
-	case access.Fill:
-		run, step = rules.FillRun, rules.FillStep
-	case access.Copy:
-		run, step = rules.CopyRun, rules.CopyStep
-	}
+	run, step := rules.loop(op, p.Spec.DType)
 	if beside {
 		return run
 	}
 	return step
+}
+
+// loop is what an element takes of a loop that was not measured, beside the last one and apart from it, in hits.
+func (r Rules) loop(op access.Op, dtype layouts.DType) (run, step float64) {
+	switch op {
+	case access.Fill:
+		return r.FillRun, r.FillStep
+	case access.Copy:
+		return r.CopyRun, r.CopyStep
+	case access.Sum:
+		switch dtype {
+		case layouts.Float16:
+			return r.HalfSum, r.HalfSum
+		case layouts.BFloat16:
+			return r.BFloatSum, r.BFloatSum
+		case layouts.Float32:
+			return r.SumRun * r.FloatSum, r.SumStep * r.FloatSum
+		}
+		return r.SumRun, r.SumStep
+	case access.Add:
+		switch dtype {
+		case layouts.Float16:
+			return r.HalfAdd, r.HalfAdd
+		case layouts.BFloat16:
+			return r.BFloatAdd, r.BFloatAdd
+		}
+	}
+	return r.Add, r.Add
 }
 
 // swapped is what an element takes, by its bytes, that PyTorch's copy_ of a transposed matrix transposes in

@@ -79,25 +79,13 @@ func isScalar(base *expr, steps []*expr) bool {
 
 // target is what the steps from a base on, subscripts and fields, lead to.
 func (b *builder) target(e, base *expr, steps []*expr) (t target, subscripts []*expr, err *Error) {
-	number, known := -1, false
-	if base.op == opVar {
-		number, known = b.arrays[base.decl], isArray(base.decl)
-	}
 	leading := slices.IndexFunc(steps, func(s *expr) bool { return s.op == opField })
 	if leading < 0 {
 		leading = len(steps)
 	}
-	if _, declared := b.arrays[base.decl]; !known || !declared {
-		if base.op == opNothing {
-			return t, nil, notInteger(base, false, "%s", base.why)
-		}
-		if failed := b.unread[base.decl]; base.op == opVar && failed != nil {
-			return t, nil, failed
-		}
-		if base.op == opVar && leading == 0 {
-			return t, nil, notInteger(e, false, "%s is a struct but no array of them, and this no number of it: want an array of structs, or one array for each field", base.text())
-		}
-		return t, nil, notInteger(e, false, "%s", noArray(base, leading))
+	number, err := b.rootOf(e, base, leading)
+	if err != nil {
+		return t, nil, err
 	}
 	array := b.file.Arrays[number]
 	t = target{array: number, declared: array.declared()}
@@ -139,6 +127,25 @@ func (b *builder) target(e, base *expr, steps []*expr) (t target, subscripts []*
 		return t, nil, notInteger(e, false, "a whole %s is not understood: write its fields one by one", typeName(of))
 	}
 	return t, nil, notInteger(e, false, "it is of type %s, and no number", of)
+}
+
+// rootOf is the number of the array at the base of a path that has so many subscripts before the first field.
+func (b *builder) rootOf(e, base *expr, subscripts int) (number int, err *Error) {
+	if base.op == opNothing {
+		return 0, notInteger(base, false, "%s", base.why)
+	}
+	if base.op == opVar {
+		if number, known := b.arrays[base.decl]; known && isArray(base.decl) {
+			return number, nil
+		}
+		if failed := b.unread[base.decl]; failed != nil {
+			return 0, failed
+		}
+		if subscripts == 0 {
+			return 0, notInteger(e, false, "%s is a struct but no array of them, and this no number of it: want an array of structs, or one array for each field", base.text())
+		}
+	}
+	return 0, notInteger(e, false, "%s", noArray(base, subscripts))
 }
 
 // elementOf is the type of the elements of an array of any extents.

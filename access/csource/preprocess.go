@@ -47,26 +47,52 @@ var (
 // parse preprocesses, parses and type checks a file. A function that is not to be read
 // may be left out.
 func parse(name string, text []byte, opts Options) (ast *cc.AST, read *files, err error) {
-	predefined := predefinedMacros
+	u, err := newUnit(name, text, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			ast, read, err = nil, nil, u.files.first(&Error{Pos: Pos{File: name}, Why: fmt.Sprintf("the parser fails: %v", r)})
+		}
+	}()
+	if err := u.preprocess(); err != nil {
+		return nil, nil, err
+	}
+	ast, err = u.translate(opts.Function)
+	return ast, u.files, err
+}
+
+// A unit is what the parser is given of a file.
+type unit struct {
+	name       string
+	text       []byte // of the file
+	marked     []byte // what of it is parsed
+	predefined string
+	files      *files
+	cfg        *cc.Config
+}
+
+func newUnit(name string, text []byte, opts Options) (*unit, error) {
+	u := &unit{name: name, text: text, predefined: predefinedMacros, files: &files{dirs: opts.IncludeDirs}}
 	for _, define := range opts.Defines {
 		macro, value, given := strings.Cut(define, "=")
 		if !given {
 			value = "1"
 		}
 		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
-			return nil, nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
+			return nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
 		}
-		predefined += fmt.Sprintf("#define %s %s\n", macro, value)
+		u.predefined += fmt.Sprintf("#define %s %s\n", macro, value)
 	}
 	if err := checkFolders(opts.IncludeDirs); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	files := &files{dirs: opts.IncludeDirs}
-	bounded, err := files.bounded(name, text)
+	bounded, err := u.files.bounded(name, text)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	marked := pragma.ReplaceAllFunc(bounded, func(line []byte) []byte {
+	u.marked = pragma.ReplaceAllFunc(bounded, func(line []byte) []byte {
 		if strings.Contains(string(line), "endscop") {
 			return []byte(endMark + ";")
 		}
@@ -74,55 +100,62 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, read *files, er
 	})
 	abi, err := cc.NewABI("linux", "amd64")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	cfg := &cc.Config{
-		ABI: abi, FS: files, FSOnly: true, ExpansionLimit: maxWork,
+	u.cfg = &cc.Config{
+		ABI: abi, FS: u.files, FSOnly: true, ExpansionLimit: maxWork,
 		IncludePaths:    slices.Concat([]string{"@"}, opts.IncludeDirs, []string{builtinPath}),
 		SysIncludePaths: slices.Concat(opts.IncludeDirs, []string{builtinPath}),
-		PragmaHandler:   files.pragma,
+		PragmaHandler:   u.files.pragma,
 	}
-	sources := func() []cc.Source {
-		files.start()
-		return []cc.Source{
-			{Name: predefinedName, Value: predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
-			{Name: name, Value: framed(marked)},
-			{Name: "<end>", Value: trailer},
-		}
+	return u, nil
+}
+
+// sources are what the parser reads, from the start.
+func (u *unit) sources() []cc.Source {
+	u.files.start()
+	return []cc.Source{
+		{Name: predefinedName, Value: u.predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
+		{Name: u.name, Value: framed(u.marked)},
+		{Name: "<end>", Value: trailer},
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			ast, read, err = nil, nil, files.first(&Error{Pos: Pos{File: name}, Why: fmt.Sprintf("the parser fails: %v", r)})
-		}
-	}()
+}
+
+// preprocess finds what the preprocessor and the parser would stumble over.
+func (u *unit) preprocess() error {
 	var expanded limited
-	if err := cc.Preprocess(cfg, sources(), &expanded); err != nil {
-		failed := parserError(name, err)
-		if at := unclosed(name, text); failed.Why == "expected #endif" && at.Line > 0 {
+	if err := cc.Preprocess(u.cfg, u.sources(), &expanded); err != nil {
+		failed := parserError(u.name, err)
+		if at := unclosed(u.name, u.text); failed.Why == "expected #endif" && at.Line > 0 {
 			failed = &Error{Pos: at, Why: "no #endif ends this"}
 		}
-		return nil, nil, files.first(failed)
+		return u.files.first(failed)
 	}
-	if files.failed != nil {
-		return nil, nil, files.failed
+	if u.files.failed != nil {
+		return u.files.failed
 	}
 	if why := unparsable(expanded.text); why != "" {
-		return nil, nil, &Error{Pos: unmatched(name, text), Why: why}
+		return &Error{Pos: unmatched(u.name, u.text), Why: why}
 	}
-	ast, err = cc.Translate(cfg, sources())
-	if err != nil && files.failed == nil {
-		if marked, files.leftOut = withoutBodies(name, marked, opts.Function, err); len(files.leftOut) > 0 {
-			ast, err = cc.Translate(cfg, sources())
+	return nil
+}
+
+// translate parses and checks types, without the bodies of functions but one if that needs be.
+func (u *unit) translate(function string) (*cc.AST, error) {
+	ast, err := cc.Translate(u.cfg, u.sources())
+	if err != nil && u.files.failed == nil {
+		if u.marked, u.files.leftOut = withoutBodies(u.name, u.marked, function, err); len(u.files.leftOut) > 0 {
+			ast, err = cc.Translate(u.cfg, u.sources())
 		}
 	}
 	if err != nil {
-		e := parserError(name, err)
-		if before := wordBefore(text, e.Pos); e.Pos.File == name && strings.HasPrefix(e.Why, "unexpected identifier") && before != "" {
+		e := parserError(u.name, err)
+		if before := wordBefore(u.text, e.Pos); e.Pos.File == u.name && strings.HasPrefix(e.Why, "unexpected identifier") && before != "" {
 			e.Why = before + " is not known here as a type: include its header, or write a typedef"
 		}
-		return nil, nil, files.first(e)
+		return nil, u.files.first(e)
 	}
-	return ast, files, nil
+	return ast, nil
 }
 
 // overridden notes which macros from outside the file defines anew.

@@ -199,70 +199,16 @@ func ranks(x []float64) []float64 {
 // quarter counts less, so that a disturbed time does not lead (Huber), and each
 // family about as much as another.
 func (d *dataSet) least(start cost.Rules, taken func(int) bool) cost.Rules {
-	x := logs(start)
-	from := slices.Clone(x)
-	weights := d.weights(taken)
-	damping := 1e-2
-	residuals := func(x []float64) (r []float64) {
-		rules := rulesOf(x)
-		for i := range d.patterns {
-			if weights[i] > 0 {
-				r = append(r, math.Log(d.predict(i, &rules)/d.patterns[i].ns))
-			}
-		}
-		return r
-	}
-	w := slices.DeleteFunc(slices.Clone(weights), func(w float64) bool { return w == 0 })
-	loss := func(x, r []float64) (sum float64) {
-		for i, v := range r {
-			sum += w[i] * huber(v)
-		}
-		for k := range x {
-			sum += pull * (x[k] - from[k]) * (x[k] - from[k])
-		}
-		return sum
-	}
-	r := residuals(x)
+	f := fitting{data: d, weights: d.weights(taken), start: logs(start)}
+	x, r, damping := f.start, f.residuals(f.start), 1e-2
 	for range 60 {
-		now := loss(x, r)
-		normal, gradient := mat.NewSymDense(len(x), nil), mat.NewVecDense(len(x), nil)
-		columns := make([][]float64, len(x))
-		for k := range x {
-			moved := slices.Clone(x)
-			moved[k] += 1e-4
-			columns[k] = residuals(moved)
-			for i := range r {
-				columns[k][i] = (columns[k][i] - r[i]) / 1e-4
-			}
-		}
-		for k := range x {
-			sum := pull * (x[k] - from[k])
-			for i, v := range r {
-				sum += w[i] * bend(v) * v * columns[k][i]
-			}
-			gradient.SetVec(k, -sum)
-			for l := range k + 1 {
-				sum := 0.0
-				for i, v := range r {
-					sum += w[i] * bend(v) * columns[k][i] * columns[l][i]
-				}
-				if k == l {
-					sum += pull + damping*(sum+pull)
-				}
-				normal.SetSym(k, l, sum)
-			}
-		}
-		var c mat.Cholesky
-		var step mat.VecDense
-		if !c.Factorize(normal) || c.SolveVecTo(&step, gradient) != nil {
+		now := f.loss(x, r)
+		moved, ok := f.step(x, r, damping)
+		if !ok {
 			break
 		}
-		moved := slices.Clone(x)
-		for k := range moved {
-			moved[k] += min(max(step.AtVec(k), -.5), .5)
-		}
-		next := residuals(moved)
-		if then := loss(moved, next); then < now {
+		next := f.residuals(moved)
+		if then := f.loss(moved, next); then < now {
 			x, r, damping = moved, next, damping/3
 			if now-then < 1e-7*now {
 				break
@@ -272,6 +218,84 @@ func (d *dataSet) least(start cost.Rules, taken func(int) bool) cost.Rules {
 		}
 	}
 	return rulesOf(x)
+}
+
+// A fitting is of patterns with a weight to rules near those of start, all in logarithms.
+type fitting struct {
+	data    *dataSet
+	weights []float64 // by pattern
+	start   []float64
+}
+
+// residuals are how far predictions are off, by pattern; 0 for those that do not count.
+func (f *fitting) residuals(x []float64) []float64 {
+	rules, r := rulesOf(x), make([]float64, len(f.weights))
+	for i, w := range f.weights {
+		if w > 0 {
+			r[i] = math.Log(f.data.predict(i, &rules) / f.data.patterns[i].ns)
+		}
+	}
+	return r
+}
+
+// loss is what is to be least: of the residuals, and of how far the rules are from those of the start.
+func (f *fitting) loss(x, r []float64) (sum float64) {
+	for i, v := range r {
+		sum += f.weights[i] * huber(v)
+	}
+	for k := range x {
+		sum += pull * (x[k] - f.start[k]) * (x[k] - f.start[k])
+	}
+	return sum
+}
+
+// step goes from x to where the loss would be least if residuals were linear, no rule by more than half of it, and
+// less far the stronger it is damped. It reports whether there is such a place.
+func (f *fitting) step(x, r []float64, damping float64) (moved []float64, ok bool) {
+	columns := f.derivatives(x, r)
+	normal, gradient := mat.NewSymDense(len(x), nil), mat.NewVecDense(len(x), nil)
+	for k := range x {
+		sum := pull * (x[k] - f.start[k])
+		for i, v := range r {
+			sum += f.weights[i] * bend(v) * v * columns[k][i]
+		}
+		gradient.SetVec(k, -sum)
+		for l := range k + 1 {
+			sum := 0.0
+			for i, v := range r {
+				sum += f.weights[i] * bend(v) * columns[k][i] * columns[l][i]
+			}
+			if k == l {
+				sum += pull + damping*(sum+pull)
+			}
+			normal.SetSym(k, l, sum)
+		}
+	}
+	var c mat.Cholesky
+	var step mat.VecDense
+	if !c.Factorize(normal) || c.SolveVecTo(&step, gradient) != nil {
+		return nil, false
+	}
+	moved = slices.Clone(x)
+	for k := range moved {
+		moved[k] += min(max(step.AtVec(k), -.5), .5)
+	}
+	return moved, true
+}
+
+// derivatives are those of the residuals, by rule and pattern.
+func (f *fitting) derivatives(x, r []float64) [][]float64 {
+	const by = 1e-4
+	columns := make([][]float64, len(x))
+	for k := range x {
+		moved := slices.Clone(x)
+		moved[k] += by
+		columns[k] = f.residuals(moved)
+		for i := range r {
+			columns[k][i] = (columns[k][i] - r[i]) / by
+		}
+	}
+	return columns
 }
 
 // pull holds constants that hardly matter to the data where they were.
