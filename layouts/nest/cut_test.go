@@ -49,7 +49,7 @@ func TestCut(t *testing.T) {
 			whole++
 		}
 	})
-	if cut == 0 || whole == 0 {
+	if (cut == 0 || whole == 0) && !testing.Short() {
 		t.Errorf("%d nests were cut, %d were not: the test shows nothing", cut, whole)
 	}
 }

@@ -130,7 +130,7 @@ func TestCanonical(t *testing.T) {
 			fused++
 		}
 	})
-	if fused == 0 {
+	if fused == 0 && !testing.Short() {
 		t.Errorf("only %d nests had loops to drop or fuse", fused)
 	}
 }
@@ -184,7 +184,7 @@ func TestSplit(t *testing.T) {
 			ragged++
 		}
 	})
-	if ragged == 0 {
+	if ragged == 0 && !testing.Short() { // which draws a fifth
 		t.Errorf("only %d splits had both parts", ragged)
 	}
 }
@@ -452,7 +452,7 @@ func TestCrowd(t *testing.T) {
 			}
 		}
 	})
-	if exact == 0 {
+	if exact == 0 && !testing.Short() {
 		t.Errorf("only %d operands of one run", exact)
 	}
 }

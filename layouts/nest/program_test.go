@@ -228,7 +228,7 @@ func TestProgramCheck(t *testing.T) {
 			taken++
 		}
 	})
-	if refused == 0 || taken == 0 {
+	if (refused == 0 || taken == 0) && !testing.Short() { // which draws a fifth
 		t.Errorf("%d programs refused and %d taken", refused, taken)
 	}
 }
