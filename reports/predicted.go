@@ -1,12 +1,9 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -39,30 +36,6 @@ func predictions(rows []results.Row) (found []prediction) {
 	return found
 }
 
-// rankCorrelation is Spearman's: the correlation of the ranks, equal values
-// sharing the mean of theirs.
-func rankCorrelation(a, b []float64) float64 { return stat.Correlation(ranks(a), ranks(b), nil) }
-
-func ranks(values []float64) []float64 {
-	order := make([]int, len(values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
-	all := make([]float64, len(values))
-	for i := 0; i < len(order); {
-		k := i
-		for k < len(order) && values[order[k]] == values[order[i]] {
-			k++
-		}
-		for _, at := range order[i:k] {
-			all[at] = float64(i+k-1) / 2
-		}
-		i = k
-	}
-	return all
-}
-
 // predicted draws predicted against measured times.
 func predicted(d *data) (*figure, error) {
 	found := predictions(d.rows)
@@ -83,7 +56,7 @@ func predicted(d *data) (*figure, error) {
 	same := plotter.NewFunction(func(v float64) float64 { return v })
 	same.Color, same.Dashes, same.Samples = d.look.marked, []vg.Length{4, 3}, 200
 	p.Add(same)
-	rho := rankCorrelation(x, y)
+	rho := results.RankCorrelation(x, y)
 	median, err := stats.Median(off)
 	if err != nil {
 		return nil, err

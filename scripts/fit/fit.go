@@ -177,20 +177,7 @@ func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) 
 	}
 	slices.Sort(off)
 	return cost.FitError{Name: name, Patterns: len(off), Median: stat.Quantile(.5, stat.LinInterp, off, nil),
-		Tenth: stat.Quantile(.9, stat.LinInterp, off, nil), Rank: stat.Correlation(ranks(p), ranks(m), nil)}
-}
-
-func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	all := make([]float64, len(x))
-	for at, i := range order {
-		all[i] = float64(at)
-	}
-	return all
+		Tenth: stat.Quantile(.9, stat.LinInterp, off, nil), Rank: results.RankCorrelation(p, m)}
 }
 
 // least are the rules of the least squares of the logarithms of predicted over

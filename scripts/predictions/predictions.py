@@ -3,6 +3,7 @@
 thread more is predicted to gain? See README.md beside this file."""
 
 import argparse
+import bisect
 import collections
 import math
 import statistics
@@ -29,18 +30,13 @@ def split(name):
 
 
 def ranks(values):
-    order = sorted(range(len(values)), key=values.__getitem__)
-    place = [0] * len(values)
-    for rank, i in enumerate(order):
-        place[i] = rank
-    return place
+    """From 0 on, the least first; equal values share the mean of theirs."""
+    order = sorted(values)
+    return [(bisect.bisect_left(order, v) + bisect.bisect_right(order, v) - 1) / 2 for v in values]
 
 
 def spearman(a, b):
-    n = len(a)
-    if n < 3:
-        return math.nan
-    return 1 - 6 * sum((x - y) ** 2 for x, y in zip(ranks(a), ranks(b))) / (n * (n * n - 1))
+    return statistics.correlation(ranks(a), ranks(b)) if len(a) > 2 else math.nan
 
 
 def errors(ratios):
