@@ -111,10 +111,18 @@ func (m Model) visit(p access.Pattern, n nest.Nest, op nest.Operand, rows []int)
 
 // leading is how many lines come in bursts at most, about: what a level loses before it comes again, it misses all the time.
 func (v visit) leading() float64 {
-	if v.stride.burst == 0 || v.asked || v.stride.rows && !v.crowded {
+	if v.stride.burst == 0 || v.asked || v.followed() == 1 {
 		return 0
 	}
-	return 2 * v.stride.fresh * float64(v.nest.Iterations()) / v.stride.every
+	return (1 - v.followed()) * 2 * v.stride.fresh * float64(v.nest.Iterations()) / v.stride.every
+}
+
+// followed is the share of its lines that prefetchers bring as they follow rows.
+func (v visit) followed() float64 {
+	if v.crowded {
+		return 0
+	}
+	return v.stride.rows
 }
 
 // written tells whether the lines are.
@@ -133,9 +141,7 @@ func (m Model) line(v visit, i int) float64 {
 		next, stored = from.Line+from.Stored/2, 0
 	}
 	near, far := m.apart(v, i)
-	if v.stride.rows && !v.crowded {
-		near, far = next, next
-	}
+	near, far = near+v.followed()*(next-near), far+v.followed()*(next-far)
 	if j := float64(v.stride.jump) / line; v.stride.Near == 1 && j < 2 {
 		near = min(near, next*j)
 	}

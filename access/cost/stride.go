@@ -23,7 +23,7 @@ type Stride struct {
 	jump   int
 	around float64
 	burst  float64 // lines that are touched before the same ones come again for a while, 0 where others follow
-	rows   bool    // they are few rows of adjacent lines by turns, which prefetchers follow
+	rows   float64 // share of them in few rows of adjacent lines by turns, which prefetchers follow
 	fresh  float64 // share of the lines that are touched which did not come again, of bursts
 	run    float64 // lines that are adjacent until the next jump, 0 where none is known
 	goesOn bool    // a loop outside goes on where the run, or the steps of the loop, ended
@@ -57,7 +57,9 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 		}
 		s.goesOn = l > 0 && abs(op.Strides[l-1]) == stride*n.Trips[l]
 		s.bursts(n, op, line)
-		s.rows = s.rows && rows[l] <= mostRows
+		if rows[l] > mostRows {
+			s.rows = 0
+		}
 		return s
 	}
 	run, jump, around := op.Width+(n.Trips[l]-1)*stride, 0, 0.0
@@ -99,7 +101,9 @@ func (s *Stride) bursts(n nest.Nest, op nest.Operand, line int) {
 		for o--; o >= 0 && abs(op.Strides[o]) < reach+2*line; o-- {
 			reach += (n.Trips[o] - 1) * abs(op.Strides[o])
 		}
-		s.rows = reach >= samePage
+		if s.rows = 1; reach < samePage {
+			s.rows = max(0, 1-trained*float64(line)/float64(reach))
+		}
 	}
 }
 
