@@ -74,51 +74,41 @@ var table = []struct {
 		select_scatter slice_scatter tensor tile _to_copy _to_cpu to_dense`},
 
 	// Written, and nothing read.
-	{entry{class: Elementwise, overwrites: true}, `
-		bernoulli cauchy exponential fill geometric log_normal _no_grad_fill _no_grad_normal _no_grad_uniform
-		_no_grad_zero normal random uniform zero`},
+	{entry{class: Elementwise, overwrites: true}, `fill _no_grad_fill _no_grad_zero zero`},
 	{entry{class: Elementwise, composite: true}, `
 		arange bartlett_window blackman_window eye full full_like hamming_window hann_window kaiser_window linspace
-		logspace new_full new_ones new_zeros ones ones_like rand rand_like randint randint_like randn randn_like
-		randperm range scalar_tensor tril_indices triu_indices zeros zeros_like`},
+		new_full new_ones new_zeros ones ones_like range scalar_tensor tril_indices triu_indices zeros zeros_like`},
 	{entry{class: Elementwise}, `
-		abs add _add_relu addcdiv addcmul _amp_foreach_non_finite_check_and_unscale _amp_update_scale angle
-		binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
-		bitwise_xor ceil clamp clamp_max clamp_min complex _conj_physical conj_physical copysign deg2rad div
-		fake_quantize_per_channel_affine_cachemask fake_quantize_per_tensor_affine_cachemask
-		_fake_quantize_per_tensor_affine_cachemask_tensor_qparams floor floor_divide fmax fmin fmod frac frexp
-		_fused_adam _fused_adamw _fused_dropout _fused_sgd gcd hardshrink hardsigmoid hardswish hardtanh heaviside
-		huber_loss_backward hypot isin isinf isnan isneginf isposinf lcm leaky_relu lerp linalg_cross logical_and
-		logical_not logical_or logical_xor __lshift__ _masked_scale maximum minimum mse_loss_backward mul nan_to_num
-		native_dropout neg nextafter poisson polar prelu _prelu_kernel rad2deg reciprocal relu remainder round
-		__rshift__ rsqrt rsub sgn sign signbit smooth_l1_loss_backward softshrink sqrt _standard_gamma sub threshold
-		trunc`},
+		abs add _add_relu addcdiv addcmul _amp_foreach_non_finite_check_and_unscale _amp_update_scale angle bitwise_and
+		bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil clamp clamp_max clamp_min
+		_conj_physical conj_physical copysign deg2rad div fake_quantize_per_channel_affine_cachemask
+		fake_quantize_per_tensor_affine_cachemask _fake_quantize_per_tensor_affine_cachemask_tensor_qparams floor
+		_fused_adam _fused_adamw _fused_sgd hardshrink hardsigmoid hardswish hardtanh heaviside huber_loss_backward
+		leaky_relu lerp logical_and logical_not logical_or logical_xor __lshift__ _masked_scale maximum minimum
+		mse_loss_backward mul neg nextafter prelu _prelu_kernel rad2deg reciprocal relu round __rshift__ rsqrt rsub sgn
+		sign smooth_l1_loss_backward softshrink sqrt sub threshold trunc`},
 	{entry{class: Elementwise, computes: true}, `
 		acos acosh asin asinh atan atan2 atanh celu cos cosh digamma elu erf erfc erfinv exp exp2 expm1 gelu glu glu_jvp
 		i0 igamma igammac lgamma log log10 log1p log2 log_sigmoid_forward logaddexp logaddexp2 logit mish mvlgamma
 		polygamma pow sigmoid silu sin sinc sinh softplus tan tanh xlogy`},
 	// A loss for each element, which a reduction then reads.
-	{entry{class: Elementwise, itself: true}, `binary_cross_entropy huber_loss mse_loss smooth_l1_loss`},
+	{entry{class: Elementwise, itself: true}, `huber_loss mse_loss smooth_l1_loss`},
 	{entry{class: Elementwise, composite: true}, `
-		absolute __and__ arccos arccosh arcsin arcsinh arctan arctan2 arctanh binary_cross_entropy_with_logits clip
-		cross diff dist divide fake_quantize_per_channel_affine fake_quantize_per_tensor_affine feature_alpha_dropout fix
-		float_power greater greater_equal __iand__ __ior__ isclose isfinite isreal __ixor__ ldexp less less_equal
-		log_sigmoid multiply negative not_equal __or__ relu6 rrelu rrelu_with_noise selu square subtract true_divide
-		__xor__`},
+		absolute __and__ arccos arccosh arcsin arcsinh arctan arctan2 arctanh clip diff dist divide
+		fake_quantize_per_channel_affine fake_quantize_per_tensor_affine feature_alpha_dropout fix float_power greater
+		greater_equal __iand__ __ior__ isclose isfinite isreal __ixor__ ldexp less less_equal log_sigmoid multiply
+		negative not_equal __or__ relu6 selu square subtract true_divide __xor__`},
 
 	{entry{class: Reduction, args: true}, `
-		all amax amin _aminmax aminmax any bincount count_nonzero _foreach_norm histc histogram linalg_vector_norm max
-		min nansum native_norm norm prod sum`},
+		amax amin _aminmax aminmax _foreach_norm linalg_vector_norm max min nansum native_norm norm prod sum`},
 	{entry{class: Reduction, composite: true, args: true}, `
-		allclose _batch_norm_stats corrcoef cosine_embedding_loss cosine_similarity cov cross_entropy_loss equal
-		frobenius_norm hinge_embedding_loss kl_div l1_loss linalg_matrix_norm linalg_norm margin_ranking_loss mean
-		nanmean nll_loss nll_loss2d nll_loss_nd norm_except_dim nuclear_norm pairwise_distance poisson_nll_loss
-		soft_margin_loss special_logsumexp sum_to_size trace trapezoid trapz
-		triplet_margin_loss`},
+		_batch_norm_stats corrcoef cosine_embedding_loss cosine_similarity cov cross_entropy_loss equal frobenius_norm
+		hinge_embedding_loss kl_div l1_loss linalg_matrix_norm linalg_norm margin_ranking_loss mean nanmean nll_loss
+		nll_loss2d nll_loss_nd norm_except_dim nuclear_norm pairwise_distance poisson_nll_loss soft_margin_loss
+		special_logsumexp sum_to_size trace trapezoid trapz triplet_margin_loss`},
 	{entry{class: Reduction, args: true}, `nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward`},
 
-	{entry{class: Rows, args: true}, `
-		_fft_c2c _fft_c2r _fft_r2c nonzero _weight_norm_interface`},
+	{entry{class: Rows, args: true}, `_fft_c2c _fft_c2r _fft_r2c _weight_norm_interface`},
 	{entry{class: Rows, channelsLast: true}, `
 		batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats
 		batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats _batch_norm_with_update
@@ -152,31 +142,43 @@ var table = []struct {
 		_transform_bias_rescale_qkv _transformer_encoder_layer_fwd _trilinear`},
 
 	{entry{class: Gather}, `
-		bucketize _embedding_bag _embedding_bag_forward_only embedding_dense_backward embedding_renorm gather index
-		index_add index_copy index_fill _index_put_impl index_reduce index_select masked_scatter masked_select
-		max_unpool2d max_unpool3d multinomial put reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d
-		replication_pad2d replication_pad3d scatter scatter_add scatter_reduce searchsorted take torchvision::nms
-		torchvision::roi_align _unique2`},
+		_embedding_bag _embedding_bag_forward_only embedding_dense_backward embedding_renorm gather index index_add
+		index_copy index_fill _index_put_impl index_reduce index_select max_unpool2d max_unpool3d put reflection_pad1d
+		reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d scatter scatter_add
+		scatter_reduce take torchvision::nms torchvision::roi_align`},
 	{entry{class: Gather, composite: true}, `
 		adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d affine_grid_generator argwhere
 		avg_pool1d diagonal_backward embedding embedding_bag grid_sampler index_put interpolate max_pool1d
 		max_pool1d_with_indices max_pool2d max_pool3d nonzero_numpy one_hot select_backward slice_backward
 		take_along_dim unfold_backward _unsafe_index _unsafe_index_put upsample value_selecting_reduction_backward`},
 
-	// These compare, choose, or go over rows element by element, or evaluate functions: of contiguous
-	// operands PyTorch 1.13 takes two to fifty times what their memory does.
+	// These compare, choose, divide, draw numbers, or go over rows element by element, or evaluate functions: of
+	// contiguous operands PyTorch 1.13 takes two to a hundred times what their memory does.
+	{entry{class: Elementwise, overwrites: true, computes: true}, `
+		bernoulli cauchy exponential geometric log_normal _no_grad_normal _no_grad_uniform normal random uniform`},
+	{entry{class: Elementwise, composite: true, computes: true}, `
+		binary_cross_entropy_with_logits cross logspace rand rand_like randint randint_like randn randn_like randperm
+		rrelu rrelu_with_noise`},
 	{entry{class: Elementwise, computes: true}, `
-		eq ge gt le lt ne masked_fill where tril triu`},
+		binomial complex eq floor_divide fmax fmin fmod frac frexp _fused_dropout gcd ge gt hypot isin isinf isnan
+		isneginf isposinf lcm le linalg_cross lt masked_fill nan_to_num native_dropout ne poisson polar remainder
+		signbit _standard_gamma tril triu where`},
+	{entry{class: Elementwise, itself: true, computes: true}, `binary_cross_entropy`},
 	{entry{class: Reduction, args: true, computes: true}, `
-		argmax argmin logsumexp median mode nanmedian std std_mean var var_mean`},
+		all any argmax argmin bincount count_nonzero histc histogram logsumexp median mode nanmedian std std_mean var
+		var_mean`},
+	{entry{class: Reduction, composite: true, args: true, computes: true}, `allclose`},
 	{entry{class: Rows, args: true, computes: true}, `
 		_cummax_helper _cummin_helper cumprod cumsum kthvalue _log_softmax _log_softmax_backward_data _logcumsumexp
-		logcumsumexp _masked_softmax _softmax _softmax_backward_data sort topk _unique unique_consecutive unique_dim`},
+		logcumsumexp _masked_softmax nonzero _softmax _softmax_backward_data sort topk _unique unique_consecutive
+		unique_dim`},
 	{entry{class: Rows, args: true, computes: true}, `_fused_rms_norm native_layer_norm`},
 	{entry{class: Rows, channelsLast: true, computes: true}, `native_group_norm`},
 	{entry{class: Rows, composite: true, args: true, computes: true}, `
 		argsort cummax cummin instance_norm layer_norm log_softmax msort rms_norm softmax softmin special_log_softmax
 		special_softmax`},
+	{entry{class: Gather, computes: true}, `
+		bucketize masked_scatter masked_select multinomial searchsorted _unique2`},
 	{entry{class: Gather, computes: true}, `
 		_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d col2im
 		cudnn_grid_sampler fractional_max_pool2d fractional_max_pool3d grid_sampler_2d grid_sampler_3d im2col
@@ -259,11 +261,40 @@ func byRule(name string) (entry, bool) {
 // Computes reports whether an operator takes longer to compute, a function such as exp or erf, a variance
 // or the place of the greatest, than to read its operands and write its result.
 func (op Operator) Computes() bool {
-	if name, _, _ := strings.Cut(op.Op, "."); (name == "aten::max" || name == "aten::min") && len(op.Args) > 1 {
-		_, err := strconv.Atoi(op.Args[1])
-		return err == nil // of a dim they say where, too, and go over elements one by one
+	e := lookUp(op.Op)
+	if op.halves(e) {
+		return true
 	}
-	return lookUp(op.Op).computes
+	switch name, _, _ := strings.Cut(strings.TrimPrefix(op.Op, "aten::"), "."); name {
+	case "max", "min", "aminmax": // of a dim they go over elements one by one
+		if len(op.Args) > 1 {
+			_, err := strconv.Atoi(op.Args[1])
+			return err == nil
+		}
+	case "norm", "linalg_vector_norm":
+		return !op.euclidean()
+	}
+	return e.computes
+}
+
+// euclidean reports whether a norm is that of squares along the last dim, among others, which alone PyTorch computes in
+// vectors (norm_kernel_tensor_iterator_impl in ReduceOpsKernel.cpp), or of which the profile does not say what it is.
+func (op Operator) euclidean() bool {
+	if len(op.Args) > 1 && !slices.Contains([]string{"2", "2.0", "", "None", "<None>"}, op.Args[1]) {
+		return false
+	}
+	dims, known := op.Dims()
+	return !known || len(dims) == 0 || dims[len(dims)-1] == len(op.Inputs[0].Shape)-1
+}
+
+// halves reports whether an operator computes with float16, of which a CPU converts each element to float32 and back, one by
+// one (c10/util/Half.h).
+func (op Operator) halves(e entry) bool {
+	name, _, _ := strings.Cut(op.Op, ".")
+	if e.class != Elementwise && e.class != Reduction || e.overwrites || strings.HasSuffix(name, "_like") || strings.HasPrefix(name, "aten::new_") {
+		return false
+	}
+	return slices.ContainsFunc(op.Inputs, func(o Operand) bool { return o.DType == "float16" && o.Role != Output })
 }
 
 // TakesChannelsLast reports whether a Rows operator, which else wants contiguous operands, takes
