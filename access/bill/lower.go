@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/stridebench/stridebench/access"
@@ -81,7 +80,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 			w.rows(inside.copies[op.Op])
 		}
 	case operators.Gather:
-		w.gather()
+		w.gather(inside.copies[op.Op])
 	default: // a product: each operand as it lies
 		w.product(inside.copies[op.Op])
 	}
@@ -234,60 +233,6 @@ func dense(like tensor, role operators.Role) tensor {
 	return o
 }
 
-// gather lowers what takes rows, by one tensor of their numbers in the place of a dim, as if these
-// came one after the other, in the order of what is written; else each operand as it lies.
-func (w *walks) gather() {
-	dim, rows := w.gathered()
-	if rows == nil {
-		w.asTheyLie(w.all)
-		return
-	}
-	x, index, y := w.all[0], w.all[1], w.outputs()[0]
-	after := dim + len(index.Shape)                  // the dims of y behind those of the numbers
-	if n := product(index.Shape); n > x.Shape[dim] { // rounds over all rows, of which the last may lack some
-		rounds := (n + x.Shape[dim] - 1) / x.Shape[dim]
-		rows = []int{0, x.Strides[dim]}
-		y.Strides = slices.Concat(y.Strides[:dim], []int{n / rounds * y.Strides[after-1], y.Strides[after-1]}, y.Strides[after:])
-		y.Shape = slices.Concat(y.Shape[:dim], []int{rounds, n / rounds}, y.Shape[after:])
-	}
-	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
-	w.add(access.Add, nil, w.operand(x, access.Input), w.operand(y, access.Output))
-	w.asTheyLie([]tensor{index})
-}
-
-// gathered says in the place of which dim the numbers are and how far apart what they name is, nil where
-// an operator takes no rows, or more than there are into what is not dense along them.
-func (w *walks) gathered() (dim int, strides []int) {
-	name, inputs, outputs := w.name(), w.inputs(), w.outputs()
-	if len(inputs) != 2 || len(outputs) != 1 || !slices.Contains([]string{"index", "_unsafe_index", "index_select", "embedding"}, name) {
-		return 0, nil
-	}
-	x, index, y := inputs[0], inputs[1], outputs[0]
-	given := -1
-	if name == "index_select" && len(w.op.Args) > 1 {
-		if n, err := strconv.Atoi(w.op.Args[1]); err == nil {
-			given = (n + len(x.Shape)) % max(len(x.Shape), 1)
-		}
-	}
-	for d := range x.Shape {
-		if given >= 0 && d != given || !slices.Equal(slices.Concat(x.Shape[:d], index.Shape, x.Shape[d+1:]), y.Shape) {
-			continue
-		}
-		strides, written := make([]int, len(index.Shape)), 0
-		step, merges := x.Strides[d], true // whether y is as if there were one list of numbers
-		for k := range slices.Backward(strides) {
-			strides[k] = step
-			step *= index.Shape[k]
-			merges = merges && (written == 0 || y.Strides[d+k] == written)
-			written = y.Strides[d+k] * index.Shape[k]
-		}
-		if n := product(index.Shape); n <= x.Shape[d] || merges && x.Shape[d] > 0 && len(strides) > 0 {
-			return d, strides
-		}
-	}
-	return 0, nil
-}
-
 func product(sizes []int) int {
 	n := 1
 	for _, size := range sizes {
@@ -324,14 +269,8 @@ var ofVectors = []string{"mv", "dot", "vdot"}
 func (w *walks) product(copied bool) {
 	all := slices.Clone(w.all)
 	if strings.Contains(w.name(), "convolution") && len(all) > 0 && all[0].Role == operators.Input {
-		if l, err := all[0].Layout(); err == nil && !l.IsContiguous() && !l.IsChannelsLast() && !l.IsChannelsLast3d() {
-			fresh := dense(all[0], operators.Output)
-			if !copied {
-				w.add(access.Copy, nil, w.operand(fresh, access.Output), w.operand(all[0], access.Input))
-				w.inner = len(w.specs)
-			}
-			fresh.Role = operators.Input
-			all[0] = fresh
+		if l, err := all[0].Layout(); err == nil && !l.IsChannelsLast() && !l.IsChannelsLast3d() {
+			all[0] = w.contiguous(all[0], copied)
 		}
 	}
 	w.asTheyLie(all)
@@ -522,14 +461,8 @@ func (w *walks) reduction(copied bool) {
 	x := w.operand(w.all[0], access.Input)
 	// Of all elements these go over what is contiguous, or a copy (ReduceAllOps.cpp, ReduceOps.cpp).
 	whole := len(dims) == x.Layout.Rank() && slices.Contains([]string{"max", "min", "argmax", "argmin", "aminmax"}, w.name())
-	if w.err == nil && whole && !x.Layout.IsContiguous() {
-		fresh := w.operand(dense(w.all[0], operators.Output), access.Output)
-		if !copied {
-			w.add(access.Copy, nil, fresh, x)
-			w.inner = len(w.specs)
-		}
-		fresh.Role = access.Input
-		x = fresh
+	if whole {
+		x = w.operand(w.contiguous(w.all[0], copied), access.Input)
 	}
 	shape := []int{}
 	for d, n := range w.op.Inputs[0].Shape {

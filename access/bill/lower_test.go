@@ -374,6 +374,8 @@ func TestHostileParts(t *testing.T) {
 		"aten::index": operators.Gather, "aten::index_select": operators.Gather, "aten::embedding": operators.Gather, "aten::native_batch_norm": operators.Rows,
 		"aten::rot90": operators.Copy, "aten::select_scatter": operators.Copy, "aten::cumsum": operators.Rows, "aten::topk": operators.Rows, "aten::mv": operators.Product, "aten::convolution": operators.Product,
 		"aten::zeros_like": operators.Elementwise, "aten::new_zeros": operators.Elementwise, "aten::_foreach_add": operators.Elementwise, "aten::mse_loss": operators.Elementwise, "aten::tril": operators.Elementwise,
+		"aten::nll_loss_forward": operators.Gather, "aten::nll_loss_backward": operators.Gather, "aten::reflection_pad1d": operators.Gather, "aten::replication_pad2d_backward": operators.Gather, "aten::_embedding_bag": operators.Gather,
+		"aten::index_add_": operators.Gather, "aten::index_put_": operators.Gather, "aten::gather": operators.Gather, "aten::scatter_add": operators.Gather, "aten::take": operators.Gather, "aten::put_": operators.Gather, "aten::diag": operators.Gather, "aten::trace": operators.Gather,
 		"aten::max": operators.Reduction, "aten::argmin": operators.Reduction, "aten::aminmax": operators.Reduction}
 	ops := slices.Sorted(maps.Keys(names))
 	rapid.Check(t, func(r *rapid.T) {
@@ -419,7 +421,7 @@ func TestHostileParts(t *testing.T) {
 
 // inner is how many patterns are copies inside, which contiguous operands would spare.
 func (l lowered) inner(op operators.Operator) int {
-	if op.Class == operators.Rows || op.Class == operators.Product || op.Class == operators.Reduction {
+	if op.Class == operators.Rows || op.Class == operators.Product || op.Class == operators.Reduction || op.Class == operators.Gather {
 		return len(l.specs) - len(l.twins)
 	}
 	return 0

@@ -61,7 +61,7 @@ var table = []struct {
 
 	{entry{class: Copy, overwrites: true}, `copy _copy_from _copy_from_and_resize`},
 	{entry{class: Copy}, `
-		dequantize diag diag_embed flip mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight
+		dequantize diag_embed flip mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight
 		mkldnn_reorder_linear_weight _mkldnn_reshape _mkldnn_transpose narrow_copy _pack_padded_sequence
 		quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic repeat_interleave roll _to_dense to_mkldnn`},
 	{entry{class: Copy, composite: true, args: true}, `
@@ -105,8 +105,7 @@ var table = []struct {
 		_batch_norm_stats corrcoef cosine_embedding_loss cosine_similarity cov cross_entropy_loss equal frobenius_norm
 		hinge_embedding_loss kl_div l1_loss linalg_matrix_norm linalg_norm margin_ranking_loss mean nanmean nll_loss
 		nll_loss2d nll_loss_nd norm_except_dim nuclear_norm pairwise_distance poisson_nll_loss soft_margin_loss
-		special_logsumexp sum_to_size trace trapezoid trapz triplet_margin_loss`},
-	{entry{class: Reduction, args: true}, `nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward`},
+		special_logsumexp sum_to_size trapezoid trapz triplet_margin_loss`},
 
 	{entry{class: Rows, args: true}, `_fft_c2c _fft_c2r _fft_r2c _weight_norm_interface`},
 	{entry{class: Rows, channelsLast: true}, `
@@ -142,15 +141,14 @@ var table = []struct {
 		_transform_bias_rescale_qkv _transformer_encoder_layer_fwd _trilinear`},
 
 	{entry{class: Gather}, `
-		_embedding_bag _embedding_bag_forward_only embedding_dense_backward embedding_renorm gather index index_add
-		index_copy index_fill _index_put_impl index_reduce index_select max_unpool2d max_unpool3d put reflection_pad1d
-		reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d scatter scatter_add
-		scatter_reduce take torchvision::nms torchvision::roi_align`},
+		_embedding_bag _embedding_bag_forward_only embedding_dense_backward embedding_renorm index _index_put_impl
+		max_unpool2d max_unpool3d nll_loss_backward nll_loss_forward put take torchvision::nms torchvision::roi_align`},
+	{entry{class: Gather, args: true}, `index_add index_copy index_reduce index_select`},
 	{entry{class: Gather, composite: true}, `
 		adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d affine_grid_generator argwhere
-		avg_pool1d diagonal_backward embedding embedding_bag grid_sampler index_put interpolate max_pool1d
+		avg_pool1d diag diagonal_backward embedding embedding_bag grid_sampler index_put interpolate max_pool1d
 		max_pool1d_with_indices max_pool2d max_pool3d nonzero_numpy one_hot select_backward slice_backward
-		take_along_dim unfold_backward _unsafe_index _unsafe_index_put upsample value_selecting_reduction_backward`},
+		take_along_dim trace unfold_backward _unsafe_index _unsafe_index_put upsample value_selecting_reduction_backward`},
 
 	// These compare, choose, divide, draw numbers, or go over rows element by element, or evaluate functions: of
 	// contiguous operands PyTorch 1.13 takes two to a hundred times what their memory does.
@@ -177,8 +175,10 @@ var table = []struct {
 	{entry{class: Rows, composite: true, args: true, computes: true}, `
 		argsort cummax cummin instance_norm layer_norm log_softmax msort rms_norm softmax softmin special_log_softmax
 		special_softmax`},
+	{entry{class: Gather, args: true, computes: true}, `gather index_fill scatter scatter_add scatter_reduce`},
 	{entry{class: Gather, computes: true}, `
-		bucketize masked_scatter masked_select multinomial searchsorted _unique2`},
+		bucketize masked_scatter masked_select multinomial nll_loss2d_backward nll_loss2d_forward reflection_pad1d
+		reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d searchsorted _unique2`},
 	{entry{class: Gather, computes: true}, `
 		_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d col2im
 		cudnn_grid_sampler fractional_max_pool2d fractional_max_pool3d grid_sampler_2d grid_sampler_3d im2col
@@ -344,7 +344,6 @@ func inPlace(op string) bool {
 // operator goes, where it is not the second.
 var dimArgument = map[string]int{"norm": 2, "linalg_vector_norm": 2, "topk": 2, "kthvalue": 2, "renorm": 2,
 	"_softmax_backward_data": 2, "_log_softmax_backward_data": 2, "_foreach_norm": none, "histc": none, "bincount": none,
-	"nll_loss_forward": none, "nll_loss_backward": none, "nll_loss2d_forward": none, "nll_loss2d_backward": none,
 	"_weight_norm_interface": 2}
 
 // none is the number of no argument.

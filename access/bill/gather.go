@@ -1,0 +1,353 @@
+package bill
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/operators"
+)
+
+// gather lowers what numbers, or a window, name: of a table, of which few elements may be touched, those alone; else each
+// operand as it lies.
+func (w *walks) gather(copied bool) {
+	switch {
+	case slices.Contains(takesRows, w.name()) && w.takeRows():
+	case w.named(copied):
+		// Of contiguous operands what is named lies as far apart.
+		twin := walksOf(w.op)
+		for i, o := range twin.all {
+			if !slices.Contains(o.Strides, 0) {
+				twin.all[i].Strides = dense(o, o.Role).Strides
+			}
+		}
+		if twin.named(copied) && len(twin.specs) == len(w.specs)-w.inner {
+			w.twins = map[int]access.Spec{}
+			for i, s := range twin.specs {
+				w.twins[w.inner+i] = s
+			}
+		}
+	default:
+		w.asTheyLie(w.all)
+	}
+}
+
+// named lowers what touches of a table what is named. It reports false, and lowers nothing, of what it cannot tell that of.
+func (w *walks) named(copied bool) bool {
+	name := strings.TrimSuffix(w.name(), "_")
+	base, back := strings.CutSuffix(name, "_backward")
+	switch {
+	case name == "diag", name == "trace":
+		return w.takeDiagonal()
+	case name == "take", name == "put":
+		return w.nameFlat(name == "put")
+	case slices.Contains(takesBags, name):
+		return w.takeBags()
+	case slices.Contains(putsRows, name):
+		return w.putRows(name)
+	case slices.Contains(namesElements, name):
+		return w.nameElements(name)
+	case strings.HasPrefix(base, "nll_loss"):
+		return w.nllLoss(back, copied)
+	case strings.HasPrefix(base, "reflection_pad"), strings.HasPrefix(base, "replication_pad"):
+		return w.edgePad(back, copied)
+	}
+	return false
+}
+
+// The operators by what their numbers name: rows that are read, sums of such, rows that are written, and elements.
+var (
+	takesRows     = []string{"index", "_unsafe_index", "index_select", "embedding"}
+	takesBags     = []string{"_embedding_bag", "_embedding_bag_forward_only"}
+	putsRows      = []string{"index_add", "index_copy", "index_fill", "index_put", "_index_put_impl"}
+	namesElements = []string{"gather", "scatter", "scatter_add", "scatter_reduce"}
+)
+
+// takeRows lowers what takes rows, by one tensor of their numbers in the place of a dim, as if these came one after the
+// other, in the order of what is written. It reports false of what takes no rows.
+func (w *walks) takeRows() bool {
+	dim, rows := w.gathered()
+	if rows == nil {
+		return false
+	}
+	x, index, y := w.all[0], w.all[1], w.outputs()[0]
+	after := dim + len(index.Shape)                  // the dims of y behind those of the numbers
+	if n := product(index.Shape); n > x.Shape[dim] { // rounds over all rows, of which the last may lack some
+		rounds := (n + x.Shape[dim] - 1) / x.Shape[dim]
+		rows = []int{0, x.Strides[dim]}
+		y.Strides = slices.Concat(y.Strides[:dim], []int{n / rounds * y.Strides[after-1], y.Strides[after-1]}, y.Strides[after:])
+		y.Shape = slices.Concat(y.Shape[:dim], []int{rounds, n / rounds}, y.Shape[after:])
+	}
+	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
+	w.add(access.Add, nil, w.operand(x, access.Input), w.operand(y, access.Output))
+	w.asTheyLie([]tensor{index})
+	return true
+}
+
+// gathered says in the place of which dim the numbers are and how far apart what they name is, nil where
+// an operator takes no rows, or more than there are into what is not dense along them.
+func (w *walks) gathered() (dim int, strides []int) {
+	inputs, outputs := w.inputs(), w.outputs()
+	if len(inputs) != 2 || len(outputs) != 1 {
+		return 0, nil
+	}
+	x, index, y := inputs[0], inputs[1], outputs[0]
+	given, said := w.dim(len(x.Shape))
+	for d := range x.Shape {
+		if said && d != given || !slices.Equal(slices.Concat(x.Shape[:d], index.Shape, x.Shape[d+1:]), y.Shape) {
+			continue
+		}
+		strides, written := make([]int, len(index.Shape)), 0
+		step, merges := x.Strides[d], true // whether y is as if there were one list of numbers
+		for k := range slices.Backward(strides) {
+			strides[k] = step
+			step *= index.Shape[k]
+			merges = merges && (written == 0 || y.Strides[d+k] == written)
+			written = y.Strides[d+k] * index.Shape[k]
+		}
+		if n := product(index.Shape); n <= x.Shape[d] || merges && x.Shape[d] > 0 && len(strides) > 0 {
+			return d, strides
+		}
+	}
+	return 0, nil
+}
+
+// dim is the dim that the operator's second argument names, of so many. It reports false where the profile does not say it.
+func (w *walks) dim(rank int) (int, bool) {
+	if len(w.op.Args) < 2 {
+		return 0, false
+	}
+	d, err := strconv.Atoi(w.op.Args[1])
+	if d < 0 {
+		d += rank
+	}
+	return d, err == nil && d >= 0 && d < rank
+}
+
+// takeDiagonal lowers what reads the diagonal of a matrix alone. It reports false of what makes a matrix of a diagonal.
+func (w *walks) takeDiagonal() bool {
+	inputs := w.inputs()
+	if len(inputs) == 0 || len(inputs[0].Shape) != 2 {
+		return false
+	}
+	x := inputs[0]
+	x.Shape, x.Strides = []int{min(x.Shape[0], x.Shape[1])}, []int{x.Strides[0] + x.Strides[1]}
+	w.add(access.Sum, nil, w.operand(x, access.Input))
+	w.asTheyLie(w.all[1:])
+	return true
+}
+
+// takeBags lowers an embedding_bag: of the table, rows as if those named came one after the other, in rounds where more are
+// named than there are (EmbeddingBag.cpp). It reports false of what has no table.
+func (w *walks) takeBags() bool {
+	inputs := w.inputs()
+	if len(inputs) < 2 || len(inputs[0].Shape) != 2 || inputs[0].Shape[0] == 0 {
+		return false
+	}
+	x, n := inputs[0], product(inputs[1].Shape)
+	rounds := max((n+x.Shape[0]-1)/x.Shape[0], 1)
+	x.Shape, x.Strides = []int{rounds, n / rounds, x.Shape[1]}, []int{0, x.Strides[0], x.Strides[1]}
+	w.add(access.Sum, nil, w.operand(x, access.Input))
+	w.asTheyLie(w.all[1:])
+	return true
+}
+
+// putRows lowers what writes rows of its first operand, by one tensor of their numbers, as if these came one after the
+// other, out of place after a copy of it; along the first dim that fits, where the profile does not say which. It reports
+// false of what is none, or writes more rows than there are.
+func (w *walks) putRows(name string) bool {
+	inputs := w.inputs()
+	if len(inputs) < 2 || len(inputs) > 3 || inputs[1].DType == "bool" || inputs[1].DType == "uint8" {
+		return false
+	}
+	x, n, sources := inputs[0], product(inputs[1].Shape), inputs[2:]
+	dim, said := w.dim(len(x.Shape))
+	for d := 0; !said && d < len(x.Shape); d++ {
+		said = len(sources) == 0 || broadcasts(sources[0].Shape, slices.Concat(x.Shape[:d], inputs[1].Shape, x.Shape[d+1:]))
+		dim = d
+	}
+	if !said || n > x.Shape[dim] {
+		return false
+	}
+	x = w.fresh(x)
+	x.Shape = slices.Clone(x.Shape)
+	x.Shape[dim] = n
+	w.put(x, sources, name == "index_add")
+	w.asTheyLie(inputs[1:2])
+	return true
+}
+
+// fresh is what an operator writes that begins with its first operand: that operand in place, or else a copy of it.
+func (w *walks) fresh(x tensor) tensor {
+	if x.Role != operators.Input {
+		return x
+	}
+	y := dense(x, operators.Output)
+	if outputs := w.outputs(); len(outputs) > 0 && slices.Equal(outputs[0].Shape, x.Shape) {
+		y = outputs[0]
+	}
+	w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
+	return y
+}
+
+// put writes a part of a tensor, or adds to it, from a source of the same shape or, else, one that is read as it lies.
+func (w *walks) put(part tensor, sources []tensor, adds bool) {
+	role := access.Output
+	if adds {
+		role = access.InPlace
+	}
+	if len(sources) > 0 && slices.Equal(sources[0].Shape, part.Shape) {
+		w.add(access.Add, nil, w.operand(part, role), w.operand(sources[0], access.Input))
+		return
+	}
+	if adds {
+		w.add(access.Sum, nil, w.operand(part, access.Input))
+	}
+	w.add(access.Fill, nil, w.operand(part, access.Output))
+	w.asTheyLie(sources)
+}
+
+// nameElements lowers a gather or a scatter, of which a tensor says for each of its elements which is meant along a dim: as
+// many of the table, evenly apart. It reports false where more are meant than there are.
+func (w *walks) nameElements(name string) bool {
+	inputs := w.inputs()
+	if len(inputs) < 2 || len(inputs) > 3 {
+		return false
+	}
+	x, index, sources := inputs[0], inputs[1], slices.Clone(inputs[2:])
+	dim, said := w.dim(len(x.Shape))
+	if !said || !within(index.Shape, x.Shape) {
+		return false
+	}
+	if name != "gather" {
+		x = w.fresh(x)
+	}
+	apart := x.Shape[dim] / max(index.Shape[dim], 1)
+	x.Shape, x.Strides = index.Shape, slices.Clone(x.Strides)
+	x.Strides[dim] *= apart
+	if name == "gather" {
+		w.add(access.Sum, nil, w.operand(x, access.Input))
+		w.asTheyLie(w.all[1:])
+		return true
+	}
+	for i := range sources {
+		if within(index.Shape, sources[i].Shape) {
+			sources[i].Shape = index.Shape
+		}
+	}
+	w.put(x, sources, name != "scatter")
+	w.asTheyLie([]tensor{index})
+	return true
+}
+
+// within reports whether a shape is that of a part of another.
+func within(part, whole []int) bool {
+	if len(part) != len(whole) {
+		return false
+	}
+	for d, n := range part {
+		if n > whole[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// nameFlat lowers a take, or a put, of elements by their numbers in row-major order: as many, evenly apart over what the
+// table would be contiguous. It reports false where more are named than there are.
+func (w *walks) nameFlat(puts bool) bool {
+	inputs := w.inputs()
+	if len(inputs) < 2 {
+		return false
+	}
+	x, n := inputs[0], product(inputs[1].Shape)
+	all := product(x.Shape)
+	if n == 0 || n > all {
+		return false
+	}
+	if puts {
+		x = w.fresh(x)
+	}
+	x.Shape, x.Strides = []int{n}, []int{all / n}
+	if !puts {
+		w.add(access.Sum, nil, w.operand(x, access.Input))
+		w.asTheyLie(w.all[1:])
+		return true
+	}
+	w.put(x, inputs[2:], false)
+	w.asTheyLie(inputs[1:2])
+	return true
+}
+
+// nllLoss lowers a loss that takes one element of each row, or at each pixel: of contiguous rows, which others are copied
+// to unless a loss for each is returned, and back, into what is zero else (LossNLL.cpp, LossNLL2d.cpp). It reports false of
+// operands that are no rows and numbers.
+func (w *walks) nllLoss(back, copied bool) bool {
+	inputs, outputs := w.inputs(), w.outputs()
+	var gradient []tensor
+	if back && len(inputs) > 0 {
+		gradient, inputs = inputs[:1], inputs[1:]
+	}
+	if len(inputs) < 2 || len(inputs[0].Shape) == 0 {
+		return false
+	}
+	x := inputs[0]
+	if back {
+		x = w.filled(x)
+	} else if reduced := len(outputs) == 0 || len(outputs[0].Shape) == 0; reduced {
+		x = w.contiguous(x, copied)
+	}
+	dim := min(1, len(x.Shape)-1)
+	x.Shape, x.Strides = slices.Delete(slices.Clone(x.Shape), dim, dim+1), slices.Delete(slices.Clone(x.Strides), dim, dim+1)
+	if back {
+		w.add(access.Fill, nil, w.operand(x, access.Output))
+		w.asTheyLie(slices.Concat(gradient, inputs[1:]))
+		return true
+	}
+	w.add(access.Sum, nil, w.operand(x, access.Input))
+	w.asTheyLie(slices.Concat(inputs[1:], outputs))
+	return true
+}
+
+// filled is a gradient of the shape of an operand, after it was filled.
+func (w *walks) filled(like tensor) tensor {
+	y := dense(like, operators.Output)
+	if outputs := w.outputs(); len(outputs) > 0 && slices.Equal(outputs[0].Shape, like.Shape) {
+		y = outputs[0]
+	}
+	w.add(access.Fill, nil, w.operand(y, access.Output))
+	return y
+}
+
+// contiguous is an operand as it lies if it is contiguous, and else a copy, by one that the profile has or one inside.
+func (w *walks) contiguous(o tensor, copied bool) tensor {
+	if contiguous(o.Operand) {
+		return o
+	}
+	fresh := dense(o, operators.Output)
+	if !copied {
+		w.add(access.Copy, nil, w.operand(fresh, access.Output), w.operand(o, access.Input))
+		w.inner = len(w.specs)
+	}
+	fresh.Role = operators.Input
+	return fresh
+}
+
+// edgePad lowers a pad by reflection or replication, of a contiguous input, and back, which adds to what was filled
+// (ReflectionPad.cpp, ReplicationPadding.cpp). It reports false of what has no operand.
+func (w *walks) edgePad(back, copied bool) bool {
+	inputs := w.inputs()
+	if len(inputs) == 0 || back && len(inputs) < 2 {
+		return false
+	}
+	x := w.contiguous(inputs[0], copied)
+	if !back {
+		w.asTheyLie(append([]tensor{x}, w.outputs()...))
+		return true
+	}
+	y := w.filled(inputs[1])
+	y.Role = operators.InPlace
+	w.asTheyLie([]tensor{x, y})
+	return true
+}

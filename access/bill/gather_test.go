@@ -1,0 +1,101 @@
+package bill
+
+import (
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/operators"
+)
+
+// bytesOf are those that patterns read and write, as often as they do.
+func bytesOf(t *testing.T, specs []access.Spec) int {
+	t.Helper()
+	bytes := 0
+	for _, s := range specs {
+		for _, o := range s.Operands {
+			n := o.Layout.Numel() * o.DType.Size()
+			if o.Role == access.InPlace {
+				n *= 2
+			}
+			bytes += n
+		}
+	}
+	return bytes
+}
+
+// TestNamed: of a table, what is named is read or written and nothing else, wherever that lies; and a contiguous table has
+// no layout to pay for.
+func TestNamed(t *testing.T) {
+	table, first, last := []int{4096, 1000}, []int{1000, 1}, []int{1, 4096}
+	images, nchw, nhwc := []int{8, 20, 64, 64}, []int{81920, 4096, 64, 1}, []int{81920, 1, 1280, 20}
+	padded, wide := []int{8, 20, 68, 68}, []int{92480, 4624, 68, 1}
+	numbers := func(shape ...int) operators.Operand {
+		o := rows(shape, dense(tensor{Operand: in(shape, nil)}, operators.Input).Strides)
+		o.InList = false
+		return o
+	}
+	place := func(o operators.Operand) operators.Operand { o.Role = operators.InPlace; return o }
+	list := func(o ...operators.Operand) []operators.Operand { return o }
+	x, one := in(table, first), out([]int{}, []int{})
+	const whole, picture = 4 * 4096 * 1000, 4 * 8 * 20 * 64 * 64
+	for _, c := range []struct {
+		name    string
+		args    []string
+		inputs  []operators.Operand
+		outputs []operators.Operand
+		bytes   int
+		costs   bool
+	}{
+		{"nll_loss_forward", nil, list(x, numbers(4096)), list(one, one), 4*4096 + 8*4096 + 8, false},
+		{"nll_loss_forward", nil, list(in(table, last), numbers(4096)), list(one, one), 2*whole + 4*4096 + 8*4096 + 8, true},
+		{"nll_loss_forward", nil, list(in(table, last), numbers(4096)), list(out([]int{4096}, []int{1}), one), 4*4096 + 8*4096 + 4*4096 + 4, false},
+		{"nll_loss_forward", nil, list(in([]int{1000}, []int{1}), numbers()), list(one, one), 4 + 8 + 8, false},
+		{"nll_loss_backward", nil, list(in([]int{}, []int{}), x, numbers(4096), in([]int{}, []int{})), list(out(table, first)), 4 + whole + 4*4096 + 8*4096 + 4, false},
+		{"nll_loss_backward", nil, list(in([]int{}, []int{}), x, numbers(4096), in([]int{}, []int{})), nil, 4 + whole + 4*4096 + 8*4096 + 4, false},
+		{"nll_loss2d_forward", nil, list(in(images, nchw), numbers(8, 64, 64)), list(one, one), 12*8*64*64 + 8, false},
+		{"nll_loss2d_forward", nil, list(in(images, nhwc), numbers(8, 64, 64)), list(one, one), 2*picture + 12*8*64*64 + 8, true},
+		{"reflection_pad2d", nil, list(in(images, nchw)), list(out(padded, wide)), picture + 4*8*20*68*68, false},
+		{"replication_pad2d", nil, list(in(images, nhwc)), list(out(padded, wide)), 3*picture + 4*8*20*68*68, true},
+		{"reflection_pad2d_backward", nil, list(in(padded, wide), in(images, nchw)), list(out(images, nchw)), 3*picture + 4*8*20*68*68, false},
+		{"_embedding_bag", nil, list(x, numbers(512), numbers(32)), list(out([]int{32, 1000}, first)), 4*512*1000 + 8*512 + 8*32 + 4*32*1000, false},
+		{"_embedding_bag", nil, list(x, numbers(8192), numbers(32)), list(out([]int{32, 1000}, first)), 2*whole + 8*8192 + 8*32 + 4*32*1000, false},
+		{"index_add_", []string{"", "0", "", ""}, list(place(x), numbers(128), in([]int{128, 1000}, first)), nil, 3*4*128*1000 + 8*128, false},
+		{"index_add_", []string{"", "-1", "", ""}, list(place(x), numbers(128), in([]int{4096, 128}, []int{128, 1})), nil, 3*4*128*4096 + 8*128, false},
+		{"index_add", []string{"", "0", "", ""}, list(x, numbers(128), in([]int{128, 1000}, first)), list(out(table, first)), 2*whole + 3*4*128*1000 + 8*128, false},
+		{"index_copy_", nil, list(place(x), numbers(128), in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false},
+		{"index_copy_", nil, list(place(x), numbers(128), in([]int{128, 1000}, []int{1, 128})), nil, 2*4*128*1000 + 8*128, true},
+		{"index_fill_", []string{"", "0", "", "1"}, list(place(x), numbers(128)), nil, 4*128*1000 + 8*128, false},
+		{"index_put_", nil, list(place(x), numbers(128), in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false},
+		{"index_put_", nil, list(place(x), numbers(128), in([]int{1, 1000}, first)), nil, 4*128*1000 + 8*128 + 4*1000, false},
+		{"index_put_", nil, list(place(x), numbers(128), in([]int{}, []int{})), nil, 4*128*1000 + 8*128 + 4, false},
+		{"index_put_", nil, list(place(x), numbers(128), numbers(128), in([]int{128}, []int{1})), nil, 2*whole + 20*128, false},
+		{"gather", []string{"", "1", "", "False"}, list(x, numbers(4096, 4)), list(out([]int{4096, 4}, []int{4, 1})), 16 * 4096 * 4, false},
+		{"gather", []string{"", "1", "", "False"}, list(x, numbers(4096, 2000)), list(out([]int{4096, 2000}, []int{2000, 1})), whole + 12*4096*2000, false},
+		{"scatter_", []string{"", "1", "", ""}, list(place(x), numbers(4096, 4), in([]int{4096, 8}, []int{8, 1})), nil, 16 * 4096 * 4, false},
+		{"scatter_add", []string{"", "1", "", ""}, list(x, numbers(4096, 4), in([]int{4096, 4}, []int{4, 1})), list(out(table, first)), 2*whole + 20*4096*4, false},
+		{"scatter_add_", []string{"", "1", ""}, list(place(x), numbers(4096, 4), in([]int{}, []int{})), nil, 16*4096*4 + 4, false},
+		{"take", nil, list(x, numbers(4096)), list(out([]int{4096}, []int{1})), 16 * 4096, false},
+		{"put_", nil, list(place(x), numbers(4096), in([]int{4096}, []int{1})), nil, 16 * 4096, false},
+		{"trace", nil, list(x), list(one), 4*1000 + 4, false},
+		{"diag", nil, list(x), list(out([]int{1000}, []int{1})), 8 * 1000, false},
+		{"diag", nil, list(in([]int{1000}, []int{1})), list(out([]int{1000, 1000}, []int{1000, 1})), 4*1000 + 4*1000*1000, false},
+	} {
+		op := operators.Operator{Op: "aten::" + c.name, Class: operators.Gather, Args: c.args, Inputs: c.inputs, Outputs: c.outputs}
+		l, err := lower(op, calls{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if bytes := bytesOf(t, l.specs); bytes != c.bytes {
+			t.Errorf("%s %v: %d B, want %d", c.name, c.args, bytes, c.bytes)
+		}
+		if i := itemOf(t, op); i.Layout > 0 != c.costs {
+			t.Errorf("%s %v of %v: layout %v of %v ns", c.name, c.args, c.inputs[0].Strides, i.Layout, i.Ns)
+		}
+	}
+	// A copy that the profile has is not counted twice.
+	op := operators.Operator{Op: "aten::reflection_pad2d", Class: operators.Gather, Inputs: list(in(images, nhwc)), Outputs: list(out(padded, wide))}
+	if l, err := lower(op, calls{copies: map[string]bool{op.Op: true}}); err != nil || len(l.specs) != 2 {
+		t.Errorf("%s with its copy in the profile: %+v, %v", op.Op, l.specs, err)
+	}
+}
