@@ -22,7 +22,7 @@ func (w *walks) copies() {
 		}
 	}
 	switch {
-	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.repeat(from, to), w.turn(from, to):
+	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.shuffleChannels(from, to), w.repeat(from, to), w.turn(from, to):
 	case len(from) > 1 && len(to) == 1 && strings.HasSuffix(w.name(), "_scatter") && slices.Equal(from[0].Shape, to[0].Shape):
 		w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input)) // and then a part of it, as that lies
 		w.asTheyLie(from[1:])
@@ -133,21 +133,57 @@ func (w *walks) copyInto(whole, o tensor, part func(layouts.Layout) (layouts.Lay
 	return true
 }
 
-// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it. It reports
-// false of what is none, or of a profile that does not have the result.
+// pad lowers a constant_pad_nd: the result is filled, and then what is padded copied into it; where all that is
+// padded is taken away, the rest is copied, and nothing filled (PadNd.cpp). It reports false of what is none, or of a
+// profile that does not have the result.
 func (w *walks) pad(from, to []tensor) bool {
 	if w.name() != "constant_pad_nd" || len(from) != 1 || len(to) != 1 || len(from[0].Shape) != len(to[0].Shape) {
 		return false
 	}
-	w.add(access.Fill, nil, w.operand(to[0], access.Output))
-	return w.copyInto(to[0], from[0], func(l layouts.Layout) (_ layouts.Layout, err error) {
-		for d, n := range from[0].Shape {
-			if l, err = l.Narrow(d, (to[0].Shape[d]-n)/2, n); err != nil { // about: as much on either side
+	x, y := from[0], to[0]
+	x.Shape = slices.Clone(x.Shape)
+	at := make([]int, len(x.Shape)) // where what is copied begins in the result
+	grows := false
+	for d, n := range y.Shape {
+		before, after := w.padding(len(y.Shape)-1-d, n-x.Shape[d])
+		if before+after != n-x.Shape[d] {
+			return false
+		}
+		grows = grows || before > 0 || after > 0
+		x.Shape[d] += min(before, 0) + min(after, 0)
+		at[d] = max(before, 0)
+	}
+	if grows {
+		w.add(access.Fill, nil, w.operand(y, access.Output))
+	}
+	if !w.copyInto(y, x, func(l layouts.Layout) (_ layouts.Layout, err error) {
+		for d, n := range x.Shape {
+			if l, err = l.Narrow(d, at[d], n); err != nil {
 				return l, err
 			}
 		}
 		return l, nil
-	})
+	}) {
+		return false
+	}
+	if twin, ok := w.twins[len(w.specs)-1]; ok { // of what is contiguous the same part is read
+		x.Strides = dense(from[0], operators.Input).Strides
+		read := slices.IndexFunc(twin.Operands, func(o access.Operand) bool { return o.Role == access.Input })
+		twin.Operands[read] = w.operand(x, access.Input).Operand
+	}
+	return true
+}
+
+// padding is how many elements a pad adds before and after those of a dim, which counts from the last one, or takes away if
+// they are negative; about as many on either side if the profile does not say.
+func (w *walks) padding(dim, all int) (before, after int) {
+	if len(w.op.Args) < 2 {
+		return all / 2, all - all/2
+	}
+	if sizes, _ := w.op.Numbers(1); 2*dim+1 < len(sizes) {
+		return sizes[2*dim], sizes[2*dim+1]
+	}
+	return 0, 0
 }
 
 // shuffle lowers a pixel_shuffle, or the way back: squares of channels become squares of pixels. It reports
@@ -189,6 +225,30 @@ func (w *walks) shuffle(from, to []tensor) bool {
 		twin = w.specs[0] // which it takes as it takes contiguous ones (PixelShuffleKernel.cpp)
 	}
 	w.twin(twin)
+	return true
+}
+
+// shuffleChannels lowers a channel_shuffle: the channels of each group, one by one, in the order of the result, which is
+// channels_last if the input is; another input is copied first (ChanelShuffle.cpp). It reports false of what is none, or
+// of a profile that does not have the result or the number of groups.
+func (w *walks) shuffleChannels(from, to []tensor) bool {
+	groups, known := w.op.Numbers(1)
+	if !strings.HasSuffix(w.name(), "channel_shuffle") || len(from) != 1 || len(to) != 1 || !known || len(groups) != 1 || !slices.Equal(from[0].Shape, to[0].Shape) {
+		return false
+	}
+	x, y, g := from[0], to[0], groups[0]
+	if len(x.Shape) < 2 || g < 1 || x.Shape[1]%g != 0 {
+		return false
+	}
+	if !isChannelsLast(x) {
+		x = w.contiguous(x, false)
+	}
+	each := x.Shape[1] / g
+	x.Shape = slices.Concat(x.Shape[:1], []int{g, each}, x.Shape[2:])
+	x.Strides = slices.Concat(x.Strides[:1], []int{each * x.Strides[1], x.Strides[1]}, x.Strides[2:])
+	y.Shape, y.Strides = x.Shape, slices.Concat(y.Strides[:1], []int{y.Strides[1], g * y.Strides[1]}, y.Strides[2:])
+	w.move(w.operand(y, access.Output), w.operand(x, access.Input))
+	w.twin(w.specs[len(w.specs)-1]) // it takes either order as it is
 	return true
 }
 

@@ -136,6 +136,40 @@ func TestParts(t *testing.T) {
 			t.Errorf("%s: layout %v of %v ns", c.name, i.Layout, i.Ns)
 		}
 	}
+	pad := func(sizes string, strides []int, h, v int, to []int) operators.Operator {
+		return call("aten::constant_pad_nd", []string{"", sizes}, in(few.Shape, strides), out([]int{4, 64, h, v}, to))
+	}
+	nhwc := func(h, v int) []int { return []int{64 * h * v, 1, 64 * v, 64} }
+	nchw := func(h, v int) []int { return []int{64 * h * v, h * v, v, 1} }
+	for _, c := range []struct {
+		name  string
+		op    operators.Operator
+		bytes int // read and written
+		costs bool
+	}{
+		{"a crop", pad("[-8, -8, -8, -8]", few.Strides, 40, 40, nchw(40, 40)), 2 * 1024 * 40 * 40, false},
+		{"a crop of channels_last", pad("[-8, -8, -8, -8]", last.Strides, 40, 40, nhwc(40, 40)), 2 * 1024 * 40 * 40, false},
+		{"a crop on one side", pad("[-16, 0]", few.Strides, 56, 40, nchw(56, 40)), 2 * 1024 * 56 * 40, false},
+		{"a crop to another order", pad("[-8, -8, -8, -8]", last.Strides, 40, 40, nchw(40, 40)), 2 * 1024 * 40 * 40, true},
+		{"a shift", pad("[-8, 8]", few.Strides, 56, 56, nchw(56, 56)), 1024 * (56*56 + 2*56*48), false},
+		{"a pad on one side", pad("[0, 8]", last.Strides, 56, 64, nhwc(56, 64)), 1024 * (56*64 + 2*56*56), false},
+		{"a pad of other sizes", pad("[0, 8]", few.Strides, 56, 56, nchw(56, 56)), 2 * 1024 * 56 * 56, false},
+		{"channel_shuffle", call("aten::channel_shuffle", []string{"", "4"}, few, out(few.Shape, few.Strides)), 2 * 1024 * 56 * 56, false},
+		{"channel_shuffle of channels_last", call("aten::channel_shuffle", []string{"", "4"}, last, out(few.Shape, last.Strides)), 2 * 1024 * 56 * 56, false},
+		{"channel_shuffle of another order", call("aten::native_channel_shuffle", []string{"", "4"}, in(few.Shape, unlike.Strides), out(few.Shape, few.Strides)), 4 * 1024 * 56 * 56, true},
+		{"channel_shuffle of groups that do not fit", call("aten::channel_shuffle", []string{"", "5"}, few, out(few.Shape, few.Strides)), 2 * 1024 * 56 * 56, false},
+	} {
+		l, err := lower(c.op, calls{})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if bytes := bytesOf(t, l.specs); bytes != c.bytes {
+			t.Errorf("%s: %d B, want %d", c.name, bytes, c.bytes)
+		}
+		if i := itemOf(t, c.op); i.Layout > 0 != c.costs {
+			t.Errorf("%s: layout %v of %v ns", c.name, i.Layout, i.Ns)
+		}
+	}
 	// Only copy_ goes by blocks over a transposed matrix.
 	square, transposed := []int{512, 512}, in([]int{512, 512}, []int{1, 512})
 	for op, want := range map[string]access.Op{"aten::copy_": access.Copy, "aten::clone": access.Copy, "aten::roll": access.Add} {
@@ -370,7 +404,7 @@ func TestTurnNowhere(t *testing.T) {
 // have twins.
 func TestHostileParts(t *testing.T) {
 	names := map[string]operators.Class{"aten::cat": operators.Copy, "aten::stack": operators.Copy, "aten::constant_pad_nd": operators.Copy, "aten::pixel_shuffle": operators.Copy,
-		"aten::pixel_unshuffle": operators.Copy, "aten::repeat": operators.Copy, "aten::roll": operators.Copy, "aten::copy_": operators.Copy,
+		"aten::pixel_unshuffle": operators.Copy, "aten::repeat": operators.Copy, "aten::channel_shuffle": operators.Copy, "aten::roll": operators.Copy, "aten::copy_": operators.Copy,
 		"aten::index": operators.Gather, "aten::index_select": operators.Gather, "aten::embedding": operators.Gather, "aten::native_batch_norm": operators.Rows,
 		"aten::rot90": operators.Copy, "aten::select_scatter": operators.Copy, "aten::cumsum": operators.Rows, "aten::topk": operators.Rows, "aten::mv": operators.Product, "aten::convolution": operators.Product,
 		"aten::zeros_like": operators.Elementwise, "aten::new_zeros": operators.Elementwise, "aten::_foreach_add": operators.Elementwise, "aten::mse_loss": operators.Elementwise, "aten::tril": operators.Elementwise,
@@ -395,7 +429,7 @@ func TestHostileParts(t *testing.T) {
 		}
 		op := operators.Operator{Op: rapid.SampledFrom(ops).Draw(r, "op"), Calls: 1}
 		op.Class = names[op.Op]
-		op.Args = rapid.SliceOfN(rapid.SampledFrom([]string{"", "0", "1", "-1", "7", "-9", "[2, 1]", "[0, 1]", "[-1, 0]", "x"}), 0, 3).Draw(r, "args")
+		op.Args = rapid.SliceOfN(rapid.SampledFrom([]string{"", "0", "1", "-1", "7", "-9", "[2, 1]", "[0, 1]", "[-1, 0]", "[3, -2, 1, 0]", "x"}), 0, 3).Draw(r, "args")
 		lists := rapid.Bool().Draw(r, "lists")
 		for i := range rapid.IntRange(0, 4).Draw(r, "inputs") {
 			o := tensorOf("input")
@@ -421,7 +455,7 @@ func TestHostileParts(t *testing.T) {
 
 // inner is how many patterns are copies inside, which contiguous operands would spare.
 func (l lowered) inner(op operators.Operator) int {
-	if op.Class == operators.Rows || op.Class == operators.Product || op.Class == operators.Reduction || op.Class == operators.Gather {
+	if op.Class == operators.Rows || op.Class == operators.Product || op.Class == operators.Reduction || op.Class == operators.Gather || op.Class == operators.Copy {
 		return len(l.specs) - len(l.twins)
 	}
 	return 0

@@ -65,13 +65,13 @@ var table = []struct {
 		mkldnn_reorder_linear_weight _mkldnn_reshape _mkldnn_transpose narrow_copy _pack_padded_sequence
 		quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic repeat_interleave roll _to_dense to_mkldnn`},
 	{entry{class: Copy, composite: true, args: true}, `
-		block_diag cartesian_prod _cat cat column_stack concat concatenate constant_pad_nd dstack hstack pad rot90
-		row_stack _stack stack vstack`},
+		block_diag cartesian_prod _cat cat channel_shuffle column_stack concat concatenate constant_pad_nd dstack hstack
+		native_channel_shuffle pad rot90 row_stack _stack stack vstack`},
 	{entry{class: Copy, composite: true}, `
-		as_strided_scatter as_tensor _autocast_to_full_precision _autocast_to_reduced_precision bfloat16 chalf
-		channel_shuffle clone combinations diagflat diagonal_scatter double fill_diagonal fliplr flipud float half int
-		long native_channel_shuffle new_tensor _pin_memory pin_memory pixel_shuffle pixel_unshuffle repeat _reshape_copy
-		select_scatter slice_scatter tensor tile _to_copy _to_cpu to_dense`},
+		as_strided_scatter as_tensor _autocast_to_full_precision _autocast_to_reduced_precision bfloat16 chalf clone
+		combinations diagflat diagonal_scatter double fill_diagonal fliplr flipud float half int long new_tensor
+		_pin_memory pin_memory pixel_shuffle pixel_unshuffle repeat _reshape_copy select_scatter slice_scatter tensor
+		tile _to_copy _to_cpu to_dense`},
 
 	// Written, and nothing read.
 	{entry{class: Elementwise, overwrites: true}, `fill _no_grad_fill _no_grad_zero zero`},
