@@ -64,7 +64,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	case operators.Copy:
 		w.copies()
 	case operators.Elementwise:
-		w.elementwise()
+		w.elementwise(inside.copies[op.Op])
 		if !inside.reductions[op.Op] {
 			w.reduceLosses()
 		}
@@ -73,7 +73,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	case operators.Rows:
 		switch name := strings.TrimSuffix(w.name(), "_"); {
 		case slices.Contains(scans, name):
-			w.elementwise()
+			w.elementwise(inside.copies[op.Op])
 		case slices.Contains(strided, name):
 			w.asTheyLie(w.all)
 		default:
@@ -333,7 +333,7 @@ func (w *walks) lists() bool {
 
 // elementwise lowers an operator that computes each element of its first result
 // from those at its place; other operands are gone over as they lie.
-func (w *walks) elementwise() {
+func (w *walks) elementwise(copied bool) {
 	if w.fills() || w.lists() {
 		return
 	}
@@ -348,7 +348,7 @@ func (w *walks) elementwise() {
 			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
 			rest = append(rest, o)
 		case o.Role == operators.Input:
-			operands = append(operands, w.operand(o, access.Input))
+			operands = append(operands, w.operand(w.promoted(o, copied), access.Input))
 		default:
 			written = true
 			operands = append(operands, w.operand(o, map[operators.Role]access.Role{operators.Output: access.Output, operators.InPlace: access.InPlace}[o.Role]))
@@ -458,19 +458,19 @@ func (w *walks) reduction(copied bool) {
 		w.asTheyLie(w.all)
 		return
 	}
-	x := w.operand(w.all[0], access.Input)
+	first := w.converted(w.all[0], w.summed(), copied)
 	// Of all elements these go over what is contiguous, or a copy (ReduceAllOps.cpp, ReduceOps.cpp).
-	whole := len(dims) == x.Layout.Rank() && slices.Contains([]string{"max", "min", "argmax", "argmin", "aminmax"}, w.name())
-	if whole {
-		x = w.operand(w.contiguous(w.all[0], copied), access.Input)
+	if len(dims) == len(first.Shape) && slices.Contains([]string{"max", "min", "argmax", "argmin", "aminmax"}, w.name()) {
+		first = w.contiguous(first, copied)
 	}
+	x := w.operand(first, access.Input)
 	shape := []int{}
 	for d, n := range w.op.Inputs[0].Shape {
 		if !slices.Contains(dims, d) {
 			shape = append(shape, n)
 		}
 	}
-	y := dense(tensor{operators.Operand{Shape: shape, DType: w.op.Inputs[0].DType}, inside}, operators.Output)
+	y := dense(tensor{operators.Operand{Shape: shape, DType: first.DType}, inside}, operators.Output)
 	if outputs := w.outputs(); len(outputs) > 0 {
 		y.at = outputs[0].at
 	}

@@ -1,0 +1,70 @@
+package bill
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/operators"
+)
+
+// promoting are the operators that compute in one dtype, to which they convert operands of others: on a CPU a whole operand, into
+// memory of its own, beforehand (TensorIterator.cpp; scans do so in ReduceOps.cpp).
+var promoting = strings.Fields(`
+	add addcdiv addcmul atan2 bitwise_and bitwise_or bitwise_xor copysign cos cumprod cumsum div eq erf exp expm1 floor_divide fmax
+	fmin fmod ge gt hypot le log log10 log1p log2 logaddexp logical_and logical_or logical_xor lt maximum minimum mul ne pow
+	reciprocal remainder rsqrt rsub sigmoid sin sqrt sub tan tanh xlogy`)
+
+// dtypes are those of which two promote to the later one.
+var dtypes = []string{"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
+
+// promoted is an operand of an elementwise operator in the dtype in which that computes: that of its result, but of a comparison and
+// in place that to which its operands promote. What has no dims costs nothing.
+func (w *walks) promoted(o tensor, copied bool) tensor {
+	if len(o.Shape) == 0 || !slices.Contains(promoting, strings.TrimSuffix(w.name(), "_")) {
+		return o
+	}
+	dtype := o.DType
+	for _, other := range w.inputs() {
+		if len(other.Shape) > 0 && slices.Index(dtypes, other.DType) > slices.Index(dtypes, dtype) {
+			dtype = other.DType
+		}
+	}
+	if outputs := w.outputs(); len(outputs) > 0 && outputs[0].DType != "bool" {
+		dtype = outputs[0].DType
+	}
+	return w.converted(o, dtype, copied)
+}
+
+// summed is the dtype in which a reduction goes over its input: that of its result, which of a sum of integers is int64 (make_reduction
+// in ReduceOpsUtils.h).
+func (w *walks) summed() string {
+	x := w.op.Inputs[0].DType
+	outputs := w.outputs()
+	switch {
+	case !slices.Contains([]string{"sum", "prod", "nansum", "mean"}, w.name()):
+		return x
+	case len(outputs) > 0:
+		return outputs[0].DType
+	case slices.Contains([]string{"bool", "uint8", "int8", "int16", "int32"}, x):
+		return "int64"
+	}
+	return x
+}
+
+// converted is an operand of a dtype, and else a copy of it that is, in its order, by one that the profile has or one inside.
+func (w *walks) converted(o tensor, dtype string, copied bool) tensor {
+	if o.DType == dtype {
+		return o
+	}
+	fresh := o
+	fresh.DType, fresh.at, fresh.Role = dtype, inside, operators.Output
+	if l, err := o.Layout(); err == nil && !l.IsDense() {
+		fresh = dense(fresh, operators.Output)
+	}
+	if !copied {
+		w.add(access.Copy, nil, w.operand(fresh, access.Output), w.operand(o, access.Input))
+	}
+	fresh.Role = operators.Input
+	return fresh
+}
