@@ -76,6 +76,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 			w.elementwise(inside.copies[op.Op])
 		case slices.Contains(strided, name):
 			w.asTheyLie(w.all)
+		case slices.Contains(batchNorms, name) && w.batchNorm():
 		default:
 			w.rows(inside.copies[op.Op])
 		}
@@ -518,6 +519,52 @@ func (w *walks) rows(copied bool) {
 		}
 	}
 	w.asTheyLie(slices.Concat(rest, outputs))
+}
+
+// batchNorms go over their input as it lies.
+var batchNorms = []string{"native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training"}
+
+// batchNorm lowers one of them: in training a mean and a variance of each channel, and then each element, into a result that is
+// contiguous or channels_last (batch_norm_cpu_update_stats_template and batch_norm_cpu_transform_input_template in
+// Normalization.cpp). It reports false of what has no channels.
+func (w *walks) batchNorm() bool {
+	inputs, outputs := w.inputs(), w.outputs()
+	if len(inputs) == 0 || len(inputs[0].Shape) < 2 {
+		return false
+	}
+	x, y := inputs[0], dense(inputs[0], operators.Output)
+	if isChannelsLast(x) {
+		y.Strides = x.Strides
+	}
+	if len(outputs) > 0 && slices.Equal(outputs[0].Shape, x.Shape) {
+		y, outputs = outputs[0], outputs[1:]
+	}
+	each := dense(tensor{operators.Operand{Shape: x.Shape[1:2], DType: x.DType}, inside}, operators.Output) // by channel
+	if w.op.Trains() {
+		dims := []int{0}
+		for d := range x.Shape[2:] {
+			dims = append(dims, 2+d)
+		}
+		for range 2 {
+			w.add(access.Sum, dims, w.operand(x, access.Input), w.operand(each, access.Output))
+		}
+	}
+	operands := []walked{w.operand(x, access.Input), w.operand(y, access.Output)}
+	if !contiguous(x.Operand) && !isChannelsLast(x) { // as an elementwise operator of five operands
+		each.Shape = slices.Concat(each.Shape, slices.Repeat([]int{1}, len(x.Shape)-2))
+		for range 4 {
+			operands = append(operands, w.operand(dense(each, operators.Input), access.Input))
+		}
+	}
+	w.add(access.Add, nil, operands...)
+	if isChannelsLast(x) { // which it takes as it takes contiguous ones
+		w.twins = map[int]access.Spec{}
+		for i, s := range w.specs {
+			w.twins[i] = s
+		}
+	}
+	w.asTheyLie(slices.Concat(inputs[1:], outputs))
+	return true
 }
 
 // reorder lowers a reorder of oneDNN's: every element once, in the order of what is

@@ -54,7 +54,11 @@ func TestOrderKept(t *testing.T) {
 	shape, padded, channels := []int{8, 64, 28, 28}, []int{8, 64, 30, 30}, []int{64}
 	first, last, other := []int{50176, 784, 28, 1}, []int{50176, 1, 1792, 64}, []int{1, 8, 14336, 512}
 	norm := func(op string, strides []int) operators.Operator {
-		return operators.Operator{Op: op, Class: operators.Rows, Inputs: []operators.Operand{in(shape, strides), in(channels, []int{1})}, Outputs: []operators.Operand{out(shape, strides)}}
+		to := strides
+		if !slices.Equal(to, last) {
+			to = first
+		}
+		return operators.Operator{Op: op, Class: operators.Rows, Args: []string{"", "", "", "", "", "True"}, Inputs: []operators.Operand{in(shape, strides), in(channels, []int{1})}, Outputs: []operators.Operand{out(shape, to)}}
 	}
 	pad := func(strides, to []int) operators.Operator {
 		return operators.Operator{Op: "aten::constant_pad_nd", Class: operators.Copy, Inputs: []operators.Operand{in(shape, strides)}, Outputs: []operators.Operand{out(padded, to)}}
@@ -87,6 +91,38 @@ func TestOrderKept(t *testing.T) {
 	copied := itemOf(t, operators.Operator{Op: "aten::copy_", Class: operators.Copy, Inputs: []operators.Operand{out(shape, first), in(shape, first)}})
 	if whole.Ns < 1.2*copied.Ns {
 		t.Errorf("a pad takes %v ns, a copy of what is padded %v", whole.Ns, copied.Ns)
+	}
+}
+
+// TestBatchNorm: in training it reads its input three times, and else once, where that lies; a copy it makes of none.
+func TestBatchNorm(t *testing.T) {
+	shape, first, last, apart := []int{8, 64, 28, 28}, []int{50176, 784, 28, 1}, []int{50176, 1, 1792, 64}, []int{100352, 1568, 56, 2}
+	const all = 4 * 8 * 64 * 28 * 28
+	for _, c := range []struct {
+		training string
+		from, to []int
+		bytes    int
+		costs    bool
+	}{
+		{"False", first, first, 2 * all, false},
+		{"True", first, first, 4*all + 2*4*64, false},
+		{"True", last, last, 4*all + 2*4*64, false},
+		{"True", apart, first, 4*all + 2*4*64 + 4*4*64, true},
+		{"False", apart, first, 2*all + 4*4*64, true},
+	} {
+		op := operators.Operator{Op: "aten::native_batch_norm", Class: operators.Rows, Args: []string{"", "", "", "", "", c.training}, Inputs: []operators.Operand{in(shape, c.from)}, Outputs: []operators.Operand{out(shape, c.to)}}
+		l, err := lower(op, calls{})
+		if bytes := bytesOf(t, l.specs); err != nil || bytes != c.bytes {
+			t.Errorf("training %s of %v: %d B, want %d (%v)", c.training, c.from, bytes, c.bytes, err)
+		}
+		op.Outputs = nil
+		unsaid, err := lower(op, calls{})
+		if bytes := bytesOf(t, unsaid.specs); err != nil || bytes != c.bytes {
+			t.Errorf("training %s of %v, of which the profile has no result: %d B, want %d (%v)", c.training, c.from, bytes, c.bytes, err)
+		}
+		if i := itemOf(t, op); i.Layout > 0 != c.costs {
+			t.Errorf("training %s of %v: layout %v of %v ns", c.training, c.from, i.Layout, i.Ns)
+		}
 	}
 }
 

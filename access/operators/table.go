@@ -111,8 +111,8 @@ var table = []struct {
 	{entry{class: Rows, channelsLast: true}, `
 		batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats
 		batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats _batch_norm_with_update
-		cudnn_batch_norm miopen_batch_norm native_batch_norm _native_batch_norm_legit
-		_native_batch_norm_legit_no_training quantized_batch_norm`},
+		cudnn_batch_norm miopen_batch_norm _native_batch_norm_legit_no_training quantized_batch_norm`},
+	{entry{class: Rows, args: true, channelsLast: true}, `native_batch_norm _native_batch_norm_legit`},
 	{entry{class: Rows, composite: true, args: true, channelsLast: true}, `batch_norm _batch_norm_impl_index group_norm`},
 	{entry{class: Rows, composite: true, args: true}, `
 		istft local_response_norm nanquantile normalize quantile renorm stft _weight_norm`},
@@ -273,8 +273,17 @@ func (op Operator) Computes() bool {
 		}
 	case "norm", "linalg_vector_norm":
 		return !op.euclidean()
+	case "native_batch_norm", "_native_batch_norm_legit":
+		return op.Trains()
 	}
 	return e.computes
+}
+
+// Trains reports whether an operator is a batch_norm that computes a mean and a variance, which it does one element
+// after the other.
+func (op Operator) Trains() bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(op.Op, "aten::"), ".")
+	return slices.Contains([]string{"native_batch_norm", "_native_batch_norm_legit"}, name) && len(op.Args) > 5 && strings.EqualFold(op.Args[5], "true")
 }
 
 // euclidean reports whether a norm is that of squares along the last dim, among others, which alone PyTorch computes in
