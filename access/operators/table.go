@@ -107,7 +107,7 @@ var table = []struct {
 		nll_loss2d nll_loss_nd norm_except_dim nuclear_norm pairwise_distance poisson_nll_loss soft_margin_loss
 		special_logsumexp sum_to_size trapezoid trapz triplet_margin_loss`},
 
-	{entry{class: Rows, args: true}, `_fft_c2c _fft_c2r _fft_r2c _weight_norm_interface`},
+	{entry{class: Rows, args: true}, `_weight_norm_interface`},
 	{entry{class: Rows, channelsLast: true}, `
 		batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats
 		batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats _batch_norm_with_update
@@ -133,8 +133,8 @@ var table = []struct {
 		_thnn_fused_gru_cell _thnn_fused_lstm_cell vdot _weight_int4pack_mm _weight_int8pack_mm`},
 	{entry{class: Product, composite: true}, `
 		bilinear cdist chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
-		_convolution convolution _convolution_mode einsum ger _grouped_mm gru gru_cell inner kron linalg_matmul
-		linalg_matrix_power linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul matrix_power
+		_convolution convolution _convolution_mode einsum _euclidean_dist ger _grouped_mm gru gru_cell inner kron
+		linalg_matmul linalg_matrix_power linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul matrix_power
 		_native_multi_head_attention outer pdist rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
 		_scaled_dot_product_attention scaled_dot_product_attention _scaled_dot_product_attention_math
 		_scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention _sparse_mm tensordot thnn_conv2d
@@ -167,9 +167,9 @@ var table = []struct {
 		var_mean`},
 	{entry{class: Reduction, composite: true, args: true, computes: true}, `allclose`},
 	{entry{class: Rows, args: true, computes: true}, `
-		_cummax_helper _cummin_helper cumprod cumsum kthvalue _log_softmax _log_softmax_backward_data _logcumsumexp
-		logcumsumexp _masked_softmax nonzero _softmax _softmax_backward_data sort topk _unique unique_consecutive
-		unique_dim`},
+		_cummax_helper _cummin_helper cumprod cumsum _fft_c2c _fft_c2r _fft_r2c kthvalue _log_softmax
+		_log_softmax_backward_data _logcumsumexp logcumsumexp _masked_softmax nonzero _softmax _softmax_backward_data
+		sort topk _unique unique_consecutive unique_dim`},
 	{entry{class: Rows, args: true, computes: true}, `_fused_rms_norm native_layer_norm`},
 	{entry{class: Rows, channelsLast: true, computes: true}, `native_group_norm`},
 	{entry{class: Rows, composite: true, args: true, computes: true}, `
@@ -265,7 +265,8 @@ func (op Operator) Computes() bool {
 	if op.halves(e) {
 		return true
 	}
-	switch name, _, _ := strings.Cut(strings.TrimPrefix(op.Op, "aten::"), "."); name {
+	name, _, _ := strings.Cut(strings.TrimPrefix(op.Op, "aten::"), ".")
+	switch strings.TrimSuffix(name, "_") {
 	case "max", "min", "aminmax": // of a dim they go over elements one by one
 		if len(op.Args) > 1 {
 			_, err := strconv.Atoi(op.Args[1])
@@ -275,8 +276,22 @@ func (op Operator) Computes() bool {
 		return !op.euclidean()
 	case "native_batch_norm", "_native_batch_norm_legit":
 		return op.Trains()
+	case "amax", "amin", "prod": // so do these of what has no elements side by side (binary_kernel_reduce_vec in Reduce.h)
+		return len(op.Inputs) > 0 && op.Inputs[0].Bytes() > int64(op.Inputs[0].ItemSize()) && !slices.Contains(op.Inputs[0].Strides, 1)
+	case "index_add", "index_copy", "index_select": // and these along the last dim (TensorAdvancedIndexing.cpp)
+		return op.alongLast()
 	}
 	return e.computes
+}
+
+// alongLast reports whether the second argument of an operator names the last dim of its first.
+func (op Operator) alongLast() bool {
+	if len(op.Args) < 2 || len(op.Inputs) == 0 {
+		return false
+	}
+	d, err := strconv.Atoi(op.Args[1])
+	rank := len(op.Inputs[0].Shape)
+	return err == nil && rank > 1 && (d == -1 || d == rank-1)
 }
 
 // Trains reports whether an operator is a batch_norm that computes a mean and a variance, which it does one element
