@@ -44,8 +44,10 @@ func (w *walks) named(copied bool) bool {
 		return w.nameFlat(name == "put")
 	case slices.Contains(takesBags, name):
 		return w.takeBags()
-	case slices.Contains(putsRows, name):
-		return w.putRows(name)
+	case slices.Contains(putsRows, name) && w.putRows(name):
+		return true
+	case slices.Contains(takesRows, name), slices.Contains(putsRows, name):
+		return w.nameTuples(slices.Contains(putsRows, name))
 	case slices.Contains(namesElements, name):
 		return w.nameElements(name)
 	case strings.HasPrefix(base, "nll_loss"):
@@ -278,6 +280,52 @@ func (w *walks) nameFlat(puts bool) bool {
 	w.put(x, inputs[2:], false)
 	w.asTheyLie(inputs[1:2])
 	return true
+}
+
+// nameTuples lowers x[i, j], or x[i, j] = y, of lists of numbers for the first dims, which broadcast: as many rows of the other
+// dims, evenly apart. It reports false of other lists or dims, and where more are named than there are.
+func (w *walks) nameTuples(puts bool) bool {
+	inputs := w.inputs()
+	if len(inputs) == 0 {
+		return false
+	}
+	lists := slices.DeleteFunc(slices.Clone(inputs[1:]), func(o tensor) bool { return !o.InList })
+	x, sources, dims := inputs[0], inputs[1+len(lists):], len(lists)
+	if dims < 2 || dims > len(x.Shape) || slices.ContainsFunc(lists, func(o tensor) bool { return o.DType != "int64" }) {
+		return false
+	}
+	n, lead := product(broadcastOf(lists)), product(x.Shape[:dims])
+	outputs := w.outputs()
+	if n == 0 || n > lead || !puts && len(outputs) > 0 && product(outputs[0].Shape) != n*product(x.Shape[dims:]) {
+		return false
+	}
+	if puts {
+		x = w.fresh(x)
+	}
+	x.Shape, x.Strides = slices.Concat([]int{n}, x.Shape[dims:]), slices.Concat([]int{lead / n * x.Strides[dims-1]}, x.Strides[dims:])
+	if puts {
+		w.put(x, sources, false)
+		w.asTheyLie(lists)
+		return true
+	}
+	w.add(access.Sum, nil, w.operand(x, access.Input))
+	w.asTheyLie(w.all[1:])
+	return true
+}
+
+// broadcastOf is the shape to which tensors broadcast, if they do.
+func broadcastOf(all []tensor) []int {
+	var shape []int
+	for _, o := range all {
+		shape = slices.Concat(slices.Repeat([]int{1}, max(len(o.Shape)-len(shape), 0)), shape)
+		for i := range o.Shape {
+			at, n := len(shape)-1-i, o.Shape[len(o.Shape)-1-i]
+			if shape[at] == 1 {
+				shape[at] = n
+			}
+		}
+	}
+	return shape
 }
 
 // nllLoss lowers a loss that takes one element of each row, or at each pixel: of contiguous rows, which others are copied

@@ -34,6 +34,7 @@ func TestNamed(t *testing.T) {
 		o.InList = false
 		return o
 	}
+	listed := func(shape ...int) operators.Operand { o := numbers(shape...); o.InList = true; return o }
 	place := func(o operators.Operand) operators.Operand { o.Role = operators.InPlace; return o }
 	list := func(o ...operators.Operand) []operators.Operand { return o }
 	x, one := in(table, first), out([]int{}, []int{})
@@ -68,7 +69,10 @@ func TestNamed(t *testing.T) {
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false},
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{1, 1000}, first)), nil, 4*128*1000 + 8*128 + 4*1000, false},
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{}, []int{})), nil, 4*128*1000 + 8*128 + 4, false},
-		{"index_put_", nil, list(place(x), numbers(128), numbers(128), in([]int{128}, []int{1})), nil, 2*whole + 20*128, false},
+		{"index_put_", nil, list(place(x), listed(128), listed(128), in([]int{128}, []int{1})), nil, 24 * 128, false},
+		{"index", nil, list(x, listed(64, 1), listed(32)), list(out([]int{64, 32}, []int{32, 1})), 8*64*32 + 8*96, false},
+		{"index", nil, list(in(images, nchw), listed(128), listed(128)), list(out([]int{128, 64, 64}, []int{4096, 64, 1})), 2*4*128*4096 + 16*128, false},
+		{"index", nil, list(in(images, nchw), listed(16), listed(16)), list(out([]int{8, 16, 64}, []int{1024, 64, 1})), picture + 16*16 + 4*8*16*64, false}, // x[:, i, j]
 		{"gather", []string{"", "1", "", "False"}, list(x, numbers(4096, 4)), list(out([]int{4096, 4}, []int{4, 1})), 16 * 4096 * 4, false},
 		{"gather", []string{"", "1", "", "False"}, list(x, numbers(4096, 2000)), list(out([]int{4096, 2000}, []int{2000, 1})), whole + 12*4096*2000, false},
 		{"scatter_", []string{"", "1", "", ""}, list(place(x), numbers(4096, 4), in([]int{4096, 8}, []int{8, 1})), nil, 16 * 4096 * 4, false},

@@ -301,14 +301,18 @@ func (op Operator) Trains() bool {
 	return slices.Contains([]string{"native_batch_norm", "_native_batch_norm_legit"}, name) && len(op.Args) > 5 && strings.EqualFold(op.Args[5], "true")
 }
 
-// euclidean reports whether a norm is that of squares along the last dim, among others, which alone PyTorch computes in
-// vectors (norm_kernel_tensor_iterator_impl in ReduceOpsKernel.cpp), or of which the profile does not say what it is.
+// euclidean reports whether a norm is that of squares of float32 or bfloat16 along the last dim, or of all that fills its memory, which
+// alone PyTorch computes in vectors (norm_kernel_tensor_iterator_impl in ReduceOpsKernel.cpp), or of which the profile does not
+// say what it is.
 func (op Operator) euclidean() bool {
-	if len(op.Args) > 1 && !slices.Contains([]string{"2", "2.0", "", "None", "<None>"}, op.Args[1]) {
-		return false
-	}
 	dims, known := op.Dims()
-	return !known || len(dims) == 0 || dims[len(dims)-1] == len(op.Inputs[0].Shape)-1
+	if !known || len(dims) == 0 {
+		return true
+	}
+	x := op.Inputs[0]
+	l, err := x.Layout()
+	return (len(op.Args) < 2 || slices.Contains([]string{"2", "2.0", "", "None", "<None>"}, op.Args[1])) &&
+		slices.Contains([]string{"float32", "bfloat16"}, x.DType) && dims[len(dims)-1] == len(x.Shape)-1 && (len(dims) == 1 || err == nil && l.IsDense())
 }
 
 // halves reports whether an operator computes with float16, of which a CPU converts each element to float32 and back, one by

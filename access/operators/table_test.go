@@ -46,8 +46,10 @@ func TestLookUp(t *testing.T) {
 // TestComputes: what takes longer to compute than to read and write.
 func TestComputes(t *testing.T) {
 	norm := func(p, dims string) Operator {
-		return Operator{Op: "aten::linalg_vector_norm", Class: Reduction, Args: []string{"", p, dims}, Inputs: []Operand{{Shape: []int{3, 4}, Role: Input}}}
+		return Operator{Op: "aten::linalg_vector_norm", Class: Reduction, Args: []string{"", p, dims}, Inputs: []Operand{{Shape: []int{3, 4}, Strides: []int{4, 1}, DType: "float32", Role: Input}}}
 	}
+	doubles, apart := norm("2", "[]"), norm("2", "[]")
+	doubles.Inputs[0].DType, apart.Inputs[0].Strides = "float64", []int{5, 1}
 	strided := func(name string, steps ...int) Operator {
 		return Operator{Op: name, Class: Reduction, Args: []string{"", "1"}, Inputs: []Operand{{Shape: []int{3, 4}, Strides: steps, DType: "float32", Role: Input}}}
 	}
@@ -59,7 +61,7 @@ func TestComputes(t *testing.T) {
 			{Op: "aten::max_pool2d_with_indices"}, {Op: "aten::gelu_backward"}, {Op: "aten::max", Args: []string{"", "-1", "False"}}, {Op: "aten::min.dim", Args: []string{"", "0"}},
 			{Op: "aten::bernoulli_.float"}, {Op: "aten::normal_"}, {Op: "aten::rand"}, {Op: "aten::floor_divide"}, {Op: "aten::remainder.Scalar"}, {Op: "aten::fmod_"}, {Op: "aten::isnan"},
 			{Op: "aten::any"}, {Op: "aten::all.dim"}, {Op: "aten::count_nonzero"}, {Op: "aten::histc"}, {Op: "aten::allclose"}, {Op: "aten::_unique2"}, {Op: "aten::native_batch_norm", Args: []string{"", "", "", "", "", "True", "0.1", "1e-05"}}, {Op: "aten::nonzero"}, {Op: "aten::masked_select"},
-			{Op: "aten::binary_cross_entropy"}, {Op: "aten::aminmax", Args: []string{"", "1"}}, strided("aten::amax", 8, 2), strided("aten::index_add_", 4, 1), strided("aten::index_select", 4, 1), {Op: "aten::_fft_r2c"}, norm("3", "[]"), norm("2", "[0]"), norm("1", "[1]"), halves(Elementwise, "aten::add.Tensor"), halves(Reduction, "aten::sum")},
+			{Op: "aten::binary_cross_entropy"}, {Op: "aten::aminmax", Args: []string{"", "1"}}, strided("aten::amax", 8, 2), strided("aten::index_add_", 4, 1), strided("aten::index_select", 4, 1), {Op: "aten::_fft_r2c"}, norm("3", "[]"), doubles, apart, norm("2", "[0]"), norm("1", "[1]"), halves(Elementwise, "aten::add.Tensor"), halves(Reduction, "aten::sum")},
 		false: {{Op: "aten::add.Tensor"}, {Op: "aten::copy_"}, {Op: "aten::sum"}, {Op: "aten::native_batch_norm"}, {Op: "aten::index"}, {Op: "aten::max", Args: []string{""}}, {Op: "aten::max.other", Args: []string{"", ""}}, {Op: "mine::odd"},
 			{Op: "aten::fill_"}, strided("aten::amin", 1, 3), strided("aten::sum", 8, 2), {Op: "aten::index_add_", Args: []string{"", "0"}, Inputs: []Operand{{Shape: []int{3, 4}}}}, {Op: "aten::native_batch_norm", Args: []string{"", "", "", "", "", "False", "0.1", "1e-05"}}, {Op: "aten::zeros"}, {Op: "aten::amax"}, {Op: "aten::mse_loss"}, {Op: "aten::maximum"}, {Op: "aten::aminmax", Args: []string{"", ""}}, norm("2", "[]"), norm("2.0", "[1]"), norm("", "[0, 1]"),
 			halves(Copy, "aten::copy_"), halves(Elementwise, "aten::fill_"), halves(Elementwise, "aten::ones_like"), halves(Elementwise, "aten::new_zeros")},
