@@ -256,22 +256,21 @@ func within(part, whole []int) bool {
 	return true
 }
 
-// nameFlat lowers a take, or a put, of elements by their numbers in row-major order: as many, evenly apart over what the
-// table would be contiguous. It reports false where more are named than there are.
+// nameFlat lowers a take, or a put, of elements by their numbers in row-major order: as many, evenly apart over the memory of
+// the table. It reports false where more are named than there are.
 func (w *walks) nameFlat(puts bool) bool {
 	inputs := w.inputs()
 	if len(inputs) < 2 {
 		return false
 	}
 	x, n := inputs[0], product(inputs[1].Shape)
-	all := product(x.Shape)
-	if n == 0 || n > all {
+	if n == 0 || n > product(x.Shape) {
 		return false
 	}
 	if puts {
 		x = w.fresh(x)
 	}
-	x.Shape, x.Strides = []int{n}, []int{all / n}
+	x.Shape, x.Strides = []int{n}, []int{reach(x.Shape, x.Strides) / n}
 	if !puts {
 		w.add(access.Sum, nil, w.operand(x, access.Input))
 		w.asTheyLie(w.all[1:])
@@ -302,7 +301,7 @@ func (w *walks) nameTuples(puts bool) bool {
 	if puts {
 		x = w.fresh(x)
 	}
-	x.Shape, x.Strides = slices.Concat([]int{n}, x.Shape[dims:]), slices.Concat([]int{lead / n * x.Strides[dims-1]}, x.Strides[dims:])
+	x.Shape, x.Strides = slices.Concat([]int{n}, x.Shape[dims:]), slices.Concat([]int{reach(x.Shape[:dims], x.Strides) / n}, x.Strides[dims:])
 	if puts {
 		w.put(x, sources, false)
 		w.asTheyLie(lists)
@@ -311,6 +310,15 @@ func (w *walks) nameTuples(puts bool) bool {
 	w.add(access.Sum, nil, w.operand(x, access.Input))
 	w.asTheyLie(w.all[1:])
 	return true
+}
+
+// reach is how many elements of memory some dims span.
+func reach(shape, strides []int) int {
+	n := 1
+	for d, size := range shape {
+		n += (size - 1) * strides[d]
+	}
+	return n
 }
 
 // broadcastOf is the shape to which tensors broadcast, if they do.

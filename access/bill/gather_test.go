@@ -99,7 +99,34 @@ func TestNamed(t *testing.T) {
 	}
 	// A copy that the profile has is not counted twice.
 	op := operators.Operator{Op: "aten::reflection_pad2d", Class: operators.Gather, Inputs: list(in(images, nhwc)), Outputs: list(out(padded, wide))}
+	if v := itemOf(t, op).Verdict; v != produce {
+		t.Errorf("%s of channels_last: %s", op.Op, v)
+	}
 	if l, err := lower(op, calls{copies: map[string]bool{op.Op: true}}); err != nil || len(l.specs) != 2 {
 		t.Errorf("%s with its copy in the profile: %+v, %v", op.Op, l.specs, err)
+	}
+}
+
+// TestNamedWithin: what is named lies within the table, of whatever strides that is.
+func TestNamedWithin(t *testing.T) {
+	list := rows([]int{100}, []int{1})
+	for _, strides := range [][]int{{1000, 1}, {1, 1000}, {2000, 2}, {1, 0}, {0, 0}} {
+		x := in([]int{1000, 1000}, strides)
+		for _, op := range []operators.Operator{
+			{Op: "aten::take", Inputs: []operators.Operand{x, list}},
+			{Op: "aten::index", Inputs: []operators.Operand{x, list, list}},
+			{Op: "aten::nll_loss_forward", Inputs: []operators.Operand{x, rows([]int{1000}, []int{1})}, Outputs: []operators.Operand{out([]int{1000}, []int{1})}},
+			{Op: "aten::gather", Args: []string{"", "1"}, Inputs: []operators.Operand{x, rows([]int{1000, 10}, []int{10, 1})}},
+		} {
+			op.Class = operators.Gather
+			l, err := lower(op, calls{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := l.specs[0].Operands[0].Layout
+			if last := reach(named.Shape(), named.Strides()); last > reach(x.Shape, x.Strides) {
+				t.Errorf("%s of strides %v: %d elements of memory", op.Op, strides, last)
+			}
+		}
 	}
 }
