@@ -58,7 +58,7 @@ func verdict(i *Item, u use) (string, int) {
 		return takesAsItIs, 0
 	case i.Layout == 0:
 		return nothing, 0
-	case i.mixesChannelsLast() && i.Class != operators.Gather: // which returns what is row-major, whatever it gets
+	case i.mixesChannelsLast() && i.Class != operators.Gather: // pads, gathers and losses return what is row-major, whatever they get
 		return channelsLast, 0
 	case i.Class == operators.Copy && u.products && i.takenByProduct():
 		return takesAsItIs, 0
