@@ -6,6 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
 )
 
 // promoting are the operators that compute in one dtype, to which they convert operands of others: on a CPU a whole operand, into
@@ -15,25 +16,38 @@ var promoting = strings.Fields(`
 	fmin fmod ge gt hypot le log log10 log1p log2 logaddexp logical_and logical_or logical_xor lt maximum minimum mul ne pow
 	reciprocal remainder rsqrt rsub sigmoid sin sqrt sub tan tanh xlogy`)
 
-// dtypes are those of which two promote to the later one.
-var dtypes = []string{"bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
-
 // promoted is an operand of an elementwise operator in the dtype in which that computes: that of its result, but of a comparison and
 // in place that to which its operands promote. What has no dims costs nothing.
 func (w *walks) promoted(o tensor, copied bool) tensor {
 	if len(o.Shape) == 0 || !slices.Contains(promoting, strings.TrimSuffix(w.name(), "_")) {
 		return o
 	}
-	dtype := o.DType
-	for _, other := range w.inputs() {
-		if len(other.Shape) > 0 && slices.Index(dtypes, other.DType) > slices.Index(dtypes, dtype) {
-			dtype = other.DType
-		}
-	}
+	dtype := w.computed()
 	if outputs := w.outputs(); len(outputs) > 0 && outputs[0].DType != "bool" {
 		dtype = outputs[0].DType
 	}
+	if dtype == "" {
+		return o
+	}
 	return w.converted(o, dtype, copied)
+}
+
+// computed is the dtype to which the operands promote that have dims, "" where that is not known.
+func (w *walks) computed() string {
+	var all []layouts.DType
+	for _, o := range w.inputs() {
+		if len(o.Shape) > 0 {
+			t, err := layouts.ParseDType(o.DType)
+			if err != nil {
+				return ""
+			}
+			all = append(all, t)
+		}
+	}
+	if t := layouts.ResultType(all, nil, nil); t != layouts.Undefined {
+		return t.String()
+	}
+	return ""
 }
 
 // summed is the dtype in which a reduction goes over its input: that of its result, which of a sum of integers is int64 (make_reduction
