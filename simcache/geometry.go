@@ -65,7 +65,7 @@ func ParseGeometry(text string) (Geometry, error) {
 			n[i], err = ParseBytes(parts[i])
 		}
 		if err != nil || n[i] <= 0 {
-			return Geometry{}, fmt.Errorf("%s %q: want size,associativity,line, such as 32KiB,8,64 or, in bytes, 32768,8,64", what, parts[i])
+			return Geometry{}, fmt.Errorf("%s %q: want size,associativity,line, such as 32KiB,8,64 or, in bytes, 32768,8,64; units: %s", what, parts[i], byteUnits)
 		}
 	}
 	g := Geometry{Size: n[0], Ways: n[1], Line: n[2]}
@@ -89,6 +89,8 @@ func Bytes(n int) string {
 // units of bytes, in lower case. KB is none: it is 1000 to some and 1024 to others.
 var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gib": 1 << 30}
 
+const byteUnits = "B, KiB or K, MiB or M, GiB or G" // of sizes in bytes
+
 // ParseBytes reads a number of bytes, such as 32KiB, 32k, 1.25MiB or 4096.
 func ParseBytes(text string) (int, error) {
 	number := strings.TrimRight(text, "BKMGIbkmgi ")
@@ -96,7 +98,7 @@ func ParseBytes(text string) (int, error) {
 	n, err := strconv.ParseFloat(number, 64)
 	bytes := n * scale
 	if !ok || err != nil || !(bytes > 0) || bytes > 1<<52 || bytes != math.Trunc(bytes) {
-		return 0, fmt.Errorf("%q is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)", text)
+		return 0, fmt.Errorf("%q is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: %s)", text, byteUnits)
 	}
 	return int(bytes), nil
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,18 +33,8 @@ var ErrNoSuite = errors.New("no operator of the bill touches memory in a way tha
 // suiteHead is how a suite begins.
 const suiteHead = "# What the layouts of these cost, as 'bench import' found it; the worst first.\n"
 
-// CheckSuiteFile refuses a file that is there and is no suite of a bill: it is something else of
-// its owner's.
-func CheckSuiteFile(name string) error {
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil && !bytes.HasPrefix(text, []byte(suiteHead)) {
-		err = fmt.Errorf("%s is there and was not written by bench import: give another name, or remove it", name)
-	}
-	return err
-}
+// IsSuite tells whether a text is a suite of a bill, and not something else of its owner's.
+func IsSuite(text []byte) bool { return bytes.HasPrefix(text, []byte(suiteHead)) }
 
 // Suite is a workload file (package workload) of the operators with strided
 // operands, the worst first, and then of the others that do more to memory than to

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
-	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -98,9 +97,6 @@ func (f *runFlags) childFlags(s *session.Session, p *session.Contender) []string
 func (f *runFlags) runAB(ctx context.Context, c call, s *session.Session) error {
 	if f.out == "" || f.abOut == "" {
 		return errors.New("--ab wants a file for each program's results: --out for this one's, --ab-out for the other's")
-	}
-	if !results.Distinct(f.out, f.abOut) {
-		return fmt.Errorf("--ab-out %s: it is the file of --out, which would be lost", f.abOut)
 	}
 	newFile, err := createFile("out", f.out)
 	if err != nil {

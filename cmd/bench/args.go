@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access/bill"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -30,6 +31,23 @@ func callOf(cmd *cobra.Command) call {
 // fails a command.
 func (c call) note(format string, args ...any) { fmt.Fprintf(c.err, "note: "+format+"\n", args...) }
 func (c call) warn(format string, args ...any) { fmt.Fprintf(c.err, "warning: "+format+"\n", args...) }
+
+// beStrict makes all flags of a command and of its verbs strict that take a value.
+func beStrict(cmd *cobra.Command) {
+	each := func(f *pflag.Flag) {
+		_, is := f.Value.(*strict)
+		_, list := f.Value.(pflag.SliceValue)
+		_, several := f.Value.(interface{ several() })
+		if takesValue := f.NoOptDefVal == ""; takesValue && !is && !list {
+			f.Value = &strict{Value: f.Value, name: f.Name, repeats: several}
+		}
+	}
+	cmd.Flags().VisitAll(each)
+	cmd.PersistentFlags().VisitAll(each)
+	for _, verb := range cmd.Commands() {
+		beStrict(verb)
+	}
+}
 
 // aVerb is for commands that have verbs and do nothing without one.
 func aVerb(cmd *cobra.Command, args []string) error {
@@ -58,22 +76,46 @@ func helpOfVerb(root *cobra.Command, args []string) error {
 // showHelp is what such a command does.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// outputs are the flags that name a file to write.
+// outputs are the flags that name a file to write; --suite of import does, too.
 var outputs = []string{"out", "ab-out", "cachegrind-out", "results"}
+
+func isOutput(cmd *cobra.Command, flag string) bool {
+	return slices.Contains(outputs, flag) || cmd.Name() == "import" && flag == "suite"
+}
 
 // keeps refuses to write over what is not to be lost.
 func keeps(cmd *cobra.Command, args []string) error {
 	if err := keepsInputs(cmd, args); err != nil {
 		return err
 	}
+	if err := keepsBoth(cmd); err != nil {
+		return err
+	}
 	return keepsOthers(cmd)
+}
+
+// keepsBoth refuses to write two outputs to one file.
+func keepsBoth(cmd *cobra.Command) (err error) {
+	var before []*pflag.Flag
+	cmd.Flags().Visit(func(out *pflag.Flag) {
+		if !isOutput(cmd, out.Name) {
+			return
+		}
+		for _, other := range before {
+			if !results.Distinct(other.Value.String(), out.Value.String()) {
+				err = fmt.Errorf("--%s and --%s: both are written to %s: give each a file of its own", other.Name, out.Name, out.Value)
+			}
+		}
+		before = append(before, out)
+	})
+	return err
 }
 
 // keepsOthers refuses to write over a file that bench did not write.
 func keepsOthers(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		path := out.Value.String()
-		if slices.Contains(outputs, out.Name) && results.Foreign(path, oursOf(cmd.Name(), out.Name)) {
+		if isOutput(cmd, out.Name) && results.Foreign(path, oursOf(cmd.Name(), out.Name)) {
 			err = fmt.Errorf("--%s: %s is there and bench %s does not write such files: give another name, or remove it", out.Name, path, cmd.Name())
 		}
 	})
@@ -89,6 +131,8 @@ func oursOf(verb, flag string) func(text []byte) bool {
 	switch {
 	case flag == "cachegrind-out":
 		return oursByCachegrind.Match
+	case verb == "import":
+		return bill.IsSuite
 	case verb == "machine" && flag == "out":
 		return func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) }
 	case verb == "export":
@@ -104,7 +148,7 @@ func oursOf(verb, flag string) func(text []byte) bool {
 func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		file, statErr := os.Stat(out.Value.String())
-		if !slices.Contains(outputs, out.Name) || statErr != nil || !file.Mode().IsRegular() {
+		if !isOutput(cmd, out.Name) || statErr != nil || !file.Mode().IsRegular() {
 			return
 		}
 		check := func(path, what string) {
@@ -116,7 +160,7 @@ func keepsInputs(cmd *cobra.Command, args []string) (err error) {
 			check(path, "a file that is read")
 		}
 		cmd.Flags().Visit(func(in *pflag.Flag) {
-			if !slices.Contains(outputs, in.Name) {
+			if !isOutput(cmd, in.Name) {
 				check(in.Value.String(), "the file of --"+in.Name)
 			}
 		})

@@ -141,7 +141,7 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 	if len(args) == 0 {
 		return f.reportNow(ctx, c, old)
 	}
-	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches"} {
+	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches", "pages"} {
 		if c.given(flag) {
 			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
 		}
@@ -304,13 +304,16 @@ func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]
 		meter.End()
 		tell(c, warnings)
 	}
-	if ctx.Err() != nil {
-		return nil, stopped(ctx, "nothing is compared or kept")
+	if f.out != "" && s.Done() > 0 {
+		err = errors.Join(err, writeFile("out", f.out, text.Bytes()))
 	}
-	if err == nil && f.out != "" {
-		err = writeFile("out", f.out, text.Bytes())
+	switch {
+	case ctx.Err() == nil:
+		return text.Bytes(), err
+	case f.out != "" && s.Done() > 0:
+		return nil, stopped(ctx, "nothing is compared, and "+f.out+" keeps the samples that were finished")
 	}
-	return text.Bytes(), err
+	return nil, stopped(ctx, "nothing is compared or kept")
 }
 
 // leaveOut takes out of a baseline what --quick leaves out of the suite: that was

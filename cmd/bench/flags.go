@@ -29,6 +29,28 @@ func folded[T any](parse func(string) (T, error), text string, cased bool) (T, s
 	return value, text, err
 }
 
+// A strict is a flag that takes a value and is no list: none that is empty, as a variable that the shell does not know is, and where the
+// last one would win unnoticed, one.
+type strict struct {
+	pflag.Value
+	name    string
+	repeats bool
+	text    string // of the value that was set
+	set     bool
+}
+
+// Set implements pflag.Value.
+func (s *strict) Set(text string) error {
+	switch {
+	case text == "" && s.name != "view": // where it is none
+		return errors.New("it is empty: leave the flag out, or give it a value")
+	case s.set && !s.repeats:
+		return fmt.Errorf("it is given twice, as %s before, and takes one value", s.text)
+	}
+	s.set, s.text = true, text
+	return s.Value.Set(text)
+}
+
 // A parsed is a flag whose value is parsed when it is set, so that every error
 // names the flag and the value.
 type parsed[T any] struct {
@@ -42,9 +64,6 @@ type parsed[T any] struct {
 
 // Set implements pflag.Value.
 func (p *parsed[T]) Set(text string) error {
-	if p.set {
-		return fmt.Errorf("it is given twice, as %s before, and takes one value", p.text)
-	}
 	value, text, err := folded(p.parse, text, p.cased)
 	if err != nil {
 		return err
@@ -82,6 +101,8 @@ func (s *several[T]) Set(text string) error {
 	s.values, s.texts = append(s.values, value), append(s.texts, text)
 	return err
 }
+
+func (s *several[T]) several() {} // which strict asks
 
 // or is the first value, or otherwise if the flag was not given.
 func (s *several[T]) or(otherwise T) T { return append(s.values, otherwise)[0] }
@@ -188,10 +209,18 @@ func formatFlag() parsed[layouts.Tag] {
 func (p *patternFlags) addTensor(flags *pflag.FlagSet, most int) {
 	p.shape = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.dtype = several[layouts.DType]{most: most, parse: layouts.ParseDType, kind: "dtype", standard: "float32"}
-	p.view = several[layouts.Chain]{most: most, parse: layouts.ParseChain, kind: "chain", cased: true}
+	p.view = several[layouts.Chain]{most: most, parse: parseView, kind: "chain", cased: true}
 	flags.Var(&p.shape, "shape", "sizes of the tensor, such as 4000x4000; it is stored contiguous")
 	flags.Var(&p.dtype, "dtype", "type of its elements, such as int32; one of "+strings.Join(layouts.DTypeNames(), ", ")+repeated(most))
-	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them)"+repeated(most))
+	flags.Var(&p.view, "view", "view operations, as in PyTorch, such as 'x[:, ::2].T'; a chain of them, such as 'transpose(0,1).narrow(1,0,100)' ('bench help layout' lists them), or none"+repeated(most))
+}
+
+// parseView parses a chain of views, or none, as files of benchmarks have it.
+func parseView(text string) (layouts.Chain, error) {
+	if text == "none" {
+		text = ""
+	}
+	return layouts.ParseChain(text)
 }
 
 const orderUsage = "row, col, torch, or dims such as 1,0; the order in which the view's dims are walked, where torch is as PyTorch 1.13 walks them, and of tensors in formats also from or to, as the one or the other lies in memory"

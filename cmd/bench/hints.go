@@ -31,7 +31,11 @@ func flagFault(cmd *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		kind := invalid.GetFlag().Value.Type()
 		_, number := errors.AsType[*strconv.NumError](err)
-		if want := wantOf[kind]; want != "" && (number || kind == "duration") {
+		want := wantOf[kind]
+		if errors.Is(err, strconv.ErrRange) {
+			want = "a number of fewer digits"
+		}
+		if want != "" && (number || kind == "duration" && invalid.GetValue() != "") {
 			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: want %s", invalid.GetValue(), invalid.GetFlag().Name, want)
 		}
 	}
@@ -43,7 +47,7 @@ func flagFault(cmd *cobra.Command, err error) error {
 }
 
 // wantOf says what flags of Go's own types want, whose errors are those of Go's packages.
-var wantOf = map[string]string{"int": "a whole number", "float64": "a number, such as 0.01", "duration": "a length of time, such as 10ms or 1s"}
+var wantOf = map[string]string{"int": "a whole number", "float64": "a number, such as 0.01", "duration": "a length of time, such as 10ms or 1s", "bool": "no value, true or false"}
 
 // flagHint says what a flag that a command lacks was meant to be, "" if that cannot be told.
 func flagHint(cmd *cobra.Command, name string) string {
@@ -110,7 +114,9 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return fmt.Sprintf(": did you mean %s --help?", cmd.CommandPath())
 	case flag != "" && cmd.Flags().Lookup(flag) != nil:
 		return fmt.Sprintf(": did you mean --%s %s?", flag, arg)
-	case err == nil && cmd.Flags().Lookup("shape") != nil:
+	case err == nil && cmd.Name() == "sim" && cmd.Flags().Changed("tlb"):
+		return ": --tlb takes no value, other sizes are in the file of --config (bench machine --preset NAME prints one)"
+	case err == nil && cmd.Flags().Lookup("shape") != nil && !cmd.Flags().Changed("shape"):
 		return fmt.Sprintf(": did you mean --shape %s?", arg)
 	case cmd.Flags().Lookup("filter") != nil && !strings.ContainsAny(arg, "./= "):
 		return fmt.Sprintf(": did you mean --filter .name:%s?", arg)

@@ -75,11 +75,6 @@ func (f *importFlags) check(c call) error {
 	case f.step && f.threads.set:
 		return errors.New("--step simulates one program on one core: leave --threads out")
 	}
-	if f.suite != "" {
-		if err := bill.CheckSuiteFile(f.suite); err != nil {
-			return fmt.Errorf("--suite: %w", err)
-		}
-	}
 	if f.dir != "" {
 		if err := reports.CheckBillFolder(f.dir); err != nil {
 			return fmt.Errorf("--out: %w", err)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,14 +27,20 @@ func newMachine() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
-			if err := cmp.Or(exclude(c, "measure", "presets"), exclude(c, "measure", "preset")); err != nil {
-				return err
+			for _, other := range []string{"presets", "preset"} {
+				for _, flag := range []string{"I1", "D1", "LL", "measure", "out", "max-size", "measure-time", "loaded", "results"} {
+					if err := exclude(c, other, flag); err != nil {
+						return err
+					}
+				}
 			}
-			switch {
-			case presets && asJSON:
+			switch list := presets || preset == "list"; {
+			case list && asJSON:
 				return writeJSON(c.out, machines.List())
-			case presets || preset == "list":
+			case list:
 				return machines.WriteList(c.out)
+			case preset != "" && asJSON:
+				return exclude(c, "preset", "json")
 			case preset != "":
 				text, err := machines.File(preset)
 				if err != nil {

@@ -105,5 +105,6 @@ func newRoot() *cobra.Command {
 	if err := addHelp(root); err != nil {
 		panic(err) // a verb without a text, of which no program is built that passes its tests
 	}
+	beStrict(root)
 	return root
 }

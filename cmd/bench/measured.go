@@ -72,30 +72,36 @@ type modelFlags struct {
 	geometry       geometryFlags
 	pages          parsed[access.Pages]
 	preset, caches string
-	threads        parsed[[]int]
+	threads        parsed[int]
 }
 
 func (f *modelFlags) add(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; for its TLB and its times if it was measured, where measured is what 'bench machine --measure' saved")
-	f.threads = parsed[[]int]{parse: session.ParseThreads, kind: "number"}
+	f.threads = parsed[int]{parse: parseCount, kind: "number"}
 	flags.Var(&f.threads, "threads", "predict for threads that share each walk; so many, as bench run --threads cuts it, or all: one for each CPU here")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp or hugetlb")
 }
 
+// parseCount parses one number of threads; 0 is all.
+func parseCount(text string) (int, error) {
+	counts, err := session.ParseThreads(text)
+	if err != nil || len(counts) > 1 {
+		return 0, errors.New("want one number from 1 on, or all")
+	}
+	return counts[0], nil
+}
+
 // model is the cost model of the caches and the threads asked for.
 func (f *modelFlags) model(c call) (cost.Model, error) {
-	if len(f.threads.value) > 1 {
-		return cost.Model{}, fmt.Errorf("--threads %s: want one number, or all", f.threads.text)
-	}
 	m, err := f.machine(c)
 	if !f.threads.set || err != nil {
 		return m, err
 	}
 	cpus := len(cpu.Workers())
-	m.Threads = cmp.Or(f.threads.value[0], cpus)
+	m.Threads = cmp.Or(f.threads.value, cpus)
 	if here := f.preset == "" && f.caches == "" && !f.geometry.set(); here && m.Threads > cpus {
 		c.warn("--threads %d: this process has %s, predicted is as if each thread had a core of its own", m.Threads, counted(cpus, "CPU"))
 	}
@@ -152,7 +158,7 @@ func (f *measureFlags) add(flags *pflag.FlagSet) {
 	flags.Var(&f.maxSize, "max-size", "largest working set of the ladder, such as 256MiB (memory's bandwidth is measured on twice as much); default: twice the last level that the machine states")
 	flags.BoolVar(&f.loaded, "loaded", false, "measure the latency of memory under load too: one thread chases pointers while the others stream at a stepped rate")
 	flags.StringVar(&f.results, "results", "", "`file` for the samples of --loaded as results, of which bench report draws a chart")
-	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "how long to measure, at least about; shorter is less steady")
+	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "how long to measure, at least about, where the ladder does not take longer; shorter is less steady")
 }
 
 // check refuses flags that do not go together.

@@ -64,6 +64,11 @@ func newRun() *cobra.Command {
 			if f.abOut != "" && f.ab == "" {
 				return errors.New("--ab-out goes with --ab, which is missing")
 			}
+			for _, flag := range []string{"I1", "D1", "LL", "TLB", "caches"} {
+				if f.timeOnly && c.given(flag) {
+					c.note("--times-only simulates nothing: what --%s says stands in the head of the results alone", flag)
+				}
+			}
 			s, err := f.prepare(c)
 			if err != nil {
 				return err

@@ -25,10 +25,19 @@ func (s stopSignal) Unwrap() error { return context.Canceled }
 // exitCode is how shells count it.
 func (s stopSignal) exitCode() int { return 128 + int(s.Signal) }
 
-// stopped is the error of what a signal ended, with what comes of it.
-func stopped(ctx context.Context, so string) error {
-	return fmt.Errorf("interrupted, %s: %w", so, context.Cause(ctx))
+// A stoppedError is of what a signal ended.
+type stoppedError struct {
+	so     string // what comes of it
+	signal error
 }
+
+func (s stoppedError) Error() string { return "interrupted, " + s.so }
+
+// Unwrap is the signal.
+func (s stoppedError) Unwrap() error { return s.signal }
+
+// stopped is the error of what a signal ended, with what comes of it.
+func stopped(ctx context.Context, so string) error { return stoppedError{so, context.Cause(ctx)} }
 
 // watched is the key of a context's atomic.Bool: whether a verb looks at it.
 type watched struct{}

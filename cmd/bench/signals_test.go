@@ -162,7 +162,7 @@ func TestSignalsWhileSweeping(t *testing.T) {
 	c.send(t, syscall.SIGTERM)
 	<-c.ended
 	text := c.said(t, c.err)
-	if said := regexp.MustCompile(`(?m)^bench: interrupted, out.txt.part keeps \d+ of 10800 combinations: the same command goes on: signal: terminated$`); c.ProcessState.ExitCode() != 143 || !said.MatchString(text) {
+	if said := regexp.MustCompile(`(?m)^bench: interrupted, out.txt.part keeps \d+ of 10800 combinations: the same command goes on$`); c.ProcessState.ExitCode() != 143 || !said.MatchString(text) {
 		t.Errorf("%v, %q", c.ProcessState, text)
 	}
 	if got := filesIn(t, dir); got != "[- out.txt.part - space.yaml]" && got != "[- out.txt.part space.yaml]" {
@@ -186,7 +186,7 @@ func TestSignalsWithoutResults(t *testing.T) {
 			c.send(t, syscall.SIGHUP)
 			<-c.ended
 			again = c.ProcessState.Sys().(syscall.WaitStatus).Signaled()
-			if got := c.said(t, c.err); !again && (c.ProcessState.ExitCode() != 129 || !strings.HasSuffix("\n"+got, "\nbench: "+test.want+": signal: hangup\n")) {
+			if got := c.said(t, c.err); !again && (c.ProcessState.ExitCode() != 129 || !strings.HasSuffix("\n"+got, "\nbench: "+test.want+"\n")) {
 				t.Errorf("bench %s: %v, %q", test.verb, c.ProcessState, got)
 			}
 			if got := filesIn(t, dir); got != "[]" {
@@ -225,6 +225,32 @@ func TestSignals(t *testing.T) {
 		}
 		if got := filesIn(t, dir); got != "[- kept.txt]" {
 			t.Errorf("%v: there are %s", s, got)
+		}
+	}
+}
+
+// TestCheckKeeps: of a check that a signal ends the results are kept that --out names, where there are some.
+func TestCheckKeeps(t *testing.T) {
+	dir := t.TempDir()
+	base := start(t, dir, "bench", "run", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "1", "--sample-time", "10us", "-o", "base.txt")
+	<-base.ended
+	kept := filepath.Join(dir, "kept.txt")
+	for wait := 200 * time.Millisecond; ; wait *= 2 {
+		c := start(t, dir, "bench", "check", "--baseline", "base.txt", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "50000", "-o", "kept.txt")
+		time.Sleep(wait)
+		c.send(t, syscall.SIGINT)
+		<-c.ended
+		text, err := os.ReadFile(kept)
+		said := c.said(t, c.err)
+		switch {
+		case err == nil && (c.ProcessState.ExitCode() != 130 || !strings.Contains(string(text), "\n# interrupted: after ") ||
+			!strings.Contains(said, "bench: interrupted, nothing is compared, and kept.txt keeps the samples that were finished\n")):
+			t.Errorf("%v: %s\n%s", c.ProcessState, said, text)
+			return
+		case err == nil:
+			return
+		case wait > 10*time.Second:
+			t.Fatalf("nothing is kept: %s", said)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -29,8 +30,9 @@ import (
 )
 
 // Find replaces every folder among the paths by the files in it, and in the folders
-// below, that end in .txt, by name. A file other than a folder's is taken as it is,
-// and one that is the output is left out.
+// below, that end in .txt, by name. A file other than a folder's is taken as it is.
+// What was merged before into the file out, which is to be written, is left out, and
+// anything else there refused, since it would be lost.
 func Find(paths []string, out string) (found []string, err error) {
 	for _, root := range paths {
 		info, err := os.Stat(root)
@@ -44,10 +46,14 @@ func Find(paths []string, out string) (found []string, err error) {
 		before := len(found)
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(d.Name(), ".") // files on their way
-			if err == nil && d.Type().IsRegular() && !hidden && filepath.Ext(path) == ".txt" && (out == "" || results.Distinct(path, out)) {
-				found = append(found, path)
+			if err != nil || !d.Type().IsRegular() || hidden || filepath.Ext(path) != ".txt" {
+				return err
 			}
-			return err
+			if out != "" && !results.Distinct(path, out) {
+				return checkMerged(path)
+			}
+			found = append(found, path)
+			return nil
 		})
 		if err != nil {
 			return nil, err
@@ -57,6 +63,18 @@ func Find(paths []string, out string) (found []string, err error) {
 		}
 	}
 	return found, nil
+}
+
+// mergedLine is a line that files have which were made of several.
+var mergedLine = regexp.MustCompile(`(?m)^# merged: `)
+
+// checkMerged refuses to write over a file of one run.
+func checkMerged(path string) error {
+	text, err := results.ReadText(path)
+	if err == nil && !mergedLine.Match(text) {
+		err = fmt.Errorf("%s is a file that is read, and would be lost: write to another", path)
+	}
+	return err
 }
 
 // A Plan is what will be written.
