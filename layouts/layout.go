@@ -25,6 +25,7 @@
 package layouts
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -318,6 +319,9 @@ func ParseShape(text string) ([]int, error) {
 			part = strings.TrimSpace(part)
 		}
 		n, err := strconv.Atoi(part)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, fmt.Errorf("%s is too large a size (want less than 2^63)", part)
+		}
 		if err != nil || n < 0 || part[0] == '+' {
 			return nil, fmt.Errorf("%q is no size (want non-negative integers joined by x or commas, such as 4000x4000)", part)
 		}

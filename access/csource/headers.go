@@ -10,15 +10,24 @@ import (
 // predefinedMacros is what a compiler for 64-bit Linux defines before a file's
 // first line, as far as a kernel may ask for it, and size_t, which kernels that are
 // shown without their headers use. No compiler is asked, so that a file means the
-// same on every machine.
+// same on every machine; what tells one compiler from another, as __GNUC__ does, is not defined.
 const predefinedMacros = `
 #define __STDC__ 1
 #define __STDC_HOSTED__ 1
 #define __STDC_VERSION__ 201710L
 #define __x86_64__ 1
 #define __amd64__ 1
+#define __x86_64 1
+#define __amd64 1
 #define __linux__ 1
+#define __linux 1
+#define __gnu_linux__ 1
 #define __unix__ 1
+#define __unix 1
+#define __ELF__ 1
+#define __ORDER_LITTLE_ENDIAN__ 1234
+#define __ORDER_BIG_ENDIAN__ 4321
+#define __BYTE_ORDER__ __ORDER_LITTLE_ENDIAN__
 #define __LP64__ 1
 #define _LP64 1
 #define __CHAR_BIT__ 8
@@ -29,6 +38,9 @@ const predefinedMacros = `
 #define __SIZEOF_POINTER__ 8
 #define __SIZEOF_FLOAT__ 4
 #define __SIZEOF_DOUBLE__ 8
+#define __SIZEOF_LONG_DOUBLE__ 16
+#define __SIZEOF_WCHAR_T__ 4
+#define __SIZEOF_PTRDIFF_T__ 8
 #define __SIZEOF_SIZE_T__ 8
 #define __SIZE_TYPE__ unsigned long
 #define __PTRDIFF_TYPE__ long
@@ -41,8 +53,22 @@ const predefinedMacros = `
 #define __UINT16_TYPE__ unsigned short
 #define __UINT32_TYPE__ unsigned int
 #define __UINT64_TYPE__ unsigned long
+#define __INTPTR_TYPE__ long
+#define __UINTPTR_TYPE__ unsigned long
+#define __INTMAX_TYPE__ long
+#define __UINTMAX_TYPE__ unsigned long
+#define __SCHAR_MAX__ 127
+#define __SHRT_MAX__ 32767
 #define __INT_MAX__ 2147483647
 #define __LONG_MAX__ 9223372036854775807L
+#define __LONG_LONG_MAX__ 9223372036854775807LL
+#define __SIZE_MAX__ 18446744073709551615UL
+#define __FLT_DIG__ 6
+#define __DBL_DIG__ 15
+#define __FLT_EPSILON__ 1.19209289550781250000000000000000000e-7F
+#define __DBL_EPSILON__ 2.22044604925031308084726333618164062e-16
+#define __FLT_MIN__ 1.17549435082228750796873653722224568e-38F
+#define __DBL_MIN__ 2.22507385850720138309023271733240406e-308
 #define __FLT_MAX__ 3.40282346638528859811704183484516925e+38F
 #define __DBL_MAX__ 1.79769313486231570814527423731704357e+308
 #define __FUNCTION__ __func__
