@@ -1,6 +1,7 @@
 package results
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"fmt"
@@ -65,14 +66,28 @@ func Parse(name string, text []byte) (*Set, error) {
 	return set, nil
 }
 
-// ReadText reads the text of a file for [Parse], but no more than it refuses.
+// ReadText reads the text of a file for [Parse], but no more than it refuses, and without a
+// mark of UTF-8 at its head (see [SkipMark]).
 func ReadText(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxFile+1))
+	text := bufio.NewReader(io.LimitReader(file, maxFile+1))
+	SkipMark(text)
+	return io.ReadAll(text)
+}
+
+// SkipMark skips the bytes that editors of Windows put at the head of a file to mark it as UTF-8,
+// and returns how many there are: before a key, they would make it another.
+func SkipMark(text *bufio.Reader) int {
+	const mark = "\xEF\xBB\xBF"
+	if head, _ := text.Peek(len(mark)); string(head) != mark { // an error is the next read's, too
+		return 0
+	}
+	n, _ := text.Discard(len(mark))
+	return n
 }
 
 func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {

@@ -155,6 +155,17 @@ func TestReadRefusals(t *testing.T) {
 	}
 }
 
+// TestMark: the mark of UTF-8 that some editors put at the head of a file is no part of its first line.
+func TestMark(t *testing.T) {
+	set, err := results.Read(write(t, "marked.txt", "\xEF\xBB\xBFgoos: linux\nBenchmarkX 1 2 ns/op\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config, err := set.Config(); err != nil || config["goos"] != "linux" || len(config) != 1 {
+		t.Error(config, err)
+	}
+}
+
 func TestConfigsThatDiffer(t *testing.T) {
 	one := write(t, "one.txt", sample(t, []results.Pair{{Key: "goos", Value: "linux"}, {Key: "sim-d1", Value: "32768,8,64"}}, 1))
 	two := write(t, "two.txt", sample(t, []results.Pair{{Key: "goos", Value: "linux"}, {Key: "sim-d1", Value: "49152,12,64"}}, 1))

@@ -48,6 +48,10 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line,
 // 30 B an entry beside the result. A fault of the file is an [Error] with the name.
 func Read(r io.Reader, name string) (CSR, error) {
 	s := &scanner{r: bufio.NewReaderSize(r, maxLine), name: name}
+	const mark = "\xEF\xBB\xBF" // of UTF-8, which some editors write
+	if head, _ := s.r.Peek(len(mark)); string(head) == mark {
+		_, _ = s.r.Discard(len(mark)) // which has been read
+	}
 	h, err := s.header()
 	if err != nil {
 		return CSR{}, err

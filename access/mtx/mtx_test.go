@@ -68,6 +68,14 @@ func TestSciPy(t *testing.T) {
 	}
 }
 
+// TestMark: a mark of UTF-8 at the head of a file is none of it.
+func TestMark(t *testing.T) {
+	m, err := mtx.Read(strings.NewReader("\xEF\xBB\xBF%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n"), "f")
+	if err != nil || len(m.Column) != 1 {
+		t.Error(m, err)
+	}
+}
+
 // TestRefused: what is no such file is refused in one line that names file, line
 // and what is wrong.
 func TestRefused(t *testing.T) {

@@ -243,6 +243,17 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// TestMark: a file is the same machine with a mark of UTF-8 at its head.
+func TestMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(path, []byte("\xEF\xBB\xBFhost: a\nBenchmarkA 1 5 ns/op\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := Read("host", nil, path); err != nil || len(m.Machines) != 1 || m.Machines[0].Name != "a" {
+		t.Error(m, err)
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"BenchmarkA 1 5 ns/op\n":            "a.txt:1: a result without a line \"host:\" before it (bench run --label host=VALUE writes one)",

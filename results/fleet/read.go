@@ -129,7 +129,9 @@ func (r *reader) file(path string) error {
 	text, feed := io.Pipe()
 	comments := make(chan []comment, 1)
 	go func() {
-		found, err := commentsOf(bufio.NewReaderSize(in, 1<<16), feed)
+		plain := bufio.NewReaderSize(in, 1<<16)
+		results.SkipMark(plain)
+		found, err := commentsOf(plain, feed)
 		feed.CloseWithError(err)
 		comments <- found
 	}()

@@ -122,6 +122,19 @@ func TestShards(t *testing.T) {
 	})
 }
 
+// TestMark: a mark of UTF-8 at the head of a shard moves none of its parts.
+func TestMark(t *testing.T) {
+	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
+	want, _, err := merged(t, "", one, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, faults, err := merged(t, "", "\xEF\xBB\xBF"+one, "\xEF\xBB\xBF"+two)
+	if diff := cmp.Diff(want, text); diff != "" || faults != nil || err != nil {
+		t.Error(diff, faults, err)
+	}
+}
+
 // TestCut: a shard that is cut off anywhere is named, and what is left of its lines is
 // whole.
 func TestCut(t *testing.T) {

@@ -68,6 +68,7 @@ func scan(path string) (*file, error) {
 	defer in.Close()
 	s := scanner{file: &file{path: path, index: 1, of: 1}, end: -1}
 	lines := bufio.NewReaderSize(in, maxLine)
+	s.at = int64(results.SkipMark(lines))
 	for n := 1; s.file.fault == nil; n++ {
 		line, err := lines.ReadSlice('\n')
 		if err == io.EOF && len(line) == 0 {

@@ -128,17 +128,26 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 	}
 }
 
-// unzip looks for gzip's magic number.
+// unzip looks for gzip's magic number, and skips a mark of UTF-8 at the head of the text.
 func unzip(r io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReaderSize(r, 1<<16)
-	magic, err := buffered.Peek(2)
+	text := bufio.NewReaderSize(r, 1<<16)
+	magic, err := text.Peek(2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if bytes.Equal(magic, []byte{0x1F, 0x8B}) {
-		return gzip.NewReader(buffered)
+		packed, err := gzip.NewReader(text)
+		if err != nil {
+			return nil, err
+		}
+		text = bufio.NewReaderSize(packed, 1<<16)
 	}
-	return buffered, nil
+	const mark = "\xEF\xBB\xBF"
+	if head, _ := text.Peek(len(mark)); string(head) == mark { // an error is the next read's, too
+		_, err = text.Discard(len(mark))
+		return text, err
+	}
+	return text, nil
 }
 
 func parseLackey(line []byte) (Record, bool) {
