@@ -17,6 +17,9 @@ func newExport() *cobra.Command {
 		Short: "Write results as CSV, JSON lines, or for a service that tracks benchmarks",
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
+			if err := eachOnce(paths); err != nil {
+				return err
+			}
 			var text bytes.Buffer
 			set, err := results.Read(paths...)
 			if err != nil {

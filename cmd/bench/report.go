@@ -34,8 +34,8 @@ func newReport() *cobra.Command {
 			if by != "" {
 				return reportFleet(c, paths, by, dir, options)
 			}
-			if twice := givenTwice(paths); twice != "" {
-				return fmt.Errorf("%s is given twice: its samples would count as twice as many", twice)
+			if err := eachOnce(paths); err != nil {
+				return err
 			}
 			set, err := results.Read(paths...)
 			if err != nil {
@@ -127,8 +127,8 @@ func warnOfFaults(c call, paths []string, by string) {
 	}
 }
 
-// givenTwice is a file that is among the paths a second time, under whatever name.
-func givenTwice(paths []string) string {
+// eachOnce refuses a file that is among the paths a second time, under whatever name.
+func eachOnce(paths []string) error {
 	var known []os.FileInfo
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -136,9 +136,9 @@ func givenTwice(paths []string) string {
 			continue // reading it says what is wrong, and - or a pipe is read once
 		}
 		if slices.ContainsFunc(known, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
-			return path
+			return fmt.Errorf("%s is given twice: its samples would count as twice as many", path)
 		}
 		known = append(known, info)
 	}
-	return ""
+	return nil
 }
