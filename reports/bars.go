@@ -36,7 +36,9 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		y := toY(float64(-i))
 		left, right := toX(0), toX(q.y)
 		c.FillPolygon(b.hues[i].color, []vg.Point{{X: left, Y: y - half}, {X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})
-		b.look.whisker(c, toX(q.low), toX(q.high), y, half/2)
+		if q.spreads() {
+			b.look.whisker(c, toX(q.low), toX(q.high), y, half/2)
+		}
 		c.FillText(style, vg.Point{X: max(toX(q.high), right) + 5, Y: y + 1}, b.labels[i])
 	}
 }
@@ -55,7 +57,6 @@ func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 // have colours of their own.
 func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 	p := d.look.newPanel("GiB/s, read plus written", "")
-	f.explain("whiskers: 95% interval")
 	d.look.addGrid(p, false)
 	b := bars{look: &d.look}
 	var ticks plot.ConstantTicks
@@ -68,6 +69,7 @@ func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: labels[i]})
 		widest = max(widest, q.high)
 	}
+	f.explainIntervals("whiskers: 95% interval", b.points)
 	zeroAxis(&p.X, widest*1.12) // room for the value
 	p.Y.Min, p.Y.Max = -float64(len(rows))+0.4, 0.6
 	p.Y.Tick.Marker = ticks

@@ -81,6 +81,46 @@ func sampled(name string, ns float64, more string) string {
 	return b.String()
 }
 
+// TestIntervals: what shows an interval is explained where a benchmark has one, and drawn where it has:
+// three samples are too few.
+func TestIntervals(t *testing.T) {
+	few := func(text string) string { return strings.Join(slices.Collect(strings.Lines(text))[:3], "") }
+	names := []string{"Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", "Copy/layout=columns/shape=64x64/dtype=float32/step=32/kernel=scalar",
+		"Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", "View/a=1", "View/a=2",
+		"Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=1", "Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=2"}
+	for i, draw := range []func(*data) (*figure, error){copyBandwidth, copyStride, traverseTime, others, predicted, threads} {
+		for _, want := range []bool{false, true} {
+			text := head
+			for _, name := range names {
+				if one := sampled(name, 1e3, "900 predicted-ns/op"); want {
+					text += one
+				} else {
+					text += few(one)
+				}
+			}
+			d := dataOf(t, text)
+			words, _ := record(draws(t, draw, d), &d.look)
+			if got := slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "95%") }); got != want {
+				t.Errorf("chart %d: %q, want an interval explained: %v", i, words, want)
+			}
+		}
+	}
+	lines := func(text string) int {
+		d := dataOf(t, head+text)
+		_, actions := record(draws(t, copyBandwidth, d), &d.look)
+		n := 0
+		for _, a := range actions {
+			if _, ok := a.(*recorder.Stroke); ok {
+				n++
+			}
+		}
+		return n
+	}
+	if few, whole := lines(few(sampled(names[0], 1e3, ""))), lines(sampled(names[0], 1e3, "")); whole < few+6 {
+		t.Errorf("%d lines with a whisker, and %d without", whole, few)
+	}
+}
+
 // TestStructure: what a chart must show is in it.
 func TestStructure(t *testing.T) {
 	for name, test := range map[string]struct {

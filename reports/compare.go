@@ -65,9 +65,10 @@ func compare(d *data) (*figure, error) {
 	}
 	names = shorts(names, 46)
 	var ticks plot.ConstantTicks
+	var drawn []point
 	for i, q := range shown {
 		for _, of := range []point{q.relative(q.old), q.relative(q.new)} {
-			low, high = min(low, of.low), max(high, of.high)
+			low, high, drawn = min(low, of.low), max(high, of.high), append(drawn, of)
 		}
 		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: names[i] + q.beyond()})
 	}
@@ -80,7 +81,11 @@ func compare(d *data) (*figure, error) {
 	f := &figure{title: fmt.Sprintf("Old against new: %s and %s", short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
 		sentence: compareSentence(found, len(shown)), alt: "Points with intervals: time of each benchmark in the new file as a share of that in the old one",
 		height: vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
-	f.explain("old, 95% interval", dot{d.look.marked, draw.RingGlyph{}})
+	old := "old"
+	if slices.ContainsFunc(drawn, point.spreads) {
+		old += ", 95% interval"
+	}
+	f.explain(old, dot{d.look.marked, draw.RingGlyph{}})
 	for _, k := range []struct {
 		name   string
 		change float64

@@ -101,7 +101,7 @@ func contiguous(d *data) (*figure, error) {
 	f := &figure{title: fmt.Sprintf("When contiguous() pays: n sums of a transposed %s", short(shape, 16)), sentence: contiguousSentence(shape, found),
 		alt:    "Lines: total time of n passes over the strided view, and of one copy and n passes over the copy, against n, with the break-even marked",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
-	f.explain("bands: 95% intervals")
+	f.explainIntervals("bands: 95% intervals", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
 }
 

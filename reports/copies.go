@@ -178,7 +178,7 @@ func copyStride(d *data) (*figure, error) {
 	f := &figure{title: "Copying every k-th column: bandwidth by stride", sentence: strideSentence(all),
 		alt:    "Line: bandwidth of copying every k-th column of a matrix against k, with intervals",
 		height: 2.9 * vg.Inch, panels: []*panel{p}}
-	f.explain("band: 95% interval")
+	f.explainIntervals("band: 95% interval", s.points)
 	return f, d.look.addSeries(f, p, s)
 }
 

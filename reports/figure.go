@@ -61,6 +61,14 @@ func (f *figure) explain(name string, thumbs ...plot.Thumbnailer) {
 	f.legend = slices.Insert(f.legend, at, entry{name, thumbs})
 }
 
+// explainIntervals says in the legend what shows intervals, if any of the points has one: of too few
+// samples there is none.
+func (f *figure) explainIntervals(words string, points []point) {
+	if slices.ContainsFunc(points, point.spreads) {
+		f.explain(words)
+	}
+}
+
 // render draws a figure as PNG and as SVG, at once.
 func (f *figure) render(d *data) (Chart, error) {
 	title, footer := d.look.title(), d.footer()

@@ -69,7 +69,7 @@ func latency(d *data) (*figure, error) {
 	if d.served != nil {
 		f.sentence += " " + d.served.String() + "."
 	}
-	f.explain("band: 95% interval")
+	f.explainIntervals("band: 95% interval", s.points)
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err
 	}

@@ -176,7 +176,7 @@ func traverseTime(d *data) (*figure, error) {
 	f := &figure{title: "Summing a square matrix by rows and by columns: time by size", sentence: timeSentence(found),
 		alt:    "Lines: ns per element against the size of the matrix, by rows, by columns, and in vectors",
 		height: 3.3 * vg.Inch, panels: []*panel{p}}
-	f.explain("bands: 95% interval")
+	f.explainIntervals("bands: 95% interval", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
 }
 

@@ -49,7 +49,7 @@ func others(d *data) (*figure, error) {
 	f.sentence = strings.Join(sentences, ". ") + "."
 	b.bound()
 	p := d.look.newPanel("ns per element", "")
-	f.explain("whiskers: 95% interval")
+	f.explainIntervals("whiskers: 95% interval", b.points)
 	d.look.addGrid(p, false)
 	lines := len(b.points)
 	zeroAxis(&p.X, b.widest)

@@ -27,6 +27,9 @@ type point struct{ x, y, low, high float64 }
 // exactly is a point without an interval.
 func exactly(x, y float64) point { return point{x, y, y, y} }
 
+// spreads tells whether a point has an interval to draw.
+func (q point) spreads() bool { return q.low < q.high }
+
 // positive tells whether a value can stand on any axis: above 0, and no larger
 // than anything measured ever is.
 func positive(v float64) bool { return v > 1e-30 && v < 1e30 }
@@ -54,6 +57,14 @@ func span(all []series) (low, high float64, ok bool) {
 		}
 	}
 	return low, high, ok
+}
+
+// pointsOf are those of all series.
+func pointsOf(all ...series) (points []point) {
+	for _, s := range all {
+		points = append(points, s.points...)
+	}
+	return points
 }
 
 // addSeries draws lines with their points over bands of their intervals, and

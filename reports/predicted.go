@@ -43,9 +43,11 @@ func predicted(d *data) (*figure, error) {
 		return nil, nil
 	}
 	var x, y, off []float64
+	var across []point
 	low, high := math.Inf(1), 0.0
 	for _, f := range found {
 		x, y = append(x, f.measured.y), append(y, f.predicted)
+		across = append(across, f.measured)
 		off = append(off, math.Abs(f.predicted/f.measured.y-1))
 		low, high = min(low, f.measured.low/1.5, f.predicted/1.5), max(high, f.measured.high*1.5, f.predicted*1.5)
 	}
@@ -66,7 +68,7 @@ func predicted(d *data) (*figure, error) {
 		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are the same",
 		height:   4.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("both the same", same)
-	f.explain("across: 95% interval")
+	f.explainIntervals("across: 95% interval", across)
 	err = d.scatter(f, p, found)
 	f.explain(fmt.Sprintf("rank correlation %.3f", rho))
 	return f, err

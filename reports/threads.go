@@ -97,14 +97,14 @@ func (d *data) scalings() (all []scaling) {
 func threads(d *data) (*figure, error) {
 	scalings := d.scalings()
 	var all []series
-	var points []point
 	for _, s := range scalings {
-		all, points = append(all, s.series), append(points, s.points...)
+		all = append(all, s.series)
 	}
 	low, high, ok := span(all)
 	if !ok {
 		return nil, nil
 	}
+	points := pointsOf(all...)
 	p := d.look.newPanel("threads, each on a core of its own", "GiB/s, read by all of them")
 	numberAxis(&p.X, points)
 	p.X.Tick.Marker = threadTicks(points)
@@ -113,7 +113,7 @@ func threads(d *data) (*figure, error) {
 	f := &figure{title: "Summing a matrix with several threads: bandwidth by threads", sentence: threadsSentence(scalings),
 		alt:    "Lines: bandwidth of a sum against the number of threads, for a working set of each level and of memory, with the knees named",
 		height: 3.6 * vg.Inch, panels: []*panel{p}}
-	f.explain("bands: 95% interval")
+	f.explainIntervals("bands: 95% interval", points)
 	if err := d.look.addSeries(f, p, all...); err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func loaded(d *data) (*figure, error) {
 		alt:    "Line: ns per dependent load against the bandwidth that memory has meanwhile, a point for each share of time in which others stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("points: share of the time in which others stream")
-	f.explain("band: 95% interval")
+	f.explainIntervals("band: 95% interval", s.points)
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err
 	}

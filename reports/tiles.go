@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -61,6 +62,7 @@ func tiles(d *data) (*figure, error) {
 		{"LL misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, llUnit) }},
 		{"TLB misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, tlbUnit) }},
 	}
+	var points []point
 	for i, panel := range panels {
 		var all []series
 		for k, shape := range shapes {
@@ -76,22 +78,23 @@ func tiles(d *data) (*figure, error) {
 		if _, high, ok := span(all); !ok || high == 0 { // nothing misses
 			continue
 		}
+		points = append(points, pointsOf(all...)...)
 		if err := d.tilePanel(f, all, panel.y, i == 0, by[shapes[0]][0].elem); err != nil {
 			return nil, err
 		}
 	}
-	f.explain("bands: 95% interval; misses are simulated, exact")
+	remark := "misses are simulated, exact"
+	if slices.ContainsFunc(points, point.spreads) {
+		remark = "bands: 95% interval; " + remark
+	}
+	f.explain(remark)
 	f.panels[len(f.panels)-1].x = "edge of a tile, elements (the largest: no tiles)"
 	return f, nil
 }
 
 func (d *data) tilePanel(f *figure, all []series, y string, times bool, elem int) error {
 	p := d.look.newPanel("", y)
-	var points []point
-	for _, s := range all {
-		points = append(points, s.points...)
-	}
-	numberAxis(&p.X, points)
+	numberAxis(&p.X, pointsOf(all...))
 	low, high, _ := span(all)
 	if percentAxis(&p.Y); times {
 		logAxis(&p.Y, low/1.3, high*2)
