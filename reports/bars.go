@@ -60,7 +60,11 @@ func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 	d.look.addGrid(p, false)
 	b := bars{look: &d.look}
 	var ticks plot.ConstantTicks
-	labels, widest := copyLabels(rows), 0.0
+	widest := 0.0
+	labels, common := copyLabels(rows)
+	if common != "" {
+		f.explain("all " + common)
+	}
 	for i, r := range rows {
 		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
 		b.points = append(b.points, q)

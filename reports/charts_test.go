@@ -476,4 +476,46 @@ func TestShorts(t *testing.T) {
 	if got[0] == got[1] || got[2] != "brief" || got[4] != "brief" || !strings.HasSuffix(got[0], " forward") {
 		t.Errorf("got %q", got)
 	}
+	middle := strings.Repeat("a step and ", 9)
+	got = shorts([]string{"turned " + middle + "one more " + middle, "turned " + middle + "no more " + middle}, 30)
+	if got[0] != "…one more a step and a step a…" || got[1] != "…no more a step and a step an…" {
+		t.Errorf("got %q", got)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOfDistinct(rapid.StringMatching(`[ab./é]{0,40}`), rapid.ID[string]).Draw(t, "labels")
+		got := shorts(labels, 12)
+		for i, label := range got {
+			if slices.Contains(got[:i], label) || len([]rune(label)) > 12 {
+				t.Fatalf("%q of %q", got, labels)
+			}
+		}
+	})
+}
+
+// TestCopyLabels: no two copies have one label, and what all have in common is said once where labels
+// would be too long with it.
+func TestCopyLabels(t *testing.T) {
+	text := ""
+	for _, view := range []string{"x.permute(0,3,2,1).narrow(1,2,20)[...,3:20]", "x.permute(0,3,2,1).narrow(1,2,30)[...,3:25]"} {
+		for _, order := range []string{"", "/order=col"} {
+			for _, tile := range []string{"8", "8x8x8x16"} {
+				text += sampled("Copy/layout=view"+order+"/shape=64x64x32x32/dtype=float32/view="+view+"/tile="+tile+"/kernel=scalar", 1e3, "")
+			}
+		}
+	}
+	d := dataOf(t, head+text)
+	labels, common := copyLabels(d.rows)
+	if common != "of 64x64x32x32" || labels[0] != "x.permute(0,3,2,1).narrow(1,2,20)[...,3:20], tile 8" || labels[3] != "…narrow(1,2,20)[...,3:20], order col, tile 8x8x8x16" {
+		t.Errorf("%q, %q", labels, common)
+	}
+	f := draws(t, copyBandwidth, d)
+	if words, _ := record(f, &d.look); !slices.Contains(words, "all of 64x64x32x32") || len(labels) != 8 || len(slices.Compact(slices.Sorted(slices.Values(labels)))) != 8 {
+		t.Errorf("%q, %q", labels, words)
+	}
+	if !strings.HasSuffix(f.sentence, " (all of 64x64x32x32).") {
+		t.Error(f.sentence)
+	}
+	if labels, common := copyLabels(d.rows[:1]); common != "" || labels[0] != "x.permute(0,3,2,1).narrow(1,2,20)[...,3:20] of 64x64x32…" {
+		t.Errorf("%q, %q", labels, common)
+	}
 }

@@ -19,58 +19,83 @@ func copies(rows []results.Row) []results.Row {
 	})
 }
 
-// copyLabel says in words what a copy's name says in keys.
-func copyLabel(r results.Row) string {
+// copyWords say in words what a copy's name says in keys: first of which layout it is, then what
+// else there is to say, each as it follows what is before it.
+func copyWords(r results.Row) (words []string) {
 	shape := r.Key("shape")
-	label := r.Key("layout")
-	switch label {
+	switch layout := r.Key("layout"); layout {
 	case "contiguous":
-		label += " " + shape
+		words = append(words, layout+" "+shape)
 	case "padded":
-		label = "rows padded by " + r.Key("pad")
+		words = append(words, "rows padded by "+r.Key("pad"))
 	case "columns":
-		label = fmt.Sprintf("every %s column", ordinal(r.Key("step")))
+		words = append(words, fmt.Sprintf("every %s column", ordinal(r.Key("step"))))
 	case "transpose":
-		label = "transposed " + shape
+		words = append(words, "transposed "+shape)
 	case "nchw-nhwc":
-		label = "NCHW to NHWC"
+		words = append(words, "NCHW to NHWC")
 	case "nhwc-nchw":
-		label = "NHWC to NCHW"
+		words = append(words, "NHWC to NCHW")
 	case "view":
-		label = r.Key("view") + " of " + shape
+		words = append(words, r.Key("view"), " of "+shape)
 		if order := r.Key("order"); order != "" {
-			label += ", order " + order
+			words = append(words, ", order "+order)
 		}
+	default:
+		words = append(words, layout)
 	}
 	if tile := r.Key("tile"); tile != "" {
-		label += ", tile " + tile
+		words = append(words, ", tile "+tile)
 	}
 	if k := vectorKernel(r); k != "" {
-		label += ", " + loop(k)
+		words = append(words, ", "+loop(k))
 	}
-	return label
+	return words
 }
 
+// maxCopyLabel is how many characters the label of a copy has.
+const maxCopyLabel = 56
+
 // copyLabels are those of copies, and of each the dtype, the padding and the order where these differ.
-func copyLabels(found []results.Row) (labels []string) {
+// Where one would be too long, what all have in common is left out, and returned.
+func copyLabels(found []results.Row) (labels []string, common string) {
 	differ := func(key string) bool {
 		return slices.ContainsFunc(found, func(r results.Row) bool { return r.Key(key) != found[0].Key(key) })
 	}
 	dtypes, pads, orders := differ("dtype"), differ("pad"), differ("order")
-	for _, r := range found {
-		label := copyLabel(r)
+	all, long := make([][]string, len(found)), false
+	for i, r := range found {
+		words := copyWords(r)
 		if pad := r.Key("pad"); pads && pad != "" && r.Key("layout") != "padded" {
-			label += ", padded by " + pad
+			words = append(words, ", padded by "+pad)
 		}
-		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" { // whose label has it
-			label += ", order " + order
+		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" { // which has it
+			words = append(words, ", order "+order)
 		}
 		if dtypes {
-			label += ", " + r.Key("dtype")
+			words = append(words, ", "+r.Key("dtype"))
 		}
-		labels = append(labels, label)
+		all[i], long = words, long || len(strings.Join(words, "")) > maxCopyLabel
 	}
-	return shorts(labels, 56)
+	if long && len(found) > 1 {
+		common = leaveOut(all)
+	}
+	for _, words := range all {
+		labels = append(labels, strings.Join(words, ""))
+	}
+	return shorts(labels, maxCopyLabel), common
+}
+
+// leaveOut takes out of all labels the words that each of them has, but for the first, and
+// returns these.
+func leaveOut(labels [][]string) string {
+	common := slices.DeleteFunc(slices.Clone(labels[0][1:]), func(word string) bool {
+		return slices.ContainsFunc(labels, func(words []string) bool { return !slices.Contains(words[1:], word) })
+	})
+	for i, words := range labels {
+		labels[i] = append(words[:1:1], slices.DeleteFunc(words[1:], func(word string) bool { return slices.Contains(common, word) })...)
+	}
+	return short(strings.Trim(strings.Join(common, ""), ", "), 60)
 }
 
 func ordinal(n string) string {
@@ -104,7 +129,8 @@ func copyBandwidth(d *data) (*figure, error) {
 }
 
 func copySentence(found []results.Row) string {
-	labels, fast, slow := copyLabels(found), 0, 0
+	labels, common := copyLabels(found)
+	fast, slow := 0, 0
 	rate := func(i int) float64 { return found[i].Stats[bandwidthUnit].Center }
 	for i := range found {
 		if rate(i) > rate(fast) {
@@ -119,6 +145,9 @@ func copySentence(found []results.Row) string {
 	}
 	text := fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.",
 		labels[fast], results.Scale(rate(fast), bandwidthUnit), labels[slow], results.Scale(rate(slow), bandwidthUnit))
+	if common != "" {
+		text = strings.TrimSuffix(text, ".") + fmt.Sprintf(" (all %s).", common)
+	}
 	byName := map[string]results.Row{}
 	for _, r := range found {
 		byName[r.Name] = r

@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,20 +48,60 @@ func short(label string, most int) string {
 	return label
 }
 
-// shorts are labels as short shows them, but that those which it would make the same
-// are cut in the middle, and keep their ends.
+// shorts are labels as short shows them, those that are too long without what all begin with. Labels
+// that differ are never made the same: those that it would make so are cut in the middle; where that
+// does not tell them apart, they begin where they part, or are counted.
 func shorts(labels []string, most int) []string {
-	cut, same := make([]string, len(labels)), map[string]int{}
+	cut, start := make([]string, len(labels)), alike(labels)
 	for i, label := range labels {
-		cut[i] = short(label, most)
-		same[cut[i]]++
+		if cut[i] = short(label, most); cut[i] != results.Printable(label) {
+			cut[i] = short(from(label, start), most)
+		}
 	}
-	for i, label := range labels {
-		if same[cut[i]] > 1 {
-			cut[i] = ends(label, most)
+	for _, again := range []func(i int, equal []string) string{
+		func(i int, _ []string) string { return ends(from(labels[i], start), most) },
+		func(i int, equal []string) string { return short(from(labels[i], alike(equal)), most) },
+		func(i int, _ []string) string {
+			number := fmt.Sprintf(" (%d)", slices.Index(labels, labels[i])+1)
+			return ends(labels[i], most-len(number)) + number
+		},
+	} {
+		equal := map[string][]string{} // labels that differ, by what all of them are cut to
+		for i, label := range labels {
+			if !slices.Contains(equal[cut[i]], label) {
+				equal[cut[i]] = append(equal[cut[i]], label)
+			}
+		}
+		for i := range labels {
+			if of := equal[cut[i]]; len(of) > 1 {
+				cut[i] = again(i, of)
+			}
 		}
 	}
 	return cut
+}
+
+// alike is how much of labels is the same at their beginning, up to the end of a word; 0 if all are the same.
+func alike(labels []string) int {
+	if len(labels) == 0 || slices.Min(labels) == slices.Max(labels) {
+		return 0
+	}
+	n := len(labels[0])
+	for _, label := range labels {
+		n = min(n, len(label))
+		for label[:n] != labels[0][:n] {
+			n--
+		}
+	}
+	return strings.LastIndexAny(labels[0][:n], " ./=") + 1
+}
+
+// from is a label from a place on, and a mark of what is left out before it.
+func from(label string, start int) string {
+	if start == 0 {
+		return label
+	}
+	return "…" + strings.TrimLeft(label[start:], " ")
 }
 
 // ends is a label as short shows it, but cut in the middle.
