@@ -161,7 +161,7 @@ func TestStructure(t *testing.T) {
 			sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=1", 1e6, "") + sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=6", 5e5, "") +
 			sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=12", 49e4, "") + sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=scalar/threads=12", 9e6, "") +
 			sampled("Stream/op=sum/shape=90x90/dtype=int32/kernel=avx2/threads=2", 9e6, ""), // between levels
-			[]string{"L1d, 16 KiB", "memory, 137.33 MiB", "knee of memory: 6 threads", "1", "2", "6", "12", "GiB/s, read by all of them"}, "with its knee at 6 threads"},
+			[]string{"16 KiB in L1d", "137.33 MiB in memory", "knee of memory: 6 threads", "1", "2", "6", "12", "GiB/s, read by all of them"}, "with its knee at 6 threads"},
 		"loaded": {loaded, sampled("Loaded/op=chase/size=64MiB/streams=3/load=0", 100, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=12.5", 120, "") +
 			sampled("Loaded/op=chase/size=64MiB/streams=3/load=100", 50, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=much", 50, ""),
 			[]string{"0%", "12.5%", "100%", "ns per load", "GiB/s over the memory"}, "A load from 64MiB takes 102 ns while memory moves"},
@@ -490,6 +490,20 @@ func TestShorts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestThreadsSentence: it says of which size the matrices are, and what a knee is where it names one.
+func TestThreadsSentence(t *testing.T) {
+	const names = "Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads="
+	for last, want := range map[float64]string{
+		500: "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 1.82 GiB/s by 2.",
+		990: "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 0.918 GiB/s by 2, with its knee at 1 thread (0.909 GiB/s). A knee is where 90% of the best is reached with less than the most threads.",
+	} {
+		d := dataOf(t, head+sampled(names+"1", 1e3, "")+sampled(names+"2", last, ""))
+		if got := draws(t, threads, d).sentence; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 }
 
 // TestCopyLabels: no two copies have one label, and what all have in common is said once where labels

@@ -38,8 +38,8 @@ func (s scaling) knee() (q point, found bool) {
 	return point{}, false
 }
 
-// words name a scaling.
-func (s scaling) words() string { return fmt.Sprintf("%s, %s", s.level, results.Bytes(s.bytes)) }
+// words name a scaling by its working set, which is less than the level holds.
+func (s scaling) words() string { return fmt.Sprintf("%s in %s", results.Bytes(s.bytes), s.level) }
 
 // scalings are those of sums of contiguous matrices in vectors, by level, from the
 // first one to memory: for each level the largest working set that three quarters of
@@ -183,15 +183,25 @@ func are(n int) string {
 
 func threadsSentence(all []scaling) string {
 	var parts []string
-	for _, s := range all {
+	knees := false
+	for i, s := range all {
 		first, last := s.points[0], s.points[len(s.points)-1]
-		text := fmt.Sprintf("%s (%s) gives %.3g GiB/s to %s and %.3g GiB/s to %d", s.level, results.Bytes(s.bytes), first.y, counted(int(first.x), "thread"), last.y, int(last.x))
+		of := "one of " + s.words() + " at"
+		if i == 0 {
+			of = "A matrix of " + s.words() + " is read at"
+		}
+		text := fmt.Sprintf("%s %.3g GiB/s by %s and %.3g GiB/s by %d", of, first.y, counted(int(first.x), "thread"), last.y, int(last.x))
 		if q, found := s.knee(); found {
 			text += fmt.Sprintf(", with its knee at %s (%.3g GiB/s)", counted(int(q.x), "thread"), q.y)
+			knees = true
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(parts, "; ") + fmt.Sprintf(". A knee is where %.0f%% of the best is reached with less than the most threads.", 100*enough)
+	said := strings.Join(parts, "; ") + "."
+	if knees {
+		said += fmt.Sprintf(" A knee is where %.0f%% of the best is reached with less than the most threads.", 100*enough)
+	}
+	return said
 }
 
 // loaded draws the latency of a load against what memory moves meanwhile.
