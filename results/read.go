@@ -327,18 +327,18 @@ func (s *Set) Config() (map[string]string, error) {
 		config[field.Name] = keys[0].Get(field)
 	}
 	var differ []string
+	hint := ""
 	for _, field := range benchproc.NonSingularFields(keys) {
 		if IsLabel(field.Name) && s.byShard(field.Name) {
 			delete(config, field.Name)
 			continue
 		}
+		if hint == "" && IsLabel(field.Name) && !strings.HasPrefix(field.Name, TuningPrefix) {
+			hint = ", or compare machines with bench report --by " + field.Name
+		}
 		differ = append(differ, fmt.Sprintf("%s (%q and others)", field.Name, keys[0].Get(field)))
 	}
 	if differ != nil {
-		hint := ""
-		if i := slices.IndexFunc(benchproc.NonSingularFields(keys), func(f *benchproc.Field) bool { return IsLabel(f.Name) }); i >= 0 {
-			hint = ", or compare machines with bench report --by " + benchproc.NonSingularFields(keys)[i].Name
-		}
 		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files of one machine and geometry%s", strings.Join(differ, ", "), hint)
 	}
 	return config, nil

@@ -176,6 +176,17 @@ func TestConfigsThatDiffer(t *testing.T) {
 	if _, err := set.Config(); err == nil || !strings.Contains(err.Error(), `differ in sim-d1 ("32768,8,64" and others)`) || strings.Contains(err.Error(), "goos") {
 		t.Errorf("got %v", err)
 	}
+	for _, c := range []struct{ key, hint string }{{"host", ", or compare machines with bench report --by host"}, {"tuning-avx512", "of one machine and geometry"}} {
+		one := write(t, "one.txt", sample(t, []results.Pair{{Key: c.key, Value: "a"}}, 1))
+		two := write(t, "two.txt", sample(t, []results.Pair{{Key: c.key, Value: "b"}}, 1))
+		set, err := results.Read(one, two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := set.Config(); err == nil || !strings.HasSuffix(err.Error(), c.hint) {
+			t.Errorf("%s: got %v", c.key, err)
+		}
+	}
 	set, err = results.Read(one, one)
 	if err != nil {
 		t.Fatal(err)
