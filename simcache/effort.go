@@ -34,7 +34,11 @@ func (e Effort) And(other Effort) Effort {
 // Check refuses more than MostLookUps.
 func (e Effort) Check() error {
 	if e.LookUps > MostLookUps {
-		return fmt.Errorf("%v: want at most %s, fewer passes or a smaller shape", e, inWords(MostLookUps))
+		over := ""
+		if inWords(e.LookUps) == inWords(MostLookUps) {
+			over = "just over "
+		}
+		return fmt.Errorf("%s%v: want at most %s, fewer passes or a smaller shape", over, e, inWords(MostLookUps))
 	}
 	return nil
 }
@@ -45,7 +49,7 @@ func inWords(n float64) string {
 		of   float64
 		name string
 	}{{1e18, " quintillion"}, {1e15, " quadrillion"}, {1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}} {
-		if n >= power.of {
+		if n >= 0.9995*power.of { // 999.5 million are a billion
 			return twoDigits(n/power.of) + power.name
 		}
 	}

@@ -75,6 +75,8 @@ func TestEffortChangesNothing(t *testing.T) {
 
 func TestEffortInWords(t *testing.T) {
 	for effort, want := range map[Effort]string{
+		{999.999e9, time.Minute}:       "1 trillion references are looked up one by one, which takes about 60 seconds",
+		{999.4e9, time.Minute}:         "999 billion references",
 		{18e9, 90 * time.Second}:       "18 billion references are looked up one by one, which takes about 90 seconds",
 		{2e9, 10 * time.Minute}:        "2 billion references are looked up one by one, which takes about 10 minutes",
 		{320e6, 150 * time.Minute}:     "320 million references are looked up one by one, which takes about 2.5 hours",
@@ -88,6 +90,12 @@ func TestEffortInWords(t *testing.T) {
 		if got := effort.String(); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if err := (Effort{MostLookUps, time.Hour}).Check(); err != nil {
+		t.Error(err)
+	}
+	if got, want := (Effort{MostLookUps + 1e6, 14 * time.Hour}).Check().Error(), "just over 1 trillion references are looked up one by one, which takes about 14 hours: want at most 1 trillion, fewer passes or a smaller shape"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	var forever Effort
 	for range 3 {
