@@ -2,6 +2,7 @@ package noise_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -76,5 +77,17 @@ func TestLadder(t *testing.T) {
 	}
 	if got := noise.Ladder(rows); len(got) != 1 || got[0].Size != 4<<10 || got[0].Ns < .999 || got[0].Ns > 1.001 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestDocumented: the table of what a run warns about has this warning.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/measuring.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _, _ := strings.Cut(noise.Served{}.LastLevel(), ":")
+	if !strings.Contains(string(text), "\n| `"+kind+"` | ") {
+		t.Errorf("docs/measuring.md has no row of %s", kind)
 	}
 }
