@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"math"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -68,7 +69,7 @@ func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 	for i, r := range rows {
 		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
 		b.points = append(b.points, q)
-		b.labels = append(b.labels, strconv.FormatFloat(q.y, 'g', 3, 64))
+		b.labels = append(b.labels, threeDigits(q.y))
 		b.hues = append(b.hues, d.look.kernelHue(vectorKernel(r)))
 		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: labels[i]})
 		widest = max(widest, q.high)
@@ -81,6 +82,15 @@ func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 	p.Add(b)
 	f.panels = []*panel{p}
 	f.height = vg.Length(len(rows))*0.3*vg.Inch + 0.55*vg.Inch
+}
+
+// threeDigits writes a value above 0 so that one is as exact as another beside it: "18.0" beside "16.7".
+func threeDigits(v float64) string {
+	places := 2 - int(math.Floor(math.Log10(v)))
+	if places > 5 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'f', max(places, 0), 64)
 }
 
 // kernelHue is the hue of the plain loop, of Go's copy, or of vectors.

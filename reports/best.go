@@ -98,7 +98,7 @@ func best(d *data) (*figure, error) {
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
 		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
 	}
-	f.explain("how many times the best choice's cycles the worst takes")
+	f.explain("in a cell: the choice that costs least, and how many times as many cycles the worst takes")
 	f.explain("cycles as KCachegrind estimates them: 1 an access, 10 more a miss of D1, 100 more one of LL")
 	if all > len(b.tensors) {
 		f.explain(fmt.Sprintf("here are the %d of %d tensors and operations for which it matters most", len(b.tensors), all))

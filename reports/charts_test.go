@@ -506,6 +506,14 @@ func TestThreadsSentence(t *testing.T) {
 	}
 }
 
+func TestThreeDigits(t *testing.T) {
+	for v, want := range map[float64]string{18: "18.0", 16.72: "16.7", 3.001: "3.00", 0.5414: "0.541", 1834: "1834", 2e-9: "2e-09"} {
+		if got := threeDigits(v); got != want {
+			t.Errorf("%g is %q, want %q", v, got, want)
+		}
+	}
+}
+
 // TestCopyLabels: no two copies have one label, and what all have in common is said once where labels
 // would be too long with it.
 func TestCopyLabels(t *testing.T) {

@@ -62,6 +62,8 @@ func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 		return cmp.Or(cmp.Compare(out[b], out[a]), cmp.Compare(f.judged.Scores[b][fleet.All], f.judged.Scores[a][fleet.All]))
 	})
 	switch {
+	case len(m.Machines) == 1:
+		f.Sentence = "1 machine, which has no peers (8 of a CPU are enough) to tell whether it is out of line."
 	case f.judged.Tests == 0:
 		f.Sentence = fmt.Sprintf("%d machines, none of which has peers enough (8 of a CPU) to tell which is out of line.", len(m.Machines))
 	case len(out) == 0:
@@ -124,7 +126,7 @@ const maxNamed = 40
 // draw draws machines by benchmark.
 func (f Fleet) draw(d *data) (*figure, error) {
 	rows, columns := len(f.order), len(f.matrix.Benchmarks)
-	fig := &figure{title: fmt.Sprintf("%d machines, %d benchmarks: times against the peers' median", rows, columns), sentence: f.Sentence,
+	fig := &figure{title: fmt.Sprintf("%s, %s: times against the peers' median", counted(rows, "machine"), counted(columns, "benchmark")), sentence: f.Sentence,
 		alt: "Heat map: the time of each benchmark on each machine as a ratio to the median of machines with the same CPU"}
 	if rows > maxNamed {
 		f.panel(d, fig, "the farthest out of line", f.order[:maxNamed/2])
@@ -322,7 +324,7 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	rows, heads := f.rows()
 	var out bytes.Buffer
 	err = fleetTemplate().Execute(&out, map[string]any{
-		"Title": fmt.Sprintf("%d machines by %s", len(f.matrix.Machines), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Theme": f.options.Theme,
+		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Theme": f.options.Theme,
 		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)], "More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested, "Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
 		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt, "Figure": chart.Title,
 		"Width": int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),

@@ -107,7 +107,11 @@ func (p Plan) Take(s Shard) (Plan, error) {
 		return p, err
 	}
 	if s.Of > len(times) {
-		return p, &FieldError{"shard", s.String(), fmt.Errorf("there are %d comparisons and studies, which are not split: want at most %[1]d shards", len(times))}
+		want := fmt.Errorf("there are %d comparisons and studies, which are not split: want at most %[1]d shards", len(times))
+		if len(times) == 1 {
+			want = errors.New("there is 1 comparison or study, which is not split: want 1 shard")
+		}
+		return p, &FieldError{"shard", s.String(), want}
 	}
 	shares := divide(times, s.Of)
 	whole := p

@@ -289,8 +289,11 @@ func (r Run) memory() string {
 	}
 	text := strings.ToUpper(moved[:1]) + moved[1:] + "."
 	if touched := r.touched(); touched > 0 {
-		text = Say("The program touches %s in all its references; %s (%.2f times as much).",
-			size(touched), moved, float64(given+last.BytesOut)/float64(touched))
+		share := fmt.Sprintf("%.2f", float64(given+last.BytesOut)/float64(touched))
+		if share == "0.00" {
+			share = "less than 0.01"
+		}
+		text = Say("The program touches %s in all its references; %s (%s times as much).", size(touched), moved, share)
 	}
 	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
 		text += Say(" Of what it gives, up to %s is fetched only to be overwritten (write-allocate); stores that bypass the caches would save it.",
