@@ -3,7 +3,9 @@ package operators
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -457,6 +459,29 @@ func TestStreaming(t *testing.T) {
 	}
 	if most := int64(40*n + 2<<20); kept > most {
 		t.Errorf("%d bytes are kept of %d calls, more than %d", kept, n, most)
+	}
+}
+
+// TestReadingEnds: a file is read no further than to where the context ends.
+func TestReadingEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trace.json")
+	text, err := io.ReadAll(&generator{n: 20_000, atEnd: func() {}})
+	if err == nil {
+		err = os.WriteFile(path, text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	got := 0
+	_, err = ReadFiles(ctx, func(bytes int) {
+		if got += bytes; got > 1<<20 {
+			cancel()
+		}
+	}, path)
+	if !errors.Is(err, context.Canceled) || got > 2<<20 {
+		t.Errorf("%d of %d B are read, %v", got, len(text), err)
 	}
 }
 

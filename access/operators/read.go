@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -66,8 +67,8 @@ func Read(files ...File) (*Profile, error) {
 }
 
 // ReadFiles is Read of the files of these names. It refuses a file that is given twice, whose
-// calls would count twice.
-func ReadFiles(step func(bytes int), names ...string) (*Profile, error) {
+// calls would count twice, and ends soon after ctx does, with its error.
+func ReadFiles(ctx context.Context, step func(bytes int), names ...string) (*Profile, error) {
 	var files []File
 	var infos []os.FileInfo
 	for _, name := range names {
@@ -84,18 +85,26 @@ func ReadFiles(step func(bytes int), names ...string) (*Profile, error) {
 			return nil, fmt.Errorf("%s is the same file as %s: its calls would count twice", name, names[same])
 		}
 		infos = append(infos, info)
-		files = append(files, File{Name: name, Reader: told{file, step}})
+		files = append(files, File{Name: name, Reader: told{file, step, ctx.Err}})
 	}
-	return Read(files...)
+	p, err := Read(files...)
+	if ctx.Err() != nil { // to Read, the file is cut off
+		return nil, ctx.Err()
+	}
+	return p, err
 }
 
-// A told reader tells of each read.
+// A told reader tells of each read, and ends where it is to.
 type told struct {
 	io.Reader
 	step func(bytes int)
+	done func() error
 }
 
 func (t told) Read(text []byte) (int, error) {
+	if err := t.done(); err != nil {
+		return 0, err
+	}
 	n, err := t.Reader.Read(text)
 	if t.step != nil {
 		t.step(n)
