@@ -206,8 +206,11 @@ func compiled(expression string) func() *regexp.Regexp {
 // foreign says which line of a text is the first that results do not have, for an error. It looks at
 // the first MiB.
 func foreign(text []byte) string {
-	if len(text) == 0 {
+	switch {
+	case len(text) == 0:
 		return ": it is empty"
+	case bytes.HasPrefix(text, []byte{0x1F, 0x8B}):
+		return ": it is packed by gzip: unpack it first (gunzip)"
 	}
 	n := 0
 	for line := range bytes.Lines(text[:min(len(text), 1<<20)]) {

@@ -144,6 +144,7 @@ func TestReadRefusals(t *testing.T) {
 		"goos: linux\n\nhello: a\nHello a": `bad.txt holds no benchmark results: line 4 is "Hello a"`,
 		"\x7fELF\x02\x80":                  "bad.txt holds no benchmark results: line 1 is no text",
 		"BenchmarkA 1 2 ns/o":              "bad.txt: the last line has no end: the file is cut off",
+		"\x1f\x8b\x08\x00":                 "bad.txt holds no benchmark results: it is packed by gzip: unpack it first (gunzip)",
 		"PASS\n":                           "bad.txt holds no benchmark results: no line begins with Benchmark",
 	} {
 		if _, err := results.Read(write(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {

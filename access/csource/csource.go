@@ -39,6 +39,7 @@
 package csource
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -202,6 +203,9 @@ func readAt(name string, text []byte, opts Options) (*File, error) {
 	}
 	if name == "" {
 		name = "<input>"
+	}
+	if bytes.HasPrefix(text, []byte{0x1F, 0x8B}) {
+		return nil, &Error{Pos: Pos{File: name}, Why: "it is packed by gzip: unpack it first (gunzip)"}
 	}
 	text = withoutMark(text)
 	var values map[string]int

@@ -293,6 +293,20 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestCutOff: of a file that ends within a declaration, or is packed, that is said, and where.
+func TestCutOff(t *testing.T) {
+	const whole = "double a[9];\nvoid f(void) { for (int i = 0; i < 9; i++) a[i] = 1; }\n"
+	for text, want := range map[string]string{
+		whole + "struct":          "t.c:3:6: the file ends before this declaration does (expected struct or union specifier)",
+		whole + "int b =  \n\n":   "t.c:3:7: the file ends before this declaration does (expected unary expression)",
+		"\x1f\x8b\x08\x00 packed": "t.c: it is packed by gzip: unpack it first (gunzip)",
+	} {
+		if _, err := csource.Read("t.c", []byte(text), csource.Options{}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // TestGrowing: macros that make strings, or paste, matter where they are used alone.
 func TestGrowing(t *testing.T) {
 	const text = `#define CHECK(c) do { if (!(c)) \

@@ -22,6 +22,7 @@ const (
 	builtinPath = "<built-in>"
 
 	predefinedName = "<predefined>" // as the parser calls it
+	trailerName    = "<end>"
 )
 
 // Where the region begins and ends, the text has these statements in place of
@@ -117,7 +118,7 @@ func (u *unit) sources() []cc.Source {
 	return []cc.Source{
 		{Name: predefinedName, Value: u.predefined + "extern int " + beginMark + ", " + endMark + ";\nint __predefined_declarator;\n"},
 		{Name: u.name, Value: framed(u.marked)},
-		{Name: "<end>", Value: trailer},
+		{Name: trailerName, Value: trailer},
 	}
 }
 
@@ -150,12 +151,22 @@ func (u *unit) translate(function string) (*cc.AST, error) {
 	}
 	if err != nil {
 		e := parserError(u.name, err)
+		if e.Pos.File == trailerName { // what the parser misses is not there
+			_, want, _ := strings.Cut(e.Why, ", ")
+			e = &Error{Pos: endOf(u.name, u.text), Why: fmt.Sprintf("the file ends before this declaration does (%s)", want)}
+		}
 		if before := wordBefore(u.text, e.Pos); e.Pos.File == u.name && strings.HasPrefix(e.Why, "unexpected identifier") && before != "" {
 			e.Why = before + " is not known here as a type: include its header, or write a typedef"
 		}
 		return nil, u.files.first(e)
 	}
 	return ast, nil
+}
+
+// endOf is the place of the last character of a text that is no white space.
+func endOf(name string, text []byte) Pos {
+	lines := bytes.Split(bytes.TrimRight(text, " \t\r\n"), []byte("\n"))
+	return Pos{File: name, Line: len(lines), Column: max(len(lines[len(lines)-1]), 1)}
 }
 
 // overridden notes which macros from outside the file defines anew.

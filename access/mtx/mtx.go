@@ -125,6 +125,9 @@ func (s *scanner) header() (header, error) {
 	if err != nil {
 		return header{}, err
 	}
+	if bytes.HasPrefix(text, []byte{0x1F, 0x8B}) {
+		return header{}, s.fail("it is packed by gzip: unpack it first (gunzip)")
+	}
 	words := strings.Fields(strings.ToLower(string(text)))
 	if len(words) != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix" {
 		return header{}, s.fail("no header of a Matrix Market file; %s", want)

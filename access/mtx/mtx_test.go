@@ -82,7 +82,7 @@ func TestRefused(t *testing.T) {
 	const head = "%%MatrixMarket matrix coordinate real general\n"
 	for _, c := range []struct{ text, want string }{
 		{"", "f:1: the file is empty; want %%MatrixMarket"},
-		{"\x1f\x8b\x08", "f:1: no header"},
+		{"\x1f\x8b\x08", "f:1: it is packed by gzip: unpack it first"},
 		{"hello", "f:1: no header"},
 		{"%%MatrixMarket matrix array real general\n", `f:1: the format is "array"; want`},
 		{"%%MatrixMarket matrix coordinate complex general\n", `f:1: entries are "complex"`},

@@ -112,6 +112,10 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 				}
 			}
 			record, ok := parse(line)
+			if !ok && !lines.Scan() && lines.Err() != nil {
+				n-- // it is no line, but a part of one, and what comes after is what is wrong
+				break
+			}
 			if !ok {
 				yield(Record{}, &SyntaxError{file, n, string(line), want + ", or a label 0 to 2 and a hex address as din has them"})
 				return
@@ -122,6 +126,8 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 		}
 		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 			yield(Record{}, fmt.Errorf("%s:%d: a line of more than %d KiB: this is no trace", file, n+1, bufio.MaxScanTokenSize>>10))
+		} else if errors.Is(err, io.ErrUnexpectedEOF) {
+			yield(Record{}, fmt.Errorf("%s:%d: its gzip stream is cut off", file, n+1))
 		} else if err != nil {
 			yield(Record{}, fmt.Errorf("%s:%d: %w", file, n+1, err))
 		}

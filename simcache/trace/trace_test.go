@@ -358,7 +358,13 @@ func TestMark(t *testing.T) {
 }
 
 func TestBadTraces(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(" L 1000,4\n L 10")); err != nil || z.Flush() != nil { // which ends within a line
+		t.Fatal(err)
+	}
 	for text, want := range map[string]string{
+		packed.String():                  "a.trace:2: its gzip stream is cut off",
 		"I  1000,4\n L 1000\n":           `a.trace:2: "L 1000" is no access`,
 		" X 1000,4\n":                    `a.trace:1: "X 1000,4" is no access`,
 		" L zz,4\n":                      "a.trace:1",
