@@ -40,7 +40,7 @@ func newHistoryAdd(dir *string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error {
 			store := history.Open(*dir)
 			for _, file := range files {
-				text, err := results.ReadText(file)
+				text, err := resultsOf(file)
 				if err != nil {
 					return err
 				}
@@ -63,6 +63,19 @@ func newHistoryAdd(dir *string) *cobra.Command {
 	cmd.Flags().StringVar(&commit, "commit", "", "commit that the results are of")
 	cmd.Flags().Var(&date, "date", "time that the results are of, such as 2026-11-21T07:14:35Z")
 	return cmd
+}
+
+// resultsOf is the text of a file that holds results, so that what is wrong with it names the file.
+func resultsOf(file string) ([]byte, error) {
+	text, err := results.ReadText(file)
+	if err != nil {
+		return nil, err
+	}
+	set, err := results.Parse(file, text)
+	if err == nil {
+		err = set.CheckValues()
+	}
+	return text, err
 }
 
 // addFault is why a file was not put into the history.

@@ -86,6 +86,9 @@ const (
 	maxIndex  = 1 << 30           // bytes; reading the entries is better than more
 )
 
+// theFile is what results that are added are called, whose file whoever adds them knows.
+const theFile = "the file"
+
 // commits are what may stand for a commit: it becomes part of a file's name.
 var commits = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
@@ -96,7 +99,7 @@ var commits = sync.OnceValue(func() *regexp.Regexp {
 // say them. It tells whether the same entry was not there before. An entry
 // that is there but damaged is written anew.
 func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, added bool, err error) {
-	set, err := results.Parse("results", text)
+	set, err := results.Parse(theFile, text)
 	if err != nil {
 		return entry, false, err
 	}
@@ -170,7 +173,7 @@ type OriginError struct{ error }
 
 // origin is the commit and the time of results.
 func origin(set *results.Set, commit string, at time.Time) (string, time.Time, error) {
-	for _, c := range set.Comments["results"] {
+	for _, c := range set.Comments[theFile] {
 		switch {
 		case c.Key == "commit" && commit == "":
 			commit = c.Value
@@ -273,7 +276,7 @@ func parseEntry(sealed []byte) (e Entry, err error) {
 	if err != nil {
 		return e, err
 	}
-	set, err := results.Parse("results", text)
+	set, err := results.Parse(theFile, text)
 	if err != nil {
 		return e, err
 	}

@@ -106,7 +106,7 @@ func TestDoubts(t *testing.T) {
 		want string // "" for nothing
 	}{
 		"a run":       {whole, time.Unix(1e9, 0), ""},
-		"cut off":     {"# command: bench run\n" + whole, time.Unix(1e9, 0), "results is cut off"},
+		"cut off":     {"# command: bench run\n" + whole, time.Unix(1e9, 0), "the file is cut off"},
 		"not all":     {"# partial: missing: shard 3 of 5\n" + whole, time.Unix(1e9, 0), "was merged of parts that are not all: missing: shard 3 of 5"},
 		"one of many": {"# shard: 2/8\n" + whole, time.Unix(1e9, 0), "it is shard 2/8 of a suite"},
 		"interrupted": {"# interrupted: after 3 of 8 samples\n" + whole, time.Unix(1e9, 0), "the run was interrupted after 3 of 8 samples"},

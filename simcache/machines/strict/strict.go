@@ -60,9 +60,12 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	}
 	tree, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		return nil, f.placed(err, nil)
+		return nil, f.placed(err, reflect.TypeFor[T]())
 	}
 	f.tree = tree
+	if err := f.mapped(reflect.TypeFor[T]()); err != nil {
+		return nil, err
+	}
 	if err := f.valued(); err != nil {
 		return nil, err
 	}
@@ -158,6 +161,26 @@ func (f *File) plain(tokens token.Tokens) error {
 	return nil
 }
 
+// noMapping is what a line is that has no key, where the file is of another kind.
+const noMapping = "this is no key: value"
+
+// description says what such a file has.
+func description(root reflect.Type) string {
+	return " (want a description, with keys such as " + strings.Join(tags(root)[:min(len(tags(root)), 4)], ", ") + ")"
+}
+
+// mapped refuses a document that is no mapping, as a file of another kind mostly is.
+func (f *File) mapped(root reflect.Type) error {
+	for _, doc := range f.tree.Docs {
+		switch n := doc.Body.(type) {
+		case nil, *ast.MappingNode, *ast.MappingValueNode, *ast.NullNode, *ast.CommentGroupNode, *ast.DirectiveNode:
+		default:
+			return f.Refuse(n, errors.New(noMapping+description(root)))
+		}
+	}
+	return nil
+}
+
 // valued refuses keys with no colon: in braces what follows a comma is one, as in {order: 1,0}.
 func (f *File) valued() (err error) {
 	f.each(func(n ast.Node) {
@@ -189,6 +212,10 @@ func (f *File) placed(err error, root reflect.Type) error {
 		message = fmt.Sprintf("%s where %s is wanted", kindOf(mistyped.SrcType), kindOf(mistyped.DstType))
 	case errors.As(err, &overflow):
 		message = fmt.Sprintf("%s is out of range", overflow.SrcNum)
+	case message == "non-map value is specified":
+		message = noMapping + description(root)
+	case strings.HasSuffix(message, "is a reserved character"):
+		message += description(root)
 	case strings.Contains(message, "'\t'"):
 		message = "a tab (want spaces before a line and between words)"
 	}
