@@ -67,7 +67,7 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 		return advise.Question{}, err
 	}
 	if spec.Op == access.Chase {
-		return advise.Question{}, errors.New("--op chase: it has one order, a random one (want "+nests+")")
+		return advise.Question{}, errors.New("--op chase: it has one order, a random one (want " + nests + ")")
 	}
 	if err := errors.Join(atLeast("passes", f.passes, 1), atLeast("top", f.top, 1)); err != nil {
 		return advise.Question{}, err
