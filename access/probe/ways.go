@@ -3,6 +3,7 @@ package probe
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
@@ -126,23 +127,23 @@ const pageWays = 4
 // tried). So many pages are walked of each of some sets that the nearer level has not the room for all.
 func (s *sampler) translations(m *Machine) error {
 	i := len(m.TLB) - 1
-	var specs []access.Spec
+	var specs, beside []access.Spec
 	var stated simcache.TLB
 	if i > 0 && i < len(s.TLB) {
 		stated = s.TLB[i]
 		stated.Entries = max(stated.Entries, m.TLB[i].Entries)
-		specs = s.strides(m.TLB[i-1].Entries, stated)
+		specs, beside = s.strides(m.TLB[i-1].Entries, stated)
 	}
 	if len(specs) < 2 {
 		s.done += translationsShare
 		s.progress(0)
 		return nil
 	}
-	ns, err := s.least(specs, 8, translationsShare, access.PagesSmall, nil)
+	ns, err := s.least(slices.Concat(specs, beside), 8, translationsShare, access.PagesSmall, nil)
 	if err != nil {
 		return err
 	}
-	for k := 1; k < len(ns) && ns[k] < ns[0]+m.TLB[i].Miss/3; k++ {
+	for k := 1; k < len(specs) && ns[k] < ns[len(specs)+k]+m.TLB[i].Miss/3; k++ {
 		m.TLB[i].Ways = stated.Ways << (k - 1)
 	}
 	if m.TLB[i].Ways == pageWays*stated.Ways {
@@ -152,20 +153,21 @@ func (s *sampler) translations(m *Machine) error {
 }
 
 // strides are chases over half as many pages as a level of the TLB states ways, over as many, and so on,
-// of each of some sets, so that there are more than the nearer level has entries.
-func (s *sampler) strides(nearer int, t simcache.TLB) (specs []access.Spec) {
+// of each of some sets, so that there are more than the nearer level has entries; and beside each one over as many
+// pages that follow one another, whose lines take as much room in the caches.
+func (s *sampler) strides(nearer int, t simcache.TLB) (specs, beside []access.Spec) {
 	// A multiple of the sets, which are a power of two, where the entries were found and the ways are another CPU's.
 	apart := powerOfTwo(t.Entries/t.Ways)*PageSize() + line
 	sets := 3*nearer/t.Ways + 1 // of at least half the ways, so that there are half as many again
 	if t.Ways < 2 || sets*(PageSize()+line) > apart {
-		return nil
+		return nil, nil
 	}
 	for n := t.Ways / 2; n <= pageWays*t.Ways && n*apart <= s.MaxSize; n = max(2*n, t.Ways) {
 		spec := access.ChaseSpec(n, apart)
 		size := spec.DType.Size()
 		step := (PageSize() + line) / size
 		spec.View = layouts.MustParseChain(fmt.Sprintf("view(%d,%d).slice(1,0,%d,%d)", n, apart/size, sets*step, step))
-		specs = append(specs, spec)
+		specs, beside = append(specs, spec), append(beside, access.ChaseSpec(n*sets, PageSize()+line))
 	}
-	return specs
+	return specs, beside
 }
