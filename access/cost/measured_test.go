@@ -307,6 +307,39 @@ func TestBursts(t *testing.T) {
 	}
 }
 
+// TestStreamed: what a loop takes of memory's lines one after the other is what was measured, of 8 elements in a line, and goes by
+// the logarithm of how many there are; not of vectors, of what is written besides, or of what a cache has.
+func TestStreamed(t *testing.T) {
+	m := generic
+	m.Times.Streamed = 12
+	of := m.Times.Levels[2]
+	plain := of.Line + of.Stored/2
+	read := nest.Operand{Kind: nest.Read, Width: 8, Strides: []int{8}}
+	sum := func(step int) visit {
+		return visit{stride: Stride{Next: 1, step: step}, nest: nest.Nest{Trips: []int{100}, Operands: []nest.Operand{read}}, op: read}
+	}
+	vectors, copies := sum(8), sum(8)
+	vectors.vectors = true
+	copies.nest.Operands = []nest.Operand{read, {Kind: nest.Write, Width: 8, Strides: []int{8}}}
+	for name, c := range map[string]struct {
+		v     visit
+		level int
+		want  float64
+	}{
+		"8 in a line":       {sum(8), 2, 12},
+		"one in a line":     {sum(64), 2, plain},
+		"16 in a line":      {sum(4), 2, plain + 4./3*(12-plain)},
+		"64 in a line":      {sum(1), 2, plain + 4./3*(12-plain)},
+		"a copy":            {copies, 2, plain},
+		"vectors":           {vectors, 2, of.Line},
+		"of the last level": {sum(8), 1, m.Times.Levels[1].Line},
+	} {
+		if got := m.line(c.v, c.level); !about(got, c.want, 1e-9) {
+			t.Errorf("%s: a line takes %v ns, want %v", name, got, c.want)
+		}
+	}
+}
+
 // TestBurst: a burst ends where the loop around comes by the same lines again.
 func TestBurst(t *testing.T) {
 	for _, c := range []struct {

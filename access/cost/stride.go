@@ -25,6 +25,7 @@ type Stride struct {
 	burst  float64 // lines that are touched before the same ones come again for a while, 0 where others follow
 	rows   float64 // share of them in few rows of adjacent lines by turns, which prefetchers follow
 	fresh  float64 // share of the lines that are touched which did not come again, of bursts
+	step   int     // bytes from one element of a run of lines to the next
 	run    float64 // lines that are adjacent until the next jump, 0 where none is known
 	goesOn bool    // a loop outside goes on where the run, or the steps of the loop, ended
 }
@@ -75,7 +76,7 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 	}
 	reach := followed(n, op, rows, run, line)
 	starts := min(1, float64(line)/float64(reach))
-	t := Stride{Next: 1 - starts, Far: starts, every: every * float64(reach) / float64(stride), loop: -1, jump: jump, around: around}
+	t := Stride{Next: 1 - starts, Far: starts, every: every * float64(reach) / float64(stride), loop: -1, jump: jump, around: around, step: stride}
 	switch {
 	case jump == 0:
 	case jump-run < 2*line: // prefetchers go on over the gap

@@ -106,10 +106,16 @@ func (s *sampler) runs(m *Machine) error {
 	for _, lines := range runLines {
 		specs = append(specs, running(s.MaxSize, lines))
 	}
-	ns, err := s.least(specs, 2, .7*runsShare, s.pages, nil)
+	ns, err := s.least(specs, 2, .6*runsShare, s.pages, nil)
 	if err != nil {
 		return err
 	}
+	stream := access.Spec{DType: layouts.Int64, Shape: []int{s.MaxSize / layouts.Int64.Size()}}
+	streamed, err := s.least([]access.Spec{stream}, 2, .1*runsShare, access.PagesSmall, nil)
+	if err != nil {
+		return err
+	}
+	m.Streamed = streamed[0] * float64(line/layouts.Int64.Size())
 	for i, lines := range runLines {
 		m.Runs = append(m.Runs, Run{lines, ns[i] * float64(lines)})
 	}
@@ -157,6 +163,9 @@ func (m Machine) writeLoops(t *tabwriter.Writer) {
 			fmt.Fprintf(t, "\t%.3g ns", r.Ns)
 		}
 		fmt.Fprintln(t)
+	}
+	if m.Streamed > 0 {
+		fmt.Fprintf(t, "\none after the other, by a loop\t%.3g ns\n", m.Streamed)
 	}
 	if m.Sparse > 0 {
 		fmt.Fprintf(t, "\nof %s, 512 B apart\t%.3g ns\n", m.Levels[len(m.Levels)-1].Name, m.Sparse)
@@ -207,6 +216,9 @@ func (s section) checkLoops() (path string, err error) {
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 	if s.Sparse != 0 && !positive(s.Sparse) {
 		return "sparse-ns", fmt.Errorf("%v ns (want a positive time)", s.Sparse)
+	}
+	if s.Streamed != 0 && !positive(s.Streamed) {
+		return "streamed-ns", fmt.Errorf("%v ns (want a positive time)", s.Streamed)
 	}
 	last := Point{}
 	for i, r := range s.Runs {

@@ -49,9 +49,12 @@ type Machine struct {
 	// it serves, one in eight of a page: hardly more than the level's own if its sets follow from a hash of the
 	// whole address, about memory's if they follow from the place in a page. It is 0 where it was not measured.
 	Sparse float64
-	Runs   []Run  // of memory, lines ascending; empty where they were not measured
-	Loops  []Loop // empty where they were not measured
-	Tiles  []Tile // of memory; empty where they were not measured
+	// Streamed is ns of a line of memory, on small pages, of a loop that sums elements of 8 bytes one after the other: more
+	// than what vectors that ask for lines ahead take, where prefetchers do not keep up with a loop. It is 0 where it was not measured.
+	Streamed float64
+	Runs     []Run  // of memory, lines ascending; empty where they were not measured
+	Loops    []Loop // empty where they were not measured
+	Tiles    []Tile // of memory; empty where they were not measured
 
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
@@ -130,6 +133,7 @@ type (
 		Streams    int       `yaml:"streams"`
 		Loads      []load    `yaml:"loads"`
 		Sparse     float64   `yaml:"sparse-ns,omitempty"`
+		Streamed   float64   `yaml:"streamed-ns,omitempty"`
 		Runs       []run     `yaml:"runs,omitempty"`
 		Loops      []loop    `yaml:"loops,omitempty"`
 		Tiles      []tile    `yaml:"tiles,omitempty"`
@@ -221,7 +225,7 @@ func Parse(name string, text []byte) (Machine, error) {
 	for _, l := range s.Loads {
 		m.Loads = append(m.Loads, Load{l.Share, l.Ns, each(l.Bandwidth, fromGiga)})
 	}
-	m.Sparse = s.Sparse
+	m.Sparse, m.Streamed = s.Sparse, s.Streamed
 	for _, r := range s.Runs {
 		m.Runs = append(m.Runs, Run(r))
 	}
@@ -349,7 +353,7 @@ func (m Machine) Format() ([]byte, error) {
 	for _, l := range m.Loads {
 		s.Loads = append(s.Loads, load{l.Share, l.Ns, each(l.Bandwidth, toGiga)})
 	}
-	s.Sparse = m.Sparse
+	s.Sparse, s.Streamed = m.Sparse, m.Streamed
 	for _, r := range m.Runs {
 		s.Runs = append(s.Runs, run(r))
 	}

@@ -36,6 +36,7 @@ func example() Machine {
 		Streams:    7,
 		Loads:      []Load{{0, []float64{99, 100}, []float64{64e7, 65e7}}, {0.25, []float64{120.5}, []float64{20e9}}},
 		Sparse:     91.5,
+		Streamed:   10.5,
 		Runs:       []Run{{1, 13.5}, {2, 55}},
 		Loops:      []Loop{{access.Sum, layouts.Float32, .25, .5}, {access.Add, layouts.BFloat16, 1.25, 1.5}},
 		Tiles:      []Tile{{false, 8, 16, 21.5}, {true, 64, 8, 50}},
@@ -118,7 +119,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:41:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, runs, loops, tiles, ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:41:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed-ns, runs, loops, tiles, ladder, page-ladder)`},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
@@ -133,13 +134,14 @@ func TestParseErrors(t *testing.T) {
 		{"ns: [99.0, 100.0]", "ns: [99.0]", "f:60:8: share 0 with 1 and 2 samples (want"},
 		{"ns: [99.0, 100.0]", "ns: [99.0, -1]", "f:60:8: samples [99 -1] ns and"},
 		{"sparse-ns: 91.5", "sparse-ns: -1", "f:62:14: -1 ns (want a positive time)"},
+		{"streamed-ns: 10.5", "streamed-ns: .inf", "f:63:16: +Inf ns (want a positive time)"},
 		{"near-ns: 5.5", "nearby-ns: 5.5", `f:47:5: unknown field "nearby-ns" (want one of latency-ns, read-GB/s, copy-GB/s, read-all-GB/s, copy-all-GB/s, near-ns, far-ns, crowded-ns, crowded-store-ns)`},
-		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:65:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
-		{"op: sum", "op: summe", `f:67:8: op "summe": no such operation (known: sum, fill,`},
-		{"dtype: float32", "dtype: float31", `f:67:8: dtype "float31": `},
-		{"run-ns: 0.25", "run-ns: 0", "f:67:8: 0 and 0.5 ns an element (want both positive)"},
-		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:74:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:78:8: 128 after 8, of 0 ns"},
+		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:66:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
+		{"op: sum", "op: summe", `f:68:8: op "summe": no such operation (known: sum, fill,`},
+		{"dtype: float32", "dtype: float31", `f:68:8: dtype "float31": `},
+		{"run-ns: 0.25", "run-ns: 0", "f:68:8: 0 and 0.5 ns an element (want both positive)"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:75:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:79:8: 128 after 8, of 0 ns"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)

@@ -204,6 +204,7 @@ type JSON struct {
 	Streams    int             `json:"streams,omitzero"`
 	Loads      []jsonLoad      `json:"loads,omitempty"`
 	Sparse     float64         `json:"sparseNs,omitzero"`
+	Streamed   float64         `json:"streamedNs,omitzero"`
 	Runs       []jsonRun       `json:"runs,omitempty"`
 	Loops      []jsonLoop      `json:"loops,omitempty"`
 	Tiles      []jsonTile      `json:"tiles,omitempty"`
@@ -274,7 +275,7 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	for _, l := range m.Loads {
 		j.Loads = append(j.Loads, jsonLoad{l.Share, l.Latency(), l.Rate()})
 	}
-	j.Sparse = m.Sparse
+	j.Sparse, j.Streamed = m.Sparse, m.Streamed
 	for _, r := range m.Runs {
 		j.Runs = append(j.Runs, jsonRun(r))
 	}
