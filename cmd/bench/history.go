@@ -40,11 +40,11 @@ func newHistoryAdd(dir *string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error {
 			store := history.Open(*dir)
 			for _, file := range files {
-				text, err := resultsOf(file)
+				text, err := results.ReadText(file)
 				if err != nil {
 					return err
 				}
-				entry, added, err := store.Add(text, commit, date.value)
+				entry, added, err := store.Add(file, text, commit, date.value)
 				if err != nil {
 					return addFault(file, err)
 				}
@@ -65,19 +65,6 @@ func newHistoryAdd(dir *string) *cobra.Command {
 	return cmd
 }
 
-// resultsOf is the text of a file that holds results, so that what is wrong with it names the file.
-func resultsOf(file string) ([]byte, error) {
-	text, err := results.ReadText(file)
-	if err != nil {
-		return nil, err
-	}
-	set, err := results.Parse(file, text)
-	if err == nil {
-		err = set.CheckValues()
-	}
-	return text, err
-}
-
 // addFault is why a file was not put into the history.
 func addFault(file string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
@@ -86,7 +73,7 @@ func addFault(file string, err error) error {
 	if _, ok := errors.AsType[history.OriginError](err); ok {
 		return fmt.Errorf("%s: %w (a build without git's stamp names none; --commit \"$(git rev-parse HEAD)\" and --date set them)", file, err)
 	}
-	return fmt.Errorf("%s: %w", file, err)
+	return err // which names the file
 }
 
 // entries reads the history in a folder that a flag names and says on stderr

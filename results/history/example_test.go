@@ -23,7 +23,7 @@ func Example() {
 	for day, misses := range []int{256, 256, 256, 256, 320, 320, 320} {
 		text := fmt.Sprintf("cpu: a CPU\nsim-d1: 32768,8,64\nUnit D1-misses/op assume=exact better=lower\n"+
 			"BenchmarkTraverse/order=row/shape=64x64 1 %d D1-misses/op\n", misses)
-		if _, _, err := store.Add([]byte(text), fmt.Sprintf("commit%d", day), first.AddDate(0, 0, day)); err != nil {
+		if _, _, err := store.Add("t.txt", []byte(text), fmt.Sprintf("commit%d", day), first.AddDate(0, 0, day)); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -86,24 +86,21 @@ const (
 	maxIndex  = 1 << 30           // bytes; reading the entries is better than more
 )
 
-// theFile is what results that are added are called, whose file whoever adds them knows.
-const theFile = "the file"
-
 // commits are what may stand for a commit: it becomes part of a file's name.
 var commits = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._-]{0,63}(\+dirty)?$`)
 })
 
-// Add puts results into the store, for good before it returns. Where commit is
+// Add puts the results of a file of a name, which errors have, into the store, for good before it returns. Where commit is
 // "" or at is zero, the comments "# commit: " and "# date: " of the results
 // say them. It tells whether the same entry was not there before. An entry
 // that is there but damaged is written anew.
-func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, added bool, err error) {
-	set, err := results.Parse(theFile, text)
+func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entry Entry, added bool, err error) {
+	set, err := results.Parse(name, text)
 	if err != nil {
 		return entry, false, err
 	}
-	if commit, at, err = origin(set, commit, at); err != nil {
+	if commit, at, err = origin(set.Comments[name], commit, at); err != nil {
 		return entry, false, err
 	}
 	var b bytes.Buffer
@@ -112,11 +109,11 @@ func (s *Store) Add(text []byte, commit string, at time.Time) (entry Entry, adde
 		b.WriteByte('\n')
 	}
 	sealed := seal(b.Bytes())
-	if entry, err = parseEntry(sealed); err != nil {
+	if entry, err = parseEntry(name, sealed); err != nil {
 		return entry, false, err
 	}
 	sum := sha256.Sum256(sealed)
-	entry.Doubts = doubts(set, commit, at)
+	entry.Doubts = doubts(name, set, commit, at)
 	entry.File = fmt.Sprintf("%s-%.12s-%s-%.12s.txt", entry.Time.Format("20060102T150405Z"), commit, entry.Fingerprint, hex.EncodeToString(sum[:]))
 	path := filepath.Join(s.dir, entry.File)
 	if err := ownFile(path); err != nil {
@@ -171,9 +168,9 @@ func (s *Store) sweep() {
 // is none that an entry may have.
 type OriginError struct{ error }
 
-// origin is the commit and the time of results.
-func origin(set *results.Set, commit string, at time.Time) (string, time.Time, error) {
-	for _, c := range set.Comments[theFile] {
+// origin is the commit and the time of results with these comments.
+func origin(comments []results.Pair, commit string, at time.Time) (string, time.Time, error) {
+	for _, c := range comments {
 		switch {
 		case c.Key == "commit" && commit == "":
 			commit = c.Value
@@ -199,20 +196,21 @@ func origin(set *results.Set, commit string, at time.Time) (string, time.Time, e
 	return commit, at, nil
 }
 
-// doubts are why results may not be what the commit they are filed under has.
-func doubts(set *results.Set, commit string, at time.Time) (all []string) {
+// doubts are why results of a name may not be what the commit they are filed under has; whoever tells of them
+// says the name.
+func doubts(name string, set *results.Set, commit string, at time.Time) (all []string) {
 	if time.Until(at) > time.Minute {
 		all = append(all, fmt.Sprintf("its time, %s, is yet to come: what comes before it is taken for older (--date sets it)", at.UTC().Format(time.RFC3339)))
 	}
-	if name, dirty := strings.CutSuffix(commit, "+dirty"); dirty {
-		all = append(all, fmt.Sprintf("commit %.12s+dirty: it was measured with changes that are not in the commit", name))
+	if clean, dirty := strings.CutSuffix(commit, "+dirty"); dirty {
+		all = append(all, fmt.Sprintf("commit %.12s+dirty: it was measured with changes that are not in the commit", clean))
 	} else if !strings.ContainsAny(commit, "0123456789") {
 		all = append(all, fmt.Sprintf("commit %q is no hash and is kept as it is: a name that moves, such as a branch's, makes one commit of many (want --commit \"$(git rev-parse %s)\")", commit, commit))
 	}
 	if after := set.Comment("interrupted"); after != "" {
 		all = append(all, fmt.Sprintf("the run was interrupted %s: what it lacks may be found to have vanished", after))
 	} else if err := set.Complete(); err != nil {
-		all = append(all, fmt.Sprintf("%v: what it lacks may be found to have vanished", err))
+		all = append(all, fmt.Sprintf("it%s: what it lacks may be found to have vanished", strings.TrimPrefix(err.Error(), name)))
 	}
 	if shard := set.Comment(results.ShardKey); shard != "" {
 		all = append(all, fmt.Sprintf("it is shard %s of a suite: what it lacks may be found to have vanished (bench merge makes one file of all)", shard))
@@ -270,19 +268,19 @@ func content(sealed []byte) (commit string, at time.Time, text []byte, err error
 	return commit, at.UTC(), lines[3], nil
 }
 
-// parseEntry reads an entry, but for its file name.
-func parseEntry(sealed []byte) (e Entry, err error) {
+// parseEntry reads an entry, but for its file name; errors of its results have the name given.
+func parseEntry(name string, sealed []byte) (e Entry, err error) {
 	commit, at, text, err := content(sealed)
 	if err != nil {
 		return e, err
 	}
-	set, err := results.Parse(theFile, text)
+	set, err := results.Parse(name, text)
 	if err != nil {
 		return e, err
 	}
 	config, err := set.Config()
 	if err != nil {
-		return e, err
+		return e, fmt.Errorf("%s: %w", name, err)
 	}
 	f := results.FingerprintOf(config)
 	e = Entry{Commit: commit, Time: at, Fingerprint: f.Hash(), Machine: f, Geometry: results.GeometryOf(config), Labels: results.LabelsOf(config)}
@@ -339,7 +337,7 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 		e.File = f.Name()
 		return hash, e, nil
 	}
-	e, err = parseEntry(sealed)
+	e, err = parseEntry("the file", sealed) // whose own name the error comes with
 	e.File = f.Name()
 	return hash, e, err
 }

@@ -31,7 +31,7 @@ BenchmarkX/a=b 1 %v ns/op 7 B/s 100 D1-misses/op
 
 func add(t testing.TB, s *Store, text []byte) Entry {
 	t.Helper()
-	e, added, err := s.Add(text, "", time.Time{})
+	e, added, err := s.Add("t.txt", text, "", time.Time{})
 	if err != nil || !added {
 		t.Fatalf("added: %v, %v", added, err)
 	}
@@ -51,10 +51,10 @@ func TestAdd(t *testing.T) {
 	s := Open(filepath.Join(t.TempDir(), "new"))
 	read(t, s, 0, 0)
 	e := add(t, s, run(1))
-	if _, added, err := s.Add(run(1), "", time.Time{}); added || err != nil {
+	if _, added, err := s.Add("t.txt", run(1), "", time.Time{}); added || err != nil {
 		t.Errorf("the same again: %v, %v", added, err)
 	}
-	if _, _, err := s.Add(append(bytes.TrimSpace(run(2)), '\n'), "v1.0", time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
+	if _, _, err := s.Add("t.txt", append(bytes.TrimSpace(run(2)), '\n'), "v1.0", time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600))); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // without and with an index
@@ -86,7 +86,7 @@ func TestAddRefusals(t *testing.T) {
 		"# commit: abc\n# date: 2026-01-01T00:00:00Z\nBenchmarkX 1 NaN ns/op\n":    "NaN ns/op is no finite number",
 		"# commit: abc\n# date: 2026-01-01T00:00:00Z\ncpu: A\n" + differentMachine: "the results do not compare",
 	} {
-		if _, _, err := s.Add([]byte(text), "", time.Time{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, _, err := s.Add("t.txt", []byte(text), "", time.Time{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -106,13 +106,13 @@ func TestDoubts(t *testing.T) {
 		want string // "" for nothing
 	}{
 		"a run":       {whole, time.Unix(1e9, 0), ""},
-		"cut off":     {"# command: bench run\n" + whole, time.Unix(1e9, 0), "the file is cut off"},
+		"cut off":     {"# command: bench run\n" + whole, time.Unix(1e9, 0), "it is cut off"},
 		"not all":     {"# partial: missing: shard 3 of 5\n" + whole, time.Unix(1e9, 0), "was merged of parts that are not all: missing: shard 3 of 5"},
 		"one of many": {"# shard: 2/8\n" + whole, time.Unix(1e9, 0), "it is shard 2/8 of a suite"},
 		"interrupted": {"# interrupted: after 3 of 8 samples\n" + whole, time.Unix(1e9, 0), "the run was interrupted after 3 of 8 samples"},
 		"to come":     {whole, time.Now().Add(48 * time.Hour), "is yet to come"},
 	} {
-		entry, _, err := Open(t.TempDir()).Add([]byte(c.text), "0123abc", c.at)
+		entry, _, err := Open(t.TempDir()).Add("t.txt", []byte(c.text), "0123abc", c.at)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -284,10 +284,10 @@ func FuzzEntry(f *testing.F) {
 	f.Add([]byte(version + commitKey + "abc\n" + timeKey + "2026-01-01T00:00:00Z\nBenchmarkX 1 2 ns/op\n"))
 	f.Add(run(1))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := parseEntry(text); err == nil {
+		if _, err := parseEntry("t.txt", text); err == nil {
 			t.Fatal("an entry without its seal was read")
 		}
-		if e, err := parseEntry(seal(text)); err == nil && (e.Commit == "" || len(e.Records) == 0) {
+		if e, err := parseEntry("t.txt", seal(text)); err == nil && (e.Commit == "" || len(e.Records) == 0) {
 			t.Fatalf("%+v", e)
 		}
 		if got, err := unseal(seal(text)); err != nil || !bytes.Equal(got, text) {
@@ -318,7 +318,7 @@ func TestLinksInTheStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.Add(run(1), "", time.Time{}); !errors.Is(err, errNotRegular) {
+	if _, _, err := s.Add("t.txt", run(1), "", time.Time{}); !errors.Is(err, errNotRegular) {
 		t.Errorf("an entry over a link: %v", err)
 	}
 	add(t, s, run(2))
@@ -387,7 +387,7 @@ func TestForeignIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := Open(dir)
-	if _, _, err := s.Add([]byte("BenchmarkX 1 2 ns/op\n"), "c0", time.Unix(1790000000, 0)); err != nil {
+	if _, _, err := s.Add("t.txt", []byte("BenchmarkX 1 2 ns/op\n"), "c0", time.Unix(1790000000, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if list, damaged, err := s.Entries(); len(list) != 1 || damaged != nil || err != nil {

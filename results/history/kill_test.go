@@ -35,7 +35,7 @@ func writer(dir string) {
 	}
 	s := Open(dir)
 	for i := from; i < from+count; i++ {
-		e, _, err := s.Add(run(float64(i)), "", time.Time{})
+		e, _, err := s.Add("t.txt", run(float64(i)), "", time.Time{})
 		if err != nil {
 			os.Exit(3)
 		}

@@ -21,7 +21,7 @@ func TestTrendBy(t *testing.T) {
 				ns += 30
 			}
 			text := fmt.Sprintf("cpu: A\ncaches: L1d=32768,8,64\nhost: node%d\nBenchmarkX 1 %d ns/op\n", 9+node, ns)
-			if _, _, err := store.Add([]byte(text), "abc", start.AddDate(0, 0, 7*week)); err != nil {
+			if _, _, err := store.Add("t.txt", []byte(text), "abc", start.AddDate(0, 0, 7*week)); err != nil {
 				t.Fatal(err)
 			}
 		}
