@@ -131,6 +131,8 @@ type Level struct {
 	// level which does not hold what the inner loop touches of it; of the second level. They are 0
 	// where they were not measured: then Rules.Crowded says.
 	Crowded, CrowdedStore float64
+	// Beside and BesideStore are the same of [probe.Beside] sets that take turns; 0 where they were not measured.
+	Beside, BesideStore float64
 }
 
 // Generic are the times of a machine that was not measured: those of a virtual
@@ -174,6 +176,7 @@ func Measured(m probe.Machine) Times {
 		l := generic
 		l.Name, l.Capacity, l.Latency, l.Near, l.Far = name, capacity, s.Latency, s.Near, s.Far
 		l.Crowded, l.CrowdedStore = s.Crowded, s.CrowdedStore
+		l.Beside, l.BesideStore = s.Beside, s.BesideStore
 		if s.Read > 0 {
 			l.Line = line / s.Read * 1e9
 		}
@@ -312,6 +315,9 @@ func (m Model) String() string {
 		}
 		if l.Crowded > 0 {
 			text += fmt.Sprintf(", crowded %.3g or %.3g if written", l.Crowded, l.CrowdedStore)
+		}
+		if l.Beside > 0 {
+			text += fmt.Sprintf(" and %.3g or %.3g by turns", l.Beside, l.BesideStore)
 		}
 		if m.Threads > 1 {
 			text += fmt.Sprintf(" (%.3g and %.3g to all cores)", l.LineAll, l.StoredAll)

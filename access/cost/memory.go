@@ -35,8 +35,8 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 			each, served := m.line(v, i), here(w.Misses[r].Levels, i)
 			lead, alone := v.stride.lead(each, m.serving(i).Latency, ahead)
 			leading := min(served, v.leading())
-			if tiled && i == len(m.Caches.Levels)-1 {
-				each, leading = pair/2, 0
+			if tiled && i >= simulated(m.Caches.Levels)-1 {
+				each, leading = m.tiledLine(pair, i), 0
 			}
 			ns := served*each + leading*lead
 			t.Lines[i] += ns
@@ -152,7 +152,7 @@ func (m Model) line(v visit, i int) float64 {
 			ns = max(next, r)
 		}
 	}
-	if v.written() {
+	if v.written() && !(v.crowded && i == 0) {
 		ns += stored
 	}
 	return ns
@@ -211,8 +211,9 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	}
 	load, store := from.Line, from.Line
 	if v.crowded {
-		sets := m.beside(v)
-		load, store = max(load, m.serving(0).Crowded/sets), max(store, m.serving(0).CrowdedStore/sets)
+		second, sets, lost := m.serving(0), m.beside(v), m.lost(v)
+		load = max(load, lost*byTurns(second.Crowded, second.Beside, sets))
+		store = max(store, lost*byTurns(second.CrowdedStore, second.BesideStore, sets))
 	}
 	if !v.written() {
 		loads := inFlight / s.slower(rules, rules.Window)
@@ -230,17 +231,32 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	return near, max(far, store)
 }
 
-// beside is in how many sets, about, lines are in flight beside one another that crowd them: what crowded lines take was
-// measured in one. Those that a round reaches, of a short one of loads those of the rounds that the CPU looks ahead, and
-// where the same lines come again, as many more as a policy that is not quite LRU keeps of them.
+// byTurns is the ns of a crowded line of so many sets by turns, if it takes so many of one and of [probe.Beside] sets: that
+// of one by their number if each set waits for itself alone, which is what is taken where the second was not measured. On
+// an Emerald Rapids loads of sixteen sets take what those of one do.
+func byTurns(one, beside, sets float64) float64 {
+	if beside == 0 {
+		return one / sets
+	}
+	return one / math.Pow(sets, min(1, max(0, math.Log(one/beside)/math.Log(probe.Beside))))
+}
+
+// beside is in how many sets, about, lines are in flight beside one another that crowd them: those that a round reaches, of
+// a short one of loads that are others each time those of the rounds that the CPU looks ahead.
 func (m Model) beside(v visit) float64 {
-	first := placed(m.Caches.Levels[0].Geometry, m.Caches.TLB)
-	sets := v.stride.reached(v.nest, v.op, first)
-	switch {
-	case v.stride.burst > 0:
-		return sets / (1 - sets*float64(first.Ways)/v.stride.burst)
-	case !v.written():
-		return sets * max(1, m.rules().Window/v.stride.around)
+	sets := v.stride.reached(v.nest, v.op, placed(m.Caches.Levels[0].Geometry, m.Caches.TLB))
+	if v.stride.burst == 0 && !v.written() {
+		sets *= max(1, m.rules().Window/v.stride.around)
 	}
 	return sets
+}
+
+// lost is the share of crowded lines that are missed where the same ones come again: a policy that is not quite LRU keeps as
+// many as a set has room for.
+func (m Model) lost(v visit) float64 {
+	if v.stride.burst == 0 {
+		return 1
+	}
+	first := placed(m.Caches.Levels[0].Geometry, m.Caches.TLB)
+	return 1 - v.stride.reached(v.nest, v.op, first)*float64(first.Ways)/v.stride.burst
 }

@@ -198,20 +198,30 @@ func (m Model) crowds(s Stride, n nest.Nest, op nest.Operand, i int) bool {
 	return i < simulated(m.Caches.Levels) && s.crowds(n, op, placed(m.Caches.Levels[i].Geometry, m.Caches.TLB))
 }
 
-// crowds tells whether one round of the loop that steps falls into sets of the
+// crowds tells whether one round of the loop that steps, or of one around it, falls into sets of the
 // level that do not hold it.
 func (s Stride) crowds(n nest.Nest, op nest.Operand, level simcache.Geometry) bool {
-	if s.loop < 0 {
-		return false
-	}
-	trips := n.Trips[s.loop:]
-	op.Strides = op.Strides[s.loop:]
-	room := room(op, trips, level.Line, level.Sets(), level.Ways)
-	return room < float64(level.Sets()*level.Ways) && op.Lines(trips, level.Line) > room
+	return s.crowding(n, op, level) >= 0
 }
 
-// reached is how many sets of the level one round of the loop that steps falls into.
+// crowding is the innermost loop of which a round does, of the one that steps and those around it; -1 if none does. Of the
+// one that steps a few lines may fit, and still come again only when others took their place.
+func (s Stride) crowding(n nest.Nest, op nest.Operand, level simcache.Geometry) int {
+	for l := s.loop; l >= 0; l-- {
+		trips := n.Trips[l:]
+		of := op
+		of.Strides = op.Strides[l:]
+		room := room(of, trips, level.Line, level.Sets(), level.Ways)
+		if room < float64(level.Sets()*level.Ways) && of.Lines(trips, level.Line) > room {
+			return l
+		}
+	}
+	return -1
+}
+
+// reached is how many sets of the level a round falls into that does not fit.
 func (s Stride) reached(n nest.Nest, op nest.Operand, level simcache.Geometry) float64 {
-	op.Strides = op.Strides[s.loop:]
-	return float64(op.Sets(n.Trips[s.loop:], level.Line, level.Sets()))
+	l := s.crowding(n, op, level)
+	op.Strides = op.Strides[l:]
+	return float64(op.Sets(n.Trips[l:], level.Line, level.Sets()))
 }

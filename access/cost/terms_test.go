@@ -149,7 +149,7 @@ func TestStarts(t *testing.T) {
 // it was not measured, the rule says, and where lines do not share sets, neither does.
 func TestCrowdedMeasured(t *testing.T) {
 	second := generic.Times.Levels[0]
-	second.Crowded, second.CrowdedStore = 30, 50
+	second.Crowded, second.CrowdedStore, second.Stored = 30, 50, 20 // of which the last is of other lines
 	measured := generic
 	measured.Times.Levels = append([]Level{second}, generic.Times.Levels[1:]...)
 	// 64 rows, of a page or of a line more, by columns: of one set, or of all.

@@ -35,6 +35,14 @@ func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64,
 	return max(2*from.Line+from.Stored, ns-m.rules().Exposed*m.Times.Hit*m.body(p, n)*line/float64(size)), true
 }
 
+// tiledLine is the ns of a line that level i misses of such a tile, a pair of which takes so many of memory: of a last level
+// before memory what it takes of streams, and as much of what a pair takes beyond these as its latency is of memory's.
+func (m Model) tiledLine(pair float64, i int) float64 {
+	from, memory := m.serving(i), m.serving(len(m.Caches.Levels)-1)
+	beyond := pair - 2*memory.Line - memory.Stored
+	return (2*from.Line + from.Stored + beyond*from.Latency/memory.Latency) / 2
+}
+
 // mostTile is by how much more rows or columns a tile may have than those that were measured:
 // what the inner loop of a larger one goes over stays in no first level.
 const mostTile = 4

@@ -93,6 +93,10 @@ func TestTiledCopies(t *testing.T) {
 	if fast, stream := ns(all(1e-3), 16), lines*2*64/32.; fast < stream || fast > 5*stream {
 		t.Errorf("tiles that were measured to take nothing take %.3g ns, streams of as much %.3g", fast, stream)
 	}
+	last := Model{Times: Measured(machine), Caches: generic.Caches}
+	if got, want := last.tiledLine(500, 1), (2*64/64.+(500-2*64/32.)*15/100)/2; !about(got, want, 1e-9) || last.tiledLine(500, 2) != 250 {
+		t.Errorf("a line of the last level takes %v ns, want %v, and one of memory %v", got, want, last.tiledLine(500, 2))
+	}
 	if by, rules := ns(all(500)[:3], 24), ns(nil, 24); by != rules {
 		t.Errorf("tiles of 24, about which not enough was measured, take %.3g ns, by the rules %.3g", by, rules)
 	}

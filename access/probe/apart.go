@@ -27,6 +27,9 @@ const mostPages = 512
 // none when they come again, as it would of a few more.
 const crowd = 8
 
+// Beside is how many crowded sets take turns for [Speed]'s Beside and BesideStore.
+const Beside = 4
+
 // scattered is how many pages lie between two that are walked, where each translation is on a
 // cache line of page tables of its own: 8 bytes each.
 const scattered = line / 8
@@ -42,10 +45,13 @@ func (s *sampler) apart(m *Machine) error {
 		lines = append(lines, stepping(bytes, NearStep), stepping(bytes, farStep))
 	}
 	if len(speeds) > 1 {
-		sum := crowding(s.oneSet())
-		fill := sum
-		fill.Op = access.Fill
-		lines, stores = append(lines, sum), append(stores, fill)
+		step, ways := s.oneSet()
+		for _, sets := range []int{1, Beside} {
+			sum := crowding(step, ways, sets)
+			fill := sum
+			fill.Op = access.Fill
+			lines, stores = append(lines, sum), append(stores, fill)
+		}
 	}
 	for i := range m.TLB {
 		n := s.beyondReach(m, i)
@@ -71,7 +77,9 @@ func (s *sampler) apart(m *Machine) error {
 		speeds[1+i].Near, speeds[1+i].Far = far[2*i], far[2*i+1]
 	}
 	if len(speeds) > 1 {
-		speeds[1].Crowded, speeds[1].CrowdedStore = far[len(far)-1], stored[0]
+		last := len(far) - 1
+		speeds[1].Crowded, speeds[1].Beside = far[last-1], far[last]
+		speeds[1].CrowdedStore, speeds[1].BesideStore = stored[0], stored[1]
 	}
 	walks, err := measure(pages, .5, access.PagesSmall)
 	if err != nil || walks == nil {
@@ -124,15 +132,16 @@ func stepping(bytes, step int) access.Spec {
 	return spec
 }
 
-// crowding sums an element of each of crowd times as many lines as one set has room for, which are
-// a step apart, then of those beside them, and so on.
-func crowding(step, ways int) access.Spec {
-	const sets = 8
-	lines := crowd * ways
+// crowding sums an element of each of crowd times as many lines as so many sets have room for, which take turns:
+// lines of one set are a step apart. Then it sums of those beside them, and so on.
+func crowding(step, ways, sets int) access.Spec {
+	const rounds = 8
+	lines := crowd * ways * sets
+	step /= sets
 	spec := access.Spec{DType: layouts.Int64}
 	size := spec.DType.Size()
-	spec.Shape = []int{(lines*step + sets*line) / size}
-	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d),(%d,%d))", sets, lines, line/size, step/size))
+	spec.Shape = []int{(lines*step + rounds*line) / size}
+	spec.View = layouts.MustParseChain(fmt.Sprintf("as_strided((%d,%d),(%d,%d))", rounds, lines, line/size, step/size))
 	return spec
 }
 

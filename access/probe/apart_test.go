@@ -22,6 +22,10 @@ func TestApart(t *testing.T) {
 			return 7
 		case len(n.Trips) == 2 && inner == 4<<10 && trips == 64 && p.Spec.Op == access.Fill:
 			return 8
+		case len(n.Trips) == 2 && inner == 1<<10 && trips == 256 && p.Spec.Op == access.Sum:
+			return 3.5
+		case len(n.Trips) == 2 && inner == 1<<10 && trips == 256 && p.Spec.Op == access.Fill:
+			return 4.5
 		case len(n.Trips) > 1 && inner == NearStep:
 			return 2
 		case len(n.Trips) > 1 && inner == farStep && trips <= mostPages:
@@ -47,7 +51,7 @@ func TestApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [2]Reach{{Entries: 64, Apart: 4, Scattered: 5}, {Entries: 1024, Apart: 4, Scattered: 13}}
-	if [2]Reach(m.TLB) != want || m.Levels[1].Near != 2 || m.Levels[1].Far != 3 || m.Memory.Near != 2 || m.Memory.Far != 3 || m.Levels[0].Speed != (Speed{}) || m.Levels[1].Crowded != 7 || m.Levels[1].CrowdedStore != 8 || m.Memory.Crowded != 0 || asked != 12 {
+	if [2]Reach(m.TLB) != want || m.Levels[1].Near != 2 || m.Levels[1].Far != 3 || m.Memory.Near != 2 || m.Memory.Far != 3 || m.Levels[0].Speed != (Speed{}) || m.Levels[1].Crowded != 7 || m.Levels[1].CrowdedStore != 8 || m.Levels[1].Beside != 3.5 || m.Levels[1].BesideStore != 4.5 || m.Memory.Crowded != 0 || asked != 14 {
 		t.Errorf("%d asked, %+v", asked, m)
 	}
 	// A first level of 12 ways, of 8 KiB each.
@@ -61,7 +65,7 @@ func TestApart(t *testing.T) {
 		t.Errorf("%d pages, want 1024", n)
 	}
 	alone := Machine{Levels: []Level{{Name: "L1D", Capacity: 32 << 10}}}
-	if err := s.apart(&alone); err != nil || asked != 12 {
+	if err := s.apart(&alone); err != nil || asked != 14 {
 		t.Errorf("%v, %d asked", err, asked)
 	}
 }

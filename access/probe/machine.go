@@ -77,6 +77,9 @@ type Speed struct {
 	// lines that share a set of the level before, which does not hold so many. Some CPUs then have hardly
 	// any two in flight. They are 0 where they were not measured: behind the second level.
 	Crowded, CrowdedStore float64
+	// Beside and BesideStore are the same where [Beside] sets are crowded and take turns: a quarter as much
+	// if a set waits for itself alone, as much if not. They are 0 where they were not measured.
+	Beside, BesideStore float64
 }
 
 // A Level is one cache.
@@ -141,30 +144,34 @@ type (
 		PageLadder []pages   `yaml:"page-ladder"`
 	}
 	level struct {
-		Name     string        `yaml:"name"`
-		Stated   machines.Size `yaml:"stated"`
-		Capacity machines.Size `yaml:"capacity"`
-		Latency  float64       `yaml:"latency-ns"`
-		Read     float64       `yaml:"read-GB/s"`
-		Copy     float64       `yaml:"copy-GB/s"`
-		ReadAll  float64       `yaml:"read-all-GB/s"`
-		CopyAll  float64       `yaml:"copy-all-GB/s"`
-		Near     float64       `yaml:"near-ns,omitempty"`
-		Far      float64       `yaml:"far-ns,omitempty"`
-		Crowded  float64       `yaml:"crowded-ns,omitempty"`
-		Stores   float64       `yaml:"crowded-store-ns,omitempty"`
-		Ways     int           `yaml:"ways,omitempty"`
+		Name         string        `yaml:"name"`
+		Stated       machines.Size `yaml:"stated"`
+		Capacity     machines.Size `yaml:"capacity"`
+		Latency      float64       `yaml:"latency-ns"`
+		Read         float64       `yaml:"read-GB/s"`
+		Copy         float64       `yaml:"copy-GB/s"`
+		ReadAll      float64       `yaml:"read-all-GB/s"`
+		CopyAll      float64       `yaml:"copy-all-GB/s"`
+		Near         float64       `yaml:"near-ns,omitempty"`
+		Far          float64       `yaml:"far-ns,omitempty"`
+		Crowded      float64       `yaml:"crowded-ns,omitempty"`
+		Stores       float64       `yaml:"crowded-store-ns,omitempty"`
+		Beside       float64       `yaml:"crowded-beside-ns,omitempty"`
+		BesideStores float64       `yaml:"crowded-store-beside-ns,omitempty"`
+		Ways         int           `yaml:"ways,omitempty"`
 	}
 	speed struct {
-		Latency float64 `yaml:"latency-ns"`
-		Read    float64 `yaml:"read-GB/s"`
-		Copy    float64 `yaml:"copy-GB/s"`
-		ReadAll float64 `yaml:"read-all-GB/s"`
-		CopyAll float64 `yaml:"copy-all-GB/s"`
-		Near    float64 `yaml:"near-ns,omitempty"`
-		Far     float64 `yaml:"far-ns,omitempty"`
-		Crowded float64 `yaml:"crowded-ns,omitempty"`
-		Stores  float64 `yaml:"crowded-store-ns,omitempty"`
+		Latency      float64 `yaml:"latency-ns"`
+		Read         float64 `yaml:"read-GB/s"`
+		Copy         float64 `yaml:"copy-GB/s"`
+		ReadAll      float64 `yaml:"read-all-GB/s"`
+		CopyAll      float64 `yaml:"copy-all-GB/s"`
+		Near         float64 `yaml:"near-ns,omitempty"`
+		Far          float64 `yaml:"far-ns,omitempty"`
+		Crowded      float64 `yaml:"crowded-ns,omitempty"`
+		Stores       float64 `yaml:"crowded-store-ns,omitempty"`
+		Beside       float64 `yaml:"crowded-beside-ns,omitempty"`
+		BesideStores float64 `yaml:"crowded-store-beside-ns,omitempty"`
 	}
 	reach struct {
 		Entries   int     `yaml:"entries"`
@@ -247,15 +254,15 @@ func Parse(name string, text []byte) (Machine, error) {
 }
 
 func (l level) speed() speed {
-	return speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll, l.Near, l.Far, l.Crowded, l.Stores}
+	return speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll, l.Near, l.Far, l.Crowded, l.Stores, l.Beside, l.BesideStores}
 }
 
 func (s speed) speed() Speed {
-	return Speed{s.Latency, s.Read * giga, s.Copy * giga, s.ReadAll * giga, s.CopyAll * giga, s.Near, s.Far, s.Crowded, s.Stores}
+	return Speed{s.Latency, s.Read * giga, s.Copy * giga, s.ReadAll * giga, s.CopyAll * giga, s.Near, s.Far, s.Crowded, s.Stores, s.Beside, s.BesideStores}
 }
 
 func (s Speed) section() speed {
-	return speed{s.Latency, s.Read / giga, s.Copy / giga, s.ReadAll / giga, s.CopyAll / giga, s.Near, s.Far, s.Crowded, s.CrowdedStore}
+	return speed{s.Latency, s.Read / giga, s.Copy / giga, s.ReadAll / giga, s.CopyAll / giga, s.Near, s.Far, s.Crowded, s.CrowdedStore, s.Beside, s.BesideStore}
 }
 
 // check refuses what nothing can be concluded from, and tells the path of the
@@ -321,9 +328,9 @@ func (s section) check() (path string, err error) {
 }
 
 func (s speed) check() error {
-	all := []float64{s.Latency, s.Near, s.Far, s.Crowded, s.Stores, s.Read, s.Copy, s.ReadAll, s.CopyAll}
+	all := []float64{s.Latency, s.Near, s.Far, s.Crowded, s.Stores, s.Beside, s.BesideStores, s.Read, s.Copy, s.ReadAll, s.CopyAll}
 	if !(s.Latency > 0) || slices.ContainsFunc(all, func(v float64) bool { return !(v >= 0) || math.IsInf(v, 1) }) {
-		return fmt.Errorf("a latency of %v ns, near %v, far %v, crowded %v and of stores %v ns, read %v and copy %v GB/s, of all cores %v and %v (want a positive latency, and nothing below 0)", s.Latency, s.Near, s.Far, s.Crowded, s.Stores, s.Read, s.Copy, s.ReadAll, s.CopyAll)
+		return fmt.Errorf("a latency of %v ns, near %v, far %v, crowded %v and of stores %v ns, in four sets %v and of stores %v ns, read %v and copy %v GB/s, of all cores %v and %v (want a positive latency, and nothing below 0)", s.Latency, s.Near, s.Far, s.Crowded, s.Stores, s.Beside, s.BesideStores, s.Read, s.Copy, s.ReadAll, s.CopyAll)
 	}
 	return nil
 }
@@ -341,7 +348,7 @@ func (m Machine) Format() ([]byte, error) {
 	s := section{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Memory: m.Memory.section()}
 	for _, l := range m.Levels {
 		of := l.Speed.section()
-		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, of.Near, of.Far, of.Crowded, of.Stores, l.Ways})
+		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, of.Near, of.Far, of.Crowded, of.Stores, of.Beside, of.BesideStores, l.Ways})
 	}
 	for _, t := range m.TLB {
 		s.TLB = append(s.TLB, reach(t))

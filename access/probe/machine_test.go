@@ -27,9 +27,9 @@ func example() Machine {
 		},
 		Date: time.Date(2026, 11, 21, 10, 20, 30, 0, time.UTC), CPU: "Some CPU @ 3 GHz: fast", Pages: "thp",
 		Levels: []Level{
-			{"L1D", 32 << 10, 33000, Speed{1.25, 254e9, 184.5e9, 508e9, 369e9, 0, 0, 0, 0}, 0},
-			{"L2", 0, 2 << 20, Speed{Latency: 4.5, Read: 110e9, Crowded: 3.5, CrowdedStore: 4.75}, 0}},
-		Memory:     Speed{99.5, 11.5e9, 11e9, 40e9, 38e9, 5.5, 14.25, 0, 0},
+			{"L1D", 32 << 10, 33000, Speed{1.25, 254e9, 184.5e9, 508e9, 369e9, 0, 0, 0, 0, 0, 0}, 0},
+			{"L2", 0, 2 << 20, Speed{Latency: 4.5, Read: 110e9, Crowded: 3.5, CrowdedStore: 4.75, Beside: 3.25, BesideStore: 1.25}, 0}},
+		Memory:     Speed{99.5, 11.5e9, 11e9, 40e9, 38e9, 5.5, 14.25, 0, 0, 0, 0},
 		TLB:        []Reach{{64, 2.25, .75, 1.5, 16}},
 		Threads:    8,
 		Remote:     []Remote{{0, 1, 150.5, 20e9}},
@@ -77,7 +77,7 @@ func TestFormatAny(t *testing.T) {
 		positive := rapid.Float64Range(1e-3, 1e6)
 		speed := func(label string, least float64) Speed {
 			return Speed{least + positive.Draw(t, label), giga * positive.Draw(t, "read"), giga * positive.Draw(t, "copy"), giga * positive.Draw(t, "read-all"), giga * positive.Draw(t, "copy-all"), positive.Draw(t, "near"), positive.Draw(t, "far"),
-				positive.Draw(t, "crowded"), positive.Draw(t, "crowded store")}
+				positive.Draw(t, "crowded"), positive.Draw(t, "crowded store"), positive.Draw(t, "beside"), positive.Draw(t, "store beside")}
 		}
 		m := Machine{Simulated: example().Simulated, Date: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "date"), 0).UTC(),
 			CPU: rapid.StringMatching(`(\? ?!?)?[ -~]*`).Draw(t, "cpu"), Pages: "4k", Memory: speed("memory", 0)}
@@ -119,29 +119,29 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:41:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed-ns, runs, loops, tiles, ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed-ns, runs, loops, tiles, ladder, page-ladder)`},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
-		{"latency-ns: 99.5", "latency-ns: -1", "f:42:5: a latency of -1 ns, near 5.5, far 14.25, crowded 0 and of stores 0 ns, read 11.5 and copy 11 GB/s, of all cores 40 and 38 (want a positive latency"},
-		{"latency-ns: 99.5", "latency-ns: .nan", "f:42:5: a latency of NaN ns"},
-		{"entries: 64\n      miss", "entries: 0\n      miss", "f:50:7: 0 entries and 2.25 ns, apart 0.75 and scattered 1.5 ns (want the first two positive, and no time below 0)"},
-		{"ways: 16", "ways: -1", "f:50:7: -1 ways (want 0 for none found, or more)"},
-		{"latency-ns: 150.5", "latency-ns: 0", "f:57:8: a latency of 0 ns, read 20 GB/s (want both positive)"},
-		{"threads: 8", "threads: -1", "f:55:12: -1 threads"},
-		{"share: 0.25", "share: 1.25", "f:61:8: share 1.25 with 1 and 1 samples (want shares that ascend up to 1, and as many bandwidths as times)"},
-		{"share: 0.25", "share: 0", "f:61:8: share 0 with 1 and 1 samples (want shares that ascend"},
-		{"ns: [99.0, 100.0]", "ns: [99.0]", "f:60:8: share 0 with 1 and 2 samples (want"},
-		{"ns: [99.0, 100.0]", "ns: [99.0, -1]", "f:60:8: samples [99 -1] ns and"},
-		{"sparse-ns: 91.5", "sparse-ns: -1", "f:62:14: -1 ns (want a positive time)"},
-		{"streamed-ns: 10.5", "streamed-ns: .inf", "f:63:16: +Inf ns (want a positive time)"},
-		{"near-ns: 5.5", "nearby-ns: 5.5", `f:47:5: unknown field "nearby-ns" (want one of latency-ns, read-GB/s, copy-GB/s, read-all-GB/s, copy-all-GB/s, near-ns, far-ns, crowded-ns, crowded-store-ns)`},
-		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:66:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
-		{"op: sum", "op: summe", `f:68:8: op "summe": no such operation (known: sum, fill,`},
-		{"dtype: float32", "dtype: float31", `f:68:8: dtype "float31": `},
-		{"run-ns: 0.25", "run-ns: 0", "f:68:8: 0 and 0.5 ns an element (want both positive)"},
-		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:75:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:79:8: 128 after 8, of 0 ns"},
+		{"latency-ns: 99.5", "latency-ns: -1", "f:44:5: a latency of -1 ns, near 5.5, far 14.25, crowded 0 and of stores 0 ns, in four sets 0 and of stores 0 ns, read 11.5 and copy 11 GB/s, of all cores 40 and 38 (want a positive latency"},
+		{"latency-ns: 99.5", "latency-ns: .nan", "f:44:5: a latency of NaN ns"},
+		{"entries: 64\n      miss", "entries: 0\n      miss", "f:52:7: 0 entries and 2.25 ns, apart 0.75 and scattered 1.5 ns (want the first two positive, and no time below 0)"},
+		{"ways: 16", "ways: -1", "f:52:7: -1 ways (want 0 for none found, or more)"},
+		{"latency-ns: 150.5", "latency-ns: 0", "f:59:8: a latency of 0 ns, read 20 GB/s (want both positive)"},
+		{"threads: 8", "threads: -1", "f:57:12: -1 threads"},
+		{"share: 0.25", "share: 1.25", "f:63:8: share 1.25 with 1 and 1 samples (want shares that ascend up to 1, and as many bandwidths as times)"},
+		{"share: 0.25", "share: 0", "f:63:8: share 0 with 1 and 1 samples (want shares that ascend"},
+		{"ns: [99.0, 100.0]", "ns: [99.0]", "f:62:8: share 0 with 1 and 2 samples (want"},
+		{"ns: [99.0, 100.0]", "ns: [99.0, -1]", "f:62:8: samples [99 -1] ns and"},
+		{"sparse-ns: 91.5", "sparse-ns: -1", "f:64:14: -1 ns (want a positive time)"},
+		{"streamed-ns: 10.5", "streamed-ns: .inf", "f:65:16: +Inf ns (want a positive time)"},
+		{"near-ns: 5.5", "nearby-ns: 5.5", `f:49:5: unknown field "nearby-ns" (want one of latency-ns, read-GB/s, copy-GB/s, read-all-GB/s, copy-all-GB/s, near-ns, far-ns, crowded-ns, crowded-store-ns, crowded-beside-ns, crowded-store-beside-ns)`},
+		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:68:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
+		{"op: sum", "op: summe", `f:70:8: op "summe": no such operation (known: sum, fill,`},
+		{"dtype: float32", "dtype: float31", `f:70:8: dtype "float31": `},
+		{"run-ns: 0.25", "run-ns: 0", "f:70:8: 0 and 0.5 ns an element (want both positive)"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:77:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:81:8: 128 after 8, of 0 ns"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)

@@ -226,6 +226,8 @@ type (
 		Crowded float64 `json:"crowdedNs,omitzero"`
 
 		CrowdedStore float64 `json:"crowdedStoreNs,omitzero"`
+		Beside       float64 `json:"crowdedBesideNs,omitzero"`
+		BesideStore  float64 `json:"crowdedStoreBesideNs,omitzero"`
 	}
 	jsonServing struct {
 		Name      string `json:"name"`
