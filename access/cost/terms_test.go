@@ -149,8 +149,10 @@ func TestStarts(t *testing.T) {
 // it was not measured, the rule says, and where lines do not share sets, neither does.
 func TestCrowdedMeasured(t *testing.T) {
 	second := generic.Times.Levels[0]
-	second.Crowded, second.CrowdedStore, second.Stored = 30, 50, 20 // of which the last is of other lines
-	measured := generic
+	second.Stored = 20 // of lines that are not crowded
+	unknown, measured := generic, generic
+	unknown.Times.Levels = append([]Level{second}, generic.Times.Levels[1:]...)
+	second.Crowded, second.CrowdedStore = 30, 50
 	measured.Times.Levels = append([]Level{second}, generic.Times.Levels[1:]...)
 	// 64 rows, of a page or of a line more, by columns: of one set, or of all.
 	shape := func(columns int) access.Spec {
@@ -173,7 +175,7 @@ func TestCrowdedMeasured(t *testing.T) {
 		if ruled.Memory > got.Memory/3 {
 			t.Errorf("%v: %v ns by the rule, %v as measured", op, ruled.Memory, got.Memory)
 		}
-		if a, b := predict(measured, shape(1024+16), op).Ns, predict(generic, shape(1024+16), op).Ns; a != b {
+		if a, b := predict(measured, shape(1024+16), op).Ns, predict(unknown, shape(1024+16), op).Ns; a != b {
 			t.Errorf("%v: rows that share no set take %v ns, and %v where crowding was not measured", op, a, b)
 		}
 	}

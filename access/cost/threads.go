@@ -41,6 +41,9 @@ func (m Model) among(threads int) Model {
 		l := &m.Times.Levels[i]
 		l.Line, l.Stored, l.Past = max(l.Line, n*l.LineAll), max(l.Stored, n*l.StoredAll), max(l.Past, n*l.PastAll)
 	}
+	if m.Times.Streamed > 0 {
+		m.Times.Streamed = max(m.Times.Streamed, n*m.Times.StreamedAll)
+	}
 	last := len(m.Caches.Levels) - 1
 	if last == 0 {
 		return m

@@ -106,16 +106,13 @@ func (s *sampler) runs(m *Machine) error {
 	for _, lines := range runLines {
 		specs = append(specs, running(s.MaxSize, lines))
 	}
-	ns, err := s.least(specs, 2, .6*runsShare, s.pages, nil)
+	ns, err := s.least(specs, 2, .5*runsShare, s.pages, nil)
 	if err != nil {
 		return err
 	}
-	stream := access.Spec{DType: layouts.Int64, Shape: []int{s.MaxSize / layouts.Int64.Size()}}
-	streamed, err := s.least([]access.Spec{stream}, 2, .1*runsShare, access.PagesSmall, nil)
-	if err != nil {
+	if err := s.streams(m); err != nil {
 		return err
 	}
-	m.Streamed = streamed[0] * float64(line/layouts.Int64.Size())
 	for i, lines := range runLines {
 		m.Runs = append(m.Runs, Run{lines, ns[i] * float64(lines)})
 	}
@@ -130,6 +127,29 @@ func (s *sampler) runs(m *Machine) error {
 		m.Sparse = ns[0]
 	}
 	return err
+}
+
+// streams measures sums of memory one element after the other, by one core and by all workers.
+func (s *sampler) streams(m *Machine) error {
+	sum := func(bytes int) access.Spec {
+		return access.Spec{DType: layouts.Int64, Shape: []int{bytes / layouts.Int64.Size()}}
+	}
+	for _, spec := range []access.Spec{sum(s.MaxSize), s.byAll(sum)(s.MaxSize)} {
+		if spec.Threads == 1 {
+			s.done += .1 * runsShare
+			break
+		}
+		ns, err := s.least([]access.Spec{spec}, 2, .1*runsShare, access.PagesSmall, nil)
+		if err != nil {
+			return err
+		}
+		of := &m.Streamed
+		if spec.Threads > 1 {
+			of = &m.StreamedAll
+		}
+		*of = ns[0] * float64(line/layouts.Int64.Size())
+	}
+	return nil
 }
 
 // The lines of the sparse chase are a sparseShare-th of those of the last level, sparseStep bytes apart.
@@ -166,6 +186,9 @@ func (m Machine) writeLoops(t *tabwriter.Writer) {
 	}
 	if m.Streamed > 0 {
 		fmt.Fprintf(t, "\none after the other, by a loop\t%.3g ns\n", m.Streamed)
+	}
+	if m.StreamedAll > 0 {
+		fmt.Fprintf(t, "by loops of all cores together\t%.3g ns\n", m.StreamedAll)
 	}
 	if m.Sparse > 0 {
 		fmt.Fprintf(t, "\nof %s, 512 B apart\t%.3g ns\n", m.Levels[len(m.Levels)-1].Name, m.Sparse)
@@ -219,6 +242,9 @@ func (s section) checkLoops() (path string, err error) {
 	}
 	if s.Streamed != 0 && !positive(s.Streamed) {
 		return "streamed-ns", fmt.Errorf("%v ns (want a positive time)", s.Streamed)
+	}
+	if s.StreamedAll != 0 && !positive(s.StreamedAll) {
+		return "streamed-all-ns", fmt.Errorf("%v ns (want a positive time)", s.StreamedAll)
 	}
 	last := Point{}
 	for i, r := range s.Runs {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // TestLoops: what it takes to begin a loop is not in the time of its elements, and the least of all
@@ -56,7 +57,7 @@ func TestRuns(t *testing.T) {
 		}
 		n := p.Nests[0].Inside(0)
 		if p.Elems == (64<<20)/8 { // one after the other
-			return 1.5
+			return 1.5 / float64(max(p.Spec.Threads, 1))
 		}
 		lines := 1 // of a run, which is no loop of its own in a run of one line
 		op := n.Operands[0]
@@ -79,8 +80,13 @@ func TestRuns(t *testing.T) {
 	if err := s.runs(&m); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(asked, runLines) || m.Sparse != 80 || m.Streamed != 12 || len(m.Runs) != len(runLines) || m.Runs[3] != (Run{8, 10}) {
+	if !slices.Equal(asked, runLines) || m.Sparse != 80 || m.Streamed != 12 || m.StreamedAll != 0 || len(m.Runs) != len(runLines) || m.Runs[3] != (Run{8, 10}) {
 		t.Errorf("%v asked, %+v", asked, m)
+	}
+	// By two workers at once.
+	s.Workers = make([]cpu.Logical, 2)
+	if err := s.runs(&m); err != nil || m.Streamed != 12 || m.StreamedAll != 6 {
+		t.Errorf("%v: %v ns a line by one, %v by two", err, m.Streamed, m.StreamedAll)
 	}
 	// Two levels, of which the last one's sets are looked up; and nothing behind the caches.
 	m = Machine{Levels: m.Levels[1:], Memory: m.Memory}

@@ -52,9 +52,12 @@ type Machine struct {
 	// Streamed is ns of a line of memory, on small pages, of a loop that sums elements of 8 bytes one after the other: more
 	// than what vectors that ask for lines ahead take, where prefetchers do not keep up with a loop. It is 0 where it was not measured.
 	Streamed float64
-	Runs     []Run  // of memory, lines ascending; empty where they were not measured
-	Loops    []Loop // empty where they were not measured
-	Tiles    []Tile // of memory; empty where they were not measured
+	// StreamedAll is how far apart such lines are, whichever core they go to, where all cores sum together; 0 where
+	// it was not measured, and of one core.
+	StreamedAll float64
+	Runs        []Run  // of memory, lines ascending; empty where they were not measured
+	Loops       []Loop // empty where they were not measured
+	Tiles       []Tile // of memory; empty where they were not measured
 
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
@@ -125,23 +128,24 @@ type Point struct {
 // The section measured. The tags are the words of the format.
 type (
 	section struct {
-		Date       time.Time `yaml:"date"`
-		CPU        string    `yaml:"cpu"`
-		Pages      string    `yaml:"pages"`
-		Levels     []level   `yaml:"levels"`
-		Memory     speed     `yaml:"memory"`
-		TLB        []reach   `yaml:"tlb"`
-		Threads    int       `yaml:"threads"`
-		Remote     []remote  `yaml:"remote"`
-		Streams    int       `yaml:"streams"`
-		Loads      []load    `yaml:"loads"`
-		Sparse     float64   `yaml:"sparse-ns,omitempty"`
-		Streamed   float64   `yaml:"streamed-ns,omitempty"`
-		Runs       []run     `yaml:"runs,omitempty"`
-		Loops      []loop    `yaml:"loops,omitempty"`
-		Tiles      []tile    `yaml:"tiles,omitempty"`
-		Ladder     []rung    `yaml:"ladder"`
-		PageLadder []pages   `yaml:"page-ladder"`
+		Date        time.Time `yaml:"date"`
+		CPU         string    `yaml:"cpu"`
+		Pages       string    `yaml:"pages"`
+		Levels      []level   `yaml:"levels"`
+		Memory      speed     `yaml:"memory"`
+		TLB         []reach   `yaml:"tlb"`
+		Threads     int       `yaml:"threads"`
+		Remote      []remote  `yaml:"remote"`
+		Streams     int       `yaml:"streams"`
+		Loads       []load    `yaml:"loads"`
+		Sparse      float64   `yaml:"sparse-ns,omitempty"`
+		Streamed    float64   `yaml:"streamed-ns,omitempty"`
+		StreamedAll float64   `yaml:"streamed-all-ns,omitempty"`
+		Runs        []run     `yaml:"runs,omitempty"`
+		Loops       []loop    `yaml:"loops,omitempty"`
+		Tiles       []tile    `yaml:"tiles,omitempty"`
+		Ladder      []rung    `yaml:"ladder"`
+		PageLadder  []pages   `yaml:"page-ladder"`
 	}
 	level struct {
 		Name         string        `yaml:"name"`
@@ -232,7 +236,7 @@ func Parse(name string, text []byte) (Machine, error) {
 	for _, l := range s.Loads {
 		m.Loads = append(m.Loads, Load{l.Share, l.Ns, each(l.Bandwidth, fromGiga)})
 	}
-	m.Sparse, m.Streamed = s.Sparse, s.Streamed
+	m.Sparse, m.Streamed, m.StreamedAll = s.Sparse, s.Streamed, s.StreamedAll
 	for _, r := range s.Runs {
 		m.Runs = append(m.Runs, Run(r))
 	}
@@ -360,7 +364,7 @@ func (m Machine) Format() ([]byte, error) {
 	for _, l := range m.Loads {
 		s.Loads = append(s.Loads, load{l.Share, l.Ns, each(l.Bandwidth, toGiga)})
 	}
-	s.Sparse, s.Streamed = m.Sparse, m.Streamed
+	s.Sparse, s.Streamed, s.StreamedAll = m.Sparse, m.Streamed, m.StreamedAll
 	for _, r := range m.Runs {
 		s.Runs = append(s.Runs, run(r))
 	}
