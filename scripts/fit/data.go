@@ -23,15 +23,49 @@ import (
 // one round is unlikely to disturb the same patterns in all others.
 const rounds = 5
 
-// measure times all patterns, each by the least of its samples in all rounds.
+// measure times all patterns, and writes what they took.
 func measure(ctx context.Context, folder string) error {
-	_, machine, err := model(folder)
+	all, when, err := times(ctx, folder)
 	if err != nil {
 		return err
 	}
-	all, err := patterns(machine.Capacities())
+	return write(folder, all, when)
+}
+
+// again times all patterns once more, and says how far the times before are off these: no prediction is nearer
+// than a machine is to itself.
+func again(ctx context.Context, folder string) error {
+	_, before, err := recorded(folder)
 	if err != nil {
 		return err
+	}
+	all, when, err := times(ctx, folder)
+	if err != nil {
+		return err
+	}
+	d := &dataSet{machines: []machine{{when: when}}}
+	var was []float64
+	for _, t := range all {
+		p, err := t.spec.Pattern()
+		if err != nil {
+			return err
+		}
+		if ns := before[[2]string{t.family, t.name}]; ns > 0 {
+			d.patterns, d.lowered, was = append(d.patterns, t), append(d.lowered, p), append(was, ns)
+		}
+	}
+	d.printErrors(os.Stdout, was)
+	return nil
+}
+
+// times are those of all patterns, each the least of its samples in all rounds, and when and where they were taken.
+func times(ctx context.Context, folder string) (all []timed, when string, err error) {
+	_, machine, err := model(folder)
+	if err != nil {
+		return nil, "", err
+	}
+	if all, err = patterns(machine.Capacities()); err != nil {
+		return nil, "", err
 	}
 	before := load()
 	for round := range rounds {
@@ -41,18 +75,18 @@ func measure(ctx context.Context, folder string) error {
 			}
 			p, err := all[i].spec.Pattern()
 			if err != nil {
-				return fmt.Errorf("%s: %w", all[i].name, err)
+				return nil, "", fmt.Errorf("%s: %w", all[i].name, err)
 			}
 			for s, err := range access.Measure(ctx, []access.Pattern{p}, access.Options{Count: 3, MinTime: time.Millisecond}) {
 				if err != nil {
-					return fmt.Errorf("%s: %w", all[i].name, err)
+					return nil, "", fmt.Errorf("%s: %w", all[i].name, err)
 				}
 				all[i].ns = min(all[i].ns, s.PerPass())
 			}
 		}
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
 	}
-	return write(folder, all, fmt.Sprintf("%s, %s, load %s before and %s after", time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()))
+	return all, fmt.Sprintf("%s, %s, load %s before and %s after", time.Now().UTC().Format(time.DateOnly), machine.CPU, before, load()), nil
 }
 
 // load is the machine's load over the last minute, where Linux states it.
@@ -86,6 +120,26 @@ func write(folder string, all []timed, when string) error {
 	}
 	w.Flush()
 	return results.WriteFile(filepath.Join(folder, timesFile), []byte(b.String()))
+}
+
+// recorded are the times of a folder, in ns by family and name, and when and where they were taken.
+func recorded(folder string) (when string, ns map[[2]string]float64, err error) {
+	text, err := os.ReadFile(filepath.Join(folder, timesFile))
+	if err != nil {
+		return "", nil, err
+	}
+	when, rest, _ := strings.Cut(string(text), "\n")
+	rows, err := csv.NewReader(strings.NewReader(rest)).ReadAll()
+	if err != nil {
+		return "", nil, err
+	}
+	ns = map[[2]string]float64{}
+	for _, row := range rows {
+		if ns[[2]string{row[0], row[1]}], err = strconv.ParseFloat(row[2], 64); err != nil {
+			return "", nil, err
+		}
+	}
+	return strings.TrimPrefix(when, "# "), ns, nil
 }
 
 // A data set is what was timed, on one machine or on several, with what the model prices.
@@ -129,26 +183,15 @@ func (d *dataSet) add(folder string) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(folder, timesFile))
+	when, ns, err := recorded(folder)
 	if err != nil {
 		return err
-	}
-	when, rest, _ := strings.Cut(string(text), "\n")
-	rows, err := csv.NewReader(strings.NewReader(rest)).ReadAll()
-	if err != nil {
-		return err
-	}
-	ns := map[[2]string]float64{}
-	for _, row := range rows {
-		if ns[[2]string{row[0], row[1]}], err = strconv.ParseFloat(row[2], 64); err != nil {
-			return err
-		}
 	}
 	all, err := patterns(measured.Capacities())
 	if err != nil {
 		return err
 	}
-	d.machines = append(d.machines, machine{strings.TrimPrefix(when, "# "), m})
+	d.machines = append(d.machines, machine{when, m})
 	for _, t := range byAnyKernel(all) {
 		if t.ns = ns[[2]string{t.family, t.name}]; t.ns == 0 {
 			continue // of kernels that the CPU of the data does not run

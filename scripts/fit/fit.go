@@ -128,12 +128,17 @@ func (d *dataSet) families() (all []string) {
 	return all
 }
 
-// print prints the error of the rules, nil for those that there are, by family.
+// print prints the errors of the rules, nil for those that there are.
 func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
 	predicted := make([]float64, len(d.patterns))
 	for i := range d.patterns {
 		predicted[i] = d.predict(i, rules)
 	}
+	d.printErrors(w, predicted)
+}
+
+// printErrors prints how far predictions are off, by family.
+func (d *dataSet) printErrors(w io.Writer, predicted []float64) {
 	for k, m := range d.machines {
 		on := func(i int) bool { return d.patterns[i].machine == k }
 		var all []cost.FitError

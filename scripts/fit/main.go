@@ -12,11 +12,13 @@ import (
 	"strings"
 )
 
-const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | fit | check
+const usage = `usage: go run ./scripts/fit [-data FOLDER] measure NAME | again NAME | fit | check
 
   measure   time all patterns on this machine, of which FOLDER/NAME/machine.yaml is what
             'bench machine --measure -o FOLDER/NAME/machine.yaml' found; writes
             FOLDER/NAME/times.csv
+  again     time them once more, on the machine of FOLDER/NAME, and say how far its times.csv is
+            off: no prediction is nearer than a machine is to itself; writes nothing
   fit       fit the constants to the times of all machines in FOLDER, cross-validate, and
             write access/cost/fitted.json
   check     say how far predictions are off these times, as the constants are
@@ -38,6 +40,8 @@ func run(ctx context.Context, folder string, args []string) error {
 	switch verb := strings.Join(args[:min(1, len(args))], ""); {
 	case verb == "measure" && len(args) == 2:
 		return measure(ctx, filepath.Join(folder, args[1]))
+	case verb == "again" && len(args) == 2:
+		return again(ctx, filepath.Join(folder, args[1]))
 	case len(args) == 1 && (verb == "fit" || verb == "check"):
 		d, err := read(folder)
 		if err != nil {
@@ -51,5 +55,5 @@ func run(ctx context.Context, folder string, args []string) error {
 		return fit(d)
 	}
 	flag.Usage()
-	return fmt.Errorf("%q: want measure NAME, fit or check", args)
+	return fmt.Errorf("%q: want measure NAME, again NAME, fit or check", args)
 }
