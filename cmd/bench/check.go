@@ -116,7 +116,11 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
 		return fmt.Errorf("--update: the baseline stays as it is, since the new results lack %d of its benchmarks or units (%s is the first; --allow-vanished renews it all the same)", gone, report.Vanished[0])
 	}
-	return writeFile("baseline", f.baseline, text)
+	if err := writeFile("baseline", f.baseline, text); err != nil {
+		return err
+	}
+	c.note("%s has the new results now", f.baseline)
+	return nil
 }
 
 // report compares what the flags and arguments name. With it comes the text of
@@ -240,7 +244,7 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 		return nil, atFlag(err)
 	}
 	return check.CompareFiles(old, f.oldName(), set, name, check.Options{Alpha: f.alpha, Threshold: f.threshold.value,
-		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "", AllowVanished: f.allowVanished})
+		ExactTolerance: f.tolerance.value, Times: f.times.value, SameMachine: f.ab != "", AllowVanished: f.allowVanished, Update: f.update})
 }
 
 // reportNow runs the suite and compares it with the baseline. What is known

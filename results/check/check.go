@@ -43,6 +43,7 @@ type Options struct {
 	Times          Times
 	SameMachine    bool // the runs are of one machine for sure, whatever their fingerprints
 	AllowVanished  bool // that the new results lack what the baseline has is no failure
+	Update         bool // who asks renews the baseline, so that nobody is told to
 }
 
 // Times says what is done with times.

@@ -142,7 +142,7 @@ func (r *Report) advice() []string {
 	if len(r.Missing()) > 0 {
 		lines = append(lines, "What vanished is guarded no more. If that is meant: --allow-vanished, with --update to renew the baseline.")
 	}
-	if len(r.Of(Improvement)) > 0 && !r.Failed() {
+	if len(r.Of(Improvement)) > 0 && !r.Failed() && !r.Options.Update {
 		lines = append(lines, "Something improved: renew the baseline (--update), so that it is held.")
 	}
 	if !r.Options.SameMachine && slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Verdict != Same }) {
