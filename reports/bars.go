@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"math"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -86,11 +85,10 @@ func (d *data) bandwidthBars(f *figure, rows []results.Row) {
 
 // threeDigits writes a value above 0 so that one is as exact as another beside it: "18.0" beside "16.7".
 func threeDigits(v float64) string {
-	places := 2 - int(math.Floor(math.Log10(v)))
-	if places > 5 {
+	if places(v) > 5 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	return strconv.FormatFloat(v, 'f', max(places, 0), 64)
+	return strconv.FormatFloat(v, 'f', max(places(v), 0), 64)
 }
 
 // kernelHue is the hue of the plain loop, of Go's copy, or of vectors.

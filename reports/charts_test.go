@@ -507,9 +507,14 @@ func TestThreadsSentence(t *testing.T) {
 }
 
 func TestThreeDigits(t *testing.T) {
-	for v, want := range map[float64]string{18: "18.0", 16.72: "16.7", 3.001: "3.00", 0.5414: "0.541", 1834: "1834", 2e-9: "2e-09"} {
+	for v, want := range map[float64]string{18: "18.0", 16.72: "16.7", 3.001: "3.00", 0.5414: "0.541", 1834: "1834", 2e-9: "2e-09", 9.996: "10.0", 0.99997: "1.00"} {
 		if got := threeDigits(v); got != want {
 			t.Errorf("%g is %q, want %q", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{18: "18", 0.99997: "1.00", -9.996: "-10.0", 99.96: "100", 0.00123: "0.0012", 0.0625: "0.0625", 1e-9: "1e-09"} {
+		if got := digits(v); got != want {
+			t.Errorf("in tables %g is %q, want %q", v, got, want)
 		}
 	}
 }

@@ -251,6 +251,13 @@ func digits(v float64) string {
 	if a := math.Abs(v); a != 0 && (a < 1e-3 || a >= 1e6) {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
-	places := max(2-int(math.Floor(math.Log10(math.Abs(v)))), 0)
-	return strconv.FormatFloat(v, 'f', min(places, 4), 64)
+	return strconv.FormatFloat(v, 'f', min(max(places(v), 0), 4), 64)
+}
+
+// places is how many of three digits of a value stand behind its point, -1 and less where its last digits
+// stand before it. Of 9.999 it is 1, since three digits are 10.0.
+func places(v float64) int {
+	_, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', 2, 64), "e")
+	n, _ := strconv.Atoi(exponent) // of no number at all 0
+	return 2 - n
 }
