@@ -519,6 +519,23 @@ func TestThreeDigits(t *testing.T) {
 	}
 }
 
+// TestTitlesOfBars: what the names of a family share is cut where the picture ends.
+func TestTitlesOfBars(t *testing.T) {
+	long := "X/op=add/with=2x3x4x5x6x7/shape=2x3x4x5x6x7/dtype=complex128/pad=100000/order=row/view=permute(5,4,3,2,1,0).narrow(0,0,%d).narrow(1,0,2)/kernel=scalar"
+	d := dataOf(t, head+sampled(fmt.Sprintf(long, 1), 1e3, "")+sampled(fmt.Sprintf(long, 2), 1e3, ""))
+	words, actions := record(draws(t, others, d), &d.look)
+	if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "X add with") }) {
+		t.Fatalf("no title in %q", words)
+	}
+	for _, a := range actions {
+		if s, ok := a.(*recorder.FillString); ok && strings.HasPrefix(s.String, "X add") {
+			if end := s.Point.X + d.look.text(markSize).Width(s.String); end > figureWidth {
+				t.Errorf("%q ends at %v, and the picture at %v", s.String, end, figureWidth)
+			}
+		}
+	}
+}
+
 // TestCopyLabels: no two copies have one label, and what all have in common is said once where labels
 // would be too long with it.
 func TestCopyLabels(t *testing.T) {

@@ -113,7 +113,7 @@ func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
 	style := b.look.text(markSize)
 	style.YAlign = draw.YCenter
 	for _, i := range slices.Sorted(maps.Keys(b.titles)) {
-		title := b.titles[i]
+		title := fit(style, b.titles[i], c.Max.X-c.Min.X-5)
 		b.look.erase(c, vg.Rectangle{Min: vg.Point{X: c.Min.X + 1, Y: toY(float64(-i)) - 7}, Max: vg.Point{X: c.Min.X + 8 + style.Width(title), Y: toY(float64(-i)) + 7}})
 		c.FillText(style, vg.Point{X: c.Min.X + 5, Y: toY(float64(-i))}, title)
 	}
