@@ -353,6 +353,29 @@ func TestMissesByElement(t *testing.T) {
 	}
 }
 
+// TestSummaryTable: what has times of a pass alone is timed, too, and nothing stands for what is not known.
+func TestSummaryTable(t *testing.T) {
+	loaded := "BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\nBenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n"
+	traverse := "BenchmarkTraverse/op=sum/order=row/shape=64x64 1 1600 ns/op 18.04 ns/elem 4096 D-refs/op 4095.9 D1-misses/op\nBenchmarkTraverse/op=sum/order=col/shape=64x64 1 1600 ns/op 3.6 ns/elem\n"
+	dir := t.TempDir()
+	if _, err := makeReport(t, loaded+traverse).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "summary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"streams=1/load=0 | 1 |  | ∞ | 0.147 |  |  |  |", "load=50 | 1 |  | ∞ | 0.150 | 0.931 |  |  |",
+		"order=row/shape=64x64 | 1 | 18.0 | ∞ | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 | ∞ | 1.60 |  |"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "simulated only") {
+		t.Errorf("times are called simulated:\n%s", text)
+	}
+}
+
 func TestNamesAreEscaped(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := makeReport(t, "cpu: <img src=x>|`\n"+line("Copy/layout=<script>|[a](b)", 1, 1e9)).Write(dir); err != nil {

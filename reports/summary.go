@@ -43,21 +43,33 @@ func (r Report) absent(b *strings.Builder) {
 }
 
 func (r Report) table(b *strings.Builder) {
-	fmt.Fprintf(b, "\n## All results\n\nMedians with the half width of their 95%% confidence interval; misses are simulated, exact, and of one pass in the steady state.\n\n")
-	fmt.Fprintf(b, "| benchmark | samples | ns/elem | ± | GiB/s | D1 misses/elem | LL misses/elem |\n|:--|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprintf(b, "\n## All results\n\n")
 	studies := 0
-	for _, row := range r.Rows {
-		s := row.Stats[timeUnit]
+	for i, row := range r.Rows {
+		s := timed(row)
 		if s.N == 0 { // simulated only
 			studies++
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %d | %.3g | %s | %.3g | %s | %s |\n", cell(row.Name), s.N, s.Center*1e9, cell(s.PctRangeString()),
-			row.Stats[bandwidthUnit].Center/(1<<30), byElem(row, d1Unit), byElem(row, llUnit))
+		if i == studies { // the first that is timed
+			fmt.Fprintf(b, "Medians with the half width of their 95%% confidence interval; misses are simulated, exact, and of one pass in the steady state.\n\n"+
+				"| benchmark | samples | ns/elem | ± | µs/op | GiB/s | D1 misses/elem | LL misses/elem |\n|:--|--:|--:|--:|--:|--:|--:|--:|\n")
+		}
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N, center(row, timeUnit, 1e9), cell(s.PctRangeString()),
+			center(row, passUnit, 1e6), center(row, bandwidthUnit, 1.0/(1<<30)), byElem(row, d1Unit), byElem(row, llUnit))
 	}
-	if studies > 0 {
+	switch {
+	case studies == len(r.Rows):
+		fmt.Fprintf(b, "All %d are simulated only.\n", studies)
+	case studies > 0:
 		fmt.Fprintf(b, "\nThe files have %d results more that are simulated only.\n", studies)
 	}
+}
+
+// center writes the median of a unit, nothing if it is not known.
+func center(row results.Row, unit string, scale float64) string {
+	s, ok := row.Stats[unit]
+	return numeric(s.Center*scale, ok).Text
 }
 
 // byElem writes misses by element, nothing if they are not known.
