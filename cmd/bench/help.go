@@ -90,10 +90,29 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 	if whole {
 		fmt.Fprintf(&b, "\nFlags:\n%s", usages(cmd.Flags(), nil))
 	} else {
-		fmt.Fprintf(&b, "\nFlags:\n%s\n'bench help %s' has details, more examples, and the flags\n%s\n",
-			usages(cmd.Flags(), names), strings.TrimPrefix(cmd.CommandPath(), "bench "), lines(others(cmd.Flags(), names), " ", helpWidth))
+		fmt.Fprintf(&b, "\nFlags:\n%s\n'bench help %s' has %s\n", usages(cmd.Flags(), names), strings.TrimPrefix(cmd.CommandPath(), "bench "), leftOut(cmd, names))
 	}
 	return b.String()
+}
+
+// leftOut says what the screen of a command leaves out, the flags last and by name.
+func leftOut(cmd *cobra.Command, names []string) string {
+	var has []string
+	if cmd.Annotations[moreText] != "" {
+		has = append(has, "details")
+	}
+	if cmd.Annotations[moreExamples] != "" {
+		has = append(has, "more examples")
+	}
+	flags := lines(others(cmd.Flags(), names), " ", helpWidth)
+	if flags != "" {
+		has, flags = append(has, "the flags"), "\n"+flags
+	}
+	separator := " and "
+	if last := len(has) - 1; last > 1 {
+		has[last], separator = "and "+has[last], ", "
+	}
+	return strings.Join(has, separator) + flags
 }
 
 // verbsOf lists what is below a command.
