@@ -151,7 +151,7 @@ func (at place) check(flag string, nodes []int, has func(cpu.Node) bool, what st
 			return fault(errors.New("this system shows no NUMA nodes"))
 		}
 		if !slices.Contains(known, n) {
-			return fault(fmt.Errorf("there is no node %d with %s (there are %s)", n, what, cpu.FormatList(known)))
+			return fault(fmt.Errorf("there is no node %d with %s (want %s)", n, what, cpu.FormatList(known)))
 		}
 	}
 	return nil
