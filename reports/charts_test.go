@@ -215,6 +215,19 @@ func TestCompare(t *testing.T) {
 	if !slices.Contains(words, "B a 1 (x 1e+06)") || !strings.HasPrefix(f.sentence, "Of 3 benchmarks in both files, 1 is slower") {
 		t.Errorf("a million times as slow: %s, %q", f.sentence, words)
 	}
+	// Of few samples nothing is said but that they are few.
+	few := func(name string) string { return "Benchmark" + name + " 1 900 ns/op\n" }
+	for _, c := range []struct{ old, new, says, legend string }{
+		{few("A/a=1"), few("A/a=1"), "Of 1 benchmark in both files, samples are too few to tell which are slower or faster; most changed", "new: too few samples for intervals"},
+		{few("A/a=1") + sampled("B/a=1", 1000, ""), sampled("A/a=1", 1000, "") + sampled("B/a=1", 2000, ""),
+			"Of 2 benchmarks in both files, 1 is slower and 0 faster by more than their intervals, and 1 has too few samples to tell; most changed B a 1", "new: intervals overlap or are unknown"},
+	} {
+		d := dataOf(t, head+c.old, head+c.new)
+		f := draws(t, compare, d)
+		if words, _ := record(f, &d.look); !slices.Contains(words, c.legend) || !strings.HasPrefix(f.sentence, c.says) {
+			t.Errorf("%s, %q, want %s, %s", f.sentence, words, c.says, c.legend)
+		}
+	}
 	if d.rows[0].Stats[passUnit].Center < 1.4e-6 {
 		t.Errorf("charts show the first file's %v", d.rows[0].Stats[passUnit].Center)
 	}

@@ -27,6 +27,23 @@ func (p pairing) change() float64 { return p.new.Center / p.old.Center }
 // apart tells whether the intervals have nothing in common.
 func (p pairing) apart() bool { return p.new.Lo > p.old.Hi || p.new.Hi < p.old.Lo }
 
+// judged tells whether both have samples enough for an interval.
+func (p pairing) judged() bool {
+	_, old := p.old.HalfWidth()
+	_, new := p.new.HalfWidth()
+	return old && new
+}
+
+// unjudged is how many are not judged.
+func unjudged(pairs []pairing) (n int) {
+	for _, p := range pairs {
+		if !p.judged() {
+			n++
+		}
+	}
+	return n
+}
+
 // pairings are the benchmarks that two files have, the largest change first.
 func pairings(first, last file) (found []pairing) {
 	old := map[string]results.Stat{}
@@ -81,16 +98,23 @@ func compare(d *data) (*figure, error) {
 	f := &figure{title: fmt.Sprintf("Old against new: %s and %s", short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
 		sentence: compareSentence(found, len(shown)), alt: "Points with intervals: time of each benchmark in the new file as a share of that in the old one",
 		height: vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
-	old := "old"
+	old, same := "old", "new: intervals overlap"
 	if slices.ContainsFunc(drawn, point.spreads) {
 		old += ", 95% interval"
+	}
+	switch unjudged(shown) {
+	case len(shown):
+		same = "new: too few samples for intervals"
+	default:
+		same += " or are unknown"
+	case 0:
 	}
 	f.explain(old, dot{d.look.marked, draw.RingGlyph{}})
 	for _, k := range []struct {
 		name   string
 		change float64
 		apart  bool
-	}{{"new: slower", 2, true}, {"new: faster", 0.5, true}, {"new: intervals overlap", 1, false}} {
+	}{{"new: slower", 2, true}, {"new: faster", 0.5, true}, {same, 1, false}} {
 		h := d.look.changeHue(k.change, k.apart)
 		f.explain(k.name, dot(h))
 	}
@@ -174,8 +198,18 @@ func compareSentence(found []pairing, shown int) string {
 			faster++
 		}
 	}
-	text := fmt.Sprintf("Of %s in both files, %s slower and %d faster by more than their intervals; most changed %s (%+.1f%%).",
-		counted(len(found), "benchmark"), are(slower), faster, plainName(found[0].name), 100*(found[0].change()-1))
+	few, of := unjudged(found), counted(len(found), "benchmark")
+	text := fmt.Sprintf("Of %s in both files, %s slower and %d faster by more than their intervals", of, are(slower), faster)
+	switch few {
+	case len(found):
+		text = fmt.Sprintf("Of %s in both files, samples are too few to tell which are slower or faster", of)
+	case 1:
+		text += ", and 1 has too few samples to tell"
+	default:
+		text += fmt.Sprintf(", and %d have too few samples to tell", few)
+	case 0:
+	}
+	text += fmt.Sprintf("; most changed %s (%+.1f%%).", plainName(found[0].name), 100*(found[0].change()-1))
 	if shown < len(found) {
 		text += fmt.Sprintf(" Drawn are the %d that changed most.", shown)
 	}
