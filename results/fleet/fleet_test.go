@@ -144,6 +144,26 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// TestWhyNot: what all peers have, too, explains none of them, and nothing is said of memory that was not timed.
+func TestWhyNot(t *testing.T) {
+	m := &Matrix{Label: "host", Benchmarks: []string{"A"}, Memory: []bool{false}}
+	for i := range 40 {
+		m.Machines = append(m.Machines, Machine{Name: fmt.Sprint(i), Facts: map[string]string{"activity": fmt.Sprintf("others=1.%d steal=0.02%d", i%3, i%3)}, Cells: []Cell{{Ns: 100 + float64(i%3), N: 5}}})
+	}
+	m.Machines[4].Cells[0].Ns = 150
+	found := m.Judge(0.01).Findings
+	if len(found) != 1 || found[0].Machine != 4 || found[0].Why != "look at its clock, or at others that share its core" {
+		t.Error(found)
+	}
+	m.Benchmarks, m.Memory = append(m.Benchmarks, "B"), append(m.Memory, true)
+	for i := range m.Machines {
+		m.Machines[i].Cells = append(m.Machines[i].Cells, Cell{Ns: 100 + float64(i%3), N: 5})
+	}
+	if found = m.Judge(0.01).Findings; len(found) != 1 || found[0].Why != "memory is as fast as on its peers: look at its clock, or at others that share its core" {
+		t.Error(found)
+	}
+}
+
 // TestBand: of a machine that is slower by a fifth everywhere no cache is said to hold less, though one working set is
 // just above that and others are just below.
 func TestBand(t *testing.T) {

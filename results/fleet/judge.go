@@ -288,10 +288,11 @@ func (m *Matrix) why(f Finding, ratios []float64) string {
 		words = append(words, fmt.Sprintf("loads from its first cache, which take a number of cycles, take %.2f times as long: its clock is %.2f of the peers'", 1/clock, clock))
 	}
 	others, steal := activity(machine)
-	if steal > 0.01 {
+	usual, usualSteal := m.peersActivity(group)
+	if steal > usualSteal+0.01 {
 		words = append(words, fmt.Sprintf("the host took %.1f%% of its CPU time", 100*steal))
 	}
-	if others > 0.25 {
+	if others > usual+0.25 {
 		words = append(words, fmt.Sprintf("other programs kept %.1f CPUs busy", others))
 	}
 	if smaller := m.band(ratios); smaller != "" {
@@ -304,22 +305,28 @@ func (m *Matrix) why(f Finding, ratios []float64) string {
 		words = append(words, unlike(m, group, f.Machine, key, func(m Machine) string { return m.Facts[key] })...)
 	}
 	if len(words) == 0 {
-		words = append(words, mostly(f))
+		words = append(words, m.mostly(f))
 	}
 	return strings.Join(words, "; ")
 }
 
 // mostly is what a finding comes from where files say nothing.
-func mostly(f Finding) string {
+func (m *Matrix) mostly(f Finding) string {
+	beside := func(words string, memory bool) string {
+		if !slices.Contains(m.Memory, memory) {
+			return "" // nothing of that was timed
+		}
+		return words
+	}
 	switch {
 	case f.Aspect == Scatter:
 		return "nothing in its files explains it: look for a noisy neighbour, or a daemon that wakes often"
 	case f.Ratio < 1:
 		return "it is faster, and nothing in its files explains it: look whether the peers are limited in power or frequency"
 	case f.Aspect == Memory:
-		return "what the caches hold is as fast as on its peers: look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"
+		return beside("what the caches hold is as fast as on its peers: ", false) + "look at its memory, such as a slow or missing DIMM, the wrong NUMA node, or others on its bus"
 	case f.Aspect == Caches:
-		return "memory is as fast as on its peers: look at its clock, or at others that share its core"
+		return beside("memory is as fast as on its peers: ", true) + "look at its clock, or at others that share its core"
 	}
 	return "caches and memory are slow alike: look at its clock, such as a thermal or power limit, or a core that another shares"
 }
@@ -359,6 +366,21 @@ func (m *Matrix) peersGHz(group []int) float64 {
 		return 0
 	}
 	return results.Median(all)
+}
+
+// peersActivity is what others do on the median of the machines that say it.
+func (m *Matrix) peersActivity(group []int) (others, steal float64) {
+	var busy, taken []float64
+	for _, i := range group {
+		if m.Machines[i].Facts["activity"] != "" {
+			o, s := activity(m.Machines[i])
+			busy, taken = append(busy, o), append(taken, s)
+		}
+	}
+	if busy == nil {
+		return 0, 0
+	}
+	return results.Median(busy), results.Median(taken)
 }
 
 // activity reads what others did on a machine meanwhile.
