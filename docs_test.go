@@ -48,6 +48,35 @@ func TestCIExamples(t *testing.T) {
 	}
 }
 
+// TestNamesAreTold: docs/results.md says what each key of the suite's names is.
+func TestNamesAreTold(t *testing.T) {
+	told, err := os.ReadFile(filepath.Join("docs", "results.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, name := range []string{"run.txt", "threads.txt"} {
+		text, err := os.ReadFile(filepath.Join("docs", "example", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`(?m)^Benchmark\S+`).FindAllString(string(text), -1) {
+			for _, part := range strings.Split(match, "/")[1:] {
+				key, _, _ := strings.Cut(part, "=")
+				keys[key] = true
+			}
+		}
+	}
+	for key := range keys {
+		if !strings.Contains(string(told), "**"+key+"**") {
+			t.Errorf("it does not say what %s is", key)
+		}
+	}
+	if len(keys) < 10 {
+		t.Errorf("names have the keys %v", keys)
+	}
+}
+
 // TestCICommits: what is added to a history there names its commit, which a program that
 // was built without git's stamp does not know.
 func TestCICommits(t *testing.T) {
