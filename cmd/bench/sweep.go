@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +33,8 @@ func newSweep() *cobra.Command {
 			defer meter.End()
 			known, all := 0, 0
 			options := sweep.Options{Index: shard.value.Index, Of: shard.value.Of,
-				Comments: []results.Pair{{Key: "version", Value: program.Version}, {Key: "commit", Value: program.Commit}, {Key: "command", Value: program.Command}},
+				Comments: slices.DeleteFunc([]results.Pair{{Key: "version", Value: program.Version}, {Key: "commit", Value: program.Commit}, {Key: "command", Value: program.Command}},
+					func(p results.Pair) bool { return p.Value == "" }),
 				Start: func(points, done int) {
 					known, all = done, points
 					meter.Phase("simulating "+counted(points-done, "combination"), points-done)
