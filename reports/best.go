@@ -93,8 +93,9 @@ func best(d *data) (*figure, error) {
 	})
 	c := b.cells[[2]string{first, at}]
 	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch,
-		sentence: fmt.Sprintf("Of %d tensors and operations on %d caches, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).", all, allCaches, first, at, c.words, c.gain()),
-		alt:      "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
+		sentence: fmt.Sprintf("Of %s on %s, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).",
+			one(all, "1 tensor and operation", "tensors and operations"), one(allCaches, "1 hierarchy of caches", "caches"), first, at, c.words, c.gain()),
+		alt: "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
 		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
 	}
@@ -179,6 +180,14 @@ func (b bestMap) Plot(c draw.Canvas, p *plot.Plot) {
 			c.FillText(words, vg.Point{X: (left + right) / 2, Y: (low + high) / 2}, one.text(func(text string) string { return fit(words, text, right-left-4) }))
 		}
 	}
+}
+
+// one is of one thing the words for it, and of more their number with those.
+func one(n int, alone, more string) string {
+	if n == 1 {
+		return alone
+	}
+	return fmt.Sprint(n, " ", more)
 }
 
 // text is the choice and its gain, or where that does not fit, the choice; the color has the gain.

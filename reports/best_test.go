@@ -24,9 +24,13 @@ BenchmarkTraverse/op=sum/order=col/shape=8x8/dtype=int32/tile=4/kernel=scalar/ca
 	if err != nil || len(r.Charts) != 1 || len(r.Rows) != 4 {
 		t.Fatal(r.Charts, err)
 	}
-	want := "Of 1 tensors and operations on 2 caches, the choice matters most for sum 8x8 int32 on b: col, tile 4 costs the least, and the worst 14.1 times as much (by simulated misses)."
+	want := "Of 1 tensor and operation on 2 caches, the choice matters most for sum 8x8 int32 on b: col, tile 4 costs the least, and the worst 14.1 times as much (by simulated misses)."
 	if c := r.Charts[0]; c.Name != "best" || c.Sentence != want || !strings.Contains(string(c.SVG), "row: 6.77x") {
 		t.Errorf("%s: %s", c.Name, c.Sentence)
+	}
+	set.Results = set.Results[:2]
+	if r, err = Make(set, Options{}); err != nil || !strings.HasPrefix(r.Charts[0].Sentence, "Of 1 tensor and operation on 1 hierarchy of caches, ") {
+		t.Error(r.Charts, err)
 	}
 }
 
