@@ -20,8 +20,8 @@ func (l Layout) Facts(dtype DType) string { return l.facts(dtype) }
 // facts are Facts, and more of them.
 func (l Layout) facts(dtype DType, more ...[2]string) string {
 	facts := [][2]string{
-		{"shape", FormatTuple(l.Shape())},
-		{"strides", fmt.Sprintf("%s elements, %s bytes of %s", FormatTuple(l.Strides()), FormatTuple(l.ByteStrides(dtype)), dtype)},
+		{"shape", formatTuple(l.Shape())},
+		{"strides", fmt.Sprintf("%s elements, %s bytes of %s", formatTuple(l.Strides()), formatTuple(l.ByteStrides(dtype)), dtype)},
 		{"offset", fmt.Sprintf("%d elements, %d bytes", l.Offset(), l.Offset()*dtype.Size())},
 		{"elements", strconv.Itoa(l.Numel())},
 		{"contiguous", yesNo(l.IsContiguous())},

@@ -291,8 +291,8 @@ func FormatShape(shape []int) string {
 	return b.String()
 }
 
-// FormatTuple writes sizes or strides as Python does: "(3, 4)", "(3,)", "()".
-func FormatTuple(n []int) string {
+// formatTuple writes sizes or strides as Python does: "(3, 4)", "(3,)", "()".
+func formatTuple(n []int) string {
 	text := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(n), "[]")), ", ")
 	if len(n) == 1 {
 		text += ","

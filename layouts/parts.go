@@ -81,7 +81,7 @@ func (l Layout) splitSizes(sizes []int, dim int) (several, error) {
 		left -= n
 	}
 	if left != 0 {
-		return several{}, fmt.Errorf("sizes %s do not add up to the %d of the dim", FormatTuple(sizes), size)
+		return several{}, fmt.Errorf("sizes %s do not add up to the %d of the dim", formatTuple(sizes), size)
 	}
 	return several{len(sizes), func(i int) (Layout, error) { return l.Narrow(dim, starts[i], sizes[i]) }}, nil
 }

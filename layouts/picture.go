@@ -92,7 +92,7 @@ func (b Blocked) describe(t Tag, dtype DType) string {
 	nested := b.Nested()
 	elements, stored := numelOf(b.shape), nested.Numel()
 	var s strings.Builder
-	fmt.Fprintf(&s, "format      %v\nshape       %s\nelements    %d\n", t, FormatTuple(b.shape), elements)
+	fmt.Fprintf(&s, "format      %v\nshape       %s\nelements    %d\n", t, formatTuple(b.shape), elements)
 	fmt.Fprintf(&s, "stored      %d elements, %d bytes of %v", stored, stored*dtype.Size(), dtype)
 	if padding := stored - elements; padding > 0 {
 		fmt.Fprintf(&s, "; %d of them (%.1f%%) are padding", padding, 100*float64(padding)/float64(stored))
@@ -207,7 +207,7 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		return "", fmt.Errorf("sparse %v: %w", p.Sparse, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "An example of shape %s, in which 1, 2, 3, ... are stored:\n%v\n\nsparse_%v stores\n", FormatTuple(s.Shape), dense, s.Format)
+	fmt.Fprintf(&b, "An example of shape %s, in which 1, 2, 3, ... are stored:\n%v\n\nsparse_%v stores\n", formatTuple(s.Shape), dense, s.Format)
 	bytes := 0
 	for _, a := range s.Arrays {
 		size := a.Tensor.layout.Numel() * a.Tensor.DType().Size()
@@ -216,7 +216,7 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		text := strings.ReplaceAll(a.Tensor.String(), "\n", "\n"+strings.Repeat(" ", len(head)))
 		text = strings.ReplaceAll(text, "\n"+strings.Repeat(" ", len(head))+"\n", "\n\n")
 		fmt.Fprintf(&b, "%s%s\n    %s; shape %s of %v, %d bytes\n", head, text, a.Meaning,
-			FormatTuple(a.Tensor.layout.shape), a.Tensor.DType(), size)
+			formatTuple(a.Tensor.layout.shape), a.Tensor.DType(), size)
 	}
 	fmt.Fprintf(&b, "\nIn all %d bytes; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*p.DType.Size(), s)
 	return b.String(), nil

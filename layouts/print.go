@@ -29,7 +29,7 @@ func (t *Tensor) String() string {
 	switch numel := t.layout.Numel(); {
 	case numel == 0:
 		if t.layout.Rank() != 1 {
-			suffixes = append(suffixes, "size="+FormatTuple(t.layout.shape))
+			suffixes = append(suffixes, "size="+formatTuple(t.layout.shape))
 		}
 		if t.DType() != Float32 {
 			suffixes = append(suffixes, "dtype=torch."+t.DType().String())

@@ -210,7 +210,7 @@ func (s *Sparse) String() string {
 		head := a.Name + "=tensor("
 		arrays = append(arrays, head+a.Tensor.contents(len(prefix)+len(head))+")")
 	}
-	suffixes := []string{"size=" + FormatTuple(s.Shape), fmt.Sprintf("nnz=%d", s.Stored())}
+	suffixes := []string{"size=" + formatTuple(s.Shape), fmt.Sprintf("nnz=%d", s.Stored())}
 	if d := s.Arrays[len(s.Arrays)-1].Tensor.DType(); !d.isDefault() {
 		suffixes = append(suffixes, "dtype=torch."+d.String())
 	}
@@ -221,7 +221,7 @@ func (s *Sparse) String() string {
 // contents is what stands within tensor( ) of an array of a sparse tensor.
 func (t *Tensor) contents(indent int) string {
 	if t.layout.Numel() == 0 {
-		return "[], size=" + FormatTuple(t.layout.shape)
+		return "[], size=" + formatTuple(t.layout.shape)
 	}
 	return t.format(indent)
 }

@@ -13,8 +13,7 @@ const (
 	D1Key     = "sim-d1" // simulated, the first level: "32768,8,64"
 	LLKey     = "sim-ll" // simulated, the last level
 
-	// LLCoresKey is how many cores share the last level, of threads that not all share one.
-	LLCoresKey = "sim-ll-cores"
+	llCoresKey = "sim-ll-cores" // that share the last level, of threads that not all share one
 )
 
 // A Setup is what the configuration lines of a file say of what was measured on
@@ -64,7 +63,7 @@ func SetupOf(config map[string]string) Setup {
 		CPU: config["cpu"], CPUs: positive(config["cpus"], maxCPUs), Pages: config["pages"],
 		Caches: caches(config[CachesKey]),
 		D1:     cacheOf("D1", config[D1Key]), LL: cacheOf("LL", config[LLKey]),
-		LLCores: positive(config[LLCoresKey], maxCPUs),
+		LLCores: positive(config[llCoresKey], maxCPUs),
 		TLB:     tlbLevels(config[TLBKey]),
 	}
 }
@@ -83,7 +82,7 @@ func (s Setup) Config() []Pair {
 		{D1Key, s.D1.String()}, {LLKey, s.LL.String()},
 	}
 	if s.LLCores > 0 {
-		config = append(config, Pair{LLCoresKey, strconv.Itoa(s.LLCores)})
+		config = append(config, Pair{llCoresKey, strconv.Itoa(s.LLCores)})
 	}
 	if s.TLB != nil {
 		var levels []string
