@@ -41,7 +41,8 @@ type Machine struct {
 	Turbo     string   // "on", "off", or "" if unknown
 }
 
-// ThisMachine asks the Go runtime, cpuid and, on Linux, /proc.
+// ThisMachine asks the Go runtime, cpuid and, on Linux, /proc, the process's limits and
+// control groups, and sysfs (frequencies).
 func ThisMachine() Machine {
 	m := Machine{
 		GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, GoVersion: runtime.Version(),
