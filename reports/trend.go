@@ -170,8 +170,8 @@ func trendSentence(found []followed, changed int) string {
 		return text
 	}
 	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int { return cmp.Compare(sizeOf(a), sizeOf(b)) })
-	return text + fmt.Sprintf(" The largest is of %s: %s after %.12s, up to %.12s.", plainName(first.Name), changeText(*largest.Size),
-		results.Printable(largest.Last.Commit), results.Printable(largest.First.Commit))
+	return text + fmt.Sprintf(" The largest is of %s: %s after %s, up to %s.", plainName(first.Name), changeText(*largest.Size),
+		results.Printable(history.ShortCommit(largest.Last.Commit)), results.Printable(history.ShortCommit(largest.First.Commit)))
 }
 
 func sizeOf(c history.Change) float64 {

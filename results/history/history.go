@@ -202,8 +202,8 @@ func doubts(name string, set *results.Set, commit string, at time.Time) (all []s
 	if time.Until(at) > time.Minute {
 		all = append(all, fmt.Sprintf("its time, %s, is yet to come: what comes before it is taken for older (--date sets it)", at.UTC().Format(time.RFC3339)))
 	}
-	if clean, dirty := strings.CutSuffix(commit, "+dirty"); dirty {
-		all = append(all, fmt.Sprintf("commit %.12s+dirty: it was measured with changes that are not in the commit", clean))
+	if strings.HasSuffix(commit, "+dirty") {
+		all = append(all, fmt.Sprintf("commit %s: it was measured with changes that are not in the commit", ShortCommit(commit)))
 	} else if !strings.ContainsAny(commit, "0123456789") {
 		all = append(all, fmt.Sprintf("commit %q is no hash and is kept as it is: a name that moves, such as a branch's, makes one commit of many (want --commit \"$(git rev-parse %s)\")", commit, commit))
 	}

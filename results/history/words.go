@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -37,12 +38,22 @@ func plainNumber(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
+// ShortCommit is a commit as people are shown it: its first 12 letters, and whether files had been changed,
+// which is another program than that of the commit.
+func ShortCommit(commit string) string {
+	clean, dirty := strings.CutSuffix(commit, "+dirty")
+	if clean = fmt.Sprintf("%.12s", clean); dirty {
+		clean += "+dirty"
+	}
+	return clean
+}
+
 // WriteList writes a table of entries.
 func WriteList(w io.Writer, list []Entry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
 	for _, e := range list {
-		fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), e.Commit, e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.Benchmarks(), e.File)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), ShortCommit(e.Commit), e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.Benchmarks(), e.File)
 	}
 	return t.Flush()
 }
@@ -69,7 +80,7 @@ func WriteSeries(w io.Writer, all []Series) error {
 	for _, s := range all {
 		fmt.Fprintf(t, "%s, %s %s\ntime\tcommit\tmedian\tchange\n", results.Printable(s.Unit), onWhat(s.Exact), s.On)
 		for i, p := range s.Points {
-			fmt.Fprintf(t, "%s\t%.12s\t%s\t%s\n", p.Time.Format(time.RFC3339), p.Commit, plainNumber(p.Value), s.since(i))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Time.Format(time.RFC3339), ShortCommit(p.Commit), plainNumber(p.Value), s.since(i))
 		}
 		fmt.Fprintln(t)
 	}
@@ -108,8 +119,8 @@ func (c Change) String() string {
 	if !c.Exact {
 		sure = fmt.Sprintf("confidence %.1f%%", c.Confidence*100)
 	}
-	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %.12s, up to %.12s of %s, on %s", how, results.Printable(c.Name), results.Printable(c.Unit),
-		plainNumber(c.Before), plainNumber(c.After), size, sure, c.Last.Commit, c.First.Commit, c.First.Time.Format(time.RFC3339), on(c.Label, c.Exact, c.On))
+	return fmt.Sprintf("%s %s %s: %s -> %s (%s, %s) after %s, up to %s of %s, on %s", how, results.Printable(c.Name), results.Printable(c.Unit),
+		plainNumber(c.Before), plainNumber(c.After), size, sure, ShortCommit(c.Last.Commit), ShortCommit(c.First.Commit), c.First.Time.Format(time.RFC3339), on(c.Label, c.Exact, c.On))
 }
 
 // String says in a line what vanished, and between which commits.
@@ -118,8 +129,8 @@ func (g Gone) String() string {
 	if g.Unit != "" {
 		what += " " + results.Printable(g.Unit)
 	}
-	return fmt.Sprintf("vanished %s: last in %.12s of %s, not in %.12s of %s, on %s", what, g.Last.Commit, g.Last.Time.Format(time.RFC3339),
-		g.Commit, g.Since.Format(time.RFC3339), on(g.Label, g.Exact, g.On))
+	return fmt.Sprintf("vanished %s: last in %s of %s, not in %s of %s, on %s", what, ShortCommit(g.Last.Commit), g.Last.Time.Format(time.RFC3339),
+		ShortCommit(g.Commit), g.Since.Format(time.RFC3339), on(g.Label, g.Exact, g.On))
 }
 
 // A Trend is what changed over the entries of a history.
