@@ -27,6 +27,10 @@ const (
 // it has to do.
 var chosen = []string{"order", "pad", "tile", "kernel"}
 
+// viewed are the layouts of copies that the view and the pad in a name say, too; the others are of copies of
+// the suite, which are different work.
+var viewed = []string{"view", "contiguous", "padded"}
+
 // A bestChoice is the best of a tensor on some caches.
 type bestChoice struct {
 	words        string // "col 32x32"
@@ -125,8 +129,9 @@ func taken(r results.Row) (tensor, words string) {
 				value = key + " " + value
 			}
 			free = append(free, value)
-		case key != "layout":
-			fixed = append(fixed, value)
+		case key == "layout" && slices.Contains(viewed, value):
+		default:
+			fixed = append(fixed, plain(key, value))
 		}
 	}
 	if r.Key("order") == "" {

@@ -34,6 +34,22 @@ BenchmarkTraverse/op=sum/order=col/shape=8x8/dtype=int32/tile=4/kernel=scalar/ca
 	}
 }
 
+// TestBestApart: copies of the suite that do different work are not choices of one, and a number says of what it is.
+func TestBestApart(t *testing.T) {
+	for name, want := range map[string]string{
+		"Copy/layout=nchw-nhwc/shape=1x2x3x4/dtype=float32/kernel=scalar":           "copy nchw-nhwc 1x2x3x4 float32",
+		"Copy/layout=columns/shape=8x8/dtype=float32/step=2/kernel=scalar":          "copy columns 8x8 float32 step 2",
+		"Copy/layout=padded/shape=8x8/dtype=float32/pad=16/kernel=scalar":           "copy 8x8 float32",
+		"Copy/layout=contiguous/shape=8x8/dtype=float32/kernel=scalar":              "copy 8x8 float32",
+		"Copy/layout=view/shape=8x8/dtype=float32/view=t()/kernel=scalar":           "copy 8x8 float32 t()",
+		"Broadcast/op=add/with=1x8/order=row/shape=8x8/dtype=float32/kernel=scalar": "broadcast add with 1x8 8x8 float32",
+	} {
+		if got, _ := taken(results.Row{Name: name + "/caches=a"}); got != want {
+			t.Errorf("%s is of %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestBestLeftOut: what a chart has no room for, it says.
 func TestBestLeftOut(t *testing.T) {
 	var text strings.Builder

@@ -119,14 +119,18 @@ func plainName(name string) string {
 	family, rest, _ := strings.Cut(strings.TrimPrefix(results.Printable(name), "Benchmark"), "/")
 	words := []string{family}
 	for part := range strings.SplitSeq(rest, "/") {
-		key, value, ok := strings.Cut(part, "=")
-		switch _, err := strconv.Atoi(value); {
-		case part == "kernel=scalar":
-		case !ok || err != nil && key != "with":
-			words = append(words, value)
-		default: // a number alone says nothing
-			words = append(words, key+" "+value)
+		if part != "kernel=scalar" {
+			key, value, _ := strings.Cut(part, "=")
+			words = append(words, plain(key, value))
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// plain is a part of a name in words: a number alone says nothing.
+func plain(key, value string) string {
+	if _, err := strconv.Atoi(value); err == nil || key == "with" && value != "" {
+		return key + " " + value
+	}
+	return value
 }
