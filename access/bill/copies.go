@@ -22,7 +22,7 @@ func (w *walks) copies() {
 		}
 	}
 	switch {
-	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.shuffleChannels(from, to), w.repeat(from, to), w.turn(from, to):
+	case w.cat(from, to), w.stack(from, to), w.pad(from, to), w.shuffle(from, to), w.shuffleChannels(from, to), w.repeat(from, to), w.turn(from, to), w.embed(from, to):
 	case len(from) > 1 && len(to) == 1 && strings.HasSuffix(w.name(), "_scatter") && slices.Equal(from[0].Shape, to[0].Shape):
 		w.move(w.operand(to[0], access.Output), w.operand(from[0], access.Input)) // and then a part of it, as that lies
 		w.asTheyLie(from[1:])
@@ -172,6 +172,22 @@ func (w *walks) pad(from, to []tensor) bool {
 		twin.Operands[read] = w.operand(x, access.Input).Operand
 	}
 	return true
+}
+
+// embed lowers a diag_embed: the result is filled with zeros, and then its diagonal written (TensorShape.cpp). It reports
+// false of what is none, or of a profile that does not have the result.
+func (w *walks) embed(from, to []tensor) bool {
+	if w.name() != "diag_embed" || len(from) != 1 || len(to) != 1 {
+		return false
+	}
+	at := []int{0, -2, -1} // offset, dim1 and dim2
+	for i := range at {
+		if given, known := w.op.Numbers(1 + i); known && len(given) == 1 {
+			at[i] = given[0]
+		}
+	}
+	w.add(access.Fill, nil, w.operand(to[0], access.Output))
+	return w.copyInto(to[0], from[0], func(l layouts.Layout) (layouts.Layout, error) { return l.Diagonal(at[0], at[1], at[2]) })
 }
 
 // padding is how many elements a pad adds before and after those of a dim, which counts from the last one, or takes away if

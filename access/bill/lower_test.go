@@ -193,6 +193,8 @@ func TestParts(t *testing.T) {
 		{"channel_shuffle", call("aten::channel_shuffle", []string{"", "4"}, few, out(few.Shape, few.Strides)), 2 * 1024 * 56 * 56, false},
 		{"channel_shuffle of channels_last", call("aten::channel_shuffle", []string{"", "4"}, last, out(few.Shape, last.Strides)), 2 * 1024 * 56 * 56, false},
 		{"channel_shuffle of another order", call("aten::native_channel_shuffle", []string{"", "4"}, in(few.Shape, unlike.Strides), out(few.Shape, few.Strides)), 4 * 1024 * 56 * 56, true},
+		{"diag_embed", call("aten::diag_embed", nil, in([]int{8, 512}, []int{512, 1}), out([]int{8, 512, 512}, []int{262144, 512, 1})), 4 * 8 * 512 * (512 + 2), false},
+		{"diag_embed above the diagonal, of other dims", call("aten::diag_embed", []string{"", "2", "0", "-1"}, in([]int{8, 512}, []int{512, 1}), out([]int{514, 8, 514}, []int{514, 264196, 1})), 4 * 8 * (514*514 + 2*512), false},
 		{"channel_shuffle of groups that do not fit", call("aten::channel_shuffle", []string{"", "5"}, few, out(few.Shape, few.Strides)), 2 * 1024 * 56 * 56, false},
 	} {
 		l, err := lower(c.op, calls{})
@@ -446,7 +448,7 @@ func TestHostileParts(t *testing.T) {
 		"aten::zeros_like": operators.Elementwise, "aten::new_zeros": operators.Elementwise, "aten::_foreach_add": operators.Elementwise, "aten::mse_loss": operators.Elementwise, "aten::tril": operators.Elementwise,
 		"aten::nll_loss_forward": operators.Gather, "aten::nll_loss_backward": operators.Gather, "aten::reflection_pad1d": operators.Gather, "aten::replication_pad2d_backward": operators.Gather, "aten::_embedding_bag": operators.Gather,
 		"aten::index_add_": operators.Gather, "aten::index_put_": operators.Gather, "aten::gather": operators.Gather, "aten::scatter_add": operators.Gather, "aten::take": operators.Gather, "aten::put_": operators.Gather, "aten::diag": operators.Gather, "aten::trace": operators.Gather,
-		"aten::max": operators.Reduction, "aten::argmin": operators.Reduction, "aten::aminmax": operators.Reduction}
+		"aten::diag_embed": operators.Copy, "aten::flip": operators.Copy, "aten::max": operators.Reduction, "aten::argmin": operators.Reduction, "aten::aminmax": operators.Reduction}
 	ops := slices.Sorted(maps.Keys(names))
 	rapid.Check(t, func(r *rapid.T) {
 		tensorOf := func(label string) operators.Operand {

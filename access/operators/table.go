@@ -61,9 +61,10 @@ var table = []struct {
 
 	{entry{class: Copy, overwrites: true}, `copy _copy_from _copy_from_and_resize`},
 	{entry{class: Copy}, `
-		dequantize diag_embed flip mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight
+		dequantize flip mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight
 		mkldnn_reorder_linear_weight _mkldnn_reshape _mkldnn_transpose narrow_copy _pack_padded_sequence
 		quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic repeat_interleave roll _to_dense to_mkldnn`},
+	{entry{class: Copy, args: true}, `diag_embed`},
 	{entry{class: Copy, composite: true, args: true}, `
 		block_diag cartesian_prod _cat cat channel_shuffle column_stack concat concatenate constant_pad_nd dstack hstack
 		native_channel_shuffle pad rot90 row_stack _stack stack vstack`},
