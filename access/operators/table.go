@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,10 +62,10 @@ var table = []struct {
 
 	{entry{class: Copy, overwrites: true}, `copy _copy_from _copy_from_and_resize`},
 	{entry{class: Copy}, `
-		dequantize flip mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight
+		dequantize mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight
 		mkldnn_reorder_linear_weight _mkldnn_reshape _mkldnn_transpose narrow_copy _pack_padded_sequence
 		quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic repeat_interleave roll _to_dense to_mkldnn`},
-	{entry{class: Copy, args: true}, `diag_embed`},
+	{entry{class: Copy, args: true}, `diag_embed flip`},
 	{entry{class: Copy, composite: true, args: true}, `
 		block_diag cartesian_prod _cat cat channel_shuffle column_stack concat concatenate constant_pad_nd dstack hstack
 		native_channel_shuffle pad rot90 row_stack _stack stack vstack`},
@@ -85,7 +86,7 @@ var table = []struct {
 		_conj_physical conj_physical copysign deg2rad div fake_quantize_per_channel_affine_cachemask
 		fake_quantize_per_tensor_affine_cachemask _fake_quantize_per_tensor_affine_cachemask_tensor_qparams floor
 		_fused_adam _fused_adamw _fused_sgd hardshrink hardsigmoid hardswish hardtanh heaviside huber_loss_backward
-		leaky_relu lerp logical_and logical_not logical_or logical_xor __lshift__ _masked_scale maximum minimum
+		leaky_relu logical_and logical_not logical_or logical_xor __lshift__ _masked_scale maximum minimum
 		mse_loss_backward mul neg nextafter prelu _prelu_kernel rad2deg reciprocal relu round __rshift__ rsqrt rsub sgn
 		sign smooth_l1_loss_backward softshrink sqrt sub threshold trunc`},
 	{entry{class: Elementwise, computes: true}, `
@@ -160,7 +161,7 @@ var table = []struct {
 		rrelu rrelu_with_noise`},
 	{entry{class: Elementwise, computes: true}, `
 		binomial complex eq floor_divide fmax fmin fmod frac frexp _fused_dropout gcd ge gt hypot isin isinf isnan
-		isneginf isposinf lcm le linalg_cross lt masked_fill nan_to_num native_dropout ne poisson polar remainder
+		isneginf isposinf lcm le lerp linalg_cross lt masked_fill nan_to_num native_dropout ne poisson polar remainder
 		signbit _standard_gamma tril triu where`},
 	{entry{class: Elementwise, itself: true, computes: true}, `binary_cross_entropy`},
 	{entry{class: Reduction, args: true, computes: true}, `
@@ -281,8 +282,81 @@ func (op Operator) Computes() bool {
 		return len(op.Inputs) > 0 && op.Inputs[0].Bytes() > int64(op.Inputs[0].ItemSize()) && !slices.Contains(op.Inputs[0].Strides, 1)
 	case "index_add", "index_copy", "index_select": // and these along the last dim (TensorAdvancedIndexing.cpp)
 		return op.alongLast()
+	case "stack": // and this of what is floating, which else is a cat (StackKernel.cpp)
+		return op.alongLast() && floating(op.Inputs[0].DType)
+	case "index", "_unsafe_index":
+		return op.indexesLast() || len(op.Inputs) > 0 && op.Inputs[0].ItemSize() < 4
+	case "flip":
+		return op.flipsShortRuns()
+	case "pixel_shuffle", "pixel_unshuffle": // which divide for each element of what is no channels_last (PixelShuffleKernel.cpp)
+		return len(op.Inputs) > 0 && op.Inputs[0].contiguous()
 	}
-	return e.computes
+	return e.computes || op.ofSlowDTypes(e, strings.TrimSuffix(name, "_"))
+}
+
+// indexesLast reports whether an operator takes single elements, x[..., i]: what it returns has the numbers in the place of the
+// last dim, and they would not fit that of the first.
+func (op Operator) indexesLast() bool {
+	if len(op.Inputs) != 2 || len(op.Outputs) != 1 || len(op.Inputs[0].Shape) < 2 {
+		return false
+	}
+	x, index, y := op.Inputs[0].Shape, op.Inputs[1].Shape, op.Outputs[0].Shape
+	return slices.Equal(slices.Concat(x[:len(x)-1], index), y) && !slices.Equal(slices.Concat(index, x[1:]), y)
+}
+
+// floating reports whether a dtype is one of numbers with a fraction that are not complex.
+func floating(dtype string) bool { return strings.HasPrefix(dtype, "float") || dtype == "bfloat16" }
+
+// flipsShortRuns reports whether a flip leaves fewer elements in their order, side by side, than a vector or two has: it
+// copies by loops over these, of 8 B and more an element as fast as they come.
+func (op Operator) flipsShortRuns() bool {
+	dims, known := op.Numbers(1)
+	if !known || len(dims) == 0 || len(op.Inputs) == 0 {
+		return false
+	}
+	x := op.Inputs[0]
+	flipped := math.MaxInt // the least stride along which it goes back
+	for _, d := range dims {
+		if d < 0 {
+			d += len(x.Shape)
+		}
+		if d >= 0 && d < min(len(x.Shape), len(x.Strides)) && x.Shape[d] > 1 {
+			flipped = min(flipped, x.Strides[d])
+		}
+	}
+	run := 1
+	for d, n := range x.Shape {
+		if d < len(x.Strides) && x.Strides[d] < flipped {
+			run = int(times(int64(run), n))
+		}
+	}
+	return flipped < math.MaxInt && run < 16 && x.ItemSize() < 8
+}
+
+// ofSlowDTypes reports whether an operator goes element by element for the dtypes of its operands: PyTorch 1.13 has no vectors
+// of uint8 (cpu/vec), functions of complex numbers are the C++ library's, and bool is converted to what is floating one by one.
+func (op Operator) ofSlowDTypes(e entry, name string) bool {
+	if e.class != Elementwise && e.class != Copy || e.overwrites && e.class != Copy || op.fills() {
+		return false
+	}
+	all := slices.Concat(op.Inputs, op.Outputs)
+	written := slices.IndexFunc(all, func(o Operand) bool { return o.Role != Input })
+	if written < 0 {
+		return false
+	}
+	y := all[written].DType
+	reads := func(dtype string) bool {
+		return slices.ContainsFunc(op.Inputs, func(o Operand) bool { return o.Role != Output && len(o.Shape) > 0 && o.DType == dtype })
+	}
+	switch {
+	case floating(y) && reads("bool"):
+		return true
+	case e.class == Copy:
+		return false
+	case y == "uint8" && reads("uint8"):
+		return !slices.Contains([]string{"abs", "ceil", "floor", "round", "trunc"}, name) // copies, of whole numbers
+	}
+	return slices.Contains([]string{"abs", "angle", "rsqrt", "sqrt"}, name) && (reads("complex64") || reads("complex128"))
 }
 
 // alongLast reports whether the second argument of an operator names the last dim of its first.
@@ -292,6 +366,9 @@ func (op Operator) alongLast() bool {
 	}
 	d, err := strconv.Atoi(op.Args[1])
 	rank := len(op.Inputs[0].Shape)
+	if op.Inputs[0].InList { // of a stack, whose result has a dim more
+		rank++
+	}
 	return err == nil && rank > 1 && (d == -1 || d == rank-1)
 }
 
@@ -319,11 +396,16 @@ func (op Operator) euclidean() bool {
 // halves reports whether an operator computes with float16, of which a CPU converts each element to float32 and back, one by
 // one (c10/util/Half.h).
 func (op Operator) halves(e entry) bool {
-	name, _, _ := strings.Cut(op.Op, ".")
-	if e.class != Elementwise && e.class != Reduction || e.overwrites || strings.HasSuffix(name, "_like") || strings.HasPrefix(name, "aten::new_") {
+	if e.class != Elementwise && e.class != Reduction || e.overwrites || op.fills() {
 		return false
 	}
 	return slices.ContainsFunc(op.Inputs, func(o Operand) bool { return o.DType == "float16" && o.Role != Output })
+}
+
+// fills reports whether an operator makes a tensor of the shape or the dtype of one that it does not read.
+func (op Operator) fills() bool {
+	name, _, _ := strings.Cut(op.Op, ".")
+	return strings.HasSuffix(name, "_like") || strings.HasPrefix(name, "aten::new_")
 }
 
 // TakesChannelsLast reports whether a Rows operator, which else wants contiguous operands, takes
