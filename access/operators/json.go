@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -66,13 +68,24 @@ func text(v jsontext.Value) string {
 		return ""
 	}
 	if s := v[1 : len(v)-1]; !bytes.ContainsRune(s, '\\') {
-		return string(s)
+		return printable(string(s))
 	}
 	unquoted, err := jsontext.AppendUnquote(nil, v)
 	if err != nil && len(unquoted) == 0 {
 		return ""
 	}
-	return string(unquoted)
+	return printable(string(unquoted))
+}
+
+// printable replaces what a table would not show as it stands, ends of lines and a terminal's escape sequences among it: names
+// may come from a stranger's file.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }
 
 // elementsOf returns the elements of a list; they are raw's bytes.

@@ -275,6 +275,16 @@ func TestKinetoTime(t *testing.T) {
 	}
 }
 
+// TestNamesPrintable: names have nothing that would move a terminal's cursor, or end a line of a table.
+func TestNamesPrintable(t *testing.T) {
+	for name, want := range map[string]string{`mine::\u001b[31mred\nline\u202e`: "mine::\ufffd[31mred\ufffdline\ufffd", "mine::\u202edro": "mine::\ufffddro", "mine::größe": "mine::größe"} {
+		text := strings.Replace(chrome(event("mine::odd", 1, 1, tensor("[4]", "[1]"))), "mine::odd", name, 1)
+		if got := read(t, text).Operators[0].Op; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestKinetoRoles: what is written.
 func TestKinetoRoles(t *testing.T) {
 	x := tensor("[4]", "[1]")
