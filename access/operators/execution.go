@@ -34,7 +34,7 @@ type node struct {
 
 func newExecution(t *trace, sigs *signatures) *execution {
 	e := &execution{trace: t, signatures: sigs,
-		fields:   newFieldReader("id", "name", "ctrl_deps", "inputs", "outputs", "attrs"),
+		fields:   newFieldReader("id", "name", "ctrl_deps", "inputs", "outputs", "attrs", "parent"),
 		operands: newFieldReader("shapes", "strides", "types", "values"),
 		attr:     newFieldReader("name", "value")}
 	t.adopt = e.adopt
@@ -49,13 +49,16 @@ func (e *execution) node(raw jsontext.Value) {
 		return
 	}
 	name := text(fields[1])
+	if fields[2] == nil { // as schema 1.0.1 has it, of PyTorch 1.13
+		fields[2] = fields[6]
+	}
 	id, err := strconv.ParseUint(string(fields[0]), 10, 64)
 	parent, parentErr := strconv.ParseUint(string(fields[2]), 10, 64)
 	switch {
 	case name == "" || err != nil || parentErr != nil:
 		e.skip(name, fmt.Sprintf("a node needs a name and the numbers id and ctrl_deps: it has id %s, ctrl_deps %s", orNone(fields[0]), orNone(fields[2])))
 		return
-	case strings.HasPrefix(name, "[pytorch|profiler|execution_trace|"): // the process, its threads
+	case strings.HasPrefix(name, "[pytorch|profiler|execution_"): // the process, its threads
 		return
 	case len(e.nodes) >= maxNodes:
 		e.skip("(others)", fmt.Sprintf("more than %d calls", maxNodes))

@@ -358,6 +358,8 @@ func TestRefused(t *testing.T) {
 	noShapes := strings.ReplaceAll(noStrides, "Input Dims", "Nothing")
 	// As PyTorch 1.13's own profiler writes it.
 	legacy := `[{"name":"aten::conv2d","ph":"X","ts":191,"dur":1686,"tid":1,"pid":"CPU functions","args":{}}]`
+	graph := `{"schema":"1.0.1","nodes":[{"name":"[pytorch|profiler|execution_graph|thread]","id":2,"parent":1,"inputs":[],"outputs":[]},` +
+		`{"name":"aten::t","id":4,"parent":3,"inputs":[[5,6,0,4,4,"cpu"]],"input_shapes":[[2,2]],"input_types":["Tensor(float)"],"outputs":[]}]}`
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	_, _ = w.Write([]byte(chrome(reshaped()...)))
@@ -373,6 +375,7 @@ func TestRefused(t *testing.T) {
 		"no strides":         {noStrides, "its operators have no strides; record it with PyTorch 2.4 or later"},
 		"no shapes":          {noShapes, "its operators have no shapes; record it with PyTorch 2.4 or later"},
 		"1.13":               {legacy, "scripts/capture/capture.py"},
+		"1.13's graph":       {graph, `its schema "1.0.1" has no strides (1.1.1-chakra.0.0.4 and later have); record it with`},
 		"no JSON":            {"{hello}", "it cannot be read: byte 1 is no JSON"},
 		"cut in its head":    {`{"traceEvents":[{"ph":`, "it cannot be read: it ends at byte"},
 		"gzip of nothing":    {"\x1f\x8b", "it cannot be read: it ends in the middle"},
