@@ -535,6 +535,28 @@ func TestCopiedTwice(t *testing.T) {
 	}
 }
 
+// TestTakenByProduct: a copy that a product reads is not needed where the matrix that it reads is a view of what is copied, and
+// is where it is not, as of a sequence whose first two dims are swapped.
+func TestTakenByProduct(t *testing.T) {
+	for _, c := range []struct{ shape, strides, dense, read, by, want string }{
+		{"[512,512]", "[1,512]", "[512,1]", "[512,512]", "[512,1]", takesAsItIs},
+		{"[512,512]", "[1,512]", "[512,1]", "[512,512]", "[1,512]", takesAsItIs},
+		{"[196,8,128]", "[2048,256,1]", "[1024,128,1]", "[1568,128]", "[128,1]", takesAsItIs},
+		{"[196,8,128]", "[128,25088,1]", "[1024,128,1]", "[1568,128]", "[128,1]", produce},
+		{"[196,64,16]", "[16,3136,1]", "[1024,16,1]", "[196,64,16]", "[1024,16,1]", takesAsItIs},
+		{"[196,64,16]", "[16,3136,1]", "[1024,16,1]", "[1568,128]", "[128,1]", produce},
+		{"[512,512]", "[1,512]", "[512,1]", "[256,512]", "[512,1]", produce},
+	} {
+		b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+
+			node(2, "aten::clone", c.shape, [3]string{"1", "0", c.strides}, [3]string{"2", "0", c.dense})+", "+
+			node(3, "aten::mm", c.read, [3]string{"2", "0", c.by}, [3]string{"3", "0", c.by})+"]}")
+		i := slices.IndexFunc(b.Operators, func(i Item) bool { return i.Op == "aten::clone" })
+		if got := b.Operators[i].Verdict; got != c.want {
+			t.Errorf("%s%s read as %s%s: %s, want %s", c.shape, c.strides, c.read, c.by, got, c.want)
+		}
+	}
+}
+
 // TestGatherInSuite: what takes rows of a transposed matrix can be timed.
 func TestGatherInSuite(t *testing.T) {
 	op := operators.Operator{Op: "aten::index_select", Class: operators.Gather, Calls: 1, Args: []string{"", "0"},

@@ -35,7 +35,7 @@ func keepCopy(others int) string {
 type use struct {
 	reads    int     // of a tensor in its layout, by operators for which it costs
 	others   int     // of these, by such as are no copies for the layout
-	products bool    // of a copy: products alone read what it wrote
+	products bool    // of a copy: products alone read what it wrote, and could read what it copies
 	once     float64 // ns of making the operands contiguous beforehand
 }
 
@@ -60,7 +60,7 @@ func verdict(i *Item, u use) (string, int) {
 		return nothing, 0
 	case i.mixesChannelsLast() && i.Class != operators.Gather: // pads, gathers and losses return what is row-major, whatever they get
 		return channelsLast, 0
-	case i.Class == operators.Copy && u.products && i.takenByProduct():
+	case i.Class == operators.Copy && u.products:
 		return takesAsItIs, 0
 	case u.others > 0 && u.reads == u.others+1 && i.lowered.forLayout:
 		return keepCopy(u.others), u.reads
@@ -95,20 +95,29 @@ func (i *Item) mixesChannelsLast() bool {
 	return last && rows
 }
 
-// takenByProduct reports whether what is copied is a matrix, or a batch of them, of
-// which rows or columns are contiguous, as BLAS takes them.
-func (i *Item) takenByProduct() bool {
-	l, err := i.source().Layout()
-	if err != nil || l.Rank() < 2 || l.Rank() > 3 {
+// takes reports whether a product that reads an operand of a copy could read it of what is copied, as it lies: the same
+// matrix, or batch of them, is a view of that, of which rows or columns are contiguous, as BLAS takes them.
+func takes(read, copied operators.Operand) bool {
+	from, err := copied.Layout()
+	to, wrong := read.Layout()
+	if err != nil || wrong != nil || to.Rank() < 2 || to.Rank() > 3 {
 		return false
 	}
-	rows, cols := l.Stride(l.Rank()-2), l.Stride(l.Rank()-1)
-	return rows == 1 && cols >= l.Size(l.Rank()-2) || cols == 1 && rows >= l.Size(l.Rank()-1)
+	if !to.IsContiguous() { // it is read transposed
+		if to, err = to.Transpose(-2, -1); err != nil || !to.IsContiguous() {
+			return false
+		}
+	}
+	if from, err = from.View(to.Shape()...); err != nil {
+		return false
+	}
+	rows, cols := from.Stride(from.Rank()-2), from.Stride(from.Rank()-1)
+	return rows == 1 && cols >= from.Size(from.Rank()-2) || cols == 1 && rows >= from.Size(from.Rank()-1)
 }
 
 // source is the first operand that is read alone.
-func (i *Item) source() operators.Operand {
-	for _, o := range i.Inputs {
+func source(op operators.Operator) operators.Operand {
+	for _, o := range op.Inputs {
 		if o.Role == operators.Input {
 			return o
 		}
@@ -181,6 +190,20 @@ func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
 	return uses{byLayout: all}
 }
 
+// An operand is one of an operator of a profile, by their numbers.
+type operand struct{ operator, at int }
+
+// productsTake reports whether what reads a copy are products alone, which could read what is copied.
+func productsTake(p *operators.Profile, readBy map[operand]bool, copied operators.Operand) bool {
+	for r := range readBy {
+		op := p.Operators[r.operator]
+		if op.Class != operators.Product || !takes(slices.Concat(op.Inputs, op.Outputs)[r.at], copied) {
+			return false
+		}
+	}
+	return len(readBy) > 0
+}
+
 // usesInStep follows the storages through a step.
 func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[int]use {
 	type version struct {
@@ -193,8 +216,8 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 		layout string
 	}
 	writes := map[uint64]int{}
-	readers := map[tensor][]int{}                     // operators
-	classes := map[version]map[operators.Class]bool{} // of the readers of what was written
+	readers := map[tensor][]int{} // operators
+	readBy := map[version]map[operand]bool{}
 	wrote := map[int][]version{}
 	for _, call := range p.Step {
 		op := p.Operators[call.Operator]
@@ -205,10 +228,10 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 				continue
 			}
 			v := version{place.Storage, writes[place.Storage]}
-			if classes[v] == nil {
-				classes[v] = map[operators.Class]bool{}
+			if readBy[v] == nil {
+				readBy[v] = map[operand]bool{}
 			}
-			classes[v][op.Class] = true
+			readBy[v][operand{call.Operator, n}] = true
 			if pays(call.Operator) && !contiguous(o) {
 				t := tensor{v, place.Offset, layoutKey(o)}
 				readers[t] = append(readers[t], call.Operator)
@@ -239,7 +262,7 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 	for op, versions := range wrote {
 		products := true
 		for _, v := range versions {
-			products = products && len(classes[v]) == 1 && classes[v][operators.Product]
+			products = products && productsTake(p, readBy[v], source(p.Operators[op]))
 		}
 		u := all[op]
 		u.products = products
