@@ -260,6 +260,11 @@ func (op viewOp) bind(args []value) (arguments, error) {
 	return bound, nil
 }
 
+// wantsDType reports whether the arguments are one name for a parameter that is a dtype: no other row takes it.
+func (op viewOp) wantsDType(args []value) bool {
+	return len(args) == 1 && args[0].kind == word && len(op.params) == 1 && op.params[0].kind == aDType && (args[0].key == "" || args[0].key == op.params[0].name)
+}
+
 // takes is the name by which the parameter takes a value.
 func (p param) takes(v value) string {
 	if p.other != "" && v.kind == sequence {
@@ -539,7 +544,7 @@ func (c call) bind() (step, error) {
 		if err == nil {
 			return step{op: &viewOps[i], args: args}, nil
 		}
-		if refusal == nil {
+		if refusal == nil || op.wantsDType(c.args) {
 			refusal = fmt.Errorf("%s: %w", c.name, err)
 		}
 	}

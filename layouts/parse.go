@@ -311,6 +311,9 @@ func parseInt(word string) (int, error) {
 		}
 		digits = strings.TrimSpace(digits[1:])
 	}
+	if word != "" && strings.ContainsRune(`"'`, rune(word[0])) {
+		return 0, fmt.Errorf("argument %s is a string, which no view takes", word)
+	}
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return 0, fmt.Errorf("argument %q is no integer", word)
 	}
