@@ -285,7 +285,9 @@ func (op Operator) Computes() bool {
 	case "stack": // and this of what is floating, which else is a cat (StackKernel.cpp)
 		return op.alongLast() && floating(op.Inputs[0].DType)
 	case "index", "_unsafe_index":
-		return op.indexesLast() || len(op.Inputs) > 0 && op.Inputs[0].ItemSize() < 4
+		return len(op.Inputs) > 0 && (op.Inputs[0].ItemSize() < 4 || op.indexesLast() || op.masked(len(op.Inputs[0].Shape)))
+	case "index_put", "_index_put_impl":
+		return op.masked(1)
 	case "flip":
 		return op.flipsShortRuns()
 	case "pixel_shuffle", "pixel_unshuffle": // which divide for each element of what is no channels_last (PixelShuffleKernel.cpp)
@@ -302,6 +304,14 @@ func (op Operator) indexesLast() bool {
 	}
 	x, index, y := op.Inputs[0].Shape, op.Inputs[1].Shape, op.Outputs[0].Shape
 	return slices.Equal(slices.Concat(x[:len(x)-1], index), y) && !slices.Equal(slices.Concat(index, x[1:]), y)
+}
+
+// masked reports whether a tensor of so many dims, or more, says of each place whether it is meant: of those that are, the
+// operator makes numbers first, one by one.
+func (op Operator) masked(dims int) bool {
+	return slices.ContainsFunc(op.Inputs, func(o Operand) bool {
+		return o.InList && len(o.Shape) >= dims && (o.DType == "bool" || o.DType == "uint8")
+	})
 }
 
 // floating reports whether a dtype is one of numbers with a fraction that are not complex.
