@@ -57,7 +57,8 @@ var table = []struct {
 		new_empty_strided _nnpack_available _nnz numel output_nr profiler::_record_function_enter
 		profiler::_record_function_enter_new profiler::_record_function_exit promote_types q_per_channel_axis q_scale q_zero_point
 		qscheme record_stream requires_grad resize resize_as result_type retain_grad retains_grad
-		_shape_as_tensor size sparse_dim storage_offset stride sym_numel sym_size sym_storage_offset sym_stride sync to
+		_shape_as_tensor size _sparse_coo_tensor_unsafe _sparse_coo_tensor_with_dims
+		_sparse_coo_tensor_with_dims_and_tensors sparse_dim storage_offset stride sym_numel sym_size sym_storage_offset sym_stride sync to
 		type_as _use_cudnn_ctc_loss _version`},
 
 	{entry{class: Copy, overwrites: true}, `copy _copy_from _copy_from_and_resize`},
@@ -175,7 +176,7 @@ var table = []struct {
 	{entry{class: Rows, args: true, computes: true}, `_fused_rms_norm native_layer_norm`},
 	{entry{class: Rows, channelsLast: true, computes: true}, `native_group_norm`},
 	{entry{class: Rows, composite: true, args: true, computes: true}, `
-		argsort cummax cummin instance_norm layer_norm log_softmax msort rms_norm softmax softmin special_log_softmax
+		argsort cummax cummin instance_norm layer_norm log_softmax msort rms_norm _safe_softmax softmax softmin special_log_softmax
 		special_softmax`},
 	{entry{class: Gather, args: true, computes: true}, `gather index_fill scatter scatter_add scatter_reduce`},
 	{entry{class: Gather, computes: true}, `
