@@ -9,19 +9,40 @@ import (
 	"slices"
 )
 
-// Count is the number of accesses that the program makes. Loops whose bodies do
-// the same in each iteration are multiplied; where a body does a polynomial in the
-// loop's variable, as a triangle's, it is summed up from a few of its values; and of
-// others an iteration is looked at once for all values of the variables that do not
-// matter to it. It errs if there are more than an int can count.
+var errCount = errors.New("more accesses than an int can count")
+
+// Count is the number of accesses that the program makes. Those of each place in it are
+// counted alone, so that only the variables that matter to it do. It errs if there are more
+// than an int can count.
 //
 // Law: it is the length of W(p).
 func (p Program) Count() (int, error) {
+	counts, err := p.Counts()
+	if err != nil {
+		return 0, err
+	}
+	sum := counter{}
+	total := 0
+	for _, n := range counts {
+		total = sum.plus(total, n)
+	}
+	if sum.beyond {
+		return 0, errCount
+	}
+	return total, nil
+}
+
+// together is Count, of all that the program has in its loops at once. Loops whose bodies do
+// the same in each iteration are multiplied; where a body does a polynomial in the
+// loop's variable, as a triangle's, it is summed up from a few of its values; and of
+// others an iteration is looked at once for all values of the variables that do not
+// matter to it.
+func (p Program) together() (int, error) {
 	c := counter{uses: map[*Loop]use{}, known: map[string]int{}}
 	c.inspect(p, 0)
 	n := c.nodes(p)
 	if c.beyond {
-		return 0, errors.New("more accesses than an int can count")
+		return 0, errCount
 	}
 	return n, nil
 }
@@ -42,7 +63,7 @@ func countEach(nodes []Node, within func([]Node) Program, counts []int) ([]int, 
 		switch node := node.(type) {
 		case Operand:
 			if here < 0 {
-				here, err = within([]Node{node}).Count()
+				here, err = within([]Node{node}).together()
 			}
 			counts = append(counts, here)
 		case *Loop:

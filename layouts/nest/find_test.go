@@ -205,6 +205,15 @@ func TestCount(t *testing.T) {
 	if got, err := sometimes.Count(); err != nil || got != 2*trips-then {
 		t.Errorf("%d (%v), want %d", got, err, 2*trips-then)
 	}
+	// What two loops within another do depends on different variables, and never comes again to both at once.
+	const rows = 100000
+	near := func(at ...int) Node {
+		return &Loop{From: []Affine{affine(0), affine(-1, at...)}, To: []Affine{affine(rows), affine(2, at...)}, Step: 1, Body: []Node{Operand{Width: 1}}}
+	}
+	apart := Program{loop(affine(0), affine(rows), 1, loop(affine(0), affine(rows), 1, near(1), near(0, 1)))}
+	if got, err := apart.Count(); err != nil || got != 2*rows*(3*rows-2) {
+		t.Errorf("%d (%v), want %d", got, err, 2*rows*(3*rows-2))
+	}
 	huge := Program{loop(affine(0), affine(1<<40), 1, loop(affine(0), affine(1<<40), 1, Operand{Width: 1}))}
 	if _, err := huge.Count(); err == nil {
 		t.Error("2^80 accesses were counted")
