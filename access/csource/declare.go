@@ -26,6 +26,7 @@ type builder struct {
 	arrays    map[*cc.Declarator]int
 	unread    map[*cc.Declarator]*Error  // arrays that are not understood
 	known     map[*cc.Declarator]integer // variables that have one value
+	unknown   map[*cc.Declarator]*Error  // why others do not, though nothing but their declaration gives them one
 	told      map[*cc.Declarator]bool    // of these, whose value a define says
 	given     map[string]int             // values of variables by name
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
@@ -62,7 +63,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	b := &builder{
 		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
-		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, told: map[*cc.Declarator]bool{},
+		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
@@ -387,14 +388,19 @@ func (b *builder) remember(d *cc.InitDeclarator) {
 		return
 	}
 	delete(b.known, v) // of this place in another copy of the loop around it
+	delete(b.unknown, v)
 	if d.Case != cc.InitDeclaratorInit || !ok || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr ||
 		v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile() {
 		return
 	}
 	e := expression(d.Initializer.AssignmentExpression)
-	if i, err := b.integer(e); err == nil {
-		if i, err := b.converted(e, i, t); err == nil {
-			b.known[v] = i
-		}
+	i, err := b.integer(e)
+	if err == nil {
+		i, err = b.converted(e, i, t)
 	}
+	if err != nil {
+		b.unknown[v] = err
+		return
+	}
+	b.known[v] = i
 }

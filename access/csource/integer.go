@@ -165,6 +165,9 @@ func (b *builder) variable(e *expr) (integer, error) {
 	if _, ok := typeOf(e.decl.Type()); !ok {
 		return integer{}, notInteger(e, true, "it is no integer")
 	}
+	if why, ok := b.unknown[e.decl]; ok {
+		return integer{}, notInteger(e, true, "its value is not known: of what it is declared to be, %s: %s", why.Expr, why.Why)
+	}
 	return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it; -D %s=100 says it, of one that never changes", e.decl.Name())
 }
 
