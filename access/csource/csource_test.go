@@ -428,6 +428,9 @@ func TestNotes(t *testing.T) {
 		"a mark":             {text: "\ufeff#ifdef N\n#endif\r\nint a[2]; " + counted, defines: []string{"N"}},
 		"a macro of outside": {text: "#ifndef N\n#define N 2\n#endif\nint a[N]; " + counted, defines: []string{"N=4"}},
 		"a pragma":           {text: "int a[2]; void f(void) {\n#pragma scop\n#pragma omp parallel for\nfor (size_t i = 0; i < 2; i++) a[i] = 0;\n#pragma endscop\n}", note: "t.c:3:9: #pragma omp parallel for: it is ignored: one thread makes all accesses, in the order of the text"},
+		"aligned":            {text: "int a[2], b[2] __attribute__((aligned(128))); " + counted, note: "t.c:1:11: b asks for a multiple of 128 and does not lie at one: arrays follow one another at multiples of 64, or of what --align says"},
+		"aligned by a word":  {text: "int a[2]; _Alignas(256) int b[2]; " + counted, note: "t.c:1:29: b asks for a multiple of 256"},
+		"aligned anyway":     {text: "_Alignas(4096) int a[2]; int b[2] __attribute__((aligned(64))); long double c[2]; " + counted},
 		"another's pragma":   {text: "int a[2]; void g(void) {\n#pragma omp barrier\n}\n" + counted},
 	} {
 		f, err := csource.Read("t.c", []byte(c.text), csource.Options{Defines: c.defines, Origin: 1 << 20})

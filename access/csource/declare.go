@@ -273,6 +273,10 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		b.file.Notes = append(b.file.Notes, Note{Pos: err.Pos, Text: fmt.Sprintf("%s: %s; nothing that is counted uses it, and it %s", err.Expr, err.Why, room)})
 		return at
 	}
+	// No number is aligned to more than 16 bytes by itself.
+	if asked := uint64(max(d.Alignas(), d.Type().Align())); asked > 16 && at%asked != 0 {
+		b.file.Notes = append(b.file.Notes, Note{Pos: place(d), Text: fmt.Sprintf("%s asks for a multiple of %d and does not lie at one: arrays follow one another at multiples of %d, or of what --align says", a.Name, asked, align)})
+	}
 	a.Base = at
 	b.arrays[d] = len(b.file.Arrays)
 	b.file.Arrays = append(b.file.Arrays, a)
