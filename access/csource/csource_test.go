@@ -294,13 +294,15 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestCutOff: of a file that ends within a declaration, or is packed, that is said, and where.
+// TestCutOff: of a file that ends within a declaration, is packed, or has a type that is none here, that is said, and where.
 func TestCutOff(t *testing.T) {
 	const whole = "double a[9];\nvoid f(void) { for (int i = 0; i < 9; i++) a[i] = 1; }\n"
 	for text, want := range map[string]string{
-		whole + "struct":          "t.c:3:6: the file ends before this declaration does (expected struct or union specifier)",
-		whole + "int b =  \n\n":   "t.c:3:7: the file ends before this declaration does (expected unary expression)",
-		"\x1f\x8b\x08\x00 packed": "t.c: it is packed by gzip: unpack it first (gunzip)",
+		whole + "struct":                      "t.c:3:6: the file ends before this declaration does (expected struct or union specifier)",
+		whole + "_Float16 b[9];":              "t.c:3:1: the type _Float16 is not understood",
+		whole + "#define H _Float16\nH b[9];": "t.c:3:11: the type _Float16 is not understood",
+		whole + "int b =  \n\n":               "t.c:3:7: the file ends before this declaration does (expected unary expression)",
+		"\x1f\x8b\x08\x00 packed":             "t.c: it is packed by gzip: unpack it first (gunzip)",
 	} {
 		if _, err := csource.Read("t.c", []byte(text), csource.Options{}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -419,6 +421,7 @@ func TestNotes(t *testing.T) {
 		"another's extent":   {text: "int a[2]; void g(int n, double b[n][n]) { b[0][0] = 1; }" + counted},
 		"an extent":          {text: "int a[2]; void f(int n, double b[n]) {\n#pragma scop\na[0] = 0;\n#pragma endscop\n}", note: "t.c:1:32: b[n]: extent 0 of the array is no constant: write a number, an enum, or a macro or a variable, which -D can set; nothing that is counted uses it, and it takes no place"},
 		"another function":   {text: "int a[2]; void g(void) {\n__m256 x = 3; /* } */ \"}\";\n}\n" + counted, note: "t.c:2:8: g is left out: unexpected identifier, expected ';'; nothing that is counted calls it"},
+		"a type":             {text: "int a[2]; /* _Float16 */\nvoid g(void) { int x; _Float16 y; }\nvoid h(void) { _Float16 z; }\n" + counted, note: "t.c:2:23: g is left out: the type _Float16 is not understood; nothing that is counted calls it\nt.c:3:16: h is left out: the type _Float16 is not understood"},
 		"two others":         {text: "int a[2]; static int\ng(int (*h)(int))\n{\n#if 1\nnowhere(x);\n}\n#endif\n" + counted + "int h(int y) { return z; }", note: "t.c:13:23: h is left out: undefined: z"},
 		"a macro anew":       {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=4"}, note: "t.c:1:9: N is redefined here, and -D N=4 has no effect from here on (#ifndef N around this line lets it have one)"},
 		"a macro as it is":   {text: "#define N 2\nint a[N]; " + counted, defines: []string{"N=2"}},

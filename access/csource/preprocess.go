@@ -2,6 +2,7 @@ package csource
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -145,12 +146,12 @@ func (u *unit) preprocess() error {
 func (u *unit) translate(function string) (*cc.AST, error) {
 	ast, err := cc.Translate(u.cfg, u.sources())
 	if err != nil && u.files.failed == nil {
-		if u.marked, u.files.leftOut = withoutBodies(u.name, u.marked, function, err); len(u.files.leftOut) > 0 {
+		if u.marked, u.files.leftOut = withoutBodies(u.name, u.marked, function, u.placed(err)); len(u.files.leftOut) > 0 {
 			ast, err = cc.Translate(u.cfg, u.sources())
 		}
 	}
 	if err != nil {
-		e := parserError(u.name, err)
+		e := parserError(u.name, u.placed(err))
 		if e.Pos.File == trailerName { // what the parser misses is not there
 			_, want, _ := strings.Cut(e.Why, ", ")
 			e = &Error{Pos: endOf(u.name, u.text), Why: fmt.Sprintf("the file ends before this declaration does (%s)", want)}
@@ -161,6 +162,29 @@ func (u *unit) translate(function string) (*cc.AST, error) {
 		return nil, u.files.first(e)
 	}
 	return ast, nil
+}
+
+// placed has the errors about types that the parser does not have, such as _Float16, once for each place
+// where the file says the type: they have none.
+func (u *unit) placed(failed error) error {
+	var lines []string
+	code := blank(u.marked, false)
+	for line := range strings.SplitSeq(failed.Error(), "\n") {
+		kind, _, lacks := strings.Cut(line, " not supported on ")
+		var places [][]int
+		if lacks && defineShape.MatchString(kind) {
+			places = regexp.MustCompile(`\b`+kind+`\b`).FindAllIndex(code, -1)
+		}
+		if len(places) == 0 {
+			lines = append(lines, line)
+		}
+		for _, at := range places {
+			before := code[:at[0]]
+			row, column := 1+bytes.Count(before, []byte("\n")), len(before)-bytes.LastIndexByte(before, '\n')
+			lines = append(lines, fmt.Sprintf("%s:%d:%d: the type %s is not understood", u.name, row, column, kind))
+		}
+	}
+	return errors.New(strings.Join(lines, "\n"))
 }
 
 // endOf is the place of the last character of a text that is no white space.
