@@ -60,6 +60,7 @@ func TestMeaning(t *testing.T) {
 		{"s = alpha * 2; t = s + p; i = 3;", ""},
 		{"s += a[1];", "ra8"},
 		{"a[1] = s;", "wa8"},
+		{"1[a] = s; for (i = 0; i < 2; i++) i[1[m]] = (i + 2)[b];", "wa8 rb16 wm32 rb24 wm40"},
 		// Reads in the order of the text, whatever precedence says, then the write.
 		{"a[0] = a[1] + alpha * a[2];", "ra8 ra16 wa0"},
 		{"m[1][2] = b[3] - (a[0] - a[1]) * c[2];", "rb24 ra0 ra8 rc2 wm48"},

@@ -194,6 +194,9 @@ func (e *expr) postfix(n *cc.PostfixExpression) *expr {
 	case cc.PostfixExpressionPrimary:
 		return expression(n.PrimaryExpression)
 	case cc.PostfixExpressionIndex:
+		if t := n.PostfixExpression.Type(); t != nil && cc.IsIntegerType(t) { // i[a] is a[i]
+			return e.set(opIndex, n.ExpressionList, n.PostfixExpression)
+		}
 		return e.set(opIndex, n.PostfixExpression, n.ExpressionList)
 	case cc.PostfixExpressionCall:
 		e.set(opCall, n.PostfixExpression)
