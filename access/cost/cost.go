@@ -100,10 +100,8 @@ type Times struct {
 	// no stream goes on. They are nil where they were not measured: then Rules say.
 	Loops []probe.Loop
 	Runs  []probe.Run
-	// Streamed is ns of a line of memory that a loop sums one element of 8 bytes after the other of; 0 where it was not measured.
-	Streamed float64
-	// StreamedAll is how far apart such lines are where all cores sum; 0 if nobody has to share.
-	StreamedAll float64
+	// Streamed are what loops take of memory's lines one element of 8 bytes after the other; nil where they were not measured.
+	Streamed []probe.Stream
 	// Tiles are what copies of a transposed matrix in memory take by tiles; nil where they were
 	// not measured.
 	Tiles []probe.Tile
@@ -167,7 +165,7 @@ func Measured(m probe.Machine) Times {
 		t.Source += " on " + m.CPU
 	}
 	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
-	t.Tiles, t.Streamed, t.StreamedAll = m.Tiles, m.Streamed, m.StreamedAll
+	t.Tiles, t.Streamed = m.Tiles, m.Streamed
 	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room
 	if read := m.Levels[0].Read; read > 0 {
 		t.Byte = 1e9 / read

@@ -310,7 +310,7 @@ func TestBursts(t *testing.T) {
 // the logarithm of how many there are; not of vectors, of what is written besides, or of what a cache has.
 func TestStreamed(t *testing.T) {
 	m := generic
-	m.Times.Streamed = 12
+	m.Times.Streamed = []probe.Stream{{Op: access.Sum, Ns: 12}}
 	of := m.Times.Levels[2]
 	plain := of.Line + of.Stored/2
 	read := nest.Operand{Kind: nest.Read, Width: 8, Strides: []int{8}}
@@ -336,6 +336,24 @@ func TestStreamed(t *testing.T) {
 		if got := m.line(c.v, c.level); !about(got, c.want, 1e-9) {
 			t.Errorf("%s: a line takes %v ns, want %v", name, got, c.want)
 		}
+	}
+	// Where they were measured, copies and fills take that.
+	m.Times.Streamed = append(m.Times.Streamed, probe.Stream{Op: access.Fill, Ns: 9}, probe.Stream{Op: access.Copy, Ns: 22})
+	fills := copies
+	fills.op = copies.nest.Operands[1]
+	fills.nest.Operands = copies.nest.Operands[1:]
+	written := copies
+	written.op = fills.op
+	for _, c := range []struct {
+		v    visit
+		want float64
+	}{{fills, 9}, {copies, 11}, {written, 11}, {sum(8), 12}} {
+		if got := m.line(c.v, 2); !about(got, c.want, 1e-9) {
+			t.Errorf("a line of %d operands takes %v ns, want %v", len(c.v.nest.Operands), got, c.want)
+		}
+	}
+	if got := m.line(fills, 1); got != m.Times.Levels[1].Line+m.Times.Levels[1].Stored {
+		t.Errorf("a line of the last level that is written takes %v ns", got)
 	}
 }
 

@@ -140,6 +140,9 @@ func (m Model) line(v visit, i int) float64 {
 		// The sum and the copy that were measured are of vectors, which read memory faster than
 		// loops over elements do, but do not copy faster: these take a half of the copy for each line.
 		next, stored = from.Line+from.Stored/2, 0
+		if writes(v.nest) {
+			next = m.streams(v.nest, next)
+		}
 	}
 	near, far := m.apart(v, i)
 	near, far = near+v.followed()*(next-near), far+v.followed()*(next-far)
@@ -158,15 +161,38 @@ func (m Model) line(v visit, i int) float64 {
 	return ns
 }
 
+// streams is the ns of a line of memory beside the one before it, of a loop over elements that writes some: as was measured of
+// fills, and of copies a half for each line; or of one that is known to take so many where that was not measured.
+func (m Model) streams(n nest.Nest, ns float64) float64 {
+	op, lines := access.Copy, 2.0
+	if reads(n) == 0 {
+		op, lines = access.Fill, 1
+	}
+	if s, known := m.Times.stream(op); known {
+		return s / lines
+	}
+	return ns
+}
+
+// stream is the ns of a line of a loop that streams.
+func (t Times) stream(op access.Op) (ns float64, known bool) {
+	i := slices.IndexFunc(t.Streamed, func(s probe.Stream) bool { return s.Op == op })
+	if i < 0 {
+		return 0, false
+	}
+	return t.Streamed[i].Ns, true
+}
+
 // streamed is the ns of a line of memory beside the one before it that a loop over elements sums, where that was measured, by
 // one that takes so much of vectors; else 0. It grows with the logarithm of the elements in a line: of an Emerald Rapids it is
 // 4.6, 6.4, 7.7, 8.7 and 10.7 ns of 1, 2, 4, 8 and 16.
 func (m Model) streamed(v visit, i int, next float64) float64 {
-	if i < len(m.Caches.Levels)-1 || v.vectors || m.Times.Streamed == 0 || v.stride.step == 0 || writes(v.nest) {
+	ns, known := m.Times.stream(access.Sum)
+	if i < len(m.Caches.Levels)-1 || v.vectors || !known || v.stride.step == 0 || writes(v.nest) {
 		return 0
 	}
 	doublings := math.Log2(min(line/float64(v.stride.step), 16)) // of more the loop takes longer
-	return next + doublings/math.Log2(line/8)*(m.Times.Streamed-next)
+	return next + doublings/math.Log2(line/8)*(ns-next)
 }
 
 // run is the ns of each line of memory in runs of so many lines, 0 if that was not measured or they are none.

@@ -41,8 +41,10 @@ func (m Model) among(threads int) Model {
 		l := &m.Times.Levels[i]
 		l.Line, l.Stored, l.Past = max(l.Line, n*l.LineAll), max(l.Stored, n*l.StoredAll), max(l.Past, n*l.PastAll)
 	}
-	if m.Times.Streamed > 0 {
-		m.Times.Streamed = max(m.Times.Streamed, n*m.Times.StreamedAll)
+	m.Times.Streamed = slices.Clone(m.Times.Streamed)
+	for i := range m.Times.Streamed {
+		s := &m.Times.Streamed[i]
+		s.Ns = max(s.Ns, n*s.All)
 	}
 	last := len(m.Caches.Levels) - 1
 	if last == 0 {

@@ -60,7 +60,7 @@ func TestThreads(t *testing.T) {
 	// A loop that sums one element after the other takes what all cores were measured to have of that.
 	loop := access.Spec{Shape: []int{16 << 20}, DType: layouts.Int64}
 	streamed := threadsModel(4)
-	streamed.Times.Streamed, streamed.Times.StreamedAll = 10, 4
+	streamed.Times.Streamed = []probe.Stream{{Op: access.Sum, Ns: 10, All: 4}}
 	one, four := predictThreads(t, streamed, loop, 1), predictThreads(t, streamed, loop, 4)
 	if got, want := one.Memory/four.Memory, 4*10./16; math.Abs(got-want) > .02*want {
 		t.Errorf("a loop by four threads waits for memory %.3f times less, want %v", got, want)

@@ -129,29 +129,6 @@ func (s *sampler) runs(m *Machine) error {
 	return err
 }
 
-// streams measures sums of memory one element after the other, by one core and by all workers.
-func (s *sampler) streams(m *Machine) error {
-	sum := func(bytes int) access.Spec {
-		return access.Spec{DType: layouts.Int64, Shape: []int{bytes / layouts.Int64.Size()}}
-	}
-	for _, spec := range []access.Spec{sum(s.MaxSize), s.byAll(sum)(s.MaxSize)} {
-		if spec.Threads == 1 {
-			s.done += .1 * runsShare
-			break
-		}
-		ns, err := s.least([]access.Spec{spec}, 2, .1*runsShare, access.PagesSmall, nil)
-		if err != nil {
-			return err
-		}
-		of := &m.Streamed
-		if spec.Threads > 1 {
-			of = &m.StreamedAll
-		}
-		*of = ns[0] * float64(line/layouts.Int64.Size())
-	}
-	return nil
-}
-
 // The lines of the sparse chase are a sparseShare-th of those of the last level, sparseStep bytes apart.
 const (
 	sparseShare = 4
@@ -183,12 +160,6 @@ func (m Machine) writeLoops(t *tabwriter.Writer) {
 			fmt.Fprintf(t, "\t%.3g ns", r.Ns)
 		}
 		fmt.Fprintln(t)
-	}
-	if m.Streamed > 0 {
-		fmt.Fprintf(t, "\none after the other, by a loop\t%.3g ns\n", m.Streamed)
-	}
-	if m.StreamedAll > 0 {
-		fmt.Fprintf(t, "by loops of all cores together\t%.3g ns\n", m.StreamedAll)
 	}
 	if m.Sparse > 0 {
 		fmt.Fprintf(t, "\nof %s, 512 B apart\t%.3g ns\n", m.Levels[len(m.Levels)-1].Name, m.Sparse)
@@ -234,17 +205,13 @@ func (r run) MarshalYAML() ([]byte, error) { type plain run; return flow(plain(r
 // MarshalYAML implements yaml.BytesMarshaler.
 func (l loop) MarshalYAML() ([]byte, error) { type plain loop; return flow(plain(l)) }
 
+// positive reports whether something can take so many ns.
+func positive(ns float64) bool { return ns > 0 && !math.IsInf(ns, 1) }
+
 // checkLoops refuses what nothing can be concluded from, and tells the path of the part at fault.
 func (s section) checkLoops() (path string, err error) {
-	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 	if s.Sparse != 0 && !positive(s.Sparse) {
 		return "sparse-ns", fmt.Errorf("%v ns (want a positive time)", s.Sparse)
-	}
-	if s.Streamed != 0 && !positive(s.Streamed) {
-		return "streamed-ns", fmt.Errorf("%v ns (want a positive time)", s.Streamed)
-	}
-	if s.StreamedAll != 0 && !positive(s.StreamedAll) {
-		return "streamed-all-ns", fmt.Errorf("%v ns (want a positive time)", s.StreamedAll)
 	}
 	last := Point{}
 	for i, r := range s.Runs {

@@ -48,16 +48,11 @@ type Machine struct {
 	// Sparse is the latency of a chase in the last of three or more levels over a quarter as many lines as
 	// it serves, one in eight of a page: hardly more than the level's own if its sets follow from a hash of the
 	// whole address, about memory's if they follow from the place in a page. It is 0 where it was not measured.
-	Sparse float64
-	// Streamed is ns of a line of memory, on small pages, of a loop that sums elements of 8 bytes one after the other: more
-	// than what vectors that ask for lines ahead take, where prefetchers do not keep up with a loop. It is 0 where it was not measured.
-	Streamed float64
-	// StreamedAll is how far apart such lines are, whichever core they go to, where all cores sum together; 0 where
-	// it was not measured, and of one core.
-	StreamedAll float64
-	Runs        []Run  // of memory, lines ascending; empty where they were not measured
-	Loops       []Loop // empty where they were not measured
-	Tiles       []Tile // of memory; empty where they were not measured
+	Sparse   float64
+	Streamed []Stream // of memory; empty where they were not measured
+	Runs     []Run    // of memory, lines ascending; empty where they were not measured
+	Loops    []Loop   // empty where they were not measured
+	Tiles    []Tile   // of memory; empty where they were not measured
 
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
@@ -128,24 +123,23 @@ type Point struct {
 // The section measured. The tags are the words of the format.
 type (
 	section struct {
-		Date        time.Time `yaml:"date"`
-		CPU         string    `yaml:"cpu"`
-		Pages       string    `yaml:"pages"`
-		Levels      []level   `yaml:"levels"`
-		Memory      speed     `yaml:"memory"`
-		TLB         []reach   `yaml:"tlb"`
-		Threads     int       `yaml:"threads"`
-		Remote      []remote  `yaml:"remote"`
-		Streams     int       `yaml:"streams"`
-		Loads       []load    `yaml:"loads"`
-		Sparse      float64   `yaml:"sparse-ns,omitempty"`
-		Streamed    float64   `yaml:"streamed-ns,omitempty"`
-		StreamedAll float64   `yaml:"streamed-all-ns,omitempty"`
-		Runs        []run     `yaml:"runs,omitempty"`
-		Loops       []loop    `yaml:"loops,omitempty"`
-		Tiles       []tile    `yaml:"tiles,omitempty"`
-		Ladder      []rung    `yaml:"ladder"`
-		PageLadder  []pages   `yaml:"page-ladder"`
+		Date       time.Time `yaml:"date"`
+		CPU        string    `yaml:"cpu"`
+		Pages      string    `yaml:"pages"`
+		Levels     []level   `yaml:"levels"`
+		Memory     speed     `yaml:"memory"`
+		TLB        []reach   `yaml:"tlb"`
+		Threads    int       `yaml:"threads"`
+		Remote     []remote  `yaml:"remote"`
+		Streams    int       `yaml:"streams"`
+		Loads      []load    `yaml:"loads"`
+		Sparse     float64   `yaml:"sparse-ns,omitempty"`
+		Streamed   []stream  `yaml:"streamed,omitempty"`
+		Runs       []run     `yaml:"runs,omitempty"`
+		Loops      []loop    `yaml:"loops,omitempty"`
+		Tiles      []tile    `yaml:"tiles,omitempty"`
+		Ladder     []rung    `yaml:"ladder"`
+		PageLadder []pages   `yaml:"page-ladder"`
 	}
 	level struct {
 		Name         string        `yaml:"name"`
@@ -236,12 +230,16 @@ func Parse(name string, text []byte) (Machine, error) {
 	for _, l := range s.Loads {
 		m.Loads = append(m.Loads, Load{l.Share, l.Ns, each(l.Bandwidth, fromGiga)})
 	}
-	m.Sparse, m.Streamed, m.StreamedAll = s.Sparse, s.Streamed, s.StreamedAll
+	m.Sparse = s.Sparse
+	for _, of := range s.Streamed {
+		measured, _ := of.stream() // check has parsed it
+		m.Streamed = append(m.Streamed, measured)
+	}
 	for _, r := range s.Runs {
 		m.Runs = append(m.Runs, Run(r))
 	}
 	for _, l := range s.Loops {
-		measured, _ := l.loop() // check has parsed it
+		measured, _ := l.loop() // likewise
 		m.Loops = append(m.Loops, measured)
 	}
 	for _, t := range s.Tiles {
@@ -310,6 +308,9 @@ func (s section) check() (path string, err error) {
 	if path, err := s.checkThreads(); err != nil {
 		return path, err
 	}
+	if path, err := s.checkStreams(); err != nil {
+		return path, err
+	}
 	if path, err := s.checkLoops(); err != nil {
 		return path, err
 	}
@@ -364,7 +365,10 @@ func (m Machine) Format() ([]byte, error) {
 	for _, l := range m.Loads {
 		s.Loads = append(s.Loads, load{l.Share, l.Ns, each(l.Bandwidth, toGiga)})
 	}
-	s.Sparse, s.Streamed, s.StreamedAll = m.Sparse, m.Streamed, m.StreamedAll
+	s.Sparse = m.Sparse
+	for _, of := range m.Streamed {
+		s.Streamed = append(s.Streamed, stream{of.Op.String(), of.Ns, of.All})
+	}
 	for _, r := range m.Runs {
 		s.Runs = append(s.Runs, run(r))
 	}

@@ -149,6 +149,7 @@ func (m Machine) WriteTables(w io.Writer) error {
 		fmt.Fprintf(t, "level %d\t%s\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"), cmp.Or(timeCell(r.Scattered), "unknown"))
 	}
 	m.writeThreads(t)
+	m.writeStreams(t)
 	m.writeLoops(t)
 	m.writeTiles(t)
 	return t.Flush()
@@ -193,26 +194,25 @@ func bandwidthCell(v float64) string {
 
 // JSON is the JSON of a measured machine.
 type JSON struct {
-	Date        time.Time       `json:"date"`
-	CPU         string          `json:"cpu"`
-	Pages       string          `json:"pages"`
-	Levels      []jsonServing   `json:"levels"`
-	Memory      *jsonSpeed      `json:"memory,omitempty"`
-	TLB         []jsonReach     `json:"tlb"`
-	Threads     int             `json:"threads,omitzero"`
-	Remote      []jsonRemote    `json:"remote,omitempty"`
-	Streams     int             `json:"streams,omitzero"`
-	Loads       []jsonLoad      `json:"loads,omitempty"`
-	Sparse      float64         `json:"sparseNs,omitzero"`
-	Streamed    float64         `json:"streamedNs,omitzero"`
-	StreamedAll float64         `json:"streamedAllNs,omitzero"`
-	Runs        []jsonRun       `json:"runs,omitempty"`
-	Loops       []jsonLoop      `json:"loops,omitempty"`
-	Tiles       []jsonTile      `json:"tiles,omitempty"`
-	Ladder      []jsonRung      `json:"ladder"`
-	PageLadder  []jsonPagesRung `json:"pageLadder"`
-	Warnings    []string        `json:"warnings"`
-	File        string          `json:"file"`
+	Date       time.Time       `json:"date"`
+	CPU        string          `json:"cpu"`
+	Pages      string          `json:"pages"`
+	Levels     []jsonServing   `json:"levels"`
+	Memory     *jsonSpeed      `json:"memory,omitempty"`
+	TLB        []jsonReach     `json:"tlb"`
+	Threads    int             `json:"threads,omitzero"`
+	Remote     []jsonRemote    `json:"remote,omitempty"`
+	Streams    int             `json:"streams,omitzero"`
+	Loads      []jsonLoad      `json:"loads,omitempty"`
+	Sparse     float64         `json:"sparseNs,omitzero"`
+	Streamed   []jsonStream    `json:"streamed,omitempty"`
+	Runs       []jsonRun       `json:"runs,omitempty"`
+	Loops      []jsonLoop      `json:"loops,omitempty"`
+	Tiles      []jsonTile      `json:"tiles,omitempty"`
+	Ladder     []jsonRung      `json:"ladder"`
+	PageLadder []jsonPagesRung `json:"pageLadder"`
+	Warnings   []string        `json:"warnings"`
+	File       string          `json:"file"`
 }
 
 type (
@@ -278,7 +278,10 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	for _, l := range m.Loads {
 		j.Loads = append(j.Loads, jsonLoad{l.Share, l.Latency(), l.Rate()})
 	}
-	j.Sparse, j.Streamed, j.StreamedAll = m.Sparse, m.Streamed, m.StreamedAll
+	j.Sparse = m.Sparse
+	for _, s := range m.Streamed {
+		j.Streamed = append(j.Streamed, jsonStream{s.Op.String(), s.Ns, s.All})
+	}
 	for _, r := range m.Runs {
 		j.Runs = append(j.Runs, jsonRun(r))
 	}
