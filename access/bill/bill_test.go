@@ -111,7 +111,7 @@ func TestVerdicts(t *testing.T) {
 		tt.event.dur = 5
 		b := priceOf(t, trace(tt.event, event{name: "aten::relu", ts: 10, dur: 1, shapes: "[7]", strides: "[1]", types: float}))
 		i := b.Operators[slices.IndexFunc(b.Operators, func(i Item) bool {
-			return i.Op == tt.event.name && fmt.Sprint(i.Inputs) != "[{[7] [1] float32 input  0 false}]"
+			return i.Op == tt.event.name && fmt.Sprint(i.Inputs) != "[{[7] [1] float32 input  0 false 0}]"
 		})]
 		if i.Verdict != tt.verdict || i.Layout > 0 != tt.costs {
 			t.Errorf("%s: %q, layout %v of %v ns", tt.name, i.Verdict, i.Layout, i.Ns)

@@ -96,7 +96,7 @@ func (w *walks) gathered() (dim int, strides []int) {
 	}
 	x, index, y := inputs[0], inputs[1], outputs[0]
 	given, said := w.dim(len(x.Shape))
-	for d := range x.Shape {
+	for _, d := range candidates(index, len(x.Shape)) {
 		if said && d != given || !slices.Equal(slices.Concat(x.Shape[:d], index.Shape, x.Shape[d+1:]), y.Shape) {
 			continue
 		}
@@ -113,6 +113,17 @@ func (w *walks) gathered() (dim int, strides []int) {
 		}
 	}
 	return 0, nil
+}
+
+// candidates are so many dims in the place of which an index may be, the likeliest first: that of its place in the list.
+func candidates(index tensor, rank int) (dims []int) {
+	for d := range rank {
+		dims = append(dims, d)
+	}
+	if nth := index.Nth; index.InList && nth > 0 && nth < rank {
+		dims = slices.Concat(dims[nth:nth+1], dims[:nth], dims[nth+1:])
+	}
+	return dims
 }
 
 // dim is the dim that the operator's second argument names, of so many. It reports false where the profile does not say it.
@@ -156,7 +167,7 @@ func (w *walks) takeBags() bool {
 }
 
 // putRows lowers what writes rows of its first operand, by one tensor of their numbers, as if these came one after the
-// other, out of place after a copy of it; along the first dim that fits, where the profile does not say which. It reports
+// other, out of place after a copy of it; along the likeliest dim that fits, where the profile does not say which. It reports
 // false of what is none, or writes more rows than there are.
 func (w *walks) putRows(name string) bool {
 	inputs := w.inputs()
@@ -165,7 +176,10 @@ func (w *walks) putRows(name string) bool {
 	}
 	x, n, sources := inputs[0], product(inputs[1].Shape), inputs[2:]
 	dim, said := w.dim(len(x.Shape))
-	for d := 0; !said && d < len(x.Shape); d++ {
+	for _, d := range candidates(inputs[1], len(x.Shape)) {
+		if said {
+			break
+		}
 		said = len(sources) == 0 || broadcasts(sources[0].Shape, slices.Concat(x.Shape[:d], inputs[1].Shape, x.Shape[d+1:]))
 		dim = d
 	}

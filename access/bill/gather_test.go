@@ -35,6 +35,8 @@ func TestNamed(t *testing.T) {
 		return o
 	}
 	listed := func(shape ...int) operators.Operand { o := numbers(shape...); o.InList = true; return o }
+	second := listed(128) // as x[:, i] has it
+	second.Nth = 1
 	place := func(o operators.Operand) operators.Operand { o.Role = operators.InPlace; return o }
 	list := func(o ...operators.Operand) []operators.Operand { return o }
 	x, one := in(table, first), out([]int{}, []int{})
@@ -69,6 +71,8 @@ func TestNamed(t *testing.T) {
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false},
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{1, 1000}, first)), nil, 4*128*1000 + 8*128 + 4*1000, false},
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{}, []int{})), nil, 4*128*1000 + 8*128 + 4, false},
+		{"index_put_", nil, list(place(x), second, in([]int{}, []int{})), nil, 4*4096*128 + 8*128 + 4, false},
+		{"index_put_", nil, list(place(x), second, in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false}, // which fits the first dim alone
 		{"index_put_", nil, list(place(x), listed(128), listed(128), in([]int{128}, []int{1})), nil, 24 * 128, false},
 		{"index", nil, list(x, listed(64, 1), listed(32)), list(out([]int{64, 32}, []int{32, 1})), 8*64*32 + 8*96, false},
 		{"index", nil, list(in(images, nchw), listed(128), listed(128)), list(out([]int{128, 64, 64}, []int{4096, 64, 1})), 2*4*128*4096 + 16*128, false},

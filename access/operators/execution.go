@@ -267,8 +267,12 @@ func (t typeTree) operands(all *[]Operand, shape, strides value, argument int, i
 		return fmt.Errorf("a list of %d has %d shapes and %d strides", len(t.list), len(shape.list), len(strides.list))
 	}
 	for i, one := range t.list {
+		n := len(*all)
 		if err := one.operands(all, shape.list[i], strides.list[i], argument, true); err != nil {
 			return err
+		}
+		for k := n; k < len(*all); k++ {
+			(*all)[k].Nth = i
 		}
 	}
 	return nil

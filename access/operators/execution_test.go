@@ -136,6 +136,27 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestPlaceInList: x[:, i] and x[i] of one shape are two operators, by the place of i in the list of the index.
+func TestPlaceInList(t *testing.T) {
+	node := func(id int, list string) string {
+		one, none := "[64]", "[]"
+		shapes, steps := "["+one+"]", "[[1]]"
+		if strings.Contains(list, "None") {
+			shapes, steps = "["+none+","+one+"]", "[[],[1]]"
+		}
+		return fmt.Sprintf(`{"id": %d, "name": "aten::index", "ctrl_deps": 1, "inputs": {"values": [[1,1,0,4096,4,"cpu"], []], "shapes": [[64,64], %s], "types": ["Tensor(float)", "GenericList[%s]"], "strides": [[64,1], %s]},
+			"outputs": {"values": [[2,2,0,4096,4,"cpu"]], "shapes": [[64,64]], "types": ["Tensor(float)"], "strides": [[64,1]]}, "attrs": []}`, id, shapes, list, steps)
+	}
+	p := read(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+node(2, "Tensor(long)")+","+node(3, "None,Tensor(long)")+","+node(4, "Tensor(long)")+"]}")
+	calls := map[int]int64{}
+	for _, op := range p.Operators {
+		calls[op.Inputs[1].Nth] += int64(op.Calls)
+	}
+	if diff := cmp.Diff(map[int]int64{0: 2, 1: 1}, calls); diff != "" || len(p.Operators) != 2 {
+		t.Errorf("%d operators: %s", len(p.Operators), diff)
+	}
+}
+
 // TestSchema: what is written stands in the operator's schema.
 func TestSchema(t *testing.T) {
 	x := tensor("[4]", "[1]")

@@ -138,6 +138,7 @@ func (k *kineto) operands(sig *signature, dims, strides, types jsontext.Value) e
 			if err := sig.addInput(one, strideOf[i].list[j], undefined, i, true); err != nil {
 				return err
 			}
+			sig.inputs[len(sig.inputs)-1].Nth = j
 		}
 	}
 	sig.setRoles("")

@@ -207,10 +207,10 @@ func TestKinetoArguments(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %v %q %d", op.Op, op.Inputs, op.Args, op.Bytes))
 	}
 	want := []string{
-		`aten::mul [{[4] [1] bfloat16 input  0 false} {[] [] float64 input  1 false}] [] 16`,
-		`aten::cat [{[2 3] [3 1] bfloat16 input  0 true} {[2 3] [1 2] bfloat16 input  0 true} {[] [] bfloat16 input  0 true}] ["" "1"] 26`,
+		`aten::mul [{[4] [1] bfloat16 input  0 false 0} {[] [] float64 input  1 false 0}] [] 16`,
+		`aten::cat [{[2 3] [3 1] bfloat16 input  0 true 0} {[2 3] [1 2] bfloat16 input  0 true 1} {[] [] bfloat16 input  0 true 2}] ["" "1"] 26`,
 		`aten::stack [] ["" "0"] 0`,
-		`aten::add [{[0 3] [3 1] float32 input  0 false}] [] 0`,
+		`aten::add [{[0 3] [3 1] float32 input  0 false 0}] [] 0`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -70,6 +70,9 @@ type Operand struct {
 	// operand is or, if InList, is in.
 	Argument int  `json:"-"`
 	InList   bool `json:"in_list,omitzero"`
+	// Nth is its place in that list, from 0 on, in which there may be what is no tensor:
+	// x[:, i] is an index of the list None, i.
+	Nth int `json:"nth,omitzero"`
 }
 
 // Layout returns the operand's layout at offset 0.

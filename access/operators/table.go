@@ -298,13 +298,13 @@ func (op Operator) Computes() bool {
 }
 
 // indexesLast reports whether an operator takes single elements, x[..., i]: what it returns has the numbers in the place of the
-// last dim, and they would not fit that of the first.
+// last dim, and its list says so or they would not fit that of the first.
 func (op Operator) indexesLast() bool {
 	if len(op.Inputs) != 2 || len(op.Outputs) != 1 || len(op.Inputs[0].Shape) < 2 {
 		return false
 	}
 	x, index, y := op.Inputs[0].Shape, op.Inputs[1].Shape, op.Outputs[0].Shape
-	return slices.Equal(slices.Concat(x[:len(x)-1], index), y) && !slices.Equal(slices.Concat(index, x[1:]), y)
+	return slices.Equal(slices.Concat(x[:len(x)-1], index), y) && (op.Inputs[1].Nth == len(x)-1 || !slices.Equal(slices.Concat(index, x[1:]), y))
 }
 
 // masked reports whether a tensor of so many dims, or more, says of each place whether it is meant: of those that are, the

@@ -65,6 +65,11 @@ func TestComputes(t *testing.T) {
 	index := func(dtype string, y ...int) Operator {
 		return Operator{Op: "aten::index", Class: Gather, Inputs: []Operand{{Shape: []int{64, 500}, DType: dtype, Role: Input}, {Shape: []int{30}, Role: Input, InList: true}}, Outputs: []Operand{{Shape: y, Role: Output}}}
 	}
+	column := index("float32", 64, 500) // x[:, i] of as many numbers as x has rows
+	column.Inputs[0].Shape, column.Inputs[1].Shape, column.Inputs[1].Nth = []int{64, 500}, []int{500}, 1
+	square := func(nth int) Operator {
+		return Operator{Op: "aten::index", Class: Gather, Inputs: []Operand{{Shape: []int{64, 64}, DType: "float32", Role: Input}, {Shape: []int{64}, Role: Input, InList: true, Nth: nth}}, Outputs: []Operand{{Shape: []int{64, 64}, Role: Output}}}
+	}
 	mask := func(name, dtype string, shape ...int) Operator {
 		return Operator{Op: name, Class: Gather, Inputs: []Operand{{Shape: []int{64, 500}, DType: "float32", Role: InPlace}, {Shape: shape, DType: dtype, Role: Input, InList: true}}}
 	}
@@ -81,12 +86,12 @@ func TestComputes(t *testing.T) {
 			{Op: "aten::bernoulli_.float"}, {Op: "aten::normal_"}, {Op: "aten::rand"}, {Op: "aten::floor_divide"}, {Op: "aten::remainder.Scalar"}, {Op: "aten::fmod_"}, {Op: "aten::isnan"},
 			{Op: "aten::any"}, {Op: "aten::all.dim"}, {Op: "aten::count_nonzero"}, {Op: "aten::histc"}, {Op: "aten::allclose"}, {Op: "aten::_unique2"}, {Op: "aten::native_batch_norm", Args: []string{"", "", "", "", "", "True", "0.1", "1e-05"}}, {Op: "aten::nonzero"}, {Op: "aten::masked_select"},
 			{Op: "aten::binary_cross_entropy"}, {Op: "aten::aminmax", Args: []string{"", "1"}}, strided("aten::amax", 8, 2), strided("aten::index_add_", 4, 1), strided("aten::index_select", 4, 1), {Op: "aten::_fft_r2c"}, norm("3", "[]"), doubles, apart, norm("2", "[0]"), norm("1", "[1]"), halves(Elementwise, "aten::add.Tensor"), halves(Reduction, "aten::sum"),
-			mask("aten::index", "bool", 64, 500), mask("aten::index_put_", "uint8", 64), mask("aten::_index_put_impl_", "bool", 64, 500), {Op: "aten::lerp_"}, pixels(16, 4, 1), index("float32", 64, 30), index("bfloat16", 30, 500), stack("float32", "-1"), stack("bfloat16", "2"), flip("[-1]", images, last), flip("[0, 1]", images, last), flip("[2]", images, []int{2000, 50, 1}),
+			mask("aten::index", "bool", 64, 500), mask("aten::index_put_", "uint8", 64), mask("aten::_index_put_impl_", "bool", 64, 500), {Op: "aten::lerp_"}, pixels(16, 4, 1), index("float32", 64, 30), index("bfloat16", 30, 500), column, square(1), stack("float32", "-1"), stack("bfloat16", "2"), flip("[-1]", images, last), flip("[0, 1]", images, last), flip("[2]", images, []int{2000, 50, 1}),
 			typed("aten::add.Tensor", Elementwise, "uint8", "uint8"), typed("aten::abs", Elementwise, "complex64", "float32"), typed("aten::_to_copy", Copy, "bool", "float32"), typed("aten::mul.Tensor", Elementwise, "bool", "float32")},
 		false: {{Op: "aten::add.Tensor"}, {Op: "aten::copy_"}, {Op: "aten::sum"}, {Op: "aten::native_batch_norm"}, {Op: "aten::index"}, {Op: "aten::max", Args: []string{""}}, {Op: "aten::max.other", Args: []string{"", ""}}, {Op: "mine::odd"},
 			{Op: "aten::fill_"}, strided("aten::amin", 1, 3), strided("aten::sum", 8, 2), {Op: "aten::index_add_", Args: []string{"", "0"}, Inputs: []Operand{{Shape: []int{3, 4}}}}, {Op: "aten::native_batch_norm", Args: []string{"", "", "", "", "", "False", "0.1", "1e-05"}}, {Op: "aten::zeros"}, {Op: "aten::amax"}, {Op: "aten::mse_loss"}, {Op: "aten::maximum"}, {Op: "aten::aminmax", Args: []string{"", ""}}, norm("2", "[]"), norm("2.0", "[1]"), norm("", "[0, 1]"),
 			halves(Copy, "aten::copy_"), halves(Elementwise, "aten::fill_"), halves(Elementwise, "aten::ones_like"), halves(Elementwise, "aten::new_zeros"),
-			mask("aten::index_put_", "int64", 64), mask("aten::index", "bool", 64), index("float32", 30, 500), index("float32", 64, 31), stack("float32", "0"), stack("float32", "1"), stack("int64", "-1"), pixels(1, 12, 3), flip("[1]", images, last), flip("[0]", images, []int{2000, 50, 1}), flip("[]", images, last), flip("[7]", images, last), flip("[1]", nil, nil),
+			mask("aten::index_put_", "int64", 64), mask("aten::index", "bool", 64), index("float32", 30, 500), index("float32", 64, 31), square(0), stack("float32", "0"), stack("float32", "1"), stack("int64", "-1"), pixels(1, 12, 3), flip("[1]", images, last), flip("[0]", images, []int{2000, 50, 1}), flip("[]", images, last), flip("[7]", images, last), flip("[1]", nil, nil),
 			typed("aten::mul.Tensor", Elementwise, "bool", "int64"), typed("aten::abs", Elementwise, "uint8", "uint8"), typed("aten::div.Tensor", Elementwise, "uint8", "float32"), typed("aten::clone", Copy, "uint8", "uint8"), typed("aten::ones_like", Elementwise, "uint8", "uint8"), typed("aten::zero_", Elementwise, "uint8", "uint8"), typed("aten::clone", Copy, "bool", "bool"),
 			typed("aten::mul.Tensor", Elementwise, "complex64", "complex64"), typed("aten::logical_not", Elementwise, "bool", "bool")},
 	} {
