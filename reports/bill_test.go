@@ -11,8 +11,8 @@ import (
 // nothing that a stranger's file could bring.
 func TestBill(t *testing.T) {
 	b := Bill{Sources: []string{"trace.json: a Kineto trace"}, Sentence: "layout costs 14% of the memory time of this step", Rows: []BillRow{
-		{Operator: "aten::copy_", Tensors: "float32 4x4[1,4]", Verdict: "<script>alert(1)</script>", Calls: "3", Layout: "3 us", Time: "4 us", LayoutNs: 3000, Ns: 4000},
-		{Operator: "aten::add", Calls: "1", Layout: "0 ns", Time: "1 us", Ns: 1000},
+		{Operator: "aten::copy_", Tensors: "float32 4x4[1,4]", Verdict: "<script>alert(1)</script>", Calls: "3", Layout: "3 µs", Time: "4 µs", LayoutNs: 3000, Ns: 4000},
+		{Operator: "aten::add", Calls: "1", Layout: "0 ns", Time: "1 µs", Ns: 1000},
 	}}
 	path, err := b.Write(t.TempDir())
 	if err != nil {

@@ -221,7 +221,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for ns, want := range map[float64]string{0: "0 ns", 1.5: "1.5 ns", 999.9: "1 us", 123456: "123 us", 2e6: "2 ms", 3.21e9: "3.21 s", math.Pi * 1e3: "3.14 us", 1.234e12: "1230 s"} {
+	for ns, want := range map[float64]string{0: "0 ns", 1.5: "1.5 ns", 999.9: "1 µs", 123456: "123 µs", 2e6: "2 ms", 3.21e9: "3.21 s", math.Pi * 1e3: "3.14 µs", 1.234e12: "1230 s"} {
 		if got := Duration(ns); got != want {
 			t.Errorf("%v is %q, want %q", ns, got, want)
 		}

@@ -224,7 +224,7 @@ func TestMeasuredDecides(t *testing.T) {
 	if d := a.Decide(); d.Use.Name() != "kernel portable" || predicted.Name() == d.Use.Name() {
 		t.Errorf("use %s, by prediction %s", d.Use.Name(), predicted.Name())
 	}
-	wants(t, a, "Use kernel portable: measured 200 us (predicted ", "5.00 times as fast as row order", "Prediction alone would say "+predicted.Name(), "; it was measured at 1 ms, and what was measured decides.")
+	wants(t, a, "Use kernel portable: measured 200 µs (predicted ", "5.00 times as fast as row order", "Prediction alone would say "+predicted.Name(), "; it was measured at 1 ms, and what was measured decides.")
 
 	for i := range walks {
 		walks[i].Measured = 1e6
@@ -251,7 +251,7 @@ func TestNotTimed(t *testing.T) {
 }
 
 var (
-	duration   = `([0-9.]+ (?:ns|us|ms|s))`
+	duration   = `([0-9.]+ (?:ns|µs|ms|s))`
 	contiguous = regexp.MustCompile(`contiguous\(\) takes ` + duration + ` \(.*\), a pass over the copy ` + duration + ` \(.*\), and a pass over the view ` + duration +
 		` \(.*\), all (?:predicted|measured)\. So the copy (never pays|pays from the first pass on|pays from [0-9,]+ passes on)(?:, but never by so much that it counts)?` +
 		`(?:; against row order at ` + duration + ` a pass, it (never pays|pays from the first pass on|pays from [0-9,]+ passes on))?\. ` +
@@ -265,7 +265,7 @@ func printed(t *rapid.T, a *Advice) {
 	d := a.Decide()
 	ns := func(text string) float64 {
 		figure, unit, _ := strings.Cut(text, " ")
-		x, err := strconv.ParseFloat(figure+map[string]string{"ns": "", "us": "e3", "ms": "e6", "s": "e9"}[unit], 64)
+		x, err := strconv.ParseFloat(figure+map[string]string{"ns": "", "µs": "e3", "ms": "e6", "s": "e9"}[unit], 64)
 		if err != nil {
 			t.Fatal(err)
 		}

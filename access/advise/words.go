@@ -66,7 +66,7 @@ func Duration(ns float64) string {
 	for _, u := range []struct {
 		least float64
 		name  string
-	}{{1e9, " s"}, {1e6, " ms"}, {1e3, " us"}} {
+	}{{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}} {
 		if ns >= u.least {
 			return number(ns/u.least) + u.name
 		}
