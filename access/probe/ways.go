@@ -27,7 +27,9 @@ const manySets = 2
 // them.
 //
 // That holds where the set follows from the part of an address that pages leave alone:
-// on huge pages. On small pages it is tried in the first level alone, which many CPUs
+// on huge pages. Where a hypervisor takes these apart, lines of one set are on pages of
+// one set of the TLB, too: what chases over other lines of the same pages wait longer for
+// than over one is not the level's. On small pages it is tried in the first level alone, which many CPUs
 // keep to that part, or translate for, and not where the TLB, whose sets those pages
 // share too, would be found instead. Last levels, which scatter lines over slices by a
 // hash, are larger than what is tried. A level that holds nothing that the one before
@@ -39,15 +41,19 @@ func (s *sampler) ways(m *Machine) error {
 		if i+1 < len(m.Levels) {
 			next = m.Levels[i+1].Latency
 		}
-		specs := s.conflicts(m, i)
+		specs, beside := s.conflicts(m, i)
 		if next == 0 || specs == nil {
 			s.done += share
 			s.progress(0)
 			continue
 		}
-		ns, err := s.least(specs, 8, share, s.pages, nil)
+		ns, err := s.least(slices.Concat(specs, beside), 8, share, s.pages, nil)
 		if err != nil {
 			return err
+		}
+		ns, pages := ns[:len(specs)], ns[len(specs):]
+		for k := range ns {
+			ns[k] -= max(0, pages[k]-pages[0])
 		}
 		found := conflict(ns, m.Levels[i].Latency, next)
 		if i == 0 || manySets*found > m.Levels[i-1].Ways {
@@ -58,28 +64,31 @@ func (s *sampler) ways(m *Machine) error {
 }
 
 // conflicts are chases over one line, two, and so on of the same set of level i, or of
-// each of several; nil where they would not be, or take more memory than a working set.
-func (s *sampler) conflicts(m *Machine, i int) []access.Spec {
+// each of several, and as many of other sets on the same pages, which only wait for
+// translations; nil where they would not be, or take more memory than a working set.
+func (s *sampler) conflicts(m *Machine, i int) (specs, beside []access.Spec) {
 	stride := powerOfTwo(max(m.Levels[i].Capacity, m.Levels[i].Stated))
-	if mostWays*stride > s.MaxSize || !s.tellsSets(m, i) {
-		return nil
+	if mostWays*(stride+line) > s.MaxSize || !s.tellsSets(m, i) {
+		return nil, nil
 	}
 	apart, sets := line, 1
 	if i > 0 {
 		before := m.Levels[i-1]
 		if before.Ways == 0 {
-			return nil
+			return nil, nil
 		}
 		apart, sets = powerOfTwo(max(before.Capacity, before.Stated)/before.Ways), manySets
 	}
-	var specs []access.Spec
-	for n := 1; n <= mostWays; n++ {
+	chase := func(n, stride int) access.Spec {
 		spec := access.ChaseSpec(n, stride)
 		step := apart / spec.DType.Size()
 		spec.View = layouts.MustParseChain(fmt.Sprintf("view(%d,%d).slice(1,0,%d,%d)", n, stride/spec.DType.Size(), sets*step, step))
-		specs = append(specs, spec)
+		return spec
 	}
-	return specs
+	for n := 1; n <= mostWays; n++ {
+		specs, beside = append(specs, chase(n, stride)), append(beside, chase(n, stride+line))
+	}
+	return specs, beside
 }
 
 // powerOfTwo is the least that is no less than n.

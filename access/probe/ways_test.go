@@ -17,12 +17,17 @@ type fake struct {
 	t      *testing.T
 	levels []simcache.Level
 	ns     []float64
+	tlb    simcache.TLB // of which a miss takes 2 ns; none if it has no entries
 }
 
 // ask chases twice, or more often where lines are replaced at random, and tells the
 // time of the last pass.
 func (f fake) ask(p access.Pattern) float64 {
-	h, err := simcache.NewHierarchy(simcache.Config{Levels: f.levels})
+	config := simcache.Config{Levels: f.levels}
+	if f.tlb.Entries > 0 {
+		config.TLB = []simcache.TLB{f.tlb}
+	}
+	h, err := simcache.NewHierarchy(config)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -33,9 +38,9 @@ func (f fake) ask(p access.Pattern) float64 {
 	if p.Spec.Op != access.Chase {
 		return 1
 	}
-	total, before := 0.0, []simcache.LevelCounts(nil)
+	total, before, pages := 0.0, []simcache.LevelCounts(nil), []simcache.LevelCounts(nil)
 	for range passes {
-		before = h.Levels()
+		before, pages = h.Levels(), h.TLBs()
 		for _, at := range p.Ring {
 			h.Access(nest.Read, access.Origin+8*uint64(at), 8)
 		}
@@ -49,6 +54,9 @@ func (f fake) ask(p access.Pattern) float64 {
 			total += float64(l.ReadMisses-before[i].ReadMisses) * (f.ns[i+1] - f.ns[i])
 		}
 	}
+	for i, t := range h.TLBs() {
+		total += 2 * float64(t.ReadMisses-pages[i].ReadMisses)
+	}
 	return total / float64(p.Elems)
 }
 
@@ -58,22 +66,25 @@ func TestWays(t *testing.T) {
 	level := func(kib, ways int, policy simcache.Policy) simcache.Level {
 		return simcache.Level{Geometry: simcache.Geometry{Size: kib << 10, Ways: ways, Line: 64}, Policy: policy, Seed: 1}
 	}
+	var none simcache.TLB
 	for _, test := range []struct {
 		name   string
 		levels []simcache.Level
 		want   []int
+		tlb    simcache.TLB
 	}{
-		{"as Zen", []simcache.Level{level(8, 8, simcache.LRU), level(64, 16, simcache.LRU)}, []int{8, 16}},
-		{"of 12 and 20 ways", []simcache.Level{level(12, 12, simcache.LRU), level(80, 20, simcache.LRU)}, []int{12, 20}},
-		{"by bits", []simcache.Level{level(8, 4, simcache.TreePLRU), level(64, 8, simcache.BitPLRU)}, []int{4, 8}},
-		{"at random", []simcache.Level{level(8, 4, simcache.Random), level(128, 16, simcache.Random)}, []int{4, 16}},
-		{"direct-mapped", []simcache.Level{level(8, 1, simcache.LRU), level(64, 2, simcache.LRU)}, []int{1, 2}},
-		{"a second level of as many", []simcache.Level{level(8, 8, simcache.LRU), level(64, 8, simcache.LRU)}, []int{8, 8}},
-		{"a second level of fewer ways", []simcache.Level{level(8, 16, simcache.LRU), level(96, 12, simcache.LRU)}, []int{16, 12}},
-		{"of so few that the first level serves them", []simcache.Level{level(8, 16, simcache.LRU), level(64, 2, simcache.LRU)}, []int{16, 0}},
-		{"full", []simcache.Level{level(8, 128, simcache.LRU), level(64, 8, simcache.LRU)}, []int{0, 0}},
+		{"as Zen", []simcache.Level{level(8, 8, simcache.LRU), level(64, 16, simcache.LRU)}, []int{8, 16}, none},
+		{"of 12 and 20 ways", []simcache.Level{level(12, 12, simcache.LRU), level(80, 20, simcache.LRU)}, []int{12, 20}, none},
+		{"by bits", []simcache.Level{level(8, 4, simcache.TreePLRU), level(64, 8, simcache.BitPLRU)}, []int{4, 8}, none},
+		{"at random", []simcache.Level{level(8, 4, simcache.Random), level(128, 16, simcache.Random)}, []int{4, 16}, none},
+		{"direct-mapped", []simcache.Level{level(8, 1, simcache.LRU), level(64, 2, simcache.LRU)}, []int{1, 2}, none},
+		{"a second level of as many", []simcache.Level{level(8, 8, simcache.LRU), level(64, 8, simcache.LRU)}, []int{8, 8}, none},
+		{"a second level of fewer ways", []simcache.Level{level(8, 16, simcache.LRU), level(96, 12, simcache.LRU)}, []int{16, 12}, none},
+		{"of so few that the first level serves them", []simcache.Level{level(8, 16, simcache.LRU), level(64, 2, simcache.LRU)}, []int{16, 0}, none},
+		{"full", []simcache.Level{level(8, 128, simcache.LRU), level(64, 8, simcache.LRU)}, []int{0, 0}, none},
+		{"whose TLB has fewer ways", []simcache.Level{level(12, 12, simcache.LRU), level(80, 20, simcache.LRU)}, []int{12, 20}, simcache.TLB{Entries: 24, Ways: 6, Page: PageSize()}},
 	} {
-		o := Options{MaxSize: 8 << 20, ask: fake{t, test.levels, []float64{1, 4, 40}}.ask}
+		o := Options{MaxSize: 8 << 20, ask: fake{t, test.levels, []float64{1, 4, 40}, test.tlb}.ask}
 		for i, l := range test.levels {
 			of := cpu.Cache{Level: i + 1, Type: "Unified", Geometry: l.Geometry, Source: "sysctl; ways: assumed"}
 			of.Geometry.Ways = 8 // which nobody states
