@@ -231,7 +231,7 @@ func (l *slowLevel) put(s slowLine) []slowLine {
 
 type slow struct {
 	levels []*slowLevel
-	later  []func() // prefetches
+	later  map[int]*slowEvent // by level, what its prefetcher is told of a reference
 	serial int
 	dirty  bool
 }
@@ -256,8 +256,10 @@ func (s *slow) access(kind nest.Kind, addr, size uint64) {
 	if kind == nest.Modify {
 		s.refer(0, engine.Sort(kind), true, true, addr, size)
 	}
-	for _, fetch := range s.later {
-		fetch()
+	for level := range s.levels {
+		if e := s.later[level]; e != nil {
+			s.ahead(level, engine.Sort(kind), e.addr, e.news)
+		}
 	}
 	s.later = nil
 	for _, l := range s.levels {
@@ -395,7 +397,7 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 		s.count(level, op, quiet, class)
 	}
 	if !quiet {
-		s.later = append(s.later, func() { s.ahead(level, op, addr, news) })
+		s.tell(level, addr, news)
 	}
 	if filled && !s.tied(level+1) {
 		s.refer(level+1, op, false, quiet, addr, size)
@@ -494,6 +496,24 @@ func (s *slow) back(level int, block uint64) {
 		l.counts.BytesOut += uint64(l.Line)
 		s.back(level+1, block)
 	}
+}
+
+// A slowEvent is a reference as a level's prefetcher sees it.
+type slowEvent struct {
+	addr uint64
+	news bool
+}
+
+// tell is once a reference, whatever a level is asked for it.
+func (s *slow) tell(level int, addr uint64, news bool) {
+	if s.later == nil {
+		s.later = map[int]*slowEvent{}
+	}
+	if s.later[level] == nil {
+		s.later[level] = &slowEvent{addr: addr}
+	}
+	e := s.later[level]
+	e.news = e.news || news
 }
 
 func (s *slow) ahead(level, op int, addr uint64, news bool) {
@@ -825,6 +845,32 @@ func TestPoliciesEqualChain(t *testing.T) {
 					t.Fatalf("seed %d, %s:\n%+v and\n%+v\n%s", seed, got.Name, got, want, describe(c))
 				}
 			}
+		}
+	}
+}
+
+// Behind a write-through level the fetch and the store of one reference are one address for
+// a stride prefetcher, and of an inclusive level the prefetcher comes after that of the level before.
+func TestPrefetchOnceAReference(t *testing.T) {
+	small, large := Geometry{Size: 1024, Ways: 2, Line: 64}, Geometry{Size: 4096, Ways: 4, Line: 64}
+	stride, next := Prefetch{Kind: StridePrefetch, Degree: 2}, Prefetch{Kind: NextLine, Degree: 1}
+	for _, c := range []struct {
+		levels       []Level
+		stride       uint64
+		first, below uint64 // prefetches of the levels
+	}{
+		{[]Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Prefetch: stride}}, 4096, 0, 99},
+		{[]Level{{Geometry: small, Prefetch: next}, {Geometry: large, Inclusion: Inclusive, Prefetch: next}}, 4096, 100, 0},
+	} {
+		h, err := NewHierarchy(Config{Levels: c.levels})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(100) {
+			h.Access(nest.Write, 1<<32+i*c.stride, 4)
+		}
+		if l := h.Levels(); l[0].Prefetches != c.first || l[1].Prefetches != c.below {
+			t.Errorf("%v: %d and %d prefetches, want %d and %d", c.levels, l[0].Prefetches, l[1].Prefetches, c.first, c.below)
 		}
 	}
 }

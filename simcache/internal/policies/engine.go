@@ -31,16 +31,10 @@ type Engine struct {
 	looked uint64     // references of data
 	serial uint64     // number of the reference under way
 	pc     uint64     // address of the instruction under way, if fetches are told
-	seen   []sight    // what prefetchers have to be told of the reference under way
+	seen   []event    // by level, what its prefetcher has to be told of the reference under way; nil without prefetchers
 	reuses *reuses    // with Classes
 	plain  bool       // see plain
 	watch  *watch     // that does all, if levels are observed so
-}
-
-// A sight is an event at a level.
-type sight struct {
-	level int
-	event event
 }
 
 // A request asks a level for size bytes at addr.
@@ -65,6 +59,9 @@ func New(levels []Level, dirty bool, o Observe) *Engine {
 	d := &Engine{misses: make([][]uint64, len(levels)), dirty: dirty}
 	for _, l := range levels {
 		d.levels = append(d.levels, newCache(l, o))
+		if l.Prefetch != nil {
+			d.seen = make([]event, len(levels))
+		}
 	}
 	if o&Classes != 0 {
 		d.reuses = newReuses(d.levels)
@@ -294,7 +291,7 @@ func (d *Engine) reference(level int, r request) {
 		d.miss(level, r)
 	}
 	if l.prefetcher != nil && !r.quiet {
-		d.seen = append(d.seen, sight{level, event{pc: d.pc, op: r.op, addr: r.addr, block: r.addr >> l.shift, news: l.news}})
+		d.see(level, r)
 	}
 	if filled && !d.tied(level+1) {
 		down := r
@@ -421,14 +418,28 @@ func (d *Engine) putBack(level int, block uint64) {
 	d.putBack(level+1, block)
 }
 
-// prefetch fetches what the prefetchers want after a reference.
+// see notes what the prefetcher of a level is to be told of a request. That is once a
+// reference, also where the level is asked line by line, or for a line and with the
+// store that the level before passes on: an address that came twice would be a stride of 0.
+func (d *Engine) see(level int, r request) {
+	l, e := d.levels[level], &d.seen[level]
+	if !e.seen {
+		*e = event{pc: d.pc, op: r.op, addr: r.addr, block: r.addr >> l.shift, seen: true}
+	}
+	e.news = e.news || l.news
+}
+
+// prefetch fetches what the prefetchers want after a reference, the nearest first.
 func (d *Engine) prefetch() {
-	for _, at := range d.seen {
-		for _, block := range d.levels[at.level].prefetcher.after(at.event) {
-			d.fetch(at.level, block, at.event.op)
+	for level, e := range d.seen {
+		if !e.seen {
+			continue
+		}
+		d.seen[level].seen = false
+		for _, block := range d.levels[level].prefetcher.after(e) {
+			d.fetch(level, block, e.op)
 		}
 	}
-	d.seen = d.seen[:0]
 }
 
 // fetch brings a block to a level, if it is not there.

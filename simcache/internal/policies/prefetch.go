@@ -14,6 +14,7 @@ type event struct {
 	addr  uint64
 	block uint64 // of addr
 	news  bool   // it missed, or was the first to use a prefetched line
+	seen  bool   // there is one, of the reference under way
 }
 
 // NextLine fetches so many lines after one that missed, or that was prefetched and
