@@ -258,7 +258,7 @@ func (s *slow) access(kind nest.Kind, addr, size uint64) {
 	}
 	for level := range s.levels {
 		if e := s.later[level]; e != nil {
-			s.ahead(level, engine.Sort(kind), e.addr, e.news)
+			s.ahead(level, engine.Sort(kind), e)
 		}
 	}
 	s.later = nil
@@ -360,11 +360,14 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 	l := s.levels[level]
 	line := uint64(l.Line)
 	missed, filled, pass, news := false, false, false, false
+	newest := uint64(0)
 	class := ""
 	var later []slowLine
 	for block := addr / line; block <= (addr+size-1)/line; block++ {
 		hit, new := l.look(block, store, quiet, &class)
-		news = news || new
+		if new {
+			news, newest = true, block
+		}
 		if hit {
 			if store && l.WriteThrough {
 				pass = true
@@ -397,7 +400,7 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 		s.count(level, op, quiet, class)
 	}
 	if !quiet {
-		s.tell(level, addr, news)
+		s.tell(level, addr, news, newest)
 	}
 	if filled && !s.tied(level+1) {
 		s.refer(level+1, op, false, quiet, addr, size)
@@ -500,12 +503,13 @@ func (s *slow) back(level int, block uint64) {
 
 // A slowEvent is a reference as a level's prefetcher sees it.
 type slowEvent struct {
-	addr uint64
-	news bool
+	addr   uint64
+	news   bool
+	newest uint64 // the last line of which there is news
 }
 
 // tell is once a reference, whatever a level is asked for it.
-func (s *slow) tell(level int, addr uint64, news bool) {
+func (s *slow) tell(level int, addr uint64, news bool, newest uint64) {
 	if s.later == nil {
 		s.later = map[int]*slowEvent{}
 	}
@@ -513,18 +517,20 @@ func (s *slow) tell(level int, addr uint64, news bool) {
 		s.later[level] = &slowEvent{addr: addr}
 	}
 	e := s.later[level]
-	e.news = e.news || news
+	if news {
+		e.news, e.newest = true, newest
+	}
 }
 
-func (s *slow) ahead(level, op int, addr uint64, news bool) {
-	l := s.levels[level]
+func (s *slow) ahead(level, op int, e *slowEvent) {
+	l, addr := s.levels[level], e.addr
 	line := uint64(l.Line)
 	for k := uint64(1); k <= uint64(max(l.Prefetch.Degree, 1)); k++ {
 		var want uint64
 		switch l.Prefetch.Kind {
 		case NextLine:
-			want = addr/line + k
-			if !news || want*line/4096 != addr/4096 {
+			want = e.newest + k
+			if !e.news || want*line/4096 != e.newest*line/4096 {
 				continue
 			}
 		case StridePrefetch:
@@ -872,5 +878,20 @@ func TestPrefetchOnceAReference(t *testing.T) {
 		if l := h.Levels(); l[0].Prefetches != c.first || l[1].Prefetches != c.below {
 			t.Errorf("%v: %d and %d prefetches, want %d and %d", c.levels, l[0].Prefetches, l[1].Prefetches, c.first, c.below)
 		}
+	}
+}
+
+// Each reference crosses into a line that the prefetcher has brought, but for the first of a page.
+func TestNextLineOfCrossingReferences(t *testing.T) {
+	l := Level{Geometry: Geometry{Size: 4096, Ways: 4, Line: 64}, Prefetch: Prefetch{Kind: NextLine, Degree: 1}}
+	h, err := NewHierarchy(Config{Levels: []Level{l}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(64) {
+		h.Access(nest.Read, 1<<32+60+64*i, 8)
+	}
+	if got := h.Levels()[0]; got.ReadMisses != 2 || got.Prefetches != 63 { // lines 2 to 63, and 65
+		t.Errorf("%d misses and %d prefetches, want 2 and 63", got.ReadMisses, got.Prefetches)
 	}
 }

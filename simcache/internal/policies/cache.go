@@ -33,6 +33,7 @@ type cache struct {
 	near   []int32 // with UsedBytes, by place in the first level: where the block there was in this one
 
 	news     bool   // the reference under way missed, or used a prefetched line first
+	newest   uint64 // the last line of which that is so
 	askedAt  uint64 // the reference that asked last
 	missedAt uint64 // the reference that missed last
 	absent   class  // why the first line that is absent of the request under way is
@@ -208,7 +209,7 @@ func (c *cache) lookup(block uint64, r request) *line {
 	}
 	if hit.prefetched && !r.quiet {
 		hit.prefetched = false
-		c.news = true
+		c.news, c.newest = true, block
 		c.counts.Useful++
 	}
 	return hit
@@ -219,7 +220,7 @@ func (c *cache) miss(block uint64, quiet bool, why class) {
 	if quiet {
 		return
 	}
-	c.news = true
+	c.news, c.newest = true, block
 	if c.absent == noClass {
 		c.absent, c.gone = why, block
 	}

@@ -426,7 +426,9 @@ func (d *Engine) see(level int, r request) {
 	if !e.seen {
 		*e = event{pc: d.pc, op: r.op, addr: r.addr, block: r.addr >> l.shift, seen: true}
 	}
-	e.news = e.news || l.news
+	if l.news {
+		e.news, e.newest = true, l.newest
+	}
 }
 
 // prefetch fetches what the prefetchers want after a reference, the nearest first.

@@ -9,12 +9,13 @@ type Prefetcher interface {
 
 // An event is a reference as a prefetcher sees it.
 type event struct {
-	pc    uint64 // of the instruction, if known
-	op    int    // operand
-	addr  uint64
-	block uint64 // of addr
-	news  bool   // it missed, or was the first to use a prefetched line
-	seen  bool   // there is one, of the reference under way
+	pc     uint64 // of the instruction, if known
+	op     int    // operand
+	addr   uint64
+	block  uint64 // of addr
+	news   bool   // it missed, or was the first to use a prefetched line
+	newest uint64 // that line, the second if it did so of two
+	seen   bool   // there is one, of the reference under way
 }
 
 // NextLine fetches so many lines after one that missed, or that was prefetched and
@@ -44,8 +45,8 @@ func (p *nextLine) after(e event) []uint64 {
 		return nil
 	}
 	for k := range uint64(p.degree) {
-		next := e.block + k + 1
-		if next<<p.shift>>pageShift != e.addr>>pageShift {
+		next := e.newest + k + 1
+		if next<<p.shift>>pageShift != e.newest<<p.shift>>pageShift {
 			break
 		}
 		p.blocks = append(p.blocks, next)
