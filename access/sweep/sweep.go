@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache"
@@ -29,13 +31,13 @@ import (
 type (
 	file struct {
 		Suite   string   `yaml:"suite"`
-		Shapes  []string `yaml:"shapes"`
+		Shapes  []size   `yaml:"shapes"`
 		DTypes  []string `yaml:"dtypes"`
 		Ops     []string `yaml:"ops"`
 		Views   []string `yaml:"views"`
 		Pads    []int    `yaml:"pads"`
 		Orders  []string `yaml:"orders"`
-		Tiles   []string `yaml:"tiles"`
+		Tiles   []size   `yaml:"tiles"`
 		Kernels []string `yaml:"kernels"`
 		Caches  []caches `yaml:"caches"`
 	}
@@ -46,6 +48,24 @@ type (
 		LL     string `yaml:"ll"`
 	}
 )
+
+// A size is sizes as they are written: 0x4 is two of them, which YAML takes for a number.
+type size string
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (s *size) UnmarshalYAML(n ast.Node) error {
+	text, err := strict.Scalar(n, "sizes such as 512x512")
+	*s = size(text)
+	return err
+}
+
+// texts are the words of a list of sizes.
+func texts(sizes []size) (words []string) {
+	for _, s := range sizes {
+		words = append(words, string(s))
+	}
+	return words
+}
 
 // maxPoints is what a file may ask for.
 const maxPoints = 10_000_000
@@ -77,7 +97,7 @@ func ReadFile(path string) (*Space, error) {
 // Parse is ReadFile of a text; name is for errors. A combination that is none, such as
 // tiles of two dims and a shape of three, is an error that names it.
 func Parse(name string, text []byte) (*Space, error) {
-	f := file{DTypes: []string{"float32"}, Ops: []string{"sum"}, Views: []string{""}, Pads: []int{0}, Orders: []string{"row"}, Tiles: []string{"none"}, Kernels: []string{"scalar"}}
+	f := file{DTypes: []string{"float32"}, Ops: []string{"sum"}, Views: []string{""}, Pads: []int{0}, Orders: []string{"row"}, Tiles: []size{"none"}, Kernels: []string{"scalar"}}
 	doc, err := strict.Decode(name, text, &f)
 	if err != nil {
 		return nil, err
@@ -143,7 +163,7 @@ var lists = []struct {
 	of  func(f *file) []string
 	set func(s *access.Spec, word string) error
 }{
-	{"shapes", func(f *file) []string { return f.Shapes }, func(s *access.Spec, word string) (err error) {
+	{"shapes", func(f *file) []string { return texts(f.Shapes) }, func(s *access.Spec, word string) (err error) {
 		s.Shape, err = layouts.ParseShape(word)
 		return err
 	}},
@@ -167,7 +187,7 @@ var lists = []struct {
 		s.Order, err = access.ParseOrder(word)
 		return err
 	}},
-	{"tiles", func(f *file) []string { return f.Tiles }, func(s *access.Spec, word string) (err error) {
+	{"tiles", func(f *file) []string { return texts(f.Tiles) }, func(s *access.Spec, word string) (err error) {
 		if s.Tile = nil; word != "none" {
 			s.Tile, err = layouts.ParseShape(word)
 		}
