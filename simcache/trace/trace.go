@@ -250,7 +250,7 @@ func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, er
 		size := min(r.Size, line)
 		switch {
 		case r.Kind == Fetch && !hasI1:
-			return errors.New("the trace has instruction fetches, and no I1 is simulated")
+			return errors.New("the trace has instruction fetches, and no I1 is simulated (a description has one as i1: {size: 32KiB, ways: 8, line: 64})")
 		case r.Kind == Fetch:
 			h.Fetch(r.Addr, size)
 		case r.Kind == Write:
