@@ -12,6 +12,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
+// mostThreads is what shared-by of a description has, too: what stands for a thread takes some
+// 40 KB with a first level of 48 KiB, so that more would take gigabytes.
+const mostThreads = 1 << 16
+
 // share has the flags' number of threads share a pattern.
 func (f *simFlags) share(c call, spec *access.Spec) error {
 	if !c.given("threads") {
@@ -22,6 +26,9 @@ func (f *simFlags) share(c call, spec *access.Spec) error {
 	}
 	if err := errors.Join(atLeast("threads", f.threads, 1), atLeast("grain", f.grain, 1)); err != nil {
 		return err
+	}
+	if f.threads > mostThreads {
+		return fmt.Errorf("--threads %d: want at most %d", f.threads, mostThreads)
 	}
 	for _, flag := range []string{"cores", "curve", "observe", "explain", "writebacks", "tlb"} {
 		if f.threads > 1 && c.given(flag) {
