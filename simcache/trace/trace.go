@@ -66,6 +66,10 @@ const dinSize = 4
 // well below.
 const maxSize = 1 << 16
 
+// want is what a line may be, with maxSize in words.
+const want = "I, L, S or M with hex address,size as lackey writes it, or a label 0 to 2 and a hex address as din has them; " +
+	"of 1 to 65536 B within 64 bits of address"
+
 // A SyntaxError is a line that is no record.
 type SyntaxError struct {
 	File string
@@ -105,7 +109,6 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 			if len(line) == 0 || bytes.HasPrefix(line, []byte("==")) {
 				continue
 			}
-			want := "I, L, S or M with hex address,size as lackey writes it"
 			if parse == nil {
 				if parse = parseLackey; line[0] >= '0' && line[0] <= '9' {
 					parse = parseDin
@@ -117,7 +120,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 				break
 			}
 			if !ok {
-				yield(Record{}, &SyntaxError{file, n, string(line), want + ", or a label 0 to 2 and a hex address as din has them"})
+				yield(Record{}, &SyntaxError{file, n, string(line), want})
 				return
 			}
 			if !yield(record, nil) {
