@@ -41,7 +41,7 @@ func newSim() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.pattern.add(flags, 1, nests)
-	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element; a wider one covers its neighbours along the storage's last dimension and steps over them")
+	flags.IntVar(&f.width, "width", 0, "bytes of one access; default the element, or the parts of a complex one; a wider one covers its neighbours along the storage's last dimension and steps over them")
 	flags.IntVar(&f.passes, "passes", 1, "walks over the whole pattern")
 	f.program.add(flags)
 	flags.StringVar(&f.trace, "trace", "", "replay a memory trace of a `file` instead; of lackey or din, plain or gzipped, - for stdin")
