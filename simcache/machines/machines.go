@@ -185,6 +185,11 @@ func (f file[S]) limits() (path string, err error) {
 		at := fmt.Sprintf("tlb[%d].", i)
 		figures = append(figures, figure{at + "entries", t.Entries, maxEntries}, figure{at + "page", int(t.Page), maxSize})
 	}
+	for i, l := range f.Levels {
+		if p := l.Prefetch; p.Degree != 0 && p.Kind.value == simcache.NoPrefetch {
+			return fmt.Sprintf("levels[%d].prefetch", i), fmt.Errorf("a degree of %d and no prefetcher (want kind: next-line, or stride)", p.Degree)
+		}
+	}
 	for _, g := range figures {
 		if g.value > g.most {
 			return g.path, fmt.Errorf("%d is too much (want at most %d)", g.value, g.most)
