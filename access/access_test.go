@@ -391,7 +391,7 @@ func TestSpecRefusals(t *testing.T) {
 		"kernel portable: elements that are walked one after": {Shape: []int{4, 4}, Kernel: kernelOf("portable"), Order: Col},
 		"kernel portable: only scalar adds":                   {Op: Add, Shape: []int{4, 4}, With: []int{1}, Kernel: kernelOf("portable")},
 		"kernel builtin: no builtin does a sum":               {Shape: []int{4, 4}, Kernel: Builtin},
-		"kernel builtin: elements that are walked":            {Op: Copy, Shape: []int{4, 4}, View: layouts.MustParseChain("t()"), Kernel: Builtin},
+		"do not lie side by side: scalar walks them":          {Op: Copy, Shape: []int{4, 4}, View: layouts.MustParseChain("t()"), Kernel: Builtin},
 		"tile scalar: 0 sizes for the 2 dims of the view (":   {Shape: []int{4, 4}, Tile: []int{}},
 	} {
 		s.DType = layouts.Int32

@@ -97,7 +97,8 @@ func (p *Pattern) inVectors(width int) error {
 	return nil
 }
 
-// besides says in which order elements would lie side by side, if they do in one.
+// besides says in which order elements would lie side by side, if they do in one; a copy
+// that is not by plain loops takes none.
 func (p *Pattern) besides() string {
 	view := p.View()
 	dims, inner := make([]int, view.Rank()), math.MaxInt // the least stride of dims that are walked
@@ -110,7 +111,7 @@ func (p *Pattern) besides() string {
 		return cmp.Compare(max(view.Stride(b), -view.Stride(b)), max(view.Stride(a), -view.Stride(a)))
 	})
 	backward := slices.ContainsFunc(dims, func(d int) bool { return view.Size(d) > 1 && view.Stride(d) == -1 })
-	if len(dims) < 2 || inner != 1 || backward || p.Spec.Tile != nil || p.Spec.From.Rank() > 0 {
+	if len(dims) < 2 || inner != 1 || backward || p.Spec.Op == Copy || p.Spec.Tile != nil || p.Spec.From.Rank() > 0 {
 		return ": scalar walks them"
 	}
 	return fmt.Sprintf(": in order %s they do, and scalar walks them in any", listed(dims))
