@@ -94,6 +94,9 @@ func (p *Pattern) lowerTorch() error {
 		return nil
 	}
 	walk, err := p.torchWalk()
+	if err != nil && p.Spec.Dims != nil {
+		return fault(FieldDims, fmt.Sprint(p.Spec.Dims), err)
+	}
 	if err != nil {
 		return fault(FieldOrder, p.Spec.Order, err)
 	}

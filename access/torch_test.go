@@ -240,7 +240,7 @@ func TestTorchRefuses(t *testing.T) {
 		{Spec{Op: Add, Operands: []Operand{y}, Order: Torch}, "add wants one that is read or more"},
 		{Spec{Op: Add, Operands: []Operand{x, wide}, Order: Torch}, "elementwise: sizes 2 and 5"},
 		{Spec{Op: Copy, Operands: []Operand{y, wide}, Order: Torch}, "expand"},
-		{Spec{Op: Sum, Operands: []Operand{x}, Dims: []int{2}, Order: Torch}, "order \"torch\": reduction: dim 2 is out of range"},
+		{Spec{Op: Sum, Operands: []Operand{x}, Dims: []int{2}, Order: Torch}, "dims [2]: reduction: dim 2 is out of range"},
 		{Spec{Op: Add, Operands: []Operand{x}, Dims: []int{1}, Order: Torch}, "dims [1]: add has none"},
 		{Spec{Op: Sum, Shape: []int{4, 4}, DType: layouts.Float32, Tile: []int{2, 2}, Order: Torch}, "tile 2x2: order torch has none but its own"},
 		{Spec{Op: Sum, Shape: []int{4, 4}, DType: layouts.Float32, Width: 8, Order: Torch}, "width 8: order torch is walked element by element"},

@@ -65,8 +65,12 @@ func (e entry) ofOperands(at *place) ([]access.Spec, error) {
 	default:
 		return nil, at.file.Refuse(e.Twin.node, fmt.Errorf("twin %q (want contiguous)", e.Twin.text))
 	}
+	from := map[string]value{}
+	if e.Dims != nil {
+		from[string(access.FieldDims)] = e.Dims[0]
+	}
 	for _, s := range specs {
-		if _, err := (draft{spec: s}).check(at); err != nil {
+		if _, err := (draft{spec: s, from: from}).check(at); err != nil {
 			return nil, err
 		}
 	}
