@@ -168,7 +168,11 @@ func (w *Workload) add(at *place, label string, specs []access.Spec) error {
 			family, keys, _ := strings.Cut(name, "/")
 			name = family + "/name=" + label + "/" + keys
 		}
-		if other := w.places[name]; other != nil {
+		other := w.places[name]
+		if other == at {
+			return at.file.Errorf(at.path, "%s comes twice of this entry: leave one of two like values out", name)
+		}
+		if other != nil {
 			return at.file.Errorf(at.path, "%s is on line %d already (a name: would tell them apart)", name, other.file.Line(other.path))
 		}
 		w.places[name] = at

@@ -192,7 +192,7 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, name: a/b}\n", `f:6:23: "a/b" is no name of benchmarks`},
 		{head + "  - {tensor: a, name: run-2}\n", `f:6:23: "run-2" is no name of benchmarks (want letters, digits, _ . -, at most 64, a letter first, no -<digits> last)`},
 		{head + "  - {tensor: a}\n  - tensor: a\n", "f:7:5: Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar is on line 6 already (a name: would tell them apart)"},
-		{head + "  - {tensor: [a, a]}\n", "f:6:6: Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar is on line 6 already"},
+		{head + "  - {tensor: [a, a]}\n", "f:6:6: Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar comes twice of this entry: leave one of two like values out"},
 		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 1000) + "row]}\n", "f:6:6: more than 1000 benchmarks in a file"},
 		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 40) + "row], tile: [" + strings.Repeat("2x2,", 40) + "2x2]}\n", "f:6:6: more than 1000 benchmarks in a file"},
 		{"tensors:\n  e: {shape: 0x4}\nbenchmarks:\n  - {tensor: e}\n", "f:4:6: Traverse/op=sum/order=row/shape=0x4/dtype=float32/kernel=scalar: there is no element to time"},
