@@ -219,14 +219,20 @@ func (s section) checkLoops() (path string, err error) {
 			return fmt.Sprintf("runs[%d]", i), err
 		}
 	}
+	known := map[Loop]bool{}
 	for i, l := range s.Loops {
 		path := fmt.Sprintf("loops[%d]", i)
-		if _, err := l.loop(); err != nil {
+		of, err := l.loop()
+		if err != nil {
 			return path, err
 		}
 		if !positive(l.Run) || !positive(l.Step) {
 			return path, fmt.Errorf("%v and %v ns an element (want both positive)", l.Run, l.Step)
 		}
+		if of.Run, of.Step = 0, 0; known[of] {
+			return path, fmt.Errorf("a second time of op %v of %v", of.Op, of.DType)
+		}
+		known[of] = true
 	}
 	return "", nil
 }

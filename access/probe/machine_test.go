@@ -91,7 +91,7 @@ func TestFormatAny(t *testing.T) {
 			m.Ladder = append(m.Ladder, Point{size, positive.Draw(t, "ns")})
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
-			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), rapid.SampledFrom(loopDTypes).Draw(t, "dtype"), positive.Draw(t, "run"), positive.Draw(t, "step")})
+			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), loopDTypes[len(m.Loops)], positive.Draw(t, "run"), positive.Draw(t, "step")})
 			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered"), rapid.IntRange(0, 40).Draw(t, "ways")})
 		}
 		for i := range rapid.IntRange(0, 6).Draw(t, "tiles") { // of three rows, or two orders
@@ -142,6 +142,7 @@ func TestParseErrors(t *testing.T) {
 		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:70:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
 		{"op: sum, dtype", "op: summe, dtype", `f:72:8: op "summe": no such operation (known: sum, fill,`},
 		{"dtype: float32", "dtype: float31", `f:72:8: dtype "float31": `},
+		{"op: add, dtype: bfloat16", "op: sum, dtype: float", "f:73:8: a second time of op sum of float32"},
 		{"run-ns: 0.25", "run-ns: 0", "f:72:8: 0 and 0.5 ns an element (want both positive)"},
 		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:79:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
 		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:83:8: 128 after 8, of 0 ns"},
