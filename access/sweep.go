@@ -45,18 +45,33 @@ func vary[T any](specs []Spec, values []T, set func(*Spec, T)) []Spec {
 	return all
 }
 
-// Comparisons are the specs under their names. Those of one dtype are compared.
+// Comparisons are the specs under their names. Those are compared whose elements are of
+// one dtype, both as they are stored and as they are walked, which a view may change.
 func (s Sweep) Comparisons() []Comparison {
 	var all []Comparison
+	index := map[[2]layouts.DType]int{}
 	for _, spec := range s.Specs() {
-		last := len(all) - 1
-		if last < 0 || all[last][0].Spec.DType != spec.DType {
+		of := [2]layouts.DType{spec.DType, spec.walked()}
+		i, ok := index[of]
+		if !ok {
+			i = len(all)
+			index[of] = i
 			all = append(all, nil)
-			last++
 		}
-		all[last] = append(all[last], Benchmark{Name: spec.Name(), Spec: spec})
+		all[i] = append(all[i], Benchmark{Name: spec.Name(), Spec: spec})
 	}
 	return all
+}
+
+// walked is the dtype of the view, or of x where there is no such view, which is an error
+// of Pattern.
+func (s Spec) walked() layouts.DType {
+	if _, x, err := s.stored(); err == nil {
+		if _, dtype, err := x.ApplyTo(s.View, s.DType); err == nil {
+			return dtype
+		}
+	}
+	return s.DType
 }
 
 // Possible are the Comparisons without what one of several kernels cannot do, where another one of

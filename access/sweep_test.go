@@ -38,6 +38,19 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// TestSweepOfViews: what is walked as elements of another dtype is a comparison of its own, as
+// Measure wants it.
+func TestSweepOfViews(t *testing.T) {
+	views := []layouts.Chain{layouts.MustParseChain("view(torch.int32)"), layouts.MustParseChain("t()"), layouts.MustParseChain("select(0,9)")}
+	all := Sweep{Spec: Spec{Shape: []int{8, 8}, DType: layouts.Float32}, Pads: []int{0, 4}, Views: views}.Comparisons()
+	if len(all) != 2 || len(all[0]) != 2 || len(all[1]) != 4 {
+		t.Fatalf("%v", all)
+	}
+	if _, err := checkTogether([]Pattern{pattern(t, all[0][0].Spec), pattern(t, all[0][1].Spec)}, 0); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPossible: what one of several kernels cannot do is left out where another one can, and of
 // one kernel nothing is.
 func TestPossible(t *testing.T) {

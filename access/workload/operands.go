@@ -22,7 +22,7 @@ type operandEntry struct {
 
 // ofOperands are the specs of an entry of operands: as they are and, if a twin is
 // asked for, all contiguous.
-func (e entry) ofOperands(at *place) ([]access.Spec, error) {
+func (e entry) ofOperands(at *place) ([]lowered, error) {
 	if e.Tensor != nil || e.View != nil || e.With != nil || e.Order != nil || e.Tile != nil || e.Kernel != nil {
 		return nil, at.file.Errorf(at.path, "operands go with name, op, dims and twin alone: they have their own shapes, and are walked in order torch by plain loops")
 	}
@@ -69,12 +69,15 @@ func (e entry) ofOperands(at *place) ([]access.Spec, error) {
 	if e.Dims != nil {
 		from[string(access.FieldDims)] = e.Dims[0]
 	}
+	var all []lowered
 	for _, s := range specs {
-		if _, err := (draft{spec: s, from: from}).check(at); err != nil {
+		walked, _, err := (draft{spec: s, from: from}).check(at)
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, lowered{s, walked})
 	}
-	return specs, nil
+	return all, nil
 }
 
 // operand reads one operand; path is where it stands.

@@ -26,6 +26,12 @@ type draft struct {
 	vector bool // its kernel is not asked for by name
 }
 
+// A lowered spec is one that there is a pattern of.
+type lowered struct {
+	access.Spec
+	walked layouts.DType // of the view, which may be another one than is stored
+}
+
 // A step of the product takes drafts to one more key's values each.
 type step struct {
 	key      string
@@ -36,7 +42,7 @@ type step struct {
 
 // product are the specs of an entry: all combinations of its values, the last
 // key's changing fastest.
-func (e entry) product(at *place, tensors map[string]store) ([]access.Spec, error) {
+func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 	if e.Operands != nil {
 		return e.ofOperands(at)
 	}
@@ -71,14 +77,14 @@ func (e entry) product(at *place, tensors map[string]store) ([]access.Spec, erro
 		}
 		drafts = next
 	}
-	var specs []access.Spec
+	var specs []lowered
 	for _, d := range drafts {
-		keep, err := d.check(at)
+		walked, keep, err := d.check(at)
 		if err != nil {
 			return nil, err
 		}
 		if keep {
-			specs = append(specs, d.spec)
+			specs = append(specs, lowered{d.spec, walked})
 		}
 	}
 	return specs, nil
@@ -184,29 +190,29 @@ func (e entry) checkName(at *place) error {
 	return nil
 }
 
-// check lowers a spec. It does not keep one for which this CPU's vector kernels
-// are no match, and says of what is wrong where it stands.
-func (d draft) check(at *place) (keep bool, err error) {
+// check lowers a spec, and tells the dtype of what is walked. It does not keep one for
+// which this CPU's vector kernels are no match, and says of what is wrong where it stands.
+func (d draft) check(at *place) (walked layouts.DType, keep bool, err error) {
 	if d.vector && len(kernel.Sets()) == 1 {
-		return false, nil
+		return 0, false, nil
 	}
 	p, err := d.spec.Pattern()
 	if err == nil {
 		// A kernel of other CPUs is a name like others until it is to be timed.
 		if err := access.Measurable(p, 0); err != nil && !errors.Is(err, access.ErrForeign) {
-			return false, at.file.Errorf(at.path, "%s: %w", d.spec.Name(), err)
+			return 0, false, at.file.Errorf(at.path, "%s: %w", d.spec.Name(), err)
 		}
-		return true, nil
+		return p.Spec.DType, true, nil
 	}
 	if fault, ok := errors.AsType[*access.FieldError](err); ok {
 		if fault.Field == access.FieldKernel && d.vector {
-			return false, nil
+			return 0, false, nil
 		}
 		if v := d.from[string(fault.Field)]; v.node != nil {
-			return false, at.file.Refuse(v.node, err)
+			return 0, false, at.file.Refuse(v.node, err)
 		}
 	}
-	return false, at.file.Errorf(at.path, "%w", err)
+	return 0, false, at.file.Errorf(at.path, "%w", err)
 }
 
 // names lists the tensors, for errors.

@@ -28,7 +28,8 @@ const (
 // A Workload is what a file asks for.
 type Workload struct {
 	// Comparisons are in the file's order: of each entry, those benchmarks that
-	// can be compared with each other, being of one operation and dtype.
+	// can be compared with each other, being of one operation and dtype, also of
+	// their views.
 	Comparisons []access.Comparison
 	places      map[string]*place // by benchmark
 }
@@ -153,13 +154,13 @@ func ReadFile(name string) (Workload, error) {
 }
 
 // add names the benchmarks of an entry and groups them.
-func (w *Workload) add(at *place, label string, specs []access.Spec) error {
+func (w *Workload) add(at *place, label string, specs []lowered) error {
 	if len(w.places)+len(specs) > maxBenchmarks {
 		return at.file.Errorf(at.path, "more than %d benchmarks in a file", maxBenchmarks)
 	}
 	type group struct {
-		op    access.Op
-		dtype layouts.DType
+		op            access.Op
+		dtype, walked layouts.DType
 	}
 	index := map[group]int{}
 	for _, s := range specs {
@@ -176,14 +177,14 @@ func (w *Workload) add(at *place, label string, specs []access.Spec) error {
 			return at.file.Errorf(at.path, "%s is on line %d already (a name: would tell them apart)", name, other.file.Line(other.path))
 		}
 		w.places[name] = at
-		g := group{s.Op, s.DType}
+		g := group{s.Op, s.DType, s.walked}
 		i, ok := index[g]
 		if !ok {
 			i = len(w.Comparisons)
 			index[g] = i
 			w.Comparisons = append(w.Comparisons, nil)
 		}
-		w.Comparisons[i] = append(w.Comparisons[i], access.Benchmark{Name: name, Spec: s})
+		w.Comparisons[i] = append(w.Comparisons[i], access.Benchmark{Name: name, Spec: s.Spec})
 	}
 	return nil
 }

@@ -114,6 +114,14 @@ func TestEverySet(t *testing.T) {
 	}
 }
 
+// TestViewsOfDTypes: what a view makes elements of another dtype of is compared with its like.
+func TestViewsOfDTypes(t *testing.T) {
+	w, err := Parse("f", []byte(head+"  - {tensor: a, view: ['view(torch.float32)', none, 'view(torch.float32).t()', t()]}\n"))
+	if err != nil || len(w.Comparisons) != 2 || len(w.Comparisons[0]) != 2 || len(w.Comparisons[1]) != 2 {
+		t.Errorf("%v, %v", groups(w), err)
+	}
+}
+
 // TestNamesStay: whatever the order of entries and lists, the benchmarks and
 // their names are the same.
 func TestNamesStay(t *testing.T) {
