@@ -102,6 +102,12 @@ func (p Plan) Suite() string {
 // anomalies", SIAM Journal on Applied Mathematics 17, 1969). Predictions are those of
 // one machine, wherever this is computed.
 func (p Plan) Take(s Shard) (Plan, error) {
+	if s == (Shard{}) {
+		return p, nil
+	}
+	if s.Index < 1 || s.Index > s.Of {
+		return p, &FieldError{"shard", s.String(), errors.New("want the first number from 1 to the second, such as 2/8")}
+	}
 	times, err := p.times()
 	if err != nil {
 		return p, err

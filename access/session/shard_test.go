@@ -58,6 +58,14 @@ func TestTake(t *testing.T) {
 			t.Errorf("%d shards have %d benchmarks of %d", n, len(names), len(Names(plan.Comparisons)))
 		}
 	}
+	if all, err := plan.Take(Shard{}); err != nil || len(all.Comparisons) != len(plan.Comparisons) || all.part.shard != (Shard{}) {
+		t.Errorf("of no shard: %v", err)
+	}
+	for _, bad := range []Shard{{3, 2}, {0, 2}, {-1, -1}} {
+		if _, err := plan.Take(bad); err == nil || !strings.Contains(err.Error(), "want the first number from 1") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
 	if _, err := plan.Take(Shard{1, len(times) + 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("want at most %d shards", len(times))) {
 		t.Errorf("more shards than comparisons: %v", err)
 	}
