@@ -42,6 +42,7 @@ Operands/op=sum/dims=0/in=8x4/order=torch/dtype=float64/kernel=scalar`
 func TestOperandsRefused(t *testing.T) {
 	for entry, want := range map[string]string{
 		"op: copy, kernel: scalar, operands: [{shape: 4}]":                        "w.yaml:1:15: operands go with name, op, dims and twin alone",
+		"op: sum, operands: []":                                                   "w.yaml:1:34: no operands (want a list of tensors)",
 		"operands: [{shape: 4}]":                                                  "operands want one op",
 		"op: sum, operands: [{role: input}]":                                      "w.yaml:1:36: an operand has no shape",
 		"op: sum, operands: [{shape: 4, role: other}]":                            "no such role (known: input, output, in-place)",

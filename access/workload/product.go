@@ -44,6 +44,9 @@ type step struct {
 // key's changing fastest.
 func (e entry) product(at *place, tensors map[string]store) ([]lowered, error) {
 	if e.Operands != nil {
+		if len(e.Operands) == 0 {
+			return nil, at.file.Errorf(at.path+".operands", "no operands (want a list of tensors)")
+		}
 		return e.ofOperands(at)
 	}
 	if err := e.check(at, tensors); err != nil {
