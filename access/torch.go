@@ -480,6 +480,10 @@ func (p *Pattern) addOperand(tensor string, kind nest.Kind, l layouts.Layout, of
 	return nil
 }
 
+// overlapsAsked is how many elements of an operand are looked at, at most, to know whether
+// they share memory. Of more, the first check of what was written tells.
+const overlapsAsked = 1 << 20
+
 // computableOperands refuses operands that no native loop walks.
 func (s Spec) computableOperands() error {
 	read, written := 0, false
@@ -491,6 +495,9 @@ func (s Spec) computableOperands() error {
 			read++
 		}
 		written = written || o.Role != Input
+		if o.Role != Input && s.Op != Fill && o.Layout.Numel() <= overlapsAsked && o.Layout.Overlaps() {
+			return errors.New("elements of what is written share memory: it is priced and simulated only, since no order says what they hold in the end")
+		}
 		if o.At > 0 {
 			return errors.New("operands at addresses of their own are priced and simulated only")
 		}
