@@ -178,6 +178,9 @@ var lists = []struct {
 		return err
 	}},
 	{"views", func(f *file) []string { return f.Views }, func(s *access.Spec, word string) (err error) {
+		if word == "none" { // as in a workload
+			word = ""
+		}
 		if s.View, err = layouts.ParseChain(word); err != nil && strings.Count(word, "(") != strings.Count(word, ")") {
 			err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
 		}

@@ -165,6 +165,24 @@ func TestShards(t *testing.T) {
 	}
 }
 
+// TestViewNone: a view may be none, as that of a workload and of a flag.
+func TestViewNone(t *testing.T) {
+	const caches = "caches: [{d1: '1024,2,64', ll: '8192,8,64'}]\n"
+	none, err := Parse("a.yaml", []byte("shapes: [8x8]\nviews: [none, t()]\n"+caches))
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := Parse("a.yaml", []byte("shapes: [8x8]\nviews: ['', t()]\n"+caches))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for point := range empty.Points() {
+		if got, want := none.Name(point), empty.Name(point); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // TestImplied: of points of which some are done, what these imply of the others is what
 // a simulation counts, and most that is simulated implies something.
 func TestImplied(t *testing.T) {
