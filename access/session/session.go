@@ -165,6 +165,9 @@ func (p Plan) Prepare() (*Session, error) {
 				return nil, &BenchmarkError{b.Name, false, err}
 			}
 			s.patterns[i] = append(s.patterns[i], pattern)
+			if first := s.patterns[i][0].Spec.DType; first != pattern.Spec.DType { // they have one memory
+				return nil, &BenchmarkError{b.Name, true, fmt.Errorf("it walks elements of %s, and %s of the same comparison of %s", pattern.Spec.DType, c[0].Name, first)}
+			}
 		}
 	}
 	return s, nil
