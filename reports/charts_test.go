@@ -549,6 +549,19 @@ func TestTitlesOfBars(t *testing.T) {
 	}
 }
 
+// TestCopyNames: copies of entries of a workload that differ by their names have labels with these.
+func TestCopyNames(t *testing.T) {
+	const rest = "layout=contiguous/shape=64x64/dtype=float32/kernel=scalar"
+	d := dataOf(t, head+sampled("Copy/name=query/"+rest, 1e3, "")+sampled("Copy/name=key/"+rest, 2e3, "")+sampled("Copy/"+rest, 3e3, ""))
+	labels, _ := copyLabels(d.rows)
+	if want := []string{"contiguous 64x64, query", "contiguous 64x64, key", "contiguous 64x64"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
+	}
+	if labels, _ := copyLabels(d.rows[:1]); labels[0] != "contiguous 64x64" {
+		t.Errorf("%q", labels)
+	}
+}
+
 // TestCopyLabels: no two copies have one label, and what all have in common is said once where labels
 // would be too long with it.
 func TestCopyLabels(t *testing.T) {

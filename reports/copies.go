@@ -56,13 +56,13 @@ func copyWords(r results.Row) (words []string) {
 // maxCopyLabel is how many characters the label of a copy has.
 const maxCopyLabel = 56
 
-// copyLabels are those of copies, and of each the dtype, the padding and the order where these differ.
+// copyLabels are those of copies, and of each the dtype, the padding, the order and the name where these differ.
 // Where one would be too long, what all have in common is left out, and returned.
 func copyLabels(found []results.Row) (labels []string, common string) {
 	differ := func(key string) bool {
 		return slices.ContainsFunc(found, func(r results.Row) bool { return r.Key(key) != found[0].Key(key) })
 	}
-	dtypes, pads, orders := differ("dtype"), differ("pad"), differ("order")
+	dtypes, pads, orders, names := differ("dtype"), differ("pad"), differ("order"), differ("name")
 	all, long := make([][]string, len(found)), false
 	for i, r := range found {
 		words := copyWords(r)
@@ -74,6 +74,9 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 		}
 		if dtypes {
 			words = append(words, ", "+r.Key("dtype"))
+		}
+		if name := r.Key("name"); names && name != "" { // of an entry of a workload
+			words = append(words, ", "+name)
 		}
 		all[i], long = words, long || len(strings.Join(words, "")) > maxCopyLabel
 	}
