@@ -105,9 +105,9 @@ func compare(d *data) (*figure, error) {
 	switch unjudged(shown) {
 	case len(shown):
 		same = "new: too few samples for intervals"
+	case 0:
 	default:
 		same += " or are unknown"
-	case 0:
 	}
 	f.explain(old, dot{d.look.marked, draw.RingGlyph{}})
 	for _, k := range []struct {
@@ -205,9 +205,9 @@ func compareSentence(found []pairing, shown int) string {
 		text = fmt.Sprintf("Of %s in both files, samples are too few to tell which are slower or faster", of)
 	case 1:
 		text += ", and 1 has too few samples to tell"
+	case 0:
 	default:
 		text += fmt.Sprintf(", and %d have too few samples to tell", few)
-	case 0:
 	}
 	text += fmt.Sprintf("; most changed %s (%+.1f%%).", plainName(found[0].name), 100*(found[0].change()-1))
 	if shown < len(found) {
