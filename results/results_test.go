@@ -29,7 +29,7 @@ const row, col = "Traverse/op=sum/order=row/shape=64x64/dtype=int32", "Traverse/
 func sample(t *testing.T, config []results.Pair, rowTimes ...float64) string {
 	t.Helper()
 	var b strings.Builder
-	w, err := results.NewWriter(&b, config, []results.Pair{{Key: "commit", Value: "abc\n"}, {Key: "date", Value: "2026-11-21T00:00:00Z"}})
+	w, err := results.NewWriter(&b, config, []results.Pair{{Key: "commit", Value: "abc\n"}, {Key: "load"}, {Key: "date", Value: "2026-11-21T00:00:00Z"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,14 +101,16 @@ type Writer struct {
 // NewWriter writes the head of a file. What decides whether two files can be
 // compared is configuration: benchstat puts files that differ in any of it
 // into separate tables. All that changes from run to run is a comment, which
-// benchfmt skips and Read keeps.
+// benchfmt skips and Read keeps; one without a value, which is not known, is left out.
 func NewWriter(w io.Writer, config, comments []Pair) (*Writer, error) {
 	var b strings.Builder
 	for _, c := range config {
 		fmt.Fprintf(&b, "%s: %s\n", c.Key, oneLine(c.Value))
 	}
 	for _, c := range comments {
-		fmt.Fprintf(&b, "# %s: %s\n", c.Key, oneLine(c.Value))
+		if c.Value != "" {
+			fmt.Fprintf(&b, "# %s: %s\n", c.Key, oneLine(c.Value))
+		}
 	}
 	for _, u := range Units {
 		assume := ""

@@ -49,11 +49,7 @@ func cacheOf(name string, g simcache.Geometry) results.Cache {
 func (s *Session) Head() (config, comments []results.Pair) {
 	setup := s.setup()
 	setup.Pages = s.Pages.String()
-	add := func(key, value string) {
-		if value != "" {
-			comments = append(comments, results.Pair{Key: key, Value: value})
-		}
-	}
+	add := func(key, value string) { comments = append(comments, results.Pair{Key: key, Value: value}) }
 	add("sim-d1-source", string(s.Caches.First().Source))
 	add("sim-ll-source", string(s.Caches.Last().Source))
 	add("date", time.Now().UTC().Format(time.RFC3339))

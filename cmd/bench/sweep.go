@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -33,8 +32,7 @@ func newSweep() *cobra.Command {
 			defer meter.End()
 			known, all := 0, 0
 			options := sweep.Options{Index: shard.value.Index, Of: shard.value.Of,
-				Comments: slices.DeleteFunc([]results.Pair{{Key: "version", Value: program.Version}, {Key: "commit", Value: program.Commit}, {Key: "command", Value: program.Command}},
-					func(p results.Pair) bool { return p.Value == "" }),
+				Comments: []results.Pair{{Key: "version", Value: program.Version}, {Key: "commit", Value: program.Commit}, {Key: "command", Value: program.Command}},
 				Start: func(points, done int) {
 					known, all = done, points
 					meter.Phase("simulating "+counted(points-done, "combination"), points-done)
