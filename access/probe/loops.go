@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/stridebench/stridebench/access"
@@ -151,15 +152,9 @@ func running(bytes, lines int) access.Spec {
 // writeLoops writes tables of runs and loops.
 func (m Machine) writeLoops(t *tabwriter.Writer) {
 	if len(m.Runs) > 0 {
-		fmt.Fprint(t, "\nlines of memory that are adjacent")
-		for _, r := range m.Runs {
-			fmt.Fprintf(t, "\t%d", r.Lines)
-		}
-		fmt.Fprint(t, "\nof many rows by turns")
-		for _, r := range m.Runs {
-			fmt.Fprintf(t, "\t%.3g ns", r.Ns)
-		}
 		fmt.Fprintln(t)
+		writeRow(t, "lines of memory that are adjacent", m.Runs, func(r Run) string { return strconv.Itoa(r.Lines) })
+		writeRow(t, "of many rows by turns", m.Runs, func(r Run) string { return timeCell(r.Ns) })
 	}
 	if m.Sparse > 0 {
 		fmt.Fprintf(t, "\nof %s, 512 B apart\t%.3g ns\n", m.Levels[len(m.Levels)-1].Name, m.Sparse)

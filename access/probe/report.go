@@ -177,6 +177,15 @@ func speedCells(s Speed) string {
 	return fmt.Sprintf("%.3g ns\t%s\t%s\t%s\t%s\t%s", s.Latency, timeCell(s.Near), timeCell(s.Far), crowded, bandwidthCell(s.Read), bandwidthCell(s.Copy))
 }
 
+// writeRow writes a line of a table: its head, and a cell for each.
+func writeRow[T any](t *tabwriter.Writer, head string, all []T, cell func(T) string) {
+	fmt.Fprint(t, head)
+	for _, one := range all {
+		fmt.Fprintf(t, "\t%s", cell(one))
+	}
+	fmt.Fprintln(t)
+}
+
 // timeCell is empty where nothing was measured, as of the first level.
 func timeCell(ns float64) string {
 	if ns == 0 {

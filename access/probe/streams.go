@@ -55,21 +55,12 @@ func (m Machine) writeStreams(t *tabwriter.Writer) {
 	if len(m.Streamed) == 0 {
 		return
 	}
-	fmt.Fprint(t, "\nlines of memory by plain loops")
-	for _, s := range m.Streamed {
-		fmt.Fprintf(t, "\t%v", s.Op)
-	}
-	fmt.Fprint(t, "\none after the other")
-	for _, s := range m.Streamed {
-		fmt.Fprintf(t, "\t%.3g ns", s.Ns)
-	}
-	if m.Threads > 1 {
-		fmt.Fprintf(t, "\nby %d threads together", m.Threads)
-		for _, s := range m.Streamed {
-			fmt.Fprintf(t, "\t%s", timeCell(s.All))
-		}
-	}
 	fmt.Fprintln(t)
+	writeRow(t, "lines of memory by plain loops", m.Streamed, func(s Stream) string { return s.Op.String() })
+	writeRow(t, "one after the other", m.Streamed, func(s Stream) string { return timeCell(s.Ns) })
+	if m.Threads > 1 {
+		writeRow(t, fmt.Sprintf("by %d threads together", m.Threads), m.Streamed, func(s Stream) string { return timeCell(s.All) })
+	}
 }
 
 // A stream is the part of the section measured that a [Stream] is.
