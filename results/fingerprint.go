@@ -76,16 +76,35 @@ func GeometryOf(config map[string]string) Fingerprint {
 	return take(config, func(key string) bool { return strings.HasPrefix(key, "sim-") })
 }
 
-// ForUnit is the part of a geometry that a unit hangs on: TLBKey for
-// TLB-misses/op, all other keys for the other units.
-func (f Fingerprint) ForUnit(unit string) Fingerprint {
+// SweptKey is the configuration key of the caches that a sweep gives names to:
+// "small=1024,2,64+65536,8,64 large=32768,8,64+1048576,16,64". The part "/caches=small"
+// of a benchmark's name says in which of them it was simulated.
+const SweptKey = "sim-caches"
+
+// For is the part of a geometry that a unit of a benchmark hangs on: TLBKey for
+// TLB-misses/op, all other keys for the other units, of SweptKey the caches that the
+// benchmark names.
+func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	var part Fingerprint
 	for _, p := range f {
-		if (p.Key == TLBKey) == (unit == tlbUnit) {
+		if p.Key == SweptKey {
+			p.Value = swept(p.Value, Row{Name: benchmark}.Key("caches"))
+		}
+		if p.Value != "" && (p.Key == TLBKey) == (unit == tlbUnit) {
 			part = append(part, p)
 		}
 	}
 	return part
+}
+
+// swept is the entry of a name in a value of SweptKey, "" if it has none.
+func swept(value, name string) string {
+	for entry := range strings.FieldsSeq(value) {
+		if at := strings.LastIndexByte(entry, '='); at >= 0 && entry[:at] == name {
+			return entry
+		}
+	}
+	return ""
 }
 
 func take(config map[string]string, wanted func(string) bool) Fingerprint {

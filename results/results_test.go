@@ -345,6 +345,22 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// TestSweptGeometry: of a sweep's caches a count hangs on those alone that its benchmark
+// names, whose name may have a = of its own.
+func TestSweptGeometry(t *testing.T) {
+	g := results.GeometryOf(map[string]string{results.SweptKey: "a=b=1024,2,64+8192,4,64 a=2048,2,64+8192,4,64", results.TLBKey: "64,4,4096"})
+	for _, c := range []struct{ name, unit, want string }{
+		{"Traverse/caches=a", "D1-misses/op", "[{sim-caches a=2048,2,64+8192,4,64}]"},
+		{"Traverse/caches=a=b", "LL-misses/op", "[{sim-caches a=b=1024,2,64+8192,4,64}]"},
+		{"Traverse/caches=1024,2,64+8192,4,64", "D1-misses/op", "[]"},
+		{"Traverse/caches=a", "TLB-misses/op", "[{sim-tlb 64,4,4096}]"},
+	} {
+		if got := fmt.Sprint(g.For(c.name, c.unit)); got != c.want {
+			t.Errorf("%s %s hangs on %s, want %s", c.name, c.unit, got, c.want)
+		}
+	}
+}
+
 func TestFingerprint(t *testing.T) {
 	config := map[string]string{"cpu": "A", "cpus": "2", "kernel": "avx2", "goversion": "go1", "sim-d1": "1", "caches": ""}
 	f := results.FingerprintOf(config)

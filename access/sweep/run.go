@@ -145,7 +145,11 @@ func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 	if o.Of > 1 {
 		comments = append(comments, results.Pair{Key: results.ShardKey, Value: fmt.Sprintf("%d/%d", o.Index, o.Of)})
 	}
-	w, err := results.NewWriter(out, nil, comments)
+	var config []results.Pair
+	if named := s.named(); named != "" {
+		config = []results.Pair{{Key: results.SweptKey, Value: named}}
+	}
+	w, err := results.NewWriter(out, config, comments)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
@@ -66,6 +67,9 @@ func texts(sizes []size) (words []string) {
 	}
 	return words
 }
+
+// maxLine is what readers of the Go benchmark format take for a line, and some room.
+const maxLine = 60_000
 
 // maxPoints is what a file may ask for.
 const maxPoints = 10_000_000
@@ -115,6 +119,9 @@ func Parse(name string, text []byte) (*Space, error) {
 	}
 	if len(f.Caches) == 0 {
 		return nil, doc.Errorf("caches", "no caches (want one or more)")
+	}
+	if n := len(results.SweptKey) + len(s.named()); n > maxLine {
+		return nil, doc.Errorf("caches", "the names of %d caches take a line of %d B in the results (want at most %d): leave names out", len(s.hierarchies), n, maxLine)
 	}
 	s.order = order(s.hierarchies)
 	if f.Suite != "" {
@@ -310,6 +317,23 @@ func (c caches) hierarchy() (h hierarchy, err error) {
 	}
 	h.config.TLB = nil
 	return h, h.config.Check()
+}
+
+// geometry is both levels, as Cachegrind writes them.
+func (h hierarchy) geometry() string {
+	return h.config.First().Geometry.String() + "+" + h.config.Last().Geometry.String()
+}
+
+// named is the value of [results.SweptKey]: what the names of caches mean that are no
+// geometries themselves.
+func (s *Space) named() string {
+	var entries []string
+	for _, h := range s.hierarchies {
+		if g := h.geometry(); g != h.name {
+			entries = append(entries, h.name+"="+g)
+		}
+	}
+	return strings.Join(entries, " ")
 }
 
 // Points is the number of simulations.

@@ -312,7 +312,7 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 // that it has was counted in caches that the new file has not simulated.
 func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
 	for unit := range row.Stats {
-		if units.GetAssumption(unit) != benchmath.AssumeExact || r.geometryDiffers(unit) == nil {
+		if units.GetAssumption(unit) != benchmath.AssumeExact || r.geometryDiffers(row.Name, unit) == nil {
 			return true
 		}
 	}
@@ -350,7 +350,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 			r.Vanished = append(r.Vanished, Lone{old.Name, unit, judged})
 			continue
 		}
-		if !judged || exact && !r.sameGeometry(unit) {
+		if !judged || exact && !r.sameGeometry(old.Name, unit) {
 			continue
 		}
 		c := Comparison{Name: old.Name, Unit: unit, Exact: exact, Old: a.Center, New: b.Center, OldN: a.N, NewN: b.N,
@@ -370,10 +370,10 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 	}
 }
 
-// sameGeometry tells whether what an exact unit hangs on is the same in both
-// files, and notes where it is not.
-func (r *Report) sameGeometry(unit string) bool {
-	differ := r.geometryDiffers(unit)
+// sameGeometry tells whether what an exact unit of a benchmark hangs on is the same in
+// both files, and notes where it is not.
+func (r *Report) sameGeometry(benchmark, unit string) bool {
+	differ := r.geometryDiffers(benchmark, unit)
 	if differ == nil {
 		return true
 	}
@@ -384,8 +384,8 @@ func (r *Report) sameGeometry(unit string) bool {
 	return false
 }
 
-func (r *Report) geometryDiffers(unit string) []string {
-	return r.geometries[0].ForUnit(unit).Differ(r.geometries[1].ForUnit(unit))
+func (r *Report) geometryDiffers(benchmark, unit string) []string {
+	return r.geometries[0].For(benchmark, unit).Differ(r.geometries[1].For(benchmark, unit))
 }
 
 // drift notes an exact unit whose samples are not all the same.

@@ -42,7 +42,7 @@ func AllSeries(entries []Entry) []Series {
 			if results.Explains(r.Unit) {
 				continue
 			}
-			k := key{r.Name, r.Unit, e.on(r.Unit, r.Exact), r.Exact}
+			k := key{r.Name, r.Unit, e.on(r.Name, r.Unit, r.Exact), r.Exact}
 			i, ok := at[k]
 			if !ok {
 				i = len(all)

@@ -51,18 +51,18 @@ func (s Series) ended(entries []Entry) (Gone, bool) {
 	last := s.Points[len(s.Points)-1]
 	at := slices.IndexFunc(entries, func(e Entry) bool { return e.File == last.File })
 	for _, e := range entries[at+1:] {
-		if on := e.on(s.Unit, s.Exact); on == s.On && e.Commit != last.Commit {
+		if on := e.on(s.Name, s.Unit, s.Exact); on == s.On && e.Commit != last.Commit {
 			return Gone{Vanished: true, Name: s.Name, Unit: s.Unit, On: s.On, Exact: s.Exact, Last: last, Commit: e.Commit, Since: e.Time}, true
 		}
 	}
 	return Gone{}, false
 }
 
-// on is the hash of what a unit of the entry hangs on: the machine's fingerprint,
-// or the geometry.
-func (e Entry) on(unit string, exact bool) string {
+// on is the hash of what a unit of a benchmark of the entry hangs on: the machine's
+// fingerprint, or the geometry.
+func (e Entry) on(benchmark, unit string, exact bool) string {
 	if exact {
-		return e.Geometry.ForUnit(unit).Hash()
+		return e.Geometry.For(benchmark, unit).Hash()
 	}
 	return e.Fingerprint
 }
