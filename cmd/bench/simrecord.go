@@ -37,6 +37,9 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 		}
 		add(name, value)
 	}
+	if f.program.file != "" && f.program.Align != defaultAlign {
+		add("align", strconv.Itoa(f.program.Align))
+	}
 	if f.matrix != "" {
 		add("dtype", f.pattern.dtype.or(layouts.Float32).String())
 	}
