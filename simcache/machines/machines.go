@@ -11,6 +11,7 @@ package machines
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,8 +141,10 @@ func quoted(text string) ([]byte, error) {
 // config checks the description and makes a Config of it; of an error it tells
 // the path of the part at fault.
 func (f file[S]) config() (c simcache.Config, path string, err error) {
-	if path, err := f.limits(); err != nil {
-		return c, path, err
+	for _, check := range []func() (string, error){f.limits, f.contradicts} {
+		if path, err := check(); err != nil {
+			return c, path, err
+		}
 	}
 	if f.I1 != nil {
 		c.I1 = simcache.Geometry{Size: int(f.I1.Size), Ways: f.I1.Ways, Line: int(f.I1.Line)}
@@ -185,14 +188,26 @@ func (f file[S]) limits() (path string, err error) {
 		at := fmt.Sprintf("tlb[%d].", i)
 		figures = append(figures, figure{at + "entries", t.Entries, maxEntries}, figure{at + "page", int(t.Page), maxSize})
 	}
-	for i, l := range f.Levels {
-		if p := l.Prefetch; p.Degree != 0 && p.Kind.value == simcache.NoPrefetch {
-			return fmt.Sprintf("levels[%d].prefetch", i), fmt.Errorf("a degree of %d and no prefetcher (want kind: next-line, or stride)", p.Degree)
-		}
-	}
 	for _, g := range figures {
 		if g.value > g.most {
 			return g.path, fmt.Errorf("%d is too much (want at most %d)", g.value, g.most)
+		}
+	}
+	return "", nil
+}
+
+// contradicts refuses what a level says without effect, and a name that says which of
+// two levels is meant no longer.
+func (f file[S]) contradicts() (path string, err error) {
+	for i, l := range f.Levels {
+		at := fmt.Sprintf("levels[%d].", i)
+		switch p := l.Prefetch; {
+		case p.Degree != 0 && p.Kind.value == simcache.NoPrefetch:
+			return at + "prefetch", fmt.Errorf("a degree of %d and no prefetcher (want kind: next-line, or stride)", p.Degree)
+		case l.Seed != 0 && l.Policy.value != simcache.Random:
+			return at + "seed", fmt.Errorf("a seed of %d and nothing that draws (want policy: random)", l.Seed)
+		case l.Name != "" && slices.ContainsFunc(f.Levels[:i], func(before level) bool { return before.Name == l.Name }):
+			return at + "name", fmt.Errorf("%s is the name of a level already", l.Name)
 		}
 	}
 	return "", nil

@@ -137,6 +137,8 @@ func TestParseErrors(t *testing.T) {
 		{"levels:\n  - write-policy: back\n", `f:2:19: unknown write policy "back" (want write-back or write-through)`},
 		{"levels:\n  - write-miss: skip\n", `f:2:17: unknown policy for a write that misses "skip" (want write-allocate or no-write-allocate)`},
 		{"levels:\n  - prefetch: {kind: all}\n", `f:2:22: unknown prefetcher "all" (want one of ["none" "next-line" "stride"])`},
+		{"levels:\n  - seed: 3\n", "f:2:11: a seed of 3 and nothing that draws (want policy: random)"},
+		{"levels:\n  - {name: L1, size: 1KiB, ways: 2, line: 64}\n  - {name: L1, size: 8KiB, ways: 2, line: 64}\n", "f:3:12: L1 is the name of a level already"},
 		{"levels:\n  - prefetch: {degree: 3}\n", "f:2:16: a degree of 3 and no prefetcher (want kind: next-line, or stride)"},
 		{"levels:\n  - {size: 1e3, ways: 1, line: 10}\n", "f:2:6: D1 1000,1,10: "},
 		{"levels:\n  - ways: 1.5\n", "f:2:11: 1.5 where a whole number is wanted"},
