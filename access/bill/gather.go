@@ -12,24 +12,25 @@ import (
 // gather lowers what numbers, or a window, name: of a table, of which few elements may be touched, those alone; else each
 // operand as it lies.
 func (w *walks) gather(copied bool) {
-	switch {
-	case slices.Contains(takesRows, w.name()) && w.takeRows():
-	case w.named(copied):
-		// Of contiguous operands what is named lies as far apart.
-		twin := walksOf(w.op)
-		for i, o := range twin.all {
-			if !slices.Contains(o.Strides, 0) {
-				twin.all[i].Strides = dense(o, o.Role).Strides
-			}
-		}
-		if twin.named(copied) && len(twin.specs) == len(w.specs)-w.inner {
-			w.twins = map[int]access.Spec{}
-			for i, s := range twin.specs {
-				w.twins[w.inner+i] = s
-			}
-		}
-	default:
+	touched := func(w *walks) bool {
+		return slices.Contains(takesRows, w.name()) && w.takeRows() || w.named(copied)
+	}
+	if !touched(w) {
 		w.asTheyLie(w.all)
+		return
+	}
+	// Of contiguous operands what is named lies as far apart.
+	twin := walksOf(w.op)
+	for i, o := range twin.all {
+		if !slices.Contains(o.Strides, 0) {
+			twin.all[i].Strides = dense(o, o.Role).Strides
+		}
+	}
+	if touched(&twin) && len(twin.specs) == len(w.specs)-w.inner {
+		w.twins = map[int]access.Spec{}
+		for i, s := range twin.specs {
+			w.twins[w.inner+i] = s
+		}
 	}
 }
 

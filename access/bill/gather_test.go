@@ -74,6 +74,9 @@ func TestNamed(t *testing.T) {
 		{"index_put_", nil, list(place(x), second, in([]int{}, []int{})), nil, 4*4096*128 + 8*128 + 4, false},
 		{"index_put_", nil, list(place(x), second, in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false}, // which fits the first dim alone
 		{"index_put_", nil, list(place(x), listed(128), listed(128), in([]int{128}, []int{1})), nil, 24 * 128, false},
+		{"index", nil, list(x, second), list(out([]int{4096, 128}, []int{128, 1})), 2*4*128*4096 + 8*128, false},
+		{"index_select", []string{"", "1", ""}, list(x, numbers(128)), list(out([]int{4096, 128}, []int{128, 1})), 2*4*128*4096 + 8*128, false},
+		{"index_select", []string{"", "0", ""}, list(in(table, last), numbers(128)), list(out([]int{128, 1000}, first)), 2*4*128*1000 + 8*128, true},
 		{"index", nil, list(x, listed(64, 1), listed(32)), list(out([]int{64, 32}, []int{32, 1})), 8*64*32 + 8*96, false},
 		{"index", nil, list(in(images, nchw), listed(128), listed(128)), list(out([]int{128, 64, 64}, []int{4096, 64, 1})), 2*4*128*4096 + 16*128, false},
 		{"index", nil, list(in(images, nchw), listed(16), listed(16)), list(out([]int{8, 16, 64}, []int{1024, 64, 1})), picture + 16*16 + 4*8*16*64, false}, // x[:, i, j]
