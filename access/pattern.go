@@ -106,7 +106,7 @@ type Pattern struct {
 	Nests  []nest.Nest // walked one after the other in each pass; none of a Chase
 	Ring   []uint32    // of a Chase: what is read in a pass, in elements from Origin
 	Elems  int         // elements of the view, or of the common shape
-	Bytes  int         // bytes of the tensors read plus bytes written in a pass
+	Bytes  int         // bytes of the tensors read plus bytes written in a pass, whatever a kernel reads again
 	Memory int         // bytes of all tensors and of a kernel's buffers behind them, with the gaps between them
 
 	operands []operand
@@ -165,7 +165,7 @@ func (s Spec) Pattern() (Pattern, error) {
 		if err := p.lowerTorch(); err != nil {
 			return Pattern{}, err
 		}
-		p.count()
+		p.Bytes = moved(p.Nests)
 		p.share(p.Nests)
 		return p, nil
 	}
@@ -223,23 +223,24 @@ func (p *Pattern) lower(regions [][]layouts.Layout, width int) error {
 		p.Nests = append(p.Nests, n)
 	}
 	plain := p.Nests
+	p.Bytes = moved(plain)
 	if err := p.useKernel(); err != nil {
 		return fault(FieldKernel, p.Spec.Kernel, err)
 	}
-	p.count()
 	p.share(plain)
 	return nil
 }
 
-// count counts the bytes of a pass.
-func (p *Pattern) count() {
-	for _, n := range p.Nests {
+// moved is the bytes of tensors that plain loops read and write. Kernels may read some of them again.
+func moved(plain []nest.Nest) (bytes int) {
+	for _, n := range plain {
 		for _, op := range n.Operands {
 			if op.Tensor != Buffers {
-				p.Bytes += n.Iterations() * op.Width
+				bytes += n.Iterations() * op.Width
 			}
 		}
 	}
+	return bytes
 }
 
 // place lays the tensors out in memory.

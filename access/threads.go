@@ -54,8 +54,7 @@ func (p *Pattern) share(nests []nest.Nest) {
 		if part.useKernel() != nil { // which takes runs that the cut leaves none of
 			return
 		}
-		part.Bytes, part.Elems = 0, portion(p.Elems, elements(list, tensor), whole)
-		part.count()
+		part.Bytes, part.Elems = moved(list), portion(p.Elems, elements(list, tensor), whole)
 		parts, memory = append(parts, part), part.Memory // behind its buffers come the next one's
 	}
 	for i := range parts {

@@ -156,8 +156,9 @@ func TestKernelsTouchTheView(t *testing.T) {
 func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	want := map[nest.Kind]map[uint64]int{nest.Read: {}, nest.Write: {}}
 	views := map[uint64]int{} // of what is read
-	size := p.Spec.DType.Size()
+	size, bytes := p.Spec.DType.Size(), 0
 	for _, op := range p.operands {
+		bytes += op.view.Numel() * size
 		for at := range op.view.Offsets() {
 			for b := range size {
 				want[op.kind][op.base+uint64(at*size+b)]++
@@ -181,6 +182,9 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 	// four times.
 	panels := slices.Contains([]Kernel{kernelOf("avx2"), kernelOf("avx2-blocks"), kernelOf("avx512")}, p.Spec.Kernel)
 	twice := panels && p.Memory > p.buffers && p.buffers > 0
+	if p.Bytes != bytes {
+		t.Fatalf("%+v: Bytes says %d, the views have %d", p.Spec, p.Bytes, bytes)
+	}
 	if total < p.Bytes || total > p.Bytes && !twice {
 		t.Fatalf("%+v: accesses of %d B, Bytes says %d", p.Spec, total, p.Bytes)
 	}
@@ -190,6 +194,28 @@ func checkBytes(t interface{ Fatalf(string, ...any) }, p Pattern) {
 				t.Fatalf("%+v: byte %#x is touched %d times too few (kind %v)", p.Spec, addr, n, kind)
 			}
 		}
+	}
+}
+
+// TestBytesOfCopies: a copy has the bytes of its tensors, whatever a kernel reads more than once.
+func TestBytesOfCopies(t *testing.T) {
+	again := 0
+	for _, set := range kernel.All() {
+		k := VectorKernel(set)
+		p := pattern(t, Spec{Op: Copy, Shape: []int{128, 130, 100}, View: layouts.MustParseChain("permute(0,2,1)"), DType: layouts.Float32, Kernel: k, Threads: 2})
+		parts := 0
+		for _, part := range p.Parts() {
+			parts += part.Bytes
+		}
+		if want := 2 * 128 * 130 * 100 * 4; p.Bytes != want || parts != want {
+			t.Errorf("%s: %d B, of parts %d, want %d", k, p.Bytes, parts, want)
+		}
+		if moved(p.Nests) > p.Bytes {
+			again++
+		}
+	}
+	if again == 0 {
+		t.Error("no kernel reads any byte again")
 	}
 }
 
