@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -310,13 +311,23 @@ func (c caches) hierarchy() (h hierarchy, err error) {
 	if c.Name != "" {
 		h.name = c.Name
 	}
-	for _, r := range h.name {
-		if r == '/' || r <= ' ' {
-			return h, fmt.Errorf("name %q: want no space and no /", h.name)
-		}
+	if err := checkName(h.name); err != nil {
+		return h, err
 	}
 	h.config.TLB = nil
 	return h, h.config.Check()
+}
+
+// checkName refuses a name that readers of results would not take for the end of a
+// benchmark's name: what follows a space is no part of it, and "-8" is GOMAXPROCS.
+func checkName(name string) error {
+	if strings.ContainsFunc(name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) || r == ' ' }) {
+		return fmt.Errorf("name %q: want no space and no /", name)
+	}
+	if front := strings.TrimRight(name, "0123456789"); front != name && strings.HasSuffix(front, "-") {
+		return fmt.Errorf("name %q: the Go benchmark format takes %s for a number of CPUs", name, name[len(front)-1:])
+	}
+	return nil
 }
 
 // geometry is both levels, as Cachegrind writes them.

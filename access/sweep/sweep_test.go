@@ -301,6 +301,8 @@ func TestParseErrors(t *testing.T) {
 		{"[row, col]", "[row, row]", "it is there twice"},
 		{"[row, col]", "[]", "no orders (want one or more)"},
 		{"name: tiny", "name: a/b", "want no space and no /"},
+		{"name: tiny", "name: a\u00a0b", `name "a\u00a0b": want no space and no /`},
+		{"name: tiny", "name: tiny-2", `name "tiny-2": the Go benchmark format takes -2 for a number of CPUs`},
 		{"name: tiny", "name: " + strings.Repeat("tiny", 15_000), "the names of 2 caches take a line of 60"},
 		{"shapes: [8x8, 8x16, 64x64]", "suite: all", `a.yaml:1:8: "all": want default or quick`},
 		{"shapes: [8x8, 8x16, 64x64]", "suite: quick\nshapes: [8x8]", "a.yaml:1:8: it names all patterns: leave shapes out"},
