@@ -309,10 +309,11 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 }
 
 // guards tells whether there is anything to guard in a benchmark: not if all
-// that it has was counted in caches that the new file has not simulated.
+// that it has was counted in caches that the new file has not simulated. The caches of
+// a sweep are of the benchmark's name: a name that is gone is no other meaning of it.
 func (r *Report) guards(row results.Row, units benchfmt.UnitMetadataMap) bool {
 	for unit := range row.Stats {
-		if units.GetAssumption(unit) != benchmath.AssumeExact || r.geometryDiffers(row.Name, unit) == nil {
+		if units.GetAssumption(unit) != benchmath.AssumeExact || r.geometryDiffers("", unit) == nil {
 			return true
 		}
 	}

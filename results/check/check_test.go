@@ -224,6 +224,7 @@ func TestVanished(t *testing.T) {
 		{"a kernel of another CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, nil},
 		{"a kernel of this CPU", lines("A", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), lines("A", keeps, "X/kernel=avx512 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=avx2"}},
 		{"a kernel that others have", lines("A", keeps, "X/kernel=scalar 1 %d ns/op 5 D1-misses/op"), lines("B", keeps, "X/kernel=avx2 1 %d ns/op 5 D1-misses/op"), check.TimesAuto, []string{"X/kernel=scalar"}},
+		{"caches of a sweep", "sim-caches: a=1024,2,64+8192,4,64\n" + lines("A", keeps, "X/caches=a 1 %d D1-misses/op"), lines("A", keeps), check.TimesAuto, []string{"X/caches=a"}},
 		{"a set of other caches", lines("A", keeps, "X/set=63 1 %d misses/op"), strings.Replace(lines("A", keeps), "32768,8", "65536,8", 1), check.TimesAuto, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
