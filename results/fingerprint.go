@@ -97,10 +97,17 @@ func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	return part
 }
 
-// swept is the entry of a name in a value of SweptKey, "" if it has none.
+// swept is the entry of a name in a value of SweptKey, "" if it has none. It is asked for
+// each count of a sweep, of which the value names all caches: it goes for the name alone.
 func swept(value, name string) string {
-	for entry := range strings.FieldsSeq(value) {
-		if at := strings.LastIndexByte(entry, '='); at >= 0 && entry[:at] == name {
+	for at := 0; name != ""; at++ {
+		i := strings.Index(value[at:], name+"=")
+		if i < 0 {
+			return ""
+		}
+		at += i
+		entry, _, _ := strings.Cut(value[at:], " ")
+		if (at == 0 || value[at-1] == ' ') && strings.LastIndexByte(entry, '=') == len(name) {
 			return entry
 		}
 	}

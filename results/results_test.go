@@ -348,9 +348,11 @@ func FuzzParse(f *testing.F) {
 // TestSweptGeometry: of a sweep's caches a count hangs on those alone that its benchmark
 // names, whose name may have a = of its own.
 func TestSweptGeometry(t *testing.T) {
-	g := results.GeometryOf(map[string]string{results.SweptKey: "a=b=1024,2,64+8192,4,64 a=2048,2,64+8192,4,64", results.TLBKey: "64,4,4096"})
+	g := results.GeometryOf(map[string]string{results.SweptKey: "a=b=1024,2,64+8192,4,64 aa=512,2,64+8192,4,64 a=2048,2,64+8192,4,64", results.TLBKey: "64,4,4096"})
 	for _, c := range []struct{ name, unit, want string }{
 		{"Traverse/caches=a", "D1-misses/op", "[{sim-caches a=2048,2,64+8192,4,64}]"},
+		{"Traverse/caches=aa", "D1-misses/op", "[{sim-caches aa=512,2,64+8192,4,64}]"},
+		{"Traverse/order=row", "D1-misses/op", "[]"},
 		{"Traverse/caches=a=b", "LL-misses/op", "[{sim-caches a=b=1024,2,64+8192,4,64}]"},
 		{"Traverse/caches=1024,2,64+8192,4,64", "D1-misses/op", "[]"},
 		{"Traverse/caches=a", "TLB-misses/op", "[{sim-tlb 64,4,4096}]"},
