@@ -81,6 +81,9 @@ func GeometryOf(config map[string]string) Fingerprint {
 // of a benchmark's name says in which of them it was simulated.
 const SweptKey = "sim-caches"
 
+// sweptPart is the key of that part of names.
+const sweptPart = "caches"
+
 // For is the part of a geometry that a unit of a benchmark hangs on: TLBKey for
 // TLB-misses/op, all other keys for the other units, of SweptKey the caches that the
 // benchmark names.
@@ -88,7 +91,7 @@ func (f Fingerprint) For(benchmark, unit string) Fingerprint {
 	var part Fingerprint
 	for _, p := range f {
 		if p.Key == SweptKey {
-			p.Value = swept(p.Value, Row{Name: benchmark}.Key("caches"))
+			p.Value = swept(p.Value, Row{Name: benchmark}.Key(sweptPart))
 		}
 		if p.Value != "" && (p.Key == TLBKey) == (unit == tlbUnit) {
 			part = append(part, p)

@@ -303,7 +303,7 @@ func (s *Set) Comment(key string) string {
 // Config returns the configuration that all results share, but for FamilyKey.
 // It refuses results that differ in any other key, naming them: they do not
 // compare. Labels may differ between benchmarks (see [IsLabel]), and are then left
-// out.
+// out; of SweptKey, each name has to mean the same wherever a benchmark has it.
 func (s *Set) Config() (map[string]string, error) {
 	var parser benchproc.ProjectionParser
 	filter, err := benchproc.NewFilter("*")
@@ -332,6 +332,11 @@ func (s *Set) Config() (map[string]string, error) {
 	var differ []string
 	hint := ""
 	for _, field := range benchproc.NonSingularFields(keys) {
+		if field.Name == SweptKey {
+			all, clash := s.sweptCaches()
+			config[SweptKey], differ = all, append(differ, clash...)
+			continue
+		}
 		if IsLabel(field.Name) && s.byShard(field.Name) {
 			delete(config, field.Name)
 			continue
@@ -345,6 +350,28 @@ func (s *Set) Config() (map[string]string, error) {
 		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files of one machine and geometry%s", strings.Join(differ, ", "), hint)
 	}
 	return config, nil
+}
+
+// sweptCaches is what the results of several sweeps say together of their caches, and of
+// which of the names they mean different ones.
+func (s *Set) sweptCaches() (all string, differ []string) {
+	meant, refused := map[string]string{}, map[string]bool{}
+	var entries []string
+	for _, r := range s.Results {
+		name := Row{Name: r.Name.String()}.Key(sweptPart)
+		entry := swept(r.GetConfig(SweptKey), name)
+		switch known, ok := meant[name]; {
+		case !ok:
+			meant[name] = entry
+			if entry != "" {
+				entries = append(entries, entry)
+			}
+		case known != entry && !refused[name]:
+			refused[name] = true
+			differ = append(differ, fmt.Sprintf("%s of %s (%s and %s)", SweptKey, name, orAbsent(known), orAbsent(entry)))
+		}
+	}
+	return strings.Join(entries, " "), differ
 }
 
 // byShard tells whether all results of a benchmark have the same value of a label, as

@@ -363,6 +363,34 @@ func TestSweptGeometry(t *testing.T) {
 	}
 }
 
+// TestSweptConfig: sweeps of several lists of caches are of one geometry, unless a name
+// that has results in both means different caches.
+func TestSweptConfig(t *testing.T) {
+	file := func(name, caches string, names ...string) string {
+		text := "sim-caches: " + caches + "\n"
+		for _, n := range names {
+			text += "BenchmarkX/caches=" + n + " 1 5 D1-misses/op\n"
+		}
+		return write(t, name, text)
+	}
+	one := file("one.txt", "a=1024,2,64+8192,4,64", "a")
+	for _, c := range []struct{ two, config, refused string }{
+		{file("more.txt", "b=2048,2,64+8192,4,64 a=1024,2,64+8192,4,64", "a", "b"), "a=1024,2,64+8192,4,64 b=2048,2,64+8192,4,64", ""},
+		{file("unnamed.txt", "", "512,2,64+8192,4,64"), "a=1024,2,64+8192,4,64", ""},
+		{file("other.txt", "a=2048,2,64+8192,4,64", "a", "a"), "", `differ in sim-caches of a ("a=1024,2,64+8192,4,64" and "a=2048,2,64+8192,4,64"): take`},
+		{file("before.txt", "", "a"), "", `differ in sim-caches of a ("a=1024,2,64+8192,4,64" and absent): take`},
+	} {
+		set, err := results.Read(one, c.two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := set.Config()
+		if config[results.SweptKey] != c.config || (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+			t.Errorf("%s: %v, %v, want %q %q", c.two, config, err, c.config, c.refused)
+		}
+	}
+}
+
 func TestFingerprint(t *testing.T) {
 	config := map[string]string{"cpu": "A", "cpus": "2", "kernel": "avx2", "goversion": "go1", "sim-d1": "1", "caches": ""}
 	f := results.FingerprintOf(config)
