@@ -135,6 +135,20 @@ func TestMark(t *testing.T) {
 	}
 }
 
+// TestReturns: a shard with line ends of Windows, as git makes them there, is as good as
+// the others.
+func TestReturns(t *testing.T) {
+	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
+	want, _, err := merged(t, "", one, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, faults, err := merged(t, "", one, strings.ReplaceAll(two, "\n", "\r\n"))
+	if diff := cmp.Diff(want, strings.ReplaceAll(text, "\r", "")); diff != "" || faults != nil || err != nil {
+		t.Error(diff, faults, err)
+	}
+}
+
 // TestCut: a shard that is cut off anywhere is named, and what is left of its lines is
 // whole.
 func TestCut(t *testing.T) {

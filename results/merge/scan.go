@@ -81,11 +81,12 @@ func scan(path string) (*file, error) {
 			s.file.fault = fmt.Errorf("line %d: %w", n, errLine)
 			break
 		}
-		if err := s.line(line[:len(line)-1]); err != nil {
+		s.next = s.at + int64(len(line))
+		if err := s.line(bytes.TrimSuffix(line[:len(line)-1], []byte("\r"))); err != nil { // as every reader of the format does
 			s.file.fault = fmt.Errorf("line %d: %w", n, err)
 			break
 		}
-		s.at += int64(len(line))
+		s.at = s.next
 	}
 	s.close()
 	switch {
@@ -102,8 +103,9 @@ func scan(path string) (*file, error) {
 type scanner struct {
 	file   *file
 	at     int64
-	open   bool // the last span of the file
-	fresh  bool // no line of it was seen but comments
+	next   int64 // where the next line begins
+	open   bool  // the last span of the file
+	fresh  bool  // no line of it was seen but comments
 	family string
 	end    int // what the last line says, -1 if it says nothing
 }
@@ -186,7 +188,7 @@ func (s *scanner) comment(text string) (err error) {
 		if err != nil || place < 1 {
 			return fmt.Errorf("part %q: want a number", value)
 		}
-		s.begin(s.at+int64(len(text)+3), place)
+		s.begin(s.next, place)
 		return nil
 	case results.ShardKey:
 		if _, err := fmt.Sscanf(value, "%d/%d", &s.file.index, &s.file.of); err != nil || s.file.index < 1 || s.file.index > s.file.of || s.file.of > 1<<20 {
