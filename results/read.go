@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -120,14 +121,26 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 			return fmt.Errorf("%w in the line %q", record, lineOf(text, record.Line))
 		}
 	}
-	if err := reader.Err(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if err := reader.Err(); errors.Is(err, bufio.ErrTooLong) { // it counts the line before
+		return fmt.Errorf("%s:%d: the line is longer than the %s that readers of the format take", name, longLine(text), Bytes(bufio.MaxScanTokenSize))
+	} else if err != nil {
+		return err // names the file
 	}
 	if len(s.Results) == before {
 		return fmt.Errorf("%s holds no benchmark results%s", name, foreign(text))
 	}
 	s.Comments[name] = comments(text)
 	return nil
+}
+
+// longLine is the number of the first line of a text that a bufio.Scanner does not take.
+func longLine(text []byte) (n int) {
+	for line := range bytes.Lines(text) {
+		if n++; len(line) >= bufio.MaxScanTokenSize {
+			return n
+		}
+	}
+	return n
 }
 
 func sameConfig(a, b benchfmt.Config) bool {

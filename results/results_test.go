@@ -135,10 +135,11 @@ func TestNumbers(t *testing.T) {
 func TestReadRefusals(t *testing.T) {
 	head := "goos: linux\nBenchmarkX 1 2 ns/op\n"
 	for text, want := range map[string]string{
-		head + "BenchmarkY 1 abc ns/op\n":  `bad.txt:3: parsing measurement: invalid syntax in the line "BenchmarkY 1 abc ns/op"`,
-		head + "BenchmarkY x 2 ns/op\n":    "bad.txt:3: parsing iteration count",
-		head + "BenchmarkY 1 2\n":          "bad.txt:3: missing units",
-		head + "BenchmarkY 1\n":            "bad.txt:3: missing measurements",
+		head + "BenchmarkY 1 abc ns/op\n":                              `bad.txt:3: parsing measurement: invalid syntax in the line "BenchmarkY 1 abc ns/op"`,
+		head + "BenchmarkY x 2 ns/op\n":                                "bad.txt:3: parsing iteration count",
+		head + "BenchmarkY 1 2\n":                                      "bad.txt:3: missing units",
+		head + "BenchmarkY 1\n":                                        "bad.txt:3: missing measurements",
+		"BenchmarkX 1 2 ns/op\n\n" + strings.Repeat("x", 1<<16) + "\n": "bad.txt:3: the line is longer than the 64 KiB that readers of the format take",
 		"":                                 "bad.txt holds no benchmark results: it is empty",
 		"{\"traceEvents\": []}":            `bad.txt holds no benchmark results: line 1 is "{\"traceEvents\": []}"`,
 		"goos: linux\n\nhello: a\nHello a": `bad.txt holds no benchmark results: line 4 is "Hello a"`,
@@ -148,7 +149,7 @@ func TestReadRefusals(t *testing.T) {
 		"PASS\n":                           "bad.txt holds no benchmark results: no line begins with Benchmark",
 	} {
 		if _, err := results.Read(write(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %q", text, err, want)
+			t.Errorf("%.99q: got %v, want %q", text, err, want)
 		}
 	}
 	if _, err := results.Read(filepath.Join(t.TempDir(), "absent.txt")); !errors.Is(err, os.ErrNotExist) {
