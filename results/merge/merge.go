@@ -30,7 +30,8 @@ import (
 )
 
 // Find replaces every folder among the paths by the files in it, and in the folders
-// below, that end in .txt, by name. A file other than a folder's is taken as it is.
+// below, that end in .txt, by name; links to files are files, and one of the paths may be a
+// link to a folder. A file other than a folder's is taken as it is.
 // What was merged before into the file out, which is to be written, is left out, and
 // anything else there refused, since it would be lost.
 func Find(paths []string, out string) (found []string, err error) {
@@ -44,9 +45,13 @@ func Find(paths []string, out string) (found []string, err error) {
 			continue
 		}
 		before := len(found)
-		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		follow := root + string(filepath.Separator) // or a link would be all that is there
+		err = filepath.WalkDir(follow, func(path string, d fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(d.Name(), ".") // files on their way
-			if err != nil || !d.Type().IsRegular() || hidden || filepath.Ext(path) != ".txt" {
+			if err != nil || hidden || filepath.Ext(path) != ".txt" {
+				return err
+			}
+			if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 				return err
 			}
 			if out != "" && !results.Distinct(path, out) {
