@@ -2,8 +2,11 @@ package merge
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,5 +29,25 @@ func TestLinks(t *testing.T) {
 	}
 	if _, err := Find([]string{"linked"}, ""); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a link that leads nowhere: %v", err)
+	}
+}
+
+// TestPipe: a shard that can be read once only is refused with what it should have been.
+func TestPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString(shardText(1, 1, []int{1})); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	plan, err := Read([]string{fmt.Sprintf("/proc/self/fd/%d", r.Fd())}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "it is scanned and then copied, which takes a file, not a pipe") {
+		t.Error(err)
 	}
 }

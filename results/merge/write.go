@@ -107,7 +107,7 @@ func (w *writer) copy(s span) (err error) {
 		w.source = s.file
 	}
 	if _, err := w.in.Seek(s.from, io.SeekStart); err != nil {
-		return err
+		return fmt.Errorf("%s: it is scanned and then copied, which takes a file, not a pipe: %w", s.file.path, err)
 	}
 	_, err = io.CopyN(w.out, w.in, s.to-s.from)
 	if err == io.EOF {
