@@ -54,6 +54,8 @@ func ShardOf(getenv func(string) string) (Shard, error) {
 	has := func(name string) bool { _, ok := numbers[name]; return ok }
 	var s Shard
 	switch {
+	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT") && !has("SLURM_ARRAY_TASK_MIN"): // as in a container that is given some
+		return s, errors.New("SLURM_ARRAY_TASK_MIN is not set, without which no one knows whether the array begins at 0 or 1: pass it on, too, or give i/n")
 	case has("SLURM_ARRAY_TASK_ID") && has("SLURM_ARRAY_TASK_COUNT"):
 		least, step := numbers["SLURM_ARRAY_TASK_MIN"], max(1, numbers["SLURM_ARRAY_TASK_STEP"])
 		s = Shard{(numbers["SLURM_ARRAY_TASK_ID"]-least)/step + 1, numbers["SLURM_ARRAY_TASK_COUNT"]}

@@ -95,6 +95,7 @@ func TestShardOf(t *testing.T) {
 		{"SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=8 SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_MAX=7", "1/8"},
 		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=3", "3/3"},
 		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=7", "the Slurm array has 2 tasks from 3 to 7: shards want an array without gaps, such as --array=1-2, or i/n"},
+		{"SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_TASK_COUNT=3", "SLURM_ARRAY_TASK_MIN is not set, without which no one knows whether the array begins at 0 or 1: pass it on, too, or give i/n"},
 		{"JOB_COMPLETION_INDEX=4 JOB_COMPLETIONS=5", "5/5"},
 		{"JOB_COMPLETION_INDEX=5 JOB_COMPLETIONS=5", `"6/5": want i/n, from 1/n to n/n, such as 2/8, or auto`},
 		{"JOB_COMPLETION_INDEX=x JOB_COMPLETIONS=5", `JOB_COMPLETION_INDEX="x": want a number`},
