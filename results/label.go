@@ -10,13 +10,14 @@ import (
 
 // Keys of comments that say how a file belongs to others, see package merge.
 const (
-	SuiteKey    = "suite"    // what was run, the same for all shards: "3f2a90c1d04e"
-	ShardKey    = "shard"    // which share of it the file has: "2/8"
-	PartKey     = "part"     // the place in the suite of the results that follow, in a shard
-	PartialKey  = "partial"  // what the parts lacked of which it was merged all the same
-	EndKey      = "end"      // the last line of a file that is complete: "412 results"
-	NodeKey     = "node"     // name of the machine
-	ActivityKey = "activity" // "others=0.10 steal=0.002": CPUs that others kept busy, share that the host took
+	SuiteKey    = "suite"          // what was run, the same for all shards: "3f2a90c1d04e"
+	ShardKey    = "shard"          // which share of it the file has: "2/8"
+	PartKey     = "part"           // the place in the suite of the results that follow, in a shard
+	PartialKey  = "partial"        // what the parts lacked of which it was merged all the same
+	EndKey      = "end"            // the last line of a file that is complete: "412 results"
+	HistoryKey  = "history-sha256" // the line behind it in an entry of a history
+	NodeKey     = "node"           // name of the machine
+	ActivityKey = "activity"       // "others=0.10 steal=0.002": CPUs that others kept busy, share that the host took
 )
 
 // TuningPrefix begins the keys of lines that say how the kernels of a set were tuned,

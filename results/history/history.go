@@ -80,7 +80,7 @@ const (
 	version   = "# history: 1\n"
 	commitKey = "# history-commit: "
 	timeKey   = "# history-time: "
-	sumKey    = "# history-sha256: "
+	sumKey    = "# " + results.HistoryKey + ": "
 	indexFile = "index.jsonl"
 	indexHead = "{\"index\":3}\n" // of the records of this version; an index without it is made anew
 	maxIndex  = 1 << 30           // bytes; reading the entries is better than more

@@ -149,6 +149,20 @@ func TestReturns(t *testing.T) {
 	}
 }
 
+// TestEntry: an entry of a history is a run as it was before it became one.
+func TestEntry(t *testing.T) {
+	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
+	want, _, err := merged(t, "", one, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := "# " + results.HistoryKey + ": 0123\n"
+	text, faults, err := merged(t, "", one+sum, two+sum)
+	if diff := cmp.Diff(want, text); diff != "" || faults != nil || err != nil {
+		t.Error(diff, faults, err)
+	}
+}
+
 // TestCut: a shard that is cut off anywhere is named, and what is left of its lines is
 // whole.
 func TestCut(t *testing.T) {

@@ -127,7 +127,7 @@ func (s *scanner) begin(at int64, place int) {
 
 func (s *scanner) line(line []byte) error {
 	switch {
-	case s.end >= 0 && len(line) > 0:
+	case s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line, []byte("# "+results.HistoryKey+": ")):
 		return errors.New("it goes on after its end")
 	case bytes.HasPrefix(line, []byte("Benchmark")):
 		if !s.open {
@@ -201,7 +201,7 @@ func (s *scanner) comment(text string) (err error) {
 			return fmt.Errorf("end %q: want a number of results", value)
 		}
 		return nil
-	case "pages-obtained":
+	case "pages-obtained", results.HistoryKey:
 		return nil
 	}
 	if s.file.results > 0 { // comments on the whole run, behind its samples
