@@ -2,6 +2,7 @@ package reports
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -52,7 +53,8 @@ func powersOfTwo(low, high float64, label func(int) string) plot.ConstantTicks {
 }
 
 // logAxis makes an axis logarithmic, from low to high, both above 0, with labels
-// at 1, 2 and 5 where there is room for them, and at powers of ten else.
+// at 1, 2 and 5 where there is room for them, and at powers of ten else. Where that
+// were a single label, or none, they are evenly spaced: one says of no axis what it spans.
 func logAxis(a *plot.Axis, low, high float64) { logAxisOf(a, low, high, number6) }
 
 // logAxisOf is logAxis with labels of one's own.
@@ -78,7 +80,35 @@ func logAxisOf(a *plot.Axis, low, high float64, label func(float64) string) {
 			ticks = append(ticks, tick)
 		}
 	}
+	if labelled(ticks, low, high) < 2 {
+		ticks = evenTicks(low, high, label)
+	}
 	a.Tick.Marker = ticks
+}
+
+// labelled is how many ticks in a range have a label.
+func labelled(ticks plot.ConstantTicks, low, high float64) (n int) {
+	for _, tick := range ticks {
+		if tick.Label != "" && tick.Value >= low && tick.Value <= high {
+			n++
+		}
+	}
+	return n
+}
+
+// evenTicks are a step of 1, 2 or 5 times a power of ten apart, at most five of them.
+func evenTicks(low, high float64, label func(float64) string) (ticks plot.ConstantTicks) {
+	step := math.Pow(10, math.Floor(math.Log10(high-low))-1)
+	for _, part := range []float64{2, 5, 10, 20} {
+		if (high-low)/(step*part) < 5 {
+			step *= part
+			break
+		}
+	}
+	for i := math.Ceil(low / step); i*step <= high && len(ticks) < 5; i++ {
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: label(i * step)})
+	}
+	return ticks
 }
 
 // zeroAxis makes an axis linear from 0 to high.
@@ -123,7 +153,7 @@ func percentAxis(a *plot.Axis) {
 }
 
 // numberAxis makes an axis logarithmic for whole numbers from 1 on, labelled at
-// powers of two.
+// powers of two, or where less than two of these lie in the range, at what was measured.
 func numberAxis(a *plot.Axis, points []point) {
 	low, high := math.Inf(1), 1.0
 	for _, q := range points {
@@ -131,11 +161,33 @@ func numberAxis(a *plot.Axis, points []point) {
 	}
 	a.Min, a.Max = low/1.2, high*1.2
 	a.Scale = plot.LogScale{}
-	a.Tick.Marker = powersOfTwo(low, high, strconv.Itoa)
+	ticks := powersOfTwo(low, high, strconv.Itoa)
+	if labelled(ticks, low, high) < 2 {
+		ticks = measuredTicks(points)
+	}
+	a.Tick.Marker = ticks
+}
+
+// measuredTicks are at the numbers that were measured; labels keep a quarter octave apart.
+func measuredTicks(points []point) (ticks plot.ConstantTicks) {
+	var counts []float64
+	for _, q := range points {
+		counts = append(counts, q.x)
+	}
+	slices.Sort(counts)
+	last := 0.0
+	for _, n := range slices.Compact(counts) {
+		tick := plot.Tick{Value: n}
+		if n >= 1.19*last {
+			tick.Label, last = number6(n), n
+		}
+		ticks = append(ticks, tick)
+	}
+	return ticks
 }
 
 // percentLogAxis makes an axis logarithmic for changes about 100%, with labels
-// that are dense enough for small ones.
+// that are dense enough for small ones, and that none of them overlap for large ones.
 func percentLogAxis(a *plot.Axis, low, high float64) {
 	logAxis(a, low, high)
 	for _, step := range []float64{1, 2, 5, 10, 20, 50} {
@@ -151,7 +203,25 @@ func percentLogAxis(a *plot.Axis, low, high float64) {
 			}
 			ticks = append(ticks, tick)
 		}
-		a.Tick.Marker = ticks
+		if legible(ticks, low, high) {
+			a.Tick.Marker = ticks
+		}
 		return
 	}
+}
+
+// legible tells whether labels that are evenly spaced keep apart on a logarithmic axis, where the
+// last two are the closest.
+func legible(ticks plot.ConstantTicks, low, high float64) bool {
+	last := 0.0
+	for _, tick := range slices.Backward(ticks) {
+		switch {
+		case tick.Label == "":
+		case last > 0:
+			return math.Log(last/tick.Value) > 0.09*math.Log(high/low)
+		default:
+			last = tick.Value
+		}
+	}
+	return true
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
@@ -587,5 +588,40 @@ func TestCopyLabels(t *testing.T) {
 	}
 	if labels, common := copyLabels(d.rows[:1]); common != "" || labels[0] != "x.permute(0,3,2,1).narrow(1,2,20)[...,3:20] of 64x64x32…" {
 		t.Errorf("%q, %q", labels, common)
+	}
+}
+
+// TestAxesHaveLabels: an axis has two labels at least, whatever it spans, and they do not overlap.
+func TestAxesHaveLabels(t *testing.T) {
+	labels := func(a plot.Axis) (at []float64) {
+		for _, tick := range a.Tick.Marker.Ticks(a.Min, a.Max) {
+			if tick.Label != "" && tick.Value >= a.Min && tick.Value <= a.Max {
+				at = append(at, math.Log(tick.Value/a.Min)/math.Log(a.Max/a.Min))
+			}
+		}
+		return at
+	}
+	var a plot.Axis
+	for _, low := range []float64{1e-9, 0.21, 0.3, 0.99, 1.01, 2.01, 7.41, 52} {
+		for _, times := range []float64{1.02, 1.3, 2, 3, 4.9, 5.1, 90, 1e4, 1e9} {
+			logAxis(&a, low, low*times)
+			if at := labels(a); len(at) < 2 {
+				t.Errorf("from %g to %g: labels at %v", low, low*times, at)
+			}
+		}
+	}
+	for _, span := range [][2]float64{{19, 315}, {20, 100}, {70, 250}, {95, 105}, {0.1, 1e5}} {
+		percentLogAxis(&a, span[0], span[1])
+		for at := labels(a); len(at) > 1; at = at[1:] {
+			if at[1]-at[0] < 0.07 {
+				t.Errorf("%v%%: labels at %v", span, at)
+			}
+		}
+	}
+	for _, measured := range [][]point{{{x: 1000}}, {{x: 3}, {x: 5}}, {{x: 20}, {x: 24}, {x: 28}}, {{x: 1}, {x: 32}}} {
+		numberAxis(&a, measured)
+		if at := labels(a); len(at) < min(len(measured), 2) {
+			t.Errorf("%v: labels at %v", measured, at)
+		}
 	}
 }

@@ -107,7 +107,7 @@ func threads(d *data) (*figure, error) {
 	points := pointsOf(all...)
 	p := d.look.newPanel("threads, each on a core of its own", "GiB/s, read by all of them")
 	numberAxis(&p.X, points)
-	p.X.Tick.Marker = threadTicks(points)
+	p.X.Tick.Marker = measuredTicks(points)
 	logAxis(&p.Y, low/1.5, high*1.5)
 	d.look.addGrid(p, true)
 	f := &figure{title: "Summing a matrix with several threads: bandwidth by threads", sentence: threadsSentence(scalings),
@@ -119,25 +119,6 @@ func threads(d *data) (*figure, error) {
 	}
 	p.Add(threadKnees{&d.look, scalings})
 	return f, nil
-}
-
-// threadTicks are at the numbers of threads that were measured; labels keep a quarter
-// octave apart.
-func threadTicks(points []point) (ticks plot.ConstantTicks) {
-	var counts []float64
-	for _, q := range points {
-		counts = append(counts, q.x)
-	}
-	slices.Sort(counts)
-	last := 0.0
-	for _, n := range slices.Compact(counts) {
-		tick := plot.Tick{Value: n}
-		if n >= 1.19*last {
-			tick.Label, last = number6(n), n
-		}
-		ticks = append(ticks, tick)
-	}
-	return ticks
 }
 
 // threadKnees is a plotter that rings the knees and names them under the line.
