@@ -625,3 +625,20 @@ func TestAxesHaveLabels(t *testing.T) {
 		}
 	}
 }
+
+// TestNoRanks: times that are all the same, as those predicted of one copy in several sets of
+// vectors are, have no rank correlation.
+func TestNoRanks(t *testing.T) {
+	for want, of := range map[string][2]float64{"are all the same, and": {0, 1}, "differ where the measured ones do not, and": {1, 0}} {
+		text := ""
+		for i := range 3 {
+			text += fmt.Sprintf("BenchmarkA/a=%d 1 %g ns/op %g predicted-ns/op\n", i, 100+float64(i)*of[1], 100+float64(i)*of[0])
+		}
+		d := dataOf(t, head+text)
+		f := draws(t, predicted, d)
+		words, _ := record(f, &d.look)
+		if !strings.Contains(f.sentence, want) || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "NaN") }) {
+			t.Errorf("%q, with %q; want %q", f.sentence, words, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -64,14 +65,27 @@ func predicted(d *data) (*figure, error) {
 		return nil, err
 	}
 	f := &figure{title: "Predicted against measured time of a pass",
-		sentence: fmt.Sprintf("The predicted times of %d benchmarks have a rank correlation of %.3f with the measured ones, and are off by %.0f%% in the median.", len(found), rho, 100*median),
+		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s, and are off by %.0f%% in the median.", len(found), correlation(rho, y), 100*median),
 		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are the same",
 		height:   4.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("both the same", same)
 	f.explainIntervals("across: 95% interval", across)
 	err = d.scatter(f, p, found)
-	f.explain(fmt.Sprintf("rank correlation %.3f", rho))
+	if !math.IsNaN(rho) {
+		f.explain(fmt.Sprintf("rank correlation %.3f", rho))
+	}
 	return f, err
+}
+
+// correlation says how predicted times are ranked; those that are all the same have no ranks.
+func correlation(rho float64, predicted []float64) string {
+	switch {
+	case slices.Min(predicted) == slices.Max(predicted):
+		return "are all the same"
+	case math.IsNaN(rho):
+		return "differ where the measured ones do not"
+	}
+	return fmt.Sprintf("have a rank correlation of %.3f with the measured ones", rho)
 }
 
 // maxScattered is how many points a scatter has at most.
