@@ -49,7 +49,7 @@ func matrices(rows []results.Row) []matrix {
 		m.n, m.bytes, m.pow2 = n, n*n*elem, pitch&(pitch-1) == 0
 		found = append(found, m)
 	}
-	return ofOneType(found)
+	return oneASize(ofOneType(found))
 }
 
 // ofOneType are the matrices of the dtype that has the most sizes, since a line is of one; none
@@ -72,6 +72,37 @@ func ofOneType(found []matrix) []matrix {
 		return nil
 	}
 	return slices.DeleteFunc(found, func(m matrix) bool { return m.row.Key("dtype") != most })
+}
+
+// oneASize are those of which each line has one a size: of several paddings the least, and in
+// vectors those of one kernel. The others are bars.
+func oneASize(found []matrix) (ofLines []matrix) {
+	type place struct {
+		order        string
+		n            int
+		pow2, padded bool
+	}
+	at, vectors := map[place]int{}, ""
+	for _, m := range found {
+		if kernel := vectorKernel(m.row); kernel != "" {
+			if vectors == "" {
+				vectors = kernel
+			}
+			if kernel != vectors {
+				continue
+			}
+		}
+		p := place{m.order, m.n, m.pow2, m.order == "row" && m.row.Key("pad") != ""} // which no line has
+		i, ok := at[p]
+		switch {
+		case !ok:
+			at[p] = len(ofLines)
+			ofLines = append(ofLines, m)
+		case number(m.row, "pad") < number(ofLines[i].row, "pad"):
+			ofLines[i] = m
+		}
+	}
+	return ofLines
 }
 
 // square reads a shape such as 64x64, of at most 2^28 rows.
@@ -149,7 +180,7 @@ func (d *data) showsLines(found []matrix) {
 		}
 	}
 	for _, r := range d.rows {
-		if sizes[r.Key("dtype")] < 0 && r.Family() == "Stream" && r.Key("op") == "sum" && r.Key("view") == "" {
+		if sizes[r.Key("dtype")] < 0 && r.Family() == "Stream" && r.Key("op") == "sum" && r.Key("view") == "" && vectorKernel(r) == "" {
 			d.shows(r)
 		}
 	}

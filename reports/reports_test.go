@@ -271,6 +271,28 @@ func TestDTypes(t *testing.T) {
 	}
 }
 
+// TestOneASize: a line has one time of each size: others of other paddings and kernels have bars.
+func TestOneASize(t *testing.T) {
+	text := ""
+	for i, size := range []string{"500x500", "1000x1000"} {
+		for k, pad := range []string{"/pad=32", "", "/pad=16"} {
+			text += line("Traverse/op=sum/order=col/shape="+size+"/dtype=int32"+pad+"/kernel=scalar", float64(2+3*i+k), 1e9)
+		}
+		for k, kernel := range []string{"scalar", "avx2", "avx512"} {
+			text += line("Stream/op=sum/shape="+size+"/dtype=int32/kernel="+kernel, float64(1+i+k), 1e9)
+		}
+	}
+	r := makeReport(t, text)
+	if svg := string(chart(t, r, "traverse-time").SVG); strings.Contains(svg, "avx512") || !strings.Contains(svg, ">row, avx2<") {
+		t.Errorf("the line in vectors is not of avx2")
+	}
+	want := "Traverse sum col int32 scalar takes from 2.000 ns/elem (500x500 pad 32) to 7.000 ns/elem (1000x1000 pad 16), 3.50 times as long. " +
+		"Stream sum int32 avx512 takes from 3.000 ns/elem (500x500) to 4.000 ns/elem (1000x1000), 1.33 times as long."
+	if got := chart(t, r, "others").Sentence; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestThreadsAlone: patterns of one's own that threads share have bars like others.
 func TestThreadsAlone(t *testing.T) {
 	text := line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=1", 2, 1e9) + line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=2", 1, 2e9)
