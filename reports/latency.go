@@ -157,6 +157,9 @@ func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
 // outgrow there.
 func kneeSentence(ladder []point, found []knee, caches []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
+	if len(ladder) == 1 {
+		return fmt.Sprintf("A load takes %.3g ns in a working set of %s.", first.y, results.Bytes(int(first.x)))
+	}
 	text := fmt.Sprintf("A load takes %.3g ns in a working set of %s and %.3g ns in one of %s", first.y, results.Bytes(int(first.x)), last.y, results.Bytes(int(last.x)))
 	if len(found) == 0 && last.y > rise*first.y {
 		return text + ": too few sizes lie between to tell where it rises."

@@ -214,6 +214,12 @@ func (h heatMap) sentence() string {
 			worst = at
 		}
 	}
+	switch {
+	case len(h.value) == 1:
+		return fmt.Sprintf("Reading every %s of %s moves %.3g GiB/s.", results.Bytes(best[0]), results.Bytes(best[1]), h.value[best])
+	case best == worst:
+		return fmt.Sprintf("Reading moves %.3g GiB/s, whatever the stride and the working set.", h.value[best])
+	}
 	return fmt.Sprintf("Reading every %s of %s moves %.3g GiB/s, reading every %s of %s %.3g GiB/s.",
 		results.Bytes(best[0]), results.Bytes(best[1]), h.value[best], results.Bytes(worst[0]), results.Bytes(worst[1]), h.value[worst])
 }

@@ -149,7 +149,10 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	}
 	fast, slow := rows[least].Stats[timeUnit], rows[most].Stats[timeUnit]
 	shared, low := short(shared, 80), results.Scale(fast.Center, timeUnit)
-	if least == most {
+	switch {
+	case least == most && len(rows) > 1:
+		return fmt.Sprintf("%s takes %s, each of %d", shared, low, len(rows))
+	case least == most:
 		return fmt.Sprintf("%s (%s) takes %s", shared, labels[least], low)
 	}
 	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, labels[least], results.Scale(slow.Center, timeUnit), labels[most])

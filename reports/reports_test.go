@@ -293,6 +293,23 @@ func TestOneASize(t *testing.T) {
 	}
 }
 
+// TestAlike: no finding compares a benchmark with itself, nor calls several one.
+func TestAlike(t *testing.T) {
+	const mountain = "Mountain/op=sum/dtype=int64/stride=1/kernel=scalar/size="
+	for name, tests := range map[string]map[string]string{
+		"latency": {line("Latency/op=chase/size=4KiB", 2, 1e9): "A load takes 2 ns in a working set of 4 KiB."},
+		"mountain": {line(mountain+"4KiB", 2, 1<<30): "Reading every 8 B of 4 KiB moves 1 GiB/s.",
+			line(mountain+"4KiB", 2, 1<<30) + line(mountain+"8KiB", 2, 1<<30): "Reading moves 1 GiB/s, whatever the stride and the working set."},
+		"others": {line("A/a=1", 2, 1e9) + line("A/a=2", 2, 1e9): "A takes 2.000 ns/elem, each of 2."},
+	} {
+		for text, want := range tests {
+			if got := chart(t, makeReport(t, text), name).Sentence; got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+	}
+}
+
 // TestThreadsAlone: patterns of one's own that threads share have bars like others.
 func TestThreadsAlone(t *testing.T) {
 	text := line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=1", 2, 1e9) + line("Copy/layout=view/shape=64x64/dtype=int8/view=t()/threads=2", 1, 2e9)
