@@ -642,3 +642,28 @@ func TestNoRanks(t *testing.T) {
 		}
 	}
 }
+
+// TestAlts: who does not see a chart is told what is in it, and of nothing else.
+func TestAlts(t *testing.T) {
+	few := func(text string) string { return strings.Join(slices.Collect(strings.Lines(text))[:3], "") }
+	const row, larger = "Traverse/op=sum/shape=64x64/dtype=int32/kernel=scalar/order=row", "Traverse/op=sum/shape=128x128/dtype=int32/kernel=scalar/order=row"
+	for _, test := range []struct {
+		draw       func(*data) (*figure, error)
+		text, want string
+	}{
+		{traverseTime, few(sampled(row, 1e3, "")) + few(sampled(larger, 1e3, "")), "Lines: ns per element against the size of the matrix: row"},
+		{traverseTime, sampled(row, 1e3, "") + sampled(larger, 1e3, "") + sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2", 1e2, ""),
+			"Lines: ns per element against the size of the matrix: row; row, avx2, with 95% intervals"},
+		{missRates, few(sampled(row, 1e3, "9 D-refs/op 1 D1-misses/op")) + few(sampled(larger, 1e3, "")), "Lines: share of references that miss in each cache against the size of the matrix: row"},
+		{copyBandwidth, few(sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", 1e3, "")), "Bars: bandwidth of each copy"},
+		{others, sampled("A/a=1", 1e3, ""), "Bars: ns per element of each benchmark, by family, with 95% intervals"},
+		{latency, few(sampled("Latency/op=chase/size=16KiB", 1e3, "")), "Line: ns per dependent load against the working set"},
+		{mountain, few(sampled("Mountain/op=sum/size=16KiB/stride=1/dtype=int64", 1e3, "")), "Heat map: bandwidth of reading by working set and stride"},
+		{mountain, few(sampled("Mountain/op=sum/size=32KiB/stride=1/dtype=int64", 1e3, "")) + few(sampled("Mountain/op=sum/size=64KiB/stride=1/dtype=int64", 1e3, "")),
+			"Heat map: bandwidth of reading by working set and stride, with the caches marked"},
+	} {
+		if got := draws(t, test.draw, dataOf(t, head+test.text)).alt; got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}

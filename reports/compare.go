@@ -96,11 +96,12 @@ func compare(d *data) (*figure, error) {
 	d.look.addGrid(p, false)
 	p.Add(forest{&d.look, shown})
 	f := &figure{title: fmt.Sprintf("Old against new: %s and %s", short(filepath.Base(first.name), 20), short(filepath.Base(last.name), 20)),
-		sentence: compareSentence(found, len(shown)), alt: "Points with intervals: time of each benchmark in the new file as a share of that in the old one",
+		sentence: compareSentence(found, len(shown)), alt: "Points: time of each benchmark in the new file as a share of that in the old one",
 		height: vg.Length(len(shown))*0.24*vg.Inch + 0.6*vg.Inch, panels: []*panel{p}}
 	old, same := "old", "new: intervals overlap"
 	if slices.ContainsFunc(drawn, point.spreads) {
 		old += ", 95% interval"
+		f.alt += ", with 95% intervals"
 	}
 	switch unjudged(shown) {
 	case len(shown):

@@ -99,8 +99,11 @@ func contiguous(d *data) (*figure, error) {
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(evens))
 	f := &figure{title: fmt.Sprintf("When contiguous() pays: n sums of a transposed %s", short(shape, 16)), sentence: contiguousSentence(shape, found),
-		alt:    "Lines: total time of n passes over the strided view, and of one copy and n passes over the copy, against n, with the break-even marked",
+		alt:    "Lines: total time of n passes over the strided view, and of one copy and n passes over the copy, against n",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
+	if evens != nil {
+		f.alt += ", with the break-even marked"
+	}
 	f.explainIntervals("bands: 95% intervals", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
 }

@@ -126,7 +126,7 @@ func copyBandwidth(d *data) (*figure, error) {
 	}
 	d.shows(found...)
 	f := &figure{title: "Copying to a contiguous tensor: bandwidth by source layout", sentence: copySentence(found),
-		alt: "Bars: bandwidth of each copy with its interval"}
+		alt: "Bars: bandwidth of each copy"}
 	d.bandwidthBars(f, found[:min(len(found), maxBars)])
 	return f, nil
 }
@@ -208,7 +208,7 @@ func copyStride(d *data) (*figure, error) {
 		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element a line of %d B", line)}}))
 	}
 	f := &figure{title: "Copying every k-th column: bandwidth by stride", sentence: strideSentence(all),
-		alt:    "Line: bandwidth of copying every k-th column of a matrix against k, with intervals",
+		alt:    "Line: bandwidth of copying every k-th column of a matrix against k",
 		height: 2.9 * vg.Inch, panels: []*panel{p}}
 	f.explainIntervals("band: 95% interval", s.points)
 	return f, d.look.addSeries(f, p, s)
@@ -250,7 +250,7 @@ func channels(d *data) (*figure, error) {
 		return nil, nil
 	}
 	f := &figure{title: "NCHW against NHWC: bandwidth of converting " + short(found[0].Key("shape"), 24),
-		alt: "Bars: bandwidth of converting a batch of images from NCHW to NHWC and back, by the plain loop and in vectors, with intervals"}
+		alt: "Bars: bandwidth of converting a batch of images between NCHW and NHWC, by direction and loop"}
 	for _, r := range found {
 		k := vectorKernel(r)
 		to, back := by["nchw-nhwc"+k], by["nhwc-nchw"+k]

@@ -61,11 +61,12 @@ func (f *figure) explain(name string, thumbs ...plot.Thumbnailer) {
 	f.legend = slices.Insert(f.legend, at, entry{name, thumbs})
 }
 
-// explainIntervals says in the legend what shows intervals, if any of the points has one: of too few
-// samples there is none.
+// explainIntervals says in the legend what shows intervals, and to who does not see it that there are
+// some, if any of the points has one: of too few samples there is none.
 func (f *figure) explainIntervals(words string, points []point) {
 	if slices.ContainsFunc(points, point.spreads) {
 		f.explain(words)
+		f.alt += ", with 95% intervals"
 	}
 }
 

@@ -64,8 +64,12 @@ func latency(d *data) (*figure, error) {
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
 	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found, kneeCaches(found, d.cpuCaches)),
-		alt:    "Line: ns per dependent load against the working set, with the knees named and the caches marked",
+		alt:    "Line: ns per dependent load against the working set",
 		height: 3.4 * vg.Inch, panels: []*panel{p}}
+	f.tellMarks(d.cpuCaches, p.X.Min, p.X.Max)
+	if len(found) > 0 {
+		f.alt += ", with the knees named"
+	}
 	if d.served != nil {
 		f.sentence += " " + d.served.String() + "."
 	}

@@ -32,6 +32,13 @@ func capacities(caches []results.Cache) (found []mark) {
 	return found
 }
 
+// tellMarks tells who does not see them that caches are marked, if one is of those in a range.
+func (f *figure) tellMarks(caches []mark, low, high float64) {
+	if slices.ContainsFunc(caches, func(m mark) bool { return m.at >= low && m.at <= high }) {
+		f.alt += ", with the caches marked"
+	}
+}
+
 // dataCaches are the caches that data pass through.
 func dataCaches(caches []results.Cache) []results.Cache {
 	return slices.DeleteFunc(slices.Clone(caches), func(c results.Cache) bool { return c.Name == "L1i" })

@@ -205,7 +205,7 @@ func traverseTime(d *data) (*figure, error) {
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
 	f := &figure{title: "Summing a square matrix by rows and by columns: time by size", sentence: timeSentence(found),
-		alt:    "Lines: ns per element against the size of the matrix, by rows, by columns, and in vectors",
+		alt:    "Lines: ns per element against the size of the matrix: " + named(all...),
 		height: 3.3 * vg.Inch, panels: []*panel{p}}
 	f.explainIntervals("bands: 95% interval", pointsOf(all...))
 	return f, d.look.addSeries(f, p, all...)
@@ -217,7 +217,8 @@ func missRates(d *data) (*figure, error) {
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" }) // vectors have other references
 	least, largest := sizeRange(found)
 	f := &figure{title: "Summing a square matrix: simulated miss rates by size", sentence: missSentence(found),
-		alt: "Lines: share of references that miss in each cache against the size of the matrix, by rows and by columns"}
+		alt: "Lines: share of references that miss in each cache against the size of the matrix: "}
+	var lines []series
 	for _, level := range []struct {
 		unit, y string
 		marks   []mark
@@ -236,10 +237,12 @@ func missRates(d *data) (*figure, error) {
 		}
 		f.panels = append(f.panels, p)
 		f.height += 2.1 * vg.Inch
+		lines = all
 	}
 	if len(f.panels) == 0 {
 		return nil, nil
 	}
+	f.alt += named(lines...)
 	f.explain("simulated, exact")
 	f.panels[len(f.panels)-1].x = "size of the matrix"
 	return f, nil

@@ -75,9 +75,11 @@ func mountain(d *data) (*figure, error) {
 	p.X.Min, p.X.Max, p.X.Tick.Marker = -0.5, float64(len(h.strides))-0.5, byteTicks(h.strides, 10)
 	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = -0.5, float64(len(h.sizes))-0.5, byteTicks(h.sizes, 16)
 	p.Add(h)
-	return &figure{title: "Memory mountain: read bandwidth by working set and stride", sentence: h.sentence(),
-		alt:    "Heat map: bandwidth of reading by working set and stride, with the caches marked",
-		height: vg.Length(min(max(len(h.sizes), 6), 16))*0.3*vg.Inch + 0.7*vg.Inch, room: 130, panels: []*panel{p}}, nil
+	f := &figure{title: "Memory mountain: read bandwidth by working set and stride", sentence: h.sentence(),
+		alt:    "Heat map: bandwidth of reading by working set and stride",
+		height: vg.Length(min(max(len(h.sizes), 6), 16))*0.3*vg.Inch + 0.7*vg.Inch, room: 130, panels: []*panel{p}}
+	f.tellMarks(d.cpuCaches, float64(h.sizes[0]), float64(h.sizes[len(h.sizes)-1]-1))
+	return f, nil
 }
 
 // least are the least keys, ascending, as many as are shown.

@@ -19,7 +19,7 @@ import (
 // others draws the times of what no other chart shows, such as patterns of one's own:
 // bars, below what the names of a family share.
 func others(d *data) (*figure, error) {
-	f := &figure{title: "Time by element of what no other chart shows", alt: "Bars: ns per element of each benchmark with its interval, by family"}
+	f := &figure{title: "Time by element of what no other chart shows", alt: "Bars: ns per element of each benchmark, by family"}
 	b := titledBars{bars: bars{look: &d.look}}
 	var sentences []string
 	timed := 0

@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -65,6 +66,17 @@ func pointsOf(all ...series) (points []point) {
 		points = append(points, s.points...)
 	}
 	return points
+}
+
+// named are the names of series that have points, for who does not see them.
+func named(all ...series) string {
+	var names []string
+	for _, s := range all {
+		if len(s.points) > 0 {
+			names = append(names, s.name)
+		}
+	}
+	return strings.Join(names, "; ")
 }
 
 // addSeries draws lines with their points over bands of their intervals, and

@@ -72,7 +72,7 @@ func setMisses(d *data) (*figure, error) {
 	zeroAxis(&p.Y, max(high, 1)*1.1)
 	d.look.addGrid(p, true)
 	f := &figure{title: fmt.Sprintf("Summing %s columns of a %s matrix: misses by cache set", short(columns, 8), short(shape, 16)),
-		sentence: setSentence(all), alt: "Stems: misses of each set of the first cache, of rows a power of two apart and of padded rows",
+		sentence: setSentence(all), alt: "Stems: misses of each set of the first cache: " + named(all...),
 		height: 2.9 * vg.Inch, panels: []*panel{p}}
 	for i, s := range all {
 		st := stems{s, float64(i) - float64(len(all)-1)/2}
@@ -175,8 +175,9 @@ func missRatio(d *data) (*figure, error) {
 		all[i].dashed = i > 1
 	}
 	f := &figure{title: fmt.Sprintf("Summing a %s matrix: miss ratio by cache capacity", short(shape, 16)), sentence: ratioSentence(all),
-		alt:    "Lines: share of references that miss against the capacity of the cache, by rows, by columns and in tiles, with the caches marked",
+		alt:    "Lines: share of references that miss against the capacity of the cache: " + named(all...),
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
+	f.tellMarks(d.cpuCaches, p.X.Min, p.X.Max)
 	f.explain("simulated, exact")
 	return f, d.look.addSeries(f, p, all...)
 }

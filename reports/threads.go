@@ -111,8 +111,11 @@ func threads(d *data) (*figure, error) {
 	logAxis(&p.Y, low/1.5, high*1.5)
 	d.look.addGrid(p, true)
 	f := &figure{title: "Summing a matrix with several threads: bandwidth by threads", sentence: threadsSentence(scalings),
-		alt:    "Lines: bandwidth of a sum against the number of threads, for a working set of each level and of memory, with the knees named",
+		alt:    "Lines: bandwidth of a sum against the number of threads: " + named(all...),
 		height: 3.6 * vg.Inch, panels: []*panel{p}}
+	if slices.ContainsFunc(scalings, func(s scaling) bool { _, found := s.knee(); return found }) {
+		f.alt += ", with the knees named"
+	}
 	f.explainIntervals("bands: 95% interval", points)
 	if err := d.look.addSeries(f, p, all...); err != nil {
 		return nil, err

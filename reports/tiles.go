@@ -86,6 +86,7 @@ func tiles(d *data) (*figure, error) {
 	remark := "misses are simulated, exact"
 	if slices.ContainsFunc(points, point.spreads) {
 		remark = "bands: 95% interval; " + remark
+		f.alt += ", with 95% intervals"
 	}
 	f.explain(remark)
 	f.panels[len(f.panels)-1].x = "edge of a tile, elements (the largest: no tiles)"
