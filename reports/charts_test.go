@@ -87,7 +87,7 @@ func sampled(name string, ns float64, more string) string {
 func TestIntervals(t *testing.T) {
 	few := func(text string) string { return strings.Join(slices.Collect(strings.Lines(text))[:3], "") }
 	names := []string{"Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", "Copy/layout=columns/shape=64x64/dtype=float32/step=32/kernel=scalar",
-		"Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", "View/a=1", "View/a=2",
+		"Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", "Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar", "View/a=1", "View/a=2",
 		"Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=1", "Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=2"}
 	for i, draw := range []func(*data) (*figure, error){copyBandwidth, copyStride, traverseTime, others, predicted, threads} {
 		for _, want := range []bool{false, true} {

@@ -153,6 +153,14 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 	return all
 }
 
+// alone tells whether matrices are of one size, and not by rows and by columns: no line, and
+// nothing to compare. Those that were timed have bars.
+func alone(found []matrix) bool {
+	_, _, both := pair(found)
+	return !both && slices.ContainsFunc(found, func(m matrix) bool { return drawable(m.row.Stats[timeUnit]) }) &&
+		!slices.ContainsFunc(found, func(m matrix) bool { return m.n != found[0].n })
+}
+
 // sizeRange is the least and the largest matrix, in bytes.
 func sizeRange(found []matrix) (low, high float64) {
 	low, high = math.Inf(1), 0
@@ -194,7 +202,7 @@ func traverseTime(d *data) (*figure, error) {
 		return interval(s, 1e9), ok && drawable(s)
 	})
 	low, high, ok := span(all)
-	if !ok {
+	if !ok || alone(found) {
 		return nil, nil
 	}
 	p := d.look.newPanel("size of the matrix", "ns per element")
@@ -215,6 +223,9 @@ func traverseTime(d *data) (*figure, error) {
 // the TLB.
 func missRates(d *data) (*figure, error) {
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" }) // vectors have other references
+	if alone(found) {
+		return nil, nil
+	}
 	least, largest := sizeRange(found)
 	f := &figure{title: "Summing a square matrix: simulated miss rates by size", sentence: missSentence(found),
 		alt: "Lines: share of references that miss in each cache against the size of the matrix: "}

@@ -199,6 +199,8 @@ func TestAnyResults(t *testing.T) {
 		"not square": {line("Traverse/op=sum/order=row/shape=64x32/dtype=int32", 1, 1e9), "Traverse sum row 64x32 (int32) takes 1.000 ns/elem."},
 		"a fill of one dim": {line("Traverse/op=fill/order=row/shape=1000/kernel=scalar", 3, 1e9) + line("Traverse/op=fill/order=row/shape=1000/kernel=avx2", 1, 1e9),
 			"Traverse fill row shape 1000 takes from 1.000 ns/elem (avx2) to 3.000 ns/elem (scalar), 3 times as long."},
+		"a sum in one order, of one size": {"Benchmark" + "Traverse/op=sum/order=row/shape=64x64/dtype=int32 1 2 ns/elem 9 D-refs/op 1 D1-misses/op\n",
+			"Traverse sum row 64x64 (int32) takes 2.000 ns/elem."},
 		"two families": {line("Reorder/from=abcd/to=ABcd16b16a2b/shape=8x8x2x2", 1, 1e9) + line("Sparse/matrix=web/dtype=float32", 2, 1e9),
 			"Reorder abcd ABcd16b16a2b (8x8x2x2) takes 1.000 ns/elem. Sparse web (float32) takes 2.000 ns/elem."},
 		"two dtypes of one size": {line("Traverse/op=sum/order=row/shape=64x64/dtype=int32", 1, 1e9) + line("Traverse/op=sum/order=row/shape=64x64/dtype=int64", 2, 1e9),
@@ -224,6 +226,9 @@ func TestAnyResults(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, c.Sentence, test.want)
 		}
 		checkPicture(t, c)
+		if len(r.Charts) > 1 && r.Charts[0].Name != "others" {
+			t.Errorf("%s: a chart of what has bars: %s", name, r.Charts[0].Sentence)
+		}
 		var said strings.Builder
 		r.WriteFindings(&said)
 		if n := strings.Count(said.String(), "\n"); n > len(r.Charts)+1 {
