@@ -90,13 +90,14 @@ func best(d *data) (*figure, error) {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(b.caches))-0.5, -0.5, float64(len(b.tensors))-0.5
 	first := b.tensors[0]
 	slices.Reverse(b.tensors) // it is at the top
-	p.X.Tick.Marker, p.Y.Tick.Marker = names(b.caches, max(60/len(b.caches), 7)), names(b.tensors, 40)
+	p.X.Tick.Marker, p.Y.Tick.Marker = names(b.caches, 32), names(b.tensors, 40)
+	below := d.look.slant(p, len(b.caches))
 	p.Add(b)
 	at := slices.MaxFunc(b.caches, func(x, y string) int {
 		return cmp.Compare(b.cells[[2]string{first, x}].gain(), b.cells[[2]string{first, y}].gain())
 	})
 	c := b.cells[[2]string{first, at}]
-	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch,
+	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch + below,
 		sentence: fmt.Sprintf("Of %s on %s, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).",
 			one(all, "1 tensor and operation", "tensors and operations"), one(allCaches, "1 hierarchy of caches", "caches"), first, at, c.words, c.gain()),
 		alt: "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
@@ -152,10 +153,29 @@ func (b bestMap) gain(tensor string) (most float64) {
 
 // names label the places 0, 1, ...
 func names(all []string, most int) (ticks plot.ConstantTicks) {
-	for i, name := range all {
-		ticks = append(ticks, plot.Tick{Value: float64(i), Label: short(results.Printable(name), most)})
+	for i, name := range shorts(all, most) {
+		ticks = append(ticks, plot.Tick{Value: float64(i), Label: name})
 	}
 	return ticks
+}
+
+// slant has the labels below columns slope where they are wider than these, and returns what height
+// they take more.
+func (s *style) slant(p *panel, columns int) vg.Length {
+	words := s.text(tickSize)
+	widest := func(a plot.Axis) (most vg.Length) {
+		for _, tick := range a.Tick.Marker.Ticks(a.Min, a.Max) {
+			most = max(most, words.Width(tick.Label))
+		}
+		return most
+	}
+	below := widest(p.X)
+	if below+6 <= (figureWidth-2*margin-widest(p.Y)-12)/vg.Length(columns) {
+		return 0
+	}
+	label := &p.X.Tick.Label
+	label.Rotation, label.XAlign, label.YAlign = math.Pi/5, -1, -0.6
+	return below * vg.Length(math.Sin(math.Pi/5))
 }
 
 // color is paper where any choice is as good, and fuller the more it matters, up to
