@@ -184,9 +184,13 @@ func (f Fleet) familyTicks() (ticks plot.ConstantTicks) {
 // machineTicks name machines, as many as there is room for.
 func (f Fleet) machineTicks(machines []int) (ticks plot.ConstantTicks) {
 	every := (len(machines) + 23) / 24
+	names := make([]string, len(machines))
 	for row, i := range machines {
+		names[row] = f.matrix.Machines[i].Name
+	}
+	for row, name := range shorts(names, 24) {
 		if row%every == 0 {
-			ticks = append(ticks, plot.Tick{Value: float64(len(machines)-row) - 0.5, Label: short(results.Printable(f.matrix.Machines[i].Name), 16)})
+			ticks = append(ticks, plot.Tick{Value: float64(len(machines)-row) - 0.5, Label: name})
 		}
 	}
 	return ticks

@@ -60,3 +60,16 @@ func TestFleet(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfMachines: labels of machines whose names begin alike have what differs.
+func TestNamesOfMachines(t *testing.T) {
+	m := aFleet(5, 0)
+	for i := range m.Machines {
+		m.Machines[i].Name = fmt.Sprintf("node-of-the-cluster-%d.a-long-domain.example.org", i)
+	}
+	for i, tick := range MakeFleet(m, Options{}).machineTicks([]int{0, 1, 2, 3, 4}) {
+		if want := fmt.Sprintf("…%d.a-long-domain.example", i); !strings.HasPrefix(tick.Label, want[:16]) {
+			t.Errorf("label %q, want %q", tick.Label, want)
+		}
+	}
+}

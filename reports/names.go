@@ -93,7 +93,7 @@ func alike(labels []string) int {
 			n--
 		}
 	}
-	return strings.LastIndexAny(labels[0][:n], " ./=") + 1
+	return strings.LastIndexAny(labels[0][:n], " ./=-") + 1
 }
 
 // from is a label from a place on, and a mark of what is left out before it.
