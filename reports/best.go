@@ -40,6 +40,14 @@ type bestChoice struct {
 // gain is by what factor the worst choice costs more than the best.
 func (c bestChoice) gain() float64 { return c.worst / c.least }
 
+// sentence says of the choice that matters most, for what and on which caches; of what.
+func (c bestChoice) sentence(of, tensor, caches string) string {
+	if c.gain() < 1.01 { // as the picture has it
+		return fmt.Sprintf("Of %s, for none does the choice matter (by simulated misses).", of)
+	}
+	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).", of, tensor, caches, c.words, c.gain())
+}
+
 // cycles is KCachegrind's estimate of what a pass costs, of data alone: an access 1,
 // a miss of the first cache 10 more, one of the last 100.
 func cycles(r results.Row) float64 {
@@ -98,9 +106,8 @@ func best(d *data) (*figure, error) {
 	})
 	c := b.cells[[2]string{first, at}]
 	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch + below,
-		sentence: fmt.Sprintf("Of %s on %s, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).",
-			one(all, "1 tensor and operation", "tensors and operations"), one(allCaches, "1 hierarchy of caches", "caches"), first, at, c.words, c.gain()),
-		alt: "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
+		sentence: c.sentence(one(all, "1 tensor and operation", "tensors and operations")+" on "+one(allCaches, "1 hierarchy of caches", "caches"), first, at),
+		alt:      "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
 		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
 	}

@@ -87,7 +87,8 @@ func TestBestLeftOut(t *testing.T) {
 	}
 }
 
-// TestNamesOfCaches: names of caches are told apart, and slope where they are wider than their columns.
+// TestNamesOfCaches: names of caches are told apart, and slope where they are wider than their columns;
+// where there is one choice alone, none is said to cost the least.
 func TestNamesOfCaches(t *testing.T) {
 	for name, slopes := range map[string]bool{"c%d": false, "a-cache-of-a-long-name-%dk": true, strings.Repeat("long", 10) + "%dk" + strings.Repeat("x", 40): true} {
 		text := ""
@@ -101,6 +102,9 @@ func TestNamesOfCaches(t *testing.T) {
 		}
 		if len(labels) != 8 {
 			t.Errorf("%d labels of 8 caches: %v", len(labels), labels)
+		}
+		if want := "Of 1 tensor and operation on 8 caches, for none does the choice matter (by simulated misses)."; f.sentence != want {
+			t.Errorf("%q, want %q", f.sentence, want)
 		}
 		if got := f.panels[0].X.Tick.Label.Rotation != 0; got != slopes {
 			t.Errorf("%s: labels slope: %v", name, got)
