@@ -76,7 +76,7 @@ func (f *figure) render(d *data) (Chart, error) {
 	height := f.height + f.legendHeight(&d.look) + 2*margin + titleHeight + footer.height()
 	img := vgimg.NewWith(vgimg.UseWH(figureWidth, height), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(d.look.paper))
 	svg := vgsvg.New(figureWidth, height)
-	all := draw.NewCanvas(vg.MultiCanvas(img, svg), figureWidth, height)
+	all := draw.NewCanvas(vg.MultiCanvas(boxed{img}, svg), figureWidth, height)
 	all.FillPolygon(d.look.paper, []vg.Point{all.Min, {X: all.Max.X, Y: all.Min.Y}, all.Max, {X: all.Min.X, Y: all.Max.Y}})
 	all = draw.Crop(all, margin, -margin, margin, -margin)
 	all.FillText(title, vg.Point{X: all.Min.X, Y: all.Max.Y}, fit(title, results.Printable(f.title), all.Size().X))
