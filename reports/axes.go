@@ -168,17 +168,18 @@ func numberAxis(a *plot.Axis, points []point) {
 	a.Tick.Marker = ticks
 }
 
-// measuredTicks are at the numbers that were measured; labels keep a quarter octave apart.
+// measuredTicks are at the numbers that were measured; labels, of which the last has one, keep a quarter
+// octave apart.
 func measuredTicks(points []point) (ticks plot.ConstantTicks) {
 	var counts []float64
 	for _, q := range points {
 		counts = append(counts, q.x)
 	}
 	slices.Sort(counts)
-	last := 0.0
-	for _, n := range slices.Compact(counts) {
+	last := math.Inf(1)
+	for _, n := range slices.Backward(slices.Compact(counts)) {
 		tick := plot.Tick{Value: n}
-		if n >= 1.19*last {
+		if n <= last/1.19 {
 			tick.Label, last = number6(n), n
 		}
 		ticks = append(ticks, tick)

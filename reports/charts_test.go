@@ -626,6 +626,17 @@ func TestAxesHaveLabels(t *testing.T) {
 	}
 }
 
+// TestMeasuredTicks: of numbers of threads that are too close for labels, the most has one.
+func TestMeasuredTicks(t *testing.T) {
+	var labels []string
+	for _, tick := range measuredTicks([]point{{x: 1}, {x: 2}, {x: 192}, {x: 255}, {x: 256}}) {
+		labels = append(labels, tick.Label)
+	}
+	if want := []string{"256", "", "192", "2", "1"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
+	}
+}
+
 // TestNoRanks: times that are all the same, as those predicted of one copy in several sets of
 // vectors are, have no rank correlation.
 func TestNoRanks(t *testing.T) {
