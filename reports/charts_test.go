@@ -678,3 +678,25 @@ func TestAlts(t *testing.T) {
 		}
 	}
 }
+
+// TestKneesOfThreads: knees of levels whose lines coincide are all named, none upon another.
+func TestKneesOfThreads(t *testing.T) {
+	text := ""
+	for _, shape := range []string{"64x64", "256x256", "2048x2048"} {
+		for threads, ns := range map[int]float64{1: 1e3, 2: 500, 4: 500} {
+			text += sampled(fmt.Sprintf("Stream/op=sum/shape=%s/dtype=int32/kernel=avx2/threads=%d", shape, threads), ns, "")
+		}
+	}
+	d := dataOf(t, head+text)
+	_, actions := record(draws(t, threads, d), &d.look)
+	var at []float64
+	for _, a := range actions {
+		if s, ok := a.(*recorder.FillString); ok && strings.HasPrefix(s.String, "knee of") {
+			at = append(at, float64(s.Point.Y))
+		}
+	}
+	slices.Sort(at)
+	if len(at) != 3 || at[1]-at[0] < 8 || at[2]-at[1] < 8 {
+		t.Errorf("names of knees at %v", at)
+	}
+}

@@ -124,7 +124,7 @@ func threads(d *data) (*figure, error) {
 	return f, nil
 }
 
-// threadKnees is a plotter that rings the knees and names them under the line.
+// threadKnees is a plotter that rings the knees and names them under the line, and under each other.
 type threadKnees struct {
 	look     *style
 	scalings []scaling
@@ -133,6 +133,7 @@ type threadKnees struct {
 // Plot implements plot.Plotter.
 func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
+	var labels []vg.Rectangle
 	for _, s := range k.scalings {
 		q, found := s.knee()
 		if !found {
@@ -144,8 +145,19 @@ func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 		style.YAlign = draw.YTop
 		label := fmt.Sprintf("knee of %s: %s", s.level, counted(int(q.x), "thread"))
 		x := min(at.X+8, c.Max.X-style.Width(label))
-		k.look.erase(c, vg.Rectangle{Min: vg.Point{X: x, Y: at.Y - 6 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: at.Y - 6}})
-		c.FillText(style, vg.Point{X: x, Y: at.Y - 6}, label)
+		room := vg.Rectangle{Min: vg.Point{X: x, Y: at.Y - 6 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: at.Y - 6}}
+		for again := true; again; { // one that was passed may be above the next
+			again = false
+			for _, other := range labels {
+				if room.Min.X < other.Max.X && other.Min.X < room.Max.X && room.Min.Y < other.Max.Y && other.Min.Y < room.Max.Y {
+					room = room.Add(vg.Point{Y: other.Min.Y - room.Max.Y - 1})
+					again = true
+				}
+			}
+		}
+		labels = append(labels, room)
+		k.look.erase(c, room)
+		c.FillText(style, vg.Point{X: x, Y: room.Max.Y}, label)
 	}
 }
 
