@@ -18,7 +18,8 @@ type Cache struct {
 	Level    int    // 1, 2, 3, ...
 	Type     string // "Data", "Instruction" or "Unified"
 	Geometry simcache.Geometry
-	Shared   int // logical CPUs that share it, 0 if unknown
+	Shared   int  // logical CPUs that share it, 0 if unknown
+	Only     bool // there is no other like it, as all CPUs of the machine share it; false if unknown
 	// Source is that of the size, and behind it, as in "sysctl; ways: assumed",
 	// those of other figures that have another.
 	Source simcache.Source
@@ -133,8 +134,9 @@ func (c Cache) Known() bool {
 // Choose returns what is simulated by default: I1, D1 and the last level from the
 // caches of a CPU, as Cachegrind takes them: the level-1 caches, and of the others
 // the one of the highest level. Set counts that are no power of two are rounded
-// (see Geometry.Rounded). How many cores share the last level is what the caches say. What is missing, unknown, or cannot be simulated, comes from
-// documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
+// (see Geometry.Rounded). How many cores share the last level is what the caches say; one that
+// is the only one is shared by all, also by more than there are. What is missing, unknown, or
+// cannot be simulated, comes from documented defaults: 32768,8,64 for I1 and D1, 8388608,16,64 for LL.
 func Choose(caches []Cache) simcache.Config {
 	small := simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}
 	c := simcache.Config{I1: small, I1Source: simcache.FromDefault,
@@ -158,8 +160,10 @@ func Choose(caches []Cache) simcache.Config {
 			d1.Geometry, d1.Source = g, source
 		}
 		if known.Level > top && !instructions {
-			ll.Geometry, ll.Source, ll.SharedBy = g, source, known.Cores(caches)
-			top = known.Level
+			ll.Geometry, ll.Source, ll.SharedBy = g, source, 0
+			if top = known.Level; !known.Only {
+				ll.SharedBy = known.Cores(caches)
+			}
 		}
 	}
 	return c

@@ -32,6 +32,7 @@ func (s system) fromSysfs() []Cache {
 		return nil
 	}
 	entries, _ := fs.Glob(s.files, path.Join(s.folder(), "cache/index*"))
+	online := s.list("sys/devices/system/cpu/online")
 	var caches []Cache
 	for _, entry := range entries {
 		number := func(name string) int {
@@ -42,6 +43,7 @@ func (s system) fromSysfs() []Cache {
 			Geometry: simcache.Geometry{Size: sysfsSize(s.text(path.Join(entry, "size"))), Ways: number("ways_of_associativity"), Line: number("coherency_line_size")},
 			Shared:   len(s.list(path.Join(entry, "shared_cpu_list"))),
 		}
+		c.Only = online != nil && c.Shared >= len(online)
 		if c.Geometry.Ways == 0 {
 			c.Geometry.Ways = waysOf(c.Geometry.Size, number("number_of_sets"), c.Geometry.Line)
 		}

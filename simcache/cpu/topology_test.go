@@ -90,3 +90,23 @@ func TestParseList(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyCache: a last level that all CPUs share is one, however many threads there are; one
+// of several is shared by its cores.
+func TestOnlyCache(t *testing.T) {
+	for online, want := range map[string]int{"0-7": 0, "0-15": 4, "": 4} {
+		const index = "sys/devices/system/cpu/cpu0/cache/index"
+		files := map[string]any{"sys/devices/system/cpu/online": online}
+		for i, of := range []map[string]string{
+			sysfsIndex("1", "Data", "48K", "12", "64", "0,4"),
+			sysfsIndex("3", "Unified", "32M", "16", "64", "0-7"),
+		} {
+			for name, text := range of {
+				files[fmt.Sprint(index, i, "/", name)] = text
+			}
+		}
+		if got := Choose(system{files: linux(files)}.known()).Last(); got.SharedBy != want {
+			t.Errorf("of CPUs %q, 8 of 4 cores share the last level, which is simulated as shared by %d, want %d", online, got.SharedBy, want)
+		}
+	}
+}
