@@ -295,14 +295,19 @@ func (m Model) measuredShare(i int, bytes, heavier float64) (share float64, know
 // mostOver is by how much a working set may be too large for a level and still be served in part.
 const mostOver = 3
 
-// Brief says in a line for people what is predicted: for which caches, with times from where.
+// Brief says in a line for people what is predicted: for which caches, by how many threads if
+// several, with times from where.
 func (m Model) Brief() string {
 	var levels []string
 	for _, l := range m.Caches.Levels {
 		levels = append(levels, fmt.Sprintf("%s %s", l.Name, simcache.Bytes(l.Size)))
 	}
+	on := strings.Join(levels, ", ")
+	if m.Threads > 1 {
+		on += fmt.Sprintf(", by %d threads", m.Threads)
+	}
 	source, _, _ := strings.Cut(m.Times.Source, ";") // of kernels it says nothing
-	return fmt.Sprintf("%s; times %s", strings.Join(levels, ", "), source)
+	return fmt.Sprintf("%s; times %s", on, source)
 }
 
 // String states what is priced, for the head of a results file.
