@@ -93,13 +93,17 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	}
 	var alone []string
 	if p.Comparisons, alone = access.Threaded(p.Comparisons, counts, t.Grain); len(alone) > 0 {
-		remark("threads", fmt.Sprintf("one thread only for %d benchmarks, such as %s: a chase cannot be cut, nor what has at most %d elements (--grain), nor what is written by all threads alike",
-			len(alone), alone[0], cmp.Or(t.Grain, access.GrainSize)))
+		remark("threads", fmt.Sprintf("one thread only for %d of the benchmarks, such as %s: %s", len(alone), alone[0], t.whole()))
 	}
 	if len(p.Comparisons) == 0 {
-		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), fmt.Errorf("no benchmark can be cut among threads: a chase cannot, nor what has at most %d elements (--grain), nor what is written by all threads alike", cmp.Or(t.Grain, access.GrainSize))}
+		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), fmt.Errorf("no benchmark can be cut among threads: %s", t.whole())}
 	}
 	return p, nil
+}
+
+// whole says what one thread walks alone.
+func (t Threads) whole() string {
+	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor what has %d elements or less (--grain), nor what is written by all threads alike", cmp.Or(t.Grain, access.GrainSize))
 }
 
 // cpus are those that threads are pinned to.

@@ -146,7 +146,7 @@ func (f *simFlags) simulatePattern(c call) error {
 		return f.simulateThreads(c, m, p)
 	}
 	if f.threads > 1 {
-		c.note("--threads %d: one thread walks it all: a copy by PyTorch's blocks cannot be cut, nor what has at most %d elements (--grain), nor what is written by all threads alike", f.threads, f.grain)
+		c.note("--threads %d: one thread walks it all: a copy by PyTorch's blocks cannot be cut, nor what has %d elements or less (--grain), nor what is written by all threads alike", f.threads, f.grain)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {
