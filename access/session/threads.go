@@ -91,11 +91,12 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 			counts = append(counts, n)
 		}
 	}
+	timed := len(p.Comparisons)
 	var alone []string
 	if p.Comparisons, alone = access.Threaded(p.Comparisons, counts, t.Grain); len(alone) > 0 {
 		remark("threads", fmt.Sprintf("one thread only for %d of the benchmarks, such as %s: %s", len(alone), alone[0], t.whole()))
 	}
-	if len(p.Comparisons) == 0 {
+	if timed > 0 && len(p.Comparisons) == 0 {
 		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), fmt.Errorf("no benchmark can be cut among threads: %s", t.whole())}
 	}
 	return p, nil
