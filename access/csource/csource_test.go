@@ -139,6 +139,8 @@ func TestMeaning(t *testing.T) {
 		{"for (unsigned i = 4; i > 0; i -= 2) a[i - 1u] = 0;", "wa24 wa8"},
 		{"for (unsigned i = 0; i < 3; i++) a[-1 * i + 2] = a[i * -1 + 3];", "ra24 wa16 ra16 wa8 ra8 wa0"},
 		{"for (unsigned long i = 1; i < 3; i++) a[-i + 2] = a[i + -1];", "ra0 wa8 ra8 wa0"},
+		{"for (unsigned i = 2; i < 4; i++) a[i + -2u] = a[(3u - 4) + i] + a[i * -1u + 3];", "ra8 ra8 wa0 ra16 ra0 wa8"},
+		{"for (unsigned i = 4294967294u; i < 4294967295u; i++) a[i - 4294967294u] = 0;", "wa0"},
 		{"for (unsigned i = 0; i < 2; i++) for (j = 0; j < -2 * i + 3; j++) if (-2 * i + 3 > 1u) a[j] = 0;", "wa0 wa8 wa16"},
 		{"for (i = 0; i < 2; i++) { int r = 2 * i + 1; a[r] = 0; }", "wa8 wa24"},
 		// What is converted to _Bool is 0 or 1.
@@ -247,7 +249,8 @@ func TestRefused(t *testing.T) {
 		"for (i = 0; i < 4; i++) for (j = 0; j < 4; j++) s = i * j > 2 ? a[0] : b[0];": "i * j: a product of variables is not affine",
 		"s = undeclared;":    "t.c:18:5: undefined: undeclared",
 		"a[(_Bool)0.5] = 0;": "0.5: it is no integer",
-		"for (unsigned i = 0; i < 3; i++) a[i + -1] = 0;": "the subscript of a[4] is outside of 0 to 3 where i = 0",
+		"for (unsigned i = 0; i < 3; i++) a[i + -1] = 0;":  "the subscript of a[4] is outside of 0 to 3 where i = 0",
+		"for (unsigned i = 0; i < 3; i++) a[i + -1u] = 0;": "the subscript of a[4] is outside of 0 to 3 where i = 0",
 		"s = ;": "t.c:18:5: ",
 	} {
 		_, err := csource.Read("t.c", region(text), csource.Options{})

@@ -341,12 +341,20 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 
 // modulo keeps a negative constant that is added to, subtracted from or multiplied with an
 // unsigned value of variables: what comes of it differs from what C computes by a multiple of
-// 2^bits, by nothing where it is in range, which whoever uses it demands.
+// 2^bits, by nothing where it is in range, which whoever uses it demands. One that is unsigned
+// itself and so near 2^32 as the -R of #define R 2u is taken for the negative one that it was.
 func modulo(op string, i, other integer, t ctype) integer {
+	const near = 1 << 16
 	n, fixed := i.number()
 	_, both := other.number()
-	if fixed && n < 0 && !both && !t.signed && (op == "+" || op == "-" || op == "*") {
+	if !fixed || both || t.signed {
+		return i
+	}
+	switch {
+	case n < 0 && (op == "+" || op == "-" || op == "*"):
 		i.t = t
+	case t.bits == 32 && n >= 1<<32-near && (op == "+" || op == "*"):
+		i.piece = constant(n - 1<<32)
 	}
 	return i
 }
