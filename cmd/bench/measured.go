@@ -155,7 +155,7 @@ func (f *measureFlags) add(flags *pflag.FlagSet) {
 	f.maxSize = parsed[int]{parse: simcache.ParseBytes, kind: "size"}
 	flags.BoolVar(&f.on, "measure", false, "measure the caches, memory and TLB; save what was found")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to save it in, instead of where --caches=measured looks")
-	flags.Var(&f.maxSize, "max-size", "largest working set of the ladder, such as 256MiB (memory's bandwidth is measured on twice as much); default: twice the last level that the machine states")
+	flags.Var(&f.maxSize, "max-size", "largest working set of the ladder, such as 256MiB (memory's bandwidth is measured on twice as much); default: twice the last level that the machine states, at most 256MiB and a quarter of the available memory")
 	flags.BoolVar(&f.loaded, "loaded", false, "measure the latency of memory under load too: one thread chases pointers while the others stream at a stepped rate")
 	flags.StringVar(&f.results, "results", "", "`file` for the samples of --loaded as results, of which bench report draws a chart")
 	flags.DurationVar(&f.budget, "measure-time", 20*time.Second, "how long to measure, at least about, where the ladder does not take longer; shorter is less steady")
