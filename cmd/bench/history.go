@@ -25,7 +25,7 @@ func newHistory() *cobra.Command {
 		Args:  aVerb,
 		RunE:  showHelp,
 	}
-	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "folder of the history")
+	cmd.PersistentFlags().StringVar(&dir, "dir", "history", "`folder` of the history")
 	cmd.AddCommand(newHistoryAdd(&dir), newHistoryList(&dir), newHistoryShow(&dir), newHistoryTrend(&dir), newHistoryExport(&dir))
 	return cmd
 }
@@ -60,7 +60,7 @@ func newHistoryAdd(dir *string) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&commit, "commit", "", "commit that the results are of")
+	cmd.Flags().StringVar(&commit, "commit", "", "`commit` that the results are of")
 	cmd.Flags().Var(&date, "date", "time that the results are of, such as 2026-11-21T07:14:35Z")
 	return cmd
 }
@@ -211,7 +211,7 @@ func newHistoryExport(dir *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text (for benchstat), csv or jsonl")
-	cmd.Flags().StringVar(&commit, "commit", "", "only entries of this commit, which may be shortened")
+	cmd.Flags().StringVar(&commit, "commit", "", "only entries of this `commit`, which may be shortened")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to write instead of stdout")
 	return cmd
 }

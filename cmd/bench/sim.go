@@ -56,7 +56,7 @@ func newSim() *cobra.Command {
 	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry and loops, and how many accesses were visited and proved, where with a TLB each counts once more for it")
 	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts, as results that 'bench check' compares; of a program, a trace or a matrix, each array a line")
-	flags.StringVar(&f.out, "cachegrind-out", "", "file for cg_annotate, with a line for each tensor, or for the trace")
+	flags.StringVar(&f.out, "cachegrind-out", "", "`file` for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
 
