@@ -94,17 +94,25 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	timed := len(p.Comparisons)
 	var alone []string
 	if p.Comparisons, alone = access.Threaded(p.Comparisons, counts, t.Grain); len(alone) > 0 {
-		remark("threads", fmt.Sprintf("one thread only for %d of the benchmarks, such as %s: %s", len(alone), alone[0], t.whole()))
+		of := fmt.Sprintf("%d benchmarks, such as %s", len(alone), alone[0])
+		if len(alone) == 1 {
+			of = alone[0]
+		}
+		lead := "one thread only for "
+		if !slices.Contains(counts, 1) {
+			lead = "left out, as 1 is not among the numbers of threads: "
+		}
+		remark("threads", lead+of+": "+t.uncut())
 	}
 	if timed > 0 && len(p.Comparisons) == 0 {
-		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), fmt.Errorf("no benchmark can be cut among threads: %s", t.whole())}
+		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), errors.New("no benchmark can be cut among threads: " + t.uncut())}
 	}
 	return p, nil
 }
 
-// whole says what one thread walks alone.
-func (t Threads) whole() string {
-	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor what has %d elements or less (--grain), nor what is written by all threads alike", cmp.Or(t.Grain, access.GrainSize))
+// uncut says what cannot be cut among threads, as access.Pattern.Parts has it.
+func (t Threads) uncut() string {
+	return fmt.Sprintf("a chase cannot be cut, nor a copy by PyTorch's blocks, nor what has at most %d elements (--grain), nor what is written by all threads alike", cmp.Or(t.Grain, access.GrainSize))
 }
 
 // cpus are those that threads are pinned to.

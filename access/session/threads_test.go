@@ -37,7 +37,7 @@ func TestAmong(t *testing.T) {
 		{at, Threads{MemBind: []int{2, 0}, CPUBind: []int{1}}, " on [7 6 3]"},
 		{at, Threads{Counts: []int{7}}, "threads 7: there are 6 CPUs for them (want at most 6, or all)"},
 		{at, Threads{Counts: []int{3}, Pin: []int{1, 5}}, "threads 3: there are 2 CPUs for them (want at most 2, or all)"},
-		{at, Threads{Counts: []int{2}, Grain: 1 << 20}, "threads 2: no benchmark can be cut among threads: a chase cannot be cut, nor a copy by PyTorch's blocks, nor what has 1048576 elements or less (--grain), nor what is written by all threads alike"},
+		{at, Threads{Counts: []int{2}, Grain: 1 << 20}, "threads 2: no benchmark can be cut among threads: a chase cannot be cut, nor a copy by PyTorch's blocks, nor what has at most 1048576 elements (--grain), nor what is written by all threads alike"},
 		{at, Threads{Pin: []int{2, 4}}, "pin 2,4: this process may not run on CPU 2 (it may on 1,3-7)"},
 		{at, Threads{Pin: []int{4}, CPUBind: []int{0}}, "pin 4: cpubind says what CPUs too: give one of them"},
 		{at, Threads{MemBind: []int{3}}, "membind 3: there is no node 3 with memory (want 0-2)"},
