@@ -43,9 +43,9 @@ func (c bestChoice) gain() float64 { return c.worst / c.least }
 // sentence says of the choice that matters most, for what and on which caches; of what.
 func (c bestChoice) sentence(of, tensor, caches string) string {
 	if c.gain() < 1.01 { // as the picture has it
-		return fmt.Sprintf("Of %s, for none does the choice matter (by simulated misses).", of)
+		return fmt.Sprintf("Of %s, no choice of order, padding or tile matters (by simulated misses).", of)
 	}
-	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as much (by simulated misses).", of, tensor, caches, c.words, c.gain())
+	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as many cycles (estimated from simulated misses).", of, tensor, caches, c.words, c.gain())
 }
 
 // cycles is KCachegrind's estimate of what a pass costs, of data alone: an access 1,
