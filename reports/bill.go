@@ -38,8 +38,8 @@ type BillRow struct {
 	LayoutNs, Ns               float64 // of all calls; the former is part of the latter
 }
 
-// ErrNoRows tells that a bill has nothing to draw.
-var ErrNoRows = errors.New("no operator that takes time: there is nothing to draw")
+// errNoRows tells that a bill has nothing to draw.
+var errNoRows = errors.New("no operator that takes time: there is nothing to draw")
 
 // Write puts the page, index.html, into a folder and returns its path. Bars are to
 // the scale of the longest.
@@ -49,7 +49,7 @@ func (b Bill) Write(dir string) (path string, err error) {
 		longest = max(longest, r.Ns)
 	}
 	if longest == 0 {
-		return "", ErrNoRows
+		return "", errNoRows
 	}
 	type row struct {
 		BillRow

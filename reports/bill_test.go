@@ -31,7 +31,7 @@ func TestBill(t *testing.T) {
 	if strings.Contains(page, "<script") {
 		t.Error("a script of the trace is on the page")
 	}
-	if _, err := (Bill{}).Write(t.TempDir()); !errors.Is(err, ErrNoRows) {
+	if _, err := (Bill{}).Write(t.TempDir()); !errors.Is(err, errNoRows) {
 		t.Error(err)
 	}
 }

@@ -471,7 +471,7 @@ func TestMarkdownLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := check.WriteMarkdown(&b, r); err != nil {
+	if err := check.Formats["markdown"](&b, r); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > 65536 || !strings.Contains(b.String(), "and 450 more") {
@@ -485,7 +485,7 @@ func TestMarkdownLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Reset()
-	if err := check.WriteMarkdown(&b, r); err != nil {
+	if err := check.Formats["markdown"](&b, r); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > 65536 || len(r.Missing()) != 100 {
@@ -566,7 +566,7 @@ func TestBackwards(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := check.WriteText(&text, r); err != nil {
+		if err := check.Formats["text"](&text, r); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(text.String(), "give them the other way round"); got != c.want || r.Failed() {

@@ -42,7 +42,7 @@ func Example() {
 
 	// 4. Or have all of it written, as text, Markdown, JSON or JUnit.
 	var page strings.Builder
-	if err := check.WriteMarkdown(&page, report); err != nil {
+	if err := check.Formats["markdown"](&page, report); err != nil {
 		fmt.Println(err)
 		return
 	}

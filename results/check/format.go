@@ -16,7 +16,7 @@ import (
 
 // Formats are the formats of a report, by name.
 var Formats = map[string]func(io.Writer, *Report) error{
-	"text": WriteText, "markdown": WriteMarkdown, "json": WriteJSON, "junit": WriteJUnit,
+	"text": writeText, "markdown": writeMarkdown, "json": writeJSON, "junit": writeJUnit,
 }
 
 // Summary says in a line what was found.
@@ -151,8 +151,8 @@ func (r *Report) advice() []string {
 	return lines
 }
 
-// WriteText writes a report for a terminal.
-func WriteText(w io.Writer, r *Report) error {
+// writeText writes a report for a terminal.
+func writeText(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "baseline  %s\nnew       %s\n\n", results.Printable(r.Baseline), results.Printable(r.New))
 	for _, v := range []Verdict{Regression, Improvement, Tolerated} {
@@ -207,9 +207,9 @@ const (
 	fullPage = 56_000
 )
 
-// WriteMarkdown writes a report that fits a comment on a pull request and a
+// writeMarkdown writes a report that fits a comment on a pull request and a
 // job's summary. Names are escaped: they may come from a stranger.
-func WriteMarkdown(w io.Writer, r *Report) error {
+func writeMarkdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	summary := r.Summary()
 	if r.Nothing != "" { // what the files say is in the reason
@@ -319,8 +319,8 @@ func code(text string) string {
 	return b.String()
 }
 
-// WriteJSON writes a report for programs. A change from 0 is null.
-func WriteJSON(w io.Writer, r *Report) error {
+// writeJSON writes a report for programs. A change from 0 is null.
+func writeJSON(w io.Writer, r *Report) error {
 	type comparison struct {
 		Name     string   `json:"name"`
 		Unit     string   `json:"unit"`
@@ -411,10 +411,10 @@ type (
 	}
 )
 
-// WriteJUnit writes a report as JUnit's XML: a test case for each benchmark in
+// writeJUnit writes a report as JUnit's XML: a test case for each benchmark in
 // each unit, its class the unit. What vanished fails, what appeared is skipped;
 // that nothing can be compared is a failure too.
-func WriteJUnit(w io.Writer, r *Report) error {
+func writeJUnit(w io.Writer, r *Report) error {
 	s := junitSuite{Name: "bench check"}
 	missing := map[Lone]bool{}
 	for _, l := range r.Missing() {

@@ -45,7 +45,7 @@ BenchmarkTraverse/order=row/shape=64x64 1 1010 ns/op 256 D1-misses/op
 	fmt.Println("of commit", records[0].Commit)
 
 	// 4. Write them in one of the formats.
-	if err := export.GitHubActionBenchmark(os.Stdout, records[:1]); err != nil {
+	if err := export.Formats["github-action-benchmark"](os.Stdout, records[:1]); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -110,12 +110,12 @@ func record(units benchfmt.UnitMetadataMap, row results.Row, unit string) Record
 
 // Formats are the formats, by name.
 var Formats = map[string]func(io.Writer, []Record) error{
-	"csv": CSV, "jsonl": JSONLines, "github-action-benchmark": GitHubActionBenchmark, "bencher": Bencher,
+	"csv": writeCSV, "jsonl": writeJSONLines, "github-action-benchmark": writeGitHubActionBenchmark, "bencher": writeBencher,
 }
 
-// CSV writes a line for each record under a head (RFC 4180). A text that a
+// writeCSV writes a line for each record under a head (RFC 4180). A text that a
 // spreadsheet would take for a formula gets a ' before it.
-func CSV(w io.Writer, records []Record) error {
+func writeCSV(w io.Writer, records []Record) error {
 	c := csv.NewWriter(w)
 	if err := c.Write([]string{"commit", "date", "fingerprint", "name", "unit", "median", "lower", "upper", "samples", "exact", "better"}); err != nil {
 		return err
@@ -145,8 +145,8 @@ func number(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
-// JSONLines writes each record as JSON in a line.
-func JSONLines(w io.Writer, records []Record) error {
+// writeJSONLines writes each record as JSON in a line.
+func writeJSONLines(w io.Writer, records []Record) error {
 	e := json.NewEncoder(w)
 	for _, r := range records {
 		if err := e.Encode(r); err != nil {
@@ -156,13 +156,13 @@ func JSONLines(w io.Writer, records []Record) error {
 	return nil
 }
 
-// GitHubActionBenchmark writes the medians as github-action-benchmark's tool
+// writeGitHubActionBenchmark writes the medians as github-action-benchmark's tool
 // "customSmallerIsBetter" reads them: an array of objects with name, unit,
 // value, range and extra (https://github.com/benchmark-action/github-action-benchmark,
 // README, "Minimal setup" of custom benchmarks). A name is that of its "go"
 // tool with several units: "BenchmarkX - ns/op". Units of which more is
 // better, such as B/s, are left out.
-func GitHubActionBenchmark(w io.Writer, records []Record) error {
+func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 	type entry struct {
 		Name  string  `json:"name"`
 		Unit  string  `json:"unit"`
@@ -193,10 +193,10 @@ const (
 	maxMeasure   = 64
 )
 
-// Bencher writes Bencher Metric Format: benchmarks with their measures, each
+// writeBencher writes Bencher Metric Format: benchmarks with their measures, each
 // with value and, of times, lower_value and upper_value. The measure of ns/op
 // is Bencher's own "latency", which is in ns; others are named by their unit.
-func Bencher(w io.Writer, records []Record) error {
+func writeBencher(w io.Writer, records []Record) error {
 	type metric struct {
 		Value float64  `json:"value"`
 		Lower *float64 `json:"lower_value,omitempty"`

@@ -145,7 +145,7 @@ func TestUnits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	long := records(t, "Benchmark"+strings.Repeat("X", 1020)+" 1 2 ns/op\n")
-	if err := export.Bencher(&bytes.Buffer{}, long); err == nil || !strings.Contains(err.Error(), "at most 1024 characters") {
+	if err := export.Formats["bencher"](&bytes.Buffer{}, long); err == nil || !strings.Contains(err.Error(), "at most 1024 characters") {
 		t.Error(err)
 	}
 	set, err := results.Parse("x.txt", []byte("BenchmarkX 1 NaN ns/op\n"))
@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 		t.Error("NaN was exported")
 	}
 	var b bytes.Buffer
-	if err := export.CSV(&b, []export.Record{{Name: "BenchmarkX", Unit: "=1+1"}}); err != nil || !strings.Contains(b.String(), ",'=1+1,") {
+	if err := export.Formats["csv"](&b, []export.Record{{Name: "BenchmarkX", Unit: "=1+1"}}); err != nil || !strings.Contains(b.String(), ",'=1+1,") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 }

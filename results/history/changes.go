@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Split is a place in a series from which on its values are others.
-type Split struct {
+// A split is a place in a series from which on its values are others.
+type split struct {
 	At         int     // index of the first value after the change
 	Confidence float64 // 1 - p of the permutation test
 }
@@ -21,7 +21,7 @@ const minSegment = 3
 // is one in permutations+1.
 const permutations = 499
 
-// Divide finds the changes of a series' distribution by E-divisive (Matteson
+// divide finds the changes of a series' distribution by E-divisive (Matteson
 // and James, "A Nonparametric Approach for Multiple Change Point Analysis of
 // Multivariate Data", Journal of the American Statistical Association 109,
 // 2014, https://arxiv.org/abs/1306.4933), with exponent 1 and, as MongoDB's and
@@ -29,10 +29,10 @@ const permutations = 499
 // segment. Changes are found one at a time, the clearest first, as long as
 // the permutation test, values shuffled within their segments, gives at most
 // alpha. The shuffles are seeded: the same series gives the same changes.
-func Divide(series []float64, alpha float64) []Split {
+func divide(series []float64, alpha float64) []split {
 	random := rand.New(rand.NewPCG(1, uint64(len(series))))
 	segments := []segment{newSegment(series, 0)}
-	var found []Split
+	var found []split
 	for {
 		k := clearest(segments)
 		at, q := segments[k].at, segments[k].q
@@ -45,9 +45,9 @@ func Divide(series []float64, alpha float64) []Split {
 		}
 		s := segments[k]
 		segments = slices.Replace(segments, k, k+1, newSegment(s.values[:at], s.start), newSegment(s.values[at:], s.start+at))
-		found = append(found, Split{s.start + at, 1 - p})
+		found = append(found, split{s.start + at, 1 - p})
 	}
-	slices.SortFunc(found, func(a, b Split) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(found, func(a, b split) int { return cmp.Compare(a.At, b.At) })
 	return found
 }
 

@@ -71,7 +71,7 @@ func TestDivide(t *testing.T) {
 		{[]float64{1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2}, []int{8}},
 	} {
 		var at []int
-		for _, s := range Divide(test.series, 0.01) {
+		for _, s := range divide(test.series, 0.01) {
 			at = append(at, s.At)
 			if s.Confidence < 0.99 || s.Confidence >= 1 {
 				t.Errorf("confidence %v", s.Confidence)
@@ -80,7 +80,7 @@ func TestDivide(t *testing.T) {
 		if diff := cmp.Diff(test.want, at); diff != "" {
 			t.Errorf("%d values: %s", len(test.series), diff)
 		}
-		if diff := cmp.Diff(Divide(test.series, 0.01), Divide(test.series, 0.01)); diff != "" {
+		if diff := cmp.Diff(divide(test.series, 0.01), divide(test.series, 0.01)); diff != "" {
 			t.Error("twice the same series:", diff)
 		}
 	}
@@ -95,11 +95,11 @@ func TestDivideProperties(t *testing.T) {
 		for i, v := range ints {
 			values[i], moved[i] = float64(v), 4*float64(v)+16
 		}
-		splits, last := Divide(values, 0.05), 0
-		if diff := cmp.Diff(splits, Divide(moved, 0.05)); diff != "" {
+		splits, last := divide(values, 0.05), 0
+		if diff := cmp.Diff(splits, divide(moved, 0.05)); diff != "" {
 			t.Fatal(diff)
 		}
-		for _, s := range append(splits, Split{At: len(values)}) {
+		for _, s := range append(splits, split{At: len(values)}) {
 			if s.At-last < minSegment && len(splits) > 0 {
 				t.Fatalf("changes at %v of %d values", splits, len(values))
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/stridebench/stridebench/results/export"
 )
 
-// Benchmarks is the number of benchmarks that an entry has.
-func (e Entry) Benchmarks() int {
+// benchmarks is the number of benchmarks that an entry has.
+func (e Entry) benchmarks() int {
 	names := map[string]bool{}
 	for _, r := range e.Records {
 		names[r.Name] = true
@@ -69,7 +69,7 @@ func (s *Store) WriteText(w io.Writer, entries []Entry) error {
 	several := len(commitsOf(entries)) > 1
 	var before map[string]string // the configuration at the end of the entry before
 	for _, e := range entries {
-		text, err := s.Text(e)
+		text, err := s.text(e)
 		if err != nil {
 			return err
 		}

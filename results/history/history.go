@@ -342,8 +342,8 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 	return hash, e, err
 }
 
-// Text is the results of an entry, as they were added.
-func (s *Store) Text(e Entry) ([]byte, error) {
+// text is the results of an entry, as they were added.
+func (s *Store) text(e Entry) ([]byte, error) {
 	sealed, err := results.ReadText(filepath.Join(s.dir, filepath.Base(e.File)))
 	if err != nil {
 		return nil, err

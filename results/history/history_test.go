@@ -63,11 +63,11 @@ func TestAdd(t *testing.T) {
 			t.Error(diff)
 		}
 		if first := entries[0]; first.Commit != "v1.0" || first.Time.Format(time.RFC3339) != "2025-12-31T23:00:00Z" ||
-			!strings.HasPrefix(first.File, "20251231T230000Z-v1.0-"+e.Fingerprint+"-") || first.Benchmarks() != 1 || len(first.Records) != 3 {
+			!strings.HasPrefix(first.File, "20251231T230000Z-v1.0-"+e.Fingerprint+"-") || first.benchmarks() != 1 || len(first.Records) != 3 {
 			t.Errorf("%+v", first)
 		}
 	}
-	text, err := s.Text(e)
+	text, err := s.text(e)
 	if err != nil || !bytes.Equal(text, run(1)) {
 		t.Errorf("%v: %s", err, text)
 	}
@@ -145,7 +145,7 @@ func TestDamage(t *testing.T) {
 			if names[0].File != e.File || !strings.Contains(names[0].Error(), e.File) {
 				t.Fatalf("%v is damaged, want %s", names, e.File)
 			}
-			if _, err := s.Text(e); err == nil {
+			if _, err := s.text(e); err == nil {
 				t.Fatal("a damaged entry was read")
 			}
 		}

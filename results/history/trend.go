@@ -75,7 +75,7 @@ type Change struct {
 const DefaultThreshold = -1
 
 // Changes finds the changes of a series that are larger than threshold, as a
-// share: every one of an exact unit, and of times those that [Divide] finds at
+// share: every one of an exact unit, and of times those that divide finds at
 // alpha. Several entries of a commit count as one, unless the series is of one value of
 // a label: a node changes while the program stays as it is.
 func (s Series) Changes(alpha, threshold float64) []Change {
@@ -94,7 +94,7 @@ func (s Series) Changes(alpha, threshold float64) []Change {
 	}
 	splits := exactSplits(values)
 	if !s.Exact {
-		splits = Divide(values, alpha)
+		splits = divide(values, alpha)
 	}
 	var found []Change
 	for i, split := range splits {
@@ -146,11 +146,11 @@ func (s Series) byCommit() []Point {
 }
 
 // exactSplits are where a value is not the one before.
-func exactSplits(values []float64) []Split {
-	var splits []Split
+func exactSplits(values []float64) []split {
+	var splits []split
 	for i := 1; i < len(values); i++ {
 		if values[i] != values[i-1] {
-			splits = append(splits, Split{i, 1})
+			splits = append(splits, split{i, 1})
 		}
 	}
 	return splits

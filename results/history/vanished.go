@@ -19,10 +19,10 @@ type Gone struct {
 	Since    time.Time `json:"time"`  // of that commit
 }
 
-// Vanished finds the series, of entries that are by time, that the last commit of
+// vanished finds the series, of entries that are by time, that the last commit of
 // their machine or geometry lacks. One stands for a benchmark of which nothing is
 // left.
-func Vanished(entries []Entry) []Gone {
+func vanished(entries []Entry) []Gone {
 	var ended []Gone
 	alive := map[string]bool{}
 	for _, s := range AllSeries(entries) {

@@ -53,7 +53,7 @@ func WriteList(w io.Writer, list []Entry) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "time\tcommit\tmachine\tcpu\tbenchmarks\tfile")
 	for _, e := range list {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), ShortCommit(e.Commit), e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.Benchmarks(), e.File)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\n", e.Time.Format(time.RFC3339), ShortCommit(e.Commit), e.Fingerprint, results.Printable(e.Machine.Get("cpu")), e.benchmarks(), e.File)
 	}
 	return t.Flush()
 }
@@ -149,7 +149,7 @@ func TrendOf(entries []Entry, alpha, threshold float64, worse bool) Trend {
 // trendOf is TrendOf under a label.
 func trendOf(entries []Entry, label string, alpha, threshold float64, worse bool) Trend {
 	all := AllSeries(entries)
-	t := Trend{Gone: Vanished(entries), series: len(all), entries: len(entries)}
+	t := Trend{Gone: vanished(entries), series: len(all), entries: len(entries)}
 	for i := range t.Gone {
 		t.Gone[i].Label = label
 	}

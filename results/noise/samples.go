@@ -19,13 +19,13 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Drift tells by how much the later half of values, which are in the order of
+// driftOf tells by how much the later half of values, which are in the order of
 // time, lies above the earlier one, as a share of it, by their medians; and how
 // likely a trend such as theirs is without any: p of the Mann-Kendall test (Mann,
 // "Nonparametric tests against trend", Econometrica 13, 1945), two-sided, in the
 // normal approximation with its correction for continuity. Less than 4 values
 // have no drift (0, 1).
-func Drift(values []float64) (change, p float64) {
+func driftOf(values []float64) (change, p float64) {
 	n := len(values)
 	if n < 4 {
 		return 0, 1
@@ -114,9 +114,9 @@ const (
 	minOut = 0.1
 )
 
-// Outliers counts the values that lie above the median by more than farOut times
+// outliers counts the values that lie above the median by more than farOut times
 // the median absolute deviation, and by more than minOut of it.
-func Outliers(values []float64) int {
+func outliers(values []float64) int {
 	if len(values) == 0 {
 		return 0
 	}

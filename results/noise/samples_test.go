@@ -20,7 +20,7 @@ func TestDrift(t *testing.T) {
 		{[]float64{10, 30, 20, 25}, 22.5/20 - 1, 0.7341},
 		{[]float64{5, 5, 5, 5, 5}, 0, 1},
 	} {
-		change, p := Drift(test.values)
+		change, p := driftOf(test.values)
 		if math.Abs(change-test.change) > 1e-9 || math.Abs(p-test.p) > 0.01*test.p {
 			t.Errorf("%v: %v, p %v; want %v, %v", test.values, change, p, test.change, test.p)
 		}
@@ -56,11 +56,11 @@ func TestOutliers(t *testing.T) {
 		3: {10, 10, 10, 10, 10, 10, 10, 10.9, 11.1, 11.1, 11.1}, // which do not scatter at all but for these
 		2: {10, 11, 10, 11, 10, 11, 10, 11, 60, 61},
 	} {
-		if got := Outliers(values); got != want {
+		if got := outliers(values); got != want {
 			t.Errorf("%v: %d, want %d", values, got, want)
 		}
 	}
-	if Outliers(nil) != 0 {
+	if outliers(nil) != 0 {
 		t.Error("none of nothing")
 	}
 }
@@ -88,9 +88,9 @@ func TestFalseAlarms(t *testing.T) {
 		}
 		return float64(times) / rounds
 	}
-	drifts := func(v []float64) bool { change, p := Drift(v); return p < 1e-4 && math.Abs(change) > minDrift }
+	drifts := func(v []float64) bool { change, p := driftOf(v); return p < 1e-4 && math.Abs(change) > minDrift }
 	twice := func(v []float64) bool { _, _, found := TwoSpeeds(v); return found }
-	out := func(v []float64) bool { return Outliers(v) > 0 }
+	out := func(v []float64) bool { return outliers(v) > 0 }
 	for _, test := range []struct {
 		name        string
 		share       float64

@@ -32,13 +32,13 @@ const MinOthers = 0.25
 func Samples(all []Series) []string {
 	var drift, twice, out found
 	for _, s := range all {
-		if change, p := Drift(s.Times); p < driftAlpha/float64(len(all)) && math.Abs(change) > minDrift {
+		if change, p := driftOf(s.Times); p < driftAlpha/float64(len(all)) && math.Abs(change) > minDrift {
 			drift.add(s.Name, math.Abs(change), fmt.Sprintf("by %+.0f%%", 100*change))
 		}
 		if fast, slow, yes := TwoSpeeds(s.Times); yes {
 			twice.add(s.Name, slow/fast, fmt.Sprintf("%.2g times as long", slow/fast))
 		}
-		if n := Outliers(s.Times); n > 0 {
+		if n := outliers(s.Times); n > 0 {
 			out.add(s.Name, float64(n), fmt.Sprintf("%d of %d", n, len(s.Times)))
 		}
 	}
