@@ -322,7 +322,7 @@ func (p param) takeWord(v value) (a argument, err error) {
 		}
 		return a, err
 	}
-	a.format, err = ParseMemoryFormat(v.text)
+	a.format, err = parseMemoryFormat(v.text)
 	return a, err
 }
 

@@ -9,8 +9,8 @@ import (
 
 // This file has the operations of a chain that change the dtype, or may copy.
 
-// ParseMemoryFormat reads "channels_last" and so on, also as torch.channels_last.
-func ParseMemoryFormat(name string) (MemoryFormat, error) {
+// parseMemoryFormat reads "channels_last" and so on, also as torch.channels_last.
+func parseMemoryFormat(name string) (MemoryFormat, error) {
 	for f := RowMajor; f <= Preserve; f++ {
 		if strings.TrimPrefix(name, "torch.") == f.String() {
 			return f, nil

@@ -220,13 +220,6 @@ func (p Program) each(f func(Operand)) {
 	}
 }
 
-// Blocks returns the numbers (address / line) of all lines of so many bytes that
-// the program touches, in ascending order, by walking it.
-func (p Program) Blocks(line int) []uint64 {
-	operands := p.Operands()
-	return sortedBlocks(p.Accesses(), func(op int) int { return operands[op].Width }, line)
-}
-
 // String prints the program, a node a line:
 //
 //	for i = 0 .. 4000

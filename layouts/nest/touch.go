@@ -2,7 +2,6 @@ package nest
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -112,15 +111,10 @@ func (op Operand) Lines(trips []int, line int) float64 {
 // the nest touches, in ascending order, by walking it. It panics unless the line
 // is positive.
 func (n Nest) Blocks(line int) []uint64 {
-	return sortedBlocks(n.Accesses(), func(op int) int { return n.Operands[op].Width }, line)
-}
-
-// sortedBlocks are the lines of accesses.
-func sortedBlocks(accesses iter.Seq2[int, uint64], width func(op int) int, line int) []uint64 {
 	var blocks []uint64
 	limit := 1 << 10
-	for op, addr := range accesses {
-		last := (addr + uint64(width(op)-1)) / uint64(line)
+	for op, addr := range n.Accesses() {
+		last := (addr + uint64(n.Operands[op].Width-1)) / uint64(line)
 		for b := addr / uint64(line); ; b++ {
 			blocks = append(blocks, b)
 			if b == last {
