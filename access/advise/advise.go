@@ -56,8 +56,8 @@ type Walk struct {
 	key string // alike for walks that are the same
 }
 
-// Plain tells whether plain loops walk it.
-func (w Walk) Plain() bool { return w.Spec.Kernel == access.Scalar }
+// plain tells whether plain loops walk it.
+func (w Walk) plain() bool { return w.Spec.Kernel == access.Scalar }
 
 // A Candidate is one way to make all passes: walks that are alike, of the view
 // or of a copy of it.
@@ -79,7 +79,7 @@ type Advice struct {
 	Question   Question
 	Naive      Candidate   // plain loops in row order, over x as it is stored
 	Ranked     []Candidate // by predicted time of all passes, the best at least (see Question.Best); of contiguous() the best
-	Timed      []Candidate // those that were timed, by measured time of all passes; nil before SetTimes
+	Timed      []Candidate // those that were timed, by measured time of all passes; nil before Time
 	Considered int         // walks and contiguous(), before those that are the same were left out
 	Different  int         // of these, after that
 
@@ -88,9 +88,6 @@ type Advice struct {
 	walks         []Walk // of the view, by predicted time
 	copies, after []Walk // that contiguous() may make its copy by, and over the copy, by predicted time; nil where it is no way
 }
-
-// ErrNothing tells that the view has no element.
-var ErrNothing = errors.New("the view has no element to walk")
 
 // Ask predicts every order of the dims, tiles of the two dims that matter, and
 // the kernels, each also with the rows of x padded by a cache line; and
@@ -101,7 +98,7 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, err
 	}
 	if view.Numel() == 0 {
-		at := &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View), Err: ErrNothing}
+		at := &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", q.Spec.View), Err: errors.New("the view has no element to walk")}
 		if slices.Contains(q.Spec.Shape, 0) {
 			at.Field, at.Value = access.FieldShape, layouts.FormatShape(q.Spec.Shape)
 		}

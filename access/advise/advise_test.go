@@ -101,7 +101,7 @@ func TestOneNumber(t *testing.T) {
 // an addition broadcasts needs no copy, nor can a fill of one replace a fill.
 func TestSameWalk(t *testing.T) {
 	a := ask(t, access.Spec{Shape: []int{64, 64}, DType: layouts.Float32}, 1, access.VectorKernels()[0])
-	if first(a.Ranked, func(c Candidate) bool { return !c.Plain() }) != nil {
+	if first(a.Ranked, func(c Candidate) bool { return !c.plain() }) != nil {
 		t.Error("the portable kernel sums in row order as plain loops do")
 	}
 	for _, c := range []struct {

@@ -22,16 +22,16 @@ const (
 // String is "predicted" or "measured".
 func (b Basis) String() string { return []string{"predicted", "measured"}[b] }
 
-// Clear is how much faster, as a factor, one way must be than another to be
+// clear is how much faster, as a factor, one way must be than another to be
 // worth a change: of predictions what the model is off by for tiled copies, and
 // some more; of measured times what medians of few samples differ by.
-func (b Basis) Clear() float64 { return []float64{1.3, 1.1}[b] }
+func (b Basis) clear() float64 { return []float64{1.3, 1.1}[b] }
 
 // Every figure that is compared is first rounded to what is printed of it, so
 // that no word says what the figures beside it deny.
 
-// Rounded is ns as Duration writes it: to three digits.
-func Rounded(ns float64) float64 {
+// rounded is ns as Duration writes it: to three digits.
+func rounded(ns float64) float64 {
 	three, err := strconv.ParseFloat(strconv.FormatFloat(ns, 'e', 2, 64), 64)
 	if err != nil {
 		return ns // infinite, which no figure is
@@ -39,32 +39,32 @@ func Rounded(ns float64) float64 {
 	return three
 }
 
-// Ns is what a pass takes, rounded.
-func (w Walk) Ns(b Basis) float64 {
+// ns is what a pass takes, rounded.
+func (w Walk) ns(b Basis) float64 {
 	if b == Measured {
-		return Rounded(w.Measured)
+		return rounded(w.Measured)
 	}
-	return Rounded(w.Prediction.Ns)
+	return rounded(w.Prediction.Ns)
 }
 
-// Total is what so many passes take in ns, with the copy before them, rounded;
+// total is what so many passes take in ns, with the copy before them, rounded;
 // it is of the rounded figures.
-func (c Candidate) Total(b Basis, passes int) float64 {
-	total := float64(passes) * c.Ns(b)
+func (c Candidate) total(b Basis, passes int) float64 {
+	total := float64(passes) * c.ns(b)
 	if c.First != nil {
-		total += c.First.Ns(b)
+		total += c.First.ns(b)
 	}
-	return Rounded(total)
+	return rounded(total)
 }
 
-// Missed is how often all passes miss level i of the caches, with the copy before
+// missed is how often all passes miss level i of the caches, with the copy before
 // them.
-func (c Candidate) Missed(i, passes int) float64 {
+func (c Candidate) missed(i, passes int) float64 {
 	return c.sum(passes, func(p cost.Prediction) float64 { return p.Missed(i) })
 }
 
-// Walked is how often all passes miss the last level of the TLB.
-func (c Candidate) Walked(passes int) float64 { return c.sum(passes, cost.Prediction.Walked) }
+// walked is how often all passes miss the last level of the TLB.
+func (c Candidate) walked(passes int) float64 { return c.sum(passes, cost.Prediction.Walked) }
 
 // sum is of all passes and the copy before them.
 func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
@@ -75,8 +75,8 @@ func (c Candidate) sum(passes int, of func(cost.Prediction) float64) float64 {
 	return total
 }
 
-// Ratio is how many times as fast as slow fast is, rounded as it is printed.
-func Ratio(slow, fast float64) float64 { return math.Round(100*slow/fast) / 100 }
+// ratio is how many times as fast as slow fast is, rounded as it is printed.
+func ratio(slow, fast float64) float64 { return math.Round(100*slow/fast) / 100 }
 
 // timed tells whether all that the candidate does was.
 func (c Candidate) timed() bool { return c.Measured > 0 && (c.First == nil || c.First.Measured > 0) }
@@ -100,7 +100,7 @@ func (a *Advice) effort(c Candidate) int {
 func (a *Advice) sort(all []Candidate, b Basis) {
 	n := a.Question.Passes
 	slices.SortStableFunc(all, func(x, y Candidate) int {
-		return cmp.Or(cmp.Compare(x.Total(b, n), y.Total(b, n)), cmp.Compare(a.effort(x), a.effort(y)))
+		return cmp.Or(cmp.Compare(x.total(b, n), y.total(b, n)), cmp.Compare(a.effort(x), a.effort(y)))
 	})
 }
 
@@ -135,11 +135,11 @@ type Contiguous struct {
 	Counts bool
 }
 
-// Worth tells whether fast is so much faster than slow, for the passes asked
+// worth tells whether fast is so much faster than slow, for the passes asked
 // for, that it is worth a change.
-func (a *Advice) Worth(b Basis, slow, fast Candidate) bool {
+func (a *Advice) worth(b Basis, slow, fast Candidate) bool {
 	n := a.Question.Passes
-	return Ratio(slow.Total(b, n), fast.Total(b, n)) >= b.Clear()
+	return ratio(slow.total(b, n), fast.total(b, n)) >= b.clear()
 }
 
 // Decide decides by what was timed, if anything was, and else by prediction.
@@ -166,30 +166,30 @@ func (a *Advice) decide(all []Candidate, b Basis) Decision {
 	d := Decision{Basis: b,
 		Least:   least(func(c Candidate) bool { return c.Padded == 0 }),
 		InPlace: least(func(c Candidate) bool { return a.effort(c) <= 1 }),
-		Plain:   least(func(c Candidate) bool { return a.effort(c) <= 1 && c.Plain() }),
+		Plain:   least(func(c Candidate) bool { return a.effort(c) <= 1 && c.plain() }),
 		Use:     least(func(c Candidate) bool { return a.effort(c) == 0 }),
 	}
 	naive := d.Use
-	if a.Worth(b, naive, d.InPlace) {
+	if a.worth(b, naive, d.InPlace) {
 		d.Use = d.InPlace
 	}
 	without := d.Use
-	if a.Worth(b, without, d.Least) {
+	if a.worth(b, without, d.Least) {
 		d.Use = d.Least
 	}
 	d.Predicted = d.Use
-	if c := first(all, func(c Candidate) bool { return c.Padded > 0 }); c != nil && a.Worth(b, d.Least, *c) {
+	if c := first(all, func(c Candidate) bool { return c.Padded > 0 }); c != nil && a.worth(b, d.Least, *c) {
 		d.PaddedLeast = c
 	}
 	c := first(all, a.isPaddedNaive)
-	if c != nil && a.Worth(b, naive, *c) && !a.Worth(b, *c, d.Use) && (d.PaddedLeast == nil || d.PaddedLeast.key != c.key) {
+	if c != nil && a.worth(b, naive, *c) && !a.worth(b, *c, d.Use) && (d.PaddedLeast == nil || d.PaddedLeast.key != c.key) {
 		d.PaddedNaive = c
 	}
 	if c := first(all, func(c Candidate) bool { return c.First != nil }); c != nil {
 		d.Contiguous = &Contiguous{Basis: b, Copy: *c.First, After: c.Walk, Against: d.InPlace,
-			From:      breakEven(c.First.Ns(b), d.InPlace.Ns(b), c.Ns(b)),
-			FromNaive: breakEven(c.First.Ns(b), naive.Ns(b), c.Ns(b)),
-			Counts:    d.Use.First != nil || Ratio(without.Ns(b), c.Ns(b)) >= b.Clear()}
+			From:      breakEven(c.First.ns(b), d.InPlace.ns(b), c.ns(b)),
+			FromNaive: breakEven(c.First.ns(b), naive.ns(b), c.ns(b)),
+			Counts:    d.Use.First != nil || ratio(without.ns(b), c.ns(b)) >= b.clear()}
 	}
 	return d
 }
@@ -204,7 +204,7 @@ func first(all []Candidate, wanted func(Candidate) bool) *Candidate {
 
 // isPaddedNaive tells whether a candidate is the naive walk but for the padding.
 func (a *Advice) isPaddedNaive(c Candidate) bool {
-	return c.Padded > 0 && c.Plain() && c.Spec.Tile == nil && c.Spec.Order == a.Naive.Spec.Order
+	return c.Padded > 0 && c.plain() && c.Spec.Tile == nil && c.Spec.Order == a.Naive.Spec.Order
 }
 
 // breakEven is the least number of passes for which a copy and passes over it
@@ -235,10 +235,10 @@ func decimal(x float64) *big.Rat {
 // timedBest is how many of the best walks of the view are worth timing.
 const timedBest = 6
 
-// ToTime are the walks that are worth timing, each once: the best of the view, of
+// toTime are the walks that are worth timing, each once: the best of the view, of
 // plain loops and of each kernel, the naive one, the best padded ones, and those
 // that contiguous() may make its copy by, and over the copy.
-func (a *Advice) ToTime() []Walk {
+func (a *Advice) toTime() []Walk {
 	var all []Walk
 	seen := map[string]bool{}
 	add := func(walks ...Walk) {
@@ -268,10 +268,10 @@ func (a *Advice) ToTime() []Walk {
 	return all
 }
 
-// SetTimes takes walks of ToTime, with what they were measured to take; the
+// setTimes takes walks of toTime, with what they were measured to take; the
 // naive one must be among them. What was not timed is decided by no more. Of
 // contiguous() it ranks what is best as measured, and what is by prediction.
-func (a *Advice) SetTimes(timed []Walk) {
+func (a *Advice) setTimes(timed []Walk) {
 	measured := map[string]float64{}
 	for _, w := range timed {
 		measured[w.key] = w.Measured

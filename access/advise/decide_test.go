@@ -97,13 +97,13 @@ func holds(t *rapid.T, a *Advice, all []Candidate, d Decision) {
 	b, n := d.Basis, float64(a.Question.Passes)
 	total := func(c Candidate) float64 {
 		each := map[Basis]func(Walk) float64{Predicted: func(w Walk) float64 { return w.Prediction.Ns }, Measured: func(w Walk) float64 { return w.Measured }}[b]
-		sum := n * Rounded(each(c.Walk))
+		sum := n * rounded(each(c.Walk))
 		if c.First != nil {
-			sum += Rounded(each(*c.First))
+			sum += rounded(each(*c.First))
 		}
-		return Rounded(sum)
+		return rounded(sum)
 	}
-	worth := func(slow, fast Candidate) bool { return Ratio(total(slow), total(fast)) >= b.Clear() }
+	worth := func(slow, fast Candidate) bool { return ratio(total(slow), total(fast)) >= b.clear() }
 	ids, names := map[string]bool{}, map[string]bool{}
 	var naive, found *Candidate
 	for i, c := range all {
@@ -124,14 +124,14 @@ func holds(t *rapid.T, a *Advice, all []Candidate, d Decision) {
 			if worth(d.Use, c) {
 				t.Errorf("use %s, but %s is worth a change", d.Use.Name(), c.Name())
 			}
-			if c.First == nil && total(c) < total(d.InPlace) || c.First == nil && c.Plain() && total(c) < total(d.Plain) {
+			if c.First == nil && total(c) < total(d.InPlace) || c.First == nil && c.plain() && total(c) < total(d.Plain) {
 				t.Errorf("%s takes less than %s or %s", c.Name(), d.InPlace.Name(), d.Plain.Name())
 			}
 		} else if p := d.PaddedLeast; worth(d.Least, c) && (p == nil || total(*p) > total(c)) || p != nil && !worth(d.Least, *p) {
 			t.Errorf("%s is worth padding or %v is not", c.Name(), p)
 		}
 	}
-	if naive == nil || naive.Name() != "row order" || d.Use.Padded > 0 || !ids[d.Use.id()] || d.InPlace.First != nil || !d.Plain.Plain() {
+	if naive == nil || naive.Name() != "row order" || d.Use.Padded > 0 || !ids[d.Use.id()] || d.InPlace.First != nil || !d.Plain.plain() {
 		t.Fatalf("naive %v, use %s, in place %s, plain %s", naive, d.Use.Name(), d.InPlace.Name(), d.Plain.Name())
 	}
 	if d.Use.id() != naive.id() && !worth(*naive, d.Use) || d.Use.First != nil && d.Use.id() != d.Least.id() {
@@ -145,9 +145,9 @@ func holds(t *rapid.T, a *Advice, all []Candidate, d Decision) {
 		if c == nil || c.Basis != b || c.Copy.key != found.First.key || c.After.key != found.key || c.Against.id() != d.InPlace.id() {
 			t.Fatalf("contiguous() is not %s", found.Name())
 		}
-		breaksEven(t, c.From, c.Copy.Ns(b), c.Against.Ns(b), c.After.Ns(b))
-		breaksEven(t, c.FromNaive, c.Copy.Ns(b), naive.Ns(b), c.After.Ns(b))
-		if !c.Counts && (d.Use.First != nil || Ratio(d.InPlace.Ns(b), c.After.Ns(b)) >= b.Clear()) {
+		breaksEven(t, c.From, c.Copy.ns(b), c.Against.ns(b), c.After.ns(b))
+		breaksEven(t, c.FromNaive, c.Copy.ns(b), naive.ns(b), c.After.ns(b))
+		if !c.Counts && (d.Use.First != nil || ratio(d.InPlace.ns(b), c.After.ns(b)) >= b.clear()) {
 			t.Errorf("the copy gains too little to count, but not by its figures")
 		}
 		if from := float64(c.From); d.Use.First != nil && (from == 0 || n < from) {
@@ -185,11 +185,11 @@ func TestDecision(t *testing.T) {
 		holds(t, a, a.Ranked, d)
 		printed(t, a)
 
-		walks := a.ToTime()
+		walks := a.toTime()
 		for i := range walks {
-			walks[i].Measured = math.Pow(10, rapid.Float64Range(0, 4).Draw(t, walks[i].Name()))
+			walks[i].Measured = math.Pow(10, rapid.Float64Range(0, 4).Draw(t, walks[i].name()))
 		}
-		a.SetTimes(walks)
+		a.setTimes(walks)
 		timed := a.Decide()
 		if timed.Basis != Measured || timed.Predicted.id() != d.Use.id() {
 			t.Errorf("basis %v, predicted %s, before %s", timed.Basis, timed.Predicted.Name(), d.Use.Name())
@@ -213,14 +213,14 @@ func TestDecision(t *testing.T) {
 func TestMeasuredDecides(t *testing.T) {
 	a := ask(t, access.Spec{Op: access.Copy, Shape: []int{1200, 1200}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 1, access.VectorKernels()[0])
 	predicted := a.Decide().Use
-	walks := a.ToTime()
+	walks := a.toTime()
 	for i := range walks {
 		walks[i].Measured = 1e6
-		if walks[i].Name() == "kernel portable" {
+		if walks[i].name() == "kernel portable" {
 			walks[i].Measured = 2e5
 		}
 	}
-	a.SetTimes(walks)
+	a.setTimes(walks)
 	if d := a.Decide(); d.Use.Name() != "kernel portable" || predicted.Name() == d.Use.Name() {
 		t.Errorf("use %s, by prediction %s", d.Use.Name(), predicted.Name())
 	}
@@ -232,7 +232,7 @@ func TestMeasuredDecides(t *testing.T) {
 			walks[i].Measured = .999e6 // less, but never by what counts
 		}
 	}
-	a.SetTimes(walks)
+	a.setTimes(walks)
 	wants(t, a, "; measured at 1 ms, that counts as the same.", "So the copy pays from 1,001 passes on, but never by so much that it counts.")
 	wants(t, a, "Walk it as it comes, in row order: measured 1 ms (predicted ", "Nothing else that was timed took less, x stored as it is.")
 }
@@ -243,7 +243,7 @@ func TestNotTimed(t *testing.T) {
 	a := ask(t, access.Spec{Shape: []int{300, 300}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 1)
 	naive := a.Naive.Walk
 	naive.Measured = 1e5
-	a.SetTimes([]Walk{naive})
+	a.setTimes([]Walk{naive})
 	if d := a.Decide(); d.Use.id() != a.Naive.id() || d.Basis != Measured || d.Contiguous.Basis != Predicted || len(a.Timed) != 1 {
 		t.Errorf("use %s, %v, contiguous() %v", d.Use.Name(), d.Basis, d.Contiguous.Basis)
 	}
@@ -287,7 +287,7 @@ func printed(t *rapid.T, a *Advice) {
 	}
 	if use := faster.FindStringSubmatch(text[0]); use != nil {
 		const rounded = 3 * .0051 // each of the three figures has three digits
-		if times, err := strconv.ParseFloat(use[2], 64); err != nil || math.Abs(ns(use[3])/ns(use[1])-times) > rounded*max(1, times) || times < d.Basis.Clear() {
+		if times, err := strconv.ParseFloat(use[2], 64); err != nil || math.Abs(ns(use[3])/ns(use[1])-times) > rounded*max(1, times) || times < d.Basis.clear() {
 			t.Errorf("%s is not %s times as fast as %s", use[1], use[2], use[3])
 		}
 	} else if !strings.HasPrefix(text[0], "Walk it as it comes, in row order: ") {

@@ -61,14 +61,14 @@ type (
 )
 
 func toJSONWalk(w Walk) jsonWalk {
-	j := jsonWalk{Walk: w.Name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile, Padded: w.Padded, Kernel: w.Spec.Kernel.String(),
-		Predicted: w.Ns(Predicted), Measured: w.Ns(Measured), Loop: w.Prediction.Loop, Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
+	j := jsonWalk{Walk: w.name(), Order: w.Spec.Order.String(), Tile: w.Spec.Tile, Padded: w.Padded, Kernel: w.Spec.Kernel.String(),
+		Predicted: w.ns(Predicted), Measured: w.ns(Measured), Loop: w.Prediction.Loop, Memory: w.Prediction.Memory, Tensors: w.Prediction.Tensors}
 	return j
 }
 
 func toJSONCandidate(a *Advice, c Candidate) jsonCandidate {
-	j := jsonCandidate{Name: c.Name(), PredictedTotal: c.Total(Predicted, a.Question.Passes),
-		MeasuredTotal: c.Total(Measured, a.Question.Passes), jsonWalk: toJSONWalk(c.Walk)}
+	j := jsonCandidate{Name: c.Name(), PredictedTotal: c.total(Predicted, a.Question.Passes),
+		MeasuredTotal: c.total(Measured, a.Question.Passes), jsonWalk: toJSONWalk(c.Walk)}
 	if c.First != nil {
 		first := toJSONWalk(*c.First)
 		j.Copy = &first
@@ -77,10 +77,10 @@ func toJSONCandidate(a *Advice, c Candidate) jsonCandidate {
 }
 
 func toJSONDecision(a *Advice, d Decision) jsonDecision {
-	total := func(c Candidate) float64 { return c.Total(d.Basis, a.Question.Passes) }
+	total := func(c Candidate) float64 { return c.total(d.Basis, a.Question.Passes) }
 	j := jsonDecision{Basis: d.Basis.String(), Use: d.Use.Name(), Total: total(d.Use), Naive: total(a.Naive),
-		TimesAsFast: Ratio(total(a.Naive), total(d.Use)), Least: d.Least.Name(), Predicted: d.Predicted.Name(),
-		InPlace: d.InPlace.Name(), Plain: d.Plain.Name(), Clear: d.Basis.Clear()}
+		TimesAsFast: ratio(total(a.Naive), total(d.Use)), Least: d.Least.Name(), Predicted: d.Predicted.Name(),
+		InPlace: d.InPlace.Name(), Plain: d.Plain.Name(), Clear: d.Basis.clear()}
 	if d.PaddedLeast != nil {
 		j.Padded = d.PaddedLeast.Name()
 	}

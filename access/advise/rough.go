@@ -84,7 +84,7 @@ func (q Question) near(walks []Walk) func(Walk) bool {
 		most = rough * stored[enough-1]
 	}
 	return func(w Walk) bool {
-		naive := w.Plain() && w.Spec.Tile == nil && w.Spec.Order == access.Row
+		naive := w.plain() && w.Spec.Tile == nil && w.Spec.Order == access.Row
 		return naive || w.Prediction.Ns <= max(most, rough*best[classOf(w)])
 	}
 }

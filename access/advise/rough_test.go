@@ -47,7 +47,7 @@ func TestBest(t *testing.T) {
 		if got, want := said(some, q.Best), said(all, q.Best); got != want {
 			t.Errorf("%s of %v: with what is certain to lose it says\n%s\nand without\n%s", c.op, c.shape, want, got)
 		}
-		if got, want := keys(some.ToTime()), keys(all.ToTime()); !slices.Equal(got, want) {
+		if got, want := keys(some.toTime()), keys(all.toTime()); !slices.Equal(got, want) {
 			t.Errorf("%s of %v: others are to be timed", c.op, c.shape)
 		}
 	}

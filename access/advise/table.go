@@ -9,8 +9,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Title says what was asked and how many ways were found.
-func (a *Advice) Title() string {
+// title says what was asked and how many ways were found.
+func (a *Advice) title() string {
 	passes := "1 pass"
 	if n := a.Question.Passes; n > 1 {
 		passes = explain.Say("%d", uint64(n)) + " passes"
@@ -32,16 +32,16 @@ func (a *Advice) Title() string {
 // Write writes the advice for people: the title, a table of these candidates (see
 // Rows), and the words of Text.
 func (a *Advice) Write(w io.Writer, rows []Candidate) error {
-	fmt.Fprintln(w, a.Title())
-	if err := a.Table(rows).Write(w); err != nil {
+	fmt.Fprintln(w, a.title())
+	if err := a.table(rows).Write(w); err != nil {
 		return err
 	}
 	return explain.WriteParagraphs(w, a.Text())
 }
 
-// Table has a row for each of these candidates, with the times and misses of all
+// table has a row for each of these candidates, with the times and misses of all
 // passes.
-func (a *Advice) Table(rows []Candidate) explain.Table {
+func (a *Advice) table(rows []Candidate) explain.Table {
 	levels, n := a.Question.Model.Caches.Levels, a.Question.Passes
 	header := []string{"walk"}
 	bases := []Basis{Predicted}
@@ -58,12 +58,12 @@ func (a *Advice) Table(rows []Candidate) explain.Table {
 	for _, c := range rows {
 		row := []string{c.Name()}
 		for _, b := range bases {
-			row = append(row, Duration(c.Total(b, n)), fmt.Sprintf("%.3f", c.Total(b, n)/a.Naive.Total(b, n)))
+			row = append(row, Duration(c.total(b, n)), fmt.Sprintf("%.3f", c.total(b, n)/a.Naive.total(b, n)))
 		}
 		for k := range levels {
-			row = append(row, explain.Say("%d", uint64(c.Missed(k, n))))
+			row = append(row, explain.Say("%d", uint64(c.missed(k, n))))
 		}
-		t = append(t, append(row, explain.Say("%d", uint64(c.Walked(n)))))
+		t = append(t, append(row, explain.Say("%d", uint64(c.walked(n)))))
 	}
 	return t
 }

@@ -15,7 +15,7 @@ import (
 // (access.Measurable).
 func (a *Advice) Time(ctx context.Context, o access.Options) error {
 	byOp := map[access.Op][]Walk{}
-	for _, w := range a.ToTime() {
+	for _, w := range a.toTime() {
 		if op := w.Spec.Op; access.Measurable(w.Pattern, o.MaxMemory) == nil {
 			byOp[op] = append(byOp[op], w)
 		}
@@ -28,7 +28,7 @@ func (a *Advice) Time(ctx context.Context, o access.Options) error {
 		}
 		timed = append(timed, walks...)
 	}
-	a.SetTimes(timed)
+	a.setTimes(timed)
 	return nil
 }
 

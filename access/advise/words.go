@@ -29,26 +29,26 @@ func (a *Advice) Text() []string {
 // Name says what a candidate is. Every candidate has another.
 func (c Candidate) Name() string {
 	if c.First != nil {
-		return "contiguous() by " + c.First.Name() + ", then " + c.Walk.Name()
+		return "contiguous() by " + c.First.name() + ", then " + c.Walk.name()
 	}
-	return c.Walk.Name()
+	return c.Walk.name()
 }
 
 // copies tells of a walk whose kernel has an order of its own.
 func (w Walk) copies() bool { return w.Spec.Op == access.Copy || w.Spec.Op == access.Reorder }
 
-// Name says what a walk is.
-func (w Walk) Name() string {
+// name says what a walk is.
+func (w Walk) name() string {
 	name := "row order"
 	switch {
 	case w.Spec.Kernel == access.Builtin:
 		name = "Go's copy"
-	case !w.Plain() && w.copies():
+	case !w.plain() && w.copies():
 		name = "kernel " + w.Spec.Kernel.String()
 	case w.Spec.Order != access.Row:
 		name = "order " + w.Spec.Order.String()
 	}
-	if !w.Plain() && !w.copies() {
+	if !w.plain() && !w.copies() {
 		name = "kernel " + w.Spec.Kernel.String() + " in " + name
 	}
 	if w.Spec.Tile != nil {
@@ -62,7 +62,7 @@ func (w Walk) Name() string {
 
 // Duration writes ns with three digits.
 func Duration(ns float64) string {
-	ns = Rounded(ns)
+	ns = rounded(ns)
 	for _, u := range []struct {
 		least float64
 		name  string
@@ -89,18 +89,18 @@ func (a *Advice) unit() string {
 func (a *Advice) total(b Basis, c Candidate) string {
 	n := a.Question.Passes
 	if b == Measured {
-		return explain.Say("%s (predicted %s)", Duration(c.Total(Measured, n)), Duration(c.Total(Predicted, n)))
+		return explain.Say("%s (predicted %s)", Duration(c.total(Measured, n)), Duration(c.total(Predicted, n)))
 	}
-	return Duration(c.Total(b, n))
+	return Duration(c.total(b, n))
 }
 
 func (a *Advice) times(b Basis, slow, fast Candidate) string {
 	n := a.Question.Passes
-	r := Ratio(slow.Total(b, n), fast.Total(b, n))
+	r := ratio(slow.total(b, n), fast.total(b, n))
 	if r < 10 {
 		return fmt.Sprintf("%.2f times", r)
 	}
-	return number(Rounded(r)) + " times"
+	return number(rounded(r)) + " times"
 }
 
 // use says what to use.
@@ -129,14 +129,14 @@ func (a *Advice) use(d Decision) string {
 func (a *Advice) otherwise(d Decision) string {
 	text := ""
 	if d.Use.First != nil {
-		if !a.Worth(d.Basis, a.Naive, d.InPlace) {
+		if !a.worth(d.Basis, a.Naive, d.InPlace) {
 			return " Without a copy, nothing is worth a change."
 		}
 		text += a.instead("Without a copy", d.Basis, d.InPlace)
 	}
 	switch {
-	case d.InPlace.Plain() || d.Use.id() == a.Naive.id():
-	case a.Worth(d.Basis, a.Naive, d.Plain):
+	case d.InPlace.plain() || d.Use.id() == a.Naive.id():
+	case a.worth(d.Basis, a.Naive, d.Plain):
 		text += a.instead("With plain loops over the view", d.Basis, d.Plain)
 	default:
 		text += " With plain loops over the view, no order or tile is worth a change."
@@ -159,14 +159,14 @@ func (a *Advice) disagreement(d Decision) string {
 	}
 	n := a.Question.Passes
 	text := explain.Say(" Prediction alone would say %s, at %s against %s for this", d.Predicted.Name(),
-		Duration(d.Predicted.Total(Predicted, n)), Duration(d.Use.Total(Predicted, n)))
+		Duration(d.Predicted.total(Predicted, n)), Duration(d.Use.total(Predicted, n)))
 	switch {
 	case !d.Predicted.timed():
 		return text + "; that was not timed."
-	case !a.Worth(Measured, d.Predicted, d.Use) && !a.Worth(Measured, d.Use, d.Predicted):
-		return text + explain.Say("; measured at %s, that counts as the same.", Duration(d.Predicted.Total(Measured, n)))
+	case !a.worth(Measured, d.Predicted, d.Use) && !a.worth(Measured, d.Use, d.Predicted):
+		return text + explain.Say("; measured at %s, that counts as the same.", Duration(d.Predicted.total(Measured, n)))
 	}
-	return text + explain.Say("; it was measured at %s, and what was measured decides.", Duration(d.Predicted.Total(Measured, n)))
+	return text + explain.Say("; it was measured at %s, and what was measured decides.", Duration(d.Predicted.total(Measured, n)))
 }
 
 // pad says what padding the rows of x gains, where it does.
@@ -194,7 +194,7 @@ func (a *Advice) pad(d Decision) string {
 func (a *Advice) why(d Decision) string {
 	naive, plain := a.misses(a.Naive), a.misses(d.Plain)
 	text := "By prediction, in row order " + naive
-	if plain != naive && d.Use.id() != a.Naive.id() && a.Worth(d.Basis, a.Naive, d.Plain) {
+	if plain != naive && d.Use.id() != a.Naive.id() && a.worth(d.Basis, a.Naive, d.Plain) {
 		text += explain.Say(" With %s, %s", d.Plain.Name(), plain)
 	}
 	return text
@@ -289,13 +289,13 @@ func (a *Advice) first(d Decision) string {
 	b, n := c.Basis, a.Question.Passes
 	over := Candidate{c.After, &c.Copy}
 	text := explain.Say("contiguous() takes %s (%s), a pass over the copy %s (%s), and a pass over the view %s (%s), all %s. So the copy %s%s",
-		Duration(c.Copy.Ns(b)), c.Copy.Name(), Duration(c.After.Ns(b)), c.After.Name(), Duration(c.Against.Ns(b)), c.Against.Name(), b, pays(c.From), c.ever())
+		Duration(c.Copy.ns(b)), c.Copy.name(), Duration(c.After.ns(b)), c.After.name(), Duration(c.Against.ns(b)), c.Against.Name(), b, pays(c.From), c.ever())
 	if c.FromNaive != c.From {
-		text += explain.Say("; against row order at %s a pass, it %s", Duration(a.Naive.Ns(b)), pays(c.FromNaive))
+		text += explain.Say("; against row order at %s a pass, it %s", Duration(a.Naive.ns(b)), pays(c.FromNaive))
 	}
-	with, without := over.Total(b, n), c.Against.Total(b, n)
+	with, without := over.total(b, n), c.Against.total(b, n)
 	text += explain.Say(". %s with the copy %s, %s without", a.forPasses(), Duration(with), Duration(without))
-	if with < without && !a.Worth(b, c.Against, over) && d.Use.First == nil {
+	if with < without && !a.worth(b, c.Against, over) && d.Use.First == nil {
 		text += ", which counts as the same"
 	}
 	return text + "."
@@ -333,11 +333,11 @@ func (a *Advice) certainty(d Decision) string {
 	source := a.Question.Model.Times.Source
 	if d.Basis == Measured {
 		return explain.Say("Timed on this machine, samples by turns: %d of %d ways. What was measured decides; what was measured less than %.1f times as fast counts as the same. Predictions are by the cost model of docs/advise.md (%s).",
-			len(a.Timed), a.Different, Measured.Clear(), source)
+			len(a.Timed), a.Different, Measured.clear(), source)
 	}
 	fit := cost.Fitted()
 	text := explain.Say("All this is predicted, by the cost model of docs/advise.md (%s). Over the %d patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
-		source, fit.All.Patterns, 100*fit.All.Median, 100*fit.All.Tenth, Predicted.Clear())
+		source, fit.All.Patterns, 100*fit.All.Median, 100*fit.All.Tenth, Predicted.clear())
 	if a.Question.Spec.Threads > 1 {
 		text += " These errors are those of one thread; docs/advise.md has those of two."
 	}

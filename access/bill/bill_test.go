@@ -285,7 +285,7 @@ func TestSuite(t *testing.T) {
 	if !slices.Equal(names[0], names[1]) || len(names[0]) != 8 {
 		t.Errorf("%d names\n%s", len(names[0]), strings.Join(names[0], "\n"))
 	}
-	if _, err := priceOf(t, trace(events...)).Suite(Limits{Budget: time.Nanosecond}); !errors.Is(err, ErrNoSuite) {
+	if _, err := priceOf(t, trace(events...)).Suite(Limits{Budget: time.Nanosecond}); !errors.Is(err, errNoSuite) {
 		t.Error(err)
 	}
 }

@@ -59,7 +59,7 @@ func FuzzOf(f *testing.F) {
 		if err == nil {
 			_, err = workload.Parse("suite.yaml", suite)
 		}
-		if err != nil && !errors.Is(err, ErrNoSuite) {
+		if err != nil && !errors.Is(err, errNoSuite) {
 			t.Errorf("%v\n%s", err, suite)
 		}
 	})

@@ -61,7 +61,7 @@ func TestHostile(t *testing.T) {
 				t.Errorf("%s: layout %v of %v ns\n%s", i.Op, i.Layout, i.Ns, text)
 			}
 		}
-		if _, err := b.Suite(Limits{Budget: time.Minute, Memory: 1 << 30}); err != nil && err != ErrNoSuite {
+		if _, err := b.Suite(Limits{Budget: time.Minute, Memory: 1 << 30}); err != nil && err != errNoSuite {
 			t.Errorf("%v\n%s", err, text)
 		}
 	}

@@ -61,8 +61,8 @@ type Fusion struct {
 	Saved  []Miss  `json:"saved"` // misses of reading it, and of writing it where nothing else reads it
 }
 
-// ErrNoStep tells that a profile does not say where its tensors lie.
-var ErrNoStep = errors.New("a step is simulated of one execution trace, which says where tensors lie (ExecutionTraceObserver, scripts/capture/capture.py)")
+// errNoStep tells that a profile does not say where its tensors lie.
+var errNoStep = errors.New("a step is simulated of one execution trace, which says where tensors lie (ExecutionTraceObserver, scripts/capture/capture.py)")
 
 // firstStorage is where the storages begin, behind the buffers of copies.
 const firstStorage = access.Origin + 1<<24
@@ -96,7 +96,7 @@ type counts map[int][]float64
 // StepOf simulates a profile's step.
 func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*Step, error) {
 	if len(p.Step) == 0 {
-		return nil, ErrNoStep
+		return nil, errNoStep
 	}
 	m.Caches.TLB, m.Vectors = nil, true
 	p = apart(p)

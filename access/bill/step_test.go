@@ -158,7 +158,7 @@ func TestNoStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := StepOf(context.Background(), p, typical(t), nil); !errors.Is(err, ErrNoStep) {
+	if _, err := StepOf(context.Background(), p, typical(t), nil); !errors.Is(err, errNoStep) {
 		t.Error(err)
 	}
 }

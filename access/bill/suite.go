@@ -27,8 +27,8 @@ const (
 	maxBenchmarks = 900
 )
 
-// ErrNoSuite tells that nothing of a bill can be timed.
-var ErrNoSuite = errors.New("no operator of the bill touches memory in a way that native loops can time within the budget")
+// errNoSuite tells that nothing of a bill can be timed.
+var errNoSuite = errors.New("no operator of the bill touches memory in a way that native loops can time within the budget")
 
 // suiteHead is how a suite begins.
 const suiteHead = "# What the layouts of these cost, as 'bench import' found it; the worst first.\n"
@@ -53,7 +53,7 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 		}
 	}
 	if len(s.names) == 0 {
-		return nil, ErrNoSuite
+		return nil, errNoSuite
 	}
 	if s.left > 0 {
 		fmt.Fprintf(&s.text, "\n# %d more operators are not here: native loops do not walk them, or they go beyond the budget of %v or the memory.\n", s.left, limits.Budget)

@@ -47,9 +47,9 @@ const indexSize = 8
 // alignment is that of arrays, as of the tensors of a pattern.
 const alignment = 4096
 
-// NewProduct places the arrays of a product. It refuses dtypes without a size and
+// newProduct places the arrays of a product. It refuses dtypes without a size and
 // more memory than there are addresses.
-func NewProduct(m CSR, dtype layouts.DType) (*Product, error) {
+func newProduct(m CSR, dtype layouts.DType) (*Product, error) {
 	size := dtype.Size()
 	if size == 0 {
 		return nil, fmt.Errorf("no value is of %v", dtype)
@@ -84,7 +84,7 @@ func ReadProduct(r io.Reader, name string, dtype layouts.DType) (*Product, error
 	if len(m.Column) == 0 {
 		return nil, fmt.Errorf("%s: the matrix of %d x %d has no entries: its product gathers nothing", name, m.Rows, m.Columns)
 	}
-	return NewProduct(m, dtype)
+	return newProduct(m, dtype)
 }
 
 // Regions are the arrays, in the order in which they lie: starts, columns, values,

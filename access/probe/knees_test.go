@@ -139,13 +139,13 @@ func TestRecorded(t *testing.T) {
 			continue
 		}
 		l1, l2, l3 := m.Levels[0], m.Levels[1], m.Levels[2]
-		if l1.Capacity != 32<<10 || !between(l1.Latency, 1.2, 1.4) || l1.Differs() {
+		if l1.Capacity != 32<<10 || !between(l1.Latency, 1.2, 1.4) || l1.differs() {
 			t.Errorf("%s: L1D %+v", file, l1)
 		}
-		if !between(float64(l2.Capacity), 384<<10, 640<<10) || !between(l2.Latency, 3.6, 4) || l2.Differs() {
+		if !between(float64(l2.Capacity), 384<<10, 640<<10) || !between(l2.Latency, 3.6, 4) || l2.differs() {
 			t.Errorf("%s: L2 %+v", file, l2)
 		}
-		if !between(float64(l3.Capacity), 3<<20, 24<<20) || !between(l3.Latency, 14, 19) || !l3.Differs() {
+		if !between(float64(l3.Capacity), 3<<20, 24<<20) || !between(l3.Latency, 14, 19) || !l3.differs() {
 			t.Errorf("%s: L3 %+v", file, l3)
 		}
 		if !between(m.Memory.Latency, 90, 160) {

@@ -89,9 +89,9 @@ type Level struct {
 	Ways int // lines of one set that it serves, found by conflict; 0 where that was not found
 }
 
-// Differs tells whether the measured capacity is not the stated one: further
+// differs tells whether the measured capacity is not the stated one: further
 // from it than the third that the method itself may be off.
-func (l Level) Differs() bool { return l.Stated > 0 && !near(l.Capacity, l.Stated) }
+func (l Level) differs() bool { return l.Stated > 0 && !near(l.Capacity, l.Stated) }
 
 // near tells whether a measured figure is as good as a stated one.
 func near(measured, stated int) bool {

@@ -47,7 +47,7 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	found := map[int]bool{}
 	for _, l := range m.Levels {
 		found[l.Stated] = true
-		if l.Differs() {
+		if l.differs() {
 			warnings = append(warnings, fmt.Sprintf("%s serves working sets up to %s, where %s states %s. In a virtual machine, or beside others who use the cache, that is what there is; --caches=%s simulates it.",
 				l.Name, simcache.Bytes(l.Capacity), source(caches, l.Stated), simcache.Bytes(l.Stated), name))
 		}
@@ -122,8 +122,8 @@ func (m Machine) simulatedTLB(i int) simcache.TLB {
 	return simcache.TLB{}
 }
 
-// WriteTables writes tables of what was measured.
-func (m Machine) WriteTables(w io.Writer) error {
+// writeTables writes tables of what was measured.
+func (m Machine) writeTables(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "measured\tserves up to\tstated\tsimulated\tlatency\tnear\tfar\tcrowded\tread\tcopy")
 	for _, l := range m.Levels {
@@ -285,7 +285,7 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 		j.Remote = append(j.Remote, jsonRemote(r))
 	}
 	for _, l := range m.Loads {
-		j.Loads = append(j.Loads, jsonLoad{l.Share, l.Latency(), l.Rate()})
+		j.Loads = append(j.Loads, jsonLoad{l.Share, l.latency(), l.rate()})
 	}
 	j.Sparse = m.Sparse
 	for _, s := range m.Streamed {
@@ -318,7 +318,7 @@ type Report struct {
 
 // Write prints what was measured for people.
 func (r *Report) Write(w io.Writer) error {
-	if err := r.WriteTables(w); err != nil {
+	if err := r.writeTables(w); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nmeasured on %s, the ladder on pages of %s; saved in %s\n", r.Date.UTC().Format(time.DateTime), r.Pages, r.File)

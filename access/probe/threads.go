@@ -34,11 +34,11 @@ type Load struct {
 	Bandwidth []float64 // B/s over the memory, by sample: the streams' and the chase's lines
 }
 
-// Latency is the median of its samples, in ns.
-func (l Load) Latency() float64 { return middle(l.Ns) }
+// latency is the median of its samples, in ns.
+func (l Load) latency() float64 { return middle(l.Ns) }
 
-// Rate is the median bandwidth, in B/s.
-func (l Load) Rate() float64 { return middle(l.Bandwidth) }
+// rate is the median bandwidth, in B/s.
+func (l Load) rate() float64 { return middle(l.Bandwidth) }
 
 func middle(samples []float64) float64 {
 	m, err := stats.Median(samples)
@@ -211,7 +211,7 @@ func (m Machine) writeThreads(t *tabwriter.Writer) {
 	if len(m.Loads) > 0 {
 		fmt.Fprintf(t, "\n%s for a share of time\tmemory moves\tlatency\n", counted(m.Streams, "thread streams", "threads stream"))
 		for _, l := range m.Loads {
-			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(l.Rate()), l.Latency())
+			fmt.Fprintf(t, "%.3g%%\t%s\t%.3g ns\n", 100*l.Share, bandwidthCell(l.rate()), l.latency())
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestMeasureThreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Threads != 2 || m.Streams != 1 || len(m.Loads) != len(loads) || m.Loads[0].Latency() <= 0 || m.Loads[0].Rate() <= 0 {
+	if m.Threads != 2 || m.Streams != 1 || len(m.Loads) != len(loads) || m.Loads[0].latency() <= 0 || m.Loads[0].rate() <= 0 {
 		t.Errorf("%d threads, %d streams, loads %+v", m.Threads, m.Streams, m.Loads)
 	}
 	if o.Nodes != nil && (len(m.Remote) != 1 || m.Remote[0].Latency <= 0 || m.Remote[0].Read <= 0) {
@@ -103,7 +103,7 @@ func TestMeasureThreads(t *testing.T) {
 func TestThreadTables(t *testing.T) {
 	m := example()
 	var out strings.Builder
-	if err := m.WriteTables(&out); err != nil {
+	if err := m.writeTables(&out); err != nil {
 		t.Fatal(err)
 	}
 	if err := WriteNodes(&out, []cpu.Node{{ID: 0, CPUs: []int{0, 1, 4}, Memory: 3 << 30, Distances: []int{10, 21}}, {ID: 2, CPUs: []int{2}}}); err != nil {

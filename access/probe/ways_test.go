@@ -103,7 +103,7 @@ func TestWays(t *testing.T) {
 			}
 		}
 		var text strings.Builder
-		if err := m.WriteTables(&text); err != nil || test.want[0] == 12 && !strings.Contains(text.String(), "12 KiB, 12 ways") {
+		if err := m.writeTables(&text); err != nil || test.want[0] == 12 && !strings.Contains(text.String(), "12 KiB, 12 ways") {
 			t.Errorf("%v\n%s", err, &text)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
-// Names returns the set of the benchmarks' names.
-func Names(all []access.Comparison) map[string]bool {
+// namesOf returns the set of the benchmarks' names.
+func namesOf(all []access.Comparison) map[string]bool {
 	names := map[string]bool{}
 	for _, c := range all {
 		for _, b := range c {
@@ -68,7 +68,7 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, done := Names(s.Comparisons), map[string]bool{}
+	own, done := namesOf(s.Comparisons), map[string]bool{}
 	for _, r := range baseline.Results {
 		name := r.Name.String()
 		if done[name] || !own[name] && !slices.ContainsFunc(s.Studies, func(study access.Study) bool { return of(study, name) }) {
@@ -101,7 +101,7 @@ func (s *Session) Expected(baseline *results.Set) ([]byte, error) {
 // lacks. They were left out on purpose and have not vanished. It returns how many
 // results it removed. If it would remove all of them, it removes none and returns 0.
 func (s *Session) LeaveOut(baseline *results.Set, whole []access.Comparison) int {
-	own, all := Names(s.Comparisons), Names(whole)
+	own, all := namesOf(s.Comparisons), namesOf(whole)
 	kept := slices.DeleteFunc(slices.Clone(baseline.Results), func(r *benchfmt.Result) bool {
 		name := r.Name.String()
 		return all[name] && !own[name]

@@ -44,9 +44,9 @@ func cacheOf(name string, g simcache.Geometry) results.Cache {
 	return results.Cache{Name: name, Size: g.Size, Ways: g.Ways, Line: g.Line}
 }
 
-// Head returns the head of a file of results: the configuration, which decides which
+// head returns the head of a file of results: the configuration, which decides which
 // results can be compared, and comments on what changes from run to run.
-func (s *Session) Head() (config, comments []results.Pair) {
+func (s *Session) head() (config, comments []results.Pair) {
 	setup := s.setup()
 	setup.Pages = s.Pages.String()
 	add := func(key, value string) { comments = append(comments, results.Pair{Key: key, Value: value}) }
@@ -68,7 +68,7 @@ func (s *Session) Head() (config, comments []results.Pair) {
 	}
 	add("commit", s.Program.Commit)
 	add("load", results.Load())
-	add(results.SuiteKey, s.Suite())
+	add(results.SuiteKey, s.suite())
 	if s.part.places != nil {
 		add(results.ShardKey, s.part.shard.String())
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
-// ErrNoLoads says that a machine's latency under load was not measured.
-var ErrNoLoads = errors.New("no latency under load was measured (bench machine --measure --loaded measures it)")
+// errNoLoads says that a machine's latency under load was not measured.
+var errNoLoads = errors.New("no latency under load was measured (bench machine --measure --loaded measures it)")
 
 // WriteLoads writes a machine's latency under load as a file of results: a line for
 // each sample, with the time of a load and the bytes a second that went over the
@@ -21,13 +21,13 @@ var ErrNoLoads = errors.New("no latency under load was measured (bench machine -
 // percent, that the streams streamed. Bench report draws it.
 func WriteLoads(out io.Writer, m probe.Machine, program Program) error {
 	if len(m.Loads) == 0 || len(m.Ladder) == 0 {
-		return ErrNoLoads
+		return errNoLoads
 	}
 	s, err := Plan{Count: 1, SampleTime: 1, Program: program, TimesOnly: true}.Prepare()
 	if err != nil {
 		return err
 	}
-	config, comments := s.Head()
+	config, comments := s.head()
 	w, err := results.NewWriter(out, config, comments)
 	if err != nil {
 		return err

@@ -346,7 +346,7 @@ func (s *Session) ladder() []noise.Rung {
 func (s *Session) Write(ctx context.Context, out io.Writer, progress Progress) (warnings []string, err error) {
 	s.progress = progress
 	s.begin()
-	config, comments := s.Head()
+	config, comments := s.head()
 	comments = append(comments, results.Pair{Key: "counters", Value: s.note})
 	w, err := results.NewWriter(out, config, comments)
 	if err != nil {

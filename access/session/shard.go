@@ -77,9 +77,9 @@ type part struct {
 	places []int  // in the whole plan, of the comparisons and then of the studies, from 1
 }
 
-// Suite names what the plan runs, and how: plans of the same suite make shards that
+// suite names what the plan runs, and how: plans of the same suite make shards that
 // are one run. It is 12 hex digits.
-func (p Plan) Suite() string {
+func (p Plan) suite() string {
 	if p.part.suite != "" {
 		return p.part.suite
 	}
@@ -123,7 +123,7 @@ func (p Plan) Take(s Shard) (Plan, error) {
 	}
 	shares := divide(times, s.Of)
 	whole := p
-	p.part = part{shard: s, suite: whole.Suite()}
+	p.part = part{shard: s, suite: whole.suite()}
 	p.Comparisons, p.Studies = nil, nil
 	for i, share := range shares {
 		if share != s.Index-1 {

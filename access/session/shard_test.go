@@ -32,8 +32,8 @@ func TestTake(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if share.Suite() != plan.Suite() {
-				t.Errorf("shard %d of %d is of the suite %s, want %s", i+1, n, share.Suite(), plan.Suite())
+			if share.suite() != plan.suite() {
+				t.Errorf("shard %d of %d is of the suite %s, want %s", i+1, n, share.suite(), plan.suite())
 			}
 			if !slices.IsSorted(share.part.places) || len(share.part.places) != len(share.Comparisons)+len(share.Studies) {
 				t.Errorf("shard %d of %d has the places %v", i+1, n, share.part.places)
@@ -46,7 +46,7 @@ func TestTake(t *testing.T) {
 				t.Errorf("shard %d of %d takes %g ns, want at most %g", i+1, n, own, limit)
 			}
 			places = append(places, share.part.places...)
-			for name := range Names(share.Comparisons) {
+			for name := range namesOf(share.Comparisons) {
 				names[name] = true
 			}
 		}
@@ -54,8 +54,8 @@ func TestTake(t *testing.T) {
 		if len(places) != len(times) || places[0] != 1 || places[len(places)-1] != len(times) || len(slices.Compact(places)) != len(times) {
 			t.Errorf("%d shards have the places %v of %d", n, places, len(times))
 		}
-		if len(names) != len(Names(plan.Comparisons)) {
-			t.Errorf("%d shards have %d benchmarks of %d", n, len(names), len(Names(plan.Comparisons)))
+		if len(names) != len(namesOf(plan.Comparisons)) {
+			t.Errorf("%d shards have %d benchmarks of %d", n, len(names), len(namesOf(plan.Comparisons)))
 		}
 	}
 	if all, err := plan.Take(Shard{}); err != nil || len(all.Comparisons) != len(plan.Comparisons) || all.part.shard != (Shard{}) {

@@ -139,7 +139,7 @@ func TestWriteLoads(t *testing.T) {
 	if want := "Loaded/op=chase/size=96MiB/streams=3/load=0 100 6.4e+08, Loaded/op=chase/size=96MiB/streams=3/load=0 101 6.5e+08, Loaded/op=chase/size=96MiB/streams=3/load=3.125 120 2e+09"; strings.Join(got, ", ") != want {
 		t.Errorf("got %q", got)
 	}
-	if err := WriteLoads(&out, probe.Machine{}, Program{}); err != ErrNoLoads {
+	if err := WriteLoads(&out, probe.Machine{}, Program{}); err != errNoLoads {
 		t.Errorf("of a machine without loads: %v", err)
 	}
 }

@@ -73,7 +73,7 @@ var ErrNoneInCommon = errors.New("it has none of these benchmarks")
 // samples of one process share the location of its pages, and would look like more
 // evidence than they are. The program that goes first changes from turn to turn.
 func ByTurns(ctx context.Context, t Turns) (old, new []byte, err error) {
-	own := Names(t.Comparisons)
+	own := namesOf(t.Comparisons)
 	if !t.Own && !slices.ContainsFunc(t.Old.names, func(name string) bool { return own[name] }) {
 		return nil, nil, ErrNoneInCommon
 	}
@@ -116,7 +116,7 @@ func (p Plan) Gone(ctx context.Context, old *Contender, list ...string) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	here := Names(p.Comparisons)
+	here := namesOf(p.Comparisons)
 	for _, s := range p.Studies {
 		here[s.Name] = true
 	}

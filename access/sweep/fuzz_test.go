@@ -20,8 +20,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if s.Points() < 1 || len(s.hierarchies) < 1 {
-			t.Errorf("%d points of %d hierarchies", s.Points(), len(s.hierarchies))
+		if s.points() < 1 || len(s.hierarchies) < 1 {
+			t.Errorf("%d points of %d hierarchies", s.points(), len(s.hierarchies))
 		}
 	})
 }

@@ -31,8 +31,8 @@ type Options struct {
 // RecordName is the record of the results that go to a file.
 func RecordName(out string) string { return out + ".part" }
 
-// ErrThere says that the results exist already.
-var ErrThere = errors.New("it exists already: remove it to sweep again")
+// errThere says that the results exist already.
+var errThere = errors.New("it exists already: remove it to sweep again")
 
 // mine tells whether a point belongs to the shard.
 func (o Options) mine(point int) bool { return (point/blockSize)%o.Of == o.Index-1 }
@@ -46,19 +46,19 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 	if there, err := os.Stat(out); err == nil && there.IsDir() {
 		return 0, errors.New("it is a directory: want a file")
 	} else if err == nil {
-		return 0, ErrThere
+		return 0, errThere
 	}
-	if blocks := (s.Points() + blockSize - 1) / blockSize; o.Of > blocks {
+	if blocks := (s.points() + blockSize - 1) / blockSize; o.Of > blocks {
 		return 0, fmt.Errorf("shard %d/%d: there are %d blocks of %d points: want at most so many shards", o.Index, o.Of, blocks, blockSize)
 	}
-	r, err := openRecord(RecordName(out), fmt.Sprintf("# sweep: %s shard %d/%d of %d points\n", s.Hash(), o.Index, o.Of, s.Points()), s.Points())
+	r, err := openRecord(RecordName(out), fmt.Sprintf("# sweep: %s shard %d/%d of %d points\n", s.hash(), o.Index, o.Of, s.points()), s.points())
 	if err != nil {
 		return 0, err
 	}
 	defer r.file.Close()
 	var left []int
 	points := 0
-	for point := range s.Points() {
+	for point := range s.points() {
 		if !o.mine(point) {
 			continue
 		}
@@ -118,7 +118,7 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 				if !known {
 					var err error
 					if c, err = s.simulate(ctx, left[i]); err != nil {
-						return fmt.Errorf("%s: %w", s.Name(left[i]), err)
+						return fmt.Errorf("%s: %w", s.name(left[i]), err)
 					}
 				}
 				guard.Lock()
@@ -141,7 +141,7 @@ func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step fun
 // write writes the results of a shard in order, with the places of its blocks.
 func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 	out := bufio.NewWriterSize(to, 1<<20)
-	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.Hash()})
+	comments := append(o.Comments, results.Pair{Key: results.SuiteKey, Value: s.hash()})
 	if o.Of > 1 {
 		comments = append(comments, results.Pair{Key: results.ShardKey, Value: fmt.Sprintf("%d/%d", o.Index, o.Of)})
 	}
@@ -154,7 +154,7 @@ func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 		return err
 	}
 	n := 0
-	for point := range s.Points() {
+	for point := range s.points() {
 		if !o.mine(point) {
 			continue
 		}
@@ -165,7 +165,7 @@ func (s *Space) write(to io.Writer, done map[int]count, o Options) error {
 		}
 		c := done[point]
 		n++
-		if err := w.Write(s.Name(point), 1, []results.Value{{Value: float64(c.refs), Unit: "D-refs/op"}, {Value: float64(c.d1), Unit: "D1-misses/op"}, {Value: float64(c.ll), Unit: "LL-misses/op"}}); err != nil {
+		if err := w.Write(s.name(point), 1, []results.Value{{Value: float64(c.refs), Unit: "D-refs/op"}, {Value: float64(c.d1), Unit: "D1-misses/op"}, {Value: float64(c.ll), Unit: "LL-misses/op"}}); err != nil {
 			return err
 		}
 	}

@@ -347,16 +347,16 @@ func (s *Space) named() string {
 	return strings.Join(entries, " ")
 }
 
-// Points is the number of simulations.
-func (s *Space) Points() int { return len(s.specs) * len(s.hierarchies) }
+// points is the number of simulations.
+func (s *Space) points() int { return len(s.specs) * len(s.hierarchies) }
 
-// Name is that of a point, from 0: the spec's, and the caches as its last key.
-func (s *Space) Name(point int) string {
+// name is that of a point, from 0: the spec's, and the caches as its last key.
+func (s *Space) name(point int) string {
 	return s.names[point/len(s.hierarchies)] + "/caches=" + s.hierarchies[point%len(s.hierarchies)].name
 }
 
-// Hash names the space, as [results.SuiteKey] does: 12 hex digits.
-func (s *Space) Hash() string {
+// hash names the space, as [results.SuiteKey] does: 12 hex digits.
+func (s *Space) hash() string {
 	h := sha256.New()
 	for _, name := range s.names {
 		fmt.Fprintln(h, name)

@@ -51,8 +51,8 @@ func run(t *testing.T, s *Space, out string, o Options) (text string, simulated 
 // TestCounts: each point is what a run of its own counts, those of twins too.
 func TestCounts(t *testing.T) {
 	s := parse(t)
-	if s.Points() != 3*3*2*2*2*2 {
-		t.Fatal(s.Points())
+	if s.points() != 3*3*2*2*2*2 {
+		t.Fatal(s.points())
 	}
 	text, _ := run(t, s, filepath.Join(t.TempDir(), "a.txt"), Options{Index: 1, Of: 1})
 	lines := strings.Split(text[strings.Index(text, "family:"):], "\n")
@@ -70,13 +70,13 @@ func TestCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := counts[0]
-		if name, want := s.Name(point), (count{c.Refs(), c.D1Misses(), c.LLMisses()}); !strings.HasPrefix(line, "Benchmark"+name+" ") || !strings.HasSuffix(line, valuesOf(want)) {
+		if name, want := s.name(point), (count{c.Refs(), c.D1Misses(), c.LLMisses()}); !strings.HasPrefix(line, "Benchmark"+name+" ") || !strings.HasSuffix(line, valuesOf(want)) {
 			t.Errorf("%s, want %s with %v", line, name, want)
 		}
 		point++
 	}
-	if point != s.Points() {
-		t.Errorf("%d lines of %d points", point, s.Points())
+	if point != s.points() {
+		t.Errorf("%d lines of %d points", point, s.points())
 	}
 }
 
@@ -90,7 +90,7 @@ func valuesOf(c count) string {
 func TestKilled(t *testing.T) {
 	s, dir := parse(t), t.TempDir()
 	want, all := run(t, s, filepath.Join(dir, "whole.txt"), Options{Index: 1, Of: 1})
-	if all != s.Points() {
+	if all != s.points() {
 		t.Fatal(all)
 	}
 	// A run that is stopped after half of its points leaves a record of these.
@@ -98,14 +98,14 @@ func TestKilled(t *testing.T) {
 	steps := 0
 	half := filepath.Join(dir, "half.txt")
 	if _, err := s.Run(ctx, half, Options{Index: 1, Of: 1, Step: func() {
-		if steps++; steps == s.Points()/2 {
+		if steps++; steps == s.points()/2 {
 			stop()
 		}
 	}}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	record, err := os.ReadFile(RecordName(half))
-	if err != nil || strings.Count(string(record), "\n") < 1+s.Points()/2 {
+	if err != nil || strings.Count(string(record), "\n") < 1+s.points()/2 {
 		t.Fatal(err, string(record))
 	}
 	step := 1
@@ -123,18 +123,18 @@ func TestKilled(t *testing.T) {
 		}
 		kept := max(0, strings.Count(string(record[:n]), "\n")-1)
 		got, simulated := run(t, s, out, Options{Index: 1, Of: 1, Start: func(points, done int) {
-			if points != s.Points() || done != kept {
+			if points != s.points() || done != kept {
 				t.Errorf("%d bytes: %d of %d points are there, want %d", n, done, points, kept)
 			}
 		}})
-		if got != want || simulated != s.Points()-kept {
-			t.Fatalf("%d bytes: %d simulated of %d, %d there\n%s", n, simulated, s.Points(), kept, got)
+		if got != want || simulated != s.points()-kept {
+			t.Fatalf("%d bytes: %d simulated of %d, %d there\n%s", n, simulated, s.points(), kept, got)
 		}
 	}
 	if _, err := s.Run(context.Background(), half, Options{Index: 1, Of: 2}); err == nil || !strings.Contains(err.Error(), "it is the record of another sweep, or shard") {
 		t.Error(err)
 	}
-	if _, err := s.Run(context.Background(), filepath.Join(dir, "whole.txt"), Options{Index: 1, Of: 1}); !errors.Is(err, ErrThere) {
+	if _, err := s.Run(context.Background(), filepath.Join(dir, "whole.txt"), Options{Index: 1, Of: 1}); !errors.Is(err, errThere) {
 		t.Error(err)
 	}
 }
@@ -176,8 +176,8 @@ func TestViewNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for point := range empty.Points() {
-		if got, want := none.Name(point), empty.Name(point); got != want {
+	for point := range empty.points() {
+		if got, want := none.name(point), empty.name(point); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -210,7 +210,7 @@ caches:
 		t.Fatal(err)
 	}
 	all := map[int]count{}
-	for point := range s.Points() {
+	for point := range s.points() {
 		if all[point], err = s.simulate(context.Background(), point); err != nil {
 			t.Fatal(err)
 		}
@@ -229,10 +229,10 @@ caches:
 			point := spec*len(s.hierarchies) + k
 			got, ok := s.implied(point, done)
 			if ok && got != all[point] {
-				r.Fatalf("%s: %+v implies %+v, simulated %+v", s.Name(point), done, got, all[point])
+				r.Fatalf("%s: %+v implies %+v, simulated %+v", s.name(point), done, got, all[point])
 			}
 			if _, there := done[s.twin(point)]; there && !ok {
-				r.Fatalf("%s does not imply itself", s.Name(point))
+				r.Fatalf("%s does not imply itself", s.name(point))
 			} else if ok && !there {
 				implied++
 			}
@@ -258,8 +258,8 @@ func TestSuite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if chases[c.refs] != "" || c.d1 == 0 && !strings.HasSuffix(s.Name(point), "16KiB/kernel=scalar/caches=a") {
-			t.Errorf("%s: %+v, as %s", s.Name(point), c, chases[c.refs])
+		if chases[c.refs] != "" || c.d1 == 0 && !strings.HasSuffix(s.name(point), "16KiB/kernel=scalar/caches=a") {
+			t.Errorf("%s: %+v, as %s", s.name(point), c, chases[c.refs])
 		}
 		chases[c.refs] = name
 	}

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -123,9 +122,6 @@ func (t threshold) MarshalYAML() (any, error) {
 	return machines.Size(t).String(), nil
 }
 
-// ErrVersion is of a calibration of other kernels than these.
-var ErrVersion = errors.New("of another version of the kernels")
-
 // Parse reads what Format writes. An error begins with the file's name as given and
 // says what would be right.
 func Parse(name string, text []byte) (Calibration, error) {
@@ -135,7 +131,7 @@ func Parse(name string, text []byte) (Calibration, error) {
 		return Calibration{}, err
 	}
 	if f.Version != version {
-		return Calibration{}, doc.Errorf("version", "%w (%d, want %d)", ErrVersion, f.Version, version)
+		return Calibration{}, doc.Errorf("version", "of another version of the kernels (%d, want %d)", f.Version, version)
 	}
 	c := Calibration{CPU: string(f.CPU), Date: f.Date, Sets: map[string]kernel.Tuning{}}
 	for _, name := range slices.Sorted(maps.Keys(f.Sets)) {

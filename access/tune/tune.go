@@ -21,9 +21,9 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 )
 
-// Budget is how long a calibration takes, about: every way is timed once whatever
+// budget is how long a calibration takes, about: every way is timed once whatever
 // that takes, and again as long as there is time left.
-const Budget = 1200 * time.Millisecond
+const budget = 1200 * time.Millisecond
 
 // most is how many rounds there are at most.
 const most = 7
@@ -155,7 +155,7 @@ func (r *race) once(g *ground) {
 }
 
 // Measure finds how these sets are best tuned, those of them that have a choice. It
-// takes about Budget, and memory of at most so many bytes (0 for no limit): where
+// takes about 1.2 s, and memory of at most so many bytes (0 for no limit): where
 // that is little, less is compared. The sets are tuned as before when it returns, and
 // must not be used meanwhile. A set that is like another one is tuned as that is, if
 // that is among them.
@@ -174,7 +174,7 @@ func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string
 			races = append(races, thresholds(s, compared)...)
 		}
 	}
-	if err := g.run(ctx, races, Budget*4/5); err != nil {
+	if err := g.run(ctx, races, budget*4/5); err != nil {
 		return nil, err
 	}
 	for _, s := range sets {
@@ -188,7 +188,7 @@ func Measure(ctx context.Context, sets []*kernel.Set, maxMemory int) (map[string
 			races = append(races, distances(s, t, compared))
 		}
 	}
-	if err := g.run(ctx, races, Budget/5); err != nil {
+	if err := g.run(ctx, races, budget/5); err != nil {
 		return nil, err
 	}
 	for _, r := range races {
