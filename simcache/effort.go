@@ -9,9 +9,9 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/proofs"
 )
 
-// MostLookUps is how many references are looked up one by one at most, unless
+// mostLookUps is how many references are looked up one by one at most, unless
 // Config.Brute asks for it.
-const MostLookUps = 1e12
+const mostLookUps = 1e12
 
 // An Effort is about what it takes to simulate something: references that are looked up
 // one by one, each once for the data caches and once more for a TLB.
@@ -31,14 +31,14 @@ func (e Effort) And(other Effort) Effort {
 	return e
 }
 
-// Check refuses more than MostLookUps.
+// Check refuses more than mostLookUps.
 func (e Effort) Check() error {
-	if e.LookUps > MostLookUps {
+	if e.LookUps > mostLookUps {
 		over := ""
-		if inWords(e.LookUps) == inWords(MostLookUps) {
+		if inWords(e.LookUps) == inWords(mostLookUps) {
 			over = "just over "
 		}
-		return fmt.Errorf("%s%v: want at most %s, fewer passes or a smaller shape", over, e, inWords(MostLookUps))
+		return fmt.Errorf("%s%v: want at most %s, fewer passes or a smaller shape", over, e, inWords(mostLookUps))
 	}
 	return nil
 }

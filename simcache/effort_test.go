@@ -37,7 +37,7 @@ func TestEffort(t *testing.T) {
 			if effort.LookUps < c.least || effort.LookUps > 1.1*c.most {
 				t.Errorf("%v, want %g to %g", effort, c.least, c.most)
 			}
-			if refused := effort.Check() != nil; refused != (c.least > MostLookUps) {
+			if refused := effort.Check() != nil; refused != (c.least > mostLookUps) {
 				t.Errorf("%v: refused: %t", effort, refused)
 			}
 		})
@@ -91,10 +91,10 @@ func TestEffortInWords(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if err := (Effort{MostLookUps, time.Hour}).Check(); err != nil {
+	if err := (Effort{mostLookUps, time.Hour}).Check(); err != nil {
 		t.Error(err)
 	}
-	if got, want := (Effort{MostLookUps + 1e6, 14 * time.Hour}).Check().Error(), "just over 1 trillion references are looked up one by one, which takes about 14 hours: want at most 1 trillion, fewer passes or a smaller shape"; got != want {
+	if got, want := (Effort{mostLookUps + 1e6, 14 * time.Hour}).Check().Error(), "just over 1 trillion references are looked up one by one, which takes about 14 hours: want at most 1 trillion, fewer passes or a smaller shape"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	var forever Effort

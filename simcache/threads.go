@@ -10,9 +10,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lru"
 )
 
-// Turn is how many references a thread makes before the next one does, see Threads.
-const Turn = lru.Turn
-
 // sharedBy is how many cores share level i.
 func (c Config) sharedBy(i int) int {
 	switch n := c.Levels[i].SharedBy; {
@@ -51,7 +48,7 @@ func (c Config) CheckThreads() error {
 // i/n*n on, n being those that share it (Level.SharedBy).
 //
 // They take turns: a thread makes references until an iteration ends with which it has
-// made Turn or more since its turn began, then the next thread does, and after the
+// made 1024 or more since its turn began, then the next thread does, and after the
 // last the first; who is done is left out. Each pass begins with the first thread. Threads
 // of a machine do not wait for each other, so that this is one of many ways in which
 // their references may mix, and one that is the same everywhere.

@@ -73,8 +73,8 @@ func (r Run) statements() []simcache.Counts {
 	return sums
 }
 
-// StatementTable has a row for each statement that refers to an array.
-func (r Run) StatementTable() Table {
+// statementTable has a row for each statement that refers to an array.
+func (r Run) statementTable() Table {
 	if r.program == nil {
 		return nil
 	}

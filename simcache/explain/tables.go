@@ -74,9 +74,9 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	if _, err := io.WriteString(w, summary(r.Counts)); err != nil {
 		return err
 	}
-	all := r.Tables()
+	all := r.tables()
 	if !tables {
-		all = filled(r.StatementTable())
+		all = filled(r.statementTable())
 	}
 	for _, t := range all {
 		if err := t.Write(w); err != nil {
@@ -91,10 +91,10 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 	return r.Curve.Write(w)
 }
 
-// Tables returns the counts by statement of a program, by level, by tensor, and of the TLB. Empty tables are left
+// tables returns the counts by statement of a program, by level, by tensor, and of the TLB. Empty tables are left
 // out.
-func (r Run) Tables() []Table {
-	return filled(r.StatementTable(), r.levelTable(), r.tensorTable(), r.tlbTable())
+func (r Run) tables() []Table {
+	return filled(r.statementTable(), r.levelTable(), r.tensorTable(), r.tlbTable())
 }
 
 // filled are the tables that have something in them.

@@ -11,14 +11,14 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/lines"
 )
 
-// MostMemory is how many bytes a Meter takes at most, about.
-const MostMemory = 4 << 30
+// mostMemory is how many bytes a Meter takes at most, about.
+const mostMemory = 4 << 30
 
 // pageBytes is about what a page of neighbouring lines takes while the stacks grow.
 const pageBytes = 480
 
 // mostPages are the pages of lines for which there is room.
-const mostPages = MostMemory / pageBytes
+const mostPages = mostMemory / pageBytes
 
 // perSecond is about how many look-ups are measured in a second.
 const perSecond = 3e7
@@ -95,7 +95,7 @@ func (s *Stacks) checkRoom() {
 
 func tooMuch(pages float64) error {
 	return fmt.Errorf("--curve keeps every line that is touched, which takes about %.1f GiB: want at most %d GiB, a smaller shape",
-		max(pages*pageBytes, MostMemory*1.05)/(1<<30), MostMemory>>30)
+		max(pages*pageBytes, mostMemory*1.05)/(1<<30), mostMemory>>30)
 }
 
 // pagesOf is about how many pages of neighbouring lines nests touch: of tensors that lie

@@ -26,7 +26,7 @@ func TestPagesOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.RunPasses(1, nests...); err != nil {
+		if err := s.runPasses(1, nests...); err != nil {
 			t.Fatal(err)
 		}
 		s.flush()

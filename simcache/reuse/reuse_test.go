@@ -200,7 +200,7 @@ func TestPassesAreMultiplied(t *testing.T) {
 		run(t, some, nests[0])
 		run(t, all, nests[0])
 		passes := 2 + r.IntN(5)
-		if err := some.RunPasses(passes, nests...); err != nil {
+		if err := some.runPasses(passes, nests...); err != nil {
 			t.Fatal(err)
 		}
 		for range passes {

@@ -36,7 +36,7 @@ func NewMeter(config simcache.Config, sets int) (*Meter, error) {
 }
 
 // Passes counts a number of passes over nests. It refuses what takes more than
-// MostMemory, before anything is counted.
+// 4 GiB (mostMemory), before anything is counted.
 func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	if m == nil {
 		return nil
@@ -44,21 +44,21 @@ func (m *Meter) Passes(passes int, nests []nest.Nest) error {
 	if err := m.checkNests(nests); err != nil {
 		return err
 	}
-	return m.stacks.RunPasses(passes, nests...)
+	return m.stacks.runPasses(passes, nests...)
 }
 
 // Program counts a number of passes over a program. It ends with an error where that
-// takes more than MostMemory.
+// takes more than 4 GiB.
 func (m *Meter) Program(passes int, p nest.Program) error {
 	if m == nil {
 		return nil
 	}
-	return m.stacks.RunProgram(passes, p)
+	return m.stacks.runProgram(passes, p)
 }
 
 // Watch passes a trace on and counts its data accesses, clipped as trace.Replay clips
 // them. Cachegrind's quirk, by which block 0 hits in a cold cache, does not affect the
-// curve. It ends with an error where that takes more than MostMemory.
+// curve. It ends with an error where that takes more than 4 GiB.
 func (m *Meter) Watch(records iter.Seq2[accesstrace.Record, error]) iter.Seq2[accesstrace.Record, error] {
 	if m == nil {
 		return records

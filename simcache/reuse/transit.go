@@ -10,14 +10,14 @@ import (
 
 // Run counts every access of the nest, on the stacks as they are. It refuses a
 // nest that does not pass Check or has an operand wider than a line.
-func (s *Stacks) Run(n nest.Nest) error { return s.RunPasses(1, n) }
+func (s *Stacks) Run(n nest.Nest) error { return s.runPasses(1, n) }
 
-// RunPasses counts so many passes over nests, walked one after the other. It
+// runPasses counts so many passes over nests, walked one after the other. It
 // refuses what Run and simcache.Config.CheckPasses refuse.
 //
 // After a pass its lines are on top of the stacks, in the order of their last
 // touches in it. So every pass finds the stacks as the second one does, and counts as it: two are walked.
-func (s *Stacks) RunPasses(passes int, nests ...nest.Nest) error {
+func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	if err := (simcache.Config{}).CheckPasses(passes, nests...); err != nil {
 		return err
 	}
@@ -37,11 +37,11 @@ func (s *Stacks) RunPasses(passes int, nests ...nest.Nest) error {
 	return s.full
 }
 
-// RunProgram counts every access of so many passes over a program, on the stacks as
+// runProgram counts every access of so many passes over a program, on the stacks as
 // they are. From the second on, all passes have the distances of the second and leave
 // the stacks as it did. It refuses a program that does not pass Check or has an access
 // wider than a line.
-func (s *Stacks) RunProgram(passes int, p nest.Program) error {
+func (s *Stacks) runProgram(passes int, p nest.Program) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
