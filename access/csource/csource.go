@@ -96,7 +96,6 @@ type Statement struct {
 // An Array is an array of numbers.
 type Array struct {
 	Name    string
-	Pos     Pos
 	Type    string // of an element
 	Element int    // bytes of one
 	Extents []int
@@ -113,15 +112,6 @@ func (f *File) Source() explain.Source {
 		s.Accesses = append(s.Accesses, explain.Access{Statement: a.Statement, Text: a.Text})
 	}
 	return s
-}
-
-// Bytes is the size of the array.
-func (a Array) Bytes() int {
-	bytes := a.Element
-	for _, n := range a.Extents {
-		bytes *= n
-	}
-	return bytes
 }
 
 // A Note is something that a reader of counts should know.

@@ -619,9 +619,9 @@ void f(long long a[2][8], float alpha)
 		Function: "f",
 		Program:  f.Program,
 		Arrays: []csource.Array{
-			{Name: "unused", Pos: at(2, 7), Type: "short", Element: 2, Extents: []int{5}, Base: 1 << 20},
-			{Name: "b", Pos: at(2, 24), Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},
-			{Name: "a", Pos: at(3, 18), Type: "long long", Element: 8, Extents: []int{2, 8}, Base: 1<<20 + 256},
+			{Name: "unused", Type: "short", Element: 2, Extents: []int{5}, Base: 1 << 20},
+			{Name: "b", Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},
+			{Name: "a", Type: "long long", Element: 8, Extents: []int{2, 8}, Base: 1<<20 + 256},
 		},
 		Statements: []csource.Statement{{at(7, 3), "b[i] += AT(a[i], 3) * alpha"}, {at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
 		Accesses: []csource.Access{

@@ -285,7 +285,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 
 // arrayOf is an array that has no place yet, and its bytes, 0 where they are not known.
 func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) {
-	a = Array{Name: d.Name(), Pos: place(d.NameTok())}
+	a = Array{Name: d.Name()}
 	array := arrayType(d)
 	var element cc.Type = array
 	for array != nil {

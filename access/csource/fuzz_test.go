@@ -51,7 +51,7 @@ func FuzzRead(f *testing.F) {
 		n := 0
 		for op, addr := range file.Program.Accesses() {
 			a := file.Arrays[file.Accesses[op].Array]
-			if addr < a.Base || addr >= a.Base+uint64(a.Bytes()) {
+			if addr < a.Base || addr >= a.Base+uint64(bytesOf(a)) {
 				t.Fatalf("%s at %v is outside of its array", file.Accesses[op].Text, file.Accesses[op].Pos)
 			}
 			if n++; n > 100_000 {

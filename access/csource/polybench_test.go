@@ -96,7 +96,7 @@ func TestPolyBenchArrays(t *testing.T) {
 			if a.Name <= last || a.Base != at {
 				t.Errorf("%s: array %s is behind %s, at %#x, want %#x", k.name, a.Name, last, a.Base, at)
 			}
-			at, last = (at+uint64(a.Bytes())+63)/64*64, a.Name
+			at, last = (at+uint64(bytesOf(a))+63)/64*64, a.Name
 		}
 	}
 }

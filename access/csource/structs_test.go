@@ -68,8 +68,8 @@ func TestStructs(t *testing.T) {
 	for i, a := range f.Arrays {
 		var size int
 		lines.Scan()
-		if _, err := fmt.Sscan(lines.Text(), &bases[i], &size); err != nil || size != a.Bytes() {
-			t.Fatalf("%s is of %d B, compiled of %d (%v)", a.Name, a.Bytes(), size, err)
+		if _, err := fmt.Sscan(lines.Text(), &bases[i], &size); err != nil || size != bytesOf(a) {
+			t.Fatalf("%s is of %d B, compiled of %d (%v)", a.Name, bytesOf(a), size, err)
 		}
 	}
 	operands := f.Program.Operands()
@@ -195,4 +195,13 @@ func TestStructsOfOne(t *testing.T) {
 			t.Error(walked(f))
 		}
 	}
+}
+
+// bytesOf is the size of an array.
+func bytesOf(a csource.Array) int {
+	bytes := a.Element
+	for _, n := range a.Extents {
+		bytes *= n
+	}
+	return bytes
 }
