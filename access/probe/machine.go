@@ -276,6 +276,29 @@ func (s section) check() (path string, err error) {
 	if s.Date.IsZero() {
 		return "date", errors.New("no date")
 	}
+	for _, check := range []func() (string, error){s.checkLevels, s.checkTLB, s.checkThreads, s.checkStreams, s.checkLoops, s.checkTiles} {
+		if path, err := check(); err != nil {
+			return path, err
+		}
+	}
+	last := Point{}
+	for i, r := range s.Ladder {
+		if last, err = follows(last, Point{int(r.Size), r.Ns}); err != nil {
+			return fmt.Sprintf("ladder[%d]", i), err
+		}
+	}
+	last = Point{}
+	for i, p := range s.PageLadder {
+		if last, err = follows(last, Point{p.Pages, p.Ns}); err != nil {
+			return fmt.Sprintf("page-ladder[%d]", i), err
+		}
+	}
+	return "", nil
+}
+
+// checkLevels refuses a level that is not larger and slower than the one before, and
+// what no level, nor the memory, can take.
+func (s section) checkLevels() (path string, err error) {
 	before := level{}
 	for i, l := range s.Levels {
 		path := fmt.Sprintf("levels[%d]", i)
@@ -297,36 +320,16 @@ func (s section) check() (path string, err error) {
 	if err := s.Memory.check(); err != nil && s.Memory != (speed{}) {
 		return "memory", err
 	}
+	return "", nil
+}
+
+func (s section) checkTLB() (path string, err error) {
 	for i, t := range s.TLB {
 		if t.Ways < 0 {
 			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d ways (want 0 for none found, or more)", t.Ways)
 		}
 		if !(t.Entries > 0 && t.Miss > 0 && min(t.Apart, t.Scattered) >= 0 && !math.IsInf(t.Miss+t.Apart+t.Scattered, 1)) {
 			return fmt.Sprintf("tlb[%d]", i), fmt.Errorf("%d entries and %v ns, apart %v and scattered %v ns (want the first two positive, and no time below 0)", t.Entries, t.Miss, t.Apart, t.Scattered)
-		}
-	}
-	if path, err := s.checkThreads(); err != nil {
-		return path, err
-	}
-	if path, err := s.checkStreams(); err != nil {
-		return path, err
-	}
-	if path, err := s.checkLoops(); err != nil {
-		return path, err
-	}
-	if path, err := s.checkTiles(); err != nil {
-		return path, err
-	}
-	last := Point{}
-	for i, r := range s.Ladder {
-		if last, err = follows(last, Point{int(r.Size), r.Ns}); err != nil {
-			return fmt.Sprintf("ladder[%d]", i), err
-		}
-	}
-	last = Point{}
-	for i, p := range s.PageLadder {
-		if last, err = follows(last, Point{p.Pages, p.Ns}); err != nil {
-			return fmt.Sprintf("page-ladder[%d]", i), err
 		}
 	}
 	return "", nil
