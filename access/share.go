@@ -194,15 +194,12 @@ func (p Pattern) pages(size int) func(yield func(page int) bool) {
 			for _, op := range n.Operands {
 				first, _ := op.Reach(n.Trips)
 				run, steps := op.Span(n.Trips, size-1) // no gap holds a page
-				var trips, bytes []int
+				runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
 				for _, s := range steps {
-					trips, bytes = append(trips, s.Trips), append(bytes, s.Bytes)
+					runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips), append(runs.Operands[0].Strides, s.Bytes)
 				}
-				by, at := nest.Steps(trips, bytes), int(first-Origin)
-				for l := range nest.Walk(trips) {
-					if l >= 0 {
-						at += by[l]
-					}
+				for _, addr := range runs.Accesses() {
+					at := int(addr - Origin)
 					for i := at / size; i <= (at+run-1)/size; i++ {
 						if !yield(i) {
 							return
