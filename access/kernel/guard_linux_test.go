@@ -3,6 +3,7 @@ package kernel
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -118,9 +119,26 @@ func transposedAt(t *testing.T, to, from []byte, size, rows, columns int) {
 
 // TestZipped: rows of a few channels are interleaved and taken apart in registers,
 // past the caches where all lines are whole, and arrive, with no byte touched beyond
-// either end.
+// either end; of avx2-blocks, rows of what is too long for the caches one after the other.
 func TestZipped(t *testing.T) {
-	to, from := guarded(t, 40<<10), guarded(t, 40<<10)
+	to, from := guarded(t, 80<<10), guarded(t, 80<<10)
+	defer func(n int) { longFrom = n }(longFrom)
+	longFrom = 0
+	for channels := 2; channels <= mostZipped; channels++ {
+		for _, pad := range []int{0, line} {
+			for _, pixels := range []int{31 * line, 32 * line, (picked/channels+1)*line + 8} {
+				zippedAt(t, to, from, 1, zipLoops(false, 1, channels, pixels, pad))
+				zippedAt(t, to, from, 8, zipLoops(false, 8, channels, pixels/8, pad))
+				for _, s := range All() {
+					want := map[bool]int{true: channels}[s == avx2blocks && pixels >= leastPicked*line]
+					if got := NewPlan(s, 1, zipLoops(false, 1, channels, pixels, pad)).Steps[0].picked; got != want {
+						t.Errorf("%s: of %d channels of %d pixels %d are picked one after the other, want %d", s.Name(), channels, pixels, got, want)
+					}
+				}
+			}
+		}
+	}
+	longFrom = math.MaxInt
 	for _, size := range []int{1, 2, 4, 8} {
 		for channels := 2; channels <= mostZipped; channels++ {
 			for _, pixels := range []int{64 / size, 192/size + 1, 128/size + 64/size - 1} {

@@ -56,6 +56,7 @@ type functions struct {
 	move                       func(dst *byte, to *int, src *byte, from *int, rows, bytes int)
 	zip, zipStream             map[int]zipper // by the number of rows
 	unzip, unzipStream         map[int]zipper
+	pick, pickStream           map[int]picker
 	fence                      func() // ends what wrote past the caches
 }
 

@@ -11718,6 +11718,41 @@ group:
 	VZEROUPPER
 	RET
 
+// func pick2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pick2AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 32(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 48(CX), Y1, Y1
+	VMOVDQU     64(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     80(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	VPSHUFB     (DX), Y0, Y5
+	VPSHUFB     32(DX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVUPS     Y5, (AX)
+	VPSHUFB     (DX), Y2, Y5
+	VPSHUFB     32(DX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVUPS     Y5, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x40, SI
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
 // func zipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 // Requires: AVX, AVX2
 TEXT ·zipStream2AVX2(SB), NOSPLIT, $0-40
@@ -11801,6 +11836,41 @@ group:
 	VMOVNTPS    Y5, 32(DI)
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000080, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func pickStream2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickStream2AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 32(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 48(CX), Y1, Y1
+	VMOVDQU     64(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     80(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	VPSHUFB     (DX), Y0, Y5
+	VPSHUFB     32(DX), Y1, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, (AX)
+	VPSHUFB     (DX), Y2, Y5
+	VPSHUFB     32(DX), Y3, Y4
+	VPOR        Y4, Y5, Y5
+	VMOVNTPS    Y5, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x40, SI
 	DECQ        BX
 	JNZ         group
 	VZEROUPPER
@@ -11945,6 +12015,49 @@ group:
 	VZEROUPPER
 	RET
 
+// func pick3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pick3AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 48(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 64(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 80(CX), Y2, Y2
+	VMOVDQU     96(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     112(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     128(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	VPSHUFB     (DX), Y0, Y7
+	VPSHUFB     32(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, (AX)
+	VPSHUFB     (DX), Y3, Y7
+	VPSHUFB     32(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVUPS     Y7, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x000000c0, CX
+	ADDQ        $0x40, SI
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
 // func zipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 // Requires: AVX, AVX2
 TEXT ·zipStream3AVX2(SB), NOSPLIT, $0-40
@@ -12079,6 +12192,49 @@ group:
 	VMOVNTPS    Y7, 32(DI)
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x000000c0, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func pickStream3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickStream3AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 48(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 64(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 80(CX), Y2, Y2
+	VMOVDQU     96(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     112(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     128(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	VPSHUFB     (DX), Y0, Y7
+	VPSHUFB     32(DX), Y1, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y2, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, (AX)
+	VPSHUFB     (DX), Y3, Y7
+	VPSHUFB     32(DX), Y4, Y6
+	VPOR        Y6, Y7, Y7
+	VPSHUFB     64(DX), Y5, Y6
+	VPOR        Y6, Y7, Y7
+	VMOVNTPS    Y7, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x000000c0, CX
+	ADDQ        $0x40, SI
 	DECQ        BX
 	JNZ         group
 	VZEROUPPER
@@ -12290,6 +12446,57 @@ group:
 	VZEROUPPER
 	RET
 
+// func pick4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pick4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 64(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 80(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	VMOVDQU     128(CX), X4
+	VINSERTI128 $0x01, 192(CX), Y4, Y4
+	VMOVDQU     144(CX), X5
+	VINSERTI128 $0x01, 208(CX), Y5, Y5
+	VMOVDQU     160(CX), X6
+	VINSERTI128 $0x01, 224(CX), Y6, Y6
+	VMOVDQU     176(CX), X7
+	VINSERTI128 $0x01, 240(CX), Y7, Y7
+	VPSHUFB     (DX), Y0, Y9
+	VPSHUFB     32(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, (AX)
+	VPSHUFB     (DX), Y4, Y9
+	VPSHUFB     32(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVUPS     Y9, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x40, SI
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
 // func zipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 // Requires: AVX, AVX2
 TEXT ·zipStream4AVX2(SB), NOSPLIT, $0-40
@@ -12491,6 +12698,57 @@ group:
 	VMOVNTPS    Y9, 32(DI)
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000100, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func pickStream4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickStream4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 64(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 80(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 96(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 112(CX), Y3, Y3
+	VMOVDQU     128(CX), X4
+	VINSERTI128 $0x01, 192(CX), Y4, Y4
+	VMOVDQU     144(CX), X5
+	VINSERTI128 $0x01, 208(CX), Y5, Y5
+	VMOVDQU     160(CX), X6
+	VINSERTI128 $0x01, 224(CX), Y6, Y6
+	VMOVDQU     176(CX), X7
+	VINSERTI128 $0x01, 240(CX), Y7, Y7
+	VPSHUFB     (DX), Y0, Y9
+	VPSHUFB     32(DX), Y1, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y2, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y3, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, (AX)
+	VPSHUFB     (DX), Y4, Y9
+	VPSHUFB     32(DX), Y5, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     64(DX), Y6, Y8
+	VPOR        Y8, Y9, Y9
+	VPSHUFB     96(DX), Y7, Y8
+	VPOR        Y8, Y9, Y9
+	VMOVNTPS    Y9, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x40, SI
 	DECQ        BX
 	JNZ         group
 	VZEROUPPER
@@ -12785,6 +13043,65 @@ group:
 	VZEROUPPER
 	RET
 
+// func pick5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pick5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 80(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 96(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 112(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 128(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 144(CX), Y4, Y4
+	VMOVDQU     160(CX), X5
+	VINSERTI128 $0x01, 240(CX), Y5, Y5
+	VMOVDQU     176(CX), X6
+	VINSERTI128 $0x01, 256(CX), Y6, Y6
+	VMOVDQU     192(CX), X7
+	VINSERTI128 $0x01, 272(CX), Y7, Y7
+	VMOVDQU     208(CX), X8
+	VINSERTI128 $0x01, 288(CX), Y8, Y8
+	VMOVDQU     224(CX), X9
+	VINSERTI128 $0x01, 304(CX), Y9, Y9
+	VPSHUFB     (DX), Y0, Y11
+	VPSHUFB     32(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, (AX)
+	VPSHUFB     (DX), Y5, Y11
+	VPSHUFB     32(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVUPS     Y11, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000140, CX
+	ADDQ        $0x40, SI
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
 // func zipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 // Requires: AVX, AVX2
 TEXT ·zipStream5AVX2(SB), NOSPLIT, $0-40
@@ -13069,6 +13386,65 @@ group:
 	VMOVNTPS    Y11, 32(DI)
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000140, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func pickStream5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickStream5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 80(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 96(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 112(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 128(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 144(CX), Y4, Y4
+	VMOVDQU     160(CX), X5
+	VINSERTI128 $0x01, 240(CX), Y5, Y5
+	VMOVDQU     176(CX), X6
+	VINSERTI128 $0x01, 256(CX), Y6, Y6
+	VMOVDQU     192(CX), X7
+	VINSERTI128 $0x01, 272(CX), Y7, Y7
+	VMOVDQU     208(CX), X8
+	VINSERTI128 $0x01, 288(CX), Y8, Y8
+	VMOVDQU     224(CX), X9
+	VINSERTI128 $0x01, 304(CX), Y9, Y9
+	VPSHUFB     (DX), Y0, Y11
+	VPSHUFB     32(DX), Y1, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y2, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y3, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y4, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, (AX)
+	VPSHUFB     (DX), Y5, Y11
+	VPSHUFB     32(DX), Y6, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     64(DX), Y7, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     96(DX), Y8, Y10
+	VPOR        Y10, Y11, Y11
+	VPSHUFB     128(DX), Y9, Y10
+	VPOR        Y10, Y11, Y11
+	VMOVNTPS    Y11, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000140, CX
+	ADDQ        $0x40, SI
 	DECQ        BX
 	JNZ         group
 	VZEROUPPER
@@ -13462,6 +13838,73 @@ group:
 	VZEROUPPER
 	RET
 
+// func pick6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pick6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 96(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 112(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 128(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	VMOVDQU     192(CX), X6
+	VINSERTI128 $0x01, 288(CX), Y6, Y6
+	VMOVDQU     208(CX), X7
+	VINSERTI128 $0x01, 304(CX), Y7, Y7
+	VMOVDQU     224(CX), X8
+	VINSERTI128 $0x01, 320(CX), Y8, Y8
+	VMOVDQU     240(CX), X9
+	VINSERTI128 $0x01, 336(CX), Y9, Y9
+	VMOVDQU     256(CX), X10
+	VINSERTI128 $0x01, 352(CX), Y10, Y10
+	VMOVDQU     272(CX), X11
+	VINSERTI128 $0x01, 368(CX), Y11, Y11
+	VPSHUFB     (DX), Y0, Y13
+	VPSHUFB     32(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, (AX)
+	VPSHUFB     (DX), Y6, Y13
+	VPSHUFB     32(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVUPS     Y13, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000180, CX
+	ADDQ        $0x40, SI
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
 // func zipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 // Requires: AVX, AVX2
 TEXT ·zipStream6AVX2(SB), NOSPLIT, $0-40
@@ -13845,6 +14288,73 @@ group:
 	VMOVNTPS    Y13, 32(DI)
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x00000180, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func pickStream6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickStream6AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 96(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 112(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 128(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 144(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 160(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 176(CX), Y5, Y5
+	VMOVDQU     192(CX), X6
+	VINSERTI128 $0x01, 288(CX), Y6, Y6
+	VMOVDQU     208(CX), X7
+	VINSERTI128 $0x01, 304(CX), Y7, Y7
+	VMOVDQU     224(CX), X8
+	VINSERTI128 $0x01, 320(CX), Y8, Y8
+	VMOVDQU     240(CX), X9
+	VINSERTI128 $0x01, 336(CX), Y9, Y9
+	VMOVDQU     256(CX), X10
+	VINSERTI128 $0x01, 352(CX), Y10, Y10
+	VMOVDQU     272(CX), X11
+	VINSERTI128 $0x01, 368(CX), Y11, Y11
+	VPSHUFB     (DX), Y0, Y13
+	VPSHUFB     32(DX), Y1, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y2, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y3, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y4, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y5, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, (AX)
+	VPSHUFB     (DX), Y6, Y13
+	VPSHUFB     32(DX), Y7, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     64(DX), Y8, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     96(DX), Y9, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     128(DX), Y10, Y12
+	VPOR        Y12, Y13, Y13
+	VPSHUFB     160(DX), Y11, Y12
+	VPOR        Y12, Y13, Y13
+	VMOVNTPS    Y13, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x00000180, CX
+	ADDQ        $0x40, SI
 	DECQ        BX
 	JNZ         group
 	VZEROUPPER
@@ -14353,6 +14863,81 @@ group:
 	VZEROUPPER
 	RET
 
+// func pick7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pick7AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 112(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 128(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 144(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 160(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 176(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 192(CX), Y5, Y5
+	VMOVDQU     96(CX), X6
+	VINSERTI128 $0x01, 208(CX), Y6, Y6
+	VMOVDQU     224(CX), X7
+	VINSERTI128 $0x01, 336(CX), Y7, Y7
+	VMOVDQU     240(CX), X8
+	VINSERTI128 $0x01, 352(CX), Y8, Y8
+	VMOVDQU     256(CX), X9
+	VINSERTI128 $0x01, 368(CX), Y9, Y9
+	VMOVDQU     272(CX), X10
+	VINSERTI128 $0x01, 384(CX), Y10, Y10
+	VMOVDQU     288(CX), X11
+	VINSERTI128 $0x01, 400(CX), Y11, Y11
+	VMOVDQU     304(CX), X12
+	VINSERTI128 $0x01, 416(CX), Y12, Y12
+	VMOVDQU     320(CX), X13
+	VINSERTI128 $0x01, 432(CX), Y13, Y13
+	VPSHUFB     (DX), Y0, Y15
+	VPSHUFB     32(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, (AX)
+	VPSHUFB     (DX), Y7, Y15
+	VPSHUFB     32(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVUPS     Y15, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x000001c0, CX
+	ADDQ        $0x40, SI
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
 // func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 // Requires: AVX, AVX2
 TEXT ·zipStream7AVX2(SB), NOSPLIT, $0-40
@@ -14851,6 +15436,81 @@ group:
 	VMOVNTPS    Y15, 32(DI)
 	ADDQ        $0x00000040, AX
 	ADDQ        $0x000001c0, CX
+	DECQ        BX
+	JNZ         group
+	VZEROUPPER
+	RET
+
+// func pickStream7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+// Requires: AVX, AVX2, MMX+
+TEXT ·pickStream7AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ masks+16(FP), DX
+	MOVQ groups+24(FP), BX
+	MOVQ asked+32(FP), SI
+
+group:
+	VMOVDQU     (CX), X0
+	VINSERTI128 $0x01, 112(CX), Y0, Y0
+	VMOVDQU     16(CX), X1
+	VINSERTI128 $0x01, 128(CX), Y1, Y1
+	VMOVDQU     32(CX), X2
+	VINSERTI128 $0x01, 144(CX), Y2, Y2
+	VMOVDQU     48(CX), X3
+	VINSERTI128 $0x01, 160(CX), Y3, Y3
+	VMOVDQU     64(CX), X4
+	VINSERTI128 $0x01, 176(CX), Y4, Y4
+	VMOVDQU     80(CX), X5
+	VINSERTI128 $0x01, 192(CX), Y5, Y5
+	VMOVDQU     96(CX), X6
+	VINSERTI128 $0x01, 208(CX), Y6, Y6
+	VMOVDQU     224(CX), X7
+	VINSERTI128 $0x01, 336(CX), Y7, Y7
+	VMOVDQU     240(CX), X8
+	VINSERTI128 $0x01, 352(CX), Y8, Y8
+	VMOVDQU     256(CX), X9
+	VINSERTI128 $0x01, 368(CX), Y9, Y9
+	VMOVDQU     272(CX), X10
+	VINSERTI128 $0x01, 384(CX), Y10, Y10
+	VMOVDQU     288(CX), X11
+	VINSERTI128 $0x01, 400(CX), Y11, Y11
+	VMOVDQU     304(CX), X12
+	VINSERTI128 $0x01, 416(CX), Y12, Y12
+	VMOVDQU     320(CX), X13
+	VINSERTI128 $0x01, 432(CX), Y13, Y13
+	VPSHUFB     (DX), Y0, Y15
+	VPSHUFB     32(DX), Y1, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y2, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y3, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y4, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y5, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y6, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, (AX)
+	VPSHUFB     (DX), Y7, Y15
+	VPSHUFB     32(DX), Y8, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     64(DX), Y9, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     96(DX), Y10, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     128(DX), Y11, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     160(DX), Y12, Y14
+	VPOR        Y14, Y15, Y15
+	VPSHUFB     192(DX), Y13, Y14
+	VPOR        Y14, Y15, Y15
+	VMOVNTPS    Y15, 32(AX)
+	PREFETCHT1  (SI)
+	ADDQ        $0x40, AX
+	ADDQ        $0x000001c0, CX
+	ADDQ        $0x40, SI
 	DECQ        BX
 	JNZ         group
 	VZEROUPPER

@@ -23,6 +23,8 @@ func give(has func(...cpuid.FeatureID) bool) {
 			zipStream:   map[int]zipper{2: zipStream2AVX2, 3: zipStream3AVX2, 4: zipStream4AVX2, 5: zipStream5AVX2, 6: zipStream6AVX2, 7: zipStream7AVX2},
 			unzip:       map[int]zipper{2: unzip2AVX2, 3: unzip3AVX2, 4: unzip4AVX2, 5: unzip5AVX2, 6: unzip6AVX2, 7: unzip7AVX2},
 			unzipStream: map[int]zipper{2: unzipStream2AVX2, 3: unzipStream3AVX2, 4: unzipStream4AVX2, 5: unzipStream5AVX2, 6: unzipStream6AVX2, 7: unzipStream7AVX2},
+			pick:        map[int]picker{2: pick2AVX2, 3: pick3AVX2, 4: pick4AVX2, 5: pick5AVX2, 6: pick6AVX2, 7: pick7AVX2},
+			pickStream:  map[int]picker{2: pickStream2AVX2, 3: pickStream3AVX2, 4: pickStream4AVX2, 5: pickStream5AVX2, 6: pickStream6AVX2, 7: pickStream7AVX2},
 			fence:       fence,
 		}
 		avx2blocks.run = avx2.run

@@ -13,7 +13,8 @@ type Loop struct{ N, To, From int }
 
 // A Plan is a copy of any number of loops cut into steps, which run one after
 // the other. Each element is written once and read once, or where a panel ends in no
-// whole tile, twice, in an order of the plan's own: where what is written overlaps itself or what is read, the result
+// whole tile, twice, or where rows are taken apart one after the other, once for each of
+// these, in an order of the plan's own: where what is written overlaps itself or what is read, the result
 // is not defined.
 type Plan struct {
 	Steps   []Step
@@ -44,6 +45,9 @@ type Step struct {
 	past func(s *Step, to uintptr) bool
 	// small is the tile that a panel is transposed by, of a step of panels.
 	small smallTile
+	// picked is, of a step that reads the same for several rows, how many these are: the trips
+	// of the loop around the innermost one.
+	picked int
 }
 
 // An Access is one of a body's, of Width bytes. One of the copy itself, which has
@@ -68,7 +72,8 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // by side. If they do so along two, these are walked in tiles of a cache line
 // by a line, and elements that lie side by side in both are transposed in
 // registers: a few rows of up to 8 bytes an element that are interleaved or taken apart,
-// such as channels of images, run by run, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
+// such as channels of images, run by run, of avx2-blocks what is too long for the caches a few
+// lines of a row at a time, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict
 // themselves. Those of short rows, and those that leave much beside whole tiles (of
 // avx2-blocks, anything), go by panels, and if these write whole lines, so do those that
 // tiles would write to pages left long ago, and what is too long for the caches, of other sets than

@@ -329,6 +329,11 @@ func zip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //go:noescape
 func unzip2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 
+// pick2AVX2 reads 128 B a group, and writes 64 B of them, those of one of 2 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pick2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+
 // zipStream2AVX2 reads 64 B of each of 2 rows a group, and writes these 128 B interleaved, once.
 //
 //go:noescape
@@ -338,6 +343,11 @@ func zipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //
 //go:noescape
 func unzipStream2AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// pickStream2AVX2 reads 128 B a group, and writes 64 B of them, those of one of 2 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pickStream2AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
 
 // zip3AVX2 reads 64 B of each of 3 rows a group, and writes these 192 B interleaved, once.
 //
@@ -349,6 +359,11 @@ func zip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //go:noescape
 func unzip3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 
+// pick3AVX2 reads 192 B a group, and writes 64 B of them, those of one of 3 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pick3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+
 // zipStream3AVX2 reads 64 B of each of 3 rows a group, and writes these 192 B interleaved, once.
 //
 //go:noescape
@@ -358,6 +373,11 @@ func zipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //
 //go:noescape
 func unzipStream3AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// pickStream3AVX2 reads 192 B a group, and writes 64 B of them, those of one of 3 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pickStream3AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
 
 // zip4AVX2 reads 64 B of each of 4 rows a group, and writes these 256 B interleaved, once.
 //
@@ -369,6 +389,11 @@ func zip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //go:noescape
 func unzip4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 
+// pick4AVX2 reads 256 B a group, and writes 64 B of them, those of one of 4 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pick4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+
 // zipStream4AVX2 reads 64 B of each of 4 rows a group, and writes these 256 B interleaved, once.
 //
 //go:noescape
@@ -378,6 +403,11 @@ func zipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //
 //go:noescape
 func unzipStream4AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// pickStream4AVX2 reads 256 B a group, and writes 64 B of them, those of one of 4 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pickStream4AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
 
 // zip5AVX2 reads 64 B of each of 5 rows a group, and writes these 320 B interleaved, once.
 //
@@ -389,6 +419,11 @@ func zip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //go:noescape
 func unzip5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 
+// pick5AVX2 reads 320 B a group, and writes 64 B of them, those of one of 5 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pick5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+
 // zipStream5AVX2 reads 64 B of each of 5 rows a group, and writes these 320 B interleaved, once.
 //
 //go:noescape
@@ -398,6 +433,11 @@ func zipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //
 //go:noescape
 func unzipStream5AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// pickStream5AVX2 reads 320 B a group, and writes 64 B of them, those of one of 5 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pickStream5AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
 
 // zip6AVX2 reads 64 B of each of 6 rows a group, and writes these 384 B interleaved, once.
 //
@@ -409,6 +449,11 @@ func zip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //go:noescape
 func unzip6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 
+// pick6AVX2 reads 384 B a group, and writes 64 B of them, those of one of 6 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pick6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+
 // zipStream6AVX2 reads 64 B of each of 6 rows a group, and writes these 384 B interleaved, once.
 //
 //go:noescape
@@ -418,6 +463,11 @@ func zipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //
 //go:noescape
 func unzipStream6AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// pickStream6AVX2 reads 384 B a group, and writes 64 B of them, those of one of 6 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pickStream6AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
 
 // zip7AVX2 reads 64 B of each of 7 rows a group, and writes these 448 B interleaved, once.
 //
@@ -429,6 +479,11 @@ func zip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //go:noescape
 func unzip7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 
+// pick7AVX2 reads 448 B a group, and writes 64 B of them, those of one of 7 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pick7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
+
 // zipStream7AVX2 reads 64 B of each of 7 rows a group, and writes these 448 B interleaved, once.
 //
 //go:noescape
@@ -438,6 +493,11 @@ func zipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //
 //go:noescape
 func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
+
+// pickStream7AVX2 reads 448 B a group, and writes 64 B of them, those of one of 7 rows. It asks for lines from asked on.
+//
+//go:noescape
+func pickStream7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
 
 // fence waits until stores past the caches are seen by all.
 func fence()

@@ -96,10 +96,11 @@ func TestZippedMachineCode(t *testing.T) {
 		for name, step := range map[string]Step{
 			"zip":   {Loops: []Loop{{5, n * line, line}}, Body: zipBody(n, -1000)},
 			"unzip": {Loops: []Loop{{5, line, n * line}}, Body: unzipBody(n, -1000)},
+			"pick":  {Loops: []Loop{{5, line, n * line}}, Body: pickBody(n)},
 		} {
 			for _, stream := range []string{"", "Stream"} {
 				name := fmt.Sprint(name, stream, n, "AVX2")
-				arguments := map[string]int{"dst": writtenAt, "src": readAt, "masks": elsewhere, "groups": 5, "pitch": -1000}
+				arguments := map[string]int{"dst": writtenAt, "src": readAt, "masks": elsewhere, "groups": 5, "pitch": -1000, "asked": elsewhere}
 				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), said(step, readAt, writtenAt, 0))
 			}
 		}

@@ -22,6 +22,7 @@ func zips(n int) {
 		kind := map[bool]string{false: "", true: "Stream"}[stream]
 		zip(fmt.Sprint("zip", kind, n, "AVX2"), n, stream)
 		unzip(fmt.Sprint("unzip", kind, n, "AVX2"), n, stream)
+		pick(fmt.Sprint("pick", kind, n, "AVX2"), n, stream)
 	}
 }
 
@@ -75,14 +76,7 @@ func unzip(name string, n int, stream bool) {
 	free, to := ymm[2*n], ymm[2*n+1]
 	zipLoop(name, doc, stream, func(dst, src, masks, pitch reg.Register) {
 		t.row = GP64()
-		lanes := [2][]reg.VecPhysical{ymm[:n], ymm[n : 2*n]}
-		for half := range 2 {
-			for k := range n {
-				at := Mem{Base: src, Disp: 16 * (2*n*half + k)}
-				VMOVDQU(at, xmm[n*half+k])
-				VINSERTI128(Imm(1), at.Offset(16*n), lanes[half][k], lanes[half][k])
-			}
-		}
+		lanes := lanesOf(src, n)
 		t.rows(dst, pitch, n, func(i int, row reg.Register) {
 			for half := range 2 {
 				shuffled(lanes[half], to, free, Mem{Base: masks, Disp: 32 * n * i})
@@ -90,6 +84,43 @@ func unzip(name string, n int, stream bool) {
 			}
 		})
 	}, group, group*n)
+}
+
+// lanesOf reads n lines: of each half of them, lane k of either half of that lies in register k.
+func lanesOf(src reg.Register, n int) [2][]reg.VecPhysical {
+	lanes := [2][]reg.VecPhysical{ymm[:n], ymm[n : 2*n]}
+	for half := range 2 {
+		for k := range n {
+			at := Mem{Base: src, Disp: 16 * (2*n*half + k)}
+			VMOVDQU(at, xmm[n*half+k])
+			VINSERTI128(Imm(1), at.Offset(16*n), lanes[half][k], lanes[half][k])
+		}
+	}
+	return lanes
+}
+
+// pick reads n lines as unzip does, and writes a line of one row, and asks for one.
+func pick(name string, n int, stream bool) {
+	t := tileArgs{stream: stream}
+	free, to := ymm[2*n], ymm[2*n+1]
+	TEXT(name, NOSPLIT, "func(dst, src, masks *byte, groups int, asked uintptr)")
+	Doc(fmt.Sprintf("%s reads %d B a group, and writes 64 B of them, those of one of %d rows. It asks for lines from asked on.", name, group*n, n))
+	Pragma("noescape")
+	dst, src, masks := Load(Param("dst"), GP64()), Load(Param("src"), GP64()), Load(Param("masks"), GP64())
+	groups, asked := Load(Param("groups"), GP64()), Load(Param("asked"), GP64())
+	Label("group")
+	lanes := lanesOf(src, n)
+	for half := range 2 {
+		shuffled(lanes[half], to, free, Mem{Base: masks})
+		t.storeVector(to, Mem{Base: dst, Disp: 32 * half})
+	}
+	PREFETCHT1(Mem{Base: asked})
+	ADDQ(Imm(group), dst)
+	ADDQ(U32(group*n), src)
+	ADDQ(Imm(group), asked)
+	DECQ(groups)
+	JNZ(LabelRef("group"))
+	end()
 }
 
 // shuffled makes a vector of all others, each by its own of the masks in a row.
