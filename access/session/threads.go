@@ -43,7 +43,8 @@ func ParseThreads(text string) ([]int, error) {
 }
 
 // Among returns the plan with its benchmarks walked by threads. Those that more than
-// one thread cannot share are left out, as a remark in the head says. It returns a
+// one thread cannot share are left out, as a remark in the head says, and so are numbers
+// of threads above that of the CPUs if there are others. It returns a
 // FieldError of threads, pin, cpubind or membind if this machine does not have what
 // is asked for.
 func (p Plan) Among(t Threads) (Plan, error) {
@@ -79,17 +80,12 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	if t.Counts == nil {
 		return p, nil
 	}
-	var counts []int
-	for _, n := range t.Counts {
-		if n == 0 {
-			n = len(cpus)
-		}
-		if n > len(cpus) {
-			return p, &FieldError{"threads", strconv.Itoa(n), fmt.Errorf("there are %d CPUs for them (want at most %d, or all)", len(cpus), len(cpus))}
-		}
-		if !slices.Contains(counts, n) {
-			counts = append(counts, n)
-		}
+	counts, more := t.upTo(len(cpus))
+	if counts == nil {
+		return p, &FieldError{"threads", strconv.Itoa(more[0]), fmt.Errorf("%s for them (want at most %d, or all)", thereAre(len(cpus)), len(cpus))}
+	}
+	if more != nil {
+		remark("threads", fmt.Sprintf("left out, as %s: %s", thereAre(len(cpus)), strings.Trim(fmt.Sprint(more), "[]")))
 	}
 	timed := len(p.Comparisons)
 	var alone []string
@@ -108,6 +104,29 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 		return p, &FieldError{"threads", strconv.Itoa(slices.Max(counts)), errors.New("no benchmark can be cut among threads: " + t.uncut())}
 	}
 	return p, nil
+}
+
+// upTo are the numbers of threads for which there are CPUs, each once, and those that are
+// more: a list may be for machines of all sizes.
+func (t Threads) upTo(cpus int) (counts, more []int) {
+	for _, n := range t.Counts {
+		if n == 0 {
+			n = cpus
+		}
+		if n > cpus {
+			more = append(more, n)
+		} else if !slices.Contains(counts, n) {
+			counts = append(counts, n)
+		}
+	}
+	return counts, more
+}
+
+func thereAre(cpus int) string {
+	if cpus == 1 {
+		return "there is 1 CPU"
+	}
+	return fmt.Sprintf("there are %d CPUs", cpus)
 }
 
 // uncut says what cannot be cut among threads, as access.Pattern.Parts has it.

@@ -31,6 +31,7 @@ func TestAmong(t *testing.T) {
 	}{
 		{at, Threads{}, " on []"},
 		{at, Threads{Counts: []int{1, 2, 0}}, "Big/threads=1 Big/threads=2 Big/threads=6 Latency/threads=1 on [7 6 5 4 3 1]"},
+		{at, Threads{Counts: []int{9, 2, 7}}, "Big/threads=2 on [7 6 5 4 3 1]"},
 		{at, Threads{Counts: []int{2, 2, 0}, CPUBind: []int{0}}, "Big/threads=2 Big/threads=3 on [5 4 1]"},
 		{at, Threads{Counts: []int{0}, Pin: []int{1, 5}}, "Big/threads=2 on [1 5]"},
 		{at, Threads{Pin: []int{4}}, " on [4]"},
