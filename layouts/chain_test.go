@@ -91,6 +91,7 @@ func TestChainErrors(t *testing.T) {
 		"x.t":                               "want arguments: t()",
 		"x[[0, 1]]":                         "[]: (0, 1) picks elements, which copies",
 		"x[True]":                           "[]: True picks elements",
+		"x[x > 0]":                          `argument "x > 0" is a mask, which picks elements and copies`,
 		"x[::-1]":                           "[]: slice: step -1 is not positive (flip(0) walks backwards)",
 		"x[0, 0, 0]":                        "[]: 3 indices for a tensor of 2 dims",
 		"x[0":                               `[]: the bracket is not closed in "[0"`,

@@ -314,6 +314,9 @@ func parseInt(word string) (int, error) {
 	if word != "" && strings.ContainsRune(`"'`, rune(word[0])) {
 		return 0, fmt.Errorf("argument %s is a string, which no view takes", word)
 	}
+	if strings.ContainsAny(word, "<>=!&|") {
+		return 0, fmt.Errorf("argument %q is a mask, which picks elements and copies; a view has integers, slices, None and ... in brackets", word)
+	}
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return 0, fmt.Errorf("argument %q is no integer", word)
 	}

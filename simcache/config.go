@@ -322,7 +322,7 @@ func (c Config) checkWidths(operands []nest.Operand) error {
 	for i, op := range operands {
 		for _, l := range c.Levels {
 			if op.Width > l.Line {
-				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, l.Line)
+				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, l.Line)
 			}
 		}
 	}

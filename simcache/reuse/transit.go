@@ -24,7 +24,7 @@ func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 	for _, n := range nests {
 		for i, op := range n.Operands {
 			if op.Width > s.line {
-				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, s.line)
+				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, s.line)
 			}
 		}
 	}
@@ -48,7 +48,7 @@ func (s *Stacks) runProgram(passes int, p nest.Program) error {
 	operands := p.Operands()
 	for i, op := range operands {
 		if op.Width > s.line {
-			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B", i, op.Tensor, op.Width, s.line)
+			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, s.line)
 		}
 	}
 	s.reserve(max(1, len(operands)))
