@@ -31,9 +31,14 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	return m.Times.Hit * (iterations*m.body(p, n) + starts*row + blocks*rules.Block + walk)
 }
 
+// mostAlong is the bytes of the longest step of a loop that goes along all of its operands, as those
+// do that interleave a few channels or take them apart: eight lines. Tiles are a row or a column apart.
+const mostAlong = 512
+
 // body is an iteration.
 func (m Model) body(p access.Pattern, n nest.Nest) float64 {
-	rules, inner, beside, vectors, accesses, bytes := m.rules(), len(n.Trips)-1, true, false, 0.0, 0.0
+	rules, inner, accesses, bytes := m.rules(), len(n.Trips)-1, 0.0, 0.0
+	beside, along, vectors := true, true, false
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
 			continue // its accesses are in the price of those that they serve
@@ -41,6 +46,7 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 		accesses++
 		bytes += float64(op.Width)
 		beside = beside && (inner < 0 || op.Strides[inner] == op.Width)
+		along = along && (inner < 0 || abs(op.Strides[inner]) <= mostAlong)
 		vectors = vectors || op.Width > p.Spec.DType.Size()
 	}
 	switch {
@@ -48,7 +54,7 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 		return float64(moving(n)) * rules.Vector * m.Times.Byte / m.Times.Hit
 	case m.Vectors:
 		return accesses * rules.Compiled
-	case vectors && accesses > 2:
+	case vectors && accesses > 2 && !along:
 		return accesses * rules.Tile
 	case vectors:
 		return bytes * rules.Vector * m.Times.Byte / m.Times.Hit

@@ -213,3 +213,27 @@ func TestAccesses(t *testing.T) {
 		t.Error("products")
 	}
 }
+
+// TestChannels: what takes a few channels apart goes along its operands as a copy in vectors does, and its
+// loop takes about as long, also where each channel reads the lines of all.
+func TestChannels(t *testing.T) {
+	loop := func(kernel string, shape []int, view string) float64 {
+		k, err := access.ParseKernel(kernel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := generic.Predict(pattern(t, access.Spec{Op: access.Copy, Shape: shape, View: layouts.MustParseChain(view), DType: layouts.Float64, Kernel: k}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Loop
+	}
+	images := []int{16, 224, 224, 3}
+	run := loop("avx2", []int{16 * 224 * 224 * 3}, "")
+	if apart := loop("avx2", images, "permute(0,3,1,2)"); apart > 1.5*run {
+		t.Errorf("the loop that takes channels apart takes %v ns, that of a copy %v", apart, run)
+	}
+	if picked := loop("avx2-blocks", images, "permute(0,3,1,2)"); picked < 1.5*run || picked > 3*run { // reads three times, writes once
+		t.Errorf("the loop that takes one channel after the other apart takes %v ns, that of a copy %v", picked, run)
+	}
+}
