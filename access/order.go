@@ -69,6 +69,9 @@ func ParseOrder(text string) (Order, error) {
 	case "to":
 		return AsTo, nil
 	}
+	if name, ok := orderElsewhere[strings.ToLower(text)]; ok {
+		return Order{}, fmt.Errorf("no such order: did you mean %s?", name)
+	}
 	var dims []int
 	for part := range strings.SplitSeq(text, ",") {
 		d, err := strconv.Atoi(part)
@@ -78,6 +81,12 @@ func ParseOrder(text string) (Order, error) {
 		dims = append(dims, d)
 	}
 	return Permutation(dims...)
+}
+
+// orderElsewhere is what others call the orders: people, NumPy and BLAS.
+var orderElsewhere = map[string]string{
+	"rows": "row", "row-major": "row", "rowmajor": "row", "c": "row",
+	"cols": "col", "column": "col", "columns": "col", "col-major": "col", "column-major": "col", "colmajor": "col", "f": "col",
 }
 
 // String is what ParseOrder reads: "row", "col", "torch", "from", "to" or "1,0".

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,8 +99,23 @@ func (s *several[T]) Set(text string) error {
 		return errors.New("it is given twice; this verb takes one pattern, bench run compares several")
 	}
 	value, text, err := folded(s.parse, text, s.cased)
+	if err != nil && s.joined(text) {
+		if s.most == 1 {
+			return errors.New("it takes one value here; bench run compares several")
+		}
+		return errors.New("want one value; give the flag once for each")
+	}
 	s.values, s.texts = append(s.values, value), append(s.texts, text)
 	return err
+}
+
+// joined tells whether a text is several values with commas between.
+func (s *several[T]) joined(text string) bool {
+	parts := strings.Split(text, ",")
+	return len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool {
+		_, _, err := folded(s.parse, strings.TrimSpace(part), s.cased)
+		return part == "" || err != nil
+	})
 }
 
 func (s *several[T]) several() {} // which strict asks
