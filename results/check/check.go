@@ -182,10 +182,25 @@ func Compare(old, new *results.Set, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Times != TimesOff && !timed(oldRows, units) && !timed(newRows, units) {
+		r.NoTimes = "" // counts of a program's loops are of no machine, and lack nothing
+	}
 	r.match(oldRows, newRows, units)
 	r.judge()
 	r.Nothing = r.nothing()
 	return r, nil
+}
+
+// timed tells whether any row has what is not exact.
+func timed(rows []results.Row, units benchfmt.UnitMetadataMap) bool {
+	return slices.ContainsFunc(rows, func(row results.Row) bool {
+		for unit := range row.Stats {
+			if units.GetAssumption(unit) != benchmath.AssumeExact {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // nothing is why the comparisons are no check, "" if they are one: without a
@@ -198,6 +213,8 @@ func (r *Report) nothing() string {
 		return "times are required: " + r.NoTimes
 	case r.common == 0:
 		return "no benchmark is in both files"
+	case require && !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact }):
+		return "times are required, and no benchmark has one in both files"
 	case len(r.Comparisons) == 0 && len(r.notCompared()) > 0:
 		return strings.Join(r.notCompared(), "; ")
 	case len(r.Comparisons) == 0:

@@ -156,6 +156,7 @@ func TestOtherUnits(t *testing.T) {
 func TestNothing(t *testing.T) {
 	old := file(machineHead, bench{"X", around(1000, 10), 100})
 	unknown := "BenchmarkX 1 2 ns/op\n"
+	counts := "Unit D1-misses/op assume=exact better=lower\nBenchmarkX 1 2 D1-misses/op\n"
 	require := usual
 	require.Times = check.TimesRequire
 	off := usual
@@ -173,6 +174,8 @@ func TestNothing(t *testing.T) {
 		{old, machineHead + "BenchmarkX 1 7 points\n", usual, "nothing can be compared: no benchmark has a unit that is judged in both files"},
 		{old, machineHead + "BenchmarkX 1 7 ns/op\n", off, "nothing can be compared: times are off"},
 		{old, machineHead + "BenchmarkX 1 7 ns/op\n", usual, "nothing can be compared: too few samples to judge any time by"},
+		{counts, counts, usual, ""},
+		{counts, counts, require, "nothing can be compared: times are required, and no benchmark has one in both files"},
 		{old, "cpu: A\n" + old, usual, ""},
 		{old, old + "cpu: B\nBenchmarkX 1 2 ns/op\n", usual, "new results: the results do not compare, since they differ in cpu"},
 		{old, "cpu: A\nBenchmarkX 1 NaN ns/op\n", usual, "new.txt:2: NaN ns/op is no finite number"},
