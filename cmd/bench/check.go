@@ -146,6 +146,9 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 		return f.reportNow(ctx, c, old)
 	}
 	for _, flag := range []string{"suite", "quick", "count", "sample-time", "out", "I1", "D1", "LL", "TLB", "caches", "pages"} {
+		if flag == "out" && c.given(flag) {
+			return nil, nil, fmt.Errorf("--out is for the results of a run, which %s has already; the report goes to stdout: put > before the file", args[0])
+		}
 		if c.given(flag) {
 			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
 		}
