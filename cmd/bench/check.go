@@ -130,6 +130,9 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 		return f.reportAB(ctx, c)
 	}
 	old, err := results.Read(f.baseline)
+	if errors.Is(err, fs.ErrNotExist) && len(args) > 0 {
+		return nil, nil, fmt.Errorf("--baseline: %w (cp %s %s makes the new results the first one)", err, args[0], f.baseline)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %[2]s records one)", err, f.baseline)
 	}
