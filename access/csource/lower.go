@@ -410,6 +410,9 @@ func (b *builder) call(e *expr) *Error {
 	}
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
+			if why == usesArrays {
+				why += fmt.Sprintf(" (--function %s counts its own loops)", name)
+			}
 			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)
 		}
 		for _, l := range b.loops {
@@ -432,6 +435,9 @@ func (b *builder) call(e *expr) *Error {
 // neverReturn are the functions of C that do not return to where they were called.
 var neverReturn = []string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}
 
+// usesArrays is what keeps most functions from being called.
+const usesArrays = "uses arrays or pointers"
+
 // touches says how a function of the file touches memory, or that it ends the program, "" if it does neither.
 func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how string) {
 	if seen[f.Declarator.Name()] {
@@ -442,11 +448,11 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
 			if n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect {
-				how = "uses arrays or pointers"
+				how = usesArrays
 			}
 		case *cc.UnaryExpression:
 			if n.Case == cc.UnaryExpressionDeref {
-				how = "uses arrays or pointers"
+				how = usesArrays
 			}
 		case *cc.PrimaryExpression:
 			if b.leftOut[n.Token.SrcStr()] != nil {
