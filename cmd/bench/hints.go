@@ -118,6 +118,8 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return ": --tlb takes no value, other sizes are in the file of --config (bench machine --preset NAME prints one)"
 	case err == nil && cmd.Flags().Lookup("shape") != nil && !cmd.Flags().Changed("shape"):
 		return fmt.Sprintf(": did you mean --shape %s?", arg)
+	case err == nil && cmd.Flags().Changed("shape") && !strings.ContainsAny(arg, "x,"):
+		return fmt.Sprintf(": did you mean --shape %sx%s?", cmd.Flags().Lookup("shape").Value, strings.Join(cmd.Flags().Args(), "x"))
 	case cmd.Flags().Lookup("filter") != nil && !strings.ContainsAny(arg, "./= "):
 		return fmt.Sprintf(": did you mean --filter .name:%s?", arg)
 	}
