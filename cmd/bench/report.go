@@ -27,6 +27,9 @@ func newReport() *cobra.Command {
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c := callOf(cmd)
+			if err := aFolder(dir); err != nil {
+				return err
+			}
 			options := reports.Options{Command: commandLine()}
 			if theme.set {
 				options.Theme = theme.value // else the page follows its reader
@@ -34,7 +37,7 @@ func newReport() *cobra.Command {
 			if by != "" {
 				return reportFleet(c, paths, by, dir, options)
 			}
-			if err := eachOnce(paths); err != nil {
+			if err := errors.Join(eachOnce(paths), noFolder(paths)); err != nil {
 				return err
 			}
 			set, err := results.Read(paths...)
@@ -125,6 +128,25 @@ func warnOfFaults(c call, paths []string, by string) {
 	if more := len(plan.Faults) - most; more > 0 {
 		c.warn("and %s more (bench merge --by %s says all)", counted(more, "fault"), by)
 	}
+}
+
+// aFolder refuses a name for a folder that was meant for a file, unless there is such a folder.
+func aFolder(dir string) error {
+	_, err := os.Stat(dir)
+	if err != nil && slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"}, strings.ToLower(filepath.Ext(dir))) {
+		return fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG and SVG, and summary.md are files in it", dir, strings.TrimSuffix(dir, filepath.Ext(dir)))
+	}
+	return nil
+}
+
+// noFolder refuses folders where files are read one by one.
+func noFolder(paths []string) error {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a folder: want files of results; with --by LABEL, such as host, a folder of those of many machines", path)
+		}
+	}
+	return nil
 }
 
 // eachOnce refuses a file that is among the paths a second time, under whatever name.
