@@ -18,11 +18,15 @@ var verboseFields = []string{"operation", "engine", "primitive", "implementation
 // maxLine is the longest line of a log, in bytes.
 const maxLine = 1 << 20
 
+// zipped is how a zip begins, such as what torch.save writes.
+const zipped = "PK\x03\x04"
+
 // readVerbose reads a oneDNN log, which may be among what else a program
 // printed.
 func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	t.kind = verboseLog
 	template := verboseFields
+	head, _ := in.Peek(len(zipped)) // an error is the scanner's, too
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxLine)
 	any := false
@@ -45,6 +49,8 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	switch {
 	case !any && err != nil:
 		return unreadable(err)
+	case !any && string(head) == zipped:
+		return errors.New("it is no profile but a zip, as torch.save writes a model: record a step of it with torch.profiler or scripts/capture, and give the trace")
 	case !any:
 		return errors.New("it is no profile: neither JSON (a Kineto or execution trace) nor lines of onednn_verbose (ONEDNN_VERBOSE=1)")
 	case err != nil:
