@@ -71,6 +71,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	case cmd.Name() == "advise" && slices.Contains([]string{"order", "tile", "kernel"}, name):
 		return ": advise tries all orders, tiles and kernels"
 	}
+	if cmd.Name() == "advise" && name == "program" {
+		return ofLoops
+	}
 	var others []string
 	for _, verb := range cmd.Root().Commands() {
 		if verb.Flags().Lookup(name) != nil && verb.IsAvailableCommand() {
@@ -85,6 +88,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	}
 	return ""
 }
+
+// ofLoops is for those who want advice about a C file.
+const ofLoops = ": advise is for views; of a C file's loops, count each order and tile: bench sim --program FILE -D TILE=32"
 
 // oneDash refuses a long flag behind one dash, as other programs have them: -order would be
 // read as -o, with the file "rder".
@@ -114,6 +120,8 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return fmt.Sprintf(": did you mean %s --help?", cmd.CommandPath())
 	case flag != "" && cmd.Flags().Lookup(flag) != nil:
 		return fmt.Sprintf(": did you mean --%s %s?", flag, arg)
+	case flag == "program" && cmd.Name() == "advise":
+		return ofLoops
 	case err == nil && cmd.Name() == "sim" && cmd.Flags().Changed("tlb"):
 		return ": --tlb takes no value, other sizes are in the file of --config (bench machine --preset NAME prints one)"
 	case err == nil && cmd.Flags().Lookup("shape") != nil && !cmd.Flags().Changed("shape"):

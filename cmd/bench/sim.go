@@ -99,7 +99,11 @@ func (f *simFlags) simulate(c call) error {
 		of, run, others = "matrix", f.replay, slices.Concat(shapes, others, []string{"exact"})
 	}
 	if i := slices.IndexFunc(others, c.given); i >= 0 {
-		return fmt.Errorf("--%s does not go with --%s", others[i], of)
+		why := ""
+		if of == "program" && (others[i] == "order" || others[i] == "tile") {
+			why = ", whose loops go as they are written: change them in the file, and count both"
+		}
+		return fmt.Errorf("--%s does not go with --%s%s", others[i], of, why)
 	}
 	defer func() { f.meter.End() }()
 	return run(c)
