@@ -74,6 +74,10 @@ func flagHint(cmd *cobra.Command, name string) string {
 	if cmd.Name() == "advise" && name == "program" {
 		return ofLoops
 	}
+	same := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) || n == flagElsewhere[name] })
+	if same >= 0 {
+		return fmt.Sprintf(": did you mean --%s?", names[same])
+	}
 	var others []string
 	for _, verb := range cmd.Root().Commands() {
 		if verb.Flags().Lookup(name) != nil && verb.IsAvailableCommand() {
@@ -87,6 +91,12 @@ func flagHint(cmd *cobra.Command, name string) string {
 		return ": did you mean --" + strings.Join(similar[:min(len(similar), 3)], " or --") + "?"
 	}
 	return ""
+}
+
+// flagElsewhere is what flags of Cachegrind, hyperfine and go test are called here.
+var flagElsewhere = map[string]string{
+	"cachegrind-out-file": "cachegrind-out", "output": "out",
+	"benchtime": "sample-time", "repeat": "count", "runs": "count", "samples": "count",
 }
 
 // ofLoops is for those who want advice about a C file.
