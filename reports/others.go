@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -195,6 +196,9 @@ func twins(rows []results.Row) (all []twin) {
 	return all
 }
 
+// asLong is how far apart, as a share, medians may be that are said to be as long.
+const asLong = 0.05
+
 // mostTwins is how many a sentence names.
 const mostTwins = 3
 
@@ -205,11 +209,15 @@ func twinSentence(rows []results.Row, shared string, labels []string, all []twin
 	for _, t := range all[:min(len(all), mostTwins)] {
 		asItIs, contiguous := rows[t.asItIs].Stats[passUnit], rows[t.contiguous].Stats[passUnit]
 		a, c := interval(asItIs, 1), interval(contiguous, 1)
-		times := digits(asItIs.Center/contiguous.Center) + " times as long"
-		if a.high >= c.low && c.high >= a.low {
-			times = "as long, but for their scatter"
+		ratio := asItIs.Center / contiguous.Center
+		times := "takes " + digits(ratio) + " times as long"
+		switch overlap := a.high >= c.low && c.high >= a.low; {
+		case overlap && math.Abs(ratio-1) > asLong:
+			times = "scatters too much to be told from them"
+		case overlap:
+			times = "takes as long, but for their scatter"
 		}
-		said = append(said, fmt.Sprintf("%s takes %s (%s against %s)", short(labels[t.asItIs], 120), times,
+		said = append(said, fmt.Sprintf("%s %s (%s against %s)", short(labels[t.asItIs], 120), times,
 			results.Scale(asItIs.Center, passUnit), results.Scale(contiguous.Center, passUnit)))
 	}
 	if said == nil {

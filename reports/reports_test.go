@@ -213,6 +213,8 @@ func TestAnyResults(t *testing.T) {
 			"Operands float32, beside contiguous operands: add add 8x8 8x8[1,8] takes 1.50 times as long (9.000 ns/op against 6.000 ns/op), " +
 				"norm copy 4x4 4x4[1,4] takes 2 times as long (4.000 ns/op against 2.000 ns/op), " +
 				"same copy 2x4 2x4[1,2] takes as long, but for their scatter (5.000 ns/op against 5.000 ns/op), and 1 more."},
+		"twins that scatter": {strings.Repeat(pass("add/op=add/in=8x8[1,8]", 9), 4) + strings.Repeat(pass("add/op=add/in=8x8[1,8]", 1), 3) + pass("add/op=add/in=8x8", 2),
+			"Operands add add float32, beside contiguous operands: 8x8[1,8] scatters too much to be told from them (9.000 ns/op against 2.000 ns/op)."},
 		"two layouts of one operator, one that repeats elements": {pass("add/op=add/in=8x8[16,1]/in2=8x8[0,1]", 4) + pass("add/op=add/in=8x8[1,8]/in2=8x8[0,1]", 9) + pass("add/op=add/in=8x8/in2=8x8[0,1]", 3),
 			"Operands add add 8x8[0,1] float32, beside contiguous operands: 8x8[1,8] takes 3 times as long (9.000 ns/op against 3.000 ns/op), 8x8[16,1] takes 1.33 times as long (4.000 ns/op against 3.000 ns/op)."},
 		"two layouts alone": {pass("add/op=add/in=8x8[16,1]", 4) + pass("add/op=add/in=8x8[1,8]", 8),
