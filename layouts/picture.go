@@ -218,7 +218,7 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		fmt.Fprintf(&b, "%s%s\n    %s; shape %s of %v, %d bytes\n", head, text, a.Meaning,
 			formatTuple(a.Tensor.layout.shape), a.Tensor.DType(), size)
 	}
-	fmt.Fprintf(&b, "\nIn all %d bytes; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*p.DType.Size(), s)
+	fmt.Fprintf(&b, "\nIn all %d bytes; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*dense.DType().Size(), s)
 	return b.String(), nil
 }
 
