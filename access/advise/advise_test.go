@@ -227,3 +227,12 @@ func TestDuration(t *testing.T) {
 		}
 	}
 }
+
+// TestOften: no number of elements is 1, since that is at every one.
+func TestOften(t *testing.T) {
+	for times, want := range map[float64]string{1: "at every element", .97: "at nearly every element", .7: "at nearly every element", .5: "once in 2 elements", 1.5: "1.5 times an element"} {
+		if got := often(times); got != want {
+			t.Errorf("%v times an element: %q, want %q", times, got, want)
+		}
+	}
+}

@@ -270,6 +270,8 @@ func often(times float64) string {
 		return "at every element"
 	case times >= 1:
 		return fmt.Sprintf("%.3g times an element", times)
+	case times > 2./3: // nearer to every one than to every second
+		return "at nearly every element"
 	}
 	return explain.Say("once in %d elements", int(1/times+.5))
 }
