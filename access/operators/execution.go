@@ -23,6 +23,8 @@ type execution struct {
 	fields, operands, attr *fieldReader
 	key                    []byte
 	nodes                  []node
+	opaque                 int    // calls that touch memory and have tensors of which the trace says nothing
+	firstOpaque            string // the operator of the first
 }
 
 // A node is one call, until it is known who called it.
@@ -67,6 +69,7 @@ func (e *execution) node(raw jsontext.Value) {
 	attrs := e.attributes(fields[5])
 	n := node{id: id, parent: parent, call: call{record: attrs.record, took: attrs.took}}
 	in, out := e.side(fields[3]), e.side(fields[4])
+	e.noteOpaque(name, in, out)
 	n.call.signature = e.signature(name, attrs, in, out)
 	if sig := &e.all[n.call.signature]; sig.problem == "" {
 		n.places = append(places(in, len(sig.inputs)), places(out, len(sig.outputs))...)
@@ -98,6 +101,18 @@ func (e *execution) attributes(raw jsontext.Value) (a attributes) {
 		}
 	}
 	return a
+}
+
+// noteOpaque counts a call that touches memory if some of its tensors have no strides: capture.py
+// writes Opaque for what is sparse or mkldnn's, and no bytes of it are in the bill.
+func (e *execution) noteOpaque(name string, in, out side) {
+	if !strings.Contains(string(in.types)+string(out.types), "Opaque") || !lookUp(name).class.touches() {
+		return
+	}
+	if e.opaque == 0 {
+		e.firstOpaque = name
+	}
+	e.opaque++
 }
 
 // A side is the inputs or the outputs of a node.
@@ -347,6 +362,10 @@ func (e *execution) adopt() {
 		e.places = append(e.places, n.places)
 	}
 	e.nodes = nil
+	if e.opaque > 0 {
+		e.warnings = append(e.warnings, fmt.Sprintf("%s: tensors in %s have no strides, such as sparse ones, and are not counted: the first is of %s",
+			e.name, inCalls(e.opaque), e.firstOpaque))
+	}
 }
 
 // writtenBySchema returns the arguments that an operator's schema marks with a !

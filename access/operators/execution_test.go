@@ -157,6 +157,19 @@ func TestPlaceInList(t *testing.T) {
 	}
 }
 
+// TestOpaque: of a sparse tensor capture.py knows neither shape nor strides; a warning says so of calls that read it, not of views.
+func TestOpaque(t *testing.T) {
+	node := func(id int, name string) string {
+		return fmt.Sprintf(`{"id": %d, "name": %q, "ctrl_deps": 1, "inputs": {"values": [[1,0,0,0,0,"cpu"]], "shapes": [[]], "types": ["Opaque"], "strides": [[]]},
+			"outputs": {"values": [[2,2,0,4,4,"cpu"]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}, "attrs": []}`, id, name)
+	}
+	p := read(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+node(2, "aten::values")+","+node(3, "aten::_to_dense")+","+node(4, "aten::clone")+"]}")
+	want := []string{"test.json: tensors in 2 calls have no strides, such as sparse ones, and are not counted: the first is of aten::_to_dense"}
+	if diff := cmp.Diff(want, p.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestSchema: what is written stands in the operator's schema.
 func TestSchema(t *testing.T) {
 	x := tensor("[4]", "[1]")
