@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/access"
@@ -532,6 +533,23 @@ func TestCopiedTwice(t *testing.T) {
 	b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+clone(2, "2")+", "+clone(3, "3")+"]}")
 	if v := b.Operators[0].Verdict; v != "contiguous() once before, since 2 uses follow" {
 		t.Error(v)
+	}
+}
+
+// TestWrittenInPlace: contiguous() before what is written in place would lose what is written, and is no use of it.
+func TestWrittenInPlace(t *testing.T) {
+	turned := [3]string{"1", "0", "[1,2048]"}
+	clone := func(id int, to string) string {
+		return node(id, "aten::clone", "[2048,2048]", turned, [3]string{to, "0", "[2048,1]"})
+	}
+	add := strings.Replace(node(4, "aten::add_", "[2048,2048]", turned, [3]string{"9", "0", "[2048,1]"}, turned), "(Tensor self) -> Tensor", "(Tensor(a!) self, Tensor other) -> Tensor(a!)", 1)
+	b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+clone(2, "2")+", "+clone(3, "3")+", "+add+"]}")
+	got := map[string]string{}
+	for _, i := range b.Operators {
+		got[i.Op] = i.Verdict
+	}
+	if diff := cmp.Diff(map[string]string{"aten::clone": "contiguous() once before, since 2 uses follow", "aten::add_": produce}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

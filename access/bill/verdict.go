@@ -232,7 +232,7 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 				readBy[v] = map[operand]bool{}
 			}
 			readBy[v][operand{call.Operator, n}] = true
-			if pays(call.Operator) && !contiguous(o) {
+			if pays(call.Operator) && o.Role == operators.Input && !contiguous(o) { // what is written in place is no use of a copy
 				t := tensor{v, place.Offset, layoutKey(o)}
 				readers[t] = append(readers[t], call.Operator)
 			}
