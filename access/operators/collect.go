@@ -467,11 +467,14 @@ func (b *bill) weigh(traces []*trace) {
 	}
 	for i := range b.all {
 		sig := &b.all[i]
+		unread := len(sig.outputs) > 0 && Operator{Op: sig.op}.fills()
 		for j := range sig.inputs {
 			if sig.inputs[j].unsaid() && most != "" {
 				sig.inputs[j].DType = most
 			}
-			sig.bytes = plus(sig.bytes, sig.inputs[j].moved())
+			if !unread {
+				sig.bytes = plus(sig.bytes, sig.inputs[j].moved())
+			}
 		}
 		for _, o := range sig.outputs {
 			sig.bytes = plus(sig.bytes, o.moved())

@@ -170,6 +170,22 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
+// TestFills: what makes a tensor as another is reads nothing of that.
+func TestFills(t *testing.T) {
+	node := func(id int, name string) string {
+		return fmt.Sprintf(`{"id": %d, "name": %q, "ctrl_deps": 1, "inputs": {"values": [[1,1,0,64,4,"cpu"]], "shapes": [[64]], "types": ["Tensor(float)"], "strides": [[1]]},
+			"outputs": {"values": [[2,2,0,4,4,"cpu"]], "shapes": [[4]], "types": ["Tensor(float)"], "strides": [[1]]}, "attrs": []}`, id, name)
+	}
+	p := read(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+node(2, "aten::new_zeros")+","+node(3, "aten::rand_like")+","+node(4, "aten::neg")+"]}")
+	got := map[string]int64{}
+	for _, op := range p.Operators {
+		got[op.Op] = op.Bytes
+	}
+	if diff := cmp.Diff(map[string]int64{"aten::new_zeros": 16, "aten::rand_like": 16, "aten::neg": 256 + 16}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestSchema: what is written stands in the operator's schema.
 func TestSchema(t *testing.T) {
 	x := tensor("[4]", "[1]")
