@@ -553,6 +553,17 @@ func TestWrittenInPlace(t *testing.T) {
 	}
 }
 
+// TestChannelsLastKept: a cat of channels in channels_last costs a little for its layout, which is no reason to leave it.
+func TestChannelsLastKept(t *testing.T) {
+	part := in([]int{8, 32, 28, 28}, []int{25088, 1, 896, 32})
+	part.InList = true
+	i := itemOf(t, operators.Operator{Op: "aten::cat", Class: operators.Copy, Args: []string{"", "1"},
+		Inputs: slices.Repeat([]operators.Operand{part}, 12), Outputs: []operators.Operand{out([]int{8, 384, 28, 28}, []int{301056, 1, 10752, 384})}})
+	if i.Layout == 0 || i.Verdict != channelsLast {
+		t.Errorf("%s, layout %v of %v ns", i.Verdict, i.Layout, i.Ns)
+	}
+}
+
 // TestTakenByProduct: a copy that a product reads is not needed where the matrix that it reads is a view of what is copied, and
 // is where it is not, as of a sequence whose first two dims are swapped.
 func TestTakenByProduct(t *testing.T) {

@@ -58,6 +58,8 @@ func verdict(i *Item, u use) (string, int) {
 		return takesAsItIs, 0
 	case i.Layout == 0:
 		return nothing, 0
+	case i.keepsChannelsLast():
+		return channelsLast, 0
 	case i.mixesChannelsLast() && i.Class != operators.Gather: // pads, gathers and losses return what is row-major, whatever they get
 		return channelsLast, 0
 	case i.Class == operators.Copy && u.products:
@@ -93,6 +95,23 @@ func (i *Item) mixesChannelsLast() bool {
 		rows = rows || contiguous && !isLast
 	}
 	return last && rows
+}
+
+// keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat of channels: one that
+// costs a little more so is no reason to leave the format, which products want.
+func (i *Item) keepsChannelsLast() bool {
+	returns := false
+	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
+		l, err := o.Layout()
+		if err != nil || l.Rank() != 4 && l.Rank() != 5 {
+			continue
+		}
+		if !l.IsChannelsLast() && !l.IsChannelsLast3d() {
+			return false
+		}
+		returns = returns || o.Role != operators.Input && !l.IsContiguous()
+	}
+	return returns
 }
 
 // takes reports whether a product that reads an operand of a copy could read it of what is copied, as it lies: the same
