@@ -163,6 +163,7 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		}
 		sig.setRoles(attrs.schema)
 		sig.settle()
+		sig.resize()
 		if returnsArgument(attrs.schema) || attrs.schema == "" && (inPlace(name) || known.overwrites) {
 			sig.outputs = nil
 		}
@@ -171,6 +172,25 @@ func (e *execution) signature(name string, attrs attributes, in, out side) uint3
 		}
 		return sig
 	})
+}
+
+// resize gives what is written the shape that it is returned in, where it had no elements before: of
+// out=torch.empty(0) the call makes what it needs.
+func (s *signature) resize() {
+	var written []*Operand
+	for i := range s.inputs {
+		if o := &s.inputs[i]; o.Role != Input && !o.InList {
+			written = append(written, o)
+		}
+	}
+	if len(written) != len(s.outputs) {
+		return
+	}
+	for i, o := range written {
+		if result := s.outputs[i]; o.Role == Output && slices.Contains(o.Shape, 0) && o.DType == result.DType {
+			o.Shape, o.Strides = result.Shape, result.Strides
+		}
+	}
 }
 
 // tensors reads the operands of a side.

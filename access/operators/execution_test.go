@@ -170,6 +170,23 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
+// TestResized: an out= without elements gets those of the result, and so do the bytes; one that has some keeps what it was.
+func TestResized(t *testing.T) {
+	node := func(id int, out, strides string) string {
+		return fmt.Sprintf(`{"id": %d, "name": "aten::neg", "ctrl_deps": 1, "inputs": {"values": [[1,1,0,64,4,"cpu"],[2,0,0,0,4,"cpu"]], "shapes": [[8,8],%s], "types": ["Tensor(float)","Tensor(float)"], "strides": [[1,8],%s]},
+			"outputs": {"values": [[2,2,0,64,4,"cpu"]], "shapes": [[8,8]], "types": ["Tensor(float)"], "strides": [[1,8]]}, "attrs": [{"name": "op_schema", "type": "string", "value": "aten::neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"}]}`, id, out, strides)
+	}
+	p := read(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+node(2, "[0]", "[1]")+","+node(3, "[8,8]", "[8,1]")+"]}")
+	var got []string
+	for _, op := range p.Operators {
+		got = append(got, describe(op))
+	}
+	want := []string{"1x elementwise aten::neg: input [8 8][1 8], output [8 8][1 8]; 512 B", "1x elementwise aten::neg: input [8 8][1 8], output [8 8][8 1]; 512 B"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestFills: what makes a tensor as another is reads nothing of that.
 func TestFills(t *testing.T) {
 	node := func(id int, name string) string {
