@@ -336,10 +336,11 @@ func (l *slowLevel) shadow(block uint64) (int, bool) {
 	return 0, l.known[block] && l.why(block) == "conflict"
 }
 
-func (s *slow) count(level, op int, quiet bool, class string) {
+// count counts a miss, and tells whether it did: it does so once a reference.
+func (s *slow) count(level, op int, quiet bool, class string) bool {
 	l := s.levels[level]
 	if quiet || l.missedIn == s.serial {
-		return
+		return false
 	}
 	l.missedIn = s.serial
 	l.misses++
@@ -351,6 +352,7 @@ func (s *slow) count(level, op int, quiet bool, class string) {
 	case "conflict":
 		l.counts.Conflict++
 	}
+	return true
 }
 
 func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
@@ -396,9 +398,7 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 			later = append(later, l.put(slowLine{block: block, dirty: dirty})...)
 		}
 	}
-	if missed {
-		s.count(level, op, quiet, class)
-	}
+	counted := missed && s.count(level, op, quiet, class)
 	if !quiet {
 		s.tell(level, addr, news, newest)
 	}
@@ -410,7 +410,7 @@ func (s *slow) refer(level, op int, store, quiet bool, addr, size uint64) {
 	}
 	if pass {
 		l.counts.BytesOut += size
-		if !quiet && level+1 < len(s.levels) && !(missed && !filled) {
+		if !quiet && level+1 < len(s.levels) && (filled || !counted) {
 			s.levels[level+1].counts.Writes++
 		}
 		s.refer(level+1, op, store, quiet, addr, size)
@@ -877,6 +877,24 @@ func TestPrefetchOnceAReference(t *testing.T) {
 		}
 		if l := h.Levels(); l[0].Prefetches != c.first || l[1].Prefetches != c.below {
 			t.Errorf("%v: %d and %d prefetches, want %d and %d", c.levels, l[0].Prefetches, l[1].Prefetches, c.first, c.below)
+		}
+	}
+}
+
+// A store through a write-through level that misses asks an exclusive level behind it twice, for
+// the line and to keep the store. It is one miss there, but the last level is asked twice too.
+func TestStoreBehindAFetchThatMissed(t *testing.T) {
+	small, large := Geometry{Size: 1024, Ways: 2, Line: 64}, Geometry{Size: 4096, Ways: 4, Line: 64}
+	h, err := NewHierarchy(Config{Levels: []Level{{Geometry: small, WriteThrough: true}, {Geometry: large, Inclusion: Exclusive}, {Geometry: large}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint64(3) {
+		h.Access(nest.Write, 1<<32+4*i, 4)
+	}
+	for i, want := range []uint64{3, 4, 4} {
+		if l := h.Levels()[i]; l.Writes != want {
+			t.Errorf("%s: %d references, want %d", l.Name, l.Writes, want)
 		}
 	}
 }

@@ -287,9 +287,7 @@ func (d *Engine) reference(level int, r request) {
 		fresh.dirty = d.ask(level+1, r.within(block, l.shift)) || fresh.dirty
 		d.fill(level, fresh)
 	}
-	if missed {
-		d.miss(level, r)
-	}
+	counted := missed && d.miss(level, r)
 	if l.prefetcher != nil && !r.quiet {
 		d.see(level, r)
 	}
@@ -303,22 +301,23 @@ func (d *Engine) reference(level int, r request) {
 	}
 	if passed {
 		l.counts.BytesOut += r.size
-		if level+1 < len(d.levels) && !r.quiet && (filled || !missed) {
+		if level+1 < len(d.levels) && !r.quiet && (filled || !counted) {
 			d.levels[level+1].counts.Stores++ // which no miss of this level accounts for
 		}
 		d.reference(level+1, r)
 	}
 }
 
-// miss counts a reference that missed at a level, once.
-func (d *Engine) miss(level int, r request) {
+// miss counts a reference that missed at a level, once, and tells whether it did.
+func (d *Engine) miss(level int, r request) (counted bool) {
 	l := d.levels[level]
 	if r.quiet || l.missedAt == d.serial {
-		return
+		return false
 	}
 	l.missedAt = d.serial
 	d.misses[level][r.op]++
 	l.classify()
+	return true
 }
 
 // ask takes a line for the level before from a level that is tied to it, and
