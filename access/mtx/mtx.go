@@ -242,17 +242,19 @@ func (s *scanner) entry(text []byte, h header) (row, column int32, value float64
 	if column, err = s.index(j, "column", h.columns); err != nil {
 		return 0, 0, 0, err
 	}
+	kind := "number"
 	switch {
 	case h.pattern:
 		return row, column, 0, nil
 	case h.integer:
+		kind = "integer"
 		n, bad := strconv.ParseInt(string(v), 10, 64)
 		value, err = float64(n), bad
 	default:
 		value, err = strconv.ParseFloat(string(v), 64)
 	}
 	if err != nil || bytes.ContainsAny(v, "xX_") {
-		return 0, 0, 0, s.fail("value %q is no number that 64 bits hold", v)
+		return 0, 0, 0, s.fail("value %q is no %s that 64 bits hold", v, kind)
 	}
 	if h.skew && row == column && value != 0 {
 		return 0, 0, 0, s.fail("entry %d %d of a skew-symmetric matrix is %s, and its diagonal is 0", row+1, column+1, v)

@@ -107,7 +107,7 @@ func TestRefused(t *testing.T) {
 		{head + "3 3 1\n1 1 0x1p2\n", `f:3: value "0x1p2" is no number`},
 		{head + "3 3 2\n1 1 1\n", "f:4: the file ends after 1 entries, and its sizes say 2"},
 		{head + "3 3 1\n1 1 1\n% c\n2 2 2\n", "f:5: there are more entries than the 1 that the sizes say"},
-		{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n", `f:3: value "1.5"`},
+		{"%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 1.5\n", `f:3: value "1.5" is no integer that 64 bits hold`},
 		{"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 1 1\n", `f:3: "1 1 1" is no entry of a pattern`},
 		{"%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 1\n2 2 1\n", "f:3: entry 2 2 of a skew-symmetric matrix is 1"},
 		{head + "%" + strings.Repeat("x", 1<<17) + "\n", "f:2: the line is longer than 65536 B"},
