@@ -41,7 +41,10 @@ func (f *simFlags) share(c call, spec *access.Spec) error {
 
 // simulateThreads counts passes over a pattern that threads share, from cold caches.
 func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern) error {
-	m.Config.TLB = nil
+	if m.Config.TLB != nil {
+		c.note("--threads %d: the TLB is left out, which is of one thread", f.threads)
+		m.Config.TLB = nil
+	}
 	t, err := simcache.NewThreads(m.Config, p.Threads())
 	if err != nil {
 		return fmt.Errorf("--threads %d: %w", f.threads, err)
