@@ -83,8 +83,8 @@ func (b *Bill) rest(shown []Item) []string {
 			calls += i.Calls
 		}
 	}
-	words := []string{fmt.Sprintf("Besides these there are %s calls that touch memory, %s views, which are free, and %s calls that only call others or touch no memory.",
-		explain.Say("%d", calls), explain.Say("%d", views), explain.Say("%d", others))}
+	words := []string{fmt.Sprintf("Besides these: %s with traffic to memory, %s (free), and %s without any of their own, as they only call others or need none.",
+		explain.Counted(calls, "call"), explain.Counted(views, "view"), explain.Counted(others, "call"))}
 	if unpriced > 0 {
 		more := ""
 		if len(names) > 5 {
