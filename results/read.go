@@ -101,6 +101,9 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	if text[len(text)-1] != '\n' {
 		return fmt.Errorf("%s: the last line has no end: the file is cut off", name)
 	}
+	if n := conflict(text); n > 0 {
+		return fmt.Errorf("%s:%d: the line %q is of a merge that is not resolved: keep one side, or both without such lines", name, n, strings.TrimSuffix(lineOf(text, n), "\r"))
+	}
 	before, keys := len(s.Results), 0
 	var config []benchfmt.Config // of the result before
 	reader.Reset(bytes.NewReader(text), name)
@@ -131,6 +134,18 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	}
 	s.Comments[name] = comments(text)
 	return nil
+}
+
+// conflictLine is one that git writes around the sides of a merge.
+var conflictLine = compiled(`(?m)^(<{7} .*|\|{7} .*|={7}|>{7} .*)\r?$`)
+
+// conflict is the number of the first such line of a text, which readers of the format pass over; 0 if it has none.
+func conflict(text []byte) int {
+	at := conflictLine().FindIndex(text)
+	if at == nil {
+		return 0
+	}
+	return 1 + bytes.Count(text[:at[0]], []byte("\n"))
 }
 
 // longLine is the number of the first line of a text that a bufio.Scanner does not take.

@@ -146,7 +146,10 @@ func TestReadRefusals(t *testing.T) {
 		"\x7fELF\x02\x80":                  "bad.txt holds no benchmark results: line 1 is no text",
 		"BenchmarkA 1 2 ns/o":              "bad.txt: the last line has no end: the file is cut off",
 		"\x1f\x8b\x08\x00":                 "bad.txt holds no benchmark results: it is packed by gzip: unpack it first (gunzip)",
-		"PASS\n":                           "bad.txt holds no benchmark results: no line begins with Benchmark",
+		"cpu: A\n<<<<<<< ours\nBenchmarkX 1 1 ns/op\n=======\n": `bad.txt:2: the line "<<<<<<< ours" is of a merge that is not resolved: keep one side, or both without such lines`,
+		"BenchmarkX 1 1 ns/op\n=======\r\n":                     "bad.txt:2: the line \"=======\" is of a merge",
+		"BenchmarkX 1 1 ns/op\n>>>>>>> theirs\n":                `bad.txt:2: the line ">>>>>>> theirs" is of a merge`,
+		"PASS\n":                                                "bad.txt holds no benchmark results: no line begins with Benchmark",
 	} {
 		if _, err := results.Read(write(t, "bad.txt", text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.99q: got %v, want %q", text, err, want)
