@@ -75,13 +75,35 @@ func openInput(c call, flag, path string) (io.ReadCloser, error) {
 	return file, nil
 }
 
+// A flagFile is the file that a flag names, as its errors say.
+type flagFile struct {
+	*results.File
+	flag string
+}
+
 // createFile starts the file that a flag names.
-func createFile(flag, path string) (*results.File, error) {
+func createFile(flag, path string) (*flagFile, error) {
 	file, err := results.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
-	return file, nil
+	return &flagFile{file, flag}, nil
+}
+
+// Write implements io.Writer.
+func (f *flagFile) Write(data []byte) (int, error) {
+	n, err := f.File.Write(data)
+	return n, f.fault(err)
+}
+
+// Commit puts the file in its place.
+func (f *flagFile) Commit() error { return f.fault(f.File.Commit()) }
+
+func (f *flagFile) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("--%s: %w", f.flag, err)
 }
 
 // writeFile writes the file that a flag names, whole or not at all.

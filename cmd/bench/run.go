@@ -245,7 +245,7 @@ func (f *runFlags) config() (simcache.Config, error) {
 // left out if nothing was. A terminal gets a table, unless lines are asked for.
 func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err error) {
 	var lines bytes.Buffer
-	var file *results.File
+	var file *flagFile
 	terminal, to := progress.Terminal(c.out), c.out
 	if terminal && !f.raw {
 		to = &lines
