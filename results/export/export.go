@@ -176,8 +176,11 @@ func writeGitHubActionBenchmark(w io.Writer, records []Record) error {
 			continue
 		}
 		e := entry{Name: r.Name + " - " + r.Unit, Unit: r.Unit, Value: r.Median, Extra: fmt.Sprintf("median of %d samples", r.Samples)}
-		if r.Exact {
+		switch {
+		case r.Exact:
 			e.Extra = "simulated, exact"
+		case r.Samples == 1:
+			e.Extra = "1 sample"
 		}
 		if r.Lower != nil {
 			e.Range = "± " + strconv.FormatFloat(max(r.Median-*r.Lower, *r.Upper-r.Median), 'g', 3, 64)

@@ -78,7 +78,7 @@ func TestFormats(t *testing.T) {
     "name": "Benchmark=1 - ns/op",
     "unit": "ns/op",
     "value": 0.3,
-    "extra": "median of 1 samples"
+    "extra": "1 sample"
   }
 ]
 `,
@@ -118,6 +118,18 @@ func TestFormats(t *testing.T) {
 		if diff := cmp.Diff(want, b.String()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// TestNoUnits: a file that does not say what its units are has ours as we write them.
+func TestNoUnits(t *testing.T) {
+	list := records(t, "BenchmarkX 1 10 ns/op 7 D1-misses/op\n")
+	if list[0].Exact || !list[1].Exact {
+		t.Errorf("%+v", list)
+	}
+	var b bytes.Buffer
+	if err := export.Formats["github-action-benchmark"](&b, list); err != nil || strings.Contains(b.String(), "1 samples") {
+		t.Errorf("%v, %s", err, b.String())
 	}
 }
 

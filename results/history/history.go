@@ -82,7 +82,7 @@ const (
 	timeKey   = "# history-time: "
 	sumKey    = "# " + results.HistoryKey + ": "
 	indexFile = "index.jsonl"
-	indexHead = "{\"index\":3}\n" // of the records of this version; an index without it is made anew
+	indexHead = "{\"index\":4}\n" // of the records of this version; an index without it is made anew
 	maxIndex  = 1 << 30           // bytes; reading the entries is better than more
 )
 
