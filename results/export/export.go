@@ -114,7 +114,8 @@ var Formats = map[string]func(io.Writer, []Record) error{
 }
 
 // writeCSV writes a line for each record under a head (RFC 4180). A text that a
-// spreadsheet would take for a formula gets a ' before it.
+// spreadsheet would take for a formula gets a ' before it, and bytes that are no UTF-8
+// are replaced as in JSON.
 func writeCSV(w io.Writer, records []Record) error {
 	c := csv.NewWriter(w)
 	if err := c.Write([]string{"commit", "date", "fingerprint", "name", "unit", "median", "lower", "upper", "samples", "exact", "better"}); err != nil {
@@ -132,6 +133,7 @@ func writeCSV(w io.Writer, records []Record) error {
 }
 
 func text(cell string) string {
+	cell = string([]rune(cell))
 	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return "'" + cell
 	}

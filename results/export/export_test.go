@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -130,6 +131,17 @@ func TestNoUnits(t *testing.T) {
 	var b bytes.Buffer
 	if err := export.Formats["github-action-benchmark"](&b, list); err != nil || strings.Contains(b.String(), "1 samples") {
 		t.Errorf("%v, %s", err, b.String())
+	}
+}
+
+// TestForeignBytes: names that are no UTF-8 are the same text in each format.
+func TestForeignBytes(t *testing.T) {
+	list := records(t, "BenchmarkX/a=\xff\xfeé 1 10 ns/op\n")
+	for name, format := range export.Formats {
+		var b bytes.Buffer
+		if err := format(&b, list); err != nil || !utf8.Valid(b.Bytes()) || !strings.Contains(strings.ReplaceAll(b.String(), `\ufffd`, "\uFFFD"), "X/a=\uFFFD\uFFFDé") {
+			t.Errorf("%s: %v, %q", name, err, b.String())
+		}
 	}
 }
 

@@ -293,3 +293,19 @@ func TestReadRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestForeignBytes: names that are no UTF-8 make no file that is none.
+func TestForeignBytes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.txt")
+	if err := os.WriteFile(path, []byte("host: \xff\nBenchmarkX/a=\xfe 1 10 ns/op\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Read("host", nil, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := m.WriteCSV(&b); err != nil || !strings.Contains(b.String(), "\n\uFFFD,X/a=\uFFFD,10,") {
+		t.Errorf("%v, %q", err, b.String())
+	}
+}

@@ -251,7 +251,8 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 }
 
 // WriteCSV writes a line for each cell: the machine, the benchmark, the median in ns,
-// its spread, the number of samples, and the ratio to the peers' median.
+// its spread, the number of samples, and the ratio to the peers' median. Bytes of names that
+// are no UTF-8 are replaced.
 func (m *Matrix) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
@@ -260,10 +261,12 @@ func (m *Matrix) WriteCSV(w io.Writer) error {
 	for i, machine := range m.Machines {
 		for k, c := range machine.Cells {
 			if c.N > 0 && err == nil {
-				err = out.Write([]string{machine.Name, m.Benchmarks[k], number(c.Ns), number(c.Spread), strconv.Itoa(c.N), number(ratios[i][k])})
+				err = out.Write([]string{text(machine.Name), text(m.Benchmarks[k]), number(c.Ns), number(c.Spread), strconv.Itoa(c.N), number(ratios[i][k])})
 			}
 		}
 	}
 	out.Flush()
 	return errors.Join(err, out.Error())
 }
+
+func text(name string) string { return string([]rune(name)) }
