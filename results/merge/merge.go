@@ -104,12 +104,12 @@ type run struct {
 // files of one run, other than labels, or in the program that made any of them, is an
 // error that names both lines.
 func Read(paths []string, by string, step func()) (*Plan, error) {
-	files := make([]*file, len(paths))
+	scanned := make([][]*file, len(paths))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, path := range paths {
 		group.Go(func() (err error) {
-			files[i], err = scan(path)
+			scanned[i], err = scan(path)
 			if step != nil {
 				step()
 			}
@@ -119,11 +119,12 @@ func Read(paths []string, by string, step func()) (*Plan, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	p := &Plan{Files: len(files)}
+	files := slices.Concat(scanned...)
+	p := &Plan{Files: len(paths)}
 	runs := map[string][]*file{}
 	for _, f := range files {
 		if f.fault != nil {
-			p.Faults = append(p.Faults, fmt.Sprintf("%s: %v", f.path, f.fault))
+			p.Faults = append(p.Faults, fmt.Sprintf("%v: %v", f, f.fault))
 		}
 		if f.results == 0 {
 			continue
@@ -131,7 +132,7 @@ func Read(paths []string, by string, step func()) (*Plan, error) {
 		label := ""
 		if by != "" {
 			if label = value(f.config, by); label == "" {
-				return nil, fmt.Errorf("%s has no line \"%s:\" (bench run --label %[2]s=VALUE writes one)", f.path, by)
+				return nil, fmt.Errorf("%s has no line \"%s:\" (bench run --label %[2]s=VALUE writes one)", f, by)
 			}
 		}
 		runs[label] = append(runs[label], f)
@@ -153,7 +154,7 @@ func Read(paths []string, by string, step func()) (*Plan, error) {
 		}
 	}
 	if p.Runs = len(p.runs); p.Runs == 0 {
-		return nil, fmt.Errorf("none of %d files holds a result, the first of them %s", len(files), files[0].path)
+		return nil, fmt.Errorf("none of %d files holds a result, the first of them %s", len(paths), paths[0])
 	}
 	return p, nil
 }
@@ -208,7 +209,7 @@ func differ(a, b *file, line, one, other string) error {
 	if one == other {
 		return nil
 	}
-	return fmt.Errorf("%s has the line %q, %s %q", a.path, line+one, b.path, line+other)
+	return fmt.Errorf("%v has the line %q, %v %q", a, line+one, b, line+other)
 }
 
 // complete leaves one file for each shard, in their order, and says which are missing
@@ -227,9 +228,9 @@ func (r *run) complete(by string) (faults []string) {
 			continue
 		}
 		if n == 1 {
-			faults = append(faults, fmt.Sprintf("%s and %s are both a whole run%s", other.path, f.path, of))
+			faults = append(faults, fmt.Sprintf("%v and %v are both a whole run%s", other, f, of))
 		} else {
-			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %s and %s", shard(f), of, other.path, f.path))
+			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %v and %v", shard(f), of, other, f))
 		}
 		if f.results > other.results {
 			have[f.index] = f
@@ -325,7 +326,7 @@ func (r run) spans() (all []span, err error) {
 	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.place, b.place) })
 	for i := range all {
 		if i > 0 && all[i].place == all[i-1].place && all[i].file != all[i-1].file {
-			return nil, fmt.Errorf("%s and %s both have part %d of the suite", all[i-1].file.path, all[i].file.path, all[i].place)
+			return nil, fmt.Errorf("%v and %v both have part %d of the suite", all[i-1].file, all[i].file, all[i].place)
 		}
 	}
 	return all, nil

@@ -163,6 +163,25 @@ func TestEntry(t *testing.T) {
 	}
 }
 
+// TestOneAfterTheOther: files that were written into one are merged as if each were one.
+func TestOneAfterTheOther(t *testing.T) {
+	one, two := shardText(1, 2, []int{1, 3}), shardText(2, 2, []int{2, 4})
+	want, _, err := merged(t, "", one, two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, between := range []string{"", "cpu:\nfamily:\n"} { // as bench history export has it
+		text, faults, err := merged(t, "", one+between+two)
+		if diff := cmp.Diff(want, text); diff != "" || faults != nil || err != nil {
+			t.Error(diff, faults, err)
+		}
+	}
+	_, faults, err := merged(t, "", one+two+strings.Repeat("# end: 0 results\n", maxKept))
+	if err != nil || len(faults) != 1 || !strings.HasSuffix(faults[0], "more runs in one file than can be merged") {
+		t.Errorf("%.9q, %v", faults, err)
+	}
+}
+
 // TestCut: a shard that is cut off anywhere is named, and what is left of its lines is
 // whole.
 func TestCut(t *testing.T) {
@@ -191,7 +210,7 @@ func TestFaults(t *testing.T) {
 		{"", []string{shardText(1, 1, []int{1}), shardText(1, 1, []int{1})}, "0.txt and 1.txt are both a whole run"},
 		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), shardText(2, 2, []int{2}, "host: a\n"), shardText(2, 2, []int{2}, "host: b\n")}, "missing of host b: shard 1 of 2"},
 		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)}, "0.txt: it has 1 results, and its last line says 2; missing: shard 2-4 of 4"},
-		{"", []string{one + one}, "0.txt: line 13: it goes on after its end; missing: shard 2-4 of 4"},
+		{"", []string{one + one}, "shard 1/4 is there twice: 0.txt and 0.txt from line 13 on; missing: shard 2-4 of 4"},
 		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)}, "1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is no number; missing: shard 1, 3-4 of 4"},
 	} {
 		_, faults, err := merged(t, c.by, c.texts...)

@@ -15,9 +15,11 @@ import (
 )
 
 // A file is what is known of one file of results without its samples, which stay
-// where they are.
+// where they are. Of files that were written one after the other into one, as
+// bench history export does, each is one.
 type file struct {
 	path     string
+	line     int // that it begins at, 0 for the first of its path
 	config   []results.Pair
 	comments []results.Pair // of the head and of the end
 	units    []string       // lines
@@ -26,6 +28,14 @@ type file struct {
 	spans    []span
 	results  int
 	fault    error // why the file is not complete
+}
+
+// String names a file in errors.
+func (f *file) String() string {
+	if f.line == 0 {
+		return f.path
+	}
+	return fmt.Sprintf("%s from line %d on", f.path, f.line)
 }
 
 // A span is a part of the suite in a file: whole lines.
@@ -50,7 +60,8 @@ func value(pairs []results.Pair, key string) string {
 
 const (
 	maxLine  = 1 << 20
-	maxPairs = 10000 // in the head and among the comments of a file
+	maxPairs = 10000   // in the head and among the comments of a file
+	maxKept  = 1 << 17 // lines of heads of all that are in one file
 )
 
 var (
@@ -58,9 +69,9 @@ var (
 	errLine = errors.New("a line has no end, or more than 1 MiB")
 )
 
-// scan reads a file, which may be large, line by line. An error is of the file
+// scan reads what may be large line by line, with the files that follow one another in it. An error is of the file
 // system; what is wrong with the text is file.fault.
-func scan(path string) (*file, error) {
+func scan(path string) (all []*file, err error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -82,12 +93,37 @@ func scan(path string) (*file, error) {
 			break
 		}
 		s.next = s.at + int64(len(line))
-		if err := s.line(bytes.TrimSuffix(line[:len(line)-1], []byte("\r"))); err != nil { // as every reader of the format does
+		line = bytes.TrimSuffix(line[:len(line)-1], []byte("\r")) // as every reader of the format does
+		if s.ended(line) {
+			all = append(all, s.finish())
+			s.follow(n)
+		}
+		if err := s.line(line); err != nil {
 			s.file.fault = fmt.Errorf("line %d: %w", n, err)
 			break
 		}
 		s.at = s.next
 	}
+	return append(all, s.finish()), nil
+}
+
+// ended tells whether a line is behind the last one of the file.
+func (s *scanner) ended(line []byte) bool {
+	return s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line, []byte("# "+results.HistoryKey+": "))
+}
+
+// follow begins the next file at a line. As every reader of the format has it, what the one before
+// says of its configuration holds until something else is said.
+func (s *scanner) follow(line int) {
+	s.file = &file{path: s.file.path, line: line, index: 1, of: 1, config: slices.Clone(s.file.config)}
+	s.end = -1
+	if s.kept += 1 + len(s.file.config); s.kept > maxKept {
+		s.file.fault = fmt.Errorf("line %d: more runs in one file than can be merged", line)
+	}
+}
+
+// finish ends the file and says whether it is complete.
+func (s *scanner) finish() *file {
 	s.close()
 	switch {
 	case s.file.fault != nil:
@@ -96,7 +132,7 @@ func scan(path string) (*file, error) {
 	case s.end != s.file.results:
 		s.file.fault = fmt.Errorf("it has %d results, and its last line says %d", s.file.results, s.end)
 	}
-	return s.file, nil
+	return s.file
 }
 
 // A scanner is at a line of a file.
@@ -108,6 +144,7 @@ type scanner struct {
 	fresh  bool  // no line of it was seen but comments
 	family string
 	end    int // what the last line says, -1 if it says nothing
+	kept   int // lines of configuration that files go on with
 }
 
 // close ends the last span.
@@ -127,8 +164,6 @@ func (s *scanner) begin(at int64, place int) {
 
 func (s *scanner) line(line []byte) error {
 	switch {
-	case s.end >= 0 && len(line) > 0 && !bytes.HasPrefix(line, []byte("# "+results.HistoryKey+": ")):
-		return errors.New("it goes on after its end")
 	case bytes.HasPrefix(line, []byte("Benchmark")):
 		if !s.open {
 			s.begin(s.at, 0)
@@ -153,6 +188,9 @@ func (s *scanner) line(line []byte) error {
 	}
 	if key == results.FamilyKey {
 		s.family = value
+		if value == "" && s.file.results == 0 { // in the head, where it ends that of the file before
+			return nil
+		}
 		if !s.open {
 			s.begin(s.at, 0)
 		}
@@ -164,6 +202,7 @@ func (s *scanner) line(line []byte) error {
 	if s.file.results > 0 {
 		return fmt.Errorf("%s changes inside the file, which is merged already: take the files that it was made of", key)
 	}
+	s.file.config = slices.DeleteFunc(s.file.config, func(p results.Pair) bool { return p.Key == key })
 	if value == "" { // some machines' lines have none
 		return nil
 	}
