@@ -121,12 +121,14 @@ func Read(paths []string, by string, step func()) (*Plan, error) {
 	}
 	files := slices.Concat(scanned...)
 	p := &Plan{Files: len(paths)}
-	runs := map[string][]*file{}
+	runs, lost := map[string][]*file{}, map[string][]*file{}
 	for _, f := range files {
 		if f.fault != nil {
-			p.Faults = append(p.Faults, fmt.Sprintf("%v: %v", f, f.fault))
+			p.Faults = append(p.Faults, fmt.Sprintf("%v: %v%s", f, f.fault, f.lost()))
 		}
 		if f.results == 0 {
+			of := value(f.config, by)
+			lost[of] = append(lost[of], f)
 			continue
 		}
 		label := ""
@@ -148,7 +150,7 @@ func Read(paths []string, by string, step func()) (*Plan, error) {
 		if err := r.check(first); err != nil {
 			return nil, err
 		}
-		p.Faults = append(p.Faults, r.complete(by)...)
+		p.Faults = append(p.Faults, r.complete(by, lost[r.label])...)
 		for _, f := range r.files {
 			p.Results += f.results
 		}
@@ -189,6 +191,14 @@ func (r run) check(first *file) error {
 	return nil
 }
 
+// lost says of what is cut off which shard it was, if nothing is left of it.
+func (f *file) lost() string {
+	if f.fault == nil || f.results > 0 || f.of == 1 {
+		return ""
+	}
+	return ", and nothing is left of shard " + shard(f)
+}
+
 func shard(f *file) string { return fmt.Sprintf("%d/%d", f.index, f.of) }
 
 // sameSetup compares the configuration of two files, but for labels.
@@ -213,8 +223,9 @@ func differ(a, b *file, line, one, other string) error {
 }
 
 // complete leaves one file for each shard, in their order, and says which are missing
-// and which are given twice. Of two, the one with more results is left.
-func (r *run) complete(by string) (faults []string) {
+// and which are given twice. Of two, the one with more results is left. Those of which nothing
+// is left are told of already.
+func (r *run) complete(by string, lost []*file) (faults []string) {
 	of := ""
 	if by != "" {
 		of = fmt.Sprintf(" of %s %s", by, r.label)
@@ -239,9 +250,10 @@ func (r *run) complete(by string) (faults []string) {
 	var missing []int
 	r.files = nil
 	for i := 1; i <= n; i++ {
+		told := func(f *file) bool { return f.lost() != "" && f.index == i && f.of == n }
 		if f := have[i]; f != nil {
 			r.files = append(r.files, f)
-		} else {
+		} else if !slices.ContainsFunc(lost, told) {
 			missing = append(missing, i)
 		}
 	}

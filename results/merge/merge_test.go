@@ -198,6 +198,10 @@ func TestCut(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
+	cut := func(label string) string { // of shard 2/2, the head
+		text, _, _ := strings.Cut(shardText(2, 2, []int{2}, label), "# part")
+		return text
+	}
 	one, two, three := shardText(1, 4, []int{1}), shardText(2, 4, []int{2}), shardText(3, 4, []int{3})
 	for _, c := range []struct {
 		by    string
@@ -211,7 +215,9 @@ func TestFaults(t *testing.T) {
 		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), shardText(2, 2, []int{2}, "host: a\n"), shardText(2, 2, []int{2}, "host: b\n")}, "missing of host b: shard 1 of 2"},
 		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)}, "0.txt: it has 1 results, and its last line says 2; missing: shard 2-4 of 4"},
 		{"", []string{one + one}, "shard 1/4 is there twice: 0.txt and 0.txt from line 13 on; missing: shard 2-4 of 4"},
-		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)}, "1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is no number; missing: shard 1, 3-4 of 4"},
+		{"", []string{two, "", strings.Replace(one, " 0.5 ns/op", " x ns/op", 1)}, "1.txt: it is cut off: its last line is not \"# end: N results\"; 2.txt: line 10: \"x\" is no number, and nothing is left of shard 1/4; missing: shard 3-4 of 4"},
+		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), cut("host: a\n")}, "1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2"},
+		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), cut("host: b\n")}, "1.txt: it is cut off: its last line is not \"# end: N results\", and nothing is left of shard 2/2; missing of host a: shard 2 of 2"},
 	} {
 		_, faults, err := merged(t, c.by, c.texts...)
 		if got := strings.Join(faults, "; "); err != nil || got != c.want {
