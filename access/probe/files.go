@@ -20,16 +20,20 @@ type Files struct {
 	Err   error  // why there is no such path, or nil
 }
 
-// Text reads a description.
+// Text reads a description. The saved one has to be a regular file.
 func (f Files) Text(name string) (path string, text []byte, err error) {
-	if name != SavedName {
+	switch {
+	case name != SavedName && name == f.Saved:
+		text, err = strict.ReadKept(name)
+		return name, text, err
+	case name != SavedName:
 		text, err = strict.ReadText(name)
 		return name, text, err
 	}
 	if f.Err != nil {
 		return "", nil, f.Err
 	}
-	text, err = strict.ReadText(f.Saved)
+	text, err = strict.ReadKept(f.Saved)
 	if absent(err) {
 		err = fmt.Errorf("no machine was measured yet: run 'bench machine --measure', which saves it in %s", f.Saved)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // A tally has the counts of all accesses that were simulated, by this run and, where a file
@@ -61,9 +62,12 @@ var thisProgram = sync.OnceValue(func() string {
 })
 
 // openTally reads the counts that a file keeps. One that cannot be read, or that another
-// program wrote, keeps none.
+// program wrote, keeps none; what is no regular file is left alone.
 func openTally(file string, caches simcache.Config) *tally {
 	config := sha256.Sum256(fmt.Appendf(nil, "%#v", caches)) // all fields: a level as text is its geometry
+	if strict.Regular(file) != nil {
+		file = ""
+	}
 	t := &tally{file: file, caches: hex.EncodeToString(config[:8]), before: map[string]bool{}}
 	if file != "" {
 		text, err := os.ReadFile(file)

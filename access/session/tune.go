@@ -42,7 +42,7 @@ func (t Tuner) load(brand string) (c tune.Calibration, kept bool) {
 }
 
 func (t Tuner) read() (tune.Calibration, error) {
-	text, err := strict.ReadText(t.File)
+	text, err := strict.ReadKept(t.File)
 	if err != nil {
 		return tune.Calibration{}, err
 	}
@@ -88,6 +88,9 @@ func (t Tuner) keep(c tune.Calibration) error {
 	text, err := c.Format()
 	if err == nil && t.File == "" {
 		err = fmt.Errorf("there is no folder for what a user's programs keep")
+	}
+	if err == nil {
+		err = strict.Regular(t.File)
 	}
 	if err != nil {
 		return err

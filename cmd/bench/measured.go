@@ -21,6 +21,7 @@ import (
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
+	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // files are the descriptions of machines, with the place of the one that 'bench
@@ -211,6 +212,9 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 	if file = f.out; file == "" {
 		if file = files().Saved; files().Err != nil {
 			return m, "", fmt.Errorf("where to save the machine is unknown, name a file with --out: %w", files().Err)
+		}
+		if err := kept.Regular(file); err != nil {
+			return m, "", fmt.Errorf("where the machine is saved: %w (remove it, or name a file with --out)", err)
 		}
 	}
 	saved, err := createFile("out", file) // before anything is measured, so that nothing is in vain

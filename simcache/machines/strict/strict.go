@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"regexp"
@@ -43,6 +44,23 @@ func ReadText(path string) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, maxFile+1))
+}
+
+// ReadKept is ReadText of a file that a program keeps for itself and that nobody named (see [Regular]).
+func ReadKept(path string) ([]byte, error) {
+	if err := Regular(path); err != nil {
+		return nil, err
+	}
+	return ReadText(path)
+}
+
+// Regular refuses what is at a path and is no regular file, such as a pipe, of which opening waits for
+// another program.
+func Regular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: path, Err: errors.New("it is no regular file")}
+	}
+	return nil // that there is nothing, opening tells
 }
 
 // Decode reads a document into a struct whose fields have yaml tags, which are

@@ -1,0 +1,30 @@
+package session
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/tune"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// TestKept: what a run keeps for the next one is neither read from nor written to what is no regular file,
+// such as a pipe, in which it would wait without end.
+func TestKept(t *testing.T) {
+	device := filepath.Join(t.TempDir(), "kept")
+	if err := os.Symlink(os.DevNull, device); err != nil {
+		t.Fatal(err)
+	}
+	tuner := Tuner{File: device}
+	if _, err := tuner.read(); err == nil || !strings.HasSuffix(err.Error(), "it is no regular file") {
+		t.Error(err)
+	}
+	if err := tuner.keep(tune.Calibration{}); err == nil || !strings.HasSuffix(err.Error(), "it is no regular file") {
+		t.Error(err)
+	}
+	if file := openTally(device, simcache.Config{}).file; file != "" {
+		t.Errorf("counts are kept in %s", file)
+	}
+}
