@@ -700,3 +700,12 @@ func TestKneesOfThreads(t *testing.T) {
 		t.Errorf("names of knees at %v", at)
 	}
 }
+
+// TestChangeOf: what is a ten-thousandth of what it was is not gone.
+func TestChangeOf(t *testing.T) {
+	for ratio, want := range map[float64]string{0: "-100.0%", 0.0001: "-99.99%", 0.00002: "-99.998%", 0.5: "-50.0%", 1.5: "+50.0%", 3: "+200.0%", 1e-12: "-100.0%"} {
+		if got := changeOf(ratio); got != want {
+			t.Errorf("%v: got %s, want %s", ratio, got, want)
+		}
+	}
+}

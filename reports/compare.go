@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -210,9 +211,20 @@ func compareSentence(found []pairing, shown int) string {
 	default:
 		text += fmt.Sprintf(", and %d have too few samples to tell", few)
 	}
-	text += fmt.Sprintf("; most changed %s (%+.1f%%).", plainName(found[0].name), 100*(found[0].change()-1))
+	text += fmt.Sprintf("; most changed %s (%s).", plainName(found[0].name), changeOf(found[0].change()))
 	if shown < len(found) {
 		text += fmt.Sprintf(" Drawn are the %d that changed most.", shown)
 	}
 	return text
+}
+
+// changeOf is a ratio as a change in percent, with as many decimals as tell it from all that there was.
+func changeOf(ratio float64) string {
+	for decimals := 1; decimals < 10; decimals++ {
+		text := fmt.Sprintf("%+.*f%%", decimals, 100*(ratio-1))
+		if ratio > 0 && !strings.HasPrefix(text, "-100.") {
+			return text
+		}
+	}
+	return "-100.0%"
 }

@@ -95,8 +95,8 @@ func (r Report) changes() []table {
 	t.add("new µs/op", true, func(i int) tableCell { return numeric(pairs[i].new.Center*1e6, true) })
 	t.add("±", true, func(i int) tableCell { return halfWidth(pairs[i].new) })
 	t.add("change", true, func(i int) tableCell {
-		change := pairs[i].change() - 1
-		return tableCell{Text: fmt.Sprintf("%+.1f%%", change*100), Sort: sortKey(change)}
+		change := pairs[i].change()
+		return tableCell{Text: changeOf(change), Sort: sortKey(change - 1)}
 	})
 	t.add("intervals", false, func(i int) tableCell {
 		if pairs[i].apart() {
