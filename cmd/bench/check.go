@@ -69,6 +69,9 @@ func oneOf[T ~string](kind string, known ...T) parsed[T] {
 		if slices.Contains(known, T(text)) {
 			return T(text), nil
 		}
+		if len(known) == 1 {
+			return "", fmt.Errorf("want %s, which is all that there is so far", known[0])
+		}
 		return "", fmt.Errorf("want one of %s", strings.Trim(fmt.Sprint(known), "[]"))
 	}}
 }

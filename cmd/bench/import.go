@@ -58,7 +58,7 @@ func newImport() *cobra.Command {
 	flags.DurationVar(&f.budget, "budget", time.Minute, "how long a run of that workload may take, about, with its set-up")
 	flags.StringVarP(&f.dir, "out", "o", "", "`folder` for a page of the bill, with bars")
 	f.order = oneOf("order", access.Torch.String())
-	flags.Var(&f.order, "order", "order in which operands are walked: torch, as PyTorch 1.13 does")
+	flags.Var(&f.order, "order", "order in which the suite that is written walks operands: torch, as PyTorch 1.13 does, is the only one so far")
 	f.modelFlags.add(flags)
 	return cmd
 }
