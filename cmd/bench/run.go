@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,6 +148,11 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if p.Comparisons, p.Studies, err = f.suite(c); err != nil {
 		return p, err
 	}
+	if f.pattern.shape.set { // before what threads cannot share: what is wrong is not that
+		if err := f.lowers(p.Comparisons); err != nil {
+			return p, err
+		}
+	}
 	if p, err = f.threads.among(c, p, f.ab); err != nil {
 		return p, err
 	}
@@ -160,6 +166,16 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 		return p, err
 	}
 	return f.share(p)
+}
+
+// lowers refuses what is no pattern.
+func (f *runFlags) lowers(all []access.Comparison) error {
+	for _, b := range slices.Concat(all...) {
+		if _, err := b.Spec.Pattern(); err != nil {
+			return f.fault(&session.BenchmarkError{Name: b.Name, Err: err, Invalid: true})
+		}
+	}
+	return nil
 }
 
 func (f *runFlags) suite(c call) ([]access.Comparison, []access.Study, error) {
