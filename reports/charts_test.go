@@ -136,6 +136,9 @@ func TestStructure(t *testing.T) {
 			sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2", 1e2, ""),
 			[]string{"row", "column", "column, stride 2^k", "row, avx2", "bands: 95% interval", "L1d 32 KiB", "L2 512 KiB", "ns per element", "size of the matrix"},
 			"takes 2.0 times as long"},
+		"one order": {traverseTime, sampled("Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", 1e3, "") +
+			sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 2e3, ""),
+			[]string{"row", "ns per element"}, "an element of a 64x64 int32 matrix, and "},
 		"miss rates": {missRates, sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 100 D1-misses/op 4 TLB-misses/op") +
 			sampled("Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 400 D1-misses/op 4 TLB-misses/op"),
 			[]string{"D1 misses, % of refs", "TLB misses, % of refs", "TLB 1: 256 KiB", "D1 32 KiB"}, ""},

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -309,7 +310,7 @@ func pair(found []matrix) (row, col matrix, ok bool) {
 func timeSentence(found []matrix) string {
 	row, col, ok := pair(found)
 	if !ok {
-		return "Only one order was measured, so there is nothing to compare."
+		return lineSentence(found)
 	}
 	a, b := row.row.Stats[timeUnit], col.row.Stats[timeUnit]
 	times := fmt.Sprintf("%s against %s", results.Scale(b.Center, timeUnit), results.Scale(a.Center, timeUnit))
@@ -320,6 +321,27 @@ func timeSentence(found []matrix) string {
 		times += fmt.Sprintf(", medians of %d samples", a.N)
 	}
 	return fmt.Sprintf("Summing a %dx%d %s matrix by columns takes %.1f times as long as by rows (%s).", row.n, row.n, row.row.Key("dtype"), b.Center/a.Center, times)
+}
+
+// lineSentence says of a line that there is nothing to compare with from what to what it goes.
+func lineSentence(found []matrix) string {
+	for _, line := range []struct{ order, words string }{{"row", "By rows"}, {"col", "By columns"}, {"", "In vectors, as it lies"}} {
+		of := slices.DeleteFunc(slices.Clone(found), func(m matrix) bool {
+			return m.order != line.order || m.row.Key("pad") != "" || !drawable(m.row.Stats[timeUnit])
+		})
+		if len(of) == 0 {
+			continue
+		}
+		bySize := func(a, b matrix) int { return cmp.Compare(a.n, b.n) }
+		small, large := slices.MinFunc(of, bySize), slices.MaxFunc(of, bySize)
+		if small.n == large.n {
+			continue
+		}
+		at := func(m matrix) string { return results.Scale(m.row.Stats[timeUnit].Center, timeUnit) }
+		return fmt.Sprintf("%s, summing takes %s an element of a %dx%d %s matrix, and %s of one of %dx%d.",
+			line.words, at(small), small.n, small.n, small.row.Key("dtype"), at(large), large.n, large.n)
+	}
+	return "Only one order was measured, so there is nothing to compare."
 }
 
 func missSentence(found []matrix) string {
