@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/noise"
 )
 
 // enough is the share of the best bandwidth that is as good as it: the knee is where
@@ -65,12 +66,15 @@ func (d *data) scalings() (all []scaling) {
 			sets[bytes] = append(sets[bytes], q)
 		}
 	}
-	chosen := make([]int, len(d.cpuCaches)+1)
+	levels, beyond := d.levels()
+	chosen := make([]int, len(levels)+1)
 	for bytes, points := range sets {
-		level := slices.IndexFunc(d.cpuCaches, func(m mark) bool { return float64(bytes) <= m.at })
-		if level < 0 {
-			level = len(d.cpuCaches)
-		} else if float64(bytes) > 0.75*d.cpuCaches[level].at {
+		level := slices.IndexFunc(levels, func(m mark) bool { return float64(bytes) <= m.at })
+		if level < 0 && float64(bytes) < beyond {
+			continue
+		} else if level < 0 {
+			level = len(levels)
+		} else if float64(bytes) > 0.75*levels[level].at {
 			continue
 		}
 		if len(points) > 1 { // a line
@@ -82,14 +86,31 @@ func (d *data) scalings() (all []scaling) {
 			continue
 		}
 		s := scaling{level: "memory", bytes: bytes}
-		if level < len(d.cpuCaches) {
-			s.level, _, _ = strings.Cut(d.cpuCaches[level].label, " ")
+		if level < len(levels) {
+			s.level, _, _ = strings.Cut(levels[level].label, " ")
 		}
 		s.series = series{name: s.words(), hue: d.look.hues[len(all)], points: sets[bytes]}
 		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		all = append(all, s)
 	}
 	return all
+}
+
+// levels are the capacities of the caches, of the last level what it serves by the file's own ladder of
+// latencies, where that is far less than what the CPU states. From beyond bytes on memory serves.
+func (d *data) levels() (levels []mark, beyond float64) {
+	levels = slices.Clone(d.cpuCaches)
+	ladder := noise.Ladder(slices.Concat(d.rows, d.threaded))
+	served, far := noise.ServedBy(ladder, d.setup.Caches, results.Cache{Size: math.MaxInt})
+	if !far {
+		return levels, 0
+	}
+	for i := range levels {
+		if levels[i].at == float64(served.Cache.Size) {
+			levels[i].at = float64(served.From)
+		}
+	}
+	return levels, float64(served.To)
 }
 
 // threads draws bandwidth by the number of threads, per level and for memory, with
