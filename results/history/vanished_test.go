@@ -1,0 +1,46 @@
+package history
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestSweptVanished: caches that left a sweep have vanished, by name or without one, and another sweep takes
+// nothing of the first one's place.
+func TestSweptVanished(t *testing.T) {
+	const named = "sim-caches: a=1024,2,64+8192,4,64 b=2048,2,64+8192,4,64\n"
+	line := func(shape, caches string) string {
+		return fmt.Sprintf("BenchmarkX/shape=%s/caches=%s 1 5 D1-misses/op\n", shape, caches)
+	}
+	for _, c := range []struct {
+		first, then string
+		want        []string
+	}{
+		{named + line("8x8", "a") + line("8x8", "b"), "sim-caches: a=1024,2,64+8192,4,64\n" + line("8x8", "a"), []string{"BenchmarkX/shape=8x8/caches=b"}},
+		{line("8x8", "1K+8K") + line("8x8", "2K+8K"), line("8x8", "1K+8K"), []string{"BenchmarkX/shape=8x8/caches=2K+8K"}},
+		{line("8x8", "1K+8K") + line("8x8", "2K+8K"), line("9x9", "1K+8K"), nil},
+		{named + line("8x8", "a") + line("8x8", "b"), line("9x9", "1K+8K"), nil},
+		{named + line("8x8", "a") + line("8x8", "b"), "sim-caches: a=4096,2,64+8192,4,64 b=2048,2,64+8192,4,64\n" + line("8x8", "a") + line("8x8", "b"), nil}, // other caches of the name
+	} {
+		s := Open(t.TempDir())
+		for i, text := range []string{c.first, c.then} {
+			if _, _, err := s.Add("x.txt", []byte(text), fmt.Sprintf("abc%d", i), time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		entries, _, err := s.Entries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, g := range vanished(entries) {
+			got = append(got, g.Name)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s then %s: %s", c.first, c.then, diff)
+		}
+	}
+}
