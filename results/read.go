@@ -20,7 +20,6 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
 	"golang.org/x/perf/benchproc"
-	"golang.org/x/perf/benchunit"
 )
 
 // A Set is the content of one or several files of results.
@@ -52,7 +51,7 @@ func Read(paths ...string) (*Set, error) {
 			return nil, err
 		}
 	}
-	set.Units = withOurs(reader.Units())
+	set.Units = reader.Units()
 	return set, nil
 }
 
@@ -64,20 +63,8 @@ func Parse(name string, text []byte) (*Set, error) {
 	if err := set.read(&reader, name, text); err != nil {
 		return nil, err
 	}
-	set.Units = withOurs(reader.Units())
+	set.Units = reader.Units()
 	return set, nil
-}
-
-// withOurs are the units of files with ours that are exact, of which a file that was cut out of another may not say it.
-func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
-	for _, u := range Units {
-		_, tidied := benchunit.Tidy(1, u.Name)
-		key := benchfmt.UnitMetadataKey{Unit: tidied, Key: "assume"}
-		if u.Exact && units[key] == nil {
-			units[key] = &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: u.Name, Value: "exact"}
-		}
-	}
-	return units
 }
 
 // ReadText reads the text of a file for [Parse], but no more than it refuses, and without a

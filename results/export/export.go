@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchunit"
 
 	"github.com/stridebench/stridebench/results"
 )
@@ -46,7 +47,9 @@ func Records(set *results.Set) ([]Record, error) {
 	if err := set.CheckValues(); err != nil {
 		return nil, err
 	}
-	rows, err := set.Rows()
+	with := *set
+	with.Units = withOurs(set.Units)
+	rows, err := with.Rows()
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +62,23 @@ func Records(set *results.Set) ([]Record, error) {
 			return strings.Compare(a, b)
 		})
 		for _, unit := range units {
-			records = append(records, record(set.Units, row, unit))
+			records = append(records, record(with.Units, row, unit))
 		}
 	}
 	return records, nil
+}
+
+// withOurs are the units of files with ours that are exact, of which a file that was cut out of another may not say it.
+func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
+	all := maps.Clone(units)
+	for _, u := range results.Units {
+		_, tidied := benchunit.Tidy(1, u.Name)
+		key := benchfmt.UnitMetadataKey{Unit: tidied, Key: "assume"}
+		if u.Exact && all[key] == nil {
+			all[key] = &benchfmt.UnitMetadata{UnitMetadataKey: key, OrigUnit: u.Name, Value: "exact"}
+		}
+	}
+	return all
 }
 
 // Of sets where records are from: the commit, the date and the machine's
