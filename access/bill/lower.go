@@ -60,32 +60,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 		return reorder(op)
 	}
 	w := walksOf(op)
-	switch op.Class {
-	case operators.Copy:
-		w.copies()
-	case operators.Elementwise:
-		w.elementwise(inside.copies[op.Op])
-		if !inside.reductions[op.Op] {
-			w.reduceLosses()
-		}
-	case operators.Reduction:
-		w.reduction(inside.copies[op.Op])
-	case operators.Rows:
-		switch name := strings.TrimSuffix(w.name(), "_"); {
-		case slices.Contains(scans, name):
-			w.elementwise(inside.copies[op.Op])
-		case slices.Contains(strided, name):
-			w.asTheyLie(w.all)
-		case slices.Contains(batchNorms, name) && w.batchNorm():
-		default:
-			w.rows(inside.copies[op.Op])
-		}
-	case operators.Gather:
-		w.gather(inside.copies[op.Op])
-	default: // a product: each operand as it lies
-		w.product(inside.copies[op.Op])
-	}
-	if w.err != nil {
+	if w.walk(inside.copies[op.Op], inside.reductions[op.Op]); w.err != nil {
 		return lowered{}, w.err
 	}
 	if w.specs == nil {
@@ -95,6 +70,9 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if op.Class == operators.Product && !slices.Contains(ofVectors, w.name()) { // which takes operands as they are
 		l.twins = w.specs[w.inner:]
 		return l, nil
+	}
+	if op.Class != operators.Copy {
+		l.once = onceOf(op)
 	}
 	for i, s := range w.specs[w.inner:] {
 		twin, known := w.twins[w.inner+i]
@@ -106,10 +84,37 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 		}
 		l.twins = append(l.twins, twin)
 	}
-	if op.Class != operators.Copy {
-		l.once = onceOf(op)
-	}
 	return l, nil
+}
+
+// walk collects the patterns by the operator's class. What it copies or reduces inside
+// (copied, reduced) is in the profile and not walked again.
+func (w *walks) walk(copied, reduced bool) {
+	switch w.op.Class {
+	case operators.Copy:
+		w.copies()
+	case operators.Elementwise:
+		w.elementwise(copied)
+		if !reduced {
+			w.reduceLosses()
+		}
+	case operators.Reduction:
+		w.reduction(copied)
+	case operators.Rows:
+		switch name := strings.TrimSuffix(w.name(), "_"); {
+		case slices.Contains(scans, name):
+			w.elementwise(copied)
+		case slices.Contains(strided, name):
+			w.asTheyLie(w.all)
+		case slices.Contains(batchNorms, name) && w.batchNorm():
+		default:
+			w.rows(copied)
+		}
+	case operators.Gather:
+		w.gather(copied)
+	default: // a product: each operand as it lies
+		w.product(copied)
+	}
 }
 
 // onceOf are copies of the operands that are read and not contiguous.

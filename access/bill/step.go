@@ -178,9 +178,9 @@ func apart(p *operators.Profile) *operators.Profile {
 	return &of
 }
 
-// operands are those of a call, with where they lie.
-func (s *stepper) operands(call operators.Call) ([]operators.Operand, []operators.Place) {
-	op := s.profile.Operators[call.Operator]
+// operandsOf are the operands of a call, with where they lie.
+func operandsOf(p *operators.Profile, call operators.Call) ([]operators.Operand, []operators.Place) {
+	op := p.Operators[call.Operator]
 	all := slices.Concat(op.Inputs, op.Outputs)
 	return all[:min(len(all), len(call.Places))], call.Places
 }
@@ -191,7 +191,7 @@ func (s *stepper) place() (int64, error) {
 	sizes := map[uint64]uint64{}
 	var order []uint64
 	for _, call := range s.profile.Step {
-		all, places := s.operands(call)
+		all, places := operandsOf(s.profile, call)
 		for n, o := range all {
 			l, err := o.Layout()
 			if err != nil {
@@ -221,7 +221,7 @@ func (s *stepper) place() (int64, error) {
 // patterns are those of a call, its operands where they lie.
 func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 	l := s.lowered[call.Operator]
-	all, places := s.operands(call)
+	all, places := operandsOf(s.profile, call)
 	var patterns []access.Pattern
 	for i, spec := range l.specs {
 		spec.Operands = slices.Clone(spec.Operands)
@@ -301,8 +301,13 @@ func (c counts) add(at int, levels []float64) {
 	if c[at] == nil {
 		c[at] = make([]float64, len(levels))
 	}
+	addTo(c[at], levels)
+}
+
+// addTo adds figures to a sum, by level.
+func addTo(sum, levels []float64) {
 	for l, n := range levels {
-		c[at][l] += n
+		sum[l] += n
 	}
 }
 
@@ -333,12 +338,10 @@ func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	one.Ns = ns
 	total := make([]float64, len(s.model.Caches.Levels))
 	for _, levels := range found {
-		for l, count := range levels {
-			total[l] += count
-		}
+		addTo(total, levels)
 	}
 	one.Misses = s.named(total)
-	all, places := s.operands(call)
+	all, places := operandsOf(s.profile, call)
 	for at, o := range all {
 		cold, levels := s.cold[call.Operator][at], found[at]
 		if cold == nil || levels == nil || o.Role == operators.Output {
@@ -358,34 +361,18 @@ func (s *stepper) call(n int, call operators.Call) (StepCall, counts, error) {
 	return one, found, nil
 }
 
+// fusable are the classes of operators that can be one with the operator before them,
+// whose result they read.
+var fusable = []operators.Class{operators.Elementwise, operators.Copy, operators.Rows, operators.Reduction}
+
 // fuse finds neighbours of which the second reads what the first wrote.
 func (s *stepper) fuse(step *Step, all []counts) {
 	readers := s.readers()
 	for n := 1; n < len(all); n++ {
-		a, b := s.profile.Step[n-1], s.profile.Step[n]
-		second := s.profile.Operators[b.Operator].Class
-		if all[n-1] == nil || all[n] == nil || second != operators.Elementwise && second != operators.Copy && second != operators.Rows && second != operators.Reduction {
+		if all[n-1] == nil || all[n] == nil || !slices.Contains(fusable, s.profile.Operators[s.profile.Step[n].Operator].Class) {
 			continue
 		}
-		wrote, wrotePlaces := s.operands(a)
-		read, readPlaces := s.operands(b)
-		saved := make([]float64, len(s.model.Caches.Levels))
-		for i, w := range wrote {
-			for k, r := range read {
-				if w.Role == operators.Input || r.Role == operators.Output || wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
-					continue
-				}
-				for l := range saved {
-					if all[n][k] != nil {
-						saved[l] += all[n][k][l]
-					}
-					// What is read first, or stays behind, has to be fetched all the same.
-					if all[n-1][i] != nil && w.Role == operators.Output && r.Role == operators.Input && readers[[2]int{n - 1, i}] == 1 {
-						saved[l] += all[n-1][i][l]
-					}
-				}
-			}
-		}
+		saved := s.saved(n, all[n-1], all[n], readers)
 		if ns := s.model.Lines(saved); ns > 0 {
 			step.Fusions = append(step.Fusions, Fusion{n, n + 1, ns, s.named(saved)})
 		}
@@ -393,27 +380,46 @@ func (s *stepper) fuse(step *Step, all []counts) {
 	slices.SortStableFunc(step.Fusions, func(x, y Fusion) int { return cmp.Compare(y.Ns, x.Ns) })
 }
 
+// saved are the misses that call n and the one before it would save as one, by level: those
+// of reading what that wrote, and of writing it where nothing else reads it.
+func (s *stepper) saved(n int, first, second counts, readers map[[2]int]int) []float64 {
+	wrote, wrotePlaces := operandsOf(s.profile, s.profile.Step[n-1])
+	read, readPlaces := operandsOf(s.profile, s.profile.Step[n])
+	saved := make([]float64, len(s.model.Caches.Levels))
+	for i, w := range wrote {
+		for k, r := range read {
+			if w.Role == operators.Input || r.Role == operators.Output || wrotePlaces[i] != readPlaces[k] || w.Bytes() != r.Bytes() {
+				continue
+			}
+			addTo(saved, second[k])
+			// What is read first, or stays behind, has to be fetched all the same.
+			if w.Role == operators.Output && r.Role == operators.Input && readers[[2]int{n - 1, i}] == 1 {
+				addTo(saved, first[i])
+			}
+		}
+	}
+	return saved
+}
+
 // readers counts, by call and number of an operand that it writes, the calls that
 // read its storage before it is written again.
 func (s *stepper) readers() map[[2]int]int {
 	count := map[[2]int]int{}
-	last := map[uint64][][2]int{} // what wrote a storage last
+	last := map[uint64][2]int{} // what wrote a storage last
 	for n, call := range s.profile.Step {
-		all, places := s.operands(call)
-		seen := map[[2]int]bool{}
+		all, places := operandsOf(s.profile, call)
+		read := map[[2]int]bool{}
 		for at, o := range all {
-			if o.Role != operators.Output {
-				for _, w := range last[places[at].Storage] {
-					if !seen[w] {
-						seen[w] = true
-						count[w]++
-					}
-				}
+			if w, ok := last[places[at].Storage]; ok && o.Role != operators.Output {
+				read[w] = true
 			}
+		}
+		for w := range read {
+			count[w]++
 		}
 		for at, o := range all {
 			if o.Role != operators.Input {
-				last[places[at].Storage] = [][2]int{{n, at}}
+				last[places[at].Storage] = [2]int{n, at}
 			}
 		}
 	}

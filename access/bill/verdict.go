@@ -223,68 +223,77 @@ func productsTake(p *operators.Profile, readBy map[operand]bool, copied operator
 	return len(readBy) > 0
 }
 
-// usesInStep follows the storages through a step.
-func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[int]use {
-	type version struct {
-		storage uint64
-		writes  int
-	}
-	type tensor struct {
-		version
-		offset int
-		layout string
-	}
+// A version of a storage is what it holds between two writes.
+type version struct {
+	storage uint64
+	writes  int
+}
+
+// A part of a version is what an operand reads of it.
+type part struct {
+	version
+	offset int
+	layout string
+}
+
+// A trail is what the calls of a step read and write.
+type trail struct {
+	readers map[part][]int // operators whose layout costs time, by what they read of it: one a call
+	readBy  map[version]map[operand]bool
+	wrote   map[int][]version // by operator
+}
+
+// follow follows the storages through a step.
+func follow(p *operators.Profile, pays func(operator int) bool) trail {
+	t := trail{map[part][]int{}, map[version]map[operand]bool{}, map[int][]version{}}
 	writes := map[uint64]int{}
-	readers := map[tensor][]int{} // operators
-	readBy := map[version]map[operand]bool{}
-	wrote := map[int][]version{}
 	for _, call := range p.Step {
-		op := p.Operators[call.Operator]
-		operands := slices.Concat(op.Inputs, op.Outputs)
-		for n, o := range operands[:min(len(operands), len(call.Places))] {
-			place := call.Places[n]
+		operands, places := operandsOf(p, call)
+		for n, o := range operands {
+			place := places[n]
 			if place.Storage == 0 || o.Role == operators.Output {
 				continue
 			}
 			v := version{place.Storage, writes[place.Storage]}
-			if readBy[v] == nil {
-				readBy[v] = map[operand]bool{}
+			if t.readBy[v] == nil {
+				t.readBy[v] = map[operand]bool{}
 			}
-			readBy[v][operand{call.Operator, n}] = true
+			t.readBy[v][operand{call.Operator, n}] = true
 			if pays(call.Operator) && o.Role == operators.Input && !contiguous(o) { // what is written in place is no use of a copy
-				t := tensor{v, place.Offset, layoutKey(o)}
-				readers[t] = append(readers[t], call.Operator)
+				read := part{v, place.Offset, layoutKey(o)}
+				t.readers[read] = append(t.readers[read], call.Operator)
 			}
 		}
-		for n, o := range operands[:min(len(operands), len(call.Places))] {
-			if storage := call.Places[n].Storage; storage != 0 && o.Role != operators.Input {
+		for n, o := range operands {
+			if storage := places[n].Storage; storage != 0 && o.Role != operators.Input {
 				writes[storage]++
-				wrote[call.Operator] = append(wrote[call.Operator], version{storage, writes[storage]})
+				t.wrote[call.Operator] = append(t.wrote[call.Operator], version{storage, writes[storage]})
 			}
 		}
 	}
+	return t
+}
+
+// usesInStep are the uses of each operator of a step, those of the operand that is read most.
+func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[int]use {
+	t := follow(p, pays)
 	all := map[int]use{}
-	for _, calls := range readers {
-		others := 0
+	for _, calls := range t.readers {
+		one := use{reads: len(calls)}
 		for _, op := range calls {
 			if !copies(op) {
-				others++
+				one.others++
 			}
 		}
 		for _, op := range calls {
-			if u := all[op]; len(calls) > u.reads || len(calls) == u.reads && others > u.others {
-				u.reads, u.others = len(calls), others
-				all[op] = u
+			if u := all[op]; one.reads > u.reads || one.reads == u.reads && one.others > u.others {
+				all[op] = one
 			}
 		}
 	}
-	for op, versions := range wrote {
-		products := true
-		for _, v := range versions {
-			products = products && productsTake(p, readBy[v], source(p.Operators[op]))
-		}
-		u := all[op]
-		u.products = products
+	for op, versions := range t.wrote {
+		copied, u := source(p.Operators[op]), all[op]
+		u.products = !slices.ContainsFunc(versions, func(v version) bool { return !productsTake(p, t.readBy[v], copied) })
 		all[op] = u
 	}
 	return all
