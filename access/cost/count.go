@@ -149,11 +149,10 @@ func (c caches) stream(walks []Counted, all []float64) {
 		whole := excerpt{nest: n, touches: footprintsOf(n)}
 		for r := range n.Operands {
 			missed := make([]float64, len(places))
-			if _, twin := whole.operand(r, c.levels[0].Line); !twin {
-				for k, p := range places {
-					if all[k] > p.blocks() {
-						missed[k] = n.Operands[r].Lines(n.Trips, p.block)
-					}
+			_, twin := whole.operand(r, c.levels[0].Line)
+			for k, p := range places {
+				if !twin && all[k] > p.blocks() {
+					missed[k] = n.Operands[r].Lines(n.Trips, p.block)
 				}
 			}
 			walks[i].Misses[r] = Misses{missed[:len(c.levels)], missed[len(c.levels):]}

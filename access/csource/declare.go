@@ -194,11 +194,13 @@ func between(body *cc.CompoundStatement) (list []*cc.BlockItem, regions int, err
 // the function that is read, in its body. A parameter has no init.
 func (b *builder) declared(f func(d *cc.Declarator, init *cc.InitDeclarator)) {
 	list := func(n cc.Node) {
-		if d, is := n.(*cc.Declaration); is && d != nil {
-			for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
-				if d := l.InitDeclarator.Declarator; !d.IsTypename() && d.Name() != "__func__" {
-					f(d, l.InitDeclarator)
-				}
+		d, is := n.(*cc.Declaration)
+		if !is || d == nil {
+			return
+		}
+		for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+			if d := l.InitDeclarator.Declarator; !d.IsTypename() && d.Name() != "__func__" {
+				f(d, l.InitDeclarator)
 			}
 		}
 	}
@@ -206,18 +208,28 @@ func (b *builder) declared(f func(d *cc.Declarator, init *cc.InitDeclarator)) {
 		switch d := u.ExternalDeclaration; {
 		case d == nil:
 		case d.Case == cc.ExternalDeclarationFuncDef && d.FunctionDefinition == b.main:
-			if t, is := b.main.Declarator.Type().(*cc.FunctionType); is {
-				for _, p := range t.Parameters() {
-					if p.Declarator != nil {
-						f(p.Declarator, nil)
-					}
-				}
+			for _, d := range parameters(b.main) {
+				f(d, nil)
 			}
 			each(b.main.CompoundStatement, list)
 		case d.Case == cc.ExternalDeclarationDecl:
 			list(d.Declaration)
 		}
 	}
+}
+
+// parameters are those of a function that have names.
+func parameters(of *cc.FunctionDefinition) (all []*cc.Declarator) {
+	t, is := of.Declarator.Type().(*cc.FunctionType)
+	if !is {
+		return nil
+	}
+	for _, p := range t.Parameters() {
+		if p.Declarator != nil {
+			all = append(all, p.Declarator)
+		}
+	}
+	return all
 }
 
 // declareAll places the arrays, in the order of the text: those of the file, and

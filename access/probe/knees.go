@@ -81,26 +81,32 @@ func cheapest(logs []float64) *fit {
 			if points := to - from; from > 0 && (points < leastLast || points < leastPoints && to < len(logs)) {
 				break
 			}
-			level, cost := flat(logs[from:to])
-			best := &fit{from: from, to: to, level: level, cost: math.Inf(1)}
-			if from == 0 {
-				best.cost = cost + newPlateau
-			}
-			for end := 1; end <= from; end++ {
-				for _, f := range ending[end] {
-					total := f.cost + float64(from-end)*between + cost + newPlateau
-					if total < best.cost && level-f.level >= math.Log(leastRise) {
-						best.cost, best.before = total, f
-					}
-				}
-			}
-			ending[to] = withFit(ending[to], best)
+			ending[to] = withFit(ending[to], cheapestLast(logs, ending, from, to))
 		}
 	}
 	if len(logs) == 0 {
 		return nil
 	}
 	return slices.MinFunc(ending[len(logs)], func(a, b *fit) int { return cmp.Compare(a.cost, b.cost) })
+}
+
+// cheapestLast is the cheapest fit whose last plateau is of the points between from and to,
+// by the fits that end before it.
+func cheapestLast(logs []float64, ending [][]*fit, from, to int) *fit {
+	level, cost := flat(logs[from:to])
+	best := &fit{from: from, to: to, level: level, cost: math.Inf(1)}
+	if from == 0 {
+		best.cost = cost + newPlateau
+	}
+	for end := 1; end <= from; end++ {
+		for _, f := range ending[end] {
+			total := f.cost + float64(from-end)*between + cost + newPlateau
+			if total < best.cost && level-f.level >= math.Log(leastRise) {
+				best.cost, best.before = total, f
+			}
+		}
+	}
+	return best
 }
 
 // withFit adds a fit to those of the same end, unless there is one that costs no
