@@ -94,41 +94,47 @@ func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, 
 // simulateAll adds points to the record: a twin's count, what others imply, or what is
 // simulated.
 func (s *Space) simulateAll(ctx context.Context, r *record, left []int, step func()) (simulated int, err error) {
-	group, ctx := errgroup.WithContext(ctx)
 	var guard sync.Mutex
-	next := 0
+	next := func() (point int, c count, known, more bool) {
+		guard.Lock()
+		defer guard.Unlock()
+		if len(left) == 0 {
+			return 0, count{}, false, false
+		}
+		point, left = left[0], left[1:]
+		if c, known = r.done[s.twin(point)]; !known {
+			c, known = s.implied(point, r.done)
+		}
+		return point, c, known, true
+	}
+	add := func(point int, c count) error {
+		guard.Lock()
+		defer guard.Unlock()
+		err := r.add(point, c)
+		simulated++
+		if step != nil && err == nil {
+			step()
+		}
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() error {
 			for {
-				guard.Lock()
-				i := next
-				next++
-				if i >= len(left) {
-					guard.Unlock()
+				point, c, known, more := next()
+				if !more {
 					return nil
 				}
-				c, known := r.done[s.twin(left[i])]
-				if !known {
-					c, known = s.implied(left[i], r.done)
-				}
-				guard.Unlock()
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 				if !known {
 					var err error
-					if c, err = s.simulate(ctx, left[i]); err != nil {
-						return fmt.Errorf("%s: %w", s.name(left[i]), err)
+					if c, err = s.simulate(ctx, point); err != nil {
+						return fmt.Errorf("%s: %w", s.name(point), err)
 					}
 				}
-				guard.Lock()
-				err := r.add(left[i], c)
-				simulated++
-				if step != nil && err == nil {
-					step()
-				}
-				guard.Unlock()
-				if err != nil {
+				if err := add(point, c); err != nil {
 					return err
 				}
 			}
