@@ -122,21 +122,14 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 			d.spec.To, err = parse(doc, v, "to", layouts.ParseTag)
 			return err
 		}},
-		{"view", e.View, none, func(d *draft, v value) error {
+		{"view", e.View, none, func(d *draft, v value) (err error) {
 			if v.text == "" || len(v.text) > maxText {
 				return doc.Refuse(v.node, fmt.Errorf("a view of %d characters (want none, or a chain such as transpose(0,1) of at most %d)", len(v.text), maxText))
 			}
-			if v.text == none {
-				return nil
+			if v.text != none {
+				d.spec.View, err = parse(doc, v, "view", parseView)
 			}
-			var err error
-			if d.spec.View, err = layouts.ParseChain(v.text); err != nil && strings.Count(v.text, "(") != strings.Count(v.text, ")") {
-				err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
-			}
-			if err != nil {
-				return doc.Refuse(v.node, fmt.Errorf("view %q: %w", v.text, err))
-			}
-			return nil
+			return err
 		}},
 		{"order", e.Order, "row", func(d *draft, v value) (err error) {
 			d.spec.Order, err = parse(doc, v, "order", access.ParseOrder)
@@ -157,6 +150,15 @@ func (e entry) steps(doc *strict.File, tensors map[string]store) []step {
 			return err
 		}},
 	}
+}
+
+// parseView reads a chain, and says what to do where a list took one apart.
+func parseView(text string) (layouts.Chain, error) {
+	view, err := layouts.ParseChain(text)
+	if err != nil && strings.Count(text, "(") != strings.Count(text, ")") {
+		err = fmt.Errorf("%w; in brackets commas part the values: quote a view that has one", err)
+	}
+	return view, err
 }
 
 // check refuses an entry that cannot be meant.
