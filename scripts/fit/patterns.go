@@ -64,17 +64,17 @@ func tiles() (all []timed) {
 		{[]int{16, 56, 56, 64}, "permute(0,3,1,2)", [2]int{1, 3}},
 		{[]int{160, 160, 160}, "permute(2,1,0)", [2]int{0, 2}},
 	} {
-		chain := layouts.MustParseChain(v.view)
+		base := access.Spec{Op: access.Copy, Shape: v.shape, DType: layouts.Float32, View: layouts.MustParseChain(v.view)}
+		p, err := base.Pattern()
+		if err != nil {
+			panic(err)
+		}
 		for _, order := range []access.Order{access.Row, access.Col} {
 			for _, sizes := range [][2]int{{0, 0}, {8, 8}, {8, 32}, {32, 8}, {16, 16}, {16, 64}, {64, 16}, {32, 32}, {32, 128}, {128, 32}, {64, 64}} {
-				s := access.Spec{Op: access.Copy, Shape: v.shape, DType: layouts.Float32, View: chain, Order: order}
+				s := base
+				s.Order = order
 				if sizes[0] > 0 {
-					s.Tile = make([]int, len(v.shape))
-					p, err := access.Spec{Op: access.Sum, Shape: v.shape, DType: layouts.Float32, View: chain}.Pattern()
-					if err != nil {
-						panic(err)
-					}
-					copy(s.Tile, p.View().Shape())
+					s.Tile = p.View().Shape()
 					s.Tile[v.dims[0]], s.Tile[v.dims[1]] = sizes[0], sizes[1]
 				}
 				name := fmt.Sprintf("%s/order=%v/tile=%dx%d", v.view, order, sizes[0], sizes[1])
