@@ -174,37 +174,33 @@ func (m *meter) touch(p Pattern, mem arena) {
 	taken := make([]atomic.Bool, (len(mem)+page-1)/page)
 	m.turn(func() {
 		m.team.do(func(worker int) {
-			for i := range p.shared[worker].pages(page) {
+			p.shared[worker].eachPage(page, func(i int) {
 				if !taken[i].Swap(true) {
 					mem[i*page] = 0
 				}
-			}
+			})
 		})
 	})
 }
 
-// pages are the pages of the arena that the pattern touches, in no order and some
-// more than once.
-func (p Pattern) pages(size int) func(yield func(page int) bool) {
-	return func(yield func(page int) bool) {
-		for _, n := range p.Nests {
-			if n.Iterations() == 0 {
-				continue
+// eachPage calls f for the pages of the arena that the pattern touches, in no order and
+// for some more than once.
+func (p Pattern) eachPage(size int, f func(page int)) {
+	for _, n := range p.Nests {
+		if n.Iterations() == 0 {
+			continue
+		}
+		for _, op := range n.Operands {
+			first, _ := op.Reach(n.Trips)
+			run, steps := op.Span(n.Trips, size-1) // no gap holds a page
+			runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
+			for _, s := range steps {
+				runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips), append(runs.Operands[0].Strides, s.Bytes)
 			}
-			for _, op := range n.Operands {
-				first, _ := op.Reach(n.Trips)
-				run, steps := op.Span(n.Trips, size-1) // no gap holds a page
-				runs := nest.Nest{Operands: []nest.Operand{{Base: first}}}
-				for _, s := range steps {
-					runs.Trips, runs.Operands[0].Strides = append(runs.Trips, s.Trips), append(runs.Operands[0].Strides, s.Bytes)
-				}
-				for _, addr := range runs.Accesses() {
-					at := int(addr - Origin)
-					for i := at / size; i <= (at+run-1)/size; i++ {
-						if !yield(i) {
-							return
-						}
-					}
+			for _, addr := range runs.Accesses() {
+				at := int(addr - Origin)
+				for i := at / size; i <= (at+run-1)/size; i++ {
+					f(i)
 				}
 			}
 		}

@@ -397,11 +397,11 @@ func TestTouch(t *testing.T) {
 					want[int(b)] = true
 				}
 			}
-			for page := range part.pages(4096) {
+			part.eachPage(4096, func(page int) {
 				if got[page] = true; !want[page] {
 					t.Errorf("%s: worker %d touches page %d", s.Name(), i, page)
 				}
-			}
+			})
 			if len(got) != len(want) {
 				t.Errorf("%s: worker %d touches %d pages of %d", s.Name(), i, len(got), len(want))
 			}
