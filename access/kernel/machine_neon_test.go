@@ -10,17 +10,13 @@ import (
 )
 
 // An armMachine runs the addresses of arm64 assembly, on any CPU.
-type armMachine struct {
-	registers map[string]int
-	frame     map[string]int // arguments by name
-	touched   []touched
-}
+type armMachine struct{ state }
 
 // runARM executes a function with these arguments, and returns what it touched of
 // what lies at from <= address < to.
 func runARM(t *testing.T, code []string, arguments map[string]int, from, to int) []touched {
 	t.Helper()
-	m := armMachine{registers: map[string]int{}, frame: arguments}
+	m := armMachine{state{registers: map[string]int{}, frame: arguments}}
 	for at := 0; at < len(code); at++ {
 		name, rest, _ := strings.Cut(code[at], " ")
 		switch operands := fields(rest); {
@@ -105,23 +101,4 @@ func (m *armMachine) move(write bool, vectors, at string, indexed bool) error {
 		return fmt.Errorf("%s steps on by %d B, %s has %d", at, step, vectors, 16*n)
 	}
 	return nil
-}
-
-// value is that of a constant, an argument or a register.
-func (m *armMachine) value(operand string) (int, error) {
-	if v, ok := strings.CutPrefix(operand, "$"); ok {
-		n, err := strconv.ParseInt(v, 0, 64)
-		return int(n), err
-	}
-	if name, _, ok := strings.Cut(operand, "+"); ok && strings.HasSuffix(operand, "(FP)") {
-		v, ok := m.frame[name]
-		if !ok {
-			return 0, fmt.Errorf("no argument %s", name)
-		}
-		return v, nil
-	}
-	if v, ok := m.registers[operand]; ok {
-		return v, nil
-	}
-	return 0, fmt.Errorf("%s has no value", operand)
 }

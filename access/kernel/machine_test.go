@@ -17,11 +17,35 @@ import (
 // A machine runs the addresses of the assembly, on any CPU: what goes on in
 // vectors is left out, what these read and write is written down.
 type machine struct {
+	state
+	lists  map[int]int // what lies in memory of the lists that functions go by
+	result int         // which conditional jumps go by
+}
+
+// A state is what any machine has.
+type state struct {
 	registers map[string]int
 	frame     map[string]int // arguments by name
-	lists     map[int]int    // what lies in memory of the lists that functions go by
-	result    int            // which conditional jumps go by
 	touched   []touched
+}
+
+// value is that of a constant, an argument or a register.
+func (s *state) value(operand string) (int, error) {
+	if v, ok := strings.CutPrefix(operand, "$"); ok {
+		n, err := strconv.ParseInt(v, 0, 64)
+		return int(n), err
+	}
+	if name, _, ok := strings.Cut(operand, "+"); ok && strings.HasSuffix(operand, "(FP)") {
+		v, ok := s.frame[name]
+		if !ok {
+			return 0, fmt.Errorf("no argument %s", name)
+		}
+		return v, nil
+	}
+	if v, ok := s.registers[operand]; ok {
+		return v, nil
+	}
+	return 0, fmt.Errorf("%s has no value", operand)
 }
 
 // touched is one access by machine code or plan.
@@ -61,7 +85,7 @@ func run(t *testing.T, code []string, arguments map[string]int, from, to int) []
 // runWith does so where lists are in memory, by the address of each number of theirs.
 func runWith(t *testing.T, code []string, arguments map[string]int, lists map[int]int, from, to int) []touched {
 	t.Helper()
-	m := machine{registers: map[string]int{}, frame: arguments, lists: lists}
+	m := machine{state: state{registers: map[string]int{}, frame: arguments}, lists: lists}
 	for at := 0; ; at++ {
 		name, rest, _ := strings.Cut(code[at], " ")
 		if strings.HasSuffix(name, ":") {
@@ -174,29 +198,14 @@ var narrow = map[string]int{"MOVWQZX": 2, "MOVW": 2, "MOVBQZX": 1, "MOVB": 1}
 
 var memory = regexp.MustCompile(`^(-?\d*)\((\w+)\)(?:\((\w+)\*(\d)\))?$`)
 
-// value is that of a register or a constant, an argument, or the address of
-// what lies in memory.
+// value is that of [state], or the address of what lies in memory.
 func (m *machine) value(operand string) (int, error) {
-	if v, ok := strings.CutPrefix(operand, "$"); ok {
-		n, err := strconv.ParseInt(v, 0, 64)
-		return int(n), err
-	}
-	if name, _, ok := strings.Cut(operand, "+"); ok && strings.HasSuffix(operand, "(FP)") {
-		v, ok := m.frame[name]
-		if !ok {
-			return 0, fmt.Errorf("no argument %s", name)
-		}
-		return v, nil
-	}
 	if parts := memory.FindStringSubmatch(operand); parts != nil {
 		offset, _ := strconv.Atoi(parts[1])
 		scale, _ := strconv.Atoi(parts[4])
 		return offset + m.registers[parts[2]] + m.registers[parts[3]]*scale, nil
 	}
-	if v, ok := m.registers[operand]; ok {
-		return v, nil
-	}
-	return 0, fmt.Errorf("%s has no value", operand)
+	return m.state.value(operand)
 }
 
 // Where the test has the memory: what is read, written, and neither.
