@@ -117,21 +117,8 @@ func TestPlateaus(t *testing.T) {
 // it was measured while four programs (busy) and more (crowded) worked on its
 // cores and in the last level that it shares. What is not shared is the same in all.
 func TestRecorded(t *testing.T) {
-	files, err := filepath.Glob("testdata/zen3-vm-*.yaml")
-	if err != nil || len(files) < 4 {
-		t.Fatalf("%v, %v", files, err)
-	}
 	between := func(x, low, high float64) bool { return x >= low && x <= high }
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		saved, err := Parse(file, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := Machine{Ladder: saved.Ladder, PageLadder: saved.PageLadder}
+	for file, m := range recorded(t, "testdata/zen3-vm-*.yaml", 4) {
 		m.name(plateaus(m.Ladder), stated(zen))
 		m.nameTLB(zenTLB)
 		if len(m.Levels) != 3 || len(m.TLB) != 2 {
@@ -160,6 +147,28 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
+// recorded are the ladders of at least so many files, by their names.
+func recorded(t *testing.T, pattern string, least int) map[string]Machine {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) < least {
+		t.Fatalf("%v, %v", files, err)
+	}
+	all := map[string]Machine{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Parse(file, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[file] = Machine{Ladder: m.Ladder, PageLadder: m.PageLadder}
+	}
+	return all
+}
+
 // TestRecordedZen4: ladders of a virtual machine with two cores of a Zen 4 server,
 // whose second level serves less than it states, and the first level of whose TLB
 // lies between two steps of the ladder.
@@ -168,20 +177,7 @@ func TestRecordedZen4(t *testing.T) {
 	caches[2].Geometry.Size = 1 << 20
 	tlb := []simcache.TLB{{Entries: 72, Ways: 72, Page: PageSize(), Source: simcache.FromCPUID},
 		{Entries: 3072, Ways: 12, Page: PageSize(), Source: simcache.FromCPUID}}
-	files, err := filepath.Glob("testdata/zen4-vm-*.yaml")
-	if err != nil || len(files) < 2 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		saved, err := Parse(file, text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := Machine{Ladder: saved.Ladder, PageLadder: saved.PageLadder}
+	for file, m := range recorded(t, "testdata/zen4-vm-*.yaml", 2) {
 		m.name(plateaus(m.Ladder), stated(caches))
 		m.nameTLB(tlb)
 		m.simulate(Options{Caches: caches, TLB: tlb})
