@@ -2,11 +2,13 @@
 package enginetest
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
 // At is an address near 1 GiB.
@@ -109,4 +111,51 @@ func (d Draw) Nest(specs []engine.Level, most int) nest.Nest {
 		n.Trips[l] = (n.Trips[l] + 1) / 2
 	}
 	return n
+}
+
+// Straddling draws 0 to 4 loops around 1 to 4 operands, of at most so many iterations, with
+// strides that are zero, negative, odd, shorter and longer than a line, and fusible at times,
+// bases that are close enough to meet, and widths that straddle.
+func (d Draw) Straddling(line, most int) nest.Nest {
+	var n nest.Nest
+	for range d(5) {
+		n.Trips = append(n.Trips, d(7)+d(2)*d(20))
+	}
+	width := 1 << d(5)
+	for range 1 + d(4) {
+		op := nest.Operand{Kind: nest.Kind(d(3)), Base: 1<<32 + uint64(d(4*line)), Width: min(width, line)}
+		if d.One(2) {
+			op.Base = 1<<32 + uint64(d(64)*line)
+		}
+		if d.One(4) {
+			op.Width = 1 + d(line)
+		}
+		op.Strides = make([]int, len(n.Trips))
+		inner := 1
+		for l := len(n.Trips) - 1; l >= 0; l-- {
+			choices := []int{0, width, -width, 2 * width, line, -line, 8 * line, 16 * line, 16*line + width, 1 + d(3*line), -d(3 * line), inner, inner}
+			op.Strides[l] = choices[d(len(choices))]
+			inner = op.Strides[l] * n.Trips[l]
+		}
+		n.Operands = append(n.Operands, op)
+	}
+	for n.Iterations() > most {
+		l := d(len(n.Trips))
+		n.Trips[l] = (n.Trips[l] + 1) / 2
+	}
+	return n
+}
+
+// Contents says where the contents of levels differ from those of the reference; "" if nowhere.
+func Contents(levels []engine.Level, got interface {
+	Contents(list []uint64, level, set int) []uint64
+}, want *reference.Caches) string {
+	for level, l := range levels {
+		for set := range l.Sets {
+			if have, want := got.Contents(nil, level, set), want.Contents(level, set); !slices.Equal(have, want) {
+				return fmt.Sprintf("set %d of level %d holds %v, want %v", set, level, have, want)
+			}
+		}
+	}
+	return ""
 }

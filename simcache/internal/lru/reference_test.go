@@ -36,12 +36,8 @@ func TestEqualsReference(t *testing.T) {
 			got.Flush()
 			got.Take(0)
 		}
-		for level, l := range levels {
-			for set := range l.Sets {
-				if have := got.Contents(nil, level, set); !slices.Equal(have, want.Contents(level, set)) {
-					t.Fatalf("seed %d, level %d, set %d: %v, want %v", seed, level, set, have, want.Contents(level, set))
-				}
-			}
+		if wrong := enginetest.Contents(levels, got, want); wrong != "" {
+			t.Fatalf("seed %d: %s", seed, wrong)
 		}
 	}
 	if flat < 200/enginetest.Share {
@@ -140,12 +136,8 @@ func TestProgramEqualsReference(t *testing.T) {
 				break
 			}
 		}
-		for level, l := range levels {
-			for set := range l.Sets {
-				if have := got.Contents(nil, level, set); !slices.Equal(have, want.Contents(level, set)) {
-					t.Fatalf("seed %d, level %d, set %d: %v, want %v", seed, level, set, have, want.Contents(level, set))
-				}
-			}
+		if wrong := enginetest.Contents(levels, got, want); wrong != "" {
+			t.Fatalf("seed %d: %s", seed, wrong)
 		}
 	}
 	if packed < 400/enginetest.Share || enginetest.Share == 1 && stepped < 20 { // which few are

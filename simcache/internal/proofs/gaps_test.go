@@ -286,12 +286,8 @@ func TestHeadsAndTails(t *testing.T) {
 				t.Fatalf("seed %d, levels %+v, nest %d:\n%vmisses %v, want %v", seed, levels, k, n, got, wanted)
 			}
 		}
-		for level, l := range levels {
-			for set := range l.Sets {
-				if got := e.Contents(nil, level, set); !slices.Equal(got, want.Contents(level, set)) {
-					t.Fatalf("seed %d, levels %+v, %v: set %d of level %d holds %v, want %v", seed, levels, n, set, level, got, want.Contents(level, set))
-				}
-			}
+		if wrong := enginetest.Contents(levels, e, want); wrong != "" {
+			t.Fatalf("seed %d, levels %+v, %v: %s", seed, levels, n, wrong)
 		}
 		heads, tails, ends, rewarmed = heads+e.heads, tails+e.tails, ends+e.ends, rewarmed+e.rewarmed
 	}
@@ -327,12 +323,8 @@ func TestAgain(t *testing.T) {
 				t.Fatalf("seed %d, levels %+v, pass %d:\n%vmisses %v, want %v", seed, levels, pass, n, got, wanted)
 			}
 		}
-		for level, l := range levels {
-			for set := range l.Sets {
-				if got := e.Contents(nil, level, set); !slices.Equal(got, want.Contents(level, set)) {
-					t.Fatalf("seed %d, levels %+v, %v: set %d of level %d holds %v, want %v", seed, levels, n, set, level, got, want.Contents(level, set))
-				}
-			}
+		if wrong := enginetest.Contents(levels, e, want); wrong != "" {
+			t.Fatalf("seed %d, levels %+v, %v: %s", seed, levels, n, wrong)
 		}
 		agains += e.agains
 	}

@@ -54,12 +54,8 @@ func TestSums(t *testing.T) {
 				want.Access(enginetest.At, 1)
 			}
 		}
-		for level, l := range specs {
-			for set := range l.Sets {
-				if got := e.Contents(nil, level, set); !slices.Equal(got, want.Contents(level, set)) {
-					t.Fatalf("seed %d: level %d holds %v in set %d, want %v", seed, level, got, set, want.Contents(level, set))
-				}
-			}
+		if wrong := enginetest.Contents(specs, e, want); wrong != "" {
+			t.Fatalf("seed %d: %s", seed, wrong)
 		}
 	}
 	if summed < 1000/enginetest.Share || after < 50/enginetest.Share {
