@@ -10,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/internal/engine"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 	"github.com/stridebench/stridebench/simcache/internal/reference"
 )
 
@@ -46,39 +47,6 @@ func walk(n nest.Nest, access func(nest.Kind, uint64, int)) {
 	}
 }
 
-// randomNest draws 0 to 4 loops around 1 to 3 operands, with strides that are
-// zero, negative, odd, shorter and longer than a line, and fusible at times,
-// bases that are close enough to meet, and widths that straddle.
-func randomNest(r *rand.Rand, line int) nest.Nest {
-	var n nest.Nest
-	for range r.IntN(5) {
-		n.Trips = append(n.Trips, r.IntN(7)+r.IntN(2)*r.IntN(20))
-	}
-	width := 1 << r.IntN(5)
-	for range 1 + r.IntN(3) {
-		op := nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: min(width, line)}
-		if r.IntN(2) == 0 {
-			op.Base = 1<<32 + uint64(r.IntN(64)*line)
-		}
-		if r.IntN(4) == 0 {
-			op.Width = 1 + r.IntN(line)
-		}
-		op.Strides = make([]int, len(n.Trips))
-		inner := 1
-		for l := len(n.Trips) - 1; l >= 0; l-- {
-			choices := []int{0, width, -width, line, -line, 8 * line, 16 * line, 1 + r.IntN(3*line), -r.IntN(3 * line), inner, inner}
-			op.Strides[l] = choices[r.IntN(len(choices))]
-			inner = op.Strides[l] * n.Trips[l]
-		}
-		n.Operands = append(n.Operands, op)
-	}
-	for n.Iterations() > 3000 { // keep the plain model quick
-		l := r.IntN(len(n.Trips))
-		n.Trips[l] = (n.Trips[l] + 1) / 2
-	}
-	return n
-}
-
 // randomCache draws a small cache: 1 to 16 sets of 1 to 10 ways.
 func randomCache(r *rand.Rand, line int) simcache.Geometry {
 	ways := 1 + r.IntN(10)
@@ -104,7 +72,7 @@ func TestNestEqualsItsAccesses(t *testing.T) {
 		want := newPlain(d1, ll)
 		var nests []nest.Nest
 		for range 1 + r.IntN(3) { // the later ones start warm
-			n := randomNest(r, min(line, llLine))
+			n := enginetest.Draw(r.IntN).Straddling(min(line, llLine), 3000)
 			nests = append(nests, n)
 			walk(n, want.access)
 			walk(n, single.Access)
@@ -183,7 +151,7 @@ func TestSteady(t *testing.T) {
 		d1, ll := randomCache(r, line), randomCache(r, line)
 		var nests []nest.Nest
 		for range 1 + r.IntN(2) {
-			nests = append(nests, randomNest(r, line))
+			nests = append(nests, enginetest.Draw(r.IntN).Straddling(line, 3000))
 		}
 		pass := plainPasses(d1, ll, nests, 6)
 		got, err := simcache.SteadyPass(simcache.Config{Levels: simcache.TwoLevels(d1, ll)}, nests...)
@@ -286,7 +254,7 @@ func TestPageLevels(t *testing.T) {
 			ways := 1 + r.IntN(3)
 			tlb = append(tlb, simcache.TLB{Entries: ways * (2 + r.IntN(4)), Ways: ways, Page: 4096})
 		}
-		nests := []nest.Nest{randomNest(r, 4096), randomNest(r, 4096)}
+		nests := []nest.Nest{enginetest.Draw(r.IntN).Straddling(4096, 3000), enginetest.Draw(r.IntN).Straddling(4096, 3000)}
 		beside, err := simcache.NewHierarchy(simcache.Config{Levels: []simcache.Level{{Geometry: simcache.Geometry{Size: 1 << 20, Ways: 4, Line: 4096}}}, TLB: tlb, Brute: true})
 		if err != nil {
 			t.Fatal(err)

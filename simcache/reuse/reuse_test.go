@@ -11,6 +11,7 @@ import (
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/internal/enginetest"
 )
 
 // plain is the slow and obvious model: each set a list of lines, the most
@@ -71,57 +72,11 @@ func misses(c Curve, capacity uint64) uint64 {
 	return n
 }
 
-// walkNest feeds the nest to access one by one, by the definition of a Nest.
+// walkNest feeds the nest to access one by one.
 func walkNest(n nest.Nest, access func(nest.Kind, uint64, int)) {
-	index := make([]int, len(n.Trips))
-	for range n.Iterations() {
-		for _, op := range n.Operands {
-			addr := op.Base
-			for l, i := range index {
-				addr += uint64(i * op.Strides[l])
-			}
-			access(op.Kind, addr, op.Width)
-		}
-		for l := len(index) - 1; l >= 0; l-- {
-			if index[l]++; index[l] < n.Trips[l] {
-				break
-			}
-			index[l] = 0
-		}
+	for op, addr := range n.Accesses() {
+		access(n.Operands[op].Kind, addr, n.Operands[op].Width)
 	}
-}
-
-// randomNest draws 0 to 4 loops around 1 to 4 operands, with strides that are
-// zero, negative, odd, shorter and longer than a line, and fusible at times,
-// bases that are close enough to meet, and widths that straddle.
-func randomNest(r *rand.Rand, line int) nest.Nest {
-	var n nest.Nest
-	for range r.IntN(5) {
-		n.Trips = append(n.Trips, r.IntN(7)+r.IntN(2)*r.IntN(20))
-	}
-	width := 1 << r.IntN(5)
-	for range 1 + r.IntN(4) {
-		op := nest.Operand{Kind: nest.Kind(r.IntN(3)), Base: 1<<32 + uint64(r.IntN(4*line)), Width: width}
-		if r.IntN(2) == 0 {
-			op.Base = 1<<32 + uint64(r.IntN(64)*line)
-		}
-		if r.IntN(4) == 0 {
-			op.Width = 1 + r.IntN(line)
-		}
-		op.Strides = make([]int, len(n.Trips))
-		inner := 1
-		for l := len(n.Trips) - 1; l >= 0; l-- {
-			choices := []int{0, width, -width, 2 * width, line, -line, 8 * line, 16*line + width, 1 + r.IntN(3*line), -r.IntN(3 * line), inner, inner}
-			op.Strides[l] = choices[r.IntN(len(choices))]
-			inner = op.Strides[l] * n.Trips[l]
-		}
-		n.Operands = append(n.Operands, op)
-	}
-	for n.Iterations() > 800 { // keep the plain model quick
-		l := r.IntN(len(n.Trips))
-		n.Trips[l] = (n.Trips[l] + 1) / 2
-	}
-	return n
 }
 
 func newStacks(t testing.TB, line, sets int) *Stacks {
@@ -160,7 +115,7 @@ func TestEqualsPlain(t *testing.T) {
 		}
 		var nests []nest.Nest
 		for range 1 + r.IntN(3) { // the later ones start warm
-			n := randomNest(r, line)
+			n := enginetest.Draw(r.IntN).Straddling(line, 800)
 			nests = append(nests, n)
 			walkNest(n, want.access)
 			walkNest(n, single.Access)
@@ -196,7 +151,7 @@ func TestPassesAreMultiplied(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		line, sets := 16<<r.IntN(3), 1+r.IntN(9)
 		some, all := newStacks(t, line, sets), newStacks(t, line, sets)
-		nests := []nest.Nest{randomNest(r, line), randomNest(r, line)}
+		nests := []nest.Nest{enginetest.Draw(r.IntN).Straddling(line, 800), enginetest.Draw(r.IntN).Straddling(line, 800)}
 		run(t, some, nests[0])
 		run(t, all, nests[0])
 		passes := 2 + r.IntN(5)
@@ -227,7 +182,7 @@ func TestEqualsHierarchy(t *testing.T) {
 		s := newStacks(t, line, sets)
 		var nests []nest.Nest
 		for range 1 + r.IntN(2) {
-			n := randomNest(r, line)
+			n := enginetest.Draw(r.IntN).Straddling(line, 800)
 			nests = append(nests, n)
 			run(t, s, n)
 		}
