@@ -37,25 +37,13 @@ type touch struct {
 	width  int
 }
 
-// touches lists the accesses of a pass by the definition of a Nest.
+// touches lists the accesses of a pass.
 func touches(nests []nest.Nest) []touch {
 	var all []touch
 	for _, n := range nests {
-		index := make([]int, len(n.Trips))
-		for range n.Iterations() {
-			for _, op := range n.Operands {
-				addr := op.Base
-				for l, i := range index {
-					addr += uint64(i * op.Strides[l])
-				}
-				all = append(all, touch{op.Tensor, op.Kind, addr, op.Width})
-			}
-			for l := len(index) - 1; l >= 0; l-- {
-				if index[l]++; index[l] < n.Trips[l] {
-					break
-				}
-				index[l] = 0
-			}
+		for r, addr := range n.Accesses() {
+			op := n.Operands[r]
+			all = append(all, touch{op.Tensor, op.Kind, addr, op.Width})
 		}
 	}
 	return all
