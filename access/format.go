@@ -116,21 +116,13 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	}
 	for i, piece := range pieces {
 		by := piece[s.Order.lies-likeX]
-		dims := identity(by.Rank())
+		dims := nest.UpTo(by.Rank())
 		slices.SortStableFunc(dims, func(a, b int) int { return cmp.Compare(by.Stride(b), by.Stride(a)) })
 		if pieces[i], err = permuted(piece, dims); err != nil {
 			return nil, err
 		}
 	}
 	return pieces, nil
-}
-
-func identity(rank int) []int {
-	dims := make([]int, rank)
-	for d := range dims {
-		dims[d] = d
-	}
-	return dims
 }
 
 // formatReference is reference for tensors in formats: it goes by the places of

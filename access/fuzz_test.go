@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // FuzzParseOrder: an order is written as it is read, and refuses what is no view's.
@@ -22,19 +23,10 @@ func FuzzParseOrder(f *testing.F) {
 		}
 		rank &= 7
 		dims, err := o.of(rank)
-		if slices.Sort(dims); err == nil && !slices.Equal(dims, upTo(rank)) {
+		if slices.Sort(dims); err == nil && !slices.Equal(dims, nest.UpTo(rank)) {
 			t.Errorf("%q of %d dims has dims %d", text, rank, dims)
 		}
 	})
-}
-
-// upTo are the whole numbers below n.
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // FuzzParseTile: a tile is what a shape is, or none.

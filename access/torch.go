@@ -203,10 +203,7 @@ func (p *Pattern) reduce(w torchWalk) {
 	size := x.Operands[0].Width
 	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size && x.Operands[0].Strides[last-1] == size && x.Trips[last-1] >= columns/size {
 		whole, rest := x.Split(last-1, atOnce(x.Trips[last-1], columns/size, last > 1)) // loops [... block, column, row]
-		order := make([]int, len(whole.Trips))
-		for l := range order {
-			order[l] = l
-		}
+		order := nest.UpTo(len(whole.Trips))
 		order[last], order[last+1] = last+1, last
 		p.Nests = append(p.Nests, whole.Permute(order...))
 		if x = rest; rest.Iterations() == 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"pgregory.net/rapid"
 )
 
@@ -68,7 +69,7 @@ func TestViewsReadTheSameElements(t *testing.T) {
 		for range rapid.IntRange(1, 5).Draw(t, "length") {
 			d := rapid.IntRange(0, l.Rank()-1).Draw(t, "dim")
 			n := l.Size(d)
-			perm := rapid.Permutation(upTo(l.Rank())).Draw(t, "perm")
+			perm := rapid.Permutation(nest.UpTo(l.Rank())).Draw(t, "perm")
 			var call string
 			// The view's shape, and from an index of it to the index before.
 			after := l.Shape()
@@ -189,14 +190,6 @@ func (a nested) view(shape []int, index func([]int) []int) nested {
 		v.values = append(v.values, a.values[at])
 	}
 	return v
-}
-
-func upTo(n int) []int {
-	s := make([]int, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
 }
 
 func join(s []int) string {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A chained applies views one after the other and keeps the first error, so
@@ -555,7 +556,7 @@ func TestCopiesKeepValues(t *testing.T) {
 			numel *= n
 		}
 		x := ok(ok(layouts.Arange(layouts.Int64, numel)).View(shape...))
-		x = ok(x.Permute(rapid.Permutation(upTo(len(shape))).Draw(t, "perm")...))
+		x = ok(x.Permute(rapid.Permutation(nest.UpTo(len(shape))).Draw(t, "perm")...))
 		d := rapid.IntRange(0, len(shape)-1).Draw(t, "dim")
 		x = ok(x.Slice(d, rapid.IntRange(0, 2).Draw(t, "start"), 9, rapid.IntRange(1, 2).Draw(t, "step")))
 		want, err := layouts.Values[int64](x)

@@ -17,6 +17,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // A Question is what is to be walked.
@@ -109,7 +110,7 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, err
 	}
 	naive := q.Spec
-	naive.Order = orderOf(identity(view.Rank()))
+	naive.Order = orderOf(nest.UpTo(view.Rank()))
 	key, err := keyOf(naive)
 	if err != nil {
 		return nil, err
@@ -329,7 +330,7 @@ func (a *Advice) contiguous(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	row := [][]int{identity(walked.Rank())}
+	row := [][]int{nest.UpTo(walked.Rank())}
 	if err := after.add(append([]Walk{{Spec: plain}}, after.kernels(plain, row)...)); err != nil {
 		return err
 	}
@@ -356,12 +357,4 @@ func (a *Advice) bestOfEach() []Walk {
 		}
 	}
 	return best
-}
-
-func identity(rank int) []int {
-	dims := make([]int, rank)
-	for d := range dims {
-		dims[d] = d
-	}
-	return dims
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // maxOperands is the most operands that are walked together; those of a longer
@@ -418,10 +419,7 @@ func (w *walks) reduceLosses() {
 	if product(outputs[0].Shape) != 1 || slices.Equal(outputs[0].Shape, each.Shape) {
 		return
 	}
-	dims := make([]int, len(each.Shape))
-	for d := range dims {
-		dims[d] = d
-	}
+	dims := nest.UpTo(len(each.Shape))
 	w.add(access.Sum, dims, w.operand(dense(each, operators.Input), access.Input), w.operand(outputs[0], access.Output))
 }
 

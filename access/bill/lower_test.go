@@ -14,6 +14,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 	"github.com/stridebench/stridebench/access/workload"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // in and out are operands of float32.
@@ -456,7 +457,7 @@ func TestHostileParts(t *testing.T) {
 			shape := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 3, 4, 8, 1 << 20, 1 << 40}), 0, 5).Draw(r, label)
 			o := in(shape, make([]int, len(shape)))
 			step := 1
-			for _, d := range rapid.Permutation(upTo(len(shape))).Draw(r, label+" order") {
+			for _, d := range rapid.Permutation(nest.UpTo(len(shape))).Draw(r, label+" order") {
 				if o.Strides[d] = step; rapid.IntRange(0, 4).Draw(r, label+" expanded") == 0 {
 					o.Strides[d] = 0
 				}
@@ -498,14 +499,6 @@ func (l lowered) inner(op operators.Operator) int {
 		return len(l.specs) - len(l.twins)
 	}
 	return 0
-}
-
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // TestKeepCopy: a copy for the layout of what others read as it lies, too, is the one to keep, and not

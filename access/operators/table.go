@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // An entry is what is known of an operator.
@@ -489,21 +491,21 @@ func (op Operator) Dims() ([]int, bool) {
 		if !listed || len(sizes) > rank {
 			return nil, false
 		}
-		return upTo(rank)[rank-len(sizes):], true
+		return nest.UpTo(rank)[rank-len(sizes):], true
 	}
 	at, ok := dimArgument[name]
 	if !ok {
 		at = 1
 	}
 	if len(op.Args) == 2 && slices.Contains([]string{"sum", "mean", "prod", "nansum"}, name) {
-		return upTo(rank), true // sum(x, dtype)
+		return nest.UpTo(rank), true // sum(x, dtype)
 	}
 	numbers, ok := op.Numbers(at)
 	if at == none || len(op.Args) == 0 || !ok {
 		return nil, false
 	}
 	if len(numbers) == 0 { // none are named: all
-		return upTo(rank), op.Class == Reduction
+		return nest.UpTo(rank), op.Class == Reduction
 	}
 	dims := make([]int, 0, len(numbers))
 	for _, d := range numbers {
@@ -540,13 +542,4 @@ func (op Operator) Numbers(at int) ([]int, bool) {
 		}
 		return numbers, true
 	}
-}
-
-// upTo is 0, 1, ... n-1.
-func upTo(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/access/cost"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -141,10 +142,7 @@ func (p Plan) Take(s Shard) (Plan, error) {
 
 // divide says which of n shares each of the times goes to.
 func divide(times []float64, n int) []int {
-	order := make([]int, len(times))
-	for i := range order {
-		order[i] = i
-	}
+	order := nest.UpTo(len(times))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[b], times[a]) })
 	sums, share := make([]float64, n), make([]int, len(times))
 	for _, i := range order {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -90,10 +91,7 @@ func order(all []hierarchy) []int {
 	by := func(a, b simcache.Geometry) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ways, b.Ways))
 	}
-	list := make([]int, len(all))
-	for i := range list {
-		list[i] = i
-	}
+	list := nest.UpTo(len(all))
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Or(by(first(a), first(b)), by(last(a), last(b))) })
 	var groups [][]int // with the same first level
 	for _, i := range list {

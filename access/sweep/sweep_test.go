@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/results/merge"
 )
 
@@ -274,10 +275,7 @@ func TestOrder(t *testing.T) {
 		t.Error(diff)
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		list := make([]int, rapid.IntRange(0, 40).Draw(r, "n"))
-		for i := range list {
-			list[i] = i
-		}
+		list := nest.UpTo(rapid.IntRange(0, 40).Draw(r, "n"))
 		got := halving(list)
 		if slices.Sort(got); !slices.Equal(got, list) {
 			r.Errorf("%v", got)

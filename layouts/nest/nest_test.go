@@ -192,10 +192,7 @@ func TestSplit(t *testing.T) {
 func TestPermute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := someNest(t)
-		loops := make([]int, len(n.Trips))
-		for l := range loops {
-			loops[l] = l
-		}
+		loops := UpTo(len(n.Trips))
 		a := rapid.Permutation(loops).Draw(t, "a")
 		b := rapid.Permutation(loops).Draw(t, "b")
 		same(t, "accesses permuted", sorted(w(n.Permute(a...))), sorted(w(n)))

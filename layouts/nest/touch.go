@@ -16,6 +16,15 @@ func GCD(a, b int) int {
 	return max(a, -a)
 }
 
+// UpTo is 0, 1, ... n-1: the loops, dims or places of what has n, in their order.
+func UpTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // Reach is the first and the last byte that the operand touches in loops of
 // these trips, all of them at least 1.
 //

@@ -112,10 +112,7 @@ func (r Run) sources() []string {
 	}
 	const most = 5
 	sums := r.statements()
-	order := make([]int, len(sums))
-	for i := range order {
-		order[i] = i
-	}
+	order := nest.UpTo(len(sums))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sums[b].D1Misses(), sums[a].D1Misses()) })
 	var text []string
 	for n, i := range order {

@@ -232,10 +232,7 @@ func turned(places []bool, by int) []bool {
 // unbroken is how many lines there are from the first that an operand touches in loops of these trips to the last,
 // if it touches all of them; else 0.
 func unbroken(op nest.Operand, trips []int, line int) int {
-	order := make([]int, len(trips))
-	for l := range order {
-		order[l] = l
-	}
+	order := nest.UpTo(len(trips))
 	size := func(l int) int { return max(op.Strides[l], -op.Strides[l]) }
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(size(a), size(b)) })
 	reach := op.Width
