@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +17,17 @@ import (
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
+// machineFlags are the flags of bench machine.
+type machineFlags struct {
+	geometry  geometryFlags
+	measuring measureFlags
+	presets   bool
+	preset    string
+	asJSON    bool
+}
+
 func newMachine() *cobra.Command {
-	var geometry geometryFlags
-	var measuring measureFlags
-	var asJSON, presets bool
-	var preset string
+	var f machineFlags
 	cmd := &cobra.Command{
 		Use:   "machine",
 		Short: "Print what is known of the CPU and its caches, and from where",
@@ -34,50 +41,62 @@ func newMachine() *cobra.Command {
 					}
 				}
 			}
-			switch list := presets || preset == "list"; {
-			case list && asJSON:
-				return writeJSON(c.out, machines.List())
-			case list:
-				return machines.WriteList(c.out)
-			case preset != "" && asJSON:
-				return exclude(c, "preset", "json")
-			case preset != "":
-				text, err := machines.File(preset)
-				if err != nil {
-					return fmt.Errorf("--preset: %w", err)
-				}
-				_, err = c.out.Write(text)
-				return err
+			if f.presets || f.preset != "" {
+				return f.writePresets(c)
 			}
-			if err := measuring.check(c); err != nil {
-				return err
-			}
-			caches := cpu.Caches()
-			measured, err := measuring.result(cmd.Context(), c, caches)
-			if err != nil {
-				return err
-			}
-			if measuring.on && !asJSON {
-				return measured.Write(c.out)
-			}
-			facts := session.ThisMachine().Facts()
-			config := geometry.config(caches)
-			if asJSON {
-				return writeMachineJSON(c.out, facts, caches, config, measured)
-			}
-			if err := writeMachine(c.out, facts, caches, config); err != nil || measured == nil {
-				return err
-			}
-			fmt.Fprintln(c.out)
-			return measured.Write(c.out)
+			return f.run(cmd.Context(), c)
 		},
 	}
-	geometry.add(cmd.Flags())
-	measuring.add(cmd.Flags())
-	cmd.Flags().BoolVar(&presets, "presets", false, "list the machines that sim --preset knows")
-	cmd.Flags().StringVar(&preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	flags := cmd.Flags()
+	f.geometry.add(flags)
+	f.measuring.add(flags)
+	flags.BoolVar(&f.presets, "presets", false, "list the machines that sim --preset knows")
+	flags.StringVar(&f.preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
+	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	return cmd
+}
+
+// writePresets prints the list of the presets, or one of them.
+func (f *machineFlags) writePresets(c call) error {
+	switch list := f.presets || f.preset == "list"; {
+	case list && f.asJSON:
+		return writeJSON(c.out, machines.List())
+	case list:
+		return machines.WriteList(c.out)
+	case f.asJSON:
+		return exclude(c, "preset", "json")
+	}
+	text, err := machines.File(f.preset)
+	if err != nil {
+		return fmt.Errorf("--preset: %w", err)
+	}
+	_, err = c.out.Write(text)
+	return err
+}
+
+// run prints this machine, measured if that is wanted.
+func (f *machineFlags) run(ctx context.Context, c call) error {
+	if err := f.measuring.check(c); err != nil {
+		return err
+	}
+	caches := cpu.Caches()
+	measured, err := f.measuring.result(ctx, c, caches)
+	if err != nil {
+		return err
+	}
+	if f.measuring.on && !f.asJSON {
+		return measured.Write(c.out)
+	}
+	facts := session.ThisMachine().Facts()
+	config := f.geometry.config(caches)
+	if f.asJSON {
+		return writeMachineJSON(c.out, facts, caches, config, measured)
+	}
+	if err := writeMachine(c.out, facts, caches, config); err != nil || measured == nil {
+		return err
+	}
+	fmt.Fprintln(c.out)
+	return measured.Write(c.out)
 }
 
 func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config) error {
