@@ -69,7 +69,7 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	if spec.Op == access.Chase {
 		return advise.Question{}, errors.New("--op chase: it has one order, a random one (want " + nests + ")")
 	}
-	if err := errors.Join(atLeast("passes", f.passes, 1), atLeast("top", f.top, 1)); err != nil {
+	if err := errors.Join(positive("passes", f.passes), positive("top", f.top)); err != nil {
 		return advise.Question{}, err
 	}
 	q := advise.Question{Spec: spec, Passes: f.passes, Best: f.top}

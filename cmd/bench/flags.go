@@ -320,10 +320,10 @@ func exclude(c call, flag, other string) error {
 	return nil
 }
 
-// atLeast refuses a flag's value that is too small.
-func atLeast(flag string, value, least int) error {
-	if value < least {
-		return fmt.Errorf("--%s %d: want at least %d", flag, value, least)
+// positive refuses a flag's value below 1.
+func positive(flag string, value int) error {
+	if value < 1 {
+		return fmt.Errorf("--%s %d: want at least 1", flag, value)
 	}
 	return nil
 }

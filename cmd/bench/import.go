@@ -80,7 +80,7 @@ func (f *importFlags) check(c call) error {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}
-	return atLeast("top", f.top, 1)
+	return positive("top", f.top)
 }
 
 func (f *importFlags) run(ctx context.Context, c call, names []string) error {

@@ -111,7 +111,7 @@ func (f *simFlags) simulate(c call) error {
 
 // simulated is what the flags of patterns and programs simulate.
 func (f *simFlags) simulated(c call) (m machines.Machine, err error) {
-	if err := errors.Join(atLeast("passes", f.passes, 1), atLeast("cores", f.cores, 1)); err != nil {
+	if err := errors.Join(positive("passes", f.passes), positive("cores", f.cores)); err != nil {
 		return m, err
 	}
 	m, err = f.hierarchy.machine(c, &f.geometry)
@@ -213,7 +213,7 @@ func (f *simFlags) replay(c call) error {
 	if f.matrix != "" {
 		which, name = "matrix", f.matrix
 	}
-	if err := atLeast("passes", f.passes, 1); err != nil {
+	if err := positive("passes", f.passes); err != nil {
 		return err
 	}
 	input, err := openInput(c, which, name)

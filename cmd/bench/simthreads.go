@@ -24,7 +24,7 @@ func (f *simFlags) share(c call, spec *access.Spec) error {
 		}
 		return nil
 	}
-	if err := errors.Join(atLeast("threads", f.threads, 1), atLeast("grain", f.grain, 1)); err != nil {
+	if err := errors.Join(positive("threads", f.threads), positive("grain", f.grain)); err != nil {
 		return err
 	}
 	if f.threads > mostThreads {

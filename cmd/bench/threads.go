@@ -43,7 +43,7 @@ func (f *threadFlags) among(c call, p session.Plan, ab string) (session.Plan, er
 	case c.given("grain") && !f.counts.set:
 		return p, errors.New("--grain goes with --threads, which is missing")
 	}
-	if err := atLeast("grain", f.grain, 1); err != nil && c.given("grain") {
+	if err := positive("grain", f.grain); err != nil && c.given("grain") {
 		return p, err
 	}
 	before := len(p.Remarks)
