@@ -178,7 +178,7 @@ func narrowed(known []Affine, more ...Affine) []Affine {
 			continue
 		}
 		c := r.Coef[at]
-		r = Affine{floorDiv(r.Const, max(c, -c)), make([]int, at+1)} // c*x + k >= 0 as x + k/c >= 0
+		r = Affine{FloorDiv(r.Const, max(c, -c)), make([]int, at+1)} // c*x + k >= 0 as x + k/c >= 0
 		r.Coef[at] = c / max(c, -c)
 		i := slices.IndexFunc(rows, func(other Affine) bool {
 			d, ok := bound(other)
@@ -333,7 +333,7 @@ func (f *finder) distinct(rows []Affine) []Affine {
 		}
 		coef := slices.Clone(a.Coef)
 		if by > 1 {
-			a.Const = floorDiv(a.Const, by)
+			a.Const = FloorDiv(a.Const, by)
 			for d := range coef {
 				coef[d] /= by
 			}
@@ -370,9 +370,9 @@ func (f *finder) search(systems [][]Affine, x []int) (unknowns []int, found bool
 		}
 		switch c := a.coef(d); {
 		case c > 0:
-			low = max(low, -floorDiv(rest, c))
+			low = max(low, -FloorDiv(rest, c))
 		case c < 0:
-			high = min(high, floorDiv(rest, -c))
+			high = min(high, FloorDiv(rest, -c))
 		}
 	}
 	if low == math.MinInt || high == math.MaxInt {
@@ -386,8 +386,8 @@ func (f *finder) search(systems [][]Affine, x []int) (unknowns []int, found bool
 	return nil, false
 }
 
-// floorDiv is a / b rounded down, for b > 0.
-func floorDiv(a, b int) int {
+// FloorDiv is a / b rounded down, for b > 0.
+func FloorDiv(a, b int) int {
 	q := a / b
 	if a%b < 0 {
 		q--

@@ -122,13 +122,9 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 			operands[r].lasting = operands[r].stay(bounds[r][1])
 		}
 	}
-	var known *tiling
-	if len(behind) > 0 {
-		t, ok := x.levels[0].newTiling(n, operands, slices.Concat(nearest, behind)...)
-		if !ok || !x.sequel(operands, t, nearest, behind, misses) {
-			return nil, false, false
-		}
-		known = t
+	known, ok := x.last(n, operands, nearest, behind, misses)
+	if !ok {
+		return nil, false, false
 	}
 	if first = x.tiled(n, operands, known, left, misses); !first {
 		for r := range operands {
@@ -136,6 +132,16 @@ func (x *prover) gaps(n nest.Nest) (misses []uint64, first, ok bool) {
 		}
 	}
 	return misses, first, first || len(x.levels) > 1
+}
+
+// last counts the misses of the last level that gaps leave open (behind), if any do, by a
+// tiling of the first, which it returns.
+func (x *prover) last(n nest.Nest, operands []gapped, nearest, behind []unknown, misses []uint64) (known *tiling, ok bool) {
+	if len(behind) == 0 {
+		return nil, true
+	}
+	known, ok = x.levels[0].newTiling(n, operands, slices.Concat(nearest, behind)...)
+	return known, ok && x.sequel(operands, known, nearest, behind, misses)
 }
 
 // gapped prepares the operands, if the rule may be asked of the nest.

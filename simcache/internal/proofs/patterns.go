@@ -70,7 +70,7 @@ func (t *tracer) list(k, shift int) bool {
 		stride, from, to = -stride, -to, -from
 	}
 	most := t.trips[m] - 1
-	for d := max(-floorDiv(-from, stride), -most); d <= min(floorDiv(to, stride), most); d++ {
+	for d := max(-nest.FloorDiv(-from, stride), -most); d <= min(nest.FloorDiv(to, stride), most); d++ {
 		t.moves[m] = d
 		if !t.list(k+1, shift+d*t.strides[m]) {
 			return false
@@ -78,14 +78,6 @@ func (t *tracer) list(k, shift int) bool {
 	}
 	t.moves[m] = 0
 	return true
-}
-
-func floorDiv(a, b int) int {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
 }
 
 // add adds the patterns of the moves: one led by the outermost loop that moves on, if it
