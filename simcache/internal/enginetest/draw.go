@@ -1,4 +1,5 @@
-// Package enginetest draws levels and nests for the tests of the engines.
+// Package enginetest draws levels and nests for the tests of the engines, and compares
+// what they hold.
 package enginetest
 
 import (
