@@ -13,7 +13,7 @@ type Loop struct{ N, To, From int }
 
 // A Plan is a copy of any number of loops cut into steps, which run one after
 // the other. Each element is written once and read once, or where a panel ends in no
-// whole tile, twice, or where rows are taken apart one after the other, once for each of
+// whole tile, twice (at the ends of both of its sides four times), or where rows are taken apart one after the other, once for each of
 // these, in an order of the plan's own: where what is written overlaps itself or what is read, the result
 // is not defined.
 type Plan struct {
