@@ -12,10 +12,10 @@ import (
 type Loop struct{ N, To, From int }
 
 // A Plan is a copy of any number of loops cut into steps, which run one after
-// the other. Each element is written once and read once, or where a panel ends in no
-// whole tile, twice (at the ends of both of its sides four times), or where rows are taken apart one after the other, once for each of
-// these, in an order of the plan's own: where what is written overlaps itself or what is read, the result
-// is not defined.
+// the other, in an order of the plan's own. Each element is written once and read once,
+// or where a panel ends in no whole tile, twice (at the ends of both of its sides four
+// times), or where rows are taken apart one after the other, once for each of these.
+// Where what is written overlaps itself or what is read, the result is not defined.
 type Plan struct {
 	Steps   []Step
 	Buffers int // bytes of memory that it wants beside what is read and written
