@@ -136,16 +136,24 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	return nil
 }
 
-// conflictLine is one that git writes around the sides of a merge.
-var conflictLine = compiled(`(?m)^(<{7} .*|\|{7} .*|={7}|>{7} .*)\r?$`)
+// conflictMarks begin the lines that git writes around the sides of a merge.
+var conflictMarks = []string{"<<<<<<< ", "||||||| ", "=======\n", "=======\r\n", ">>>>>>> "}
 
 // conflict is the number of the first such line of a text, which readers of the format pass over; 0 if it has none.
 func conflict(text []byte) int {
-	at := conflictLine().FindIndex(text)
-	if at == nil {
+	first := len(text)
+	for _, mark := range conflictMarks {
+		if bytes.HasPrefix(text, []byte(mark)) {
+			return 1
+		}
+		if at := bytes.Index(text[:first], []byte("\n"+mark)); at >= 0 {
+			first = at
+		}
+	}
+	if first == len(text) {
 		return 0
 	}
-	return 1 + bytes.Count(text[:at[0]], []byte("\n"))
+	return 2 + bytes.Count(text[:first], []byte("\n"))
 }
 
 // longLine is the number of the first line of a text that a bufio.Scanner does not take.
