@@ -53,6 +53,10 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
+// DefaultAlign is the bytes to whose multiples arrays are aligned that nothing else is
+// asked for: those of a cache line.
+const DefaultAlign = 64
+
 // Options say how a file is read. The zero value will do.
 type Options struct {
 	// Defines are macros, NAME=VALUE, or NAME for NAME=1; and the values of variables,
@@ -60,7 +64,7 @@ type Options struct {
 	Defines     []string
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
-	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for 64
+	Align       int      // bytes, a power of two; arrays start at multiples of it. 0 for DefaultAlign
 	// Origin is the address of the first array, a multiple of Align; 0 for 1<<32. Where an address without its variables would be
 	// below 0, as of a[i-c] for a large c, it is the first multiple of Origin for which none is.
 	Origin uint64
@@ -164,7 +168,7 @@ const Most = maxFile
 // an [*Error].
 func Read(name string, text []byte, opts Options) (*File, error) {
 	if opts.Align == 0 {
-		opts.Align = 64
+		opts.Align = DefaultAlign
 	}
 	if opts.Origin == 0 {
 		opts.Origin = 1 << 32

@@ -20,6 +20,7 @@ import (
 	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
+	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
@@ -324,8 +325,8 @@ func checkName(name string) error {
 	if strings.ContainsFunc(name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) || r == ' ' }) {
 		return fmt.Errorf("name %q: want no space and no /", name)
 	}
-	if front := strings.TrimRight(name, "0123456789"); front != name && strings.HasSuffix(front, "-") {
-		return fmt.Errorf("name %q: the Go benchmark format takes %s for a number of CPUs", name, name[len(front)-1:])
+	if _, parts := benchfmt.Name("X/caches=" + name).Parts(); len(parts) > 1 {
+		return fmt.Errorf("name %q: the Go benchmark format takes %s for a number of CPUs", name, parts[1])
 	}
 	return nil
 }

@@ -189,7 +189,7 @@ func (e entry) check(at *place, tensors map[string]store) error {
 
 // checkName refuses what is no name of benchmarks.
 func (e entry) checkName(at *place) error {
-	if e.Name.node != nil && (!word().MatchString(e.Name.text) || procs().MatchString(e.Name.text)) {
+	if e.Name.node != nil && (!word().MatchString(e.Name.text) || procs(e.Name.text)) {
 		return at.file.Refuse(e.Name.node, fmt.Errorf("%q is no name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
 	}
 	return nil

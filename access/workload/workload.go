@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/goccy/go-yaml/ast"
+	"golang.org/x/perf/benchfmt"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
@@ -200,10 +201,11 @@ var word = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 })
 
-// procs is how the Go benchmark format writes GOMAXPROCS behind a name.
-var procs = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`-[0-9]+$`)
-})
+// procs tells whether a name ends as the Go benchmark format writes GOMAXPROCS behind one.
+func procs(name string) bool {
+	_, parts := benchfmt.Name(name).Parts()
+	return len(parts) > 0 && parts[len(parts)-1][0] == '-'
+}
 
 const wantName = "want letters, digits, _ . -, at most 64, a letter first"
 

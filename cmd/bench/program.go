@@ -20,9 +20,6 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// defaultAlign is where arrays start that are not asked to start elsewhere: at lines.
-const defaultAlign = 64
-
 // programFlags say which loops of a C file are simulated.
 type programFlags struct {
 	file string
@@ -34,7 +31,7 @@ func (p *programFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&p.Defines, "define", "D", nil, "with --program, a macro, or the value of a parameter or another variable, `NAME=VALUE`; repeatable")
 	flags.StringArrayVarP(&p.IncludeDirs, "include", "I", nil, "with --program, a `folder` of headers; repeatable, and no other is looked into")
 	flags.StringVar(&p.Function, "function", "", "with --program, read the body of the function of this `name`")
-	flags.IntVar(&p.Align, "align", defaultAlign, "with --program, bytes to whose multiples arrays are aligned, a power of two")
+	flags.IntVar(&p.Align, "align", csource.DefaultAlign, "with --program, bytes to whose multiples arrays are aligned, a power of two")
 }
 
 // read reads the program for these caches, and says on stderr what a reader of the

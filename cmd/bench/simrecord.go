@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stridebench/stridebench/access/csource"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/results"
@@ -37,7 +38,7 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 		}
 		add(name, value)
 	}
-	if f.program.file != "" && f.program.Align != defaultAlign {
+	if f.program.file != "" && f.program.Align != csource.DefaultAlign {
 		add("align", strconv.Itoa(f.program.Align))
 	}
 	if f.matrix != "" {
