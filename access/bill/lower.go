@@ -122,7 +122,7 @@ func (w *walks) walk(copied, reduced bool) {
 func onceOf(op operators.Operator) []access.Spec {
 	w := walksOf(op)
 	for _, o := range w.inputs() {
-		if o.Role == operators.Input && !contiguous(o.Operand) {
+		if o.Role == operators.Input && !slices.Contains(op.Again, o.at) && !contiguous(o.Operand) {
 			w.add(access.Copy, nil, w.operand(dense(o, operators.Output), access.Output), w.operand(o, access.Input))
 		}
 	}
@@ -351,6 +351,7 @@ func (w *walks) elementwise(copied bool) {
 	for _, o := range w.inputs() {
 		whole := slices.Equal(o.Shape, shape)
 		switch {
+		case slices.Contains(w.op.Again, o.at): // is there
 		case o.InList || !broadcasts(o.Shape, shape) || len(operands) == maxOperands,
 			o.Role != operators.Input && (written || !whole || slices.Contains(o.Strides, 0)):
 			rest = append(rest, o)

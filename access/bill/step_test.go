@@ -66,6 +66,47 @@ func TestFusedInPlace(t *testing.T) {
 	}
 }
 
+// TestAgain: an operator that gets one tensor twice in every call reads it once, and a copy of it would be of one use.
+func TestAgain(t *testing.T) {
+	const rows, columns = "[512,1]", "[1,512]"
+	read := func(nodes ...string) Item {
+		p, err := operators.Read(operators.File{Name: "et.json", Reader: strings.NewReader(`{"schema": "1.1.1-chakra.0.0.4", "nodes": [` + strings.Join(nodes, ",\n") + "]}")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Of(context.Background(), p, typical(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Operators[0]
+	}
+	inPlace := func(id int, other [3]string) string { // an addcmul_(x, other, b.t())
+		x := [3]string{"1", "0", rows}
+		return strings.Replace(node(id, "aten::addcmul_", "[512,512]", x, other, [3]string{"2", "0", columns}, x), "(Tensor self) -> Tensor", "(Tensor(a!) self, Tensor b, Tensor c) -> Tensor(a!)", 1)
+	}
+	twin, other, shifted := [3]string{"2", "0", columns}, [3]string{"3", "0", columns}, [3]string{"2", "512", columns}
+	once, two := read(inPlace(2, twin)), read(inPlace(2, other))
+	if got, want := once.Predicted.Misses[0].Count, two.Predicted.Misses[0].Count; got > .7*want || once.Verdict != produce || once.Uses > 1 {
+		t.Errorf("the same tensor twice: %v misses, two tensors %v; %q of %d uses", got, want, once.Verdict, once.Uses)
+	}
+	for name, nodes := range map[string][]string{
+		"only in one call": {inPlace(2, twin), inPlace(3, other)},
+		"from elsewhere":   {inPlace(2, shifted)},
+	} {
+		if got := read(nodes...).Predicted.Misses[0].Count; got != two.Predicted.Misses[0].Count {
+			t.Errorf("%s: %v misses, want those of two tensors, %v", name, got, two.Predicted.Misses[0].Count)
+		}
+	}
+	x, y := [3]string{"1", "0", rows}, [3]string{"2", "0", rows}
+	added := strings.Replace(node(2, "aten::add_", "[512,512]", x, x, x), "(Tensor self) -> Tensor", "(Tensor(a!) self, Tensor other) -> Tensor(a!)", 1)
+	if got := read(added).Predicted.Misses[0].Count; got != 512*512*4/64 {
+		t.Errorf("x += x: %v misses, want its lines", got)
+	}
+	if got := read(node(2, "aten::mul", "[512,512]", x, x, y)).Predicted.Misses[0].Count; got != 2*512*512*4/64 {
+		t.Errorf("x * x: %v misses, want its lines and those of the result", got)
+	}
+}
+
 // TestStep: what a call finds in the caches is what the one before left there, and
 // lies where the trace says.
 func TestStep(t *testing.T) {

@@ -249,6 +249,7 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 	writes := map[uint64]int{}
 	for _, call := range p.Step {
 		operands, places := operandsOf(p, call)
+		reads := map[part]bool{} // what it reads twice is one use
 		for n, o := range operands {
 			place := places[n]
 			if place.Storage == 0 || o.Role == operators.Output {
@@ -260,9 +261,11 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 			}
 			t.readBy[v][operand{call.Operator, n}] = true
 			if pays(call.Operator) && o.Role == operators.Input && !contiguous(o) { // what is written in place is no use of a copy
-				read := part{v, place.Offset, layoutKey(o)}
-				t.readers[read] = append(t.readers[read], call.Operator)
+				reads[part{v, place.Offset, layoutKey(o)}] = true
 			}
+		}
+		for read := range reads {
+			t.readers[read] = append(t.readers[read], call.Operator)
 		}
 		for n, o := range operands {
 			if storage := places[n].Storage; storage != 0 && o.Role != operators.Input {
