@@ -22,10 +22,8 @@ func (s *Stacks) runPasses(passes int, nests ...nest.Nest) error {
 		return err
 	}
 	for _, n := range nests {
-		for i, op := range n.Operands {
-			if op.Width > s.line {
-				return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, s.line)
-			}
+		if err := s.checkWidths(n.Operands); err != nil {
+			return err
 		}
 	}
 	if passes > 0 {
@@ -46,10 +44,8 @@ func (s *Stacks) runProgram(passes int, p nest.Program) error {
 		return err
 	}
 	operands := p.Operands()
-	for i, op := range operands {
-		if op.Width > s.line {
-			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, s.line)
-		}
+	if err := s.checkWidths(operands); err != nil {
+		return err
 	}
 	s.reserve(max(1, len(operands)))
 	s.program(p, operands, 1)
@@ -57,6 +53,16 @@ func (s *Stacks) runProgram(passes int, p nest.Program) error {
 		s.program(p, operands, uint64(passes-1))
 	}
 	return s.full
+}
+
+// checkWidths refuses operands wider than a line.
+func (s *Stacks) checkWidths(operands []nest.Operand) error {
+	for i, op := range operands {
+		if op.Width > s.line {
+			return fmt.Errorf("operand %d (%s): width %d exceeds the line of %d B (want lines of at least %[3]d B, or narrower accesses)", i, op.Tensor, op.Width, s.line)
+		}
+	}
+	return nil
 }
 
 // program counts each access of a program so many times.
