@@ -32,6 +32,9 @@ func (s system) workers(allowed []int) []Logical {
 		}
 	}
 	online := s.list("sys/devices/system/cpu/online")
+	if !slices.ContainsFunc(allowed, func(cpu int) bool { return slices.Contains(online, cpu) }) {
+		online = nil // LXCFS counts a container's CPUs from 0, wherever they are
+	}
 	nodes := s.nodes()
 	var all []Logical
 	turn := map[int]int{} // of the next sibling of a core

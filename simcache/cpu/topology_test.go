@@ -48,7 +48,8 @@ func TestWorkers(t *testing.T) {
 	}{
 		{twoSockets(), []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, "[{9 8 4} {7 3 1} {5 1 0} {4 0 0} {2 2 1} {8 8 4} {3 3 1} {1 1 0} {0 0 0}]"},
 		{twoSockets(), []int{0, 4, 2}, "[{4 0 0} {2 2 1} {0 0 0}]"},
-		{system{files: linux(nil)}, []int{0, 1, 2}, "[{2 2 0} {1 1 0} {0 0 0}]"}, // a sysfs that says nothing
+		{system{files: linux(nil)}, []int{0, 1, 2}, "[{2 2 0} {1 1 0} {0 0 0}]"},                                         // a sysfs that says nothing
+		{system{files: linux(map[string]any{"sys/devices/system/cpu/online": "0-1"})}, []int{8, 9}, "[{9 9 0} {8 8 0}]"}, // LXCFS in a container
 	} {
 		if got := fmt.Sprint(c.workers(c.allowed)); got != c.want {
 			t.Errorf("of %v the workers are %s, want %s", c.allowed, got, c.want)
