@@ -75,7 +75,9 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	}
 	if t.Pin != nil || t.CPUBind != nil || t.Counts != nil {
 		p.CPUs = cpus
-		remark("pinned-to", cpu.FormatList(cpus))
+		if at.system == "linux" { // no other pins
+			remark("pinned-to", cpu.FormatList(cpus))
+		}
 	}
 	if t.Counts == nil {
 		return p, nil

@@ -47,6 +47,7 @@ func TestAmong(t *testing.T) {
 		{bare, Threads{MemBind: []int{0}}, "membind 0: this system shows no NUMA nodes"},
 		{darwin, Threads{MemBind: []int{0}}, "membind 0: only Linux binds to NUMA nodes"},
 		{darwin, Threads{CPUBind: []int{0}}, "cpubind 0: only Linux binds to NUMA nodes"},
+		{darwin, Threads{Counts: []int{2}}, "Big/threads=2 on [7 6 5 4 3 1]"},
 		{darwin, Threads{Pin: []int{4}}, "pin 4: only Linux pins threads"},
 	} {
 		p, err := Plan{Comparisons: []access.Comparison{big}}.among(c.threads, c.place)
@@ -59,6 +60,10 @@ func TestAmong(t *testing.T) {
 				}
 			}
 			got = fmt.Sprintf("%s on %v", strings.Join(names, " "), p.CPUs)
+			said := slices.ContainsFunc(p.Remarks, func(r results.Pair) bool { return r.Key == "pinned-to" })
+			if pinned := c.system == "linux" && p.CPUs != nil; said != pinned {
+				t.Errorf("%+v on %s: says that threads are pinned: %v", c.threads, c.system, said)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%+v: %s, want %s", c.threads, got, c.want)
