@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"os"
+	"runtime"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -29,3 +30,17 @@ func allowed() []int {
 // lastCPU is the last one that this process may run on, which package access pins
 // timed threads to.
 func lastCPU() int { return slices.Max(append(allowed(), 0)) }
+
+// runOn moves the goroutine to a CPU, where the kernel lets it, and returns what undoes that.
+func runOn(cpu int) (undo func()) {
+	runtime.LockOSThread()
+	var before, one unix.CPUSet
+	one.Set(cpu)
+	if unix.SchedGetaffinity(0, &before) != nil || unix.SchedSetaffinity(0, &one) != nil {
+		return runtime.UnlockOSThread
+	}
+	return func() {
+		_ = unix.SchedSetaffinity(0, &before) // it was allowed before
+		runtime.UnlockOSThread()
+	}
+}

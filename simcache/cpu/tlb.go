@@ -36,13 +36,21 @@ func defaultTLB(page int) []simcache.TLB {
 // level first, from cpuid where it tells, of an arm64 CPU from the table of cores
 // where that has it, else the documented default: 64 entries, 4-way (32 of 2 MiB
 // pages) and 1536 entries, 12-way.
+//
+// On a machine of several kinds of cores it is, on Linux, that of the CPU of [Caches].
 func TLB(page int) []simcache.TLB {
 	s := thisSystem()
-	var known []array
-	if s.cpuid != nil {
-		known = decodeTLB(s.cpuid)
+	return chooseTLB(append(s.cpuidTLB(), s.coreTLB()...), page)
+}
+
+// cpuidTLB asks cpuid on the CPU that is meant, since of Intel's hybrids each kind of core
+// states its own.
+func (s system) cpuidTLB() []array {
+	if s.cpuid == nil {
+		return nil
 	}
-	return chooseTLB(append(known, s.coreTLB()...), page)
+	defer runOn(s.cpu)()
+	return decodeTLB(s.cpuid)
 }
 
 func chooseTLB(known []array, page int) []simcache.TLB {
