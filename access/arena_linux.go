@@ -65,7 +65,7 @@ func takeFrom(mem []byte, nodes []int) error {
 	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem)), mpolBind,
 		uintptr(unsafe.Pointer(unsafe.SliceData(mask))), uintptr(64*len(mask)+1), 0)
 	if errno != 0 {
-		return fmt.Errorf("membind %s: mbind: %w (want nodes that have memory, and a container that allows the call)", strings.Trim(strings.ReplaceAll(fmt.Sprint(nodes), " ", ","), "[]"), errno)
+		return fmt.Errorf("membind %s: mbind: %w (want nodes that have memory, and a container that allows the call)", listed(nodes), errno)
 	}
 	return nil
 }

@@ -324,21 +324,13 @@ func (p *Pattern) placeOperands() error {
 	}
 	var shapes []layouts.Layout
 	var output *int
-	reads, names := 0, map[string]int{}
-	place := func(i int, kind nest.Kind) error {
-		o := s.Operands[i]
-		name := map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
-		if names[name]++; names[name] > 1 {
-			name += fmt.Sprint(names[name])
-		}
-		return p.addOperand(name, kind, o.Layout, i+1)
-	}
+	names := tensorNames(s.Operands)
+	place := func(i int, kind nest.Kind) error { return p.addOperand(names[i], kind, s.Operands[i].Layout, i+1) }
 	for i, o := range s.Operands {
 		if o.Role == Output || o.Role == InPlace {
 			output = &i
 		}
 		if o.Role != Output {
-			reads++
 			if err := place(i, nest.Read); err != nil {
 				return err
 			}
@@ -374,6 +366,18 @@ func (p *Pattern) placeOperands() error {
 	self.kind = nest.Write
 	p.operands = append(p.operands, self)
 	return nil
+}
+
+// tensorNames are what nests, and names of benchmarks, call the operands: in, in2, out, self.
+func tensorNames(operands []Operand) []string {
+	names, count := make([]string, len(operands)), map[Role]int{}
+	for i, o := range operands {
+		names[i] = map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
+		if count[o.Role]++; count[o.Role] > 1 {
+			names[i] += fmt.Sprint(count[o.Role])
+		}
+	}
+	return names
 }
 
 // Number is the number, in the spec's Operands, of a tensor of the nests. It reports
@@ -514,15 +518,11 @@ func (s Spec) operandsName() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Operands/op=%v", s.Op)
 	if s.Dims != nil {
-		fmt.Fprintf(&b, "/dims=%s", strings.Trim(strings.ReplaceAll(fmt.Sprint(s.Dims), " ", ","), "[]"))
+		fmt.Fprintf(&b, "/dims=%s", listed(s.Dims))
 	}
-	number := map[Role]int{}
-	for _, o := range s.Operands {
-		key := map[Role]string{Input: "in", Output: "out", InPlace: "self"}[o.Role]
-		if number[o.Role]++; number[o.Role] > 1 {
-			key += fmt.Sprint(number[o.Role])
-		}
-		fmt.Fprintf(&b, "/%s=%s", key, formatLayout(o.Layout))
+	names := tensorNames(s.Operands)
+	for i, o := range s.Operands {
+		fmt.Fprintf(&b, "/%s=%s", names[i], formatLayout(o.Layout))
 		if o.DType != s.Operands[0].DType {
 			fmt.Fprintf(&b, ":%s", o.DType)
 		}
