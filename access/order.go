@@ -1,9 +1,13 @@
 package access
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // An Order is the order in which the dims of a view are walked. The zero Order
@@ -114,13 +118,11 @@ func (o Order) String() string {
 // permutation of others.
 func (o Order) of(rank int) ([]int, error) {
 	if o.lies != 0 {
-		return nil, fmt.Errorf("no tensor here has a format (from goes with one for x, to with one for y)")
+		return nil, errors.New("no tensor here has a format (from goes with one for x, to with one for y)")
 	}
-	order := make([]int, rank)
-	for i := range order {
-		if order[i] = i; o.col {
-			order[i] = rank - 1 - i
-		}
+	order := nest.UpTo(rank)
+	if o.col {
+		slices.Reverse(order)
 	}
 	if o.dims == "" {
 		return order, nil

@@ -121,11 +121,7 @@ func missRatios(name string, p Pattern, d1 simcache.Geometry) ([]Studied, error)
 	var all []Studied
 	add := func(kib int) {
 		lines := uint64(kib << 10 / d1.Line)
-		capacity := fmt.Sprintf("%dKiB", kib)
-		if kib%1024 == 0 {
-			capacity = fmt.Sprintf("%dMiB", kib/1024)
-		}
-		all = append(all, result(name, "capacity", capacity, "misses/op",
+		all = append(all, result(name, "capacity", sizeName(kib<<10), "misses/op",
 			curves[1].Misses(lines)-curves[0].Misses(lines), curves[1].Refs-curves[0].Refs))
 	}
 	for kib := 1; kib <= 8<<10; kib *= 2 {
