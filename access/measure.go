@@ -210,21 +210,19 @@ func inRounds(meters []meter, take func(m *meter, round, rounds int) error) erro
 	return nil
 }
 
-// checkTogether refuses patterns that cannot be measured together, and returns
-// the bytes of memory that all of them use.
-func checkTogether(patterns []Pattern, most int) (memory int, err error) {
+// checkTogether refuses patterns that cannot be measured together.
+func checkTogether(patterns []Pattern, most int) error {
 	for _, p := range patterns {
-		memory = max(memory, p.Memory)
 		if err := Measurable(p, most); err != nil {
-			return 0, err
+			return err
 		}
 		for _, q := range patterns {
 			if err := together(p, q); err != nil {
-				return 0, fmt.Errorf("%s and %s cannot be measured together: %w", p.Spec.Name(), q.Spec.Name(), err)
+				return fmt.Errorf("%s and %s cannot be measured together: %w", p.Spec.Name(), q.Spec.Name(), err)
 			}
 		}
 	}
-	return memory, nil
+	return nil
 }
 
 // together refuses two patterns that cannot share their memory, as patterns that

@@ -21,7 +21,7 @@ var severalNodes = func() bool { return len(cpu.Nodes()) > 1 }
 func mapArenas(patterns []Pattern, o Options) (arenas []arena, free func(), err error) {
 	apart := severalNodes() && o.Bind == nil
 	own := func(p Pattern) bool { return apart && p.shared != nil }
-	if _, err = checkTogether(patterns, o.MaxMemory); err != nil {
+	if err := checkTogether(patterns, o.MaxMemory); err != nil {
 		return nil, nil, err
 	}
 	common, all := 0, 0

@@ -46,7 +46,7 @@ func TestSweepOfViews(t *testing.T) {
 	if len(all) != 2 || len(all[0]) != 2 || len(all[1]) != 4 {
 		t.Fatalf("%v", all)
 	}
-	if _, err := checkTogether([]Pattern{pattern(t, all[0][0].Spec), pattern(t, all[0][1].Spec)}, 0); err != nil {
+	if err := checkTogether([]Pattern{pattern(t, all[0][0].Spec), pattern(t, all[0][1].Spec)}, 0); err != nil {
 		t.Error(err)
 	}
 }
