@@ -287,18 +287,6 @@ func walk[T layouts.Element](op Op, mem []T, nests []elementNest, k kernels[T]) 
 	return 0
 }
 
-// check prepares the arena, runs one pass and compares what it did with the
-// reference. It returns the sum that every later pass must return.
-func (r runner) check() (float64, error) {
-	r.prepare()
-	sum := r.passes(1)
-	want, err := r.reference()
-	if err == nil && sum != want {
-		err = fmt.Errorf("the native sum is %v, plainly it is %v", sum, want)
-	}
-	return want, err
-}
-
 // start is the place of an operand's tensor in the arena, in elements.
 func (p Pattern) start(op operand) int { return int(op.base-Origin) / p.Spec.DType.Size() }
 

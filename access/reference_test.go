@@ -1,6 +1,7 @@
 package access
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"unsafe"
@@ -92,4 +93,16 @@ func TestReferenceRows(t *testing.T) {
 			data[y+i]--
 		}
 	}
+}
+
+// check prepares the arena, runs one pass and compares what it did with the
+// reference. It returns the sum that every later pass must return.
+func (r runner) check() (float64, error) {
+	r.prepare()
+	sum := r.passes(1)
+	want, err := r.reference()
+	if err == nil && sum != want {
+		err = fmt.Errorf("the native sum is %v, plainly it is %v", sum, want)
+	}
+	return want, err
 }
