@@ -24,7 +24,7 @@ type Comparison []Benchmark
 //
 // In the names, shape is that of the tensor x before any view, pad the number
 // of elements by which its rows lie further apart than they are long, and
-// kernel what walks it: Scalar is a plain loop in the order that the name says,
+// kernel what walks it: scalar is a plain loop in the order that the name says,
 // builtin Go's copy, and the others are sets of package kernel, of which the
 // suite has the best that this CPU runs. A copy by one of these has an order of
 // its own. Size is the working set in bytes, stride the distance from one element
@@ -188,7 +188,7 @@ func channels() Comparison {
 	})
 }
 
-// broadcasts adds a row, a column and a Scalar to a large matrix, and, to
+// broadcasts adds a row, a column and a scalar to a large matrix, and, to
 // compare them with, a matrix of its size.
 func broadcasts(quick bool) Comparison {
 	const n = 4000
