@@ -141,7 +141,7 @@ func quoted(text string) ([]byte, error) {
 // config checks the description and makes a Config of it; of an error it tells
 // the path of the part at fault.
 func (f file[S]) config() (c simcache.Config, path string, err error) {
-	for _, check := range []func() (string, error){f.limits, f.contradicts} {
+	for _, check := range []func() (string, error){f.limits, f.contradicts, f.lacks} {
 		if path, err := check(); err != nil {
 			return c, path, err
 		}
@@ -211,6 +211,39 @@ func (f file[S]) contradicts() (path string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// lacks refuses a cache that does not say all of its shape, by the keys that are not there. Data
+// sheets state sizes, and often no ways.
+func (f file[S]) lacks() (path string, err error) {
+	if f.I1 != nil {
+		if err := f.I1.lacks(); err != nil {
+			return "i1", err
+		}
+	}
+	for i, l := range f.Levels {
+		if err := (geometry{l.Size, l.Ways, l.Line}).lacks(); err != nil {
+			return fmt.Sprintf("levels[%d]", i), err
+		}
+	}
+	return "", nil
+}
+
+func (g geometry) lacks() error {
+	var keys []string
+	if g.Size == 0 {
+		keys = append(keys, "size")
+	}
+	if g.Ways == 0 {
+		keys = append(keys, "ways")
+	}
+	if g.Line == 0 {
+		keys = append(keys, "line")
+	}
+	if keys == nil {
+		return nil
+	}
+	return fmt.Errorf("a cache without %s (want size, ways and line, such as size: 32KiB, ways: 8, line: 64; as many ways as size / line make it fully associative)", strings.Join(keys, " and "))
 }
 
 // fault is the path of the part of a Config for which it is refused: the first
