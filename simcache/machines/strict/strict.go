@@ -239,6 +239,9 @@ func (f *File) placed(err error, root reflect.Type) error {
 	}
 	if m := used.FindStringSubmatch(message); m != nil && nodes[m[1]] != "" && nodes[m[2]] != "" {
 		message = fmt.Sprintf("%s where %s is wanted", nodes[m[1]], nodes[m[2]])
+		if m[2] == "mapping" {
+			message += f.keysAt(theirs.GetToken(), root)
+		}
 	}
 	return f.at(theirs.GetToken(), errors.New(message))
 }
@@ -282,6 +285,20 @@ func (f *File) known(at *token.Token, root reflect.Type) string {
 		path := v.Key.GetPath()
 		if t := typeAt(root, path[:max(strings.LastIndex(path, "."), 0)]); t != nil && t.Kind() == reflect.Struct {
 			words = " (want one of " + strings.Join(tags(t), ", ") + ")"
+		}
+	})
+	return words
+}
+
+// keysAt lists the keys that a mapping would have where something else stands.
+func (f *File) keysAt(at *token.Token, root reflect.Type) string {
+	words := ""
+	f.each(func(n ast.Node) {
+		if _, plain := n.(ast.ScalarNode); !plain || n.GetToken().Position.Offset != at.Position.Offset {
+			return
+		}
+		if t := typeAt(root, n.GetPath()); t != nil && t.Kind() == reflect.Struct {
+			words = " (with keys of " + strings.Join(tags(t), ", ") + ")"
 		}
 	})
 	return words
