@@ -1,6 +1,7 @@
 package reuse
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -122,25 +123,38 @@ func (m *Meter) Table() *Table {
 	return t
 }
 
-// marks names the capacities of D1 and LL that are on the curve: both if it is of
-// fully associative caches, otherwise those with its sets and lines.
+// marks names the capacities of the levels that are on the curve: all if it is of
+// fully associative caches, otherwise those with its sets and lines. The first is D1
+// and the last LL, as in the summary; those between have the names of the tables.
 func (m *Meter) marks() map[uint64][]string {
 	marks := map[uint64][]string{}
 	line := m.config.First().Line
-	for _, n := range []struct {
-		name string
-		g    simcache.Geometry
-	}{{"D1", m.config.First().Geometry}, {"LL", m.config.Last().Geometry}} {
-		capacity := uint64(n.g.Size / line)
+	for i, l := range m.config.Levels {
+		capacity := uint64(l.Size / line)
 		if m.sets > 1 {
-			if n.g.Sets() != m.sets || n.g.Line != line {
+			if l.Sets() != m.sets || l.Line != line {
 				continue
 			}
-			capacity = uint64(n.g.Ways)
+			capacity = uint64(l.Ways)
 		}
-		marks[capacity] = append(marks[capacity], n.name)
+		marks[capacity] = append(marks[capacity], m.names(i)...)
 	}
 	return marks
+}
+
+// names are those of a level on the curve; a single level is both the first and the last.
+func (m *Meter) names(i int) (names []string) {
+	last := len(m.config.Levels) - 1
+	if i == 0 {
+		names = append(names, "D1")
+	}
+	if i == last {
+		names = append(names, "LL")
+	}
+	if 0 < i && i < last {
+		names = append(names, cmp.Or(m.config.Levels[i].Name, fmt.Sprintf("L%d", i+1)))
+	}
+	return names
 }
 
 // Write writes the table for people. It writes nothing if the table is nil.
