@@ -137,9 +137,9 @@ func (r Run) level(i int) string {
 		return Say("%s: nothing gets this far.", l.Name)
 	}
 	intro := Say("%s (%s: %d sets of %s of %d B) misses %d of the %s that %s it (%s).",
-		l.Name, size(c.Size), c.Sets(), Counted(c.Ways, "line"), c.Line, l.Misses(), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"), percent(l.Misses(), l.Refs()))
+		l.Name, simcache.Bytes(c.Size), c.Sets(), Counted(c.Ways, "line"), c.Line, l.Misses(), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"), percent(l.Misses(), l.Refs()))
 	if l.Misses() == 0 {
-		return Say("%s (%s) has all of the %s that %s it.", l.Name, size(c.Size), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"))
+		return Say("%s (%s) has all of the %s that %s it.", l.Name, simcache.Bytes(c.Size), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"))
 	}
 	return sentences(intro, r.causes(i), r.fits(i), r.used(i), r.spread(i), helpers(l))
 }
@@ -159,9 +159,9 @@ func (r Run) fits(i int) string {
 	case all > uint64(c.Size):
 		return Say("All that is touched, %s, is %s%.1f times its size.", text, least, float64(all)/float64(c.Size))
 	case least != "" && 2*all > uint64(c.Size):
-		return Say("All that is touched is %s, which may fit in its %s.", text, size(c.Size))
+		return Say("All that is touched is %s, which may fit in its %s.", text, simcache.Bytes(c.Size))
 	}
-	return Say("All that is touched, %s, fits in its %s.", text, size(c.Size))
+	return Say("All that is touched, %s, fits in its %s.", text, simcache.Bytes(c.Size))
 }
 
 // straddles tells whether a reference may lie in two lines: those of a nest do

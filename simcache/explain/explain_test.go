@@ -221,6 +221,14 @@ func TestMemory(t *testing.T) {
 	has(t, run(t, updated, 1), "and takes back 0 B", "What is still dirty")
 }
 
+// TestLevelSize: a cache has the size that the tables say, where memory touched is rounded.
+func TestLevelSize(t *testing.T) {
+	r := run(t, nestOf([]int{64, 512}, read("x", 2048, 4)), 1, func(c *simcache.Config) {
+		c.Levels[1].Geometry = simcache.Geometry{Size: 1280 << 10, Ways: 20, Line: 64}
+	})
+	has(t, r, "LL (1.25 MiB: 1,024 sets", "fits in its 1.25 MiB.")
+}
+
 func TestSize(t *testing.T) {
 	for n, want := range map[int]string{0: "0 B", 64: "64 B", 1536: "1.5 KiB", 1 << 20: "1 MiB", 3 << 40: "3 TiB"} {
 		if got := size(n); got != want {
