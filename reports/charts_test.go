@@ -106,9 +106,9 @@ func TestIntervals(t *testing.T) {
 			}
 		}
 	}
-	lines := func(text string) int {
+	lines := func(draw func(*data) (*figure, error), text string) int {
 		d := dataOf(t, head+text)
-		_, actions := record(draws(t, copyBandwidth, d), &d.look)
+		_, actions := record(draws(t, draw, d), &d.look)
 		n := 0
 		for _, a := range actions {
 			if _, ok := a.(*recorder.Stroke); ok {
@@ -117,8 +117,13 @@ func TestIntervals(t *testing.T) {
 		}
 		return n
 	}
-	if few, whole := lines(few(sampled(names[0], 1e3, ""))), lines(sampled(names[0], 1e3, "")); whole < few+6 {
+	if few, whole := lines(copyBandwidth, few(sampled(names[0], 1e3, ""))), lines(copyBandwidth, sampled(names[0], 1e3, "")); whole < few+6 {
 		t.Errorf("%d lines with a whisker, and %d without", whole, few)
+	}
+	// A matrix of one size has a strip for a band, which would have no breadth.
+	row, col := sampled(names[2], 1e3, ""), sampled(names[3], 2e3, "")
+	if few, whole := lines(traverseTime, few(row)+few(col)), lines(traverseTime, row+col); whole != few+2 {
+		t.Errorf("%d lines with two strips, and %d without", whole, few)
 	}
 }
 

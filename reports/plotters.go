@@ -101,7 +101,16 @@ func (s *style) addSeries(f *figure, p *panel, all ...series) error {
 			line.Dashes = []vg.Length{5, 3}
 		}
 		points.GlyphStyle = draw.GlyphStyle{Color: of.hue.color, Radius: 3, Shape: of.hue.glyph}
-		p.Add(area, line, points)
+		p.Add(area)
+		if of.points[0].spreads() && len(of.points) == 1 { // a band of no breadth
+			strip, err := plotter.NewLine(of.band())
+			if err != nil {
+				return err
+			}
+			strip.Color, strip.Width = area.Color, 6
+			p.Add(strip)
+		}
+		p.Add(line, points)
 		if of.name != "" && !slices.ContainsFunc(f.legend, func(e entry) bool { return e.name == of.name }) {
 			f.explain(of.name, line, points)
 		}
