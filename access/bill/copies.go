@@ -78,6 +78,9 @@ func (w *walks) cat(from, to []tensor) bool {
 	result := dense(tensor{operators.Operand{Shape: shape, DType: from[0].DType}, inside}, operators.Output)
 	if len(to) == 1 {
 		result = to[0]
+	} else if !slices.ContainsFunc(from, func(o tensor) bool { return !isChannelsLast(o) || contiguous(o.Operand) }) {
+		c, h, v := shape[1], shape[2], shape[3] // of channels_last alone it is that (cat_compute_output_memory_format)
+		result.Strides = []int{c * h * v, 1, v * c, c}
 	}
 	start := 0
 	for _, o := range from {

@@ -555,6 +555,11 @@ func TestChannelsLastKept(t *testing.T) {
 	if i.Layout == 0 || i.Verdict != channelsLast {
 		t.Errorf("%s, layout %v of %v ns", i.Verdict, i.Layout, i.Ns)
 	}
+	op := i.Operator
+	op.Outputs = nil // as a Kineto trace has it
+	if unsaid := itemOf(t, op); unsaid.Ns != i.Ns || unsaid.Layout != i.Layout || unsaid.Verdict != channelsLast {
+		t.Errorf("without its result: %s, layout %v of %v ns, want %s, %v of %v", unsaid.Verdict, unsaid.Layout, unsaid.Ns, channelsLast, i.Layout, i.Ns)
+	}
 }
 
 // TestTakenByProduct: a copy that a product reads is not needed where the matrix that it reads is a view of what is copied, and

@@ -3,6 +3,7 @@ package bill
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stridebench/stridebench/access/operators"
 )
@@ -97,9 +98,10 @@ func (i *Item) mixesChannelsLast() bool {
 	return last && rows
 }
 
-// keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat of channels: one that
-// costs a little more so is no reason to leave the format, which products want.
+// keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat of channels, also where a
+// profile does not have its result: one that costs a little more so is no reason to leave the format, which products want.
 func (i *Item) keepsChannelsLast() bool {
+	unsaid := len(i.Outputs) == 0 && strings.HasPrefix(i.Op, "aten::cat")
 	returns := false
 	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
 		l, err := o.Layout()
@@ -109,7 +111,7 @@ func (i *Item) keepsChannelsLast() bool {
 		if !l.IsChannelsLast() && !l.IsChannelsLast3d() {
 			return false
 		}
-		returns = returns || o.Role != operators.Input && !l.IsContiguous()
+		returns = returns || (o.Role != operators.Input || unsaid && l.Rank() == 4) && !l.IsContiguous()
 	}
 	return returns
 }
