@@ -297,7 +297,7 @@ func (w *walks) fills() bool {
 }
 
 // lists lowers an operator on lists (_foreach_add) as one on the first of each, the second, and so on. It reports
-// false of what has no lists of the same shapes.
+// false of what has no lists of the same shapes, and of a list alone that is not written in place.
 func (w *walks) lists() bool {
 	var lists [][]tensor
 	for _, o := range w.inputs() {
@@ -309,12 +309,12 @@ func (w *walks) lists() bool {
 		}
 		lists[len(lists)-1] = append(lists[len(lists)-1], o)
 	}
-	if len(lists) < 2 || !strings.HasPrefix(w.name(), "_foreach_") {
+	if len(lists) == 0 || len(lists) == 1 && lists[0][0].Role != operators.InPlace || !strings.HasPrefix(w.name(), "_foreach_") {
 		return false
 	}
 	for _, list := range lists {
 		if !slices.EqualFunc(list, lists[0], func(o, first tensor) bool {
-			return slices.Equal(o.Shape, first.Shape) && o.Role != operators.Output && (o.Role == operators.Input || !slices.Contains(o.Strides, 0))
+			return slices.Equal(o.Shape, first.Shape) && (o.Role == operators.Input || !slices.Contains(o.Strides, 0))
 		}) {
 			return false
 		}
@@ -325,8 +325,11 @@ func (w *walks) lists() bool {
 		for _, list := range lists {
 			o := list[i]
 			role := access.Input
-			if o.Role == operators.InPlace {
+			switch o.Role {
+			case operators.InPlace:
 				role, written = access.InPlace, true
+			case operators.Output:
+				role, written = access.Output, true
 			}
 			operands = append(operands, w.operand(o, role))
 		}

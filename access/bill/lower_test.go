@@ -392,6 +392,11 @@ func TestStridedAsTheyAre(t *testing.T) {
 	op := func(name string, class operators.Class, args []string, outputs []operators.Operand, inputs ...operators.Operand) operators.Operator {
 		return operators.Operator{Op: name, Class: class, Args: args, Inputs: inputs, Outputs: outputs}
 	}
+	written := func(strides []int, role operators.Role) operators.Operand {
+		o := listed(strides, 0)
+		o.Role = role
+		return o
+	}
 	list := func(o ...operators.Operand) []operators.Operand { return o }
 	for _, c := range []struct {
 		name  string
@@ -412,6 +417,9 @@ func TestStridedAsTheyAre(t *testing.T) {
 		{"new_zeros", op("aten::new_zeros", operators.Elementwise, nil, list(out([]int{10}, []int{1})), in(shape, first)), false, 1},
 		{"_foreach_add alike", op("aten::_foreach_add", operators.Elementwise, nil, nil, listed(first, 0), listed(last, 0), listed(first, 1), listed(last, 1)), false, 2},
 		{"_foreach_add unlike", op("aten::_foreach_add", operators.Elementwise, nil, nil, listed(first, 0), listed(last, 0), listed(first, 1), listed(first, 1)), true, 2},
+		{"_foreach_mul_ by a number", op("aten::_foreach_mul_", operators.Elementwise, nil, nil, written(first, operators.InPlace), written(first, operators.InPlace)), false, 2},
+		{"_foreach_zero_", op("aten::_foreach_zero_", operators.Elementwise, nil, nil, written(first, operators.Output), written(first, operators.Output)), false, 2},
+		{"_foreach_copy_", op("aten::_foreach_copy_", operators.Elementwise, nil, nil, written(first, operators.Output), listed(first, 1)), false, 1},
 		{"rot90", op("aten::rot90", operators.Copy, []string{"", "1", "[0, 1]"}, list(out(shape, last)), in(shape, first)), false, 1},
 		{"select_scatter", op("aten::select_scatter", operators.Copy, nil, list(out(shape, last)), in(shape, last), in([]int{1500}, []int{1})), false, 2},
 		{"aminmax", op("aten::aminmax", operators.Reduction, []string{"", ""}, list(out([]int{}, []int{}), out([]int{}, []int{})), in(shape, last)), true, 3},

@@ -291,7 +291,7 @@ func TestKinetoRoles(t *testing.T) {
 	list := arg{"[[2],[3]]", "[[1],[1]]", "TensorList", ""}
 	for name, want := range map[string][]Role{
 		"aten::add": {Input, Input}, "aten::add_": {InPlace, Input}, "aten::copy_": {Output, Input}, "aten::zero_": {Output, Input},
-		"aten::_foreach_add_": {InPlace, InPlace, Input},
+		"aten::_foreach_add_": {InPlace, InPlace, Input}, "aten::_foreach_copy_": {Output, Output, Input},
 	} {
 		args := []arg{x, x}
 		if len(want) == 3 {

@@ -253,6 +253,8 @@ func byRule(name string) (entry, bool) {
 		}
 	}
 	switch {
+	case name == "_foreach_zero", name == "_foreach_copy":
+		return entry{class: Elementwise, overwrites: true}, true
 	case strings.HasPrefix(name, "_foreach_"):
 		return entry{class: Elementwise}, true
 	case strings.HasPrefix(name, "special_"):
