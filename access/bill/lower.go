@@ -547,7 +547,11 @@ func (w *walks) batchNorm() bool {
 		y, outputs = outputs[0], outputs[1:]
 	}
 	each := dense(tensor{operators.Operand{Shape: x.Shape[1:2], DType: x.DType}, inside}, operators.Output) // by channel
-	if w.op.Trains() {
+	if w.op.Trains() && isChannelsLast(x) {
+		// A row of channels after the other, twice (batch_norm_kernel.cpp).
+		w.asTheyLie([]tensor{x, x})
+		w.asTheyLie([]tensor{each, each})
+	} else if w.op.Trains() {
 		dims := []int{0}
 		for d := range x.Shape[2:] {
 			dims = append(dims, 2+d)

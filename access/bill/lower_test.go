@@ -128,6 +128,18 @@ func TestBatchNorm(t *testing.T) {
 	}
 }
 
+// TestFewChannels: training a batch_norm of few channels in channels_last goes through memory as often as one of many.
+func TestFewChannels(t *testing.T) {
+	norm := func(channels, rows int) Item {
+		shape, last := []int{8, channels, rows, 64}, []int{channels * rows * 64, 1, channels * 64, channels}
+		return itemOf(t, operators.Operator{Op: "aten::native_batch_norm", Class: operators.Rows, Args: []string{"", "", "", "", "", "True"},
+			Inputs: []operators.Operand{in(shape, last)}, Outputs: []operators.Operand{out(shape, last)}})
+	}
+	if few, many := norm(16, 64).Predicted.Misses[0].Count, norm(64, 16).Predicted.Misses[0].Count; few > 1.01*many {
+		t.Errorf("16 channels miss %v times, 64 channels of as many elements %v", few, many)
+	}
+}
+
 // TestParts: what a stack, a pixel_shuffle, the way back and a repeat copy, in the order of the result, and that
 // contiguous operands have no layout to pay for.
 func TestParts(t *testing.T) {
