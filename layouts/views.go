@@ -87,7 +87,7 @@ func (l Layout) Narrow(dim, start, length int) (Layout, error) {
 		start = 0
 	}
 	if start < -n || start > n {
-		return Layout{}, fmt.Errorf("narrow: start %d is out of range for dim %d of size %d", start, d, n)
+		return Layout{}, fmt.Errorf("narrow: start %d is out of range for dim %d of size %d (want %d to %[3]d)", start, d, n, -n)
 	}
 	if start < 0 {
 		start += n
@@ -232,8 +232,11 @@ func (l Layout) Select(dim, index int) (Layout, error) {
 		return Layout{}, err
 	}
 	n := l.shape[d]
-	if index < -n || index >= n {
-		return Layout{}, fmt.Errorf("select: index %d is out of range for dim %d of size %d", index, d, n)
+	switch {
+	case n == 0:
+		return Layout{}, fmt.Errorf("select: dim %d has size 0 and no index %d", d, index)
+	case index < -n || index >= n:
+		return Layout{}, fmt.Errorf("select: index %d is out of range for dim %d of size %d (want %d to %d)", index, d, n, -n, n-1)
 	}
 	if index < 0 {
 		index += n

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -49,8 +48,11 @@ func newMerge() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := file.Commit(); err != nil {
+				return err
+			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s of %s, %s\n", out, counted(plan.Results, "result"), counted(plan.Files, "file"), counted(plan.Runs, "run"))
-			return errors.Join(err, file.Commit())
+			return err
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` to make")
