@@ -91,7 +91,7 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 		warn("turbo", "the CPU runs faster while it is cool: turn turbo off (echo 1 > %[1]s/intel_pstate/no_turbo, or echo 0 > %[1]s/cpufreq/boost)", "/sys/devices/system/cpu")
 	}
 	if !pinned {
-		warn("unpinned", "the thread is pinned to no CPU, and may be moved: run on Linux, where it is let (taskset -c)")
+		warn("unpinned", "%s", unpinned(m.GOOS))
 	}
 	if m.CPUQuota > 0 && m.CPUQuota < float64(m.CPUs) {
 		warn("quota", "this process may use %.4g of %d CPUs (%s), and is stopped wherever it is when it has: run it without a quota", m.CPUQuota, m.CPUs, m.QuotaFrom)
@@ -103,6 +103,14 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 		warn("steal", "the host took %.1f%% of the CPU time that was wanted: take a machine with CPUs of its own, or compare by turns (--ab)", 100*a.Steal)
 	}
 	return warnings
+}
+
+// unpinned says why a thread may be moved, and what to do about it.
+func unpinned(system string) string {
+	if system == "linux" {
+		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes do, and where a cpuset has changed, and may move it: run outside of a sandbox, or compare by turns (--ab)"
+	}
+	return "the thread may be moved from CPU to CPU, as it is pinned on Linux only: compare by turns (--ab), or run on Linux"
 }
 
 // scatterLimit is the half width of the 95% interval of times, as a share of their median,

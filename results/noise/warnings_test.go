@@ -102,3 +102,14 @@ func TestMachine(t *testing.T) {
 		}
 	}
 }
+
+// TestUnpinned: on Linux the kernel refused, which is said; where nothing pins, samples by turns
+// are what helps.
+func TestUnpinned(t *testing.T) {
+	for system, want := range map[string]string{"linux": "sched_setaffinity", "darwin": "on Linux only", "windows": "on Linux only"} {
+		all := noise.Machine(results.Machine{GOOS: system}, false, nil)
+		if len(all) != 1 || !strings.Contains(all[0], want) || !strings.Contains(all[0], "(--ab)") {
+			t.Errorf("on %s: %q, want %q and --ab", system, all, want)
+		}
+	}
+}
