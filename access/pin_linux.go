@@ -1,28 +1,16 @@
 package access
 
-import (
-	"runtime"
-
-	"golang.org/x/sys/unix"
-)
+import "github.com/stridebench/stridebench/simcache/cpu"
 
 // pin locks the goroutine to its thread and the thread to a CPU, and returns what
 // undoes both. Where the kernel refuses, the thread stays unpinned and the CPU is -1.
-func pin(cpu int) (pinned int, undo func()) {
-	runtime.LockOSThread()
-	var allowed unix.CPUSet
-	if unix.SchedGetaffinity(0, &allowed) != nil || pinThread(cpu) != nil {
-		return -1, runtime.UnlockOSThread
+func pin(to int) (pinned int, undo func()) {
+	undo, err := cpu.RunOn(to)
+	if err != nil {
+		return -1, undo
 	}
-	return cpu, func() {
-		_ = unix.SchedSetaffinity(0, &allowed) // it was allowed before
-		runtime.UnlockOSThread()
-	}
+	return to, undo
 }
 
 // pinThread pins the thread that calls it.
-func pinThread(cpu int) error {
-	var one unix.CPUSet
-	one.Set(cpu)
-	return unix.SchedSetaffinity(0, &one)
-}
+func pinThread(to int) error { return cpu.Pin(to) }

@@ -2,8 +2,10 @@
 
 package cpu
 
+import "errors"
+
 // allowed are unknown here.
 func allowed() []int { return nil }
 
-// runOn leaves the goroutine where it is.
-func runOn(int) (undo func()) { return func() {} }
+// RunOn leaves the goroutine where it is.
+func RunOn(int) (undo func(), err error) { return func() {}, errors.ErrUnsupported }

@@ -49,7 +49,8 @@ func (s system) cpuidTLB() []array {
 	if s.cpuid == nil {
 		return nil
 	}
-	defer runOn(s.cpu)()
+	undo, _ := RunOn(s.cpu) // or wherever it runs
+	defer undo()
 	return decodeTLB(s.cpuid)
 }
 
