@@ -40,8 +40,8 @@ type Plan struct {
 	Studies     []access.Study      // only simulated, after all comparisons
 
 	// Caches says what is simulated: the levels, of which results have the misses of
-	// the first and the last, and the TLB. If it has no levels, the caches of this CPU
-	// are simulated (cpu.Choose), with its TLB for Pages.
+	// the first and the last, and the TLB. If it has no levels, the caches of the first
+	// of CPUs are simulated (cpu.Choose), with its TLB for Pages.
 	Caches simcache.Config
 	// Model predicts times. A Model without caches predicts nothing.
 	Model cost.Model
@@ -147,10 +147,10 @@ func (p Plan) Prepare() (*Session, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	s := &Session{Plan: p, machine: ThisMachine(), detected: cpu.Caches(), ahead: mostAhead, patterns: make([][]access.Pattern, len(p.Comparisons))}
+	s := &Session{Plan: p, machine: ThisMachine(p.CPUs...), detected: cpu.Caches(p.CPUs...), ahead: mostAhead, patterns: make([][]access.Pattern, len(p.Comparisons))}
 	if p.Caches.Levels == nil {
 		s.Plan.Caches = cpu.Choose(s.detected)
-		s.Plan.Caches.TLB = cpu.TLB(p.Pages.Size())
+		s.Plan.Caches.TLB = cpu.TLB(p.Pages.Size(), p.CPUs...)
 	}
 	if err := checkNames(p.Comparisons); err != nil {
 		return nil, err

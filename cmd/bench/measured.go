@@ -130,12 +130,12 @@ func (f *modelFlags) machine(c call) (cost.Model, error) {
 }
 
 // costModel is what predictions are made by, see cost.ModelOf.
-func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB) (cost.Model, error) {
+func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB, pinned ...int) (cost.Model, error) {
 	if file != "" && geometry.set() {
 		return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
 	}
-	detected := cpu.Caches()
-	m, err := cost.ModelOf(files(), file, session.ThisMachine().CPU, cpu.Between(geometry.config(detected), detected), geometry.set(), tlb)
+	detected := cpu.Caches(pinned...)
+	m, err := cost.ModelOf(files(), file, session.ThisMachine(pinned...).CPU, cpu.Between(geometry.config(detected), detected), geometry.set(), tlb)
 	if err != nil && file != "" {
 		err = fmt.Errorf("--caches: %w", err)
 	}

@@ -156,13 +156,13 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if p, err = f.threads.among(c, p, f.ab); err != nil {
 		return p, err
 	}
-	if p.Caches, err = f.config(); err != nil {
+	if p.Caches, err = f.config(p.CPUs); err != nil {
 		return p, err
 	}
 	if err := warnOther(c, "--caches", f.caches); err != nil {
 		return p, err
 	}
-	if p.Model, err = costModel(f.caches, &f.geometry, p.Caches.TLB); err != nil {
+	if p.Model, err = costModel(f.caches, &f.geometry, p.Caches.TLB, p.CPUs...); err != nil {
 		return p, err
 	}
 	return f.share(p)
@@ -230,11 +230,11 @@ func (f *runFlags) fault(err error) error {
 }
 
 // config is the caches and the TLB to simulate: the first and the last level of a
-// description, and its TLB, or flags over those of this CPU.
-func (f *runFlags) config() (simcache.Config, error) {
+// description, and its TLB, or flags over those of the CPU that threads are pinned to first.
+func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 	if f.caches == "" {
-		c := f.geometry.config(cpu.Caches())
-		if c.TLB = cpu.TLB(f.pages.value.Size()); f.tlb.set {
+		c := f.geometry.config(cpu.Caches(pinned...))
+		if c.TLB = cpu.TLB(f.pages.value.Size(), pinned...); f.tlb.set {
 			c.TLB = simcache.Config{TLB: f.tlb.value}.From(simcache.FromFlag).TLB
 		}
 		return c, nil

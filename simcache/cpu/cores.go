@@ -113,7 +113,7 @@ func (s system) core() *core {
 // Name names the core of an arm64 CPU that runs Linux, which gives no other name: as
 // in "Arm Neoverse N1", or its numbers, as in "implementer 0x41 part 0xd4d". Of a
 // machine of several kinds of cores it is that of [Caches]. It is "" on other CPUs.
-func Name() string { return thisSystem().name() }
+func Name(pinned ...int) string { return thisSystem().on(pinned).name() }
 
 func (s system) name() string {
 	if c := s.core(); c != nil {

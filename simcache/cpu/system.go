@@ -30,9 +30,17 @@ type system struct {
 // are left out, but for a last level, whose geometry then is zero.
 //
 // On a machine of several kinds of cores it is, on Linux, the CPU that a timed
-// thread is pinned to (the last one that it may run on), on macOS a performance
-// core, on Windows the first.
-func Caches() []Cache { return thisSystem().known() }
+// thread is pinned to (the first one named, else the last one that it may run on), on
+// macOS a performance core, on Windows the first.
+func Caches(pinned ...int) []Cache { return thisSystem().on(pinned).known() }
+
+// on is the system with the first of the CPUs meant, where any is named.
+func (s system) on(pinned []int) system {
+	if len(pinned) > 0 {
+		s.cpu = pinned[0]
+	}
+	return s
+}
 
 // known asks all sources.
 func (s system) known() []Cache {

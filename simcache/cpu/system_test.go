@@ -302,3 +302,30 @@ func TestCores(t *testing.T) {
 		}
 	}
 }
+
+// TestPinned: of a hybrid the caches are those of the first CPU that threads are pinned to, or of
+// the one that they are pinned to by default.
+func TestPinned(t *testing.T) {
+	for _, test := range []struct {
+		pinned []int
+		want   string
+	}{{nil, "L1d 32768,8,64"}, {[]int{0}, "L1d 49152,12,64"}, {[]int{1, 2}, "L1d 49152,12,64"}, {[]int{2, 0}, "L1d 32768,8,64"}} {
+		if got := written(hybrid().on(test.pinned).known()); len(got) != 1 || !strings.HasPrefix(got[0], test.want+" ") {
+			t.Errorf("pinned to %v: %q, want %s", test.pinned, got, test.want)
+		}
+	}
+}
+
+// hybrid has a performance core of two threads, CPUs 0 and 1, and efficiency cores 2 and 3.
+func hybrid() system {
+	files := map[string]any{"sys/devices/system/cpu/online": "0-3"}
+	for cpu, of := range []map[string]string{
+		sysfsIndex("1", "Data", "48K", "12", "64", "0-1"), sysfsIndex("1", "Data", "48K", "12", "64", "0-1"),
+		sysfsIndex("1", "Data", "32K", "8", "64", "2"), sysfsIndex("1", "Data", "32K", "8", "64", "3"),
+	} {
+		for name, text := range of {
+			files[fmt.Sprintf("sys/devices/system/cpu/cpu%d/cache/index0/%s", cpu, name)] = text
+		}
+	}
+	return system{cpu: 3, files: linux(files)}
+}

@@ -38,8 +38,8 @@ func defaultTLB(page int) []simcache.TLB {
 // pages) and 1536 entries, 12-way.
 //
 // On a machine of several kinds of cores it is, on Linux, that of the CPU of [Caches].
-func TLB(page int) []simcache.TLB {
-	s := thisSystem()
+func TLB(page int, pinned ...int) []simcache.TLB {
+	s := thisSystem().on(pinned)
 	return chooseTLB(append(s.cpuidTLB(), s.coreTLB()...), page)
 }
 
