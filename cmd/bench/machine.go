@@ -79,6 +79,7 @@ func (f *machineFlags) run(ctx context.Context, c call) error {
 	if err := f.measuring.check(c); err != nil {
 		return err
 	}
+	f.geometry.noteApart(c)
 	caches := cpu.Caches()
 	measured, err := f.measuring.result(ctx, c, caches)
 	if err != nil {

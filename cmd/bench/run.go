@@ -159,6 +159,9 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if p.Caches, err = f.config(p.CPUs); err != nil {
 		return p, err
 	}
+	if f.caches == "" && !f.timeOnly {
+		f.geometry.noteApart(c, p.CPUs...)
+	}
 	if err := warnOther(c, "--caches", f.caches); err != nil {
 		return p, err
 	}

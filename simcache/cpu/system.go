@@ -34,6 +34,38 @@ type system struct {
 // macOS a performance core, on Windows the first.
 func Caches(pinned ...int) []Cache { return thisSystem().on(pinned).known() }
 
+// Apart tells whose caches [Caches] returns on a machine of several kinds of cores, and which
+// others, of the CPUs that threads are pinned to (nil for all that this process may run on), have
+// caches of other sizes, ways or lines; none elsewhere than on Linux.
+func Apart(pinned ...int) (shown int, others []int) {
+	if len(pinned) == 0 {
+		for _, l := range Workers() {
+			pinned = append(pinned, l.CPU)
+		}
+	}
+	return pinned[0], thisSystem().apart(pinned)
+}
+
+func (s system) apart(cpus []int) (others []int) {
+	if s.files == nil {
+		return nil
+	}
+	geometries := func(cpu int) (all []simcache.Geometry) {
+		for _, c := range s.on([]int{cpu}).known() {
+			all = append(all, c.Geometry)
+		}
+		return all
+	}
+	first := geometries(cpus[0])
+	for _, cpu := range cpus[1:] {
+		if !slices.Equal(geometries(cpu), first) {
+			others = append(others, cpu)
+		}
+	}
+	slices.Sort(others)
+	return others
+}
+
 // on is the system with the first of the CPUs meant, where any is named.
 func (s system) on(pinned []int) system {
 	if len(pinned) > 0 {

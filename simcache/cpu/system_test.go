@@ -316,6 +316,22 @@ func TestPinned(t *testing.T) {
 	}
 }
 
+// TestApart: of the CPUs named those are apart that have other caches than the first.
+func TestApart(t *testing.T) {
+	for _, test := range []struct{ cpus, want string }{{"3,2,1,0", "0-1"}, {"0-3", "2-3"}, {"2-3", ""}, {"1", ""}} {
+		cpus, err := ParseList(test.cpus)
+		if got := FormatList(hybrid().apart(cpus)); err != nil || got != test.want {
+			t.Errorf("of %s %q are apart, want %q", test.cpus, got, test.want)
+		}
+	}
+	if others := (system{}).apart([]int{0, 1}); others != nil {
+		t.Error(others)
+	}
+	if _, others := Apart(Workers()[0].CPU); others != nil {
+		t.Errorf("of one CPU %v are apart", others)
+	}
+}
+
 // hybrid has a performance core of two threads, CPUs 0 and 1, and efficiency cores 2 and 3.
 func hybrid() system {
 	files := map[string]any{"sys/devices/system/cpu/online": "0-3"}
