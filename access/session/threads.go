@@ -148,7 +148,11 @@ func (at place) cpus(t Threads) ([]int, error) {
 		}
 	}
 	if err := at.check("cpubind", t.CPUBind, func(n cpu.Node) bool { return len(n.CPUs) > 0 }, "CPUs"); err != nil || t.Pin == nil {
-		if err == nil && len(cpus) == 0 {
+		switch {
+		case err != nil || len(cpus) > 0:
+		case t.CPUBind == nil:
+			err = errors.New("this process may run on no CPU")
+		default:
 			err = &FieldError{"cpubind", cpu.FormatList(t.CPUBind), errors.New("this process may run on none of its CPUs")}
 		}
 		return cpus, err

@@ -44,6 +44,7 @@ func TestAmong(t *testing.T) {
 		{at, Threads{MemBind: []int{3}}, "membind 3: there is no node 3 with memory (want 0-2)"},
 		{at, Threads{CPUBind: []int{2}}, "cpubind 2: there is no node 2 with CPUs (want 0-1,3)"},
 		{at, Threads{CPUBind: []int{3}}, "cpubind 3: this process may run on none of its CPUs"},
+		{place{system: "linux"}, Threads{Counts: []int{1}}, "this process may run on no CPU"},
 		{bare, Threads{MemBind: []int{0}}, "membind 0: this system shows no NUMA nodes"},
 		{darwin, Threads{MemBind: []int{0}}, "membind 0: only Linux binds to NUMA nodes"},
 		{darwin, Threads{CPUBind: []int{0}}, "cpubind 0: only Linux binds to NUMA nodes"},
