@@ -189,10 +189,13 @@ func (p *Pattern) dtypeOf(op operand) layouts.DType {
 	return p.Spec.DType
 }
 
-// columns is how many bytes of a row PyTorch sums at once where it goes down the
-// columns of something stored by rows: four vectors of AVX2
-// (ATen/native/cpu/Reduce.h and SumKernel.cpp, vectorized_outer_reduction).
-const columns = 4 * 32
+// columns are how many bytes of a row PyTorch sums at once where it goes down the
+// columns of something stored by rows: four vectors of AVX2, and of what is left over
+// one (ATen/native/cpu/SumKernel.cpp, vectorized_outer_sum).
+var columns = [2]int{4 * 32, 32}
+
+// fewColumns is how many it sums at once where they do not fill a vector (scalar_outer_sum there).
+const fewColumns = 4
 
 // reduce lowers a reduction: reads in the order of the walk, then a write for each
 // element of the result, which PyTorch makes between the reads. Of columns that
@@ -201,14 +204,8 @@ func (p *Pattern) reduce(w torchWalk) {
 	x := p.nestOf(w.views[:1])
 	last := len(x.Trips) - 1
 	size := x.Operands[0].Width
-	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size && x.Operands[0].Strides[last-1] == size && x.Trips[last-1] >= columns/size {
-		whole, rest := x.Split(last-1, atOnce(x.Trips[last-1], columns/size, last > 1)) // loops [... block, column, row]
-		order := nest.UpTo(len(whole.Trips))
-		order[last], order[last+1] = last+1, last
-		p.Nests = append(p.Nests, whole.Permute(order...))
-		if x = rest; rest.Iterations() == 0 {
-			x.Trips = nil
-		}
+	if last >= 1 && w.reduced(last) && !w.reduced(last-1) && x.Operands[0].Strides[last] != size && x.Operands[0].Strides[last-1] == size {
+		x = p.down(x, size)
 	}
 	if x.Trips != nil {
 		p.Nests = append(p.Nests, x)
@@ -226,6 +223,29 @@ func (p *Pattern) reduce(w torchWalk) {
 	op := p.operands[1]
 	n.Operands = []nest.Operand{op.access(p.dtypeOf(op).Size(), y.Offset(), strides)}
 	p.Nests = append(p.Nests, n)
+}
+
+// down lowers what goes down rows, the innermost loop, of columns of so many bytes, the loop around it, as long as several can be
+// taken at once, and returns what is left over.
+func (p *Pattern) down(x nest.Nest, size int) nest.Nest {
+	last := len(x.Trips) - 1
+	most := []int{columns[0] / size, columns[1] / size}
+	if x.Trips[last-1] < most[1] {
+		most = []int{fewColumns}
+	}
+	for _, n := range most {
+		if x.Trips == nil || n < 2 || x.Trips[last-1] < n {
+			continue
+		}
+		whole, rest := x.Split(last-1, atOnce(x.Trips[last-1], n, last > 1)) // loops [... block, column, row]
+		order := nest.UpTo(len(whole.Trips))
+		order[last], order[last+1] = last+1, last
+		p.Nests = append(p.Nests, whole.Permute(order...))
+		if x = rest; rest.Iterations() == 0 {
+			x.Trips = nil
+		}
+	}
+	return x
 }
 
 // atOnce is how many of so many columns are summed at once, most of them if there is nothing around them. PyTorch sums what

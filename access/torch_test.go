@@ -148,6 +148,10 @@ func TestTorchOrder(t *testing.T) {
 			[]string{"[64 100] in[400 4]", "[64] out[4]"}},
 		{"columns 32 at a time, then one by one", Spec{Op: Sum, Dims: []int{0}, Operands: []Operand{float(Input, []int{64, 100}, []int{100, 1})}, Order: Torch},
 			[]string{"[3 64 32] in[128 400 4]", "[4 64] in[4 400]"}},
+		{"columns that four vectors leave over by one", Spec{Op: Sum, Dims: []int{0}, Operands: []Operand{float(Input, []int{64, 51}, []int{51, 1})}, Order: Torch},
+			[]string{"[1 64 32] in[128 204 4]", "[2 64 8] in[32 204 4]", "[3 64] in[4 204]"}},
+		{"columns that fill no vector 4 at a time", Spec{Op: Sum, Dims: []int{0}, Operands: []Operand{float(Input, []int{64, 6}, []int{6, 1})}, Order: Torch},
+			[]string{"[1 64 4] in[16 24 4]", "[2 64] in[4 24]"}},
 		{"nothing", Spec{Op: Copy, Operands: []Operand{float(Output, []int{0, 4}, []int{4, 1}), float(Input, []int{0, 4}, []int{1, 0})}, Order: Torch},
 			[]string{"[0] in[0] out[0]"}},
 	} {
