@@ -28,6 +28,7 @@ type builder struct {
 	known     map[*cc.Declarator]integer // variables that have one value
 	unknown   map[*cc.Declarator]*Error  // why others do not, though nothing but their declaration gives them one
 	told      map[*cc.Declarator]bool    // of these, whose value a define says
+	changing  map[*cc.Declarator]bool    // variables of whom no define can say it
 	given     map[string]int             // values of variables by name
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
@@ -63,7 +64,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	b := &builder{
 		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
-		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{},
+		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
@@ -390,14 +391,14 @@ func (b *builder) constants() {
 	}
 	b.declared(func(_ *cc.Declarator, init *cc.InitDeclarator) {
 		if init != nil && !inRegion[init] {
-			b.remember(init)
+			b.remember(init, nil)
 		}
 	})
 }
 
-// remember keeps the value of a variable that is given one where it is declared
-// and never again.
-func (b *builder) remember(d *cc.InitDeclarator) {
+// remember keeps the value of a variable that is given one where it is declared,
+// and never again but by rewrites in the rest of its block, which are followed.
+func (b *builder) remember(d *cc.InitDeclarator, rest []*cc.BlockItem) {
 	v := d.Declarator
 	t, ok := typeOf(v.Type())
 	if b.told[v] {
@@ -406,7 +407,7 @@ func (b *builder) remember(d *cc.InitDeclarator) {
 	delete(b.known, v) // of this place in another copy of the loop around it
 	delete(b.unknown, v)
 	if d.Case != cc.InitDeclaratorInit || !ok || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr ||
-		v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile() {
+		v.WriteCount() != 1+rewrites(v, rest) || v.AddressTaken() || v.IsVolatile() {
 		return
 	}
 	e := expression(d.Initializer.AssignmentExpression)

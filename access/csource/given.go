@@ -64,16 +64,17 @@ func (b *builder) give() error {
 	kept, not := map[string]bool{}, map[string]*Error{}
 	b.declared(func(d *cc.Declarator, init *cc.InitDeclarator) {
 		name := d.Name()
+		writes := 0
+		if init != nil && init.Case == cc.InitDeclaratorInit {
+			writes = 1
+		}
+		b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || d.IsVolatile()
 		n, given := b.given[name]
 		t, ok := typeOf(d.Type())
 		if !given || !ok {
 			return
 		}
-		writes := 0
-		if init != nil && init.Case == cc.InitDeclaratorInit {
-			writes = 1
-		}
-		if d.WriteCount() > writes || d.AddressTaken() || d.IsVolatile() {
+		if b.changing[d] {
 			not[name] = refuse(d, "-D %s=%d gives it a value, which it does not keep: it is written elsewhere, or its address is taken", name, n)
 			return
 		}

@@ -168,6 +168,9 @@ func (b *builder) variable(e *expr) (integer, error) {
 	if why, ok := b.unknown[e.decl]; ok {
 		return integer{}, notInteger(e, true, "its value is not known: of what it is declared to be, %s: %s", why.Expr, why.Why)
 	}
+	if b.changing[e.decl] {
+		return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it, and it changes; declare one with its value, such as int %s = n < m ? n : m", e.decl.Name())
+	}
 	return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it; -D %s=100 says it, of one that never changes", e.decl.Name())
 }
 

@@ -57,14 +57,14 @@ func (b *builder) items(list []*cc.BlockItem) *Error {
 		var err *Error
 		switch item.Case {
 		case cc.BlockItemDecl:
-			err = b.declaration(item.Declaration)
+			err = b.declaration(item.Declaration, list[i+1:])
 		case cc.BlockItemStmt:
 			if j := item.Statement.JumpStatement; j != nil && j.Case == cc.JumpStatementReturn && len(b.loops) == 0 && i == len(list)-1 && b.whole(list) {
 				err = b.value(j.ExpressionList)
 				break
 			}
 			if mark(item) == "" {
-				err = b.stmt(item.Statement)
+				err = b.follow(item.Statement)
 			}
 		default:
 			err = refuse(item, "it is not understood")
@@ -82,8 +82,8 @@ func (b *builder) whole(list []*cc.BlockItem) bool {
 	return len(list) > 0 && len(all) > 0 && list[len(list)-1] == all[len(all)-1]
 }
 
-// declaration builds the initial values of variables.
-func (b *builder) declaration(d *cc.Declaration) *Error {
+// declaration builds the initial values of variables, in front of the rest of their block.
+func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 	if d.Case == cc.DeclarationAuto {
 		return refuse(d, "__auto_type is not understood")
 	}
@@ -99,14 +99,14 @@ func (b *builder) declaration(d *cc.Declaration) *Error {
 			return refuse(init, "an initial value in braces is not understood")
 		}
 		if init.Declarator.IsStatic() {
-			b.remember(init)
+			b.remember(init, nil)
 			continue // it is not computed here
 		}
 		b.begin(init)
 		if err := b.data(expression(init.Initializer.AssignmentExpression)); err != nil {
 			return err
 		}
-		b.remember(init)
+		b.remember(init, rest)
 	}
 	return nil
 }
