@@ -97,7 +97,7 @@ type Statement struct {
 	Text string // as written; after macros where one makes several, or in a header
 }
 
-// An Array is an array of numbers.
+// An Array is an array of numbers or structs, or a struct that holds arrays, which has no extents.
 type Array struct {
 	Name    string
 	Type    string // of an element

@@ -255,6 +255,15 @@ func arrayType(d *cc.Declarator) *cc.ArrayType {
 
 func isArray(d *cc.Declarator) bool { return arrayType(d) != nil }
 
+// isPlaced tells whether a declarator is an array, or a struct that holds arrays, which is as an array of one without a subscript.
+func isPlaced(d *cc.Declarator) bool {
+	return isArray(d) || d != nil && d.Type() != nil && isStruct(d.Type()) && holdsArrays(d.Type())
+}
+
+func holdsArrays(of cc.Type) bool {
+	return slices.ContainsFunc(fieldsOf(of), func(f *cc.Field) bool { return f.Type().Kind() == cc.Array || holdsArrays(f.Type()) })
+}
+
 // elements are the types that an array can be of.
 var elements = []cc.Kind{
 	cc.Bool, cc.Char, cc.SChar, cc.UChar, cc.Short, cc.UShort, cc.Int, cc.UInt, cc.Long, cc.ULong, cc.LongLong, cc.ULongLong, cc.Enum, cc.Float, cc.Double,
@@ -264,7 +273,7 @@ var elements = []cc.Kind{
 // declare places an array behind at, if a declarator is one. One that is not
 // understood is refused where it is used, and noted where it is not.
 func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
-	if arrayType(d) == nil {
+	if !isPlaced(d) {
 		return at
 	}
 	if before := b.before(d); before >= 0 {
@@ -299,8 +308,10 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 // arrayOf is an array that has no place yet, and its bytes, 0 where they are not known.
 func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) {
 	a = Array{Name: d.Name()}
-	array := arrayType(d)
-	var element cc.Type = array
+	array, element, what := arrayType(d), d.Type(), ""
+	if array != nil {
+		element, what = array, "an array of "
+	}
 	for array != nil {
 		n, ok := b.extent(array)
 		if !ok {
@@ -326,10 +337,12 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 		bytes = low
 	}
 	switch {
+	case d.IsParam() && len(a.Extents) == 0:
+		return a, 0, refuse(d, "a %s by value, of which the call makes a copy, is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
 	case isStruct(element) && b.packed != "":
-		return a, 0, refuse(d, "an array of %s in a file with %s, of which the layout is not understood", a.Type, b.packed)
+		return a, 0, refuse(d, "%s%s in a file with %s, of which the layout is not understood", what, a.Type, b.packed)
 	case bitFields(element) && !alike(element):
-		return a, 0, refuse(d, "an array of %s, whose bit-fields lie otherwise than is understood: write the integers that they are in, such as unsigned flags", a.Type)
+		return a, 0, refuse(d, "%s%s, whose bit-fields lie otherwise than is understood: write the integers that they are in, such as unsigned flags", what, a.Type)
 	case !isStruct(element) && !slices.Contains(elements, element.Kind()):
 		return a, bytes, refuse(d, "an array of %s is not understood: want numbers, or structs of numbers", element)
 	}

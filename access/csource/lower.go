@@ -245,6 +245,8 @@ func (b *builder) scalar(e *expr) *Error {
 		return notInteger(e, false, "an array without its subscripts (a pointer) is not understood")
 	case t == nil || t.Kind() == cc.Function:
 		return notInteger(e, false, "a function is no value here")
+	case isStruct(t):
+		return whole(e, t)
 	case !cc.IsArithmeticType(t):
 		return notInteger(e, false, "a variable of type %s is not understood", t)
 	}

@@ -101,7 +101,10 @@ func (b *builder) target(e, base *expr, steps []*expr) (t target, subscripts []*
 	for _, s := range steps[:leading] {
 		subscripts = append(subscripts, s.args[1])
 	}
-	of := elementOf(arrayType(base.decl))
+	of := base.decl.Type()
+	if isArray(base.decl) {
+		of = elementOf(arrayType(base.decl))
+	}
 	for _, s := range steps[leading:] {
 		if s.op == opIndex {
 			extents, isArray := of.(*cc.ArrayType)
@@ -124,7 +127,7 @@ func (b *builder) target(e, base *expr, steps []*expr) (t target, subscripts []*
 		t.width = int(of.Size())
 		return t, subscripts, nil
 	case isStruct(of):
-		return t, nil, notInteger(e, false, "a whole %s is not understood: write its fields one by one", typeName(of))
+		return t, nil, whole(e, of)
 	}
 	return t, nil, notInteger(e, false, "it is of type %s, and no number", of)
 }
@@ -135,14 +138,14 @@ func (b *builder) rootOf(e, base *expr, subscripts int) (number int, err *Error)
 		return 0, notInteger(base, false, "%s", base.why)
 	}
 	if base.op == opVar {
-		if number, known := b.arrays[base.decl]; known && isArray(base.decl) {
+		if number, known := b.arrays[base.decl]; known {
 			return number, nil
 		}
 		if failed := b.unread[base.decl]; failed != nil {
 			return 0, failed
 		}
 		if subscripts == 0 {
-			return 0, notInteger(e, false, "%s is a struct but no array of them, and this no number of it: want an array of structs, or one array for each field", base.text())
+			return 0, notInteger(e, false, "%s is a struct without arrays, and this no number of it: want arrays of constant extents in it, or an array of structs", base.text())
 		}
 	}
 	return 0, notInteger(e, false, "%s", noArray(base, subscripts))
@@ -157,6 +160,11 @@ func elementOf(array *cc.ArrayType) cc.Type {
 		}
 		array = inner
 	}
+}
+
+// whole refuses a struct that is used as one.
+func whole(e *expr, of cc.Type) *Error {
+	return notInteger(e, false, "a whole %s is not understood: write its fields one by one", typeName(of))
 }
 
 // isStruct tells whether a type is a struct or a union.

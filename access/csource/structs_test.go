@@ -25,6 +25,7 @@ union either { char c[12]; double d; struct { short s; int i; } both; };
 struct nameless { int before; union { double d; struct { short low; int high; }; }; char behind; };
 struct odd { char c[3]; };
 point points[20]; struct mixed mixes[7]; body bodies[3][5]; union either eithers[9]; struct nameless unnamed[6]; struct odd odds[11];
+struct { char c; double x[20]; short y[3], s; struct { char head; point at[2][5]; } in; union { int i[2]; double d; }; char tail; } one;
 double plain[20];
 void f(void)
 {
@@ -47,6 +48,10 @@ void f(void)
 		W(unnamed[i].high) = R(unnamed[i].before) + R(unnamed[i].low) + R(unnamed[5 - i].d) + R(unnamed[i].behind);
 	for (int i = 0; i < 11; i++)
 		W(odds[i].c[i < 5 ? 2 : 0]) = R(odds[i].c[1]);
+	for (int i = 0; i < 5; i++) {
+		W(one.x[i]) = R(one.x[19 - i]) + R(one.y[i > 2 ? 2 : i]) + R(one.in.at[1][i].z);
+		W(one.i[1]) = one.s + one.d + R((one).in.at[0][4 - i].x);
+	}
 #pragma endscop
 }
 `
@@ -91,17 +96,21 @@ func TestStructs(t *testing.T) {
 		}
 		n++
 	}
-	if lines.Scan() || n != 20*4+3*6+15*3+15*3*4+9*4+6*5+11*2 {
+	if lines.Scan() || n != 20*4+3*6+15*3+15*3*4+9*4+6*5+11*2+5*6 {
 		t.Errorf("%d accesses, and compiled %q follows", n, lines.Text())
 	}
 }
 
 // TestStructsRefused: what is no number of an array of structs is refused, and says what would be.
 func TestStructsRefused(t *testing.T) {
-	const types = "struct p { float x; int b : 3; struct { int k[4]; } in; int *to; }; struct p a[5], one, *to; float s[2];\n"
+	const types = "struct p { float x; int b : 3; struct { int k[4]; } in; int *to; }; struct p a[5], one, *to; float s[2]; struct { int *to; } few;\n"
 	for statement, want := range map[string]string{
-		"s[0] = one.in.k[1];":                       "t.c:4:8: one.in.k[1]: one is a struct but no array of them, and this no number of it: want an array of structs, or one array for each field",
-		"s[0] = one.in;":                            "t.c:4:8: one.in: one is a struct but no array of them",
+		"s[0] = one.in.k[4];":                       "t.c:4:8: one.in.k[4]: the subscript of one.in.k[4] is outside of 0 to 3",
+		"s[0] = one.in.k;":                          "t.c:4:8: one.in.k: it is of type array of 4 int, and no number",
+		"s[0] = one.to[1];":                         "t.c:4:8: one.to[1]: one.to has too many subscripts, or is a pointer, which is not understood",
+		"s[0] = few.to[1];":                         "t.c:4:8: few.to[1]: few is a struct without arrays, and this no number of it: want arrays of constant extents in it, or an array of structs",
+		"s[0] = one.in;":                            "t.c:4:8: one.in: a whole struct is not understood: write its fields one by one",
+		"s[0] = one;":                               "t.c:4:8: one: a whole struct p is not understood: write its fields one by one",
 		"s[one.in.k[0]] = 1;":                       "subscript one.in.k[0] depends on data",
 		"s[(int)one.x] = 1;":                        "depends on data",
 		"for (int i = 0; i < one.b; i++) s[0] = 1;": "one.b: it depends on data",
@@ -125,13 +134,19 @@ func TestStructsRefused(t *testing.T) {
 			t.Errorf("%s is refused with\n%v\nwant\n%s", statement, err, want)
 		}
 	}
+	_, err := csource.Read("t.c", []byte(types+"void f(struct p own) { own.in.k[1] = own.x; }"), csource.Options{Function: "f"})
+	if want := "own: a struct p by value, of which the call makes a copy, is not understood: declare it as own[1] and write own[0]"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("by value: %v", err)
+	}
 	for _, packed := range []string{
-		"struct __attribute__((packed)) p { char c; int i; };", "struct p { char c; int i; } __attribute__((packed));",
-		"#pragma pack(1)\nstruct p { char c; int i; };", "struct p { char c; _Alignas(16) int i; };",
+		"struct __attribute__((packed)) p { char c; int i[2]; };", "struct p { char c; int i[2]; } __attribute__((packed));",
+		"#pragma pack(1)\nstruct p { char c; int i[2]; };", "struct p { char c; _Alignas(16) int i[2]; };",
 	} {
-		_, err := csource.Read("t.c", []byte(packed+"\nstruct p a[2];\nvoid f(void) {\n#pragma scop\na[1].i = 0;\n#pragma endscop\n}"), csource.Options{})
-		if err == nil || !strings.Contains(err.Error(), "of which the layout is not understood") {
-			t.Errorf("%s: %v", packed, err)
+		for _, of := range []string{"a[1]", "one"} {
+			_, err := csource.Read("t.c", []byte(packed+"\nstruct p a[2], one;\nvoid f(void) {\n#pragma scop\n"+of+".i[1] = 0;\n#pragma endscop\n}"), csource.Options{})
+			if err == nil || !strings.Contains(err.Error(), "of which the layout is not understood") {
+				t.Errorf("%s: %v", packed, err)
+			}
 		}
 	}
 }
