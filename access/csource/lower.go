@@ -92,15 +92,15 @@ func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 		if init.Declarator.Name() == "__func__" || init.Case != cc.InitDeclaratorInit || init.Declarator.IsTypename() {
 			continue
 		}
+		if init.Declarator.IsStatic() {
+			b.remember(init, nil)
+			continue // it is not computed here
+		}
 		if isArray(init.Declarator) {
 			return refuse(init, "the initial value of an array is not understood here")
 		}
 		if init.Initializer == nil || init.Initializer.Case != cc.InitializerExpr {
 			return refuse(init, "an initial value in braces is not understood")
-		}
-		if init.Declarator.IsStatic() {
-			b.remember(init, nil)
-			continue // it is not computed here
 		}
 		b.begin(init)
 		if err := b.data(expression(init.Initializer.AssignmentExpression)); err != nil {

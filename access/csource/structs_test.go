@@ -212,6 +212,15 @@ func TestStructsOfOne(t *testing.T) {
 	}
 }
 
+// TestStatic: a static array in a function has its initial value before anything runs.
+func TestStatic(t *testing.T) {
+	f, err := csource.Read("t.c", []byte("double a[4];\nvoid f(void) { static const double w[3] = {1, 2, 1}; static int unused = {2};\n"+
+		"for (int i = 0; i < 3; i++) a[i] = w[i]; }"), csource.Options{Function: "f"})
+	if err != nil || walked(f) != "rw0 wa0 rw8 wa8 rw16 wa16" {
+		t.Errorf("%v", err)
+	}
+}
+
 // bytesOf is the size of an array.
 func bytesOf(a csource.Array) int {
 	bytes := a.Element
