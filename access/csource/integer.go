@@ -425,7 +425,7 @@ func exact(op string, a nest.Affine, n int) (nest.Affine, error) {
 		q := nest.Affine{Const: a.Const / n, Coef: make([]int, len(a.Coef))}
 		for d, c := range a.Coef {
 			if c%n != 0 || a.Const%n != 0 {
-				return nest.Affine{}, fmt.Errorf("%s of a variable is not affine", op)
+				return nest.Affine{}, notAffine(op, n)
 			}
 			q.Coef[d] = c / n
 		}
@@ -434,7 +434,25 @@ func exact(op string, a nest.Affine, n int) (nest.Affine, error) {
 		}
 		return q, nil
 	}
-	return nest.Affine{}, fmt.Errorf("%s of a variable is not affine", op)
+	return nest.Affine{}, notAffine(op, n)
+}
+
+// notAffine refuses the quotient or the remainder of a variable by n, and says which two loops have it as a variable.
+func notAffine(op string, n int) error {
+	why := fmt.Sprintf("%s of a variable is not affine", op)
+	by := n
+	if op == "&" {
+		by = n + 1
+	}
+	switch {
+	case by < 2 || op == "&" && n&by != 0:
+		return errors.New(why)
+	case op == "/":
+		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; %d * q < N; q++) for (r = 0; r < %[2]d && %[2]d * q + r < N; r++), where v is %[2]d * q + r and v / %[2]d is q", why, by)
+	case op == "%" || op == "&":
+		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; q < N; q += %d) for (r = 0; r < %[2]d && q + r < N; r++), where v is q + r and v %[3]s %[4]d is r", why, by, op, n)
+	}
+	return errors.New(why)
 }
 
 // result gives a computed value its type: constants wrap or overflow as C says.

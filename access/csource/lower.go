@@ -97,10 +97,10 @@ func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 			continue // it is not computed here
 		}
 		if isArray(init.Declarator) {
-			return refuse(init, "the initial value of an array is not understood here")
+			return refuse(init, "the initial value of an array is not understood here: write statements or loops that give it, or static in front if nothing changes it")
 		}
 		if init.Initializer == nil || init.Initializer.Case != cc.InitializerExpr {
-			return refuse(init, "an initial value in braces is not understood")
+			return refuse(init, "an initial value in braces is not understood: write a number without them, or assignments to the fields of a struct")
 		}
 		b.begin(init)
 		if err := b.data(expression(init.Initializer.AssignmentExpression)); err != nil {
@@ -410,6 +410,9 @@ func (b *builder) call(e *expr) *Error {
 	if slices.Contains(neverReturn, name) && b.functions[name] == nil {
 		return notInteger(e, false, "%s ends the program, which like break is not understood", name)
 	}
+	if slices.Contains(overBytes, name) && b.functions[name] == nil {
+		return notInteger(e, false, "%s, which gets pointers, is not understood: write its loop, such as for (i = 0; i < N; i++) a[i] = 0", name)
+	}
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
 			if why == usesArrays {
@@ -436,6 +439,9 @@ func (b *builder) call(e *expr) *Error {
 
 // neverReturn are the functions of C that do not return to where they were called.
 var neverReturn = []string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}
+
+// overBytes are the functions of C that are loops over arrays.
+var overBytes = []string{"memset", "memcpy", "memmove"}
 
 // usesArrays is what keeps most functions from being called.
 const usesArrays = "uses arrays or pointers"
