@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -452,29 +453,46 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 		return ""
 	}
 	seen[f.Declarator.Name()] = true
+	scalars := map[cc.Node]bool{} // structs of which a number is used, which is as a variable
 	each(f.CompoundStatement, func(n cc.Node) {
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
 			if n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect {
 				how = usesArrays
+			} else if base, steps := expression(n).path(); isScalar(base, steps) {
+				scalars[base.node] = true
 			}
 		case *cc.UnaryExpression:
 			if n.Case == cc.UnaryExpressionDeref {
 				how = usesArrays
 			}
 		case *cc.PrimaryExpression:
-			if b.leftOut[n.Token.SrcStr()] != nil {
-				how = "calls " + n.Token.SrcStr() + ", which is not understood"
+			if n.Case != cc.PrimaryExpressionIdent {
+				return
 			}
-			if slices.Contains(neverReturn, n.Token.SrcStr()) && b.functions[n.Token.SrcStr()] == nil && n.Case == cc.PrimaryExpressionIdent {
-				how = "calls " + n.Token.SrcStr() + ", which ends the program"
+			if v := expression(n).decl; isPlaced(v) && v.Name() != "__func__" && !scalars[n] {
+				how = usesArrays
 			}
-			if g := b.functions[n.Token.SrcStr()]; g != nil && n.Case == cc.PrimaryExpressionIdent && how == "" {
-				how = b.touches(g, seen)
-			}
+			how = cmp.Or(b.calling(n.Token.SrcStr(), seen), how)
 		}
 	})
 	return how
+}
+
+// calling says how a function of this name, if there is one, touches memory, or that it ends the program.
+func (b *builder) calling(name string, seen map[string]bool) string {
+	f := b.functions[name]
+	switch {
+	case b.leftOut[name] != nil:
+		return "calls " + name + ", which is not understood"
+	case f != nil:
+		return b.touches(f, seen)
+	case slices.Contains(neverReturn, name):
+		return "calls " + name + ", which ends the program"
+	case slices.Contains(overBytes, name):
+		return usesArrays
+	}
+	return ""
 }
 
 // changes tells whether a function of the file, or one that it calls, gives a variable a value.

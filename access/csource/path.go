@@ -25,13 +25,18 @@ type dim struct{ extent, bytes int }
 // stored tells whether the expression refers to an element of an array, or to a field.
 func (e *expr) stored() bool { return e.op == opIndex || e.op == opField }
 
-// reference builds an access to an array.
-func (b *builder) reference(e *expr, kind nest.Kind) *Error {
-	base, steps := e, []*expr(nil)
-	for ; base.stored(); base = base.args[0] {
+// path is what the subscripts and fields of an expression begin at, and these.
+func (e *expr) path() (base *expr, steps []*expr) {
+	for base = e; base.stored(); base = base.args[0] {
 		steps = append(steps, base)
 	}
 	slices.Reverse(steps)
+	return base, steps
+}
+
+// reference builds an access to an array.
+func (b *builder) reference(e *expr, kind nest.Kind) *Error {
+	base, steps := e.path()
 	if isScalar(base, steps) {
 		return nil
 	}
@@ -71,7 +76,7 @@ func isScalar(base *expr, steps []*expr) bool {
 	if base.op != opVar || base.decl == nil || base.decl.Type() == nil || !isStruct(base.decl.Type()) {
 		return false
 	}
-	if slices.ContainsFunc(steps, func(s *expr) bool { return s.op != opField }) {
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(s *expr) bool { return s.op != opField }) {
 		return false
 	}
 	return cc.IsArithmeticType(steps[len(steps)-1].field.Type())
