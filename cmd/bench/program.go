@@ -67,10 +67,17 @@ func (p *programFlags) read(c call, config simcache.Config) (*csource.File, erro
 // is counted: its summaries live as long as the count, so that there is little to find.
 const collectAt = 400
 
+// collectOver is how many bytes the program may take before memory is collected however
+// little it has grown: twice what summaries may take, which then live.
+const collectOver = 2 << 30
+
 // simulateProgram counts passes over a program from cold caches.
 func (f *simFlags) simulateProgram(c call) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(collectOver)
 	}
 	m, err := f.simulated(c)
 	if err != nil {

@@ -16,7 +16,9 @@ type entry struct {
 	trips    int
 	busy     bool     // it is being recorded or extended
 	context  context  // its state, to run in
-	trail    *trail   // where there is a log, of a unit of what moves
+	trail    *trail   // where there is a log, of a unit of what moves, and it was asked for twice
+	trailed  bool     // once
+	held     int      // bytes that it was found to take
 	shorter  *shorter // where there is a log: what it was before it was extended, if it is kept
 }
 
@@ -35,7 +37,7 @@ type shorter struct {
 // bucket is how many entries may have one hash.
 const bucket = 4
 
-// mostFirst is the memory that a unit's summaries may take, without their logs.
+// mostFirst is the memory that a unit's table is made for, by what summaries take without their logs.
 const mostFirst = 1 << 30
 
 // stateSize is about how many bytes a state of a level takes.
@@ -65,6 +67,7 @@ func (m *machine) buckets(u *unit) int {
 func (u *unit) find(m *machine, trips int) (list []*entry, found *entry, busy bool) {
 	if u.table == nil {
 		u.table = make([]*entry, m.buckets(u)*bucket)
+		m.tabled = append(m.tabled, u)
 	}
 	at := int(hash(u.key)%uint64(len(u.table)/bucket)) * bucket
 	list = u.table[at : at+bucket]
@@ -315,7 +318,7 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		}
 		return e
 	}
-	if !u.few && (!chunk && u.tries > 1100 && u.hits*16 < u.tries || m.deep && !n.inner && u.tries > 100 && u.hits*3 < u.tries) {
+	if !u.few && (!chunk && (u.tries > 1100 && u.hits*16 < u.tries || u.rarely()) || m.deep && !n.inner && u.tries > 100 && u.hits*3 < u.tries) {
 		u.off = true // of logs, since these are copied
 	}
 	if e = place(list); e == nil {
@@ -334,6 +337,58 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		return nil
 	}
 	return e
+}
+
+// lately is how many times summaries of a unit are asked for until what they serve is judged anew: keys
+// that came back at first may not later.
+const lately = 1 << 14
+
+// rarely reports whether of the last of these too few were served: with a log a summary takes
+// longer than what it stands for, until it is met a few times.
+func (u *unit) rarely() bool {
+	if u.tries < u.judged+lately {
+		return false
+	}
+	worth := 16
+	if u.logs {
+		worth = 4
+	}
+	few := (u.hits-u.served)*worth < u.tries-u.judged
+	u.judged, u.served = u.tries, u.hits
+	return few
+}
+
+// mostKept is how many bytes the summaries of a machine may take, about.
+const mostKept = 1 << 30
+
+// charge counts what an entry takes by now. Where all take more than they may, the unit that has the
+// most of it begins anew, with half as many places.
+func (m *machine) charge(u *unit, e *entry) {
+	more := e.bytes() - e.held
+	e.held += more
+	u.held += more
+	if m.held += more; m.held <= m.mostKept {
+		return
+	}
+	most := slices.MaxFunc(m.tabled, func(a, b *unit) int { return a.held - b.held })
+	m.held -= most.held
+	most.held, most.table = 0, make([]*entry, max(bucket, len(most.table)/2))
+	m.did.Emptied++
+}
+
+// bytes is about what an entry takes.
+func (e *entry) bytes() int {
+	n := 2*8*len(e.key) + e.state.bytes()
+	if e.log != nil {
+		n += cap(e.log.lines)*6 + len(e.log.rows)*12
+	}
+	if e.trail != nil {
+		n += cap(e.trail.touches)*8 + len(e.trail.rows)*28
+	}
+	if e.shorter != nil {
+		n += e.shorter.state.bytes()
+	}
+	return n
 }
 
 // before returns an entry of the step of trips before that of an instance, if one stands for
@@ -380,6 +435,7 @@ func (m *machine) copyTo(u *unit, e, from *entry) {
 	e.clean()
 	e.id, e.cleanFrom = m.newID(), m.clock
 	e.context.states = append(e.context.states[:0], e.state)
+	m.charge(u, e)
 	m.did.Copied++
 }
 
@@ -403,9 +459,7 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	if e.log != nil {
 		e.log.reset(u.room, u.listed)
 	}
-	if e.trail != nil {
-		e.trail.built = 0
-	}
+	e.trail, e.trailed = nil, false
 	e.byRow(u)
 	e.id, e.cleanFrom = m.newID(), m.clock
 	c := &e.context
@@ -421,6 +475,7 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	e.clean()
 	e.cleanFrom = m.clock
 	e.busy = false
+	m.charge(u, e)
 	m.did.Recorded++
 	return m.fits(n, e, y, trips)
 }
@@ -530,6 +585,7 @@ func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	m.ran = from
 	m.iterations(n, &e.context, y+from, y+trips, false)
 	e.trips, e.busy = trips, false
+	m.charge(u, e)
 	m.did.Extended++
 	if !u.classed || from&(step-1) != 0 {
 		u.extends++

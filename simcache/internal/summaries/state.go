@@ -62,6 +62,11 @@ func newState(l engine.Level, opLow, opHigh int) *state {
 	return s
 }
 
+// bytes is about what a state takes.
+func (s *state) bytes() int {
+	return 10*len(s.tags) + 32*s.sets + 8*len(s.rowMisses) + 4*mostRests*len(s.fewer)
+}
+
 // cut takes the first n off a list: what is needed together is made together.
 func cut[T any](list *[]T, n int) []T {
 	first := (*list)[:n:n]

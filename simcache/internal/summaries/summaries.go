@@ -23,6 +23,7 @@
 package summaries
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -45,6 +46,7 @@ type Options struct {
 
 	floods bool // what goes on evenly is left to floods
 	nests  bool // nests in which accesses rest leave them, however seldom they come
+	kept   int  // bytes that summaries may take, about; 0 is mostKept
 }
 
 // An Engine is levels of LRU caches that programs are run on.
@@ -115,6 +117,7 @@ type did struct {
 	Logged      int // misses, in logs
 	Shortened   int // rows of logs
 	Over        int // entries, of which the log grew too long
+	Emptied     int // tables, as all took too much memory
 	Restored    int // entries with a log, to what they were before they were extended
 	Quiet       int // rows of which nothing went on to the levels behind, as it is there
 	Nothing     int // rows of which nothing goes on, as the log is empty
@@ -201,7 +204,10 @@ type machine struct {
 	turned           []uint64       // scratch: a bit for each row of a summary
 	saved            []uint64
 	movers           []mover
-	ran              int // iterations that an entry was run with just before it is extended
+	tabled           []*unit // that have a table
+	held, mostKept   int     // bytes that their entries take, and may take, about
+	passing          *trail  // scratch: of an entry that has none yet
+	ran              int     // iterations that an entry was run with just before it is extended
 	did              *did
 }
 
@@ -236,7 +242,7 @@ func (e *Engine) machine(p nest.Program) (*machine, error) {
 
 // unplaced makes a machine of levels for a program, whose accesses are where they are.
 func (e *Engine) unplaced(p nest.Program, levels []engine.Level) (*machine, *builder) {
-	m := &machine{levels: levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500}
+	m := &machine{levels: levels, minLine: math.MaxInt, did: &e.did, keeps: !e.options.Brute, threshold: 500, mostKept: cmp.Or(e.options.kept, mostKept)}
 	if e.options.Threshold > 0 {
 		m.threshold = float64(e.options.Threshold)
 	}

@@ -58,26 +58,45 @@ func (m *machine) trailed(n *node, c *context, trips int) {
 	m.apply(c, e.summary, o.rows)
 	from, to := o.apart(in, trips, s.shift)
 	o.ends(0, trips-1)
+	var t *trail
 	for _, row := range o.rows {
 		if _, k := o.restingIn(s, row); to-from == trips && e.keepsTo(modulo(row+int(s.turn)-int(e.turn), s.sets), k) {
 			m.rest(o, c, e, row)
 			m.did.Sent++
 		} else {
-			e.follow(in, o, trips)
-			m.pass(n, c, e, row, trips)
+			if t == nil {
+				t = m.trail(e)
+				t.follow(e, in, o, trips)
+			}
+			m.pass(n, c, e, t, row, trips)
 		}
 		s.changed[row>>6] |= 1 << (row & 63)
 	}
 	m.did.Alone++
 }
 
-// follow makes the entry's trail so many iterations long.
-func (e *entry) follow(in *inner, o *solo, trips int) {
-	t := e.trail
-	if t == nil {
-		t = &trail{rows: make([]span, e.sets), last: make([]int, e.sets), other: make([]int, e.sets)}
-		e.trail = t
+// trail is the entry's, to be made longer: one that is thrown away, the first time that it
+// is asked for, since of some units no entry is met again.
+func (m *machine) trail(e *entry) *trail {
+	switch {
+	case e.trail != nil:
+		return e.trail
+	case e.trailed:
+		e.trail = newTrail(e.sets)
+		return e.trail
+	case m.passing == nil:
+		m.passing = newTrail(e.sets)
 	}
+	e.trailed, m.passing.built = true, 0
+	return m.passing
+}
+
+func newTrail(rows int) *trail {
+	return &trail{rows: make([]span, rows), last: make([]int, rows), other: make([]int, rows)}
+}
+
+// follow makes an entry's trail so many iterations long.
+func (t *trail) follow(e *entry, in *inner, o *solo, trips int) {
 	if t.built == 0 {
 		t.touches = t.touches[:0]
 		clear(t.rows)
@@ -105,7 +124,7 @@ func (e *entry) follow(in *inner, o *solo, trips int) {
 // rest of the one's iteration, once for all iterations between, and once for
 // the start of the other's. The last iteration is run in full, as what stays in a
 // line for many iterations orders the row by it.
-func (m *machine) pass(n *node, c *context, e *entry, row, trips int) {
+func (m *machine) pass(n *node, c *context, e *entry, t *trail, row, trips int) {
 	o, in, s := n.solo, n.inside, c.states[0]
 	o.here = o.here[:0]
 	for _, i := range o.rests {
@@ -117,7 +136,7 @@ func (m *machine) pass(n *node, c *context, e *entry, row, trips int) {
 	const all = 1 << 20
 	o.lines, o.ops = o.lines[:0], o.ops[:0]
 	y, ref := -1, all // of the touch before
-	for _, p := range e.trail.row(back) {
+	for _, p := range t.row(back) {
 		if int(p.y) >= trips-1 {
 			break
 		}

@@ -25,12 +25,14 @@ type unit struct {
 	opHigh int
 
 	table            []*entry
+	held             int // bytes that the entries in it take
 	tries            int
 	shorter          int  // how often one was met that is longer than what was asked for
 	longer           bool // one was, the last time
 	exact            bool // trips are part of the key; see askShorter
 	classed          bool // trips, by steps, are
 	hits             int
+	judged, served   int // of these two, when it was found last whether they pay; see rarely
 	extends          int
 	big              float64 // touches of an instance from which on no summary is made, as its log would grow too long
 	room             int     // items in a row's log that were enough lately, about
