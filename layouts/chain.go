@@ -518,7 +518,12 @@ func (s step) apply(from site) (site, error) {
 		to.layout, err = s.op.view(from.layout, s.args, from.storage)
 		to.conj = from.conj != (s.op.conj && from.dtype.kind() == kindComplex)
 	default:
-		return s.op.site(from, s.args)
+		if to, err = s.op.site(from, s.args); err != nil || !to.fresh {
+			return to, err
+		}
+		if _, err = to.layout.bytes(to.dtype); err != nil { // as PyTorch, which would have to allocate it
+			return to, fmt.Errorf("%s: %w", s.op.name, err)
+		}
 	}
 	return to, err
 }

@@ -2,6 +2,7 @@ package layouts
 
 import (
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -19,10 +20,14 @@ func (l Layout) Facts(dtype DType) string { return l.facts(dtype) }
 
 // facts are Facts, and more of them.
 func (l Layout) facts(dtype DType, more ...[2]string) string {
+	byteStrides := make([]*big.Int, l.Rank())
+	for d := range byteStrides {
+		byteStrides[d] = inBytes(l.Stride(d), dtype)
+	}
 	facts := [][2]string{
 		{"shape", formatTuple(l.Shape())},
-		{"strides", fmt.Sprintf("%s elements, %s bytes of %s", formatTuple(l.Strides()), formatTuple(l.ByteStrides(dtype)), dtype)},
-		{"offset", fmt.Sprintf("%d elements, %d bytes", l.Offset(), l.Offset()*dtype.Size())},
+		{"strides", fmt.Sprintf("%s elements, %s bytes of %s", formatTuple(l.Strides()), formatTuple(byteStrides), dtype)},
+		{"offset", fmt.Sprintf("%d elements, %v bytes", l.Offset(), inBytes(l.Offset(), dtype))},
 		{"elements", strconv.Itoa(l.Numel())},
 		{"contiguous", yesNo(l.IsContiguous())},
 	}
@@ -36,6 +41,12 @@ func (l Layout) facts(dtype DType, more ...[2]string) string {
 		facts = append(facts, [2]string{"overlap", map[bool]string{true: "yes: different indices share elements", false: "no"}[l.Overlaps()]})
 	}
 	return inColumns(append(facts, more...))
+}
+
+// inBytes is exact: a dim of size 1 may have any stride, in bytes more than an int can count, and so may
+// what is empty, offset and all.
+func inBytes(elements int, dtype DType) *big.Int {
+	return new(big.Int).Mul(big.NewInt(int64(elements)), big.NewInt(int64(dtype.Size())))
 }
 
 // inColumns writes names and what is behind them, which begins in one column.

@@ -58,3 +58,37 @@ func TestSideBySide(t *testing.T) {
 		}
 	}
 }
+
+// TestPictureOfTooMuch: as in PyTorch, bytes that an int cannot count are no storage, and of what may be
+// stored all figures are right.
+func TestPictureOfTooMuch(t *testing.T) {
+	const gib4 = 1 << 32
+	for _, test := range []struct {
+		p    layouts.Picture
+		want string
+	}{
+		{layouts.Picture{Shape: []int{gib4, gib4 / 8}, DType: layouts.Float32}, "shape 4294967296x536870912: "},
+		{layouts.Picture{Shape: []int{gib4, gib4 / 8}, DType: layouts.Int8, View: layouts.MustParseChain("float().bool()")}, `view "float().bool()": float: `},
+		{layouts.Picture{Shape: []int{4}, DType: layouts.Int8, View: layouts.MustParseChain("expand(576460752303423488,4).clone().double()")}, "double: "},
+		{layouts.Picture{Shape: []int{gib4, gib4/8 - 1}, DType: layouts.Float32, Format: must(layouts.ParseTag("aB16b"))}, "format aB16b: "},
+	} {
+		text, err := test.p.Text()
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasSuffix(err.Error(), "more bytes than an int can count") {
+			t.Errorf("%+v: %v\n%s", test.p, err, text)
+		}
+	}
+	for _, test := range []struct {
+		shape []int
+		view  string
+		want  string
+	}{
+		{[]int{gib4 - 1, gib4 / 8}, "[-1]", "offset      2305843008139952128 elements, 9223372032559808512 bytes\n"},
+		{[]int{0, gib4, gib4 / 8}, "", "strides     (2305843009213693952, 536870912, 1) elements, (9223372036854775808, 2147483648, 4) bytes of float32\n"},
+		{[]int{4}, "unfold(0,1,9223372036854775807)", "strides     (9223372036854775807, 1) elements, (36893488147419103228, 4) bytes of float32\n"},
+	} {
+		p := layouts.Picture{Shape: test.shape, DType: layouts.Float32, View: layouts.MustParseChain(test.view)}
+		if text, err := p.Text(); err != nil || !strings.Contains(text, test.want) {
+			t.Errorf("%v %s: %v\n%s", test.shape, test.view, err, text)
+		}
+	}
+}

@@ -292,7 +292,7 @@ func FormatShape(shape []int) string {
 }
 
 // formatTuple writes sizes or strides as Python does: "(3, 4)", "(3,)", "()".
-func formatTuple(n []int) string {
+func formatTuple[T any](n []T) string {
 	text := strings.Join(strings.Fields(strings.Trim(fmt.Sprint(n), "[]")), ", ")
 	if len(n) == 1 {
 		text += ","

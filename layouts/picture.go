@@ -35,9 +35,15 @@ func (p Picture) Text() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("format %v: %w", p.Format, err)
 		}
+		if _, err := b.Nested().bytes(p.DType); err != nil {
+			return "", fmt.Errorf("format %v: %w", p.Format, err)
+		}
 		return b.describe(p.Format, p.DType), nil
 	}
 	stored, err := Contiguous(p.Shape...)
+	if err == nil {
+		_, err = stored.bytes(p.DType)
+	}
 	if err != nil {
 		return "", fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
 	}

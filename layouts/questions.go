@@ -157,7 +157,8 @@ func (l Layout) Overlaps() bool {
 	return false
 }
 
-// ByteStrides are the strides in bytes of dtype, as NumPy prints them.
+// ByteStrides are the strides in bytes of dtype, as NumPy prints them. Those of dims of size 1, and
+// of what is empty, wrap where an int cannot count the bytes.
 func (l Layout) ByteStrides(dtype DType) []int {
 	strides := l.Strides()
 	for d := range strides {
