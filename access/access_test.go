@@ -371,6 +371,7 @@ func TestSpecRefusals(t *testing.T) {
 		"shape 4294967296x4294967296":                         {Shape: []int{1 << 32, 1 << 32}},
 		"has more elements than an int can count":             {Shape: []int{1}, View: layouts.MustParseChain("expand(4611686018427387904).unsqueeze(0).expand(2,-1)")},
 		"more bytes than the address space holds":             {Op: Copy, Shape: []int{1}, View: layouts.MustParseChain("expand(4611686018427387904)")},
+		"shape 4611686018427387904: of int32":                 {Shape: []int{1 << 62}, View: layouts.MustParseChain("view(torch.float32)[:10]")},
 		"expand: dim 0 has size 4":                            {Shape: []int{4}, View: layouts.MustParseChain("expand(5)")},
 		"order \"0,5\"":                                       {Shape: []int{4, 4}, Order: order("0,5")},
 		"width -4":                                            {Shape: []int{4, 4}, Width: -4},

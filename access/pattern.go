@@ -253,6 +253,9 @@ func (p *Pattern) place() error {
 	if err != nil {
 		return err
 	}
+	if err := fits(store, s.DType, math.MaxInt-Origin); err != nil {
+		return err
+	}
 	view, dtype, err := x.ApplyTo(s.View, s.DType)
 	if err == nil && dtype != s.DType { // the same bytes are other elements
 		p.Spec.DType = dtype
@@ -330,13 +333,20 @@ func (p *Pattern) addFresh(tensor string, shape []int) error {
 // add places one more tensor, stored as store and seen as view.
 func (p *Pattern) add(tensor string, kind nest.Kind, store, view layouts.Layout) error {
 	start := aligned(p.Memory)
-	elem := p.Spec.DType.Size()
-	if store.Numel() > (math.MaxInt-Origin-start-alignment)/elem {
-		return fault(FieldShape, layouts.FormatShape(store.Shape()), fmt.Errorf("of %s it is more bytes than the address space holds", p.Spec.DType))
+	if err := fits(store, p.Spec.DType, math.MaxInt-Origin-start-alignment); err != nil {
+		return err
 	}
-	size := store.Numel() * elem
+	size := store.Numel() * p.Spec.DType.Size()
 	p.operands = append(p.operands, operand{tensor: tensor, kind: kind, base: Origin + uint64(start), view: view, own: view, size: size})
 	p.Memory = start + size
+	return nil
+}
+
+// fits refuses a tensor of more bytes than are free.
+func fits(store layouts.Layout, dtype layouts.DType, free int) error {
+	if store.Numel() > free/dtype.Size() {
+		return fault(FieldShape, layouts.FormatShape(store.Shape()), fmt.Errorf("of %s it is more bytes than the address space holds", dtype))
+	}
 	return nil
 }
 
