@@ -267,3 +267,24 @@ func TestRefusedCopies(t *testing.T) {
 		}
 	}
 }
+
+// TestChainMisplaced: what stands where no operation can begin is named with its place, and with what would be right.
+func TestChainMisplaced(t *testing.T) {
+	for text, want := range map[string]string{
+		"x.t(). ":     "character 7: the text ends behind a dot: want name(arguments), or no dot",
+		" t())":       `character 5: ")" closes nothing that is open: leave it out`,
+		"x[0] ]":      `character 6: "]" closes nothing that is open: leave it out`,
+		"x.t()x":      `character 6: want a dot or a subscript, have "x"`,
+		"größe..t()":  "character 7: one dot too many: leave it out",
+		"x.t()..":     "character 7: one dot too many: leave it out",
+		"t().[0].t()": `character 5: "[0].t()" wants no dot before it: leave it out`,
+		"x.t)":        `character 4: want ( or a dot behind "t", have ")"`,
+		"x t()":       `character 3: want ( or a dot behind "x", have "t()"`,
+		"x.3()":       `character 3: want name(arguments), have "3()"`,
+		"...":         `character 1: want name(arguments), have "..."`,
+	} {
+		if _, err := layouts.ParseChain(text); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}

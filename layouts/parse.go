@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // This file reads the text of a chain of calls as Python reads it:
@@ -88,12 +90,32 @@ func (v value) String() string {
 // maxNesting is how deep Python lets parentheses nest.
 const maxNesting = 200
 
-// A parser holds what is yet to be read, without spaces in front.
-type parser struct{ rest string }
+// A parser holds a text, and what of it is yet to be read, without spaces in front.
+type parser struct{ text, rest string }
 
 func (p *parser) skip(n int) { p.rest = strings.TrimSpace(p.rest[n:]) }
 
 func (p *parser) at(c byte) bool { return p.rest != "" && p.rest[0] == c }
+
+// place is that of what is yet to be read, counted from 1.
+func (p *parser) place() string {
+	return fmt.Sprintf("character %d", utf8.RuneCountInString(p.text[:len(p.text)-len(p.rest)])+1)
+}
+
+// unexpected says where there is something else than what is wanted, and what would be right.
+func (p *parser) unexpected(want string) error {
+	switch {
+	case p.rest == "":
+		return fmt.Errorf("%s: the text ends behind a dot: want %s, or no dot", p.place(), want)
+	case p.at(')') || p.at(']'):
+		return fmt.Errorf("%s: %q closes nothing that is open: leave it out", p.place(), p.rest[:1])
+	case p.at('['):
+		return fmt.Errorf("%s: %q wants no dot before it: leave it out", p.place(), p.rest)
+	case p.at('.') && p.rest != strings.TrimSpace(p.text):
+		return fmt.Errorf("%s: one dot too many: leave it out", p.place())
+	}
+	return fmt.Errorf("%s: want %s, have %q", p.place(), want, p.rest)
+}
 
 var (
 	identifier = compiled(`^[\pL_][\pL\pN_]*`)
@@ -111,7 +133,8 @@ func compiled(expression string) func() *regexp.Regexp {
 }
 
 func parseChain(text string) ([]call, error) {
-	p := &parser{strings.TrimSpace(text)}
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	p := &parser{text, strings.TrimSpace(text)}
 	if method := asMethod(p.rest); method != "" {
 		return nil, errors.New(method)
 	}
@@ -133,7 +156,7 @@ func parseChain(text string) ([]call, error) {
 		if p.at('.') && !strings.HasPrefix(p.rest, "...") {
 			p.skip(1)
 		} else if !first {
-			return nil, fmt.Errorf("want a dot before %q", p.rest)
+			return nil, p.unexpected("a dot or a subscript")
 		}
 		c, err := p.call()
 		if err != nil {
@@ -150,11 +173,11 @@ func (p *parser) call() (call, error) {
 	p.skip(len(name))
 	switch {
 	case name == "":
-		return call{}, fmt.Errorf("want name(arguments), have %q", text)
+		return call{}, p.unexpected("name(arguments)")
 	case !p.at('(') && (isAttribute(name) || p.rest == "" || p.at('.') || p.at('[')):
 		return call{name: name, form: attribute}, nil
 	case !p.at('('):
-		return call{}, fmt.Errorf("want name(arguments), have %q", text)
+		return call{}, fmt.Errorf("%s: want ( or a dot behind %q, have %q", p.place(), name, p.rest)
 	}
 	p.skip(1)
 	args, _, err := p.values(')', 1)
