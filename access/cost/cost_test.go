@@ -486,6 +486,35 @@ func TestLines(t *testing.T) {
 	if ns := generic.Lines([]float64{100, 40, 10}); math.Abs(ns-(60*.6+30*1+10*2.6)) > 1e-9 {
 		t.Errorf("%v ns", ns)
 	}
+	if ns := generic.Lines([]float64{10, 40, 0}); math.Abs(ns-40*1) > 1e-9 {
+		t.Errorf("%v ns, where a level served none that the next one did not", ns)
+	}
+}
+
+// TestChaseWalks: a chase over more pages than a level of the TLB has entries waits at every step for what a miss of that
+// level takes, and over as many for nothing.
+func TestChaseWalks(t *testing.T) {
+	m := generic
+	for _, c := range []struct {
+		pages int
+		walks []float64 // ns a miss of each level
+		ns    float64
+	}{
+		{64, []float64{2, 20}, 0},
+		{65, []float64{2, 20}, 2},
+		{2048, []float64{2, 20}, 2},
+		{2049, []float64{2, 20}, 20},
+		{2049, []float64{2}, 2}, // of one level measured
+	} {
+		m.Times.Walks = c.walks
+		p, err := m.Predict(pattern(t, access.ChaseSpec(c.pages, 4096)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Tensors[0].Walks / float64(c.pages); math.Abs(got-c.ns) > 1e-9 {
+			t.Errorf("a load of %d pages waits %v ns for its translation, want %v", c.pages, got, c.ns)
+		}
+	}
 }
 
 // TestWalk: what a miss of the TLB takes grows from pages side by side to scattered ones, the more

@@ -387,6 +387,27 @@ func TestBurst(t *testing.T) {
 	}
 }
 
+// TestGaps: rows that lie side by side, or up to a line apart, are one run of lines; those less than two lines apart begin
+// with lines near the ones before, others with far ones.
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		trips, strides []int
+		near, far      float64
+		jump           int
+	}{
+		{[]int{10, 64}, []int{4096, 4}, 0, 1. / 4, 4096},
+		{[]int{10, 4, 16}, []int{8192, 64, 4}, 0, 1. / 4, 8192}, // rows of 256 B
+		{[]int{10, 4, 16}, []int{352, 64, 4}, 1. / 4, 0, 352},
+		{[]int{10, 4, 16}, []int{384, 64, 4}, 0, 1. / 4, 384},
+		{[]int{10, 4, 16}, []int{320, 64, 4}, 0, 64. / (9*320 + 256), 0},
+	} {
+		n := nest.Nest{Trips: c.trips, Operands: []nest.Operand{{Width: 4, Strides: c.strides}}}
+		if s := strideOf(n, n.Operands[0], rowsOf(n, 64), 64); s.Near != c.near || s.Far != c.far || s.jump != c.jump {
+			t.Errorf("%v by %v: near %v, far %v, jumps of %d B, want %v", c.trips, c.strides, s.Near, s.Far, s.jump, c)
+		}
+	}
+}
+
 // TestSteps: lines 256 B apart are near ones, those pages apart far ones, and in between so much of either as the
 // logarithm of the step says.
 func TestSteps(t *testing.T) {
