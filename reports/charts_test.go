@@ -268,6 +268,28 @@ func TestTrend(t *testing.T) {
 	}
 }
 
+// TestTrendMedian: between changes lies the median that their size is of, of an even number of commits, too.
+func TestTrendMedian(t *testing.T) {
+	d := dataOf(t, head+sampled("A/a=1", 1000, ""))
+	var s followed
+	for _, v := range []float64{4, 1, 2, 3} {
+		s.Points = append(s.Points, history.Point{Value: 1000 * v})
+	}
+	p := plot.New()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 3, 0, 4
+	var c recorder.Canvas
+	segments{&d.look, s, 1000}.Plot(draw.NewCanvas(&c, 300, 400), p)
+	var drawn []vg.Length
+	for _, a := range c.Actions {
+		if stroke, ok := a.(*recorder.Stroke); ok {
+			drawn = append(drawn, stroke.Path[0].Pos.Y)
+		}
+	}
+	if !slices.Equal(drawn, []vg.Length{250}) {
+		t.Errorf("the median of 1 to 4 is drawn at %v of 400", drawn)
+	}
+}
+
 // TestKnees: where a ladder rises, however long it takes to.
 func TestKnees(t *testing.T) {
 	var ladder []point

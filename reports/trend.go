@@ -157,8 +157,7 @@ func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, q := range s.of.Points[starts[i]:starts[i+1]] {
 			values = append(values, q.Value/s.scale)
 		}
-		slices.Sort(values)
-		y := toY(values[len(values)/2])
+		y := toY(results.Median(values))
 		c.StrokeLine2(draw.LineStyle{Color: s.look.hues[1].color, Width: 2.4}, toX(float64(starts[i])-0.4), y, toX(float64(starts[i+1])-0.6), y)
 	}
 }
