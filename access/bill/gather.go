@@ -13,7 +13,7 @@ import (
 // operand as it lies.
 func (w *walks) gather(copied bool) {
 	touched := func(w *walks) bool {
-		return slices.Contains(takesRows, w.name()) && w.takeRows() || w.named(copied)
+		return slices.Contains(takesRows, w.name()) && w.takeRows(copied) || w.named(copied)
 	}
 	if !touched(w) {
 		w.asTheyLie(w.all)
@@ -69,12 +69,16 @@ var (
 
 // takeRows lowers what takes rows, by one tensor of their numbers in the place of a dim, as if these came one after the
 // other, in the order of what is written. It reports false of what takes no rows.
-func (w *walks) takeRows() bool {
+func (w *walks) takeRows(copied bool) bool {
 	dim, rows := w.gathered()
 	if rows == nil {
 		return false
 	}
 	x, index, y := w.all[0], w.all[1], w.outputs()[0]
+	if w.name() == "index_select" && dim == 1 && len(rows) == 1 && contiguous(y.Operand) {
+		x = w.contiguous(x, copied) // index_select_out_cpu_dim1_ in TensorAdvancedIndexing.cpp
+		rows = []int{x.Strides[dim]}
+	}
 	after := dim + len(index.Shape)                  // the dims of y behind those of the numbers
 	if n := product(index.Shape); n > x.Shape[dim] { // rounds over all rows, of which the last may lack some
 		rounds := (n + x.Shape[dim] - 1) / x.Shape[dim]

@@ -76,6 +76,9 @@ func TestNamed(t *testing.T) {
 		{"index_put_", nil, list(place(x), listed(128), listed(128), in([]int{128}, []int{1})), nil, 24 * 128, false},
 		{"index", nil, list(x, second), list(out([]int{4096, 128}, []int{128, 1})), 2*4*128*4096 + 8*128, false},
 		{"index_select", []string{"", "1", ""}, list(x, numbers(128)), list(out([]int{4096, 128}, []int{128, 1})), 2*4*128*4096 + 8*128, false},
+		{"index_select", []string{"", "1", ""}, list(in(table, last), numbers(128)), list(out([]int{4096, 128}, []int{128, 1})), 2*whole + 2*4*128*4096 + 8*128, true}, // of a contiguous copy
+		{"index_select", []string{"", "-3", ""}, list(in(images, nhwc), numbers(64)), list(out([]int{8, 64, 64, 64}, []int{262144, 4096, 64, 1})), 2*picture + 2*4*8*64*4096 + 8*64, true},
+		{"index_select", []string{"", "2", ""}, list(in(images, nhwc), numbers(8)), list(out([]int{8, 20, 8, 64}, []int{10240, 512, 64, 1})), 2*4*8*20*8*64 + 8*8, true},
 		{"index_select", []string{"", "0", ""}, list(in(table, last), numbers(128)), list(out([]int{128, 1000}, first)), 2*4*128*1000 + 8*128, true},
 		{"index", nil, list(x, listed(64, 1), listed(32)), list(out([]int{64, 32}, []int{32, 1})), 8*64*32 + 8*96, false},
 		{"index", nil, list(in(images, nchw), listed(128), listed(128)), list(out([]int{128, 64, 64}, []int{4096, 64, 1})), 2*4*128*4096 + 16*128, false},
@@ -105,6 +108,11 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	// A copy that the profile has is not counted twice.
+	select1 := operators.Operator{Op: "aten::index_select", Class: operators.Gather, Args: []string{"", "1", ""},
+		Inputs: list(in(table, last), numbers(128)), Outputs: list(out([]int{4096, 128}, []int{128, 1}))}
+	if l, err := lower(select1, calls{copies: map[string]bool{select1.Op: true}}); err != nil || len(l.specs) != 2 {
+		t.Errorf("%s with its copy in the profile: %+v, %v", select1.Op, l.specs, err)
+	}
 	op := operators.Operator{Op: "aten::reflection_pad2d", Class: operators.Gather, Inputs: list(in(images, nhwc)), Outputs: list(out(padded, wide))}
 	if v := itemOf(t, op).Verdict; v != produce {
 		t.Errorf("%s of channels_last: %s", op.Op, v)
