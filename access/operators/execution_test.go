@@ -328,14 +328,19 @@ func TestStretches(t *testing.T) {
 	user := func(n string) string {
 		return strings.Replace(n, `"scope","type":"uint64","value":0`, `"scope","type":"uint64","value":7`, 1)
 	}
-	p := read(t, executed(user(nodeOf(2, 1, "linear", "")), user(nodeOf(3, 2, "torch.Tensor.add", "")), nodeOf(4, 3, "aten::add", "", x, x),
-		user(nodeOf(5, 1, "profiler::_record_function_enter_new", ""))))
+	text := executed(user(nodeOf(2, 1, "linear", "")), user(nodeOf(3, 2, "torch.Tensor.add", "")), nodeOf(4, 3, "aten::add", "", x, x),
+		user(nodeOf(5, 1, "profiler::_record_function_enter_new", "")), `{"id":6}`)
+	p := read(t, text)
 	var got []string
 	for _, op := range p.Operators {
 		got = append(got, describe(op))
 	}
 	want := []string{"1x elementwise aten::add: input [4][1], input [4][1]; 32 B; 1x torch.Tensor.add", "1x none profiler::_record_function_enter_new: ; 0 B"}
-	if diff := cmp.Diff(want, got); diff != "" || p.Calls != 2 {
+	if diff := cmp.Diff(want, got); diff != "" || p.Calls != 3 {
 		t.Errorf("%d calls:\n%s", p.Calls, diff)
+	}
+	// Where it is cut, the file has as many calls as its bill, the one that is no node too.
+	if p := read(t, text[:strings.Index(text, `,{"id":1,`)]); p.Calls != 3 || !strings.Contains(p.Warnings[0], "cut short or broken after 3 calls ") {
+		t.Errorf("cut: %d calls, %q", p.Calls, p.Warnings)
 	}
 }

@@ -237,9 +237,23 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		return unreadable(err)
 	default:
 		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); how many more it had cannot be said",
-			t.name, inCalls(t.calls.Len()), plain(err)))
+			t.name, inCalls(t.counted(sigs)), plain(err)))
 	}
 	return nil
+}
+
+// counted is how many calls bill.add counts of the file: those that cannot be used too, and no stretches of the program.
+func (t *trace) counted(sigs *signatures) int {
+	n := 0
+	for i := range t.calls.Len() {
+		if !sigs.all[t.calls.at(i).signature].stretch {
+			n++
+		}
+	}
+	for _, s := range t.skipped {
+		n += s.Calls
+	}
+	return n
 }
 
 // inCalls is "1 call" or "2 calls".
