@@ -582,6 +582,49 @@ func TestChannelsLastKept(t *testing.T) {
 	}
 }
 
+// TestChannelsLastLeft: nothing keeps channels_last through what returns what is row-major whatever it gets; a copy that a
+// program asks for can be left out.
+func TestChannelsLastLeft(t *testing.T) {
+	images, last, rows := []int{8, 64, 28, 28}, []int{50176, 1, 1792, 64}, []int{50176, 784, 28, 1}
+	for _, c := range []struct {
+		op, chain string
+		class     operators.Class
+		to        []int
+		want      string
+	}{
+		{"aten::_softmax", "torch.nn.functional.softmax", operators.Rows, rows, produce},
+		{"aten::native_layer_norm", "aten::layer_norm", operators.Rows, rows, produce},
+		{"aten::cumsum", "", operators.Rows, rows, produce},
+		{"aten::tril", "", operators.Elementwise, rows, produce},
+		{"aten::masked_fill", "", operators.Elementwise, rows, produce},
+		{"aten::repeat", "", operators.Copy, rows, produce},
+		{"aten::clone", "torch.nn.functional.instance_norm", operators.Copy, rows, produce},
+		{"aten::copy_", "aten::instance_norm > aten::contiguous > aten::clone", operators.Copy, rows, produce},
+		{"aten::clone", "torch.Tensor.flatten", operators.Copy, rows, produce},
+		{"aten::clone", "", operators.Copy, rows, channelsLast},
+		{"aten::clone", "torch.Tensor.contiguous", operators.Copy, rows, channelsLast},
+		{"aten::copy_", "aten::contiguous > aten::clone", operators.Copy, rows, channelsLast},
+		{"aten::_to_copy", "torch.Tensor.to", operators.Copy, last, channelsLast},
+		{"aten::clone", "torch.nn.functional.conv2d", operators.Copy, last, channelsLast},
+		{"aten::copy_", "aten::_convolution > aten::contiguous > aten::clone", operators.Copy, last, channelsLast},
+	} {
+		from := last
+		if slices.Equal(c.to, last) {
+			from = rows
+		}
+		op := operators.Operator{Op: c.op, Class: c.class, Inputs: []operators.Operand{in(images, from)}, Outputs: []operators.Operand{out(images, c.to)}}
+		if c.op == "aten::copy_" { // as PyTorch has it
+			op.Inputs, op.Outputs = []operators.Operand{out(images, c.to), in(images, from)}, nil
+		}
+		if c.chain != "" {
+			op.Callers = []operators.Caller{{Chain: c.chain, Calls: 1}}
+		}
+		if i := itemOf(t, op); i.Layout == 0 || i.Verdict != c.want {
+			t.Errorf("%s by %q: %s, layout %v of %v ns", c.op, c.chain, i.Verdict, i.Layout, i.Ns)
+		}
+	}
+}
+
 // TestTakenByProduct: a copy that a product reads is not needed where the matrix that it reads is a view of what is copied, and
 // is where it is not, as of a sequence whose first two dims are swapped.
 func TestTakenByProduct(t *testing.T) {

@@ -59,9 +59,7 @@ func verdict(i *Item, u use) (string, int) {
 		return takesAsItIs, 0
 	case i.Layout == 0:
 		return nothing, 0
-	case i.keepsChannelsLast():
-		return channelsLast, 0
-	case i.mixesChannelsLast() && i.Class != operators.Gather: // pads, gathers and losses return what is row-major, whatever they get
+	case i.keepsChannelsLast(), i.mixesChannelsLast():
 		return channelsLast, 0
 	case i.Class == operators.Copy && u.products:
 		return takesAsItIs, 0
@@ -81,13 +79,19 @@ func (i *Item) strided() bool {
 	})
 }
 
-// mixesChannelsLast reports whether some of the operands are channels_last and
-// others, of as many dims, row-major.
+// mixesChannelsLast reports whether some of the operands are channels_last and others, of as many dims, row-major, so that one
+// format could be kept. Of what is no plain copy it goes by what is read: one that gets channels_last alone and returns what
+// is row-major does so whatever it gets, as do pads, gathers, losses, softmax, and scans and norms that take no channels_last.
 func (i *Item) mixesChannelsLast() bool {
+	w := walksOf(i.Operator)
+	copies := slices.Contains(blocked, strings.TrimSuffix(w.name(), "_"))
+	if i.Class == operators.Gather || i.Class == operators.Rows && !i.TakesChannelsLast() || copies && i.within() {
+		return false
+	}
 	last, rows := false, false
-	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
+	for _, o := range w.all {
 		l, err := o.Layout()
-		if err != nil || l.Rank() != 4 && l.Rank() != 5 {
+		if err != nil || l.Rank() != 4 && l.Rank() != 5 || o.Role == operators.Output && !copies {
 			continue
 		}
 		contiguous := l.IsContiguous()
@@ -96,6 +100,23 @@ func (i *Item) mixesChannelsLast() bool {
 		rows = rows || contiguous && !isLast
 	}
 	return last && rows
+}
+
+// asks are the last parts of the names of what a program asks for a copy by, and could leave out; or of what says nothing of it.
+var asks = []string{"contiguous", "clone", "to", "_to_copy", "copy_", "backward"}
+
+// within reports whether a copy to what is row-major is made within others alone that want it so, as a reshape or an instance_norm.
+func (i *Item) within() bool {
+	for _, c := range i.Callers {
+		if !slices.ContainsFunc(strings.Split(c.Chain, " > "), func(name string) bool {
+			return !slices.Contains(asks, name[strings.LastIndexAny(name, ".:")+1:])
+		}) {
+			return false
+		}
+	}
+	return len(i.Callers) > 0 && !slices.ContainsFunc(slices.Concat(i.Inputs, i.Outputs), func(o operators.Operand) bool {
+		return o.Role != operators.Input && !contiguous(o)
+	})
 }
 
 // keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat of channels, also where a
