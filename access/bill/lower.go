@@ -344,7 +344,7 @@ func (w *walks) lists() bool {
 // elementwise lowers an operator that computes each element of its first result
 // from those at its place; other operands are gone over as they lie.
 func (w *walks) elementwise(copied bool) {
-	if w.fills() || w.lists() {
+	if w.fills() || w.lists() || !copied && w.maskedFill() {
 		return
 	}
 	var operands []walked
@@ -390,6 +390,26 @@ func (w *walks) elementwise(copied bool) {
 		w.add(access.Fill, nil, operands...)
 	}
 	w.asTheyLie(rest)
+}
+
+// maskedFill lowers a masked_fill that is not in place: a row-major copy, which is then filled in place
+// (TensorAdvancedIndexing.cpp). It reports false of what is none.
+func (w *walks) maskedFill() bool {
+	inputs, outputs := w.inputs(), w.outputs()
+	if w.name() != "masked_fill" || len(inputs) < 2 {
+		return false
+	}
+	y := dense(tensor{operators.Operand{Shape: w.shape(), DType: inputs[0].DType}, inside}, operators.Output)
+	if len(outputs) > 0 && slices.Equal(outputs[0].Shape, y.Shape) {
+		y, outputs = outputs[0], outputs[1:]
+	}
+	if !broadcasts(inputs[0].Shape, y.Shape) || !broadcasts(inputs[1].Shape, y.Shape) {
+		return false
+	}
+	w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(inputs[0], access.Input))
+	w.add(access.Add, nil, w.operand(y, access.InPlace), w.operand(inputs[1], access.Input))
+	w.asTheyLie(slices.Concat(inputs[2:], outputs))
+	return true
 }
 
 // allocated reports whether a result lies as TensorIterator allocates it for these inputs.

@@ -582,6 +582,31 @@ func TestChannelsLastKept(t *testing.T) {
 	}
 }
 
+// TestMaskedFill: out of place, a copy in row-major order is filled in place, of whatever the mask broadcasts to.
+func TestMaskedFill(t *testing.T) {
+	scores, first, last := []int{8, 512, 512}, []int{262144, 512, 1}, []int{262144, 1, 512}
+	mask := operators.Operand{Shape: []int{512, 512}, Strides: []int{512, 1}, DType: "bool", Role: operators.Input}
+	masked := func(strides []int, to ...operators.Operand) operators.Operator {
+		return operators.Operator{Op: "aten::masked_fill", Class: operators.Elementwise, Inputs: []operators.Operand{in(scores, strides), mask}, Outputs: to}
+	}
+	for _, op := range []operators.Operator{masked(first, out(scores, first)), masked(first), masked(last, out(scores, first))} {
+		l, err := lower(op, calls{})
+		if err != nil || len(l.specs) != 2 {
+			t.Fatalf("%+v, %v", l, err)
+		}
+		if bytes := bytesOf(t, l.specs); bytes != 4*4*8*512*512+512*512 {
+			t.Errorf("%d B", bytes)
+		}
+		if l.specs[0].Op != access.Copy || l.specs[1].Operands[0].Role != access.InPlace {
+			t.Errorf("%+v", l.specs)
+		}
+	}
+	alone, err := lower(masked(first), calls{copies: map[string]bool{"aten::masked_fill": true}})
+	if err != nil || len(alone.specs) != 1 {
+		t.Errorf("with its copy in the profile: %+v, %v", alone, err)
+	}
+}
+
 // TestChannelsLastLeft: nothing keeps channels_last through what returns what is row-major whatever it gets; a copy that a
 // program asks for can be left out.
 func TestChannelsLastLeft(t *testing.T) {
