@@ -86,7 +86,9 @@ func (x *prover) apart(nests []nest.Nest, passes int, in *company) (misses [][][
 	for r := range nests[0].Operands {
 		lone := x.lone()
 		if x.most > 0 {
-			lone.most = max(1, x.most-(x.visited-from))
+			if lone.most = x.most - (x.visited - from); lone.most == 0 { // which would be no bound
+				return nil, false
+			}
 		}
 		for p := range misses {
 			for k, n := range nests {

@@ -267,6 +267,22 @@ func TestExactIndependentDifferential(t *testing.T) {
 	}
 }
 
+// TestIndependenceBound: operands behind the one that looks up the last that may be, look up nothing.
+func TestIndependenceBound(t *testing.T) {
+	n := nest.Nest{}
+	for r := range 5 {
+		n.Operands = append(n.Operands, nest.Operand{Base: uint64(r) << 20, Width: 4})
+	}
+	for most := range uint64(7) {
+		x := newProver([]engine.Level{{Sets: 4, Ways: 8, Shift: 6}})
+		x.most = most
+		_, ok := x.independentOperands([]nest.Nest{n}, 1)
+		if ok != (most == 0 || most >= 5) || most > 0 && x.visited > most {
+			t.Errorf("it took %d look-ups, of %d that it may take: %t", x.visited, most, ok)
+		}
+	}
+}
+
 // FuzzExact looks for levels and nests on which a rule is wrong.
 func FuzzExact(f *testing.F) {
 	for seed := range uint64(24) {
