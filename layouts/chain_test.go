@@ -166,7 +166,10 @@ func FuzzChainText(f *testing.F) {
 // FuzzTyped: no text that somebody types panics, of a layout or of a tensor, and
 // what a layout takes its tensor takes for the same view.
 func FuzzTyped(f *testing.F) {
-	for _, text := range []string{"x[:, ::2]", "x[..., None].T", "chunk(2,dim=1)[-1]", "view(torch.int16)", "x.split([1,2])[0][0:1:2]", "to(memory_format=torch.channels_last)", "movedim((0,1),(1,0))", "x[-1:None:3,...].real"} {
+	for _, text := range []string{"x[:, ::2]", "x[..., None].T", "chunk(2,dim=1)[-1]", "view(torch.int16)", "x.split([1,2])[0][0:1:2]", "to(memory_format=torch.channels_last)", "movedim((0,1),(1,0))", "x[-1:None:3,...].real",
+		"x.t(). ", "t())", "x[0] ]", "größe..t()", "t().[0].t()", "x t()", "x.3()", "...", // of which the error names the place
+		"[0,:1].unfold(0,1,9223372036854775807)", "expand(192153584101141162,3,4).clone()", "[:0].expand(0,4).double()", "H.clone().view_as_real()", "select(0,-4)", "narrow(1,4,0)",
+		"t().unflatten(0,(2,-1))[..., ::2].contiguous()"} {
 		f.Add(text)
 	}
 	l := must(layouts.Contiguous(3, 4))

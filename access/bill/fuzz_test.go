@@ -32,6 +32,14 @@ func FuzzOf(f *testing.F) {
 	f.Add([]byte(trace(event{name: "aten::channel_shuffle", dur: 5, shapes: "[2,8,3,3],[]", strides: "[72,1,24,8],[]", types: float + `,"Scalar"`, arguments: `"","4"`})))
 	f.Add([]byte(trace(event{name: "aten::native_batch_norm", dur: 5, shapes: "[2,8,3,3],[8],[8],[8],[8],[],[],[]", strides: "[72,9,1,3],[1],[1],[1],[1],[],[],[]", types: strings.Repeat(float+",", 5) + `"Scalar","Scalar","Scalar"`, arguments: `"","","","","","True","0.1","1e-05"`})))
 	f.Add([]byte(`{"schema":"1.1.1-chakra.0.0.4","nodes":[` + node(2, "aten::copy_", "[70,80]", [3]string{"1", "0", "[80,1]"}, [3]string{"1", "7", "[1,70]"}, [3]string{"1", "0", "[80,1]"}) + "]}"))
+	f.Add([]byte(trace(event{name: "aten::native_batch_norm", dur: 5, shapes: "[2,8,3,3],[8],[8],[8],[8],[],[],[]", strides: "[72,1,24,8],[1],[1],[1],[1],[],[],[]", types: strings.Repeat(float+",", 5) + `"Scalar","Scalar","Scalar"`, arguments: `"","","","","","True","0.1","1e-05"`})))
+	f.Add([]byte(trace(event{name: "aten::cat", dur: 5, shapes: "[[2,8,3,3],[2,4,3,3]],[]", strides: "[[72,1,24,8],[36,1,12,4]],[]", types: `"TensorList","Scalar"`, arguments: `"","1"`})))
+	for _, name := range []string{"aten::_foreach_mul_", "aten::_foreach_copy_"} {
+		f.Add([]byte(trace(event{name: name, dur: 5, shapes: "[[64,64],[64]],[[64,64],[64]]", strides: "[[1,64],[1]],[[64,1],[1]]", types: `"TensorList","TensorList"`})))
+	}
+	f.Add([]byte(trace(event{name: "aten::_foreach_zero_", dur: 5, shapes: "[[64,64],[64]]", strides: "[[1,64],[1]]", types: `"TensorList"`})))
+	x := [3]string{"1", "0", "[1,70]"} // twice, in place
+	f.Add([]byte(`{"schema":"1.1.1-chakra.0.0.4","nodes":[` + strings.Replace(node(2, "aten::addcmul_", "[70,70]", [3]string{"2", "0", "[70,1]"}, x, x, [3]string{"2", "0", "[70,1]"}), "(Tensor self) -> Tensor", "(Tensor(a!) self, Tensor b, Tensor c) -> Tensor(a!)", 1) + "]}"))
 	f.Add([]byte("onednn_verbose,exec,cpu,reorder,jit:uni,undef,src_f32::blocked:abcd:f0 dst_bf16::blocked:aBcd16b:f0,,,8x60x28x28,0.2\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := operators.Read(operators.File{Name: "f", Reader: bytes.NewReader(text)})

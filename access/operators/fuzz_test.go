@@ -54,6 +54,8 @@ func FuzzKineto(f *testing.F) {
 	f.Add(chrome(reshaped()...))
 	f.Add("[" + strings.Join(reshaped(), ",") + "]")
 	f.Add(chrome(event("aten::cat", 3, 1, arg{"[[2,3],[2,3],[]]", "[[3,1],[1,2],[]]", "TensorList", ""}, arg{"[]", "[]", "Scalar", "1"})))
+	f.Add(chrome(event("aten::_foreach_mul_", 3, 1, arg{"[[2,3],[2]]", "[[1,2],[1]]", "TensorList", ""}, arg{"[]", "[]", "Scalar", "2"})))
+	f.Add(chrome(event("aten::_foreach_copy_", 3, 1, arg{"[[2,3],[2]]", "[[1,2],[1]]", "TensorList", ""}, arg{"[[2,3],[2]]", "[[3,1],[1]]", "TensorList", ""})))
 	f.Add(chrome(event("mine::mix", 3, 1, tensor("[9,0,3]", "[0,0,9]"))))
 	f.Fuzz(func(t *testing.T, text string) { checkRead(t, text) })
 }
@@ -62,6 +64,8 @@ func FuzzExecution(f *testing.F) {
 	x := tensor("[4,4]", "[1,4]")
 	f.Add(executed(nodeOf(3, 2, "aten::addmm", "", x, x), nodeOf(2, 1, "aten::linear", "", x, x)))
 	f.Add(executed(nodeOf(3, 2, "aten::add", "aten::add.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)", x, x, x)))
+	f.Add(executed(nodeOf(3, 2, "aten::neg", "aten::neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", x, tensor("[0]", "[1]"))))
+	f.Add(executed(nodeOf(3, 2, "aten::add_", "aten::add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", x, x)))
 	f.Add(strings.NewReplacer(`"Tensor(float)"`, `"GenericList[Tensor(float),None,Tuple[Int]]"`, `[4,4]`, `[[4],[],[[]]]`, `[1,4]`, `[[1],[],[[]]]`).
 		Replace(executed(nodeOf(3, 2, "aten::cat", "", x))))
 	f.Fuzz(func(t *testing.T, text string) { checkRead(t, text) })

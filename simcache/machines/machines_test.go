@@ -254,6 +254,8 @@ func TestSizes(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(all)
 	f.Add("a: 1\n--- ") // an empty document
+	f.Add("levels:\n  - {size: 48KiB}\n  - {ways: 8, line: 64}\ni1: {size: 12MiB, line: 64}\n")
+	f.Add("levels:\n  - x\ntlb: 3\n")
 	for _, name := range Names() {
 		text, err := File(name)
 		if err != nil {

@@ -134,6 +134,7 @@ func TestEmpty(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add("name: x\ncount: 3\nfast: true\nwords: [a, b]\nparts:\n  - {size: 1, share: 0.5}\ninner: {size: 2}\neven: ab\n")
 	f.Add("a: 1\n--- ")
+	f.Add("inner: 3\nparts: [a, {size: x}]\n") // words where mappings are wanted
 	f.Fuzz(func(t *testing.T, text string) {
 		var d document
 		file, err := Decode("f", []byte(text), &d)
