@@ -24,7 +24,7 @@ type timed struct {
 //go:embed operators.yaml
 var operators []byte
 
-// patterns are all that are timed: the suite, random ones, tiles of five views, and
+// patterns are all that are timed: the suite, random ones, random additions, tiles of five views, and
 // the operators of two models. On the same CPU they are the same each time.
 func patterns(capacities []int) (all []timed, err error) {
 	for _, comparison := range access.Suite(false, capacities...) {
@@ -38,6 +38,7 @@ func patterns(capacities []int) (all []timed, err error) {
 		s := randomSpec(random)
 		all = append(all, timed{family: "random", name: fmt.Sprintf("%03d/%s", i, s.Name()), spec: s})
 	}
+	all = append(all, broadcasts()...)
 	all = append(all, tiles()...)
 	w, err := workload.Parse("operators.yaml", operators)
 	if err != nil {
@@ -49,6 +50,26 @@ func patterns(capacities []int) (all []timed, err error) {
 		}
 	}
 	return all, nil
+}
+
+// broadcasts are random additions, of tensors some of whose dims are broadcast: of the suite's four, three take as long.
+func broadcasts() (all []timed) {
+	random := rand.New(rand.NewPCG(9, 10))
+	for i := range 24 {
+		s := randomSpec(random)
+		p, err := s.Pattern()
+		if err != nil {
+			panic(err)
+		}
+		s.Op, s.Tile, s.With = access.Add, nil, p.View().Shape()
+		for d := range s.With {
+			if random.IntN(2) == 0 {
+				s.With[d] = 1
+			}
+		}
+		all = append(all, timed{family: "Broadcast", name: fmt.Sprintf("%03d/%s", i, s.Name()), spec: s})
+	}
+	return all
 }
 
 // tiles are copies of five views in tiles.
