@@ -10,22 +10,28 @@ type rewrite struct {
 
 // rewriteOf is the rewrite that a statement is.
 func rewriteOf(s *cc.Statement) (r rewrite, is bool) {
+	s = single(s)
 	if s.Case == cc.StatementSelection && s.SelectionStatement.Case == cc.SelectionStatementIf {
 		r.when = expression(s.SelectionStatement.ExpressionList)
-		s = s.SelectionStatement.Statement
-	}
-	if s.Case == cc.StatementCompound {
-		list := items(s.CompoundStatement)
-		if len(list) != 1 || list[0].Case != cc.BlockItemStmt {
-			return r, false
-		}
-		s = list[0].Statement
+		s = single(s.SelectionStatement.Statement)
 	}
 	if s.Case != cc.StatementExpr || isNil(s.ExpressionStatement.ExpressionList) {
 		return r, false
 	}
 	r.assignment = expression(s.ExpressionStatement.ExpressionList)
 	return r, r.assignment.op == "=" && r.assignment.args[0].op == opVar && r.assignment.args[0].decl != nil
+}
+
+// single is the one statement in braces, or the statement itself.
+func single(s *cc.Statement) *cc.Statement {
+	for s.Case == cc.StatementCompound {
+		list := items(s.CompoundStatement)
+		if len(list) != 1 || list[0].Case != cc.BlockItemStmt {
+			break
+		}
+		s = list[0].Statement
+	}
+	return s
 }
 
 // variable is what the statement writes, once.

@@ -14,6 +14,7 @@ func TestClipped(t *testing.T) {
 	for text, same := range map[string]string{
 		"int e = i + 4; if (e > 9) e = 9;":                             "int e = i + 4 > 9 ? 9 : i + 4;",
 		"int e = i + 4; if (e > 9) { e = 9; }":                         "int e = i + 4 > 9 ? 9 : i + 4;",
+		"int e = i + 4; { { if (e > 9) { { e = 9; } } } }":             "int e = i + 4 > 9 ? 9 : i + 4;",
 		"int e = i + 4; if (9 <= e) { { } } if (e >= 9) e = 9;":        "int e = i + 4 > 9 ? 9 : i + 4;",
 		"int e = i + 4; e = e > 9 ? 9 : e;":                            "int e = i + 4 > 9 ? 9 : i + 4;",
 		"int e = i + 4, o = 1; e = e - o; if (e < 5) e = 5;":           "int e = i + 3 < 5 ? 5 : i + 3;",
