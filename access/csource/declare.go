@@ -33,8 +33,7 @@ type builder struct {
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
 	loops     []loopVar // around this place
-	asked     *loopVar  // the loop whose condition is evaluated
-	wraps     bool      // that loop's variable is compared as unsigned
+	asked     *header   // the loop whose condition is evaluated
 	nodes     []nest.Node
 	accesses  []access // by number
 	statement int

@@ -19,6 +19,7 @@ type header struct {
 	rows  []piece // at least 0 as long as the loop goes on
 	until []piece // not 0 as long as it goes on
 	wraps bool    // the variable is compared as unsigned
+	ahead int     // and so is what lies so far above it
 }
 
 // maxLoops is how many loops are inside of each other at most: what is found out about a
@@ -68,14 +69,13 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n-1; i >= 0; i--)"}
 	}
 	b.loops = append(b.loops, h.v)
-	b.asked, b.wraps = &h.v, false
+	b.asked = &h
 	err = b.heads(&h, expression(condition), expression(step))
 	b.asked = nil
 	b.loops = b.loops[:len(b.loops)-1]
 	if err != nil {
 		return err
 	}
-	h.wraps = h.wraps || b.wraps
 	return b.split(h, s.Statement, 0)
 }
 
@@ -384,10 +384,11 @@ func (b *builder) until(h header, l *nest.Loop, a nest.Affine) *Error {
 	return nil
 }
 
-// ends demands that the value after the last one, too, is one of the type.
+// ends demands that the value after the last one, too, is one of the type, and so is what lies ahead of it.
 func (b *builder) ends(h header, l *nest.Loop) *Error {
 	fail := &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: "the variable would leave the range of its type"}
 	low, high := h.v.t.limits()
+	high -= h.ahead
 	if h.wraps {
 		low = 0
 		var negative nest.Condition // a first value

@@ -570,13 +570,29 @@ func (b *builder) probe(bad nest.Condition, says *Error) {
 	b.emit(nest.Operand{Width: 1}, access{probe: true, checks: []check{{bad, says}}})
 }
 
+// mostAhead is how far above the variable of a loop its condition may look.
+const mostAhead = 1 << 20
+
+// goesAhead reports whether a value in the condition of a loop is its variable, or lies a little above it in a loop that goes up:
+// then it stays in range if the first value and the last one do, which the loop is asked to see to.
+func (b *builder) goesAhead(p piece) bool {
+	if p.kind != leaf {
+		return false
+	}
+	over, err := plus(p.affine, -1, nest.Variable(len(b.loops)-1))
+	by := over.Const
+	if err != nil || !equal(over, nest.Constant(by)) || by != 0 && (b.asked.step <= 0 || by < 0 || by > mostAhead) {
+		return false
+	}
+	b.asked.wraps, b.asked.ahead = true, max(b.asked.ahead, by)
+	return true
+}
+
 // within demands that a value stays between low and high.
 func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 	if b.asked != nil {
-		own := nest.Variable(len(b.loops) - 1)
-		if _, most := b.asked.t.limits(); p.kind == leaf && equal(p.affine, own) && low == 0 && high >= most {
-			b.wraps = true // the loop sees to it
-			return nil
+		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
+			return nil // the loop sees to it
 		}
 		if p.uses(len(b.loops) - 1) {
 			return notInteger(e, false, "%s, which is not looked into in the condition of a loop", why)
