@@ -67,8 +67,8 @@ func (p *programFlags) read(c call, config simcache.Config) (*csource.File, erro
 // is counted: its summaries live as long as the count, so that there is little to find.
 const collectAt = 400
 
-// collectOver is how many bytes the program may take before memory is collected however
-// little it has grown: twice what summaries may take, which then live.
+// collectOver is how many bytes the process may take before memory is collected however
+// little it has grown: twice what summaries take at most, which are then most of what lives.
 const collectOver = 2 << 30
 
 // simulateProgram counts passes over a program from cold caches.

@@ -37,8 +37,9 @@ type shorter struct {
 // bucket is how many entries may have one hash.
 const bucket = 4
 
-// mostFirst is the memory that a unit's table is made for, by what summaries take without their logs.
-const mostFirst = 1 << 30
+// mostKept is how many bytes the summaries of a machine may take, about. A unit's table is made for as many, by what
+// they take without their logs.
+const mostKept = 1 << 30
 
 // stateSize is about how many bytes a state of a level takes.
 func stateSize(l engine.Level) int { return l.Lines()*10 + l.Sets*32 }
@@ -55,7 +56,7 @@ func (m *machine) buckets(u *unit) int {
 	if !m.deep && !u.inner && !u.byRow {
 		n = 1 << 12
 	}
-	for n > 1 && n*bucket*2*stateSize(m.levels[0]) > mostFirst {
+	for n > 1 && n*bucket*2*stateSize(m.levels[0]) > mostKept {
 		n /= 2
 	}
 	return n
@@ -357,9 +358,6 @@ func (u *unit) rarely() bool {
 	u.judged, u.served = u.tries, u.hits
 	return few
 }
-
-// mostKept is how many bytes the summaries of a machine may take, about.
-const mostKept = 1 << 30
 
 // charge counts what an entry takes by now. Where all take more than they may, the unit that has the
 // most of it begins anew, with half as many places.

@@ -142,7 +142,7 @@ const (
 
 // fewKeys reports whether that is so, where the highest numbers in the slots are these.
 func (m *machine) fewKeys(u *unit, highest []int) bool {
-	keys, instances := m.keys(u, highest, min(mostKeys/4, mostFirst/2/stateSize(m.levels[0])))
+	keys, instances := m.keys(u, highest, min(mostKeys/4, mostKept/2/stateSize(m.levels[0])))
 	return instances >= oftenEach*float64(keys)
 }
 
