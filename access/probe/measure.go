@@ -235,10 +235,7 @@ func (s *sampler) pageLadder(m *Machine) error {
 // bandwidth measures reads and copies at each level, of one core and of all.
 func (s *sampler) bandwidth(m *Machine) error {
 	speeds, sets := s.workingSets(m)
-	var onAll []int // bytes
-	for i, l := range m.Levels {
-		onAll = append(onAll, s.onAll(l, sets[i]))
-	}
+	onAll := s.onAll(m.Levels)
 	if m.Memory != (Speed{}) {
 		onAll = append(onAll, s.behindAll())
 	}
@@ -253,8 +250,11 @@ func (s *sampler) bandwidth(m *Machine) error {
 		{onAll, s.byAll(copying), func(v *Speed) *float64 { return &v.CopyAll }},
 	} {
 		var specs []access.Spec
-		for _, bytes := range stage.bytes {
-			specs = append(specs, stage.spec(bytes))
+		var results []*float64
+		for i, bytes := range stage.bytes {
+			if bytes > 0 {
+				specs, results = append(specs, stage.spec(bytes)), append(results, stage.of(speeds[i]))
+			}
 		}
 		if specs[0].Threads == 1 {
 			s.done += bandwidthShare / 4
@@ -264,12 +264,12 @@ func (s *sampler) bandwidth(m *Machine) error {
 		if err != nil {
 			return err
 		}
-		for i, v := range speeds {
+		for i, result := range results {
 			moved := 4.0
 			if specs[i].Op == access.Copy {
 				moved = 8
 			}
-			*stage.of(v) = moved / ns[i] * 1e9
+			*result = moved / ns[i] * 1e9
 		}
 	}
 	if len(s.Workers) > 1 {
@@ -284,7 +284,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	before := 0
 	for i, l := range m.Levels {
-		speeds, sets = append(speeds, &m.Levels[i].Speed), append(sets, max(l.Capacity/2, min(2*before, l.Capacity)))
+		speeds, sets = append(speeds, &m.Levels[i].Speed), append(sets, past(l.Capacity, before))
 		before = l.Capacity
 	}
 	if m.Memory != (Speed{}) {
@@ -292,6 +292,10 @@ func (s *sampler) workingSets(m *Machine) (speeds []*Speed, sets []int) {
 	}
 	return speeds, sets
 }
+
+// past is a working set of a level that serves so many bytes: half of them, or twice what the level
+// before holds, if that fits.
+func past(serves, before int) int { return max(serves/2, min(2*before, serves)) }
 
 // streamed are the bytes that memory's bandwidth is measured on, twice the largest working
 // set of the ladder where there is room: of that the last level may serve a third.

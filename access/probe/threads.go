@@ -56,7 +56,7 @@ func instances(c cpu.Cache, workers []cpu.Logical) int {
 		siblings[l.Core]++
 	}
 	if c.Shared == 0 {
-		return len(siblings)
+		return max(1, len(siblings))
 	}
 	return max(1, min(len(siblings), len(workers)/c.Shared))
 }
@@ -72,15 +72,30 @@ func sharers(c cpu.Cache, o Options) int {
 	return cores
 }
 
-// onAll is the working set of all cores at a level: that of one, once for each such
-// cache that there is.
-func (s *sampler) onAll(l Level, size int) int {
+// onAll are the bytes that the bandwidth of all cores is measured on, of each level. 0 is for one that
+// cannot be told from the level before: a last level that is smaller than the second levels of
+// all cores, each of which serves its core's part of a pass over so much.
+func (s *sampler) onAll(levels []Level) (sets []int) {
+	before := 0
+	for _, l := range levels {
+		serves := l.Capacity * s.number(l)
+		set := past(serves, before)
+		if 2*set < 3*before {
+			set = 0
+		}
+		sets, before = append(sets, set), serves
+	}
+	return sets
+}
+
+// number is how many caches of a level all cores have together.
+func (s *sampler) number(l Level) int {
 	for _, c := range s.Caches {
 		if !c.Instruction() && c.Known() && c.Geometry.Size == l.Stated {
-			return size * instances(c, s.Workers)
+			return instances(c, s.Workers)
 		}
 	}
-	return size
+	return 1
 }
 
 // behindAll is a working set of all cores that goes far past all caches that they have

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +25,8 @@ func TestInstances(t *testing.T) {
 		}
 	}
 	s := sampler{Options: Options{Workers: smt, Caches: []cpu.Cache{{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64}, Shared: 2}}}}
-	if got := s.onAll(Level{Stated: 1 << 20}, 1000); got != 4000 {
-		t.Errorf("four cores have %d of the second level", got)
+	if got := s.number(Level{Stated: 1 << 20}); got != 4 {
+		t.Errorf("four cores have %d second levels", got)
 	}
 	if got := s.behindAll(); got != 16<<20 {
 		t.Errorf("far past four times 1 MiB is %d", got)
@@ -40,8 +41,37 @@ func TestInstances(t *testing.T) {
 		}
 	}
 	s.Caches = append(s.Caches, cpu.Cache{Level: 3, Type: "Unified"})
-	if got := s.onAll(Level{Stated: 0}, 1000); got != 1000 {
-		t.Errorf("a level that nobody states is %d", got)
+	if got := s.number(Level{Stated: 0}); got != 1 {
+		t.Errorf("of a level that nobody states there are %d", got)
+	}
+}
+
+// TestOnAll: all cores together go past what their second levels hold, or the last level is not
+// measured by them. Of 16 cores of 2 MiB each, that of 24 MiB once had the second level's bandwidth.
+func TestOnAll(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		cores, second, last int
+		want                []int
+	}{
+		{2, 2 * mib, 24 * mib, []int{4 * mib / 2, 12 * mib}},
+		{4, 2 * mib, 24 * mib, []int{8 * mib / 2, 16 * mib}},
+		{8, 2 * mib, 24 * mib, []int{16 * mib / 2, 24 * mib}},
+		{8, 2 * mib, 22 * mib, []int{16 * mib / 2, 0}},
+		{16, 2 * mib, 24 * mib, []int{32 * mib / 2, 0}},
+		{16, mib, 32 * mib, []int{16 * mib / 2, 32 * mib}},
+	} {
+		var o Options
+		for i := range c.cores {
+			o.Workers = append(o.Workers, cpu.Logical{CPU: i, Core: i})
+		}
+		o.Caches = []cpu.Cache{
+			{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: 3 * mib, Ways: 16, Line: 64}, Shared: 1},
+			{Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 300 * mib, Ways: 20, Line: 64}, Shared: c.cores}}
+		s := sampler{Options: o}
+		if got := s.onAll([]Level{{Stated: 3 * mib, Capacity: c.second}, {Stated: 300 * mib, Capacity: c.last}}); !slices.Equal(got, c.want) {
+			t.Errorf("%d cores of %d B, that have %d B together, are measured on %v B, want %v", c.cores, c.second, c.last, got, c.want)
+		}
 	}
 }
 
