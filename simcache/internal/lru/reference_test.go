@@ -79,6 +79,64 @@ func TestFewTrips(t *testing.T) {
 	}
 }
 
+// TestRepeats: where the innermost loop touches the same lines again and again, some of which are looked up
+// only the first and the last time, misses, contents and write-backs are the same, on several cores, too.
+func TestRepeats(t *testing.T) {
+	t.Parallel()
+	skips := 0
+	for seed := range uint64(6000 / enginetest.Share) {
+		d := enginetest.Random(seed, 47)
+		line := 64 << d(2)
+		levels := []engine.Level{level(1<<d(3), 2+d(40), line)}
+		if d.One(2) {
+			levels = append(levels, level(2<<d(4), 2+d(20), line<<d(2)))
+		}
+		o := Options{Cores: 1 + d(3), WriteBacks: d.One(2)}
+		got, single, want := New(levels, o), New(levels, o), reference.New(levels)
+		got.share = 0
+		for range 1 + d(2) {
+			n := nest.Nest{Trips: []int{1 + d(3), 1 + d(60), 2 + d(20)}}
+			for r := range 1 + d(3) {
+				still, moving := []int{8 * d(4), line * d(40)}, []int{line * d(3) * d(9), 8 * d(2)}
+				by := [][]int{still, still, moving}[d(3)]
+				if d.One(6) {
+					by[d(2)] = 8 * d(100)
+				}
+				for i := range by {
+					by[i] *= 1 - 2*d(2)
+				}
+				n.Operands = append(n.Operands, nest.Operand{Base: uint64(enginetest.At + r*d(2)<<18 + 8*d(1<<12) + 1<<16), Width: 4 << d(2), Kind: []nest.Kind{nest.Read, nest.Write}[d(2)],
+					Strides: []int{8 * d(1<<10), by[0], by[1]}})
+			}
+			w := got.newTransit(n.Canonical())
+			if again := w.repeats(len(w.nest.Trips) - 2); again != nil && again.times(w, w.nest.Trips[again.loop]-1) > 1 {
+				skips++
+			}
+			misses := got.One(n.Canonical())
+			if wanted := want.Run(n.Operands, n.Accesses()); !o.WriteBacks && !slices.Equal(misses, wanted) {
+				t.Fatalf("seed %d, %+v, %v: not the %v misses", seed, levels, n, wanted)
+			}
+			for r, addr := range n.Accesses() {
+				op := n.Operands[r]
+				single.Add(r, addr, uint64(op.Width), op.Kind)
+			}
+			got.Flush()
+			single.Flush()
+		}
+		for i := range levels {
+			if got, want := got.Besides(i), single.Besides(i); got.WriteBacks != want.WriteBacks || got.BytesIn != want.BytesIn {
+				t.Fatalf("seed %d, %+v: at level %d %+v, one by one %+v", seed, levels, i, got, want)
+			}
+		}
+		if wrong := enginetest.Contents(levels, got, want); !o.WriteBacks && wrong != "" {
+			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
+		}
+	}
+	if skips < 600/enginetest.Share {
+		t.Errorf("of %d nests not all is looked up", skips)
+	}
+}
+
 // TestManyOperands: bodies of more operands than a batch holds, and of more than a packed reference tells apart,
 // miss as caches do, on several cores, too.
 func TestManyOperands(t *testing.T) {

@@ -13,6 +13,13 @@ DATA ·ones+48(SB)/8, $-1
 DATA ·ones+56(SB)/8, $-1
 GLOBL ·ones(SB), RODATA|NOPTR, $128
 
+// up is which lane of a vector each takes when its tags move up by one; the last comes round.
+DATA ·up+0(SB)/8, $0x0000000000000007
+DATA ·up+8(SB)/8, $0x0000000200000001
+DATA ·up+16(SB)/8, $0x0000000400000003
+DATA ·up+24(SB)/8, $0x0000000600000005
+GLOBL ·up(SB), RODATA|NOPTR, $32
+
 // EVICT hands the dirty tag AX to the next level: its block is
 // (AX/2 - 1)<<bits | set.
 #define EVICT \
@@ -73,9 +80,11 @@ GLOBL ·ones(SB), RODATA|NOPTR, $128
 // func filterAVX2(l *rows, tags *uint32, refs, out []uint64) int
 //
 // The twin of rows.filterGo. A row is vectors of 8 tags. The tag looked for is
-// compared with whole vectors, dirty bits masked. A row is moved by loading its
-// vectors from one tag lower: the lanes up to that of the tag that was found,
-// or of the last way, take what was loaded, the rest keeps what it is.
+// compared with whole vectors, dirty bits masked. A row is moved by turning its vectors
+// by one lane, of which the first comes from the vector before: the lanes up to that of
+// the tag that was found, or of the last way, take that, the rest keeps what it is. All is
+// loaded as it was stored, by whole vectors: to load from one tag lower, where the set has
+// been moved just before, would wait until both of these stores are done.
 //
 // Rows of two vectors, as many last levels have, are looked up without a branch
 // on whether and where the tag is found, which is hard to predict there. Rows of
@@ -87,7 +96,7 @@ GLOBL ·ones(SB), RODATA|NOPTR, $128
 //	BX reference  SI the next one  R13 end of the chunk  DI out
 //	R8 tags  R9 mask  R10 down  R15 bits
 //	R11 key, then the tag, dirty if it is written  R12 row
-//	Y0 key  Y15 a dirty bit in every lane  Y14 the last vector's lanes that are ways
+//	Y0 key  Y15 a dirty bit in every lane  Y14 the last vector's lanes that are ways  Y13 up
 TEXT ·filterAVX2(SB), NOSPLIT, $32-72
 	MOVQ l+0(FP), AX
 	MOVQ tags+8(FP), R8
@@ -113,6 +122,7 @@ TEXT ·filterAVX2(SB), NOSPLIT, $32-72
 	MOVL $1, DX
 	VMOVD DX, X15
 	VPBROADCASTD X15, Y15
+	VMOVDQU ·up(SB), Y13
 
 chunk:
 	CMPQ SI, end-16(SP)
@@ -170,13 +180,14 @@ next2:
 move2:
 	LEAQ ·ones+60(SB), AX
 	LEAQ (AX)(CX*4), AX
-	VMOVDQU -4(R12), Y1
 	VMOVDQU (R12), Y2
+	VMOVDQU 32(R12), Y4
+	VPERMD Y2, Y13, Y1
+	VPERMD Y4, Y13, Y3
+	VPBLENDD $1, Y1, Y3, Y3
 	VPBLENDD $1, Y0, Y1, Y1
 	VMOVDQU (AX), Y5
 	VPBLENDVB Y5, Y1, Y2, Y1
-	VMOVDQU 28(R12), Y3
-	VMOVDQU 32(R12), Y4
 	VMOVDQU 32(AX), Y5
 	VPBLENDVB Y5, Y3, Y4, Y3
 	VMOVDQU Y3, 32(R12)
@@ -227,7 +238,7 @@ next1:
 	VPXOR Y15, Y0, Y0         // clean
 
 move1:
-	VMOVDQU -4(R12), Y1
+	VPERMD Y2, Y13, Y1
 	VPBLENDD $1, Y0, Y1, Y1
 	VPBLENDVB Y5, Y1, Y2, Y1
 	VMOVDQU Y1, (R12)
@@ -300,21 +311,26 @@ found:
 	VMOVDQU (AX)(DX*4), Y5
 
 move:                             // lanes Y5 of the vector at CX, all of those before
+	VMOVDQU (R12)(CX*1), Y2
+	VPERMD Y2, Y13, Y1
 	TESTQ CX, CX
 	JEQ  first
-	VMOVDQU -4(R12)(CX*1), Y1
-	VMOVDQU (R12)(CX*1), Y2
+
+before:
+	VMOVDQU -32(R12)(CX*1), Y3
+	VPERMD Y3, Y13, Y4
+	VPBLENDD $1, Y4, Y1, Y1
 	VPBLENDVB Y5, Y1, Y2, Y1
 	VMOVDQU Y1, (R12)(CX*1)
 	VPCMPEQD Y5, Y5, Y5
+	VMOVDQU Y3, Y2
+	VMOVDQU Y4, Y1
 	SUBQ $32, CX
-	JMP  move
+	JNE  before
 
 first:
 	VMOVD R11, X0
-	VMOVDQU -4(R12), Y1
 	VPBLENDD $1, Y0, Y1, Y1
-	VMOVDQU (R12), Y2
 	VPBLENDVB Y5, Y1, Y2, Y1
 	VMOVDQU Y1, (R12)
 	JMP  next

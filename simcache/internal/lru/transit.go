@@ -23,11 +23,25 @@ func (c *Chain) walkOne(n nest.Nest) {
 	if depth := w.flatten(); w.flat != nil {
 		outer, run = n.Trips[:depth], w.packFlat
 	}
+	again := w.repeats(len(outer) - 1)
+	left, skip := 0, 0 // iterations of the loop around the innermost
 	for l := range nest.Walk(outer) {
 		if l >= 0 {
 			w.step(l)
 		}
+		if again == nil {
+			run()
+			continue
+		}
+		if left--; l != len(outer)-1 {
+			left = outer[len(outer)-1] - 1
+		}
+		if skip--; skip >= 0 {
+			w.pack(again.moving, 0, 1, 1)
+			continue
+		}
 		run()
+		skip = again.times(w, left) - 1
 	}
 }
 
@@ -140,6 +154,78 @@ func (w *transit) step(l int) {
 	for _, s := range w.streams {
 		s.addr += uint64(s.steps[l])
 	}
+}
+
+// repeated are the streams of a nest whose innermost loop touches the same lines again and
+// again: still ones do in one iteration of the loop around it as in the next, each in its
+// order, and a moving one is in one line at a time. As long as the first level has room for all
+// of these together, in one set, the still ones hit, and what of them is looked up changes
+// nothing but the order among these lines. That is as if they had been looked up each time, when
+// they are once more in the end: till then only a moving one's first access is.
+type repeated struct {
+	still, moving []*stream
+	lines         int // that the still ones touch in the innermost loop, at most
+	loop          int // the one around it
+}
+
+// repeats are the streams of this nest if they are such ones, where loop is the one around the
+// innermost, else nil.
+func (w *transit) repeats(loop int) *repeated {
+	first := &w.c.levels[0]
+	if loop < 0 || loop != len(w.nest.Trips)-2 || !w.packed || w.inLine || w.c.brute || w.flat != nil || w.trips < 2 {
+		return nil
+	}
+	line := 1 << first.shift
+	r := &repeated{loop: loop}
+	for _, s := range w.streams {
+		strides := w.nest.Operands[s.op].Strides
+		span := max(strides[loop+1], -strides[loop+1])*int(w.trips-1) + int(s.width)
+		switch {
+		case 2*max(strides[loop], -strides[loop]) <= line:
+			r.still = append(r.still, s)
+			r.lines += min(int(w.trips), (span-1)/line+2)
+		case span <= line:
+			r.moving = append(r.moving, s)
+		default:
+			return nil
+		}
+	}
+	if r.lines+3*len(r.moving) > first.ways {
+		return nil
+	}
+	return r
+}
+
+// times is how many iterations of the loop around the innermost come after this one in which
+// all goes on as in this one, of those that are left.
+func (r *repeated) times(w *transit, left int) int {
+	first := &w.c.levels[0]
+	line := uint64(1) << first.shift
+	n := uint64(left)
+	if len(r.moving) > 0 {
+		n = min(n, uint64((first.ways-r.lines)/len(r.moving)-1))
+	}
+	for _, s := range r.still {
+		by := uint64(w.nest.Operands[s.op].Strides[r.loop])
+		for i, addr := uint64(0), s.addr; i < w.trips && n > 1; i++ {
+			n = min(n, nest.Stay(addr, s.width, by, line)-1)
+			if addr += s.stride; s.stride%line == 0 {
+				break
+			}
+		}
+	}
+	for _, s := range r.moving {
+		by := uint64(w.nest.Operands[s.op].Strides[r.loop])
+		for i, addr := uint64(0), s.addr; i <= n && n > 1; i++ {
+			if nest.Stay(addr, s.width, s.stride, line) < w.trips {
+				n = max(i, 1) - 1
+			}
+			if addr += by; by%line == 0 {
+				break
+			}
+		}
+	}
+	return int(n)
 }
 
 // run simulates the innermost loop from the streams' addresses, which it
