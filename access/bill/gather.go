@@ -79,17 +79,60 @@ func (w *walks) takeRows(copied bool) bool {
 		x = w.contiguous(x, copied) // index_select_out_cpu_dim1_ in TensorAdvancedIndexing.cpp
 		rows = []int{x.Strides[dim]}
 	}
-	after := dim + len(index.Shape)                  // the dims of y behind those of the numbers
-	if n := product(index.Shape); n > x.Shape[dim] { // rounds over all rows, of which the last may lack some
-		rounds := (n + x.Shape[dim] - 1) / x.Shape[dim]
-		rows = []int{0, x.Strides[dim]}
-		y.Strides = slices.Concat(y.Strides[:dim], []int{n / rounds * y.Strides[after-1], y.Strides[after-1]}, y.Strides[after:])
-		y.Shape = slices.Concat(y.Shape[:dim], []int{rounds, n / rounds}, y.Shape[after:])
+	after := dim + len(index.Shape) // the dims of y behind those of the numbers
+	if order, strides := spread(x, dim, product(index.Shape), product(y.Shape[after:])); order != nil && merges(index.Shape, y.Strides[dim:after]) {
+		written, step := slices.Clone(order), y.Strides[after-1]
+		for k, n := range slices.Backward(order) {
+			written[k], step = step, step*n
+		}
+		rows = strides
+		y.Shape, y.Strides = slices.Concat(y.Shape[:dim], order, y.Shape[after:]), slices.Concat(y.Strides[:dim], written, y.Strides[after:])
 	}
 	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
 	w.add(access.Add, nil, w.operand(x, access.Input), w.operand(y, access.Output))
 	w.asTheyLie([]tensor{index})
 	return true
+}
+
+// spread says in what order n rows are read along a dim of a table, as sizes and strides of dims, the outermost first: one after
+// the other, and over all rows again and again if there are fewer, of which the last round may lack some. Rows that have elements
+// in one line, as the columns of a transposed matrix, are evenly apart, and those of one line are far from one another, as numbers
+// in no order name them. It returns nil where n rows come one after the other.
+func spread(x tensor, dim, n, each int) (sizes, strides []int) {
+	step, all := x.Strides[dim], x.Shape[dim]
+	if n > all {
+		rounds := (n + all - 1) / all
+		sizes, strides, n = []int{rounds}, []int{0}, n/rounds
+	}
+	if alone := step == 0 || step*x.ItemSize() >= line || each == 1; alone || n == 0 {
+		if sizes == nil {
+			return nil, nil
+		}
+		return append(sizes, n), append(strides, step)
+	}
+	step *= all / n
+	most := max(line/(step*x.ItemSize()), 1) // rows that are read of one line
+	turns := most                            // over the table
+	for t := most; t < 2*most; t++ {
+		if n%t < n%turns {
+			turns = t
+		}
+	}
+	turns = min(turns, n)
+	return append(sizes, turns, n/turns), append(strides, step, step*turns)
+}
+
+// line is how many bytes of memory come at once.
+const line = 64
+
+// merges reports whether dims of these sizes and strides are as one of all their elements.
+func merges(sizes, strides []int) bool {
+	for d := range len(sizes) - 1 {
+		if strides[d] != strides[d+1]*sizes[d+1] {
+			return false
+		}
+	}
+	return len(sizes) > 0
 }
 
 // gathered says in the place of which dim the numbers are and how far apart what they name is, nil where

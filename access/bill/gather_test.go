@@ -145,3 +145,30 @@ func TestNamedWithin(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsApart: numbers in no order name rows that share no line with those before them, also where rows lie beside one
+// another; and what is read lies within the table, each row once.
+func TestRowsApart(t *testing.T) {
+	for _, c := range []struct{ rows, width, numbers, least int }{
+		{30011, 128, 512, 512 * 128},
+		{3011, 128, 1000, 1000 * 128},
+		{4011, 128, 3001, 3000 * 128},
+		{67, 128, 2, 2 * 128},
+		{4011, 128, 9000, 8900 * 128},
+	} {
+		op := operators.Operator{Op: "aten::embedding", Class: operators.Gather,
+			Inputs:  []operators.Operand{in([]int{c.rows, c.width}, []int{1, c.rows}), rows([]int{c.numbers}, []int{1})},
+			Outputs: []operators.Operand{out([]int{c.numbers, c.width}, []int{c.width, 1})}}
+		if i := itemOf(t, op); c.numbers > 2 && i.Predicted.Misses[0].Count < .99*float64(c.least) {
+			t.Errorf("%d of %d columns: %v L1 misses, want one for each of %d elements", c.numbers, c.rows, i.Predicted.Misses[0].Count, c.least)
+		}
+		l, err := lower(op, calls{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := l.specs[0].Operands[0].Layout
+		if last := reach(read.Shape(), read.Strides()); last > c.rows*c.width || read.Numel() > c.numbers*c.width || read.Numel() < c.least {
+			t.Errorf("%d of %d columns: %v of strides %v is read", c.numbers, c.rows, read.Shape(), read.Strides())
+		}
+	}
+}
