@@ -261,10 +261,11 @@ func broadcasts(from, to []int) bool {
 	return true
 }
 
-// scans go along a dim of tensors of any strides, and strided take such too and return less: neither copies
+// scans go along a dim of tensors of any strides, and return as many elements (a sort in place of a copy that lies as what it is
+// of, if that fills its memory), and strided take such too and return less: neither copies to what is contiguous
 // (ReduceOps.cpp, Sorting.cpp, SpectralOps.cpp).
 var (
-	scans   = []string{"cumsum", "cumprod", "cummax", "cummin", "_cummax_helper", "_cummin_helper", "logcumsumexp", "_logcumsumexp"}
+	scans   = []string{"cumsum", "cumprod", "cummax", "cummin", "_cummax_helper", "_cummin_helper", "logcumsumexp", "_logcumsumexp", "sort"}
 	strided = []string{"topk", "kthvalue", "_fft_r2c", "_fft_c2r", "_fft_c2c"}
 )
 

@@ -418,7 +418,9 @@ func TestStridedAsTheyAre(t *testing.T) {
 	}{
 		{"cumsum", op("aten::cumsum", operators.Rows, []string{"", "0"}, list(out(shape, last)), in(shape, last)), false, 1},
 		{"topk", op("aten::topk", operators.Rows, []string{"", "5", "0"}, list(out([]int{5, 1500}, []int{1500, 1})), in(shape, last)), false, 2},
-		{"sort", op("aten::sort", operators.Rows, []string{"", "0"}, list(out(shape, last)), in(shape, last)), true, 2},
+		{"sort", op("aten::sort", operators.Rows, []string{"", "0"}, list(out(shape, last)), in(shape, last)), false, 1},
+		{"sort of channels_last", op("aten::sort", operators.Rows, []string{"", "1"}, list(out(images, nhwc), out(images, nhwc)), in(images, nhwc)), false, 2},
+		{"sort of every second", op("aten::sort", operators.Rows, []string{"", "1"}, list(out(images, nchw)), in(images, apart)), true, 1},
 		{"mv", op("aten::mv", operators.Product, nil, list(out([]int{1500}, []int{1})), in(shape, first), in([]int{1500}, []int{1})), false, 3},
 		{"mv of every second", op("aten::mv", operators.Product, nil, list(out([]int{1500}, []int{1})), in(shape, []int{3000, 2}), in([]int{1500}, []int{1})), true, 3},
 		{"mm of every second", op("aten::mm", operators.Product, nil, list(out(shape, first)), in(shape, []int{3000, 2}), in(shape, first)), false, 3},
