@@ -652,6 +652,68 @@ func TestChannelsLastLeft(t *testing.T) {
 	}
 }
 
+// TestInHands: advice names what a program can change: not the mask of a dropout, a copy of windows that overlap, nor the order
+// of a gradient.
+func TestInHands(t *testing.T) {
+	images, last, nchw := []int{8, 64, 28, 28}, []int{50176, 1, 1792, 64}, []int{50176, 784, 28, 1}
+	matrix, byRows, byColumns := []int{512, 512}, []int{512, 1}, []int{1, 512}
+	mul := func(shape, x, mask []int) operators.Operator {
+		return operators.Operator{Op: "aten::mul", Class: operators.Elementwise, Inputs: []operators.Operand{in(shape, x), in(shape, mask)}, Outputs: []operators.Operand{out(shape, x)}}
+	}
+	windows := func(step int) operators.Operator { // of 16 rows
+		shape := []int{32, 512, 16}
+		return operators.Operator{Op: "aten::clone", Class: operators.Copy, Inputs: []operators.Operand{in(shape, []int{step * 512, 1, 512})}, Outputs: []operators.Operand{out(shape, []int{8192, 16, 1})}}
+	}
+	for _, c := range []struct {
+		name   string
+		op     operators.Operator
+		chains []string
+		want   string
+	}{
+		{"dropout of channels_last", mul(images, last, nchw), []string{"torch.nn.functional.dropout"}, maskOfRows},
+		{"dropout, in a Kineto trace", mul(images, last, nchw), []string{"aten::dropout"}, maskOfRows},
+		{"dropout of a transposed matrix", mul(matrix, byColumns, byRows), []string{"torch.nn.functional.dropout"}, likeMask},
+		{"dropout and others", mul(matrix, byColumns, byRows), []string{"torch.nn.functional.dropout", "torch.Tensor.mul"}, produce},
+		{"no dropout", mul(images, last, nchw), []string{"torch.Tensor.mul"}, channelsLast},
+		{"backward", mul(matrix, byColumns, byRows), []string{"torch.Tensor.backward"}, ofForward},
+		{"backward of two formats", mul(images, last, nchw), []string{"torch.Tensor.backward"}, channelsLast},
+		{"forward and backward", mul(matrix, byColumns, byRows), []string{"torch.Tensor.backward", "torch.Tensor.mul"}, produce},
+		{"windows that overlap", windows(8), []string{"torch.Tensor.contiguous"}, overlaps},
+		{"windows that do not", windows(16), []string{"torch.Tensor.contiguous"}, produce},
+	} {
+		for _, chain := range c.chains {
+			c.op.Callers = append(c.op.Callers, operators.Caller{Chain: chain, Calls: 1})
+		}
+		if i := itemOf(t, c.op); i.Layout == 0 || i.Verdict != c.want {
+			t.Errorf("%s: %s, layout %v of %v ns", c.name, i.Verdict, i.Layout, i.Ns)
+		}
+	}
+}
+
+// TestMadeWithin: what a function of torch makes and reads itself is in no program's hands; what it is given is.
+func TestMadeWithin(t *testing.T) {
+	for _, c := range []struct{ function, given, want string }{
+		{"torch.lstm", "2", byCaller},
+		{"torch.lstm", "9", produce},
+		{"torch.lstm", "9 2", produce},
+		{"torch.Tensor.mine", "2", produce},
+	} {
+		called := func(node string) string { return strings.Replace(node, `"ctrl_deps":1`, `"ctrl_deps":2`, 1) }
+		var adds []string
+		for n, storage := range strings.Fields(c.given) {
+			adds = append(adds, called(node(4+n, "aten::add", "[512,512]", [3]string{"1", "0", "[512,1]"}, [3]string{storage, "0", "[1,512]"}, [3]string{"3", "0", "[512,1]"})))
+		}
+		b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+
+			strings.Replace(node(2, c.function, "[]", [3]string{"0", "0", "[]"}), `"attrs":[`, `"attrs":[{"name":"scope","type":"uint64","value":7},`, 1)+", "+
+			called(node(3, "aten::relu", "[512,512]", [3]string{"1", "0", "[512,1]"}, [3]string{"2", "0", "[512,1]"}))+", "+
+			strings.Join(adds, ", ")+"]}")
+		i := slices.IndexFunc(b.Operators, func(i Item) bool { return i.Op == "aten::add" })
+		if got := b.Operators[i]; got.Verdict != c.want || len(got.Callers) != 1 {
+			t.Errorf("%s given storage %s: %s, want %s, called by %v", c.function, c.given, got.Verdict, c.want, got.Callers)
+		}
+	}
+}
+
 // TestTakenByProduct: a copy that a product reads is not needed where the matrix that it reads is a view of what is copied, and
 // is where it is not, as of a sequence whose first two dims are swapped.
 func TestTakenByProduct(t *testing.T) {

@@ -17,6 +17,11 @@ const (
 	channelsLast = "keep channels_last through"
 	produce      = "produce it in that order in the first place"
 	takesAsItIs  = "a product takes it as it is"
+	byCaller     = "the function that calls it makes that order itself"
+	ofForward    = "its order follows from the forward pass: change it there"
+	overlaps     = "no layout spares this copy, of elements that overlap"
+	maskOfRows   = "dropout's mask is row-major whatever it gets"
+	likeMask     = "give dropout what is contiguous, as its mask is"
 )
 
 // onceBefore is the verdict on a layout that is read so many times.
@@ -37,6 +42,7 @@ type use struct {
 	reads    int     // of a tensor in its layout, by operators for which it costs
 	others   int     // of these, by such as are no copies for the layout
 	products bool    // of a copy: products alone read what it wrote, and could read what it copies
+	within   bool    // the function of torch that calls it makes what is read in that layout
 	once     float64 // ns of making the operands contiguous beforehand
 }
 
@@ -59,17 +65,51 @@ func verdict(i *Item, u use) (string, int) {
 		return takesAsItIs, 0
 	case i.Layout == 0:
 		return nothing, 0
+	case calledBy(i.Operator, "dropout") != "" && i.mixesChannelsLast():
+		return maskOfRows, 0
 	case i.keepsChannelsLast(), i.mixesChannelsLast():
 		return channelsLast, 0
+	case calledBy(i.Operator, "backward") != "":
+		return ofForward, 0
 	case i.Class == operators.Copy && u.products:
 		return takesAsItIs, 0
+	case u.within:
+		return byCaller, 0
 	case u.others > 0 && u.reads == u.others+1 && i.lowered.forLayout:
 		return keepCopy(u.others), u.reads
 	case u.reads > 1 && float64(u.reads)*i.Layout/float64(i.Calls) > u.once:
 		return onceBefore(u.reads), u.reads
+	case calledBy(i.Operator, "dropout") != "":
+		return likeMask, 0
+	case i.lowered.forLayout && repeats(source(i.Operator)):
+		return overlaps, 0
 	}
 	return produce, 0
 }
+
+// repeats reports whether an operand has more elements than the memory that it spans, as windows that overlap have.
+func repeats(o operators.Operand) bool {
+	return len(o.Strides) == len(o.Shape) && product(o.Shape) > reach(o.Shape, o.Strides)
+}
+
+// calledBy is the first function or operator of these names, without what stands before a dot or a colon, that all callers of
+// an operator were called by; "" if there is none.
+func calledBy(op operators.Operator, names ...string) (found string) {
+	for n, c := range op.Callers {
+		chain := strings.Split(c.Chain, " > ")
+		at := slices.IndexFunc(chain, func(name string) bool {
+			return slices.Contains(names, name[strings.LastIndexAny(name, ".:")+1:])
+		})
+		if at < 0 || n > 0 && chain[at] != found {
+			return ""
+		}
+		found = chain[at]
+	}
+	return found
+}
+
+// makers are functions of torch that make tensors in a layout of their own and read them again.
+var makers = []string{"multi_head_attention_forward", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}
 
 // strided reports whether an operand that is read is not contiguous.
 func (i *Item) strided() bool {
@@ -264,12 +304,17 @@ type trail struct {
 	readers map[part][]int // operators whose layout costs time, by what they read of it: one a call
 	readBy  map[version]map[operand]bool
 	wrote   map[int][]version // by operator
+	within  map[int]bool      // whether the function that calls an operator makes what that reads in a layout that costs
 }
 
 // follow follows the storages through a step.
 func follow(p *operators.Profile, pays func(operator int) bool) trail {
-	t := trail{map[part][]int{}, map[version]map[operand]bool{}, map[int][]version{}}
-	writes := map[uint64]int{}
+	t := trail{map[part][]int{}, map[version]map[operand]bool{}, map[int][]version{}, map[int]bool{}}
+	writes, writer := map[uint64]int{}, map[version]string{} // the function of torch that wrote it, if one of makers did
+	functions := make([]string, len(p.Operators))
+	for n, op := range p.Operators {
+		functions[n] = calledBy(op, makers...)
+	}
 	for _, call := range p.Step {
 		operands, places := operandsOf(p, call)
 		reads := map[part]bool{} // what it reads twice is one use
@@ -283,6 +328,10 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 				t.readBy[v] = map[operand]bool{}
 			}
 			t.readBy[v][operand{call.Operator, n}] = true
+			if function := functions[call.Operator]; function != "" && pays(call.Operator) && !contiguous(o) {
+				before, noted := t.within[call.Operator]
+				t.within[call.Operator] = writer[v] == function && (before || !noted)
+			}
 			if pays(call.Operator) && o.Role == operators.Input && !contiguous(o) { // what is written in place is no use of a copy
 				reads[part{v, place.Offset, layoutKey(o)}] = true
 			}
@@ -293,7 +342,8 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 		for n, o := range operands {
 			if storage := places[n].Storage; storage != 0 && o.Role != operators.Input {
 				writes[storage]++
-				t.wrote[call.Operator] = append(t.wrote[call.Operator], version{storage, writes[storage]})
+				v := version{storage, writes[storage]}
+				t.wrote[call.Operator], writer[v] = append(t.wrote[call.Operator], v), functions[call.Operator]
 			}
 		}
 	}
@@ -316,6 +366,11 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 				all[op] = one
 			}
 		}
+	}
+	for op, within := range t.within {
+		u := all[op]
+		u.within = within
+		all[op] = u
 	}
 	for op, versions := range t.wrote {
 		copied, u := source(p.Operators[op]), all[op]
