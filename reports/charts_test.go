@@ -731,6 +731,99 @@ func TestKneesOfThreads(t *testing.T) {
 	}
 }
 
+// TestKneeBesideLines: no line passes under the name of a knee where there is a place without one: the line of
+// a level that still rises met the name of the level before, on a machine of 16 CPUs.
+func TestKneeBesideLines(t *testing.T) {
+	text := ""
+	for shape, ns := range map[string][]float64{"256x256": {9.6e3, 4.9e3, 2.5e3, 1.44e3, 1.44e3}, "2048x2048": {33e3, 8e3, 3.8e3, 2.44e3, 1.28e3}} {
+		for i, ns := range ns {
+			text += sampled(fmt.Sprintf("Stream/op=sum/shape=%s/dtype=int32/kernel=avx2/threads=%d", shape, 1<<i), ns, "")
+		}
+	}
+	d := dataOf(t, head+text)
+	_, actions := record(draws(t, threads, d), &d.look)
+	var lines [][]vg.Point
+	var name *recorder.FillString
+	for _, a := range actions {
+		switch a := a.(type) {
+		case *recorder.Stroke:
+			var line []vg.Point
+			for _, c := range a.Path {
+				line = append(line, c.Pos)
+			}
+			if len(line) == 5 { // a series
+				lines = append(lines, line)
+			}
+		case *recorder.FillString:
+			if strings.HasPrefix(a.String, "knee of") {
+				name = a
+			}
+		}
+	}
+	if name == nil || len(lines) != 2 {
+		t.Fatalf("name of a knee: %v, lines: %v", name, lines)
+	}
+	style := d.look.text(markSize)
+	corner := vg.Point{X: name.Point.X + style.Width(name.String), Y: name.Point.Y + style.Height(name.String)}
+	for _, line := range lines {
+		for i := range line[1:] {
+			for share := vg.Length(0); share <= 1; share += 1. / 64 {
+				x, y := line[i].X+share*(line[i+1].X-line[i].X), line[i].Y+share*(line[i+1].Y-line[i].Y)
+				if x > name.Point.X && x < corner.X && y > name.Point.Y && y < corner.Y {
+					t.Fatalf("%q from %v to %v: a line passes at %v, %v", name.String, name.Point, corner, x, y)
+				}
+			}
+		}
+	}
+}
+
+// TestOneOfThreads: the charts of one thread show the results of one of a suite that several numbers of threads
+// walked, and those of a run without threads rather.
+func TestOneOfThreads(t *testing.T) {
+	const name = "Latency/op=chase/size=16KiB"
+	one, two := sampled(name+"/threads=1", 2e3, ""), sampled(name+"/threads=2", 1e3, "")
+	for text, want := range map[string]string{
+		one + two:                          "A load takes 2.05 ns in a working set of 16 KiB.",
+		two + one + sampled(name, 4e3, ""): "A load takes 4.1 ns in a working set of 16 KiB.",
+		sampled(name, 4e3, "") + one:       "A load takes 4.1 ns in a working set of 16 KiB.",
+		strings.ReplaceAll(one, "=1 ", "=1/grain=9 ") + strings.ReplaceAll(one, "=1 ", "=1/grain=8 "): "A load takes 2.05 ns in a working set of 16 KiB.",
+	} {
+		d := dataOf(t, head+text)
+		if got := draws(t, latency, d).sentence; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got := len(d.rows); got != 1 {
+			t.Errorf("%d benchmarks of one thread", got)
+		}
+	}
+}
+
+// TestThreadsOfLast: what several files have of threads is drawn as the last one has it, and stands in tables once.
+func TestThreadsOfLast(t *testing.T) {
+	const name = "Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads="
+	one := sampled(name+"1", 1e3, "")
+	d := dataOf(t, head+one+sampled(name+"2", 900, ""), head+one+sampled(name+"2", 500, ""))
+	if got := draws(t, threads, d).sentence; !strings.HasSuffix(got, "and 1.82 GiB/s by 2.") {
+		t.Error(got)
+	}
+	if got := len(d.named()); got != 2 {
+		t.Errorf("%d benchmarks, want 2", got)
+	}
+}
+
+// TestRoomForParts: from which number of threads on the level before has room for the parts is said.
+func TestRoomForParts(t *testing.T) {
+	text := ""
+	for _, threads := range []int{1, 2, 4, 16} {
+		text += sampled(fmt.Sprintf("Stream/op=sum/shape=512x512/dtype=int32/kernel=avx2/threads=%d", threads), 1e3/float64(threads), "")
+	}
+	d := dataOf(t, head+text)
+	const want = "A matrix of 1 MiB in L3 is read at 0.909 GiB/s by 1 thread and 14.5 GiB/s by 16 (from 4 threads on, L2 has room for the part of each)."
+	if got := draws(t, threads, d).sentence; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestChangeOf: what is a ten-thousandth of what it was is not gone.
 func TestChangeOf(t *testing.T) {
 	for ratio, want := range map[float64]string{0: "-100.0%", 0.0001: "-99.99%", 0.00002: "-99.998%", 0.5: "-50.0%", 1.5: "+50.0%", 3: "+200.0%", 1e-12: "-100.0%"} {

@@ -88,7 +88,7 @@ func Make(set *results.Set, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: d.machine(), Config: d.config, Rows: slices.Concat(d.rows, d.threaded, d.swept), setup: d.setup, theme: o.Theme, command: o.Command}
+	r := Report{Warnings: d.comments("warning"), Commands: d.comments("command"), Machine: d.machine(), Config: d.config, Rows: slices.Concat(d.named(), d.swept), setup: d.setup, theme: o.Theme, command: o.Command}
 	for _, f := range d.files {
 		r.Runs = append(r.Runs, Run{f.name, set.Comments[f.name]})
 	}
@@ -152,8 +152,31 @@ func (d *data) charts(begin func(charts int) (done func())) ([]Chart, error) {
 // rest are the data that no chart has shown yet, those of several threads last.
 func (d *data) rest() data {
 	of := *d
-	of.rows = slices.DeleteFunc(slices.Concat(d.rows, d.threaded), func(r results.Row) bool { return d.shown[r.Name] })
+	open := map[string]bool{} // what no chart has shown with some number of threads: its bars stand beside those of one
+	for _, r := range d.threaded {
+		open[unthreaded(r)] = open[unthreaded(r)] || !d.shown[r.Name]
+	}
+	of.rows = slices.DeleteFunc(d.named(), func(r results.Row) bool {
+		return d.shown[r.Name] && !(saysThreads(r) && open[unthreaded(r)])
+	})
 	return of
+}
+
+// named are the benchmarks of this machine's caches, each once, those that say how many threads walked
+// them last, and those side by side.
+func (d *data) named() []results.Row {
+	return slices.Concat(slices.DeleteFunc(slices.Clone(d.rows), saysThreads), d.threaded)
+}
+
+// saysThreads says whether a benchmark's name says how many threads walked it.
+func saysThreads(r results.Row) bool { return r.Key("threads") != "" }
+
+// unthreaded is a benchmark's name without what it says of threads.
+func unthreaded(r results.Row) string {
+	parts := slices.DeleteFunc(strings.Split(r.Name, "/"), func(part string) bool {
+		return strings.HasPrefix(part, "threads=") || strings.HasPrefix(part, "grain=")
+	})
+	return strings.Join(parts, "/")
 }
 
 // shows notes that a chart shows benchmarks.
@@ -247,9 +270,9 @@ type data struct {
 	set       *results.Set
 	config    map[string]string
 	setup     results.Setup // what config says
-	rows      []results.Row // each benchmark, from the last file that has it
+	rows      []results.Row // each benchmark of one thread, from the last file that has it
 	swept     []results.Row // of a sweep
-	threaded  []results.Row // of benchmarks whose names say how many threads walked them, which charts of one thread leave alone
+	threaded  []results.Row // of benchmarks whose names say how many threads walked them; those of one are in rows, too
 	files     []file
 	cpuCaches []mark // of the machine that the times are from
 	simulated []mark
@@ -276,7 +299,8 @@ func newData(set *results.Set, o Options) (*data, error) {
 	d := &data{look: look, set: set, config: config, history: o.History, shown: map[string]bool{},
 		setup: results.SetupOf(config)}
 	d.cpuCaches, d.simulated = capacities(d.setup.Caches), capacities(d.setup.Simulated())
-	at := map[string]int{} // in d.rows, by name
+	var all []results.Row
+	at := map[string]int{} // in all, by name
 	for _, part := range set.Files() {
 		rows, err := part.Set.Rows()
 		if err != nil {
@@ -285,20 +309,28 @@ func newData(set *results.Set, o Options) (*data, error) {
 		d.files = append(d.files, file{part.Name, rows})
 		for _, r := range rows {
 			if i, ok := at[r.Name]; ok {
-				d.rows[i] = r
+				all[i] = r
 				continue
 			}
-			if r.Key("caches") != "" { // on caches of its own, which charts of one machine know nothing of
-				d.swept = append(d.swept, r)
-				continue
-			}
-			if r.Key("threads") != "" {
-				d.threaded = append(d.threaded, r)
-				continue
-			}
-			at[r.Name] = len(d.rows)
-			d.rows = append(d.rows, r)
+			at[r.Name] = len(all)
+			all = append(all, r)
 		}
+	}
+	alone := map[string]bool{} // what is in rows of one thread that the names say, of one grain
+	for _, r := range all {
+		switch {
+		case r.Key("caches") != "": // on caches of its own, which charts of one machine know nothing of
+			d.swept = append(d.swept, r)
+			continue
+		case saysThreads(r):
+			d.threaded = append(d.threaded, r)
+			name := unthreaded(r)
+			if _, twin := at[name]; twin || alone[name] || r.Key("threads") != "1" {
+				continue
+			}
+			alone[name] = true
+		}
+		d.rows = append(d.rows, r)
 	}
 	if served, far := noise.ServedBy(noise.Ladder(d.rows), d.setup.Caches, d.setup.LL); far {
 		d.served = &served

@@ -19,12 +19,27 @@ import (
 // so much is reached.
 const enough = 0.9
 
+// held is the share of a level that a working set may take to be served by it.
+const held = 0.75
+
 // A scaling is bandwidth by the number of threads, of a working set that a level
 // serves.
 type scaling struct {
-	level string // "L2", or "memory"
-	bytes int
+	level  string // "L2", or "memory"
+	bytes  int
+	before mark // the level before, if any
 	series
+}
+
+// outgrown is the least number of threads whose parts are so small that the level before holds them: what
+// more of them gain is the next level's bandwidth no more.
+func (s scaling) outgrown() (threads int, found bool) {
+	for _, q := range s.points {
+		if s.before.at > 0 && float64(s.bytes) <= held*s.before.at*q.x {
+			return int(q.x), true
+		}
+	}
+	return 0, false
 }
 
 // knee is the least number of threads with enough of the best bandwidth; there is
@@ -74,7 +89,7 @@ func (d *data) scalings() (all []scaling) {
 			continue
 		} else if level < 0 {
 			level = len(levels)
-		} else if float64(bytes) > 0.75*levels[level].at {
+		} else if float64(bytes) > held*levels[level].at {
 			continue
 		}
 		if len(points) > 1 { // a line
@@ -89,6 +104,9 @@ func (d *data) scalings() (all []scaling) {
 		if level < len(levels) {
 			s.level, _, _ = strings.Cut(levels[level].label, " ")
 		}
+		if level > 0 && level < len(levels) {
+			s.before = levels[level-1]
+		}
 		s.series = series{name: s.words(), hue: d.look.hues[len(all)], points: sets[bytes]}
 		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		all = append(all, s)
@@ -100,8 +118,7 @@ func (d *data) scalings() (all []scaling) {
 // latencies, where that is far less than what the CPU states. From beyond bytes on memory serves.
 func (d *data) levels() (levels []mark, beyond float64) {
 	levels = slices.Clone(d.cpuCaches)
-	ladder := noise.Ladder(slices.Concat(d.rows, d.threaded))
-	served, far := noise.ServedBy(ladder, d.setup.Caches, results.Cache{Size: math.MaxInt})
+	served, far := noise.ServedBy(noise.Ladder(d.rows), d.setup.Caches, results.Cache{Size: math.MaxInt})
 	if !far {
 		return levels, 0
 	}
@@ -145,7 +162,9 @@ func threads(d *data) (*figure, error) {
 	return f, nil
 }
 
-// threadKnees is a plotter that rings the knees and names them under the line, and under each other.
+// threadKnees is a plotter that rings the knees and names them where no line passes: under or over a knee,
+// to its right or left; where there is no such place, under it. Names of knees at one place stand under
+// each other.
 type threadKnees struct {
 	look     *style
 	scalings []scaling
@@ -154,6 +173,14 @@ type threadKnees struct {
 // Plot implements plot.Plotter.
 func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 	toX, toY := p.Transforms(&c)
+	var lines [][]vg.Point
+	for _, s := range k.scalings {
+		var line []vg.Point
+		for _, q := range s.points {
+			line = append(line, vg.Point{X: toX(q.x), Y: toY(q.y)})
+		}
+		lines = append(lines, line)
+	}
 	var labels []vg.Rectangle
 	for _, s := range k.scalings {
 		q, found := s.knee()
@@ -165,21 +192,58 @@ func (k threadKnees) Plot(c draw.Canvas, p *plot.Plot) {
 		style := k.look.text(markSize)
 		style.YAlign = draw.YTop
 		label := fmt.Sprintf("knee of %s: %s", s.level, counted(int(q.x), "thread"))
-		x := min(at.X+8, c.Max.X-style.Width(label))
-		room := vg.Rectangle{Min: vg.Point{X: x, Y: at.Y - 6 - style.Height(label)}, Max: vg.Point{X: x + style.Width(label), Y: at.Y - 6}}
-		for again := true; again; { // one that was passed may be above the next
-			again = false
-			for _, other := range labels {
-				if room.Min.X < other.Max.X && other.Min.X < room.Max.X && room.Min.Y < other.Max.Y && other.Min.Y < room.Max.Y {
-					room = room.Add(vg.Point{Y: other.Min.Y - room.Max.Y - 1})
-					again = true
-				}
-			}
-		}
+		room := k.room(c, at, vg.Point{X: style.Width(label), Y: style.Height(label)}, lines, labels)
 		labels = append(labels, room)
 		k.look.erase(c, room)
-		c.FillText(style, vg.Point{X: x, Y: room.Max.Y}, label)
+		c.FillText(style, vg.Point{X: room.Min.X, Y: room.Max.Y}, label)
 	}
+}
+
+// room is where the name of a knee stands, beside other names.
+func (k threadKnees) room(c draw.Canvas, at, size vg.Point, lines [][]vg.Point, labels []vg.Rectangle) vg.Rectangle {
+	right, left := min(at.X+8, c.Max.X-size.X), max(at.X-8-size.X, c.Min.X)
+	under, over := at.Y-6-size.Y, at.Y+6
+	for _, corner := range []vg.Point{{X: right, Y: under}, {X: left, Y: over}, {X: right, Y: over}, {X: left, Y: under}} {
+		room := vg.Rectangle{Min: corner, Max: corner.Add(size)}
+		if slices.ContainsFunc(labels, func(other vg.Rectangle) bool { return overlap(room, other) }) {
+			break // knees at one place have their names at one place
+		}
+		if room.Min.Y >= c.Min.Y && room.Max.Y <= c.Max.Y && !slices.ContainsFunc(lines, func(line []vg.Point) bool { return crosses(line, room) }) {
+			return room
+		}
+	}
+	room := vg.Rectangle{Min: vg.Point{X: right, Y: under}, Max: vg.Point{X: right + size.X, Y: under + size.Y}}
+	for again := true; again; { // one that was passed may be above the next
+		again = false
+		for _, other := range labels {
+			if overlap(room, other) {
+				room = room.Add(vg.Point{Y: other.Min.Y - room.Max.Y - 1})
+				again = true
+			}
+		}
+	}
+	return room
+}
+
+func overlap(a, b vg.Rectangle) bool {
+	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
+}
+
+// crosses says whether a line, from left to right, goes through a rectangle or ends closer to it than its glyphs are large.
+func crosses(line []vg.Point, r vg.Rectangle) bool {
+	const glyph = 4
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		from, to := max(a.X, r.Min.X-glyph), min(b.X, r.Max.X+glyph)
+		if from > to || a.X == b.X {
+			continue
+		}
+		y := func(x vg.Length) vg.Length { return a.Y + (b.Y-a.Y)*(x-a.X)/(b.X-a.X) }
+		if max(y(from), y(to)) > r.Min.Y-glyph && min(y(from), y(to)) < r.Max.Y+glyph {
+			return true
+		}
+	}
+	return false
 }
 
 // counted is "1 thread" or "2 threads".
@@ -211,6 +275,10 @@ func threadsSentence(all []scaling) string {
 		if q, found := s.knee(); found {
 			text += fmt.Sprintf(", with its knee at %s (%.3g GiB/s)", counted(int(q.x), "thread"), q.y)
 			knees = true
+		}
+		if n, found := s.outgrown(); found {
+			level, _, _ := strings.Cut(s.before.label, " ")
+			text += fmt.Sprintf(" (from %s on, %s has room for the part of each)", counted(n, "thread"), level)
 		}
 		parts = append(parts, text)
 	}
