@@ -143,7 +143,7 @@ func threads(d *data) (*figure, error) {
 		return nil, nil
 	}
 	points := pointsOf(all...)
-	p := d.look.newPanel("threads, each on a core of its own", "GiB/s, read by all of them")
+	p := d.look.newPanel("threads, each on a CPU of its own", "GiB/s, read by all of them")
 	numberAxis(&p.X, points)
 	p.X.Tick.Marker = measuredTicks(points)
 	logAxis(&p.Y, low/1.5, high*1.5)

@@ -89,6 +89,9 @@ func (p Plan) among(t Threads, at place) (Plan, error) {
 	if more != nil {
 		remark("threads", fmt.Sprintf("left out, as %s: %s", thereAre(len(cpus)), strings.Trim(fmt.Sprint(more), "[]")))
 	}
+	if from := at.shared(cpus[:slices.Max(counts)]); from != "" {
+		remark("threads", from)
+	}
 	timed := len(p.Comparisons)
 	var alone []string
 	if p.Comparisons, alone = access.Threaded(p.Comparisons, counts, t.Grain); len(alone) > 0 {
@@ -122,6 +125,35 @@ func (t Threads) upTo(cpus int) (counts, more []int) {
 		}
 	}
 	return counts, more
+}
+
+// shared says from which number of threads on they are on a further NUMA node, and share cores: there a curve
+// of bandwidth by threads may bend. It is "" where each has a core of its own on one node.
+func (at place) shared(cpus []int) string {
+	var said, nodes []string
+	cores, known := map[int]bool{}, map[int]bool{}
+	siblings := 0
+	for i, c := range cpus {
+		w := slices.IndexFunc(at.workers, func(l cpu.Logical) bool { return l.CPU == c })
+		if w < 0 {
+			continue
+		}
+		l := at.workers[w]
+		if cores[l.Core] && siblings == 0 {
+			siblings = i + 1
+		}
+		if !known[l.Node] {
+			nodes = append(nodes, fmt.Sprintf("on NUMA node %d from %d on", l.Node, i+1))
+		}
+		cores[l.Core], known[l.Node] = true, true
+	}
+	if len(nodes) > 1 {
+		said = nodes
+	}
+	if siblings > 0 {
+		said = append(said, fmt.Sprintf("from %d on SMT siblings share cores", siblings))
+	}
+	return strings.Join(said, ", ")
 }
 
 func thereAre(cpus int) string {

@@ -72,6 +72,43 @@ func TestAmong(t *testing.T) {
 	}
 }
 
+// TestSharedCores: from which number of threads on they are on a further node and share cores is said, on a server
+// of two sockets with 24 cores each whose SMT siblings have the upper half of the numbers.
+func TestSharedCores(t *testing.T) {
+	at := place{system: "linux"}
+	for c := 95; c >= 0; c-- {
+		at.workers = append(at.workers, cpu.Logical{CPU: c, Core: c % 48, Node: c % 48 / 24})
+	}
+	flat := place{system: "linux", workers: []cpu.Logical{{CPU: 1, Core: 1}, {CPU: 0, Core: 0}}}
+	big := access.Comparison{{Name: "Big", Spec: access.Spec{Shape: []int{1 << 24}, DType: layouts.Float32}}}
+	for _, c := range []struct {
+		place
+		threads Threads
+		want    string
+	}{
+		{at, Threads{Counts: []int{1, 0}}, "on NUMA node 1 from 1 on, on NUMA node 0 from 25 on, from 49 on SMT siblings share cores"},
+		{at, Threads{Counts: []int{48}}, "on NUMA node 1 from 1 on, on NUMA node 0 from 25 on"},
+		{at, Threads{Counts: []int{24}}, ""},
+		{at, Threads{Counts: []int{0}, Pin: []int{0, 48, 1}}, "from 2 on SMT siblings share cores"},
+		{at, Threads{Pin: []int{0, 48}}, ""},
+		{flat, Threads{Counts: []int{0}}, ""},
+	} {
+		p, err := Plan{Comparisons: []access.Comparison{big}}.among(c.threads, c.place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, r := range p.Remarks {
+			if r.Key == "threads" {
+				got = r.Value
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.threads, got, c.want)
+		}
+	}
+}
+
 func TestParseThreads(t *testing.T) {
 	if got, err := ParseThreads("1,2,all"); err != nil || !slices.Equal(got, []int{1, 2, 0}) {
 		t.Error(got, err)

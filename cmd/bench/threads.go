@@ -20,7 +20,7 @@ type threadFlags struct {
 
 func (f *threadFlags) add(flags *pflag.FlagSet) {
 	f.counts = parsed[[]int]{parse: session.ParseThreads, kind: "list"}
-	flags.Var(&f.counts, "threads", "numbers of threads that share a benchmark, such as 1,2,all; each is pinned to a core of its own, and the time is that of the slowest; names end with threads=N")
+	flags.Var(&f.counts, "threads", "numbers of threads that share a benchmark, such as 1,2,all; each is pinned to a CPU of its own, SMT siblings last, and the time is that of the slowest; names end with threads=N")
 	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share a benchmark, with --threads; PyTorch's unless said otherwise")
 	for _, list := range []struct {
 		flag        *parsed[[]int]
