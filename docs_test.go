@@ -48,20 +48,22 @@ func TestCIExamples(t *testing.T) {
 	}
 }
 
-// TestNamesAreTold: docs/results.md says what each key of the suite's names is.
+// TestNamesAreTold: docs/results.md says what each family and each key of the suite's names is.
 func TestNamesAreTold(t *testing.T) {
 	told, err := os.ReadFile(filepath.Join("docs", "results.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	keys := map[string]bool{}
-	for _, name := range []string{"run.txt", "threads.txt"} {
+	for _, name := range []string{"run.txt", "threads.txt", "loads.txt"} {
 		text, err := os.ReadFile(filepath.Join("docs", "example", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, match := range regexp.MustCompile(`(?m)^Benchmark\S+`).FindAllString(string(text), -1) {
-			for _, part := range strings.Split(match, "/")[1:] {
+			parts := strings.Split(strings.TrimPrefix(match, "Benchmark"), "/")
+			keys[parts[0]] = true
+			for _, part := range parts[1:] {
 				key, _, _ := strings.Cut(part, "=")
 				keys[key] = true
 			}
@@ -74,6 +76,26 @@ func TestNamesAreTold(t *testing.T) {
 	}
 	if len(keys) < 10 {
 		t.Errorf("names have the keys %v", keys)
+	}
+}
+
+// TestExamplesHaveFiles: what README.md and docs/patterns.md have a newcomer type reads files that a checkout has.
+func TestExamplesHaveFiles(t *testing.T) {
+	read := 0
+	for _, page := range []string{"README.md", filepath.Join("docs", "patterns.md")} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`(?m)^(?:\$ )?bench (?:sim --program|import) (\S+)`).FindAllStringSubmatch(string(text), -1) {
+			read++
+			if _, err := os.Stat(match[1]); err != nil {
+				t.Errorf("%s: %q: %v", page, match[0], err)
+			}
+		}
+	}
+	if read < 4 {
+		t.Errorf("%d files are read", read)
 	}
 }
 
