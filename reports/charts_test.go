@@ -541,6 +541,7 @@ func TestThreadsSentence(t *testing.T) {
 	const names = "Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads="
 	for last, want := range map[float64]string{
 		500: "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 1.82 GiB/s by 2.",
+		.4:  "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 2272 GiB/s by 2.",
 		990: "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 0.918 GiB/s by 2, with its knee at 1 thread (0.909 GiB/s). A knee is where 90% of the best is reached with less than the most threads.",
 	} {
 		d := dataOf(t, head+sampled(names+"1", 1e3, "")+sampled(names+"2", last, ""))
@@ -811,6 +812,16 @@ func TestThreadsOfLast(t *testing.T) {
 	}
 }
 
+// TestThreadsCommand: what a report without threads tells to run has the latencies, too, by which the chart knows
+// what the last level serves.
+func TestThreadsCommand(t *testing.T) {
+	for _, m := range makers {
+		if m.name == "threads" && !(strings.Contains(m.command, "Stream") && strings.Contains(m.command, "Latency")) {
+			t.Errorf("%q", m.command)
+		}
+	}
+}
+
 // TestRoomForParts: from which number of threads on the level before has room for the parts is said.
 func TestRoomForParts(t *testing.T) {
 	text := ""
@@ -818,7 +829,7 @@ func TestRoomForParts(t *testing.T) {
 		text += sampled(fmt.Sprintf("Stream/op=sum/shape=512x512/dtype=int32/kernel=avx2/threads=%d", threads), 1e3/float64(threads), "")
 	}
 	d := dataOf(t, head+text)
-	const want = "A matrix of 1 MiB in L3 is read at 0.909 GiB/s by 1 thread and 14.5 GiB/s by 16 (from 4 threads on, L2 has room for the part of each)."
+	const want = "A matrix of 1 MiB in L3 is read at 0.909 GiB/s by 1 thread and 14.5 GiB/s by 16, and from 4 threads on L2 has room for the part of each."
 	if got := draws(t, threads, d).sentence; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

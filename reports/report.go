@@ -204,7 +204,7 @@ var makers = []maker{
 	{"tiles", "tile size against time and misses", tiles, "bench run --filter .name:Tile"},
 	{"latency", "latency ladder", latency, "bench run --filter .name:Latency"},
 	{"mountain", "memory mountain", mountain, "bench run --filter .name:Mountain"},
-	{"threads", "bandwidth by threads", threads, "bench run --filter .name:Stream --threads 1,2,all --grain 1"},
+	{"threads", "bandwidth by threads", threads, "bench run --filter '.name:(Stream OR Latency)' --threads 1,2,all --grain 1"},
 	{"loaded", "latency under load", loaded, "bench machine --measure --loaded --results loads.txt && bench report loads.txt"},
 	{"sets", "misses by cache set", setMisses, "bench run --filter .name:Sets"},
 	{"miss-ratio", "miss-ratio curve", missRatio, "bench run --filter .name:MissRatio"},

@@ -271,14 +271,14 @@ func threadsSentence(all []scaling) string {
 		if i == 0 {
 			of = "A matrix of " + s.words() + " is read at"
 		}
-		text := fmt.Sprintf("%s %.3g GiB/s by %s and %.3g GiB/s by %d", of, first.y, counted(int(first.x), "thread"), last.y, int(last.x))
+		text := fmt.Sprintf("%s %s GiB/s by %s and %s GiB/s by %d", of, threeDigits(first.y), counted(int(first.x), "thread"), threeDigits(last.y), int(last.x))
 		if q, found := s.knee(); found {
-			text += fmt.Sprintf(", with its knee at %s (%.3g GiB/s)", counted(int(q.x), "thread"), q.y)
+			text += fmt.Sprintf(", with its knee at %s (%s GiB/s)", counted(int(q.x), "thread"), threeDigits(q.y))
 			knees = true
 		}
 		if n, found := s.outgrown(); found {
 			level, _, _ := strings.Cut(s.before.label, " ")
-			text += fmt.Sprintf(" (from %s on, %s has room for the part of each)", counted(n, "thread"), level)
+			text += fmt.Sprintf(", and from %s on %s has room for the part of each", counted(n, "thread"), level)
 		}
 		parts = append(parts, text)
 	}
