@@ -164,12 +164,15 @@ func (g *geometryFlags) config(caches []cpu.Cache) simcache.Config {
 	return c
 }
 
+// apart is replaced by tests, as few machines have several kinds of cores.
+var apart = cpu.Apart
+
 // noteApart says whose the caches are where other CPUs have others, and how to choose.
 func (g *geometryFlags) noteApart(c call, pinned ...int) {
 	if g.d1.set && g.ll.set {
 		return
 	}
-	if shown, others := cpu.Apart(pinned...); others != nil {
+	if shown, others := apart(pinned...); others != nil {
 		c.note("the caches are those of CPU %d; other CPUs (%s) have others: choose by taskset -c, or by --pin of bench run", shown, cpu.FormatList(others))
 	}
 }

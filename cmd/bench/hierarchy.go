@@ -67,6 +67,7 @@ func (f *hierarchyFlags) base(c call, g *geometryFlags) (m machines.Machine, err
 	which, source := "--preset "+f.preset, simcache.Source("preset "+f.preset)
 	switch {
 	case f.preset == "" && f.config == "":
+		g.noteApart(c)
 		return machines.Machine{Config: g.config(cpu.Caches())}, nil
 	case f.preset != "" && f.config != "":
 		return m, errors.New("--preset and --config both name the caches: give one of them")

@@ -116,6 +116,9 @@ func (f *modelFlags) machine(c call) (cost.Model, error) {
 		if err := warnOther(c, "--caches", f.caches); err != nil {
 			return cost.Model{}, err
 		}
+		if f.caches == "" {
+			f.geometry.noteApart(c)
+		}
 		return costModel(f.caches, &f.geometry, cpu.TLB(f.pages.value.Size()))
 	}
 	if f.caches != "" || f.geometry.set() {
