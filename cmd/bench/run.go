@@ -282,11 +282,14 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 	}
 	warnings, err := s.Write(ctx, to, meter)
 	meter.End()
+	kept := f.out
 	if file != nil && s.Done() > 0 {
-		err = errors.Join(err, file.Commit())
+		if fault := file.Commit(); fault != nil {
+			err, kept = errors.Join(err, fault), ""
+		}
 	}
 	if lines.Len() > 0 && s.Done() > 0 {
-		err = errors.Join(err, s.Table(c.out, lines.Bytes(), progress.Width(c.out), f.out))
+		err = errors.Join(err, s.Table(c.out, lines.Bytes(), progress.Width(c.out), kept))
 	}
 	if !terminal || !f.raw { // else they are among the lines
 		tell(c, warnings)
