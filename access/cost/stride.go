@@ -70,9 +70,7 @@ func strideOf(n nest.Nest, op nest.Operand, rows []int, line int) Stride {
 			jump, around = s, float64(n.Trips[o])
 			break
 		}
-		if s > 0 {
-			run += (n.Trips[o] - 1) * s
-		}
+		run += (n.Trips[o] - 1) * s
 	}
 	reach := followed(n, op, rows, run, line)
 	starts := min(1, float64(line)/float64(reach))
