@@ -53,7 +53,7 @@ func TestModelOf(t *testing.T) {
 		{"none", "some", nil, nil},
 		{"another CPU", "other", stated(simcache.FromCPUID, page, page), []int{12, 12}},
 	} {
-		model, err := ModelOf(files, "", c.cpu, nil, false, c.tlb)
+		model, err := ModelOf(files, "", probe.Host{CPU: c.cpu}, nil, false, c.tlb)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestModelOfLevels(t *testing.T) {
 		{"other", false, false, 48 << 10, Generic("").Hit},
 		{"other", true, false, 48 << 10, Generic("").Hit},
 	} {
-		m, err := ModelOf(files, "", c.cpu, given, c.asked, nil)
+		m, err := ModelOf(files, "", probe.Host{CPU: c.cpu}, given, c.asked, nil)
 		if err != nil || len(m.Caches.Levels) != 1 {
 			t.Fatalf("%s: %v, %v", c.cpu, m.Caches, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
@@ -66,7 +68,7 @@ func (f Files) Description(name string) (machines.Machine, error) {
 
 // Own reads the saved machine. It is found if there is one and its CPU is not known to
 // be another than this.
-func (f Files) Own(cpu string) (m Machine, found bool, err error) {
+func (f Files) Own(this Host) (m Machine, found bool, err error) {
 	if f.Err != nil {
 		return m, false, nil // no home, no file
 	}
@@ -76,11 +78,33 @@ func (f Files) Own(cpu string) (m Machine, found bool, err error) {
 	if err != nil {
 		return m, false, fmt.Errorf("the machine that was measured: %w (measure it again with 'bench machine --measure', or remove the file)", err)
 	}
-	return m, !m.Other(cpu), nil
+	return m, m.Other(this) == "", nil
 }
 
-// Other reports whether the machine is known to have another CPU than this.
-func (m Machine) Other(cpu string) bool { return m.CPU != "" && cpu != "" && m.CPU != cpu }
+// A Host is a CPU that a machine may have been measured on: its brand name, "" if
+// unknown, and the caches that it states, which tell the kinds of cores of one brand apart.
+type Host struct {
+	CPU    string
+	Caches []cpu.Cache
+}
+
+// Other says by what the machine is known to have another CPU than this, "" if it is not.
+func (m Machine) Other(this Host) string {
+	if m.CPU == "" || this.CPU == "" {
+		return ""
+	}
+	if m.CPU != this.CPU {
+		return fmt.Sprintf("%s was measured, this is %s", m.CPU, this.CPU)
+	}
+	for _, l := range m.Levels {
+		for _, c := range this.Caches {
+			if size := c.Geometry.Size; !c.Instruction() && levelName(c) == l.Name && size > 0 && l.Stated > 0 && size != l.Stated {
+				return fmt.Sprintf("a core with %s of %s was measured, this one has %s", l.Name, simcache.Bytes(l.Stated), simcache.Bytes(size))
+			}
+		}
+	}
+	return ""
+}
 
 // Capacities returns the measured capacities of the caches, in bytes.
 func (m Machine) Capacities() []int {

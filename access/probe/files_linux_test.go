@@ -16,7 +16,7 @@ func TestSavedIsRegular(t *testing.T) {
 	if err := os.Symlink(os.DevNull, f.Saved); err != nil {
 		t.Fatal(err)
 	}
-	_, _, own := f.Own("one CPU")
+	_, _, own := f.Own(probe.Host{CPU: "one CPU"})
 	_, named := f.Machine(probe.SavedName)
 	for _, err := range []error{own, named} {
 		if err == nil || !strings.Contains(err.Error(), "measured.yaml: it is no regular file") {

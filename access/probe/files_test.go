@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -29,7 +31,7 @@ measured:
 `
 	dir := t.TempDir()
 	f := probe.Files{Saved: filepath.Join(dir, "measured.yaml")}
-	if _, found, err := f.Own("one CPU"); found || err != nil {
+	if _, found, err := f.Own(probe.Host{CPU: "one CPU"}); found || err != nil {
 		t.Errorf("before there is one: %v, %v", found, err)
 	}
 	if _, err := f.Machine(probe.SavedName); err == nil || !strings.Contains(err.Error(), "bench machine --measure") {
@@ -46,12 +48,31 @@ measured:
 	if got := m.Capacities(); len(got) != 2 || got[1] != 1<<20 {
 		t.Errorf("capacities %v", got)
 	}
-	for cpu, want := range map[string]bool{"one CPU": true, "another": false, "": true} {
-		if _, found, err := f.Own(cpu); found != want || err != nil {
-			t.Errorf("on %q: %v, %v", cpu, found, err)
+	core := func(l1, l2 int) []cpu.Cache {
+		return []cpu.Cache{{Level: 1, Type: "Data", Geometry: simcache.Geometry{Size: l1}}, {Level: 1, Type: "Instruction", Geometry: simcache.Geometry{Size: 64 << 10}},
+			{Level: 2, Type: "Unified", Geometry: simcache.Geometry{Size: l2}}, {Level: 3, Type: "Unified", Geometry: simcache.Geometry{Size: 12 << 20}}}
+	}
+	for _, c := range []struct {
+		this probe.Host
+		why  string
+	}{
+		{probe.Host{CPU: "one CPU"}, ""},
+		{probe.Host{CPU: "another"}, "one CPU was measured, this is another"},
+		{probe.Host{}, ""},
+		{probe.Host{CPU: "one CPU", Caches: core(32<<10, 1<<20)}, ""},
+		{probe.Host{CPU: "one CPU", Caches: core(32<<10, 0)}, ""},
+		{probe.Host{CPU: "one CPU", Caches: core(48<<10, 1<<20)}, "a core with L1D of 32 KiB was measured, this one has 48 KiB"},
+		{probe.Host{CPU: "one CPU", Caches: core(32<<10, 2<<20)}, "a core with L2 of 1 MiB was measured, this one has 2 MiB"},
+		{probe.Host{Caches: core(48<<10, 1<<20)}, ""},
+	} {
+		if _, found, err := f.Own(c.this); found != (c.why == "") || err != nil {
+			t.Errorf("on %v: %v, %v", c.this, found, err)
+		}
+		if why := m.Other(c.this); why != c.why {
+			t.Errorf("on %v: other as %q, want %q", c.this, why, c.why)
 		}
 	}
-	if _, found, err := (probe.Files{Err: errors.New("no home")}).Own("one CPU"); found || err != nil {
+	if _, found, err := (probe.Files{Err: errors.New("no home")}).Own(probe.Host{CPU: "one CPU"}); found || err != nil {
 		t.Errorf("without a home: %v, %v", found, err)
 	}
 	preset, err := machines.File("amd-zen3")

@@ -9,6 +9,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/tune"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache/cpu"
 	"github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
@@ -22,19 +23,22 @@ type Tuner struct {
 // Load tunes the kernels as the file says, and reports whether it did: there may be no
 // file, or one of another CPU or of other kernels, or one that cannot be read.
 func (t Tuner) Load() bool {
-	_, kept := t.load(results.ThisMachine().CPU)
+	_, kept := t.load(identity())
 	return kept
 }
 
 // Kept reports whether the file has a calibration of this CPU that is wanted.
 func (t Tuner) Kept() bool {
 	c, err := t.read()
-	return err == nil && !t.Off && c.Of(tune.Identity(results.ThisMachine().CPU))
+	return err == nil && !t.Off && c.Of(identity())
 }
 
-func (t Tuner) load(brand string) (c tune.Calibration, kept bool) {
+// identity is that of the CPU that a thread is pinned to unless one is named.
+func identity() string { return tune.Identity(results.ThisMachine().CPU, cpu.Caches()) }
+
+func (t Tuner) load(identity string) (c tune.Calibration, kept bool) {
 	c, err := t.read()
-	if err != nil || !c.Of(tune.Identity(brand)) {
+	if err != nil || !c.Of(identity) {
 		return c, false
 	}
 	c.Apply()
@@ -50,12 +54,12 @@ func (t Tuner) read() (tune.Calibration, error) {
 }
 
 // Tune tunes the kernels before the session runs: as the file says, or, where it says
-// nothing of this CPU, by a calibration, which takes less than two seconds and is kept
-// there. The warning is that it could not be. A session that uses no kernel that there
+// nothing of the CPU that threads are pinned to first, by a calibration on that, which takes
+// less than two seconds and is kept there. The warning is that it could not be. A session that uses no kernel that there
 // is anything to tune of is left alone, unless kernels are to be tuned anew. If the context is
 // cancelled, the error is Interrupted.
 func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error) {
-	depends := s.tunable() != nil
+	depends, this := s.tunable() != nil, tune.Identity(s.machine.CPU, s.detected)
 	switch wanted := t.Anew && slices.ContainsFunc(kernel.Sets(), (*kernel.Set).Streams); {
 	case !depends && !wanted:
 		return "", nil
@@ -63,17 +67,19 @@ func (s *Session) Tune(ctx context.Context, t Tuner) (warning string, err error)
 		s.tuned = "none, which is the same on every CPU"
 		return "", nil
 	case !t.Anew:
-		if c, kept := t.load(s.machine.CPU); kept {
+		if c, kept := t.load(this); kept {
 			s.tuned = "of " + c.Date.Format(time.RFC3339)
 			return "", nil
 		}
 	}
 	start := time.Now()
+	unpin, _ := cpu.RunOn(append(slices.Clone(s.CPUs), cpu.Workers()[0].CPU)[0]) // the first that is timed; where the kernel refuses, it is any
 	found, err := tune.Measure(ctx, kernel.Sets(), s.machine.Available/2)
+	unpin()
 	if err != nil {
 		return "", Interrupted{0, s.Samples(), context.Cause(ctx)}
 	}
-	c := tune.Calibration{CPU: tune.Identity(s.machine.CPU), Date: start, Sets: found}
+	c := tune.Calibration{CPU: this, Date: start, Sets: found}
 	c.Apply()
 	if depends {
 		s.tuned = fmt.Sprintf("made for this run in %.1f s", time.Since(start).Seconds())

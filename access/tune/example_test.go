@@ -5,6 +5,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/tune"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // Read what a calibration found (tune.Measure makes one, in less than two seconds).
@@ -21,7 +22,7 @@ sets:
 		return
 	}
 	fmt.Println(c.Sets["avx512"])
-	if c.Of(tune.Identity("Another CPU")) { // then it says what is best here
+	if c.Of(tune.Identity("Another CPU", cpu.Caches())) { // then it says what is best here
 		c.Apply()
 	}
 	set, _ := kernel.ByName("avx512")

@@ -33,13 +33,14 @@ type Calibration struct {
 const version = 8
 
 // Identity says what CPU this is, whose brand name may be that of several: with
-// family, model and stepping, where it has them, and the caches that it states.
-func Identity(brand string) string {
+// family, model and stepping, where it has them, and the caches that it states, which
+// tell the kinds of cores of one machine apart.
+func Identity(brand string, caches []cpu.Cache) string {
 	words := []string{runtime.GOARCH, brand}
 	if c := cpuid.CPU; c.Family != 0 {
 		words = append(words, fmt.Sprintf("family %d model %d stepping %d", c.Family, c.Model, c.Stepping))
 	}
-	for _, c := range cpu.Caches() {
+	for _, c := range caches {
 		if c.Known() {
 			words = append(words, fmt.Sprintf("%s=%d", c.Name(), c.Geometry.Size))
 		}

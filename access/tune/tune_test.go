@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/simcache"
+	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
 // TestFrom: stores go past the caches from the size on from which on that is faster
@@ -238,9 +240,13 @@ func TestFileRefuses(t *testing.T) {
 
 // TestOf: a calibration is of a CPU with all its sets.
 func TestOf(t *testing.T) {
-	this := Identity("Some  CPU")
-	if !strings.Contains(this, "Some CPU") || this != Identity("Some CPU") || this == Identity("Another") {
+	caches := cpu.Caches()
+	this := Identity("Some  CPU", caches)
+	if !strings.Contains(this, "Some CPU") || this != Identity("Some CPU", caches) || this == Identity("Another", caches) {
 		t.Errorf("this is %q", this)
+	}
+	if core := Identity("Some CPU", append(caches, cpu.Cache{Level: 9, Geometry: simcache.Geometry{Size: 48 << 10, Ways: 12, Line: 64}})); core == this {
+		t.Errorf("another kind of core is %q, too", core)
 	}
 	c := Calibration{CPU: this, Sets: map[string]kernel.Tuning{}}
 	for _, s := range kernel.Sets() {

@@ -56,7 +56,7 @@ func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
 // read is the suite, filtered. All of a file is in its quick suite.
 func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	if f.file == "" {
-		m, found, err := files().Own(session.ThisMachine().CPU)
+		m, found, err := files().Own(host())
 		if err != nil {
 			return nil, nil, err
 		}

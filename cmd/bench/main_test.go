@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 func untuned(env *testscript.Env) error {
 	cache := filepath.Join(env.WorkDir, ".cache")
 	env.Setenv("XDG_CACHE_HOME", cache)
-	c := tune.Calibration{CPU: tune.Identity(results.ThisMachine().CPU), Date: time.Unix(1790000000, 0), Sets: map[string]kernel.Tuning{}}
+	c := tune.Calibration{CPU: tune.Identity(results.ThisMachine().CPU, cpu.Caches()), Date: time.Unix(1790000000, 0), Sets: map[string]kernel.Tuning{}}
 	for _, s := range kernel.Sets() {
 		if s.Streams() {
 			c.Sets[s.Name()] = kernel.Default()

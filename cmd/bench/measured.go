@@ -55,15 +55,20 @@ func (f *runFlags) tune(ctx context.Context, c call, s *session.Session) error {
 	return err
 }
 
+// host is the CPU that threads are pinned to first.
+func host(pinned ...int) probe.Host {
+	return probe.Host{CPU: session.ThisMachine(pinned...).CPU, Caches: cpu.Caches(pinned...)}
+}
+
 // warnOther says on stderr that the machine that was measured and saved, if a file
 // is that, is another.
-func warnOther(c call, flag, file string) error {
+func warnOther(c call, flag, file string, pinned ...int) error {
 	if file != probe.SavedName {
 		return nil
 	}
 	m, err := files().Machine(file)
-	if this := session.ThisMachine().CPU; err == nil && m.Other(this) {
-		c.warn("%s: %s was measured, this is %s: measure it with 'bench machine --measure'", flag, m.CPU, this)
+	if why := m.Other(host(pinned...)); err == nil && why != "" {
+		c.warn("%s: %s: measure it with 'bench machine --measure'", flag, why)
 	}
 	return err
 }
@@ -137,8 +142,8 @@ func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB, pinned 
 	if file != "" && geometry.set() {
 		return cost.Model{}, errors.New("--caches names all caches: leave --I1, --D1 and --LL out")
 	}
-	detected := cpu.Caches(pinned...)
-	m, err := cost.ModelOf(files(), file, session.ThisMachine(pinned...).CPU, cpu.Between(geometry.config(detected), detected), geometry.set(), tlb)
+	this := host(pinned...)
+	m, err := cost.ModelOf(files(), file, this, cpu.Between(geometry.config(this.Caches), this.Caches), geometry.set(), tlb)
 	if err != nil && file != "" {
 		err = fmt.Errorf("--caches: %w", err)
 	}
@@ -191,7 +196,7 @@ func (f *measureFlags) check(c call) error {
 // was, or of another machine.
 func (f *measureFlags) result(ctx context.Context, c call, caches []cpu.Cache) (*probe.Report, error) {
 	if !f.on {
-		m, found, err := files().Own(session.ThisMachine().CPU)
+		m, found, err := files().Own(host())
 		if err != nil || !found {
 			return nil, err
 		}

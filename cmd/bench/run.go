@@ -162,7 +162,7 @@ func (f *runFlags) plan(c call) (p session.Plan, err error) {
 	if f.caches == "" && !f.timeOnly {
 		f.geometry.noteApart(c, p.CPUs...)
 	}
-	if err := warnOther(c, "--caches", f.caches); err != nil {
+	if err := warnOther(c, "--caches", f.caches, p.CPUs...); err != nil {
 		return p, err
 	}
 	if p.Model, err = costModel(f.caches, &f.geometry, p.Caches.TLB, p.CPUs...); err != nil {

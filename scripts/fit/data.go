@@ -105,7 +105,7 @@ func model(folder string) (cost.Model, probe.Machine, error) {
 	if err != nil {
 		return cost.Model{}, machine, fmt.Errorf("%w (bench machine --measure -o %s)", err, file)
 	}
-	m, err := cost.ModelOf(probe.Files{}, file, "", nil, false, nil)
+	m, err := cost.ModelOf(probe.Files{}, file, probe.Host{}, nil, false, nil)
 	return m, machine, err
 }
 
