@@ -284,7 +284,21 @@ func TestChainMisplaced(t *testing.T) {
 		"x.t)":        `character 4: want ( or a dot behind "t", have ")"`,
 		"x t()":       `character 3: want ( or a dot behind "x", have "t()"`,
 		"x.3()":       `character 3: want name(arguments), have "3()"`,
-		"...":         `character 1: want name(arguments), have "..."`,
+		"...":         `character 1: want name(arguments), have "...": did you mean [...]?`,
+		":,0":         `character 1: want name(arguments), have ":,0": did you mean [:,0]?`,
+		" -1, ::2":    `character 2: want name(arguments), have "-1, ::2": did you mean [-1, ::2]?`,
+		"...,0.t()":   `character 1: want name(arguments), have "...,0.t()": did you mean [...,0].t()?`,
+		"t().:,0":     `character 5: want name(arguments), have ":,0": did you mean t()[:,0]?`,
+		"x:,0":        `character 2: want ( or a dot behind "x", have ":,0": did you mean x[:,0]?`,
+		"t() :,0":     `character 5: want a dot or a subscript, have ":,0": did you mean t()[:,0]?`,
+		"(x).t()":     `character 1: want name(arguments), have "(x).t()": did you mean x.t()?`,
+		"(x.t())[0]":  `character 1: want name(arguments), have "(x.t())[0]": did you mean x.t()[0]?`,
+		"x.(t())":     `character 3: want name(arguments), have "(t())": did you mean x.t()?`,
+		"x.(y)":       `character 3: want name(arguments), have "(y)"`,
+		"((x)).t()":   `character 1: want name(arguments), have "((x)).t()"`,
+		"(x.t()":      `character 1: want name(arguments), have "(x.t()"`,
+		"()":          `character 1: want name(arguments), have "()"`,
+		",":           `character 1: want name(arguments), have ","`,
 	} {
 		if _, err := layouts.ParseChain(text); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", text, err, want)

@@ -91,7 +91,10 @@ func (v value) String() string {
 const maxNesting = 200
 
 // A parser holds a text, and what of it is yet to be read, without spaces in front.
-type parser struct{ text, rest string }
+type parser struct {
+	text, rest string
+	asked      bool // about what might be meant, of which nothing more is asked
+}
 
 func (p *parser) skip(n int) { p.rest = strings.TrimSpace(p.rest[n:]) }
 
@@ -114,7 +117,55 @@ func (p *parser) unexpected(want string) error {
 	case p.at('.') && p.rest != strings.TrimSpace(p.text):
 		return fmt.Errorf("%s: one dot too many: leave it out", p.place())
 	}
-	return fmt.Errorf("%s: want %s, have %q", p.place(), want, p.rest)
+	return fmt.Errorf("%s: want %s, have %q%s", p.place(), want, p.rest, p.instead())
+}
+
+// instead asks whether a subscript was meant that lacks its brackets, or what stands in parentheses.
+func (p *parser) instead() string {
+	if p.asked || identifier().MatchString(p.rest) {
+		return ""
+	}
+	before, rest := p.text[:len(p.text)-len(p.rest)], p.rest
+	if p.at('(') {
+		end := closing(rest)
+		if end < 0 {
+			return ""
+		}
+		rest = rest[1:end] + rest[end+1:]
+	} else {
+		end := len(rest)
+		if next := nextCall().FindStringIndex(rest); next != nil {
+			end = next[0]
+		}
+		before, rest = strings.TrimSuffix(strings.TrimSpace(before), "."), "["+rest[:end]+"]"+rest[end:]
+	}
+	q := &parser{text: before + rest, rest: strings.TrimSpace(before + rest), asked: true}
+	calls, err := q.chain()
+	for _, c := range calls {
+		if c.form != subscript && err == nil {
+			_, err = c.bind()
+		}
+	}
+	if err != nil || len(calls) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": did you mean %s?", q.text)
+}
+
+// closing is where the parenthesis is closed that a text begins with, -1 if nowhere.
+func closing(text string) int {
+	depth := 0
+	for i, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 var (
@@ -123,6 +174,7 @@ var (
 	// the name of the tensor.
 	tensorName = compiled(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
 	keyword    = compiled(`^([\pL_][\pL\pN_]*)\s*=`)
+	nextCall   = compiled(`\.\s*[\pL_]`)
 	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
 )
 
@@ -134,7 +186,11 @@ func compiled(expression string) func() *regexp.Regexp {
 
 func parseChain(text string) ([]call, error) {
 	text = strings.TrimRightFunc(text, unicode.IsSpace)
-	p := &parser{text, strings.TrimSpace(text)}
+	return (&parser{text: text, rest: strings.TrimSpace(text)}).chain()
+}
+
+// chain reads all of the text.
+func (p *parser) chain() ([]call, error) {
 	if method := asMethod(p.rest); method != "" {
 		return nil, errors.New(method)
 	}
@@ -177,7 +233,7 @@ func (p *parser) call() (call, error) {
 	case !p.at('(') && (isAttribute(name) || p.rest == "" || p.at('.') || p.at('[')):
 		return call{name: name, form: attribute}, nil
 	case !p.at('('):
-		return call{}, fmt.Errorf("%s: want ( or a dot behind %q, have %q", p.place(), name, p.rest)
+		return call{}, fmt.Errorf("%s: want ( or a dot behind %q, have %q%s", p.place(), name, p.rest, p.instead())
 	}
 	p.skip(1)
 	args, _, err := p.values(')', 1)
