@@ -64,7 +64,7 @@ type (
 	}
 	prefetch struct {
 		Kind   word[simcache.PrefetchKind] `yaml:"kind"`
-		Degree int                         `yaml:"degree"`
+		Degree *int                        `yaml:"degree"` // nil where it is left out, which is 1
 	}
 	tlb struct {
 		Name    string `yaml:"name"`
@@ -120,13 +120,29 @@ func Format[S any](m Machine, measured *S) ([]byte, error) {
 			Name: l.Name, Size: Size(l.Size), Ways: l.Ways, Line: Size(l.Line), SharedBy: l.SharedBy, Modulo: l.Modulo,
 			Policy: word[simcache.Policy]{l.Policy}, Seed: l.Seed, Inclusion: word[simcache.Inclusion]{l.Inclusion},
 			WritePolicy: word[writePolicy]{writePolicy(l.WriteThrough)}, WriteMiss: word[writeMiss]{writeMiss(l.NoWriteAllocate)},
-			VictimLines: l.VictimLines, Prefetch: prefetch{word[simcache.PrefetchKind]{l.Prefetch.Kind}, l.Prefetch.Degree},
+			VictimLines: l.VictimLines, Prefetch: prefetchOf(l.Prefetch),
 		})
 	}
 	for _, t := range m.Config.TLB {
 		f.TLB = append(f.TLB, tlb{t.Name, t.Entries, t.Ways, Size(t.Page)})
 	}
 	return yaml.MarshalWithOptions(f, yaml.OmitZero(), yaml.IndentSequence(true), yaml.CustomMarshaler[string](quoted))
+}
+
+func prefetchOf(p simcache.Prefetch) prefetch {
+	of := prefetch{Kind: word[simcache.PrefetchKind]{p.Kind}}
+	if p.Degree != 0 {
+		of.Degree = &p.Degree
+	}
+	return of
+}
+
+// degree is 0 where it is left out.
+func (p prefetch) degree() int {
+	if p.Degree == nil {
+		return 0
+	}
+	return *p.Degree
 }
 
 // quoted writes a text as YAML. The library leaves one that begins with a question mark
@@ -156,7 +172,7 @@ func (f file[S]) config() (c simcache.Config, path string, err error) {
 			SharedBy: l.SharedBy,
 			Modulo:   l.Modulo, Policy: l.Policy.value, Seed: l.Seed, Inclusion: l.Inclusion.value,
 			WriteThrough: bool(l.WritePolicy.value), NoWriteAllocate: bool(l.WriteMiss.value), VictimLines: l.VictimLines,
-			Prefetch: simcache.Prefetch{Kind: l.Prefetch.Kind.value, Degree: l.Prefetch.Degree},
+			Prefetch: simcache.Prefetch{Kind: l.Prefetch.Kind.value, Degree: l.Prefetch.degree()},
 		})
 	}
 	for _, t := range f.TLB {
@@ -182,7 +198,7 @@ func (f file[S]) limits() (path string, err error) {
 	for i, l := range f.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
 		figures = append(figures, figure{at + "size", int(l.Size), maxSize},
-			figure{at + "shared-by", l.SharedBy, maxSharedBy}, figure{at + "victim-lines", l.VictimLines, maxVictimLines}, figure{at + "prefetch.degree", l.Prefetch.Degree, maxDegree})
+			figure{at + "shared-by", l.SharedBy, maxSharedBy}, figure{at + "victim-lines", l.VictimLines, maxVictimLines}, figure{at + "prefetch.degree", l.Prefetch.degree(), maxDegree})
 	}
 	for i, t := range f.TLB {
 		at := fmt.Sprintf("tlb[%d].", i)
@@ -202,8 +218,10 @@ func (f file[S]) contradicts() (path string, err error) {
 	for i, l := range f.Levels {
 		at := fmt.Sprintf("levels[%d].", i)
 		switch p := l.Prefetch; {
-		case p.Degree != 0 && p.Kind.value == simcache.NoPrefetch:
-			return at + "prefetch", fmt.Errorf("a degree of %d and no prefetcher (want kind: next-line, or stride)", p.Degree)
+		case p.Degree != nil && p.Kind.value == simcache.NoPrefetch:
+			return at + "prefetch", fmt.Errorf("a degree of %d and no prefetcher (want kind: next-line, or stride)", *p.Degree)
+		case p.Degree != nil && *p.Degree < 1:
+			return at + "prefetch.degree", fmt.Errorf("a degree of %d (want at least 1, which it is where it is left out, or no prefetcher)", *p.Degree)
 		case l.Seed != 0 && l.Policy.value != simcache.Random:
 			return at + "seed", fmt.Errorf("a seed of %d and nothing that draws (want policy: random)", l.Seed)
 		case l.Name != "" && slices.ContainsFunc(f.Levels[:i], func(before level) bool { return before.Name == l.Name }):

@@ -7,6 +7,7 @@ package strict
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -84,14 +86,14 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	if err := f.mapped(reflect.TypeFor[T]()); err != nil {
 		return nil, err
 	}
-	if err := f.valued(); err != nil {
+	if err := cmp.Or(f.valued(), f.whole(reflect.TypeFor[T]())); err != nil {
 		return nil, err
 	}
 	err = yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(value)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, f.placed(err, reflect.TypeFor[T]())
 	}
-	return f, f.whole(reflect.TypeFor[T]())
+	return f, nil
 }
 
 // Errorf is an error about the part of the document at a path such as
@@ -304,20 +306,31 @@ func (f *File) keysAt(at *token.Token, root reflect.Type) string {
 	return words
 }
 
-// whole refuses fractions where whole numbers are wanted; the YAML library cuts
-// them off.
+// whole refuses numbers that the YAML library takes for others: fractions where whole numbers are
+// wanted, which it cuts off, and zeros in front, which make a number octal in YAML 1.1 and nothing in YAML 1.2.
 func (f *File) whole(root reflect.Type) (err error) {
 	f.each(func(n ast.Node) {
-		number, ok := n.(*ast.FloatNode)
-		if !ok || err != nil {
+		if _, ok := n.(ast.ScalarNode); !ok || err != nil {
 			return
 		}
-		if t := typeAt(root, n.GetPath()); t != nil && reflect.Int <= t.Kind() && t.Kind() <= reflect.Uint64 {
-			err = f.at(n.GetToken(), fmt.Errorf("%s where a whole number is wanted", number))
+		t := typeAt(root, n.GetPath())
+		if t == nil || t.Kind() < reflect.Int || t.Kind() > reflect.Float64 {
+			return
+		}
+		text := n.GetToken().Value
+		number, fraction := n.(*ast.FloatNode)
+		switch zeros := zerosInFront().FindStringSubmatch(text); {
+		case zeros != nil:
+			err = f.Refuse(n, fmt.Errorf("%s has zeros in front, which some take for octal (want %s)", text, zeros[1]+zeros[2]))
+		case fraction && t.Kind() <= reflect.Uint64:
+			err = f.Refuse(n, fmt.Errorf("%s where a whole number is wanted", number))
 		}
 	})
 	return err
 }
+
+// zerosInFront finds sign and figures of a number that is written with zeros in front.
+var zerosInFront = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-+]?)0[0_]*([0-9].*)$`) })
 
 // each calls do for every node.
 func (f *File) each(do func(ast.Node)) {
