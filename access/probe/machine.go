@@ -142,21 +142,11 @@ type (
 		PageLadder []pages   `yaml:"page-ladder"`
 	}
 	level struct {
-		Name         string        `yaml:"name"`
-		Stated       machines.Size `yaml:"stated"`
-		Capacity     machines.Size `yaml:"capacity"`
-		Latency      float64       `yaml:"latency-ns"`
-		Read         float64       `yaml:"read-GB/s"`
-		Copy         float64       `yaml:"copy-GB/s"`
-		ReadAll      float64       `yaml:"read-all-GB/s"`
-		CopyAll      float64       `yaml:"copy-all-GB/s"`
-		Near         float64       `yaml:"near-ns,omitempty"`
-		Far          float64       `yaml:"far-ns,omitempty"`
-		Crowded      float64       `yaml:"crowded-ns,omitempty"`
-		Stores       float64       `yaml:"crowded-store-ns,omitempty"`
-		Beside       float64       `yaml:"crowded-beside-ns,omitempty"`
-		BesideStores float64       `yaml:"crowded-store-beside-ns,omitempty"`
-		Ways         int           `yaml:"ways,omitempty"`
+		Name     string        `yaml:"name"`
+		Stated   machines.Size `yaml:"stated"`
+		Capacity machines.Size `yaml:"capacity"`
+		Speed    speed         `yaml:",inline"`
+		Ways     int           `yaml:"ways,omitempty"`
 	}
 	speed struct {
 		Latency      float64 `yaml:"latency-ns"`
@@ -218,7 +208,7 @@ func Parse(name string, text []byte) (Machine, error) {
 	}
 	m := Machine{Simulated: d.Config, Date: s.Date, CPU: s.CPU, Pages: s.Pages, Memory: s.Memory.speed()}
 	for _, l := range s.Levels {
-		m.Levels = append(m.Levels, Level{l.Name, int(l.Stated), int(l.Capacity), l.speed().speed(), l.Ways})
+		m.Levels = append(m.Levels, Level{l.Name, int(l.Stated), int(l.Capacity), l.Speed.speed(), l.Ways})
 	}
 	for _, t := range s.TLB {
 		m.TLB = append(m.TLB, Reach(t))
@@ -253,10 +243,6 @@ func Parse(name string, text []byte) (Machine, error) {
 		m.PageLadder = append(m.PageLadder, Point{p.Pages, p.Ns})
 	}
 	return m, nil
-}
-
-func (l level) speed() speed {
-	return speed{l.Latency, l.Read, l.Copy, l.ReadAll, l.CopyAll, l.Near, l.Far, l.Crowded, l.Stores, l.Beside, l.BesideStores}
 }
 
 func (s speed) speed() Speed {
@@ -309,10 +295,10 @@ func (s section) checkLevels() (path string, err error) {
 			return path, fmt.Errorf("a capacity of %s (want more than the %s of the level before)", l.Capacity, before.Capacity)
 		case l.Ways < 0:
 			return path, fmt.Errorf("%d ways (want 0 for none found, or more)", l.Ways)
-		case !(l.Latency > before.Latency):
-			return path, fmt.Errorf("a latency of %v ns (want more than the %v of the level before)", l.Latency, before.Latency)
+		case !(l.Speed.Latency > before.Speed.Latency):
+			return path, fmt.Errorf("a latency of %v ns (want more than the %v of the level before)", l.Speed.Latency, before.Speed.Latency)
 		}
-		if err := l.speed().check(); err != nil {
+		if err := l.Speed.check(); err != nil {
 			return path, err
 		}
 		before = l
@@ -355,8 +341,7 @@ func follows(last, p Point) (Point, error) {
 func (m Machine) Format() ([]byte, error) {
 	s := section{Date: m.Date.UTC().Truncate(time.Second), CPU: m.CPU, Pages: m.Pages, Memory: m.Memory.section()}
 	for _, l := range m.Levels {
-		of := l.Speed.section()
-		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), of.Latency, of.Read, of.Copy, of.ReadAll, of.CopyAll, of.Near, of.Far, of.Crowded, of.Stores, of.Beside, of.BesideStores, l.Ways})
+		s.Levels = append(s.Levels, level{l.Name, machines.Size(l.Stated), machines.Size(l.Capacity), l.Speed.section(), l.Ways})
 	}
 	for _, t := range m.TLB {
 		s.TLB = append(s.TLB, reach(t))

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,25 @@ func example() Machine {
 		Tiles:      []Tile{{false, 8, 16, 21.5}, {true, 64, 8, 50}},
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
 		PageLadder: []Point{{8, 1.25}, {128, 3.5}},
+	}
+}
+
+// TestWritten: the section measured is written as it always was, to the byte: what is added to the format is left
+// out where there is none of it.
+func TestWritten(t *testing.T) {
+	m := example()
+	m.Levels[1].Near, m.Levels[1].Far, m.Levels[1].Ways = 1.5, 2.25, 16
+	text, err := m.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", "format", "measured.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, measured, _ := strings.Cut(string(text), "\nmeasured:")
+	if diff := cmp.Diff(string(want), "measured:"+measured); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -139,6 +160,9 @@ func TestParseErrors(t *testing.T) {
 		{"op: copy, ns: 20.5", "op: add, ns: 20.5", `f:67:8: op "add" (want sum, fill or copy)`},
 		{"op: copy, ns: 20.5", "op: sum, ns: 20.5", "f:67:8: a second time of op sum"},
 		{"near-ns: 5.5", "nearby-ns: 5.5", `f:49:5: unknown field "nearby-ns" (want one of latency-ns, read-GB/s, copy-GB/s, read-all-GB/s, copy-all-GB/s, near-ns, far-ns, crowded-ns, crowded-store-ns, crowded-beside-ns, crowded-store-beside-ns)`},
+		{"crowded-ns: 3.5", "crowd-ns: 3.5", `f:39:7: unknown field "crowd-ns" (want one of name, stated, capacity, latency-ns, read-GB/s, copy-GB/s, read-all-GB/s, copy-all-GB/s, near-ns, far-ns, crowded-ns, crowded-store-ns, crowded-beside-ns, crowded-store-beside-ns, ways)`},
+		{"crowded-ns: 3.5", "crowded-ns: much", "f:39:19: text where a number is wanted"},
+		{"crowded-ns: 3.5", "crowded-ns: 03.5", "f:39:19: 03.5 has zeros in front"},
 		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:70:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
 		{"op: sum, dtype", "op: summe, dtype", `f:72:8: op "summe": no such operation (known: sum, fill,`},
 		{"dtype: float32", "dtype: float31", `f:72:8: dtype "float31": `},

@@ -362,7 +362,7 @@ func typeAt(t reflect.Type, path string) reflect.Type {
 			if i < 0 {
 				return nil
 			}
-			t = t.Field(i).Type
+			t = fields(t)[i].Type
 		default:
 			return nil
 		}
@@ -383,11 +383,23 @@ func readsItself(t reflect.Type) bool {
 // tags are the keys that stand for the fields of a struct.
 func tags(t reflect.Type) []string {
 	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",") // from options
+	for _, field := range fields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",") // from options
 		names = append(names, name)
 	}
 	return names
+}
+
+// fields are those of a struct, for one that is inline its own.
+func fields(t reflect.Type) (all []reflect.StructField) {
+	for i := range t.NumField() {
+		if field := t.Field(i); field.Tag.Get("yaml") == ",inline" {
+			all = append(all, fields(field.Type)...)
+		} else {
+			all = append(all, field)
+		}
+	}
+	return all
 }
 
 // A refusal is an error about a value, and where it stands.
