@@ -326,11 +326,14 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 	if element.IsIncomplete() {
 		return a, 0, refuse(d, "its extents are not known")
 	}
+	if leastBytes(element) > mostBytes {
+		return a, 0, refuse(d, "a struct of more than 2^61 bytes")
+	}
 	a.Type, a.Element = typeName(element), int(element.Size())
 	bytes = uint64(a.Element)
 	for _, n := range a.Extents {
 		high, low := bits.Mul64(bytes, uint64(n))
-		if high != 0 || low > 1<<61 {
+		if high != 0 || low > mostBytes {
 			return a, 0, refuse(d, "an array of more than 2^61 bytes")
 		}
 		bytes = low
@@ -346,6 +349,34 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 		return a, bytes, refuse(d, "an array of %s is not understood: want numbers, or structs of numbers", element)
 	}
 	return a, bytes, nil
+}
+
+// mostBytes is how large an array can be, or a struct.
+const mostBytes = 1 << 61
+
+// leastBytes is how large a type is without what lies between fields. Of one beyond mostBytes, of which the parser's
+// own count may have gone past the end of its integer, it is some number beyond.
+func leastBytes(t cc.Type) (bytes uint64) {
+	if array, is := t.(*cc.ArrayType); is && array.Len() >= 0 {
+		high, low := bits.Mul64(leastBytes(array.Elem()), uint64(array.Len()))
+		if high != 0 {
+			return mostBytes + 1
+		}
+		return min(low, mostBytes+1)
+	}
+	if !isStruct(t) {
+		return uint64(t.Size())
+	}
+	_, union := t.(*cc.UnionType)
+	for _, f := range fieldsOf(t) {
+		of := leastBytes(f.Type())
+		if union {
+			bytes = max(bytes, of)
+		} else {
+			bytes = min(bytes+of, mostBytes+1)
+		}
+	}
+	return bytes
 }
 
 // extent is how many elements an array has, by the values of variables if it is written so.

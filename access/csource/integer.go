@@ -106,7 +106,12 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 		return constantOf(e)
 	case opVar:
 		return b.variable(e)
-	case opIndex, opField:
+	case opField:
+		if e.args[0].op == opVar {
+			return integer{}, notInteger(e, true, "it depends on data: the value of a field is not known; write a number or a macro in its place, or a variable, which -D can set")
+		}
+		return integer{}, notInteger(e, true, "it depends on data")
+	case opIndex:
 		return integer{}, notInteger(e, true, "it depends on data")
 	case opCall:
 		return integer{}, notInteger(e, true, "what a call of %s returns is not known: write the expression, or a macro, in its place", e.args[0].text())
@@ -416,7 +421,11 @@ func exact(op string, a nest.Affine, n int) (nest.Affine, error) {
 		}
 	case ">>":
 		if n >= 0 && n < 62 {
-			return exact("/", a, 1<<n)
+			q, err := exact("/", a, 1<<n)
+			if err != nil {
+				return q, notAffine(op, n)
+			}
+			return q, nil
 		}
 	case "/", "%":
 		if n == 0 {
@@ -441,14 +450,17 @@ func exact(op string, a nest.Affine, n int) (nest.Affine, error) {
 func notAffine(op string, n int) error {
 	why := fmt.Sprintf("%s of a variable is not affine", op)
 	by := n
-	if op == "&" {
+	switch op {
+	case "&":
 		by = n + 1
+	case ">>":
+		by = 1 << n
 	}
 	switch {
 	case by < 2 || op == "&" && n&by != 0:
 		return errors.New(why)
-	case op == "/":
-		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; %d * q < N; q++) for (r = 0; r < %[2]d && %[2]d * q + r < N; r++), where v is %[2]d * q + r and v / %[2]d is q", why, by)
+	case op == "/" || op == ">>":
+		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; %d * q < N; q++) for (r = 0; r < %[2]d && %[2]d * q + r < N; r++), where v is %[2]d * q + r and v %[3]s %[4]d is q", why, by, op, n)
 	case op == "%" || op == "&":
 		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; q < N; q += %d) for (r = 0; r < %[2]d && q + r < N; r++), where v is q + r and v %[3]s %[4]d is r", why, by, op, n)
 	}

@@ -404,7 +404,7 @@ func (b *builder) ends(h header, l *nest.Loop) *Error {
 		if h.step > 0 {
 			negative = nest.Condition{all} // the greatest of them is below 0
 		}
-		b.probe(negative, &Error{Pos: fail.Pos, Expr: fail.Expr, Why: "as unsigned, the first value would wrap"})
+		b.probe(negative, &Error{Pos: fail.Pos, Expr: fail.Expr, Why: "as unsigned, the first value would wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n"})
 	}
 	if h.v.t.bits == 64 && (h.step > 0 || !h.wraps) {
 		return nil // nothing gets that far

@@ -103,9 +103,11 @@ func TestStructs(t *testing.T) {
 
 // TestStructsRefused: what is no number of an array of structs is refused, and says what would be.
 func TestStructsRefused(t *testing.T) {
-	const types = "struct p { float x; int b : 3; struct { int k[4]; } in; int *to; }; struct p a[5], one, *to; float s[2]; struct { int *to; } few;\n"
+	const types = "struct p { float x; int b : 3; struct { int k[4]; } in; int *to; }; struct p a[5], one, *to; float s[2]; struct { int *to; } few; struct { double x[1l << 61]; } huge; struct { union { double y[1l << 40]; float z; } of[1l << 40]; } deep[2];\n"
 	for statement, want := range map[string]string{
 		"s[0] = one.in.k[4];":                       "t.c:4:8: one.in.k[4]: the subscript of one.in.k[4] is outside of 0 to 3",
+		"huge.x[0] = 1;":                            "t.c:1:162: huge: a struct of more than 2^61 bytes",
+		"deep[1].of[0].y[0] = 1;":                   "deep[2]: a struct of more than 2^61 bytes",
 		"s[0] = one.in.k;":                          "t.c:4:8: one.in.k: it is of type array of 4 int, and no number",
 		"s[0] = one.to[1];":                         "t.c:4:8: one.to[1]: one.to has too many subscripts, or is a pointer, which is not understood",
 		"s[0] = few.to[1];":                         "t.c:4:8: few.to[1]: few is a struct without arrays, and this no number of it: want arrays of constant extents in it, or an array of structs",
@@ -113,7 +115,7 @@ func TestStructsRefused(t *testing.T) {
 		"s[0] = one;":                               "t.c:4:8: one: a whole struct p is not understood: write its fields one by one",
 		"s[one.in.k[0]] = 1;":                       "subscript one.in.k[0] depends on data",
 		"s[(int)one.x] = 1;":                        "depends on data",
-		"for (int i = 0; i < one.b; i++) s[0] = 1;": "one.b: it depends on data",
+		"for (int i = 0; i < one.b; i++) s[0] = 1;": "one.b: it depends on data: the value of a field is not known; write a number or a macro in its place, or a variable, which -D can set",
 		"s[0] = a[0].b;":                            "t.c:4:8: a[0].b: a bit-field is not understood",
 		"a[0] = a[1];":                              "t.c:4:8: a[1]: a whole struct p is not understood: write its fields one by one",
 		"a[0].in = a[1].in;":                        "t.c:4:11: a[1].in: a whole struct is not understood: write its fields one by one",
