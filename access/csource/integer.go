@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"modernc.org/cc/v4"
 
@@ -114,7 +115,7 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 	case opIndex:
 		return integer{}, notInteger(e, true, "it depends on data")
 	case opCall:
-		return integer{}, notInteger(e, true, "what a call of %s returns is not known: write the expression, or a macro, in its place", e.args[0].text())
+		return b.returned(e)
 	case opNothing:
 		return integer{}, notInteger(e, false, "%s", e.why)
 	case opOther:
@@ -552,6 +553,9 @@ func (b *builder) stays(e *expr, i integer) *Error {
 	return where
 }
 
+// conditions are the operators of what is 0 or 1, in every type.
+var conditions = []string{"!", "&&", "||", "<", "<=", ">", ">=", "==", "!="}
+
 // condition evaluates a condition on the loops' variables.
 func (b *builder) condition(e *expr) (nest.Condition, *Error) {
 	c, err := b.decide(e)
@@ -606,6 +610,18 @@ func (b *builder) decide(e *expr) (nest.Condition, error) {
 			return nil, err
 		}
 		return compare(e.op, x.piece, y.piece)
+	case opCall:
+		if _, value := b.onlyReturns(e); value != nil && slices.Contains(conditions, value.op) {
+			var c nest.Condition
+			err := b.inCall(e, func(value *expr) (err *Error) {
+				c, err = b.condition(value)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			return c, nil
+		}
 	}
 	i, err := b.integer(e)
 	if err != nil {
