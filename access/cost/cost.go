@@ -76,9 +76,15 @@ import (
 
 // Times are the figures of a machine that a prediction is made of.
 type Times struct {
-	Source string    // where they are from
-	Hit    float64   // ns: latency of the first level
-	Byte   float64   // ns a byte that vectors read in the first level
+	Source string  // where they are from
+	Hit    float64 // ns: latency of the first level
+	Byte   float64 // ns a byte that vectors read in the first level
+
+	// Busy is how many times as long a core takes in the first level while all Cores do as much: where
+	// what counts as a core is a half of one, or clocks slow down. It is 0 where that was not measured.
+	Busy  float64
+	Cores int
+
 	Levels []Level   // what serves misses, the nearest first: the second level, ..., memory
 	Walks  []float64 // ns that a load takes longer if it misses a level of the TLB, the nearest first
 
@@ -169,6 +175,9 @@ func Measured(m probe.Machine) Times {
 	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room
 	if read := m.Levels[0].Read; read > 0 {
 		t.Byte = 1e9 / read
+		if all := m.Levels[0].ReadAll; all > 0 {
+			t.Busy, t.Cores = max(1, float64(m.Threads)*read/all), m.Threads
+		}
 	}
 	known := t.Levels
 	t.Levels = nil

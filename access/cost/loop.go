@@ -28,7 +28,7 @@ func (m Model) loop(p access.Pattern, n nest.Nest) float64 {
 	if p.Spec.Op == access.Sum {
 		row, walk = rules.SumRow, rules.SumWalk
 	}
-	return m.Times.Hit * (iterations*m.body(p, n) + starts*row + blocks*rules.Block + walk)
+	return m.hit() * (iterations*m.body(p, n) + starts*row + blocks*rules.Block + walk)
 }
 
 // mostAlong is the bytes of the longest step of a loop that goes along all of its operands, as those
@@ -117,7 +117,7 @@ func (m Model) swaps(n nest.Nest) float64 {
 	if i < 0 || !m.Vectors {
 		return 0
 	}
-	return float64(n.Iterations()) * swapped[n.Operands[i].Width] * m.Times.Hit
+	return float64(n.Iterations()) * swapped[n.Operands[i].Width] * m.hit()
 }
 
 // loop is what was measured of an operation on elements of the dtype, or of whole numbers of its size.

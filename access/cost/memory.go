@@ -14,7 +14,7 @@ import (
 func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts float64) {
 	var loads, stores float64 // ns of those that are crowded
 	rows := rowsOf(w.Nest, m.Caches.Levels[0].Line)
-	ahead := m.rules().Window * m.Times.Hit * m.body(p, w.Nest)
+	ahead := m.rules().Window * m.hit() * m.body(p, w.Nest)
 	visits := make([]visit, len(w.Nest.Operands))
 	for r, op := range w.Nest.Operands {
 		visits[r] = m.visit(p, w.Nest, op, rows)

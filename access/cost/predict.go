@@ -28,6 +28,7 @@ type Model struct {
 	// Of one thread of several, see among: how many have a portion of the last level each,
 	// which is what Caches have, and the levels as they are.
 	sharers int
+	busy    float64 // see Times.busy; 0 is 1
 	levels  []simcache.Level
 }
 

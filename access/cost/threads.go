@@ -46,6 +46,7 @@ func (m Model) among(threads int) Model {
 		s := &m.Times.Streamed[i]
 		s.Ns = max(s.Ns, n*s.All)
 	}
+	m.busy = m.Times.busy(threads)
 	last := len(m.Caches.Levels) - 1
 	if last == 0 {
 		return m
@@ -57,6 +58,17 @@ func (m Model) among(threads int) Model {
 	m.Caches.Levels[last].Geometry = portion(m.Caches.Levels[last].Geometry, m.sharers)
 	return m
 }
+
+// busy is how many times as long a core takes while so many are: in proportion to how many others are.
+func (t Times) busy(threads int) float64 {
+	if t.Cores < 2 {
+		return 1
+	}
+	return 1 + (t.Busy-1)*min(1, float64(threads-1)/float64(t.Cores-1))
+}
+
+// hit is what a hit of the first level takes, in ns, while other cores are as busy.
+func (m Model) hit() float64 { return m.Times.Hit * max(1, m.busy) }
 
 // serving is what serves the misses of level i: a portion of the last level does as all of it.
 func (m Model) serving(i int) Level {

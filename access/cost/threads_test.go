@@ -76,6 +76,31 @@ func TestThreads(t *testing.T) {
 	}
 }
 
+// TestBusy: of cores that read half as fast when all do, loops in the first level take up to twice as long, in
+// proportion to how many are busy; and as long where that was not measured.
+func TestBusy(t *testing.T) {
+	levels := []probe.Level{{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 200e9, ReadAll: 400e9}}, {Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 5}}}
+	m := threadsModel(4)
+	m.Times = Measured(probe.Machine{Threads: 4, Levels: levels})
+	for _, spec := range []access.Spec{
+		{Shape: []int{1 << 20}, DType: layouts.Int32},
+		{Shape: []int{1 << 20}, DType: layouts.Int32, Kernel: access.VectorKernels()[0]},
+	} {
+		spec.Grain = 1
+		one := predictThreads(t, m, spec, 1)
+		for threads, want := range map[int]float64{2: 2 / (1 + 1./3), 4: 2, 3: 3 / (1 + 2./3)} {
+			if got := one.Loop / predictThreads(t, m, spec, threads).Loop; math.Abs(got-want) > .02*want {
+				t.Errorf("%v: the loop of %d threads takes %.3f times less, want %.3f", spec.Kernel, threads, got, want)
+			}
+		}
+	}
+	unknown := threadsModel(4)
+	spec := access.Spec{Shape: []int{1 << 20}, DType: layouts.Int32}
+	if got := predictThreads(t, unknown, spec, 1).Loop / predictThreads(t, unknown, spec, 4).Loop; math.Abs(got-4) > .02 {
+		t.Errorf("by four threads the loop takes %.3f times less, want 4", got)
+	}
+}
+
 // TestPortion: an equal part of a cache is about that large, and a cache.
 func TestPortion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
