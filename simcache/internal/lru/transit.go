@@ -23,7 +23,7 @@ func (c *Chain) walkOne(n nest.Nest) {
 	if depth := w.flatten(); w.flat != nil {
 		outer, run = n.Trips[:depth], w.packFlat
 	}
-	again := w.repeats(len(outer) - 1)
+	again := w.repeats()
 	left, skip := 0, 0 // iterations of the loop around the innermost
 	for l := range nest.Walk(outer) {
 		if l >= 0 {
@@ -168,11 +168,10 @@ type repeated struct {
 	loop          int // the one around it
 }
 
-// repeats are the streams of this nest if they are such ones, where loop is the one around the
-// innermost, else nil.
-func (w *transit) repeats(loop int) *repeated {
-	first := &w.c.levels[0]
-	if loop < 0 || loop != len(w.nest.Trips)-2 || !w.packed || w.inLine || w.c.brute || w.flat != nil || w.trips < 2 {
+// repeats are the streams of this nest if they are such ones, else nil.
+func (w *transit) repeats() *repeated {
+	first, loop := &w.c.levels[0], len(w.nest.Trips)-2
+	if loop < 0 || !w.packed || w.inLine || w.c.brute || w.flat != nil || w.trips < 2 {
 		return nil
 	}
 	line := 1 << first.shift
