@@ -12,7 +12,7 @@ static inline int imin(int a, int b) { return a < b ? a : b; }
 static int imax(const int a, const int b) { { return (a > b) ? a : b; } }
 int clamp(int v, int low, int high) { return imax(low, imin(v, high)); }
 int at(int r, int c) { return r * 5 + c; }
-unsigned char byte(int v) { return v; }
+unsigned char byte(int v) { return v; } int narrow(unsigned char v) { return v; }
 int even(int v) { return v == 0 || v == 8; }
 int loaded(int v) { return b[v]; }
 int moved(int v) { return moves = v; }
@@ -32,6 +32,7 @@ func TestReturned(t *testing.T) {
 		"for (int k = imax(i, 3); k < imin(imin(i + 4, n), 9); k++) a[k] = 1;": "for (int k = i > 3 ? i : 3; k < i + 4 && k < n && k < 9; k++) a[k] = 1;",
 		"a[clamp(i - 1, 0, 6)] = a[at(i, 3) - i];":                             "a[i == 0 ? 0 : i == 4 ? 3 : 6] = a[i * 4 + 3];",
 		"a[byte(257)] = 1;":      "a[1] = 1;",
+		"a[narrow(258)] = 1;":    "a[2] = 1;",
 		"if (even(i)) a[i] = 1;": "if (i != 4) a[i] = 1;",
 		"int e = imin(i + T, n); a[e] = even(i) ? a[1] : b[2];": "int e = i + T < n ? i + T : n; a[e] = i != 4 ? a[1] : b[2];",
 	} {
@@ -52,6 +53,7 @@ func TestReturned(t *testing.T) {
 		"int (*imin)(int) = 0; a[imin(2)] = 1;": unknown,
 		"a[imin(b[0], 3)] = 1;":                 "b[0]: it depends on data",
 		"a[byte(i * 100)] = 1;":                 "it would wrap as int, or as unsigned char where i = 4",
+		"a[narrow(i * 100)] = 1;":               "it would wrap as int, or as unsigned char where i = 4",
 	} {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
