@@ -137,6 +137,59 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
+// TestFills: of long innermost loops, of which only as much is looked up as fills sets, and of slow streams only
+// an access now and then, misses and contents are the same, on several cores and in programs, too.
+func TestFills(t *testing.T) {
+	t.Parallel()
+	filled, sparse, still := 0, 0, 0
+	for seed := range uint64(4000 / enginetest.Share) {
+		d := enginetest.Random(seed, 48)
+		line := 64 << d(2)
+		levels := []engine.Level{level(1<<(d(4)*d(2)), 1+d(4+26*d(2))*(1+d(2)), line)}
+		if d.One(2) {
+			levels = append(levels, level(2<<d(4), 2+d(20), line<<d(2)))
+		}
+		got, want := New(levels, Options{Cores: 1 + d(3)}), reference.New(levels)
+		got.share = 0
+		for range 1 + d(2) {
+			n := nest.Nest{Trips: []int{1 + d(4), 1 + d(600)}}
+			for r := range 1 + d(3) {
+				by := []int{line * (1 + d(6)), 8 * d(40), line/2 + 8*d(line/8), line/4 - 8*d(2), 8 * d(2)}[d(5)]
+				by *= 1 - 2*d(2)
+				again := by * max(n.Trips[1]-1-d(3), 0) // begins about where it ended
+				n.Operands = append(n.Operands, nest.Operand{Base: uint64(enginetest.At + r*d(2)<<24 + line*d(100) + 8*d(4) + 1<<23), Width: 4 << d(2),
+					Kind: []nest.Kind{nest.Read, nest.Write}[d(2)], Strides: []int{[]int{8 * d(1<<10), again}[d(2)], by}})
+			}
+			w := got.newTransit(n.Canonical())
+			stay := w.stay(w.slow, 0)
+			if looked := w.full > 0 && stay > 3*w.full && w.apart(0, stay); w.packed && w.lockstep == 0 && !w.inLine {
+				filled += one(looked)
+				sparse += one(len(w.slow) > 0 && w.gap >= 16 && stay > 2)
+				for _, s := range w.fast {
+					still += one(looked && min(s.stride, -s.stride) < uint64(line))
+				}
+			}
+			misses, wanted := got.One(n.Canonical()), want.Run(n.Operands, n.Accesses())
+			if !slices.Equal(misses, wanted) {
+				t.Fatalf("seed %d, %+v, %v: %v misses, want %v", seed, levels, n, misses, wanted)
+			}
+		}
+		if wrong := enginetest.Contents(levels, got, want); wrong != "" {
+			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
+		}
+	}
+	if least := 400 / enginetest.Share; filled < least || sparse < least || still < least/4 {
+		t.Errorf("%d filled, %d sparse, %d that come to a line more than once", filled, sparse, still)
+	}
+}
+
+func one(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 // TestManyOperands: bodies of more operands than a batch holds, and of more than a packed reference tells apart,
 // miss as caches do, on several cores, too.
 func TestManyOperands(t *testing.T) {
