@@ -142,7 +142,7 @@ func TestRepeats(t *testing.T) {
 func TestFills(t *testing.T) {
 	t.Parallel()
 	filled, sparse, still := 0, 0, 0
-	for seed := range uint64(4000 / enginetest.Share) {
+	for seed := range uint64(6000 / enginetest.Share) {
 		d := enginetest.Random(seed, 48)
 		line := 64 << d(2)
 		levels := []engine.Level{level(1<<(d(4)*d(2)), 1+d(4+26*d(2))*(1+d(2)), line)}
