@@ -53,7 +53,7 @@ type Options struct {
 func New(levels []engine.Level, o Options) *Chain {
 	var all []rows
 	for _, level := range levels {
-		all = append(all, newRows(level, o.ZeroTags))
+		all = append(all, newRows(level, o.ZeroTags, o.WriteBacks))
 	}
 	return chainOf(all, o)
 }

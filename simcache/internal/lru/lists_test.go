@@ -14,11 +14,11 @@ func TestLists(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ways, sets := fromWays+r.IntN(100), 1+r.IntN(5)
-		fast, plain := newRows(level(sets, ways, 64), false), newRows(level(sets, ways, 64), false)
+		fast, plain := newRows(level(sets, ways, 64), false, true), newRows(level(sets, ways, 64), false, true)
 		if fast.lists == nil {
 			t.Fatalf("%d ways are no lists", ways)
 		}
-		plain.lists, plain.vectors, plain.tags = nil, false, make([]uint32, margin+sets*plain.pitch/4)
+		plain.lists, plain.vectors, plain.tags = nil, false, make([]uint32, sets*plain.pitch/4)
 		fast.down, plain.down = grains, grains
 		flags, near := uint64(r.IntN(4)), sets*ways*(1+r.IntN(4))/2
 		for range 30 {

@@ -27,7 +27,7 @@ const (
 // Tags are 32 bits wide until a block comes whose tag is wider; then all become
 // 64.
 type rows struct {
-	tags    []uint32 // from margin on; nil once wide, and where there are lists
+	tags    []uint32 // nil once wide, and where there are lists
 	wide    []uint64
 	lists   *lists // what holds the tags of many ways, until they are wide
 	ways    int
@@ -41,16 +41,19 @@ type rows struct {
 	vectors bool   // filterAVX2 may be used
 	far     bool   // for it: too large to lie in a first-level cache
 	last    uint32 // for it, in a row of two vectors: the bit of the last way
+	alone   bool   // filterOne may be used
 	zero    bool   // all ways begin with block 0
 }
 
 const (
 	lanes       = 8  // tags in a vector
 	leastVector = 4  // ways of a row that is looked up by vectors, at least
-	margin      = 16 // tags before the first row: moving a row reads the tag before it
+	leastAlone  = 64 // ways of one set that lies in registers while it is looked up
+	mostAlone   = 96
 )
 
-func newRows(g engine.Level, zeroTags bool) rows {
+// newRows makes a cache whose lines become dirty or do not.
+func newRows(g engine.Level, zeroTags, dirty bool) rows {
 	l := rows{
 		ways:   g.Ways,
 		sets:   uint64(g.Sets),
@@ -65,6 +68,7 @@ func newRows(g engine.Level, zeroTags bool) rows {
 		row = (g.Ways + lanes - 1) &^ (lanes - 1)
 		l.last = 1 << ((g.Ways - 1) % (2 * lanes))
 	}
+	l.alone = l.vectors && !dirty && g.Sets == 1 && g.Ways%lanes == 0 && g.Ways >= leastAlone && g.Ways <= mostAlone
 	l.pitch = 4 * row
 	l.zero = zeroTags
 	l.far = g.Sets*l.pitch > 16<<10
@@ -84,13 +88,17 @@ func (l *rows) reset() {
 		return
 	}
 	if l.tags == nil {
-		l.tags = make([]uint32, margin+int(l.sets)*l.pitch/4)
+		tags := int(l.sets) * l.pitch / 4
+		if l.alone {
+			tags = mostAlone // as many registers are stored
+		}
+		l.tags = make([]uint32, tags)
 	} else {
 		clear(l.tags)
 	}
 	if l.zero {
 		for way := range l.ways {
-			l.tags[margin+way] = 2 // block 0
+			l.tags[way] = 2 // block 0
 		}
 	}
 }
@@ -119,7 +127,7 @@ func (l *rows) widen() {
 }
 
 // row is a set of tags that are in rows.
-func (l *rows) row(set int) []uint32 { return l.tags[margin+set*l.pitch/4:][:l.ways] }
+func (l *rows) row(set int) []uint32 { return l.tags[set*l.pitch/4:][:l.ways] }
 
 // narrow are the tags of a set while they are 32 bits wide, to be read.
 func (l *rows) narrow(set int) []uint32 {

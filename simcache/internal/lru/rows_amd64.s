@@ -342,3 +342,180 @@ done:
 	MOVQ DI, ret+64(FP)
 	VZEROUPPER
 	RET
+
+// MATCH ORs to Y13 where a vector of the row is the key.
+#define MATCH(row) \
+	VPCMPEQD row, Y12, Y14; \
+	VPOR Y14, Y13, Y13
+
+// UP moves a vector of the row up by one tag, of which the first comes from the vector before.
+#define UP(before, row) \
+	VPERM2I128 $0x21, row, before, Y14; \
+	VPALIGNR $12, Y14, row, row
+
+// FOUND goes on at within if the key is in this vector of the row, which is moved up to where it was.
+#define FOUND(before, row, within) \
+	VPCMPEQD row, Y12, Y14; \
+	VMOVMSKPS Y14, DX; \
+	TESTL DX, DX; \
+	JEQ  9(PC); \
+	BSFL DX, DX; \
+	NEGQ DX; \
+	LEAQ ·ones+60(SB), CX; \
+	VMOVDQU (CX)(DX*4), Y15; \
+	VPERM2I128 $0x21, row, before, Y14; \
+	VPALIGNR $12, Y14, row, Y14; \
+	VPBLENDVB Y15, Y14, row, row; \
+	JMP  within
+
+// func filterOne(tags *uint32, ways int, down uint, refs, out []uint64) int
+//
+// filterAVX2 for one set of 8 or of 9 to 12 vectors of tags, none dirty, which lie in registers
+// meanwhile: in 8, or in 12, of which only as many as there are ways are looked at for hits. What
+// lies behind is what went out of the ways last.
+//
+//	AX CX DX scratch
+//	BX reference  SI the next one  R13 end  DI out
+//	R8 tags  R9 vectors  R10 down  R11 the first tag
+//	Y0 to Y11 row  Y12 key
+TEXT ·filterOne(SB), NOSPLIT, $0-80
+	MOVQ tags+0(FP), R8
+	MOVQ ways+8(FP), R9
+	SHRQ $3, R9
+	MOVQ down+16(FP), R10
+	MOVQ refs_base+24(FP), SI
+	MOVQ refs_len+32(FP), DX
+	LEAQ (SI)(DX*8), R13
+	MOVQ out_base+48(FP), DI
+	VMOVDQU (R8), Y0
+	VMOVDQU 32(R8), Y1
+	VMOVDQU 64(R8), Y2
+	VMOVDQU 96(R8), Y3
+	VMOVDQU 128(R8), Y4
+	VMOVDQU 160(R8), Y5
+	VMOVDQU 192(R8), Y6
+	VMOVDQU 224(R8), Y7
+	VMOVD X0, R11
+	CMPQ R9, $8
+	JEQ  nextOne
+	VMOVDQU 256(R8), Y8
+	VMOVDQU 288(R8), Y9
+	VMOVDQU 320(R8), Y10
+	VMOVDQU 352(R8), Y11
+
+nextOne:
+	CMPQ SI, R13
+	JAE  doneOne
+	MOVQ (SI), BX
+	ADDQ $8, SI
+	SHRXQ R10, BX, AX
+	LEAL 2(AX)(AX*1), AX
+	CMPL AX, R11
+	JEQ  nextOne
+	MOVL AX, R11
+	VMOVD AX, X12
+	VPBROADCASTD X12, Y12
+	VPCMPEQD Y0, Y12, Y13
+	MATCH(Y1)
+	MATCH(Y2)
+	MATCH(Y3)
+	MATCH(Y4)
+	MATCH(Y5)
+	MATCH(Y6)
+	MATCH(Y7)
+	CMPQ R9, $8
+	JEQ  matched
+	MATCH(Y8)
+	MATCH(Y9)
+	MATCH(Y10)
+	MATCH(Y11)
+
+matched:
+	VPTEST Y13, Y13
+	JNE  foundOne
+
+missOne:
+	MOVQ BX, (DI)
+	ADDQ $8, DI
+	CMPQ R9, $8
+	JEQ  up7
+	UP(Y10, Y11)
+
+up10:
+	UP(Y9, Y10)
+
+up9:
+	UP(Y8, Y9)
+
+up8:
+	UP(Y7, Y8)
+
+up7:
+	UP(Y6, Y7)
+
+up6:
+	UP(Y5, Y6)
+
+up5:
+	UP(Y4, Y5)
+
+up4:
+	UP(Y3, Y4)
+
+up3:
+	UP(Y2, Y3)
+
+up2:
+	UP(Y1, Y2)
+
+up1:
+	UP(Y0, Y1)
+
+up0:
+	UP(Y12, Y0)
+	JMP  nextOne
+
+foundOne:
+	FOUND(Y12, Y0, nextOne)
+	FOUND(Y0, Y1, up0)
+	FOUND(Y1, Y2, up1)
+	FOUND(Y2, Y3, up2)
+	FOUND(Y3, Y4, up3)
+	FOUND(Y4, Y5, up4)
+	FOUND(Y5, Y6, up5)
+	FOUND(Y6, Y7, up6)
+	FOUND(Y7, Y8, up7)
+	CMPQ R9, $9
+	JEQ  missOne
+	FOUND(Y8, Y9, up8)
+	CMPQ R9, $10
+	JEQ  missOne
+	FOUND(Y9, Y10, up9)
+	CMPQ R9, $11
+	JEQ  missOne
+	FOUND(Y10, Y11, up10)
+	JMP  missOne
+
+doneOne:
+	VMOVDQU Y0, (R8)
+	VMOVDQU Y1, 32(R8)
+	VMOVDQU Y2, 64(R8)
+	VMOVDQU Y3, 96(R8)
+	VMOVDQU Y4, 128(R8)
+	VMOVDQU Y5, 160(R8)
+	VMOVDQU Y6, 192(R8)
+	VMOVDQU Y7, 224(R8)
+	CMPQ R9, $8
+	JEQ  storedOne
+	VMOVDQU Y8, 256(R8)
+	VMOVDQU Y9, 288(R8)
+	VMOVDQU Y10, 320(R8)
+	VMOVDQU Y11, 352(R8)
+
+storedOne:
+	MOVQ out_base+48(FP), AX
+	SUBQ AX, DI
+	SHRQ $3, DI
+	MOVQ DI, ret+72(FP)
+	VZEROUPPER
+	RET
