@@ -190,6 +190,54 @@ func one(is bool) int {
 	return 0
 }
 
+// TestThin: where some streams lie in the lines of others, in an iteration, misses and contents are the same, on
+// several cores and where lines become dirty, too.
+func TestThin(t *testing.T) {
+	t.Parallel()
+	thin, pairs := 0, 0
+	for seed := range uint64(3000 / enginetest.Share) {
+		d := enginetest.Random(seed, 49)
+		line := 64 << d(2)
+		levels := []engine.Level{level(1<<(d(4)*d(2)), 1+d(4+30*d(2)), line), level(2<<d(4), 2+d(20), line<<d(2))}
+		o := Options{Cores: 1 + d(3), WriteBacks: d.One(4)}
+		got, single, want := New(levels, o), New(levels, o), reference.New(levels)
+		got.share = 0
+		for range 1 + d(2) {
+			n := nest.Nest{Trips: []int{1 + d(4), 1 + d(60)}}
+			by := [][]int{{line * d(9), line * d(9)}, {line / 2 * d(9), line * d(9)}, {8 * d(40), 8 * d(9)}}
+			for range 1 + d(24) {
+				k := d(3)
+				n.Operands = append(n.Operands, nest.Operand{Base: uint64(enginetest.At + k*d(2)<<20 + line*d(5) + 8*d(line/8)), Width: 8,
+					Kind: []nest.Kind{nest.Read, nest.Write}[d(2)], Strides: by[k]})
+			}
+			if w := got.newTransit(n.Canonical()); len(w.streams) < len(n.Operands) {
+				thin++
+				pairs += one(w.gap > 1 && !w.inLine && len(w.slow) > 0)
+			}
+			misses := got.One(n.Canonical())
+			if wanted := want.Run(n.Operands, n.Accesses()); !o.WriteBacks && !slices.Equal(misses, wanted) {
+				t.Fatalf("seed %d, %+v, %v: %v misses, want %v", seed, levels, n, misses, wanted)
+			}
+			for r, addr := range n.Accesses() {
+				single.Add(r%engine.Sorts, addr, 8, n.Operands[r].Kind)
+			}
+			got.Flush()
+			single.Flush()
+		}
+		for i := range levels {
+			if got, want := got.Besides(i), single.Besides(i); got.WriteBacks != want.WriteBacks || got.BytesIn != want.BytesIn {
+				t.Fatalf("seed %d, %+v: at level %d %+v, one by one %+v", seed, levels, i, got, want)
+			}
+		}
+		if wrong := enginetest.Contents(levels, got, want); !o.WriteBacks && wrong != "" {
+			t.Fatalf("seed %d, %+v: %s", seed, levels, wrong)
+		}
+	}
+	if least := 600 / enginetest.Share; thin < least || pairs < least/4 {
+		t.Errorf("of %d nests streams were left out, of %d with slow ones", thin, pairs)
+	}
+}
+
 // TestManyOperands: bodies of more operands than a batch holds, and of more than a packed reference tells apart,
 // miss as caches do, on several cores, too.
 func TestManyOperands(t *testing.T) {
