@@ -79,38 +79,45 @@ func layoutOf(t cc.Type) (size, align int64, same bool) {
 	return size, align, same && size == t.Size()
 }
 
-// sizes refuses a sizeof of a struct of which the layout is not understood, where it may say an extent or a bound: in the
+// sizes refuses a size of a struct of which the layout is not understood, where it may say an extent or a bound: in the
 // declarations of the file, and in the function that is read.
 func (b *builder) sizes() error {
-	var found *Error
-	look := func(n cc.Node) {
+	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl {
+			if err := b.size(d); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.size(b.main); err != nil {
+		return err
+	}
+	return nil
+}
+
+// size refuses the first sizeof or _Alignof below a part of the parser's tree that is of a struct of which the layout
+// is not understood.
+func (b *builder) size(below cc.Node) (found *Error) {
+	each(below, func(n cc.Node) {
 		u, is := n.(*cc.UnaryExpression)
-		if !is || found != nil || u.Case != cc.UnaryExpressionSizeofType && u.Case != cc.UnaryExpressionSizeofExpr {
+		if !is || found != nil {
 			return
 		}
-		t := cc.Type(nil)
-		if u.Case == cc.UnaryExpressionSizeofType {
+		var t cc.Type
+		switch u.Case {
+		case cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofType:
 			t = u.TypeName.Type()
-		} else {
+		case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionAlignofExpr:
 			t = u.UnaryExpression.Type()
 		}
 		if array, is := t.(*cc.ArrayType); is {
 			t = elementOf(array)
 		}
 		if t != nil && isStruct(t) && (b.packed != "" || bitFields(t) && !alike(t)) {
-			found = &Error{Pos: place(u), Expr: "sizeof", Why: fmt.Sprintf("the layout of %s is not understood: write the number", typeName(t))}
+			found = &Error{Pos: place(u), Expr: u.Token.SrcStr(), Why: fmt.Sprintf("the layout of %s is not understood: write the number", typeName(t))}
 		}
-	}
-	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
-		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl {
-			each(d, look)
-		}
-	}
-	each(b.main, look)
-	if found != nil {
-		return found
-	}
-	return nil
+	})
+	return found
 }
 
 // alike tells whether the parser lays a type out as the ABI does.

@@ -25,6 +25,9 @@ func (b *builder) inCall(e *expr, f func(value *expr) *Error) *Error {
 	if function == nil {
 		return unknown("")
 	}
+	if err := b.size(function); err != nil {
+		return unknown(" (" + err.Expr + ": " + err.Why + ")")
+	}
 	all, err := b.arguments(e, parameters(function))
 	if err != nil {
 		return err

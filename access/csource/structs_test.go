@@ -194,9 +194,13 @@ func TestSizes(t *testing.T) {
 		"typedef struct { char a; int b : 3; int c : 30; char d : 1; } T; char x[40][sizeof(T)];": true,
 		"typedef struct { int a; int b : 3; } T; char x[40][sizeof(T)];":                          false,
 		"typedef struct { char a; double q; } T; T y[2]; char x[40][sizeof y / sizeof *y];":       false,
+		packed + "char x[40][9]; int z(void) { return sizeof(T); }\n#define M z()":                true,
+		packed + "char x[40][9]; T y; int z(void) { return sizeof y; }\n#define M z()":            true,
+		packed + "char x[40][9]; int z(void) { return _Alignof(T); }\n#define M z()":              true,
+		packed + "char x[40][9]; int z(void) { return sizeof(double); }\n#define M z()":           false,
 	} {
-		_, err := csource.Read("t.c", []byte(text+"\nvoid f(void) { for (int i = 0; i < 40; i++) x[i][0] = 1; }"), csource.Options{Function: "f"})
-		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "sizeof: the layout of struct is not understood: write the number") {
+		_, err := csource.Read("t.c", []byte(text+"\n#ifndef M\n#define M 40\n#endif\nvoid f(void) { for (int i = 0; i < M; i++) x[i][0] = 1; }"), csource.Options{Function: "f"})
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "of: the layout of struct is not understood: write the number") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
