@@ -454,7 +454,11 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 	}
 	seen[f.Declarator.Name()] = true
 	scalars := map[cc.Node]bool{} // structs of which a number is used, which is as a variable
+	sized := map[cc.Node]bool{}   // what stands in a sizeof that is a constant, which nothing evaluates
 	each(f.CompoundStatement, func(n cc.Node) {
+		if sized[n] {
+			return
+		}
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
 			if n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect {
@@ -463,8 +467,11 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 				scalars[base.node] = true
 			}
 		case *cc.UnaryExpression:
-			if n.Case == cc.UnaryExpressionDeref {
+			switch {
+			case n.Case == cc.UnaryExpressionDeref:
 				how = usesArrays
+			case n.Case == cc.UnaryExpressionSizeofExpr && expression(n).op == opConst:
+				each(n.UnaryExpression, func(n cc.Node) { sized[n] = true })
 			}
 		case *cc.PrimaryExpression:
 			if n.Case != cc.PrimaryExpressionIdent {
