@@ -156,6 +156,8 @@ func TestMeaning(t *testing.T) {
 		{"for (i = 0; i < 2; i++) { double r = a[i]; b[i] = r; }", "ra0 wb0 ra8 wb8"},
 		{"for (i = 0; i < 2; i++) { } for (i = 0; i < 2; i++) ; { a[0] = 0; }", "wa0"},
 		{"do { a[0] = 0; } while (0);", "wa0"},
+		// What is 1 or 0, of several cases.
+		{"for (i = 0; i < 4; i++) { int q = i == 0 || i == 3, r = !q && i < 2; if (q) a[i] = 0; if (r) b[i] = 0; m[q][r] = 0; }", "wa0 wm32 wb8 wm8 wm0 wa24 wm32"},
 		// C's arithmetic of constants.
 		{"a[(7 + 2 * 1 - 3) / 2 / 2 + 5 % 3] = 0; a[-7 / 2 + 3] = 0; a[1 << 1 & 6] = 0; a[~0 + 1] = 0;", "wa24 wa0 wa16 wa0"},
 		{"a[2 - (unsigned char)257] = 0; a[(int)2.9] = 0; a['b' - 'a'] = 0; a[5u > -1] = 0;", "wa8 wa16 wa8 wa0"},

@@ -210,6 +210,14 @@ func compare(op string, p, q piece) (nest.Condition, error) {
 	case "<", "<=":
 		p, q = q, p // q > p, q >= p
 	case "==", "!=":
+		if p.kind == choice { // such as 1 or 0
+			then, err1 := compare(op, p.args[0], q)
+			otherwise, err2 := compare(op, p.args[1], q)
+			if err := errors.Join(err1, err2); err != nil {
+				return nil, err
+			}
+			return either(p.when, then, otherwise)
+		}
 		above, err := compare(">=", p, q)
 		if err != nil {
 			return nil, err
@@ -277,6 +285,9 @@ func (p piece) atLeast0() (nest.Condition, error) {
 
 // either is then where when holds and otherwise where it does not.
 func either(when, then, otherwise nest.Condition) (nest.Condition, error) {
+	if always(then) && never(otherwise) {
+		return when, nil
+	}
 	unless, err := not(when)
 	if err != nil {
 		return nil, err
