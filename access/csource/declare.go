@@ -32,8 +32,9 @@ type builder struct {
 	given     map[string]int             // values of variables by name
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
-	loops     []loopVar // around this place
-	asked     *header   // the loop whose condition is evaluated
+	loops     []loopVar     // around this place
+	last      *cc.BlockItem // of the body of the innermost of them
+	asked     *header       // the loop whose condition is evaluated
 	nodes     []nest.Node
 	accesses  []access // by number
 	statement int

@@ -1,8 +1,10 @@
 package csource
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"modernc.org/cc/v4"
 
@@ -19,6 +21,7 @@ type header struct {
 	rows  []piece // at least 0 as long as the loop goes on
 	until []piece // not 0 as long as it goes on
 	wraps bool    // the variable is compared as unsigned
+	early bool    // the condition takes the step, as of for (i = n; i-- > 0;)
 	ahead int     // and so is what lies so far above it
 }
 
@@ -65,18 +68,38 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 		return err
 	}
 	h.first, h.wraps = begin.piece, !h.v.t.signed
-	if isNil(condition) || isNil(step) {
-		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n-1; i >= 0; i--)"}
+	var goesOn *expr
+	if !isNil(condition) {
+		goesOn = h.before(expression(condition), step)
+	}
+	if goesOn == nil || isNil(step) && !h.early {
+		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n; i-- > 0;)"}
 	}
 	b.loops = append(b.loops, h.v)
 	b.asked = &h
-	err = b.heads(&h, expression(condition), expression(step))
+	err = b.heads(&h, goesOn, step)
 	b.asked = nil
 	b.loops = b.loops[:len(b.loops)-1]
 	if err != nil {
 		return err
 	}
 	return b.split(h, s.Statement, 0)
+}
+
+// before is the condition of a loop: of i-- > 0 or i-- without another step, which is early, i > 0 or i.
+func (h *header) before(condition *expr, step cc.ExpressionNode) *expr {
+	taken := condition
+	if condition.op == ">" || condition.op == "!=" {
+		taken = condition.args[0]
+	}
+	h.early = isNil(step) && taken.op == opBehind && strings.HasSuffix(taken.text(), "--") && taken.args[0].op == opVar && taken.args[0].decl == h.v.decl
+	switch {
+	case !h.early:
+		return condition
+	case taken == condition:
+		return taken.args[0]
+	}
+	return &expr{op: condition.op, node: condition.node, args: []*expr{taken.args[0], condition.args[1]}}
 }
 
 // declaredFirst is the variable of for (int i = first; ...).
@@ -102,11 +125,38 @@ func (b *builder) assignedFirst(s *cc.IterationStatement) (*cc.Declarator, *expr
 }
 
 // heads reads the condition and the step of a loop.
-func (b *builder) heads(h *header, condition, step *expr) *Error {
-	if err := b.step(h, step); err != nil {
+func (b *builder) heads(h *header, condition *expr, step cc.ExpressionNode) *Error {
+	if h.early {
+		h.step = -1
+	} else if err := b.step(h, expression(step)); err != nil {
 		return err
 	}
-	return b.goesOn(h, condition)
+	if err := b.goesOn(h, condition); err != nil || !h.early {
+		return err
+	}
+	return h.stepped(len(b.loops) - 1)
+}
+
+// stepped turns what was read of the variable in front of an early step into what is behind it.
+func (h *header) stepped(own int) *Error {
+	behind := func(a nest.Affine) (nest.Affine, error) {
+		if !usesVar(a, own) {
+			return a, nil
+		}
+		return plus(a, 1, nest.Constant(a.Coef[own]))
+	}
+	var failed, err error
+	h.first, failed = h.first.plus(-1, constant(1))
+	for _, list := range [][]piece{h.rows, h.until} {
+		for i := range list {
+			list[i], err = list[i].each(false, behind)
+			failed = errors.Join(failed, err)
+		}
+	}
+	if failed != nil {
+		return &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: errRange.Error()}
+	}
+	return nil
 }
 
 // step reads i++, ++i, i += c, i = i + c, and their opposites.
@@ -164,6 +214,10 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 			return err
 		}
 		return b.goesOn(h, e.args[1])
+	case opVar: // as i != 0
+		x, err := b.integer(e)
+		h.until = append(h.until, x.piece)
+		return err
 	case "<", "<=", ">", ">=", "!=":
 	default:
 		return notInteger(e, b.ofData(e), "want comparisons by < <= > >= != in the condition of a loop, and && between them")
@@ -287,13 +341,17 @@ func (b *builder) loop(h header, body *cc.Statement) *Error {
 			}
 		}
 		if len(l.To) == 0 {
-			return fail("the condition does not end the loop in the direction of its step")
+			return fail("the condition does not end the loop in the direction of its step" + map[bool]string{true: ": write for (i = n; i-- > 0;)"}[h.step < 0 && h.wraps])
 		}
 		if err := b.ends(h, l); err != nil {
 			return err
 		}
 		b.loops = append(b.loops, h.v)
-		defer func() { b.loops = b.loops[:len(b.loops)-1] }()
+		outside := b.last
+		if list := items(body.CompoundStatement); len(list) > 0 {
+			b.last = list[len(list)-1]
+		}
+		defer func() { b.loops, b.last = b.loops[:len(b.loops)-1], outside }()
 		inside, err := b.body(func() *Error { return b.stmt(body) })
 		if l.Body = inside; err == nil {
 			b.nodes = append(b.nodes, l)
@@ -391,10 +449,13 @@ func (b *builder) ends(h header, l *nest.Loop) *Error {
 	high -= h.ahead
 	if h.wraps {
 		low = 0
+		if h.early {
+			low = -1 // behind the last iteration, from where nothing is read
+		}
 		var negative nest.Condition // a first value
 		all := []nest.Affine{}
 		for _, from := range l.From {
-			below, err := plus(nest.Constant(-1), -1, from)
+			below, err := plus(nest.Constant(low-1), -1, from)
 			if err != nil {
 				return fail
 			}

@@ -64,6 +64,9 @@ func (b *builder) items(list []*cc.BlockItem) *Error {
 				err = b.value(j.ExpressionList)
 				break
 			}
+			if when, before, is := skips(item.Statement); is && list[len(list)-1] == b.last {
+				return b.skip(when, before, list[i+1:])
+			}
 			if mark(item) == "" {
 				err = b.follow(item.Statement)
 			}
@@ -75,6 +78,31 @@ func (b *builder) items(list []*cc.BlockItem) *Error {
 		}
 	}
 	return nil
+}
+
+// skips is whether a statement goes on with the next iteration where a condition holds, and what it does before.
+func skips(s *cc.Statement) (when cc.ExpressionNode, before []*cc.BlockItem, is bool) {
+	if s.Case != cc.StatementSelection || s.SelectionStatement.Case != cc.SelectionStatementIf {
+		return nil, nil, false
+	}
+	last := s.SelectionStatement.Statement
+	if last.Case == cc.StatementCompound {
+		before = items(last.CompoundStatement)
+		if len(before) == 0 || before[len(before)-1].Case != cc.BlockItemStmt {
+			return nil, nil, false
+		}
+		last, before = before[len(before)-1].Statement, before[:len(before)-1]
+	}
+	return s.SelectionStatement.ExpressionList, before, last.Case == cc.StatementJump && last.JumpStatement.Case == cc.JumpStatementContinue
+}
+
+// skip builds the rest of a loop's body where a condition does not hold, and what stands in front of continue where it does.
+func (b *builder) skip(when cc.ExpressionNode, before, rest []*cc.BlockItem) *Error {
+	c, err := b.decided(when)
+	if err != nil {
+		return err
+	}
+	return b.when(c, func() *Error { return b.items(before) }, func() *Error { return b.items(rest) })
 }
 
 // whole reports whether a list is the body of a function, which a return may end.
@@ -97,17 +125,28 @@ func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 			b.remember(init, nil)
 			continue // it is not computed here
 		}
-		if isArray(init.Declarator) {
-			return refuse(init, "the initial value of an array is not understood here: write statements or loops that give it, or static in front if nothing changes it")
-		}
-		if init.Initializer == nil || init.Initializer.Case != cc.InitializerExpr {
-			return refuse(init, "an initial value in braces is not understood: write a number without them, or assignments to the fields of a struct")
+		if isPlaced(init.Declarator) {
+			of := map[bool]string{true: "an array", false: "a struct that holds an array"}[isArray(init.Declarator)]
+			return refuse(init, "the initial value of %s is not understood here: write statements or loops that give it, or static in front if nothing changes it", of)
 		}
 		b.begin(init)
-		if err := b.data(expression(init.Initializer.AssignmentExpression)); err != nil {
+		if err := b.initial(init.Initializer); err != nil {
 			return err
 		}
 		b.remember(init, rest)
+	}
+	return nil
+}
+
+// initial builds the initial value of a variable, of a struct those of its fields.
+func (b *builder) initial(i *cc.Initializer) *Error {
+	if i.Case == cc.InitializerExpr {
+		return b.effect(expression(i.AssignmentExpression))
+	}
+	for l := i.InitializerList; l != nil; l = l.InitializerList {
+		if err := b.initial(l.Initializer); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -138,7 +177,10 @@ func (b *builder) stmt(s *cc.Statement) *Error {
 	case cc.StatementIteration:
 		return b.iteration(s.IterationStatement)
 	case cc.StatementJump:
-		return refuse(s, "a jump is not understood")
+		return refuse(s, "a jump is not understood%s", map[cc.JumpStatementCase]string{
+			cc.JumpStatementContinue: ": only if (...) continue; or if (...) { ...; continue; } on conditions of the loops' variables, in the block that is the body of a loop",
+			cc.JumpStatementBreak:    ": write what ends the loop into its condition, such as for (j = 0; j < n && j <= i; j++)",
+		}[s.JumpStatement.Case])
 	case cc.StatementLabeled:
 		return refuse(s, "a label is not understood")
 	}
@@ -149,12 +191,8 @@ func (b *builder) branch(s *cc.SelectionStatement) *Error {
 	if s.Case == cc.SelectionStatementSwitch {
 		return refuse(s, "a switch is not understood")
 	}
-	e := expression(s.ExpressionList)
-	c, err := b.condition(e)
+	c, err := b.decided(s.ExpressionList)
 	if err != nil {
-		if err.data {
-			return refuse(s.ExpressionList, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why)
-		}
 		return err
 	}
 	otherwise := nothing
@@ -162,6 +200,15 @@ func (b *builder) branch(s *cc.SelectionStatement) *Error {
 		otherwise = func() *Error { return b.stmt(s.Statement2) }
 	}
 	return b.when(c, func() *Error { return b.stmt(s.Statement) }, otherwise)
+}
+
+// decided is the condition of an if.
+func (b *builder) decided(n cc.ExpressionNode) (nest.Condition, *Error) {
+	c, err := b.condition(expression(n))
+	if err != nil && err.data {
+		err = refuse(n, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why)
+	}
+	return c, err
 }
 
 func (b *builder) iteration(s *cc.IterationStatement) *Error {
