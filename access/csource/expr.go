@@ -207,7 +207,7 @@ func (e *expr) postfix(n *cc.PostfixExpression) *expr {
 	case cc.PostfixExpressionInc, cc.PostfixExpressionDec:
 		return e.set(opBehind, n.PostfixExpression)
 	case cc.PostfixExpressionPSelect:
-		return e.nothing("a pointer is not understood")
+		return e.nothing("a pointer is not understood: write the array of structs and its subscripts, such as body[i].x")
 	case cc.PostfixExpressionSelect:
 		if e.field = n.Field(); e.field != nil {
 			return e.set(opField, n.PostfixExpression)
@@ -235,7 +235,7 @@ func (e *expr) unary(n *cc.UnaryExpression) *expr {
 	case cc.UnaryExpressionDeref:
 		return e.nothing("a pointer is not understood: write the array and its subscripts")
 	case cc.UnaryExpressionAddrof:
-		return e.nothing("an address (a pointer) is not understood")
+		return e.nothing("an address (a pointer) is not understood: write the array and its subscripts where it is used")
 	}
 	return e.nothing("it is not understood")
 }

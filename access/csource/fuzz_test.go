@@ -74,6 +74,8 @@ var fragments = []string{
 	// Quotients, remainders and bits.
 	"double a[8], b[8]; void f(void) { int q, r; for (q = 0; 3 * q < 7; q++) for (r = 0; r < 3 && 3 * q + r < 7; r++) a[q] = b[3 * q + r] + 2[a]; }",
 	"double a[8], b[8]; void f(void) { for (int v = 0; v < 7; v++) a[v % 2] = b[v >> 1] + a[v & 3]; }",
+	// Steps that conditions take, continue, conditions that are kept, initial values that assign or stand in braces.
+	"typedef struct { double x; struct { int k; } in; } T; double a[8], b[8]; int z(void) { return sizeof a / sizeof *a; } void f(void) { for (unsigned long i = z(); i-- > 0;) { int q = i == 0 || i == 3, e = q + 1; T t = {a[i], .in = {2}}; double u = b[e] = a[i] *= t.x; if (q) { b[i] = u; continue; } if (i > 5) continue; for (int j = 3; j; j--) a[j] = 1; for (int j = 2; j--;) a[e] = 1; } }",
 	// Functions that are called, and memory that they touch; static arrays; what OpenMP adds.
 	"#include <string.h>\ntypedef struct { double x[8]; int n; } T; T p, q; double a[8]; void out(double *); int z(int i) { T k = p; p = q; out(a); out((p).x); memset(a, 0, sizeof a); return i; } double y(double d) { p.n++; return d > 0 ? d : -d; } void f(void) { a[0] = y(a[1]); a[2] = z(1); }",
 	"double a[4]; void g(void) { __int128 x; } void f(void) { static const double w[3] = {1, 2, 1}; static int unused = {2}; int k[2];\n#pragma omp parallel for\nfor (int i = 0; i < 3; i++) { k[1] = w[i]; } }",

@@ -290,7 +290,7 @@ func (b *builder) scalar(e *expr) *Error {
 	}
 	switch t := e.decl.Type(); {
 	case isArray(e.decl):
-		return notInteger(e, false, "an array without its subscripts (a pointer) is not understood")
+		return notInteger(e, false, "an array without its subscripts (a pointer) is not understood: write them, and the array in place of a pointer to it")
 	case t == nil || t.Kind() == cc.Function:
 		return notInteger(e, false, "a function is no value here")
 	case isStruct(t):
@@ -571,6 +571,9 @@ func (b *builder) changes(f *cc.FunctionDefinition, v *cc.Declarator, seen map[s
 
 // noArray says why something with subscripts is no array, and how to write one.
 func noArray(base *expr, subscripts int) string {
+	if base.op == opCall {
+		return "what a call returns is no array of constant extents: write the array, or the number, in its place"
+	}
 	why := base.text() + " is no array of constant extents"
 	if base.op != opVar || base.decl == nil {
 		return why + ": a pointer is not understood"

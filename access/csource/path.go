@@ -95,7 +95,7 @@ func (b *builder) target(e, base *expr, steps []*expr) (t target, subscripts []*
 	array := b.file.Arrays[number]
 	t = target{array: number, declared: array.declared()}
 	if leading != len(array.Extents) {
-		return t, nil, notInteger(e, false, "%d of the %d subscripts of %s (a pointer) is not understood", leading, len(array.Extents), array.Name)
+		return t, nil, notInteger(e, false, "%d of the %d subscripts of %s (a pointer) is not understood: write them all where it is used", leading, len(array.Extents), array.Name)
 	}
 	t.dims = make([]dim, leading)
 	bytes := array.Element
