@@ -41,7 +41,7 @@ char c[4]; double a[4], b[4], m[3][4];
 int n = 3; const int two = 2; enum { FOUR = 4 }; int changed = 1;
 double half(double x) { return x / 2; } int twice(int x) { return x + x; }
 double sneaky(int i) { return a[i]; }
-struct { double x; } point;
+struct { double x; } point, *linked; struct { double v[2]; } made(void);
 double *pointer; float **rows;
 int which[4]; struct { int x; } points[2];
 void set(void) { changed = 2; }
@@ -225,6 +225,11 @@ func TestRefused(t *testing.T) {
 		"points[0] = points[1];":                                        "t.c:18:13: points[1]: a whole struct is not understood: write its fields one by one",
 		"*pointer = 0;":                                                 "t.c:18:1: *pointer: a pointer is not understood: write the array and its subscripts",
 		"s = *(a + 1);":                                                 "a pointer is not understood",
+		"s = made().v[1];":                                              "what a call returns is no array of constant extents: write the array, or the number, in its place",
+		"s = linked->x;":                                                "linked->x: a pointer is not understood: write the array of structs and its subscripts, such as body[i].x",
+		"double *at = &a[1];":                                           "&a[1]: an address (a pointer) is not understood: write the array and its subscripts where it is used",
+		"double *at = a;":                                               "a: an array without its subscripts (a pointer) is not understood: write them, and the array in place of a pointer to it",
+		"double *row = m[1];":                                           "m[1]: 1 of the 2 subscripts of m (a pointer) is not understood: write them all where it is used",
 		"m[0] == 0;":                                                    "1 of the 2 subscripts of m (a pointer) is not understood",
 		"s = fmax(*m[0], 1);":                                           "a pointer is not understood",
 		"s = a == b;":                                                   "t.c:18:5: a: an array without its subscripts (a pointer) is not understood",
