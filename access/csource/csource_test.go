@@ -216,7 +216,7 @@ func TestRefused(t *testing.T) {
 		"a[changed] = 0;":                     "subscript changed depends on data",
 		"for (i = 0; i < 2; i++) ; a[i] = 0;": "subscript i depends on data",
 		"for (i = 0; i < 2; i++) for (j = 0; j < 2; j++) a[i * j] = 0;": "t.c:18:51: i * j: a product of variables is not affine",
-		"for (i = 0; i < 4; i++) { int p = i % 2; a[p] = 0; }":          "t.c:18:42: a[p]: subscript p depends on data (p: its value is not known: of what it is declared to be, i % 2: % of a variable is not affine: write the loop",
+		"for (i = 0; i < 4; i++) { int p = i % 2; a[p] = 0; }":          "t.c:18:42: a[p]: subscript p depends on data (p: its value is not known: of what it is declared to be, i % 2: % of a variable is not affine: where v is from 0 to 3, write v < 2 ? v : v - 2, else write the loop",
 		"for (i = 0; i < 4; i++) a[i / 2] = 0;":                         "t.c:18:27: i / 2: / of a variable is not affine",
 		"for (i = 0; i < 4; i++) a[i >> 1] = 0;":                        "t.c:18:27: i >> 1: >> of a variable is not affine: write the loop over v, say, as for (q = 0; 2 * q < N; q++) for (r = 0; r < 2 && 2 * q + r < N; r++), where v is 2 * q + r and v >> 1 is q",
 		"for (i = 0; i < 4; i++) a[i % 2] = 0;":                         "t.c:18:27: i % 2: % of a variable is not affine",

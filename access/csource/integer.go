@@ -462,10 +462,14 @@ func notAffine(op string, n int) error {
 		return errors.New(why)
 	case op == "/" || op == ">>":
 		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; %d * q < N; q++) for (r = 0; r < %[2]d && %[2]d * q + r < N; r++), where v is %[2]d * q + r and v %[3]s %[4]d is q", why, by, op, n)
-	case op == "%" || op == "&":
-		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; q < N; q += %d) for (r = 0; r < %[2]d && q + r < N; r++), where v is q + r and v %[3]s %[4]d is r", why, by, op, n)
+	case op == "%": // first, how rings and their neighbours are written
+		why += fmt.Sprintf(": where v is from 0 to %d, write v < %d ? v : v - %[2]d, else", 2*uint64(n)-1, n)
+	case op == "&":
+		why += ":"
+	default:
+		return errors.New(why)
 	}
-	return errors.New(why)
+	return fmt.Errorf("%s write the loop over v, say, as for (q = 0; q < N; q += %d) for (r = 0; r < %[2]d && q + r < N; r++), where v is q + r and v %[3]s %[4]d is r", why, by, op, n)
 }
 
 // result gives a computed value its type: constants wrap or overflow as C says.

@@ -33,6 +33,16 @@ func TestQuotients(t *testing.T) {
 			t.Errorf("%s: by %q: %v, %v", of, parts, err, err2)
 		}
 	}
+	ring := regexp.MustCompile(`where v is from 0 to (\d+), write (.*), else write the loop`)
+	_, err := read("for (int v = 0; v < N; v++) a[v % 4] = b[v];")
+	parts := ring.FindStringSubmatch(fmt.Sprint(err))
+	if parts == nil {
+		t.Fatal(err)
+	}
+	got, err := read("for (int v = 0; v <= " + parts[1] + "; v++) a[" + parts[2] + "] = b[v];")
+	if want := "rb0 wa0 rb8 wa8 rb16 wa16 rb24 wa24 rb32 wa0 rb40 wa8 rb48 wa16 rb56 wa24"; err != nil || walked(got) != want {
+		t.Errorf("%q: %v", parts, err)
+	}
 	for _, of := range []string{"v % -2", "v & 2", "v & 0x7fffffffffffffff", "v / -2", "v ^ 1"} {
 		if _, err := read("for (long v = 0; v < N; v++) a[" + of + "] = b[v];"); err == nil || !strings.HasSuffix(err.Error(), "of a variable is not affine") {
 			t.Errorf("%s: %v", of, err)
