@@ -211,6 +211,8 @@ func (r *Report) nothing() string {
 	switch {
 	case require && r.NoTimes != "":
 		return "times are required: " + r.NoTimes
+	case r.common == 0 && r.butThreads() != "":
+		return fmt.Sprintf("no benchmark is in both files (%s)", r.butThreads())
 	case r.common == 0:
 		return "no benchmark is in both files"
 	case require && !slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact }):
@@ -223,6 +225,43 @@ func (r *Report) nothing() string {
 		return "too few samples to judge any time by"
 	}
 	return ""
+}
+
+// oneThread ends the names of what one thread does in a run with --threads; in a run without, nothing
+// stands in its place.
+const oneThread = "/threads=1"
+
+// butThreads says how many benchmarks are the same in both files but for oneThread, and what to do
+// about it; "" if none are.
+func (r *Report) butThreads() string {
+	appeared, with, without := map[string]bool{}, 0, 0 // the last two: in the baseline
+	for _, l := range r.Appeared {
+		appeared[l.Name] = appeared[l.Name] || l.Unit == ""
+	}
+	for _, l := range r.Vanished {
+		name, ends := strings.CutSuffix(l.Name, oneThread)
+		switch {
+		case l.Unit != "":
+		case ends && appeared[name]:
+			with++
+		case appeared[l.Name+oneThread]:
+			without++
+		}
+	}
+	switch {
+	case with > 0:
+		return namesDiffer(with) + " only in threads=1, which those of the baseline have: run the new results with --threads too, or the baseline without"
+	case without > 0:
+		return namesDiffer(without) + " only in threads=1, which those of the new results have: run them without --threads, or the baseline with it too"
+	}
+	return ""
+}
+
+func namesDiffer(n int) string {
+	if n == 1 {
+		return "the name of 1 differs"
+	}
+	return fmt.Sprintf("the names of %d differ", n)
 }
 
 // notCompared is why times or exact units were not compared.

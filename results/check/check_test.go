@@ -254,6 +254,33 @@ func TestVanished(t *testing.T) {
 	}
 }
 
+// TestButThreads: names that differ only in threads=1 are said to, with what to do, whether others are
+// in both files or none.
+func TestButThreads(t *testing.T) {
+	without := file(machineHead, bench{"X/order=row", around(1000, 10), 100})
+	with := file(machineHead, bench{"X/order=row/threads=1", around(1000, 10), 100})
+	both := file("", bench{"Y", around(1000, 10), 100})
+	for _, test := range []struct{ old, new, says, not string }{
+		{without, with, "(the name of 1 differs only in threads=1, which those of the new results have: run them without --threads, or the baseline with it too), 1 vanished\n", "--allow-vanished"},
+		{with, without, "(the name of 1 differs only in threads=1, which those of the baseline have: run the new results with --threads too, or the baseline without), 1 vanished\n", "--allow-vanished"},
+		{without + both, with + both, "Of what is in one file only, the name of 1 differs only in threads=1, which those of the new results have", "("},
+		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}), "no benchmark is in both files, 1 vanished", "threads=1, which"},
+		{without + both, both, "1 vanished", "threads"},
+	} {
+		r, err := compare(t, test.old, test.new, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := check.Formats["text"](&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), test.says) || strings.Contains(b.String(), test.not) {
+			t.Errorf("want %q and not %q:\n%s", test.says, test.not, b.String())
+		}
+	}
+}
+
 // TestNothingFormats: every format says that nothing could be compared, and what
 // vanished, whatever the files say of themselves.
 func TestNothingFormats(t *testing.T) {

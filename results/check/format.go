@@ -139,7 +139,10 @@ func (r *Report) advice() []string {
 	if r.backwards {
 		lines = append(lines, "The baseline was made after the new results: if it was not meant so, give them the other way round.")
 	}
-	if len(r.Missing()) > 0 {
+	if hint := r.butThreads(); hint != "" && r.Nothing == "" { // else the reason has it
+		lines = append(lines, "Of what is in one file only, "+hint+".")
+	}
+	if len(r.Missing()) > 0 && r.common > 0 {
 		lines = append(lines, "What vanished is guarded no more. If that is meant: --allow-vanished, with --update to renew the baseline.")
 	}
 	if len(r.Of(Improvement)) > 0 && !r.Failed() && !r.Options.Update {
