@@ -48,6 +48,9 @@ func (s *strict) Set(text string) error {
 	case s.set && !s.repeats:
 		return fmt.Errorf("it is given twice, as %s before, and takes one value", s.text)
 	}
+	if digits := strings.TrimLeft(text, "0_"); s.Type() == "int" && text[0] == '0' && digits != "" && digits[0] >= '0' && digits[0] <= '9' {
+		return fmt.Errorf("zeros in front, which some take for octal: want %s", digits)
+	}
 	s.set, s.text = true, text
 	return s.Value.Set(text)
 }

@@ -128,6 +128,7 @@ func TestParseErrors(t *testing.T) {
 		{level + "i1: {seize: 4}\n", `f:3:6: unknown field "seize" (want one of size, ways, line)`},
 		{level + "tlb:\n  - pages: 4\n", `f:4:5: unknown field "pages" (want one of name, entries, ways, page)`},
 		{"levels:\n  - size: 32KB\n", `f:2:11: "32KB" is no size (want a whole number of bytes, such as 32KiB, 1.25MiB or 4096; units: B, KiB or K, MiB or M, GiB or G)`},
+		{"levels:\n  - line: 064\n", "f:2:11: 064 has zeros in front, which some take for octal (want 64)"},
 		{"levels:\n  - size: -4\n", `f:2:11: "-4" is no size`},
 		{"levels:\n  - size: 1.3B\n", `f:2:11: "1.3B" is no size`},
 		{"levels:\n  - size: [1]\n", `f:2:11: no value (want a size such as 32KiB, or in bytes)`},

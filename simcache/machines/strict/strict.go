@@ -317,11 +317,11 @@ func (f *File) whole(root reflect.Type) (err error) {
 		if t == nil || t.Kind() < reflect.Int || t.Kind() > reflect.Float64 {
 			return
 		}
-		text := n.GetToken().Value
 		number, fraction := n.(*ast.FloatNode)
-		switch zeros := zerosInFront().FindStringSubmatch(text); {
+		zeros := noZerosInFront(n.GetToken().Value)
+		switch {
 		case zeros != nil:
-			err = f.Refuse(n, fmt.Errorf("%s has zeros in front, which some take for octal (want %s)", text, zeros[1]+zeros[2]))
+			err = f.Refuse(n, zeros)
 		case fraction && t.Kind() <= reflect.Uint64:
 			err = f.Refuse(n, fmt.Errorf("%s where a whole number is wanted", number))
 		}
@@ -331,6 +331,14 @@ func (f *File) whole(root reflect.Type) (err error) {
 
 // zerosInFront finds sign and figures of a number that is written with zeros in front.
 var zerosInFront = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([-+]?)0[0_]*([0-9].*)$`) })
+
+// noZerosInFront refuses a number that is written so.
+func noZerosInFront(text string) error {
+	if zeros := zerosInFront().FindStringSubmatch(text); zeros != nil {
+		return fmt.Errorf("%s has zeros in front, which some take for octal (want %s)", text, zeros[1]+zeros[2])
+	}
+	return nil
+}
 
 // each calls do for every node.
 func (f *File) each(do func(ast.Node)) {
@@ -415,11 +423,15 @@ func (r *refusal) Unwrap() error { return r.err }
 func Refuse(n ast.Node, err error) error { return &refusal{n.GetToken(), err} }
 
 // Scalar is the text of a plain value. Anything else is refused with what is
-// wanted in its place, such as "a size".
+// wanted in its place, such as "a size", and so is a number with zeros in front.
 func Scalar(n ast.Node, want string) (string, error) {
 	switch n := n.(type) {
 	case *ast.IntegerNode, *ast.FloatNode:
-		return n.GetToken().Value, nil // 0x4 is a shape, no 4
+		text := n.GetToken().Value // 0x4 is a shape, no 4
+		if err := noZerosInFront(text); err != nil {
+			return "", Refuse(n, err)
+		}
+		return text, nil
 	case *ast.NullNode:
 	case ast.ScalarNode:
 		return fmt.Sprint(n.GetValue()), nil
