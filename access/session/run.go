@@ -71,12 +71,12 @@ type Interrupted struct {
 	Cause       error // from the context
 }
 
-// Error says how much is kept.
+// Error says how far the run came. Who has the records knows whether they are kept.
 func (i Interrupted) Error() string {
 	if i.Done == 0 {
 		return "interrupted before the first sample"
 	}
-	return fmt.Sprintf("interrupted after %d of %d samples, which are kept", i.Done, i.Total)
+	return fmt.Sprintf("interrupted after %d of %d samples", i.Done, i.Total)
 }
 
 // Unwrap returns the cause.

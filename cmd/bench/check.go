@@ -178,6 +178,11 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 		return report, nil, err
 	}
 	defer watch(ctx)()
+	keep, discard, err := f.openOut()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer discard()
 	if err := f.tune(ctx, c, run); err != nil {
 		return nil, nil, abFault(ctx, err)
 	}
@@ -194,8 +199,8 @@ func (f *checkFlags) reportAB(ctx context.Context, c call) (*check.Report, []byt
 		return nil, nil, err
 	}
 	old, err := results.Parse(f.ab, oldText)
-	if err == nil && f.out != "" {
-		err = writeFile("out", f.out, text)
+	if err == nil {
+		err = keep(text)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -308,25 +313,45 @@ func (f *checkFlags) foreign(old *results.Set) error {
 // runNow is the text of the results of a run.
 func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]byte, error) {
 	defer watch(ctx)()
+	keep, discard, err := f.openOut()
+	if err != nil {
+		return nil, err
+	}
+	defer discard()
 	var text bytes.Buffer
-	err := f.tune(ctx, c, s)
-	if err == nil {
+	if err = f.tune(ctx, c, s); err == nil {
 		meter := progress.New(c.err)
 		var warnings []string
 		warnings, err = s.Write(ctx, &text, meter)
 		meter.End()
 		tell(c, warnings)
 	}
-	if f.out != "" && s.Done() > 0 {
-		err = errors.Join(err, writeFile("out", f.out, text.Bytes()))
+	var fault error // of the file
+	if s.Done() > 0 {
+		fault = keep(text.Bytes())
 	}
 	switch {
 	case ctx.Err() == nil:
-		return text.Bytes(), err
-	case f.out != "" && s.Done() > 0:
+		return text.Bytes(), errors.Join(err, fault)
+	case f.out != "" && s.Done() > 0 && fault == nil:
 		return nil, stopped(ctx, "nothing is compared, and "+f.out+" keeps the samples that were finished")
 	}
-	return nil, stopped(ctx, "nothing is compared or kept")
+	return nil, errors.Join(stopped(ctx, "nothing is compared or kept"), fault)
+}
+
+// openOut starts the file of --out, if there is one, before anything runs, so that nothing is in vain.
+func (f *checkFlags) openOut() (keep func(text []byte) error, discard func(), err error) {
+	if f.out == "" {
+		return func([]byte) error { return nil }, func() {}, nil
+	}
+	file, err := createFile("out", f.out)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(text []byte) error {
+		_, err := file.Write(text)
+		return cmp.Or(err, file.Commit())
+	}, file.Discard, nil
 }
 
 // leaveOut takes out of a baseline what --quick leaves out of the suite: that was

@@ -288,6 +288,14 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 			err, kept = errors.Join(err, fault), ""
 		}
 	}
+	if _, interrupted := errors.AsType[session.Interrupted](err); interrupted && s.Done() > 0 {
+		switch {
+		case kept != "":
+			err = fmt.Errorf("%w, which %s keeps", err, kept)
+		case to == c.out:
+			err = fmt.Errorf("%w, which are printed", err)
+		}
+	}
 	if lines.Len() > 0 && s.Done() > 0 {
 		err = errors.Join(err, s.Table(c.out, lines.Bytes(), progress.Width(c.out), kept))
 	}

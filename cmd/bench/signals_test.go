@@ -229,6 +229,23 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// TestSignalAndNoFile: where the file cannot be put in its place, nothing says that it keeps anything, but
+// why it does not.
+func TestSignalAndNoFile(t *testing.T) {
+	dir := t.TempDir()
+	c := start(t, dir, "bench", "run", "--shape", "64x64", "--count", "100000", "-o", "gone/lost.txt")
+	c.written(t, 3)
+	if err := os.RemoveAll(filepath.Join(dir, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	c.send(t, syscall.SIGINT)
+	<-c.ended
+	said := regexp.MustCompile(`(?m)^bench: interrupted after \d+ of 100000 samples; --out: write gone/lost.txt: no such file or directory$`)
+	if text := c.said(t, c.err); c.ProcessState.ExitCode() != 130 || !said.MatchString(text) {
+		t.Errorf("%v, %q", c.ProcessState, text)
+	}
+}
+
 // TestCheckKeeps: of a check that a signal ends the results are kept that --out names, where there are some.
 func TestCheckKeeps(t *testing.T) {
 	dir := t.TempDir()
@@ -251,6 +268,29 @@ func TestCheckKeeps(t *testing.T) {
 			return
 		case wait > time.Minute: // which no machine takes to calibrate and simulate so little
 			t.Fatalf("nothing is kept: %s", said)
+		}
+	}
+}
+
+// TestCheckAndNoFile: where that file cannot be put in its place, the check says so.
+func TestCheckAndNoFile(t *testing.T) {
+	dir := t.TempDir()
+	base := start(t, dir, "bench", "run", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "1", "--sample-time", "10us", "-o", "base.txt")
+	<-base.ended
+	for wait := 200 * time.Millisecond; ; wait *= 2 {
+		c := start(t, dir, "bench", "check", "--baseline", "base.txt", "--quick", "--filter", ".name:Traverse /kernel:scalar /shape:64x64", "--count", "50000", "-o", "gone/lost.txt")
+		time.Sleep(wait)
+		if err := os.RemoveAll(filepath.Join(dir, "gone")); err != nil {
+			t.Fatal(err)
+		}
+		c.send(t, syscall.SIGINT)
+		<-c.ended
+		said := c.said(t, c.err)
+		switch missing := "bench: interrupted, nothing is compared or kept; --out: write gone/lost.txt: no such file or directory\n"; {
+		case c.ProcessState.ExitCode() == 130 && strings.HasSuffix(said, missing):
+			return
+		case wait > time.Minute:
+			t.Fatalf("%v: %q", c.ProcessState, said)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestProgressOnTerminal(t *testing.T) {
 			`^bench: interrupted while simulating 30000x30000, nothing is kept\r\n$`},
 		{"run --shape 64x64 --count 1000000 --sample-time 1ms -o bar.txt",
 			[]string{`taking 1000000 samples .*% [0-9hm]+s left`},
-			`^(?s:(warning|note): .*)?bench: interrupted after [0-9]+ of 1000000 samples, which are kept\r\n$`},
+			`^(?s:(warning|note): .*)?bench: interrupted after [0-9]+ of 1000000 samples, which bar.txt keeps\r\n$`},
 	} {
 		screen, terminal := openTerminal(t)
 		dir := t.TempDir()
