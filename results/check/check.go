@@ -101,6 +101,7 @@ type Report struct {
 	geometries   [2]results.Fingerprint // that were simulated: the baseline's and the new file's
 	otherMachine bool                   // the fingerprints differ
 	common       int                    // benchmarks that are in both
+	twice        bool                   // a benchmark has two counts in the new file
 	backwards    bool                   // the baseline is of a later time than the new file
 }
 
@@ -415,7 +416,7 @@ func (r *Report) matchUnits(old, now results.Row, units benchfmt.UnitMetadataMap
 		if exact {
 			c.Old, c.New = worst(a.Samples, -c.better), worst(b.Samples, c.better) // a baseline of which both sides of a merge were kept guards the better one
 			r.drift(c, "the baseline", a.Samples)
-			r.drift(c, "the new results", b.Samples)
+			r.twice = r.drift(c, "the new results", b.Samples) || r.twice
 		}
 		c.Change = change(c.Old, c.New)
 		r.Comparisons = append(r.Comparisons, c)
@@ -445,11 +446,14 @@ func (r *Report) geometryDiffers(benchmark, unit string) []string {
 	return r.geometries[0].For(benchmark, unit).Differ(r.geometries[1].For(benchmark, unit))
 }
 
-// drift notes an exact unit whose samples are not all the same.
-func (r *Report) drift(c Comparison, file string, samples []float64) {
-	if least, most := samples[0], samples[len(samples)-1]; least != most {
-		r.Drift = append(r.Drift, fmt.Sprintf("%s %s is from %v to %v in %s", c.Name, c.Unit, least, most, file))
+// drift notes an exact unit whose samples are not all the same, and tells whether it is one.
+func (r *Report) drift(c Comparison, file string, samples []float64) bool {
+	least, most := samples[0], samples[len(samples)-1]
+	if least == most {
+		return false
 	}
+	r.Drift = append(r.Drift, fmt.Sprintf("%s %s is from %v to %v in %s", c.Name, c.Unit, least, most, file))
+	return true
 }
 
 // worst takes the worst of ascending samples.

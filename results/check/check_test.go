@@ -281,6 +281,28 @@ func TestButThreads(t *testing.T) {
 	}
 }
 
+// TestTwoOfOneName: a file that has two counts of a benchmark is said to, with what to do; a baseline may, of
+// which a merge kept both sides.
+func TestTwoOfOneName(t *testing.T) {
+	one, two := file(machineHead, bench{"X", around(1000, 10), 100}), file(machineHead, bench{"X", around(1000, 10), 100}, bench{"X", around(1000, 10), 50})
+	for _, test := range []struct {
+		old, new string
+		said     bool
+	}{{two, two, true}, {one, two, true}, {two, one, false}, {one, one, false}} {
+		r, err := compare(t, test.old, test.new, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := check.Formats["text"](&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(b.String(), "give one another name"); said != test.said {
+			t.Errorf("said %v:\n%s", said, b.String())
+		}
+	}
+}
+
 // TestNothingFormats: every format says that nothing could be compared, and what
 // vanished, whatever the files say of themselves.
 func TestNothingFormats(t *testing.T) {

@@ -139,6 +139,9 @@ func (r *Report) advice() []string {
 	if r.backwards {
 		lines = append(lines, "The baseline was made after the new results: if it was not meant so, give them the other way round.")
 	}
+	if r.twice {
+		lines = append(lines, "The new results have two counts of one benchmark. Names have a file's name without its folder: if two of one name were counted, give one another name (a link will do: ln -s b/kernel.c b-kernel.c).")
+	}
 	if hint := r.butThreads(); hint != "" && r.Nothing == "" { // else the reason has it
 		lines = append(lines, "Of what is in one file only, "+hint+".")
 	}
