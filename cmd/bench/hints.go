@@ -132,6 +132,8 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return fmt.Sprintf(": did you mean --%s %s?", flag, arg)
 	case flag == "program" && cmd.Name() == "advise":
 		return ofLoops
+	case flag == "suite" && cmd.Flags().Lookup("caches") != nil: // and no suite
+		return fmt.Sprintf(": did you mean --caches %s?", arg)
 	case err == nil && cmd.Name() == "sim" && cmd.Flags().Changed("tlb"):
 		return ": --tlb takes no value, other sizes are in the file of --config (bench machine --preset NAME prints one)"
 	case err == nil && cmd.Flags().Lookup("shape") != nil && !cmd.Flags().Changed("shape"):

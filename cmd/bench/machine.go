@@ -21,6 +21,7 @@ import (
 type machineFlags struct {
 	geometry  geometryFlags
 	measuring measureFlags
+	caches    string
 	presets   bool
 	preset    string
 	asJSON    bool
@@ -34,15 +35,23 @@ func newMachine() *cobra.Command {
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
-			for _, other := range []string{"presets", "preset"} {
+			for _, other := range []string{"presets", "preset", "caches"} {
 				for _, flag := range []string{"I1", "D1", "LL", "measure", "out", "max-size", "measure-time", "loaded", "results"} {
 					if err := exclude(c, other, flag); err != nil {
 						return err
 					}
 				}
 			}
-			if f.presets || f.preset != "" {
+			for _, list := range []string{"presets", "preset"} {
+				if err := exclude(c, "caches", list); err != nil {
+					return err
+				}
+			}
+			switch {
+			case f.presets || f.preset != "":
 				return f.writePresets(c)
+			case f.caches != "":
+				return f.writeDescribed(c)
 			}
 			return f.run(cmd.Context(), c)
 		},
@@ -50,6 +59,7 @@ func newMachine() *cobra.Command {
 	flags := cmd.Flags()
 	f.geometry.add(flags)
 	f.measuring.add(flags)
+	flags.StringVar(&f.caches, "caches", "", "print the machine of a YAML `file` instead, as --measure -o writes it; measured is the one that was saved, whatever CPU it is of")
 	flags.BoolVar(&f.presets, "presets", false, "list the machines that sim --preset knows")
 	flags.StringVar(&f.preset, "preset", "", "print the description of one by `name`, as sim --config reads it")
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
@@ -72,6 +82,58 @@ func (f *machineFlags) writePresets(c call) error {
 	}
 	_, err = c.out.Write(text)
 	return err
+}
+
+// writeDescribed prints the machine of a file, with what was measured of it.
+func (f *machineFlags) writeDescribed(c call) error {
+	described, err := files().Description(f.caches)
+	if err != nil {
+		return fmt.Errorf("--caches: %w", err)
+	}
+	described.Config = described.Config.From(simcache.Source(f.caches))
+	facts := factsOf(described, f.caches)
+	var measured *probe.Report
+	switch m, err := files().Machine(f.caches); {
+	case err == nil:
+		if m.CPU != "" {
+			facts = append(facts, results.Fact{Name: "cpu", Value: m.CPU, Source: f.caches})
+		}
+		measured = &probe.Report{Machine: m, File: f.caches, Warnings: append(m.Warnings(nil, f.caches), m.SimulatedWarnings()...)}
+	case !errors.Is(err, probe.ErrNotMeasured):
+		return fmt.Errorf("--caches: %w", err)
+	}
+	if f.asJSON {
+		return writeJSON(c.out, struct {
+			Machine   []results.Fact             `json:"machine"`
+			Simulated map[string]explain.Setting `json:"simulated"`
+			Measured  *probe.JSON                `json:"measured,omitempty"`
+		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})), measured.JSON()})
+	}
+	if err := results.WriteFacts(c.out, facts); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.out)
+	if err := described.WriteTables(c.out); err != nil || measured == nil {
+		return err
+	}
+	fmt.Fprintln(c.out)
+	return measured.Write(c.out)
+}
+
+// factsOf are what a description says of its machine.
+func factsOf(m machines.Machine, file string) []results.Fact {
+	facts := []results.Fact{}
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, results.Fact{Name: name, Value: value, Source: file})
+		}
+	}
+	add("name", m.Name)
+	add("description", m.Description)
+	for _, source := range m.Sources {
+		add("source", source)
+	}
+	return facts
 }
 
 // run prints this machine, measured if that is wanted.

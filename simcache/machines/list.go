@@ -1,9 +1,12 @@
 package machines
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // Listed is the entry of a preset in a list.
@@ -27,6 +30,32 @@ func WriteList(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range Presets() {
 		fmt.Fprintf(t, "%s\t%s\n", m.Name, m.Description)
+	}
+	return t.Flush()
+}
+
+// WriteTables writes tables of what is simulated of a machine, for people.
+func (m Machine) WriteTables(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "simulated\tsize\tways\tsets\tline\tpolicy\tinclusion")
+	row := func(name string, g simcache.Geometry, policy, inclusion string) {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d B\t%s\t%s\n", name, simcache.Bytes(g.Size), g.Ways, g.Sets(), g.Line, policy, inclusion)
+	}
+	if m.Config.I1 != (simcache.Geometry{}) {
+		row("I1", m.Config.I1, "", "")
+	}
+	for i, l := range m.Config.Levels {
+		inclusion := l.Inclusion.String()
+		if i == 0 {
+			inclusion = "" // of no level before it
+		}
+		row(cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Geometry, l.Policy.String(), inclusion)
+	}
+	if len(m.Config.TLB) > 0 {
+		fmt.Fprintln(t, "\nsimulated data TLB\tentries\tways\tpage\treach")
+	}
+	for i, l := range m.Config.TLB {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\n", cmp.Or(l.Name, fmt.Sprint("level ", i+1)), l.Entries, l.Ways, simcache.Bytes(l.Page), simcache.Bytes(l.Entries*l.Page))
 	}
 	return t.Flush()
 }
