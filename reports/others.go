@@ -22,30 +22,22 @@ import (
 func others(d *data) (*figure, error) {
 	f := &figure{title: "Time by element of what no other chart shows", alt: "Bars: ns per element of each benchmark, by family"}
 	b := titledBars{bars: bars{look: &d.look}}
+	rows := slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
 	var sentences []string
-	timed := 0
-	for _, of := range byFamily(d.rows) {
-		of = slices.DeleteFunc(of, func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
-		timed += len(of)
-		if of = of[:min(len(of), maxBars-b.drawn)]; len(of) > 0 {
-			shared, labels := terminal.Headings(of)
-			pairs, drawn := twins(of), shorts(labels, 56)
-			for _, t := range pairs {
-				drawn[t.asItIs] = ends(labels[t.asItIs], 56) // where the strides are
-				if drawn[t.contiguous] = ends(labels[t.contiguous]+", contiguous", 56); t.contiguous == t.asItIs+1 {
-					drawn[t.contiguous] = "the same, contiguous"
-				}
-			}
-			said := cmp.Or(twinSentence(of, shared, labels, pairs), otherSentence(of, shared, shorts(labels, 40)))
-			sentences = append(sentences, said)
-			b.add(of, shared, drawn)
+	if len(rows) > maxBars {
+		if said := b.addGains(rows); said != "" {
+			sentences = []string{said}
+			f.explain("of each family what gains most from threads, and what gains least")
 		}
+	}
+	if sentences == nil {
+		sentences = b.addFamilies(rows)
 	}
 	if b.drawn == 0 {
 		return nil, nil
 	}
-	if timed > b.drawn {
-		sentences = append(sentences, fmt.Sprintf("%d more are in the table", timed-b.drawn))
+	if more := len(rows) - b.drawn; more > 0 {
+		sentences = append(sentences, fmt.Sprintf("%d more are in the table", more))
 	}
 	f.sentence = strings.Join(sentences, ". ") + "."
 	b.bound()
@@ -61,6 +53,26 @@ func others(d *data) (*figure, error) {
 	f.panels = []*panel{p}
 	f.height = vg.Length(lines)*0.3*vg.Inch + 0.55*vg.Inch
 	return f, nil
+}
+
+// addFamilies adds what there is room for, and says something of each family.
+func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
+	for _, of := range byFamily(rows) {
+		if of = of[:min(len(of), maxBars-b.drawn)]; len(of) > 0 {
+			shared, labels := terminal.Headings(of)
+			pairs, drawn := twins(of), shorts(labels, 56)
+			for _, t := range pairs {
+				drawn[t.asItIs] = ends(labels[t.asItIs], 56) // where the strides are
+				if drawn[t.contiguous] = ends(labels[t.contiguous]+", contiguous", 56); t.contiguous == t.asItIs+1 {
+					drawn[t.contiguous] = "the same, contiguous"
+				}
+			}
+			said := cmp.Or(twinSentence(of, shared, labels, pairs), otherSentence(of, shared, shorts(labels, 40)))
+			sentences = append(sentences, said)
+			b.add(of, shared, drawn)
+		}
+	}
+	return sentences
 }
 
 // titledBars are bars of times with titles between them, each in place of a bar.

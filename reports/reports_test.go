@@ -326,6 +326,33 @@ func TestThreadsAlone(t *testing.T) {
 	}
 }
 
+// TestManyThreads: of more than there are bars for, each family has what gains most from threads and
+// what gains least, by the fewest threads and by the most.
+func TestManyThreads(t *testing.T) {
+	var text strings.Builder
+	add := func(name string, gains float64) {
+		for threads, ns := range map[int]float64{1: 12, 2: 11, 4: 12 / gains} {
+			text.WriteString(line(fmt.Sprintf("%s/kernel=scalar/threads=%d", name, threads), ns, 1e9))
+		}
+	}
+	for i := range 30 {
+		add(fmt.Sprintf("Traverse/op=fill/shape=%d", 100+i), 1+float64(i)/10)
+	}
+	add("Walk/shape=7", 0.5)
+	add("Walk/shape=8", 2)
+	text.WriteString(line("Alone/op=sum", 5, 1e9)) // which threads do not share
+	c := chart(t, makeReport(t, text.String()), "others")
+	checkPicture(t, c)
+	if want := "By 4 threads Traverse fill scalar, shape 129, is 3.90 times as fast as by 1, and Walk scalar, shape 7, 0.500 times. 57 more are in the table."; c.Sentence != want {
+		t.Errorf("%q, want %q", c.Sentence, want)
+	}
+	for label, want := range map[string]bool{"129 threads 1": true, "129 threads 4": true, "129 threads 2": false, "100 threads 4": true, "115 threads 4": false, "7 threads 4": true, "8 threads 1": true, "sum": false} {
+		if got := strings.Contains(string(c.SVG), ">"+label+"</text>") || strings.Contains(string(c.SVG), " "+label+"</text>"); got != want {
+			t.Errorf("a bar of %q: %v", label, got)
+		}
+	}
+}
+
 // TestWildInterval: an interval that is many times as long as all bars is cut, and said.
 func TestWildInterval(t *testing.T) {
 	text := ""

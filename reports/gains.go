@@ -1,0 +1,108 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/terminal"
+)
+
+// A gain is a benchmark by the fewest threads of a run and by the most.
+type gain struct {
+	fewest, most results.Row
+	name         string // in words, without threads
+}
+
+// times is how many times as fast it is by the most threads.
+func (g gain) times() float64 { return g.fewest.Stats[timeUnit].Center / g.most.Stats[timeUnit].Center }
+
+// gains are those of a family, the greatest first. Which threads are fewest and most is told of all rows.
+func gains(family []results.Row, fewest, most int) (all []gain) {
+	by := map[string]results.Row{} // the most threads
+	for _, r := range family {
+		if number(r, "threads") == most {
+			by[unthreaded(r)] = r
+		}
+	}
+	var rows []results.Row
+	for _, r := range family {
+		if other, ok := by[unthreaded(r)]; ok && number(r, "threads") == fewest {
+			rows, all = append(rows, r), append(all, gain{fewest: r, most: other})
+			delete(by, unthreaded(r)) // of another grain
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	shared, labels := terminal.Headings(rows)
+	shared = short(strings.TrimSuffix(shared, fmt.Sprintf(" threads %d", fewest)), 80)
+	for i := range all {
+		all[i].name = fmt.Sprintf("%s, %s,", shared, short(labels[i], 40))
+	}
+	slices.SortStableFunc(all, byTimes)
+	return all
+}
+
+// byTimes puts the greatest gain first.
+func byTimes(a, b gain) int { return cmp.Compare(b.times(), a.times()) }
+
+// addGains is for more rows than there is room for, of which threads share some: of each family a few
+// benchmarks that gain most from threads, and as many that gain least. It says what does so of all, and
+// nothing where no benchmark has two numbers of threads.
+func (b *titledBars) addGains(rows []results.Row) (sentence string) {
+	var numbers []int
+	for _, r := range rows {
+		if n := number(r, "threads"); n > 0 {
+			numbers = append(numbers, n)
+		}
+	}
+	if len(numbers) == 0 || slices.Min(numbers) == slices.Max(numbers) {
+		return ""
+	}
+	fewest, most := slices.Min(numbers), slices.Max(numbers)
+	var families [][]gain
+	for _, family := range byFamily(rows) {
+		families = append(families, gains(family, fewest, most))
+	}
+	together := slices.Concat(families...)
+	if len(together) == 0 {
+		return ""
+	}
+	for i, share := range shares(families, maxBars/2) {
+		all := families[i]
+		chosen := slices.Concat(all[:(share+1)/2], all[len(all)-share/2:])
+		var drawn []results.Row
+		for _, g := range chosen {
+			drawn = append(drawn, g.fewest, g.most)
+		}
+		if len(drawn) > 0 { // of a family that threads share, and for which there is room
+			shared, labels := terminal.Headings(drawn)
+			b.add(drawn, shared, shorts(labels, 56))
+		}
+	}
+	best, worst := slices.MinFunc(together, byTimes), slices.MaxFunc(together, byTimes)
+	text := fmt.Sprintf("By %d threads %s is %s times as fast as by %d", most, best.name, digits(best.times()), fewest)
+	if len(together) > 1 {
+		text += fmt.Sprintf(", and %s %s times", worst.name, digits(worst.times()))
+	}
+	return text
+}
+
+// shares deals so many places to families by turns, each no more than it has.
+func shares(families [][]gain, places int) []int {
+	share := make([]int, len(families))
+	for dealt := true; dealt; {
+		dealt = false
+		for i, family := range families {
+			if places > 0 && share[i] < len(family) {
+				share[i]++
+				places--
+				dealt = true
+			}
+		}
+	}
+	return share
+}
