@@ -828,7 +828,7 @@ func TestRoomForParts(t *testing.T) {
 	for _, threads := range []int{1, 2, 4, 16} {
 		text += sampled(fmt.Sprintf("Stream/op=sum/shape=512x512/dtype=int32/kernel=avx2/threads=%d", threads), 1e3/float64(threads), "")
 	}
-	d := dataOf(t, head+text)
+	d := dataOf(t, head+text+sampled("Latency/op=chase/size=1MiB", 1e3, ""))
 	const want = "A matrix of 1 MiB in L3 is read at 0.909 GiB/s by 1 thread and 14.5 GiB/s by 16, and from 4 threads on L2 has room for the part of each."
 	if got := draws(t, threads, d).sentence; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -840,6 +840,32 @@ func TestChangeOf(t *testing.T) {
 	for ratio, want := range map[float64]string{0: "-100.0%", 0.0001: "-99.99%", 0.00002: "-99.998%", 0.5: "-50.0%", 1.5: "+50.0%", 3: "+200.0%", 1e-12: "-100.0%"} {
 		if got := changeOf(ratio); got != want {
 			t.Errorf("%v: got %s, want %s", ratio, got, want)
+		}
+	}
+}
+
+// TestStatedLevel: that the last level serves a working set is said as what the CPU states, unless a ladder of
+// latencies in the same file reaches so far, or what was measured is simulated.
+func TestStatedLevel(t *testing.T) {
+	text := ""
+	for _, shape := range []string{"256x256", "1024x1024", "2048x2048"} {
+		for _, threads := range []int{1, 2} {
+			text += sampled(fmt.Sprintf("Stream/op=sum/shape=%s/dtype=int32/kernel=avx2/threads=%d", shape, threads), 1e3/float64(threads), "")
+		}
+	}
+	chase := func(size string) string { return sampled("Latency/op=chase/size="+size, 1e3, "") }
+	measured := strings.Replace(head, "sim-ll: 33554432", "# sim-ll-source: measured\nsim-ll: 8388608", 1)
+	const trailer = "What L3 serves is not in these results: latencies by working set tell (bench run --filter '.name:(Stream OR Latency)')."
+	for _, test := range []struct{ text, has, not string }{
+		{head + text, "16 MiB in L3 as stated at ", ""},
+		{head + text, trailer, "256 KiB in L2 as stated"},
+		{head + text + chase("8MiB"), "16 MiB in L3 as stated at ", ""},
+		{head + text + chase("8MiB") + chase("32MiB"), "16 MiB in L3 at ", "stated"},
+		{measured + text, "4 MiB in L3 at ", "16 MiB"},
+	} {
+		got := draws(t, threads, dataOf(t, test.text)).sentence
+		if !strings.Contains(got, test.has) || test.not != "" && strings.Contains(got, test.not) {
+			t.Errorf("%s: want %q and not %q", got, test.has, test.not)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type scaling struct {
 	level  string // "L2", or "memory"
 	bytes  int
 	before mark // the level before, if any
+	stated bool // that the level serves it is what the CPU states, and not known
 	series
 }
 
@@ -55,7 +56,13 @@ func (s scaling) knee() (q point, found bool) {
 }
 
 // words name a scaling by its working set, which is less than the level holds.
-func (s scaling) words() string { return fmt.Sprintf("%s in %s", results.Bytes(s.bytes), s.level) }
+func (s scaling) words() string {
+	text := fmt.Sprintf("%s in %s", results.Bytes(s.bytes), s.level)
+	if s.stated {
+		text += " as stated"
+	}
+	return text
+}
 
 // scalings are those of sums of contiguous matrices in vectors, by level, from the
 // first one to memory: for each level the largest working set that three quarters of
@@ -81,7 +88,7 @@ func (d *data) scalings() (all []scaling) {
 			sets[bytes] = append(sets[bytes], q)
 		}
 	}
-	levels, beyond := d.levels()
+	levels, beyond, known := d.levels()
 	chosen := make([]int, len(levels)+1)
 	for bytes, points := range sets {
 		level := slices.IndexFunc(levels, func(m mark) bool { return float64(bytes) <= m.at })
@@ -103,6 +110,7 @@ func (d *data) scalings() (all []scaling) {
 		s := scaling{level: "memory", bytes: bytes}
 		if level < len(levels) {
 			s.level, _, _ = strings.Cut(levels[level].label, " ")
+			s.stated = level > 0 && level == len(levels)-1 && bytes > known
 		}
 		if level > 0 && level < len(levels) {
 			s.before = levels[level-1]
@@ -114,20 +122,29 @@ func (d *data) scalings() (all []scaling) {
 	return all
 }
 
-// levels are the capacities of the caches, of the last level what it serves by the file's own ladder of
-// latencies, where that is far less than what the CPU states. From beyond bytes on memory serves.
-func (d *data) levels() (levels []mark, beyond float64) {
+// levels are the capacities of the caches, of the last level what it serves: by the file's own ladder of
+// latencies, where that is far less than what the CPU states, or as it was measured, where that was simulated. From
+// beyond bytes on memory serves. Of more bytes than known nothing tells whether the last level serves them.
+func (d *data) levels() (levels []mark, beyond float64, known int) {
 	levels = slices.Clone(d.cpuCaches)
-	served, far := noise.ServedBy(noise.Ladder(d.rows), d.setup.Caches, results.Cache{Size: math.MaxInt})
-	if !far {
-		return levels, 0
+	ladder := noise.Ladder(d.rows)
+	for _, rung := range ladder {
+		known = max(known, rung.Size)
 	}
-	for i := range levels {
-		if levels[i].at == float64(served.Cache.Size) {
-			levels[i].at = float64(served.From)
+	served, far := noise.ServedBy(ladder, d.setup.Caches, results.Cache{Size: math.MaxInt})
+	if far {
+		for i := range levels {
+			if levels[i].at == float64(served.Cache.Size) {
+				levels[i].at = float64(served.From)
+			}
 		}
+		return levels, float64(served.To), known
 	}
-	return levels, float64(served.To)
+	if last := len(levels) - 1; last > 0 && d.set.Comment("sim-ll-source") == "measured" {
+		beyond, known = levels[last].at, math.MaxInt
+		levels[last].at = min(beyond, float64(d.setup.LL.Size))
+	}
+	return levels, beyond, known
 }
 
 // threads draws bandwidth by the number of threads, per level and for memory, with
@@ -283,6 +300,9 @@ func threadsSentence(all []scaling) string {
 		parts = append(parts, text)
 	}
 	said := strings.Join(parts, "; ") + "."
+	if i := slices.IndexFunc(all, func(s scaling) bool { return s.stated }); i >= 0 {
+		said += fmt.Sprintf(" What %s serves is not in these results: latencies by working set tell (bench run --filter '.name:(Stream OR Latency)').", all[i].level)
+	}
 	if knees {
 		said += fmt.Sprintf(" A knee is where %.0f%% of the best is reached with less than the most threads.", 100*enough)
 	}
