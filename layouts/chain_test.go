@@ -241,7 +241,8 @@ func TestConjugates(t *testing.T) {
 	if _, err := odd.Apply(layouts.MustParseChain("view(torch.int16)")); err == nil {
 		t.Error("43 B as int16")
 	}
-	for text, want := range map[string]string{"narrow(axis=0, start=1, length=2)": "(2, 4)", "select(axis=1, index=0)": "(3)", "chunk(3, axis=0)[0]": "(1, 4)", "to(None)": "(3, 4)"} {
+	for text, want := range map[string]string{"narrow(axis=0, start=1, length=2)": "(2, 4)", "select(axis=1, index=0)": "(3)", "chunk(3, axis=0)[0]": "(1, 4)", "to(None)": "(3, 4)",
+		"x[np.newaxis, 0]": "(1, 4)", "x[0, newaxis]": "(1, 4)", "x[Ellipsis, 0]": "(3)"} {
 		if v, err := m.Apply(layouts.MustParseChain(text)); err != nil || strings.Trim(layouts.FormatShape(v.Layout().Shape()), "()") != strings.ReplaceAll(strings.Trim(want, "()"), ", ", "x") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -274,31 +275,38 @@ func TestRefusedCopies(t *testing.T) {
 // TestChainMisplaced: what stands where no operation can begin is named with its place, and with what would be right.
 func TestChainMisplaced(t *testing.T) {
 	for text, want := range map[string]string{
-		"x.t(). ":     "character 7: the text ends behind a dot: want name(arguments), or no dot",
-		" t())":       `character 5: ")" closes nothing that is open: leave it out`,
-		"x[0] ]":      `character 6: "]" closes nothing that is open: leave it out`,
-		"x.t()x":      `character 6: want a dot or a subscript, have "x"`,
-		"größe..t()":  "character 7: one dot too many: leave it out",
-		"x.t()..":     "character 7: one dot too many: leave it out",
-		"t().[0].t()": `character 5: "[0].t()" wants no dot before it: leave it out`,
-		"x.t)":        `character 4: want ( or a dot behind "t", have ")"`,
-		"x t()":       `character 3: want ( or a dot behind "x", have "t()"`,
-		"x.3()":       `character 3: want name(arguments), have "3()"`,
-		"...":         `character 1: want name(arguments), have "...": did you mean [...]?`,
-		":,0":         `character 1: want name(arguments), have ":,0": did you mean [:,0]?`,
-		" -1, ::2":    `character 2: want name(arguments), have "-1, ::2": did you mean [-1, ::2]?`,
-		"...,0.t()":   `character 1: want name(arguments), have "...,0.t()": did you mean [...,0].t()?`,
-		"t().:,0":     `character 5: want name(arguments), have ":,0": did you mean t()[:,0]?`,
-		"x:,0":        `character 2: want ( or a dot behind "x", have ":,0": did you mean x[:,0]?`,
-		"t() :,0":     `character 5: want a dot or a subscript, have ":,0": did you mean t()[:,0]?`,
-		"(x).t()":     `character 1: want name(arguments), have "(x).t()": did you mean x.t()?`,
-		"(x.t())[0]":  `character 1: want name(arguments), have "(x.t())[0]": did you mean x.t()[0]?`,
-		"x.(t())":     `character 3: want name(arguments), have "(t())": did you mean x.t()?`,
-		"x.(y)":       `character 3: want name(arguments), have "(y)"`,
-		"((x)).t()":   `character 1: want name(arguments), have "((x)).t()"`,
-		"(x.t()":      `character 1: want name(arguments), have "(x.t()"`,
-		"()":          `character 1: want name(arguments), have "()"`,
-		",":           `character 1: want name(arguments), have ","`,
+		"x.t(). ":          "character 7: the text ends behind a dot: want name(arguments), or no dot",
+		" t())":            `character 5: ")" closes nothing that is open: leave it out`,
+		"x[0] ]":           `character 6: "]" closes nothing that is open: leave it out`,
+		"x.t()x":           `character 6: want a dot or a subscript, have "x"`,
+		"größe..t()":       "character 7: one dot too many: leave it out",
+		"x.t()..":          "character 7: one dot too many: leave it out",
+		"t().[0].t()":      `character 5: "[0].t()" wants no dot before it: leave it out`,
+		"x.t)":             `character 4: want ( or a dot behind "t", have ")"`,
+		"x t()":            `character 3: want ( or a dot behind "x", have "t()"`,
+		"x.3()":            `character 3: want name(arguments), have "3()"`,
+		"...":              `character 1: want name(arguments), have "...": did you mean [...]?`,
+		":,0":              `character 1: want name(arguments), have ":,0": did you mean [:,0]?`,
+		" -1, ::2":         `character 2: want name(arguments), have "-1, ::2": did you mean [-1, ::2]?`,
+		"...,0.t()":        `character 1: want name(arguments), have "...,0.t()": did you mean [...,0].t()?`,
+		"t().:,0":          `character 5: want name(arguments), have ":,0": did you mean t()[:,0]?`,
+		"x:,0":             `character 2: want ( or a dot behind "x", have ":,0": did you mean x[:,0]?`,
+		"t() :,0":          `character 5: want a dot or a subscript, have ":,0": did you mean t()[:,0]?`,
+		"(x).t()":          `character 1: want name(arguments), have "(x).t()": did you mean x.t()?`,
+		"(x.t())[0]":       `character 1: want name(arguments), have "(x.t())[0]": did you mean x.t()[0]?`,
+		"x.(t())":          `character 3: want name(arguments), have "(t())": did you mean x.t()?`,
+		"x.(y)":            `character 3: want name(arguments), have "(y)"`,
+		"((x)).t()":        `character 1: want name(arguments), have "((x)).t()": did you mean x.t()?`,
+		"((x).t())":        `character 1: want name(arguments), have "((x).t())": did you mean x.t()?`,
+		"((x).t()":         `character 1: want name(arguments), have "((x).t()"`,
+		"None,0":           `character 1: want name(arguments), have "None,0": did you mean [None,0]?`,
+		"None":             `character 1: want name(arguments), have "None": did you mean [None]?`,
+		"Ellipsis, 0":      `character 1: want name(arguments), have "Ellipsis, 0": did you mean [Ellipsis, 0]?`,
+		"np.newaxis,0.t()": `character 1: want name(arguments), have "np.newaxis,0.t()": did you mean [np.newaxis,0].t()?`,
+		"np.newaxis,":      `character 1: want name(arguments), have "np.newaxis,": did you mean [np.newaxis,]?`,
+		"(x.t()":           `character 1: want name(arguments), have "(x.t()"`,
+		"()":               `character 1: want name(arguments), have "()"`,
+		",":                `character 1: want name(arguments), have ","`,
 	} {
 		if _, err := layouts.ParseChain(text); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", text, err, want)

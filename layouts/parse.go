@@ -122,20 +122,21 @@ func (p *parser) unexpected(want string) error {
 
 // instead asks whether a subscript was meant that lacks its brackets, or what stands in parentheses.
 func (p *parser) instead() string {
-	if p.asked || identifier().MatchString(p.rest) {
+	if p.asked || identifier().MatchString(p.rest) && !indexWord().MatchString(p.rest) {
 		return ""
 	}
 	before, rest := p.text[:len(p.text)-len(p.rest)], p.rest
-	if p.at('(') {
+	for strings.HasPrefix(rest, "(") {
 		end := closing(rest)
 		if end < 0 {
 			return ""
 		}
-		rest = rest[1:end] + rest[end+1:]
-	} else {
-		end := len(rest)
-		if next := nextCall().FindStringIndex(rest); next != nil {
-			end = next[0]
+		rest = strings.TrimSpace(rest[1:end] + rest[end+1:])
+	}
+	if !p.at('(') {
+		end, word := len(rest), len(indexWord().FindString(rest)) // which may have a dot
+		if next := nextCall().FindStringIndex(rest[word:]); next != nil {
+			end = word + next[0]
 		}
 		before, rest = strings.TrimSuffix(strings.TrimSpace(before), "."), "["+rest[:end]+"]"+rest[end:]
 	}
@@ -174,6 +175,9 @@ var (
 	// the name of the tensor.
 	tensorName = compiled(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
 	keyword    = compiled(`^([\pL_][\pL\pN_]*)\s*=`)
+	// indexWord is what a subscript without its brackets may begin with.
+	indexWord  = compiled(`^(None|((np|numpy|torch)\.)?newaxis|Ellipsis)\s*([,:]|$)`)
+	newaxis    = compiled(`^((np|numpy|torch)\.)?newaxis$`)
 	nextCall   = compiled(`\.\s*[\pL_]`)
 	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
 )
@@ -193,6 +197,9 @@ func parseChain(text string) ([]call, error) {
 func (p *parser) chain() ([]call, error) {
 	if method := asMethod(p.rest); method != "" {
 		return nil, errors.New(method)
+	}
+	if indexWord().MatchString(p.rest) {
+		return nil, p.unexpected("name(arguments)")
 	}
 	first := true // nothing came before, not even the tensor
 	if name := identifier().FindString(p.rest); tensorName().MatchString(p.rest) && !isAttribute(name) {
@@ -293,7 +300,9 @@ func (p *parser) item() (value, error) {
 			if err != nil {
 				return value{}, err
 			}
-			bounds[i] = v
+			if bounds[i] = v; v.kind == word && v.text == "Ellipsis" {
+				return value{kind: ellipsis}, nil
+			}
 		}
 		switch {
 		case i == 0 && p.rest == start && !p.at(':'):
@@ -372,7 +381,7 @@ func (p *parser) value(depth int) (value, error) {
 	text := strings.TrimSpace(p.rest[:end])
 	p.skip(end)
 	switch {
-	case text == "None":
+	case text == "None" || newaxis().MatchString(text): // which is None
 		return value{kind: none}, nil
 	case dottedName().MatchString(text):
 		return value{kind: word, text: text}, nil
