@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -133,11 +134,11 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 		return f.reportAB(ctx, c)
 	}
 	old, err := results.Read(f.baseline)
-	if errors.Is(err, fs.ErrNotExist) && len(args) > 0 {
+	if errors.Is(err, fs.ErrNotExist) && len(args) > 0 && !missing(args[0]) {
 		return nil, nil, fmt.Errorf("--baseline: %w (cp %s %s makes the new results the first one)", err, args[0], f.baseline)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %[2]s records one)", err, f.baseline)
+		return nil, nil, fmt.Errorf("--baseline: %w (bench run -o %s records one)", err, f.baseline)
 	}
 	if err == nil {
 		err = old.Complete()
@@ -165,6 +166,12 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 	}
 	report, err := f.compare(old, args[0], text)
 	return report, text, err
+}
+
+// missing tells whether there is no such file.
+func missing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // reportAB is of two programs by turns. What of the older one's suite this one's

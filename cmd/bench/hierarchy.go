@@ -85,7 +85,7 @@ func (f *hierarchyFlags) base(c call, g *geometryFlags) (m machines.Machine, err
 		}
 	}
 	if err != nil {
-		return m, fmt.Errorf("%s: %w", strings.Fields(which)[0], err)
+		return m, fmt.Errorf("%s: %w%s", strings.Fields(which)[0], err, kindHint(f.config))
 	}
 	m.Config = m.Config.From(source)
 	return m, nil

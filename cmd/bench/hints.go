@@ -11,7 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/access/sweep"
+	"github.com/stridebench/stridebench/access/workload"
 	"github.com/stridebench/stridebench/layouts"
+	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
 // near are the names that are spelled much like one that is typed, as cobra finds commands.
@@ -164,3 +168,20 @@ func verbHint(cmd *cobra.Command, arg string) string {
 
 // verbOfFile is which verb takes files of a kind.
 var verbOfFile = map[string]string{".txt": "report", ".c": "sim --program", ".mtx": "sim --matrix", ".json": "import", ".gz": "import", ".yaml": "sweep", ".yml": "sweep"}
+
+// kindHint says which of the YAML files that bench reads one is that was refused as another, "" if it is none.
+func kindHint(path string) string {
+	if path == probe.SavedName || kept.Regular(path) != nil { // a pipe is read once
+		return ""
+	}
+	if _, err := files().Description(path); err == nil {
+		return "; it describes caches: --caches takes it, and --config of sim"
+	}
+	if _, err := workload.ReadFile(path); err == nil {
+		return "; it is a suite: run --suite takes it"
+	}
+	if _, err := sweep.ReadFile(path); err == nil {
+		return "; it is a space: bench sweep takes it"
+	}
+	return ""
+}

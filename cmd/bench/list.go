@@ -68,7 +68,7 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 	}
 	w, err := workload.ReadFile(f.file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--suite: %w", err)
+		return nil, nil, fmt.Errorf("--suite: %w%s", err, kindHint(f.file))
 	}
 	f.workload = &w
 	return f.filtered(w.Comparisons, nil)

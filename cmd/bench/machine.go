@@ -88,7 +88,7 @@ func (f *machineFlags) writePresets(c call) error {
 func (f *machineFlags) writeDescribed(c call) error {
 	described, err := files().Description(f.caches)
 	if err != nil {
-		return fmt.Errorf("--caches: %w", err)
+		return fmt.Errorf("--caches: %w%s", err, kindHint(f.caches))
 	}
 	described.Config = described.Config.From(simcache.Source(f.caches))
 	facts := factsOf(described, f.caches)

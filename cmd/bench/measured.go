@@ -145,7 +145,7 @@ func costModel(file string, geometry *geometryFlags, tlb []simcache.TLB, pinned 
 	this := host(pinned...)
 	m, err := cost.ModelOf(files(), file, this, cpu.Between(geometry.config(this.Caches), this.Caches), geometry.set(), tlb)
 	if err != nil && file != "" {
-		err = fmt.Errorf("--caches: %w", err)
+		err = fmt.Errorf("--caches: %w%s", err, kindHint(file))
 	}
 	return m, err
 }

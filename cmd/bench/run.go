@@ -247,7 +247,7 @@ func (f *runFlags) config(pinned []int) (simcache.Config, error) {
 	}
 	m, err := files().Description(f.caches)
 	if err != nil {
-		return simcache.Config{}, fmt.Errorf("--caches: %w", err)
+		return simcache.Config{}, fmt.Errorf("--caches: %w%s", err, kindHint(f.caches))
 	}
 	source := simcache.Source("file")
 	if f.caches == probe.SavedName {

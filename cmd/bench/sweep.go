@@ -25,7 +25,7 @@ func newSweep() *cobra.Command {
 			}
 			space, err := sweep.ReadFile(args[0])
 			if err != nil {
-				return err
+				return fmt.Errorf("%w%s", err, kindHint(args[0]))
 			}
 			c, program := callOf(cmd), thisProgram()
 			meter := progress.New(c.err)
