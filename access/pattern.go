@@ -60,7 +60,18 @@ func ParseOp(name string) (Op, error) {
 	if i := slices.Index(opNames, name); i >= 0 {
 		return Op(i), nil
 	}
+	if meant := opElsewhere[strings.ToLower(name)]; meant != "" {
+		return 0, fmt.Errorf("no such operation: did you mean %s?", meant)
+	}
 	return 0, fmt.Errorf("no such operation (known: %s)", strings.Join(opNames, ", "))
+}
+
+// opElsewhere is what operations of other names are here, as far as accesses go.
+var opElsewhere = map[string]string{
+	"read": "sum", "load": "sum", "reduce": "sum", "mean": "sum", "max": "sum", "traverse": "sum",
+	"write": "fill", "store": "fill", "memset": "fill", "zero": "fill", "set": "fill",
+	"clone": "copy", "contiguous": "copy", "memcpy": "copy", "move": "copy",
+	"transpose": "copy, with the view t()", "permute": "copy, with a view such as permute(0,2,3,1)",
 }
 
 // Tensors, and the buffers of a kernel behind them, lie one after the other, each

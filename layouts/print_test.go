@@ -210,7 +210,7 @@ func TestTorchRoundings(t *testing.T) {
 // TestDTypeNames: dtypes by the names that people have for them.
 func TestDTypeNames(t *testing.T) {
 	for name, want := range map[string]layouts.DType{
-		"torch.bfloat16": layouts.BFloat16, "bf16": layouts.BFloat16, "torch.half": layouts.Float16, "half": layouts.Float16, "float": layouts.Float32,
+		"torch.bfloat16": layouts.BFloat16, "bf16": layouts.BFloat16, "f32": layouts.Float32, "u8": layouts.Uint8, "i64": layouts.Int64, "torch.half": layouts.Float16, "half": layouts.Float16, "float": layouts.Float32,
 		"torch.double": layouts.Float64, "long": layouts.Int64, "torch.uint8": layouts.Uint8, "torch.bool": layouts.Bool, "torch.cfloat": layouts.Complex64,
 	} {
 		if got, err := layouts.ParseDType(name); got != want || err != nil {
