@@ -39,18 +39,31 @@ func (s stoppedError) Unwrap() error { return s.signal }
 // stopped is the error of what a signal ended, with what comes of it.
 func stopped(ctx context.Context, so string) error { return stoppedError{so, context.Cause(ctx)} }
 
-// watched is the key of a context's atomic.Bool: whether a verb looks at it.
+// watched is the key of a context's watching.
 type watched struct{}
+
+// A watching is what a verb has said of signals.
+type watching struct {
+	on    atomic.Bool            // it looks at the context
+	keeps atomic.Pointer[string] // what comes of it where a signal ends it at once; nil if nothing is kept
+}
 
 // watch says that a verb, from now until stop, ends once its context is done: the
 // first signal then does no more than that.
 func watch(ctx context.Context) (stop func()) {
-	on, ok := ctx.Value(watched{}).(*atomic.Bool)
+	verb, ok := ctx.Value(watched{}).(*watching)
 	if !ok {
 		return func() {} // a context that no signal ends
 	}
-	on.Store(true)
-	return func() { on.Store(false) }
+	verb.on.Store(true)
+	return func() { verb.on.Store(false) }
+}
+
+// keeping says what comes of a verb that a signal ends at once, where that is not nothing.
+func keeping(ctx context.Context, so string) {
+	if verb, ok := ctx.Value(watched{}).(*watching); ok {
+		verb.keeps.Store(&so)
+	}
 }
 
 // catchSignals returns the context of the whole program. The first signal that
@@ -60,8 +73,8 @@ func watch(ctx context.Context) (stop func()) {
 // together with the first is the same wish (timeout signals its child, and then its
 // group). A pipe that nobody reads is an error of writing, so that what was finished is kept.
 func catchSignals() context.Context {
-	on := new(atomic.Bool)
-	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), watched{}, on))
+	verb := new(watching)
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), watched{}, verb))
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
@@ -72,7 +85,7 @@ func catchSignals() context.Context {
 		var first time.Time
 		for s := range signals {
 			stop := stopSignal{s.(syscall.Signal)}
-			if on.Swap(false) {
+			if verb.on.Swap(false) {
 				first = time.Now()
 				cancel(stop)
 				continue
@@ -81,7 +94,7 @@ func catchSignals() context.Context {
 				continue
 			}
 			results.DiscardAll()
-			interrupted(progress.Clear())
+			interrupted(progress.Clear(), verb.keeps.Load())
 			end(stop)
 		}
 	}()
@@ -91,12 +104,15 @@ func catchSignals() context.Context {
 // together is how soon after the first a second signal is taken for the same.
 const together = 300 * time.Millisecond
 
-// interrupted says on stderr what a signal ends at once.
-func interrupted(what string) {
+// interrupted says on stderr what a signal ends at once, and what comes of it.
+func interrupted(what string, so *string) {
 	if what != "" {
 		what = " while " + what
 	}
-	fmt.Fprintf(os.Stderr, "bench: interrupted%s, nothing is kept\n", what)
+	if so == nil {
+		so = new("nothing is kept")
+	}
+	fmt.Fprintf(os.Stderr, "bench: interrupted%s, %s\n", what, *so)
 }
 
 // end ends the program by a signal, so that a shell sees what ended it, and stops

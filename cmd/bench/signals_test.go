@@ -170,6 +170,32 @@ func TestSignalsWhileSweeping(t *testing.T) {
 	}
 }
 
+// TestSecondSignalOfSweep: within a simulation that lasts long, the second signal ends the sweep, and says
+// that the record stays.
+func TestSecondSignalOfSweep(t *testing.T) {
+	dir := t.TempDir()
+	space := "shapes: [60000x60001, 60001x60002, 60003x60004]\nops: [copy]\nviews: [\"t()\"]\ntiles: [7x13]\ncaches:\n- {name: tiny, d1: \"1024,2,64\", ll: \"8192,4,64\"}\n"
+	if err := os.WriteFile(filepath.Join(dir, "space.yaml"), []byte(space), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, dir, "bench", "sweep", "space.yaml", "-o", "out.txt")
+	for got := ""; got != "[- out.txt.part - space.yaml]"; got = filesIn(t, dir) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	time.Sleep(500 * time.Millisecond) // until it is in a simulation
+	c.send(t, syscall.SIGINT)
+	time.Sleep(2 * together)
+	c.send(t, syscall.SIGINT)
+	<-c.ended
+	said := regexp.MustCompile(`, out.txt.part keeps (what was finished|\d of 3 combinations): the same command goes on\n$`) // or a slow machine was not in one yet
+	if got := c.said(t, c.err); !said.MatchString(got) {
+		t.Errorf("%v, %q", c.ProcessState, got)
+	}
+	if got := filesIn(t, dir); got != "[- out.txt.part - space.yaml]" {
+		t.Errorf("there are %s", got)
+	}
+}
+
 // TestSignalsWithoutResults: verbs of which nothing is kept say so. From when on they
 // watch for signals nothing tells: one that came too soon is sent later to another.
 func TestSignalsWithoutResults(t *testing.T) {

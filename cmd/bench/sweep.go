@@ -40,6 +40,7 @@ func newSweep() *cobra.Command {
 				Step: func() { meter.Step(1) }}
 			ctx := cmd.Context()
 			defer watch(ctx)()
+			keeping(ctx, sweep.RecordName(out)+" keeps what was finished: the same command goes on")
 			simulated, err := space.Run(ctx, out, options)
 			meter.End()
 			if err != nil && ctx.Err() != nil {
