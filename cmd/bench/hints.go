@@ -100,7 +100,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 // flagElsewhere is what flags of Cachegrind, hyperfine and go test are called here.
 var flagElsewhere = map[string]string{
 	"cachegrind-out-file": "cachegrind-out", "output": "out",
-	"benchtime": "sample-time", "repeat": "count", "runs": "count", "samples": "count",
+	"benchtime": "sample-time", "time": "sample-time", "iterations": "count", "repeat": "count", "runs": "count", "samples": "count",
 }
 
 // ofLoops is for those who want advice about a C file.
