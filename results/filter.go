@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
@@ -34,13 +36,40 @@ func (e *FilterError) Unwrap() error { return e.Err }
 // those of all methods, are FilterErrors.
 func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
-	if err != nil && bareWord().MatchString(query) {
+	switch {
+	case err == nil:
+	case bareWord().MatchString(query):
 		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or /dtype:int32", query)
+	case meant(query) != "":
+		err = fmt.Errorf("want key:value: did you mean %s?", meant(query))
 	}
 	if err != nil {
 		return nil, &FilterError{query, inLine(err)}
 	}
 	return &Filter{query, filter}, nil
+}
+
+// meant is what a name of a benchmark, or keys as names have them, would be as a query, "" where that cannot be told.
+func meant(query string) string {
+	var words []string
+	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '/' || unicode.IsSpace(r) }) {
+		key, value, ok := strings.Cut(part, "=")
+		switch {
+		case ok && !plainValue().MatchString(value):
+			words = append(words, "/"+key+":"+strconv.Quote(value))
+		case ok:
+			words = append(words, "/"+key+":"+value)
+		case len(words) == 0 && bareWord().MatchString(part):
+			words = append(words, ".name:"+part)
+		default:
+			words = append(words, part)
+		}
+	}
+	text := strings.Join(words, " ")
+	if _, err := benchproc.NewFilter(text); err != nil || text == query {
+		return ""
+	}
+	return text
 }
 
 // inLine is an error of benchproc's in one line: it points to the place with a mark below the query.
@@ -54,6 +83,9 @@ func inLine(err error) error {
 
 // bareWord is a query that names a value and no key.
 var bareWord = compiled(`^[\pL\pN_-]+$`)
+
+// plainValue is one that no query has to quote.
+var plainValue = compiled(`^[\pL\pN_.-]+$`)
 
 // Match reports whether the filter selects a benchmark of this name, which has not run
 // yet and may have all [Units].
@@ -88,6 +120,11 @@ func (f *Filter) Nothing(why string, names []string) error {
 	why = fmt.Sprintf("%s; names: %s", why, some(all))
 	if len(keys) > 0 {
 		why += "; keys: " + some(keys)
+	}
+	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
+		if bare := strings.TrimPrefix(key, "/"); bare != key && strings.HasPrefix(f.query, bare+":") {
+			why += fmt.Sprintf("; did you mean /%s?", f.query)
+		}
 	}
 	return &FilterError{f.query, errors.New(why)}
 }

@@ -2,6 +2,7 @@ package results_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stridebench/stridebench/results"
@@ -27,8 +28,17 @@ func TestFilter(t *testing.T) {
 		t.Errorf("%v, %v", set.Names(), err)
 	}
 	for query, want := range map[string]string{".name:Copy": `".name:Copy": no result of a.txt matches; names: Sum; keys: /n`,
-		"Copy": `"Copy": want key:value, such as .name:Copy for all benchmarks of that name, or /dtype:int32`, "x(": ""} {
-		err := set.Keep(query, "a.txt")
+		"Copy": `"Copy": want key:value, such as .name:Copy for all benchmarks of that name, or /dtype:int32`, "x(": "",
+		"Sum/n=8":          `"Sum/n=8": want key:value: did you mean .name:Sum /n:8?`,
+		"/n=8":             `"/n=8": want key:value: did you mean /n:8?`,
+		"n=8":              `"n=8": want key:value: did you mean /n:8?`,
+		".name:Sum /n=8":   `".name:Sum /n=8": want key:value: did you mean .name:Sum /n:8?`,
+		"Sum/view=t(0, 1)": `"Sum/view=t(0, 1)": syntax error: expected key:value at byte 1`,
+		"Sum/view=t(0,1)":  `"Sum/view=t(0,1)": want key:value: did you mean .name:Sum /view:"t(0,1)"?`,
+		"n:9":              `"n:9": no result of a.txt matches; names: Sum; keys: /n; did you mean /n:9?`} {
+		of := *set
+		of.Results = slices.Clone(set.Results)
+		err := of.Keep(query, "a.txt")
 		if e, ok := errors.AsType[*results.FilterError](err); !ok || e.Query != query || want != "" && err.Error() != want {
 			t.Errorf("%q: %v", query, err)
 		}

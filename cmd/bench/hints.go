@@ -144,6 +144,8 @@ func argHint(cmd *cobra.Command, arg string) string {
 		return fmt.Sprintf(": did you mean --shape %s?", arg)
 	case err == nil && cmd.Flags().Changed("shape") && !strings.ContainsAny(arg, "x,"):
 		return fmt.Sprintf(": did you mean --shape %sx%s?", cmd.Flags().Lookup("shape").Value, strings.Join(cmd.Flags().Args(), "x"))
+	case cmd.Flags().Lookup("filter") != nil && cmd.Flags().Changed("filter") && strings.Contains(arg, ":"):
+		return fmt.Sprintf(": did you mean --filter '%s %s'?", cmd.Flags().Lookup("filter").Value, strings.Join(cmd.Flags().Args(), " "))
 	case cmd.Flags().Lookup("filter") != nil && !strings.ContainsAny(arg, "./= "):
 		return fmt.Sprintf(": did you mean --filter .name:%s?", arg)
 	}
