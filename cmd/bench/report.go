@@ -47,6 +47,7 @@ func newReport() *cobra.Command {
 			if err := set.Complete(); err != nil {
 				c.note("%v", err)
 			}
+			noteApart(c, set)
 			if from != "" {
 				if _, options.History, err = entries(c, "history", from); err != nil {
 					return err
@@ -78,6 +79,21 @@ func newReport() *cobra.Command {
 	cmd.Flags().StringVar(&by, "by", "", "compare the machines that a `label` tells apart, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
 	cmd.Flags().StringVar(&from, "history", "", "`folder` of a history (bench history add) to draw the trend of")
 	return cmd
+}
+
+// noteApart says of two files that none of their benchmarks can be compared.
+func noteApart(c call, set *results.Set) {
+	files := set.Files()
+	if len(files) != 2 {
+		return
+	}
+	old := files[0].Set.Names()
+	for name := range files[1].Set.Names() {
+		if old[name] {
+			return
+		}
+	}
+	c.note("no benchmark is in both %s and %s: nothing is compared", files[0].Name, files[1].Name)
 }
 
 // reportFleet makes the page of many machines.
