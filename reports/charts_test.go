@@ -869,3 +869,18 @@ func TestStatedLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestKneesOfServedLevel: the knee at which memory begins to serve is that of the last level, also where this is
+// stated to be many times as large, and none that is near what is stated.
+func TestKneesOfServedLevel(t *testing.T) {
+	text := ""
+	for i, ns := range []float64{1, 1, 4, 4, 15, 15, 15, 100, 100, 100, 100, 150, 150} {
+		text += sampled(fmt.Sprintf("Latency/op=chase/size=%dKiB", 16<<i), 1e3*ns, "")
+	}
+	got := draws(t, latency, dataOf(t, head+text)).sentence
+	for _, want := range []string{"from 1 MiB to 2 MiB, from 15.4 to 102 ns (L3 is outgrown)", "from 16 MiB to 32 MiB, from 102 to 154 ns. L3, stated to hold 32 MiB, serves working sets of up to about 1 MiB here"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: want %q", got, want)
+		}
+	}
+}

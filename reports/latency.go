@@ -63,7 +63,8 @@ func latency(d *data) (*figure, error) {
 	logAxis(&p.Y, low/2.5, high*2)
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(d.cpuCaches))
-	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found, kneeCaches(found, d.cpuCaches)),
+	serving, _, _ := d.levels()
+	f := &figure{title: "Pointer chase: latency of a load by working set", sentence: kneeSentence(s.points, found, kneeCaches(found, serving)),
 		alt:    "Line: ns per dependent load against the working set",
 		height: 3.4 * vg.Inch, panels: []*panel{p}}
 	f.tellMarks(d.cpuCaches, p.X.Min, p.X.Max)
@@ -77,7 +78,7 @@ func latency(d *data) (*figure, error) {
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err
 	}
-	p.Add(kneeLabels{&d.look, found, kneeNames(found, d.cpuCaches), s.points})
+	p.Add(kneeLabels{&d.look, found, kneeNames(found, serving), s.points})
 	return f, nil
 }
 
