@@ -85,7 +85,7 @@ type value struct {
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (v *value) UnmarshalYAML(n ast.Node) (err error) {
 	v.node = n
-	v.text, err = strict.Scalar(n, "a word or a number")
+	v.text, err = strict.Scalar(n, "a word or a number; sizes are joined by x: 64x64")
 	return err
 }
 

@@ -109,10 +109,12 @@ func (f *machineFlags) writeDescribed(c call) error {
 			Measured  *probe.JSON                `json:"measured,omitempty"`
 		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})), measured.JSON()})
 	}
-	if err := results.WriteFacts(c.out, facts); err != nil {
-		return err
+	if len(facts) > 0 {
+		if err := results.WriteFacts(c.out, facts); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.out)
 	}
-	fmt.Fprintln(c.out)
 	if err := described.WriteTables(c.out); err != nil || measured == nil {
 		return err
 	}

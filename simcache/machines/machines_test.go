@@ -131,7 +131,7 @@ func TestParseErrors(t *testing.T) {
 		{"levels:\n  - line: 064\n", "f:2:11: 064 has zeros in front, which some take for octal (want 64)"},
 		{"levels:\n  - size: -4\n", `f:2:11: "-4" is no size`},
 		{"levels:\n  - size: 1.3B\n", `f:2:11: "1.3B" is no size`},
-		{"levels:\n  - size: [1]\n", `f:2:11: no value (want a size such as 32KiB, or in bytes)`},
+		{"levels:\n  - size: [1]\n", `f:2:11: a list (want a size such as 32KiB, or in bytes)`},
 		{"levels:\n  - size: 5GiB\n", "f:2:11: 5368709120 is too much (want at most 4294967296)"},
 		{"levels:\n  - policy: mru\n", `f:2:13: unknown policy "mru" (want one of ["lru" "fifo" "random" "tree-plru" "bit-plru" "srrip"])`},
 		{"levels:\n  - inclusion: half\n", `f:2:16: unknown inclusion "half" (want one of ["non-inclusive" "inclusive" "exclusive"])`},

@@ -435,6 +435,8 @@ func Scalar(n ast.Node, want string) (string, error) {
 	case *ast.NullNode:
 	case ast.ScalarNode:
 		return fmt.Sprint(n.GetValue()), nil
+	case *ast.SequenceNode:
+		return "", Refuse(n, fmt.Errorf("a list (want %s)", want))
 	}
 	return "", Refuse(n, fmt.Errorf("no value (want %s)", want))
 }

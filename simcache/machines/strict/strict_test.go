@@ -73,7 +73,7 @@ func TestErrors(t *testing.T) {
 		{"cpu: A\nBenchmarkX 1 2 ns/op\n", "f:2:1: this is no key: value (want a description, with keys such as name, count, fast, words)"},
 		{"- a\n", "f:1:"},
 		{"text\n\n```\n", "f:"},
-		{"even: [ab]\n", "f:1:7: no value (want an even word)"},
+		{"even: [ab]\n", "f:1:7: a list (want an even word)"},
 		{"name: a\nname: b\n", `f:2:1: mapping key "name" already defined`},
 		{"name: a\n---\nname: b\n", "f:3:1: a second document"},
 		{"words: [a\n", "f:1:"},
