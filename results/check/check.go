@@ -251,18 +251,18 @@ func (r *Report) butThreads() string {
 	}
 	switch {
 	case with > 0:
-		return namesDiffer(with) + " only in threads=1, which those of the baseline have: run the new results with --threads too, or the baseline without"
+		return namesDiffer(with) + " only in threads=1 of the baseline: run the new results with --threads too, or the baseline without"
 	case without > 0:
-		return namesDiffer(without) + " only in threads=1, which those of the new results have: run them without --threads, or the baseline with it too"
+		return namesDiffer(without) + " only in threads=1 of the new results: run them without --threads, or the baseline with it too"
 	}
 	return ""
 }
 
 func namesDiffer(n int) string {
 	if n == 1 {
-		return "the name of 1 differs"
+		return "1 name differs"
 	}
-	return fmt.Sprintf("the names of %d differ", n)
+	return fmt.Sprintf("%d names differ", n)
 }
 
 // notCompared is why times or exact units were not compared.

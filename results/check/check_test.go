@@ -261,10 +261,10 @@ func TestButThreads(t *testing.T) {
 	with := file(machineHead, bench{"X/order=row/threads=1", around(1000, 10), 100})
 	both := file("", bench{"Y", around(1000, 10), 100})
 	for _, test := range []struct{ old, new, says, not string }{
-		{without, with, "(the name of 1 differs only in threads=1, which those of the new results have: run them without --threads, or the baseline with it too), 1 vanished\n", "--allow-vanished"},
-		{with, without, "(the name of 1 differs only in threads=1, which those of the baseline have: run the new results with --threads too, or the baseline without), 1 vanished\n", "--allow-vanished"},
-		{without + both, with + both, "Of what is in one file only, the name of 1 differs only in threads=1, which those of the new results have", "("},
-		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}), "no benchmark is in both files, 1 vanished", "threads=1, which"},
+		{without, with, "(1 name differs only in threads=1 of the new results: run them without --threads, or the baseline with it too), 1 vanished\n", "--allow-vanished"},
+		{with, without, "(1 name differs only in threads=1 of the baseline: run the new results with --threads too, or the baseline without), 1 vanished\n", "--allow-vanished"},
+		{without + both, with + both, "Of what is in one file only, 1 name differs only in threads=1 of the new results", "("},
+		{without, file(machineHead, bench{"X/order=col/threads=1", around(1000, 10), 100}), "no benchmark is in both files, 1 vanished", "threads=1 of"},
 		{without + both, both, "1 vanished", "threads"},
 	} {
 		r, err := compare(t, test.old, test.new, usual)
