@@ -46,6 +46,11 @@ func TestPresets(t *testing.T) {
 	if _, err := Preset("pdp-11"); err == nil || !strings.Contains(err.Error(), `no preset "pdp-11" (known: amd-zen3, `) {
 		t.Errorf("an unknown name gives %v", err)
 	}
+	for typed, want := range map[string]string{"zen3": "amd-zen3?", "Zen 3": "amd-zen3?", "_": "(known: "} {
+		if _, err := Preset(typed); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gives %v, want %s", typed, err, want)
+		}
+	}
 }
 
 const all = `
