@@ -230,7 +230,7 @@ const maxThreadName = 200
 type bill struct {
 	*signatures
 	profile Profile
-	index   map[uint64]int // in profile.Operators, by signature and whether it is a wrapper
+	index   map[uint64]int // in profile.Operators, by signature, whether it is a wrapper, and whether of the backward pass
 	callers []map[string]int
 	skipped map[[2]string]*Skipped
 }
@@ -287,9 +287,13 @@ func (c Class) bit() uint16 {
 // add counts a file's calls, which are nested.
 func (b *bill) add(t *trace, step bool) {
 	u := b.underneath(t)
+	backward := make([]bool, t.calls.Len()) // who calls comes before who is called
 	for i := range t.calls.Len() {
 		c := t.calls.at(i)
 		sig := &b.all[c.signature]
+		if c.link >= 0 {
+			backward[i] = backward[c.link] || isBackward(b.all[t.calls.at(int(c.link)).signature].op)
+		}
 		if sig.stretch {
 			continue
 		}
@@ -298,7 +302,7 @@ func (b *bill) add(t *trace, step bool) {
 			skipIn(&b.skipped, sig.op, sig.problem, 1, sig.bytes)
 			continue
 		}
-		at := b.operator(c.signature, u.class(i, sig))
+		at := b.operator(c.signature, u.class(i, sig), backward[i])
 		op := &b.profile.Operators[at]
 		op.Calls++
 		if !op.Class.touches() {
@@ -339,11 +343,14 @@ func unknownReason(op string) string {
 	return notInTable
 }
 
-// operator returns the index of the operator of a signature, as class.
-func (b *bill) operator(number uint32, class Class) int {
-	key := uint64(number) << 1
+// operator returns the index of the operator of a signature, as class, in the forward pass or the backward one.
+func (b *bill) operator(number uint32, class Class, backward bool) int {
+	key := uint64(number) << 2
 	if class == Wrapper {
 		key |= 1
+	}
+	if backward = backward && class.touches(); backward {
+		key |= 2
 	}
 	at, ok := b.index[key]
 	if !ok {
@@ -351,7 +358,7 @@ func (b *bill) operator(number uint32, class Class) int {
 		b.index[key] = at
 		sig := &b.all[number]
 		b.profile.Operators = append(b.profile.Operators, Operator{
-			Op: sig.op, Class: class, Inputs: append([]Operand{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
+			Op: sig.op, Class: class, Backward: backward, Inputs: append([]Operand{}, sig.inputs...), Outputs: sig.outputs, Args: sig.args,
 		})
 		b.callers = append(b.callers, map[string]int{})
 	}

@@ -56,7 +56,8 @@ func TestCaptured(t *testing.T) {
 		},
 		"conv.json.gz": {
 			"1x copy aten::clone: input [4 16 16 16][4096 1 256 16], output [4 16 16 16][4096 256 16 1]; 131072 B; 1x torch.Tensor.contiguous",
-			"2x copy aten::flip: input [4 32 8 8][2048 64 8 1], output [4 32 8 8][2048 64 8 1]; 131072 B; 1x torch.Tensor.backward; 1x torch.Tensor.flip",
+			"1x copy aten::flip: input [4 32 8 8][2048 64 8 1], output [4 32 8 8][2048 64 8 1]; 65536 B; 1x torch.Tensor.flip",
+			"1x copy aten::flip: input [4 32 8 8][2048 64 8 1], output [4 32 8 8][2048 64 8 1]; 65536 B; 1x torch.Tensor.backward",
 			"1x copy aten::cat: input [4 32 8 8][2048 64 8 1], input [4 32 8 8][2048 64 8 1], output [8 32 8 8][2048 64 8 1]; 131072 B; 1x torch.cat",
 			"1x elementwise aten::div: input [8 32 8 8][32 1 0 0], output [8 32 8 8][2048 64 8 1]; 66560 B; 1x torch.Tensor.backward",
 			"1x elementwise aten::relu_: in-place [4 32 8 8][2048 64 8 1]; 65536 B; 1x torch.nn.functional.relu_",

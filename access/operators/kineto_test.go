@@ -223,6 +223,25 @@ func TestKinetoArguments(t *testing.T) {
 	}
 }
 
+// TestPasses: calls of the backward pass are an operator of their own, by whatever name autograd has there.
+func TestPasses(t *testing.T) {
+	x := tensor("[4,4]", "[1,4]")
+	mul := func(ts float64) string { return event("aten::mul", ts, 1, x, x) }
+	p := read(t, chrome(mul(0), event("aten::mine", 2, 2, x), mul(3),
+		event("autograd::engine::evaluate_function: MulBackward0", 10, 9), event("MulBackward0", 11, 5), event("aten::multiply", 12, 3, x, x), mul(13),
+		event("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", 20, 9), event("torch::autograd::AccumulateGrad", 21, 5), mul(22),
+		event("MulBackward0", 30, 5), mul(31), event("Optimizer.step#SGD.step", 40, 9), mul(41)))
+	var got []string
+	for _, op := range p.Operators {
+		if op.Op == "aten::mul" {
+			got = append(got, fmt.Sprintf("%d %t", op.Calls, op.Backward))
+		}
+	}
+	if diff := cmp.Diff([]string{"3 false", "3 true"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestKinetoClasses: who is counted where operators call each other.
 func TestKinetoClasses(t *testing.T) {
 	x := tensor("[4,4]", "[1,4]")

@@ -115,10 +115,12 @@ func (o Operand) contiguous() bool {
 }
 
 // An Operator is all calls of one operator with the same dtypes, shapes and
-// strides.
+// strides, of those that touch memory in the forward pass or in the backward one.
 type Operator struct {
 	Op    string `json:"op"` // as the profile names it: "aten::copy_"
 	Class Class  `json:"class"`
+	// Backward: what computes gradients called it, autograd's nodes or a function backward.
+	Backward bool `json:"backward,omitzero"`
 	// Inputs are the tensors among the arguments, in their order, those that are
 	// written too; a list of tensors is its tensors.
 	Inputs []Operand `json:"inputs"`

@@ -453,10 +453,20 @@ var resultAfter = sync.OnceValue(func() map[string]int {
 // isScope reports whether an operator's name is that of a stretch of the
 // program. Autograd names its nodes after what they undo: AddmmBackward0.
 func isScope(op string) bool {
-	if strings.HasSuffix(strings.TrimRight(op, "0123456789"), "Backward") && !strings.Contains(op, "::") {
+	if isNode(op) {
 		return true
 	}
 	return slices.ContainsFunc(scopes, func(scope string) bool { return strings.HasPrefix(op, scope) })
+}
+
+// isNode reports whether a name is that of a node of autograd.
+func isNode(op string) bool {
+	return strings.HasSuffix(strings.TrimRight(op, "0123456789"), "Backward") && !strings.Contains(op, "::")
+}
+
+// isBackward reports whether what is called in a stretch, or a function, of this name computes gradients.
+func isBackward(op string) bool {
+	return isNode(op) || strings.HasPrefix(op, "autograd::engine::") || strings.HasPrefix(op, "torch.") && strings.HasSuffix(op, ".backward")
 }
 
 // inPlace reports whether an operator's name says that it writes into its first
