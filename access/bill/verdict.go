@@ -18,6 +18,8 @@ const (
 	produce      = "produce it in that order in the first place"
 	takesAsItIs  = "a product takes it as it is"
 	byCaller     = "the function that calls it makes that order itself"
+	byBackward   = "the backward pass makes what is row-major here itself"
+	byMaker      = "attention or a recurrent net returns that order, with batch_first or not"
 	ofForward    = "its order follows from the forward pass: change it there"
 	overlaps     = "no layout spares this copy, of elements that overlap"
 	maskOfRows   = "dropout's mask is row-major whatever it gets"
@@ -43,6 +45,8 @@ type use struct {
 	others   int     // of these, by such as are no copies for the layout
 	products bool    // of a copy: products alone read what it wrote, and could read what it copies
 	within   bool    // the function of torch that calls it makes what is read in that layout
+	returned bool    // functions of torch that it is not in made what is read in that layout
+	itself   bool    // of a gradient: the backward pass made what is row-major of it
 	once     float64 // ns of making the operands contiguous beforehand
 }
 
@@ -67,14 +71,18 @@ func verdict(i *Item, u use) (string, int) {
 		return nothing, 0
 	case calledBy(i.Operator, "dropout") != "" && i.mixesChannelsLast():
 		return maskOfRows, 0
+	case i.Backward && u.itself && i.mixesChannelsLast():
+		return byBackward, 0
 	case i.keepsChannelsLast(), i.mixesChannelsLast():
 		return channelsLast, 0
-	case calledBy(i.Operator, "backward") != "":
+	case i.Backward:
 		return ofForward, 0
 	case i.Class == operators.Copy && u.products:
 		return takesAsItIs, 0
 	case u.within:
 		return byCaller, 0
+	case u.returned && !i.lowered.forLayout:
+		return byMaker, 0
 	case u.others > 0 && u.reads == u.others+1 && i.lowered.forLayout:
 		return keepCopy(u.others), u.reads
 	case u.reads > 1 && float64(u.reads)*i.Layout/float64(i.Calls) > u.once:
@@ -111,6 +119,16 @@ func calledBy(op operators.Operator, names ...string) (found string) {
 // makers are functions of torch that make tensors in a layout of their own and read them again.
 var makers = []string{"multi_head_attention_forward", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}
 
+// turned reports whether an operand is of a batch of sequences whose first two dims are swapped in memory.
+func turned(o operators.Operand) bool {
+	l, err := o.Layout()
+	if err != nil || l.Rank() != 3 || l.IsContiguous() {
+		return false
+	}
+	l, err = l.Transpose(0, 1)
+	return err == nil && l.IsContiguous()
+}
+
 // strided reports whether an operand that is read is not contiguous.
 func (i *Item) strided() bool {
 	return slices.ContainsFunc(i.Inputs, func(o operators.Operand) bool {
@@ -134,12 +152,16 @@ func (i *Item) mixesChannelsLast() bool {
 		if err != nil || l.Rank() != 4 && l.Rank() != 5 || o.Role == operators.Output && !copies {
 			continue
 		}
-		contiguous := l.IsContiguous()
-		isLast := l.IsChannelsLast() || l.IsChannelsLast3d()
-		last = last || isLast && !contiguous
-		rows = rows || contiguous && !isLast
+		last = last || !l.IsContiguous() && (l.IsChannelsLast() || l.IsChannelsLast3d())
+		rows = rows || rowMajor(o.Operand)
 	}
 	return last && rows
+}
+
+// rowMajor reports whether an operand is one of images that are row-major and not channels_last.
+func rowMajor(o operators.Operand) bool {
+	l, err := o.Layout()
+	return err == nil && (l.Rank() == 4 || l.Rank() == 5) && l.IsContiguous() && !l.IsChannelsLast() && !l.IsChannelsLast3d()
 }
 
 // asks are the last parts of the names of what a program asks for a copy by, and could leave out; or of what says nothing of it.
@@ -211,6 +233,7 @@ func source(op operators.Operator) operators.Operand {
 type uses struct {
 	byOperator map[int]use    // of a profile that says where operands lie
 	byLayout   map[string]use // else: by dtype, shape and strides
+	itself     bool           // else: no operator of the forward pass reads images that are row-major
 }
 
 // of returns the uses of operator number n.
@@ -218,11 +241,11 @@ func (u uses) of(n int, i *Item) use {
 	if u.byOperator != nil {
 		return u.byOperator[n]
 	}
-	best := use{}
+	best := use{itself: u.itself}
 	for _, o := range i.Inputs {
 		if o.Role == operators.Input && !contiguous(o) {
 			if one := u.byLayout[layoutKey(o)]; one.reads > best.reads {
-				best = one
+				best.reads, best.others = one.reads, one.others
 			}
 		}
 	}
@@ -250,18 +273,22 @@ func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
 	if p.Step != nil {
 		return uses{byOperator: usesInStep(p, pays, copies)}
 	}
-	reads, others, most := map[string]int{}, map[string]int{}, map[string]int{}
+	reads, others, most, both := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	itself := true
 	for n, op := range p.Operators {
+		itself = itself && (op.Backward || !slices.ContainsFunc(op.Inputs, rowMajor))
 		if !pays(n) {
 			continue
 		}
+		alike := op.Op + " " + Item{Operator: op}.Tensors() // of both passes
+		both[alike] += op.Calls
 		for _, o := range op.Inputs {
 			if o.Role == operators.Input && !contiguous(o) {
 				k := layoutKey(o)
 				if reads[k] += op.Calls; !copies(n) {
 					others[k] += op.Calls
 				}
-				most[k] = max(most[k], op.Calls)
+				most[k] = max(most[k], both[alike])
 			}
 		}
 	}
@@ -269,7 +296,7 @@ func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
 	for k, n := range reads {
 		all[k] = use{reads: n / most[k], others: others[k] / most[k]}
 	}
-	return uses{byLayout: all}
+	return uses{byLayout: all, itself: itself}
 }
 
 // An operand is one of an operator of a profile, by their numbers.
@@ -304,13 +331,22 @@ type trail struct {
 	readers map[part][]int // operators whose layout costs time, by what they read of it: one a call
 	readBy  map[version]map[operand]bool
 	wrote   map[int][]version // by operator
-	within  map[int]bool      // whether the function that calls an operator makes what that reads in a layout that costs
+	// Whether the function that calls an operator makes what that reads in a layout that costs, whether others than that
+	// return it so, and whether the backward pass makes what is row-major of what it reads.
+	within, returned, itself map[int]bool
+}
+
+// note notes of an operator what has to be so in every call.
+func note(of map[int]bool, operator int, so bool) {
+	before, noted := of[operator]
+	of[operator] = so && (before || !noted)
 }
 
 // follow follows the storages through a step.
 func follow(p *operators.Profile, pays func(operator int) bool) trail {
-	t := trail{map[part][]int{}, map[version]map[operand]bool{}, map[int][]version{}, map[int]bool{}}
+	t := trail{map[part][]int{}, map[version]map[operand]bool{}, map[int][]version{}, map[int]bool{}, map[int]bool{}, map[int]bool{}}
 	writes, writer := map[uint64]int{}, map[version]string{} // the function of torch that wrote it, if one of makers did
+	itself := map[version]bool{}                             // gradients that are row-major of nothing else that is
 	functions := make([]string, len(p.Operators))
 	for n, op := range p.Operators {
 		functions[n] = calledBy(op, makers...)
@@ -318,6 +354,8 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 	for _, call := range p.Step {
 		operands, places := operandsOf(p, call)
 		reads := map[part]bool{} // what it reads twice is one use
+		function, passed := functions[call.Operator], functions[call.Operator]
+		alone := p.Operators[call.Operator].Backward
 		for n, o := range operands {
 			place := places[n]
 			if place.Storage == 0 || o.Role == operators.Output {
@@ -328,14 +366,26 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 				t.readBy[v] = map[operand]bool{}
 			}
 			t.readBy[v][operand{call.Operator, n}] = true
-			if function := functions[call.Operator]; function != "" && pays(call.Operator) && !contiguous(o) {
-				before, noted := t.within[call.Operator]
-				t.within[call.Operator] = writer[v] == function && (before || !noted)
+			alone = alone && (!rowMajor(o) || itself[v])
+			if contiguous(o) {
+				continue
 			}
-			if pays(call.Operator) && o.Role == operators.Input && !contiguous(o) { // what is written in place is no use of a copy
+			if function == "" && turned(o) { // what is made of it lies alike
+				passed = writer[v]
+			}
+			if !pays(call.Operator) {
+				continue
+			}
+			if function != "" {
+				note(t.within, call.Operator, writer[v] == function)
+			} else {
+				note(t.returned, call.Operator, turned(o) && writer[v] != "")
+			}
+			if o.Role == operators.Input { // what is written in place is no use of a copy
 				reads[part{v, place.Offset, layoutKey(o)}] = true
 			}
 		}
+		note(t.itself, call.Operator, alone)
 		for read := range reads {
 			t.readers[read] = append(t.readers[read], call.Operator)
 		}
@@ -343,7 +393,8 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 			if storage := places[n].Storage; storage != 0 && o.Role != operators.Input {
 				writes[storage]++
 				v := version{storage, writes[storage]}
-				t.wrote[call.Operator], writer[v] = append(t.wrote[call.Operator], v), functions[call.Operator]
+				t.wrote[call.Operator] = append(t.wrote[call.Operator], v)
+				writer[v], itself[v] = passed, alone
 			}
 		}
 	}
@@ -367,9 +418,9 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 			}
 		}
 	}
-	for op, within := range t.within {
+	for op, itself := range t.itself {
 		u := all[op]
-		u.within = within
+		u.within, u.returned, u.itself = t.within[op], t.returned[op], itself
 		all[op] = u
 	}
 	for op, versions := range t.wrote {
