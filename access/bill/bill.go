@@ -152,7 +152,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 // judge prices the operators by their patterns and says what to do about each.
 func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced, begin Begin) error {
 	for i := range b.Operators {
-		b.Operators[i].price(prices)
+		b.Operators[i].price(prices, m.Times.Hit)
 	}
 	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
 	all := make([]use, len(b.Operators))
@@ -190,8 +190,8 @@ func touches(c operators.Class) bool {
 	return c != operators.View && c != operators.None && c != operators.Wrapper
 }
 
-// price puts the prices of its patterns together.
-func (i *Item) price(prices []priced) {
+// price puts the prices of its patterns together, with what it does for each row, in hits of the first level.
+func (i *Item) price(prices []priced, hit float64) {
 	if i.given == nil {
 		return
 	}
@@ -202,7 +202,7 @@ func (i *Item) price(prices []priced) {
 		}
 	}
 	sum := func(numbers []int) *Price {
-		total := &Price{}
+		total := &Price{Ns: i.lowered.rowHits * hit}
 		for k, n := range numbers {
 			total.Ns += prices[n].Ns
 			if k == 0 {

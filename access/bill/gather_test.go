@@ -172,3 +172,41 @@ func TestRowsApart(t *testing.T) {
 		}
 	}
 }
+
+// TestEachRow: a table is not read as fast as what lies side by side: there is something to do for each row, and rows in no order
+// are no stream, whether all are named or few, and fall into all sets of a cache.
+func TestEachRow(t *testing.T) {
+	rowMajor := func(o operators.Operand) operators.Operand {
+		o.Strides = dense(tensor{Operand: o}, o.Role).Strides
+		return o
+	}
+	take := func(name string, all, width, n int) Item {
+		return itemOf(t, operators.Operator{Op: "aten::" + name, Class: operators.Gather,
+			Inputs:  []operators.Operand{rowMajor(in([]int{all, width}, nil)), rows([]int{n}, []int{1})},
+			Outputs: []operators.Operand{rowMajor(out([]int{n, width}, nil))}})
+	}
+	alike := func(width, n int) Item {
+		return itemOf(t, operators.Operator{Op: "aten::copy_", Class: operators.Copy,
+			Inputs: []operators.Operand{rowMajor(out([]int{n, width}, nil)), rowMajor(in([]int{n, width}, nil))}})
+	}
+	hit := typical(t).Times.Hit
+	for _, n := range []int{1000, 10000} {
+		few, again := take("embedding", 50, 4, n), take("index", 50, 4, n)
+		if per := few.Ns / float64(n) / hit; per < 2 || per > 4 {
+			t.Errorf("%d rows of 4: %.1f hits a row", n, per)
+		}
+		if more := (again.Ns - few.Ns) / float64(n) / hit; more < 2 || again.Layout != 0 {
+			t.Errorf("%d rows of 4 by x[index]: %.1f hits a row more, layout %v", n, more, again.Layout)
+		}
+	}
+	for _, c := range []struct{ all, width, n int }{{30000, 256, 30000}, {30000, 256, 4096}, {100000, 64, 100000}, {100000, 128, 32768}} {
+		x, y := take("embedding", c.all, c.width, c.n), alike(c.width, c.n)
+		if less := y.Ns + 3*hit*float64(c.n); x.Ns < less || x.Layout != 0 {
+			t.Errorf("%d rows of %dx%d: %v ns, layout %v, want %v and more", c.n, c.all, c.width, x.Ns, x.Layout, less)
+		}
+	}
+	// 4096 lines of a table fit the second level, wherever they lie in it.
+	if x := take("embedding", 98304, 16, 2048); x.Predicted.Misses[1].Count > 100 {
+		t.Errorf("2048 rows of a line: %v misses of the second level", x.Predicted.Misses[1].Count)
+	}
+}

@@ -39,6 +39,8 @@ type lowered struct {
 	once []access.Spec
 	// forLayout: a copy that changes nothing but the layout.
 	forLayout bool
+	// rowHits is what it does for each row besides, in latencies of the first level.
+	rowHits float64
 }
 
 // calls names the operators that call some that copy, or reduce: what they copy and reduce inside is in
@@ -67,7 +69,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if w.specs == nil {
 		return lowered{}, errors.New("the profile has no tensor of it")
 	}
-	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout}
+	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, rowHits: w.rowHits}
 	if op.Class == operators.Product && !slices.Contains(ofVectors, w.name()) { // which takes operands as they are
 		l.twins = w.specs[w.inner:]
 		return l, nil
@@ -137,6 +139,7 @@ type walks struct {
 	from      [][]int
 	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
 	forLayout bool
+	rowHits   float64
 	twins     map[int]access.Spec // of patterns that are not as they look with contiguous operands
 	err       error
 }
