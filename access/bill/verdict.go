@@ -182,9 +182,9 @@ func (i *Item) within() bool {
 }
 
 // keepsChannelsLast reports whether an operator gets channels_last alone and returns it, as a cat of channels, also where a
-// profile does not have its result: one that costs a little more so is no reason to leave the format, which products want.
+// profile does not have its result, or a mean or another reduction of it: one that costs a little more so is no reason to leave the format, which products want.
 func (i *Item) keepsChannelsLast() bool {
-	unsaid := len(i.Outputs) == 0 && strings.HasPrefix(i.Op, "aten::cat")
+	unsaid := len(i.Outputs) == 0 && strings.HasPrefix(i.Op, "aten::cat") || i.Class == operators.Reduction
 	returns := false
 	for _, o := range slices.Concat(i.Inputs, i.Outputs) {
 		l, err := o.Layout()

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stridebench/stridebench/access/operators"
 )
 
 // under is a node that another calls.
@@ -103,6 +105,20 @@ func TestOneUseInEachPass(t *testing.T) {
 	for _, i := range b.Operators[:2] {
 		if want := map[bool]string{false: produce, true: ofForward}[i.Backward]; i.Op != "aten::add" || i.Verdict != want {
 			t.Errorf("%s, backward %t: %s, want %s", i.Op, i.Backward, i.Verdict, want)
+		}
+	}
+}
+
+// TestReducedAsItLies: a mean of channels_last images is no reason to leave the format; that of images in another order is one to.
+func TestReducedAsItLies(t *testing.T) {
+	for _, c := range []struct {
+		strides []int
+		want    string
+	}{{[]int{50176, 1, 1792, 64}, channelsLast}, {[]int{64, 1, 14336, 512}, produce}} {
+		op := operators.Operator{Op: "aten::mean", Class: operators.Reduction, Args: []string{"", "[2, 3]"}, Calls: 1,
+			Inputs: []operators.Operand{in([]int{8, 64, 28, 28}, c.strides)}, Outputs: []operators.Operand{out([]int{8, 64}, []int{64, 1})}}
+		if got, _ := verdict(&Item{Operator: op, Predicted: &Price{}, Ns: 3, Layout: 1}, use{}); got != c.want {
+			t.Errorf("of strides %v: %s, want %s", c.strides, got, c.want)
 		}
 	}
 }
