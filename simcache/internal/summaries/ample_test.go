@@ -1,6 +1,7 @@
 package summaries
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -89,5 +90,54 @@ func TestAmple(t *testing.T) {
 	t.Logf("%d of %d; %d after others, %d not; %d in all levels", did.Ample, programs, after, refilled, alone)
 	if did.Ample < programs/2 || after < programs/10 || refilled < programs/30 || alone < programs/10 {
 		t.Error("not often enough")
+	}
+}
+
+// firstOf walks a program to its first touches, and reports whether that was not too long.
+func firstOf(t *testing.T, p nest.Program) bool {
+	t.Helper()
+	level := engine.Level{Sets: 1 << 14, Ways: 16, Shift: 6}
+	b := &builder{line: 64, from: math.MaxInt}
+	program := b.nodes(p)
+	accesses, err := p.Count()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ok := new(lines).first(b, program, accesses, level)
+	return ok
+}
+
+// TestFirstsTakeLittle has a walk that comes once to each line be made, and one be given up that looks at bounds again
+// and again for few accesses.
+func TestFirstsTakeLittle(t *testing.T) {
+	t.Parallel()
+	at := func(c int, coef ...int) nest.Affine { return nest.Affine{Const: c, Coef: coef} }
+	loop := func(from, to []nest.Affine, body ...nest.Node) nest.Node {
+		return &nest.Loop{From: from, To: to, Step: 1, Body: body}
+	}
+	one := func(a nest.Affine) []nest.Affine { return []nest.Affine{a} }
+	row := nest.Operand{Base: 1 << 30, Width: 4, Strides: []int{4}}
+	if !firstOf(t, nest.Program{loop(one(at(0)), one(at(1<<20)), row)}) {
+		t.Error("a walk along a row was given up")
+	}
+	const n, steps = 200, 50
+	var body []nest.Node
+	for _, by := range []int{0, 4, 4 * n} { // waves, in which each point comes once a step
+		body = append(body, nest.Operand{Base: uint64(1<<30 + by), Width: 4, Strides: []int{4, -8, 4 * (n - 1)}})
+	}
+	waves := loop(one(at(0)), one(at(2*steps+2*n)), loop(one(at(0)), one(at(steps)),
+		loop([]nest.Affine{at(0), at(1-n, 1, -2)}, []nest.Affine{at(n), at(1, 1, -2)}, body...)))
+	if firstOf(t, nest.Program{waves}) {
+		t.Error("a walk along waves was not given up")
+	}
+	b := &builder{line: 64, from: math.MaxInt}
+	program := b.nodes(nest.Program{waves})
+	slots := len(b.low)
+	f := &firsts{slots: make([]int, slots), lows: make([]int, slots), highs: make([]int, slots)}
+	f.list(program, nil)
+	f.bound(program)
+	f.narrow(f.sites[0], f.sites[0].terms)
+	if bounds := len(f.sites[0].terms) * len(f.sites[0].allows); -f.budget < bounds {
+		t.Errorf("%d bounds are %d steps", bounds, -f.budget)
 	}
 }

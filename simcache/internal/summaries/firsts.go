@@ -7,11 +7,12 @@ import (
 	"github.com/stridebench/stridebench/simcache/internal/engine"
 )
 
-// A walk to first touches has so many steps at most: words of bits that are looked at, and touches. It is
-// not to take longer than to make all accesses, where these are few.
+// A walk to first touches has so many steps at most: words of bits and bounds that are looked at, and touches. It is
+// to take a small part of what making all accesses does, of which it makes one for so many, where these are few.
 const (
 	mostWalked  = 1 << 28
 	leastWalked = 1 << 14
+	walkedOf    = 8
 )
 
 // Lines are a bit for each that was touched.
@@ -54,7 +55,7 @@ func (l *lines) first(b *builder, program []*node, accesses int, level engine.Le
 		return nil, false
 	}
 	slots := len(b.low)
-	f := &firsts{lines: l, shift: level.Shift, most: level.Lines(), budget: min(mostWalked, leastWalked+accesses),
+	f := &firsts{lines: l, shift: level.Shift, most: level.Lines(), budget: min(mostWalked, leastWalked+accesses/walkedOf),
 		slots: make([]int, slots), lows: make([]int, slots), highs: make([]int, slots), misses: make([]uint64, b.ops)}
 	f.list(program, nil)
 	f.visit(program)
@@ -69,11 +70,10 @@ type firsts struct {
 	shift       uint
 	most        int // lines from the first to the last
 	slots       []int
-	lows, highs []int   // by slot, bounds of its number
-	sites       []*site // by access
-	out         []*site // what is left out of the loops that are walked
-	addrs       []int   // scratch
-	steps       []int   // scratch
+	lows, highs []int     // by slot, bounds of its number
+	sites       []*site   // by access
+	out         []*site   // what is left out of the loops that are walked
+	walks       []walking // scratch
 	misses      []uint64
 	budget      int
 }
@@ -87,6 +87,9 @@ type site struct {
 	loops  []*node
 	allows []affine
 }
+
+// A walking access is at an address of an innermost loop, in a line that it touched; it goes on by a step.
+type walking struct{ op, addr, step, line int }
 
 // list lists the accesses.
 func (f *firsts) list(list, loops []*node) {
@@ -219,16 +222,20 @@ func (f *firsts) row(p *site, n *node, trips int) bool {
 // inner walks iterations of an innermost loop.
 func (f *firsts) inner(n *node, from, to int) {
 	f.slots[n.slot] = from
-	f.addrs, f.steps = f.addrs[:0], f.steps[:0]
+	f.walks = f.walks[:0]
 	for _, p := range f.sites[n.opLow:n.opHigh] {
-		f.addrs, f.steps = append(f.addrs, p.n.addr.at(f.slots)), append(f.steps, p.n.addr.coef(n.slot))
+		if p.live {
+			f.walks = append(f.walks, walking{p.n.op, p.n.addr.at(f.slots), p.n.addr.coef(n.slot), -1})
+		}
 	}
 	for range to - from {
-		for i, p := range f.sites[n.opLow:n.opHigh] {
-			if p.live {
-				f.touch(n.opLow+i, f.addrs[i]>>f.shift)
+		for i := range f.walks {
+			w := &f.walks[i]
+			if line := w.addr >> f.shift; line != w.line {
+				f.touch(w.op, line)
+				w.line = line
 			}
-			f.addrs[i] += f.steps[i]
+			w.addr += w.step
 		}
 	}
 }
@@ -237,7 +244,7 @@ func (f *firsts) inner(n *node, from, to int) {
 func (f *firsts) bound(list []*node) {
 	for _, n := range list {
 		if n.kind == loop {
-			if n.firstSlot >= 0 {
+			if f.budget--; n.firstSlot >= 0 {
 				f.boundFirst(n)
 			}
 			trips := n.count(f.atMost(&n.spans[0]))
@@ -329,6 +336,7 @@ func (f *firsts) all(p *site, term, addr int) bool {
 
 // narrow narrows the bounds of the slots of some terms to what the loops allow, and reports whether that is nothing.
 func (f *firsts) narrow(p *site, terms []term) (nothing bool) {
+	f.budget -= 2 * len(terms) * len(p.allows)
 	for _, t := range terms {
 		low, high := &f.lows[t.slot], &f.highs[t.slot]
 		for i := range p.allows {
