@@ -19,6 +19,7 @@ type inner struct {
 	period  int      // that number
 	order   []int    // scratch: those that move, in the order in which they leave their lines
 	rows    []int    // of the first accesses, which are all at different addresses; none if there are too many
+	led     *inner   // the accesses that others follow, if there are such; see leaders
 }
 
 // A moving access moves by stride bytes in each iteration.
@@ -52,6 +53,10 @@ func (in *inner) everyFar(c *context, left int) {
 		if c.uncounted {
 			continue
 		}
+		if (c.sliced || len(c.states) == 1) && s.open == 0 && s.rowMisses == nil && s.fewer == nil {
+			in.missFar(c, out)
+			continue
+		}
 		for _, w := range out {
 			op := in.refs[w>>32&0xffff].op
 			if place := w >> 48; place != 0 {
@@ -67,6 +72,21 @@ func (in *inner) everyFar(c *context, left int) {
 		}
 	}
 	s.mark(0, s.sets)
+}
+
+// missFar takes note of touches of what was absent, in one level or slices, where no past can change what misses.
+func (in *inner) missFar(c *context, out []uint64) {
+	s := c.states[0]
+	for _, w := range out {
+		line, op := uint32(w), in.refs[w>>32&0xffff].op
+		s.misses[op-s.opLow]++
+		if s.log != nil {
+			s.log.addOne(s.row(line), line, op)
+		} else if len(c.states) > 1 {
+			c.lines, c.ops = append(c.lines, line), append(c.ops, uint16(op))
+		}
+	}
+	c.flush()
 }
 
 // inside prepares an inner loop.
@@ -94,7 +114,11 @@ func (m *machine) inside(n *node) *inner {
 
 // scratch makes room for where the accesses are, in lines of a size.
 func (in *inner) scratch(ways, line int) {
-	in.rows, in.order, in.alike, in.strides = nil, nil, false, nil
+	in.rows, in.order, in.alike, in.strides, in.led = nil, nil, false, nil, nil
+	if led := in.leaders(line); led != nil {
+		in.led = &inner{refs: led, plain: true}
+		in.led.scratch(ways, line)
+	}
 	in.columns = slices.ContainsFunc(in.refs, func(r moving) bool { return r.stride >= line || -r.stride >= line })
 	in.at, in.left, in.fresh = make([]int, len(in.refs)), make([]int, len(in.refs)), make([]bool, len(in.refs))
 	n := 0
@@ -200,10 +224,17 @@ func (m *machine) sweep(n *node, c *context, y, end int) {
 		m.did.Touched += len(in.refs) * (end - y)
 		return
 	}
-	for i := range in.refs {
-		in.left[i], in.fresh[i] = in.run(i, c.states[0].shift), true
+	if !m.follow(n, c, y, end) {
+		in.start(c.states[0].shift)
+		m.runs(in, c, end-y)
 	}
-	m.runs(in, c, end-y)
+}
+
+// start finds how far the accesses are from the ends of their lines.
+func (in *inner) start(shift uint) {
+	for i := range in.refs {
+		in.left[i], in.fresh[i] = in.run(i, shift), true
+	}
 }
 
 // fewTrips are so few iterations that all are made.
@@ -538,10 +569,14 @@ func (in *inner) crowded(s *state) bool {
 	in.lines = in.lines[:0]
 	for _, a := range in.at {
 		line := uint32(a>>s.shift) + 1
-		in.lines = append(in.lines, uint64(s.row(line))<<32|uint64(line))
+		if l := uint64(s.row(line))<<32 | uint64(line); !slices.Contains(in.lines, l) {
+			in.lines = append(in.lines, l)
+		}
+	}
+	if len(in.lines) <= s.ways {
+		return false
 	}
 	slices.Sort(in.lines)
-	in.lines = slices.Compact(in.lines)
 	for i := s.ways; i < len(in.lines); i++ {
 		if in.lines[i]>>32 == in.lines[i-s.ways]>>32 {
 			return true

@@ -112,6 +112,7 @@ type did struct {
 	Parted      int // of these, with columns that go down by other than whole lines
 	Looked      int // passes that were looked at to find that out
 	Lone        int // sets, in these, in which one access that moved decides
+	Led         int // stretches, by the accesses that others follow
 	Marched     int // stretches in which no two accesses share a set
 	Stopped     int // of them, in a row in which a line rests
 	Logged      int // misses, in logs
