@@ -314,6 +314,7 @@ func (m *machine) fetch(n *node, y, trips int, chunk bool) *entry {
 		if !slices.Equal(e.base, u.base) {
 			u.shift(m, e)
 		}
+		m.credit(n, e, y, trips)
 		if e.trips < trips && !m.extend(n, e, y, trips) {
 			return nil
 		}
@@ -439,7 +440,7 @@ func (m *machine) copyTo(u *unit, e, from *entry) {
 
 // record makes an entry of the instance, and reports whether it could.
 func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
-	u := n.unit
+	u, since := n.unit, m.work()
 	u.boxes(m, y, trips)
 	e.key, e.base = append(e.key[:0], u.key...), append(e.base[:0], u.base...)
 	e.low, e.hig = append(e.low[:0], u.low...), append(e.hig[:0], u.hig...)
@@ -475,6 +476,7 @@ func (m *machine) record(n *node, e *entry, y, trips int, chunk bool) bool {
 	e.busy = false
 	m.charge(u, e)
 	m.did.Recorded++
+	m.debit(u, since, toRecord)
 	return m.fits(n, e, y, trips)
 }
 
@@ -570,7 +572,7 @@ func (m *machine) splits(n *node, touches float64) bool {
 // extend makes an entry longer, and reports whether it could. Where there is a log, what
 // an inner loop's was before is kept, for those that are shorter again.
 func (m *machine) extend(n *node, e *entry, y, trips int) bool {
-	u := n.unit
+	u, since := n.unit, m.work()
 	from := e.trips
 	if n.inner && u.logs {
 		if e.shorter == nil || e.shorter.trips == 0 || e.shorter.trips == from {
@@ -585,6 +587,7 @@ func (m *machine) extend(n *node, e *entry, y, trips int) bool {
 	e.trips, e.busy = trips, false
 	m.charge(u, e)
 	m.did.Extended++
+	m.debit(u, since, toExtend)
 	if !u.classed || from&(step-1) != 0 {
 		u.extends++
 	}

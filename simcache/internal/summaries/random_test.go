@@ -257,7 +257,7 @@ func asReference(t *testing.T, seed uint64, e *Engine, p nest.Program) {
 func checkSeed(t *testing.T, seed uint64) did {
 	draw := enginetest.Random(seed, 41)
 	levels := draw.ProgramLevels()
-	got := New(levels, Options{Threshold: []int{1, 10, 30, 100, 300}[draw(5)], kept: []int{0, 0, 0, 20_000}[seed%4]})
+	got := New(levels, Options{Threshold: []int{1, 10, 30, 100, 300}[draw(5)], kept: []int{0, 0, 0, 20_000}[seed%4], owed: []int{0, 0, 0, 0, 0, 0, 0, 10_000}[seed/4%8]})
 	want := reference.New(levels)
 	brute := New(levels, Options{Brute: true})
 	for range 1 + draw(2) {

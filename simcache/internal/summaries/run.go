@@ -118,7 +118,7 @@ func (m *machine) unslid(n *node, c *context, trips int, touches float64) {
 	case n.stepwise(u) && !u.off && trips >= step && !m.deep:
 		m.stretch(n, c, 0, trips&^(step-1), false)
 		m.sweep(n, c, trips&^(step-1), trips)
-	case n.nested != nil && touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
+	case n.nested != nil && !n.nested.moving.unit.off && touches <= mostNested*m.threshold && m.aloneNested(n, c, trips):
 	case n.tiny != nil && !n.tiny.without.unit.off:
 		m.pieces(n, c, 0, trips)
 	case !u.off:

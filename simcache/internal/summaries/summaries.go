@@ -16,6 +16,8 @@
 // and only their sets are run ([machine.pieces]), or not even these, where fewer ways say it, too ([beside]). Whatever is not worth a summary is
 // run, by runs within lines ([machine.runs]).
 //
+// Summaries that do not pay are given up ([machine.book]).
+//
 // Summaries are of the first level, and keep logs of what goes on to those behind
 // ([log]). Where levels are not [sliced], and around accesses that may straddle
 // lines, only repeated iterations are multiplied, or nothing is: the accesses
@@ -47,6 +49,7 @@ type Options struct {
 	floods bool // what goes on evenly is left to floods
 	nests  bool // nests in which accesses rest leave them, however seldom they come
 	kept   int  // bytes that summaries may take, about; 0 is mostKept
+	owed   int  // touches that units may owe at first; 0 is a part of what the program takes
 }
 
 // An Engine is levels of LRU caches that programs are run on.
@@ -118,6 +121,7 @@ type did struct {
 	Logged      int // misses, in logs
 	Shortened   int // rows of logs
 	Over        int // entries, of which the log grew too long
+	GivenUp     int // times that units owed too much
 	Emptied     int // tables, as all took too much memory
 	Restored    int // entries with a log, to what they were before they were extended
 	Quiet       int // rows of which nothing went on to the levels behind, as it is there
@@ -207,6 +211,8 @@ type machine struct {
 	movers           []mover
 	tabled           []*unit // that have a table
 	held, mostKept   int     // bytes that their entries take, and may take, about
+	booked           int     // of what was done, in the accounts of units
+	owed, mayOwe     int     // by units; see book
 	passing          *trail  // scratch: of an entry that has none yet
 	ran              int     // iterations that an entry was run with just before it is extended
 	did              *did
@@ -292,6 +298,7 @@ func (e *Engine) prepare(m *machine, b *builder) {
 	m.states = e.states[:len(m.levels)]
 	words := (m.levels[0].Sets + 63) / 64
 	m.skipped, m.turned = make([]uint64, words), make([]uint64, words)
+	m.mayOwe = cmp.Or(e.options.owed, max(leastOwed, int(min(m.sum(m.program), math.MaxInt/2))/owedOf))
 }
 
 // place makes the accesses count from an origin, below all that they and the levels

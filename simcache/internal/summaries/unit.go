@@ -32,6 +32,7 @@ type unit struct {
 	exact            bool // trips are part of the key; see askShorter
 	classed          bool // trips, by steps, are
 	hits             int
+	account          int // see machine.book
 	judged, served   int // of these two, when it was found last whether they pay; see rarely
 	extends          int
 	big              float64 // touches of an instance from which on no summary is made, as its log would grow too long
