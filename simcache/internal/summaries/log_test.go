@@ -89,7 +89,7 @@ func TestSteps(t *testing.T) {
 		}
 		p := k.parse(13)
 		want := reference.New(levels).Run(p.Operands(), p.Accesses())
-		e := New(levels, Options{Threshold: 20})
+		e := New(levels, Options{Threshold: 20, owed: 1 << 60})
 		if got, err := e.Run(p); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v, %v, want %v", got, err, want)
 		}
