@@ -10,6 +10,8 @@ package summaries
 const (
 	owedOf    = 32
 	leastOwed = 1 << 21
+	// mostSpared is as much as an account has at most: more pays for all that may come.
+	mostSpared = 1 << 50
 )
 
 // What summaries take, about, in touches: to make one, to apply one, and to extend one.
@@ -33,7 +35,7 @@ func (m *machine) debit(u *unit, since, more int) {
 func (m *machine) credit(n *node, e *entry, y, trips int) {
 	saved := m.slots[n.slot]
 	m.slots[n.slot] = y + trips/2
-	spared := int(m.each(n)*float64(trips)) - toApply
+	spared := int(min(m.each(n)*float64(trips), mostSpared)) - toApply
 	m.slots[n.slot] = saved
 	if e.log != nil {
 		spared -= e.log.items
@@ -47,7 +49,7 @@ func (m *machine) book(u *unit, by int) {
 		return
 	}
 	m.owed += min(0, u.account)
-	u.account += by
+	u.account = min(u.account+by, mostSpared)
 	if m.owed -= min(0, u.account); m.owed <= m.mayOwe {
 		return
 	}
