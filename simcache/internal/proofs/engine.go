@@ -21,6 +21,7 @@ const (
 	owed                     // nowhere: they are those after the nests owed, run on empty levels
 	bySums                   // in the summaries
 	ended                    // in the chain, and those after the nest ran on empty levels
+	left                     // in the prover, likewise
 )
 
 // handFrom is the number of accesses, for each line of all levels, from which a
@@ -45,18 +46,19 @@ type Engine struct {
 	sumsFrom        float64 // look-ups that make summaries worth it
 	dearer          float64 // how much more a look-up costs the prover than the chain
 	owed            []nest.Nest
-	tried           *attempted // by Effort, for the next Run
-	cold            []coldRun  // by gaps
-	ran             coldRun    // by look-ups, whose end the contents are while they are ended
-	againFrom       float64    // misses of every level, for each of its lines, that make again worth it
-	partFrom        int        // accesses that a part of an iteration has at least, where the end of a nest is looked up
-	warmed          []warmRun  // by nest, the last
-	rewarmed        int        // how often that told
-	agains          int        // how often it told
-	tails, heads    int        // how often the end of a nest told the contents, and the start the difference to empty levels
-	end             nestEnd    // the last that was told
-	ends            int        // how often it told again
-	passed          int        // nests that were counted pass by pass
+	tried           *attempted  // by Effort, for the next Run
+	cold            []coldRun   // by gaps, without misses where these do not tell
+	dependent       []nest.Nest // of which independence does not tell
+	ran             coldRun     // by look-ups, whose end the contents are while they are ended or left
+	againFrom       float64     // misses of every level, for each of its lines, that make again worth it
+	partFrom        int         // accesses that a part of an iteration has at least, where the end of a nest is looked up
+	warmed          []warmRun   // by nest, the last
+	rewarmed        int         // how often that told
+	agains          int         // how often it told
+	tails, heads    int         // how often the end of a nest told the contents, and the start the difference to empty levels
+	end             nestEnd     // the last that was told
+	ends            int         // how often it told again
+	passed          int         // nests that were counted pass by pass
 	// References that were looked up to count what is owed, and those that were
 	// looked up in vain.
 	forOwed, inVain uint64
@@ -96,9 +98,9 @@ func (e *Engine) Eager() {
 }
 
 // Residency names where the contents are, for tests: "nowhere", "chained", "held",
-// "owed", "summed" or "ended".
+// "owed", "summed", "ended" or "left".
 func (e *Engine) Residency() string {
-	return [...]string{"nowhere", "chained", "held", "owed", "summed", "ended"}[e.contents]
+	return [...]string{"nowhere", "chained", "held", "owed", "summed", "ended", "left"}[e.contents]
 }
 
 // Add simulates a reference of an operand.
@@ -161,8 +163,8 @@ func (e *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 		}
 		fresh := e.contents == nowhere
 		misses := e.one(n)
-		if fresh && e.contents == chained && len(n.Trips) > 0 {
-			e.contents, e.ran = ended, coldRun{n, slices.Clone(misses)}
+		if after := e.contents; fresh && (after == chained || after == held) && len(n.Trips) > 0 {
+			e.contents, e.ran = map[residency]residency{chained: ended, held: left}[after], coldRun{n, slices.Clone(misses)}
 		}
 		return misses
 	})
@@ -175,14 +177,21 @@ func (e *Engine) Run(nests []nest.Nest, passes int) [][][]uint64 {
 // empty ones. Once both hold the same, all further iterations do what they did when the
 // nest ran first, and leave what they left.
 func (e *Engine) again(n nest.Nest) ([]uint64, bool) {
-	if e.contents != ended || !reflect.DeepEqual(e.ran.nest, n) || !e.refills(e.ran.misses) {
+	if e.contents != ended && e.contents != left || !reflect.DeepEqual(e.ran.nest, n) || !e.refills(e.ran.misses) {
 		return nil, false
 	}
-	left := e.all()
+	most := n.Trips[0] / mostOfHead
+	if e.contents == left {
+		if most = min(most, e.headOf(n)); most == 0 {
+			return nil, false
+		}
+		e.fetchBack()
+	}
+	after := e.all()
 	empty := lru.New(e.levels, lru.Options{})
 	misses, so := slices.Clone(e.ran.misses), make([]uint64, len(e.ran.misses))
 	done := 0
-	for some := 1; done+some <= n.Trips[0]/mostOfHead; some = done {
+	for some := 1; done+some <= most; some = done {
 		head := n.Range(0, done, done+some).Canonical()
 		for at, m := range e.Chain.One(head) {
 			so[at] += m
@@ -193,15 +202,26 @@ func (e *Engine) again(n nest.Nest) ([]uint64, bool) {
 		}
 		if done += some; e.holdsAs(empty) {
 			e.agains++
-			e.fill(left)
+			e.fill(after)
+			e.contents = ended
 			return misses, true
 		}
 	}
-	for at, m := range e.Chain.One(n.Range(0, done, n.Trips[0]).Canonical()) {
+	e.contents = chained
+	for at, m := range e.one(n.Range(0, done, n.Trips[0]).Canonical()) {
 		so[at] += m
 	}
-	e.contents = chained
 	return so, true
+}
+
+// headOf is how many iterations of the outermost loop of a nest that the prover ran are looked up twice at most, to
+// know the rest: no more than it would look up itself, which has to be worth taking the contents back.
+func (e *Engine) headOf(n nest.Nest) int {
+	cost := e.prover.plan(n).cost
+	if cost*handFrom < float64(e.from) {
+		return 0
+	}
+	return int(cost) / 2 / (accessesOf(n) / n.Trips[0])
 }
 
 // mostOfHead is the part of a nest that is looked up twice at most, to know the rest.
@@ -333,7 +353,7 @@ func (e *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64
 // one simulates a nest.
 func (e *Engine) one(n nest.Nest) []uint64 {
 	accesses := accessesOf(n)
-	if (e.contents == held || accesses >= e.from) && accesses > 0 && e.theProver().fits(n) {
+	if (e.inProver() || accesses >= e.from) && accesses > 0 && e.theProver().fits(n) {
 		if plan := e.prover.plan(n); (accesses < e.from || plan.cost*e.dearer < plan.brute) && e.hand() {
 			return e.prover.follow(plan)
 		}
@@ -429,7 +449,7 @@ func (e *Engine) Independent(nests []nest.Nest, passes int) (misses [][][]uint64
 		}
 		accesses += accessesOf(n) * passes
 	}
-	if e.contents != nowhere || accesses < e.independentFrom {
+	if e.contents != nowhere || accesses < e.independentFrom || e.dependent != nil && reflect.DeepEqual(e.dependent, nests) {
 		return nil, false
 	}
 	most, pays := e.independencePays(nests, passes)
@@ -446,6 +466,7 @@ func (e *Engine) Independent(nests []nest.Nest, passes int) (misses [][][]uint64
 			e.owed = append(e.owed, nests...)
 		}
 	} else {
+		e.dependent = nests
 		e.inVain += e.forOwed
 	}
 	return misses, done
@@ -462,7 +483,7 @@ type coldRun struct {
 func (e *Engine) byGaps(n nest.Nest) ([]uint64, bool) {
 	for _, c := range e.cold {
 		if reflect.DeepEqual(c.nest, n) {
-			return slices.Clone(c.misses), true
+			return slices.Clone(c.misses), c.misses != nil
 		}
 	}
 	x := e.theProver()
@@ -474,6 +495,7 @@ func (e *Engine) byGaps(n nest.Nest) ([]uint64, bool) {
 	}
 	misses, first, ok := x.gaps(n)
 	if !ok {
+		e.cold = append(e.cold, coldRun{nest: n})
 		return nil, false
 	}
 	if !first {
@@ -657,13 +679,16 @@ func (e *Engine) hand() bool {
 	return true
 }
 
+// inProver reports whether the contents are there.
+func (e *Engine) inProver() bool { return e.contents == held || e.contents == left }
+
 // fetchBack takes the contents back, before something is looked up in the
 // chain.
 func (e *Engine) fetchBack() {
 	if e.contents == owed {
 		e.pay()
 	}
-	if e.contents == held || e.contents == bySums {
+	if e.inProver() || e.contents == bySums {
 		for level := range e.levels {
 			if !e.load(level) {
 				e.Widen()

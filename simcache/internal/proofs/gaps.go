@@ -34,12 +34,19 @@ type gapped struct {
 	hits            int             // gaps up to it hit there, or before, and do not come
 	once            bool            // a block comes to the level once
 	crowds          map[crowdOf]int // that are known
+	masses          map[massOf]int  // likewise
 }
 
 // A crowdOf is what level.crowd is asked of an operand.
 type crowdOf struct {
 	level      *level
 	iterations int
+}
+
+// A massOf is what level.mass is asked of an operand, which the level before tells what misses.
+type massOf struct {
+	crowdOf
+	misses int
 }
 
 // gaps counts the misses of a nest on empty levels from the gaps between the touches
@@ -164,7 +171,7 @@ func (x *prover) gapped(n nest.Nest) (list []gapped, ok bool) {
 			return nil, false
 		}
 		patterns := slices.DeleteFunc(slices.Clone(all), func(p pattern) bool { return p.passes(alone) })
-		list = append(list, gapped{alone: alone, all: all, patterns: patterns, misses: 1, crowds: map[crowdOf]int{}})
+		list = append(list, gapped{alone: alone, all: all, patterns: patterns, misses: 1, crowds: map[crowdOf]int{}, masses: map[massOf]int{}})
 	}
 	return list, true
 }
@@ -271,7 +278,13 @@ func (l *level) floodsIn(operands []gapped, iterations int) bool {
 	}
 	for _, o := range others {
 		if missing > 0 {
-			missing -= l.mass(o, iterations)
+			asked := massOf{crowdOf{l, iterations}, o.misses}
+			mass, known := o.masses[asked]
+			if !known {
+				mass = l.mass(o, iterations)
+				o.masses[asked] = mass
+			}
+			missing -= mass
 		}
 	}
 	return missing <= 0

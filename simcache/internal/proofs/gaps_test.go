@@ -301,7 +301,7 @@ func TestHeadsAndTails(t *testing.T) {
 // with brute force: counts of each, and the contents in the end.
 func TestAgain(t *testing.T) {
 	t.Parallel()
-	agains := 0
+	agains := map[string]int{} // by where the contents were
 	for seed := range uint64(6000 / enginetest.Share) {
 		d := enginetest.Random(seed, 59)
 		levels := d.Levels()
@@ -311,6 +311,9 @@ func TestAgain(t *testing.T) {
 		n := d.Nest(levels, 400)
 		e, want := New(levels, 1), reference.New(levels)
 		e.againFrom = 0
+		if d.One(2) {
+			e.from, e.dearer = 0, 0 // the prover's
+		}
 		between := d.One(4)
 		for pass := range 4 {
 			if pass == 2 && between { // something else, after which the end is another
@@ -318,18 +321,21 @@ func TestAgain(t *testing.T) {
 				e.Run([]nest.Nest{other.Canonical()}, 1)
 				want.Run(other.Operands, other.Accesses())
 			}
+			was, before := e.Residency(), e.agains
 			got := e.Run([]nest.Nest{n.Canonical()}, 1)[0][0]
 			if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(got, wanted) {
 				t.Fatalf("seed %d, levels %+v, pass %d:\n%vmisses %v, want %v", seed, levels, pass, n, got, wanted)
 			}
+			agains[was] += e.agains - before
 		}
 		if wrong := enginetest.Contents(levels, e, want); wrong != "" {
 			t.Fatalf("seed %d, levels %+v, %v: %s", seed, levels, n, wrong)
 		}
-		agains += e.agains
 	}
-	t.Logf("%d agains", agains)
-	if agains < 500/enginetest.Share {
-		t.Errorf("%d agains", agains)
+	t.Logf("agains: %v", agains)
+	for _, where := range []string{"ended", "left"} {
+		if agains[where] < 500/enginetest.Share {
+			t.Errorf("%d agains of contents that are %s", agains[where], where)
+		}
 	}
 }

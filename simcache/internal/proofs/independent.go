@@ -91,8 +91,16 @@ func (x *prover) apart(nests []nest.Nest, passes int, in *company) (misses [][][
 			}
 		}
 		for p := range misses {
+			settled := p >= max(2, len(x.levels)) && x.alike(misses, r)
+			if settled {
+				x.took.settled++
+			}
 			for k, n := range nests {
-				misses[p][k] = append(misses[p][k], lone.run(n.Only(r).Canonical())...)
+				if settled {
+					misses[p][k] = append(misses[p][k], x.of(misses[p-1][k], r)...)
+				} else {
+					misses[p][k] = append(misses[p][k], lone.run(n.Only(r).Canonical())...)
+				}
 			}
 		}
 		if x.visited += lone.visited; lone.over() {
@@ -113,6 +121,24 @@ func (x *prover) apart(nests []nest.Nest, passes int, in *company) (misses [][][
 		}
 	}
 	return misses, true
+}
+
+// of are the misses of an operand, by level.
+func (x *prover) of(misses []uint64, r int) []uint64 {
+	return misses[r*len(x.levels):][:len(x.levels)]
+}
+
+// alike reports whether an operand missed in the first level as often in the second pass as in the first. What hits in a
+// pass hits in all behind it, since what was touched since is the same. So the misses are of the same accesses, and
+// what comes to the second level is the same in all passes: that repeats itself from the second pass on, and so, one pass
+// later each, do the levels behind it, with the windows of all hits.
+func (x *prover) alike(misses [][][]uint64, r int) bool {
+	for k := range misses[0] {
+		if x.of(misses[0][k], r)[0] != x.of(misses[1][k], r)[0] {
+			return false
+		}
+	}
+	return true
 }
 
 // independenceCost is the look-ups that independence would need, about.

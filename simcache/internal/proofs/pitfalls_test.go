@@ -162,12 +162,20 @@ var gatherings = map[string]gathering{
 		nests:  []nest.Nest{nest.Nest{Trips: []int{3, 2}, Operands: []nest.Operand{operand(0, 4, 32, 16), operand(80000, 4, 0, 16)}}},
 		passes: 2,
 	},
+	"what hits in the first level from the second pass on comes no more to the second level": {
+		levels: []engine.Level{{Sets: 4, Ways: 5, Shift: 4}, {Sets: 1, Ways: 8, Shift: 4}},
+		nests: []nest.Nest{
+			{Trips: []int{6}, Operands: []nest.Operand{operand(0, 4, 64), operand(1<<20, 4, 0)}},
+			{Trips: []int{3}, Operands: []nest.Operand{operand(16, 4, 64), operand(1<<20, 4, 0)}},
+		},
+		passes: 3,
+	},
 }
 
 func TestExactGatherings(t *testing.T) {
 	for name, c := range gatherings {
 		t.Run(name, func(t *testing.T) {
-			if _, wrong := c.check(); wrong != "" {
+			if _, _, wrong := c.check(); wrong != "" {
 				t.Error(wrong)
 			}
 		})

@@ -109,6 +109,7 @@ type ruleCounts struct {
 	overlap                int // translation refused: operands that part share blocks
 	renumber               int // translation begun again because epochs were renumbered
 	independent, dependent int // independence; its test that failed
+	settled                int // of independence, passes of an operand that were known from the one before
 	combs, tiled, sequels  int // of gaps
 	shares                 int // of combs, accesses asked together with those a period on and on
 	counted                int // of sequels, windows

@@ -171,6 +171,7 @@ func (c *ruleCounts) add(o ruleCounts) {
 	c.renumber += o.renumber
 	c.independent += o.independent
 	c.dependent += o.dependent
+	c.settled += o.settled
 	c.combs += o.combs
 }
 
@@ -184,7 +185,7 @@ type gathering struct {
 
 // gatheringOf draws nests of operands that mostly share no block with others.
 func gatheringOf(d enginetest.Draw, most int) gathering {
-	c := gathering{levels: d.Levels(), passes: 1 + max(0, d(5)-2)}
+	c := gathering{levels: d.Levels(), passes: 1 + max(0, d(9)-3)}
 	for i := range c.levels {
 		c.levels[i].Ways += d(6)
 	}
@@ -212,25 +213,26 @@ func gatheringOf(d enginetest.Draw, most int) gathering {
 	return c
 }
 
-// check compares independence with brute force, and reports whether it held.
-func (c gathering) check() (held bool, wrong string) {
+// check compares independence with brute force, and reports whether it held, and in how many passes operands were known to
+// do what they did in the pass before.
+func (c gathering) check() (held bool, settled int, wrong string) {
 	x, want := newProver(c.levels), reference.New(c.levels)
 	x.most = c.most
 	misses, ok := x.independentOperands(c.nests, c.passes)
 	if ok && x.over() {
-		return false, fmt.Sprintf("%d look-ups, of %d that it may take", x.visited, c.most)
+		return false, 0, fmt.Sprintf("%d look-ups, of %d that it may take", x.visited, c.most)
 	}
 	if !ok {
-		return false, ""
+		return false, 0, ""
 	}
 	for p := range misses {
 		for k, n := range c.nests {
 			if wanted := want.Run(n.Operands, n.Accesses()); !slices.Equal(misses[p][k], wanted) {
-				return true, fmt.Sprintf("pass %d, nest %d: misses %v, want %v", p, k, misses[p][k], wanted)
+				return true, 0, fmt.Sprintf("pass %d, nest %d: misses %v, want %v", p, k, misses[p][k], wanted)
 			}
 		}
 	}
-	return true, ""
+	return true, x.took.settled, ""
 }
 
 // TestExactIndependentDifferential does for independence what TestExactDifferential does
@@ -239,12 +241,14 @@ func TestExactIndependentDifferential(t *testing.T) {
 	t.Parallel()
 	held, failed := map[bool]int{}, map[bool]int{} // of several nests, or one
 	within, over := 0, 0                           // of those that may look up so many
+	settled := map[int]int{}                       // by levels
 	for seed := range uint64(12000) {
 		c := gatheringOf(enginetest.Random(seed, 12), 300)
-		ok, wrong := c.check()
+		ok, passes, wrong := c.check()
 		if wrong != "" {
 			t.Fatalf("%+v: %s", c, wrong)
 		}
+		settled[len(c.levels)] += passes
 		if c.most > 0 && ok {
 			within++
 		} else if c.most > 0 {
@@ -256,7 +260,12 @@ func TestExactIndependentDifferential(t *testing.T) {
 			failed[len(c.nests) > 1]++
 		}
 	}
-	t.Logf("with several nests and with one, independence held %v times and failed %v times", held, failed)
+	t.Logf("with several nests and with one, independence held %v times and failed %v times; passes of operands that were known, by levels: %v", held, failed, settled)
+	for levels, least := range map[int]int{1: 200, 2: 200, 3: 20} {
+		if settled[levels] < least {
+			t.Errorf("of %d levels, passes of operands were known %d times", levels, settled[levels])
+		}
+	}
 	if within < 100 || over < 100 {
 		t.Errorf("with look-ups bounded, it held %d times and did not %d times", within, over)
 	}
@@ -296,7 +305,7 @@ func FuzzExact(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 0 && data[0] < 64 {
 			c := gatheringOf(enginetest.FromBytes(data[1:]), 3000)
-			if _, wrong := c.check(); wrong != "" {
+			if _, _, wrong := c.check(); wrong != "" {
 				t.Fatalf("%+v: %s", c, wrong)
 			}
 			return
