@@ -100,7 +100,7 @@ type Spec struct {
 	// a Fill writes; the input of a Sum over Dims, and its result, or none, which is
 	// then left out.
 	Operands []Operand
-	Dims     []int // of the input of a Sum of Operands; none are all
+	Dims     []int // of the input of a Sum of Operands; none are all. Of an Add of Operands those that it goes through outermost
 	// From is the format in which x is stored, where it is not contiguous: of a
 	// Reorder, a Sum or a Fill. To is that of a Reorder's y.
 	From, To layouts.Tag

@@ -151,6 +151,8 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 			return torchWalk{block: plan.Block}, nil
 		}
 		it = plan.Iteration
+	case p.Spec.Dims != nil:
+		return p.outermost()
 	case p.fresh:
 		it, err = layouts.Elementwise(inputs...)
 	default:
@@ -160,6 +162,53 @@ func (p *Pattern) torchWalk() (torchWalk, error) {
 		return torchWalk{}, err
 	}
 	return torchWalk{views: append(slices.Clone(it.Walk[1:]), it.Walk[0])}, nil
+}
+
+// outermost is the walk of an operation that goes through the rest of its operands for each element of some dims, in the order
+// in which these are named, as index_select does for each number.
+func (p *Pattern) outermost() (w torchWalk, err error) {
+	last := len(p.operands) - 1
+	around := make([]layouts.Layout, len(p.operands)) // the dims that are named
+	var inputs []layouts.Layout
+	var y layouts.Layout
+	for i, op := range p.operands {
+		if around[i], err = op.view.Permute(outer(p.Spec.Dims, op.view.Rank())...); err != nil {
+			return w, err
+		}
+		one := around[i]
+		for range p.Spec.Dims {
+			if one, err = one.Select(0, 0); err != nil {
+				return w, err
+			}
+		}
+		if y = one; i < last {
+			inputs = append(inputs, one)
+		}
+	}
+	it, err := layouts.Into(y, inputs...)
+	if err != nil {
+		return w, err
+	}
+	for i, one := range append(slices.Clone(it.Walk[1:]), it.Walk[0]) {
+		n := len(p.Spec.Dims)
+		view, err := layouts.New(slices.Concat(around[i].Shape()[:n], one.Shape()), slices.Concat(around[i].Strides()[:n], one.Strides()), one.Offset())
+		if err != nil {
+			return w, err
+		}
+		w.views = append(w.views, view)
+	}
+	return w, nil
+}
+
+// outer are all dims of a rank, some of them first.
+func outer(dims []int, rank int) []int {
+	order := slices.Clone(dims)
+	for d := range rank {
+		if !slices.Contains(dims, d) {
+			order = append(order, d)
+		}
+	}
+	return order
 }
 
 // nestOf lowers views of one shape, one for each operand, to bytes.
@@ -443,8 +492,8 @@ func (s *Spec) checkOperands() error {
 	if s.Op == Sum {
 		return nil
 	}
-	if s.Dims != nil {
-		return fault(FieldDims, fmt.Sprint(s.Dims), fmt.Errorf("%v has none, they are what a sum goes along", s.Op))
+	if s.Dims != nil && (s.Op != Add || written == 0) {
+		return fault(FieldDims, fmt.Sprint(s.Dims), fmt.Errorf("%v has none, they are what a sum goes along, or outermost in an add that says where its result is", s.Op))
 	}
 	return nil
 }

@@ -73,6 +73,9 @@ func TestTorchNative(t *testing.T) {
 				small[r.IntN(len(small))] = 1
 				s.Operands[len(s.Operands)-1].Layout = randomLayout(t, r, small)
 			}
+			if s.Operands[len(s.Operands)-1].Role == Output && r.IntN(2) == 0 {
+				s.Dims = r.Perm(len(shape))[:r.IntN(len(shape)+1)]
+			}
 		}
 		p, err := s.Pattern()
 		if err != nil {
@@ -246,12 +249,37 @@ func TestTorchRefuses(t *testing.T) {
 		{Spec{Op: Copy, Operands: []Operand{y, wide}, Order: Torch}, "expand"},
 		{Spec{Op: Sum, Operands: []Operand{x}, Dims: []int{2}, Order: Torch}, "dims [2]: reduction: dim 2 is out of range"},
 		{Spec{Op: Add, Operands: []Operand{x}, Dims: []int{1}, Order: Torch}, "dims [1]: add has none"},
+		{Spec{Op: Add, Operands: []Operand{x, y}, Dims: []int{2}, Order: Torch}, "dims [2]: permute"},
+		{Spec{Op: Add, Operands: []Operand{x, y}, Dims: []int{1, 1}, Order: Torch}, "dims [1 1]: permute"},
 		{Spec{Op: Sum, Shape: []int{4, 4}, DType: layouts.Float32, Tile: []int{2, 2}, Order: Torch}, "tile 2x2: order torch has none but its own"},
 		{Spec{Op: Sum, Shape: []int{4, 4}, DType: layouts.Float32, Width: 8, Order: Torch}, "width 8: order torch is walked element by element"},
 		{Spec{Op: Copy, Shape: []int{4, 4}, DType: layouts.Float32, Kernel: Builtin, Order: Torch}, "kernel builtin: order torch goes with scalar"},
 	} {
 		if _, err := tt.spec.Pattern(); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", tt.spec.Name(), err, tt.want)
+		}
+	}
+}
+
+// TestOutermost: an add goes through its operands for each element of the dims that are named, and within these as ever.
+func TestOutermost(t *testing.T) {
+	x := Operand{Layout: strided(t, []int{4, 5, 6}, []int{30, 6, 1}, 0), DType: layouts.Float32, Role: Input}
+	y := x
+	y.Role = Output
+	for _, c := range []struct {
+		dims           []int
+		trips, strides []int
+	}{
+		{[]int{2}, []int{6, 20}, []int{4, 24}},
+		{[]int{1}, []int{5, 4, 6}, []int{24, 120, 4}},
+		{[]int{2, 0}, []int{6, 4, 5}, []int{4, 120, 24}},
+	} {
+		p, err := Spec{Op: Add, Operands: []Operand{x, y}, Dims: c.dims, Order: Torch}.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Nests[0]; !slices.Equal(n.Trips, c.trips) || !slices.Equal(n.Operands[0].Strides, c.strides) {
+			t.Errorf("dims %v: trips %v of strides %v, want %v of %v", c.dims, n.Trips, n.Operands[0].Strides, c.trips, c.strides)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // gather lowers what numbers, or a window, name: of a table, of which few elements may be touched, those alone; else each
@@ -75,9 +76,13 @@ func (w *walks) takeRows(copied bool) bool {
 		return false
 	}
 	x, index, y := w.all[0], w.all[1], w.outputs()[0]
-	if w.name() == "index_select" && dim == 1 && len(rows) == 1 && contiguous(y.Operand) {
+	var outermost []int
+	switch selects := w.name() == "index_select" && dim > 0 && len(rows) == 1; {
+	case selects && dim == 1 && contiguous(y.Operand):
 		x = w.contiguous(x, copied) // index_select_out_cpu_dim1_ in TensorAdvancedIndexing.cpp
 		rows = []int{x.Strides[dim]}
+	case selects: // all others for one number after the other (index_select_out_cpu_)
+		outermost = []int{dim}
 	}
 	after := dim + len(index.Shape) // the dims of y behind those of the numbers
 	if order, strides := spread(x, dim, product(index.Shape), product(y.Shape[after:])); order != nil && merges(index.Shape, y.Strides[dim:after]) {
@@ -86,10 +91,13 @@ func (w *walks) takeRows(copied bool) bool {
 			written[k], step = step, step*n
 		}
 		rows = strides
+		if outermost != nil {
+			outermost = nest.UpTo(dim + len(order))[dim:]
+		}
 		y.Shape, y.Strides = slices.Concat(y.Shape[:dim], order, y.Shape[after:]), slices.Concat(y.Strides[:dim], written, y.Strides[after:])
 	}
 	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
-	w.add(access.Add, nil, w.operand(x, access.Input), w.operand(y, access.Output))
+	w.add(access.Add, outermost, w.operand(x, access.Input), w.operand(y, access.Output))
 	if dim == 0 {
 		w.rowHits = float64(product(index.Shape)) * rowHits
 		if strings.HasSuffix(w.name(), "index") {
@@ -310,7 +318,11 @@ func (w *walks) nameElements(name string) bool {
 	apart := x.Shape[dim] / max(index.Shape[dim], 1)
 	x.Shape, x.Strides = index.Shape, slices.Clone(x.Strides)
 	x.Strides[dim] *= apart
-	if name == "gather" {
+	if outputs := w.outputs(); name == "gather" && len(outputs) == 1 && len(sources) == 0 && slices.Equal(outputs[0].Shape, index.Shape) {
+		// In the order of the result (cpu_scatter_gather_base_kernel in ScatterGatherKernel.cpp).
+		w.add(access.Add, nil, w.operand(x, access.Input), w.operand(index, access.Input), w.operand(outputs[0], access.Output))
+		return true
+	} else if name == "gather" {
 		w.add(access.Sum, nil, w.operand(x, access.Input))
 		w.asTheyLie(w.all[1:])
 		return true

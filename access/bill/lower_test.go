@@ -283,6 +283,30 @@ func TestGather(t *testing.T) {
 	if i := itemOf(t, columns); i.Layout < .7*i.Ns {
 		t.Errorf("columns of a transposed matrix in row-major order: layout %v of %v ns", i.Layout, i.Ns)
 	}
+	// Along dims behind the second index_select goes through all others for each number, x[..., index] does not.
+	images := func(op string, dim string, strides []int) Item {
+		return itemOf(t, operators.Operator{Op: op, Class: operators.Gather, Args: []string{"", dim, ""},
+			Inputs: []operators.Operand{in([]int{8, 32, 64, 128}, strides), rows([]int{128}, []int{1})}, Outputs: []operators.Operand{out([]int{8, 32, 64, 128}, []int{262144, 8192, 128, 1})}})
+	}
+	nchw, nhwc := []int{262144, 8192, 128, 1}, []int{262144, 1, 4096, 32}
+	const elements = 8 * 32 * 64 * 128
+	for _, dim := range []string{"3", "-1"} {
+		whole, by := images("aten::index_select", dim, nchw), images("aten::index", "", nchw)
+		if misses := whole.Predicted.Misses[0].Count; misses < 1.9*elements || whole.Layout != 0 || whole.Ns < 5*by.Ns {
+			t.Errorf("the last dim %s: %v L1 misses of %d elements, layout %v of %v ns, by x[..., index] %v ns", dim, misses, elements, whole.Layout, whole.Ns, by.Ns)
+		}
+		if of := images("aten::index_select", dim, nhwc); of.Predicted.Misses[0].Count > 1.1*whole.Predicted.Misses[0].Count || of.Layout > .3*of.Ns { // which has as many lines for each number
+			t.Errorf("the last dim %s of channels_last: %v, layout %v of %v ns, of row-major %v", dim, of.Predicted.Misses, of.Layout, of.Ns, whole.Predicted.Misses)
+		}
+	}
+	// A gather goes in the order of its result.
+	gather := func(strides []int) Item {
+		return itemOf(t, operators.Operator{Op: "aten::gather", Class: operators.Gather, Args: []string{"", "0", "", "False"},
+			Inputs: []operators.Operand{in([]int{8, 32, 64, 128}, strides), rows([]int{8, 32, 64, 128}, nchw)}, Outputs: []operators.Operand{out([]int{8, 32, 64, 128}, nchw)}})
+	}
+	if x, y := gather(nchw), gather(nhwc); x.Layout != 0 || y.Layout < .5*y.Ns || y.Predicted.Misses[0].Count < elements {
+		t.Errorf("a gather of row-major images: layout %v of %v ns, of channels_last %v of %v", x.Layout, x.Ns, y.Layout, y.Ns)
+	}
 	// More numbers than there are rows are rounds over these.
 	for _, n := range []int{2049, 4096, 5000} {
 		contiguous, transposed := itemOf(t, index("aten::embedding", byRows, n)), itemOf(t, index("aten::embedding", byColumns, n))
@@ -736,16 +760,18 @@ func TestTakenByProduct(t *testing.T) {
 	}
 }
 
-// TestGatherInSuite: what takes rows of a transposed matrix can be timed.
+// TestGatherInSuite: what takes rows of a transposed matrix can be timed, and what index_select takes along the third dim.
 func TestGatherInSuite(t *testing.T) {
+	third := operators.Operator{Op: "aten::index_select", Class: operators.Gather, Calls: 1, Args: []string{"", "2"},
+		Inputs: []operators.Operand{in([]int{4, 64, 32, 32}, []int{65536, 1, 2048, 64}), rows([]int{32}, []int{1})}, Outputs: []operators.Operand{out([]int{4, 64, 32, 32}, []int{65536, 1024, 32, 1})}}
 	op := operators.Operator{Op: "aten::index_select", Class: operators.Gather, Calls: 1, Args: []string{"", "0"},
 		Inputs: []operators.Operand{in([]int{512, 512}, []int{1, 512}), rows([]int{512}, []int{1})}, Outputs: []operators.Operand{out([]int{512, 512}, []int{512, 1})}}
-	b, err := Of(context.Background(), &operators.Profile{Operators: []operators.Operator{op}, Calls: 1}, typical(t), nil)
+	b, err := Of(context.Background(), &operators.Profile{Operators: []operators.Operator{op, third}, Calls: 2}, typical(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text, err := b.Suite(Limits{Budget: 1 << 40})
-	if err != nil || !strings.Contains(string(text), "name: aten.index_select") {
+	if err != nil || strings.Count(string(text), "name: aten.index_select") != 2 || !strings.Contains(string(text), "    dims: [2") {
 		t.Errorf("%s, %v", text, err)
 	}
 	if _, err := workload.Parse("suite.yaml", text); err != nil {
