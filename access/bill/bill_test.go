@@ -303,6 +303,25 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// TestCallers: of several callers the one that calls most often is named, with how many more there are.
+func TestCallers(t *testing.T) {
+	for _, c := range []struct {
+		callers []operators.Caller
+		want    string
+	}{
+		{nil, ""},
+		{[]operators.Caller{{Chain: "a > b", Calls: 1200}}, "; called by a > b"},
+		{[]operators.Caller{{Chain: "a", Calls: 1100}}, "; called by a in 1,100 of these calls"},
+		{[]operators.Caller{{Chain: "a", Calls: 1000}, {Chain: "b", Calls: 200}}, "; called by a in 1,000 of these calls, and by 1 other"},
+		{[]operators.Caller{{Chain: "a", Calls: 600}, {Chain: "b", Calls: 300}, {Chain: "c", Calls: 300}}, "; called by a in 600 of these calls, and by 2 others"},
+	} {
+		i := Item{Operator: operators.Operator{Calls: 1200, Callers: c.callers}}
+		if got := i.from(); got != c.want {
+			t.Errorf("%v: %q, want %q", c.callers, got, c.want)
+		}
+	}
+}
+
 // TestWrite: a table for people.
 func TestWrite(t *testing.T) {
 	b := priceOf(t, trace(event{name: "aten::add", dur: 5, shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: float + "," + float},

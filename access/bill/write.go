@@ -104,14 +104,21 @@ func (b *Bill) rest(shown []Item) []string {
 	return words
 }
 
-// from says that its arithmetic is not in the time, if that is longer, and names the callers, if
-// there are any.
+// from says that its arithmetic is not in the time, if that is longer, and names the caller, if there is any: of several the one
+// that calls it most often, which is the one that costs most, with how many there are.
 func (i Item) from() (text string) {
 	if i.Computes {
 		text = "; its arithmetic takes longer than its memory, and is not in the time"
 	}
-	if len(i.Callers) > 0 {
-		text += fmt.Sprintf("; called by %s", i.Callers[0].Chain)
+	if len(i.Callers) == 0 {
+		return text
+	}
+	text += "; called by " + i.Callers[0].Chain
+	if n := i.Callers[0].Calls; n < i.Calls {
+		text += fmt.Sprintf(" in %s of these calls", explain.Say("%d", n))
+	}
+	if n := len(i.Callers) - 1; n > 0 {
+		text += ", and by " + explain.Counted(n, "other")
 	}
 	return text
 }
