@@ -81,6 +81,9 @@ func begun(t testing.TB) func(what string, parts int) func() {
 
 const float = `"float"`
 
+// rowMajor512 is the verdict on a transposed matrix beside others.
+const rowMajor512 = "produce 512x512[1,512] contiguous in the first place"
+
 // TestVerdicts: what is said of each kind of operator, and whether its layout costs.
 func TestVerdicts(t *testing.T) {
 	two := float + "," + float
@@ -93,7 +96,7 @@ func TestVerdicts(t *testing.T) {
 		{"a view", event{name: "aten::t", shapes: "[64,64]", strides: "[64,1]", types: float}, freeView, false},
 		{"contiguous operands", event{name: "aten::add", shapes: "[512,512],[512,512]", strides: "[512,1],[512,1]", types: two}, nothing, false},
 		{"operands in one order", event{name: "aten::add", shapes: "[512,512],[512,512]", strides: "[1,512],[1,512]", types: two}, nothing, false},
-		{"operands in two", event{name: "aten::add", shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: two}, produce, true},
+		{"operands in two", event{name: "aten::add", shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: two}, rowMajor512, true},
 		{"a transposed weight", event{name: "aten::mm", shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: two}, takesAsItIs, false},
 		{"rows with gaps", event{name: "aten::relu", shapes: "[2048,8]", strides: "[10,1]", types: float}, produce, true},
 		{"channels_last and not", event{name: "aten::add", shapes: "[8,64,28,28],[8,64,28,28]", strides: "[50176,1,1792,64],[50176,784,28,1]", types: two}, channelsLast, true},
@@ -106,7 +109,11 @@ func TestVerdicts(t *testing.T) {
 		{"nothing", event{name: "aten::relu", shapes: "[0,4]", strides: "[4,1]", types: float}, nothing, false},
 		{"no operand", event{name: "aten::normal_"}, "not priced: the profile has no tensor of it", false},
 		{"an expanded operand", event{name: "aten::mul", shapes: "[64,512,512],[64,512,512]", strides: "[262144,512,1],[512,1,0]", types: two}, nothing, false},
-		{"a list", event{name: "aten::cat", shapes: "[[512,512],[512,512]],[]", strides: "[[512,1],[1,512]],[]", types: `"TensorList","Scalar"`}, produce, true},
+		{"a list", event{name: "aten::cat", shapes: "[[512,512],[512,512]],[]", strides: "[[512,1],[1,512]],[]", types: `"TensorList","Scalar"`}, rowMajor512, true},
+		{"two that are strided", event{name: "aten::add", shapes: "[64,64,64],[64,64,64]", strides: "[4096,1,64],[1,4096,64]", types: two}, produceAlike, true},
+		{"one beside what is expanded", event{name: "aten::addcmul", shapes: "[512,512],[512,512],[512,512]", strides: "[512,1],[1,512],[1,0]", types: two + "," + float}, rowMajor512, true},
+		{"a softmax along the second dim", event{name: "aten::_log_softmax", shapes: "[8,512,64],[],[]", strides: "[32768,1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","1","False"`}, "take movedim(1, -1), which is contiguous, and go along its last dim", true},
+		{"a softmax along the third dim", event{name: "aten::_log_softmax", shapes: "[8,512,64],[],[]", strides: "[32768,1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","-1","False"`}, produce, true},
 	} {
 		tt.event.dur = 5
 		b := priceOf(t, trace(tt.event, event{name: "aten::relu", ts: 10, dur: 1, shapes: "[7]", strides: "[1]", types: float}))
@@ -330,7 +337,7 @@ func TestWrite(t *testing.T) {
 	if err := b.Write(&text, 15); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"layout costs ", "aten::add", "    float32 512x512, 512x512[1,512]\n    produce it in that order in the first place\n",
+	for _, want := range []string{"layout costs ", "aten::add", "    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512] contiguous in the first place\n",
 		"In the bill without a price: 1 call, with 1,048,576 B: mine::odd."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())

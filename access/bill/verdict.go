@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // The verdicts, but for that with a number in it and those on what is not priced.
@@ -16,11 +17,20 @@ const (
 	nothing      = "nothing to gain"
 	channelsLast = "keep channels_last through"
 	produce      = "produce it in that order in the first place"
+	produceAlike = "produce its operands in one order in the first place"
 	takesAsItIs  = "a product takes it as it is"
 	byCaller     = "the function that calls it makes that order itself"
 	byBackward   = "the backward pass makes what is row-major here itself"
 	byMaker      = "attention or a recurrent net returns that order, with batch_first or not"
+	byCallerOr   = "the function that calls it makes that order itself, or is given it"
+	givenTurned  = "give it sequences before batches in memory, without batch_first"
+	byMatmul     = "matmul copies batches that do not lie evenly apart (scaled_dot_product_attention takes them so)"
+	ofProduct    = "a matrix product returns what is row-major: leave this copy out if what reads it takes strides"
+	ofProductFor = "a matrix product returns what is row-major, so that what calls this has to copy it"
 	ofForward    = "its order follows from the forward pass: change it there"
+	ofSum        = "the gradient of a sum, a mean or an expand is expanded: no order spares its copy"
+	ofMaker      = "attention or a recurrent net chose that order in the forward pass"
+	ofEither     = "its order follows from the forward pass: change it there, unless attention or a recurrent net chose it"
 	overlaps     = "no layout spares this copy, of elements that overlap"
 	maskOfRows   = "dropout's mask is row-major whatever it gets"
 	likeMask     = "give dropout what is contiguous, as its mask is"
@@ -30,6 +40,19 @@ const (
 func onceBefore(uses int) string {
 	return fmt.Sprintf("contiguous() once before, since %d uses follow", uses)
 }
+
+// alongLast is the verdict on a softmax along a dim of what is contiguous once that is the last one: it is not copied then
+// (softmax_cpu in SoftMax.cpp), and rows are faster gone along.
+func alongLast(dim int, certain bool) string {
+	text := fmt.Sprintf("take movedim(%d, -1), which is contiguous, and go along its last dim", dim)
+	if !certain {
+		return fmt.Sprintf("if the softmax is along dim %d: %s", dim, text)
+	}
+	return text
+}
+
+// classesLast is that verdict where a cross_entropy calls the softmax, whose classes are the second dim.
+const classesLast = "give cross_entropy movedim(1, -1).flatten(0, -2), which is contiguous, and its targets flattened"
 
 // keepCopy is the verdict on a copy of what so many others read as it lies.
 func keepCopy(others int) string {
@@ -45,6 +68,11 @@ type use struct {
 	others   int     // of these, by such as are no copies for the layout
 	products bool    // of a copy: products alone read what it wrote, and could read what it copies
 	within   bool    // the function of torch that calls it makes what is read in that layout
+	given    bool    // that function gets it with its first two dims swapped
+	chosen   bool    // of a gradient: a function of torch made what is read in that layout in the forward pass
+	either   bool    // of a gradient: such functions are called in the forward pass
+	product  bool    // of a copy: matrix products wrote what it reads
+	nowhere  bool    // the profile does not say where tensors lie
 	returned bool    // functions of torch that it is not in made what is read in that layout
 	itself   bool    // of a gradient: the backward pass made what is row-major of it
 	once     float64 // ns of making the operands contiguous beforehand
@@ -76,12 +104,18 @@ func verdict(i *Item, u use) (string, int) {
 	case i.keepsChannelsLast(), i.mixesChannelsLast():
 		return channelsLast, 0
 	case i.Backward:
-		return ofForward, 0
+		return ofGradient(i, u), 0
 	case i.Class == operators.Copy && u.products:
 		return takesAsItIs, 0
 	case u.within:
 		return byCaller, 0
-	case u.returned && !i.lowered.forLayout:
+	case u.given && i.lowered.forLayout:
+		return givenTurned, 0
+	case u.nowhere && i.lowered.forLayout && calledBy(i.Operator, makers...) != "":
+		return byCallerOr, 0
+	case i.lowered.forLayout && calledBy(i.Operator, "matmul", "__matmul__", "linalg_matmul") != "" && !evenBatches(source(i.Operator)):
+		return byMatmul, 0
+	case u.returned && (!i.lowered.forLayout || i.within()) && (i.Class != operators.Product || u.reads < 2):
 		return byMaker, 0
 	case u.others > 0 && u.reads == u.others+1 && i.lowered.forLayout:
 		return keepCopy(u.others), u.reads
@@ -91,8 +125,102 @@ func verdict(i *Item, u use) (string, int) {
 		return likeMask, 0
 	case i.lowered.forLayout && repeats(source(i.Operator)):
 		return overlaps, 0
+	case i.lowered.forLayout && u.product && i.within():
+		return ofProductFor, 0
+	case i.lowered.forLayout && u.product:
+		return ofProduct, 0
 	}
-	return produce, 0
+	dim, certain, ok := i.softmaxAlong()
+	switch entropy := calledBy(i.Operator, "cross_entropy", "cross_entropy_loss") != ""; {
+	case ok && entropy && dim == 1:
+		return classesLast, 0
+	case ok && !entropy:
+		return alongLast(dim, certain), 0
+	}
+	return produceOf(i), 0
+}
+
+// ofGradient is the verdict on a layout of the backward pass.
+func ofGradient(i *Item, u use) string {
+	switch {
+	case i.strided() && !slices.ContainsFunc(i.Inputs, func(o operators.Operand) bool {
+		return o.Role != operators.Output && !contiguous(o) && !slices.Contains(o.Strides, 0)
+	}):
+		return ofSum
+	case u.chosen:
+		return ofMaker
+	case u.either:
+		return ofEither
+	}
+	return ofForward
+}
+
+// produceOf is the verdict that says which of several operands is to be produced in another order.
+func produceOf(i *Item) string {
+	var strided []operators.Operand
+	several := 0
+	for n, o := range i.Inputs {
+		if o.Role == operators.Output || len(o.Shape) < 2 || product(o.Shape) == 1 || slices.Contains(i.Again, n) {
+			continue
+		}
+		if several++; !contiguous(o) {
+			strided = append(strided, o)
+		}
+	}
+	if alone := slices.DeleteFunc(slices.Clone(strided), func(o operators.Operand) bool { return slices.Contains(o.Strides, 0) }); len(alone) > 0 {
+		strided = alone
+	}
+	switch {
+	case i.Class == operators.Copy && i.lowered.forLayout || several < 2 || len(strided) == 0:
+		return produce
+	case len(strided) == 1:
+		return fmt.Sprintf("produce %s contiguous in the first place", tensorText(strided[0]))
+	}
+	return produceAlike
+}
+
+// softmaxAlong is the dim along which an operator takes a softmax of what it copies, or along which, of a copy, what calls it may
+// take one, which is not certain; if what is copied is contiguous with this dim last.
+func (i *Item) softmaxAlong() (dim int, certain, ok bool) {
+	x := source(i.Operator)
+	w := walksOf(i.Operator)
+	switch {
+	case slices.Contains(softmaxes, w.name()):
+		dims, known := i.Dims()
+		if !known || len(dims) != 1 {
+			return 0, false, false
+		}
+		dim, certain = dims[0], true
+	case i.lowered.forLayout && calledBy(i.Operator, softmaxes...) != "":
+		if dim = slices.Index(x.Strides, 1); slices.Index(x.Strides[dim+1:], 1) >= 0 {
+			return 0, false, false
+		}
+	default:
+		return 0, false, false
+	}
+	l, err := x.Layout()
+	if err != nil || dim < 0 || dim >= l.Rank()-1 {
+		return 0, false, false
+	}
+	l, err = l.Permute(append(slices.Delete(nest.UpTo(l.Rank()), dim, dim+1), dim)...)
+	return dim, certain, err == nil && l.IsContiguous()
+}
+
+// softmaxes copy what is not contiguous and go along one dim.
+var softmaxes = []string{"_softmax", "_log_softmax"}
+
+// evenBatches reports whether the dims of batches of matrices are as one, so that nothing is copied to make one of them.
+func evenBatches(o operators.Operand) bool {
+	rank := len(o.Shape)
+	if rank < 4 {
+		return true
+	}
+	l, err := o.Layout()
+	if err != nil {
+		return true
+	}
+	_, err = l.View(product(o.Shape[:rank-2]), o.Shape[rank-2], o.Shape[rank-1])
+	return err == nil
 }
 
 // repeats reports whether an operand has more elements than the memory that it spans, as windows that overlap have.
@@ -128,6 +256,14 @@ func turned(o operators.Operand) bool {
 	l, err = l.Transpose(0, 1)
 	return err == nil && l.IsContiguous()
 }
+
+// sequences reports whether an operand has the channels of a batch of sequences, its second dim, innermost in memory.
+func sequences(o operators.Operand) bool {
+	return len(o.Shape) == 3 && o.Strides[1] == 1 && !contiguous(o)
+}
+
+// matrixProducts return what is row-major, whatever their operands are.
+var matrixProducts = []string{"mm", "addmm", "_addmm_activation", "bmm", "baddbmm"}
 
 // strided reports whether an operand that is read is not contiguous.
 func (i *Item) strided() bool {
@@ -234,14 +370,17 @@ type uses struct {
 	byOperator map[int]use    // of a profile that says where operands lie
 	byLayout   map[string]use // else: by dtype, shape and strides
 	itself     bool           // else: no operator of the forward pass reads images that are row-major
+	either     bool           // functions of torch are called that choose an order themselves
 }
 
 // of returns the uses of operator number n.
 func (u uses) of(n int, i *Item) use {
 	if u.byOperator != nil {
-		return u.byOperator[n]
+		one := u.byOperator[n]
+		one.either = u.either
+		return one
 	}
-	best := use{itself: u.itself}
+	best := use{itself: u.itself, either: u.either, nowhere: true}
 	for _, o := range i.Inputs {
 		if o.Role == operators.Input && !contiguous(o) {
 			if one := u.byLayout[layoutKey(o)]; one.reads > best.reads {
@@ -270,8 +409,9 @@ func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape,
 // operator that is called most often with a layout is taken to read each tensor once:
 // all reads of the layout by that operator's calls.
 func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
+	either := slices.ContainsFunc(p.Operators, func(op operators.Operator) bool { return choosesOrder(op) })
 	if p.Step != nil {
-		return uses{byOperator: usesInStep(p, pays, copies)}
+		return uses{byOperator: usesInStep(p, pays, copies), either: either}
 	}
 	reads, others, most, both := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	itself := true
@@ -296,7 +436,14 @@ func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
 	for k, n := range reads {
 		all[k] = use{reads: n / most[k], others: others[k] / most[k]}
 	}
-	return uses{byLayout: all, itself: itself}
+	return uses{byLayout: all, itself: itself, either: either}
+}
+
+// choosesOrder reports whether an operator is called by one of makers, or is one.
+func choosesOrder(op operators.Operator) bool {
+	return slices.ContainsFunc(append([]operators.Caller{{Chain: op.Op}}, op.Callers...), func(c operators.Caller) bool {
+		return calledBy(operators.Operator{Callers: []operators.Caller{c}}, makers...) != ""
+	})
 }
 
 // An operand is one of an operator of a profile, by their numbers.
@@ -334,6 +481,9 @@ type trail struct {
 	// Whether the function that calls an operator makes what that reads in a layout that costs, whether others than that
 	// return it so, and whether the backward pass makes what is row-major of what it reads.
 	within, returned, itself map[int]bool
+	// Whether that function gets it with its first two dims swapped, whether one of makers in the forward pass made what a
+	// gradient is made of, and whether matrix products wrote what it reads.
+	given, chosen, product map[int]bool
 }
 
 // note notes of an operator what has to be so in every call.
@@ -344,12 +494,14 @@ func note(of map[int]bool, operator int, so bool) {
 
 // follow follows the storages through a step.
 func follow(p *operators.Profile, pays func(operator int) bool) trail {
-	t := trail{map[part][]int{}, map[version]map[operand]bool{}, map[int][]version{}, map[int]bool{}, map[int]bool{}, map[int]bool{}}
+	t := trail{map[part][]int{}, map[version]map[operand]bool{}, map[int][]version{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int]bool{}}
 	writes, writer := map[uint64]int{}, map[version]string{} // the function of torch that wrote it, if one of makers did
 	itself := map[version]bool{}                             // gradients that are row-major of nothing else that is
-	functions := make([]string, len(p.Operators))
+	multiplied := map[version]bool{}                         // what matrix products wrote
+	functions, names := make([]string, len(p.Operators)), make([]string, len(p.Operators))
 	for n, op := range p.Operators {
-		functions[n] = calledBy(op, makers...)
+		w := walksOf(op)
+		functions[n], names[n] = calledBy(op, makers...), w.name()
 	}
 	for _, call := range p.Step {
 		operands, places := operandsOf(p, call)
@@ -376,11 +528,17 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 			if !pays(call.Operator) {
 				continue
 			}
+			op := p.Operators[call.Operator]
 			if function != "" {
 				note(t.within, call.Operator, writer[v] == function)
+				note(t.given, call.Operator, turned(o) && writer[v] != function)
 			} else {
-				note(t.returned, call.Operator, turned(o) && writer[v] != "")
+				note(t.returned, call.Operator, writer[v] != "" && (turned(o) || op.Class == operators.Product && sequences(o)))
 			}
+			if op.Backward {
+				note(t.chosen, call.Operator, writer[v] != "")
+			}
+			note(t.product, call.Operator, multiplied[v])
 			if o.Role == operators.Input { // what is written in place is no use of a copy
 				reads[part{v, place.Offset, layoutKey(o)}] = true
 			}
@@ -394,7 +552,7 @@ func follow(p *operators.Profile, pays func(operator int) bool) trail {
 				writes[storage]++
 				v := version{storage, writes[storage]}
 				t.wrote[call.Operator] = append(t.wrote[call.Operator], v)
-				writer[v], itself[v] = passed, alone
+				writer[v], itself[v], multiplied[v] = passed, alone, slices.Contains(matrixProducts, names[call.Operator])
 			}
 		}
 	}
@@ -421,6 +579,7 @@ func usesInStep(p *operators.Profile, pays, copies func(operator int) bool) map[
 	for op, itself := range t.itself {
 		u := all[op]
 		u.within, u.returned, u.itself = t.within[op], t.returned[op], itself
+		u.given, u.chosen, u.product = t.given[op], t.chosen[op], t.product[op]
 		all[op] = u
 	}
 	for op, versions := range t.wrote {

@@ -76,8 +76,8 @@ func TestReturnedSo(t *testing.T) {
 	for _, c := range []struct{ function, strides, want string }{
 		{"torch.nn.functional.multi_head_attention_forward", swapped, byMaker},
 		{"torch.lstm", swapped, byMaker},
-		{"torch.nn.functional.linear", swapped, produce},
-		{"torch.lstm", turned, produce},
+		{"torch.nn.functional.linear", swapped, "produce 512x196x64" + swapped + " contiguous in the first place"},
+		{"torch.lstm", turned, "produce 512x196x64" + turned + " contiguous in the first place"},
 	} {
 		for _, dropped := range []bool{false, true} {
 			nodes := []string{function(2, c.function), under(node(3, "aten::relu", shape, [3]string{"1", "0", c.strides}, [3]string{"2", "0", c.strides}), 2)}
@@ -103,7 +103,7 @@ func TestOneUseInEachPass(t *testing.T) {
 	}
 	b := priceOf(t, trace(add(0), event{name: "AddBackward0", ts: 10, dur: 9}, add(11)))
 	for _, i := range b.Operators[:2] {
-		if want := map[bool]string{false: produce, true: ofForward}[i.Backward]; i.Op != "aten::add" || i.Verdict != want {
+		if want := map[bool]string{false: rowMajor512, true: ofForward}[i.Backward]; i.Op != "aten::add" || i.Verdict != want {
 			t.Errorf("%s, backward %t: %s, want %s", i.Op, i.Backward, i.Verdict, want)
 		}
 	}
@@ -119,6 +119,136 @@ func TestReducedAsItLies(t *testing.T) {
 			Inputs: []operators.Operand{in([]int{8, 64, 28, 28}, c.strides)}, Outputs: []operators.Operand{out([]int{8, 64}, []int{64, 1})}}
 		if got, _ := verdict(&Item{Operator: op, Predicted: &Price{}, Ns: 3, Layout: 1}, use{}); got != c.want {
 			t.Errorf("of strides %v: %s, want %s", c.strides, got, c.want)
+		}
+	}
+}
+
+// TestSoftmaxOfClasses: what cross_entropy copies is rows of classes once these are the last dim; of a copy inside of a softmax it is not
+// known along which dim that goes.
+func TestSoftmaxOfClasses(t *testing.T) {
+	images, last, nchw := []int{8, 20, 64, 64}, []int{81920, 1, 1280, 20}, []int{81920, 4096, 64, 1}
+	for _, c := range []struct {
+		op     string
+		chain  string
+		args   []string
+		source []int
+		want   string
+	}{
+		{"aten::_log_softmax", "torch.nn.functional.cross_entropy", []string{"", "1", "False"}, last, classesLast},
+		{"aten::_log_softmax", "aten::cross_entropy_loss > aten::log_softmax", []string{"", "1", "False"}, last, classesLast},
+		{"aten::_log_softmax", "torch.Tensor.log_softmax", []string{"", "-3", "False"}, last, "take movedim(1, -1), which is contiguous, and go along its last dim"},
+		{"aten::_log_softmax", "torch.Tensor.log_softmax", []string{"", "2", "False"}, last, produce},
+		{"aten::copy_", "aten::cross_entropy_loss > aten::log_softmax > aten::_log_softmax > aten::contiguous > aten::clone", nil, last, classesLast},
+		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, last, "if the softmax is along dim 1: take movedim(1, -1), which is contiguous, and go along its last dim"},
+		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, []int{81920, 4096, 1, 64}, "if the softmax is along dim 2: take movedim(2, -1), which is contiguous, and go along its last dim"},
+		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, []int{163840, 8192, 128, 2}, produce},
+		{"aten::copy_", "aten::reshape > aten::clone", nil, last, produce},
+	} {
+		op := operators.Operator{Op: c.op, Class: operators.Rows, Args: c.args, Inputs: []operators.Operand{in(images, c.source)}, Callers: []operators.Caller{{Chain: c.chain, Calls: 1}}}
+		if c.op == "aten::copy_" {
+			y := in(images, nchw)
+			y.Role = operators.Output
+			op.Class, op.Inputs = operators.Copy, []operators.Operand{y, op.Inputs[0]}
+		}
+		if i := itemOf(t, op); i.Verdict != c.want || i.Layout == 0 {
+			t.Errorf("%s of %v in %s: %s, want %s, layout %v", c.op, c.source, c.chain, i.Verdict, c.want, i.Layout)
+		}
+	}
+}
+
+// A step of calls of functions of torch: each is the function, the operator, and its tensors.
+type called struct {
+	function, op, shape string
+	tensors             [][3]string
+}
+
+// verdictOf is that on the last call of a step.
+func verdictOf(t *testing.T, calls ...called) string {
+	t.Helper()
+	var nodes []string
+	for n, c := range calls {
+		nodes = append(nodes, function(2+2*n, c.function), under(node(3+2*n, c.op, c.shape, c.tensors...), 2+2*n))
+	}
+	b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+strings.Join(nodes, ", ")+"]}")
+	last := calls[len(calls)-1]
+	i := slices.IndexFunc(b.Operators, func(i Item) bool {
+		return i.Op == last.op && slices.ContainsFunc(i.Callers, func(c operators.Caller) bool { return c.Chain == last.function })
+	})
+	if b.Operators[i].Layout == 0 {
+		t.Errorf("%s: its layout costs nothing", last.op)
+	}
+	return b.Operators[i].Verdict
+}
+
+// TestMadeByOthers: what is said of copies that a matrix product or a recurrent net makes of what it is given, or of what one of
+// these returns, and of gradients behind them.
+func TestMadeByOthers(t *testing.T) {
+	const lstm, attention, backward = "torch.lstm", "torch.nn.functional.multi_head_attention_forward", "torch.Tensor.backward"
+	const batches, batched, swapped = "[64,64,512]", "[32768,512,1]", "[512,32768,1]"
+	const heads, headed, apart, merged = "[4,8,64,512]", "[262144,32768,512,1]", "[786432,64,1,1536]", "[262144,32768,1,64]"
+	const sequences, channels, channelsInner = "[64,512,64]", "[32768,64,1]", "[512,1,32768]"
+	const rows, columns, gates = "[512,512]", "[512,1]", "[1,512]"
+	writes := func(function, op, shape, strides string) called {
+		return called{function, op, shape, [][3]string{{"8", "0", strides}, {"1", "0", strides}}}
+	}
+	reads := func(function, op, shape, strides, to string) called {
+		return called{function, op, shape, [][3]string{{"1", "0", strides}, {"2", "0", to}}}
+	}
+	beside := func(function, op, shape, strides, to string) called {
+		return called{function, op, shape, [][3]string{{"1", "0", strides}, {"9", "0", to}, {"2", "0", to}}}
+	}
+	for name, c := range map[string]struct {
+		calls []called
+		want  string
+	}{
+		"heads that matmul copies":          {[]called{reads("torch.Tensor.matmul", "aten::clone", heads, apart, headed)}, byMatmul},
+		"heads that reshape copies":         {[]called{reads("torch.Tensor.reshape", "aten::clone", heads, apart, headed)}, produce},
+		"heads that are one batch":          {[]called{reads("torch.Tensor.matmul", "aten::clone", heads, merged, headed)}, produce},
+		"batches for a recurrent net":       {[]called{reads(lstm, "aten::clone", batches, swapped, batched)}, givenTurned},
+		"batches for attention":             {[]called{reads(attention, "aten::clone", batches, swapped, batched)}, givenTurned},
+		"batches of the net itself":         {[]called{writes(lstm, "aten::tanh", batches, batched), reads(lstm, "aten::clone", batches, swapped, batched)}, byCaller},
+		"batches for linear":                {[]called{reads("torch.nn.functional.linear", "aten::clone", batches, swapped, batched)}, produce},
+		"linear behind a net":               {[]called{writes(lstm, "aten::tanh", batches, batched), reads("torch.nn.functional.linear", "aten::clone", batches, swapped, batched)}, byMaker},
+		"contiguous behind a net":           {[]called{writes(lstm, "aten::tanh", batches, batched), reads("torch.Tensor.contiguous", "aten::clone", batches, swapped, batched)}, produce},
+		"a convolution behind a net":        {[]called{writes(lstm, "aten::tanh", batches, batched), reads("torch.conv1d", "aten::convolution", sequences, channelsInner, channels)}, byMaker},
+		"a convolution":                     {[]called{reads("torch.conv1d", "aten::convolution", sequences, channelsInner, channels)}, produce},
+		"reshape behind a product":          {[]called{writes("torch.bmm", "aten::bmm", batches, batched), reads("torch.Tensor.reshape", "aten::clone", batches, swapped, batched)}, ofProductFor},
+		"contiguous behind a product":       {[]called{writes("torch.bmm", "aten::bmm", batches, batched), reads("torch.Tensor.contiguous", "aten::clone", batches, swapped, batched)}, ofProduct},
+		"a gradient behind a net":           {[]called{writes(lstm, "aten::tanh", rows, columns), beside(backward, "aten::sigmoid_backward", rows, gates, columns)}, ofMaker},
+		"a gradient":                        {[]called{beside(backward, "aten::sigmoid_backward", rows, gates, columns)}, ofForward},
+		"a gradient of a model with a net":  {[]called{{lstm, "aten::tanh", rows, [][3]string{{"8", "0", columns}, {"7", "0", columns}}}, beside(backward, "aten::sigmoid_backward", rows, gates, columns)}, ofEither},
+		"a gradient of a sum":               {[]called{reads(backward, "aten::native_layer_norm_backward", rows, "[0,0]", columns)}, ofSum},
+		"a gradient of a sum and something": {[]called{{backward, "aten::addcmul", rows, [][3]string{{"1", "0", gates}, {"3", "0", "[0,0]"}, {"9", "0", columns}, {"2", "0", columns}}}}, ofForward},
+	} {
+		if got := verdictOf(t, c.calls...); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestCopyOfNet: where a profile does not say where tensors lie, it does not say of a copy in a recurrent net either who made what it
+// copies.
+func TestCopyOfNet(t *testing.T) {
+	for chain, want := range map[string]string{"aten::lstm > aten::contiguous > aten::clone": byCallerOr, "aten::linear > aten::reshape > aten::clone": produce} {
+		y := in([]int{512, 512}, []int{512, 1})
+		y.Role = operators.Output
+		op := operators.Operator{Op: "aten::copy_", Class: operators.Copy, Inputs: []operators.Operand{y, in([]int{512, 512}, []int{1, 512})},
+			Callers: []operators.Caller{{Chain: chain, Calls: 1}}}
+		if i := itemOf(t, op); i.Verdict != want || i.Layout == 0 {
+			t.Errorf("in %s: %s, want %s", chain, i.Verdict, want)
+		}
+	}
+}
+
+// TestGradientOfNet: where a profile does not say where tensors lie, it is said of all gradients of a model with a recurrent net that this
+// may have chosen their order.
+func TestGradientOfNet(t *testing.T) {
+	for net, want := range map[string]string{"aten::lstm": ofEither, "aten::mv": ofForward} {
+		two := float + "," + float
+		b := priceOf(t, trace(event{name: net, dur: 9, shapes: "[512,512]", strides: "[512,1]", types: float}, event{name: "aten::tanh", ts: 1, dur: 5, shapes: "[512,512]", strides: "[512,1]", types: float},
+			event{name: "AddBackward0", ts: 10, dur: 9}, event{name: "aten::add", ts: 11, dur: 5, shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: two}))
+		if got := b.Operators[0]; got.Op != "aten::add" || got.Verdict != want {
+			t.Errorf("beside %s: %s of %s, want %s", net, got.Verdict, got.Op, want)
 		}
 	}
 }

@@ -128,12 +128,7 @@ func (i Item) from() (text string) {
 func (i Item) Tensors() string {
 	dtype := ""
 	text := func(o operators.Operand) string {
-		t := layouts.FormatShape(o.Shape)
-		if o.Format != "" {
-			t += "[" + o.Format + "]"
-		} else if !contiguous(o) {
-			t += strings.ReplaceAll(fmt.Sprint(o.Strides), " ", ",")
-		}
+		t := tensorText(o)
 		if o.DType != dtype {
 			t, dtype = o.DType+" "+t, o.DType
 		}
@@ -159,4 +154,15 @@ func (i Item) Tensors() string {
 		line += " -> " + strings.Join(out, ", ")
 	}
 	return line
+}
+
+// tensorText is an operand's shape, with its format, or with strides where it is not contiguous.
+func tensorText(o operators.Operand) string {
+	t := layouts.FormatShape(o.Shape)
+	if o.Format != "" {
+		return t + "[" + o.Format + "]"
+	} else if !contiguous(o) {
+		t += strings.ReplaceAll(fmt.Sprint(o.Strides), " ", ",")
+	}
+	return t
 }
