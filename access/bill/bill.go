@@ -152,7 +152,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 // judge prices the operators by their patterns and says what to do about each.
 func (b *Bill) judge(ctx context.Context, m cost.Model, p *operators.Profile, prices []priced, begin Begin) error {
 	for i := range b.Operators {
-		b.Operators[i].price(prices, m.Times.Hit)
+		b.Operators[i].price(prices, m)
 	}
 	uses := usesOf(p, func(n int) bool { return b.Operators[n].Layout > 0 }, func(n int) bool { return b.Operators[n].lowered.forLayout })
 	all := make([]use, len(b.Operators))
@@ -190,8 +190,8 @@ func touches(c operators.Class) bool {
 	return c != operators.View && c != operators.None && c != operators.Wrapper
 }
 
-// price puts the prices of its patterns together, with what it does for each row, in hits of the first level.
-func (i *Item) price(prices []priced, hit float64) {
+// price puts the prices of its patterns together, with what it does for each row, by the threads that share the rows.
+func (i *Item) price(prices []priced, m cost.Model) {
 	if i.given == nil {
 		return
 	}
@@ -202,7 +202,10 @@ func (i *Item) price(prices []priced, hit float64) {
 		}
 	}
 	sum := func(numbers []int) *Price {
-		total := &Price{Ns: i.lowered.rowHits * hit}
+		total := &Price{}
+		if i.lowered.rowHits > 0 {
+			total.Ns = m.Hits(i.lowered.rowHits, prices[i.given[i.lowered.rowsAt]].threads)
+		}
 		for k, n := range numbers {
 			total.Ns += prices[n].Ns
 			if k == 0 {
@@ -236,7 +239,8 @@ const noise = .02
 // A priced is the price of a pattern, or why it has none.
 type priced struct {
 	Price
-	err error
+	threads int // that share it
+	err     error
 }
 
 // patterns are the distinct ones of a bill.
@@ -305,7 +309,7 @@ func predict(m cost.Model, s access.Spec) priced {
 		return priced{Price: price(m, cost.Prediction{})}
 	}
 	prediction, err := m.Predict(p)
-	return priced{price(m, prediction), err}
+	return priced{price(m, prediction), len(p.Parts()), err}
 }
 
 // price is a prediction by the names of the levels.

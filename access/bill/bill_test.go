@@ -220,6 +220,31 @@ func TestReorder(t *testing.T) {
 	}
 }
 
+// TestRowsByThreads: threads share what is done for each row, as far as they share the rows.
+func TestRowsByThreads(t *testing.T) {
+	take := func(rows, threads int) float64 {
+		m := typical(t)
+		m.Threads = threads
+		op := event{name: "aten::embedding", dur: 5, shapes: fmt.Sprintf("[50,4],[%d]", rows), strides: "[4,1],[1]", types: float + `,"long int"`}
+		p, err := operators.Read(operators.File{Name: "trace.json", Reader: strings.NewReader(trace(op))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Operators[0].Outputs = []operators.Operand{out([]int{rows, 4}, []int{4, 1})}
+		b, err := Of(context.Background(), p, m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Operators[0].Ns
+	}
+	if r := take(1<<20, 0) / take(1<<20, 4); r < 3 || r > 4.01 {
+		t.Errorf("of many rows four threads take %.2f times less", r)
+	}
+	if one, four := take(1000, 0), take(1000, 4); one != four {
+		t.Errorf("1000 rows take %v ns, of four threads %v", one, four)
+	}
+}
+
 // TestThreads: four threads share what is large, by as little as all cores' bandwidth
 // allows, and leave the small to one, as PyTorch does.
 func TestThreads(t *testing.T) {

@@ -99,7 +99,7 @@ func (w *walks) takeRows(copied bool) bool {
 	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
 	w.add(access.Add, outermost, w.operand(x, access.Input), w.operand(y, access.Output))
 	if dim == 0 {
-		w.rowHits = float64(product(index.Shape)) * rowHits
+		w.rowHits, w.rowsAt = float64(product(index.Shape))*rowHits, len(w.specs)-1
 		if strings.HasSuffix(w.name(), "index") {
 			w.rowHits *= indexRows
 		}

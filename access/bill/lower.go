@@ -39,8 +39,10 @@ type lowered struct {
 	once []access.Spec
 	// forLayout: a copy that changes nothing but the layout.
 	forLayout bool
-	// rowHits is what it does for each row besides, in latencies of the first level.
+	// rowHits is what it does for each row besides, in latencies of the first level, and rowsAt the number of the pattern that has
+	// the rows.
 	rowHits float64
+	rowsAt  int
 }
 
 // calls names the operators that call some that copy, or reduce: what they copy and reduce inside is in
@@ -69,7 +71,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if w.specs == nil {
 		return lowered{}, errors.New("the profile has no tensor of it")
 	}
-	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, rowHits: w.rowHits}
+	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, rowHits: w.rowHits, rowsAt: w.rowsAt}
 	if op.Class == operators.Product && !slices.Contains(ofVectors, w.name()) { // which takes operands as they are
 		l.twins = w.specs[w.inner:]
 		return l, nil
@@ -140,6 +142,7 @@ type walks struct {
 	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
 	forLayout bool
 	rowHits   float64
+	rowsAt    int
 	twins     map[int]access.Spec // of patterns that are not as they look with contiguous operands
 	err       error
 }

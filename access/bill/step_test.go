@@ -180,7 +180,18 @@ func TestStepExact(t *testing.T) {
 	}
 }
 
-// TestNoStep: a trace that does not say where tensors lie is refused.
+// TestStepOfRows: a step has what is done for each row that is taken, as the bill has.
+func TestStepOfRows(t *testing.T) {
+	const numbers = 10000
+	embedding := fmt.Sprintf(`{"id":2,"name":"aten::embedding","ctrl_deps":1,"inputs":{"values":[[1,1,0,200,4,"cpu"],[2,2,0,%[1]d,8,"cpu"]],"shapes":[[50,4],[%[1]d]],"types":["Tensor(float)","Tensor(long)"],"strides":[[4,1],[1]]},
+		"outputs":{"values":[[3,3,0,1,4,"cpu"]],"shapes":[[%[1]d,4]],"types":["Tensor(float)"],"strides":[[4,1]]},"attrs":[]}`, numbers)
+	s := stepOf(t, embedding)
+	b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+embedding+"]}")
+	if least := rowHits * numbers * typical(t).Times.Hit; len(s.Calls) != 1 || s.Ns < least || s.Ns < .8*b.Ns || s.Ns > 2*b.Ns {
+		t.Errorf("%v ns in a step, want %v for the rows alone; in the bill %v", s.Ns, least, b.Ns)
+	}
+}
+
 // TestNowhere: tensors of which the profile does not say where they lie lie apart.
 func TestNowhere(t *testing.T) {
 	rows := "[64,1]"
@@ -194,6 +205,7 @@ func TestNowhere(t *testing.T) {
 	}
 }
 
+// TestNoStep: a trace that does not say where tensors lie is refused.
 func TestNoStep(t *testing.T) {
 	p, err := operators.Read(operators.File{Name: "trace.json", Reader: strings.NewReader(trace(event{name: "aten::relu", dur: 5, shapes: "[4]", strides: "[1]", types: float}))})
 	if err != nil {

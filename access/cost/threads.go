@@ -70,6 +70,14 @@ func (t Times) busy(threads int) float64 {
 // hit is what a hit of the first level takes, in ns, while other cores are as busy.
 func (m Model) hit() float64 { return m.Times.Hit * max(1, m.busy) }
 
+// Hits is the ns of so many hits of the first level that wait for each other, shared by so many threads.
+func (m Model) Hits(n float64, threads int) float64 {
+	if threads > 1 {
+		m = m.among(threads)
+	}
+	return n / float64(max(threads, 1)) * m.hit()
+}
+
 // serving is what serves the misses of level i: a portion of the last level does as all of it.
 func (m Model) serving(i int) Level {
 	c := m.Caches
