@@ -111,6 +111,7 @@ func TestVerdicts(t *testing.T) {
 		{"an expanded operand", event{name: "aten::mul", shapes: "[64,512,512],[64,512,512]", strides: "[262144,512,1],[512,1,0]", types: two}, nothing, false},
 		{"a list", event{name: "aten::cat", shapes: "[[512,512],[512,512]],[]", strides: "[[512,1],[1,512]],[]", types: `"TensorList","Scalar"`}, rowMajor512, true},
 		{"two that are strided", event{name: "aten::add", shapes: "[64,64,64],[64,64,64]", strides: "[4096,1,64],[1,4096,64]", types: two}, produceAlike, true},
+		{"one across rows with gaps", event{name: "aten::add", shapes: "[196,128,768],[1,128,768]", strides: "[768,151296,1],[98304,1,128]", types: two}, "produce 1x128x768[98304,1,128] contiguous in the first place", true},
 		{"one beside what is expanded", event{name: "aten::addcmul", shapes: "[512,512],[512,512],[512,512]", strides: "[512,1],[1,512],[1,0]", types: two + "," + float}, rowMajor512, true},
 		{"a softmax along the second dim", event{name: "aten::_log_softmax", shapes: "[8,512,64],[],[]", strides: "[32768,1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","1","False"`}, "take movedim(1, -1), which is contiguous, and go along its last dim", true},
 		{"a softmax along the third dim", event{name: "aten::_log_softmax", shapes: "[8,512,64],[],[]", strides: "[32768,1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","-1","False"`}, produce, true},

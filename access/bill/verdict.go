@@ -16,6 +16,7 @@ const (
 	asCallees    = "counted as the operators that it calls"
 	nothing      = "nothing to gain"
 	channelsLast = "keep channels_last through"
+	pixelsLast   = "keep channels_last through the convolution before it: the pixels of such images, flattened, are contiguous"
 	produce      = "produce it in that order in the first place"
 	produceAlike = "produce its operands in one order in the first place"
 	takesAsItIs  = "a product takes it as it is"
@@ -73,6 +74,7 @@ type use struct {
 	either   bool    // of a gradient: such functions are called in the forward pass
 	product  bool    // of a copy: matrix products wrote what it reads
 	nowhere  bool    // the profile does not say where tensors lie
+	pixels   bool    // what is read are the pixels of row-major images that a convolution returned
 	returned bool    // functions of torch that it is not in made what is read in that layout
 	itself   bool    // of a gradient: the backward pass made what is row-major of it
 	once     float64 // ns of making the operands contiguous beforehand
@@ -130,6 +132,9 @@ func verdict(i *Item, u use) (string, int) {
 	case i.lowered.forLayout && u.product:
 		return ofProduct, 0
 	}
+	if u.pixels {
+		return pixelsLast, 0
+	}
 	dim, certain, ok := i.softmaxAlong()
 	switch entropy := calledBy(i.Operator, "cross_entropy", "cross_entropy_loss") != ""; {
 	case ok && entropy && dim == 1:
@@ -157,18 +162,18 @@ func ofGradient(i *Item, u use) string {
 
 // produceOf is the verdict that says which of several operands is to be produced in another order.
 func produceOf(i *Item) string {
-	var strided []operators.Operand
 	several := 0
 	for n, o := range i.Inputs {
-		if o.Role == operators.Output || len(o.Shape) < 2 || product(o.Shape) == 1 || slices.Contains(i.Again, n) {
-			continue
-		}
-		if several++; !contiguous(o) {
-			strided = append(strided, o)
+		if i.reads(n, o) {
+			several++
 		}
 	}
-	if alone := slices.DeleteFunc(slices.Clone(strided), func(o operators.Operand) bool { return slices.Contains(o.Strides, 0) }); len(alone) > 0 {
-		strided = alone
+	strided := i.stridedOperands()
+	if len(strided) > 1 { // those that lack the inner dim of the others
+		inner := func(o operators.Operand) bool { return o.Strides[len(o.Strides)-1] == 1 }
+		if apart := slices.DeleteFunc(slices.Clone(strided), inner); len(apart) == 1 {
+			strided = apart
+		}
 	}
 	switch {
 	case i.Class == operators.Copy && i.lowered.forLayout || several < 2 || len(strided) == 0:
@@ -177,6 +182,24 @@ func produceOf(i *Item) string {
 		return fmt.Sprintf("produce %s contiguous in the first place", tensorText(strided[0]))
 	}
 	return produceAlike
+}
+
+// reads reports whether input number n is a matrix, or more, that is read and no other input.
+func (i *Item) reads(n int, o operators.Operand) bool {
+	return o.Role != operators.Output && len(o.Shape) > 1 && product(o.Shape) > 1 && !slices.Contains(i.Again, n)
+}
+
+// stridedOperands are those that are read and not contiguous, and not expanded if there are others.
+func (i *Item) stridedOperands() (strided []operators.Operand) {
+	for n, o := range i.Inputs {
+		if i.reads(n, o) && !contiguous(o) {
+			strided = append(strided, o)
+		}
+	}
+	if alone := slices.DeleteFunc(slices.Clone(strided), func(o operators.Operand) bool { return slices.Contains(o.Strides, 0) }); len(alone) > 0 {
+		return alone
+	}
+	return strided
 }
 
 // softmaxAlong is the dim along which an operator takes a softmax of what it copies, or along which, of a copy, what calls it may
@@ -367,20 +390,22 @@ func source(op operators.Operator) operators.Operand {
 
 // uses tells how often tensors are read in a layout.
 type uses struct {
-	byOperator map[int]use    // of a profile that says where operands lie
-	byLayout   map[string]use // else: by dtype, shape and strides
-	itself     bool           // else: no operator of the forward pass reads images that are row-major
-	either     bool           // functions of torch are called that choose an order themselves
+	byOperator map[int]use     // of a profile that says where operands lie
+	byLayout   map[string]use  // else: by dtype, shape and strides
+	itself     bool            // else: no operator of the forward pass reads images that are row-major
+	either     bool            // functions of torch are called that choose an order themselves
+	images     map[[3]int]bool // batches, channels and pixels of row-major images that convolutions return
+	batches    map[[3]int]bool // else: the sizes of what products of batches return
 }
 
 // of returns the uses of operator number n.
 func (u uses) of(n int, i *Item) use {
 	if u.byOperator != nil {
 		one := u.byOperator[n]
-		one.either = u.either
+		one.either, one.pixels = u.either, u.ofPixels(i)
 		return one
 	}
-	best := use{itself: u.itself, either: u.either, nowhere: true}
+	best := use{itself: u.itself, either: u.either, nowhere: true, pixels: u.ofPixels(i), product: u.ofBatches(source(i.Operator))}
 	for _, o := range i.Inputs {
 		if o.Role == operators.Input && !contiguous(o) {
 			if one := u.byLayout[layoutKey(o)]; one.reads > best.reads {
@@ -411,7 +436,7 @@ func layoutKey(o operators.Operand) string { return fmt.Sprint(o.DType, o.Shape,
 func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
 	either := slices.ContainsFunc(p.Operators, func(op operators.Operator) bool { return choosesOrder(op) })
 	if p.Step != nil {
-		return uses{byOperator: usesInStep(p, pays, copies), either: either}
+		return uses{byOperator: usesInStep(p, pays, copies), either: either, images: imagesOf(p)}
 	}
 	reads, others, most, both := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	itself := true
@@ -436,7 +461,57 @@ func usesOf(p *operators.Profile, pays, copies func(operator int) bool) uses {
 	for k, n := range reads {
 		all[k] = use{reads: n / most[k], others: others[k] / most[k]}
 	}
-	return uses{byLayout: all, itself: itself, either: either}
+	return uses{byLayout: all, itself: itself, either: either, images: imagesOf(p), batches: batchesOf(p)}
+}
+
+// imagesOf are the batches, channels and pixels of row-major images that convolutions return, or that they add to.
+func imagesOf(p *operators.Profile) map[[3]int]bool {
+	all := map[[3]int]bool{}
+	for _, op := range p.Operators {
+		if op.Backward || !strings.Contains(op.Op, "conv") && calledBy(op, "conv1d", "conv2d", "conv3d", "convolution") == "" {
+			continue
+		}
+		for _, o := range slices.Concat(op.Inputs, op.Outputs) {
+			if o.Role != operators.Input && rowMajor(o) {
+				all[[3]int{o.Shape[0], o.Shape[1], product(o.Shape[2:])}] = true
+			}
+		}
+	}
+	return all
+}
+
+// ofPixels reports whether the one operand of an operator that is not contiguous, besides those that are expanded, is what a
+// convolution returned, as batches of pixels of channels.
+func (u uses) ofPixels(i *Item) bool {
+	strided := i.stridedOperands()
+	if len(strided) != 1 || len(strided[0].Shape) != 3 {
+		return false
+	}
+	o := strided[0]
+	n, pixels, channels := o.Shape[0], o.Shape[1], o.Shape[2]
+	return u.images[[3]int{n, channels, pixels}] && o.Strides[1] == 1 && o.Strides[2] == pixels && (n == 1 || o.Strides[0] == pixels*channels)
+}
+
+// batchesOf are the sizes of what products of batches of matrices return.
+func batchesOf(p *operators.Profile) map[[3]int]bool {
+	all := map[[3]int]bool{}
+	for _, op := range p.Operators {
+		if w := walksOf(op); w.name() == "bmm" && len(op.Inputs) > 1 && len(op.Inputs[0].Shape) == 3 && len(op.Inputs[1].Shape) == 3 {
+			all[[3]int{op.Inputs[0].Shape[0], op.Inputs[0].Shape[1], op.Inputs[1].Shape[2]}] = true
+		}
+	}
+	return all
+}
+
+// ofBatches reports whether an operand is what a product of batches returned, of which dims were made of the batches and swapped with
+// that of rows, as attention swaps its heads.
+func (u uses) ofBatches(o operators.Operand) bool {
+	l, err := o.Layout()
+	if err != nil || l.Rank() != 4 || l.IsContiguous() {
+		return false
+	}
+	l, err = l.Transpose(1, 2)
+	return err == nil && l.IsContiguous() && u.batches[[3]int{l.Size(0) * l.Size(1), l.Size(2), l.Size(3)}]
 }
 
 // choosesOrder reports whether an operator is called by one of makers, or is one.

@@ -156,6 +156,48 @@ func TestSoftmaxOfClasses(t *testing.T) {
 	}
 }
 
+// TestPixels: a convolution that takes channels_last returns pixels that are contiguous once they are flattened; row-major images of
+// these sizes have to come from a convolution for that.
+func TestPixels(t *testing.T) {
+	two := float + "," + float
+	images := event{name: "aten::add_", ts: 1, dur: 5, shapes: "[4,768,14,14],[1,768,1,1]", strides: "[150528,196,14,1],[768,1,1,1]", types: two}
+	by := func(caller string) event {
+		return event{name: caller, dur: 9, shapes: "[]", strides: "[]", types: float}
+	}
+	const patches = "produce 4x196x768[150528,1,196] contiguous in the first place"
+	for _, c := range []struct{ caller, patches, want string }{
+		{"aten::conv2d", "[150528,1,196]", pixelsLast},
+		{"aten::add", "[150528,1,196]", patches},
+		{"aten::conv2d", "[151296,1,197]", "produce 4x196x768[151296,1,197] contiguous in the first place"},
+	} {
+		b := priceOf(t, trace(by(c.caller), images, event{name: "aten::cat", ts: 10, dur: 5, shapes: "[[4,1,768],[4,196,768]],[]", strides: "[[0,768,1]," + c.patches + "],[]", types: `"TensorList","Scalar"`, arguments: `"","1"`}))
+		i := slices.IndexFunc(b.Operators, func(i Item) bool { return i.Op == "aten::cat" })
+		if got := b.Operators[i]; got.Verdict != c.want || got.Layout == 0 {
+			t.Errorf("%s beside images in %s: %s, want %s", c.patches, c.caller, got.Verdict, c.want)
+		}
+	}
+	// So in an execution trace, which has the result of the convolution.
+	if got := verdictOf(t, called{"torch.conv2d", "aten::convolution", "[8,64,32,32]", [][3]string{{"7", "0", "[65536,1024,32,1]"}, {"1", "0", "[65536,1024,32,1]"}}},
+		called{"torch.Tensor.contiguous", "aten::clone", "[8,1024,64]", [][3]string{{"1", "0", "[65536,1,1024]"}, {"2", "0", "[65536,64,1]"}}}); got != pixelsLast {
+		t.Error(got)
+	}
+}
+
+// TestHeadsReturned: where a profile does not say where tensors lie, heads that a reshape merges are those of a product if one returns
+// as many.
+func TestHeadsReturned(t *testing.T) {
+	for product, want := range map[string]string{"[96,128,128],[96,128,64]": ofProductFor, "[96,128,128],[96,128,32]": produce} {
+		b := priceOf(t, trace(event{name: "aten::bmm", dur: 5, shapes: product, strides: "[16384,128,1],[8192,64,1]", types: float + "," + float},
+			event{name: "aten::reshape", ts: 10, dur: 9, shapes: "[8,128,12,64]", strides: "[98304,64,8192,1]", types: float},
+			event{name: "aten::clone", ts: 11, dur: 7, shapes: "[8,128,12,64]", strides: "[98304,64,8192,1]", types: float},
+			event{name: "aten::copy_", ts: 12, dur: 5, shapes: "[8,128,12,64],[8,128,12,64]", strides: "[98304,768,64,1],[98304,64,8192,1]", types: float + "," + float}))
+		i := slices.IndexFunc(b.Operators, func(i Item) bool { return i.Op == "aten::copy_" })
+		if got := b.Operators[i]; got.Verdict != want || got.Layout == 0 {
+			t.Errorf("beside a product of %s: %s, want %s", product, got.Verdict, want)
+		}
+	}
+}
+
 // A step of calls of functions of torch: each is the function, the operator, and its tensors.
 type called struct {
 	function, op, shape string

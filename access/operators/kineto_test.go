@@ -55,6 +55,15 @@ func chrome(events ...string) string {
 	return `{"schemaVersion":1,"deviceProperties":[{"id":0}],"traceEvents":[` + strings.Join(events, ",") + `],"traceName":"x"}`
 }
 
+// TestOnDevice: of a trace with kernels of a device it is said that the bill is of a CPU.
+func TestOnDevice(t *testing.T) {
+	kernel := `{"ph":"X","cat":"kernel","name":"elementwise","pid":0,"tid":7,"ts":3,"dur":1,"args":{}}`
+	p := read(t, chrome(append(reshaped(), kernel)...))
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "ran on a device, and are priced as if they had run on a CPU; ") {
+		t.Errorf("warnings %q", p.Warnings)
+	}
+}
+
 // reshaped are the events of a reshape that copies.
 func reshaped() []string {
 	x, shape := tensor("[2,3,4]", "[12,1,3]"), arg{"[]", "[]", "ScalarList", "[6, 4]"}

@@ -222,7 +222,7 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		t.adopt()
 	}
 	if t.onDevice {
-		t.warnings = append(t.warnings, t.name+": its operators ran on a device; their times are those of the thread that started them")
+		t.warnings = append(t.warnings, t.name+": its operators ran on a device, and are priced as if they had run on a CPU; their times are those of the thread that started them")
 	}
 	switch {
 	case err == nil && t.kind == "":
