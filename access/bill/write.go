@@ -40,7 +40,7 @@ func (b *Bill) Write(w io.Writer, worst int) error {
 		lines := strings.Split(strings.Trim(text.String(), "\n"), "\n")
 		fmt.Fprintf(w, "\n%s\n", lines[0])
 		for n, i := range rows {
-			fmt.Fprintf(w, "%s\n    %s\n    %s%s\n", lines[n+1], i.Tensors(), i.Verdict, i.from())
+			fmt.Fprintf(w, "%s\n    %s\n    %s\n", lines[n+1], i.Tensors(), i.Said())
 		}
 	}
 	return explain.WriteParagraphs(w, b.rest(rows))
@@ -103,6 +103,9 @@ func (b *Bill) rest(shown []Item) []string {
 	}
 	return words
 }
+
+// Said is the verdict, with what from says.
+func (i Item) Said() string { return i.Verdict + i.from() }
 
 // from says that its arithmetic is not in the time, if that is longer, and names the caller, if there is any: of several the one
 // that calls it most often, which is the one that costs most, with how many there are.
