@@ -265,7 +265,11 @@ func (w *walks) putRows(name string) bool {
 	x = w.fresh(x)
 	x.Shape = slices.Clone(x.Shape)
 	x.Shape[dim] = n
-	w.put(x, sources, name == "index_add")
+	var outermost []int
+	if name == "index_add" && len(x.Shape) > 1 { // all others for one number after the other (index_add_cpu_)
+		outermost = []int{dim}
+	}
+	w.put(x, sources, name == "index_add", outermost...)
 	w.asTheyLie(inputs[1:2])
 	return true
 }
@@ -283,14 +287,15 @@ func (w *walks) fresh(x tensor) tensor {
 	return y
 }
 
-// put writes a part of a tensor, or adds to it, from a source of the same shape or, else, one that is read as it lies.
-func (w *walks) put(part tensor, sources []tensor, adds bool) {
+// put writes a part of a tensor, or adds to it, from a source of the same shape, some dims outermost, or else from one that is read
+// as it lies.
+func (w *walks) put(part tensor, sources []tensor, adds bool, outermost ...int) {
 	role := access.Output
 	if adds {
 		role = access.InPlace
 	}
 	if len(sources) > 0 && slices.Equal(sources[0].Shape, part.Shape) {
-		w.add(access.Add, nil, w.operand(part, role), w.operand(sources[0], access.Input))
+		w.add(access.Add, outermost, w.operand(part, role), w.operand(sources[0], access.Input))
 		return
 	}
 	if adds {

@@ -299,6 +299,15 @@ func TestGather(t *testing.T) {
 			t.Errorf("the last dim %s of channels_last: %v, layout %v of %v ns, of row-major %v", dim, of.Predicted.Misses, of.Layout, of.Ns, whole.Predicted.Misses)
 		}
 	}
+	// So does index_add, and index_copy does not.
+	put := func(op string) Item {
+		x := in([]int{8, 32, 64, 128}, nchw)
+		x.Role = operators.InPlace
+		return itemOf(t, operators.Operator{Op: op, Class: operators.Gather, Args: []string{"", "3", "", ""}, Inputs: []operators.Operand{x, rows([]int{128}, []int{1}), in([]int{8, 32, 64, 128}, nchw)}})
+	}
+	if adds, copies := put("aten::index_add_"), put("aten::index_copy_"); adds.Predicted.Misses[0].Count < 1.9*elements || adds.Layout != 0 || adds.Ns < 5*copies.Ns {
+		t.Errorf("index_add of the last dim: %v L1 misses of %d elements, layout %v of %v ns, index_copy %v", adds.Predicted.Misses[0].Count, elements, adds.Layout, adds.Ns, copies.Ns)
+	}
 	// A gather goes in the order of its result.
 	gather := func(strides []int) Item {
 		return itemOf(t, operators.Operator{Op: "aten::gather", Class: operators.Gather, Args: []string{"", "0", "", "False"},
