@@ -27,6 +27,8 @@ type builder struct {
 	unread    map[*cc.Declarator]*Error  // arrays that are not understood
 	known     map[*cc.Declarator]integer // variables that have one value
 	unknown   map[*cc.Declarator]*Error  // why others do not, though nothing but their declaration gives them one
+	aliases   map[*cc.Declarator]lvalue  // what pointers point to that always point there
+	astray    map[*cc.Declarator]*Error  // why that is not known of others
 	told      map[*cc.Declarator]bool    // of these, whose value a define says
 	changing  map[*cc.Declarator]bool    // variables of whom no define can say it
 	given     map[string]int             // values of variables by name
@@ -64,7 +66,8 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	b := &builder{
 		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
-		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{},
+		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
+		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
@@ -444,6 +447,10 @@ func (b *builder) constants() {
 // and never again but by rewrites in the rest of its block, which are followed.
 func (b *builder) remember(d *cc.InitDeclarator, rest []*cc.BlockItem) {
 	v := d.Declarator
+	if isPointer(v) {
+		b.point(d)
+		return
+	}
 	t, ok := typeOf(v.Type())
 	if b.told[v] {
 		return

@@ -26,6 +26,8 @@ const (
 	opVar     = "var"     // a variable
 	opIndex   = "[]"      // args[0][args[1]]
 	opField   = "."       // args[0].field
+	opDeref   = "deref"   // *args[0]
+	opAddress = "address" // &args[0]
 	opCall    = "call"    // args[0](args[1:]...)
 	opCast    = "cast"    // of args[0] to the node's type
 	opNegate  = "negate"  // -args[0]
@@ -206,8 +208,12 @@ func (e *expr) postfix(n *cc.PostfixExpression) *expr {
 		return e
 	case cc.PostfixExpressionInc, cc.PostfixExpressionDec:
 		return e.set(opBehind, n.PostfixExpression)
-	case cc.PostfixExpressionPSelect:
-		return e.nothing("a pointer is not understood: write the array of structs and its subscripts, such as body[i].x")
+	case cc.PostfixExpressionPSelect: // p->x is (*p).x
+		if e.field = n.Field(); e.field != nil {
+			pointed := (&expr{node: n.PostfixExpression}).set(opDeref, n.PostfixExpression)
+			e.op, e.args = opField, []*expr{pointed}
+			return e
+		}
 	case cc.PostfixExpressionSelect:
 		if e.field = n.Field(); e.field != nil {
 			return e.set(opField, n.PostfixExpression)
@@ -233,9 +239,9 @@ func (e *expr) unary(n *cc.UnaryExpression) *expr {
 	case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofExpr, cc.UnaryExpressionAlignofType:
 		return e.constant()
 	case cc.UnaryExpressionDeref:
-		return e.nothing("a pointer is not understood: write the array and its subscripts")
+		return e.set(opDeref, n.CastExpression)
 	case cc.UnaryExpressionAddrof:
-		return e.nothing("an address (a pointer) is not understood: write the array and its subscripts where it is used")
+		return e.set(opAddress, n.CastExpression)
 	}
 	return e.nothing("it is not understood")
 }

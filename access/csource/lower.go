@@ -130,6 +130,12 @@ func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 			return refuse(init, "the initial value of %s is not understood here: write statements or loops that give it, or static in front if nothing changes it", of)
 		}
 		b.begin(init)
+		if isPointer(init.Declarator) && init.Initializer.Case == cc.InitializerExpr {
+			if err := b.pointing(init); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := b.initial(init.Initializer); err != nil {
 			return err
 		}
@@ -264,6 +270,9 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 	if left.op != opVar && !left.stored() {
 		return notInteger(left, false, "it is no array element and no variable")
 	}
+	if left.op == opVar && isPointer(left.decl) {
+		return notInteger(e, false, "%s", pointerChanges)
+	}
 	if err := b.scalar(left); err != nil {
 		return err
 	}
@@ -295,6 +304,8 @@ func (b *builder) scalar(e *expr) *Error {
 		return notInteger(e, false, "a function is no value here")
 	case isStruct(t):
 		return whole(e, t)
+	case t.Kind() == cc.Ptr:
+		return notInteger(e, false, "a pointer is a value here, which is not understood: write the array and its subscripts")
 	case !cc.IsArithmeticType(t):
 		return notInteger(e, false, "a variable of type %s is not understood", t)
 	}
@@ -310,8 +321,10 @@ func (b *builder) data(e *expr) *Error {
 		return b.scalar(e)
 	case opNothing:
 		return notInteger(e, false, "%s", e.why)
-	case opIndex, opField:
+	case opIndex, opField, opDeref:
 		return b.reference(e, nest.Read)
+	case opAddress:
+		return notInteger(e, false, "an address is a value here, which is not understood: write the array and its subscripts where it is used, or declare a pointer with it, such as double *row = &m[i][0]")
 	case opCall:
 		return b.call(e)
 	case "?:":
@@ -524,7 +537,9 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 			if n.Case != cc.PrimaryExpressionIdent {
 				return
 			}
-			if v := expression(n).decl; isPlaced(v) && v.Name() != "__func__" && !scalars[n] {
+			v := expression(n).decl
+			_, points := b.aliases[v]
+			if points || isPlaced(v) && v.Name() != "__func__" && !scalars[n] {
 				how = usesArrays
 			}
 			how = cmp.Or(b.calling(n.Token.SrcStr(), seen), how)

@@ -9,21 +9,70 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// A target is what an expression such as a[i][j], or a[i].position[k].x, refers to: numbers of
-// an array, of which each subscript chooses one.
-type target struct {
-	array    int   // its place in File.Arrays
-	dims     []dim // of the subscripts, in the order of the text
-	offset   int   // bytes of the fields from where their structs begin
-	width    int   // bytes of the number
-	declared string
+// An lvalue is what an expression such as a[i][j], body[i].position[k].x or *(p + 1) refers to: a number, a struct, or an
+// array of these. A pointer is the lvalue that it points to.
+type lvalue struct {
+	array    int     // its place in File.Arrays, -1 where it is in none
+	variable bool    // it begins at a variable that is no array, of which numbers live in registers
+	steps    []step  // by subscripts and pointers, in the order of the text
+	moves    bool    // the last step ends here, so that a pointer to it can be moved by another subscript
+	offset   int     // bytes of the fields from where their structs begin
+	extents  []int   // of it, none if it is no array
+	of       cc.Type // of one of its elements, or of itself
+	bits     bool    // it is a bit-field
+	declared string  // what it begins at, with its extents, and its fields
+	failed   *Error  // why it is not understood, unless it is in a register
 }
 
-// A dim is what a subscript may be, and how far apart what it chooses from lies.
-type dim struct{ extent, bytes int }
+// A step chooses one of so many, which lie so far apart.
+type step struct {
+	extent, bytes int
+	alone         bool // no subscript but a pointer, to something that is no element of an array
+	at            piece
+	by            []move // what at is the sum of
+}
 
-// stored tells whether the expression refers to an element of an array, or to a field.
-func (e *expr) stored() bool { return e.op == opIndex || e.op == opField }
+// A move is an integer that is added to an index, or subtracted from it.
+type move struct {
+	e    *expr
+	i    integer
+	sign int
+}
+
+// bytes are those of an lvalue.
+func (l *lvalue) bytes() int {
+	bytes := int(l.of.Size())
+	for _, n := range l.extents {
+		bytes *= n
+	}
+	return bytes
+}
+
+// address is a pointer to an lvalue.
+func (l lvalue) address() lvalue {
+	if !l.moves {
+		l.steps = append(slices.Clone(l.steps), step{extent: 1, bytes: l.bytes(), alone: true, at: constant(0)})
+		l.moves = true
+	}
+	return l
+}
+
+// decayed is a pointer to the first element of an array.
+func (l lvalue) decayed() lvalue {
+	extent := l.extents[0]
+	l.extents = l.extents[1:]
+	l.steps = append(slices.Clone(l.steps), step{extent: extent, bytes: l.bytes(), at: constant(0)})
+	l.moves = true
+	return l
+}
+
+// register tells whether it is a number of a variable that is no array, which lives in a register as other variables do.
+func (l *lvalue) register() bool {
+	return l.variable && len(l.extents) == 0 && cc.IsArithmeticType(l.of) && !slices.ContainsFunc(l.steps, func(s step) bool { return !s.alone })
+}
+
+// stored tells whether the expression refers to an element of an array, to a field, or to what a pointer points to.
+func (e *expr) stored() bool { return e.op == opIndex || e.op == opField || e.op == opDeref }
 
 // path is what the subscripts and fields of an expression begin at, and these.
 func (e *expr) path() (base *expr, steps []*expr) {
@@ -32,42 +81,6 @@ func (e *expr) path() (base *expr, steps []*expr) {
 	}
 	slices.Reverse(steps)
 	return base, steps
-}
-
-// reference builds an access to an array.
-func (b *builder) reference(e *expr, kind nest.Kind) *Error {
-	base, steps := e.path()
-	if isScalar(base, steps) {
-		return nil
-	}
-	t, subscripts, err := b.target(e, base, steps)
-	if err != nil {
-		return err
-	}
-	pieces := make([]piece, len(subscripts))
-	for i, s := range subscripts {
-		index, err := b.integer(s)
-		if err != nil {
-			if err.data {
-				err = notInteger(e, true, "subscript %s depends on data (%s: %s)", s.text(), err.Expr, err.Why)
-			}
-			return err
-		}
-		if err := b.unwrapped(s, index, t.dims[i].extent); err != nil {
-			return err
-		}
-		pieces[i] = index.piece
-	}
-	return b.place(e, kind, t, pieces, nil)
-}
-
-// unwrapped demands of a subscript that it stays in its type, if the array has elements beyond that; else
-// the array's bounds see to it.
-func (b *builder) unwrapped(s *expr, index integer, extent int) *Error {
-	if _, high := index.t.limits(); extent-1 <= high {
-		return nil
-	}
-	return b.stays(s, index)
 }
 
 // isScalar tells whether the steps lead to a number in a struct that is a variable, which lives
@@ -82,78 +95,144 @@ func isScalar(base *expr, steps []*expr) bool {
 	return cc.IsArithmeticType(steps[len(steps)-1].field.Type())
 }
 
-// target is what the steps from a base on, subscripts and fields, lead to.
-func (b *builder) target(e, base *expr, steps []*expr) (t target, subscripts []*expr, err *Error) {
-	leading := slices.IndexFunc(steps, func(s *expr) bool { return s.op == opField })
-	if leading < 0 {
-		leading = len(steps)
+// reference builds an access to an array.
+func (b *builder) reference(e *expr, kind nest.Kind) *Error {
+	l, err := b.lvalue(e, 0)
+	if err == nil {
+		err = b.isNumber(e, l)
 	}
-	number, err := b.rootOf(e, base, leading)
 	if err != nil {
-		return t, nil, err
+		return err.of(e)
 	}
-	array := b.file.Arrays[number]
-	t = target{array: number, declared: array.declared()}
-	if leading != len(array.Extents) {
-		return t, nil, notInteger(e, false, "%d of the %d subscripts of %s (a pointer) is not understood: write them all where it is used", leading, len(array.Extents), array.Name)
-	}
-	t.dims = make([]dim, leading)
-	bytes := array.Element
-	for d := leading - 1; d >= 0; d-- {
-		t.dims[d] = dim{array.Extents[d], bytes}
-		bytes *= array.Extents[d]
-	}
-	for _, s := range steps[:leading] {
-		subscripts = append(subscripts, s.args[1])
-	}
-	of := base.decl.Type()
-	if isArray(base.decl) {
-		of = elementOf(arrayType(base.decl))
-	}
-	for _, s := range steps[leading:] {
-		if s.op == opIndex {
-			extents, isArray := of.(*cc.ArrayType)
-			if !isArray || extents.IsVLA() || extents.Len() < 1 {
-				return t, nil, notInteger(e, false, "%s has too many subscripts, or is a pointer, which is not understood", t.declared)
+	if l.register() {
+		for _, s := range l.steps {
+			if failed := b.within(e, s.at, 0, 0, "it lies beside what the pointer points to"); failed != nil {
+				return notInteger(e, false, "%v", failed)
 			}
-			of = extents.Elem()
-			t.dims, subscripts = append(t.dims, dim{int(extents.Len()), int(of.Size())}), append(subscripts, s.args[1])
-			t.declared += fmt.Sprintf("[%d]", extents.Len())
-			continue
 		}
-		if s.field.IsBitfield() {
-			return t, nil, notInteger(e, false, "a bit-field is not understood")
+		return nil
+	}
+	indices := make([]piece, len(l.steps))
+	for i, s := range l.steps {
+		if err := b.unwrapped(s); err != nil {
+			return err
 		}
-		t.offset += int(s.field.Offset()) // also of structs without a name around it
-		of, t.declared = s.field.Type(), t.declared+"."+s.field.Name()
+		indices[i] = s.at
 	}
-	switch {
-	case slices.Contains(elements, of.Kind()):
-		t.width = int(of.Size())
-		return t, subscripts, nil
-	case isStruct(of):
-		return t, nil, whole(e, of)
-	}
-	return t, nil, notInteger(e, false, "it is of type %s, and no number", of)
+	return b.place(e, kind, l, indices, nil)
 }
 
-// rootOf is the number of the array at the base of a path that has so many subscripts before the first field.
-func (b *builder) rootOf(e, base *expr, subscripts int) (number int, err *Error) {
-	if base.op == opNothing {
-		return 0, notInteger(base, false, "%s", base.why)
+// of is the error about an expression, if it is about none yet.
+func (err *Error) of(e *expr) *Error {
+	if err.Expr == "" {
+		err.Pos, err.Expr = e.pos(), e.text()
 	}
-	if base.op == opVar {
-		if number, known := b.arrays[base.decl]; known {
-			return number, nil
+	return err
+}
+
+// wrong is an error about an expression that whoever asked has at hand.
+func wrong(why string, args ...any) *Error { return &Error{Why: fmt.Sprintf(why, args...)} }
+
+// isNumber refuses an lvalue that is none.
+func (b *builder) isNumber(e *expr, l lvalue) *Error {
+	switch {
+	case l.register():
+		return nil
+	case l.failed != nil:
+		return l.failed
+	case len(l.extents) == 0 && l.bits:
+		return wrong("a bit-field is not understood")
+	case len(l.extents) == 0 && isStruct(l.of):
+		return whole(e, l.of)
+	case len(l.extents) == 0 && slices.Contains(elements, l.of.Kind()) && l.array >= 0:
+		return nil
+	case len(l.extents) > 0 && e.op != opField:
+		if l.array >= 0 && len(l.steps)+len(l.extents) == len(b.file.Arrays[l.array].Extents) {
+			a := b.file.Arrays[l.array]
+			return wrong("%d of the %d subscripts of %s (a pointer) is not understood: write them all where it is used", len(l.steps), len(a.Extents), a.Name)
 		}
-		if failed := b.unread[base.decl]; failed != nil {
-			return 0, failed
-		}
-		if subscripts == 0 {
-			return 0, notInteger(e, false, "%s is a struct without arrays, and this no number of it: want arrays of constant extents in it, or an array of structs", base.text())
-		}
+		return wrong("an array without all of its subscripts (a pointer) is not understood: write them")
 	}
-	return 0, notInteger(e, false, "%s", noArray(base, subscripts))
+	of := l.of
+	if e.op == opField {
+		of = e.field.Type()
+	}
+	return wrong("it is of type %s, and no number", of)
+}
+
+// lvalue is what an expression refers to, which has so many subscripts behind it.
+func (b *builder) lvalue(e *expr, subscripts int) (l lvalue, err *Error) {
+	switch e.op {
+	case opVar:
+		return b.root(e, subscripts)
+	case opIndex:
+		if l, err = b.pointer(e.args[0], subscripts+1); err != nil {
+			return l, err
+		}
+		return b.moved(l, e.args[1], 1)
+	case opDeref:
+		return b.pointer(e.args[0], subscripts+1)
+	case opField:
+		if l, err = b.lvalue(e.args[0], 0); err != nil {
+			return l, err
+		}
+		return b.field(l, e.field), nil
+	case opNothing:
+		return l, notInteger(e, false, "%s", e.why)
+	}
+	return l, wrong("%s", noArray(e, subscripts))
+}
+
+// root is a variable.
+func (b *builder) root(e *expr, subscripts int) (lvalue, *Error) {
+	v := e.decl
+	if number, known := b.arrays[v]; known {
+		a := b.file.Arrays[number]
+		l := lvalue{array: number, variable: !isArray(v), extents: a.Extents, of: v.Type(), declared: a.declared()}
+		if isArray(v) {
+			l.of = elementOf(arrayType(v))
+		}
+		return l, nil
+	}
+	failed := b.unread[v]
+	switch {
+	case v == nil || v.Type() == nil:
+	case isArray(v) && failed != nil:
+		return lvalue{}, failed
+	case !isArray(v) && (isStruct(v.Type()) || cc.IsArithmeticType(v.Type())):
+		return lvalue{array: -1, variable: true, of: v.Type(), declared: v.Name(), failed: failed}, nil
+	}
+	return lvalue{}, wrong("%s", noArray(e, subscripts))
+}
+
+// field is a field of a struct.
+func (b *builder) field(l lvalue, f *cc.Field) lvalue {
+	l.offset += int(f.Offset()) // also of structs without a name around it
+	l.declared += "." + f.Name()
+	l.moves, l.bits = false, f.IsBitfield()
+	var understood bool
+	if l.extents, l.of, understood = b.form(f.Type()); !understood {
+		l.extents, l.of = nil, f.Type()
+	}
+	for _, n := range l.extents {
+		l.declared += fmt.Sprintf("[%d]", n)
+	}
+	return l
+}
+
+// form is what a type is an array of, and its extents, none if it is no array.
+func (b *builder) form(t cc.Type) (extents []int, of cc.Type, ok bool) {
+	for {
+		array, is := t.(*cc.ArrayType)
+		if !is {
+			return extents, t, true
+		}
+		n, known := b.extent(array)
+		if !known || n < 1 {
+			return nil, t, false
+		}
+		extents, t = append(extents, n), array.Elem()
+	}
 }
 
 // elementOf is the type of the elements of an array of any extents.
@@ -176,13 +255,13 @@ func whole(e *expr, of cc.Type) *Error {
 func isStruct(t cc.Type) bool { return t.Kind() == cc.Struct || t.Kind() == cc.Union }
 
 // place builds an access for each case of its subscripts.
-func (b *builder) place(e *expr, kind nest.Kind, t target, rest []piece, indices []nest.Affine) *Error {
+func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices []nest.Affine) *Error {
 	if len(rest) == 0 {
-		return b.access(e, kind, t, indices)
+		return b.access(e, kind, l, indices)
 	}
 	p := rest[0]
 	if p.kind == leaf {
-		return b.place(e, kind, t, rest[1:], append(slices.Clone(indices), p.affine))
+		return b.place(e, kind, l, rest[1:], append(slices.Clone(indices), p.affine))
 	}
 	c, err := p.choice()
 	if err != nil {
@@ -190,29 +269,28 @@ func (b *builder) place(e *expr, kind nest.Kind, t target, rest []piece, indices
 	}
 	arm := func(i int) func() *Error {
 		return func() *Error {
-			return b.place(e, kind, t, append([]piece{c.args[i]}, rest[1:]...), indices)
+			return b.place(e, kind, l, append([]piece{c.args[i]}, rest[1:]...), indices)
 		}
 	}
 	return b.when(c.when, arm(0), arm(1))
 }
 
-func (b *builder) access(e *expr, kind nest.Kind, t target, indices []nest.Affine) *Error {
-	a := b.file.Arrays[t.array]
-	at := nest.Constant(t.offset)
-	acc := access{Access: Access{Array: t.array, Statement: b.statement, Pos: e.pos(), Text: e.text()}}
+func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affine) *Error {
+	a := b.file.Arrays[l.array]
+	at := nest.Constant(l.offset)
+	acc := access{Access: Access{Array: l.array, Statement: b.statement, Pos: e.pos(), Text: e.text()}}
 	for d := len(indices) - 1; d >= 0; d-- {
 		var err error
-		if at, err = plus(at, t.dims[d].bytes, indices[d]); err != nil {
+		if at, err = plus(at, l.steps[d].bytes, indices[d]); err != nil {
 			return notInteger(e, false, "%v", err)
 		}
-		extent := t.dims[d].extent
+		extent := l.steps[d].extent
 		below, err1 := plus(nest.Constant(-1), -1, indices[d])
 		above, err2 := plus(nest.Constant(-extent), 1, indices[d])
 		if err1 != nil || err2 != nil {
 			return notInteger(e, false, "%v", errRange)
 		}
-		says := notInteger(e, false, "%s of %s is outside of 0 to %d", ordinal(d, len(indices)), t.declared, extent-1)
-		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, says})
+		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, notInteger(e, false, "%s", l.outside(d))})
 	}
 	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
 	if err != nil || base.Const < 0 {
@@ -226,6 +304,23 @@ func (b *builder) access(e *expr, kind nest.Kind, t target, indices []nest.Affin
 	if strides == nil {
 		strides = []int{}
 	}
-	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base.Const), Width: t.width, Strides: strides}, acc)
+	b.emit(nest.Operand{Tensor: a.Name, Kind: kind, Base: uint64(base.Const), Width: int(l.of.Size()), Strides: strides}, acc)
 	return nil
+}
+
+// outside says that a step leads out of its extent.
+func (l *lvalue) outside(d int) string {
+	if l.steps[d].alone {
+		return "it lies beside what the pointer points to, which is no element of an array"
+	}
+	nth, of := 0, 0
+	for i, s := range l.steps {
+		if !s.alone {
+			of++
+			if i < d {
+				nth++
+			}
+		}
+	}
+	return fmt.Sprintf("%s of %s is outside of 0 to %d", ordinal(nth, of), l.declared, l.steps[d].extent-1)
 }

@@ -110,7 +110,7 @@ func TestStructsRefused(t *testing.T) {
 		"deep[1].of[0].y[0] = 1;":                   "deep[2]: a struct of more than 2^61 bytes",
 		"s[0] = one.in.k;":                          "t.c:4:8: one.in.k: it is of type array of 4 int, and no number",
 		"s[0] = one.to[1];":                         "t.c:4:8: one.to[1]: one.to has too many subscripts, or is a pointer, which is not understood",
-		"s[0] = few.to[1];":                         "t.c:4:8: few.to[1]: few is a struct without arrays, and this no number of it: want arrays of constant extents in it, or an array of structs",
+		"s[0] = few.to[1];":                         "t.c:4:8: few.to[1]: few.to has too many subscripts, or is a pointer, which is not understood",
 		"s[0] = one.in;":                            "t.c:4:8: one.in: a whole struct is not understood: write its fields one by one",
 		"s[0] = one;":                               "t.c:4:8: one: a whole struct p is not understood: write its fields one by one",
 		"s[one.in.k[0]] = 1;":                       "subscript one.in.k[0] depends on data",
@@ -126,7 +126,7 @@ func TestStructsRefused(t *testing.T) {
 		"for (int i = 0; i < 3; i++) s[0] = a[i].in.k[i - 1];": "the second subscript of a[5].in.k[4] is outside of 0 to 3",
 		"s[0] = a[0].to[1];":   "t.c:4:8: a[0].to[1]: a[5].to has too many subscripts, or is a pointer, which is not understood",
 		"s[0] = to[1].x;":      "t.c:4:8: to[1].x: to is no array of constant extents but a pointer, which does not say how much it points to: write struct p to[N], as a parameter",
-		"s[0] = to->x;":        "a pointer is not understood",
+		"s[0] = to->x;":        "t.c:4:8: to->x: to is no array of constant extents but a pointer, which does not say how much it points to: write struct p to[N]",
 		"s[a[0].in.k[0]] = 1;": "subscript a[0].in.k[0] depends on data",
 		"for (int i = 0; i < a[0].in.k[0]; i++) s[0] = 1;": "depends on data",
 	} {

@@ -1,0 +1,203 @@
+package csource
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"modernc.org/cc/v4"
+)
+
+// What is not understood of pointers, and what to write.
+const (
+	pointerChanges = "a pointer that changes is not understood: declare one with its value where it is used, such as double *row = m[i], or write the array and its subscripts"
+	pointerChosen  = "a pointer to one of several is not understood: write the arrays and their subscripts, or one loop for each"
+	pointerTwice   = "a pointer to a pointer is not understood: write the array and its subscripts"
+)
+
+// isPointer tells whether a declarator is a pointer, and no array that is a parameter.
+func isPointer(d *cc.Declarator) bool {
+	return d != nil && d.Type() != nil && d.Type().Kind() == cc.Ptr && !isArray(d)
+}
+
+// point keeps what a pointer points to that is given a value where it is declared, and never again.
+func (b *builder) point(d *cc.InitDeclarator) *Error {
+	v := d.Declarator
+	delete(b.aliases, v) // of this place in another copy of the loop around it
+	delete(b.astray, v)
+	if d.Case != cc.InitDeclaratorInit || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr {
+		return nil
+	}
+	e := expression(d.Initializer.AssignmentExpression)
+	if unsaid(e) {
+		return nil
+	}
+	l, err := b.pointer(e, 1)
+	if err == nil {
+		l, err = b.pointerAs(l, v.Type())
+	}
+	switch {
+	case err != nil:
+		b.astray[v] = err.of(e)
+	case v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile():
+		b.astray[v] = refuse(d, "%s", pointerChanges)
+	default:
+		b.aliases[v] = l
+	}
+	return err
+}
+
+// unsaid tells whether an expression does not say where it points, as a call of malloc, NULL, or a text does not.
+func unsaid(e *expr) bool {
+	for e.op == opCast {
+		e = e.args[0]
+	}
+	return e.op == opCall || e.op == opConst || e.op == opOther
+}
+
+// pointing builds the declaration of a pointer with its value, which is no access.
+func (b *builder) pointing(d *cc.InitDeclarator) *Error {
+	if err := b.point(d); err != nil {
+		return err
+	}
+	if e := expression(d.Initializer.AssignmentExpression); unsaid(e) {
+		return b.effect(e)
+	}
+	return nil
+}
+
+// pointer is what an expression points to that has so many subscripts behind it.
+func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
+	switch e.op {
+	case opVar:
+		if l, known := b.aliases[e.decl]; known {
+			return l, nil
+		}
+		if why := b.astray[e.decl]; why != nil {
+			return l, wrong("where %s points is not known: of what it is declared to be, %s: %s", e.text(), why.Expr, why.Why)
+		}
+	case opAddress:
+		if pointed := e.args[0]; pointed.op == opVar && isPointer(pointed.decl) {
+			return l, notInteger(e, false, "%s", pointerTwice)
+		}
+		if l, err = b.lvalue(e.args[0], 0); err != nil {
+			return l, err
+		}
+		return l.address(), nil
+	case "+", "-":
+		p, i, sign := e.args[0], e.args[1], 1
+		if cc.IsIntegerType(p.node.Type()) {
+			p, i = i, p
+		}
+		if e.op == "-" {
+			sign = -1
+		}
+		if l, err = b.pointer(p, subscripts); err != nil {
+			return l, err
+		}
+		return b.moved(l, i, sign)
+	case opCast:
+		if l, err = b.pointer(e.args[0], subscripts); err == nil {
+			l, err = b.pointerAs(l, e.node.Type())
+		}
+		return l, err
+	case "?:":
+		return l, notInteger(e, false, "%s", pointerChosen)
+	case "=", "+=", "-=", opBefore, opBehind:
+		return l, notInteger(e, false, "%s", pointerChanges)
+	}
+	if l, err = b.lvalue(e, subscripts); err != nil {
+		return l, err
+	}
+	switch {
+	case l.failed != nil:
+		return l, l.failed
+	case len(l.extents) == 0:
+		return l, wrong("%s has too many subscripts, or is a pointer, which is not understood", l.declared)
+	}
+	return l.decayed(), nil
+}
+
+// moved is a pointer that is moved by so many.
+func (b *builder) moved(l lvalue, by *expr, sign int) (lvalue, *Error) {
+	i, err := b.integer(by)
+	if err != nil {
+		if err.data {
+			err = wrong("subscript %s depends on data (%s: %s)", by.text(), err.Expr, err.Why)
+			err.data = true
+		}
+		return l, err
+	}
+	l.steps = slices.Clone(l.steps)
+	last := &l.steps[len(l.steps)-1]
+	at, failed := last.at.plus(sign, i.piece)
+	if failed != nil {
+		return l, notInteger(by, false, "%v", failed)
+	}
+	last.at, last.by = at, append(slices.Clone(last.by), move{by, i, sign})
+	return l, nil
+}
+
+// unwrapped demands of the subscripts of a step that they stay in their types. Of a single one that varies the bounds see to
+// it, unless there are elements beyond its type.
+func (b *builder) unwrapped(s step) *Error {
+	var vary []move
+	rest := 0
+	for _, m := range s.by {
+		n, fixed := m.i.number()
+		switch {
+		case !fixed:
+			vary = append(vary, m)
+		case n < math.MinInt>>2 || n > math.MaxInt>>2 || rest < math.MinInt>>2 || rest > math.MaxInt>>2:
+			return notInteger(m.e, false, "%v", errRange)
+		default:
+			rest += m.sign * n
+		}
+	}
+	if len(vary) == 1 {
+		low, high := -rest, s.extent-1-rest
+		if vary[0].sign < 0 {
+			low, high = -high, -low
+		}
+		if least, most := vary[0].i.t.limits(); least <= low && high <= most {
+			return nil
+		}
+	}
+	for _, m := range vary {
+		if err := b.stays(m.e, m.i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pointerAs is a pointer of another type, which lies and moves as it did.
+func (b *builder) pointerAs(l lvalue, t cc.Type) (lvalue, *Error) {
+	p, is := t.(*cc.PointerType)
+	if !is {
+		return l, wrong("a pointer as %s is not understood", t)
+	}
+	extents, of, understood := b.form(p.Elem())
+	if !understood || !slices.Equal(extents, l.extents) || !sameSize(of, l.of) {
+		return l, wrong("a pointer to %s as one to %s is not understood: declare the array as it is used, or write it and its subscripts", described(l.extents, l.of), p.Elem())
+	}
+	l.of = of
+	return l, nil
+}
+
+// sameSize tells whether a type is laid out as another of its size may be: a number for a number, a struct for a struct.
+func sameSize(t, as cc.Type) bool {
+	if isStruct(t) {
+		return isStruct(as) && !t.IsIncomplete() && t.Size() == as.Size() && (!bitFields(t) || alike(t))
+	}
+	return cc.IsArithmeticType(t) && cc.IsArithmeticType(as) && t.Size() == as.Size()
+}
+
+// described is the type of an array of so many.
+func described(extents []int, of cc.Type) string {
+	text := typeName(of)
+	for _, n := range extents {
+		text += fmt.Sprintf("[%d]", n)
+	}
+	return text
+}
