@@ -79,6 +79,9 @@ var fragments = []string{
 	// Functions that are called, and memory that they touch; static arrays; what OpenMP adds.
 	"#include <string.h>\ntypedef struct { double x[8]; int n; } T; T p, q; double a[8]; void out(double *); int z(int i) { T k = p; p = q; out(a); out((p).x); memset(a, 0, sizeof a); return i; } double y(double d) { p.n++; return d > 0 ? d : -d; } void f(void) { a[0] = y(a[1]); a[2] = z(1); }",
 	"double a[4]; void g(void) { __int128 x; } void f(void) { static const double w[3] = {1, 2, 1}; static int unused = {2}; int k[2];\n#pragma omp parallel for\nfor (int i = 0; i < 3; i++) { k[1] = w[i]; } }",
+	// Pointers, to rows, fields and single things, and what is no alias.
+	"typedef struct { double x, v[3]; struct { int k; } in; } T; T t[4], one; double m[3][4], a[9], s, *const w = a + 2; void f(int n, double p[n][n]) { for (int i = 0; i < 3; i++) { double *row = m[i], (*r)[4] = m + 1, *q = &row[2], *const at = &t[i].v[1]; const T *b = &t[i]; T *o = &one; q[-1] = *(*(r - 1) + i) + w[-i] + 1[at]; b->v[0] = (*b).x + (b + 1)->x + (&t[0])->in.k + o->x; double (*c)[n] = p; c[1][i] = **p; double *z = &s; *z = a[(unsigned)i - 1u + 1]; } }",
+	"struct l { struct l *next; int k[2]; } l[3], *h = l, **hh = &h; float *x, y[4], *c = (float *)y, *v = (float *)l; void f(void) { for (float *e = y; e < y + 4; e++) *e = 1; l->next->k[0] = h->k[1]; x = y; *x++ = 0; float *u = x ? y : c; int *i = &l[1].k[0]; i[l[0].k[1]] = (*hh)->k[0] + *&*i + (&l)[0][1].k[-1 + 1]; void *o = y; (*&f)(); }",
 	// Conditions on data, and operands behind && and ||.
 	"#if defined(N) && N > 2\n#error no\n#else\n#define F(x, ...) x##1(__VA_ARGS__)\n#endif\nfloat a[9], b[9]; int n1(int i) { return i; } void f(void) { for (int i = 0; i < 9; i++) b[i] = i > 0 && a[i - 1] > 0 || !b[0] ? F(n, a[i]) : (a[0], b[8]); for (int i = 3 << 1 ^ 14; i > -1 && i <= 8; --i) if (!(i % 1) && (i > 3 || i < 1)) a[i] = -a[7] * sizeof(float) / 'x'; }",
 }

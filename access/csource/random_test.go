@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,11 +22,22 @@ type cGenerator struct {
 	loops  int      // around this place
 	names  int
 	left   int // statements
+
+	pointers bool // some arrays are reached by pointers, of which pointed are those that can be seen
+	pointed  []alias
 }
 
 type array struct {
 	name    string
+	of      string
 	extents []int
+}
+
+// An alias is a pointer to an element or a row of an array: name[i] is plain with i added to the last of its subscripts.
+type alias struct {
+	array
+	plain []string // subscripts of the array; the last one is the one that moves
+	base  array
 }
 
 const preamble = `#include <math.h>
@@ -46,6 +59,10 @@ const preamble = `#include <math.h>
 // randomFile is a file of the generator, the same for a seed.
 func randomFile(seed uint64) string {
 	g := &cGenerator{Rand: rand.New(rand.NewPCG(seed, 15)), left: 12}
+	return g.file()
+}
+
+func (g *cGenerator) file() string {
 	g.b.WriteString(preamble)
 	for n := range 1 + g.IntN(3) {
 		a := array{name: string(rune('A' + n))}
@@ -57,7 +74,8 @@ func randomFile(seed uint64) string {
 		for _, n := range a.extents {
 			text += fmt.Sprintf("[%d]", n)
 		}
-		fmt.Fprintf(&g.b, "%s %s;\n", g.pick("double", "float", "int", "char", "short", "long long"), text)
+		g.arrays[n].of = g.pick("double", "float", "int", "char", "short", "long long")
+		fmt.Fprintf(&g.b, "%s %s;\n", g.arrays[n].of, text)
 	}
 	g.b.WriteString("void kernel(double alpha, double beta)\n{\n\tdouble s = 0, t = 0;\n\tint i0, i1, i2, i3;\n#pragma scop\n")
 	g.indent = 1
@@ -76,8 +94,11 @@ func (g *cGenerator) line(format string, args ...any) {
 
 // block writes statements.
 func (g *cGenerator) block(most int) {
-	known := len(g.vars)
+	known, seen := len(g.vars), len(g.pointed)
 	for range 1 + g.IntN(most) {
+		for g.pointers && g.chance(0.4) {
+			g.pointer()
+		}
 		switch k := g.IntN(10); {
 		case k < 6 && g.loops < 4 || g.loops == 0:
 			g.loop()
@@ -92,12 +113,16 @@ func (g *cGenerator) block(most int) {
 			g.statement()
 		}
 	}
-	g.vars = g.vars[:known]
+	g.vars, g.pointed = g.vars[:known], g.pointed[:seen]
 }
 
 func (g *cGenerator) body() {
 	g.indent++
 	defer func() { g.indent-- }()
+	for g.pointers && g.chance(0.3) {
+		defer func(seen int) { g.pointed = g.pointed[:seen] }(len(g.pointed))
+		g.pointer()
+	}
 	g.left--
 	if g.left <= 0 {
 		g.statement()
@@ -219,8 +244,101 @@ func (g *cGenerator) branch() {
 	g.line("}")
 }
 
+// both is a part of a program with pointers, and what stands in its place in the one without.
+func both(with, without string) string { return "«" + with + "|" + without + "»" }
+
+var bothParts = regexp.MustCompile("«([^|»]*)\\|([^|»]*)»")
+
+// pointer declares a pointer to an element or a row of an array, or to what another pointer reaches.
+func (g *cGenerator) pointer() {
+	a := g.arrays[g.IntN(len(g.arrays))]
+	from := alias{array: a, base: a, plain: []string{"0"}}
+	if len(g.pointed) > 0 && g.chance(0.4) {
+		from = g.pointed[g.IntN(len(g.pointed))]
+	}
+	to := alias{array: from.array, base: from.base, plain: slices.Clone(from.plain)}
+	to.name = fmt.Sprintf("q%d", g.names)
+	g.names++
+	text := from.name
+	for len(to.extents) > 1 && g.chance(0.5) { // a row
+		index := g.small(to.extents[0])
+		text += "[" + index + "]"
+		to.move(index)
+		to.plain, to.extents = append(to.plain, "0"), to.extents[1:]
+	}
+	if g.chance(0.6) {
+		index := g.small(to.extents[0])
+		switch g.IntN(4) {
+		case 0:
+			text = "&" + text + "[" + index + "]"
+		case 1:
+			text = "(" + index + ") + " + text
+		case 2:
+			text += " - (" + index + ")"
+			index = "-(" + index + ")"
+		default:
+			text += " + (" + index + ")"
+		}
+		to.move(index)
+	}
+	star := "*" + g.pick("", "const ", "restrict ") + to.name
+	if len(to.extents) > 1 {
+		star = "(*" + to.name + ")"
+		for _, n := range to.extents[1:] {
+			star += fmt.Sprintf("[%d]", n)
+		}
+	}
+	g.line("%s", both(fmt.Sprintf("%s %s = %s;", to.of, star, text), ""))
+	g.pointed = append(g.pointed, to)
+}
+
+func (a *alias) move(index string) {
+	last := len(a.plain) - 1
+	a.plain[last] = fmt.Sprintf("%s + (%s)", a.plain[last], index)
+}
+
+// small is an index that is mostly within an extent where little is added to it.
+func (g *cGenerator) small(extent int) string {
+	if g.chance(0.3) {
+		return g.affine()
+	}
+	if g.chance(0.3) {
+		return fmt.Sprintf("MAX(0, MIN(%s, %d))", g.affine(), extent/2)
+	}
+	return fmt.Sprint(g.IntN(extent / 2))
+}
+
+// reached is a reference to an array by a pointer.
+func (g *cGenerator) reached() string {
+	p := g.pointed[g.IntN(len(g.pointed))]
+	p.plain = slices.Clone(p.plain)
+	text := p.name
+	for d, extent := range p.extents {
+		index := g.small(extent)
+		if d > 0 {
+			p.plain = append(p.plain, "0")
+		}
+		if d == 0 && g.chance(0.1) {
+			index = "-" + fmt.Sprint(g.IntN(3))
+		}
+		p.move(index)
+		switch g.IntN(4) {
+		case 0:
+			text = fmt.Sprintf("(*(%s + (%s)))", text, index)
+		case 1:
+			text = fmt.Sprintf("(&%s[%s])[0]", text, index)
+		default:
+			text += "[" + index + "]"
+		}
+	}
+	return both(text, p.base.name+"["+strings.Join(p.plain, "][")+"]")
+}
+
 // element is a reference to an array.
 func (g *cGenerator) element() string {
+	if len(g.pointed) > 0 && g.chance(0.7) {
+		return g.reached()
+	}
 	a := g.arrays[g.IntN(len(g.arrays))]
 	text := a.name
 	for _, extent := range a.extents {
@@ -311,5 +429,46 @@ func TestRandom(t *testing.T) {
 	t.Logf("%d files are exact (%d accesses), %d leave an array, %d might wrap", exact, accesses, outside, wraps)
 	if exact < files/3 || outside == 0 {
 		t.Errorf("%d files are exact, %d leave an array, of %d", exact, outside, files)
+	}
+}
+
+// TestRandomPointers: random files in which arrays are reached by pointers make the accesses of the same files without these, and
+// are refused where those are, but for subscripts of which a sum might wrap.
+func TestRandomPointers(t *testing.T) {
+	files := 120
+	if testing.Short() || raceDetector {
+		files = 40
+	}
+	exact, outside, wraps, pointers := 0, 0, 0, 0
+	for seed := range files {
+		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 16)), left: 12, pointers: true}
+		text := g.file()
+		with, without := bothParts.ReplaceAllString(text, "$1"), bothParts.ReplaceAllString(text, "$2")
+		got, err := csource.Read("with.c", []byte(with), csource.Options{})
+		want, err2 := csource.Read("without.c", []byte(without), csource.Options{})
+		might := func(err error) bool {
+			return err != nil && strings.Contains(text, "unsigned") && !strings.Contains(err.Error(), "is outside of")
+		}
+		switch {
+		case err == nil && err2 == nil:
+			exact++
+			pointers += strings.Count(text, "«")
+			if a, b := walked(got), walked(want); a != b {
+				t.Errorf("%d: %.1000s\nof\n%s\nand %.1000s\nof\n%s", seed, a, with, b, without)
+			}
+		case might(err) || might(err2):
+			wraps++
+		case err == nil || err2 == nil || !strings.Contains(err.Error(), "is outside of") || !strings.Contains(err2.Error(), "is outside of"):
+			t.Errorf("%d: %v, %v, of\n%s\nand\n%s", seed, err, err2, with, without)
+		default:
+			outside++
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	t.Logf("%d files are the same (%d uses and declarations of pointers), %d leave an array, %d might wrap", exact, pointers, outside, wraps)
+	if exact < files/4 || pointers < 2*exact || outside == 0 {
+		t.Errorf("%d files are the same, with %d pointers, %d leave an array", exact, pointers, outside)
 	}
 }

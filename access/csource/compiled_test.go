@@ -1,0 +1,135 @@
+package csource_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/csource"
+	"github.com/stridebench/stridebench/layouts/nest"
+)
+
+// logger is what GCC's instrumentation for races calls at each access to memory that is no variable in a register, and a main
+// that says where arrays lie. The text of the program itself is compiled as it is.
+const logger = `#include <stdio.h>
+#define AT(n) \
+	void __tsan_read##n(void *p) { printf("%lu %d r\n", (unsigned long)p, n); } \
+	void __tsan_write##n(void *p) { printf("%lu %d w\n", (unsigned long)p, n); } \
+	void __tsan_unaligned_read##n(void *p) { __tsan_read##n(p); } \
+	void __tsan_unaligned_write##n(void *p) { __tsan_write##n(p); }
+AT(1) AT(2) AT(4) AT(8) AT(16)
+void __tsan_init(void) {}
+void __tsan_func_entry(void *p) {}
+void __tsan_func_exit(void) {}
+`
+
+// instrumentedRun are the accesses that a function of a C file makes to the arrays when gcc has compiled it, by the array and the
+// bytes behind its start, as walked writes them.
+func instrumentedRun(t *testing.T, path, function string, arrays []csource.Array) string {
+	t.Helper()
+	compiler, err := exec.LookPath("gcc")
+	if err != nil || runtime.GOOS != "linux" {
+		t.Skip("no gcc of Linux to compare with")
+	}
+	dir := t.TempDir()
+	main := logger + "void " + function + "(void);\nint main(void) {\n"
+	names := ""
+	for _, a := range arrays {
+		names += "extern char " + a.Name + "[];\n"
+		main += fmt.Sprintf("\tprintf(\"%%lu %d %s\\n\", (unsigned long)%[2]s);\n", bytesOf(a), a.Name)
+	}
+	log, object, program := filepath.Join(dir, "log.c"), filepath.Join(dir, "a.o"), filepath.Join(dir, "a.out")
+	if err := os.WriteFile(log, []byte(names+main+"\t"+function+"();\n}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-w", "-O0", "-fno-builtin", "-fsanitize=thread", "-c", "-o", object, path}, {"-w", "-o", program, log, object}} {
+		if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%.4000s", err, out)
+		}
+	}
+	out, err := exec.Command(program).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	bases, ends := make([]uint64, len(arrays)), make([]uint64, len(arrays))
+	for i, line := range lines[:len(arrays)] {
+		var size uint64
+		if _, err := fmt.Sscan(line, &bases[i], &size); err != nil {
+			t.Fatal(err)
+		}
+		ends[i] = bases[i] + size
+	}
+	var list []string
+	for _, line := range lines[len(arrays):] {
+		var at uint64
+		var width int
+		var kind string
+		if _, err := fmt.Sscan(line, &at, &width, &kind); err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range arrays {
+			if at >= bases[i] && at < ends[i] {
+				list = append(list, fmt.Sprintf("%s%s%d:%d", kind, a.Name, at-bases[i], width))
+			}
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// walkedWidths are the accesses of a file as instrumentedRun has them.
+func walkedWidths(f *csource.File) string {
+	operands := f.Program.Operands()
+	var list []string
+	for op, addr := range f.Program.Accesses() {
+		a := f.Arrays[f.Accesses[op].Array]
+		kind := "r"
+		if operands[op].Kind == nest.Write {
+			kind = "w"
+		}
+		list = append(list, fmt.Sprintf("%s%s%d:%d", kind, a.Name, addr-a.Base, operands[op].Width))
+	}
+	return strings.Join(list, " ")
+}
+
+// TestCompiledPointers: programs with pointers make the accesses that they make when GCC has compiled them, and those of the same
+// program without pointers.
+func TestCompiledPointers(t *testing.T) {
+	files, err := filepath.Glob("testdata/pointers/*.c")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	pointer := regexp.MustCompile(`\*\w+ =|\(\*\w+\)|->`)
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := func(function string) *csource.File {
+				f, err := csource.Read(path, text, csource.Options{Function: function})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f
+			}
+			with, without := read("pointers"), read("plain")
+			got := walkedWidths(with)
+			if plain := walkedWidths(without); got != plain {
+				t.Errorf("it does\n%.2000s\nwithout pointers\n%.2000s", got, plain)
+			}
+			if want := instrumentedRun(t, path, "pointers", with.Arrays); got != want {
+				t.Errorf("it does\n%.2000s\ncompiled\n%.2000s", got, want)
+			}
+			if n := len(strings.Fields(got)); n < 100 || !pointer.Match(text) {
+				t.Errorf("%d accesses", n)
+			}
+		})
+	}
+}
