@@ -34,7 +34,10 @@ type builder struct {
 	given     map[string]int             // values of variables by name
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
-	loops     []loopVar     // around this place
+	loops     []loopVar                // around this place
+	calls     []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
+	outside   int                      // how many of the loops are around the innermost of them
+	allCalls  int
 	last      *cc.BlockItem // of the body of the innermost of them
 	asked     *header       // the loop whose condition is evaluated
 	nodes     []nest.Node
@@ -388,7 +391,7 @@ func (b *builder) extent(array *cc.ArrayType) (n int, ok bool) {
 	if !array.IsVLA() && array.Len() >= 0 {
 		return int(array.Len()), true
 	}
-	if isNil(array.SizeExpression()) || len(b.given) == 0 {
+	if isNil(array.SizeExpression()) || len(b.given)+len(b.calls) == 0 {
 		return 0, false
 	}
 	i, err := b.integer(expression(array.SizeExpression()))

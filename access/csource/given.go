@@ -64,11 +64,7 @@ func (b *builder) give() error {
 	kept, not := map[string]bool{}, map[string]*Error{}
 	b.declared(func(d *cc.Declarator, init *cc.InitDeclarator) {
 		name := d.Name()
-		writes := 0
-		if init != nil && init.Case == cc.InitDeclaratorInit {
-			writes = 1
-		}
-		b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || d.IsVolatile()
+		b.mayChange(d, init)
 		n, given := b.given[name]
 		t, ok := typeOf(d.Type())
 		if !given || !ok {
@@ -90,4 +86,13 @@ func (b *builder) give() error {
 		}
 	}
 	return nil
+}
+
+// mayChange keeps whether a variable has other values than that which it is declared with.
+func (b *builder) mayChange(d *cc.Declarator, init *cc.InitDeclarator) {
+	writes := 0
+	if init != nil && init.Case == cc.InitDeclaratorInit {
+		writes = 1
+	}
+	b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || d.IsVolatile()
 }

@@ -60,7 +60,7 @@ func (b *builder) items(list []*cc.BlockItem) *Error {
 		case cc.BlockItemDecl:
 			err = b.declaration(item.Declaration, list[i+1:])
 		case cc.BlockItemStmt:
-			if j := item.Statement.JumpStatement; j != nil && j.Case == cc.JumpStatementReturn && len(b.loops) == 0 && i == len(list)-1 && b.whole(list) {
+			if j := item.Statement.JumpStatement; j != nil && j.Case == cc.JumpStatementReturn && len(b.loops) == b.outside && i == len(list)-1 && b.whole(list) {
 				err = b.value(j.ExpressionList)
 				break
 			}
@@ -107,7 +107,11 @@ func (b *builder) skip(when cc.ExpressionNode, before, rest []*cc.BlockItem) *Er
 
 // whole reports whether a list is the body of a function, which a return may end.
 func (b *builder) whole(list []*cc.BlockItem) bool {
-	all := items(b.main.CompoundStatement)
+	of := b.main
+	if len(b.calls) > 0 {
+		of = b.calls[len(b.calls)-1]
+	}
+	all := items(of.CompoundStatement)
 	return len(list) > 0 && len(all) > 0 && list[len(list)-1] == all[len(all)-1]
 }
 
@@ -250,6 +254,10 @@ func (b *builder) effect(e *expr) *Error {
 		}
 	case opBefore, opBehind:
 		return b.assign(e, "+=", e.args[0], nil)
+	case opCall:
+		if f := b.own(e); f != nil {
+			return b.inline(e, f)
+		}
 	}
 	if e.assigns() {
 		return b.assign(e, e.op, e.args[0], e.args[1])
@@ -276,13 +284,19 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 	if err := b.scalar(left); err != nil {
 		return err
 	}
-	if left.stored() && op != "=" {
+	calls := right != nil && b.calledFirst(right)
+	if left.stored() && op != "=" && !calls {
 		if err := b.reference(left, nest.Read); err != nil {
 			return err
 		}
 	}
 	if right != nil {
 		if err := b.effect(right); err != nil {
+			return err
+		}
+	}
+	if left.stored() && op != "=" && calls {
+		if err := b.reference(left, nest.Read); err != nil {
 			return err
 		}
 	}
@@ -477,7 +491,7 @@ func (b *builder) call(e *expr) *Error {
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
 			if why == usesArrays {
-				why += fmt.Sprintf(" (--function %s counts its own loops)", name)
+				return notInteger(e, false, "%s %s: within an expression only functions of numbers are understood: make the call all of a statement, or all that one assigns, such as t = %[1]s(...)", name, why)
 			}
 			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)
 		}

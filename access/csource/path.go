@@ -195,6 +195,9 @@ func (b *builder) root(e *expr, subscripts int) (lvalue, *Error) {
 		return l, nil
 	}
 	failed := b.unread[v]
+	if failed == nil && len(b.calls) > 0 && isPlaced(v) {
+		failed = refuse(v, "an array of a function that is called is not understood: declare it in front of the functions, or pass it")
+	}
 	switch {
 	case v == nil || v.Type() == nil:
 	case isArray(v) && failed != nil:

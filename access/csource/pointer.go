@@ -52,7 +52,12 @@ func unsaid(e *expr) bool {
 	for e.op == opCast {
 		e = e.args[0]
 	}
-	return e.op == opCall || e.op == opConst || e.op == opOther
+	return e.op == opCall && !aligned(e) || e.op == opConst || e.op == opOther
+}
+
+// aligned tells whether a call returns the pointer that it gets first, as GCC's statement on an alignment does.
+func aligned(e *expr) bool {
+	return len(e.args) > 1 && e.args[0].text() == "__builtin_assume_aligned"
 }
 
 // pointing builds the declaration of a pointer with its value, which is no access.
@@ -101,6 +106,10 @@ func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 			l, err = b.pointerAs(l, e.node.Type())
 		}
 		return l, err
+	case opCall:
+		if aligned(e) {
+			return b.pointer(e.args[1], subscripts)
+		}
 	case "?:":
 		return l, notInteger(e, false, "%s", pointerChosen)
 	case "=", "+=", "-=", opBefore, opBehind:

@@ -1,0 +1,134 @@
+package csource
+
+import (
+	"slices"
+
+	"modernc.org/cc/v4"
+)
+
+// What bounds calls that are read in place: how many are inside of each other, and how many there are of all.
+const (
+	maxCalls    = 16
+	maxAllCalls = 1000
+)
+
+// own is the function of the file that a call, which is a statement or all that is assigned, calls and whose body is read in
+// its place, as it touches memory.
+func (b *builder) own(e *expr) *cc.FunctionDefinition {
+	called := e.args[0]
+	if called.op != opVar || called.decl == nil || called.decl.Type() == nil || called.decl.Type().Kind() != cc.Function {
+		return nil
+	}
+	f := b.functions[called.decl.Name()]
+	if f == nil || b.leftOut[called.decl.Name()] != nil || b.touches(f, map[string]bool{}) != usesArrays {
+		return nil
+	}
+	return f
+}
+
+// calledFirst tells whether the right side of an assignment is a call that is read in place: compilers make it before they read the
+// left side of a compound assignment.
+func (b *builder) calledFirst(right *expr) bool {
+	for right.op == opCast {
+		right = right.args[0]
+	}
+	return right.op == opCall && b.own(right) != nil
+}
+
+// inline builds the body of a function in the place of its call, with parameters that have the values of the arguments.
+func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
+	name := f.Declarator.Name()
+	b.allCalls++
+	switch {
+	case f == b.main || slices.Contains(b.calls, f):
+		return notInteger(e, false, "%s calls itself, which is not understood: write a loop", name)
+	case len(b.calls) == maxCalls || b.allCalls > maxAllCalls:
+		return notInteger(e, false, "no more than %d calls of functions that use arrays are read inside of each other, and %d of all", maxCalls, maxAllCalls)
+	}
+	if err := b.size(f); err != nil {
+		return err
+	}
+	of := parameters(f)
+	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
+		return notInteger(e, false, "%s has other parameters than the call has arguments", name)
+	}
+	give := make([]func() *Error, len(of)) // arguments are evaluated before any parameter has its value
+	for i, v := range of {
+		var err *Error
+		if give[i], err = b.argument(v, e.args[i+1]); err != nil {
+			return err
+		}
+	}
+	b.calls = append(b.calls, f)
+	for i, v := range of {
+		b.forget(v)
+		if err := give[i](); err != nil {
+			return err
+		}
+	}
+	each(f.CompoundStatement, func(n cc.Node) {
+		if d, is := n.(*cc.InitDeclarator); is {
+			b.mayChange(d.Declarator, d)
+		}
+	})
+	statement, outside, last := b.statement, b.outside, b.last
+	b.outside, b.last = len(b.loops), nil
+	err := b.items(items(f.CompoundStatement))
+	b.calls, b.outside, b.last = b.calls[:len(b.calls)-1], outside, last
+	b.statement = statement
+	for _, v := range of {
+		b.forget(v)
+	}
+	return err
+}
+
+// forget forgets what was known of a parameter in a call that is over.
+func (b *builder) forget(v *cc.Declarator) {
+	delete(b.known, v)
+	delete(b.unknown, v)
+	delete(b.aliases, v)
+	delete(b.astray, v)
+}
+
+// argument builds the evaluation of an argument, and returns what gives the parameter its value.
+func (b *builder) argument(v *cc.Declarator, e *expr) (give func() *Error, err *Error) {
+	none := func() *Error { return nil }
+	b.mayChange(v, nil)
+	t, isInteger := typeOf(v.Type())
+	switch {
+	case isInteger:
+		nodes, accesses := len(b.nodes), len(b.accesses)
+		i, err := b.integer(e)
+		if err == nil {
+			i, err = b.converted(e, i, t)
+		}
+		switch {
+		case err != nil:
+			b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses] // nothing is asked about what is not known
+			return func() *Error { b.unknown[v] = err; return nil }, b.effect(e)
+		case b.changing[v]:
+			return none, nil
+		}
+		return func() *Error { b.known[v] = i; return nil }, nil
+	case v.Type().Kind() == cc.Ptr && unsaid(e), cc.IsArithmeticType(v.Type()):
+		return none, b.effect(e)
+	case v.Type().Kind() == cc.Ptr:
+		l, err := b.pointer(e, 1)
+		if err != nil {
+			return nil, err.of(e)
+		}
+		return func() *Error {
+			l, err := b.pointerAs(l, v.Type()) // of which an extent may be a parameter before it
+			switch {
+			case err != nil:
+				return err.of(e)
+			case b.changing[v]:
+				b.astray[v] = refuse(v, "%s", pointerChanges)
+			default:
+				b.aliases[v] = l
+			}
+			return nil
+		}, nil
+	}
+	return nil, notInteger(e, false, "a parameter of type %s is not understood", v.Type())
+}

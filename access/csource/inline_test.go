@@ -1,0 +1,95 @@
+package csource_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stridebench/stridebench/access/csource"
+)
+
+// called are functions that touch memory.
+const called = pointed + `
+static inline void axpy(int count, double alpha, const double *x, double *restrict y) { for (int i = 0; i < count; i++) y[i] += alpha * x[i]; }
+static double dot(const double x[5], const double *y, unsigned count) { double sum = 0; for (unsigned i = 0; i < count; i++) sum += x[i] * y[i]; return sum; }
+void scale(double (*rows)[5], int from, int to) { for (int i = from; i < to; i++) { double *row = rows[i]; axpy(2, row[0], row, row + 2); } }
+void whole3(int r, int c, double x[r][c]) { for (int i = 0; i < r; i++) for (int j = 0; j < c; j++) x[i][j] = 0; }
+void push(body *one, double by) { one->x += by * one->v[1]; one->in.k++; }
+double first(double *x) { return *x; }
+void put(double *x, double value) { *x = value; }
+void clip(double *x, int low, int high) { int e = low + 2; if (e > high) e = high; for (int k = low; k < e; k++) x[k] = k; }
+void mine(void) { double own[3]; own[0] = a[0]; }
+void mineToo(void) { struct { double x[3]; } own; own.x[0] = a[0]; }
+void walk(double *x) { for (int i = 0; i < 3; i++) *x++ = 0; }
+void less(double *x, int count) { count--; x[count] = 1; }
+void early(double *x, int count) { if (count < 1) return; x[0] = count; }
+void ping(double *x, int depth); void pong(double *x, int depth) { ping(x, depth - 1); }
+void ping(double *x, int depth) { x[0] = 1; if (depth > 0) pong(x, depth); }
+void given(double *x, ...) { x[0] = 1; }
+void ends(double *x) { if (n > 4) exit(1); x[0] = 1; }
+void take(struct grid by) { a[0] = by.scale; }
+int least(int x, int y) { return x < y ? x : y; }
+`
+
+// TestInlined: the call of a function of the file that uses arrays is its body, with what is passed for its parameters.
+func TestInlined(t *testing.T) {
+	read := func(text string) (*csource.File, error) {
+		return csource.Read("t.c", []byte(called+"void exit(int); void f(int k) {\n#pragma scop\nfor (int i = 0; i < 3; i++) { "+text+" }\n#pragma endscop\n}"), csource.Options{})
+	}
+	for text, same := range map[string]string{
+		"axpy(n, 2.5, a, m[i]);":                                                "for (int j = 0; j < 5; j++) m[i][j] += a[j];",
+		"axpy(i, b[9], &a[i], b + 2 * i);":                                      "b[9]; for (int j = 0; j < i; j++) b[2 * i + j] += a[i + j];",
+		"axpy(least(i, 1), s, m[i], a);":                                        "for (int j = 0; j < (i < 1 ? i : 1); j++) a[j] += m[i][j];",
+		"s = dot(m[i], a + 1, 4);":                                              "for (int j = 0; j < 4; j++) s += m[i][j] * a[1 + j];",
+		"a[i] = dot(m[i], b, n);":                                               "for (int j = 0; j < 5; j++) s += m[i][j] * b[j]; a[i] = s;",
+		"a[i] += dot(m[i], b, 2);":                                              "for (int j = 0; j < 2; j++) s += m[i][j] * b[j]; a[i] += 1;",
+		"double d = dot(a, b, i), e = dot(b, a, 1);":                            "for (int j = 0; j < i; j++) s += a[j] * b[j]; s = b[0] * a[0];",
+		"axpy(1, dot(a, b, 2), a, b);":                                          "s = a[0] * b[0]; s = a[1] * b[1]; b[0] += a[0];",
+		"scale(m + 1, i, 3);":                                                   "for (int j = i; j < 3; j++) { m[j + 1][0]; for (int k = 0; k < 2; k++) m[j + 1][2 + k] += m[j + 1][k]; }",
+		"whole3(2, 5, m + i); whole3(1, 5, t[i]);":                              "for (int j = 0; j < 2; j++) for (int k = 0; k < 5; k++) m[j + i][k] = 0; for (int k = 0; k < 5; k++) t[i][0][k] = 0;",
+		"push(&bodies[i], a[i]); push(bodies + 3, 1); push(pairs[i], 2);":       "a[i]; bodies[i].x += bodies[i].v[1]; bodies[i].in.k++; bodies[3].x += bodies[3].v[1]; bodies[3].in.k++; pairs[i][0].x += pairs[i][0].v[1]; pairs[i][0].in.k++;",
+		"if (i > 0) put(&m[i][2], first(bodies[i].v)); else put(a, s);":         "if (i > 0) m[i][2] = bodies[i].v[0]; else a[0] = s;",
+		"clip(a, i, 4); clip(b, i, 3);":                                         "for (int k = i; k < (i + 2 > 4 ? 4 : i + 2); k++) a[k] = 0; for (int k = i; k < (i + 2 > 3 ? 3 : i + 2); k++) b[k] = 0;",
+		"(void)first(a); s = first(&g.scale); put(&s, 1); put(&g.scale, a[1]);": "a[0]; a[1];",
+	} {
+		got, err := read(text)
+		want, err2 := read(same)
+		if err != nil || err2 != nil || walked(got) != walked(want) || walked(got) == "" {
+			t.Errorf("%s and %s: %v, %v", text, same, err, err2)
+			if err == nil && err2 == nil {
+				t.Errorf("%s\n%s", walked(got), walked(want))
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"axpy(6, 1, a, m[i]);":               "y[i]: the second subscript of m[4][5] is outside of 0 to 4 where i = 0, i = 5",
+		"axpy(k, 1, a, b);":                  "count: its value is not known: of what it is declared to be, k: its value is not known",
+		"axpy(bodies[0].in.k, 1, a, b);":     "of what it is declared to be, bodies[0].in.k: it depends on data",
+		"axpy(1, 1, &a[bodies[0].in.k], b);": "&a[bodies[0].in.k]: subscript bodies[0].in.k depends on data",
+		"whole3(2, 4, m);":                   "m: a pointer to double[5] as one to ",
+		"put((double *)bodies, 1);":          "a pointer to struct as one to double is not understood",
+		"put(0, 1);":                         "*x: x is no array of constant extents but a pointer",
+		"s = 1 + first(a);":                  "first(a): first uses arrays or pointers: within an expression only functions of numbers are understood: make the call all of a statement, or all that one assigns, such as t = first(...)",
+		"mine();":                            "own[3]: an array of a function that is called is not understood: declare it in front of the functions, or pass it",
+		"mineToo();":                         "own: an array of a function that is called is not understood",
+		"walk(a);":                           "x++: a pointer that changes is not understood",
+		"less(a, 3);":                        "subscript count depends on data (count: its value is not known: it is no constant and no variable of a loop around it, and it changes",
+		"early(a, i);":                       "return;: a jump is not understood",
+		"ping(a, 2);":                        "ping(x, depth - 1): ping calls itself, which is not understood: write a loop",
+		"given(a, 1);":                       "given has other parameters than the call has arguments",
+		"ends(a);":                           "exit ends the program, which like break is not understood",
+		"take(g);":                           "a parameter of type ",
+		"f(1); a[0] = 1;":                    "f calls itself, which is not understood: write a loop",
+	} {
+		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is refused with\n%v\nwant\n%s", text, err, want)
+		}
+	}
+	many := "void g0(void) { a[0] = 1; }\n"
+	for _, n := range []string{"10", "21", "32", "43", "54", "65", "76", "87", "98"} {
+		many += "void g" + n[:1] + "(void) { " + strings.Repeat("g"+n[1:]+"(); ", 4) + "}\n"
+	}
+	_, err := csource.Read("t.c", []byte("double a[2];\n"+many+"void f(void) { g9(); }"), csource.Options{Function: "f"})
+	if want := "no more than 16 calls of functions that use arrays are read inside of each other, and 1000 of all"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
