@@ -346,6 +346,8 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 		bytes = low
 	}
 	switch {
+	case d.IsParam() && len(a.Extents) > 0 && (d.WriteCount() > 0 || d.AddressTaken()):
+		return a, 0, refuse(d, "a parameter that is an array and changes, as any pointer may, is not understood: leave it as it is, and write subscripts or another pointer")
 	case d.IsParam() && len(a.Extents) == 0:
 		return a, 0, refuse(d, "a %s by value, of which the call makes a copy, is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
 	case isStruct(element) && b.packed != "":

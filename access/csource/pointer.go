@@ -82,7 +82,7 @@ func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 			return l, wrong("where %s points is not known: of what it is declared to be, %s: %s", e.text(), why.Expr, why.Why)
 		}
 	case opAddress:
-		if pointed := e.args[0]; pointed.op == opVar && isPointer(pointed.decl) {
+		if pointed := e.args[0]; pointed.op == opVar && pointed.decl != nil && (isPointer(pointed.decl) || pointed.decl.IsParam() && isArray(pointed.decl)) {
 			return l, notInteger(e, false, "%s", pointerTwice)
 		}
 		if l, err = b.lvalue(e.args[0], 0); err != nil {

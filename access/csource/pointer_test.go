@@ -159,6 +159,20 @@ for (int i = 0; i < 3; i++) {
 	}
 }
 
+// TestParametersThatChange: an array that is a parameter is a pointer, which may change in front of the region.
+func TestParametersThatChange(t *testing.T) {
+	for before, refused := range map[string]bool{"": false, "a += 2;": true, "a++;": true, "double **to = &a;": true, "a = b;": true, "a[1] = *a;": false, "double *q = &a[1];": false} {
+		_, err := csource.Read("t.c", []byte("void f(double a[9], double b[9]) { "+before+"\n#pragma scop\na[3] = 1;\n#pragma endscop\n}"), csource.Options{})
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "a[9]: a parameter that is an array and changes, as any pointer may, is not understood") {
+			t.Errorf("%s: %v", before, err)
+		}
+	}
+	_, err := csource.Read("t.c", []byte("void f(double a[9]) { double (*q)[9] = &a; (*q)[3] = 1; }"), csource.Options{Function: "f"})
+	if err == nil {
+		t.Error("the address of a parameter is read")
+	}
+}
+
 // TestPointersOfExtents: pointers to rows have the extents that values give.
 func TestPointersOfExtents(t *testing.T) {
 	const text = "void f(int n, double a[n][n], double *p) { double (*q)[n] = a + 1; double *row = q[1]; double *at = &a[n - 1][n - 1]; at[-2] = row[n - 2] + (*q)[0] + a[0][0]; }"
