@@ -5,7 +5,8 @@
 // function. Understood are arrays of constant extents, "for" loops whose bounds
 // are affine functions of the variables of the loops around them (also the least
 // or the greatest of several), "if" on affine conditions, assignments, and
-// expressions of any kind. The rest is refused with its place in the file and a
+// expressions of any kind, also by pointers that are given a value where they are
+// declared and keep it, and in functions of the file that are called. The rest is refused with its place in the file and a
 // reason ([Error]): what is read is exact or it is not read.
 //
 // What counts as an access, and in which order:
@@ -21,6 +22,11 @@
 //     or || behind it where C comes to it: of i > 0 && a[i-1] > 0 ? b[i-1] : 0,
 //     a[i-1] and b[i-1] where i > 0.
 //   - An "if" on data is refused.
+//   - What a pointer points to is accessed as the array that it was made of, with the
+//     subscripts that it had then and those that move it. Making one is no access.
+//   - A call of a function of the file that uses arrays is its body, where it is a
+//     statement or all that one assigns: the arguments come first, in the order of
+//     the text. Before the read of the left side of a compound assignment comes the call.
 //   - What counts is what executes: an index out of its extent is refused only
 //     where an access is made with it, and every index has to lie within its own
 //     extent.
@@ -80,7 +86,7 @@ type File struct {
 	Notes      []Note
 }
 
-// An Access is a reference to an array in the text. Where a loop's bound is one
+// An Access is a reference to an array in the text, be it by a pointer. Where a loop's bound is one
 // of two that a condition chooses, or a subscript, the program has an access for
 // each case, with the same place in the text.
 type Access struct {
@@ -94,7 +100,7 @@ type Access struct {
 // initial value.
 type Statement struct {
 	Pos  Pos
-	Text string // as written; after macros where one makes several, or in a header
+	Text string // as written; after macros where one makes several, or in a header, or in a function that is called more than once
 }
 
 // An Array is an array of numbers or structs, or a struct that holds arrays, which has no extents.
