@@ -98,7 +98,7 @@ func walkedWidths(f *csource.File) string {
 }
 
 // TestCompiledPointers: programs with pointers make the accesses that they make when GCC has compiled them, and those of the same
-// program without pointers.
+// program without pointers, where the file has that too.
 func TestCompiledPointers(t *testing.T) {
 	files, err := filepath.Glob("testdata/pointers/*.c")
 	if err != nil || len(files) < 10 {
@@ -119,10 +119,12 @@ func TestCompiledPointers(t *testing.T) {
 				}
 				return f
 			}
-			with, without := read("pointers"), read("plain")
+			with := read("pointers")
 			got := walkedWidths(with)
-			if plain := walkedWidths(without); got != plain {
-				t.Errorf("it does\n%.2000s\nwithout pointers\n%.2000s", got, plain)
+			if strings.Contains(string(text), "void plain(") {
+				if plain := walkedWidths(read("plain")); got != plain {
+					t.Errorf("it does\n%.2000s\nwithout pointers\n%.2000s", got, plain)
+				}
 			}
 			if want := instrumentedRun(t, path, "pointers", with.Arrays); got != want {
 				t.Errorf("it does\n%.2000s\ncompiled\n%.2000s", got, want)

@@ -403,6 +403,7 @@ func TestFiles(t *testing.T) {
 	}{
 		"no region":                             {text: "int a[2]; void f(void) { a[0] = 0; }", refused: "t.c: there is nothing to read: no #pragma scop ... #pragma endscop in a function, and no function was named (--function); there are f"},
 		"a function":                            {text: "int a[2]; int g(int b[3]) { b[1] = a[0]; return b[2] + 1; }", function: "g", want: "ra0 wb4 rb8"},
+		"a return":                              {text: "int n = 2, a[9]; int g(int k) { if (n > 3) return a[8]; if (n > 1) { a[1] = 1; return 0; } a[2] = 1; }", function: "g", want: "wa4"},
 		"another function":                      {text: "int a[2]; void f(void) {} void e(void) {}", function: "g", refused: "t.c: no function g is defined; there are e, f"},
 		"no such function":                      {text: "int a[2];", function: "g", refused: "t.c: no function g is defined"},
 		"a region in a loop":                    {text: "int a[2]; void f(void) { int i; for (i = 0; i < 3; i++) {\n" + scop + "} }", want: "wa0"},

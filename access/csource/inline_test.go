@@ -22,6 +22,9 @@ void mineToo(void) { struct { double x[3]; } own; own.x[0] = a[0]; }
 void walk(double *x) { for (int i = 0; i < 3; i++) *x++ = 0; }
 void less(double *x, int count) { count--; x[count] = 1; }
 void early(double *x, int count) { if (count < 1) return; x[0] = count; }
+void inLoop(double *x) { for (int i = 0; i < 3; i++) { if (i > 1) return; x[i] = 1; } }
+void onData(double *x) { if (*x > 0) return; x[0] = 1; }
+double later(double *x, int i) { if (i > 1) { x[0] = 1; return x[1]; } x[i] = 2; return x[2]; }
 void ping(double *x, int depth); void pong(double *x, int depth) { ping(x, depth - 1); }
 void ping(double *x, int depth) { x[0] = 1; if (depth > 0) pong(x, depth); }
 void given(double *x, ...) { x[0] = 1; }
@@ -49,6 +52,8 @@ func TestInlined(t *testing.T) {
 		"push(&bodies[i], a[i]); push(bodies + 3, 1); push(pairs[i], 2);":       "a[i]; bodies[i].x += bodies[i].v[1]; bodies[i].in.k++; bodies[3].x += bodies[3].v[1]; bodies[3].in.k++; pairs[i][0].x += pairs[i][0].v[1]; pairs[i][0].in.k++;",
 		"if (i > 0) put(&m[i][2], first(bodies[i].v)); else put(a, s);":         "if (i > 0) m[i][2] = bodies[i].v[0]; else a[0] = s;",
 		"clip(a, i, 4); clip(b, i, 3);":                                         "for (int k = i; k < (i + 2 > 4 ? 4 : i + 2); k++) a[k] = 0; for (int k = i; k < (i + 2 > 3 ? 3 : i + 2); k++) b[k] = 0;",
+		"early(a, i); early(b, i);":                                             "if (i >= 1) a[0] = 1; if (i >= 1) b[0] = 1;",
+		"a[i] = later(b, i); a[1];":                                             "if (i > 1) { b[0] = 1; s = b[1]; } else { b[i] = 2; s = b[2]; } a[i] = s; a[1];",
 		"(void)first(a); s = first(&g.scale); put(&s, 1); put(&g.scale, a[1]);": "a[0]; a[1];",
 	} {
 		got, err := read(text)
@@ -73,7 +78,8 @@ func TestInlined(t *testing.T) {
 		"mineToo();":                         "own: an array of a function that is called is not understood",
 		"walk(a);":                           "x++: a pointer that changes is not understood",
 		"less(a, 3);":                        "subscript count depends on data (count: its value is not known: it is no constant and no variable of a loop around it, and it changes",
-		"early(a, i);":                       "return;: a jump is not understood",
+		"inLoop(a);":                         "return;: a jump is not understood: only at the end of a function, and if (...) return; on conditions of the loops' variables, in the block that is its body",
+		"onData(a);":                         "*x > 0: an if on data",
 		"ping(a, 2);":                        "ping(x, depth - 1): ping calls itself, which is not understood: write a loop",
 		"given(a, 1);":                       "given has other parameters than the call has arguments",
 		"ends(a);":                           "exit ends the program, which like break is not understood",

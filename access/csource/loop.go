@@ -50,7 +50,11 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	}
 	var ok bool
 	if h.v.t, ok = typeOf(h.v.decl.Type()); !ok || h.v.t.bits < 32 {
-		return head("the variable of a loop has to be an int, a long, or unsigned")
+		instead := ""
+		if isPointer(h.v.decl) {
+			instead = fmt.Sprintf(": write for (i = 0; i < n; i++) over the array, and its subscripts in place of *%s", h.name)
+		}
+		return head("the variable of a loop has to be an int, a long, or unsigned%s", instead)
 	}
 	if h.v.decl.AddressTaken() {
 		return head("the address of the variable of a loop is taken")

@@ -64,8 +64,8 @@ func (b *builder) items(list []*cc.BlockItem) *Error {
 				err = b.value(j.ExpressionList)
 				break
 			}
-			if when, before, is := skips(item.Statement); is && list[len(list)-1] == b.last {
-				return b.skip(when, before, list[i+1:])
+			if when, before, jump := skips(item.Statement); jump != nil && b.leadsOut(jump, list) {
+				return b.skip(when, before, jump, list[i+1:])
 			}
 			if mark(item) == "" {
 				err = b.follow(item.Statement)
@@ -80,29 +80,45 @@ func (b *builder) items(list []*cc.BlockItem) *Error {
 	return nil
 }
 
-// skips is whether a statement goes on with the next iteration where a condition holds, and what it does before.
-func skips(s *cc.Statement) (when cc.ExpressionNode, before []*cc.BlockItem, is bool) {
+// skips is the jump that a statement makes where a condition holds, nil if it is none, and what it does before.
+func skips(s *cc.Statement) (when cc.ExpressionNode, before []*cc.BlockItem, jump *cc.JumpStatement) {
 	if s.Case != cc.StatementSelection || s.SelectionStatement.Case != cc.SelectionStatementIf {
-		return nil, nil, false
+		return nil, nil, nil
 	}
 	last := s.SelectionStatement.Statement
 	if last.Case == cc.StatementCompound {
 		before = items(last.CompoundStatement)
 		if len(before) == 0 || before[len(before)-1].Case != cc.BlockItemStmt {
-			return nil, nil, false
+			return nil, nil, nil
 		}
 		last, before = before[len(before)-1].Statement, before[:len(before)-1]
 	}
-	return s.SelectionStatement.ExpressionList, before, last.Case == cc.StatementJump && last.JumpStatement.Case == cc.JumpStatementContinue
+	return s.SelectionStatement.ExpressionList, before, last.JumpStatement
 }
 
-// skip builds the rest of a loop's body where a condition does not hold, and what stands in front of continue where it does.
-func (b *builder) skip(when cc.ExpressionNode, before, rest []*cc.BlockItem) *Error {
+// leadsOut tells whether a jump in a list leads behind it: continue in the body of a loop, return in that of a function.
+func (b *builder) leadsOut(jump *cc.JumpStatement, list []*cc.BlockItem) bool {
+	switch jump.Case {
+	case cc.JumpStatementContinue:
+		return list[len(list)-1] == b.last
+	case cc.JumpStatementReturn:
+		return len(b.loops) == b.outside && b.whole(list)
+	}
+	return false
+}
+
+// skip builds the rest of a body where a condition does not hold, and what stands in front of a jump behind it where it does.
+func (b *builder) skip(when cc.ExpressionNode, before []*cc.BlockItem, jump *cc.JumpStatement, rest []*cc.BlockItem) *Error {
 	c, err := b.decided(when)
 	if err != nil {
 		return err
 	}
-	return b.when(c, func() *Error { return b.items(before) }, func() *Error { return b.items(rest) })
+	return b.when(c, func() *Error {
+		if err := b.items(before); err != nil || jump.Case != cc.JumpStatementReturn {
+			return err
+		}
+		return b.value(jump.ExpressionList)
+	}, func() *Error { return b.items(rest) })
 }
 
 // whole reports whether a list is the body of a function, which a return may end.
@@ -189,6 +205,7 @@ func (b *builder) stmt(s *cc.Statement) *Error {
 	case cc.StatementJump:
 		return refuse(s, "a jump is not understood%s", map[cc.JumpStatementCase]string{
 			cc.JumpStatementContinue: ": only if (...) continue; or if (...) { ...; continue; } on conditions of the loops' variables, in the block that is the body of a loop",
+			cc.JumpStatementReturn:   ": only at the end of a function, and if (...) return; on conditions of the loops' variables, in the block that is its body",
 			cc.JumpStatementBreak:    ": write what ends the loop into its condition, such as for (j = 0; j < n && j <= i; j++)",
 		}[s.JumpStatement.Case])
 	case cc.StatementLabeled:

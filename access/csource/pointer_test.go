@@ -109,7 +109,7 @@ func TestPointersRefused(t *testing.T) {
 		"double *q = a, **to = &q; q[0] = 1;":          "&q: a pointer to a pointer is not understood",
 		"double *q = a; given(&q); q[0] = 1;":          "&q: an address is a value here",
 		"double *q = i > 1 ? a : b; q[0] = 1;":         "i > 1 ? a : b: a pointer to one of several is not understood: write the arrays and their subscripts, or one loop for each",
-		"for (double *p = a; p < a + 9; p++) *p = 1;":  "the variable of a loop has to be an int, a long, or unsigned",
+		"for (double *p = a; p < a + 9; p++) *p = 1;":  "the variable of a loop has to be an int, a long, or unsigned: write for (i = 0; i < n; i++) over the array, and its subscripts in place of *p",
 		// Where they point is not said.
 		"double *q = malloc(80); q[i] = 1;":   "q[i]: q is no array of constant extents but a pointer, " + unknown + "q[N]",
 		"param[i] = 1;":                       "param is no array of constant extents but a pointer, " + unknown + "param[N]",
