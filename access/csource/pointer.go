@@ -111,6 +111,12 @@ func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 			return b.pointer(e.args[1], subscripts)
 		}
 	case "?:":
+		switch c, err := b.condition(e.args[0]); {
+		case err == nil && always(c):
+			return b.pointer(e.args[1], subscripts)
+		case err == nil && never(c):
+			return b.pointer(e.args[2], subscripts)
+		}
 		return l, notInteger(e, false, "%s", pointerChosen)
 	case "=", "+=", "-=", opBefore, opBehind:
 		return l, notInteger(e, false, "%s", pointerChanges)

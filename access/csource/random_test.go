@@ -247,7 +247,7 @@ func (g *cGenerator) branch() {
 // both is a part of a program with pointers, and what stands in its place in the one without.
 func both(with, without string) string { return "«" + with + "|" + without + "»" }
 
-var bothParts = regexp.MustCompile("«([^|»]*)\\|([^|»]*)»")
+var bothParts = regexp.MustCompile(`«([^|»]*)\|([^|»]*)»`)
 
 // pointer declares a pointer to an element or a row of an array, or to what another pointer reaches.
 func (g *cGenerator) pointer() {
@@ -435,9 +435,10 @@ func TestRandom(t *testing.T) {
 // TestRandomPointers: random files in which arrays are reached by pointers make the accesses of the same files without these, and
 // are refused where those are, but for subscripts of which a sum might wrap.
 func TestRandomPointers(t *testing.T) {
-	files := 120
+	t.Parallel()
+	files := 80
 	if testing.Short() || raceDetector {
-		files = 40
+		files = 30
 	}
 	exact, outside, wraps, pointers := 0, 0, 0, 0
 	for seed := range files {
