@@ -36,6 +36,7 @@ type builder struct {
 
 	loops     []loopVar                // around this place
 	calls     []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
+	sites     []Pos                    // of these calls
 	outside   int                      // how many of the loops are around the innermost of them
 	allCalls  int
 	last      *cc.BlockItem // of the body of the innermost of them

@@ -2,6 +2,7 @@ package csource
 
 import (
 	"slices"
+	"strings"
 
 	"modernc.org/cc/v4"
 )
@@ -45,6 +46,9 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 	case len(b.calls) == maxCalls || b.allCalls > maxAllCalls:
 		return notInteger(e, false, "no more than %d calls of functions that use arrays are read inside of each other, and %d of all", maxCalls, maxAllCalls)
 	}
+	if t := e.node.Type(); t != nil && t.Kind() == cc.Ptr {
+		return notInteger(e, false, "%s returns a pointer, which is not understood: write the array and its subscripts in place of the call", name)
+	}
 	if err := b.size(f); err != nil {
 		return err
 	}
@@ -52,14 +56,15 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
 		return notInteger(e, false, "%s has other parameters than the call has arguments", name)
 	}
+	body := items(f.CompoundStatement)
 	give := make([]func() *Error, len(of)) // arguments are evaluated before any parameter has its value
 	for i, v := range of {
 		var err *Error
-		if give[i], err = b.argument(v, e.args[i+1]); err != nil {
+		if give[i], err = b.argument(v, e.args[i+1], body); err != nil {
 			return err
 		}
 	}
-	b.calls = append(b.calls, f)
+	b.calls, b.sites = append(b.calls, f), append(b.sites, e.pos())
 	for i, v := range of {
 		b.forget(v)
 		if err := give[i](); err != nil {
@@ -73,13 +78,28 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 	})
 	statement, outside, last := b.statement, b.outside, b.last
 	b.outside, b.last = len(b.loops), nil
-	err := b.items(items(f.CompoundStatement))
-	b.calls, b.outside, b.last = b.calls[:len(b.calls)-1], outside, last
+	err := b.items(body)
+	if err != nil && !strings.Contains(err.Why, inCallAt) {
+		said := *err
+		said.Why += b.site()
+		err = &said
+	}
+	b.calls, b.sites, b.outside, b.last = b.calls[:len(b.calls)-1], b.sites[:len(b.sites)-1], outside, last
 	b.statement = statement
 	for _, v := range of {
 		b.forget(v)
 	}
 	return err
+}
+
+const inCallAt = ", in the call at "
+
+// site says in which call something is.
+func (b *builder) site() string {
+	if len(b.sites) == 0 {
+		return ""
+	}
+	return inCallAt + b.sites[len(b.sites)-1].String()
 }
 
 // forget forgets what was known of a parameter in a call that is over.
@@ -90,8 +110,8 @@ func (b *builder) forget(v *cc.Declarator) {
 	delete(b.astray, v)
 }
 
-// argument builds the evaluation of an argument, and returns what gives the parameter its value.
-func (b *builder) argument(v *cc.Declarator, e *expr) (give func() *Error, err *Error) {
+// argument builds the evaluation of an argument, and returns what gives the parameter of a body its value.
+func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (give func() *Error, err *Error) {
 	none := func() *Error { return nil }
 	b.mayChange(v, nil)
 	t, isInteger := typeOf(v.Type())
@@ -106,7 +126,7 @@ func (b *builder) argument(v *cc.Declarator, e *expr) (give func() *Error, err *
 		case err != nil:
 			b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses] // nothing is asked about what is not known
 			return func() *Error { b.unknown[v] = err; return nil }, b.effect(e)
-		case b.changing[v]:
+		case b.changing[v] && (v.WriteCount() != rewrites(v, body) || v.AddressTaken() || v.IsVolatile()):
 			return none, nil
 		}
 		return func() *Error { b.known[v] = i; return nil }, nil

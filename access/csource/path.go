@@ -293,7 +293,7 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		if err1 != nil || err2 != nil {
 			return notInteger(e, false, "%v", errRange)
 		}
-		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, notInteger(e, false, "%s", l.outside(d))})
+		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, notInteger(e, false, "%s%s", l.outside(d), b.site())})
 	}
 	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
 	if err != nil || base.Const < 0 {
