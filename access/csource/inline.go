@@ -14,17 +14,27 @@ const (
 )
 
 // own is the function of the file that a call, which is a statement or all that is assigned, calls and whose body is read in
-// its place, as it touches memory.
+// its place, as it touches memory or gets a pointer.
 func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	called := e.args[0]
 	if called.op != opVar || called.decl == nil || called.decl.Type() == nil || called.decl.Type().Kind() != cc.Function {
 		return nil
 	}
 	f := b.functions[called.decl.Name()]
-	if f == nil || b.leftOut[called.decl.Name()] != nil || b.touches(f, map[string]bool{}) != usesArrays {
+	if f == nil || b.leftOut[called.decl.Name()] != nil {
 		return nil
 	}
-	return f
+	switch b.touches(f, map[string]bool{}) {
+	case usesArrays:
+		return f
+	case "":
+		for i, v := range parameters(f) {
+			if v.Type().Kind() == cc.Ptr && i+1 < len(e.args) && !unsaid(e.args[i+1]) {
+				return f
+			}
+		}
+	}
+	return nil
 }
 
 // calledFirst tells whether the right side of an assignment is a call that is read in place: compilers make it before they read the
@@ -57,7 +67,7 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 		return notInteger(e, false, "%s has other parameters than the call has arguments", name)
 	}
 	body := items(f.CompoundStatement)
-	give := make([]func() *Error, len(of)) // arguments are evaluated before any parameter has its value
+	give := make([]func(), len(of)) // arguments are evaluated before any parameter has its value
 	for i, v := range of {
 		var err *Error
 		if give[i], err = b.argument(v, e.args[i+1], body); err != nil {
@@ -67,9 +77,7 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 	b.calls, b.sites = append(b.calls, f), append(b.sites, e.pos())
 	for i, v := range of {
 		b.forget(v)
-		if err := give[i](); err != nil {
-			return err
-		}
+		give[i]()
 	}
 	each(f.CompoundStatement, func(n cc.Node) {
 		if d, is := n.(*cc.InitDeclarator); is {
@@ -111,8 +119,8 @@ func (b *builder) forget(v *cc.Declarator) {
 }
 
 // argument builds the evaluation of an argument, and returns what gives the parameter of a body its value.
-func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (give func() *Error, err *Error) {
-	none := func() *Error { return nil }
+func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (give func(), err *Error) {
+	none := func() {}
 	b.mayChange(v, nil)
 	t, isInteger := typeOf(v.Type())
 	switch {
@@ -125,11 +133,11 @@ func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (giv
 		switch {
 		case err != nil:
 			b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses] // nothing is asked about what is not known
-			return func() *Error { b.unknown[v] = err; return nil }, b.effect(e)
+			return func() { b.unknown[v] = err }, b.effect(e)
 		case b.changing[v] && (v.WriteCount() != rewrites(v, body) || v.AddressTaken() || v.IsVolatile()):
 			return none, nil
 		}
-		return func() *Error { b.known[v] = i; return nil }, nil
+		return func() { b.known[v] = i }, nil
 	case v.Type().Kind() == cc.Ptr && unsaid(e), cc.IsArithmeticType(v.Type()):
 		return none, b.effect(e)
 	case v.Type().Kind() == cc.Ptr:
@@ -137,17 +145,16 @@ func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (giv
 		if err != nil {
 			return nil, err.of(e)
 		}
-		return func() *Error {
+		return func() {
 			l, err := b.pointerAs(l, v.Type()) // of which an extent may be a parameter before it
 			switch {
 			case err != nil:
-				return err.of(e)
+				b.astray[v] = err.of(e)
 			case b.changing[v]:
 				b.astray[v] = refuse(v, "%s", pointerChanges)
 			default:
 				b.aliases[v] = l
 			}
-			return nil
 		}, nil
 	}
 	return nil, notInteger(e, false, "a parameter of type %s is not understood", v.Type())

@@ -79,7 +79,7 @@ func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 			return l, nil
 		}
 		if why := b.astray[e.decl]; why != nil {
-			return l, wrong("where %s points is not known: of what it is declared to be, %s: %s", e.text(), why.Expr, why.Why)
+			return l, wrong("where %s points is not known: it is given %s: %s", e.text(), why.Expr, why.Why)
 		}
 	case opAddress:
 		if pointed := e.args[0]; pointed.op == opVar && pointed.decl != nil && (isPointer(pointed.decl) || pointed.decl.IsParam() && isArray(pointed.decl)) {

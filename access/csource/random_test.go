@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +26,11 @@ type cGenerator struct {
 
 	pointers bool // some arrays are reached by pointers, of which pointed are those that can be seen
 	pointed  []alias
+	parts    []part // blocks that are functions of their own
 }
+
+// A part is a block, and the function that it is in its place.
+type part struct{ block, head, call string }
 
 type array struct {
 	name    string
@@ -92,8 +97,81 @@ func (g *cGenerator) line(format string, args ...any) {
 	fmt.Fprintf(&g.b, "%s%s\n", strings.Repeat("\t", g.indent), fmt.Sprintf(format, args...))
 }
 
-// block writes statements.
+// block writes statements, in a function of their own if so chosen.
 func (g *cGenerator) block(most int) {
+	if !g.pointers || g.loops == 0 || g.loops == 4 || g.chance(0.7) {
+		g.statements(most)
+		return
+	}
+	outside := g.b
+	g.b = strings.Builder{}
+	g.statements(most)
+	block := g.b.String()
+	g.b = outside
+	p := part{block: block}
+	var params, args []string
+	for _, v := range g.vars {
+		params, args = append(params, "int "+v), append(args, v)
+	}
+	for _, q := range g.pointed {
+		params, args = append(params, q.declaration("", q.name)), append(args, q.name)
+	}
+	p.head = fmt.Sprintf("static %s part%d(%s)", g.pick("void", "void", "inline double"), len(g.parts), strings.Join(params, ", "))
+	p.call = fmt.Sprintf("%spart%d(%s);", g.pick("", "", "(void)"), len(g.parts), strings.Join(args, ", "))
+	g.line("@%d@", len(g.parts))
+	g.parts = append(g.parts, p)
+}
+
+var placeOfPart = regexp.MustCompile(`@(\d+)@`)
+
+// programs are the file with what the generator chose, and the one without pointers and functions.
+func (g *cGenerator) programs() (with, without string) {
+	text := g.file()
+	placed := func(text string, f func(part) string) string {
+		for placeOfPart.MatchString(text) {
+			text = placeOfPart.ReplaceAllStringFunc(text, func(place string) string {
+				n, err := strconv.Atoi(strings.Trim(place, "@"))
+				if err != nil {
+					panic(err)
+				}
+				return f(g.parts[n])
+			})
+		}
+		return text
+	}
+	functions := ""
+	for _, p := range g.parts { // the ones inside come first
+		own := ""
+		for d := range 4 {
+			if name := fmt.Sprintf("i%d", d); !regexp.MustCompile(`\b` + name + `\b`).MatchString(p.head) {
+				own += "int " + name + "; "
+			}
+		}
+		functions += p.head + " { double s, t, alpha, beta; " + own + "\n" + p.block
+		if strings.Contains(p.head, "double part") {
+			functions += "\treturn " + "s * 2;\n"
+		}
+		functions += "}\n"
+	}
+	head, rest, _ := strings.Cut(text, "void kernel(")
+	with = placed(head+functions+"void kernel("+rest, func(p part) string { return p.call })
+	without = placed(text, func(p part) string { return "{\n" + p.block + "}" })
+	return bothParts.ReplaceAllString(with, "$1"), bothParts.ReplaceAllString(without, "$2")
+}
+
+// declaration declares a pointer of its type.
+func (a *alias) declaration(qualified, name string) string {
+	if len(a.extents) == 1 {
+		return a.of + " *" + qualified + name
+	}
+	text := a.of + " (*" + name + ")"
+	for _, n := range a.extents[1:] {
+		text += fmt.Sprintf("[%d]", n)
+	}
+	return text
+}
+
+func (g *cGenerator) statements(most int) {
 	known, seen := len(g.vars), len(g.pointed)
 	for range 1 + g.IntN(most) {
 		for g.pointers && g.chance(0.4) {
@@ -281,14 +359,7 @@ func (g *cGenerator) pointer() {
 		}
 		to.move(index)
 	}
-	star := "*" + g.pick("", "const ", "restrict ") + to.name
-	if len(to.extents) > 1 {
-		star = "(*" + to.name + ")"
-		for _, n := range to.extents[1:] {
-			star += fmt.Sprintf("[%d]", n)
-		}
-	}
-	g.line("%s", both(fmt.Sprintf("%s %s = %s;", to.of, star, text), ""))
+	g.line("%s", both(to.declaration(g.pick("", "const ", "restrict "), to.name)+" = "+text+";", ""))
 	g.pointed = append(g.pointed, to)
 }
 
@@ -432,28 +503,28 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestRandomPointers: random files in which arrays are reached by pointers make the accesses of the same files without these, and
-// are refused where those are, but for subscripts of which a sum might wrap.
+// TestRandomPointers: random files in which arrays are reached by pointers, and blocks are functions that get them, make the accesses
+// of the same files without these, and are refused where those are, but for subscripts of which a sum might wrap.
 func TestRandomPointers(t *testing.T) {
 	t.Parallel()
 	files := 80
 	if testing.Short() || raceDetector {
 		files = 30
 	}
-	exact, outside, wraps, pointers := 0, 0, 0, 0
+	exact, outside, wraps, pointers, calls := 0, 0, 0, 0, 0
 	for seed := range files {
 		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 16)), left: 12, pointers: true}
-		text := g.file()
-		with, without := bothParts.ReplaceAllString(text, "$1"), bothParts.ReplaceAllString(text, "$2")
+		with, without := g.programs()
 		got, err := csource.Read("with.c", []byte(with), csource.Options{})
 		want, err2 := csource.Read("without.c", []byte(without), csource.Options{})
 		might := func(err error) bool {
-			return err != nil && strings.Contains(text, "unsigned") && !strings.Contains(err.Error(), "is outside of")
+			return err != nil && strings.Contains(with, "unsigned") && !strings.Contains(err.Error(), "is outside of")
 		}
 		switch {
 		case err == nil && err2 == nil:
 			exact++
-			pointers += strings.Count(text, "«")
+			calls += len(g.parts)
+			pointers += strings.Count(with, "q")
 			if a, b := walked(got), walked(want); a != b {
 				t.Errorf("%d: %.1000s\nof\n%s\nand %.1000s\nof\n%s", seed, a, with, b, without)
 			}
@@ -468,8 +539,8 @@ func TestRandomPointers(t *testing.T) {
 			break
 		}
 	}
-	t.Logf("%d files are the same (%d uses and declarations of pointers), %d leave an array, %d might wrap", exact, pointers, outside, wraps)
-	if exact < files/4 || pointers < 2*exact || outside == 0 {
-		t.Errorf("%d files are the same, with %d pointers, %d leave an array", exact, pointers, outside)
+	t.Logf("%d files are the same (%d names of pointers, %d functions), %d leave an array, %d might wrap", exact, pointers, calls, outside, wraps)
+	if exact < files/4 || pointers < 2*exact || calls < exact/4 || outside == 0 {
+		t.Errorf("%d files are the same, with %d pointers and %d functions, %d leave an array", exact, pointers, calls, outside)
 	}
 }
