@@ -275,12 +275,14 @@ func (b *builder) unreadable() (notes []Note) {
 	return notes
 }
 
-// concerning are the notes on pragmas in the function that is read.
+// concerning are the notes on pragmas in the function that is read, and in those that it calls.
 func (b *builder) concerning(notes []Note) (kept []Note) {
-	tokens := cc.NodeTokens(b.main)
-	first, last := place(b.main), tokens[len(tokens)-1].Position()
 	for _, n := range notes {
-		if n.Pos.File == first.File && n.Pos.Line >= first.Line && n.Pos.Line <= last.Line {
+		if slices.ContainsFunc(append(slices.Collect(maps.Keys(b.inlined)), b.main), func(f *cc.FunctionDefinition) bool {
+			tokens := cc.NodeTokens(f)
+			first, last := place(f), tokens[len(tokens)-1].Position()
+			return n.Pos.File == first.File && n.Pos.Line >= first.Line && n.Pos.Line <= last.Line
+		}) {
 			kept = append(kept, n)
 		}
 	}

@@ -479,6 +479,7 @@ func TestNotes(t *testing.T) {
 		"aligned":            {text: "int a[2], b[2] __attribute__((aligned(128))); " + counted, note: "t.c:1:11: b asks for a multiple of 128 and does not lie at one: arrays follow one another at multiples of 64, or of what --align says"},
 		"aligned by a word":  {text: "int a[2]; _Alignas(256) int b[2]; " + counted, note: "t.c:1:29: b asks for a multiple of 256"},
 		"aligned anyway":     {text: "_Alignas(4096) int a[2]; int b[2] __attribute__((aligned(64))); long double c[2]; " + counted},
+		"a called one's":     {text: "int a[2]; void g(int *x) {\n#pragma omp simd\nfor (int i = 0; i < 2; i++) x[i] = 1;\n}\nvoid f(void) {\n#pragma scop\ng(a);\n#pragma endscop\n}", note: "t.c:2:9: #pragma omp simd: it is ignored"},
 		"another's pragma":   {text: "int a[2]; void g(void) {\n#pragma omp barrier\n}\n" + counted},
 	} {
 		f, err := csource.Read("t.c", []byte(c.text), csource.Options{Defines: c.defines, Origin: 1 << 20})

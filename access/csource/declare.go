@@ -39,8 +39,9 @@ type builder struct {
 	sites     []Pos                    // of these calls
 	outside   int                      // how many of the loops are around the innermost of them
 	allCalls  int
-	last      *cc.BlockItem // of the body of the innermost of them
-	asked     *header       // the loop whose condition is evaluated
+	inlined   map[*cc.FunctionDefinition]bool // all that were ever around
+	last      *cc.BlockItem                   // of the body of the innermost of them
+	asked     *header                         // the loop whose condition is evaluated
 	nodes     []nest.Node
 	accesses  []access // by number
 	statement int
@@ -70,7 +71,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	b := &builder{
 		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
-		arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
+		inlined: map[*cc.FunctionDefinition]bool{}, arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {

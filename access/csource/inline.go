@@ -66,6 +66,7 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
 		return notInteger(e, false, "%s has other parameters than the call has arguments", name)
 	}
+	b.inlined[f] = true
 	body := items(f.CompoundStatement)
 	give := make([]func(), len(of)) // arguments are evaluated before any parameter has its value
 	for i, v := range of {
