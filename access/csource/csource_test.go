@@ -17,6 +17,11 @@ import (
 // walked writes the accesses of a file: r or w, the array, the bytes behind its
 // start.
 func walked(f *csource.File) string {
+	return walkedBy(f, func(at string, _ int) string { return at })
+}
+
+// walkedBy writes them by what a function makes of that and of how many bytes there are.
+func walkedBy(f *csource.File, written func(at string, width int) string) string {
 	operands := f.Program.Operands()
 	var list []string
 	for op, addr := range f.Program.Accesses() {
@@ -25,7 +30,7 @@ func walked(f *csource.File) string {
 		if operands[op].Kind == nest.Write {
 			kind = "w"
 		}
-		list = append(list, fmt.Sprintf("%s%s%d", kind, a.Name, addr-a.Base))
+		list = append(list, written(fmt.Sprintf("%s%s%d", kind, a.Name, addr-a.Base), operands[op].Width))
 	}
 	return strings.Join(list, " ")
 }

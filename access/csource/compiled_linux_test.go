@@ -6,12 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stridebench/stridebench/access/csource"
-	"github.com/stridebench/stridebench/layouts/nest"
 )
 
 // logger is what GCC's instrumentation for races calls at each access to memory that is no variable in a register, and a main
@@ -32,10 +30,6 @@ void __tsan_func_exit(void) {}
 // bytes behind its start, as walked writes them.
 func instrumentedRun(t *testing.T, path, function string, arrays []csource.Array) string {
 	t.Helper()
-	compiler, err := exec.LookPath("gcc")
-	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("no gcc of Linux to compare with")
-	}
 	dir := t.TempDir()
 	main := logger + "void " + function + "(void);\nint main(void) {\n"
 	names := ""
@@ -48,7 +42,7 @@ func instrumentedRun(t *testing.T, path, function string, arrays []csource.Array
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"-w", "-O0", "-fno-builtin", "-fsanitize=thread", "-c", "-o", object, path}, {"-w", "-o", program, log, object}} {
-		if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%.4000s", err, out)
 		}
 	}
@@ -84,17 +78,7 @@ func instrumentedRun(t *testing.T, path, function string, arrays []csource.Array
 
 // walkedWidths are the accesses of a file as instrumentedRun has them.
 func walkedWidths(f *csource.File) string {
-	operands := f.Program.Operands()
-	var list []string
-	for op, addr := range f.Program.Accesses() {
-		a := f.Arrays[f.Accesses[op].Array]
-		kind := "r"
-		if operands[op].Kind == nest.Write {
-			kind = "w"
-		}
-		list = append(list, fmt.Sprintf("%s%s%d:%d", kind, a.Name, addr-a.Base, operands[op].Width))
-	}
-	return strings.Join(list, " ")
+	return walkedBy(f, func(at string, width int) string { return fmt.Sprintf("%s:%d", at, width) })
 }
 
 // TestCompiledPointers: programs with pointers make the accesses that they make when GCC has compiled them, and those of the same
