@@ -21,3 +21,29 @@ func TestCalled(t *testing.T) {
 		}
 	}
 }
+
+// TestCalledByPointer: what a pointer to a function calls may touch anything, in a statement, an expression, and a function of numbers.
+func TestCalledByPointer(t *testing.T) {
+	const types = `double a[100]; int h(int x) { a[x] = 1; return x; } int twice(int x) { return 2 * x; } int (*to)(int) = h; struct { int (*op)(int); } ops = { h };
+int byName(int x) { return (twice)(x); } int byPointer(int x) { return to(x); } int byField(int x) { return ops.op(x); } int through(int x) { return byField(x) + twice(x); }
+int apply(int (*twice)(int), int x) { return twice(x); } int choose(int x) { return (x > 1 ? twice : twice)(x); }
+`
+	for text, want := range map[string]string{
+		"byName(3); a[0] = twice(1) + (twice)(2);": "",
+		"to(3); a[0] = 1;":                         "to(3): a call of something else than a named function is not understood",
+		"a[0] = 1 + to(3);":                        "to(3): a call of something else than a named function is not understood",
+		"byPointer(3); a[0] = 1;":                  "byPointer(3): byPointer calls a function by a pointer: only functions of numbers are understood",
+		"a[0] = byField(3);":                       "byField(3): byField calls a function by a pointer: only functions of numbers are understood",
+		"a[0] = 1 + through(3);":                   "through(3): through calls a function by a pointer: only functions of numbers are understood",
+		"a[0] = apply(h, 3);":                      "apply(h, 3): apply calls a function by a pointer: only functions of numbers are understood",
+		"a[0] = choose(3);":                        "choose(3): choose calls a function by a pointer: only functions of numbers are understood",
+	} {
+		f, err := csource.Read("t.c", []byte(types+"void f(void) { "+text+" }"), csource.Options{Function: "f"})
+		switch {
+		case want == "" && (err != nil || walked(f) == ""):
+			t.Errorf("%s: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s is refused with\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}

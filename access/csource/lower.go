@@ -493,7 +493,7 @@ func (b *builder) note(e *expr, text string) {
 // call builds the arguments of a call.
 func (b *builder) call(e *expr) *Error {
 	name := e.args[0].text()
-	if e.args[0].op != opVar && e.args[0].op != opOther {
+	if !e.names() {
 		return notInteger(e, false, "a call of something else than a named function is not understood")
 	}
 	if failed := b.leftOut[name]; failed != nil {
@@ -529,6 +529,12 @@ func (b *builder) call(e *expr) *Error {
 	return nil
 }
 
+// names tells whether a call is one of a function by its name, and not of what a pointer points to.
+func (e *expr) names() bool {
+	called := e.args[0]
+	return called.op == opOther || called.op == opVar && (called.decl == nil || called.decl.Type() == nil || called.decl.Type().Kind() != cc.Ptr)
+}
+
 // neverReturn are the functions of C that do not return to where they were called.
 var neverReturn = []string{"exit", "_Exit", "quick_exit", "abort", "longjmp"}
 
@@ -552,7 +558,9 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 		}
 		switch n := n.(type) {
 		case *cc.PostfixExpression:
-			if n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect {
+			if n.Case == cc.PostfixExpressionCall && !expression(n).names() {
+				how = "calls a function by a pointer"
+			} else if n.Case == cc.PostfixExpressionIndex || n.Case == cc.PostfixExpressionPSelect {
 				how = usesArrays
 			} else if base, steps := expression(n).path(); isScalar(base, steps) {
 				scalars[base.node] = true
