@@ -88,11 +88,16 @@ func (b *builder) give() error {
 	return nil
 }
 
+// volatile tells whether a variable is. Of a pointer that is a parameter the parser says it of what it points to, too.
+func volatile(d *cc.Declarator) bool {
+	return d.IsVolatile() && d.Type() != nil && d.Type().Kind() != cc.Ptr
+}
+
 // mayChange keeps whether a variable has other values than that which it is declared with.
 func (b *builder) mayChange(d *cc.Declarator, init *cc.InitDeclarator) {
 	writes := 0
 	if init != nil && init.Case == cc.InitDeclaratorInit {
 		writes = 1
 	}
-	b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || d.IsVolatile()
+	b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || volatile(d)
 }

@@ -32,6 +32,7 @@ void ping(double *x, int depth); void pong(double *x, int depth) { ping(x, depth
 void ping(double *x, int depth) { x[0] = 1; if (depth > 0) pong(x, depth); }
 void given(double *x, ...) { x[0] = 1; }
 void ends(double *x) { if (n > 4) exit(1); x[0] = 1; }
+void shaky(volatile double *x, const volatile double y[4], volatile int k) { x[1] = y[2]; }
 void take(struct grid by) { a[0] = by.scale; }
 int least(int x, int y) { return x < y ? x : y; }
 `
@@ -54,6 +55,7 @@ func TestInlined(t *testing.T) {
 		"whole3(2, 5, m + i); whole3(1, 5, t[i]);":                              "for (int j = 0; j < 2; j++) for (int k = 0; k < 5; k++) m[j + i][k] = 0; for (int k = 0; k < 5; k++) t[i][0][k] = 0;",
 		"push(&bodies[i], a[i]); push(bodies + 3, 1); push(pairs[i], 2);":       "a[i]; bodies[i].x += bodies[i].v[1]; bodies[i].in.k++; bodies[3].x += bodies[3].v[1]; bodies[3].in.k++; pairs[i][0].x += pairs[i][0].v[1]; pairs[i][0].in.k++;",
 		"if (i > 0) put(&m[i][2], first(bodies[i].v)); else put(a, s);":         "if (i > 0) m[i][2] = bodies[i].v[0]; else a[0] = s;",
+		"shaky(m[i], a + i, 1);":                                                "m[i][1] = a[i + 2];",
 		"clip(a, i, 4); clip(b, i, 3);":                                         "for (int k = i; k < (i + 2 > 4 ? 4 : i + 2); k++) a[k] = 0; for (int k = i; k < (i + 2 > 3 ? 3 : i + 2); k++) b[k] = 0;",
 		"early(a, i); early(b, i);":                                             "if (i >= 1) a[0] = 1; if (i >= 1) b[0] = 1;",
 		"a[i] = later(b, i); a[1];":                                             "if (i > 1) { b[0] = 1; s = b[1]; } else { b[i] = 2; s = b[2]; } a[i] = s; a[1];",
@@ -71,7 +73,7 @@ func TestInlined(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"axpy(6, 1, a, m[i]);":               "y[i]: the second subscript of m[4][5] is outside of 0 to 4, in the call at t.c:32:31 where i = 0, i = 5",
+		"axpy(6, 1, a, m[i]);":               "y[i]: the second subscript of m[4][5] is outside of 0 to 4, in the call at t.c:33:31 where i = 0, i = 5",
 		"axpy(k, 1, a, b);":                  "count: its value is not known: of what it is declared to be, k: its value is not known",
 		"axpy(bodies[0].in.k, 1, a, b);":     "of what it is declared to be, bodies[0].in.k: it depends on data",
 		"axpy(1, 1, &a[bodies[0].in.k], b);": "&a[bodies[0].in.k]: subscript bodies[0].in.k depends on data",
@@ -82,7 +84,7 @@ func TestInlined(t *testing.T) {
 		"mine();":                            "own[3]: an array of a function that is called is not understood: declare it in front of the functions, or pass it",
 		"mineToo();":                         "own: an array of a function that is called is not understood",
 		"double *q = picked(1); q[0] = 1;":   "picked returns a pointer, which is not understood: write the array and its subscripts in place of the call",
-		"scale(m + 2, 1, 3);":                "row[0]: the first subscript of m[4][5] is outside of 0 to 3, in the call at t.c:32:31 where i = 0, i = 2",
+		"scale(m + 2, 1, 3);":                "row[0]: the first subscript of m[4][5] is outside of 0 to 3, in the call at t.c:33:31 where i = 0, i = 2",
 		"walk(a);":                           "x++: a pointer that changes is not understood",
 		"less(a, 3);":                        "subscript count depends on data (count: its value is not known: it is no constant and no variable of a loop around it, and it changes",
 		"inLoop(a);":                         "return;: a jump is not understood: only at the end of a function, and if (...) return; on conditions of the loops' variables, in the block that is its body",
