@@ -37,13 +37,10 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	return nil
 }
 
-// calledFirst tells whether the right side of an assignment is a call that is read in place: compilers make it before they read the
-// left side of a compound assignment.
+// calledFirst tells whether in the right side of an assignment is a call that is read in place: compilers make it before they read
+// the left side of a compound assignment.
 func (b *builder) calledFirst(right *expr) bool {
-	for right.op == opCast {
-		right = right.args[0]
-	}
-	return right.op == opCall && b.own(right) != nil
+	return right.any(func(e *expr) bool { return e.op == opCall && b.own(e) != nil })
 }
 
 // inline builds the body of a function in the place of its call, with parameters that have the values of the arguments.

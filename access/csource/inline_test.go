@@ -56,6 +56,8 @@ func TestInlined(t *testing.T) {
 		"push(&bodies[i], a[i]); push(bodies + 3, 1); push(pairs[i], 2);":       "a[i]; bodies[i].x += bodies[i].v[1]; bodies[i].in.k++; bodies[3].x += bodies[3].v[1]; bodies[3].in.k++; pairs[i][0].x += pairs[i][0].v[1]; pairs[i][0].in.k++;",
 		"if (i > 0) put(&m[i][2], first(bodies[i].v)); else put(a, s);":         "if (i > 0) m[i][2] = bodies[i].v[0]; else a[0] = s;",
 		"shaky(m[i], a + i, 1);":                                                "m[i][1] = a[i + 2];",
+		"a[i] += s = first(b); a[i] *= i > 1 ? first(b) : 2;":                   "s = b[0]; a[i] += 1; if (i > 1) b[0]; a[i] *= 1;",
+		"a[i] -= (s, first(b));":                                                "b[0]; a[i] -= 1;",
 		"clip(a, i, 4); clip(b, i, 3);":                                         "for (int k = i; k < (i + 2 > 4 ? 4 : i + 2); k++) a[k] = 0; for (int k = i; k < (i + 2 > 3 ? 3 : i + 2); k++) b[k] = 0;",
 		"early(a, i); early(b, i);":                                             "if (i >= 1) a[0] = 1; if (i >= 1) b[0] = 1;",
 		"a[i] = later(b, i); a[1];":                                             "if (i > 1) { b[0] = 1; s = b[1]; } else { b[i] = 2; s = b[2]; } a[i] = s; a[1];",
