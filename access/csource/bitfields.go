@@ -96,7 +96,7 @@ func (b *builder) sizes() error {
 }
 
 // size refuses the first sizeof or _Alignof below a part of the parser's tree that is of a struct of which the layout
-// is not understood.
+// is not understood, or of a parameter that is an array, of which the parser has the size of the array.
 func (b *builder) size(below cc.Node) (found *Error) {
 	each(below, func(n cc.Node) {
 		u, is := n.(*cc.UnaryExpression)
@@ -109,6 +109,10 @@ func (b *builder) size(below cc.Node) (found *Error) {
 			t = u.TypeName.Type()
 		case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionAlignofExpr:
 			t = u.UnaryExpression.Type()
+			if of := expression(u.UnaryExpression); of.op == opVar && of.decl != nil && of.decl.IsParam() && isArray(of.decl) {
+				found = &Error{Pos: place(u), Expr: source(u), Why: of.text() + " is a parameter, and so a pointer: its size is not that of the array; write the number"}
+				return
+			}
 		}
 		if array, is := t.(*cc.ArrayType); is {
 			t = elementOf(array)
