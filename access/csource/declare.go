@@ -32,6 +32,7 @@ type builder struct {
 	told      map[*cc.Declarator]bool    // of these, whose value a define says
 	changing  map[*cc.Declarator]bool    // variables of whom no define can say it
 	given     map[string]int             // values of variables by name
+	shared    map[*cc.Declarator]bool    // that change and are declared once more in a function
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
 	loops     []loopVar                // around this place
@@ -72,13 +73,14 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
 		inlined: map[*cc.FunctionDefinition]bool{}, arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
-		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{},
+		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
 			b.functions[d.FunctionDefinition.Declarator.Name()] = d.FunctionDefinition
 		}
 	}
+	b.share()
 	if err := b.find(); err != nil {
 		return nil, err
 	}
@@ -91,6 +93,46 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	b.declareAll()
 	b.constants()
 	return b, nil
+}
+
+// share finds the variables of the file that change and that functions declare once more, with extern: the parser has what is written
+// to each of the declarations for itself.
+func (b *builder) share() {
+	named, writes, again := map[string][]*cc.Declarator{}, map[string]int{}, map[string]bool{}
+	add := func(l *cc.InitDeclarator) {
+		d := l.Declarator
+		named[d.Name()] = append(named[d.Name()], d)
+		writes[d.Name()] += d.WriteCount()
+		if l.Case == cc.InitDeclaratorInit {
+			writes[d.Name()]--
+		}
+		if d.AddressTaken() {
+			writes[d.Name()]++
+		}
+	}
+	for _, f := range b.functions {
+		each(f.CompoundStatement, func(n cc.Node) {
+			if l, is := n.(*cc.InitDeclarator); is && l.Declarator.IsExtern() {
+				again[l.Declarator.Name()] = true
+				add(l)
+			}
+		})
+	}
+	if len(again) == 0 {
+		return
+	}
+	for u := b.ast.TranslationUnit; u != nil; u = u.TranslationUnit {
+		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationDecl && d.Declaration.Case == cc.DeclarationDecl {
+			for l := d.Declaration.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+				add(l.InitDeclarator)
+			}
+		}
+	}
+	for name := range again {
+		for _, d := range named[name] {
+			b.shared[d] = writes[name] > 0
+		}
+	}
 }
 
 // find finds what is to be read.
@@ -465,7 +507,7 @@ func (b *builder) remember(d *cc.InitDeclarator, rest []*cc.BlockItem) {
 	delete(b.known, v) // of this place in another copy of the loop around it
 	delete(b.unknown, v)
 	if d.Case != cc.InitDeclaratorInit || !ok || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr ||
-		v.WriteCount() != 1+rewrites(v, rest) || v.AddressTaken() || v.IsVolatile() {
+		v.WriteCount() != 1+rewrites(v, rest) || v.AddressTaken() || b.shared[v] || v.IsVolatile() {
 		return
 	}
 	e := expression(d.Initializer.AssignmentExpression)

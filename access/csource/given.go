@@ -99,5 +99,5 @@ func (b *builder) mayChange(d *cc.Declarator, init *cc.InitDeclarator) {
 	if init != nil && init.Case == cc.InitDeclaratorInit {
 		writes = 1
 	}
-	b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || volatile(d)
+	b.changing[d] = d.WriteCount() > writes || d.AddressTaken() || b.shared[d] || volatile(d)
 }

@@ -59,6 +59,9 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	if h.v.decl.AddressTaken() {
 		return head("the address of the variable of a loop is taken")
 	}
+	if b.shared[h.v.decl] {
+		return head("the variable of a loop is declared once more, in a function: declare it in the loop, as for (int %s = 0; ...)", h.name)
+	}
 	for _, outer := range b.loops {
 		if outer.decl == h.v.decl {
 			return notInteger(first, false, "%s is the variable of a loop around it", h.name)

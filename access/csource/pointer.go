@@ -39,7 +39,7 @@ func (b *builder) point(d *cc.InitDeclarator) *Error {
 	switch {
 	case err != nil:
 		b.astray[v] = err.of(e)
-	case v.WriteCount() != 1 || v.AddressTaken() || v.IsVolatile():
+	case v.WriteCount() != 1 || v.AddressTaken() || b.shared[v] || v.IsVolatile():
 		b.astray[v] = refuse(d, "%s", pointerChanges)
 	default:
 		b.aliases[v] = l
