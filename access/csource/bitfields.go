@@ -96,7 +96,7 @@ func (b *builder) sizes() error {
 }
 
 // size refuses the first sizeof or _Alignof below a part of the parser's tree that is of a struct of which the layout
-// is not understood, or of a parameter that is an array, of which the parser has the size of the array.
+// is not understood, or of a pointer of which the parser has the size of the array: of a parameter that is an array, and of a sum.
 func (b *builder) size(below cc.Node) (found *Error) {
 	each(below, func(n cc.Node) {
 		u, is := n.(*cc.UnaryExpression)
@@ -109,8 +109,15 @@ func (b *builder) size(below cc.Node) (found *Error) {
 			t = u.TypeName.Type()
 		case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionAlignofExpr:
 			t = u.UnaryExpression.Type()
-			if of := expression(u.UnaryExpression); of.op == opVar && of.decl != nil && of.decl.IsParam() && isArray(of.decl) {
-				found = &Error{Pos: place(u), Expr: source(u), Why: of.text() + " is a parameter, and so a pointer: its size is not that of the array; write the number"}
+			why := ""
+			switch of := expression(u.UnaryExpression); {
+			case of.op == opVar && of.decl != nil && of.decl.IsParam() && isArray(of.decl):
+				why = of.text() + " is a parameter, and so a pointer"
+			case (of.op == "+" || of.op == "-" || of.op == ",") && t != nil && t.Undecay().Kind() == cc.Array:
+				why = of.text() + " is a pointer"
+			}
+			if why != "" {
+				found = &Error{Pos: place(u), Expr: source(u), Why: why + ": its size is not that of the array; write the number"}
 				return
 			}
 		}

@@ -48,19 +48,22 @@ int apply(int (*twice)(int), int x) { return twice(x); } int choose(int x) { ret
 	}
 }
 
-// TestSizeOfParameter: the size of a parameter that is an array is that of a pointer, whatever the parser says.
-func TestSizeOfParameter(t *testing.T) {
+// TestSizeOfPointer: the size of a parameter that is an array, or of a sum, is that of a pointer, whatever the parser says.
+func TestSizeOfPointer(t *testing.T) {
 	for text, refused := range map[string]bool{
-		"for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++) x[i][0] = 1;":               true,
-		"for (unsigned i = 0; i < sizeof((x)) / sizeof x[0]; i++) x[i][0] = 1;":            true,
-		"enum { N = sizeof(x) / 8 }; x[0][N] = 1;":                                         true,
-		"for (unsigned i = 0; i < sizeof x[0] / sizeof(double); i++) x[0][i] = 1;":         false,
-		"for (unsigned i = 0; i < sizeof a / sizeof *a; i++) x[i][0] = sizeof(y) + 1;":     false,
-		"for (unsigned i = 0; i < sizeof(double [3][4]) / sizeof *x; i++) x[i][0] = *y+1;": false,
+		"for (unsigned i = 0; i < sizeof x / sizeof x[0]; i++) x[i][0] = 1;":                true,
+		"for (unsigned i = 0; i < sizeof((x)) / sizeof x[0]; i++) x[i][0] = 1;":             true,
+		"enum { N = sizeof(x) / 8 }; x[0][N] = 1;":                                          true,
+		"for (unsigned i = 0; i < sizeof(a + 0) / sizeof *x; i++) x[i][0] = 1;":             true,
+		"for (unsigned i = 0; i < sizeof(0, a) / sizeof *x; i++) x[i][0] = 1;":              true,
+		"for (unsigned i = 0; i < sizeof *(a + 1) / sizeof(a[0][0] + 1); i++) x[0][i] = 1;": false,
+		"for (unsigned i = 0; i < sizeof x[0] / sizeof(double); i++) x[0][i] = 1;":          false,
+		"for (unsigned i = 0; i < sizeof a / sizeof *a; i++) x[i][0] = sizeof(y) + 1;":      false,
+		"for (unsigned i = 0; i < sizeof(double [3][4]) / sizeof *x; i++) x[i][0] = *y+1;":  false,
 	} {
 		for _, function := range []string{"g", "f"} {
 			f, err := csource.Read("t.c", []byte("double a[3][4]; void g(double x[3][4], double *y) { "+text+" } void f(void) { g(a, a[1]); }"), csource.Options{Function: function})
-			const want = "x is a parameter, and so a pointer: its size is not that of the array; write the number"
+			const want = "a pointer: its size is not that of the array; write the number"
 			switch {
 			case !refused && function == "f" && (err != nil || walked(f) == ""):
 				t.Errorf("%s: %v", text, err)
