@@ -2,6 +2,7 @@ package csource
 
 import (
 	"fmt"
+	"slices"
 
 	"modernc.org/cc/v4"
 )
@@ -95,41 +96,108 @@ func (b *builder) sizes() error {
 	return nil
 }
 
-// size refuses the first sizeof or _Alignof below a part of the parser's tree that is of a struct of which the layout
-// is not understood, or of a pointer of which the parser has the size of the array: of a parameter that is an array, and of a sum.
+// size refuses the first part of the parser's tree of which the parser has another size or value than GCC, or may have: a sizeof, an
+// _Alignof or a typeof, and an extent or a constant of an enum, which the parser computes by itself.
 func (b *builder) size(below cc.Node) (found *Error) {
 	each(below, func(n cc.Node) {
-		u, is := n.(*cc.UnaryExpression)
-		if !is || found != nil {
+		if found != nil {
 			return
 		}
-		var t cc.Type
-		switch u.Case {
-		case cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofType:
-			t = u.TypeName.Type()
-		case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionAlignofExpr:
-			t = u.UnaryExpression.Type()
-			why := ""
-			switch of := expression(u.UnaryExpression); {
-			case of.op == opVar && of.decl != nil && of.decl.IsParam() && isArray(of.decl):
-				why = of.text() + " is a parameter, and so a pointer"
-			case (of.op == "+" || of.op == "-" || of.op == ",") && t != nil && t.Undecay().Kind() == cc.Array:
-				why = of.text() + " is a pointer"
+		switch n := n.(type) {
+		case *cc.UnaryExpression:
+			found = b.sizeOf(n)
+		case *cc.TypeSpecifier:
+			if n.Case == cc.TypeSpecifierTypeofExpr {
+				if why := misread(expression(n.ExpressionList)); why != "" {
+					found = refuse(n, "%s: write the type", why)
+				}
 			}
-			if why != "" {
-				found = &Error{Pos: place(u), Expr: source(u), Why: why + ": its size is not that of the array; write the number"}
-				return
-			}
-		}
-		if array, is := t.(*cc.ArrayType); is {
-			t = elementOf(array)
-		}
-		if t != nil && isStruct(t) && (b.packed != "" || bitFields(t) && !alike(t)) {
-			found = &Error{Pos: place(u), Expr: u.Token.SrcStr(), Why: fmt.Sprintf("the layout of %s is not understood: write the number", typeName(t))}
+		case *cc.Enumerator:
+			found = computed(n.ConstantExpression)
+		case *cc.DirectDeclarator:
+			found = computed(n.AssignmentExpression)
+		case *cc.DirectAbstractDeclarator:
+			found = computed(n.AssignmentExpression)
 		}
 	})
 	return found
 }
+
+// computed refuses what the parser computes with an enum: its type has no sign there that GCC has, or the other way round.
+func computed(constant cc.Node) (found *Error) {
+	each(constant, func(n cc.Node) {
+		switch n := n.(type) {
+		case *cc.CastExpression:
+			if n.Case == cc.CastExpressionCast && n.TypeName.Type().Kind() == cc.Enum {
+				found = refuse(n, "a cast to an enum is not understood here: write the number")
+			}
+		case *cc.PrimaryExpression:
+			if _, is := n.ResolvedTo().(*cc.Enumerator); is {
+				if e := expression(n); e.op == opNothing {
+					found = refuse(n, "%s", e.why)
+				}
+			}
+		}
+	})
+	return found
+}
+
+// sizeOf refuses a sizeof or an _Alignof of a struct of which the layout is not understood, or of an expression of which the parser
+// has another type than GCC.
+func (b *builder) sizeOf(u *cc.UnaryExpression) *Error {
+	var t cc.Type
+	switch u.Case {
+	case cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofType:
+		t = u.TypeName.Type()
+	case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionAlignofExpr:
+		t = u.UnaryExpression.Type()
+		of := expression(u.UnaryExpression)
+		why := misread(of)
+		switch {
+		case of.op == opVar && of.decl != nil && of.decl.IsParam() && isArray(of.decl):
+			why = of.text() + " is a parameter, and so a pointer: its size is not that of the array"
+		case (of.op == "+" || of.op == "-" || of.op == ",") && t != nil && t.Undecay().Kind() == cc.Array:
+			why = of.text() + " is a pointer: its size is not that of the array"
+		case toFunction(t) && (of.op != opVar || of.decl == nil || of.decl.Type().Kind() == cc.Function):
+			why = "the size of a function is not understood"
+		}
+		if why != "" {
+			return refuse(u, "%s; write the number", why)
+		}
+	}
+	if array, is := t.(*cc.ArrayType); is {
+		t = elementOf(array)
+	}
+	if t != nil && ((isStruct(t) || t.Kind() == cc.Enum) && b.packed != "" || bitFields(t) && !alike(t)) {
+		return &Error{Pos: place(u), Expr: u.Token.SrcStr(), Why: fmt.Sprintf("the layout of %s is not understood: write the number", typeName(t))}
+	}
+	return nil
+}
+
+func toFunction(t cc.Type) bool {
+	if p, is := t.(*cc.PointerType); is {
+		t = p.Elem()
+	}
+	return t != nil && t.Kind() == cc.Function
+}
+
+// misread says why the parser may have another type of an expression than GCC has, "" where it has the same.
+func misread(e *expr) (why string) {
+	e.any(func(e *expr) bool {
+		switch {
+		case e.op == opCall && e.args[0].op == opVar && e.args[0].decl != nil && e.args[0].decl.IsSynthetic():
+			why = "what " + e.args[0].text() + " returns is not known, as it is not declared"
+		case e.op == "?:" && !cc.IsArithmeticType(e.node.Type()):
+			why = "the type of a ?: of pointers is not understood"
+		case len(e.args) == 2 && e.op != opIndex && e.op != opCall && slices.ContainsFunc(e.args, isComplex), e.op == "?:" && slices.ContainsFunc(e.args[1:], isComplex):
+			why = "the type of what is computed with complex numbers is not understood"
+		}
+		return why != ""
+	})
+	return why
+}
+
+func isComplex(e *expr) bool { return e.node.Type() != nil && cc.IsComplexType(e.node.Type()) }
 
 // alike tells whether the parser lays a type out as the ABI does.
 func alike(t cc.Type) bool {

@@ -394,7 +394,7 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 		return a, 0, refuse(d, "a parameter that is an array and changes, as any pointer may, is not understood: leave it as it is, and write subscripts or another pointer")
 	case d.IsParam() && len(a.Extents) == 0:
 		return a, 0, refuse(d, "a %s by value, of which the call makes a copy, is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
-	case isStruct(element) && b.packed != "":
+	case (isStruct(element) || element.Kind() == cc.Enum) && b.packed != "":
 		return a, 0, refuse(d, "%s%s in a file with %s, of which the layout is not understood", what, a.Type, b.packed)
 	case bitFields(element) && !alike(element):
 		return a, 0, refuse(d, "%s%s, whose bit-fields lie otherwise than is understood: write the integers that they are in, such as unsigned flags", what, a.Type)

@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"math"
 	"reflect"
 	"strings"
 
@@ -168,7 +169,14 @@ func (e *expr) primary(n *cc.PrimaryExpression) *expr {
 		case *cc.Parameter:
 			e.op, e.decl = opVar, to.Declarator
 			return e
-		case *cc.Enumerator:
+		case *cc.Enumerator: // which is an int, as for the parser, or as long as its enum
+			v, is := to.Value().(cc.Int64Value)
+			if u, unsigned := to.Value().(cc.UInt64Value); unsigned && u <= math.MaxInt32 {
+				v, is = cc.Int64Value(u), true
+			}
+			if !is || v < math.MinInt32 || v > math.MaxInt32 {
+				return e.nothing("a constant of an enum that is no int is not understood: write a macro in its place")
+			}
 			return e.constant()
 		}
 		if cc.IsIntegerType(n.Type()) {

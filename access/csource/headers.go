@@ -260,16 +260,37 @@ func integerTypes() string {
 typedef unsigned long uintptr_t;
 typedef long intmax_t;
 typedef unsigned long uintmax_t;
+#define INT8_MIN (-128)
 #define INT8_MAX 127
+#define INT16_MIN (-32767-1)
 #define INT16_MAX 32767
+#define INT32_MIN (-2147483647-1)
 #define INT32_MAX 2147483647
-#define INT32_MIN (-INT32_MAX-1)
+#define INT64_MIN (-9223372036854775807L-1)
 #define INT64_MAX 9223372036854775807L
+#define INTPTR_MIN INT64_MIN
+#define INTPTR_MAX INT64_MAX
+#define INTMAX_MIN INT64_MIN
+#define INTMAX_MAX INT64_MAX
+#define PTRDIFF_MIN INT64_MIN
+#define PTRDIFF_MAX INT64_MAX
 #define UINT8_MAX 255
 #define UINT16_MAX 65535
 #define UINT32_MAX 4294967295U
 #define UINT64_MAX 18446744073709551615UL
-#define SIZE_MAX 18446744073709551615UL
+#define UINTPTR_MAX UINT64_MAX
+#define UINTMAX_MAX UINT64_MAX
+#define SIZE_MAX UINT64_MAX
+#define INT8_C(c) c
+#define INT16_C(c) c
+#define INT32_C(c) c
+#define INT64_C(c) c ## L
+#define INTMAX_C(c) c ## L
+#define UINT8_C(c) c
+#define UINT16_C(c) c
+#define UINT32_C(c) c ## U
+#define UINT64_C(c) c ## UL
+#define UINTMAX_C(c) c ## UL
 `)
 	return b.String()
 }

@@ -136,10 +136,39 @@ func (u *unit) preprocess() error {
 	if u.files.failed != nil {
 		return u.files.failed
 	}
-	if why := unparsable(expanded.text); why != "" {
+	switch why := unparsable(expanded.text); why {
+	case "":
+	case utf8Text:
+		return &Error{Pos: lineOf(u.name, u.text, `u8"`), Why: why}
+	default:
 		return &Error{Pos: unmatched(u.name, u.text), Why: why}
 	}
+	if m := otherwise.FindSubmatch(blank(expanded.text, false)); m != nil {
+		return &Error{Pos: lineOf(u.name, u.text, string(m[1])), Why: fmt.Sprintf("__attribute__((%s(...))) is not understood", m[1])}
+	}
+	if m := renamed.FindSubmatch(expanded.text); m != nil {
+		return &Error{Pos: lineOf(u.name, u.text, string(m[1])), Why: "another name of an array is not understood: write the array"}
+	}
 	return nil
+}
+
+// utf8Text refuses text of which the parser has another length than C.
+const utf8Text = `a text in u8"..." is not understood: leave u8 out`
+
+// otherwise are the attributes that make another type of what is declared, give it the place of something else, or call a function.
+var otherwise = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(`)
+
+// renamed is an array that has another's name for the linker.
+var renamed = regexp.MustCompile(`\]\s*(asm|__asm|__asm__)\b`)
+
+// lineOf is the first line of a text that says something; no line if none does.
+func lineOf(name string, text []byte, says string) Pos {
+	for _, line := range logicalLines(text) {
+		if at := strings.Index(line.text, says); at >= 0 {
+			return Pos{File: name, Line: line.number, Column: at + 1}
+		}
+	}
+	return Pos{File: name}
 }
 
 // translate parses and checks types, without the bodies of functions but one if that needs be.
@@ -304,8 +333,13 @@ func unparsable(text []byte) string {
 			for at < len(text) && word(text[at]) {
 				at++
 			}
-			if string(text[start:at]) == "else" {
+			switch string(text[start:at]) {
+			case "else":
 				elses++
+			case "u8":
+				if at < len(text) && text[at] == '"' {
+					return utf8Text
+				}
 			}
 		default:
 			at++
@@ -416,6 +450,7 @@ func (f *files) bounded(name string, text []byte) ([]byte, error) {
 	if len(text) > maxFile {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
+	text = continued.ReplaceAll(text, []byte("\\$1"))
 	raw := slices.Collect(bytes.Lines(text))
 	for _, line := range logicalLines(text) {
 		if !growing(line.text) {
@@ -429,6 +464,9 @@ func (f *files) bounded(name string, text []byte) ([]byte, error) {
 	}
 	return slices.Concat(raw...), nil
 }
+
+// continued is the end of a line that goes on in the next one: compilers pass over spaces behind the backslash.
+var continued = regexp.MustCompile(`\\[ \t\v\f]+(\r?\n)`)
 
 // growingMark is what the name begins with that a growing macro stands for.
 const growingMark = "__growing_"
