@@ -113,23 +113,27 @@ func (b *builder) size(below cc.Node) (found *Error) {
 				}
 			}
 		case *cc.Enumerator:
-			found = computed(n.ConstantExpression)
+			found = b.computed(n.ConstantExpression)
 		case *cc.DirectDeclarator:
-			found = computed(n.AssignmentExpression)
+			found = b.computed(n.AssignmentExpression)
 		case *cc.DirectAbstractDeclarator:
-			found = computed(n.AssignmentExpression)
+			found = b.computed(n.AssignmentExpression)
 		}
 	})
 	return found
 }
 
-// computed refuses what the parser computes with an enum: its type has no sign there that GCC has, or the other way round.
-func computed(constant cc.Node) (found *Error) {
+// computed refuses what the parser computes with an enum, of which the type has no sign there that GCC has, or the other way round, and
+// with addresses in a struct of which the layout is not understood.
+func (b *builder) computed(constant cc.Node) (found *Error) {
 	each(constant, func(n cc.Node) {
 		switch n := n.(type) {
 		case *cc.CastExpression:
 			if n.Case == cc.CastExpressionCast && n.TypeName.Type().Kind() == cc.Enum {
 				found = refuse(n, "a cast to an enum is not understood here: write the number")
+			}
+			if p, is := n.Type().(*cc.PointerType); is && n.Case == cc.CastExpressionCast && b.otherwise(p.Elem()) {
+				found = refuse(n, "the layout of %s is not understood: write the number", typeName(p.Elem()))
 			}
 		case *cc.PrimaryExpression:
 			if _, is := n.ResolvedTo().(*cc.Enumerator); is {
@@ -168,7 +172,7 @@ func (b *builder) sizeOf(u *cc.UnaryExpression) *Error {
 	if array, is := t.(*cc.ArrayType); is {
 		t = elementOf(array)
 	}
-	if t != nil && ((isStruct(t) || t.Kind() == cc.Enum) && b.packed != "" || bitFields(t) && !alike(t)) {
+	if b.otherwise(t) {
 		return &Error{Pos: place(u), Expr: u.Token.SrcStr(), Why: fmt.Sprintf("the layout of %s is not understood: write the number", typeName(t))}
 	}
 	return nil
@@ -179,6 +183,11 @@ func toFunction(t cc.Type) bool {
 		t = p.Elem()
 	}
 	return t != nil && t.Kind() == cc.Function
+}
+
+// otherwise tells whether the parser may lay a type out otherwise than GCC.
+func (b *builder) otherwise(t cc.Type) bool {
+	return t != nil && ((isStruct(t) || t.Kind() == cc.Enum) && b.packed != "" || bitFields(t) && !alike(t))
 }
 
 // misread says why the parser may have another type of an expression than GCC has, "" where it has the same.

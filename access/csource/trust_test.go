@@ -36,6 +36,9 @@ func TestOtherwiseThanParser(t *testing.T) {
 		{"#if 0\ntypedef float I __attribute__((mode(DI)));\n#endif\n__attribute__((noinline)) void mode(int v) {}", "x[1] = 1;", "wx4"},
 		{"enum { A, B } __attribute__((packed)) q[3];", "q[1] = A;", "in a file with __attribute__, of which the layout is not understood"},
 		{"enum E { A, B } __attribute__((packed));", "x[sizeof(enum E)] = 1;", "the layout of enum E"},
+		{"struct Z { char a; int b; } __attribute__((packed)); char q[(unsigned long)&((struct Z *)0)->b];", "x[sizeof q] = 1;", "the layout of struct Z is not understood: write the number"},
+		{"struct Z { int a : 3; long b : 40; char c; }; enum { C = (long)&((struct Z *)0)->c };", "x[C] = 1;", "the layout of struct Z is not understood: write the number"},
+		{"struct Z { char a; int b; }; char q[(unsigned long)&((struct Z *)0)->b];", "x[sizeof q] = 1;", "wx16"},
 		// Constants of enums.
 		{"enum { A = 3, B = 0x100000000 };", "if (B - 0x100000001 < 0) x[A] = 1;", "a constant of an enum that is no int is not understood: write a macro in its place"},
 		{"enum { A = 3, B = 0x100000000 }; char q[B - 0x100000001 < 0 ? 1 : 2];", "x[sizeof q] = 1;", "a constant of an enum that is no int is not understood: write a macro in its place"},
@@ -52,6 +55,7 @@ func TestOtherwiseThanParser(t *testing.T) {
 		{"", "x[1] = 1; // a folder: C:\\ \nx[2] = 1;\nx[3] = 1;", "wx4 wx12"},
 		{"#define TWO(a) \\\t \n 2 * (a)", "x[TWO(2)] = 1;", "wx16"},
 		{"#include <stdint.h>\n#if INT64_MIN < 0 && INT8_MIN == -128 && PTRDIFF_MAX > 0 && UINT64_C(1) == 1\n#define Q 5\n#else\n#define Q 1\n#endif", "x[Q] = 1;", "wx20"},
+		{"#include <float.h>\n#if DBL_MANT_DIG == 53 && FLT_RADIX == 2 && LDBL_DIG == 18\n#define Q 5\n#else\n#define Q 1\n#endif", "x[Q] = 1;", "wx20"},
 		{"#include <stdint.h>", "x[sizeof INT64_C(1)] = INT64_C(5);", "wx32"},
 	} {
 		f, err := csource.Read("a.c", []byte("int x[64];\n"+c.declared+"\nvoid f(void)\n{\n"+c.body+"\n}\n"), csource.Options{Function: "f"})
