@@ -282,6 +282,8 @@ func parserError(name string, err error) *Error {
 			e.Why += "which no name with .. leads out of, "
 		}
 		e.Why += "and the headers " + strings.Join(headerNames(), " ") + " are built in)"
+	case strings.HasPrefix(e.Why, "TODO "): // of the parser's authors
+		e.Why = "the parser does not know what this declares or computes: write it otherwise, such as the type's name instead of typeof"
 	case strings.Contains(e.Why, "macro expansion limit"):
 		e.Why = fmt.Sprintf("it has more than %d tokens, with its macros expanded", maxWork)
 	}

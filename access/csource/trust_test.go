@@ -70,3 +70,11 @@ func TestOtherwiseThanParser(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownToParser: what the parser does not know is refused in words of ours.
+func TestUnknownToParser(t *testing.T) {
+	_, err := csource.Read("t.c", []byte("struct s { int x; };\nvoid f(void) { typeof(struct s) q[3]; q[0].x = 1; }\n"), csource.Options{Function: "f"})
+	if want := "t.c:2:16: the parser does not know what this declares or computes"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
