@@ -144,7 +144,7 @@ func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (giv
 			return nil, err.of(e)
 		}
 		return func() {
-			l, err := b.pointerAs(l, v.Type()) // of which an extent may be a parameter before it
+			l, err := b.pointerAs(l, v.Type(), false) // of which an extent may be a parameter before it
 			switch {
 			case err != nil:
 				b.astray[v] = err.of(e)

@@ -3,6 +3,7 @@ package csource
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"modernc.org/cc/v4"
 
@@ -293,7 +294,7 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		if err1 != nil || err2 != nil {
 			return notInteger(e, false, "%v", errRange)
 		}
-		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, notInteger(e, false, "%s%s", l.outside(d), b.site())})
+		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, notInteger(e, false, "%s%s", l.outside(e, d), b.site())})
 	}
 	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
 	if err != nil || base.Const < 0 {
@@ -311,9 +312,10 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 	return nil
 }
 
-// outside says that a step leads out of its extent.
-func (l *lvalue) outside(d int) string {
-	if l.steps[d].alone {
+// outside says that a step of an expression leads out of its extent.
+func (l *lvalue) outside(e *expr, d int) string {
+	s := l.steps[d]
+	if s.alone {
 		return "it lies beside what the pointer points to, which is no element of an array"
 	}
 	nth, of := 0, 0
@@ -325,5 +327,10 @@ func (l *lvalue) outside(d int) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s of %s is outside of 0 to %d", ordinal(nth, of), l.declared, l.steps[d].extent-1)
+	all := ""
+	if base, _ := e.path(); isPointer(base.decl) && d > 0 && d == len(l.steps)-1 && l.steps[d-1].bytes == s.extent*s.bytes {
+		name, _, _ := strings.Cut(l.declared, "[")
+		all = fmt.Sprintf(" (a pointer to (%s *)%s goes through all of it)", typeName(l.of), name)
+	}
+	return fmt.Sprintf("%s of %s is outside of 0 to %d%s", ordinal(nth, of), l.declared, s.extent-1, all)
 }

@@ -34,7 +34,7 @@ func (b *builder) point(d *cc.InitDeclarator) *Error {
 	}
 	l, err := b.pointer(e, 1)
 	if err == nil {
-		l, err = b.pointerAs(l, v.Type())
+		l, err = b.pointerAs(l, v.Type(), false)
 	}
 	switch {
 	case err != nil:
@@ -103,7 +103,7 @@ func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 		return b.moved(l, i, sign)
 	case opCast:
 		if l, err = b.pointer(e.args[0], subscripts); err == nil {
-			l, err = b.pointerAs(l, e.node.Type())
+			l, err = b.pointerAs(l, e.node.Type(), true)
 		}
 		return l, err
 	case opCall:
@@ -186,18 +186,46 @@ func (b *builder) unwrapped(s step) *Error {
 	return nil
 }
 
-// pointerAs is a pointer of another type, which lies and moves as it did.
-func (b *builder) pointerAs(l lvalue, t cc.Type) (lvalue, *Error) {
+// pointerAs is a pointer of another type: one that lies and moves as it did, or if it is cast one to the same elements in an array of
+// other extents, as (double *)m is to all of the matrix m.
+func (b *builder) pointerAs(l lvalue, t cc.Type, cast bool) (lvalue, *Error) {
 	p, is := t.(*cc.PointerType)
 	if !is {
 		return l, wrong("a pointer as %s is not understood", t)
 	}
 	extents, of, understood := b.form(p.Elem())
-	if !understood || !slices.Equal(extents, l.extents) || !sameSize(of, l.of) {
+	if !understood || !sameSize(of, l.of) || !slices.Equal(extents, l.extents) && !(cast && l.reshape(extents)) {
 		return l, wrong("a pointer to %s as one to %s is not understood: declare the array as it is used, or write it and its subscripts", described(l.extents, l.of), p.Elem())
 	}
 	l.of = of
 	return l, nil
+}
+
+// reshape makes a pointer one to arrays of other extents, which lie one after the other where it can move, and reports whether it
+// could: it has to be known to be at the start of one.
+func (l *lvalue) reshape(extents []int) bool {
+	before, after, last := 1, 1, l.steps[len(l.steps)-1]
+	for _, n := range l.extents {
+		before *= n
+	}
+	for _, n := range extents {
+		if n > last.extent*before/after {
+			return false
+		}
+		after *= n
+	}
+	at, fixed := last.at.number()
+	if !fixed || at < 0 || at > last.extent || at*before%after != 0 || last.extent*before > math.MaxInt>>3 {
+		return false
+	}
+	l.declared += fmt.Sprintf(" as %s", described([]int{last.extent * before / after}, l.of))
+	for _, n := range extents {
+		l.declared += fmt.Sprintf("[%d]", n)
+	}
+	from := integer{constant(at * before / after), ctype{64, true}}
+	l.extents, l.steps = extents, slices.Clone(l.steps)
+	l.steps[len(l.steps)-1] = step{extent: last.extent * before / after, bytes: last.bytes / before * after, at: from.piece, by: []move{{i: from, sign: 1}}}
+	return true
 }
 
 // sameSize tells whether a type is laid out as another of its size may be: a number for a number, a struct for a struct.

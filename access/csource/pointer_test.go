@@ -51,6 +51,13 @@ func TestPointers(t *testing.T) {
 		"size_t d = 3; double *q = a + d; q[i + d] = 1;":                                                               "a[i + 6] = 1;",
 		"double *q = a + 9; for (unsigned j = 1; j < 4; j++) q[j - 1] = q[-3 + i];":                                    "for (unsigned j = 1; j < 4; j++) a[8 + j] = a[6 + i];",
 		"double *p = 0, *h = malloc(9 * sizeof(double)); a[i] = 1;":                                                    "a[i] = 1;",
+		// As arrays of other extents.
+		"double *q = (double *)m; q[6 * i] = q[i + 5];":                                                         "m[i][i] = m[1][i];",
+		"double *q = (double *)(m + 1); q[5 + i] = q[i - 5];":                                                   "m[2][i] = m[0][i];",
+		"double *q = (double *)t[i]; for (int j = 0; j < 4; j++) for (int k = 0; k < 5; k++) q[5 * j + k] = 1;": "for (int j = 0; j < 4; j++) for (int k = 0; k < 5; k++) t[i][j][k] = 1;",
+		"double (*q)[8] = (double (*)[8])a; q[i + 1][2 * i] = q[4][7];":                                         "a[8 * i + 8 + 2 * i] = a[39];",
+		"double (*q)[2][5] = (double (*)[2][5])(a + 10); q[i][1][i] = **q[-1];":                                 "a[10 + 10 * i + 5 + i] = a[0];",
+		"double (*q)[20] = (double (*)[20])t; q[i][3] = ((double *)&m)[4 - i];":                                 "t[i][0][3] = m[0][4 - i];",
 		// Uses of arrays as pointers.
 		"*a = *(a + i) + *(i + a) + *(*(m + i) + 3) + **m + *m[i] + (a + i)[2] + (*m)[i];":        "a[0] = a[i] + a[i] + m[i][3] + m[0][0] + m[i][0] + a[i+2] + m[0][i];",
 		"(&bodies[i])->x = bodies->x + (&a[2])[i] + *&a[3] + (*(&m))[i][1] + (*&bodies[i]).v[1];": "bodies[i].x = bodies[0].x + a[2+i] + a[3] + m[i][1] + bodies[i].v[1];",
@@ -83,9 +90,14 @@ func TestPointersRefused(t *testing.T) {
 	const unknown = "which does not say how much it points to: write double "
 	for text, want := range map[string]string{
 		// Out of its extent.
-		"double *q = &m[i][1]; q[4] = 1;":                                               "t.c:8:23: q[4]: the second subscript of m[4][5] is outside of 0 to 4 where i = 0",
+		"double *q = &m[i][1]; q[4] = 1;":                                               "t.c:8:23: q[4]: the second subscript of m[4][5] is outside of 0 to 4 (a pointer to (double *)m goes through all of it) where i = 0",
 		"double *q = m[i + 2]; q[0] = 1;":                                               "q[0]: the first subscript of m[4][5] is outside of 0 to 3 where i = 2",
-		"double *q = m[0]; q[2 * i + 1] = 1;":                                           "q[2 * i + 1]: the second subscript of m[4][5] is outside of 0 to 4 where i = 2",
+		"double *q = m[0]; q[2 * i + 1] = 1;":                                           "q[2 * i + 1]: the second subscript of m[4][5] is outside of 0 to 4 (a pointer to (double *)m goes through all of it) where i = 2",
+		"double *q = (double *)m; q[8 * i + 5] = 1;":                                    "q[8 * i + 5]: the subscript of m[4][5] as double[20] is outside of 0 to 19 where i = 2",
+		"double (*q)[7] = (double (*)[7])a; q[i + 3][6] = 1;":                           "q[i + 3][6]: the first subscript of a[40] as double[5][7] is outside of 0 to 4 where i = 2",
+		"double (*q)[8] = (double (*)[8])(a + 3); q[i][0] = 1;":                         "a pointer to double as one to array of 8 double is not understood",
+		"double *q = (double *)(m + i); q[0] = 1;":                                      "a pointer to double[5] as one to double is not understood",
+		"double (*q)[1L << 40][1L << 40] = (double (*)[1L << 40][1L << 40])a; s = 1;":   "a pointer to double as one to array of",
 		"double *q = &a[i]; q[-1] = 1;":                                                 "the subscript of a[40] is outside of 0 to 39 where i = 0",
 		"double *q = a + 39; q[i] = 1;":                                                 "the subscript of a[40] is outside of 0 to 39 where i = 1",
 		"double *q = &bodies[i].x; q[i] = 1;":                                           "q[i]: it lies beside what the pointer points to, which is no element of an array where i = 1",
@@ -131,7 +143,7 @@ func TestPointersRefused(t *testing.T) {
 		"for (int j = 0; j < bodies->x; j++) b[j] = 1;": "bodies->x: it depends on data",
 		// Of another type.
 		"float *q = (float *)a; q[i] = 1;":      "(float *)a: a pointer to double as one to float is not understood: declare the array as it is used, or write it and its subscripts",
-		"double *q = (double *)m; q[i] = 1;":    "(double *)m: a pointer to double[5] as one to double is not understood",
+		"float *q = (float *)m; q[i] = 1;":      "(float *)m: a pointer to double[5] as one to float is not understood",
 		"double *q = m; q[i] = 1;":              "m: a pointer to double[5] as one to double is not understood",
 		"double (*q)[4] = m; q[i][0] = 1;":      "a pointer to double[5] as one to array of 4 double is not understood",
 		"void *q = a; double *p = q; *p = 1;":   "a pointer to double as one to void is not understood",
