@@ -56,6 +56,9 @@ func (b *builder) follow(s *cc.Statement) *Error {
 	if !is {
 		return b.stmt(s)
 	}
+	if r.when == nil && once(r.variable()) {
+		return b.aim(r.variable(), r.assignment)
+	}
 	if _, known := b.known[r.variable()]; !known {
 		return b.stmt(s)
 	}

@@ -35,6 +35,7 @@ type builder struct {
 	shared    map[*cc.Declarator]bool    // that change and are declared once more in a function
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
+	aims      []*cc.Declarator         // pointers that were given a value by an assignment in the blocks around this place
 	loops     []loopVar                // around this place
 	calls     []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
 	sites     []Pos                    // of these calls

@@ -54,6 +54,7 @@ func nothing() *Error { return nil }
 
 // items builds the statements and declarations of a block.
 func (b *builder) items(list []*cc.BlockItem) *Error {
+	defer b.aimed(len(b.aims))
 	for i, item := range list {
 		var err *Error
 		switch item.Case {

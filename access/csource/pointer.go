@@ -32,19 +32,50 @@ func (b *builder) point(d *cc.InitDeclarator) *Error {
 	if unsaid(e) {
 		return nil
 	}
+	err := b.becomes(v, e)
+	if err == nil && (v.WriteCount() != 1 || v.AddressTaken() || b.shared[v] || v.IsVolatile()) {
+		delete(b.aliases, v)
+		b.astray[v] = refuse(d, "%s", pointerChanges)
+	}
+	return err
+}
+
+// becomes keeps what a pointer points to that is given the value of an expression.
+func (b *builder) becomes(v *cc.Declarator, e *expr) *Error {
 	l, err := b.pointer(e, 1)
 	if err == nil {
 		l, err = b.pointerAs(l, v.Type(), false)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		b.astray[v] = err.of(e)
-	case v.WriteCount() != 1 || v.AddressTaken() || b.shared[v] || v.IsVolatile():
-		b.astray[v] = refuse(d, "%s", pointerChanges)
-	default:
-		b.aliases[v] = l
+		return err
 	}
-	return err
+	b.aliases[v] = l
+	return nil
+}
+
+// once tells whether a pointer has a value from one assignment alone, which is seen from there to the end of its block.
+func once(v *cc.Declarator) bool {
+	return isPointer(v) && !v.IsParam() && !v.IsStatic() && v.Linkage() == cc.None && v.WriteCount() == 1 && !v.AddressTaken() && !v.IsVolatile()
+}
+
+// aim builds the assignment of a pointer that is given a value once, which is no access.
+func (b *builder) aim(v *cc.Declarator, e *expr) *Error {
+	to := e.args[1]
+	if unsaid(to) {
+		return b.value(e.node)
+	}
+	b.aims = append(b.aims, v)
+	return b.becomes(v, to)
+}
+
+// aimed forgets, at the end of a block, where the pointers point that were given their value in it: all but so many.
+func (b *builder) aimed(but int) {
+	for _, v := range b.aims[but:] {
+		delete(b.aliases, v)
+		b.astray[v] = refuse(v, "it is given its value in a block that has ended, or ends and begins again, before it is used: declare it there")
+	}
+	b.aims = b.aims[:but]
 }
 
 // unsaid tells whether an expression does not say where it points, as a call of malloc, NULL, or a text does not.
