@@ -36,8 +36,13 @@ func partDefines(text []byte, defines []string) (macros []string, values map[str
 			code.WriteString(line.text + "\n")
 		}
 	}
+	before := map[string]string{}
 	for _, define := range defines {
 		name, value, _ := strings.Cut(define, "=")
+		if other, twice := before[name]; twice {
+			return nil, nil, fmt.Errorf("-D %s: %s is given twice, as -D %s before: leave one of them out", define, name, other)
+		}
+		before[name] = define
 		n, err := strconv.ParseInt(strings.TrimSpace(value), 0, 64)
 		declared := defineShape.MatchString(name) && slices.ContainsFunc(declares(name).FindAllStringSubmatch(code.String(), -1), func(m []string) bool {
 			return !slices.Contains(noTypes, m[1])
@@ -59,7 +64,8 @@ var anotherName = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`)
 
 // give keeps the values that defines have for variables of the file and of the function that is
 // read. One that is written after its declaration has none; where there is no other of the
-// name, that is an error.
+// name, that is an error. Where there is none at all, as where the name is a parameter of
+// another function alone, that is a note.
 func (b *builder) give() error {
 	kept, not := map[string]bool{}, map[string]*Error{}
 	b.declared(func(d *cc.Declarator, init *cc.InitDeclarator) {
@@ -83,6 +89,11 @@ func (b *builder) give() error {
 	for _, name := range slices.Sorted(maps.Keys(not)) {
 		if !kept[name] {
 			return not[name]
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.given)) {
+		if define := fmt.Sprintf("%s=%d", name, b.given[name]); !kept[name] {
+			b.file.Notes = append(b.file.Notes, Note{Define: define, Pos: Pos{File: b.name}, Text: fmt.Sprintf("-D %s has no effect: neither the file nor %s, which is read, declares an integer %s", define, b.main.Declarator.Name(), name)})
 		}
 	}
 	return nil

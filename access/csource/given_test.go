@@ -60,9 +60,11 @@ func TestNotGiven(t *testing.T) {
 		{"void f(int n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=m", "t.c:2:37: m: its value is not known"},
 		{"void f(int m) { for (int n = 0; n < 9; n++) a[n] = 0; }", "n=4", "t.c:2:26: n: -D n=4 gives it a value, which it does not keep"},
 		{"void f(int n) { for (int n = 0; n < 9; n++) a[n] = 0; }", "n=4", ""},
+		{"void f(int n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=4 m=1 n=5", "t.c: -D n=5: n is given twice, as -D n=4 before: leave one of them out"},
+		{"void f(void) { for (int i = 0; i < N; i++) a[i] = 0; }", "N N=1", "t.c: -D N=1: N is given twice, as -D N before"},
 		{"enum { n = 5 }; void f(int i) { for (i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:8: "},
 	} {
-		_, err := csource.Read("t.c", []byte("double a[10];\n"+c.text), csource.Options{Function: "f", Defines: []string{c.define}})
+		_, err := csource.Read("t.c", []byte("double a[10];\n"+c.text), csource.Options{Function: "f", Defines: strings.Fields(c.define)})
 		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s with -D %s:\n%v, want\n%s", c.text, c.define, err, c.want)
 		}
