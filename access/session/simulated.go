@@ -25,8 +25,8 @@ type Simulated struct {
 	Program Program         // that counted
 }
 
-// levelsKey is the configuration key of all that is simulated but the TLB: a hash of
-// its description.
+// levelsKey is the configuration key of all that is simulated but the TLB: a hash of its
+// description, and whether lines are written back, which changes misses behind the first level.
 const levelsKey = "sim-levels"
 
 // Results is the text of a file of results, see [results.Writer]: a line for all of it, and
@@ -66,8 +66,11 @@ func (s Simulated) config() ([]results.Pair, error) {
 		return nil, err
 	}
 	hash := sha256.Sum256(text)
-	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()}, {Key: results.LLKey, Value: c.Last().Geometry.String()},
-		{Key: levelsKey, Value: fmt.Sprintf("%d %s", len(c.Levels), hex.EncodeToString(hash[:])[:12])}}
+	levels := fmt.Sprintf("%d %s", len(c.Levels), hex.EncodeToString(hash[:])[:12])
+	if c.WriteBacks {
+		levels += " writebacks"
+	}
+	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()}, {Key: results.LLKey, Value: c.Last().Geometry.String()}, {Key: levelsKey, Value: levels}}
 	if len(c.TLB) > 0 {
 		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(c.TLB)})
 	}
