@@ -390,7 +390,9 @@ func (s *Set) Config() (map[string]string, error) {
 		if hint == "" && IsLabel(field.Name) && !strings.HasPrefix(field.Name, TuningPrefix) {
 			hint = ", or compare machines with bench report --by " + field.Name
 		}
-		differ = append(differ, fmt.Sprintf("%s (%q and others)", field.Name, keys[0].Get(field)))
+		first := keys[0].Get(field)
+		other := slices.IndexFunc(keys, func(k benchproc.Key) bool { return k.Get(field) != first })
+		differ = append(differ, fmt.Sprintf("%s (%s and %s)", field.Name, orAbsent(first), orAbsent(keys[other].Get(field))))
 	}
 	if differ != nil {
 		return nil, fmt.Errorf("the results do not compare, since they differ in %s: take files of one machine and geometry%s", strings.Join(differ, ", "), hint)

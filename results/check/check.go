@@ -168,7 +168,11 @@ func (r *Report) Err() error {
 // judged there is a report all the same, which says so (see Report.Err); an error
 // is of files that are no results of one machine.
 func Compare(old, new *results.Set, o Options) (*Report, error) {
-	oldConfig, newConfig, err := configs(old, new)
+	return compare(old, "baseline", new, "new results", o)
+}
+
+func compare(old *results.Set, oldName string, new *results.Set, newName string, o Options) (*Report, error) {
+	oldConfig, newConfig, err := configs(old, oldName, new, newName)
 	if err != nil {
 		return nil, err
 	}
@@ -278,15 +282,15 @@ func (r *Report) judged() bool {
 	return slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Exact && c.Need == 0 })
 }
 
-func configs(old, new *results.Set) (oldConfig, newConfig map[string]string, err error) {
+func configs(old *results.Set, oldName string, new *results.Set, newName string) (oldConfig, newConfig map[string]string, err error) {
 	if err := errors.Join(old.CheckValues(), new.CheckValues()); err != nil {
 		return nil, nil, err
 	}
 	if oldConfig, err = old.Config(); err != nil {
-		return nil, nil, fmt.Errorf("baseline: %w", err)
+		return nil, nil, fmt.Errorf("%s: %w", oldName, err)
 	}
 	if newConfig, err = new.Config(); err != nil {
-		return nil, nil, fmt.Errorf("new results: %w", err)
+		return nil, nil, fmt.Errorf("%s: %w", newName, err)
 	}
 	return oldConfig, newConfig, nil
 }
@@ -586,7 +590,7 @@ func (s smallestP) samples(p float64) int {
 // CompareFiles is Compare for two named files. The report shows the names with the
 // commits and dates of the files.
 func CompareFiles(old *results.Set, oldName string, new *results.Set, newName string, o Options) (*Report, error) {
-	r, err := Compare(old, new, o)
+	r, err := compare(old, "baseline "+oldName, new, newName, o)
 	if err != nil {
 		return nil, err
 	}
