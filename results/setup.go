@@ -16,6 +16,10 @@ const (
 	llCoresKey = "sim-ll-cores" // that share the last level, of threads that not all share one
 )
 
+// LevelsKey is the configuration key of all that bench sim simulates but the TLB: a hash of its
+// description, and whether lines are written back, which changes misses behind the first level.
+const LevelsKey = "sim-levels"
+
 // A Setup is what the configuration lines of a file say of what was measured on
 // and what was simulated.
 type Setup struct {

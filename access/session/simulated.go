@@ -25,10 +25,6 @@ type Simulated struct {
 	Program Program         // that counted
 }
 
-// levelsKey is the configuration key of all that is simulated but the TLB: a hash of its
-// description, and whether lines are written back, which changes misses behind the first level.
-const levelsKey = "sim-levels"
-
 // Results is the text of a file of results, see [results.Writer]: a line for all of it, and
 // one of family Array for each array, of exact units only. It says nothing of the machine
 // that it was simulated on, since the counts are the same on all.
@@ -70,7 +66,7 @@ func (s Simulated) config() ([]results.Pair, error) {
 	if c.WriteBacks {
 		levels += " writebacks"
 	}
-	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()}, {Key: results.LLKey, Value: c.Last().Geometry.String()}, {Key: levelsKey, Value: levels}}
+	config := []results.Pair{{Key: results.D1Key, Value: c.First().Geometry.String()}, {Key: results.LLKey, Value: c.Last().Geometry.String()}, {Key: results.LevelsKey, Value: levels}}
 	if len(c.TLB) > 0 {
 		config = append(config, results.Pair{Key: results.TLBKey, Value: simcache.FormatTLB(c.TLB)})
 	}

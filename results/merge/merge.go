@@ -239,7 +239,11 @@ func (r *run) complete(by string, lost []*file) (faults []string) {
 			continue
 		}
 		if n == 1 {
-			faults = append(faults, fmt.Sprintf("%v and %v are both a whole run%s", other, f, of))
+			whole := fmt.Sprintf("%v and %v are both a whole run%s", other, f, of)
+			if value(f.config, results.LevelsKey) != "" {
+				whole += ": counts of bench sim want no merge, but to be put one after the other (cat)"
+			}
+			faults = append(faults, whole)
 		} else {
 			faults = append(faults, fmt.Sprintf("shard %s%s is there twice: %v and %v", shard(f), of, other, f))
 		}
