@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
@@ -19,6 +20,10 @@ type pair struct{ old, new *session.Contender }
 func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
 	path, err := exec.LookPath(f.ab)
 	if err != nil {
+		here := "." + string(filepath.Separator) + f.ab
+		if _, missing := exec.LookPath(here); missing == nil && filepath.Base(f.ab) == f.ab {
+			err = fmt.Errorf("%w (%s is the program of this folder)", err, here)
+		}
 		return p, fmt.Errorf("--ab: %w", err)
 	}
 	self, err := os.Executable()
