@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +17,7 @@ import (
 	"github.com/stridebench/stridebench/access/sweep"
 	"github.com/stridebench/stridebench/access/workload"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/machines"
 	kept "github.com/stridebench/stridebench/simcache/machines/strict"
 )
 
@@ -97,9 +100,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// flagElsewhere is what flags of Cachegrind, hyperfine and go test are called here.
+// flagElsewhere is what flags of Cachegrind, hyperfine, go test and other gates are called here.
 var flagElsewhere = map[string]string{
-	"cachegrind-out-file": "cachegrind-out", "output": "out",
+	"cachegrind-out-file": "cachegrind-out", "output": "out", "tolerance": "exact-tolerance",
 	"benchtime": "sample-time", "time": "sample-time", "iterations": "count", "repeat": "count", "runs": "count", "samples": "count",
 }
 
@@ -171,8 +174,14 @@ func verbHint(cmd *cobra.Command, arg string) string {
 // verbOfFile is which verb takes files of a kind.
 var verbOfFile = map[string]string{".txt": "report", ".c": "sim --program", ".mtx": "sim --matrix", ".json": "import", ".gz": "import", ".yaml": "sweep", ".yml": "sweep"}
 
-// kindHint says which of the YAML files that bench reads one is that was refused as another, "" if it is none.
+// kindHint says which of the YAML files that bench reads one is that was refused as another, or that there is none of this
+// name but a preset, "" if neither is so.
 func kindHint(path string) string {
+	if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
+		if _, err := machines.File(path); err == nil {
+			return fmt.Sprintf("; it is a preset: --preset of sim takes it, and bench machine --preset %s prints a file for --caches", path)
+		}
+	}
 	if path == probe.SavedName || kept.Regular(path) != nil { // a pipe is read once
 		return ""
 	}
