@@ -524,6 +524,9 @@ func (b *builder) call(e *expr) *Error {
 			continue // a text
 		}
 		if err := b.data(a); err != nil {
+			if t := a.node.Type(); b.functions[name] == nil && t != nil && (t.Kind() == cc.Ptr || t.Kind() == cc.Array) {
+				return notInteger(e, false, "%s gets an array or a pointer, and its body is not in the file: define it there, and it is read in place of the call", name)
+			}
 			return err
 		}
 	}

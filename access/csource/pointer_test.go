@@ -133,7 +133,7 @@ func TestPointersRefused(t *testing.T) {
 		"moved[i] = 1;":                               "moved[i]: where moved points is not known: it is given *moved = a: " + changes,
 		"twice[i] = 1;":                               "twice is no array of constant extents but a pointer, " + unknown + "twice[N]",
 		"double *q = a, **to = &q; q[0] = 1;":         "&q: a pointer to a pointer is not understood",
-		"double *q = a; given(&q); q[0] = 1;":         "&q: an address is a value here",
+		"double *q = a; given(&q); q[0] = 1;":         "given(&q): given gets an array or a pointer",
 		"double *q = i > 1 ? a : b; q[0] = 1;":        "i > 1 ? a : b: a pointer to one of several is not understood: write the arrays and their subscripts, or one loop for each",
 		"for (double *p = a; p < a + 9; p++) *p = 1;": "the variable of a loop has to be an int, a long, or unsigned: write for (i = 0; i < n; i++) over the array, and its subscripts in place of *p",
 		// Where they point is not said.
@@ -166,15 +166,17 @@ func TestPointersRefused(t *testing.T) {
 		"double *q = a; if (q == b) b[0] = 1;": "an if on data: q: it is no integer",
 		"double *q = a; s = q < a + 2;":        "a pointer is a value here, which is not understood: write the array and its subscripts",
 		"double *q = a + 4; a[q - a] = 1;":     "q: it is no integer",
-		"given(&a[1]);":                        "&a[1]: an address is a value here, which is not understood: write the array and its subscripts where it is used, or declare a pointer with it",
-		"given(a);":                            "a: an array without its subscripts (a pointer) is not understood",
+		"given(&a[1]);":                        "given(&a[1]): given gets an array or a pointer, and its body is not in the file: define it there, and it is read in place of the call",
+		"given(a);":                            "given(a): given gets an array or a pointer, and its body is not in the file",
+		"s = 1 + taken(m[i]);":                 "taken(m[i]): taken gets an array or a pointer, and its body is not in the file",
+		"taken(a[90]);":                        "a[90]: the subscript of a[",
 		"bodies[0] = *bodies;":                 "*bodies: a whole struct is not understood: write its fields one by one",
 		"body *q = bodies; s = q->v;":          "q->v: it is of type array of 3 double, and no number",
 		"double (*q)[5] = m; q[0] = 1;":        "q[0]: 1 of the 2 subscripts of m (a pointer) is not understood: write them all where it is used",
 		"s = 1 + using();":                     "using uses arrays or pointers",
 		"s = 1 + passing();":                   "passing uses arrays or pointers",
 	} {
-		_, err := csource.Read("t.c", []byte(pointed+`struct { double *to; } holder[3]; double *list[3], *moved = a, *twice, *before; void given();
+		_, err := csource.Read("t.c", []byte(pointed+`struct { double *to; } holder[3]; double *list[3], *moved = a, *twice, *before; void given(); double taken();
 void change(void) { moved++; twice = b; } double *twice = a; double using(void) { return *whole; } double passing(void) { given(whole); return 1; } void f(double *param, double **rows, body *linked, int k) { double *before = &a[k]; 
 #pragma scop
 for (int i = 0; i < 3; i++) {
