@@ -65,6 +65,9 @@ func Regular(path string) error {
 	return nil // that there is nothing, opening tells
 }
 
+// conflict matches the lines that git writes around the sides of a merge.
+var conflict = regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) [^\r\n]*`)
+
 // Decode reads a document into a struct whose fields have yaml tags, which are
 // the keys that it may have. The name is that of the file, for errors. An empty
 // document makes it empty. Types of the struct may implement
@@ -75,6 +78,9 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 		return nil, fmt.Errorf("%s: longer than the %d KiB that such a file may have", name, maxFile>>10)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")) // which marks UTF-8
+	if at := conflict.FindIndex(text); at != nil {
+		return nil, fmt.Errorf("%s:%d:1: the line %q is of a merge that is not resolved: keep one side", name, 1+bytes.Count(text[:at[0]], []byte("\n")), text[at[0]:at[1]])
+	}
 	if err := f.plain(lexer.Tokenize(string(text))); err != nil {
 		return nil, err
 	}

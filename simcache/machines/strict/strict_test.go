@@ -45,6 +45,8 @@ func TestErrors(t *testing.T) {
 		{"nam: x\n", `f:1:1: unknown field "nam" (want one of name, count, fast, words, parts, inner, even)`},
 		{"parts:\n  - size: 1\n    sise: 2\n", `f:3:5: unknown field "sise" (want one of size, share)`},
 		{"inner: {Size: 1}\n", `f:1:9: unknown field "Size" (want one of size, share)`},
+		{"count: 1\n<<<<<<< HEAD\r\nname: a\n=======\nname: b\n>>>>>>> main\n", `f:2:1: the line "<<<<<<< HEAD" is of a merge that is not resolved: keep one side`},
+		{"name: b\n>>>>>>> main", `f:2:1: the line ">>>>>>> main" is of a merge that is not resolved: keep one side`},
 		{"name: [a]\n", "f:1:7: a list where text is wanted"},
 		{"name: {a: b}\n", "f:1:7: a mapping (key: value) where text is wanted"},
 		{"count: many\n", "f:1:8: text where a whole number is wanted"},
