@@ -226,7 +226,7 @@ func readAt(name string, text []byte, opts Options) (*File, error) {
 	}
 	b.file.Function = b.main.Declarator.Name()
 	asWritten(b.file.Statements, name, string(text))
-	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), unused(name, append(read.texts, text), opts.Defines), b.unreadable(), b.concerning(read.notes), b.file.Notes)
+	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), unused(name, append(read.texts, text), opts.Defines), b.unreadable(), untold(read.asking, opts.Defines), b.concerning(read.notes), b.file.Notes)
 	return b.file, nil
 }
 
@@ -275,10 +275,10 @@ func (b *builder) unreadable() (notes []Note) {
 	return notes
 }
 
-// concerning are the notes on pragmas in the function that is read, and in those that it calls.
+// concerning are the notes on pragmas in the function that is read, and in those that it calls, or of which the place is not known.
 func (b *builder) concerning(notes []Note) (kept []Note) {
 	for _, n := range notes {
-		if slices.ContainsFunc(append(slices.Collect(maps.Keys(b.inlined)), b.main), func(f *cc.FunctionDefinition) bool {
+		if n.Pos.Line == 0 || slices.ContainsFunc(append(slices.Collect(maps.Keys(b.inlined)), b.main), func(f *cc.FunctionDefinition) bool {
 			tokens := cc.NodeTokens(f)
 			first, last := place(f), tokens[len(tokens)-1].Position()
 			return n.Pos.File == first.File && n.Pos.Line >= first.Line && n.Pos.Line <= last.Line

@@ -10,7 +10,8 @@ import (
 // predefinedMacros is what a compiler for 64-bit Linux defines before a file's
 // first line, as far as a kernel may ask for it, and size_t, which kernels that are
 // shown without their headers use. No compiler is asked, so that a file means the
-// same on every machine; what tells one compiler from another, as __GNUC__ does, is not defined.
+// same on every machine; what tells one compiler from another, as __GNUC__ does, is not defined, and a note says so
+// where a file asks for it.
 const predefinedMacros = `
 #define __STDC__ 1
 #define __STDC_HOSTED__ 1
@@ -71,6 +72,157 @@ const predefinedMacros = `
 #define __DBL_MIN__ 2.22507385850720138309023271733240406e-308
 #define __FLT_MAX__ 3.40282346638528859811704183484516925e+38F
 #define __DBL_MAX__ 1.79769313486231570814527423731704357e+308
+#define linux 1
+#define unix 1
+#define __BIGGEST_ALIGNMENT__ 16
+#define __CHAR16_TYPE__ short unsigned int
+#define __CHAR32_TYPE__ unsigned int
+#define __DBL_DECIMAL_DIG__ 17
+#define __DBL_DENORM_MIN__ ((double)4.94065645841246544176568792868221372e-324L)
+#define __DBL_HAS_DENORM__ 1
+#define __DBL_HAS_INFINITY__ 1
+#define __DBL_HAS_QUIET_NAN__ 1
+#define __DBL_IS_IEC_60559__ 2
+#define __DBL_MANT_DIG__ 53
+#define __DBL_MAX_10_EXP__ 308
+#define __DBL_MAX_EXP__ 1024
+#define __DBL_MIN_10_EXP__ (-307)
+#define __DBL_MIN_EXP__ (-1021)
+#define __DBL_NORM_MAX__ ((double)1.79769313486231570814527423731704357e+308L)
+#define __DECIMAL_DIG__ 21
+#define __FINITE_MATH_ONLY__ 0
+#define __FLOAT_WORD_ORDER__ __ORDER_LITTLE_ENDIAN__
+#define __FLT_DECIMAL_DIG__ 9
+#define __FLT_DENORM_MIN__ 1.40129846432481707092372958328991613e-45F
+#define __FLT_EVAL_METHOD_TS_18661_3__ 0
+#define __FLT_EVAL_METHOD__ 0
+#define __FLT_HAS_DENORM__ 1
+#define __FLT_HAS_INFINITY__ 1
+#define __FLT_HAS_QUIET_NAN__ 1
+#define __FLT_IS_IEC_60559__ 2
+#define __FLT_MANT_DIG__ 24
+#define __FLT_MAX_10_EXP__ 38
+#define __FLT_MAX_EXP__ 128
+#define __FLT_MIN_10_EXP__ (-37)
+#define __FLT_MIN_EXP__ (-125)
+#define __FLT_NORM_MAX__ 3.40282346638528859811704183484516925e+38F
+#define __FLT_RADIX__ 2
+#define __FXSR__ 1
+#define __INT16_C(c) c
+#define __INT16_MAX__ 0x7fff
+#define __INT32_C(c) c
+#define __INT32_MAX__ 0x7fffffff
+#define __INT64_C(c) c ## L
+#define __INT64_MAX__ 0x7fffffffffffffffL
+#define __INT8_C(c) c
+#define __INT8_MAX__ 0x7f
+#define __INTMAX_C(c) c ## L
+#define __INTMAX_MAX__ 0x7fffffffffffffffL
+#define __INTMAX_WIDTH__ 64
+#define __INTPTR_MAX__ 0x7fffffffffffffffL
+#define __INTPTR_WIDTH__ 64
+#define __INT_FAST16_MAX__ 0x7fffffffffffffffL
+#define __INT_FAST16_TYPE__ long int
+#define __INT_FAST16_WIDTH__ 64
+#define __INT_FAST32_MAX__ 0x7fffffffffffffffL
+#define __INT_FAST32_TYPE__ long int
+#define __INT_FAST32_WIDTH__ 64
+#define __INT_FAST64_MAX__ 0x7fffffffffffffffL
+#define __INT_FAST64_TYPE__ long int
+#define __INT_FAST64_WIDTH__ 64
+#define __INT_FAST8_MAX__ 0x7f
+#define __INT_FAST8_TYPE__ signed char
+#define __INT_FAST8_WIDTH__ 8
+#define __INT_LEAST16_MAX__ 0x7fff
+#define __INT_LEAST16_TYPE__ short int
+#define __INT_LEAST16_WIDTH__ 16
+#define __INT_LEAST32_MAX__ 0x7fffffff
+#define __INT_LEAST32_TYPE__ int
+#define __INT_LEAST32_WIDTH__ 32
+#define __INT_LEAST64_MAX__ 0x7fffffffffffffffL
+#define __INT_LEAST64_TYPE__ long int
+#define __INT_LEAST64_WIDTH__ 64
+#define __INT_LEAST8_MAX__ 0x7f
+#define __INT_LEAST8_TYPE__ signed char
+#define __INT_LEAST8_WIDTH__ 8
+#define __INT_WIDTH__ 32
+#define __LDBL_DECIMAL_DIG__ 21
+#define __LDBL_DENORM_MIN__ 3.64519953188247460252840593361941982e-4951L
+#define __LDBL_DIG__ 18
+#define __LDBL_EPSILON__ 1.08420217248550443400745280086994171e-19L
+#define __LDBL_HAS_DENORM__ 1
+#define __LDBL_HAS_INFINITY__ 1
+#define __LDBL_HAS_QUIET_NAN__ 1
+#define __LDBL_IS_IEC_60559__ 2
+#define __LDBL_MANT_DIG__ 64
+#define __LDBL_MAX_10_EXP__ 4932
+#define __LDBL_MAX_EXP__ 16384
+#define __LDBL_MAX__ 1.18973149535723176502126385303097021e+4932L
+#define __LDBL_MIN_10_EXP__ (-4931)
+#define __LDBL_MIN_EXP__ (-16381)
+#define __LDBL_MIN__ 3.36210314311209350626267781732175260e-4932L
+#define __LDBL_NORM_MAX__ 1.18973149535723176502126385303097021e+4932L
+#define __LONG_LONG_WIDTH__ 64
+#define __LONG_WIDTH__ 64
+#define __MMX_WITH_SSE__ 1
+#define __MMX__ 1
+#define __ORDER_PDP_ENDIAN__ 3412
+#define __PTRDIFF_MAX__ 0x7fffffffffffffffL
+#define __PTRDIFF_WIDTH__ 64
+#define __SCHAR_WIDTH__ 8
+#define __SHRT_WIDTH__ 16
+#define __SIZEOF_FLOAT128__ 16
+#define __SIZEOF_FLOAT80__ 16
+#define __SIZEOF_INT128__ 16
+#define __SIZEOF_WINT_T__ 4
+#define __SIZE_WIDTH__ 64
+#define __SSE2_MATH__ 1
+#define __SSE2__ 1
+#define __SSE_MATH__ 1
+#define __SSE__ 1
+#define __STDC_IEC_559_COMPLEX__ 1
+#define __STDC_IEC_559__ 1
+#define __STDC_IEC_60559_BFP__ 201404L
+#define __STDC_IEC_60559_COMPLEX__ 201404L
+#define __STDC_ISO_10646__ 201706L
+#define __STDC_UTF_16__ 1
+#define __STDC_UTF_32__ 1
+#define __UINT16_C(c) c
+#define __UINT16_MAX__ 0xffff
+#define __UINT32_C(c) c ## U
+#define __UINT32_MAX__ 0xffffffffU
+#define __UINT64_C(c) c ## UL
+#define __UINT64_MAX__ 0xffffffffffffffffUL
+#define __UINT8_C(c) c
+#define __UINT8_MAX__ 0xff
+#define __UINTMAX_C(c) c ## UL
+#define __UINTMAX_MAX__ 0xffffffffffffffffUL
+#define __UINTPTR_MAX__ 0xffffffffffffffffUL
+#define __UINT_FAST16_MAX__ 0xffffffffffffffffUL
+#define __UINT_FAST16_TYPE__ long unsigned int
+#define __UINT_FAST32_MAX__ 0xffffffffffffffffUL
+#define __UINT_FAST32_TYPE__ long unsigned int
+#define __UINT_FAST64_MAX__ 0xffffffffffffffffUL
+#define __UINT_FAST64_TYPE__ long unsigned int
+#define __UINT_FAST8_MAX__ 0xff
+#define __UINT_FAST8_TYPE__ unsigned char
+#define __UINT_LEAST16_MAX__ 0xffff
+#define __UINT_LEAST16_TYPE__ short unsigned int
+#define __UINT_LEAST32_MAX__ 0xffffffffU
+#define __UINT_LEAST32_TYPE__ unsigned int
+#define __UINT_LEAST64_MAX__ 0xffffffffffffffffUL
+#define __UINT_LEAST64_TYPE__ long unsigned int
+#define __UINT_LEAST8_MAX__ 0xff
+#define __UINT_LEAST8_TYPE__ unsigned char
+#define __WCHAR_MAX__ 0x7fffffff
+#define __WCHAR_MIN__ (-__WCHAR_MAX__ - 1)
+#define __WCHAR_WIDTH__ 32
+#define __WINT_MAX__ 0xffffffffU
+#define __WINT_MIN__ 0U
+#define __WINT_TYPE__ unsigned int
+#define __WINT_WIDTH__ 32
+#define __k8 1
+#define __k8__ 1
 #define __FUNCTION__ __func__
 #define __extension__
 typedef __SIZE_TYPE__ size_t;
@@ -82,7 +234,7 @@ typedef __PTRDIFF_TYPE__ __predefined_ptrdiff_t;
 // headers are those of the language's library, as far as the files of kernels and
 // what surrounds them (a main, timers) need them to be parsed.
 var headers = map[string]string{
-	"assert.h": "#undef assert\n#define assert(x) ((void)0)\n",
+	"assert.h": "#undef assert\n#ifdef NDEBUG\n#define assert(x) ((void)0)\n#else\n#define assert(x) ((void)!(x))\n#endif\n#undef static_assert\n#define static_assert _Static_assert\n",
 	"complex.h": guarded("COMPLEX", complexFunctions()+`
 #define complex _Complex
 extern const float _Complex _Complex_I;
@@ -90,24 +242,50 @@ extern const float _Complex _Complex_I;
 `),
 	"float.h": guarded("FLOAT", `
 #define FLT_MAX __FLT_MAX__
+#define FLT_MIN __FLT_MIN__
+#define FLT_EPSILON __FLT_EPSILON__
+#define FLT_DIG __FLT_DIG__
+#define FLT_MANT_DIG __FLT_MANT_DIG__
+#define FLT_MIN_EXP __FLT_MIN_EXP__
+#define FLT_MAX_EXP __FLT_MAX_EXP__
+#define FLT_MIN_10_EXP __FLT_MIN_10_EXP__
+#define FLT_MAX_10_EXP __FLT_MAX_10_EXP__
+#define FLT_DECIMAL_DIG __FLT_DECIMAL_DIG__
+#define FLT_TRUE_MIN __FLT_DENORM_MIN__
+#define FLT_HAS_SUBNORM 1
 #define DBL_MAX __DBL_MAX__
-#define FLT_MIN 1.17549435082228750796873653722224568e-38F
-#define DBL_MIN 2.22507385850720138309023271733240406e-308
-#define FLT_EPSILON 1.19209289550781250000000000000000000e-7F
-#define DBL_EPSILON 2.22044604925031308084726333618164062e-16
+#define DBL_MIN __DBL_MIN__
+#define DBL_EPSILON __DBL_EPSILON__
+#define DBL_DIG __DBL_DIG__
+#define DBL_MANT_DIG __DBL_MANT_DIG__
+#define DBL_MIN_EXP __DBL_MIN_EXP__
+#define DBL_MAX_EXP __DBL_MAX_EXP__
+#define DBL_MIN_10_EXP __DBL_MIN_10_EXP__
+#define DBL_MAX_10_EXP __DBL_MAX_10_EXP__
+#define DBL_DECIMAL_DIG __DBL_DECIMAL_DIG__
+#define DBL_TRUE_MIN __DBL_DENORM_MIN__
+#define DBL_HAS_SUBNORM 1
+#define LDBL_MAX __LDBL_MAX__
+#define LDBL_MIN __LDBL_MIN__
+#define LDBL_EPSILON __LDBL_EPSILON__
+#define LDBL_DIG __LDBL_DIG__
+#define LDBL_MANT_DIG __LDBL_MANT_DIG__
+#define LDBL_MIN_EXP __LDBL_MIN_EXP__
+#define LDBL_MAX_EXP __LDBL_MAX_EXP__
+#define LDBL_MIN_10_EXP __LDBL_MIN_10_EXP__
+#define LDBL_MAX_10_EXP __LDBL_MAX_10_EXP__
+#define LDBL_DECIMAL_DIG __LDBL_DECIMAL_DIG__
+#define LDBL_TRUE_MIN __LDBL_DENORM_MIN__
+#define LDBL_HAS_SUBNORM 1
 #define FLT_RADIX 2
 #define FLT_EVAL_METHOD 0
-#define FLT_MANT_DIG 24
-#define DBL_MANT_DIG 53
-#define LDBL_MANT_DIG 64
-#define FLT_DIG 6
-#define DBL_DIG 15
-#define LDBL_DIG 18
-#define FLT_MAX_EXP 128
-#define DBL_MAX_EXP 1024
+#define FLT_ROUNDS 1
+#define DECIMAL_DIG 21
 `),
 	"limits.h": guarded("LIMITS", `
 #define CHAR_BIT 8
+#define MB_LEN_MAX 16
+#define PATH_MAX 4096
 #define SCHAR_MIN (-128)
 #define SCHAR_MAX 127
 #define UCHAR_MAX 255
@@ -149,8 +327,8 @@ void omp_destroy_lock(omp_lock_t *);
 double omp_get_wtime(void);
 double omp_get_wtick(void);
 `),
-	"stdbool.h": guarded("BOOL", "#define bool _Bool\n#define true 1\n#define false 0\n"),
-	"stddef.h":  guarded("STDDEF", sizeType+"typedef __PTRDIFF_TYPE__ ptrdiff_t;\ntypedef __WCHAR_TYPE__ wchar_t;\n"),
+	"stdbool.h": guarded("BOOL", "#define bool _Bool\n#define true 1\n#define false 0\n#define __bool_true_false_are_defined 1\n"),
+	"stddef.h":  guarded("STDDEF", sizeType+"#define offsetof(t, m) ((size_t)&((t *)0)->m)\ntypedef __PTRDIFF_TYPE__ ptrdiff_t;\ntypedef __WCHAR_TYPE__ wchar_t;\n"),
 	"stdint.h":  guarded("STDINT", integerTypes()),
 	"stdio.h": guarded("STDIO", sizeType+`
 typedef struct __stridebench_file FILE;
@@ -265,6 +443,11 @@ func integerTypes() string {
 	var b strings.Builder
 	for _, bits := range []int{8, 16, 32, 64} {
 		fmt.Fprintf(&b, "typedef __INT%[1]d_TYPE__ int%[1]d_t;\ntypedef __UINT%[1]d_TYPE__ uint%[1]d_t;\n", bits)
+		for _, kind := range []string{"LEAST", "FAST"} {
+			low := strings.ToLower(kind)
+			fmt.Fprintf(&b, "typedef __INT_%[1]s%[2]d_TYPE__ int_%[3]s%[2]d_t;\ntypedef __UINT_%[1]s%[2]d_TYPE__ uint_%[3]s%[2]d_t;\n", kind, bits, low)
+			fmt.Fprintf(&b, "#define INT_%[1]s%[2]d_MIN (-INT_%[1]s%[2]d_MAX-1)\n#define INT_%[1]s%[2]d_MAX __INT_%[1]s%[2]d_MAX__\n#define UINT_%[1]s%[2]d_MAX __UINT_%[1]s%[2]d_MAX__\n", kind, bits)
+		}
 	}
 	b.WriteString(`typedef long intptr_t;
 typedef unsigned long uintptr_t;
@@ -291,6 +474,12 @@ typedef unsigned long uintmax_t;
 #define UINTPTR_MAX UINT64_MAX
 #define UINTMAX_MAX UINT64_MAX
 #define SIZE_MAX UINT64_MAX
+#define WCHAR_MIN __WCHAR_MIN__
+#define WCHAR_MAX __WCHAR_MAX__
+#define WINT_MIN __WINT_MIN__
+#define WINT_MAX __WINT_MAX__
+#define SIG_ATOMIC_MIN INT32_MIN
+#define SIG_ATOMIC_MAX INT32_MAX
 #define INT8_C(c) c
 #define INT16_C(c) c
 #define INT32_C(c) c

@@ -24,6 +24,8 @@ type files struct {
 	once   map[string]bool // files that are not read again
 	texts  [][]byte        // of all that was read
 	notes  []Note          // on pragmas
+	asked  map[string]bool // macros that tell compilers apart
+	asking []Note          // on these
 
 	leftOut map[string]*Error // functions that are not understood, and why
 }
@@ -62,7 +64,13 @@ func (f *files) start() { f.chain, f.once, f.texts, f.notes = nil, map[string]bo
 
 // pragma is told of each pragma that is read.
 func (f *files) pragma(words []cc.Token) error {
+	if len(words) == 0 {
+		return nil
+	}
 	at := place(words[0])
+	if at.File == "_Pragma_" && len(f.chain) > 0 { // as the parser calls it; of its place it says nothing
+		at = Pos{File: f.chain[len(f.chain)-1]}
+	}
 	switch words[0].SrcStr() {
 	case "scop", "endscop":
 		return &Error{Pos: at, Why: "#pragma scop and #pragma endscop stand on lines of their own in the file that is read"}
@@ -79,7 +87,9 @@ func (f *files) pragma(words []cc.Token) error {
 		for _, w := range words {
 			text = append(text, w.SrcStr())
 		}
-		f.notes = append(f.notes, Note{Pos: at, Text: "#pragma " + strings.Join(text, " ") + ": it is ignored: one thread makes all accesses, in the order of the text"})
+		if n := (Note{Pos: at, Text: "#pragma " + strings.Join(text, " ") + ": it is ignored: one thread makes all accesses, in the order of the text"}); !slices.Contains(f.notes, n) {
+			f.notes = append(f.notes, n)
+		}
 	}
 	return nil
 }

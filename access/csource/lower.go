@@ -376,12 +376,37 @@ func (b *builder) data(e *expr) *Error {
 		}
 		return b.assign(e, e.op, e.args[0], e.args[1])
 	}
+	if (e.op == "==" || e.op == "!=") && (null(e.args[0]) && pointing(e.args[1]) || null(e.args[1]) && pointing(e.args[0])) || e.op == "!" && pointing(e.args[0]) {
+		return nil
+	}
 	for _, a := range e.args {
 		if err := b.data(a); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pointing tells whether an expression is a variable that is a pointer or an array: whether it is one to nothing is no access.
+func pointing(e *expr) bool {
+	return e.op == opVar && e.decl != nil && (isArray(e.decl) || e.decl.Type() != nil && e.decl.Type().Kind() == cc.Ptr)
+}
+
+// null tells whether an expression may be the pointer to nothing: a constant, or NULL.
+func null(e *expr) bool {
+	if e.op == opCast {
+		t := e.node.Type()
+		return t != nil && t.Kind() == cc.Ptr && null(e.args[0])
+	}
+	return e.op == opConst
+}
+
+// operand builds one of && and ||.
+func (b *builder) operand(e *expr) *Error {
+	if pointing(e) {
+		return nil
+	}
+	return b.data(e)
 }
 
 // shortCircuit builds && and ||, whose second operand is evaluated where the first
@@ -399,10 +424,10 @@ func (b *builder) shortCircuit(e *expr) *Error {
 	if b.reads(right) && !can.known {
 		b.note(e, "a condition on data: all operands of && and || are counted")
 	}
-	if err := b.data(left); err != nil {
+	if err := b.operand(left); err != nil {
 		return err
 	}
-	return b.when(goesOn, func() *Error { return b.data(right) }, nothing)
+	return b.when(goesOn, func() *Error { return b.operand(right) }, nothing)
 }
 
 // reads reports whether an expression refers to arrays.

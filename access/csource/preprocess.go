@@ -35,8 +35,8 @@ const (
 )
 
 // trailer is read behind the file. Where a declaration is not complete, the parser
-// looks for its rest and has errors without end to tell if it finds none.
-var trailer = strings.Repeat("; extern int __predefined_declarator;\n", 4)
+// looks for its rest and has errors without end to tell if it finds none. The file may have macros of the name of a keyword.
+var trailer = "#undef extern\n#undef int\n" + strings.Repeat("; extern int __predefined_declarator;\n", 4)
 
 var (
 	pragma      = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)[ \t\r]*(//.*|/\*[^*\n]*\*/[ \t\r]*)?$`)
@@ -128,6 +128,10 @@ func (u *unit) preprocess() error {
 	var expanded limited
 	if err := cc.Preprocess(u.cfg, u.sources(), &expanded); err != nil {
 		failed := parserError(u.name, err)
+		if lines := strings.Split(u.predefined, "\n"); failed.Pos.File == predefinedName && failed.Pos.Line <= len(lines) {
+			macro, value, _ := strings.Cut(strings.TrimPrefix(lines[max(failed.Pos.Line, 1)-1], "#define "), " ")
+			return fmt.Errorf("-D %q: %s", macro+"="+value, failed.Why)
+		}
 		if at := unclosed(u.name, u.text); failed.Why == "expected #endif" && at.Line > 0 {
 			failed = &Error{Pos: at, Why: "no #endif ends this"}
 		}
@@ -143,6 +147,9 @@ func (u *unit) preprocess() error {
 	default:
 		return &Error{Pos: unmatched(u.name, u.text), Why: why}
 	}
+	if at := renumbered(u.name, u.text); at.Line > 0 && bytes.Contains(u.text, []byte("__LINE__")) {
+		return &Error{Pos: at, Why: "a line directive of this form is not understood beside __LINE__: write #line NUMBER, or leave it out"}
+	}
 	if m := otherwise.FindSubmatch(blank(expanded.text, false)); m != nil {
 		return &Error{Pos: lineOf(u.name, u.text, string(m[1])), Why: fmt.Sprintf("__attribute__((%s(...))) is not understood", m[1])}
 	}
@@ -154,6 +161,22 @@ func (u *unit) preprocess() error {
 
 // utf8Text refuses text of which the parser has another length than C.
 const utf8Text = `a text in u8"..." is not understood: leave u8 out`
+
+// lineForm is a line directive, and that which the parser has as C has it.
+var (
+	lineForm  = regexp.MustCompile(`^\s*#\s*(line\b|\d)`)
+	plainLine = regexp.MustCompile(`^\s*#\s*line\s+\d+\s*("[^"]*"\s*)?$`)
+)
+
+// renumbered is the first line directive that the parser passes over; no line if none is.
+func renumbered(name string, text []byte) Pos {
+	for _, line := range logicalLines(text) {
+		if lineForm.MatchString(line.text) && !plainLine.MatchString(line.text) {
+			return Pos{File: name, Line: line.number, Column: 1}
+		}
+	}
+	return Pos{File: name}
+}
 
 // otherwise are the attributes that make another type of what is declared, give it the place of something else, or call a function.
 var otherwise = regexp.MustCompile(`\b__attribute(?:__)?\s*\(\s*\((?:[^()]|\([^()]*\))*?\b(?:__)?(mode|vector_size|alias|weakref|cleanup)(?:__)?\s*\(`)
@@ -266,7 +289,7 @@ func parserError(name string, err error) *Error {
 	line = internals.ReplaceAllString(line, "")
 	m := position.FindStringSubmatch(line)
 	if m == nil {
-		return &Error{Pos: Pos{File: name}, Why: line}
+		return &Error{Pos: Pos{File: name}, Why: strings.TrimSuffix(strings.TrimPrefix(line, name+": "), ":")}
 	}
 	e := &Error{Pos: Pos{File: m[1]}, Why: strings.TrimSuffix(m[4], ":")}
 	e.Pos.Line, _ = strconv.Atoi(m[2])
@@ -282,6 +305,10 @@ func parserError(name string, err error) *Error {
 			e.Why += "which no name with .. leads out of, "
 		}
 		e.Why += "and the headers " + strings.Join(headerNames(), " ") + " are built in)"
+	case e.Why == "internal error":
+		e.Why = "the condition has what is no number"
+	case strings.HasPrefix(e.Why, "unexpected '@'"):
+		e.Why = "a character or text constant is not closed on its line, or an @ is no C"
 	case strings.HasPrefix(e.Why, "TODO "): // of the parser's authors
 		e.Why = "the parser does not know what this declares or computes: write it otherwise, such as the type's name instead of typeof"
 	case strings.Contains(e.Why, "macro expansion limit"):
@@ -453,8 +480,12 @@ func (f *files) bounded(name string, text []byte) ([]byte, error) {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
 	text = continued.ReplaceAll(text, []byte("\\$1"))
+	text = elseDefined.ReplaceAllFunc(closed(text), func(line []byte) []byte {
+		return bytes.Replace(bytes.Replace(line, []byte("elifdef"), []byte("elif defined "), 1), []byte("elifndef"), []byte("elif !defined "), 1)
+	})
 	raw := slices.Collect(bytes.Lines(text))
 	for _, line := range logicalLines(text) {
+		f.asks(name, line)
 		if !growing(line.text) {
 			continue
 		}
@@ -465,6 +496,98 @@ func (f *files) bounded(name string, text []byte) ([]byte, error) {
 		}
 	}
 	return slices.Concat(raw...), nil
+}
+
+// elseDefined are conditions that the parser takes for text: C23 has them, and GCC in every standard.
+var elseDefined = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*elifn?def[ \t]+`)
+
+// closed is a text without quotes that are open at the end of their line where compilers take them: in an #error, and between
+// conditions of the preprocessor that may leave them out. There they and what follows are a character that no C has.
+func closed(text []byte) []byte {
+	var out []byte
+	depth, start := 0, 0 // start is that of the line in out
+	for at := 0; at < len(text); at++ {
+		rest := text[at:]
+		switch c := text[at]; {
+		case bytes.HasPrefix(rest, []byte("//")):
+			end := lineEnd(text, at)
+			out, at = append(out, text[at:end]...), end-1
+		case bytes.HasPrefix(rest, []byte("/*")):
+			_, behind, _ := bytes.Cut(rest[2:], []byte("*/"))
+			inside := rest[:len(rest)-len(behind)]
+			out, at = append(out, inside...), at+len(inside)-1
+		case c == '"' || c == '\'':
+			end := quoted(text, at)
+			if end <= len(text) && text[end-1] == c {
+				out, at = append(out, text[at:end]...), end-1
+				continue
+			}
+			end = lineEnd(text, at)
+			switch {
+			case errorLine.Match(out[start:]):
+				out = append(out, quotes.Replace(string(text[at:end]))...)
+			case depth > 0:
+				out = append(out, '@')
+			default:
+				out = append(out, text[at:end]...)
+			}
+			at = end - 1
+		case c == '\n':
+			if m := conditional.FindSubmatch(out[start:]); m != nil && string(m[1]) == "endif" {
+				depth--
+			} else if m != nil {
+				depth++
+			}
+			out = append(out, c)
+			start = len(out)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+var quotes = strings.NewReplacer("'", "’", `"`, "’")
+
+var errorLine = regexp.MustCompile(`^\s*#\s*(error|warning)\b`)
+
+// lineEnd is where the line ends that a place is in.
+func lineEnd(text []byte, at int) int {
+	if n := bytes.IndexByte(text[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(text)
+}
+
+// tellers are macros that GCC has and others have not, or not with this value.
+var tellers = regexp.MustCompile(`^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*?\b(__GNUC__|__GNUC_MINOR__|__GNUC_PATCHLEVEL__|__GNUC_STDC_INLINE__|__NO_INLINE__|__VERSION__|__has_attribute|__has_c_attribute|__has_builtin)\b`)
+
+// asks keeps what a condition of the preprocessor asks for that tells one compiler from another.
+func (f *files) asks(name string, line logicalLine) {
+	m := tellers.FindStringSubmatch(line.text)
+	if m == nil || f.asked[m[1]] {
+		return
+	}
+	if f.asked == nil {
+		f.asked = map[string]bool{}
+	}
+	f.asked[m[1]] = true
+	f.asking = append(f.asking, Note{Pos: Pos{File: name, Line: line.number, Column: 1}, Define: m[1], Text: m[1] + " is asked for here and not defined, as it tells one compiler from another"})
+}
+
+// untold are the notes on what is asked for and not defined.
+func untold(asking []Note, defines []string) (notes []Note) {
+	for _, n := range asking {
+		macro := n.Define
+		if slices.ContainsFunc(defines, func(d string) bool { name, _, _ := strings.Cut(d, "="); return name == macro }) {
+			continue
+		}
+		if n.Define = ""; !strings.HasPrefix(macro, "__has") {
+			n.Text += fmt.Sprintf(" (-D %s=VALUE defines it)", macro)
+		}
+		notes = append(notes, n)
+	}
+	return notes
 }
 
 // continued is the end of a line that goes on in the next one: compilers pass over spaces behind the backslash.
@@ -478,6 +601,7 @@ var (
 	ofGrowing = regexp.MustCompile(`undefined: ` + growingMark + `(\w+)`)
 	paste     = regexp.MustCompile(`(\w+)\s*##\s*(\w+)`)
 	hash      = regexp.MustCompile(`##?`)
+	ofPragma  = regexp.MustCompile(`\b_Pragma\s*\(\s*#\s*\w+\s*\)`) // the string goes no further
 )
 
 // growing tells whether a line defines a macro that can make tokens grow without bound, which
@@ -490,7 +614,7 @@ func growing(line string) bool {
 	}
 	params := strings.FieldsFunc(m[2], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
 	params = append(params, "__VA_ARGS__")
-	body := m[3]
+	body := ofPragma.ReplaceAllString(m[3], "")
 	for {
 		at := paste.FindStringSubmatchIndex(body)
 		if at == nil {
