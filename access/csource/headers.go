@@ -309,6 +309,24 @@ extern const float _Complex _Complex_I;
 #define M_PI 3.14159265358979323846
 #define M_PI_2 1.57079632679489661923
 #define M_SQRT2 1.41421356237309504880
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT1_2 0.70710678118654752440
+#define HUGE_VALF __FLT_MAX__
+#define NAN (0.0f / 0.0f)
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
+typedef float float_t;
+typedef double double_t;
 #define HUGE_VAL __DBL_MAX__
 #define INFINITY __FLT_MAX__
 `),
@@ -332,6 +350,20 @@ double omp_get_wtick(void);
 	"stdint.h":  guarded("STDINT", integerTypes()),
 	"stdio.h": guarded("STDIO", sizeType+`
 typedef struct __stridebench_file FILE;
+typedef long ssize_t;
+typedef long off_t;
+#define EOF (-1)
+#define BUFSIZ 8192
+#define SEEK_SET 0
+#define SEEK_CUR 1
+#define SEEK_END 2
+int fgetc(FILE *);
+char *fgets(char *, int, FILE *);
+size_t fread(void *, size_t, size_t, FILE *);
+size_t fwrite(const void *, size_t, size_t, FILE *);
+int fseek(FILE *, long, int);
+long ftell(FILE *);
+int feof(FILE *);
 extern FILE *stdin, *stdout, *stderr;
 int printf(const char *, ...);
 int fprintf(FILE *, const char *, ...);
@@ -360,6 +392,11 @@ int posix_memalign(void **, size_t, size_t);
 void free(void *);
 void exit(int);
 void abort(void);
+double drand48(void);
+long strtol(const char *, char **, int);
+unsigned long strtoul(const char *, char **, int);
+double strtod(const char *, char **);
+void qsort(void *, size_t, size_t, int (*)(const void *, const void *));
 int atoi(const char *);
 long atol(const char *);
 double atof(const char *);
@@ -379,7 +416,7 @@ char *strcpy(char *, const char *);
 int strcmp(const char *, const char *);
 int strncmp(const char *, const char *, size_t);
 `),
-	"sys/time.h": guarded("SYSTIME", "struct timeval { long tv_sec, tv_usec; };\nstruct timezone;\nint gettimeofday(struct timeval *, struct timezone *);\n"),
+	"sys/time.h": guarded("SYSTIME", "typedef long time_t;\nstruct timeval { long tv_sec, tv_usec; };\nstruct timezone;\nint gettimeofday(struct timeval *, struct timezone *);\n"),
 	"time.h": guarded("TIME", sizeType+`
 typedef long time_t;
 typedef long clock_t;
@@ -390,7 +427,32 @@ time_t time(time_t *);
 clock_t clock(void);
 int clock_gettime(int, struct timespec *);
 `),
-	"unistd.h": guarded("UNISTD", "unsigned sleep(unsigned);\n"),
+	"unistd.h":   guarded("UNISTD", "#include <sys/types.h>\nunsigned sleep(unsigned);\n"),
+	"errno.h":    guarded("ERRNO", "extern int errno;\n#define ENOMEM 12\n#define EINVAL 22\n"),
+	"inttypes.h": guarded("INTTYPES", "#include <stdint.h>\n"+formats()),
+	"malloc.h":   "#include <stdlib.h>\n",
+	"stdalign.h": guarded("STDALIGN", "#define alignas _Alignas\n#define alignof _Alignof\n"),
+	"strings.h":  guarded("STRINGS", "int strcasecmp(const char *, const char *);\n"),
+	"sys/types.h": guarded("SYSTYPES", `
+typedef long ssize_t;
+typedef long off_t;
+typedef long time_t;
+typedef int pid_t;
+typedef unsigned uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
+typedef unsigned char u_char;
+typedef unsigned u_int;
+typedef unsigned long u_long;
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char u_int8_t;
+typedef unsigned short u_int16_t;
+typedef unsigned u_int32_t;
+typedef unsigned long u_int64_t;
+`),
 }
 
 const sizeType = `
@@ -434,6 +496,21 @@ func complexFunctions() string {
 			fmt.Fprintf(&b, "%s _Complex %s%s(%s _Complex);\n", t.name, f, t.suffix, t.name)
 		}
 		fmt.Fprintf(&b, "%s _Complex cpow%s(%s _Complex, %[1]s _Complex);\n", t.name, t.suffix, t.name)
+	}
+	return b.String()
+}
+
+// formats are the macros of inttypes.h for printf and scanf.
+func formats() string {
+	var b strings.Builder
+	for _, of := range []string{"8", "16", "32", "64", "MAX", "PTR"} {
+		for _, letter := range "diuxXo" {
+			length := map[string]string{"64": "l", "MAX": "l", "PTR": "l"}[of]
+			fmt.Fprintf(&b, "#define PRI%c%s \"%s%[1]c\"\n", letter, of, length)
+			if letter != 'X' {
+				fmt.Fprintf(&b, "#define SCN%c%s \"%s%[1]c\"\n", letter, of, map[string]string{"8": "hh", "16": "h"}[of]+length)
+			}
+		}
 	}
 	return b.String()
 }

@@ -26,6 +26,7 @@ func TestMacrosCompiled(t *testing.T) {
 		"text that is left out": {text: "int x[64];\n#if 0\n it's /* no comment\n#elif 1 // can't\n#define V 2\n#else\n say \"so\n#error this isn't \"it\n#endif\n#ifndef __x86_64__\n#error it can't be 'so'\n#endif\nvoid f(void) { x[V] = 'a' - 'b' + 1; }", want: "wx8:4"},
 		"a pragma of a macro":   {text: "#define PRAGMA(x) _Pragma(#x)\nint x[64];\nvoid f(void) {\nPRAGMA(omp parallel for)\nfor (int i = 0; i < 2; i++) x[i] = 1; }", want: "wx0:4 wx4:4"},
 		"what tells compilers":  {text: "int x[64];\nvoid f(void) {\n#if defined(__GNUC__) && __GNUC__ >= 4\nx[1] = 1;\n#else\nx[2] = 1;\n#endif\n}", want: "wx4:4", defines: []string{"__GNUC__=12"}},
+		"names of headers":      {text: "#include <sys/types.h>\n#include <errno.h>\n#include <inttypes.h>\n#include <malloc.h>\n#include <math.h>\n#include <stdalign.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <strings.h>\n#include <sys/time.h>\n#include <time.h>\n#include <unistd.h>\n#include <stdint.h>\nint x[64];\nfloat_t y[2];\nulong z[2];\nvoid f(void) { alignas(16) ssize_t n = EOF; off_t o = SEEK_END; x[sizeof \"%\" PRId64 PRIx8 SCNu16] = alignof(pid_t) + isnan(y[0]); y[1] = M_PI_4 * NAN + FP_NORMAL; z[1] = sizeof(time_t) + BUFSIZ + n + o; x[sizeof PRIuMAX SCNd8 PRIdPTR] = 1; }", want: "ry0:4 wx28:4 wy4:4 wz8:8 wx32:4"},
 		"offsets of fields":     {text: "#include <stddef.h>\nstruct s { char a; int b; };\nenum { V = offsetof(struct s, b) };\nint x[64];\nvoid f(void) { x[V] = 1; }", want: "wx16:4"},
 	} {
 		path := filepath.Join(t.TempDir(), "t.c")
