@@ -21,6 +21,7 @@ func TestMacrosCompiled(t *testing.T) {
 		"the system":            {text: "int x[64];\nvoid f(void) {\n#if defined(linux) && unix && __SSE2__ && __INT_WIDTH__ == 32 && __FLT_EVAL_METHOD__ == 0\nx[1] = 1;\n#endif\n#if linux + unix + __SSE2__ == 3 && __INT64_MAX__ > 0 && __STDC_IEC_559__ && __INT8_C(1)\nx[2] = 1;\n#endif\n}", want: "wx4:4 wx8:4"},
 		"elifndef":              {text: "int x[64];\n#if 0\n#elifndef A\n#define V 1\n#else\n#define V 2\n#endif\nvoid f(void) { x[V] = 1; }", want: "wx4:4"},
 		"elifdef":               {text: "int x[64];\n#define A\n#if 0\n # elifdef A /* */\n#define V 1\n#else\n#define V 2\n#endif\nvoid f(void) { x[V] = 1; }", want: "wx4:4"},
+		"elifdef in a text":     {text: "int x[64];\nvoid f(void) { x[sizeof \"\\\n#elifdef A\"] = 1; }", want: "wx44:4"},
 		"a keyword":             {text: "#define int long\n#define extern\nint x[64];\nvoid f(void) { x[3] = 1; }", want: "wx24:8"},
 		"limits of headers":     {text: "#include <float.h>\n#include <limits.h>\n#include <stdint.h>\nint x[64];\nint_fast16_t y[2];\nuint_least8_t z[2];\nvoid f(void) {\n#if defined(LDBL_MAX) && DBL_MIN_EXP < 0 && FLT_DECIMAL_DIG == 9 && MB_LEN_MAX == 16 && INT_FAST32_MAX > INT32_MAX && UINT_LEAST16_MAX == 65535 && WCHAR_MAX == INT32_MAX\nx[1] = 1;\n#endif\ny[1] = 1; z[1] = 1; }", want: "wx4:4 wy8:8 wz1:1"},
 		"text that is left out": {text: "int x[64];\n#if 0\n it's /* no comment\n#elif 1 // can't\n#define V 2\n#else\n say \"so\n#error this isn't \"it\n#endif\n#ifndef __x86_64__\n#error it can't be 'so'\n#endif\nvoid f(void) { x[V] = 'a' - 'b' + 1; }", want: "wx8:4"},
@@ -66,6 +67,7 @@ func TestMacrosTold(t *testing.T) {
 		{"# 8 \"b.c\"\nenum { Q = 2 };", "", ""},
 		{"# 8 \"b.c\"\nenum { Q = __LINE__ };", "", "t.c:2:1: a line directive of this form is not understood beside __LINE__: write #line NUMBER, or leave it out"},
 		{"#define L 8\n#line L\nenum { Q = __LINE__ };", "", "t.c:3:1: a line directive of this form is not understood beside __LINE__: write #line NUMBER, or leave it out"},
+		{"", "__LINE__=3", "-D \"__LINE__=3\": the preprocessor keeps __LINE__ to itself"},
 		{"", "N='", "-D \"N='\": character constant not terminated"},
 		{"", "N=3 /*", "-D \"N=3 /*\": comment not terminated"},
 	} {

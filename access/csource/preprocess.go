@@ -85,6 +85,9 @@ func newUnit(name string, text []byte, opts Options) (*unit, error) {
 		if !defineShape.MatchString(macro) || strings.ContainsAny(value, "\n\r\\") {
 			return nil, fmt.Errorf("-D %q: want NAME=VALUE, or NAME", define)
 		}
+		if slices.Contains([]string{"defined", "__LINE__", "__FILE__", "__DATE__", "__TIME__", "__COUNTER__"}, macro) {
+			return nil, fmt.Errorf("-D %q: the preprocessor keeps %s to itself", define, macro)
+		}
 		u.predefined += fmt.Sprintf("#define %s %s\n", macro, value)
 	}
 	if err := checkFolders(opts.IncludeDirs); err != nil {
@@ -480,12 +483,14 @@ func (f *files) bounded(name string, text []byte) ([]byte, error) {
 		return nil, &Error{Pos: Pos{File: name}, Why: fmt.Sprintf("more than %d bytes", maxFile)}
 	}
 	text = continued.ReplaceAll(text, []byte("\\$1"))
-	text = elseDefined.ReplaceAllFunc(closed(text), func(line []byte) []byte {
-		return bytes.Replace(bytes.Replace(line, []byte("elifdef"), []byte("elif defined "), 1), []byte("elifndef"), []byte("elif !defined "), 1)
-	})
+	text = closed(text)
 	raw := slices.Collect(bytes.Lines(text))
 	for _, line := range logicalLines(text) {
 		f.asks(name, line)
+		if elseDefined.MatchString(line.text) {
+			first := &raw[line.number-1]
+			*first = bytes.Replace(bytes.Replace(*first, []byte("elifdef"), []byte("elif defined "), 1), []byte("elifndef"), []byte("elif !defined "), 1)
+		}
 		if !growing(line.text) {
 			continue
 		}
@@ -499,7 +504,7 @@ func (f *files) bounded(name string, text []byte) ([]byte, error) {
 }
 
 // elseDefined are conditions that the parser takes for text: C23 has them, and GCC in every standard.
-var elseDefined = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*elifn?def[ \t]+`)
+var elseDefined = regexp.MustCompile(`^\s*#\s*elifn?def\b`)
 
 // closed is a text without quotes that are open at the end of their line where compilers take them: in an #error, and between
 // conditions of the preprocessor that may leave them out. There they and what follows are a character that no C has.
