@@ -107,7 +107,6 @@ const predefinedMacros = `
 #define __FLT_MIN_EXP__ (-125)
 #define __FLT_NORM_MAX__ 3.40282346638528859811704183484516925e+38F
 #define __FLT_RADIX__ 2
-#define __FXSR__ 1
 #define __INT16_C(c) c
 #define __INT16_MAX__ 0x7fff
 #define __INT32_C(c) c
@@ -164,8 +163,6 @@ const predefinedMacros = `
 #define __LDBL_NORM_MAX__ 1.18973149535723176502126385303097021e+4932L
 #define __LONG_LONG_WIDTH__ 64
 #define __LONG_WIDTH__ 64
-#define __MMX_WITH_SSE__ 1
-#define __MMX__ 1
 #define __ORDER_PDP_ENDIAN__ 3412
 #define __PTRDIFF_MAX__ 0x7fffffffffffffffL
 #define __PTRDIFF_WIDTH__ 64
@@ -176,10 +173,6 @@ const predefinedMacros = `
 #define __SIZEOF_INT128__ 16
 #define __SIZEOF_WINT_T__ 4
 #define __SIZE_WIDTH__ 64
-#define __SSE2_MATH__ 1
-#define __SSE2__ 1
-#define __SSE_MATH__ 1
-#define __SSE__ 1
 #define __STDC_IEC_559_COMPLEX__ 1
 #define __STDC_IEC_559__ 1
 #define __STDC_IEC_60559_BFP__ 201404L
@@ -221,8 +214,6 @@ const predefinedMacros = `
 #define __WINT_MIN__ 0U
 #define __WINT_TYPE__ unsigned int
 #define __WINT_WIDTH__ 32
-#define __k8 1
-#define __k8__ 1
 #define __FUNCTION__ __func__
 #define __extension__
 typedef __SIZE_TYPE__ size_t;

@@ -564,8 +564,11 @@ func lineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// tellers are macros that GCC has and others have not, or not with this value.
-var tellers = regexp.MustCompile(`^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*?\b(__GNUC__|__GNUC_MINOR__|__GNUC_PATCHLEVEL__|__GNUC_STDC_INLINE__|__NO_INLINE__|__VERSION__|__has_attribute|__has_c_attribute|__has_builtin)\b`)
+// tellers are macros that GCC has and others have not, or not with this value, or that it has for some CPUs.
+var tellers = regexp.MustCompile(`^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*?\b(__GNUC__|__GNUC_MINOR__|__GNUC_PATCHLEVEL__|__GNUC_STDC_INLINE__|__NO_INLINE__|__VERSION__|__has_attribute|__has_c_attribute|__has_builtin|__SSE\w*__|__AVX\w*__|__FMA__|__ARM\w*)\b`)
+
+// ofCPU are those of them that say which vectors there are, whose intrinsics are not read.
+var ofCPU = regexp.MustCompile(`^__(SSE|AVX|FMA|ARM)`)
 
 // asks keeps what a condition of the preprocessor asks for that tells one compiler from another.
 func (f *files) asks(name string, line logicalLine) {
@@ -577,7 +580,11 @@ func (f *files) asks(name string, line logicalLine) {
 		f.asked = map[string]bool{}
 	}
 	f.asked[m[1]] = true
-	f.asking = append(f.asking, Note{Pos: Pos{File: name, Line: line.number, Column: 1}, Define: m[1], Text: m[1] + " is asked for here and not defined, as it tells one compiler from another"})
+	what := "compiler"
+	if ofCPU.MatchString(m[1]) {
+		what = "CPU"
+	}
+	f.asking = append(f.asking, Note{Pos: Pos{File: name, Line: line.number, Column: 1}, Define: m[1], Text: fmt.Sprintf("%s is asked for here and not defined, as it tells one %s from another", m[1], what)})
 }
 
 // untold are the notes on what is asked for and not defined.
