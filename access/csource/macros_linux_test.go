@@ -57,7 +57,7 @@ func TestMacrosCompiled(t *testing.T) {
 func TestMacrosTold(t *testing.T) {
 	for _, c := range []struct{ text, define, want string }{
 		{"#ifdef __GNUC__\n#define N 1\n#endif\n#if 1 && \\\n __GNUC__ > 3\n#endif", "", "t.c:2:1: __GNUC__ is asked for here and not defined, as it tells one compiler from another (-D __GNUC__=VALUE defines it)"},
-		{"#ifdef __SSE2__\n#include <emmintrin.h>\n#endif", "", "t.c:1:1: __SSE2__ is asked for here and not defined, as it tells one CPU from another (-D __SSE2__=VALUE defines it)"},
+		{"#ifdef __SSE2__\n#include <emmintrin.h>\n#endif", "", "t.c:2:1: __SSE2__ is asked for here and not defined, as it tells one CPU from another (-D __SSE2__=VALUE defines it)"},
 		{"#if defined(__GNUC__) || 1\n#endif\n#ifdef __has_attribute\n#endif", "__GNUC__=12", "t.c:4:1: __has_attribute is asked for here and not defined, as it tells one compiler from another"},
 		{"// #ifdef __GNUC__\nint __GNUC__;", "", ""},
 		{"#define OMP(x) _Pragma(#x)\nvoid g(void) { OMP(omp simd) ; OMP(omp simd) ; }\n#pragma", "", "t.c: #pragma omp simd: it is ignored: one thread makes all accesses, in the order of the text"},
