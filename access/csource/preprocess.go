@@ -312,7 +312,7 @@ func parserError(name string, err error) *Error {
 		e.Why = "the condition has what is no number"
 	case strings.HasPrefix(e.Why, "unexpected '@'"):
 		e.Why = "a character or text constant is not closed on its line, or an @ is no C"
-	case strings.HasPrefix(e.Why, "TODO "): // of the parser's authors
+	case strings.Contains(e.Why, "*cc."): // types of the parser, where it meets what it does not know
 		e.Why = "the parser does not know what this declares or computes: write it otherwise, such as the type's name instead of typeof"
 	case strings.Contains(e.Why, "macro expansion limit"):
 		e.Why = fmt.Sprintf("it has more than %d tokens, with its macros expanded", maxWork)
