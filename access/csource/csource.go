@@ -5,8 +5,9 @@
 // function. Understood are arrays of constant extents, "for" loops whose bounds
 // are affine functions of the variables of the loops around them (also the least
 // or the greatest of several), "if" on affine conditions, assignments, and
-// expressions of any kind, also by pointers that are given a value where they are
-// declared and keep it, and in functions of the file that are called. The rest is refused with its place in the file and a
+// expressions of any kind, also by pointers that are given a value once, where they are
+// declared or by one assignment, and in functions of the file that are called. The rest
+// is refused with its place in the file and a
 // reason ([Error]): what is read is exact or it is not read.
 //
 // What counts as an access, and in which order:

@@ -376,7 +376,7 @@ func (b *builder) data(e *expr) *Error {
 		}
 		return b.assign(e, e.op, e.args[0], e.args[1])
 	}
-	if (e.op == "==" || e.op == "!=") && (null(e.args[0]) && pointing(e.args[1]) || null(e.args[1]) && pointing(e.args[0])) || e.op == "!" && pointing(e.args[0]) {
+	if (e.op == "==" || e.op == "!=") && (null(e.args[0]) && namesAddress(e.args[1]) || null(e.args[1]) && namesAddress(e.args[0])) || e.op == "!" && namesAddress(e.args[0]) {
 		return nil
 	}
 	for _, a := range e.args {
@@ -387,8 +387,8 @@ func (b *builder) data(e *expr) *Error {
 	return nil
 }
 
-// pointing tells whether an expression is a variable that is a pointer or an array: whether it is one to nothing is no access.
-func pointing(e *expr) bool {
+// namesAddress tells whether an expression is a variable that is a pointer or an array: whether it is one to nothing is no access.
+func namesAddress(e *expr) bool {
 	return e.op == opVar && e.decl != nil && (isArray(e.decl) || e.decl.Type() != nil && e.decl.Type().Kind() == cc.Ptr)
 }
 
@@ -403,7 +403,7 @@ func null(e *expr) bool {
 
 // operand builds one of && and ||.
 func (b *builder) operand(e *expr) *Error {
-	if pointing(e) {
+	if namesAddress(e) {
 		return nil
 	}
 	return b.data(e)
