@@ -54,6 +54,8 @@ type Machine struct {
 	Loops    []Loop   // empty where they were not measured
 	Tiles    []Tile   // of memory; empty where they were not measured
 
+	ReadLadder []Reading // of working sets about as large as the last level, sizes ascending; empty where they were not measured
+
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
 }
@@ -123,23 +125,24 @@ type Point struct {
 // The section measured. The tags are the words of the format.
 type (
 	section struct {
-		Date       time.Time `yaml:"date"`
-		CPU        string    `yaml:"cpu"`
-		Pages      string    `yaml:"pages"`
-		Levels     []level   `yaml:"levels"`
-		Memory     speed     `yaml:"memory"`
-		TLB        []reach   `yaml:"tlb"`
-		Threads    int       `yaml:"threads"`
-		Remote     []remote  `yaml:"remote"`
-		Streams    int       `yaml:"streams"`
-		Loads      []load    `yaml:"loads"`
-		Sparse     float64   `yaml:"sparse-ns,omitempty"`
-		Streamed   []stream  `yaml:"streamed,omitempty"`
-		Runs       []run     `yaml:"runs,omitempty"`
-		Loops      []loop    `yaml:"loops,omitempty"`
-		Tiles      []tile    `yaml:"tiles,omitempty"`
-		Ladder     []rung    `yaml:"ladder"`
-		PageLadder []pages   `yaml:"page-ladder"`
+		Date       time.Time  `yaml:"date"`
+		CPU        string     `yaml:"cpu"`
+		Pages      string     `yaml:"pages"`
+		Levels     []level    `yaml:"levels"`
+		Memory     speed      `yaml:"memory"`
+		TLB        []reach    `yaml:"tlb"`
+		Threads    int        `yaml:"threads"`
+		Remote     []remote   `yaml:"remote"`
+		Streams    int        `yaml:"streams"`
+		Loads      []load     `yaml:"loads"`
+		Sparse     float64    `yaml:"sparse-ns,omitempty"`
+		Streamed   []stream   `yaml:"streamed,omitempty"`
+		Runs       []run      `yaml:"runs,omitempty"`
+		Loops      []loop     `yaml:"loops,omitempty"`
+		Tiles      []tile     `yaml:"tiles,omitempty"`
+		Ladder     []rung     `yaml:"ladder"`
+		ReadLadder []readRung `yaml:"read-ladder,omitempty"`
+		PageLadder []pages    `yaml:"page-ladder"`
 	}
 	level struct {
 		Name     string        `yaml:"name"`
@@ -239,6 +242,9 @@ func Parse(name string, text []byte) (Machine, error) {
 	for _, r := range s.Ladder {
 		m.Ladder = append(m.Ladder, Point{int(r.Size), r.Ns})
 	}
+	for _, r := range s.ReadLadder {
+		m.ReadLadder = append(m.ReadLadder, Reading{int(r.Size), r.Read * giga, r.ReadAll * giga})
+	}
 	for _, p := range s.PageLadder {
 		m.PageLadder = append(m.PageLadder, Point{p.Pages, p.Ns})
 	}
@@ -262,7 +268,7 @@ func (s section) check() (path string, err error) {
 	if s.Date.IsZero() {
 		return "date", errors.New("no date")
 	}
-	for _, check := range []func() (string, error){s.checkLevels, s.checkTLB, s.checkThreads, s.checkStreams, s.checkLoops, s.checkTiles} {
+	for _, check := range []func() (string, error){s.checkLevels, s.checkTLB, s.checkThreads, s.checkReads, s.checkStreams, s.checkLoops, s.checkTiles} {
 		if path, err := check(); err != nil {
 			return path, err
 		}
@@ -368,6 +374,9 @@ func (m Machine) Format() ([]byte, error) {
 	}
 	for _, p := range m.Ladder {
 		s.Ladder = append(s.Ladder, rung{machines.Size(p.Size), p.Ns})
+	}
+	for _, r := range m.ReadLadder {
+		s.ReadLadder = append(s.ReadLadder, readRung{machines.Size(r.Size), r.Read / giga, r.ReadAll / giga})
 	}
 	for _, p := range m.PageLadder {
 		s.PageLadder = append(s.PageLadder, pages{p.Size, p.Ns})

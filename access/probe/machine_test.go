@@ -43,6 +43,7 @@ func example() Machine {
 		Loops:      []Loop{{access.Sum, layouts.Float32, .25, .5}, {access.Add, layouts.BFloat16, 1.25, 1.5}},
 		Tiles:      []Tile{{false, 8, 16, 21.5}, {true, 64, 8, 50}},
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
+		ReadLadder: []Reading{{16 << 20, 90e9, 180e9}, {24 << 20, 60.5e9, 0}},
 		PageLadder: []Point{{8, 1.25}, {128, 3.5}},
 	}
 }
@@ -111,6 +112,7 @@ func TestFormatAny(t *testing.T) {
 			m.Levels = append(m.Levels, l)
 			m.Ladder = append(m.Ladder, Point{size, positive.Draw(t, "ns")})
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
+			m.ReadLadder = append(m.ReadLadder, Reading{size, giga * positive.Draw(t, "read"), giga * positive.Draw(t, "read-all")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
 			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), loopDTypes[len(m.Loops)], positive.Draw(t, "run"), positive.Draw(t, "step")})
 			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered"), rapid.IntRange(0, 40).Draw(t, "ways")})
@@ -140,7 +142,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed, runs, loops, tiles, ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed, runs, loops, tiles, ladder, read-ladder, page-ladder)`},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
@@ -169,7 +171,10 @@ func TestParseErrors(t *testing.T) {
 		{"op: add, dtype: bfloat16", "op: sum, dtype: float", "f:73:8: a second time of op sum of float32"},
 		{"run-ns: 0.25", "run-ns: 0", "f:72:8: 0 and 0.5 ns an element (want both positive)"},
 		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:79:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:83:8: 128 after 8, of 0 ns"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:86:8: 128 after 8, of 0 ns"},
+		{"{size: 24MiB, read", "{size: 16MiB, read", "f:83:8: 16MiB after 16MiB, of 60.5 GB/s and of all cores 0 (want sizes that ascend and positive bandwidths, or no read-all-GB/s)"},
+		{"read-GB/s: 60.5", "read-GB/s: 0", "f:83:8: 24MiB after 16MiB, of 0 GB/s and"},
+		{"read-all-GB/s: 180.0}", "read-all-GB/s: -1}", "f:82:8: 16MiB after 0B, of 90 GB/s and of all cores -1 (want"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)

@@ -69,7 +69,7 @@ const (
 // with one load a page, each on another line of its page, that of a chase over
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
 // on half of each level's capacity, and on twice the largest working set: of one core,
-// and of all workers together, each on half of what it has of the level. Loops are of elements in the
+// and of all workers together, each on half of what it has of the level; of reads also on working sets about as large as the last level. Loops are of elements in the
 // first level, and of the stages only theirs is repeated.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	if o.MaxSize == 0 {
@@ -232,29 +232,39 @@ func (s *sampler) pageLadder(m *Machine) error {
 	return nil
 }
 
-// bandwidth measures reads and copies at each level, of one core and of all.
+// bandwidth measures reads and copies at each level, of one core and of all, and by turns with them what of
+// working sets about as large as the last level is read how fast.
 func (s *sampler) bandwidth(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	onAll := s.onAll(m.Levels)
 	if m.Memory != (Speed{}) {
 		onAll = append(onAll, s.behindAll())
 	}
+	rungs, rungsOnAll := s.readLadder(m)
 	for _, stage := range []struct {
 		bytes []int
 		spec  func(bytes int) access.Spec
 		of    func(*Speed) *float64
+		rungs []int // bytes, by point of the ladder
+		rung  func(*Reading) *float64
 	}{
-		{sets, reading, func(v *Speed) *float64 { return &v.Read }},
-		{sets, copying, func(v *Speed) *float64 { return &v.Copy }},
-		{onAll, s.byAll(reading), func(v *Speed) *float64 { return &v.ReadAll }},
-		{onAll, s.byAll(copying), func(v *Speed) *float64 { return &v.CopyAll }},
+		{sets, reading, func(v *Speed) *float64 { return &v.Read }, rungs, func(r *Reading) *float64 { return &r.Read }},
+		{sets, copying, func(v *Speed) *float64 { return &v.Copy }, nil, nil},
+		{onAll, s.byAll(reading), func(v *Speed) *float64 { return &v.ReadAll }, rungsOnAll, func(r *Reading) *float64 { return &r.ReadAll }},
+		{onAll, s.byAll(copying), func(v *Speed) *float64 { return &v.CopyAll }, nil, nil},
 	} {
 		var specs []access.Spec
 		var results []*float64
-		for i, bytes := range stage.bytes {
+		add := func(bytes int, result *float64) {
 			if bytes > 0 {
-				specs, results = append(specs, stage.spec(bytes)), append(results, stage.of(speeds[i]))
+				specs, results = append(specs, stage.spec(bytes)), append(results, result)
 			}
+		}
+		for i, bytes := range stage.bytes {
+			add(bytes, stage.of(speeds[i]))
+		}
+		for i, bytes := range stage.rungs {
+			add(bytes, stage.rung(&m.ReadLadder[i]))
 		}
 		if specs[0].Threads == 1 {
 			s.done += bandwidthShare / 4

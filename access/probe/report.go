@@ -149,6 +149,7 @@ func (m Machine) writeTables(w io.Writer) error {
 		fmt.Fprintf(t, "level %d\t%s\t%s\t%s\t%.3g ns\t%s\t%s\n", i+1, entries, simcache.Bytes(r.Entries*PageSize()), tlbCell(m.simulatedTLB(i)), r.Miss, cmp.Or(timeCell(r.Apart), "unknown"), cmp.Or(timeCell(r.Scattered), "unknown"))
 	}
 	m.writeThreads(t)
+	m.writeReads(t)
 	m.writeStreams(t)
 	m.writeLoops(t)
 	m.writeTiles(t)
@@ -219,6 +220,7 @@ type JSON struct {
 	Loops      []jsonLoop      `json:"loops,omitempty"`
 	Tiles      []jsonTile      `json:"tiles,omitempty"`
 	Ladder     []jsonRung      `json:"ladder"`
+	ReadLadder []jsonReading   `json:"readLadder,omitempty"`
 	PageLadder []jsonPagesRung `json:"pageLadder"`
 	Warnings   []string        `json:"warnings"`
 	File       string          `json:"file"`
@@ -302,6 +304,9 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	}
 	for _, p := range m.Ladder {
 		j.Ladder = append(j.Ladder, jsonRung(p))
+	}
+	for _, r := range m.ReadLadder {
+		j.ReadLadder = append(j.ReadLadder, jsonReading(r))
 	}
 	for _, p := range m.PageLadder {
 		j.PageLadder = append(j.PageLadder, jsonPagesRung{p.Size, p.Ns})
