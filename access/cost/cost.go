@@ -97,6 +97,9 @@ type Times struct {
 	// working set that is a little too large a level serves all the same. It is nil where
 	// that is not known.
 	Ladder []probe.Point
+	// Passes are, of the last of three or more levels, how much that depends on how soon a pass comes again, by bytes, ascending;
+	// nil where that is not known.
+	Passes []Pass
 
 	// Pages is the cost of the translation of a load by the pages that a chase goes over, ascending; nil where
 	// that is not known.
@@ -171,7 +174,7 @@ func Measured(m probe.Machine) Times {
 		t.Source += " on " + m.CPU
 	}
 	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
-	t.Tiles, t.Streamed = m.Tiles, m.Streamed
+	t.Tiles, t.Streamed, t.Passes = m.Tiles, m.Streamed, passesOf(m)
 	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room
 	if read := m.Levels[0].Read; read > 0 {
 		t.Byte = 1e9 / read
@@ -281,7 +284,7 @@ func (m Model) missing(i int, bytes float64) float64 {
 	return 1
 }
 
-// measuredShare is the share of what goes round over so many bytes that level i was measured to miss, if the ladder
+// measuredShare is the share of what goes round over so many bytes that level i was measured to miss, if the ladder of latencies
 // tells; of the last of three or more levels these weigh more if they are written.
 func (m Model) measuredShare(i int, bytes, heavier float64) (share float64, known bool) {
 	bytes = m.whole(i, bytes)
@@ -297,8 +300,7 @@ func (m Model) measuredShare(i int, bytes, heavier float64) (share float64, know
 	if i > 0 {
 		here = m.serving(i - 1).Latency
 	}
-	next := m.serving(i).Latency
-	return min(1, max(0, (ns-here)/max(next-here, 1e-9))), true
+	return between(ns, here, m.serving(i).Latency), true
 }
 
 // mostOver is by how much a working set may be too large for a level and still be served in part.

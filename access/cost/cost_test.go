@@ -94,10 +94,11 @@ func TestCount(t *testing.T) {
 		{Op: access.Fill, Shape: []int{64, 64, 64, 3}, DType: layouts.Uint8, View: layouts.MustParseChain("permute(3,0,1,2)")},
 	} {
 		p := pattern(t, s)
-		walks, _, err := cachesOf(typical).count(p.Nests)
+		tally, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
+		walks := tally.counted()
 		got, refs := make([]float64, 4), 0.0
 		for _, w := range walks {
 			for r, m := range w.Misses {
@@ -140,10 +141,11 @@ func TestCountSmall(t *testing.T) {
 		if 2*p.Elems > DefaultWindow {
 			return
 		}
-		walks, _, err := cachesOf(typical).count(p.Nests)
+		tally, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
+		walks := tally.counted()
 		got := make([]float64, 4)
 		for _, w := range walks {
 			for _, m := range w.Misses {
@@ -169,10 +171,11 @@ func TestMoreMissesCostMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		walks, _, err := cachesOf(typical).count(p.Nests)
+		tally, err := cachesOf(typical).count(p.Nests)
 		if err != nil {
 			t.Fatal(err)
 		}
+		walks := tally.counted()
 		before := generic.Price(p, walks).Ns
 		m := walks[0].Misses[rapid.IntRange(0, 1).Draw(t, "operand")]
 		more := float64(rapid.IntRange(1, 1000).Draw(t, "more"))

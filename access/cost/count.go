@@ -98,33 +98,58 @@ const (
 // part is about how many accesses are counted of a nest that is not simulated whole.
 func (c caches) part() int { return c.window / 16 }
 
-// count is Model.Count for caches and a window, before what a level serves is taken off; where nests are
-// sampled that is done of the hashed level.
-func (c caches) count(nests []nest.Nest) (counted []Counted, sampled bool, err error) {
+// A tally is what nests were simulated to miss, before what a level was measured to serve.
+type tally struct {
+	caches
+	walks []Counted
+	parts []part    // that speak for the walks, where these were not walked whole
+	all   []float64 // blocks of each place that a pass touches
+}
+
+// count simulates nests.
+func (c caches) count(nests []nest.Nest) (tally, error) {
 	if len(c.levels) == 0 {
-		return nil, false, errors.New("no caches to simulate")
+		return tally{}, errors.New("no caches to simulate")
 	}
-	var walks []Counted
+	t := tally{caches: c}
 	whole := 0
 	for _, n := range nests {
-		walks = append(walks, Counted{Nest: looped(n.Canonical())})
+		t.walks = append(t.walks, Counted{Nest: looped(n.Canonical())})
 		whole = min(whole+accesses(n, 0), most)
 	}
-	c = c.placedFor(walks)
-	if c.window < DefaultWindow && streams(walks) {
-		c.stream(walks, c.pass(walks))
-		return walks, false, nil
+	t.caches = c.placedFor(t.walks)
+	if c.window < DefaultWindow && streams(t.walks) {
+		t.stream(t.walks, t.pass(t.walks))
+		return t, nil
 	}
 	if whole <= c.window {
-		return walks, false, c.exact(walks)
+		return t, t.exact(t.walks)
 	}
-	all := c.pass(walks)
-	for i := range walks {
-		if err := c.sample(&walks[i], all); err != nil {
-			return nil, false, err
+	t.all = t.pass(t.walks)
+	for _, w := range t.walks {
+		p, err := t.sample(w.Nest)
+		if err != nil {
+			return tally{}, err
+		}
+		t.parts = append(t.parts, p)
+	}
+	return t, nil
+}
+
+// counted are the walks and what they miss, of the hashed level what it was measured to where they were sampled. They are the caller's.
+func (t tally) counted() []Counted {
+	walks := slices.Clone(t.walks)
+	for i, w := range walks {
+		if t.parts != nil {
+			walks[i].Misses = t.scaled(w.Nest, t.parts[i], t.all)
+			continue
+		}
+		walks[i].Misses = slices.Clone(w.Misses)
+		for r, m := range w.Misses {
+			walks[i].Misses[r] = Misses{slices.Clone(m.Levels), slices.Clone(m.TLB)}
 		}
 	}
-	return walks, true, nil
+	return walks
 }
 
 // streams tells whether the nests are single loops over what lies side by side.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // A place is a level of the caches or of the TLB.
@@ -147,28 +148,35 @@ func (e excerpt) cut(from, trips int) nest.Nest {
 	return e.nest.Inside(e.loop).Range(0, from, from+trips)
 }
 
-// sample counts an excerpt of the walk's nest for all of it; all is what the
-// pass touches at each place.
-func (c caches) sample(w *Counted, all []float64) error {
+// A part is an excerpt of a nest, and what each operand missed in what is counted of it.
+type part struct {
+	excerpt
+	misses []simcache.Misses
+}
+
+// sample simulates an excerpt of a nest.
+func (c caches) sample(n nest.Nest) (part, error) {
 	h, err := c.hierarchy()
 	if err != nil {
-		return err
+		return part{}, err
 	}
 	defer idles.Put(h)
-	e := c.excerptOf(w.Nest)
+	e := c.excerptOf(n)
 	if e.warm > 0 {
 		if _, err := h.hierarchy.RunMisses(e.cut(0, e.warm)); err != nil {
-			return err
+			return part{}, err
 		}
 	}
-	simulated, err := h.hierarchy.RunMisses(e.cut(e.warm, e.counted))
-	if err != nil {
-		return err
-	}
-	scale := float64(accesses(w.Nest, 0)) / float64(accesses(e.cut(0, e.counted), 0))
+	misses, err := h.hierarchy.RunMisses(e.cut(e.warm, e.counted))
+	return part{e, misses}, err
+}
+
+// scaled is what the part says of all of a nest; all is what the pass touches at each place.
+func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
+	scale := float64(accesses(n, 0)) / float64(accesses(e.cut(0, e.counted), 0))
 	places, both := c.places(), footprintsOf(e.cut(0, e.warm+e.counted))
-	w.Misses = make([]Misses, len(simulated))
-	for r, m := range simulated {
+	misses := make([]Misses, len(e.misses))
+	for r, m := range e.misses {
 		cold := e.fresh(r)
 		missed := append(floats(m.Levels), make([]float64, len(c.levels)-len(m.Levels))...)
 		missed = append(missed, floats(m.TLB)...)
@@ -188,9 +196,9 @@ func (c caches) sample(w *Counted, all []float64) error {
 		for i := range missed {
 			missed[i] *= scale
 		}
-		w.Misses[r] = Misses{missed[:len(c.levels)], missed[len(c.levels):]}
+		misses[r] = Misses{missed[:len(c.levels)], missed[len(c.levels):]}
 	}
-	return nil
+	return misses
 }
 
 // fresh tells how many blocks operand r touches in the counted part that it did

@@ -26,50 +26,35 @@ import (
 // chosen by a hash of the address on the CPUs that have one (Maurice et al.,
 // "Reverse Engineering Intel Last-Level Cache Complex Addressing", RAID 2015), so
 // that it has no sets that a stride could crowd.
+//
+// How much the last of three or more levels serves of these depends on how soon a pass comes again, and that on how much it serves: what is
+// counted first is what a pass as slow as a chase misses, then what one misses that takes as long as that.
 func (m Model) Count(p access.Pattern) ([]Counted, error) {
 	c := cachesOf(m.Caches)
 	if m.Window > 0 {
 		c.window = max(m.Window, LeastWindow)
 	}
 	c.crowds = m.Times.Crowds
-	heavier := weight(p)
+	again := m.again(p)
 	if m.Times.Ladder != nil {
-		c.missing = func(i int, bytes float64) (float64, bool) { return m.measuredShare(i, bytes, heavier) }
+		c.missing = again.missing
 	}
-	walks, sampled, err := c.count(p.Nests)
+	t, err := c.count(p.Nests)
 	if err != nil {
 		return nil, err
 	}
 	levels := len(m.Caches.Levels)
-	if sampled { // which has what the hashed level serves
+	if t.parts != nil { // which have what the hashed level serves
 		levels = simulated(m.Caches.Levels)
 	}
-	m.translated(walks)
-	return m.served(walks, levels, heavier), nil
-}
-
-// dirty is the share by which a line that is written takes more of a shared last level than
-// one that is read, about: of that level the ladder of loads shows what it serves, and copies of as
-// much find less there. On a Zen 4 a chase over 16 MiB was served by it, and copies by tiles of
-// 15 MiB took as long as those of 150.
-const dirty = .5
-
-// weight is how many times as much of a last level the lines of a pattern take as if all were
-// read. What goes past the caches takes none that could be missed.
-func weight(p access.Pattern) float64 {
-	all, written := 0.0, 0.0
-	for _, n := range p.Nests {
-		for _, op := range n.Operands {
-			if op.Tensor == access.Buffers {
-				continue
-			}
-			lines := op.Lines(n.Trips, line)
-			if all += lines; op.Kind != nest.Read && !p.PastCaches() {
-				written += lines
-			}
+	for rounds := 0; ; rounds++ {
+		walks := t.counted()
+		m.translated(walks)
+		walks = m.served(walks, levels, again.missing)
+		if rounds == mostRounds || !again.paced(m.Price(p, walks).Ns) {
+			return walks, nil
 		}
 	}
-	return 1 + dirty*written/max(all, 1)
 }
 
 // translated takes off the misses of the last level of the TLB what it translates of rounds that go over a few more
@@ -151,7 +136,7 @@ func at(ladder []probe.Point, size float64) (ns float64, known bool) {
 // served are the misses of walks of which a level serves some, though LRU would not, where
 // a pass misses each of its lines about once, since it goes over more than the level has; and of
 // which it does not serve some, though LRU would, where a pass nearly fills it; for so many levels.
-func (m Model) served(walks []Counted, levels int, heavier float64) []Counted {
+func (m Model) served(walks []Counted, levels int, measured func(i int, bytes float64) (share float64, known bool)) []Counted {
 	if m.Times.Ladder == nil {
 		return walks
 	}
@@ -164,7 +149,7 @@ func (m Model) served(walks []Counted, levels int, heavier float64) []Counted {
 				missed += r.Levels[i]
 			}
 		}
-		share, known := m.measuredShare(i, lines/room*float64(l.Size), heavier)
+		share, known := measured(i, lines/room*float64(l.Size))
 		if !known {
 			continue
 		}

@@ -1,0 +1,127 @@
+package cost
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/access/probe"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache"
+)
+
+// shared is a machine of which eight cores share a last level of 16 MiB: a line of it takes 1 ns, and one of memory 5; all together have
+// four lines of it in a ns, and two of memory. Of 32 MiB a chase misses all, streams of one core a half, those of all a quarter.
+func shared() probe.Machine {
+	const perNs = line * 1e9 // B/s of a line each ns
+	return probe.Machine{
+		Threads: 8,
+		Levels: []probe.Level{
+			{Name: "L1D", Capacity: 32 << 10, Speed: probe.Speed{Latency: 1, Read: 10 * perNs}},
+			{Name: "L2", Capacity: 1 << 20, Speed: probe.Speed{Latency: 4, Read: 2 * perNs}},
+			{Name: "L3", Capacity: 16 << 20, Speed: probe.Speed{Latency: 16, Read: perNs, ReadAll: 4 * perNs}},
+		},
+		Memory: probe.Speed{Latency: 116, Read: perNs / 5, ReadAll: 2 * perNs},
+		Ladder: []probe.Point{{Size: 8 << 20, Ns: 16}, {Size: 16 << 20, Ns: 41}, {Size: 32 << 20, Ns: 116}, {Size: 64 << 20, Ns: 116}},
+		ReadLadder: []probe.Reading{{Size: 8 << 20, Read: perNs, ReadAll: 4 * perNs}, {Size: 16 << 20, Read: perNs, ReadAll: 4 * perNs},
+			{Size: 32 << 20, Read: perNs / 3, ReadAll: perNs / .3125}, {Size: 64 << 20, Read: perNs / 5, ReadAll: perNs / .375}},
+	}
+}
+
+// TestPasses: what the last level keeps of a working set that is a little too large depends on how soon a pass comes again, as was
+// measured of streams by all cores and by one, and of a chase; in between it follows the logarithm of the pace.
+func TestPasses(t *testing.T) {
+	times := Measured(shared())
+	for _, c := range []struct{ mib, ns, want float64 }{
+		{32, 3, .5}, {32, 116, 1}, {32, .3125, .25}, {32, 3 * math.Sqrt(116./3), .75}, {32, 3 / math.Sqrt(3/.3125), .375}, // between the paces
+		{32, 200, 1}, {32, .01, .25}, // beyond them
+		{16, 1, 0}, {16, 41, .25}, {64, 5, 1}, {64, .375, .5},
+		{16 * math.Sqrt2, .1, .125}, // between the sizes
+	} {
+		if got, known := times.passing(c.mib*(1<<20), c.ns); !known || math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v MiB at %v ns a line: %v are missed (%v), want %v", c.mib, c.ns, got, known, c.want)
+		}
+	}
+	for _, mib := range []float64{4, 8, 65} {
+		if got, known := times.passing(mib*(1<<20), 1); known {
+			t.Errorf("%v MiB: %v, of which the ladder says nothing", mib, got)
+		}
+	}
+	// Two of them: all cores have twice as many lines of either in a ns, and a thread of it half as many.
+	m := shared()
+	m.Simulated.Levels = []simcache.Level{{}, {}, {SharedBy: 4}}
+	if got := Measured(m).Passes[2].Paces[0].Ns; got != .625 {
+		t.Errorf("a line of one of two takes all %v ns, want .625", got)
+	}
+	m.Threads, m.Levels[2].ReadAll, m.ReadLadder[1].ReadAll = 0, 0, 0
+	if got := Measured(m).Passes[1].Paces; len(got) != 2 || got[0].Ns != 1 || got[1].Ns != 41 {
+		t.Errorf("of one core: %v", got)
+	}
+	m.Memory.Read = 0
+	if got := Measured(m).Passes; got != nil {
+		t.Errorf("%v, where memory was not measured", got)
+	}
+}
+
+// TestPaces: a stream misses as much as streams were measured to, a walk that waits for each line as much as a chase, and what several
+// threads stream less, though it goes over as much.
+func TestPaces(t *testing.T) {
+	m := Model{Times: Measured(shared()), Caches: typical}
+	m.Caches.Levels = []simcache.Level{
+		{Name: "L1D", Geometry: simcache.Geometry{Size: 32 << 10, Ways: 8, Line: 64}}, {Name: "L2", Geometry: simcache.Geometry{Size: 1 << 20, Ways: 16, Line: 64}},
+		{Name: "L3", Geometry: simcache.Geometry{Size: 16 << 20, Ways: 16, Line: 64}}}
+	const lines = 32 << 20 / line
+	stream := access.Spec{Shape: []int{32 << 20 / 4}, DType: layouts.Int32, Kernel: access.VectorKernel(kernel.Best())}
+	missed := func(m Model, s access.Spec) float64 {
+		t.Helper()
+		p, err := m.Predict(pattern(t, s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		share, known := m.Times.passing(32<<20, p.Ns/lines)
+		if got := p.Missed(2) / lines; known && !about(got, share, .02) {
+			t.Errorf("%v takes %v ns a line and misses %v, where as long as that misses %v", s, p.Ns/lines, got, share)
+		}
+		return p.Missed(2) / lines
+	}
+	if got := missed(m, stream); !about(got, .5, .1) {
+		t.Errorf("a stream misses %v of its lines, want about .5", got)
+	}
+	all := stream
+	all.Threads = 8
+	if got := missed(m, all); !about(got, .25, .1) {
+		t.Errorf("streams of all cores miss %v of their lines, want about .25", got)
+	}
+	loop := stream
+	loop.Kernel = access.Kernel{}
+	for ns, want := range map[float64]float64{16: 1, 1: .74, .5: .64} { // an element
+		m.Times.Loops = []probe.Loop{{Op: access.Sum, DType: layouts.Int32, Run: ns, Step: ns}}
+		if got := missed(m, loop); !about(got, want, .05) {
+			t.Errorf("a loop of %v ns an element misses %v of its lines, want about %v", ns, got, want)
+		}
+	}
+	// What is written takes more room than what is read.
+	fill := loop
+	fill.Op, fill.Shape = access.Fill, []int{20 << 20 / 4}
+	reads := fill
+	reads.Op = access.Sum
+	written, read := 0.0, 0.0
+	for spec, share := range map[*access.Spec]*float64{&fill: &written, &reads: &read} {
+		p, err := m.Predict(pattern(t, *spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*share = p.Missed(2) / (20 << 20 / line)
+	}
+	if read == 0 || written < 1.5*read {
+		t.Errorf("of 20 MiB fills miss %v, sums %v", written, read)
+	}
+	m.Times.Passes = nil
+	if got := missed(m, stream); !about(got, 1, .02) {
+		t.Errorf("without the ladder of reads a stream misses %v of its lines, as a chase does", got)
+	}
+	if chase := missed(Model{Times: Measured(shared()), Caches: m.Caches}, access.ChaseSpec(lines, line)); !about(chase, 1, .02) {
+		t.Errorf("a chase misses %v, want 1", chase)
+	}
+}
