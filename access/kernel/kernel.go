@@ -25,6 +25,7 @@ type Set struct {
 	name   string
 	width  int               // bytes of a vector; 0 for an element
 	tiles  map[int]tile      // that it transposes in registers, by the bytes of an element
+	pairs  []int             // bytes of the elements of which it transposes two tiles together
 	blocks []int             // bytes of the elements that it moves in blocks
 	panels map[int]smallTile // by which it transposes what goes by panels, by the bytes of an element
 	spares bool              // panels, where tiles are close
@@ -50,6 +51,7 @@ type functions struct {
 	fill                       func(dst *byte, value uint64, groups, rows, pitch int)
 	copy, stream               func(dst, src *byte, groups, rows, dstPitch, srcPitch int)
 	transpose, transposeStream map[int]transposer
+	pairs, pairsStream         map[int]transposer
 	block, blockStream         map[int]blockMover
 	gather                     map[int]gatherer
 	drain, drainStream         map[int]drainer // by the bytes of a vector
@@ -68,7 +70,7 @@ type adder = func(lanes, x *byte, groups, rows, pitch int)
 // An asker is an adder that asks for lines so many bytes ahead.
 type asker = func(lanes, x *byte, groups, rows, pitch, ahead int)
 
-// A transposer transposes n tiles. It asks for lines so many tiles ahead, where
+// A transposer transposes n tiles, or pairs of them. It asks for lines so many tiles ahead, where
 // it does so at all.
 type transposer = func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)
 
@@ -81,25 +83,28 @@ type gatherer = func(dst, src *byte, rows *int, strips, tiles, dstPitch int, ask
 // and asks for a line a group.
 type drainer = func(dst *byte, to *int, src *byte, from *int, rows, groups int, asked uintptr, asks *int)
 
+// pairs are the bytes of elements of which a tile has few rows.
+var pairs = []int{8, 16}
+
 var (
 	// portable runs everywhere.
 	portable = &Set{name: "portable", halves: true, run: &functions{}}
 	avx2     = &Set{
 		name: "avx2", width: 32, halves: true, streams: true, zips: true,
-		tiles:  map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
-		blocks: []int{4, 8}, panels: smallTiles, spares: true,
+		tiles: map[int]tile{1: {8, 64}, 2: {16, 32}, 4: {16, 16}, 8: {16, 8}, 16: {32, 4}},
+		pairs: pairs, blocks: []int{4, 8}, panels: smallTiles, spares: true,
 	}
 	// avx2blocks is a set of its own, since blocks and panels change what is touched, and are
 	// better than tiles on some CPUs, and worse on others, of what tiles leave little beside,
 	// and of what is too long for the caches, whose rows neither collide nor are parts of lines.
 	avx2blocks = &Set{
 		name: "avx2-blocks", width: 32, halves: true, streams: true, zips: true,
-		tiles: avx2.tiles, blocks: []int{1, 2, 4, 8}, panels: smallTiles, like: avx2,
+		tiles: avx2.tiles, pairs: pairs, blocks: []int{1, 2, 4, 8}, panels: smallTiles, like: avx2,
 	}
 	avx512 = &Set{
 		name: "avx512", width: 64, halves: true, streams: true, zips: true,
-		tiles:  map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
-		panels: smallTiles, spares: true,
+		tiles: map[int]tile{1: {16, 64}, 2: {16, 32}, 4: {64, 16}, 8: {64, 8}, 16: {64, 4}},
+		pairs: pairs, panels: smallTiles, spares: true,
 	}
 	neon = &Set{
 		name: "neon", width: 16,

@@ -936,3 +936,67 @@ func TestEdges(t *testing.T) {
 		t.Errorf("%v, want %v", edges, want)
 	}
 }
+
+// TestPairs: of what is too long for the caches, tiles of 8 and 16 bytes an element that are walked along what is read go by pairs, which are
+// beside one another where they are written, and what is left of an odd number alone; not where rows collide, nor where they are walked along
+// what is written. The plan says what is touched, in order, and the copy is right.
+func TestPairs(t *testing.T) {
+	defer func(n int) { longFrom = n }(longFrom)
+	for _, c := range []struct {
+		name           string
+		size           int
+		rows, columns  int // tiles: that are read below one another, and beside
+		pad            int // bytes between the rows that are read
+		long           bool
+		pairs, singles int // of those that are read below one another
+	}{
+		{"even", 8, 6, 70, 0, true, 3, 0}, {"odd", 8, 7, 70, 0, true, 3, 1}, {"two", 8, 2, 9, 64, true, 1, 0}, {"one", 8, 1, 9, 64, true, 0, 1},
+		{"of 16 B", 16, 9, 70, 0, true, 4, 1}, {"of 4 B", 4, 6, 70, 0, true, 0, 6},
+		{"short", 8, 6, 70, 0, false, 0, 6}, {"along what is written", 8, 9, 8, 0, true, 0, 0},
+		{"colliding", 16, 6, 60, 256, true, 0, 6},
+	} {
+		side := line / c.size
+		to, from := c.rows*side*c.size, c.columns*line+c.pad
+		loops := []Loop{{c.columns * side, to, c.size}, {c.rows * side, c.size, from}}
+		longFrom = map[bool]int{true: 0, false: math.MaxInt}[c.long]
+		src, mem := randomBytes(7, c.rows*side*from), make([]byte, c.rows*c.columns*side*line+line)
+		dst := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:][:len(mem)-line]
+		want := make([]byte, len(dst))
+		naive(loops, want, src, 0, 0, c.size)
+		for _, s := range []*Set{avx2, avx512, neon} {
+			p := NewPlan(s, c.size, loops)
+			pairs, singles := 0, 0
+			for _, step := range p.Steps {
+				across, along := step.Loops[len(step.Loops)-2], step.Loops[len(step.Loops)-1]
+				switch {
+				case along.From != line: // along what is written
+				case across.To == 2*line:
+					pairs = across.N
+				case across.To == line:
+					singles = across.N
+				}
+			}
+			wantPairs, wantSingles := c.pairs, c.singles
+			if s == neon { // which has none
+				wantPairs, wantSingles = 0, 2*c.pairs+c.singles
+			}
+			if pairs != wantPairs || singles != wantSingles {
+				t.Errorf("%s: %s: %d pairs and %d alone, want %d and %d", s.Name(), c.name, pairs, singles, wantPairs, wantSingles)
+			}
+			if touch(t, p, dst, src); !bytes.Equal(dst, want) {
+				t.Errorf("%s: %s: the plan does not say what is copied", s.Name(), c.name)
+			}
+			if !s.Runs() {
+				continue
+			}
+			clear(dst)
+			if p.Run(dst, src, make([]byte, p.Buffers), 1); !bytes.Equal(dst, want) {
+				t.Errorf("%s: %s: the copy is wrong", s.Name(), c.name)
+			}
+			clear(dst)
+			if !bytes.Equal(streamed(p, dst, src), want) {
+				t.Errorf("%s: %s: the copy past the caches is wrong", s.Name(), c.name)
+			}
+		}
+	}
+}

@@ -7313,6 +7313,391 @@ tile:
 	VZEROUPPER
 	RET
 
+// func transposePairs8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·transposePairs8AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+	MOVQ  $0x00000008, R12
+	IMULQ SI, R12
+
+pair:
+	MOVQ $0x00000002, R13
+
+tile:
+	MOVQ        CX, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	ADDQ        SI, R11
+	PREFETCHT0  63(R11)(R9*1)
+	LEAQ        (SI)(SI*2), R14
+	LEAQ        (CX)(SI*4), R15
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, (CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     (R15), X2
+	VMOVUPS     (R15)(SI*1), X3
+	VINSERTF128 $0x01, (R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	MOVQ        AX, R11
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 16(CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     16(R15), X2
+	VMOVUPS     16(R15)(SI*1), X3
+	VINSERTF128 $0x01, 16(R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 32(CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     32(R15), X2
+	VMOVUPS     32(R15)(SI*1), X3
+	VINSERTF128 $0x01, 32(R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 48(CX)(R14*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     48(R15), X2
+	VMOVUPS     48(R15)(SI*1), X3
+	VINSERTF128 $0x01, 48(R15)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R15)(R14*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVUPS     Y4, (R11)
+	VMOVUPS     Y6, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	VMOVUPS     Y5, (R11)
+	VMOVUPS     Y7, 32(R11)
+	PREFETCHT0  63(R11)(R10*1)
+	ADDQ        BX, R11
+	ADDQ        $0x40, AX
+	ADDQ        R12, CX
+	DECQ        R13
+	JNZ         tile
+	ADDQ        $-128, AX
+	SUBQ        R12, CX
+	SUBQ        R12, CX
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         pair
+	VZEROUPPER
+	RET
+
+// func transposePairs8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transposePairs8AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+	MOVQ  $0x00000008, R12
+	IMULQ SI, R12
+
+pair:
+	MOVQ $0x00000002, R13
+
+tile:
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z4
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z5
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z6
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z7
+	PREFETCHT0 63(R11)(R9*1)
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z9
+	VUNPCKLPD  Z3, Z2, Z10
+	VUNPCKHPD  Z3, Z2, Z11
+	VUNPCKLPD  Z5, Z4, Z12
+	VUNPCKHPD  Z5, Z4, Z13
+	VUNPCKLPD  Z7, Z6, Z14
+	VUNPCKHPD  Z7, Z6, Z15
+	VSHUFF32X4 $0x88, Z10, Z8, Z0
+	VSHUFF32X4 $0xdd, Z10, Z8, Z1
+	VSHUFF32X4 $0x88, Z14, Z12, Z2
+	VSHUFF32X4 $0xdd, Z14, Z12, Z3
+	VSHUFF32X4 $0x88, Z2, Z0, Z8
+	VSHUFF32X4 $0x88, Z3, Z1, Z10
+	VSHUFF32X4 $0xdd, Z2, Z0, Z12
+	VSHUFF32X4 $0xdd, Z3, Z1, Z14
+	VSHUFF32X4 $0x88, Z11, Z9, Z4
+	VSHUFF32X4 $0xdd, Z11, Z9, Z5
+	VSHUFF32X4 $0x88, Z15, Z13, Z6
+	VSHUFF32X4 $0xdd, Z15, Z13, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z9
+	VSHUFF32X4 $0x88, Z7, Z5, Z11
+	VSHUFF32X4 $0xdd, Z6, Z4, Z13
+	VSHUFF32X4 $0xdd, Z7, Z5, Z15
+	MOVQ       AX, R11
+	VMOVUPS    Z8, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z9, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z10, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z11, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z12, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z13, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z14, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z15, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       $0x40, AX
+	ADDQ       R12, CX
+	DECQ       R13
+	JNZ        tile
+	ADDQ       $-128, AX
+	SUBQ       R12, CX
+	SUBQ       R12, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pair
+	VZEROUPPER
+	RET
+
+// func transposePairs16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·transposePairs16AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+	MOVQ  $0x00000004, R12
+	IMULQ SI, R12
+
+pair:
+	MOVQ $0x00000002, R13
+
+tile:
+	MOVQ       CX, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	PREFETCHT0 63(R11)(R9*1)
+	LEAQ       (SI)(SI*2), R14
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R14*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R11
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R14*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVUPS    Y4, (R11)
+	VMOVUPS    Y5, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Y6, (R11)
+	VMOVUPS    Y7, 32(R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	ADDQ       $0x40, AX
+	ADDQ       R12, CX
+	DECQ       R13
+	JNZ        tile
+	ADDQ       $-128, AX
+	SUBQ       R12, CX
+	SUBQ       R12, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pair
+	VZEROUPPER
+	RET
+
+// func transposePairs16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transposePairs16AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	MOVQ  R9, R10
+	IMULQ DI, R10
+	IMULQ R8, R9
+	MOVQ  $0x00000004, R12
+	IMULQ SI, R12
+
+pair:
+	MOVQ $0x00000002, R13
+
+tile:
+	MOVQ       CX, R11
+	VMOVUPS    (R11), Z0
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z1
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z2
+	PREFETCHT0 63(R11)(R9*1)
+	ADDQ       SI, R11
+	VMOVUPS    (R11), Z3
+	PREFETCHT0 63(R11)(R9*1)
+	VSHUFF32X4 $0x88, Z1, Z0, Z4
+	VSHUFF32X4 $0xdd, Z1, Z0, Z5
+	VSHUFF32X4 $0x88, Z3, Z2, Z6
+	VSHUFF32X4 $0xdd, Z3, Z2, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z0
+	VSHUFF32X4 $0x88, Z7, Z5, Z1
+	VSHUFF32X4 $0xdd, Z6, Z4, Z2
+	VSHUFF32X4 $0xdd, Z7, Z5, Z3
+	MOVQ       AX, R11
+	VMOVUPS    Z0, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z1, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z2, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       BX, R11
+	VMOVUPS    Z3, (R11)
+	PREFETCHT0 63(R11)(R10*1)
+	ADDQ       $0x40, AX
+	ADDQ       R12, CX
+	DECQ       R13
+	JNZ        tile
+	ADDQ       $-128, AX
+	SUBQ       R12, CX
+	SUBQ       R12, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pair
+	VZEROUPPER
+	RET
+
 // func transposeBlock1AVX2(dst *byte, drain *byte, src *byte, fill *byte, lines int, dstPitch int, srcPitch int, bufferPitch int)
 // Requires: AVX, AVX2, MMX+
 TEXT ·transposeBlock1AVX2(SB), NOSPLIT, $0-64
@@ -10096,6 +10481,359 @@ tile:
 	ADDQ       R8, CX
 	DECQ       DX
 	JNZ        tile
+	VZEROUPPER
+	RET
+
+// func transposePairsStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·transposePairsStream8AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+	MOVQ  $0x00000008, R11
+	IMULQ SI, R11
+
+pair:
+	MOVQ $0x00000002, R12
+
+tile:
+	MOVQ        CX, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	ADDQ        SI, R10
+	PREFETCHT0  63(R10)(R9*1)
+	LEAQ        (SI)(SI*2), R13
+	LEAQ        (CX)(SI*4), R14
+	VMOVUPS     (CX), X0
+	VMOVUPS     (CX)(SI*1), X1
+	VINSERTF128 $0x01, (CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, (CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     (R14), X2
+	VMOVUPS     (R14)(SI*1), X3
+	VINSERTF128 $0x01, (R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, (R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	MOVQ        AX, R10
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     16(CX), X0
+	VMOVUPS     16(CX)(SI*1), X1
+	VINSERTF128 $0x01, 16(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 16(CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     16(R14), X2
+	VMOVUPS     16(R14)(SI*1), X3
+	VINSERTF128 $0x01, 16(R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 16(R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     32(CX), X0
+	VMOVUPS     32(CX)(SI*1), X1
+	VINSERTF128 $0x01, 32(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 32(CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     32(R14), X2
+	VMOVUPS     32(R14)(SI*1), X3
+	VINSERTF128 $0x01, 32(R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 32(R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	VMOVUPS     48(CX), X0
+	VMOVUPS     48(CX)(SI*1), X1
+	VINSERTF128 $0x01, 48(CX)(SI*2), Y0, Y0
+	VINSERTF128 $0x01, 48(CX)(R13*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y5
+	VMOVUPS     48(R14), X2
+	VMOVUPS     48(R14)(SI*1), X3
+	VINSERTF128 $0x01, 48(R14)(SI*2), Y2, Y2
+	VINSERTF128 $0x01, 48(R14)(R13*1), Y3, Y3
+	VUNPCKLPD   Y3, Y2, Y6
+	VUNPCKHPD   Y3, Y2, Y7
+	VMOVNTPS    Y4, (R10)
+	VMOVNTPS    Y6, 32(R10)
+	ADDQ        BX, R10
+	VMOVNTPS    Y5, (R10)
+	VMOVNTPS    Y7, 32(R10)
+	ADDQ        BX, R10
+	ADDQ        $0x40, AX
+	ADDQ        R11, CX
+	DECQ        R12
+	JNZ         tile
+	ADDQ        $-128, AX
+	SUBQ        R11, CX
+	SUBQ        R11, CX
+	ADDQ        DI, AX
+	ADDQ        R8, CX
+	DECQ        DX
+	JNZ         pair
+	VZEROUPPER
+	RET
+
+// func transposePairsStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transposePairsStream8AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+	MOVQ  $0x00000008, R11
+	IMULQ SI, R11
+
+pair:
+	MOVQ $0x00000002, R12
+
+tile:
+	MOVQ       CX, R10
+	VMOVUPS    (R10), Z0
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z1
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z2
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z3
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z4
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z5
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z6
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z7
+	PREFETCHT0 63(R10)(R9*1)
+	VUNPCKLPD  Z1, Z0, Z8
+	VUNPCKHPD  Z1, Z0, Z9
+	VUNPCKLPD  Z3, Z2, Z10
+	VUNPCKHPD  Z3, Z2, Z11
+	VUNPCKLPD  Z5, Z4, Z12
+	VUNPCKHPD  Z5, Z4, Z13
+	VUNPCKLPD  Z7, Z6, Z14
+	VUNPCKHPD  Z7, Z6, Z15
+	VSHUFF32X4 $0x88, Z10, Z8, Z0
+	VSHUFF32X4 $0xdd, Z10, Z8, Z1
+	VSHUFF32X4 $0x88, Z14, Z12, Z2
+	VSHUFF32X4 $0xdd, Z14, Z12, Z3
+	VSHUFF32X4 $0x88, Z2, Z0, Z8
+	VSHUFF32X4 $0x88, Z3, Z1, Z10
+	VSHUFF32X4 $0xdd, Z2, Z0, Z12
+	VSHUFF32X4 $0xdd, Z3, Z1, Z14
+	VSHUFF32X4 $0x88, Z11, Z9, Z4
+	VSHUFF32X4 $0xdd, Z11, Z9, Z5
+	VSHUFF32X4 $0x88, Z15, Z13, Z6
+	VSHUFF32X4 $0xdd, Z15, Z13, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z9
+	VSHUFF32X4 $0x88, Z7, Z5, Z11
+	VSHUFF32X4 $0xdd, Z6, Z4, Z13
+	VSHUFF32X4 $0xdd, Z7, Z5, Z15
+	MOVQ       AX, R10
+	VMOVNTPS   Z8, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z9, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z10, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z11, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z12, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z13, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z14, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z15, (R10)
+	ADDQ       $0x40, AX
+	ADDQ       R11, CX
+	DECQ       R12
+	JNZ        tile
+	ADDQ       $-128, AX
+	SUBQ       R11, CX
+	SUBQ       R11, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pair
+	VZEROUPPER
+	RET
+
+// func transposePairsStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, MMX+
+TEXT ·transposePairsStream16AVX2(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+	MOVQ  $0x00000004, R11
+	IMULQ SI, R11
+
+pair:
+	MOVQ $0x00000002, R12
+
+tile:
+	MOVQ       CX, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	PREFETCHT0 63(R10)(R9*1)
+	LEAQ       (SI)(SI*2), R13
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (CX)(SI*1), Y1
+	VMOVUPS    (CX)(SI*2), Y2
+	VMOVUPS    (CX)(R13*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	MOVQ       AX, R10
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(CX)(SI*1), Y1
+	VMOVUPS    32(CX)(SI*2), Y2
+	VMOVUPS    32(CX)(R13*1), Y3
+	VPERM2F128 $0x20, Y1, Y0, Y4
+	VPERM2F128 $0x31, Y1, Y0, Y6
+	VPERM2F128 $0x20, Y3, Y2, Y5
+	VPERM2F128 $0x31, Y3, Y2, Y7
+	VMOVNTPS   Y4, (R10)
+	VMOVNTPS   Y5, 32(R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Y6, (R10)
+	VMOVNTPS   Y7, 32(R10)
+	ADDQ       BX, R10
+	ADDQ       $0x40, AX
+	ADDQ       R11, CX
+	DECQ       R12
+	JNZ        tile
+	ADDQ       $-128, AX
+	SUBQ       R11, CX
+	SUBQ       R11, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pair
+	VZEROUPPER
+	RET
+
+// func transposePairsStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·transposePairsStream16AVX512(SB), NOSPLIT, $0-64
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+16(FP), DX
+	MOVQ  dstPitch+24(FP), BX
+	MOVQ  srcPitch+32(FP), SI
+	MOVQ  dstStep+40(FP), DI
+	MOVQ  srcStep+48(FP), R8
+	MOVQ  ahead+56(FP), R9
+	IMULQ R8, R9
+	MOVQ  $0x00000004, R11
+	IMULQ SI, R11
+
+pair:
+	MOVQ $0x00000002, R12
+
+tile:
+	MOVQ       CX, R10
+	VMOVUPS    (R10), Z0
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z1
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z2
+	PREFETCHT0 63(R10)(R9*1)
+	ADDQ       SI, R10
+	VMOVUPS    (R10), Z3
+	PREFETCHT0 63(R10)(R9*1)
+	VSHUFF32X4 $0x88, Z1, Z0, Z4
+	VSHUFF32X4 $0xdd, Z1, Z0, Z5
+	VSHUFF32X4 $0x88, Z3, Z2, Z6
+	VSHUFF32X4 $0xdd, Z3, Z2, Z7
+	VSHUFF32X4 $0x88, Z6, Z4, Z0
+	VSHUFF32X4 $0x88, Z7, Z5, Z1
+	VSHUFF32X4 $0xdd, Z6, Z4, Z2
+	VSHUFF32X4 $0xdd, Z7, Z5, Z3
+	MOVQ       AX, R10
+	VMOVNTPS   Z0, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z1, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z2, (R10)
+	ADDQ       BX, R10
+	VMOVNTPS   Z3, (R10)
+	ADDQ       $0x40, AX
+	ADDQ       R11, CX
+	DECQ       R12
+	JNZ        tile
+	ADDQ       $-128, AX
+	SUBQ       R11, CX
+	SUBQ       R11, CX
+	ADDQ       DI, AX
+	ADDQ       R8, CX
+	DECQ       DX
+	JNZ        pair
 	VZEROUPPER
 	RET
 

@@ -269,8 +269,18 @@ func TestMachineCode(t *testing.T) {
 			for _, stream := range append(streams, "") {
 				name := "transpose" + stream
 				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 64, "srcStep": 72, "ahead": 2}
-				want := said(Step{Loops: []Loop{{3, 64, 72}}, Body: p.tileBody(read, -776, 1000)}, readAt, writtenAt, 0)
+				want := said(Step{Loops: []Loop{{3, 64, 72}}, Body: p.tileBody(nil, read, 0, -776, 1000)}, readAt, writtenAt, 0)
 				name = fmt.Sprint(name, size, level)
+				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
+			}
+			for _, stream := range append(streams, "") {
+				if !slices.Contains(s.pairs, size) {
+					continue
+				}
+				arguments := map[string]int{"dst": writtenAt, "src": readAt, "n": 3, "dstPitch": 1000, "srcPitch": -776, "dstStep": 128, "srcStep": 72, "ahead": 2}
+				both := p.tileBody(p.tileBody(nil, read, 0, -776, 1000), read, line/size, -776, 1000)
+				want := said(Step{Loops: []Loop{{3, 128, 72}}, Body: both}, readAt, writtenAt, 0)
+				name := fmt.Sprint("transposePairs", stream, size, level)
 				same(t, name, run(t, functions[name], arguments, readAt-1<<30, elsewhere), want)
 			}
 		}

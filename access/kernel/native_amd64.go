@@ -14,6 +14,8 @@ func give(has func(...cpuid.FeatureID) bool) {
 			fill:   fillAVX2, copy: copyAVX2, stream: streamAVX2,
 			transpose:       map[int]transposer{1: transpose1AVX2, 2: transpose2AVX2, 4: transpose4AVX2, 8: transpose8AVX2, 16: transpose16AVX2},
 			transposeStream: map[int]transposer{1: transposeStream1AVX2, 2: transposeStream2AVX2, 4: transposeStream4AVX2, 8: transposeStream8AVX2, 16: transposeStream16AVX2},
+			pairs:           map[int]transposer{8: transposePairs8AVX2, 16: transposePairs16AVX2},
+			pairsStream:     map[int]transposer{8: transposePairsStream8AVX2, 16: transposePairsStream16AVX2},
 			block:           map[int]blockMover{1: transposeBlock1AVX2, 2: transposeBlock2AVX2, 4: transposeBlock4AVX2, 8: transposeBlock8AVX2},
 			gather:          map[int]gatherer{1: gather1AVX2, 2: gather2AVX2, 4: gather4AVX2, 8: gather8AVX2},
 			drain:           map[int]drainer{16: drain16AVX2, 32: drainAVX2},
@@ -36,6 +38,8 @@ func give(has func(...cpuid.FeatureID) bool) {
 			fill:   fillAVX512, copy: copyAVX512, stream: streamAVX512,
 			transpose:       map[int]transposer{1: transpose1AVX512, 2: transpose2AVX512, 4: transpose4AVX512, 8: transpose8AVX512, 16: transpose16AVX512},
 			transposeStream: map[int]transposer{1: transposeStream1AVX512, 2: transposeStream2AVX512, 4: transposeStream4AVX512, 8: transposeStream8AVX512, 16: transposeStream16AVX512},
+			pairs:           map[int]transposer{8: transposePairs8AVX512, 16: transposePairs16AVX512},
+			pairsStream:     map[int]transposer{8: transposePairsStream8AVX512, 16: transposePairsStream16AVX512},
 			// Wider vectors would gain nothing, as these wait for memory.
 			zip: avx2.run.zip, zipStream: avx2.run.zipStream, unzip: avx2.run.unzip, unzipStream: avx2.run.unzipStream,
 			gather: avx2.run.gather, drain: avx2.run.drain, drainStream: avx2.run.drainStream, move: avx2.run.move,

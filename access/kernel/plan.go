@@ -70,7 +70,7 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // If the elements that lie closest in what is written and in what is read do so
 // along one loop, that is the innermost, in whole vectors where they lie side
 // by side. If they do so along two, these are walked in tiles of a cache line
-// by a line, and elements that lie side by side in both are transposed in
+// by a line (by two lines of elements of 8 and 16 bytes, of what is too long for the caches), and elements that lie side by side in both are transposed in
 // registers: a few rows of up to 8 bytes an element that are interleaved or taken apart,
 // such as channels of images, run by run, of avx2-blocks what is too long for the caches a few
 // lines of a row at a time, those of 4 and 8 bytes (of avx2-blocks, 1 and 2 too) through buffers where tiles would evict

@@ -184,6 +184,26 @@ func transpose16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, ds
 //go:noescape
 func transpose16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
+// transposePairs8AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairs8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposePairs8AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairs8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposePairs16AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairs16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposePairs16AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairs16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
 // transposeBlock1AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //
 //go:noescape
@@ -253,6 +273,26 @@ func transposeStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch i
 //
 //go:noescape
 func transposeStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposePairsStream8AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairsStream8AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposePairsStream8AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairsStream8AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposePairsStream16AVX2 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairsStream16AVX2(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
+
+// transposePairsStream16AVX512 transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.
+//
+//go:noescape
+func transposePairsStream16AVX512(dst *byte, src *byte, n int, dstPitch int, srcPitch int, dstStep int, srcStep int, ahead int)
 
 // transposeStreamBlock1AVX2 reads rows of so many lines of 64 B once, and writes as many rows of 256 B as those have elements, once.
 //

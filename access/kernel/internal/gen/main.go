@@ -66,6 +66,11 @@ func main() {
 		transpose(name+"8AVX512", stream, tile8AVX512)
 		transpose(name+"16AVX2", stream, tile16AVX2)
 		transpose(name+"16AVX512", stream, tile16AVX512)
+		pairs := map[bool]string{false: "transposePairs", true: "transposePairsStream"}[stream]
+		transposePairs(pairs+"8AVX2", 8, stream, tile8AVX2)
+		transposePairs(pairs+"8AVX512", 8, stream, tile8AVX512)
+		transposePairs(pairs+"16AVX2", 16, stream, tile16AVX2)
+		transposePairs(pairs+"16AVX512", 16, stream, tile16AVX512)
 		for _, size := range []int{1, 2, 4, 8} {
 			transposeBlock(fmt.Sprint(name, "Block", size, "AVX2"), size, stream)
 		}

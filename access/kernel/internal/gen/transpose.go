@@ -14,12 +14,54 @@ import (
 // read at once, or in four quarters soon after each other, and written at once.
 // A stream writes past the caches.
 func transpose(name string, stream bool, tile func(t tileArgs)) {
-	TEXT(name, NOSPLIT, "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)")
+	TEXT(name, NOSPLIT, transposer)
 	Doc(name + " transposes n tiles, which it reads and writes once: 64 B a row, as many rows as that has elements. It asks for lines so many tiles ahead.")
 	Pragma("noescape")
-	t := tileArgs{stream: stream}
-	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
-	n := Load(Param("n"), GP64())
+	t, n := transposed(stream)
+	Label("tile")
+	tile(t)
+	ADDQ(t.dstStep, t.dst)
+	ADDQ(t.srcStep, t.src)
+	DECQ(n)
+	JNZ(LabelRef("tile"))
+	end()
+}
+
+// transposePairs makes a function that does so with pairs of tiles of elements of size bytes: the second of each lies
+// beside the first where they are written, and below it where they are read.
+func transposePairs(name string, size int, stream bool, tile func(t tileArgs)) {
+	TEXT(name, NOSPLIT, transposer)
+	Doc(name + " transposes n pairs of tiles, which it reads and writes once: 64 B a row, twice as many rows as that has elements. It asks for lines so many pairs ahead.")
+	Pragma("noescape")
+	t, n := transposed(stream)
+	down, half := GP64(), GP64() // bytes from the first tile to the second where they are read
+	MOVQ(U32(group/size), down)
+	IMULQ(t.srcPitch, down)
+	Label("pair")
+	MOVQ(U32(2), half)
+	Label("tile")
+	tile(t)
+	ADDQ(Imm(group), t.dst)
+	ADDQ(down, t.src)
+	DECQ(half)
+	JNZ(LabelRef("tile"))
+	ADDQ(I32(-2*group), t.dst)
+	SUBQ(down, t.src)
+	SUBQ(down, t.src)
+	ADDQ(t.dstStep, t.dst)
+	ADDQ(t.srcStep, t.src)
+	DECQ(n)
+	JNZ(LabelRef("pair"))
+	end()
+}
+
+const transposer = "func(dst, src *byte, n, dstPitch, srcPitch, dstStep, srcStep, ahead int)"
+
+// transposed loads the arguments of a transposer, of which n is its own.
+func transposed(stream bool) (t tileArgs, n reg.Register) {
+	t.stream = stream
+	t.dst, t.src = Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	n = Load(Param("n"), GP64())
 	t.dstPitch, t.srcPitch = Load(Param("dstPitch"), GP64()), Load(Param("srcPitch"), GP64())
 	t.dstStep, t.srcStep = Load(Param("dstStep"), GP64()), Load(Param("srcStep"), GP64())
 	t.srcAhead = Load(Param("ahead"), GP64())
@@ -30,14 +72,7 @@ func transpose(name string, stream bool, tile func(t tileArgs)) {
 	}
 	IMULQ(t.srcStep, t.srcAhead)
 	t.row = GP64()
-	t.dst, t.src = dst, src
-	Label("tile")
-	tile(t)
-	ADDQ(t.dstStep, dst)
-	ADDQ(t.srcStep, src)
-	DECQ(n)
-	JNZ(LabelRef("tile"))
-	end()
+	return t, n
 }
 
 // tileArgs are where a tile is: dst and src point to it.
