@@ -351,7 +351,10 @@ func TestCutOff(t *testing.T) {
 		whole + "_Float16 b[9];":              "t.c:3:1: the type _Float16 is not understood",
 		whole + "#define H _Float16\nH b[9];": "t.c:3:11: the type _Float16 is not understood",
 		whole + "int b =  \n\n":               "t.c:3:7: the file ends before this declaration does (expected unary expression)",
-		"\x1f\x8b\x08\x00 packed":             "t.c: it is packed by gzip: unpack it first (gunzip)",
+		"int a[2];\n<<<<<<< HEAD\r\nvoid f(void) { a[0] = 1; }\n=======\nvoid f(void) { a[1] = 1; }\n>>>>>>> other\n": "t.c:2:1: the line \"<<<<<<< HEAD\" is of a merge that is not resolved: keep one side",
+		"#define N 2\n<<<<<<< HEAD\n#if N\n=======\n#if 1\n>>>>>>> other\n#endif\n":                                   "t.c:2:1: the line \"<<<<<<< HEAD\" is of a merge that is not resolved: keep one side",
+		"/*\n<<<<<<< HEAD\n*/ int a[2] 3;": "t.c:3:13: unexpected integer constant, expected external declaration",
+		"\x1f\x8b\x08\x00 packed":          "t.c: it is packed by gzip: unpack it first (gunzip)",
 	} {
 		if _, err := csource.Read("t.c", []byte(text), csource.Options{}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -2,6 +2,7 @@ package csource
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -43,6 +44,7 @@ var (
 	defineShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z_0-9]*$`)
 	lastWord    = regexp.MustCompile(`([A-Za-z_]\w*)\s+$`)
 	position    = regexp.MustCompile(`(?s)^(.*?):(\d+):(\d+): (.*)$`)
+	conflict    = regexp.MustCompile(`(?m)^<<<<<<< `)
 	internals   = regexp.MustCompile(` \([a-z0-9_]+\.go:\d+:[^)]*\)`)
 )
 
@@ -58,11 +60,25 @@ func parse(name string, text []byte, opts Options) (ast *cc.AST, read *files, er
 			ast, read, err = nil, nil, u.files.first(&Error{Pos: Pos{File: name}, Why: fmt.Sprintf("the parser fails: %v", r)})
 		}
 	}()
-	if err := u.preprocess(); err != nil {
-		return nil, nil, err
+	if err = u.preprocess(); err == nil {
+		ast, err = u.translate(opts.Function)
 	}
-	ast, err = u.translate(opts.Function)
+	if _, ofFile := errors.AsType[*Error](err); ofFile {
+		return nil, nil, cmp.Or[error](unresolved(name, text), err)
+	}
 	return ast, u.files, err
+}
+
+// unresolved is the error of a file that has the lines that git writes around the sides of a merge, nil if it has none.
+// The parser finds shifts in them.
+func unresolved(name string, text []byte) error {
+	at := conflict.FindIndex(blank(text, false))
+	if at == nil {
+		return nil
+	}
+	line, _, _ := bytes.Cut(text[at[0]:], []byte("\n"))
+	return &Error{Pos: Pos{File: name, Line: 1 + bytes.Count(text[:at[0]], []byte("\n")), Column: 1},
+		Why: fmt.Sprintf("the line %q is of a merge that is not resolved: keep one side", bytes.TrimRight(line, "\r"))}
 }
 
 // A unit is what the parser is given of a file.
