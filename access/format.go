@@ -61,9 +61,9 @@ func (s Spec) checkFormats() error {
 	case s.Op == Reorder && s.To.Rank() == 0:
 		return fault(FieldOp, s.Op, errors.New("it wants the format that it makes (to, such as aBcd16b)"))
 	case s.Op != Reorder && s.To.Rank() > 0:
-		return fault(FieldTo, s.To, fmt.Errorf("a %v makes no tensor of another format, a reorder does", s.Op))
+		return fault(FieldTo, s.To.Written(), fmt.Errorf("a %v makes no tensor of another format, a reorder does", s.Op))
 	case s.Op != Reorder && s.Op != Sum && s.Op != Fill:
-		return fault(FieldFrom, s.From, fmt.Errorf("x of a %v is stored contiguous (formats go with sum, fill and reorder)", s.Op))
+		return fault(FieldFrom, s.From.Written(), fmt.Errorf("x of a %v is stored contiguous (formats go with sum, fill and reorder)", s.Op))
 	case s.Pad != 0:
 		return fault(FieldPad, s.Pad, errors.New("a format says itself how far its rows are apart"))
 	case !s.View.Empty():
@@ -84,7 +84,7 @@ func (s Spec) checkFormats() error {
 func (p *Pattern) addFormat(tensor string, kind nest.Kind, t layouts.Tag, f Field) error {
 	b, err := t.Layout(p.Spec.Shape...)
 	if err != nil {
-		return fault(f, t, err)
+		return fault(f, t.Written(), err)
 	}
 	p.formats = append(p.formats, b)
 	store := b.Nested()
@@ -109,7 +109,7 @@ func (p *Pattern) cut() ([][]layouts.Layout, error) {
 	}
 	pieces, err := layouts.Pieces(walked...)
 	if err != nil {
-		return nil, fault(FieldTo, s.To, err)
+		return nil, fault(FieldTo, s.To.Written(), err)
 	}
 	if s.Order.lies == 0 {
 		return pieces, nil

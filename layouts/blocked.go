@@ -23,8 +23,9 @@ import (
 
 // A Tag is a format of oneDNN.
 type Tag struct {
-	order  []int // dims, the outermost in memory first
-	blocks []block
+	order   []int // dims, the outermost in memory first
+	blocks  []block
+	written string // what ParseTag read
 }
 
 // A block is so many elements of a dim.
@@ -62,6 +63,7 @@ func ParseTag(text string) (Tag, error) {
 	if err != nil {
 		return Tag{}, err
 	}
+	t.written = text
 	for at := t.Rank(); at < len(text); {
 		size, next, why := blockSize(text, at)
 		if why != "" {
@@ -206,6 +208,9 @@ func (t Tag) String() string {
 	return b.String()
 }
 
+// Written is the tag as ParseTag read it, in names of a domain or not, for errors.
+func (t Tag) Written() string { return t.written }
+
 // A Blocked places the elements of a tensor whose dims may be split into
 // blocks. A dim whose size is no multiple of its blocks is padded, with
 // elements that are in memory and have no index.
@@ -223,10 +228,10 @@ type digit struct{ size, stride int }
 // of dims, negative sizes, and a padded shape that an int cannot count.
 func (t Tag) Layout(shape ...int) (Blocked, error) {
 	if len(shape) != t.Rank() {
-		return Blocked{}, fmt.Errorf("format %v has %d dims, shape %s has %d", t, t.Rank(), FormatShape(shape), len(shape))
+		return Blocked{}, fmt.Errorf("format %s has %d dims, shape %s has %d", t.Written(), t.Rank(), FormatShape(shape), len(shape))
 	}
 	if _, err := checkedNumel(shape); err != nil {
-		return Blocked{}, fmt.Errorf("format %v: %w", t, err)
+		return Blocked{}, fmt.Errorf("format %s: %w", t.Written(), err)
 	}
 	padded, outer := make([]int, len(shape)), make([]int, len(shape))
 	for d, n := range shape {
@@ -236,11 +241,11 @@ func (t Tag) Layout(shape ...int) (Blocked, error) {
 		}
 		var ok bool
 		if padded[d], ok = mulInt(outer[d], of); !ok {
-			return Blocked{}, fmt.Errorf("format %v: dim %d of size %d is padded to more than an int can count", t, d, n)
+			return Blocked{}, fmt.Errorf("format %s: dim %d of size %d is padded to more than an int can count", t.Written(), d, n)
 		}
 	}
 	if _, err := checkedNumel(padded); err != nil {
-		return Blocked{}, fmt.Errorf("format %v, padded: %w", t, err)
+		return Blocked{}, fmt.Errorf("format %s, padded: %w", t.Written(), err)
 	}
 	b := Blocked{shape: slices.Clone(shape), dims: make([][]digit, len(shape))}
 	step := 1

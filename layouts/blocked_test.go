@@ -272,7 +272,7 @@ func TestTagErrors(t *testing.T) {
 		shape []int
 		want  string
 	}{
-		{[]int{2, 3}, "format aBcd16b has 4 dims, shape 2x3 has 2"},
+		{[]int{2, 3}, "format nChw16c has 4 dims, shape 2x3 has 2"},
 		{[]int{1, -1, 1, 1}, "size -1 of dim 1 is negative"},
 		{[]int{1, math.MaxInt, 1, 1}, "dim 1 of size 9223372036854775807 is padded to more than an int can count"},
 		{[]int{1, 1, 1 << 60, 1}, "more elements than an int can count"},

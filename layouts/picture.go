@@ -25,7 +25,7 @@ type Picture struct {
 func (p Picture) Text() (string, error) {
 	switch {
 	case p.Format.Rank() > 0 && p.Sparse != nil:
-		return "", fmt.Errorf("sparse %v: a tensor has one layout, and format %v is another", p.Sparse, p.Format)
+		return "", fmt.Errorf("sparse %v: a tensor has one layout, and format %s is another", p.Sparse, p.Format.Written())
 	case p.Format.Rank() > 0 && !p.View.Empty():
 		return "", fmt.Errorf("view %q: a tensor in a format has no views", p.View)
 	case p.Block != nil && p.Sparse == nil:
@@ -33,10 +33,10 @@ func (p Picture) Text() (string, error) {
 	case p.Format.Rank() > 0:
 		b, err := p.Format.Layout(p.Shape...)
 		if err != nil {
-			return "", fmt.Errorf("format %v: %w", p.Format, err)
+			return "", fmt.Errorf("format %s: %w", p.Format.Written(), err)
 		}
 		if _, err := b.Nested().bytes(p.DType); err != nil {
-			return "", fmt.Errorf("format %v: %w", p.Format, err)
+			return "", fmt.Errorf("format %s: %w", p.Format.Written(), err)
 		}
 		return b.describe(p.Format, p.DType), nil
 	}
