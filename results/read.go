@@ -39,11 +39,14 @@ const (
 // Read reads files in the Go benchmark format. The first line that is broken
 // is an error with file, line and text, and so are a file without a result, and
 // one of more than 64 MiB or 262144 results.
-func Read(paths ...string) (*Set, error) {
+func Read(paths ...string) (*Set, error) { return ReadBy(ReadText, paths...) }
+
+// ReadBy is Read where the texts of files come from elsewhere.
+func ReadBy(textOf func(path string) ([]byte, error), paths ...string) (*Set, error) {
 	set := &Set{Comments: map[string][]Pair{}}
 	var reader benchfmt.Reader
 	for _, path := range paths {
-		text, err := ReadText(path)
+		text, err := textOf(path)
 		if err == nil {
 			err = set.read(&reader, path, text)
 		}
@@ -75,6 +78,11 @@ func ReadText(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
+	return TextOf(file)
+}
+
+// TextOf is ReadText of what is open.
+func TextOf(file io.Reader) ([]byte, error) {
 	text := bufio.NewReader(io.LimitReader(file, maxFile+1))
 	SkipMark(text)
 	return io.ReadAll(text)

@@ -106,7 +106,7 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 		return err
 	}
 	if err := report.Err(); err != nil {
-		if f.update && len(args) > 0 {
+		if f.update && len(args) > 0 && args[0] != "-" {
 			err = fmt.Errorf("%w (cp %s %s replaces the baseline all the same)", err, args[0], f.baseline)
 		}
 		return err
@@ -160,7 +160,7 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 			return nil, nil, fmt.Errorf("--%s is for a run: leave %s out, or the flag", flag, args[0])
 		}
 	}
-	text, err := results.ReadText(args[0])
+	text, err := c.textOf(args[0])
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,7 +21,7 @@ func newExport() *cobra.Command {
 				return err
 			}
 			var text bytes.Buffer
-			set, err := results.Read(paths...)
+			set, err := results.ReadBy(callOf(cmd).textOf, paths...)
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ func newHistoryAdd(dir *string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error {
 			store := history.Open(*dir)
 			for _, file := range files {
-				text, err := results.ReadText(file)
+				text, err := callOf(cmd).textOf(file)
 				if err != nil {
 					return err
 				}

@@ -75,6 +75,14 @@ func openInput(c call, flag, path string) (io.ReadCloser, error) {
 	return file, nil
 }
 
+// textOf is the text of a file of results, or of stdin for "-".
+func (c call) textOf(path string) ([]byte, error) {
+	if path == "-" {
+		return results.TextOf(c.in)
+	}
+	return results.ReadText(path)
+}
+
 // A flagFile is the file that a flag names, as its errors say.
 type flagFile struct {
 	*results.File

@@ -40,7 +40,7 @@ func newReport() *cobra.Command {
 			if err := errors.Join(eachOnce(paths), noFolder(paths)); err != nil {
 				return err
 			}
-			set, err := results.Read(paths...)
+			set, err := results.ReadBy(c.textOf, paths...)
 			if err != nil {
 				return err
 			}

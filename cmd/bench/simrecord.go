@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	if f.program.Function != "" {
 		add("function", f.program.Function)
 	}
-	for _, d := range f.program.Defines {
+	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) { // in whatever order they are given, it is one name
 		name, value, ok := strings.Cut(d, "=")
 		if !ok {
 			value = "1"

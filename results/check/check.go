@@ -345,17 +345,26 @@ func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) ([]results.Row, 
 	return with.Rows()
 }
 
-// match finds what is in both files.
+// match finds what is in both files. Names whose keys have another order are one: of older programs those
+// of C files have the order in which -D was given.
 func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetadataMap) {
-	news := map[string]results.Row{}
-	for _, row := range newRows {
-		news[row.Name] = row
-	}
-	otherKernel := r.otherKernels(newRows)
-	olds := map[string]bool{}
+	olds, news, lone := map[string]bool{}, map[string]results.Row{}, map[string]results.Row{} // the last by ordered
 	for _, row := range oldRows {
 		olds[row.Name] = true
-		if now, ok := news[row.Name]; ok {
+	}
+	for _, row := range newRows {
+		news[row.Name] = row
+		if !olds[row.Name] {
+			lone[ordered(row.Name)] = row
+		}
+	}
+	otherKernel := r.otherKernels(newRows)
+	for _, row := range oldRows {
+		now, ok := news[row.Name]
+		if other, is := lone[ordered(row.Name)]; !ok && is {
+			now, ok, olds[other.Name] = other, true, true
+		}
+		if ok {
 			r.common++
 			r.matchUnits(row, now, units)
 		} else {
@@ -367,6 +376,13 @@ func (r *Report) match(oldRows, newRows []results.Row, units benchfmt.UnitMetada
 			r.Appeared = append(r.Appeared, Lone{Name: row.Name})
 		}
 	}
+}
+
+// ordered is a name with its keys in order.
+func ordered(name string) string {
+	parts := strings.Split(name, "/")
+	slices.Sort(parts[1:])
+	return strings.Join(parts, "/")
 }
 
 // guards tells whether there is anything to guard in a benchmark: not if all

@@ -133,6 +133,20 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestOrdered: names whose keys have another order are one, unless both are in the baseline.
+func TestOrdered(t *testing.T) {
+	old := file(machineHead, bench{"X/n=1/m=2", []float64{1}, 100})
+	r, err := compare(t, old, file(machineHead, bench{"X/m=2/n=1", []float64{1}, 101}), usual)
+	if err != nil || len(r.Vanished)+len(r.Appeared) > 0 || len(r.Of(check.Regression)) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	both := file(machineHead, bench{"X/n=1/m=2", []float64{1}, 100}, bench{"X/m=2/n=1", []float64{1}, 7})
+	r, err = compare(t, both, both, usual)
+	if err != nil || len(r.Comparisons) == 0 || len(r.Vanished)+len(r.Appeared)+len(r.Of(check.Regression)) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestOtherUnits: of units that are not ours the baseline says what they mean;
 // rates are better higher.
 func TestOtherUnits(t *testing.T) {
