@@ -18,6 +18,11 @@ type pair struct{ old, new *session.Contender }
 
 // programs are the older one and this one.
 func (f *runFlags) programs(ctx context.Context) (p pair, err error) {
+	for _, read := range [][2]string{{"caches", f.caches}, {"suite", f.suiteOf.file}} {
+		if _, is := piped[read[1]]; is {
+			return p, fmt.Errorf("--%s %s: with --ab both programs read it, again in every turn: want a file, which this is not", read[0], read[1])
+		}
+	}
 	path, err := exec.LookPath(f.ab)
 	if err != nil {
 		here := "." + string(filepath.Separator) + f.ab

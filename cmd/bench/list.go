@@ -66,7 +66,11 @@ func (f *suiteFlags) read() ([]access.Comparison, []access.Study, error) {
 		}
 		return f.filtered(access.Suite(f.quick, measured...), access.Studies())
 	}
-	w, err := workload.ReadFile(f.file)
+	text, err := readOnce(f.file)
+	var w workload.Workload
+	if err == nil {
+		w, err = workload.Parse(f.file, text)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--suite: %w%s", err, kindHint(f.file))
 	}

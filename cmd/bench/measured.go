@@ -28,7 +28,22 @@ import (
 // machine --measure' saves.
 func files() probe.Files {
 	dir, err := os.UserCacheDir()
-	return probe.Files{Saved: filepath.Join(dir, "stridebench", "measured.yaml"), Err: err}
+	return probe.Files{Saved: filepath.Join(dir, "stridebench", "measured.yaml"), Err: err, Read: readOnce}
+}
+
+// piped are the texts of what is no file and can be read once, such as <(bench machine --preset NAME).
+var piped = map[string][]byte{}
+
+// readOnce reads a description, which is asked for its caches and for its times, or a suite.
+func readOnce(path string) ([]byte, error) {
+	if text, is := piped[path]; is {
+		return text, nil
+	}
+	text, err := kept.ReadText(path)
+	if err == nil && kept.Regular(path) != nil {
+		piped[path] = text
+	}
+	return text, err
 }
 
 // kernelsFile is where calibrations of the kernels are kept, "" for nowhere.
