@@ -85,6 +85,9 @@ func isOutput(cmd *cobra.Command, flag string) bool {
 
 // keeps refuses to write over what is not to be lost.
 func keeps(cmd *cobra.Command, args []string) error {
+	if err := keepsDash(cmd); err != nil {
+		return err
+	}
 	if err := keepsInputs(cmd, args); err != nil {
 		return err
 	}
@@ -92,6 +95,16 @@ func keeps(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return keepsOthers(cmd)
+}
+
+// keepsDash refuses - as the name of an output, which would be a file that most programs read as stdin.
+func keepsDash(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(out *pflag.Flag) {
+		if isOutput(cmd, out.Name) && out.Value.String() == "-" {
+			err = fmt.Errorf("--%s -: it would be a file of this name, and not stdout: want another name (./- is such a file, /dev/stdout is stdout)", out.Name)
+		}
+	})
+	return err
 }
 
 // keepsBoth refuses to write two outputs to one file.
