@@ -45,7 +45,7 @@ func (c bestChoice) sentence(of, tensor, caches string) string {
 	if c.gain() < 1.01 { // as the picture has it
 		return fmt.Sprintf("Of %s, no choice of order, padding or tile matters (by simulated misses).", of)
 	}
-	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s costs the least, and the worst %.3g times as many cycles (estimated from simulated misses).", of, tensor, caches, c.words, c.gain())
+	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s costs the least, and the worst %s times as many cycles (estimated from simulated misses).", of, tensor, caches, c.words, brief(c.gain()))
 }
 
 // cycles is KCachegrind's estimate of what a pass costs, of data alone: an access 1,

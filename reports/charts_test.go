@@ -564,6 +564,15 @@ func TestThreeDigits(t *testing.T) {
 	}
 }
 
+// TestBrief: a figure of a sentence has no exponent.
+func TestBrief(t *testing.T) {
+	for v, want := range map[float64]string{0.012345: "0.0123", 7: "7", 9.999: "10", 123.4: "123", 999.4: "999", 999.6: "1000", 1234.5: "1234", 98765: "98765"} {
+		if got := brief(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
+
 // TestTitlesOfBars: what the names of a family share is cut where the picture ends.
 func TestTitlesOfBars(t *testing.T) {
 	long := "X/op=add/with=2x3x4x5x6x7/shape=2x3x4x5x6x7/dtype=complex128/pad=100000/order=row/view=permute(5,4,3,2,1,0).narrow(0,0,%d).narrow(1,0,2)/kernel=scalar"

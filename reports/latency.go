@@ -163,9 +163,9 @@ func (l *style) erase(c draw.Canvas, r vg.Rectangle) {
 func kneeSentence(ladder []point, found []knee, caches []string) string {
 	first, last := ladder[0], ladder[len(ladder)-1]
 	if len(ladder) == 1 {
-		return fmt.Sprintf("A load takes %.3g ns in a working set of %s.", first.y, results.Bytes(int(first.x)))
+		return fmt.Sprintf("A load takes %s ns in a working set of %s.", brief(first.y), results.Bytes(int(first.x)))
 	}
-	text := fmt.Sprintf("A load takes %.3g ns in a working set of %s and %.3g ns in one of %s", first.y, results.Bytes(int(first.x)), last.y, results.Bytes(int(last.x)))
+	text := fmt.Sprintf("A load takes %s ns in a working set of %s and %s ns in one of %s", brief(first.y), results.Bytes(int(first.x)), brief(last.y), results.Bytes(int(last.x)))
 	if len(found) == 0 && last.y > rise*first.y {
 		return text + ": too few sizes lie between to tell where it rises."
 	}
@@ -178,7 +178,7 @@ func kneeSentence(ladder []point, found []knee, caches []string) string {
 		if caches[i] != "" {
 			outgrown = fmt.Sprintf(" (%s is outgrown)", caches[i])
 		}
-		at = append(at, fmt.Sprintf("from %s to %s, from %.3g to %.3g ns%s", results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), k.foot.y, k.top.y, outgrown))
+		at = append(at, fmt.Sprintf("from %s to %s, from %s to %s ns%s", results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), brief(k.foot.y), brief(k.top.y), outgrown))
 	}
 	return text + ". It rises " + strings.Join(at, "; ") + "."
 }

@@ -218,10 +218,10 @@ func (h heatMap) sentence() string {
 	}
 	switch {
 	case len(h.value) == 1:
-		return fmt.Sprintf("Reading every %s of %s moves %.3g GiB/s.", results.Bytes(best[0]), results.Bytes(best[1]), h.value[best])
+		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", results.Bytes(best[0]), results.Bytes(best[1]), brief(h.value[best]))
 	case best == worst:
-		return fmt.Sprintf("Reading moves %.3g GiB/s, whatever the stride and the working set.", h.value[best])
+		return fmt.Sprintf("Reading moves %s GiB/s, whatever the stride and the working set.", brief(h.value[best]))
 	}
-	return fmt.Sprintf("Reading every %s of %s moves %.3g GiB/s, reading every %s of %s %.3g GiB/s.",
-		results.Bytes(best[0]), results.Bytes(best[1]), h.value[best], results.Bytes(worst[0]), results.Bytes(worst[1]), h.value[worst])
+	return fmt.Sprintf("Reading every %s of %s moves %s GiB/s, reading every %s of %s %s GiB/s.",
+		results.Bytes(best[0]), results.Bytes(best[1]), brief(h.value[best]), results.Bytes(worst[0]), results.Bytes(worst[1]), brief(h.value[worst]))
 }

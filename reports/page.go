@@ -254,6 +254,14 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'f', min(max(places(v), 0), 4), 64)
 }
 
+// brief writes a figure to three digits, and a long one whole: as %.3g, without an exponent in a sentence.
+func brief(v float64) string {
+	if a := math.Abs(v); a >= 999.5 && a < 1e15 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
 // places is how many of three digits of a value stand behind its point, -1 and less where its last digits
 // stand before it. Of 9.999 it is 1, since three digits are 10.0.
 func places(v float64) int {

@@ -348,8 +348,8 @@ func loaded(d *data) (*figure, error) {
 	d.look.addGrid(p, true)
 	first, last := all[0], all[len(all)-1]
 	f := &figure{title: "Latency of memory under load",
-		sentence: fmt.Sprintf("A load from %s takes %.3g ns while memory moves %.3g GiB/s, and %.3g ns (%+.0f%%) while %s other %s %.3g GiB/s.",
-			short(size, 12), first.y, first.x, last.y, 100*(last.y/first.y-1), short(streams, 6), map[bool]string{true: "thread has it move", false: "threads have it move"}[streams == "1"], last.x),
+		sentence: fmt.Sprintf("A load from %s takes %s ns while memory moves %s GiB/s, and %s ns (%+.0f%%) while %s other %s %s GiB/s.",
+			short(size, 12), brief(first.y), brief(first.x), brief(last.y), 100*(last.y/first.y-1), short(streams, 6), map[bool]string{true: "thread has it move", false: "threads have it move"}[streams == "1"], brief(last.x)),
 		alt:    "Line: ns per dependent load against the bandwidth that memory has meanwhile, a point for each share of time in which others stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("points: share of the time in which others stream")

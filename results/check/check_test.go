@@ -147,6 +147,18 @@ func TestOrdered(t *testing.T) {
 	}
 }
 
+// TestManyTimes: a change of many times has no exponent.
+func TestManyTimes(t *testing.T) {
+	r, err := compare(t, file(machineHead, bench{"X", []float64{1}, 125_000}), file(machineHead, bench{"X", []float64{1}, 1e9}), usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := check.Formats["text"](&b, r); err != nil || !strings.Contains(b.String(), "(+799900%, exact)") {
+		t.Errorf("%s, %v", &b, err)
+	}
+}
+
 // TestOtherUnits: of units that are not ours the baseline says what they mean;
 // rates are better higher.
 func TestOtherUnits(t *testing.T) {

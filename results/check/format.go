@@ -202,6 +202,9 @@ func (c Comparison) percent() string {
 	if math.IsInf(c.Change, 0) {
 		return "from 0"
 	}
+	if math.Abs(c.Change) >= 100 { // which has an exponent in four digits
+		return fmt.Sprintf("%+.0f%%", c.Change*100)
+	}
 	return fmt.Sprintf("%+.4g%%", c.Change*100)
 }
 
