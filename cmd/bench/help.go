@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"slices"
@@ -73,7 +74,7 @@ func newHelp() *cobra.Command {
 func helpOf(cmd *cobra.Command, whole bool) string {
 	names := strings.Fields(cmd.Annotations[screenFlags])
 	whole = whole || len(names) == 0
-	text, examples := cmd.Long, cmd.Example
+	text, examples := strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)), cmd.Example
 	if more := cmd.Annotations[moreText]; whole && more != "" {
 		text += "\n\n" + more
 	}
@@ -86,7 +87,9 @@ func helpOf(cmd *cobra.Command, whole bool) string {
 	} else {
 		fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", text, cmd.UseLine())
 	}
-	fmt.Fprintf(&b, "\nExamples:\n%s\n", examples)
+	if examples != "" { // as of help itself
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", examples)
+	}
 	if whole {
 		fmt.Fprintf(&b, "\nFlags:\n%s", usages(cmd.Flags(), nil))
 	} else {

@@ -40,6 +40,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &output{w: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
+	root.InitDefaultHelpCmd() // or help and completion would be no verbs yet
+	root.InitDefaultCompletionCmd(args...)
 	err := oneDash(root, args)
 	if err == nil {
 		err = helpOfVerb(root, args)
