@@ -236,8 +236,11 @@ func (f *fake) run(ctx context.Context, args ...string) ([]byte, error) {
 // has, by flags that it knows, and the results have one head.
 func TestByTurns(t *testing.T) {
 	var order []string
-	old := &fake{name: "old", list: []string{"A/n=8", "Gone"}, order: &order}
-	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"}, help: "  --times-only", order: &order}
+	old := &fake{name: "old", list: []string{"A/n=8", "Gone"}, help: "  --sample-time", order: &order}
+	new := &fake{name: "new", list: []string{"A/n=8", "A/n=16"}, help: "  --sample-time\n  --times-only", order: &order}
+	if _, err := session.Meet(t.Context(), "ls", (&fake{}).run); err == nil || err.Error() != "ls is no bench: its 'run --help' tells of no --sample-time" {
+		t.Errorf("another program: %v", err)
+	}
 	meet := func(f *fake) *session.Contender {
 		c, err := session.Meet(t.Context(), f.name, f.run)
 		if err != nil {

@@ -45,7 +45,9 @@ func Meet(ctx context.Context, path string, run Runner, list ...string) (*Conten
 		return nil, err
 	}
 	c.names = strings.Fields(string(names))
-	c.help, err = run(ctx, "run", "--help")
+	if c.help, err = run(ctx, "run", "--help"); err == nil && !c.Knows("--sample-time") {
+		return nil, fmt.Errorf("%s is no bench: its 'run --help' tells of no --sample-time", path)
+	}
 	return c, err
 }
 

@@ -108,6 +108,9 @@ func (s *several[T]) Set(text string) error {
 		}
 		return errors.New("want one value; give the flag once for each")
 	}
+	if err == nil && slices.ContainsFunc(s.values, func(v T) bool { return fmt.Sprint(v) == fmt.Sprint(value) }) {
+		return errors.New("it is given twice: leave one out")
+	}
 	s.values, s.texts = append(s.values, value), append(s.texts, text)
 	return err
 }
