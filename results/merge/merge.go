@@ -214,6 +214,16 @@ func sameSetup(a, b *file) error {
 	return nil
 }
 
+// apart is the first label that tells two files apart, "" if none does.
+func apart(a, b *file) string {
+	for _, p := range a.config {
+		if results.IsLabel(p.Key) && !strings.HasPrefix(p.Key, results.TuningPrefix) && value(b.config, p.Key) != "" && value(b.config, p.Key) != p.Value {
+			return p.Key
+		}
+	}
+	return ""
+}
+
 // differ names a line that two files do not have in common.
 func differ(a, b *file, line, one, other string) error {
 	if one == other {
@@ -240,6 +250,9 @@ func (r *run) complete(by string, lost []*file) (faults []string) {
 		}
 		if n == 1 {
 			whole := fmt.Sprintf("%v and %v are both a whole run%s", other, f, of)
+			if label := apart(other, f); label != "" && by == "" {
+				whole += fmt.Sprintf(": they differ in %s, and --by %[1]s keeps the runs apart", label)
+			}
 			if value(f.config, results.LevelsKey) != "" {
 				whole += ": counts of bench sim want no merge, but to be put one after the other (cat)"
 			}

@@ -212,6 +212,7 @@ func TestFaults(t *testing.T) {
 		{"", []string{two}, "missing: shard 1, 3-4 of 4"},
 		{"", []string{one, two, two, three, shardText(4, 4, []int{4})}, "shard 2/4 is there twice: 1.txt and 2.txt"},
 		{"", []string{shardText(1, 1, []int{1}), shardText(1, 1, []int{1})}, "0.txt and 1.txt are both a whole run"},
+		{"", []string{shardText(1, 1, []int{1}, "tuning-x: 1\nhost: a\n"), shardText(1, 1, []int{1}, "tuning-x: 2\nhost: b\n")}, "0.txt and 1.txt are both a whole run: they differ in host, and --by host keeps the runs apart"},
 		{"", []string{shardText(1, 1, []int{1}, "sim-levels: 2 7\n"), shardText(1, 1, []int{1}, "sim-levels: 2 7\n")}, "0.txt and 1.txt are both a whole run: counts of bench sim want no merge, but to be put one after the other (cat)"},
 		{"host", []string{shardText(1, 2, []int{1}, "host: a\n"), shardText(2, 2, []int{2}, "host: a\n"), shardText(2, 2, []int{2}, "host: b\n")}, "missing of host b: shard 1 of 2"},
 		{"", []string{strings.Replace(one, "# end: 1", "# end: 2", 1)}, "0.txt: it has 1 results, and its last line says 2; missing: shard 2-4 of 4"},
