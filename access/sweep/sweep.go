@@ -9,6 +9,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -275,12 +276,12 @@ func (f *file) refuse(doc *strict.File, at []int, err error) error {
 	place, words := "shapes", []string{}
 	fault, _ := errors.AsType[*access.FieldError](err)
 	for k, l := range lists {
-		words = append(words, l.of(f)[at[k]])
+		words = append(words, strings.TrimSuffix(l.key, "s")+" "+cmp.Or(l.of(f)[at[k]], "none"))
 		if path := fmt.Sprintf("%s[%d]", l.key, at[k]); k == 0 || fault != nil && string(fault.Field)+"s" == l.key && doc.Line(path) > 0 {
 			place = path
 		}
 	}
-	return doc.Errorf(place, "%q: %w", words, err)
+	return doc.Errorf(place, "with %s: %w", strings.Join(words, ", "), err)
 }
 
 // hierarchy is what an entry names: a preset's first and last level, or both as
