@@ -199,6 +199,9 @@ func bandwidthCell(v float64) string {
 	if v == 0 {
 		return "unknown"
 	}
+	if v >= 999.5e9 { // as of many cores in their first levels; three digits would have an exponent
+		return fmt.Sprintf("%.0f GB/s", v/1e9)
+	}
 	return fmt.Sprintf("%.3g GB/s", v/1e9)
 }
 
