@@ -190,7 +190,7 @@ func touches(c operators.Class) bool {
 	return c != operators.View && c != operators.None && c != operators.Wrapper
 }
 
-// price puts the prices of its patterns together, with what it does for each row, by the threads that share the rows.
+// price puts the prices of its patterns together, with what it does besides, by the threads that share it.
 func (i *Item) price(prices []priced, m cost.Model) {
 	if i.given == nil {
 		return
@@ -201,11 +201,8 @@ func (i *Item) price(prices []priced, m cost.Model) {
 			return
 		}
 	}
-	sum := func(numbers []int) *Price {
-		total := &Price{}
-		if i.lowered.rowHits > 0 {
-			total.Ns = m.Hits(i.lowered.rowHits, prices[i.given[i.lowered.rowsAt]].threads)
-		}
+	sum := func(numbers []int, also besides) *Price {
+		total := &Price{Ns: also.price(m, prices[i.given[i.lowered.besides.at]].threads)}
 		for k, n := range numbers {
 			total.Ns += prices[n].Ns
 			if k == 0 {
@@ -218,7 +215,7 @@ func (i *Item) price(prices []priced, m cost.Model) {
 		}
 		return total
 	}
-	i.Predicted, i.Contiguous = sum(i.given), sum(i.twins)
+	i.Predicted, i.Contiguous = sum(i.given, i.lowered.besides), sum(i.twins, i.lowered.besidesTwin)
 	if i.lowered.forLayout {
 		i.Contiguous = &Price{Misses: make([]Miss, len(i.Predicted.Misses))}
 		for l, m := range i.Predicted.Misses {

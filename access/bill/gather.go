@@ -1,12 +1,15 @@
 package bill
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
@@ -20,6 +23,7 @@ func (w *walks) gather(copied bool) {
 		w.asTheyLie(w.all)
 		return
 	}
+	w.besidesTwin = w.besides
 	// Of contiguous operands what is named lies as far apart.
 	twin := walksOf(w.op)
 	for i, o := range twin.all {
@@ -32,6 +36,7 @@ func (w *walks) gather(copied bool) {
 		for i, s := range twin.specs {
 			w.twins[w.inner+i] = s
 		}
+		w.besidesTwin = twin.besides
 	}
 }
 
@@ -68,8 +73,8 @@ var (
 	namesElements = []string{"gather", "scatter", "scatter_add", "scatter_reduce"}
 )
 
-// takeRows lowers what takes rows, by one tensor of their numbers in the place of a dim, as if these came one after the
-// other, in the order of what is written. It reports false of what takes no rows.
+// takeRows lowers what takes rows, or single elements, by one tensor of their numbers in the place of a dim, in the order of
+// what is written. It reports false of what takes no rows.
 func (w *walks) takeRows(copied bool) bool {
 	dim, rows := w.gathered()
 	if rows == nil {
@@ -85,34 +90,170 @@ func (w *walks) takeRows(copied bool) bool {
 		outermost = []int{dim}
 	}
 	after := dim + len(index.Shape) // the dims of y behind those of the numbers
-	if order, strides := spread(x, dim, product(index.Shape), product(y.Shape[after:])); order != nil && merges(index.Shape, y.Strides[dim:after]) {
-		written, step := slices.Clone(order), y.Strides[after-1]
-		for k, n := range slices.Backward(order) {
-			written[k], step = step, step*n
-		}
+	named, elements := product(index.Shape), innermost(y, dim, after)
+	w.takes(x, named, product(y.Shape[:dim]), product(y.Shape[after:]), elements, outermost != nil)
+	order, strides := spread(x, dim, named, product(y.Shape[after:]))
+	if elements && outermost == nil {
+		order, strides = scattered(x.Shape[dim], named, x.Strides[dim], x.ItemSize())
+	}
+	if order != nil && merges(index.Shape, y.Strides[dim:after]) {
 		rows = strides
 		if outermost != nil {
 			outermost = nest.UpTo(dim + len(order))[dim:]
 		}
-		y.Shape, y.Strides = slices.Concat(y.Shape[:dim], order, y.Shape[after:]), slices.Concat(y.Strides[:dim], written, y.Strides[after:])
+		y.Shape, y.Strides = slices.Concat(y.Shape[:dim], order, y.Shape[after:]), slices.Concat(y.Strides[:dim], inTurn(order, y.Strides[after-1]), y.Strides[after:])
 	}
 	x.Shape, x.Strides = y.Shape, slices.Concat(x.Strides[:dim], rows, x.Strides[dim+1:])
 	w.add(access.Add, outermost, w.operand(x, access.Input), w.operand(y, access.Output))
-	if dim == 0 {
-		w.rowHits, w.rowsAt = float64(product(index.Shape))*rowHits, len(w.specs)-1
-		if strings.HasSuffix(w.name(), "index") {
-			w.rowHits *= indexRows
-		}
+	if w.besides.at = len(w.specs) - 1; elements && outermost == nil {
+		w.oneByOne(product(y.Shape))
 	}
 	w.asTheyLie([]tensor{index})
 	return true
 }
 
+// takes counts what an operator that takes so many rows of each of some matrices does besides, or takes single elements.
+func (w *walks) takes(x tensor, named, matrices, each int, elements, byNumber bool) {
+	count := float64(named * matrices)
+	switch indexes := strings.HasSuffix(w.name(), "index"); {
+	case indexes && elements:
+		w.besides.accesses = count * float64(each) * indexed(1)
+	case indexes:
+		w.besides.hits = count * rowHits * indexRows
+	case byNumber:
+		w.besides.hits = float64(named) * numberHits
+	case len(x.Shape) == 1, elements && x.DType == "float32": // without a call (index_select_out_cpu_, index_select_out_cpu_dim1_)
+	default:
+		w.besides.hits = count * rowHits
+	}
+}
+
+// oneByOne counts the accesses of the last pattern, to so many elements, where these all lie side by side and its loop goes through them one by one.
+func (w *walks) oneByOne(n int) {
+	accesses := 0
+	for _, o := range w.specs[len(w.specs)-1].Operands {
+		if last := o.Layout.Rank() - 1; last < 0 || o.Layout.Stride(last) > 1 {
+			return
+		}
+		if accesses++; o.Role == access.InPlace {
+			accesses++
+		}
+	}
+	w.besides.accesses += float64(n * accesses)
+}
+
+// besides is what an operator does beside the accesses of its patterns.
+type besides struct {
+	hits     float64 // that wait for one another, in latencies of the first level
+	accesses float64 // to what stays in the first level
+	at       int     // the number of the pattern of which threads share it
+}
+
+// price is what they take where so many threads share them.
+func (b besides) price(m cost.Model, threads int) float64 {
+	if b == (besides{}) {
+		return 0
+	}
+	return m.Hits(b.hits, threads) + m.Accesses(b.accesses, threads)
+}
+
 // What PyTorch 1.13 does for each row that it takes, beside its elements, in latencies of the first level: a call for each in
 // embedding and index_select, 2.5 times as much in x[index]. Both were timed on a Zen 3 with 1000 to 9000 rows of a table of 50.
+// Where it goes through all others for each number, a walk begins with each: timed on a Zen 4 with 20 to 120 rows of 8 elements.
 const (
-	rowHits   = 1.5
-	indexRows = 2.5
+	rowHits    = 1.5
+	indexRows  = 2.5
+	numberHits = 25
+)
+
+// indexed is how often x[i, j] of so many lists goes to memory for each single element, beside the two elements (Indexer::get and
+// cpu_index_kernel in IndexKernel.cpp): of each list it reads where it begins, its stride, the number, and the size and the stride
+// of what that is a number in; and besides where these four are, and the steps of both tensors.
+func indexed(lists int) float64 { return float64(4 + 2 + 5*lists) }
+
+// captured is what a variable of the function around it takes that a loop of C++ captured by reference: its address, and it.
+const captured = 2
+
+// What these read for each single element, beside the elements: the steps of the tensors, the number, where that is no operand of the
+// pattern, and what the loop captured.
+const (
+	namedAlongRows = 3 + 3*captured     // gather and scatter: the strides along the dim of both, and its size (ScatterGatherKernel.cpp)
+	taken          = 2 + 1 + 3*captured // take and put: the size and the place of the table, and whether it is contiguous (TakeKernel)
+	copiedAlong    = 3 + 1 + 2*captured // index_copy: the stride and the size of the dim (index_copy_kernel in IndexKernel.cpp)
+	filledAlong    = 2 + 1 + 3*captured // index_fill: these and the value
+	copiedRow      = 2                  // and of elements of one row: those themselves, none in vectors,
+	filledRow      = 1 + 2*captured     // or the step, the stride along the dim, and the value
+)
+
+// innermost reports whether the elements of a tensor that are nearest to one another are so along some dims, from and up to these.
+func innermost(y tensor, from, to int) bool {
+	nearest := -1
+	for d, n := range slices.Backward(y.Shape) {
+		if n > 1 && (nearest < 0 || y.Strides[d] < y.Strides[nearest]) {
+			nearest = d
+		}
+	}
+	return nearest < 0 && from < to || nearest >= from && nearest < to
+}
+
+// inTurn are the strides of dims that go over elements one after the other, which are so far apart.
+func inTurn(sizes []int, step int) []int {
+	strides := make([]int, len(sizes))
+	for k, n := range slices.Backward(sizes) {
+		strides[k], step = step, step*n
+	}
+	return strides
+}
+
+// scattered says in what order n elements along a dim are touched that numbers in no order name, of so many that are a step apart, as
+// sizes and strides of dims, the outermost first: evenly apart, no two of a line or side by side before all other lines were
+// touched, nor of a page where there are many; and over all again if there are fewer. Of the last round, or line, some may be lacking.
+func scattered(all, n, step, size int) (sizes, strides []int) {
+	sizes, strides, n = roundsOf(all, n)
+	if n < 4 || step == 0 {
+		return append(sizes, n), append(strides, step)
+	}
+	step *= all / n
+	each := min(max(line/(step*size), 1), n)
+	lines := n / each
+	if lines < fewLines {
+		return append(sizes, n), append(strides, step)
+	}
+	if each > 1 && lines <= nearLines { // every second line, and then the others
+		return append(sizes, 2, each, lines/2), append(strides, each*step, step, 2*each*step)
+	}
+	apart := each * step * size
+	turns := turnsOf(lines, max(min(page/apart+1, int(math.Sqrt(float64(lines)))), 1), lines*apart > page)
+	return append(sizes, each, turns, lines/turns), append(strides, step, each*step, turns*each*step)
+}
+
+// roundsOf are the rounds, as a dim, in which n are touched where there are fewer, and how many in each. Of the last one a few may be lacking.
+func roundsOf(all, n int) (sizes, strides []int, each int) {
+	if n <= all || all == 0 {
+		return nil, nil, n
+	}
+	rounds := n / all
+	if n-rounds*all > n/16 {
+		rounds++
+	}
+	return []int{rounds}, []int{0}, min(n/rounds, all)
+}
+
+// turnsOf is about how many turns, at most so many, divide n of which few are left over, an odd number where steps of them would else
+// fall into few sets of a cache.
+func turnsOf(n, most int, odd bool) int {
+	for t := most; t > 1; t-- {
+		if n%t <= n/16 && (!odd || t%2 == 1) {
+			return t
+		}
+	}
+	return 1
+}
+
+// fewLines of a row come one after the other in whatever order they are asked for, and nearLines stay in the first level meanwhile.
+const (
+	fewLines  = page / line
+	nearLines = 256
 )
 
 // spread says in what order n rows are read along a dim of a table, as sizes and strides of dims, the outermost first: one after
@@ -263,15 +404,50 @@ func (w *walks) putRows(name string) bool {
 		return false
 	}
 	x = w.fresh(x)
-	x.Shape = slices.Clone(x.Shape)
-	x.Shape[dim] = n
-	var outermost []int
-	if name == "index_add" && len(x.Shape) > 1 { // all others for one number after the other (index_add_cpu_)
-		outermost = []int{dim}
+	rows := float64(product(x.Shape)) / float64(max(x.Shape[dim], 1)) * float64(n) // elements
+	elements := dim == len(x.Shape)-1 && name != "index_add"
+	order, strides := spread(x, dim, n, product(x.Shape[dim+1:]))
+	if elements {
+		order, strides = scattered(x.Shape[dim], n, x.Strides[dim], x.ItemSize())
+	} else if order == nil {
+		order, strides = []int{n}, x.Strides[dim:dim+1]
 	}
-	w.put(x, sources, name == "index_add", outermost...)
+	w.puts(name, float64(n), rows, elements)
+	part := x
+	part.Shape, part.Strides = slices.Concat(x.Shape[:dim], order, x.Shape[dim+1:]), slices.Concat(x.Strides[:dim], strides, x.Strides[dim+1:])
+	for i, o := range sources {
+		if len(o.Shape) == len(x.Shape) && o.Shape[dim] == n { // which it reads in turn
+			o.Shape, o.Strides = slices.Concat(o.Shape[:dim], order, o.Shape[dim+1:]), slices.Concat(o.Strides[:dim], inTurn(order, o.Strides[dim]), o.Strides[dim+1:])
+			sources = append(slices.Clone(sources[:i]), o)
+		}
+	}
+	outermost := nest.UpTo(dim + len(order))
+	if name == "index_add" && len(x.Shape) > 1 { // all others for one number after the other (index_add_cpu_)
+		outermost = outermost[dim:]
+	}
+	w.put(part, sources, name == "index_add", outermost...)
 	w.asTheyLie(inputs[1:2])
 	return true
+}
+
+// puts counts what an operator that writes rows does besides, by how many it writes, and of how many elements.
+func (w *walks) puts(name string, n, all float64, elements bool) {
+	switch {
+	case name == "index_add":
+		w.besides.hits = n * numberHits
+	case name == "index_copy" && elements:
+		w.besides.accesses = all * copiedAlong
+	case name == "index_fill" && elements:
+		w.besides.accesses = all * filledAlong
+	case name == "index_copy":
+		w.besides.accesses = all * copiedRow
+	case name == "index_fill":
+		w.besides.accesses = all * filledRow
+	case elements:
+		w.besides.accesses = all * indexed(1)
+	default:
+		w.besides.hits = n * rowHits * indexRows
+	}
 }
 
 // fresh is what an operator writes that begins with its first operand: that operand in place, or else a copy of it.
@@ -294,52 +470,164 @@ func (w *walks) put(part tensor, sources []tensor, adds bool, outermost ...int) 
 	if adds {
 		role = access.InPlace
 	}
-	if len(sources) > 0 && slices.Equal(sources[0].Shape, part.Shape) {
-		w.add(access.Add, outermost, w.operand(part, role), w.operand(sources[0], access.Input))
-		return
+	value := tensor{operators.Operand{DType: part.DType}, inside} // which all elements get, where no other is read in turn
+	switch {
+	case len(sources) > 0 && slices.Equal(sources[0].Shape, part.Shape):
+		value, sources = sources[0], sources[1:]
+	case len(sources) > 0 && product(sources[0].Shape) == 1:
+		value, sources = sources[0], sources[1:]
+		fallthrough
+	default:
+		value.Shape, value.Strides = part.Shape, make([]int, len(part.Shape))
 	}
-	if adds {
-		w.add(access.Sum, nil, w.operand(part, access.Input))
+	w.add(access.Add, outermost, w.operand(part, role), w.operand(value, access.Input))
+	w.besides.at = len(w.specs) - 1
+	if outermost != nil && len(outermost) == len(part.Shape) {
+		w.oneByOne(product(part.Shape))
 	}
-	w.add(access.Fill, nil, w.operand(part, access.Output))
 	w.asTheyLie(sources)
 }
 
-// nameElements lowers a gather or a scatter, of which a tensor says for each of its elements which is meant along a dim: as
-// many of the table, evenly apart. It reports false where more are meant than there are.
+// nameElements lowers a gather or a scatter, of which a tensor says for each of its elements which is meant along a dim. Of what
+// is written, and read, TensorIterator has all other dims. For each of their elements the loop goes along the dim, where that is the last
+// one, or longer than the innermost of the others; else along these for each index of the dim (cpu_scatter_gather_base_kernel in ScatterGatherKernel.cpp). It
+// reports false where it cannot tell which are meant.
 func (w *walks) nameElements(name string) bool {
 	inputs := w.inputs()
 	if len(inputs) < 2 || len(inputs) > 3 {
 		return false
 	}
-	x, index, sources := inputs[0], inputs[1], slices.Clone(inputs[2:])
+	x, index, sources := inputs[0], inputs[1], inputs[2:]
 	dim, said := w.dim(len(x.Shape))
-	if !said || !within(index.Shape, x.Shape) {
+	others := func(o tensor) []int {
+		if len(o.Shape) != len(x.Shape) {
+			return nil
+		}
+		return slices.Delete(slices.Clone(o.Shape), dim, dim+1)
+	}
+	if !said || !within(others(index), others(x)) || x.Shape[dim] == 0 || product(index.Shape) == 0 {
 		return false
 	}
-	if name != "gather" {
-		x = w.fresh(x)
-	}
-	apart := x.Shape[dim] / max(index.Shape[dim], 1)
-	x.Shape, x.Strides = index.Shape, slices.Clone(x.Strides)
-	x.Strides[dim] *= apart
-	if outputs := w.outputs(); name == "gather" && len(outputs) == 1 && len(sources) == 0 && slices.Equal(outputs[0].Shape, index.Shape) {
-		// In the order of the result (cpu_scatter_gather_base_kernel in ScatterGatherKernel.cpp).
-		w.add(access.Add, nil, w.operand(x, access.Input), w.operand(index, access.Input), w.operand(outputs[0], access.Output))
-		return true
-	} else if name == "gather" {
-		w.add(access.Sum, nil, w.operand(x, access.Input))
-		w.asTheyLie(w.all[1:])
-		return true
-	}
-	for i := range sources {
-		if within(index.Shape, sources[i].Shape) {
-			sources[i].Shape = index.Shape
+	table, beside := access.Input, []walkedAs(nil)
+	outputs := w.outputs()
+	if name == "gather" {
+		y := dense(tensor{operators.Operand{Shape: index.Shape, DType: x.DType}, inside}, operators.Output)
+		if len(outputs) == 1 && len(sources) == 0 && slices.Equal(outputs[0].Shape, index.Shape) {
+			y, outputs = outputs[0], nil
 		}
+		beside = []walkedAs{{index, access.Input}, {y, access.Output}}
+	} else {
+		x, outputs = w.fresh(x), nil
+		if table = access.Output; name != "scatter" {
+			table = access.InPlace
+		}
+		if len(sources) > 0 && within(index.Shape, sources[0].Shape) {
+			beside, sources = []walkedAs{{sources[0], access.Input}}, sources[1:]
+		}
+		beside = append(beside, walkedAs{index, access.Input})
 	}
-	w.put(x, sources, name != "scatter")
-	w.asTheyLie([]tensor{index})
+	if !w.alongDim(walkedAs{x, table}, beside, index.Shape, dim) {
+		return false
+	}
+	w.asTheyLie(slices.Concat(sources, outputs))
 	return true
+}
+
+// A walkedAs is a tensor, and how it is walked.
+type walkedAs struct {
+	tensor
+	role access.Role
+}
+
+// alongDim lowers a gather, or a scatter, from or to a table, beside tensors that it goes through in the order of the numbers, which have
+// this shape. It reports false of what TensorIterator does not take.
+func (w *walks) alongDim(table walkedAs, beside []walkedAs, shape []int, dim int) bool {
+	squashed := slices.Clone(shape)
+	squashed[dim] = 1
+	all := append([]walkedAs{table}, beside...)
+	written, inputs := layouts.Layout{}, []layouts.Layout(nil)
+	at := 0 // of what is written
+	for i, o := range all {
+		l, err := layouts.New(squashed, o.Strides, 0)
+		if err != nil {
+			return false
+		}
+		if o.role != access.Input {
+			at, written = i, l
+			continue
+		}
+		inputs = append(inputs, l)
+	}
+	it, err := layouts.Into(written, inputs...)
+	if err != nil {
+		return false
+	}
+	walks := slices.Insert(slices.Clone(it.Walk[1:]), at, it.Walk[0])
+	n, last := shape[dim], walks[0].Rank()-1
+	inner := 1
+	if last >= 0 {
+		inner = walks[0].Size(last)
+	}
+	parts, strides := scattered(table.Shape[dim], n, table.Strides[dim], table.ItemSize())
+	var rest, apart []int // of the innermost of the other dims
+	if along := dim == len(shape)-1 || inner < n; !along {
+		parts, strides, rest, apart = named(table.tensor, dim, n, inner, walks[0].Stride(last))
+		w.besides.accesses = float64(product(shape)) * namedAlongRows
+		last--
+	}
+	for i, o := range all {
+		sizes, steps := slices.Clone(walks[i].Shape()[:last+1]), slices.Clone(walks[i].Strides()[:last+1])
+		if i == 0 {
+			steps = slices.Concat(steps, strides, apart)
+		} else {
+			steps = slices.Concat(steps, inTurn(parts, o.Strides[dim]))
+			if rest != nil {
+				steps = append(steps, inTurn(rest, walks[i].Stride(last+1))...)
+			}
+		}
+		all[i].Shape, all[i].Strides = slices.Concat(sizes, parts, rest), steps
+	}
+	var operands []walked
+	for _, o := range all {
+		operands = append(operands, w.operand(o.tensor, o.role))
+	}
+	w.add(access.Add, nest.UpTo(len(all[0].Shape)), operands...)
+	w.oneByOne(product(all[0].Shape))
+	w.besides.at = len(w.specs) - 1
+	return true
+}
+
+// rowsApart says in what order n rows are touched, of so many, for which the next ones stand so many beside them: so many apart, or a
+// page.
+func rowsApart(all, n, step, size, beside int) (sizes, strides []int) {
+	if step*size < line || n < 4 {
+		return scattered(all, n, step, size)
+	}
+	sizes, strides, n = roundsOf(all, n)
+	apart := all / n
+	turns := turnsOf(n, min(max(beside/apart, page/(apart*step*size)), n/2), false)
+	return append(sizes, turns, n/turns), append(strides, apart*step, turns*apart*step)
+}
+
+// named says in what order elements of a table are touched, of which for each of n indices of a dim, and each of so many elements of another
+// one, that are a step apart, a number in no order says which is meant along the dim: as sizes and strides of dims that go over the
+// indices, and of such that go over the others. Those that share a line are taken from different parts of the table, and the
+// next ones from rows beside these, so that no line, and no page, comes again before the others do.
+func named(table tensor, dim, n, inner, step int) (sizes, strides, rest, apart []int) {
+	all, row, size := table.Shape[dim], table.Strides[dim], table.ItemSize()
+	each := 1 // elements of a line
+	if step > 0 {
+		each = min(max(line/(step*size), 1), inner, all)
+	}
+	aside := 1 // rows to another line
+	if row > 0 {
+		aside = max(line/(row*size), 1)
+	}
+	lines := inner / each
+	turns := turnsOf(lines, min(page/line, all/(16*aside), (all-each)/aside+1), false)
+	part := (all - (turns-1)*aside) / each // rows
+	sizes, strides = rowsApart(part, n, row, size, turns)
+	return sizes, strides, []int{lines / turns, turns, each}, []int{turns * each * step, aside*row + each*step, part*row + step}
 }
 
 // within reports whether a shape is that of a part of another.
@@ -355,29 +643,49 @@ func within(part, whole []int) bool {
 	return true
 }
 
-// nameFlat lowers a take, or a put, of elements by their numbers in row-major order: as many, evenly apart over the memory of
-// the table. It reports false where more are named than there are.
+// nameFlat lowers a take, or a put, of elements by their numbers in row-major order, in no order over the memory of the table
+// (TakeKernel). It reports false of what names none.
 func (w *walks) nameFlat(puts bool) bool {
 	inputs := w.inputs()
-	if len(inputs) < 2 {
+	if len(inputs) < 2 || product(inputs[1].Shape) == 0 || product(inputs[0].Shape) == 0 {
 		return false
 	}
-	x, n := inputs[0], product(inputs[1].Shape)
-	if n == 0 || n > product(x.Shape) {
-		return false
-	}
-	if puts {
-		x = w.fresh(x)
-	}
-	x.Shape, x.Strides = []int{n}, []int{reach(x.Shape, x.Strides) / n}
-	if !puts {
-		w.add(access.Sum, nil, w.operand(x, access.Input))
-		w.asTheyLie(w.all[1:])
-		return true
-	}
-	w.put(x, inputs[2:], false)
+	w.nameSingle(inputs[0], product(inputs[1].Shape), reach(inputs[0].Shape, inputs[0].Strides), puts, inputs[2:])
+	w.besides.accesses += float64(product(inputs[1].Shape)) * taken
 	w.asTheyLie(inputs[1:2])
 	return true
+}
+
+// nameSingle lowers what reads, or writes, n single elements of a table, in no order over so many elements of memory, to a result or from
+// sources.
+func (w *walks) nameSingle(x tensor, n, over int, puts bool, sources []tensor) {
+	role, outputs := access.Input, w.outputs()
+	if puts {
+		x, role = w.fresh(x), access.Output
+	}
+	var shape []int
+	shape, x.Strides = scattered(over, n, 1, x.ItemSize())
+	x.Shape = shape
+	other := tensor{operators.Operand{DType: x.DType, Shape: shape, Strides: inTurn(shape, 1)}, inside} // what is read, or written, in turn
+	switch {
+	case puts && len(sources) > 0:
+		other.at, other.DType = sources[0].at, sources[0].DType
+		if product(sources[0].Shape) == 1 {
+			other.Strides = make([]int, len(shape))
+		}
+		sources = sources[1:]
+	case !puts && len(outputs) > 0 && product(outputs[0].Shape) == n:
+		other.at, other.DType = outputs[0].at, outputs[0].DType
+		outputs = outputs[1:]
+	}
+	otherRole := access.Output
+	if puts {
+		otherRole, outputs = access.Input, nil
+	}
+	w.add(access.Add, nest.UpTo(len(shape)), w.operand(x, role), w.operand(other, otherRole))
+	w.besides.at = len(w.specs) - 1
+	w.oneByOne(n)
+	w.asTheyLie(slices.Concat(sources, outputs))
 }
 
 // nameTuples lowers x[i, j], or x[i, j] = y, of lists of numbers for the first dims, which broadcast: as many rows of the other
@@ -394,13 +702,19 @@ func (w *walks) nameTuples(puts bool) bool {
 	}
 	n, lead := product(broadcastOf(lists)), product(x.Shape[:dims])
 	outputs := w.outputs()
-	if n == 0 || n > lead || !puts && len(outputs) > 0 && product(outputs[0].Shape) != n*product(x.Shape[dims:]) {
+	if single := dims == len(x.Shape); n == 0 || lead == 0 || !single && n > lead || !puts && len(outputs) > 0 && product(outputs[0].Shape) != n*product(x.Shape[dims:]) {
 		return false
+	} else if single {
+		w.nameSingle(x, n, reach(x.Shape, x.Strides), puts, sources)
+		w.besides.accesses += float64(n) * indexed(dims)
+		w.asTheyLie(lists)
+		return true
 	}
 	if puts {
 		x = w.fresh(x)
 	}
 	x.Shape, x.Strides = slices.Concat([]int{n}, x.Shape[dims:]), slices.Concat([]int{reach(x.Shape[:dims], x.Strides) / n}, x.Strides[dims:])
+	w.besides = besides{hits: float64(n) * rowHits * indexRows, at: len(w.specs)}
 	if puts {
 		w.put(x, sources, false)
 		w.asTheyLie(lists)

@@ -1,9 +1,12 @@
 package bill
 
 import (
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
 )
 
@@ -14,6 +17,9 @@ func bytesOf(t *testing.T, specs []access.Spec) int {
 	for _, s := range specs {
 		for _, o := range s.Operands {
 			n := o.Layout.Numel() * o.DType.Size()
+			if !slices.ContainsFunc(o.Layout.Strides(), func(n int) bool { return n != 0 }) {
+				n = o.DType.Size() // one element that is written everywhere
+			}
 			if o.Role == access.InPlace {
 				n *= 2
 			}
@@ -67,9 +73,9 @@ func TestNamed(t *testing.T) {
 		{"index_add", []string{"", "0", "", ""}, list(x, numbers(128), in([]int{128, 1000}, first)), list(out(table, first)), 2*whole + 3*4*128*1000 + 8*128, false},
 		{"index_copy_", nil, list(place(x), numbers(128), in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false},
 		{"index_copy_", nil, list(place(x), numbers(128), in([]int{128, 1000}, []int{1, 128})), nil, 2*4*128*1000 + 8*128, true},
-		{"index_fill_", []string{"", "0", "", "1"}, list(place(x), numbers(128)), nil, 4*128*1000 + 8*128, false},
+		{"index_fill_", []string{"", "0", "", "1"}, list(place(x), numbers(128)), nil, 4*128*1000 + 8*128 + 4, false},
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false},
-		{"index_put_", nil, list(place(x), numbers(128), in([]int{1, 1000}, first)), nil, 4*128*1000 + 8*128 + 4*1000, false},
+		{"index_put_", nil, list(place(x), numbers(128), in([]int{1, 1000}, first)), nil, 4*128*1000 + 8*128 + 4*1000 + 4, false},
 		{"index_put_", nil, list(place(x), numbers(128), in([]int{}, []int{})), nil, 4*128*1000 + 8*128 + 4, false},
 		{"index_put_", nil, list(place(x), second, in([]int{}, []int{})), nil, 4*4096*128 + 8*128 + 4, false},
 		{"index_put_", nil, list(place(x), second, in([]int{128, 1000}, first)), nil, 2*4*128*1000 + 8*128, false}, // which fits the first dim alone
@@ -84,7 +90,7 @@ func TestNamed(t *testing.T) {
 		{"index", nil, list(in(images, nchw), listed(128), listed(128)), list(out([]int{128, 64, 64}, []int{4096, 64, 1})), 2*4*128*4096 + 16*128, false},
 		{"index", nil, list(in(images, nchw), listed(16), listed(16)), list(out([]int{8, 16, 64}, []int{1024, 64, 1})), picture + 16*16 + 4*8*16*64, false}, // x[:, i, j]
 		{"gather", []string{"", "1", "", "False"}, list(x, numbers(4096, 4)), list(out([]int{4096, 4}, []int{4, 1})), 16 * 4096 * 4, false},
-		{"gather", []string{"", "1", "", "False"}, list(x, numbers(4096, 2000)), list(out([]int{4096, 2000}, []int{2000, 1})), whole + 12*4096*2000, false},
+		{"gather", []string{"", "1", "", "False"}, list(x, numbers(4096, 2000)), list(out([]int{4096, 2000}, []int{2000, 1})), 16 * 4096 * 2000, false},
 		{"scatter_", []string{"", "1", "", ""}, list(place(x), numbers(4096, 4), in([]int{4096, 8}, []int{8, 1})), nil, 16 * 4096 * 4, false},
 		{"scatter_add", []string{"", "1", "", ""}, list(x, numbers(4096, 4), in([]int{4096, 4}, []int{4, 1})), list(out(table, first)), 2*whole + 20*4096*4, false},
 		{"scatter_add_", []string{"", "1", ""}, list(place(x), numbers(4096, 4), in([]int{}, []int{})), nil, 16*4096*4 + 4, false},
@@ -208,5 +214,154 @@ func TestEachRow(t *testing.T) {
 	// 4096 lines of a table fit the second level, wherever they lie in it.
 	if x := take("embedding", 98304, 16, 2048); x.Predicted.Misses[1].Count > 100 {
 		t.Errorf("2048 rows of a line: %v misses of the second level", x.Predicted.Misses[1].Count)
+	}
+}
+
+// TestScattered: single elements that are named in no order lie within the table, nearly as many as are named, evenly over it, and
+// where there are more than a page of them none shares a line, or is beside that, with the one before it.
+func TestScattered(t *testing.T) {
+	for _, c := range []struct{ all, n, step, size int }{
+		{1000, 1000, 1, 4}, {1000, 256, 1, 4}, {4096, 4096, 1, 4}, {4096, 4096, 1, 8}, {32768, 32768, 1, 4}, {1 << 22, 500000, 1, 4}, {1 << 22, 1 << 22, 1, 1},
+		{300, 1000, 1, 4}, {16, 8, 1, 4}, {1, 5, 1, 4}, {2048, 2048, 2048, 4}, {2048, 100, 3, 4}, {3001, 3001, 7, 8}, {997, 1000, 5, 4},
+	} {
+		sizes, strides := scattered(c.all, c.n, c.step, c.size)
+		if got := product(sizes); got > c.n || float64(got) < .87*float64(c.n) {
+			t.Errorf("%v: %d elements", c, got)
+		}
+		last := reach(sizes, strides)
+		if last > reach([]int{c.all}, []int{c.step}) || c.n > 1 && c.all > 1 && float64(last) < .75*float64(c.all*c.step) {
+			t.Errorf("%v: up to %d, %v of strides %v", c, last, sizes, strides)
+		}
+		if inner := strides[len(strides)-1] * c.size; min(c.n, c.all)*c.step*c.size > 2*page && inner < 2*line {
+			t.Errorf("%v: %d B apart", c, inner)
+		}
+	}
+}
+
+// TestAlongDim: of a gather, or a scatter, along another dim than the last one the loop goes along the dim if that is longer than
+// the innermost of the others, and else along that for each index, of which each is of another row.
+func TestAlongDim(t *testing.T) {
+	rowMajor := func(shape ...int) operators.Operand {
+		return operators.Operand{Shape: shape, Strides: dense(tensor{Operand: in(shape, nil)}, operators.Input).Strides, DType: "float32", Role: operators.Input}
+	}
+	numbers := func(shape ...int) operators.Operand { o := rowMajor(shape...); o.DType = "int64"; return o }
+	for _, c := range []struct {
+		dim          string
+		table, index []int
+		along        bool
+	}{
+		{"0", []int{4096, 256}, []int{4096, 256}, true},
+		{"0", []int{4096, 256}, []int{257, 256}, true},
+		{"0", []int{4096, 256}, []int{256, 256}, false},
+		{"0", []int{256, 4096}, []int{256, 4096}, false},
+		{"1", []int{256, 4096}, []int{256, 4096}, true},
+		{"1", []int{256, 4096}, []int{256, 4}, true},
+		{"1", []int{8, 64, 32, 32}, []int{8, 64, 32, 32}, false},
+		{"1", []int{8, 64, 4, 4}, []int{8, 64, 4, 4}, true},
+		{"2", []int{8, 64, 32, 32}, []int{8, 64, 32, 32}, false},
+		{"0", []int{1000}, []int{50}, true},
+	} {
+		for _, name := range []string{"gather", "scatter_", "scatter_add_"} {
+			x, index, source := rowMajor(c.table...), numbers(c.index...), rowMajor(c.index...)
+			op := operators.Operator{Op: "aten::" + name, Class: operators.Gather, Args: []string{"", c.dim, ""}, Inputs: []operators.Operand{x, index}}
+			if name == "gather" {
+				source.Role = operators.Output
+				op.Outputs = []operators.Operand{source}
+			} else {
+				op.Inputs[0].Role = operators.InPlace
+				op.Inputs = append(op.Inputs, source)
+			}
+			l, err := lower(op, calls{})
+			if err != nil || len(l.specs) != 1 || len(l.twins) != 1 {
+				t.Fatalf("%s %v: %+v, %v", name, c, l.specs, err)
+			}
+			spec := l.specs[0]
+			at, along := slices.IndexFunc(spec.Operands, func(o access.Operand) bool { return o.DType.String() == "int64" }), l.besides.accesses == 0
+			numbers, table := spec.Operands[at].Layout, spec.Operands[0].Layout
+			dim, err := strconv.Atoi(c.dim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := numbers.Rank() - 1
+			if along = along || len(c.index)-1 == dim || c.index[len(c.index)-1] == 4; along != c.along {
+				t.Errorf("%s %v: along the dim %v", name, c, along)
+			}
+			if want := index.Strides[dim]; c.along && numbers.Stride(last) != want || !c.along && numbers.Stride(last) != 1 {
+				t.Errorf("%s %v: numbers %v of strides %v", name, c, numbers.Shape(), numbers.Strides())
+			}
+			if !c.along && table.Stride(last) < x.Strides[dim] {
+				t.Errorf("%s %v: the next one is %d elements away, rows are %d apart", name, c, table.Stride(last), x.Strides[dim])
+			}
+			if n := numbers.Numel(); n > product(c.index) || float64(n) < .87*float64(product(c.index)) {
+				t.Errorf("%s %v: %d elements of %d", name, c, n, product(c.index))
+			}
+			if reach(table.Shape(), table.Strides()) > product(c.table) {
+				t.Errorf("%s %v: beyond the table, %v of strides %v", name, c, table.Shape(), table.Strides())
+			}
+			if i := itemOf(t, op); i.Layout != 0 {
+				t.Errorf("%s %v: layout %v of %v ns", name, c, i.Layout, i.Ns)
+			}
+		}
+	}
+}
+
+// TestSingleElements: what goes by single elements takes as many accesses for each as PyTorch's loops have, also where all
+// stays in the first level, and no vectors.
+func TestSingleElements(t *testing.T) {
+	rowMajor := func(role operators.Role, dtype string, shape ...int) operators.Operand {
+		return operators.Operand{Shape: shape, Strides: dense(tensor{Operand: in(shape, nil)}, operators.Input).Strides, DType: dtype, Role: role}
+	}
+	x, y := rowMajor(operators.Input, "float32", 8, 128), rowMajor(operators.Output, "float32", 8, 128)
+	place, source := rowMajor(operators.InPlace, "float32", 8, 128), rowMajor(operators.Input, "float32", 8, 128)
+	list, each := rowMajor(operators.Input, "int64", 128), rowMajor(operators.Input, "int64", 8, 128)
+	flat, in1, out1 := rowMajor(operators.Input, "int64", 1024), rowMajor(operators.Input, "float32", 1024), rowMajor(operators.Output, "float32", 1024)
+	listed, second := flat, flat
+	listed.InList, second.InList = true, true
+	second.Nth = 1
+	column := list
+	column.InList, column.Nth = true, 1
+	all := func(o ...operators.Operand) []operators.Operand { return o }
+	one := typical(t).Times.Hit * cost.Fitted().Rules.Compiled
+	for _, c := range []struct {
+		name            string
+		dim             string
+		inputs, outputs []operators.Operand
+		accesses        float64
+	}{
+		{"gather", "1", all(x, each), all(y), 3},
+		{"gather", "0", all(x, each), all(y), 3 + 9},
+		{"scatter_", "1", all(place, each, source), nil, 3},
+		{"scatter_", "0", all(place, each, source), nil, 3 + 9},
+		{"scatter_add_", "1", all(place, each, source), nil, 4},
+		{"index", "", all(x, column), all(y), 2 + 11},
+		{"index", "", all(x, listed, second), all(out1), 2 + 16},
+		{"index_put_", "", all(place, column, source), nil, 2 + 11},
+		{"index_put_", "", all(place, listed, second, in1), nil, 2 + 16},
+		{"index_select", "1", all(x, list), all(y), 2},
+		{"index_copy_", "1", all(place, list, source), nil, 2 + 8},
+		{"index_fill_", "1", all(place, list), nil, 2 + 9},
+		{"take", "", all(x, flat), all(out1), 2 + 9},
+		{"put_", "", all(place, flat, in1), nil, 2 + 9},
+	} {
+		i := itemOf(t, operators.Operator{Op: "aten::" + c.name, Class: operators.Gather, Args: []string{"", c.dim, ""}, Inputs: c.inputs, Outputs: c.outputs})
+		if got := i.Ns / 1024 / one; got < c.accesses || got > 1.4*c.accesses+2 || i.Layout != 0 {
+			t.Errorf("%s %s: %.1f accesses an element, layout %v, want %v and little more", c.name, c.dim, got, i.Layout, c.accesses)
+		}
+	}
+}
+
+// TestRowsPut: what writes rows by their numbers writes them where they lie, far from one another, and no stream.
+func TestRowsPut(t *testing.T) {
+	x, source := in([]int{50000, 128}, []int{128, 1}), in([]int{4096, 128}, []int{128, 1})
+	x.Role = operators.InPlace
+	for _, name := range []string{"index_put_", "index_copy_", "index_add_"} {
+		l, err := lower(operators.Operator{Op: "aten::" + name, Class: operators.Gather, Args: []string{"", "0", "", ""}, Inputs: []operators.Operand{x, rows([]int{4096}, []int{1}), source}}, calls{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := l.specs[0].Operands[0].Layout
+		if d := part.Rank() - 2; part.Numel() < 4000*128 || part.Stride(d) < page/4 || reach(part.Shape(), part.Strides()) < 45000*128 || reach(part.Shape(), part.Strides()) > 50000*128 {
+			t.Errorf("%s: %v of strides %v", name, part.Shape(), part.Strides())
+		}
 	}
 }

@@ -38,11 +38,9 @@ type lowered struct {
 	// once are the copies that would make its strided operands contiguous beforehand.
 	once []access.Spec
 	// forLayout: a copy that changes nothing but the layout.
-	forLayout bool
-	// rowHits is what it does for each row besides, in latencies of the first level, and rowsAt the number of the pattern that has
-	// the rows.
-	rowHits float64
-	rowsAt  int
+	forLayout   bool
+	besides     besides // of the patterns; besidesTwin of the twins
+	besidesTwin besides
 }
 
 // calls names the operators that call some that copy, or reduce: what they copy and reduce inside is in
@@ -71,7 +69,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if w.specs == nil {
 		return lowered{}, errors.New("the profile has no tensor of it")
 	}
-	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, rowHits: w.rowHits, rowsAt: w.rowsAt}
+	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, besides: w.besides, besidesTwin: w.besidesTwin}
 	if op.Class == operators.Product && !slices.Contains(ofVectors, w.name()) { // which takes operands as they are
 		l.twins = w.specs[w.inner:]
 		return l, nil
@@ -135,16 +133,16 @@ func onceOf(op operators.Operator) []access.Spec {
 
 // walks collects the patterns of an operator.
 type walks struct {
-	op        operators.Operator
-	all       []tensor // its operands
-	specs     []access.Spec
-	from      [][]int
-	inner     int // of these, how many at the start are copies inside that contiguous operands would spare
-	forLayout bool
-	rowHits   float64
-	rowsAt    int
-	twins     map[int]access.Spec // of patterns that are not as they look with contiguous operands
-	err       error
+	op          operators.Operator
+	all         []tensor // its operands
+	specs       []access.Spec
+	from        [][]int
+	inner       int // of these, how many at the start are copies inside that contiguous operands would spare
+	forLayout   bool
+	besides     besides
+	besidesTwin besides
+	twins       map[int]access.Spec // of patterns that are not as they look with contiguous operands
+	err         error
 }
 
 func walksOf(op operators.Operator) walks {

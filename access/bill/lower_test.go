@@ -280,8 +280,9 @@ func TestGather(t *testing.T) {
 	// Columns of a transposed matrix, by the dim that is named, are its rows.
 	columns := index("aten::index_select", byColumns, 2048, "", "-1", "")
 	columns.Outputs[0].Shape = []int{2048, 2048}
-	if i := itemOf(t, columns); i.Layout < .7*i.Ns {
-		t.Errorf("columns of a transposed matrix in row-major order: layout %v of %v ns", i.Layout, i.Ns)
+	copied := itemOf(t, operators.Operator{Op: "aten::clone", Class: operators.Copy, Inputs: []operators.Operand{in([]int{2048, 2048}, byColumns)}, Outputs: []operators.Operand{out([]int{2048, 2048}, byRows)}})
+	if i := itemOf(t, columns); i.Layout < .99*copied.Ns || i.Layout > 1.01*copied.Ns {
+		t.Errorf("columns of a transposed matrix in row-major order: layout %v of %v ns, a copy takes %v", i.Layout, i.Ns, copied.Ns)
 	}
 	// Along dims behind the second index_select goes through all others for each number, x[..., index] does not.
 	images := func(op string, dim string, strides []int) Item {
@@ -292,8 +293,9 @@ func TestGather(t *testing.T) {
 	const elements = 8 * 32 * 64 * 128
 	for _, dim := range []string{"3", "-1"} {
 		whole, by := images("aten::index_select", dim, nchw), images("aten::index", "", nchw)
-		if misses := whole.Predicted.Misses[0].Count; misses < 1.9*elements || whole.Layout != 0 || whole.Ns < 5*by.Ns {
-			t.Errorf("the last dim %s: %v L1 misses of %d elements, layout %v of %v ns, by x[..., index] %v ns", dim, misses, elements, whole.Layout, whole.Ns, by.Ns)
+		misses, less := whole.Predicted.Misses[0].Count, by.Predicted.Misses[0].Count
+		if misses < 1.9*elements || whole.Layout != 0 || whole.Ns < by.Ns || less > 1.01*elements/8 || by.Layout != 0 {
+			t.Errorf("the last dim %s: %v L1 misses of %d elements, layout %v of %v ns, by x[..., index] %v, %v ns", dim, misses, elements, whole.Layout, whole.Ns, less, by.Ns)
 		}
 		if of := images("aten::index_select", dim, nhwc); of.Predicted.Misses[0].Count > 1.1*whole.Predicted.Misses[0].Count || of.Layout > .3*of.Ns { // which has as many lines for each number
 			t.Errorf("the last dim %s of channels_last: %v, layout %v of %v ns, of row-major %v", dim, of.Predicted.Misses, of.Layout, of.Ns, whole.Predicted.Misses)
@@ -305,15 +307,15 @@ func TestGather(t *testing.T) {
 		x.Role = operators.InPlace
 		return itemOf(t, operators.Operator{Op: op, Class: operators.Gather, Args: []string{"", "3", "", ""}, Inputs: []operators.Operand{x, rows([]int{128}, []int{1}), in([]int{8, 32, 64, 128}, nchw)}})
 	}
-	if adds, copies := put("aten::index_add_"), put("aten::index_copy_"); adds.Predicted.Misses[0].Count < 1.9*elements || adds.Layout != 0 || adds.Ns < 5*copies.Ns {
-		t.Errorf("index_add of the last dim: %v L1 misses of %d elements, layout %v of %v ns, index_copy %v", adds.Predicted.Misses[0].Count, elements, adds.Layout, adds.Ns, copies.Ns)
+	if adds, copies := put("aten::index_add_"), put("aten::index_copy_"); adds.Predicted.Misses[0].Count < 1.9*elements || adds.Layout != 0 || adds.Ns < copies.Ns || copies.Predicted.Misses[0].Count > 1.01*elements/8 {
+		t.Errorf("index_add of the last dim: %v L1 misses of %d elements, layout %v of %v ns, index_copy %v, %v", adds.Predicted.Misses[0].Count, elements, adds.Layout, adds.Ns, copies.Predicted.Misses, copies.Ns)
 	}
 	// A gather goes in the order of its result.
 	gather := func(strides []int) Item {
 		return itemOf(t, operators.Operator{Op: "aten::gather", Class: operators.Gather, Args: []string{"", "0", "", "False"},
 			Inputs: []operators.Operand{in([]int{8, 32, 64, 128}, strides), rows([]int{8, 32, 64, 128}, nchw)}, Outputs: []operators.Operand{out([]int{8, 32, 64, 128}, nchw)}})
 	}
-	if x, y := gather(nchw), gather(nhwc); x.Layout != 0 || y.Layout < .5*y.Ns || y.Predicted.Misses[0].Count < elements {
+	if x, y := gather(nchw), gather(nhwc); x.Layout != 0 || y.Layout == 0 || y.Predicted.Misses[0].Count < elements || y.Predicted.Misses[1].Count < 1.5*x.Predicted.Misses[1].Count {
 		t.Errorf("a gather of row-major images: layout %v of %v ns, of channels_last %v of %v", x.Layout, x.Ns, y.Layout, y.Ns)
 	}
 	// More numbers than there are rows are rounds over these.

@@ -264,7 +264,7 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 // run walks the patterns of a call on caches. It returns the misses by the call's
 // operands, and the time.
 func (s *stepper) run(h *simcache.Hierarchy, call operators.Call, patterns []access.Pattern) (counts, float64, error) {
-	found, ns := counts{}, s.model.Hits(s.lowered[call.Operator].rowHits, 1)
+	found, ns := counts{}, s.lowered[call.Operator].besides.price(s.model, 1)
 	for i, p := range patterns {
 		from := s.lowered[call.Operator].from[i]
 		var walks []cost.Counted

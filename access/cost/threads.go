@@ -78,6 +78,9 @@ func (m Model) Hits(n float64, threads int) float64 {
 	return n / float64(max(threads, 1)) * m.hit()
 }
 
+// Accesses is the ns of so many accesses, to what stays in the first level, of loops that a C++ compiler made, shared by so many threads.
+func (m Model) Accesses(n float64, threads int) float64 { return m.Hits(n*m.rules().Compiled, threads) }
+
 // serving is what serves the misses of level i: a portion of the last level does as all of it.
 func (m Model) serving(i int) Level {
 	c := m.Caches
