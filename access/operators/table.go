@@ -148,7 +148,8 @@ var table = []struct {
 	{entry{class: Gather}, `
 		_embedding_bag _embedding_bag_forward_only embedding_dense_backward embedding_renorm index _index_put_impl
 		max_unpool2d max_unpool3d nll_loss_backward nll_loss_forward put take torchvision::nms torchvision::roi_align`},
-	{entry{class: Gather, args: true}, `index_add index_copy index_reduce index_select`},
+	{entry{class: Gather, args: true}, `
+		gather index_add index_copy index_fill index_reduce index_select scatter scatter_add`},
 	{entry{class: Gather, composite: true}, `
 		adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d affine_grid_generator argwhere
 		avg_pool1d diag diagonal_backward embedding embedding_bag grid_sampler index_put interpolate max_pool1d
@@ -180,7 +181,7 @@ var table = []struct {
 	{entry{class: Rows, composite: true, args: true, computes: true}, `
 		argsort cummax cummin instance_norm layer_norm log_softmax msort rms_norm _safe_softmax softmax softmin special_log_softmax
 		special_softmax`},
-	{entry{class: Gather, args: true, computes: true}, `gather index_fill scatter scatter_add scatter_reduce`},
+	{entry{class: Gather, args: true, computes: true}, `scatter_reduce`},
 	{entry{class: Gather, computes: true}, `
 		bucketize masked_scatter masked_select multinomial nll_loss2d_backward nll_loss2d_forward reflection_pad1d
 		reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d searchsorted _unique2`},
@@ -285,12 +286,12 @@ func (op Operator) Computes() bool {
 		return op.Trains()
 	case "amax", "amin", "prod": // so do these of what has no elements side by side (binary_kernel_reduce_vec in Reduce.h)
 		return len(op.Inputs) > 0 && op.Inputs[0].Bytes() > int64(op.Inputs[0].ItemSize()) && !slices.Contains(op.Inputs[0].Strides, 1)
-	case "index_add", "index_copy", "index_select": // and these along the last dim (TensorAdvancedIndexing.cpp)
-		return op.alongLast()
-	case "stack": // and this of what is floating, which else is a cat (StackKernel.cpp)
+	case "scatter": // of a number this converts it for each element (ScatterGatherKernel.cpp)
+		return len(op.Inputs) == 2
+	case "stack": // of the last dim and what is floating this goes over elements, and else is a cat (StackKernel.cpp)
 		return op.alongLast() && floating(op.Inputs[0].DType)
 	case "index", "_unsafe_index":
-		return len(op.Inputs) > 0 && (op.Inputs[0].ItemSize() < 4 || op.indexesLast() || op.masked(len(op.Inputs[0].Shape)))
+		return len(op.Inputs) > 0 && (op.Inputs[0].ItemSize() < 4 && !op.indexesLast() || op.masked(len(op.Inputs[0].Shape)))
 	case "index_put", "_index_put_impl":
 		return op.masked(1)
 	case "flip":
