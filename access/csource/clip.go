@@ -49,21 +49,23 @@ func rewrites(v *cc.Declarator, list []*cc.BlockItem) (n int) {
 	return n
 }
 
-// follow builds a statement of a block. A variable whose value is known and that it rewrites has another one behind it:
+// follow builds a statement of a block without jumps. A variable whose value is known and that it rewrites has another one behind it:
 // remember saw to it that such statements, of the block that declares it, are all that do.
 func (b *builder) follow(s *cc.Statement) *Error {
 	r, is := rewriteOf(s)
 	if !is {
-		return b.stmt(s)
+		_, err := b.stmt(s)
+		return err
 	}
 	if r.when == nil && once(r.variable()) {
 		return b.aim(r.variable(), r.assignment)
 	}
 	if _, known := b.known[r.variable()]; !known {
-		return b.stmt(s)
+		_, err := b.stmt(s)
+		return err
 	}
 	value, failed := b.rewritten(r)
-	if err := b.stmt(s); err != nil {
+	if _, err := b.stmt(s); err != nil {
 		return err
 	}
 	if failed != nil {

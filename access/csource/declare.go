@@ -39,10 +39,9 @@ type builder struct {
 	loops     []loopVar                // around this place
 	calls     []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
 	sites     []Pos                    // of these calls
-	outside   int                      // how many of the loops are around the innermost of them
 	allCalls  int
 	inlined   map[*cc.FunctionDefinition]bool // all that were ever around
-	last      *cc.BlockItem                   // of the body of the innermost of them
+	scope     scope                           // that this place is in
 	asked     *header                         // the loop whose condition is evaluated
 	nodes     []nest.Node
 	accesses  []access // by number

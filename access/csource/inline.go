@@ -82,15 +82,14 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 			b.mayChange(d.Declarator, d)
 		}
 	})
-	statement, outside, last := b.statement, b.outside, b.last
-	b.outside, b.last = len(b.loops), nil
-	err := b.items(body)
+	statement := b.statement
+	err := b.inside(scope{function: true}, func() (exits, *Error) { return b.items(body) })
 	if err != nil && !strings.Contains(err.Why, inCallAt) {
 		said := *err
 		said.Why += b.site()
 		err = &said
 	}
-	b.calls, b.sites, b.outside, b.last = b.calls[:len(b.calls)-1], b.sites[:len(b.sites)-1], outside, last
+	b.calls, b.sites = b.calls[:len(b.calls)-1], b.sites[:len(b.sites)-1]
 	b.statement = statement
 	for _, v := range of {
 		b.forget(v)

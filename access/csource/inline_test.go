@@ -89,7 +89,7 @@ func TestInlined(t *testing.T) {
 		"scale(m + 2, 1, 3);":                "row[0]: the first subscript of m[4][5] is outside of 0 to 3, in the call at t.c:33:31 where i = 0, i = 2",
 		"walk(a);":                           "x++: a pointer that changes is not understood",
 		"less(a, 3);":                        "subscript count depends on data (count: its value is not known: it is no constant and no variable of a loop around it, and it changes",
-		"inLoop(a);":                         "return;: a jump is not understood: only at the end of a function, and if (...) return; on conditions of the loops' variables, in the block that is its body",
+		"inLoop(a);":                         "return;: a jump is not understood: only outside of the loops of a function, and of a region that ends before the function does: write what ends a loop into its condition, such as for (j = 0; j < n && j <= i; j++), in the call at ",
 		"onData(a);":                         "*x > 0: an if on data",
 		"ping(a, 2);":                        "ping(x, depth - 1): ping calls itself, which is not understood: write a loop",
 		"given(a, 1);":                       "given has other parameters than the call has arguments",

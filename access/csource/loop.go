@@ -354,12 +354,10 @@ func (b *builder) loop(h header, body *cc.Statement) *Error {
 			return err
 		}
 		b.loops = append(b.loops, h.v)
-		outside := b.last
-		if list := items(body.CompoundStatement); len(list) > 0 {
-			b.last = list[len(list)-1]
-		}
-		defer func() { b.loops, b.last = b.loops[:len(b.loops)-1], outside }()
-		inside, err := b.body(func() *Error { return b.stmt(body) })
+		defer func() { b.loops = b.loops[:len(b.loops)-1] }()
+		inside, err := b.body(func() *Error {
+			return b.inside(scope{loop: true}, func() (exits, *Error) { return b.stmt(body) })
+		})
 		if l.Body = inside; err == nil {
 			b.nodes = append(b.nodes, l)
 		}

@@ -52,86 +52,6 @@ func (b *builder) when(c nest.Condition, f, g func() *Error) *Error {
 
 func nothing() *Error { return nil }
 
-// items builds the statements and declarations of a block.
-func (b *builder) items(list []*cc.BlockItem) *Error {
-	defer b.aimed(len(b.aims))
-	for i, item := range list {
-		var err *Error
-		switch item.Case {
-		case cc.BlockItemDecl:
-			err = b.declaration(item.Declaration, list[i+1:])
-		case cc.BlockItemStmt:
-			if j := item.Statement.JumpStatement; j != nil && j.Case == cc.JumpStatementReturn && len(b.loops) == b.outside && i == len(list)-1 && b.whole(list) {
-				err = b.value(j.ExpressionList)
-				break
-			}
-			if when, before, jump := skips(item.Statement); jump != nil && b.leadsOut(jump, list) {
-				return b.skip(when, before, jump, list[i+1:])
-			}
-			if mark(item) == "" {
-				err = b.follow(item.Statement)
-			}
-		default:
-			err = refuse(item, "it is not understood")
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// skips is the jump that a statement makes where a condition holds, nil if it is none, and what it does before.
-func skips(s *cc.Statement) (when cc.ExpressionNode, before []*cc.BlockItem, jump *cc.JumpStatement) {
-	if s.Case != cc.StatementSelection || s.SelectionStatement.Case != cc.SelectionStatementIf {
-		return nil, nil, nil
-	}
-	last := s.SelectionStatement.Statement
-	if last.Case == cc.StatementCompound {
-		before = items(last.CompoundStatement)
-		if len(before) == 0 || before[len(before)-1].Case != cc.BlockItemStmt {
-			return nil, nil, nil
-		}
-		last, before = before[len(before)-1].Statement, before[:len(before)-1]
-	}
-	return s.SelectionStatement.ExpressionList, before, last.JumpStatement
-}
-
-// leadsOut tells whether a jump in a list leads behind it: continue in the body of a loop, return in that of a function.
-func (b *builder) leadsOut(jump *cc.JumpStatement, list []*cc.BlockItem) bool {
-	switch jump.Case {
-	case cc.JumpStatementContinue:
-		return list[len(list)-1] == b.last
-	case cc.JumpStatementReturn:
-		return len(b.loops) == b.outside && b.whole(list)
-	}
-	return false
-}
-
-// skip builds the rest of a body where a condition does not hold, and what stands in front of a jump behind it where it does.
-func (b *builder) skip(when cc.ExpressionNode, before []*cc.BlockItem, jump *cc.JumpStatement, rest []*cc.BlockItem) *Error {
-	c, err := b.decided(when)
-	if err != nil {
-		return err
-	}
-	return b.when(c, func() *Error {
-		if err := b.items(before); err != nil || jump.Case != cc.JumpStatementReturn {
-			return err
-		}
-		return b.value(jump.ExpressionList)
-	}, func() *Error { return b.items(rest) })
-}
-
-// whole reports whether a list is the body of a function, which a return may end.
-func (b *builder) whole(list []*cc.BlockItem) bool {
-	of := b.main
-	if len(b.calls) > 0 {
-		of = b.calls[len(b.calls)-1]
-	}
-	all := items(of.CompoundStatement)
-	return len(list) > 0 && len(all) > 0 && list[len(list)-1] == all[len(all)-1]
-}
-
 // declaration builds the initial values of variables, in front of the rest of their block.
 func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 	if d.Case == cc.DeclarationAuto {
@@ -193,41 +113,23 @@ func (b *builder) value(n cc.ExpressionNode) *Error {
 	return b.effect(expression(n))
 }
 
-func (b *builder) stmt(s *cc.Statement) *Error {
+// stmt builds a statement.
+func (b *builder) stmt(s *cc.Statement) (left exits, err *Error) {
 	switch s.Case {
 	case cc.StatementCompound:
 		return b.items(items(s.CompoundStatement))
 	case cc.StatementExpr:
-		return b.value(s.ExpressionStatement.ExpressionList)
+		return left, b.value(s.ExpressionStatement.ExpressionList)
 	case cc.StatementSelection:
-		return b.branch(s.SelectionStatement)
+		return b.branch(s.SelectionStatement, nil)
 	case cc.StatementIteration:
-		return b.iteration(s.IterationStatement)
+		return left, b.iteration(s.IterationStatement)
 	case cc.StatementJump:
-		return refuse(s, "a jump is not understood%s", map[cc.JumpStatementCase]string{
-			cc.JumpStatementContinue: ": only if (...) continue; or if (...) { ...; continue; } on conditions of the loops' variables, in the block that is the body of a loop",
-			cc.JumpStatementReturn:   ": only at the end of a function, and if (...) return; on conditions of the loops' variables, in the block that is its body",
-			cc.JumpStatementBreak:    ": write what ends the loop into its condition, such as for (j = 0; j < n && j <= i; j++)",
-		}[s.JumpStatement.Case])
+		return b.jump(s.JumpStatement)
 	case cc.StatementLabeled:
-		return refuse(s, "a label is not understood")
+		return left, refuse(s, "a label is not understood")
 	}
-	return refuse(s, "it is not understood")
-}
-
-func (b *builder) branch(s *cc.SelectionStatement) *Error {
-	if s.Case == cc.SelectionStatementSwitch {
-		return refuse(s, "a switch is not understood")
-	}
-	c, err := b.decided(s.ExpressionList)
-	if err != nil {
-		return err
-	}
-	otherwise := nothing
-	if s.Case == cc.SelectionStatementIfElse {
-		otherwise = func() *Error { return b.stmt(s.Statement2) }
-	}
-	return b.when(c, func() *Error { return b.stmt(s.Statement) }, otherwise)
+	return left, refuse(s, "it is not understood")
 }
 
 // decided is the condition of an if.
@@ -244,7 +146,7 @@ func (b *builder) iteration(s *cc.IterationStatement) *Error {
 	case cc.IterationStatementDo: // of macros that are statements
 		if i, err := b.integer(expression(s.ExpressionList)); err == nil {
 			if n, fixed := i.number(); fixed && n == 0 {
-				return b.stmt(s.Statement)
+				return b.inside(scope{}, func() (exits, *Error) { return b.stmt(s.Statement) })
 			}
 		}
 		fallthrough
@@ -784,7 +686,7 @@ func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Co
 
 // build builds the region, and proves that no access leaves its array.
 func (b *builder) build() error {
-	if err := b.items(b.region); err != nil {
+	if err := b.inside(scope{function: b.whole(b.region)}, func() (exits, *Error) { return b.items(b.region) }); err != nil {
 		return err
 	}
 	number := 0

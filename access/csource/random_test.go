@@ -27,6 +27,11 @@ type cGenerator struct {
 	pointers bool // some arrays are reached by pointers, of which pointed are those that can be seen
 	pointed  []alias
 	parts    []part // blocks that are functions of their own
+
+	chosen    bool   // blocks are functions of their own, too, and jumps lead out of these and out of loops
+	returns   string // the return of the function around this place
+	jumpsFrom int    // the loops around that function
+	jumps     int    // so far
 }
 
 // A part is a block, and the function that it is in its place.
@@ -99,15 +104,19 @@ func (g *cGenerator) line(format string, args ...any) {
 
 // block writes statements, in a function of their own if so chosen.
 func (g *cGenerator) block(most int) {
-	if !g.pointers || g.loops == 0 || g.loops == 4 || g.chance(0.7) {
+	if !g.pointers && !g.chosen || g.loops == 0 || g.loops == 4 || g.chance(0.7) {
 		g.statements(most)
 		return
 	}
-	outside := g.b
-	g.b = strings.Builder{}
+	kind, returns := g.pick("void", "void", "inline double"), g.returns
+	if g.returns = "return;"; kind != "void" {
+		g.returns = "return " + "s;"
+	}
+	outside, loops := g.b, g.jumpsFrom
+	g.b, g.jumpsFrom = strings.Builder{}, g.loops
 	g.statements(most)
 	block := g.b.String()
-	g.b = outside
+	g.b, g.jumpsFrom, g.returns = outside, loops, returns
 	p := part{block: block}
 	var params, args []string
 	for _, v := range g.vars {
@@ -116,7 +125,7 @@ func (g *cGenerator) block(most int) {
 	for _, q := range g.pointed {
 		params, args = append(params, q.declaration("", q.name)), append(args, q.name)
 	}
-	p.head = fmt.Sprintf("static %s part%d(%s)", g.pick("void", "void", "inline double"), len(g.parts), strings.Join(params, ", "))
+	p.head = fmt.Sprintf("static %s part%d(%s)", kind, len(g.parts), strings.Join(params, ", "))
 	p.call = fmt.Sprintf("%spart%d(%s);", g.pick("", "", "(void)"), len(g.parts), strings.Join(args, ", "))
 	g.line("@%d@", len(g.parts))
 	g.parts = append(g.parts, p)
@@ -176,6 +185,9 @@ func (g *cGenerator) statements(most int) {
 	for range 1 + g.IntN(most) {
 		for g.pointers && g.chance(0.4) {
 			g.pointer()
+		}
+		if g.chosen && g.loops > 0 && g.chance(0.3) {
+			g.jump()
 		}
 		switch k := g.IntN(10); {
 		case k < 6 && g.loops < 4 || g.loops == 0:
@@ -319,6 +331,37 @@ func (g *cGenerator) branch() {
 		g.line("} else {")
 		g.body()
 	}
+	g.line("}")
+}
+
+// jump writes an if that leads out of the body of a loop or a function.
+func (g *cGenerator) jump() {
+	out := "continue;"
+	if g.loops == g.jumpsFrom {
+		out = g.returns
+	}
+	g.jumps++
+	g.line("if (%s) {", g.condition(1))
+	g.indent++
+	arms := []bool{g.chance(0.7), g.chance(0.4)}
+	for n, leads := range arms {
+		if g.chance(0.5) {
+			g.statement()
+		}
+		if g.chance(0.3) {
+			g.line("if (%s) { %s }", g.condition(1), out)
+			g.statement()
+		}
+		if leads && (n == 0 || !arms[0]) {
+			g.line("%s", out)
+		}
+		if n == 0 {
+			g.indent--
+			g.line("} else {")
+			g.indent++
+		}
+	}
+	g.indent--
 	g.line("}")
 }
 
@@ -472,6 +515,33 @@ func TestRandom(t *testing.T) {
 	for seed := range files {
 		texts = append(texts, randomFile(uint64(seed)))
 	}
+	compiled(t, texts)
+}
+
+// TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions.
+func TestRandomChosen(t *testing.T) {
+	files := 90
+	if testing.Short() || raceDetector {
+		files = 30
+	}
+	var texts []string
+	jumps := 0
+	for seed := range files {
+		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), left: 12, chosen: true}
+		with, _ := g.programs()
+		texts = append(texts, with)
+		jumps += g.jumps
+	}
+	compiled(t, texts)
+	if t.Logf("%d jumps", jumps); jumps < files {
+		t.Errorf("%d jumps in %d files", jumps, files)
+	}
+}
+
+// compiled compares what is read of files with what their compiled programs do.
+func compiled(t *testing.T, texts []string) {
+	t.Helper()
+	files := len(texts)
 	exact, outside, wraps, accesses := 0, 0, 0, 0
 	for i, l := range runLogged(t, texts) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
