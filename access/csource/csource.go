@@ -31,7 +31,9 @@
 //   - What counts is what executes: an index out of its extent is refused only
 //     where an access is made with it, and every index has to lie within its own
 //     extent.
-//   - Constants are computed as C computes them, in their types.
+//   - Constants are computed as C computes them, in their types, and so are quotients
+//     and remainders of the loops' variables by constants. A loop in which a remainder
+//     begins again and again is two in the program.
 //   - Arrays and functions that are not understood are refused where they are used;
 //     where they are not, a [Note] says what is wrong with them. OpenMP's pragmas are
 //     ignored, with a note.

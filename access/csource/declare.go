@@ -43,15 +43,24 @@ type builder struct {
 	inlined   map[*cc.FunctionDefinition]bool // all that were ever around
 	scope     scope                           // that this place is in
 	asked     *header                         // the loop whose condition is evaluated
+	turns     map[cc.Node]int                 // iterations of those of loops
+	values    map[*nest.Loop]value            // of variables in loops of turns
 	nodes     []nest.Node
 	accesses  []access // by number
 	statement int
 }
 
-// A loopVar is the variable of a loop.
+// A loopVar is the variable of a loop, of which each part has it.
 type loopVar struct {
 	decl *cc.Declarator
 	t    ctype
+	at   nest.Affine // its value
+
+	node cc.Node // C's loop, with its step and the iterations of a turn, if any
+	step int
+	turn int
+	part part
+	loop *nest.Loop // of this part; nil in its own head
 }
 
 // An access is an operand of the tree that is built: an access of the file, or a
@@ -74,6 +83,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
 		inlined: map[*cc.FunctionDefinition]bool{}, arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
+		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {

@@ -157,9 +157,9 @@ func constantOf(e *expr) (integer, error) {
 
 // variable is a loop's, or one that has the same value wherever it is seen.
 func (b *builder) variable(e *expr) (integer, error) {
-	for depth, l := range b.loops {
+	for _, l := range b.loops {
 		if l.decl == e.decl {
-			return integer{piece{affine: nest.Variable(depth)}, l.t}, nil
+			return integer{piece{affine: l.at}, l.t}, nil
 		}
 	}
 	if known, ok := b.known[e.decl]; ok {
@@ -342,7 +342,7 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 		if fixed {
 			p, failed = byConstants(e.op, m, n, t)
 		} else {
-			p, failed = x.each(n < 0, func(a nest.Affine) (nest.Affine, error) { return exact(e.op, a, n) })
+			p, failed = b.divided(e, x, n)
 		}
 	}
 	return b.result(e, p, t, failed)
@@ -433,8 +433,11 @@ func exact(op string, a nest.Affine, n int) (nest.Affine, error) {
 			return nest.Affine{}, errZero
 		}
 		q := nest.Affine{Const: a.Const / n, Coef: make([]int, len(a.Coef))}
+		if a.Const%n != 0 {
+			return nest.Affine{}, notAffine(op, n)
+		}
 		for d, c := range a.Coef {
-			if c%n != 0 || a.Const%n != 0 {
+			if c%n != 0 {
 				return nest.Affine{}, notAffine(op, n)
 			}
 			q.Coef[d] = c / n
@@ -462,14 +465,10 @@ func notAffine(op string, n int) error {
 		return errors.New(why)
 	case op == "/" || op == ">>":
 		return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; %d * q < N; q++) for (r = 0; r < %[2]d && %[2]d * q + r < N; r++), where v is %[2]d * q + r and v %[3]s %[4]d is q", why, by, op, n)
-	case op == "%": // first, how rings and their neighbours are written
-		why += fmt.Sprintf(": where v is from 0 to %d, write v < %d ? v : v - %[2]d, else", 2*uint64(n)-1, n)
-	case op == "&":
-		why += ":"
-	default:
+	case op != "%" && op != "&":
 		return errors.New(why)
 	}
-	return fmt.Errorf("%s write the loop over v, say, as for (q = 0; q < N; q += %d) for (r = 0; r < %[2]d && q + r < N; r++), where v is q + r and v %[3]s %[4]d is r", why, by, op, n)
+	return fmt.Errorf("%s: write the loop over v, say, as for (q = 0; q < N; q += %d) for (r = 0; r < %[2]d && q + r < N; r++), where v is q + r and v %[3]s %[4]d is r", why, by, op, n)
 }
 
 // result gives a computed value its type: constants wrap or overflow as C says.
@@ -570,7 +569,7 @@ func (b *builder) condition(e *expr) (nest.Condition, *Error) {
 		}
 		return nil, notInteger(e, false, "%v", err)
 	}
-	return c, nil
+	return b.plain(c), nil
 }
 
 func (b *builder) decide(e *expr) (nest.Condition, error) {

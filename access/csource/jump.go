@@ -15,6 +15,9 @@ type exits struct {
 	failed error // why that is not known
 }
 
+// maxLeft bounds the cases in which what is behind a jump is left: proofs take time with a power of them.
+const maxLeft = 16
+
 // inside builds a scope.
 func (b *builder) inside(of scope, f func() (exits, *Error)) *Error {
 	outside := b.scope
@@ -109,11 +112,11 @@ func (b *builder) branch(s *cc.SelectionStatement, rest []*cc.BlockItem) (left e
 	if err != nil {
 		return left, err
 	}
-	return b.unlessLeft(eitherLeft(c, then, otherwise), behind)
+	return b.unlessLeft(b.eitherLeft(c, then, otherwise), behind)
 }
 
 // eitherLeft is where an if is left.
-func eitherLeft(c nest.Condition, then, otherwise exits) (left exits) {
+func (b *builder) eitherLeft(c nest.Condition, then, otherwise exits) (left exits) {
 	switch {
 	case then.failed != nil:
 		return then
@@ -124,6 +127,9 @@ func eitherLeft(c nest.Condition, then, otherwise exits) (left exits) {
 		left.where, left.failed = or(c, otherwise.where)
 	default:
 		left.where, left.failed = either(c, then.where, otherwise.where)
+	}
+	if left.where = b.plain(left.where); len(left.where) > maxLeft {
+		left.failed = errCases
 	}
 	return left
 }

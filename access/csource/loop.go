@@ -82,6 +82,7 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	if goesOn == nil || isNil(step) && !h.early {
 		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n; i-- > 0;)"}
 	}
+	h.v.at = nest.Variable(len(b.loops))
 	b.loops = append(b.loops, h.v)
 	b.asked = &h
 	err = b.heads(&h, goesOn, step)
@@ -353,15 +354,7 @@ func (b *builder) loop(h header, body *cc.Statement) *Error {
 		if err := b.ends(h, l); err != nil {
 			return err
 		}
-		b.loops = append(b.loops, h.v)
-		defer func() { b.loops = b.loops[:len(b.loops)-1] }()
-		inside, err := b.body(func() *Error {
-			return b.inside(scope{loop: true}, func() (exits, *Error) { return b.stmt(body) })
-		})
-		if l.Body = inside; err == nil {
-			b.nodes = append(b.nodes, l)
-		}
-		return err
+		return b.walk(h, l, body)
 	})
 }
 

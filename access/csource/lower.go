@@ -718,12 +718,16 @@ func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) *Err
 		case nest.Operand:
 			for _, c := range b.accesses[*number].checks {
 				if err == nil {
-					err = c.prove(around)
+					err = b.proved(c, around)
 				}
 			}
 			*number++
 		case *nest.Loop:
-			err = within(&nest.Loop{Name: node.Name, From: node.From, To: node.To, Step: node.Step}, node.Body)
+			alone := &nest.Loop{Name: node.Name, From: node.From, To: node.To, Step: node.Step}
+			if v, parted := b.values[node]; parted {
+				b.values[alone] = v
+			}
+			err = within(alone, node.Body)
 		case *nest.If:
 			if err = within(&nest.If{When: node.When, Then: []nest.Node{}}, node.Then); err == nil {
 				err = within(&nest.If{When: node.When, Else: []nest.Node{}}, node.Else)
@@ -736,17 +740,21 @@ func (b *builder) prove(nodes []nest.Node, around []nest.Node, number *int) *Err
 	return nil
 }
 
-// prove proves that what must not hold inside of loops and conditions does not.
-func (c check) prove(around []nest.Node) *Error {
+// proved proves that what must not hold inside of loops and conditions does not.
+func (b *builder) proved(c check, around []nest.Node) *Error {
 	inside := []nest.Node{nest.Operand{Width: 1}}
-	var names []string
+	var variables []value
 	for d := len(around) - 1; d >= 0; d-- {
 		switch node := around[d].(type) {
 		case *nest.Loop:
 			l := *node
 			l.Body = inside
 			inside = []nest.Node{&l}
-			names = append([]string{l.Name}, names...)
+			v, parted := b.values[node]
+			if !parted {
+				v.name = l.Name
+			}
+			variables = append([]value{v}, variables...)
 		case *nest.If:
 			arm := nest.If{When: node.When, Then: inside}
 			if node.Then == nil {
@@ -763,8 +771,16 @@ func (c check) prove(around []nest.Node) *Error {
 		return nil
 	}
 	says := *c.says
-	for d, v := range vars {
-		says.Why += fmt.Sprintf("%s%s = %d", map[bool]string{true: " where ", false: ", "}[d == 0], names[d], v)
+	link := " where "
+	for d, v := range variables {
+		n := vars[d]
+		if v.at.Coef != nil {
+			n = v.at.At(vars)
+		}
+		if v.name != "" {
+			says.Why += fmt.Sprintf("%s%s = %d", link, v.name, n)
+			link = ", "
+		}
 	}
 	return &says
 }

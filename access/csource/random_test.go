@@ -32,6 +32,8 @@ type cGenerator struct {
 	returns   string // the return of the function around this place
 	jumpsFrom int    // the loops around that function
 	jumps     int    // so far
+	divides   bool   // instead of jumps there are quotients and remainders
+	quotients int
 }
 
 // A part is a block, and the function that it is in its place.
@@ -186,7 +188,7 @@ func (g *cGenerator) statements(most int) {
 		for g.pointers && g.chance(0.4) {
 			g.pointer()
 		}
-		if g.chosen && g.loops > 0 && g.chance(0.3) {
+		if g.chosen && !g.divides && g.loops > 0 && g.chance(0.3) {
 			g.jump()
 		}
 		switch k := g.IntN(10); {
@@ -288,6 +290,12 @@ func (g *cGenerator) affine() string {
 		return fmt.Sprint(g.IntN(5))
 	}
 	v := g.pick(g.vars...)
+	if g.divides && g.quotients < 4 && v[0] == 'i' && g.chance(0.25) {
+		g.quotients++
+		n := 1 + g.IntN(4)
+		return fmt.Sprintf("((%s %s %d) %s)", g.pick(v, v, "2 * "+v, v+" + "+v), g.pick("+", "-"), g.IntN(3),
+			g.pick(fmt.Sprintf("%% %d", n+1), fmt.Sprintf("%% %d", n), fmt.Sprintf("/ %d", n), fmt.Sprintf(">> %d", n-1), "& 1", "& 3"))
+	}
 	switch g.IntN(8) {
 	case 0, 1:
 		return v
@@ -518,31 +526,31 @@ func TestRandom(t *testing.T) {
 	compiled(t, texts)
 }
 
-// TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions.
+// TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions, quotients and remainders.
 func TestRandomChosen(t *testing.T) {
 	files := 90
 	if testing.Short() || raceDetector {
 		files = 30
 	}
 	var texts []string
-	jumps := 0
+	jumps, quotients := 0, 0
 	for seed := range files {
-		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), left: 12, chosen: true}
+		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), left: 12, chosen: true, divides: seed%2 > 0}
 		with, _ := g.programs()
 		texts = append(texts, with)
-		jumps += g.jumps
+		jumps, quotients = jumps+g.jumps, quotients+g.quotients
 	}
-	compiled(t, texts)
-	if t.Logf("%d jumps", jumps); jumps < files {
-		t.Errorf("%d jumps in %d files", jumps, files)
+	compiled(t, texts, "too many cases", "of a variable is not affine")
+	if t.Logf("%d jumps, %d quotients", jumps, quotients); jumps < files || quotients < files/2 {
+		t.Errorf("%d jumps and %d quotients in %d files", jumps, quotients, files)
 	}
 }
 
-// compiled compares what is read of files with what their compiled programs do.
-func compiled(t *testing.T, texts []string) {
+// compiled compares what is read of files with what their compiled programs do. Some may be refused for other reasons, too.
+func compiled(t *testing.T, texts []string, also ...string) {
 	t.Helper()
 	files := len(texts)
-	exact, outside, wraps, accesses := 0, 0, 0, 0
+	exact, outside, wraps, many, accesses := 0, 0, 0, 0, 0
 	for i, l := range runLogged(t, texts) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			f, err := csource.Read("random.c", []byte(texts[i]), csource.Options{})
@@ -555,6 +563,8 @@ func compiled(t *testing.T, texts []string) {
 			case errors.As(err, &refused) && strings.Contains(texts[i], "unsigned") &&
 				(strings.Contains(refused.Why, "wrap") || strings.Contains(refused.Why, "range of its type") || strings.Contains(refused.Why, "!= names")):
 				wraps++
+			case errors.As(err, &refused) && slices.ContainsFunc(also, func(why string) bool { return strings.Contains(refused.Why, why) }):
+				many++
 			case err != nil || l.outside || l.endless:
 				t.Errorf("an index is outside of its extent: %v; %v, of\n%s", l.outside, err, texts[i])
 			default:
@@ -567,8 +577,8 @@ func compiled(t *testing.T, texts []string) {
 			}
 		})
 	}
-	t.Logf("%d files are exact (%d accesses), %d leave an array, %d might wrap", exact, accesses, outside, wraps)
-	if exact < files/3 || outside == 0 {
+	t.Logf("%d files are exact (%d accesses), %d leave an array, %d might wrap, %d have too many cases", exact, accesses, outside, wraps, many)
+	if exact < files/3 || outside == 0 || many > files/4 {
 		t.Errorf("%d files are exact, %d leave an array, of %d", exact, outside, files)
 	}
 }
