@@ -84,7 +84,7 @@ func (b *builder) rewritten(r rewrite) (integer, *Error) {
 	if r.when != nil {
 		value = &expr{op: "?:", node: node, args: []*expr{r.when, value, left}}
 	}
-	i, err := b.integer(value)
+	i, err := b.readToo(value)
 	if err != nil {
 		return i, err
 	}

@@ -31,6 +31,8 @@
 //   - What counts is what executes: an index out of its extent is refused only
 //     where an access is made with it, and every index has to lie within its own
 //     extent.
+//   - An array of constant integers is read where it is a subscript, in front of what it is
+//     a subscript of, and has its values there. A loop that chooses of it is unrolled.
 //   - Constants are computed as C computes them, in their types, and so are quotients
 //     and remainders of the loops' variables by constants. A loop in which a remainder
 //     begins again and again is two in the program.

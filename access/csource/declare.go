@@ -45,6 +45,11 @@ type builder struct {
 	asked     *header                         // the loop whose condition is evaluated
 	turns     map[cc.Node]int                 // iterations of those of loops
 	values    map[*nest.Loop]value            // of variables in loops of turns
+	once      map[*nest.Loop]bool             // loops of one iteration that is a copy
+	copied    map[copied]int                  // statements in copies of iterations, nil outside of these
+	allCopies int
+	initials  map[*cc.Declarator]*cc.InitDeclarator
+	tables    bool // the values of tables are asked for where they are read, too
 	nodes     []nest.Node
 	accesses  []access // by number
 	statement int
@@ -83,7 +88,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
 		inlined: map[*cc.FunctionDefinition]bool{}, arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
-		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{},
+		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{}, once: map[*nest.Loop]bool{}, initials: map[*cc.Declarator]*cc.InitDeclarator{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
@@ -297,7 +302,10 @@ func parameters(of *cc.FunctionDefinition) (all []*cc.Declarator) {
 // those of the function that is read.
 func (b *builder) declareAll() {
 	at := b.opts.Origin
-	b.declared(func(d *cc.Declarator, _ *cc.InitDeclarator) { at = b.declare(d, at) })
+	b.declared(func(d *cc.Declarator, init *cc.InitDeclarator) {
+		b.initials[d] = init
+		at = b.declare(d, at)
+	})
 }
 
 // arrayType is the type of an array, also of one that is a parameter.
@@ -521,7 +529,7 @@ func (b *builder) remember(d *cc.InitDeclarator, rest []*cc.BlockItem) {
 		return
 	}
 	e := expression(d.Initializer.AssignmentExpression)
-	i, err := b.integer(e)
+	i, err := b.readToo(e)
 	if err == nil {
 		i, err = b.converted(e, i, t)
 	}

@@ -112,7 +112,9 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 			return integer{}, notInteger(e, true, "it depends on data: the value of a field is not known; write a number or a macro in its place, or a variable, which -D can set")
 		}
 		return integer{}, notInteger(e, true, "it depends on data")
-	case opIndex, opDeref:
+	case opIndex:
+		return b.looked(e)
+	case opDeref:
 		return integer{}, notInteger(e, true, "it depends on data")
 	case opCall:
 		return b.returned(e)

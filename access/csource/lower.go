@@ -100,6 +100,14 @@ func (b *builder) initial(i *cc.Initializer) *Error {
 
 // begin begins a statement.
 func (b *builder) begin(n cc.Node) {
+	if b.copied != nil {
+		in := copied{n, fmt.Sprint(b.sites)}
+		if at, again := b.copied[in]; again {
+			b.statement = at
+			return
+		}
+		b.copied[in] = len(b.file.Statements)
+	}
 	b.statement = len(b.file.Statements)
 	b.file.Statements = append(b.file.Statements, Statement{place(n), source(n)})
 }
@@ -205,6 +213,15 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 		return err
 	}
 	calls := right != nil && b.calledFirst(right)
+	if left.stored() {
+		nodes := len(b.nodes)
+		if err := b.subscripts(left); err != nil {
+			return err
+		}
+		if calls && len(b.nodes) > nodes {
+			return notInteger(left, false, "whether its subscripts are read before the call is not known: declare variables with them in front")
+		}
+	}
 	if left.stored() && op != "=" && !calls {
 		if err := b.reference(left, nest.Read); err != nil {
 			return err
@@ -256,7 +273,7 @@ func (b *builder) data(e *expr) *Error {
 	case opNothing:
 		return notInteger(e, false, "%s", e.why)
 	case opIndex, opField, opDeref:
-		return b.reference(e, nest.Read)
+		return b.read(e)
 	case opAddress:
 		return notInteger(e, false, "an address is a value here, which is not understood: write the array and its subscripts where it is used, or declare a pointer with it, such as double *row = &m[i][0]")
 	case opCall:
@@ -699,7 +716,7 @@ func (b *builder) build() error {
 		}
 	}
 	number = 0
-	b.file.Program = b.without(b.nodes, &number)
+	b.file.Program = b.without(b.nodes, 0, &number)
 	if err := b.file.Program.Check(); err != nil {
 		return &Error{Pos: Pos{File: b.name}, Why: err.Error()}
 	}
@@ -786,8 +803,8 @@ func (b *builder) proved(c check, around []nest.Node) *Error {
 }
 
 // without is a tree without the places that were only asked about, and without
-// what is empty then.
-func (b *builder) without(nodes []nest.Node, number *int) []nest.Node {
+// what is empty then. Of loops of one iteration that is a copy, that is left.
+func (b *builder) without(nodes []nest.Node, depth int, number *int) []nest.Node {
 	kept := []nest.Node{}
 	for _, node := range nodes {
 		switch node := node.(type) {
@@ -797,11 +814,14 @@ func (b *builder) without(nodes []nest.Node, number *int) []nest.Node {
 			}
 			*number++
 		case *nest.Loop:
-			if node.Body = b.without(node.Body, number); len(node.Body) > 0 {
+			switch node.Body = b.without(node.Body, depth+1, number); {
+			case b.once[node]:
+				kept = append(kept, lifted(node.Body, depth)...)
+			case len(node.Body) > 0:
 				kept = append(kept, node)
 			}
 		case *nest.If:
-			node.Then, node.Else = b.without(node.Then, number), b.without(node.Else, number)
+			node.Then, node.Else = b.without(node.Then, depth, number), b.without(node.Else, depth, number)
 			if len(node.Then)+len(node.Else) > 0 {
 				kept = append(kept, node)
 			}

@@ -32,6 +32,7 @@ type logged struct {
 
 var (
 	arrayLine   = regexp.MustCompile(`(?m)^(?:static )?(char|short|int|float|double|long long) (\w+(?:\[[^;{]*)?)( = [^;]*)?;`)
+	tableLine   = regexp.MustCompile(`(?m)^static const int (\w+)\[\d+\] = (\{[^}]*\});`)
 	scalarType  = regexp.MustCompile(`\b(?:double|float)\b`)
 	definedName = regexp.MustCompile(`(?m)^#[ ]*define (\w+)`)
 	kernelHead  = regexp.MustCompile(`(?m)^void (\w+)\(([^)]*)\)`)
@@ -59,6 +60,7 @@ func splitArrays(list string) []string {
 
 // instrumented is the C text as C++ in which arrays are declared as objects.
 func instrumented(text string) string {
+	text = tableLine.ReplaceAllString(text, "Table $1(4, $2);")
 	text = arrayLine.ReplaceAllStringFunc(text, func(line string) string {
 		m := arrayLine.FindStringSubmatch(line)
 		if !strings.Contains(m[2], "[") {

@@ -96,9 +96,21 @@ func isScalar(base *expr, steps []*expr) bool {
 	return cc.IsArithmeticType(steps[len(steps)-1].field.Type())
 }
 
+// read builds the read of an array, behind those of tables in its subscripts.
+func (b *builder) read(e *expr) *Error {
+	if err := b.subscripts(e); err != nil {
+		return err
+	}
+	return b.reference(e, nest.Read)
+}
+
 // reference builds an access to an array.
 func (b *builder) reference(e *expr, kind nest.Kind) *Error {
+	base, _ := e.path()
+	before := b.tables
+	b.tables = !b.reads(base)
 	l, err := b.lvalue(e, 0)
+	b.tables = before
 	if err == nil {
 		err = b.isNumber(e, l)
 	}

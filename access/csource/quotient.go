@@ -283,7 +283,7 @@ func (b *builder) walk(h header, l *nest.Loop, body *cc.Statement) *Error {
 		})
 		if b.turns[h.node] == turn {
 			if err == nil {
-				b.nodes = append(b.nodes, around)
+				b.nodes = append(b.nodes, around...)
 			}
 			return err
 		}
@@ -292,7 +292,13 @@ func (b *builder) walk(h header, l *nest.Loop, body *cc.Statement) *Error {
 }
 
 // parted builds a loop, of so many iterations a turn if there are turns.
-func (b *builder) parted(h header, l *nest.Loop, turn int, body func() *Error) (*nest.Loop, *Error) {
+func (b *builder) parted(h header, l *nest.Loop, turn int, body func() *Error) ([]nest.Node, *Error) {
+	if turn == unrolled {
+		turn = 0
+		if values, ok := iterations(l); ok {
+			return b.copies(h, l, values, body)
+		}
+	}
 	own := len(b.loops)
 	defer func() { b.loops = b.loops[:own] }()
 	v := h.v
@@ -301,7 +307,7 @@ func (b *builder) parted(h header, l *nest.Loop, turn int, body func() *Error) (
 	if !ok {
 		b.loops = append(b.loops, v)
 		inside, err := b.body(body)
-		return &nest.Loop{Name: l.Name, From: l.From, To: l.To, Step: l.Step, Body: inside}, err
+		return []nest.Node{&nest.Loop{Name: l.Name, From: l.From, To: l.To, Step: l.Step, Body: inside}}, err
 	}
 	v.at, v.loop, v.part = at, outer, ofTurns
 	b.loops = append(b.loops, v)
@@ -310,7 +316,7 @@ func (b *builder) parted(h header, l *nest.Loop, turn int, body func() *Error) (
 	b.values[outer], b.values[inner] = value{}, value{h.name, at}
 	inside, err := b.body(body)
 	outer.Body, inner.Body = []nest.Node{inner}, inside
-	return outer, err
+	return []nest.Node{outer}, err
 }
 
 // A value is that of a variable of C in a loop of a program, which has no name where a loop inside of it has the variable.
@@ -390,21 +396,22 @@ func (b *builder) inTurns(l *nest.Loop, turn int) (outer, inner *nest.Loop, at n
 
 // A state is what building a part of the tree adds to or changes.
 type state struct {
-	accesses, statements, notes, aims, calls int
-	known                                    map[*cc.Declarator]integer
-	unknown, astray                          map[*cc.Declarator]*Error
-	aliases                                  map[*cc.Declarator]lvalue
+	accesses, statements, notes, aims, calls, copies int
+	copied                                           map[copied]int
+	known                                            map[*cc.Declarator]integer
+	unknown, astray                                  map[*cc.Declarator]*Error
+	aliases                                          map[*cc.Declarator]lvalue
 }
 
 func (b *builder) state() state {
 	return state{
-		len(b.accesses), len(b.file.Statements), len(b.file.Notes), len(b.aims), b.allCalls,
+		len(b.accesses), len(b.file.Statements), len(b.file.Notes), len(b.aims), b.allCalls, b.allCopies, maps.Clone(b.copied),
 		maps.Clone(b.known), maps.Clone(b.unknown), maps.Clone(b.astray), maps.Clone(b.aliases),
 	}
 }
 
 func (b *builder) restore(s state) {
 	b.accesses, b.file.Statements, b.file.Notes = b.accesses[:s.accesses], b.file.Statements[:s.statements], b.file.Notes[:s.notes]
-	b.aims, b.allCalls = b.aims[:s.aims], s.calls
+	b.aims, b.allCalls, b.allCopies, b.copied = b.aims[:s.aims], s.calls, s.copies, s.copied
 	b.known, b.unknown, b.astray, b.aliases = s.known, s.unknown, s.astray, s.aliases
 }

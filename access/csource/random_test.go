@@ -32,7 +32,9 @@ type cGenerator struct {
 	returns   string // the return of the function around this place
 	jumpsFrom int    // the loops around that function
 	jumps     int    // so far
-	divides   bool   // instead of jumps there are quotients and remainders
+	looks     bool   // instead of jumps there are tables
+	looked    int
+	divides   bool // instead of jumps there are quotients and remainders
 	quotients int
 }
 
@@ -88,6 +90,9 @@ func (g *cGenerator) file() string {
 		}
 		g.arrays[n].of = g.pick("double", "float", "int", "char", "short", "long long")
 		fmt.Fprintf(&g.b, "%s %s;\n", g.arrays[n].of, text)
+	}
+	if g.looks {
+		g.b.WriteString("static const int T0[5] = {0, 3, 1, 1, 4};\nstatic const int T1[4] = {2, 4, 6, 7};\n")
 	}
 	g.b.WriteString("void kernel(double alpha, double beta)\n{\n\tdouble s = 0, t = 0;\n\tint i0, i1, i2, i3;\n#pragma scop\n")
 	g.indent = 1
@@ -188,7 +193,7 @@ func (g *cGenerator) statements(most int) {
 		for g.pointers && g.chance(0.4) {
 			g.pointer()
 		}
-		if g.chosen && !g.divides && g.loops > 0 && g.chance(0.3) {
+		if g.chosen && !g.divides && !g.looks && g.loops > 0 && g.chance(0.3) {
 			g.jump()
 		}
 		switch k := g.IntN(10); {
@@ -199,7 +204,11 @@ func (g *cGenerator) statements(most int) {
 		case k == 7 && g.loops > 0:
 			name := fmt.Sprintf("k%d", g.names)
 			g.names++
-			g.line("int %s = %s;", name, g.affine())
+			value := g.affine()
+			if g.looks && g.chance(0.3) {
+				value = g.entry()
+			}
+			g.line("int %s = %s;", name, value)
 			g.vars = append(g.vars, name)
 		default:
 			g.statement()
@@ -466,6 +475,8 @@ func (g *cGenerator) element() string {
 	for _, extent := range a.extents {
 		index := g.affine()
 		switch {
+		case g.looks && g.chance(0.3):
+			index = g.entry()
 		case g.chance(0.05):
 			index = fmt.Sprintf("(%s ? %s : %d)", g.condition(1), index, g.IntN(extent))
 		case g.chance(0.5): // within the extent, most of the time
@@ -478,8 +489,26 @@ func (g *cGenerator) element() string {
 	return text
 }
 
+// entry is a number of a table, and something added to it.
+func (g *cGenerator) entry() string {
+	g.looked++
+	at := "0"
+	if len(g.vars) > 0 {
+		at = g.vars[g.IntN(len(g.vars))]
+	}
+	text := fmt.Sprintf("T0[MAX(0, MIN(%s, 4))]", at)
+	if g.chance(0.5) {
+		text = fmt.Sprintf("T1[MAX(0, MIN(%s, 3))]", at)
+	}
+	return g.pick(text, text, text+" + 1", "1 + "+text)
+}
+
 func (g *cGenerator) statement() {
-	switch g.IntN(8) {
+	kind := g.IntN(8)
+	if kind == 2 && g.looks { // of which C++ has another order
+		kind = 3
+	}
+	switch kind {
 	case 0:
 		g.line("%s%s;", g.element(), g.pick("++", "--"))
 	case 1:
@@ -526,23 +555,23 @@ func TestRandom(t *testing.T) {
 	compiled(t, texts)
 }
 
-// TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions, quotients and remainders.
+// TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions, quotients and remainders, numbers of tables.
 func TestRandomChosen(t *testing.T) {
-	files := 90
+	files := 60
 	if testing.Short() || raceDetector {
-		files = 30
+		files = 20
 	}
 	var texts []string
-	jumps, quotients := 0, 0
+	jumps, quotients, looked := 0, 0, 0
 	for seed := range files {
-		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), left: 12, chosen: true, divides: seed%2 > 0}
+		g := &cGenerator{Rand: rand.New(rand.NewPCG(uint64(seed), 17)), left: 12, chosen: true, divides: seed%3 == 1, looks: seed%3 == 2}
 		with, _ := g.programs()
 		texts = append(texts, with)
-		jumps, quotients = jumps+g.jumps, quotients+g.quotients
+		jumps, quotients, looked = jumps+g.jumps, quotients+g.quotients, looked+g.looked
 	}
-	compiled(t, texts, "too many cases", "of a variable is not affine")
-	if t.Logf("%d jumps, %d quotients", jumps, quotients); jumps < files || quotients < files/2 {
-		t.Errorf("%d jumps and %d quotients in %d files", jumps, quotients, files)
+	compiled(t, texts, "too many cases", "of a variable is not affine", "too many values for a subscript")
+	if t.Logf("%d jumps, %d quotients, %d numbers of tables", jumps, quotients, looked); jumps < files/2 || quotients < files/2 || looked < files/2 {
+		t.Errorf("%d jumps, %d quotients and %d numbers of tables in %d files", jumps, quotients, looked, files)
 	}
 }
 

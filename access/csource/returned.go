@@ -35,6 +35,9 @@ func (b *builder) inCall(e *expr, f func(value *expr) *Error) *Error {
 	if all == nil {
 		return unknown("")
 	}
+	before := b.tables
+	b.tables = false // what is read there is not built
+	defer func() { b.tables = before }()
 	for v, i := range all {
 		b.known[v] = i
 		defer delete(b.known, v)

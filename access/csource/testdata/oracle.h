@@ -33,17 +33,34 @@ struct E { // a value
 	void run() const { for (uint64_t a : reads) put(a); }
 };
 
+struct I { // an integer of a table
+	long v;
+	std::vector<uint64_t> reads;
+	operator long() const { for (uint64_t a : reads) put(a); return v; }
+};
+static I operator+(const I &a, int b) { return I{a.v + b, a.reads}; }
+static I operator+(int a, const I &b) { return I{a + b.v, b.reads}; }
+
 struct V { // an array, a part of one, or an element
 	uint64_t at;
 	const long *extents;
 	int left, width;
 	bool in;
+	std::vector<uint64_t> before; // reads of its subscripts
+	V operator[](const I &i) const
+	{
+		V v = (*this)[i.v];
+		v.before.insert(v.before.end(), i.reads.begin(), i.reads.end());
+		return v;
+	}
+	V operator[](int i) const { return (*this)[(long)i]; }
+	V operator[](unsigned i) const { return (*this)[(long)i]; }
 	V operator[](long i) const
 	{
 		long stride = width;
 		for (int d = 1; d < left; d++)
 			stride *= extents[d];
-		return V{at + i * stride, extents + 1, left - 1, width, in && i >= 0 && i < extents[0]};
+		return V{at + i * stride, extents + 1, left - 1, width, in && i >= 0 && i < extents[0], before};
 	}
 	uint64_t access(bool write) const
 	{
@@ -51,10 +68,11 @@ struct V { // an array, a part of one, or an element
 			abort();
 		return in ? at | (uint64_t)width << 48 | (uint64_t)write << 63 : outside;
 	}
-	operator E() const { E e; e.reads.push_back(access(false)); return e; }
-	E operator=(const E &e) const { e.run(); put(access(true)); return E(); }
+	void run() const { for (uint64_t a : before) put(a); }
+	operator E() const { E e; e.reads = before; e.reads.push_back(access(false)); return e; }
+	E operator=(const E &e) const { run(); e.run(); put(access(true)); return E(); }
 	E operator=(const V &v) const { return *this = E(v); }
-	E change(const E &e) const { put(access(false)); e.run(); put(access(true)); return E(); }
+	E change(const E &e) const { run(); put(access(false)); e.run(); put(access(true)); return E(); }
 	E operator+=(const E &e) const { return change(e); }
 	E operator-=(const E &e) const { return change(e); }
 	E operator*=(const E &e) const { return change(e); }
@@ -96,6 +114,12 @@ struct Array : V {
 			bytes *= n;
 		next_base += (bytes + 63) / 64 * 64;
 	}
+};
+struct Table {
+	V at;
+	std::vector<int> values;
+	Table(int width, std::initializer_list<int> list) : at(Array(width, {(long)list.size()})), values(list) {}
+	I operator[](long i) const { return I{at[i].in ? values[i] : 0, E(at[i]).reads}; }
 };
 struct Begin { Begin() { next_base = 1ull << 32; } };
 
