@@ -181,7 +181,11 @@ func (c Config) engine() engine.Engine {
 		for _, l := range c.Levels {
 			levels = append(levels, l.policies())
 		}
-		return policies.New(levels, c.WriteBacks, policies.Observe(c.Observe))
+		e := policies.New(levels, c.WriteBacks, policies.Observe(c.Observe))
+		if c.Brute {
+			e.Brute()
+		}
+		return e
 	}
 	var levels []engine.Level
 	for _, l := range c.Levels {

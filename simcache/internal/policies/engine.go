@@ -35,6 +35,7 @@ type Engine struct {
 	reuses *reuses    // with Classes
 	plain  bool       // see plain
 	watch  *watch     // that does all, if levels are observed so
+	brute  bool       // every reference of a walk is looked up
 }
 
 // A request asks a level for size bytes at addr.
@@ -79,6 +80,9 @@ func New(levels []Level, dirty bool, o Observe) *Engine {
 	d.track(engine.Sorts)
 	return d
 }
+
+// Brute has every reference looked up.
+func (d *Engine) Brute() { d.brute = true }
 
 // At tells the address of the instruction that the next references are of.
 func (d *Engine) At(pc uint64) { d.pc = pc }
@@ -138,6 +142,10 @@ func (d *Engine) walk(n nest.Nest) {
 			streams[r].stride = uint64(op.Strides[inner])
 		}
 	}
+	if d.watch != nil {
+		d.watch.nest(n, inner, trips, streams)
+		return
+	}
 	for loop := range nest.Walk(n.Trips[:inner]) {
 		for r := range streams {
 			if s := &streams[r]; loop >= 0 {
@@ -157,6 +165,25 @@ func (d *Engine) walk(n nest.Nest) {
 			}
 		}
 	}
+}
+
+// nest walks a nest.
+func (w *watch) nest(n nest.Nest, inner, trips int, streams []stream) {
+	w.begin(n.Operands)
+	r := row{trips: trips, addrs: make([]uint64, len(streams)), strides: make([]int, len(streams))}
+	for k, s := range streams {
+		r.addrs[k], r.strides[k] = s.addr, int(s.stride)
+	}
+	for loop := range nest.Walk(n.Trips[:inner]) {
+		if r.again = loop >= 0; r.again {
+			r.same = loop
+			for k := range streams {
+				r.addrs[k] += uint64(streams[k].steps[loop])
+			}
+		}
+		w.see(&r)
+	}
+	w.finish()
 }
 
 // A stream is an operand on its way through a nest.

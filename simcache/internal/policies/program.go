@@ -17,6 +17,12 @@ func (d *Engine) RunProgram(p nest.Program) []uint64 {
 		at = d.reuses.beginProgram(p, operands, d.serial)
 		defer func() { d.reuses.program = nil }()
 	}
+	if d.watch != nil {
+		d.watch.program(p, operands)
+		misses := engine.ByOperand(d.misses, len(operands))
+		d.track(engine.Sorts)
+		return misses
+	}
 	for run := range p.Runs() {
 		if at != nil {
 			at.enter(run, d.serial)
@@ -45,9 +51,14 @@ type programPlace struct {
 	around   [][]*nest.Loop // the loops around each access
 	slots    [][]reuseSlot  // by level and access: sinces, then a loop's iterations, then what is outside of a loop
 	// of the loops that the program is in
-	loops          []*nest.Loop
-	vars           []int
+	inLoops
 	entered, began []uint64 // the serial of the last reference before the loop, and before its iteration
+}
+
+// inLoops are the loops that a program is in, and their variables.
+type inLoops struct {
+	loops []*nest.Loop
+	vars  []int
 }
 
 // beginProgram starts a pass over a program after so many references. Of one that is
@@ -73,23 +84,53 @@ func (u *reuses) beginProgram(p nest.Program, operands []nest.Operand, serial ui
 	return u.program
 }
 
-// enter goes on to a run after so many references.
-func (w *programPlace) enter(run *nest.Run, serial uint64) {
-	loops, same := w.around[run.First], 0
+// goTo goes on to a run in these loops, of the same iteration of so many of those before, and perhaps
+// of another of the next.
+func (w *inLoops) goTo(loops []*nest.Loop, run *nest.Run) (same int, again bool) {
 	for same < min(len(loops), len(w.loops)) && loops[same] == w.loops[same] && run.Vars[same] == w.vars[same] {
 		same++
 	}
-	again := same < min(len(loops), len(w.loops)) && loops[same] == w.loops[same] // another iteration of the same
+	again = same < min(len(loops), len(w.loops)) && loops[same] == w.loops[same]
 	w.loops, w.vars = loops, append(w.vars[:0], run.Vars...)
+	return same, again
+}
+
+// enter goes on to a run after so many references.
+func (w *programPlace) enter(run *nest.Run, serial uint64) {
+	same, again := w.goTo(w.around[run.First], run)
+	w.begin(run.First, same, again, serial)
+}
+
+// begin goes on to a run after so many references, of which it is known where it is (see goTo).
+func (w *programPlace) begin(first, same int, again bool, serial uint64) {
 	kept := same
 	if again {
 		w.began[same] = serial
 		kept++
 	}
 	w.entered, w.began = w.entered[:kept], w.began[:kept]
-	for range loops[kept:] {
+	for range w.around[first][kept:] {
 		w.entered, w.began = append(w.entered, serial), append(w.began, serial)
 	}
+}
+
+// program walks a program.
+func (w *watch) program(p nest.Program, operands []nest.Operand) {
+	w.begin(operands)
+	around := p.Around()
+	var in inLoops
+	var r row
+	for run := range p.Runs() {
+		r.first, r.trips, r.addrs, r.strides = run.First, run.Trips, run.Addrs, run.Strides
+		loops := around[run.First]
+		r.same, r.again = in.goTo(loops, run)
+		if run.Trips > 1 {
+			inner := len(loops) - 1
+			in.vars[inner] += (run.Trips - 1) * loops[inner].Step
+		}
+		w.see(&r)
+	}
+	w.finish()
 }
 
 // next goes on to the next iteration of a run's loop.

@@ -24,6 +24,7 @@ type reuses struct {
 	along  []lines.Finger // by operand
 	levels int
 	inside bool // a nest runs
+	noted  int  // the slot of the last reference
 
 	programs []*programPlace
 	program  *programPlace // that runs
@@ -80,6 +81,32 @@ func (u *reuses) step(loop int, serial uint64) {
 	}
 }
 
+// enter goes on to a row after so many references.
+func (u *reuses) enter(r *row, serial uint64) {
+	if u.program != nil {
+		u.program.begin(r.first, r.same, r.again, serial)
+		return
+	}
+	u.step(r.same, serial)
+}
+
+// innermost is the serial of the last reference before the iteration of the innermost loop.
+func (u *reuses) innermost() *uint64 {
+	began := u.began
+	if u.program != nil {
+		began = u.program.began
+	}
+	return &began[len(began)-1]
+}
+
+// slotsHere are the slots of an access of what runs at a level.
+func (u *reuses) slotsHere(level, op int) []reuseSlot {
+	if u.program != nil {
+		return u.program.slots[level*len(u.program.operands)+op]
+	}
+	return u.slotsAt(u.runs[len(u.runs)-1].nest, level, op)
+}
+
 // slotsOf is how many times of a last touch there are: loops are told apart.
 func slotsOf(n *nest.Nest) int { return sinces + len(n.Trips) }
 
@@ -112,6 +139,7 @@ func (u *reuses) note(d *Engine, op int, last uint64) {
 	case u.program != nil:
 		w := u.program
 		i := w.slot(last, u.pass)
+		u.noted = i
 		for level, l := range d.levels {
 			if l.askedAt != d.serial {
 				continue
@@ -122,6 +150,7 @@ func (u *reuses) note(d *Engine, op int, last uint64) {
 		}
 	case u.inside:
 		number, i := u.runs[len(u.runs)-1].nest, u.slot(last)
+		u.noted = i
 		for level, l := range d.levels {
 			if l.askedAt == d.serial {
 				l.count(&u.slotsAt(number, level, op)[i], last)

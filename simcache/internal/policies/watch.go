@@ -11,11 +11,13 @@ import (
 // size, keep stores where they come first, and have nothing beside them.
 type watch struct {
 	*Engine
-	known  lines.Map // of each line, the serial of its last reference
-	along  []along   // by operand
-	at     glance    // the reference under way
-	copies []held    // by place in known, and level
-	levels []*watched
+	known   lines.Map // of each line, the serial of its last reference
+	along   []along   // by operand
+	at      glance    // the reference under way
+	copies  []held    // by place in known, and level
+	levels  []*watched
+	repeats repeats
+	log     *pass // of what is filled, if that is kept
 }
 
 // A held line is what a level knows of a line.
@@ -266,6 +268,9 @@ func (w *watch) fill(level int, block uint64, place uint32, store bool) (out uin
 	l.inWay[at], l.lines[at] = place, line{dirty: store}
 	w.copies[int(place)*len(w.levels)+level].way = int32(way + 1)
 	l.policy.filled(set, way)
+	if w.log != nil {
+		w.filled(level, place)
+	}
 	return out, dirty
 }
 
