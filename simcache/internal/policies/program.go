@@ -142,21 +142,24 @@ func (w *programPlace) next(serial uint64) {
 
 // slot is that of a reference of an access to a line that was touched at last.
 func (w *programPlace) slot(last, pass uint64) int {
+	d := len(w.began) // the loop outside of whose iteration it was, of those further in
+	for d > 0 && last <= w.began[d-1] {
+		d--
+	}
 	switch {
+	case d > 0:
 	case last == 0:
 		return int(engine.Never)
 	case last <= pass:
 		return int(engine.EarlierPass)
 	}
-	for d := range w.entered {
-		if last <= w.entered[d] {
-			return sinces + len(w.entered) + d
-		}
-		if last <= w.began[d] {
-			return sinces + d
-		}
+	switch {
+	case d == len(w.began):
+		return int(engine.ThisIteration)
+	case last <= w.entered[d]:
+		return sinces + len(w.entered) + d
 	}
-	return int(engine.ThisIteration)
+	return sinces + d
 }
 
 // list returns what was counted at a level.

@@ -125,9 +125,13 @@ func (w *watch) begin(operands []nest.Operand) {
 		z.before, z.now = &pass{fills: make([][]filling, len(w.levels))}, &pass{fills: make([][]filling, len(w.levels))}
 	}
 	z.now.reset(w.serial)
-	w.log = z.now
-	if !z.all {
-		w.log = nil
+	if w.log = nil; z.all {
+		w.log = z.now
+	}
+	if w.nearest = nil; w.reuses != nil {
+		for op := range operands {
+			w.nearest = append(w.nearest, w.reuses.slotsHere(0, op))
+		}
 	}
 }
 
@@ -136,7 +140,7 @@ func (w *watch) finish() {
 	if w.repeats.all {
 		w.end()
 	}
-	w.log = nil
+	w.log, w.nearest = nil, nil
 }
 
 // filled takes note that the access under way had a line filled into a level.
@@ -641,7 +645,7 @@ func (w *watch) stay(r *row, i, times int) {
 	for k := range r.addrs {
 		op, stride := r.first+k, r.strides[k]
 		if w.reuses != nil {
-			w.reuses.slotsHere(0, op)[w.repeats.slots[k]].refs += uint64(times)
+			w.nearest[op][w.repeats.slots[k]].refs += uint64(times)
 		}
 		addr, width := r.addrs[k]+uint64(i*stride), uint64(w.repeats.operands[op].Width) // of the iteration before
 		g := w.glance(op, addr, width)

@@ -159,6 +159,23 @@ func (u *reuses) note(d *Engine, op int, last uint64) {
 	}
 }
 
+// noteHit is note of a hit in the first level, of an operand that has these slots there.
+func (u *reuses) noteHit(slots []reuseSlot, last, serial uint64) {
+	if u.program != nil {
+		u.noted = u.program.slot(last, u.pass)
+	} else {
+		u.noted = u.slot(last)
+	}
+	slot := &slots[u.noted]
+	if slot.refs++; slot.refs > 1 {
+		return
+	}
+	slot.at, slot.last = serial, last
+	if u.program != nil && last > 0 {
+		slot.lines = u.since(last)
+	}
+}
+
 // count counts the reference that is done and reached the level, whose line was touched at last, and
 // reports whether it is the slot's first of its kind.
 func (c *cache) count(slot *reuseSlot, last uint64) (first bool) {
@@ -176,21 +193,27 @@ func (c *cache) count(slot *reuseSlot, last uint64) (first bool) {
 // slot is that of a reference of the nest under way to a line that was touched at
 // last: of the outermost loop that has gone on since.
 func (u *reuses) slot(last uint64) int {
-	run := u.runs[len(u.runs)-1]
+	inner := len(u.began) - 1
+	for loop := inner; loop >= 0; loop-- { // most are of the loops further in
+		if last <= u.began[loop] {
+			continue
+		}
+		if loop == inner {
+			return int(engine.ThisIteration)
+		}
+		return sinces + loop + 1
+	}
 	switch {
 	case last == 0:
 		return int(engine.Never)
 	case last <= u.pass:
 		return int(engine.EarlierPass)
-	case last <= run.start:
+	case last <= u.runs[len(u.runs)-1].start:
 		return int(engine.ThisPass)
+	case inner < 0:
+		return int(engine.ThisIteration)
 	}
-	for loop, began := range u.began {
-		if last <= began {
-			return sinces + loop
-		}
-	}
-	return int(engine.ThisIteration)
+	return sinces
 }
 
 // list returns what was counted at a level.

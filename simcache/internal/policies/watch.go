@@ -17,7 +17,8 @@ type watch struct {
 	copies  []held    // by place in known, and level
 	levels  []*watched
 	repeats repeats
-	log     *pass // of what is filled, if that is kept
+	log     *pass         // of what is filled, if that is kept
+	nearest [][]reuseSlot // by operand of what is walked, its slots at the first level; nil if there are none
 }
 
 // A held line is what a level knows of a line.
@@ -85,6 +86,10 @@ type glance struct {
 func (w *watch) add(op int, addr, size uint64, kind nest.Kind) {
 	w.serial++
 	g, end := w.glance(op, addr, size), addr+size-1
+	if h := &w.copies[g.places[0]*len(w.levels)]; h.way > 0 && g.lines == 1 && kind != nest.Modify && !w.dirty {
+		w.hit(op, addr, end, h)
+		return
+	}
 	before := w.known.Numbers[g.places[0]] // early, as it is fetched from afar
 	if store := kind == nest.Write && w.dirty; g.lines == 1 {
 		w.one(0, g, store)
@@ -116,6 +121,32 @@ func (w *watch) add(op int, addr, size uint64, kind nest.Kind) {
 	}
 	if w.reuses != nil {
 		w.reuses.note(w.Engine, op, before)
+	}
+}
+
+// hit is add of a reference to one line that is in the first level, which then is all that is asked, as most are.
+func (w *watch) hit(op int, addr, end uint64, h *held) {
+	l, place := w.levels[0], w.at.places[0]
+	before := w.known.Numbers[place]
+	w.known.Numbers[place] = w.serial
+	l.absent, l.askedAt = noClass, w.serial
+	if l.classes && h.turn != uint32(len(l.queue)-1) {
+		w.queued(0, uint32(place), h)
+	}
+	set, way := l.set(w.at.first), int(h.way-1)
+	switch {
+	case l.ranks == nil:
+		l.policy.touch(set, way)
+	case l.ranks.ranks[set]&15 != uint64(way): // else it is the last one touched
+		l.ranks.touch(set, way)
+	}
+	if l.bytes {
+		start := addr & (1<<l.shift - 1) >> l.partShift
+		stop := end & (1<<l.shift - 1) >> l.partShift
+		w.use(place, ^uint64(0)>>(63-(stop-start))<<start)
+	}
+	if w.nearest != nil {
+		w.reuses.noteHit(w.nearest[op], before, w.serial)
 	}
 }
 
