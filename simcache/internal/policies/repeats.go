@@ -15,8 +15,7 @@ import (
 // what they touch in the first level, and move nothing but the clock (see watch.stay).
 //
 // Passes. A pass is the rows of an iteration of the loop around them. Passes are alike if they look up
-// the same lines in the same order, as when a loop moves every access within its line, and what is
-// inside of it steps by whole lines. Say that passes 1, 2, ... are alike, and all levels are LRU.
+// the same lines in the same order, as when a loop moves every access within its line. Say that passes 1, 2, ... are alike, and all levels are LRU.
 //
 //   - What reaches a level is the same from some pass a on: for the first level a = 1. From pass a+1 on, a
 //     line's last touch is at most one pass back, so that what came between is the same in every pass: the
@@ -250,9 +249,18 @@ func (r *row) isLike(o *row, shifts *[]uint64, w *watch) bool {
 // sameLine reports whether an access of a row that begins at another address is in the same lines all the
 // way, in one each time.
 func (w *watch) sameLine(r *row, k int, addr uint64) bool {
-	shift, width := w.levels[0].shift, uint64(w.repeats.operands[r.first+k].Width)
-	line := r.addrs[k] >> shift
-	return (r.trips == 1 || r.strides[k]&(1<<shift-1) == 0) && (r.addrs[k]+width-1)>>shift == line && addr>>shift == line && (addr+width-1)>>shift == line
+	line := uint64(1) << w.levels[0].shift
+	width := uint64(w.repeats.operands[r.first+k].Width)
+	at, shift := r.addrs[k]&(line-1), addr-r.addrs[k]
+	for range min(uint64(r.trips), line) { // where it is in a line comes again by then
+		if at+width > line || at+shift > line-width { // also if it is below 0
+			return false
+		}
+		if at = (at + uint64(r.strides[k])) & (line - 1); at == r.addrs[k]&(line-1) {
+			return true
+		}
+	}
+	return true
 }
 
 // goesOn reports whether a row is this one, so many passes later.
@@ -493,15 +501,8 @@ func (w *watch) moveOn(p *pass, times, later uint64) {
 	serial := p.start + later
 	for i := range p.rows {
 		r := &p.rows[i]
-		for k, addr := range r.addrs {
-			parts := uint64(0)
-			if bytes && r.shifts[k] != 0 {
-				for t := range times {
-					one, _ := w.parts(addr+(t+1)*r.shifts[k], uint64(w.repeats.operands[r.first+k].Width)) // see sameLine
-					parts |= one
-				}
-			}
-			w.touchAgain(r, k, serial+uint64(k)+1, parts)
+		for k := range r.addrs {
+			w.touchAgain(r, k, serial+uint64(k)+1, times)
 		}
 		serial += uint64(r.trips * len(r.addrs))
 	}
@@ -538,21 +539,44 @@ func (w *watch) parts(addr, width uint64) (low, high uint64) {
 // between is the bits from one to another.
 func between(start, stop uint64) uint64 { return ^uint64(0) >> (63 - (stop - start)) << start }
 
-// touchAgain has the lines of an access of a row touched, the first at a serial, and marks parts of those that the pass
-// did not fill.
-func (w *watch) touchAgain(r *row, k int, serial, parts uint64) {
+// joined are the parts of accesses at an address and so many steps from it, the first step included and the
+// address itself not.
+func (w *watch) joined(addr, width uint64, step, times int) (low, high uint64) {
+	if far := max(step, -step); far <= int(width) { // without gaps
+		return w.parts(min(addr+uint64(step), addr+uint64(times*step)), uint64((times-1)*far)+width)
+	}
+	for range times {
+		addr += uint64(step)
+		a, b := w.parts(addr, width)
+		low, high = low|a, high|b
+	}
+	return low, high
+}
+
+// touchAgain has the lines of an access of a row touched, the first at a serial, and marks the parts of those
+// that the pass did not fill that so many more passes touch.
+func (w *watch) touchAgain(r *row, k int, serial, times uint64) {
 	l, n, levels := w.levels[0], uint64(len(r.addrs)), len(w.levels)
-	width, stride := uint64(w.repeats.operands[r.first+k].Width), uint64(r.strides[k])
+	width, stride, shift := uint64(w.repeats.operands[r.first+k].Width), uint64(r.strides[k]), r.shifts[k]
 	finger := &w.along[r.first+k].finger
+	mark := l.bytes && shift != 0 // else they are marked
+	var parts, of uint64          // and where in a line they are of
 	for i, addr := uint64(0), r.addrs[k]; i < uint64(r.trips); {
-		stay := min(nest.Stay(addr, width, stride, 1<<l.shift), uint64(r.trips)-i)
+		stay := uint64(1)
+		if !mark {
+			stay = min(nest.Stay(addr, width, stride, 1<<l.shift), uint64(r.trips)-i)
+		}
+		if at := addr & (1<<l.shift - 1); mark && (parts == 0 || at != of) {
+			parts, _ = w.joined(addr, width, int(shift), int(times)) // in one line, see sameLine
+			of = at
+		}
 		last := serial + (i+stay-1)*n
 		for line := addr >> l.shift; line <= (addr+width-1)>>l.shift; line++ {
 			place := w.known.Along(finger, line)
 			if w.known.Numbers[place] < last {
 				w.known.Numbers[place] = last
 			}
-			if parts != 0 {
+			if mark {
 				for level := range levels {
 					if h := &w.copies[place*levels+level]; h.way > 0 {
 						h.parts |= parts
@@ -655,16 +679,7 @@ func (w *watch) stay(r *row, i, times int) {
 		if stride == 0 || !l.bytes {
 			continue
 		}
-		var low, high uint64
-		if step := max(stride, -stride); step <= int(width) { // they join
-			low, high = w.parts(min(addr+uint64(stride), addr+uint64(times*stride)), uint64((times-1)*step)+width)
-		} else {
-			for range times {
-				addr += uint64(stride)
-				a, b := w.parts(addr, width)
-				low, high = low|a, high|b
-			}
-		}
+		low, high := w.joined(addr, width, stride, times)
 		w.use(g.places[0], low)
 		if g.lines == 2 {
 			w.use(g.places[1], high)

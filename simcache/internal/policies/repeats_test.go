@@ -25,7 +25,7 @@ func (d *repeater) steps(depth int) (all []int) {
 		choices := []int{0, far, width, d.Draw(5 * d.line)}
 		switch {
 		case l == depth-1 && d.alike:
-			choices = []int{far, far, far, far, far, 0}
+			choices = []int{far, far, far, far, far + d.line/2, d.line / 2 * d.Draw(2), -far - d.line/4}
 		case l == depth-1:
 			choices = []int{far, far, width, -width, 0, d.line / 2, d.Draw(2 * d.line)}
 		case l == depth-2 && d.alike:
