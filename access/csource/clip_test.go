@@ -56,7 +56,6 @@ func TestNotClipped(t *testing.T) {
 		"int e; if (i > 4) e = 4; else e = i; a[e] = 1;":                                   changes,
 		"int e = 0; for (int k = 0; k < 3; k++) { a[e] = 1; e = k; }":                      changes,
 		"int e = i; if (e > 4) { e = 4; a[0] = 1; } a[e] = 1;":                             changes,
-		"int e = i; e++; if (e > 4) e = 4; a[e] = 1;":                                      changes,
 		"int e = i; int *p = &e; if (e > 4) e = 4; a[e] = 1;":                              changes,
 		"static int e = 3; if (e > 4) e = 4; a[e] = 1;":                                    changes,
 		"volatile int e = i; if (e > 4) e = 4; a[e] = 1;":                                  changes,

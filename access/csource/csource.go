@@ -6,7 +6,9 @@
 // are affine functions of the variables of the loops around them (also the least
 // or the greatest of several), "if" on affine conditions, assignments, and
 // expressions of any kind, also by pointers that are given a value once, where they are
-// declared or by one assignment, and in functions of the file that are called. The rest
+// declared or by one assignment, by pointers and integers that steps change (*p++, k += 2)
+// by the same constant in every iteration of a loop, and in functions of the file that are
+// called. Loops may also count by such variables (p < end, i < j), as may "while". The rest
 // is refused with its place in the file and a
 // reason ([Error]): what is read is exact or it is not read.
 //
@@ -15,7 +17,7 @@
 //   - Only references to arrays are accesses. Scalars live in registers.
 //   - In a statement the reads come first, in the order of the text after macros
 //     are expanded, then the write. A compound assignment reads its left side
-//     before the right one; A[i]++ reads, then writes. A reference that is
+//     before the right one, unless that changes a variable; A[i]++ reads, then writes. A reference that is
 //     written twice is two accesses.
 //   - Of a condition on data within an expression the condition and both arms are
 //     counted, and all operands of && and ||; a [Note] says so. Of a condition on

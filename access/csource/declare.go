@@ -35,6 +35,13 @@ type builder struct {
 	shared    map[*cc.Declarator]bool    // that change and are declared once more in a function
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
+	walkers map[*cc.Declarator]bool         // variables that steps change
+	walked  map[*cc.FunctionDefinition]bool // of whom these are known
+	now     map[*cc.Declarator]walker       // what they are at this place
+	shifts  map[*cc.Declarator]shift        // what the expression makes of them that is built
+	dry     bool                            // nothing that is built is kept
+	symbols int                             // of walkers around this place
+
 	aims      []*cc.Declarator         // pointers that were given a value by an assignment in the blocks around this place
 	loops     []loopVar                // around this place
 	calls     []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
@@ -57,7 +64,7 @@ type builder struct {
 
 // A loopVar is the variable of a loop, of which each part has it.
 type loopVar struct {
-	decl *cc.Declarator
+	decl *cc.Declarator // nil of one that counts the iterations of a loop
 	t    ctype
 	at   nest.Affine // its value
 
@@ -89,6 +96,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		inlined: map[*cc.FunctionDefinition]bool{}, arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
 		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{}, once: map[*nest.Loop]bool{}, initials: map[*cc.Declarator]*cc.InitDeclarator{},
+		walkers: map[*cc.Declarator]bool{}, walked: map[*cc.FunctionDefinition]bool{}, now: map[*cc.Declarator]walker{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {
@@ -106,6 +114,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		return nil, err
 	}
 	b.declareAll()
+	b.findWalkers(b.main)
 	b.constants()
 	return b, nil
 }
@@ -503,7 +512,13 @@ func (b *builder) constants() {
 			}
 		})
 	}
-	b.declared(func(_ *cc.Declarator, init *cc.InitDeclarator) {
+	b.declared(func(v *cc.Declarator, init *cc.InitDeclarator) {
+		if b.walkers[v] {
+			if init != nil && !inRegion[init] && b.enter(v) {
+				b.start(init)
+			}
+			return
+		}
 		if init != nil && !inRegion[init] {
 			b.remember(init, nil)
 		}
@@ -514,8 +529,12 @@ func (b *builder) constants() {
 // and never again but by rewrites in the rest of its block, which are followed.
 func (b *builder) remember(d *cc.InitDeclarator, rest []*cc.BlockItem) {
 	v := d.Declarator
-	if isPointer(v) {
+	switch {
+	case isPointer(v):
 		b.point(d)
+		return
+	case b.walkers[v]:
+		b.start(d)
 		return
 	}
 	t, ok := typeOf(v.Type())

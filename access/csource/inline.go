@@ -37,10 +37,12 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	return nil
 }
 
-// calledFirst tells whether in the right side of an assignment is a call that is read in place: compilers make it before they read
-// the left side of a compound assignment.
-func (b *builder) calledFirst(right *expr) bool {
-	return right.any(func(e *expr) bool { return e.op == opCall && b.own(e) != nil })
+// rightFirst tells whether in the right side of an assignment is a call that is read in place, or a change of a variable, as in *p++:
+// compilers do these before they read the left side of a compound assignment.
+func (b *builder) rightFirst(right *expr) bool {
+	return right.any(func(e *expr) bool {
+		return e.op == opCall && b.own(e) != nil || e.assigns() && e.args[0].op == opVar
+	})
 }
 
 // inline builds the body of a function in the place of its call, with parameters that have the values of the arguments.
@@ -64,6 +66,7 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 		return notInteger(e, false, "%s has other parameters than the call has arguments", name)
 	}
 	b.inlined[f] = true
+	b.findWalkers(f)
 	body := items(f.CompoundStatement)
 	give := make([]func(), len(of)) // arguments are evaluated before any parameter has its value
 	for i, v := range of {
@@ -82,7 +85,8 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 			b.mayChange(d.Declarator, d)
 		}
 	})
-	statement := b.statement
+	statement, shifts := b.statement, b.shifts
+	b.shifts = nil
 	err := b.inside(scope{function: true}, func() (exits, *Error) { return b.items(body) })
 	if err != nil && !strings.Contains(err.Why, inCallAt) {
 		said := *err
@@ -90,6 +94,7 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 		err = &said
 	}
 	b.calls, b.sites = b.calls[:len(b.calls)-1], b.sites[:len(b.sites)-1]
+	b.shifts = shifts
 	b.statement = statement
 	for _, v := range of {
 		b.forget(v)
@@ -113,6 +118,7 @@ func (b *builder) forget(v *cc.Declarator) {
 	delete(b.unknown, v)
 	delete(b.aliases, v)
 	delete(b.astray, v)
+	delete(b.now, v)
 }
 
 // argument builds the evaluation of an argument, and returns what gives the parameter of a body its value.
@@ -128,6 +134,8 @@ func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (giv
 			i, err = b.converted(e, i, t)
 		}
 		switch {
+		case b.walkers[v] && err == nil:
+			return func() { b.now[v] = walker{i: i} }, nil
 		case err != nil:
 			b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses] // nothing is asked about what is not known
 			return func() { b.unknown[v] = err }, b.effect(e)
@@ -144,7 +152,12 @@ func (b *builder) argument(v *cc.Declarator, e *expr, body []*cc.BlockItem) (giv
 		}
 		return func() {
 			l, err := b.pointerAs(l, v.Type(), false) // of which an extent may be a parameter before it
+			if err == nil && b.walkers[v] {
+				l, err = b.collapsed(e, l)
+			}
 			switch {
+			case b.walkers[v] && err == nil:
+				b.now[v] = walker{l: l}
 			case err != nil:
 				b.astray[v] = err.of(e)
 			case b.changing[v]:

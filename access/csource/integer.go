@@ -137,6 +137,9 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 	case "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^":
 		return b.arithmetic(e)
 	}
+	if w, ok := b.valueOf(e); ok {
+		return b.walkedTo(e, w)
+	}
 	return integer{}, notInteger(e, false, "it is no value of the loops' variables")
 }
 
@@ -160,9 +163,12 @@ func constantOf(e *expr) (integer, error) {
 // variable is a loop's, or one that has the same value wherever it is seen.
 func (b *builder) variable(e *expr) (integer, error) {
 	for _, l := range b.loops {
-		if l.decl == e.decl {
+		if l.decl != nil && l.decl == e.decl {
 			return integer{piece{affine: l.at}, l.t}, nil
 		}
+	}
+	if w, ok := b.valueOf(e); ok {
+		return b.walkedTo(e, w)
 	}
 	if known, ok := b.known[e.decl]; ok {
 		return known, nil
@@ -678,6 +684,9 @@ func (b *builder) ofData(e *expr) bool {
 		}
 		if e.op != opVar {
 			return false
+		}
+		if b.walkers[e.decl] && !slices.ContainsFunc(b.loops, func(l loopVar) bool { return l.decl == e.decl }) {
+			return true
 		}
 		_, err := b.variable(e)
 		return err != nil

@@ -23,20 +23,96 @@ type header struct {
 	wraps bool    // the variable is compared as unsigned
 	early bool    // the condition takes the step, as of for (i = n; i-- > 0;)
 	ahead int     // and so is what lies so far above it
+
+	body    *cc.Statement
+	also    []*expr          // steps of other variables, behind the body
+	changed []*cc.Declarator // walkers that an iteration changes
+	paths   []path           // of those that have a value in front of the loop
+	counted bool             // the variable counts iterations from 0, and the condition is one on walkers
+	owed    []check          // of a counted loop, what must not hold wherever the condition is evaluated
+}
+
+// loop is the head of the loop, to be named in a refusal.
+func (h *header) loop() string {
+	if s, is := h.node.(*cc.IterationStatement); is && s.Case == cc.IterationStatementWhile {
+		return "while (...)"
+	} else if h.counted {
+		return "for (...)"
+	}
+	return "for (" + h.name + " ...)"
+}
+
+// parts are the parts of the parser's tree that an iteration is.
+func (h *header) parts() []cc.Node {
+	list := []cc.Node{h.body}
+	for _, e := range h.also {
+		list = append(list, e.node)
+	}
+	return list
 }
 
 // maxLoops is how many loops are inside of each other at most: what is found out about a
 // nest takes time with a power of them.
 const maxLoops = 64
 
+// A heading is what stands in the brackets of a for, or of a while.
+type heading struct {
+	declared  *cc.Declaration
+	assigned  []*expr
+	condition cc.ExpressionNode
+	steps     []*expr
+}
+
+// headingOf is the heading of a loop.
+func headingOf(s *cc.IterationStatement) heading {
+	switch s.Case {
+	case cc.IterationStatementForDecl:
+		return heading{declared: s.Declaration, condition: s.ExpressionList, steps: listed(s.ExpressionList2)}
+	case cc.IterationStatementFor:
+		return heading{assigned: listed(s.ExpressionList), condition: s.ExpressionList2, steps: listed(s.ExpressionList3)}
+	}
+	return heading{condition: s.ExpressionList}
+}
+
+// listed are the expressions between commas.
+func listed(n cc.ExpressionNode) []*expr {
+	if isNil(n) {
+		return nil
+	}
+	if e := expression(n); e.op != "," {
+		return []*expr{e}
+	} else {
+		return e.args
+	}
+}
+
 // forLoop builds a for.
 func (b *builder) forLoop(s *cc.IterationStatement) *Error {
-	h := header{node: s}
-	condition, step := s.ExpressionList2, s.ExpressionList3
+	parts := headingOf(s)
+	own, counted := b.ownVariable(s, parts)
+	if counted {
+		return b.counted(s, parts)
+	}
+	h := header{node: s, body: s.Statement}
+	condition, step := parts.condition, s.ExpressionList3
+	if s.Case == cc.IterationStatementForDecl {
+		step = s.ExpressionList2
+	}
 	var first *expr
 	var err *Error
-	if s.Case == cc.IterationStatementForDecl {
-		condition, step = s.ExpressionList, s.ExpressionList2
+	if own != nil {
+		h.v.decl = own
+		if first, err = b.firsts(parts, own); err != nil {
+			return err
+		}
+		for _, e := range parts.steps {
+			if e.args[0].decl == own {
+				step = e.node
+			} else {
+				h.also = append(h.also, e)
+			}
+		}
+	} else if s.Case == cc.IterationStatementForDecl {
 		if h.v.decl, first, err = b.declaredFirst(s.Declaration); err != nil {
 			return err
 		}
@@ -67,7 +143,12 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 			return notInteger(first, false, "%s is the variable of a loop around it", h.name)
 		}
 	}
-	begin, err := b.integer(first)
+	var begin integer
+	if own != nil {
+		begin, err = b.walkedFirst(first, own)
+	} else {
+		begin, err = b.integer(first)
+	}
 	if err != nil {
 		return err
 	}
@@ -91,7 +172,7 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	if err != nil {
 		return err
 	}
-	return b.split(h, s.Statement, 0)
+	return b.split(h, 0)
 }
 
 // before is the condition of a loop: of i-- > 0 or i-- without another step, which is early, i > 0 or i.
@@ -162,7 +243,7 @@ func (h *header) stepped(own int) *Error {
 		}
 	}
 	if failed != nil {
-		return &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: errRange.Error()}
+		return &Error{Pos: place(h.node), Expr: h.loop(), Why: errRange.Error()}
 	}
 	return nil
 }
@@ -230,7 +311,11 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 	default:
 		return notInteger(e, b.ofData(e), "want comparisons by < <= > >= != in the condition of a loop, and && between them")
 	}
-	x, y, err := b.compared(e)
+	compared := b.compared
+	if h.counted && b.ofPointers(e) {
+		compared = b.comparedPointers
+	}
+	x, y, err := compared(e)
 	if err != nil {
 		return err
 	}
@@ -258,7 +343,7 @@ const maxSplits = 8
 
 // split builds the loop, once for each case of its bounds where these are neither
 // the least nor the greatest of several as a loop can have it.
-func (b *builder) split(h header, body *cc.Statement, depth int) *Error {
+func (b *builder) split(h header, depth int) *Error {
 	wanted := greatest
 	if h.step < 0 {
 		wanted = least
@@ -279,7 +364,7 @@ func (b *builder) split(h header, body *cc.Statement, depth int) *Error {
 		}
 	}
 	if len(ways) == 0 {
-		return b.loop(h, body)
+		return b.loop(h)
 	}
 	at := ways[0]
 	c, err := at.choice()
@@ -296,17 +381,17 @@ func (b *builder) split(h header, body *cc.Statement, depth int) *Error {
 	arm := func(p piece) func() *Error {
 		return func() *Error {
 			*at = p
-			return b.split(h, body, depth+1)
+			return b.split(h, depth+1)
 		}
 	}
 	return b.when(c.when, arm(c.args[0]), arm(c.args[1]))
 }
 
 // loop builds a loop whose bounds are affine.
-func (b *builder) loop(h header, body *cc.Statement) *Error {
+func (b *builder) loop(h header) *Error {
 	own := len(b.loops)
 	fail := func(why string) *Error {
-		return &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: why}
+		return &Error{Pos: place(h.node), Expr: h.loop(), Why: why}
 	}
 	wanted, sign := greatest, 1
 	if h.step < 0 {
@@ -322,7 +407,7 @@ func (b *builder) loop(h header, body *cc.Statement) *Error {
 				before = append(before, a)
 				continue
 			}
-			c, rest := a.Coef[own], nest.Affine{Const: a.Const, Coef: a.Coef[:own]}
+			c, rest := a.Coef[own], without(a, own)
 			if c*sign > 0 {
 				// It holds ever after if it holds at first.
 				if len(l.From) != 1 {
@@ -354,8 +439,35 @@ func (b *builder) loop(h header, body *cc.Statement) *Error {
 		if err := b.ends(h, l); err != nil {
 			return err
 		}
-		return b.walk(h, l, body)
+		if len(h.owed) > 0 {
+			b.nodes = append(b.nodes, h.owes(l, own, b))
+		}
+		return b.walk(h, l)
 	})
+}
+
+// iterate builds the body of a loop, and what stands behind it.
+func (b *builder) iterate(h *header) *Error {
+	if err := b.inside(scope{loop: true}, func() (exits, *Error) { return b.stmt(h.body) }); err != nil {
+		return err
+	}
+	for _, e := range h.also {
+		b.begin(e.node)
+		if err := b.effect(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// without is a function without the variable of a depth.
+func without(a nest.Affine, depth int) nest.Affine {
+	a.Coef = slices.Clone(a.Coef)
+	a.Coef[depth] = 0
+	for n := len(a.Coef); n > 0 && a.Coef[n-1] == 0; n-- {
+		a.Coef = a.Coef[:n-1]
+	}
+	return a
 }
 
 // guarded builds something where all of a list is at least 0.
@@ -396,18 +508,18 @@ func quotient(rest nest.Affine, c, sign int) (nest.Affine, bool) {
 func (b *builder) until(h header, l *nest.Loop, a nest.Affine) *Error {
 	own := len(b.loops)
 	fail := func(why string) *Error {
-		return &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: why}
+		return &Error{Pos: place(h.node), Expr: h.loop(), Why: why}
 	}
 	if !usesVar(a, own) {
 		return fail("a condition by != that does not depend on the loop's variable is not understood")
 	}
 	c := a.Coef[own]
-	end := nest.Affine{Coef: make([]int, own)}
+	rest := without(a, own)
+	end := nest.Affine{Const: -a.Const / c, Coef: make([]int, len(rest.Coef))}
 	var exact = a.Const%c == 0
-	end.Const = -a.Const / c
-	for d := range own {
-		exact = exact && a.Coef[d]%c == 0
-		end.Coef[d] = -a.Coef[d] / c
+	for d, k := range rest.Coef {
+		exact = exact && k%c == 0
+		end.Coef[d] = -k / c
 	}
 	if !exact {
 		return fail("a bound that is a fraction of a variable is not affine")
@@ -442,7 +554,7 @@ func (b *builder) until(h header, l *nest.Loop, a nest.Affine) *Error {
 
 // ends demands that the value after the last one, too, is one of the type, and so is what lies ahead of it.
 func (b *builder) ends(h header, l *nest.Loop) *Error {
-	fail := &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: "the variable would leave the range of its type"}
+	fail := &Error{Pos: place(h.node), Expr: h.loop(), Why: "the variable would leave the range of its type"}
 	low, high := h.v.t.limits()
 	high -= h.ahead
 	if h.wraps {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -36,14 +37,18 @@ func (b *builder) when(c nest.Condition, f, g func() *Error) *Error {
 	case never(c):
 		return g()
 	}
+	before := maps.Clone(b.now)
 	then, err := b.body(f)
 	if err != nil {
 		return err
 	}
+	behind := b.now
+	b.now = before
 	otherwise, err := b.body(g)
 	if err != nil {
 		return err
 	}
+	b.now = merged(c, behind, b.now)
 	if len(then)+len(otherwise) > 0 {
 		b.nodes = append(b.nodes, &nest.If{When: c, Then: then, Else: otherwise})
 	}
@@ -59,30 +64,45 @@ func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 	}
 	for l := d.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
 		init := l.InitDeclarator
-		if init.Declarator.Name() == "__func__" || init.Case != cc.InitDeclaratorInit || init.Declarator.IsTypename() {
-			continue
+		if err := b.declares(init, rest); err != nil {
+			return err
 		}
-		if init.Declarator.IsStatic() {
-			b.remember(init, nil)
-			continue // it is not computed here
-		}
-		if isPlaced(init.Declarator) {
-			of := map[bool]string{true: "an array", false: "a struct that holds an array"}[isArray(init.Declarator)]
-			return refuse(init, "the initial value of %s is not understood here: write statements or loops that give it, or static in front if nothing changes it", of)
-		}
-		b.begin(init)
-		if isPointer(init.Declarator) && init.Initializer.Case == cc.InitializerExpr {
-			if err := b.pointing(init); err != nil {
-				return err
-			}
-			continue
+	}
+	return nil
+}
+
+// declares builds the initial value of a variable.
+func (b *builder) declares(init *cc.InitDeclarator, rest []*cc.BlockItem) *Error {
+	v := init.Declarator
+	if init.Case != cc.InitDeclaratorInit && b.walkers[v] {
+		return b.start(init)
+	}
+	if v.Name() == "__func__" || init.Case != cc.InitDeclaratorInit || v.IsTypename() {
+		return nil
+	}
+	if v.IsStatic() {
+		b.remember(init, nil)
+		return nil // it is not computed here
+	}
+	if isPlaced(v) {
+		of := map[bool]string{true: "an array", false: "a struct that holds an array"}[isArray(v)]
+		return refuse(init, "the initial value of %s is not understood here: write statements or loops that give it, or static in front if nothing changes it", of)
+	}
+	b.begin(init)
+	build := func() *Error {
+		if isPointer(v) && init.Initializer.Case == cc.InitializerExpr {
+			return b.pointing(init)
 		}
 		if err := b.initial(init.Initializer); err != nil {
 			return err
 		}
 		b.remember(init, rest)
+		return nil
 	}
-	return nil
+	if init.Initializer.Case == cc.InitializerExpr {
+		return b.full(expression(init.Initializer.AssignmentExpression), build)
+	}
+	return build()
 }
 
 // initial builds the initial value of a variable, of a struct those of its fields.
@@ -157,9 +177,9 @@ func (b *builder) iteration(s *cc.IterationStatement) *Error {
 				return b.inside(scope{}, func() (exits, *Error) { return b.stmt(s.Statement) })
 			}
 		}
-		fallthrough
+		return refuse(s, whileWords)
 	case cc.IterationStatementWhile:
-		return refuse(s, "a while is not understood: write a for with affine bounds")
+		return b.whileLoop(s)
 	}
 	return b.forLoop(s)
 }
@@ -180,23 +200,26 @@ func (b *builder) effect(e *expr) *Error {
 		if c, err := b.condition(e.args[0]); err == nil {
 			return b.when(c, func() *Error { return b.effect(e.args[1]) }, func() *Error { return b.effect(e.args[2]) })
 		}
-	case opBefore, opBehind:
-		return b.assign(e, "+=", e.args[0], nil)
-	case opCall:
-		if f := b.own(e); f != nil {
-			return b.inline(e, f)
+	}
+	return b.full(e, func() *Error {
+		switch {
+		case e.op == opBefore || e.op == opBehind:
+			return b.assign(e, "+=", e.args[0], nil)
+		case e.assigns():
+			return b.assign(e, e.op, e.args[0], e.args[1])
+		case e.op == opCall:
+			if f := b.own(e); f != nil {
+				return b.inline(e, f)
+			}
 		}
-	}
-	if e.assigns() {
-		return b.assign(e, e.op, e.args[0], e.args[1])
-	}
-	return b.data(e)
+		return b.data(e)
+	})
 }
 
 // assign builds an assignment. The right side may be one, too.
 func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 	for _, l := range b.loops {
-		if left.op == opVar && left.decl == l.decl {
+		if left.op == opVar && left.decl != nil && left.decl == l.decl {
 			return notInteger(e, false, "the variable of a loop is assigned to inside of it")
 		}
 	}
@@ -207,22 +230,29 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 		return notInteger(left, false, "it is no array element and no variable")
 	}
 	if left.op == opVar && isPointer(left.decl) {
+		if _, is := b.valueOf(e); is {
+			return nil
+		}
 		return notInteger(e, false, "%s", pointerChanges)
 	}
 	if err := b.scalar(left); err != nil {
 		return err
 	}
-	calls := right != nil && b.calledFirst(right)
+	late := right != nil && b.rightFirst(right)
 	if left.stored() {
 		nodes := len(b.nodes)
 		if err := b.subscripts(left); err != nil {
 			return err
 		}
-		if calls && len(b.nodes) > nodes {
-			return notInteger(left, false, "whether its subscripts are read before the call is not known: declare variables with them in front")
+		if late && len(b.nodes) > nodes {
+			before := "the right side, which changes a variable,"
+			if right.any(func(e *expr) bool { return e.op == opCall && b.own(e) != nil }) {
+				before = "the call"
+			}
+			return notInteger(left, false, "whether its subscripts are read before %s is not known: declare variables with them in front", before)
 		}
 	}
-	if left.stored() && op != "=" && !calls {
+	if left.stored() && op != "=" && !late {
 		if err := b.reference(left, nest.Read); err != nil {
 			return err
 		}
@@ -232,7 +262,7 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 			return err
 		}
 	}
-	if left.stored() && op != "=" && calls {
+	if left.stored() && op != "=" && late {
 		if err := b.reference(left, nest.Read); err != nil {
 			return err
 		}
@@ -458,7 +488,7 @@ func (b *builder) call(e *expr) *Error {
 			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)
 		}
 		for _, l := range b.loops {
-			if b.changes(f, l.decl, map[string]bool{}) {
+			if l.decl != nil && b.changes(f, l.decl, map[string]bool{}) {
 				return notInteger(e, false, "%s changes %s, the variable of a loop around it", name, l.decl.Name())
 			}
 		}
@@ -649,7 +679,7 @@ func (b *builder) goesAhead(p piece) bool {
 
 // within demands that a value stays between low and high.
 func (b *builder) within(e *expr, p piece, low, high int, why string) error {
-	if b.asked != nil {
+	if b.asked != nil && !b.asked.counted {
 		if _, most := b.asked.v.t.limits(); low == 0 && high >= most && b.goesAhead(p) {
 			return nil // the loop sees to it
 		}
@@ -678,7 +708,11 @@ func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 			bad = append(bad, slices.Concat(c.when, []nest.Affine{above}))
 		}
 	}
-	b.probe(bad, notInteger(e, false, "%s", why))
+	if says := notInteger(e, false, "%s", why); b.asked != nil && b.asked.counted {
+		b.asked.owed = append(b.asked.owed, check{bad, says})
+	} else {
+		b.probe(bad, says)
+	}
 	return nil
 }
 

@@ -340,7 +340,11 @@ func (l *lvalue) outside(e *expr, d int) string {
 		}
 	}
 	all := ""
-	if base, _ := e.path(); isPointer(base.decl) && d > 0 && d == len(l.steps)-1 && l.steps[d-1].bytes == s.extent*s.bytes {
+	base, _ := e.path()
+	if base.assigns() { // as of *p++
+		base = base.args[0]
+	}
+	if isPointer(base.decl) && d > 0 && d == len(l.steps)-1 && l.steps[d-1].bytes == s.extent*s.bytes {
 		name, _, _ := strings.Cut(l.declared, "[")
 		all = fmt.Sprintf(" (a pointer to (%s *)%s goes through all of it)", typeName(l.of), name)
 	}

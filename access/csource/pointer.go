@@ -23,6 +23,9 @@ func isPointer(d *cc.Declarator) bool {
 // point keeps what a pointer points to that is given a value where it is declared, and never again.
 func (b *builder) point(d *cc.InitDeclarator) *Error {
 	v := d.Declarator
+	if b.walkers[v] {
+		return b.start(d)
+	}
 	delete(b.aliases, v) // of this place in another copy of the loop around it
 	delete(b.astray, v)
 	if d.Case != cc.InitDeclaratorInit || isNil(d.Initializer) || d.Initializer.Case != cc.InitializerExpr {
@@ -66,7 +69,7 @@ func (b *builder) aim(v *cc.Declarator, e *expr) *Error {
 		return b.value(e.node)
 	}
 	b.aims = append(b.aims, v)
-	return b.becomes(v, to)
+	return b.full(e, func() *Error { return b.becomes(v, to) })
 }
 
 // aimed forgets, at the end of a block, where the pointers point that were given their value in it: all but so many.
@@ -106,6 +109,9 @@ func (b *builder) pointing(d *cc.InitDeclarator) *Error {
 func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 	switch e.op {
 	case opVar:
+		if w, is := b.valueOf(e); is {
+			return w.pointed(e)
+		}
 		if l, known := b.aliases[e.decl]; known {
 			return l, nil
 		}
@@ -150,6 +156,9 @@ func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 		}
 		return l, notInteger(e, false, "%s", pointerChosen)
 	case "=", "+=", "-=", opBefore, opBehind:
+		if w, is := b.valueOf(e); is {
+			return w.pointed(e)
+		}
 		return l, notInteger(e, false, "%s", pointerChanges)
 	}
 	if l, err = b.lvalue(e, subscripts); err != nil {

@@ -57,6 +57,8 @@ func TestPointers(t *testing.T) {
 		"double *q; for (int j = 0; j < 3; j++) { q = &m[j][i]; for (int k = 0; k < 2; k++) q[k] = q[0]; }":         "for (int j = 0; j < 3; j++) for (int k = 0; k < 2; k++) m[j][i + k] = m[j][i];",
 		"double *q; { q = b; } q[i] = 1;":                                                                           "b[i] = 1;",
 		"double *q, *r; for (int j = i; j < (i < 1 ? 3 : 4); j++) { q = m[j]; if (j > 1) { r = q + i; *r = *q; } }": "for (int j = i; j < (i < 1 ? 3 : 4); j++) if (j > 1) m[j][i] = m[j][0];",
+		// Changed by steps.
+		"double *q = a; q++; *q = 1; q += 2; *q++ = *b; *q = 2;": "a[1] = 1; a[3] = b[0]; a[4] = 2;",
 		// As arrays of other extents.
 		"double *q = (double *)m; q[6 * i] = q[i + 5];":                                                         "m[i][i] = m[1][i];",
 		"double *q = (double *)(m + 1); q[5 + i] = q[i - 5];":                                                   "m[2][i] = m[0][i];",
@@ -118,10 +120,7 @@ func TestPointersRefused(t *testing.T) {
 		"for (unsigned j = 0; j < 4; j++) { double *q = a + (j - 1) + 1; *q = 1; }":     "j - 1: it would wrap as unsigned int where i = 0, j = 0",
 		"for (unsigned j = 0; j < 4; j++) { double *q = a + i + (j - 1) + 1; *q = 1; }": "j - 1: it would wrap as unsigned int where i = 0, j = 0",
 		// Pointers that change.
-		"double *q = a; q++; *q = 1;":                                               "t.c:8:16: q++: " + changes,
 		"double *q = a; q = b; *q = 1;":                                             "q = b: " + changes,
-		"double *q = a; q += 2; *q = 1;":                                            "q += 2: " + changes,
-		"double *q = a; *q++ = 1;":                                                  "t.c:8:17: q++: " + changes,
 		"double *q; q = m[i]; q = m[0]; q[0] = 1;":                                  "q = m[i]: " + changes,
 		"double *q; if (i > 0) q = a; q[0] = 1;":                                    "q = a: " + changes,
 		"double *q; for (int j = 0; j < 3; j++) { if (j > 0) q[0] = 1; q = m[j]; }": "q[0]: q is no array of constant extents but a pointer",
@@ -130,12 +129,11 @@ func TestPointersRefused(t *testing.T) {
 		"aimed = m[i]; aimed[0] = 1;":                                               "aimed = m[i]: " + changes,
 		"static double *q; s = *q; q = m[i];":                                       "q is no array of constant extents but a pointer",
 		"double *p = a, *q = b, *r = p; p = q; q = r;":                              "p: where p points is not known: it is given *p = a: " + changes,
-		"moved[i] = 1;":                               "moved[i]: where moved points is not known: it is given *moved = a: " + changes,
-		"twice[i] = 1;":                               "twice is no array of constant extents but a pointer, " + unknown + "twice[N]",
-		"double *q = a, **to = &q; q[0] = 1;":         "&q: a pointer to a pointer is not understood",
-		"double *q = a; given(&q); q[0] = 1;":         "given(&q): given gets an array or a pointer",
-		"double *q = i > 1 ? a : b; q[0] = 1;":        "i > 1 ? a : b: a pointer to one of several is not understood: write the arrays and their subscripts, or one loop for each",
-		"for (double *p = a; p < a + 9; p++) *p = 1;": "the variable of a loop has to be an int, a long, or unsigned: write for (i = 0; i < n; i++) over the array, and its subscripts in place of *p",
+		"moved[i] = 1;":                        "moved[i]: where moved points is not known: it is given *moved = a: " + changes,
+		"twice[i] = 1;":                        "twice is no array of constant extents but a pointer, " + unknown + "twice[N]",
+		"double *q = a, **to = &q; q[0] = 1;":  "&q: a pointer to a pointer is not understood",
+		"double *q = a; given(&q); q[0] = 1;":  "given(&q): given gets an array or a pointer",
+		"double *q = i > 1 ? a : b; q[0] = 1;": "i > 1 ? a : b: a pointer to one of several is not understood: write the arrays and their subscripts, or one loop for each",
 		// Where they point is not said.
 		"double *q = malloc(80); q[i] = 1;":   "q[i]: q is no array of constant extents but a pointer, " + unknown + "q[N]",
 		"param[i] = 1;":                       "param is no array of constant extents but a pointer, " + unknown + "param[N]",

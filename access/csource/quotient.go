@@ -224,7 +224,7 @@ func (b *builder) most(a nest.Affine, looks *int) (most int, ok bool) {
 // turn asks for turns of a loop around after which the remainder by n of a function begins again, and tells whether there is such
 // a loop: it is built once more then.
 func (b *builder) turn(a nest.Affine, n int) bool {
-	for d := len(a.Coef) - 1; d >= 0 && n <= maxTurn; d-- {
+	for d := min(len(a.Coef), len(b.loops)) - 1; d >= 0 && n <= maxTurn; d-- {
 		if a.Coef[d] == 0 || b.loops[d].part == inTurn {
 			continue
 		}
@@ -273,14 +273,12 @@ const (
 	inTurn
 )
 
-// walk builds the body of a loop: again, if a quotient within asks for turns.
-func (b *builder) walk(h header, l *nest.Loop, body *cc.Statement) *Error {
+// walk builds a loop: again, if a quotient within asks for turns.
+func (b *builder) walk(h header, l *nest.Loop) *Error {
 	for {
 		turn := b.turns[h.node]
 		before := b.state()
-		around, err := b.parted(h, l, turn, func() *Error {
-			return b.inside(scope{loop: true}, func() (exits, *Error) { return b.stmt(body) })
-		})
+		around, err := b.walkOnce(h, *l)
 		if b.turns[h.node] == turn {
 			if err == nil {
 				b.nodes = append(b.nodes, around...)
@@ -289,6 +287,24 @@ func (b *builder) walk(h header, l *nest.Loop, body *cc.Statement) *Error {
 		}
 		b.restore(before)
 	}
+}
+
+func (b *builder) walkOnce(h header, l nest.Loop) ([]nest.Node, *Error) {
+	turn, before, ends := b.turns[h.node], b.now, l
+	if err := b.walks(&h, &l); err != nil || b.turns[h.node] != turn {
+		return nil, err
+	}
+	h.v.at = nest.Variable(len(b.loops))
+	h.counts(&l, turn)
+	around, err := b.parted(h, &l, turn, func() *Error {
+		b.enters(&h, &l, before)
+		if b.dry && len(h.paths) > 0 && (turn == 0 || turn > 0 && !h.counted) {
+			return nil // it was built to find the paces
+		}
+		return b.iterate(&h)
+	})
+	b.behind(&h, &ends, before)
+	return around, err
 }
 
 // parted builds a loop, of so many iterations a turn if there are turns.
@@ -302,7 +318,7 @@ func (b *builder) parted(h header, l *nest.Loop, turn int, body func() *Error) (
 	own := len(b.loops)
 	defer func() { b.loops = b.loops[:own] }()
 	v := h.v
-	v.node, v.step, v.turn, v.loop, v.at = h.node, h.step, turn, l, nest.Variable(own)
+	v.node, v.step, v.turn, v.loop = h.node, l.Step, turn, l
 	outer, inner, at, ok := b.inTurns(l, turn)
 	if !ok {
 		b.loops = append(b.loops, v)
@@ -401,17 +417,19 @@ type state struct {
 	known                                            map[*cc.Declarator]integer
 	unknown, astray                                  map[*cc.Declarator]*Error
 	aliases                                          map[*cc.Declarator]lvalue
+	now                                              map[*cc.Declarator]walker
 }
 
 func (b *builder) state() state {
 	return state{
 		len(b.accesses), len(b.file.Statements), len(b.file.Notes), len(b.aims), b.allCalls, b.allCopies, maps.Clone(b.copied),
 		maps.Clone(b.known), maps.Clone(b.unknown), maps.Clone(b.astray), maps.Clone(b.aliases),
+		maps.Clone(b.now),
 	}
 }
 
 func (b *builder) restore(s state) {
 	b.accesses, b.file.Statements, b.file.Notes = b.accesses[:s.accesses], b.file.Statements[:s.statements], b.file.Notes[:s.notes]
 	b.aims, b.allCalls, b.allCopies, b.copied = b.aims[:s.aims], s.calls, s.copies, s.copied
-	b.known, b.unknown, b.astray, b.aliases = s.known, s.unknown, s.astray, s.aliases
+	b.known, b.unknown, b.astray, b.aliases, b.now = s.known, s.unknown, s.astray, s.aliases, s.now
 }

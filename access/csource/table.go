@@ -178,8 +178,8 @@ func (b *builder) entries(a nest.Affine, values []int) (p piece, ok bool) {
 
 // unroll asks for a loop of few iterations that a function depends on to be unrolled, and tells whether there is one.
 func (b *builder) unroll(a nest.Affine) bool {
-	for d := len(a.Coef) - 1; d >= 0; d-- {
-		if v := b.loops[d]; a.Coef[d] != 0 && v.part == undivided && b.turns[v.node] != unrolled {
+	for d := min(len(a.Coef), len(b.loops)) - 1; d >= 0; d-- {
+		if v := b.loops[d]; a.Coef[d] != 0 && v.part == undivided && v.loop != nil && b.turns[v.node] != unrolled {
 			if _, ok := iterations(v.loop); ok {
 				b.turns[v.node] = unrolled
 				return true
