@@ -70,6 +70,8 @@ var fragments = []string{
 	"double a[9], b[9]; void g(double *x, int k) { if (k) { if (k > 2) return; x[k] = 1; } else if (k < 0) return; x[0] = 2; } void f(void) { for (int i = 0; i < 4; i++) { if (i == 1) { a[i] = 1; continue; } else { if (i > 2) continue; } g(b, i); } }",
 	"double a[2][9]; void f(void) { for (int t = 0; t < 9; t++) for (unsigned i = 1 + (t & 1); i < 8; i += 2) if ((i + t) / 3 % 2) a[(t + 1) % 2][(i - 1 + 9) % 9] = a[t % 2][i >> 1]; for (int j = 7; j > -3; j -= 2) a[0][j % 3 + 4] = j / 2 % -2; }",
 	"double a[9][9]; static const int d[4][2] = {{1, 0}, {0, 1}, {-1}, {0, -1}}; const char c[] = {2, 0, 2}; void f(void) { for (int i = 1; i < 8; i++) for (int k = 0; k < 4; k++) { int y = i + d[k][1]; a[i + d[k][0]][y] += a[c[k % 3]][c[c[i % 3]]]; } }",
+	// Steps, beside these.
+	"double a[99], b[99]; static const int d[3] = {4, 0, 9}; void g(double *x, int n) { while (n > 0) { *x++ = d[n % 3]; n--; if (n == 2) continue; *x = 1; } } void f(void) { int k = 0; double *p = a + 40; for (int i = 0, j = 30; i < j; i++, j -= 2) { if (i % 3 == 1) { k += 2; continue; } *p++ = b[k % 5]; k++; k++; } for (int i = 0; i < 30; i += 2) { b[k++] = *--p + a[i % 5]; for (int l = 0; l < 3; l++, k++) a[i + d[l]] = b[k]; } g(a, 4); }",
 	// Variables that are clipped.
 	"double a[20]; int b[9]; void f(void) { for (int i = 0; i < 12; i += 4) { int e = i + 4, o = 1; if (e > 9) e = 9; if (e < 6) { e = 6u; } e = e - o; for (int k = i; k < e; k++) a[k] = e; } }",
 	"double a[20]; void f(void) { for (int i = 0; i < 9; i++) { unsigned char e = i; if (0) e = a[i]; e = 256 + 9; unsigned u = i; if (u < 4) u = 4; _Bool t = i; t = 7; int s = i - 4; if (i == 8) s = 10; if (s < 0) s = 0; a[s] = a[t]; } }",

@@ -36,6 +36,8 @@ type cGenerator struct {
 	looked    int
 	divides   bool // instead of jumps there are quotients and remainders
 	quotients int
+	walks     bool // variables are changed by steps, of which walking are those that can be seen
+	walking   []string
 }
 
 // A part is a block, and the function that it is in its place.
@@ -94,6 +96,9 @@ func (g *cGenerator) file() string {
 	if g.looks {
 		g.b.WriteString("static const int T0[5] = {0, 3, 1, 1, 4};\nstatic const int T1[4] = {2, 4, 6, 7};\n")
 	}
+	if g.walks {
+		g.b.WriteString("int Z[4000];\n")
+	}
 	g.b.WriteString("void kernel(double alpha, double beta)\n{\n\tdouble s = 0, t = 0;\n\tint i0, i1, i2, i3;\n#pragma scop\n")
 	g.indent = 1
 	g.block(2)
@@ -111,7 +116,7 @@ func (g *cGenerator) line(format string, args ...any) {
 
 // block writes statements, in a function of their own if so chosen.
 func (g *cGenerator) block(most int) {
-	if !g.pointers && !g.chosen || g.loops == 0 || g.loops == 4 || g.chance(0.7) {
+	if !g.pointers && !g.chosen || g.walks || g.loops == 0 || g.loops == 4 || g.chance(0.7) {
 		g.statements(most)
 		return
 	}
@@ -188,8 +193,11 @@ func (a *alias) declaration(qualified, name string) string {
 }
 
 func (g *cGenerator) statements(most int) {
-	known, seen := len(g.vars), len(g.pointed)
+	known, seen, walking := len(g.vars), len(g.pointed), len(g.walking)
 	for range 1 + g.IntN(most) {
+		for g.walks && g.chance(0.4) {
+			g.walker()
+		}
 		for g.pointers && g.chance(0.4) {
 			g.pointer()
 		}
@@ -197,6 +205,8 @@ func (g *cGenerator) statements(most int) {
 			g.jump()
 		}
 		switch k := g.IntN(10); {
+		case g.walks && g.loops < 4 && g.chance(0.2):
+			g.counted()
 		case k < 6 && g.loops < 4 || g.loops == 0:
 			g.loop()
 		case k == 6:
@@ -214,7 +224,7 @@ func (g *cGenerator) statements(most int) {
 			g.statement()
 		}
 	}
-	g.vars, g.pointed = g.vars[:known], g.pointed[:seen]
+	g.vars, g.pointed, g.walking = g.vars[:known], g.pointed[:seen], g.walking[:walking]
 }
 
 func (g *cGenerator) body() {
@@ -299,7 +309,7 @@ func (g *cGenerator) affine() string {
 		return fmt.Sprint(g.IntN(5))
 	}
 	v := g.pick(g.vars...)
-	if g.divides && g.quotients < 4 && v[0] == 'i' && g.chance(0.25) {
+	if g.divides && g.quotients < 4 && (v[0] == 'i' || v[0] == 'c') && g.chance(0.25) {
 		g.quotients++
 		n := 1 + g.IntN(4)
 		return fmt.Sprintf("((%s %s %d) %s)", g.pick(v, v, "2 * "+v, v+" + "+v), g.pick("+", "-"), g.IntN(3),
@@ -489,6 +499,90 @@ func (g *cGenerator) element() string {
 	return text
 }
 
+// walker declares a pointer into an array, or its subscript in the program without.
+func (g *cGenerator) walker() {
+	name := fmt.Sprintf("w%d", g.names)
+	g.names++
+	at := fmt.Sprint(1500 + g.IntN(1000))
+	if len(g.vars) > 0 && g.chance(0.4) {
+		at += " + " + g.affine()
+	} else if g.looks && g.chance(0.1) {
+		g.line("int x%s = %s;", name, g.entry())
+		at += " + x" + name
+	}
+	if g.divides && g.chance(0.2) {
+		at += fmt.Sprintf(" + (%s) %% 3", g.affine())
+	}
+	g.line("%s", both("int *"+name+" = Z + ("+at+");", g.pick("int ", "long ", "unsigned ", "short ")+name+" = "+at+";"))
+	g.walking = append(g.walking, name)
+}
+
+// stepped is a statement that changes a walker.
+func (g *cGenerator) stepped() {
+	w := g.pick(g.walking...)
+	by := g.pick("1", "2", "3", "LOW", "(LOW - 5)", "(HIGH - 4)")
+	if g.chance(0.1) {
+		by = g.affine()
+	}
+	other := g.pick(g.walking...)
+	if other == w {
+		other = "7"
+	} else {
+		other = both("*"+other, "Z["+other+"]")
+	}
+	switch g.IntN(9) {
+	case 0:
+		g.line("%s;", g.pick(w+"++", "++"+w, w+"--", "--"+w))
+	case 1:
+		g.line("%s %s= %s;", w, g.pick("+", "-"), by)
+	case 2:
+		g.line("%s = %s %s %s;", w, w, g.pick("+", "-"), by)
+	case 3:
+		g.line("%s = %s;", both("*--"+w, "Z[--"+w+"]"), other)
+	case 4:
+		g.line("s += %s;", both("*++"+w, "Z[++"+w+"]"))
+	case 5:
+		g.line("%s += 2, %s = %s;", w, both(w+"[2]", "Z["+w+" + 2]"), other)
+	case 6:
+		g.line("if (%s) %s += %s;", g.condition(1), w, by)
+	default:
+		g.line("%s = %s;", both("*"+w+"++", "Z["+w+"++]"), other)
+	}
+}
+
+// counted is a while, or a for with several variables, of which the iterations are counted.
+func (g *cGenerator) counted() {
+	v, x := fmt.Sprintf("c%d", g.names), fmt.Sprintf("c%d", g.names+1)
+	g.names += 2
+	from, to, step := g.bound(0), g.bound(6), 1+g.IntN(2)
+	walking := len(g.walking)
+	switch g.IntN(4) {
+	case 0:
+		g.line("int %s = %s; while (%s %s %s) { TICK", v, from, v, g.pick("<", "<="), to)
+		defer g.line("%s += %d; }", v, step)
+	case 1:
+		g.line("int %s = %s; while (%s > %s) { TICK", v, to, v, from)
+		defer g.line("%s = %s - %d; }", v, v, step)
+	case 2:
+		g.line("for (int %s = %s, %s = %s; %s < %s; %s) { TICK", v, from, x, to, v, x, g.pick(v+"++, "+x+"--", x+"--", v+" += 2"))
+		defer g.line("}")
+	default:
+		n := g.IntN(9)
+		by := g.steps(v, step, "+")
+		g.line("%s", both(fmt.Sprintf("for (int *%s = Z + 2000; %s < Z + %d; %s) {", v, v, 2000+n, by), fmt.Sprintf("for (int %s = 2000; %s < %d; %s) { TICK", v, v, 2000+n, by)))
+		defer g.line("}")
+		g.walking = append(g.walking, v)
+	}
+	if len(g.walking) == walking {
+		g.vars = append(g.vars, v)
+		defer func() { g.vars = g.vars[:len(g.vars)-1] }()
+	}
+	g.loops++
+	g.body()
+	g.loops--
+	g.walking = g.walking[:walking]
+}
+
 // entry is a number of a table, and something added to it.
 func (g *cGenerator) entry() string {
 	g.looked++
@@ -504,6 +598,10 @@ func (g *cGenerator) entry() string {
 }
 
 func (g *cGenerator) statement() {
+	if len(g.walking) > 0 && g.chance(0.6) {
+		g.stepped()
+		return
+	}
 	kind := g.IntN(8)
 	if kind == 2 && g.looks { // of which C++ has another order
 		kind = 3
@@ -651,5 +749,77 @@ func TestRandomPointers(t *testing.T) {
 	t.Logf("%d files are the same (%d names of pointers, %d functions), %d leave an array, %d might wrap", exact, pointers, calls, outside, wraps)
 	if exact < files/4 || pointers < 2*exact || calls < exact/4 || outside == 0 {
 		t.Errorf("%d files are the same, with %d pointers and %d functions, %d leave an array", exact, pointers, calls, outside)
+	}
+}
+
+// TestRandomWalking: random files in which pointers and integers are changed by steps do what their compiled programs do, or are
+// refused where their steps are not the same in every iteration; with pointers as with the subscripts in their place.
+func TestRandomWalking(t *testing.T) {
+	randomWalking(t, func(int) *cGenerator { return &cGenerator{left: 12, walks: true} })
+}
+
+// TestRandomWalkingChosen: so do those with jumps, quotients or tables, too; steps that these make uneven are refused.
+func TestRandomWalkingChosen(t *testing.T) {
+	randomWalking(t, func(seed int) *cGenerator {
+		return &cGenerator{left: 12, walks: true, chosen: true, divides: seed%3 == 1, looks: seed%3 == 2}
+	}, "of a variable is not affine", "too many values for a subscript", "are read one by one", "a while is not understood", "the value of a constant array is known in subscripts", "behind jumps is not known")
+}
+
+// randomWalking compares files of generators. Some may be refused for other reasons, too.
+func randomWalking(t *testing.T, generator func(seed int) *cGenerator, also ...string) {
+	t.Helper()
+	files := 150
+	if testing.Short() || raceDetector {
+		files = 40
+	}
+	var with, without []string
+	for seed := range files {
+		g := generator(seed)
+		g.Rand = rand.New(rand.NewPCG(uint64(seed), 17))
+		a, b := g.programs()
+		with, without = append(with, a), append(without, b)
+	}
+	exact, outside, wraps, lost, steps := 0, 0, 0, 0, 0
+	for i, l := range runLogged(t, without) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			f, err := csource.Read("without.c", []byte(without[i]), csource.Options{})
+			g, err2 := csource.Read("with.c", []byte(with[i]), csource.Options{})
+			is := func(err error, words ...string) bool {
+				return err != nil && slices.ContainsFunc(words, func(word string) bool { return strings.Contains(err.Error(), word) })
+			}
+			const constant, anew, often, several = "by the same constant in every iteration", "another value in each iteration", "is no affine function", "not change as often as"
+			switch {
+			case is(err, also...) && (err2 != nil || !l.outside):
+				lost++
+			case err == nil && is(err2, also...): // the value of a pointer, without which nothing is known
+				same(t, f, l.accesses)
+				lost++
+			case is(err, constant, anew, often, several, "a fraction of a variable", "too many cases", "is not decided") && (err2 != nil || !l.outside):
+				lost++
+			case is(err, "is outside of") && l.outside && err2 != nil:
+				outside++
+			case is(err, "wrap", "range of its type", "!= names", "does not end the loop in the direction"):
+				wraps++
+			case err != nil || err2 != nil || l.outside || l.endless:
+				t.Errorf("an index is outside of its extent: %v; %v; %v", l.outside, err, err2)
+			default:
+				exact++
+				steps += strings.Count(with[i], "w")
+				for at := range l.accesses { // arrays lie higher where an address without its variables is below 0
+					l.accesses[at].addr += f.Arrays[0].Base - 1<<32
+				}
+				same(t, f, l.accesses)
+				if a, b := walked(g), walked(f); a != b {
+					t.Errorf("%.1000s\n%.1000s", a, b)
+				}
+			}
+			if t.Failed() {
+				t.Logf("of\n%s\nand\n%s", with[i], without[i])
+			}
+		})
+	}
+	t.Logf("%d files are exact (%d names of variables), %d leave an array, %d might wrap, in %d a value is not known", exact, steps, outside, wraps, lost)
+	if exact < files/4 || steps < 5*exact {
+		t.Errorf("%d files are exact, with %d names of variables", exact, steps)
 	}
 }
