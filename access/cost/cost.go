@@ -5,9 +5,10 @@
 //
 // The time of a nest is
 //
-//	max(loop, memory) + exposed * min(loop, memory) + bursts
+//	longer + exposed * shorter * shorter/longer + bursts
 //
-// because the CPU runs ahead of what it waits for, but not entirely.
+// of loop and memory, because the CPU runs ahead of what it waits for, but not entirely: the more alike they
+// are, the more often does one wait for the other.
 //
 // loop is what the instructions take when all data is in the first level: a cost
 // per iteration, which depends on what the loop does and on whether its elements
@@ -173,6 +174,7 @@ func Measured(m probe.Machine) Times {
 	if m.CPU != "" { // which a file may be of that is not the one that runs
 		t.Source += " on " + m.CPU
 	}
+	m.Levels = sharing(m)
 	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
 	t.Tiles, t.Streamed, t.Passes = m.Tiles, m.Streamed, passesOf(m)
 	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room

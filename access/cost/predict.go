@@ -153,7 +153,7 @@ func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 		all, bursts := m.memory(&sum, w, p)
 		memory, swaps := all-bursts, m.swaps(w.Nest)
 		sum.Loop += loop + swaps
-		sum.Ns += max(loop, memory) + rules.Exposed*min(loop, memory) + bursts + swaps
+		sum.Ns += together(loop, memory, rules.Exposed) + bursts + swaps
 	}
 	return sum
 }
@@ -183,3 +183,13 @@ func (m Model) Lines(misses []float64) (ns float64) {
 
 // Error is how far a prediction is off a measured time, as a share of it.
 func Error(predicted, measured float64) float64 { return math.Abs(predicted-measured) / measured }
+
+// together is what a loop and its memory take, of which either may run ahead of the other: the longer, and a share of the
+// shorter that grows with how alike they are, since then each is now and then what the other waits for.
+func together(loop, memory, exposed float64) float64 {
+	short, long := min(loop, memory), max(loop, memory)
+	if long == 0 {
+		return 0
+	}
+	return long + exposed*short*(short/long)
+}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts"
@@ -236,4 +238,23 @@ func TestChannels(t *testing.T) {
 	if picked := loop("avx2-blocks", images, "permute(0,3,1,2)"); picked < 1.5*run || picked > 3*run { // reads three times, writes once
 		t.Errorf("the loop that takes one channel after the other apart takes %v ns, that of a copy %v", picked, run)
 	}
+}
+
+// TestTogether: a loop and its memory take no less than the longer of them, no more than both, and as much whichever is which; where they are
+// alike the exposed share of one is not hidden, and the less the more they differ.
+func TestTogether(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64Range(0, 1e9).Draw(t, "loop"), rapid.Float64Range(0, 1e9).Draw(t, "memory")
+		exposed := rapid.Float64Range(0, 1).Draw(t, "exposed")
+		got := together(a, b, exposed)
+		if got < max(a, b) || got > (a+b)*(1+1e-12) || got != together(b, a, exposed) {
+			t.Errorf("%v and %v take %v", a, b, got)
+		}
+		if want := a * (1 + exposed); math.Abs(together(a, a, exposed)-want) > 1e-9*want {
+			t.Errorf("%v and as much take %v, want %v", a, together(a, a, exposed), want)
+		}
+		if shown := together(a, a/2, exposed) - a; math.Abs(shown-exposed*a/4) > 1e-9*a {
+			t.Errorf("of half of %v is not hidden %v", a, shown)
+		}
+	})
 }

@@ -70,7 +70,7 @@ const (
 // the same lines side by side is subtracted. Bandwidths are of vector kernels
 // on half of each level's capacity, and on twice the largest working set: of one core,
 // and of all workers together, each on half of what it has of the level; of reads also on working sets about as large as the last level. Loops are of elements in the
-// first level, and of the stages only theirs is repeated.
+// first level, and of the stages only theirs and bandwidths are repeated.
 func Measure(ctx context.Context, o Options) (Machine, error) {
 	if o.MaxSize == 0 {
 		o.MaxSize = largest(o.Caches, o.MaxMemory)
@@ -81,7 +81,7 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	m.name(plateaus(m.Ladder), stated(o.Caches))
-	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.tiles, s.ways, s.translations, s.loops, s.nodes, s.loaded} {
+	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.bandwidth, s.tiles, s.ways, s.translations, s.loops, s.bandwidth, s.nodes, s.loaded} {
 		if err := stage(&m); err != nil {
 			return Machine{}, err
 		}
@@ -117,9 +117,14 @@ type sampler struct {
 const leastCalls = 3
 
 // least measures patterns by turns, so many samples a turn, for a share of the
-// budget and returns the least time of an element of each, in ns. The memory is
+// budget, and returns the least time of an element of each, in ns. The memory is
 // another in every turn: where its pages lie makes a difference.
 func (s *sampler) least(specs []access.Spec, count int, share float64, pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
+	return s.moment(leastCalls, specs, count, share, pages, obtained)
+}
+
+// moment is least for a stage that comes again, and is measured in so many runs at least each time.
+func (s *sampler) moment(calls int, specs []access.Spec, count int, share float64, pages access.Pages, obtained func(access.Backing)) ([]float64, error) {
 	var patterns []access.Pattern
 	ns := make([]float64, len(specs))
 	for i, spec := range specs {
@@ -141,7 +146,7 @@ func (s *sampler) least(specs []access.Spec, count int, share float64, pages acc
 		o.CPUs = append(o.CPUs, l.CPU)
 	}
 	start := time.Now()
-	for calls := 1; ; calls++ {
+	for called := 1; ; called++ {
 		for sample, err := range access.Measure(s.ctx, patterns, o) {
 			if err != nil {
 				return nil, err
@@ -151,7 +156,7 @@ func (s *sampler) least(specs []access.Spec, count int, share float64, pages acc
 			s.progress(share * min(float64(time.Since(start))/float64(budget), 1))
 		}
 		// Another turn would take as long as one of these.
-		if spent := time.Since(start); calls >= leastCalls && spent+spent/time.Duration(calls) > budget {
+		if spent := time.Since(start); called >= calls && spent+spent/time.Duration(called) > budget {
 			s.done += share
 			s.progress(0)
 			return ns, nil
@@ -233,7 +238,8 @@ func (s *sampler) pageLadder(m *Machine) error {
 }
 
 // bandwidth measures reads and copies at each level, of one core and of all, and by turns with them what of
-// working sets about as large as the last level is read how fast.
+// working sets about as large as the last level is read how fast; at one of several moments, between other stages, of which
+// the best counts: of all cores it takes one that something else runs on to slow down all, as long as that lasts.
 func (s *sampler) bandwidth(m *Machine) error {
 	speeds, sets := s.workingSets(m)
 	onAll := s.onAll(m.Levels)
@@ -241,6 +247,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 		onAll = append(onAll, s.behindAll())
 	}
 	rungs, rungsOnAll := s.readLadder(m)
+	const share = bandwidthShare / 4 / bandwidthTimes
 	for _, stage := range []struct {
 		bytes []int
 		spec  func(bytes int) access.Spec
@@ -267,10 +274,10 @@ func (s *sampler) bandwidth(m *Machine) error {
 			add(bytes, stage.rung(&m.ReadLadder[i]))
 		}
 		if specs[0].Threads == 1 {
-			s.done += bandwidthShare / 4
+			s.done += share
 			continue
 		}
-		ns, err := s.least(specs, 10, bandwidthShare/4, s.pages, nil)
+		ns, err := s.moment(1, specs, 10, share, s.pages, nil)
 		if err != nil {
 			return err
 		}
@@ -279,7 +286,7 @@ func (s *sampler) bandwidth(m *Machine) error {
 			if specs[i].Op == access.Copy {
 				moved = 8
 			}
-			*result = moved / ns[i] * 1e9
+			*result = max(*result, moved/ns[i]*1e9)
 		}
 	}
 	if len(s.Workers) > 1 {
@@ -288,6 +295,9 @@ func (s *sampler) bandwidth(m *Machine) error {
 	s.progress(0)
 	return nil
 }
+
+// bandwidthTimes is at how many moments bandwidths are measured.
+const bandwidthTimes = 3
 
 // workingSets are the bytes that one core's bandwidth of each level is measured on, and of
 // memory, if it is known.

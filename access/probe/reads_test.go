@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
 
-// TestReadLadder: it goes from half of what the last level serves to four times that, as far as the largest working set goes; by all
+// TestReadLadder: it goes from half of what the last level serves to four times that, or to what it is stated to hold, as far as the largest working set goes; by all
 // cores over so much on each last level, as far as all go beyond their caches. Where there is no memory behind a level, or one level alone,
 // there is none.
 func TestReadLadder(t *testing.T) {
@@ -36,6 +37,7 @@ func TestReadLadder(t *testing.T) {
 	}{
 		{"four times", levels, 100, 8, 256 << 20, []int{8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64}, []int{8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64}},
 		{"the largest working set", levels, 100, 8, 12 << 20, []int{8, 10, 12}, []int{8, 10, 12}},
+		{"as large as is stated", []Level{levels[0], {Capacity: 8 << 20, Stated: 64 << 20}}, 100, 8, 256 << 20, []int{4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64}, []int{4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64}},
 		{"two last levels", levels, 100, 4, 12 << 20, []int{8, 10, 12}, []int{16, 20, 24}},
 		{"no memory", levels, 0, 8, 256 << 20, nil, nil},
 		{"one level", levels[1:], 100, 8, 256 << 20, nil, nil},
@@ -65,6 +67,20 @@ func TestReadLadder(t *testing.T) {
 		if diff := cmp.Diff(want, m.ReadLadder[i]); diff != "" {
 			t.Error(diff)
 		}
+	}
+	// At another moment, when all take twice as long and one half, what was better counts.
+	ask := s.ask
+	s.ask = func(p access.Pattern) float64 {
+		if p.Spec.Threads > 1 {
+			return 2 * ask(p)
+		}
+		return ask(p) / 2
+	}
+	if err := s.bandwidth(&m); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Reading{{8 << 20, 1e9, .0625e9}, {10 << 20, .8e9, .05e9}, {12 << 20, 8e9 / 12, .5e9 / 12}}, m.ReadLadder, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Error(diff)
 	}
 	s.MaxMemory = 40 << 20 // of which all may take half
 	m.ReadLadder = nil

@@ -69,6 +69,12 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	if size := stated.Geometry.Size; last < 2*size && m.Memory != (Speed{}) {
 		warnings = append(warnings, fmt.Sprintf("The largest working set is %s, not twice the %s of %s: what is called memory may be a cache.", simcache.Bytes(last), simcache.Bytes(size), stated.Name()))
 	}
+	if m.Threads > 1 && len(m.Levels) > 0 {
+		if l := m.Levels[0]; l.Disturbed(m.Threads) {
+			warnings = append(warnings, fmt.Sprintf("%d threads together read %s at %s, one alone at %s: something else ran on a core meanwhile, and what all cores have is more than this. Measure again when nothing does.",
+				m.Threads, l.Name, bandwidthCell(l.ReadAll), bandwidthCell(l.Read)))
+		}
+	}
 	if m.Pages == access.PagesSmall.String() {
 		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the latencies of large working sets.")
 	}

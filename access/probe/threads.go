@@ -48,6 +48,16 @@ func middle(samples []float64) float64 {
 	return m
 }
 
+// mostLost is by how much cores are slower at most that read their own caches while so many others do the same: two that
+// share one have a half each, and clocks slow down by a fifth.
+const mostLost = 2.5
+
+// Disturbed tells whether so many threads were measured to read so little of a level of which each core has one of its own
+// that one of the cores must have had something else to do.
+func (s Speed) Disturbed(threads int) bool {
+	return s.ReadAll > 0 && mostLost*s.ReadAll < float64(threads)*s.Read || s.CopyAll > 0 && mostLost*s.CopyAll < float64(threads)*s.Copy
+}
+
 // instances are how many caches like one the workers have together: those of one
 // core each, unless the CPU says that more share it.
 func instances(c cpu.Cache, workers []cpu.Logical) int {

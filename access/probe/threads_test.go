@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/simcache"
 	"github.com/stridebench/stridebench/simcache/cpu"
 )
@@ -88,6 +89,33 @@ func TestSharers(t *testing.T) {
 			{Level: 2, Type: "Unified", Geometry: size, Shared: c.second}, {Level: 3, Type: "Unified", Geometry: size, Shared: c.third}}}
 		if first, second, third := sharers(o.Caches[0], o), sharers(o.Caches[2], o), sharers(o.Caches[3], o); first != 0 || second != c.want2nd || third != c.want3 {
 			t.Errorf("levels of 2, %d and %d of %d CPUs are shared by %d, %d and %d cores, want 0, %d and %d", c.second, c.third, len(c.workers), first, second, third, c.want2nd, c.want3)
+		}
+	}
+}
+
+// TestDisturbed: a level of which each core has its own gives sixteen at least six times what one has, or one of them was busy, and
+// a warning says so.
+func TestDisturbed(t *testing.T) {
+	for _, c := range []struct {
+		speed   Speed
+		threads int
+		want    bool
+	}{
+		{Speed{Read: 222e9, ReadAll: 261e9}, 16, true}, // as measured on an Emerald Rapids, and a minute before:
+		{Speed{Read: 247e9, ReadAll: 2603e9}, 16, false},
+		{Speed{Read: 111e9, ReadAll: 819e9, Copy: 66e9, CopyAll: 85e9}, 16, true},
+		{Speed{Read: 100e9, ReadAll: 400e9}, 8, false}, // two share a core
+		{Speed{Read: 100e9, ReadAll: 319e9}, 8, true},
+		{Speed{Read: 100e9}, 8, false},
+		{Speed{Read: 100e9, ReadAll: 90e9}, 2, false},
+	} {
+		if got := c.speed.Disturbed(c.threads); got != c.want {
+			t.Errorf("%+v by %d threads: %v, want %v", c.speed, c.threads, got, c.want)
+		}
+		m := Machine{Threads: c.threads, Pages: access.PagesHuge.String(), Levels: []Level{{Name: "L1D", Capacity: 32 << 10, Speed: c.speed}}}
+		warnings := strings.Join(m.Warnings(nil, "measured"), "\n")
+		if got := strings.Contains(warnings, "something else ran on a core meanwhile"); got != c.want {
+			t.Errorf("%+v by %d threads: %q", c.speed, c.threads, warnings)
 		}
 	}
 }
