@@ -107,11 +107,8 @@ func (s *sampler) runs(m *Machine) error {
 	for _, lines := range runLines {
 		specs = append(specs, running(s.MaxSize, lines))
 	}
-	ns, err := s.least(specs, 2, .5*runsShare, s.pages, nil)
+	ns, err := s.least(specs, 2, .6*runsShare, s.pages, nil)
 	if err != nil {
-		return err
-	}
-	if err := s.streams(m); err != nil {
 		return err
 	}
 	for i, lines := range runLines {
@@ -120,11 +117,11 @@ func (s *sampler) runs(m *Machine) error {
 	last := m.Levels[len(m.Levels)-1]
 	lines := last.Capacity / sparseShare / line
 	if len(m.Levels) < 3 || lines*sparseStep > s.MaxSize {
-		s.done += .3 * runsShare
+		s.done += .4 * runsShare
 		s.progress(0)
 		return nil
 	}
-	if ns, err = s.least([]access.Spec{access.ChaseSpec(lines, sparseStep)}, 8, .3*runsShare, s.pages, nil); err == nil {
+	if ns, err = s.least([]access.Spec{access.ChaseSpec(lines, sparseStep)}, 8, .4*runsShare, s.pages, nil); err == nil {
 		m.Sparse = ns[0]
 	}
 	return err

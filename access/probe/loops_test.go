@@ -80,15 +80,25 @@ func TestRuns(t *testing.T) {
 	if err := s.runs(&m); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(asked, runLines) || m.Sparse != 80 || !slices.Equal(m.Streamed, []Stream{{access.Sum, 12, 0}, {access.Fill, 20, 0}, {access.Copy, 28, 0}}) || len(m.Runs) != len(runLines) || m.Runs[3] != (Run{8, 10}) {
-		t.Errorf("%v asked, %+v", asked, m)
-	}
-	// By two workers at once.
-	s.Workers = make([]cpu.Logical, 2)
-	m.Streamed = nil
-	if err := s.runs(&m); err != nil || !slices.Equal(m.Streamed, []Stream{{access.Sum, 12, 6}, {access.Fill, 20, 10}, {access.Copy, 28, 14}}) {
+	if err := s.streams(&m); err != nil || !slices.Equal(m.Streamed, []Stream{{access.Sum, 12, 0}, {access.Fill, 20, 0}, {access.Copy, 28, 0}}) {
 		t.Errorf("%v: %v", err, m.Streamed)
 	}
+	if !slices.Equal(asked, runLines) || m.Sparse != 80 || len(m.Runs) != len(runLines) || m.Runs[3] != (Run{8, 10}) {
+		t.Errorf("%v asked, %+v", asked, m)
+	}
+	// By two workers at once, of which all are slow at one moment, and one alone is at another.
+	s.Workers = make([]cpu.Logical, 2)
+	m.Streamed = nil
+	for _, slow := range [][2]float64{{1, 3}, {2, 1}} {
+		s.ask = func(p access.Pattern) float64 { return slow[min(p.Spec.Threads, 2)/2] * ask(p) }
+		if err := s.streams(&m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(m.Streamed, []Stream{{access.Sum, 12, 6}, {access.Fill, 20, 10}, {access.Copy, 28, 14}}) {
+		t.Errorf("%v", m.Streamed)
+	}
+	s.ask = ask
 	// Two levels, of which the last one's sets are looked up; and nothing behind the caches.
 	m = Machine{Levels: m.Levels[1:], Memory: m.Memory}
 	if err := s.runs(&m); err != nil || m.Sparse != 0 || len(m.Runs) != len(runLines) {

@@ -52,7 +52,8 @@ const (
 	waysShare         = 0.08
 	translationsShare = 0.02
 	loopsShare        = 0.08
-	runsShare         = 0.05
+	runsShare         = 0.035
+	streamsShare      = 0.015
 	tilesShare        = 0.05
 )
 
@@ -293,7 +294,12 @@ func (s *sampler) bandwidth(m *Machine) error {
 		m.Threads = len(s.Workers)
 	}
 	s.progress(0)
-	return nil
+	if m.Memory == (Speed{}) {
+		s.done += streamsShare / bandwidthTimes
+		s.progress(0)
+		return nil
+	}
+	return s.streams(m)
 }
 
 // bandwidthTimes is at how many moments bandwidths are measured.

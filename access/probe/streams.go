@@ -21,9 +21,11 @@ type Stream struct {
 
 var streamOps = []access.Op{access.Sum, access.Fill, access.Copy}
 
-// streams measures them, by one core and by all workers, over the largest working set.
+// streams measures them, by one core and by all workers, over the largest working set, at one of the moments that bandwidths are measured at.
 func (s *sampler) streams(m *Machine) error {
 	const elems = line / 8
+	share := streamsShare / bandwidthTimes / float64(len(streamOps))
+	var now []Stream
 	for _, op := range streamOps {
 		stream := func(bytes int) access.Spec {
 			if op == access.Copy {
@@ -32,21 +34,25 @@ func (s *sampler) streams(m *Machine) error {
 			return access.Spec{Op: op, DType: layouts.Int64, Shape: []int{bytes / layouts.Int64.Size()}}
 		}
 		of := Stream{Op: op}
-		ns, err := s.least([]access.Spec{stream(s.MaxSize)}, 2, .06*runsShare, access.PagesSmall, nil)
+		ns, err := s.moment(1, []access.Spec{stream(s.MaxSize)}, 2, .6*share, access.PagesSmall, nil)
 		if err != nil {
 			return err
 		}
 		of.Ns = elems * ns[0]
 		if len(s.Workers) > 1 {
-			if ns, err = s.least([]access.Spec{s.byAll(stream)(s.MaxSize)}, 2, .04*runsShare, access.PagesSmall, nil); err != nil {
+			if ns, err = s.moment(1, []access.Spec{s.byAll(stream)(s.MaxSize)}, 2, .4*share, access.PagesSmall, nil); err != nil {
 				return err
 			}
 			of.All = elems * ns[0]
 		} else {
-			s.done += .04 * runsShare
+			s.done += .4 * share
 		}
-		m.Streamed = append(m.Streamed, of)
+		now = append(now, of)
 	}
+	for i, before := range m.Streamed {
+		now[i].Ns, now[i].All = min(now[i].Ns, before.Ns), min(now[i].All, before.All)
+	}
+	m.Streamed = now
 	return nil
 }
 
