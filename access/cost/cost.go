@@ -5,9 +5,9 @@
 //
 // The time of a nest is
 //
-//	longer + exposed * shorter * shorter/longer + bursts
+//	(loop^overlap + memory^overlap)^(1/overlap) + bursts
 //
-// of loop and memory, because the CPU runs ahead of what it waits for, but not entirely: the more alike they
+// because the CPU runs ahead of what it waits for, but not entirely: the more alike loop and memory
 // are, the more often does one wait for the other.
 //
 // loop is what the instructions take when all data is in the first level: a cost

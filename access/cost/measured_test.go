@@ -163,7 +163,7 @@ func TestOvershot(t *testing.T) {
 // runs are seen by prefetchers.
 func TestQueue(t *testing.T) {
 	m := generic
-	m.Rules = &Rules{InFlight: 20, Crowded: 20, Walks: 1, Window: 1e9, Pending: 1e9, Stores: 1, Queue: 64}
+	m.Rules = &Rules{Overlap: math.Inf(1), InFlight: 20, Crowded: 20, Walks: 1, Window: 1e9, Pending: 1e9, Stores: 1, Queue: 64}
 	latency := m.Times.Levels[2].Latency
 	read, write := nest.Operand{Kind: nest.Read, Width: 4, Strides: []int{0}}, nest.Operand{Kind: nest.Write, Width: 4, Strides: []int{0}}
 	sum, copies := nest.Nest{Operands: []nest.Operand{read}}, nest.Nest{Operands: []nest.Operand{read, write}}
@@ -270,7 +270,7 @@ func TestFollowed(t *testing.T) {
 // hides none but what the CPU looked ahead at.
 func TestBursts(t *testing.T) {
 	m := generic
-	m.Rules = &Rules{SumRun: 1, SumStep: 1, InFlight: 100, Crowded: 100, Walks: 100, Window: 10, Pending: 10, Stores: 1, Pairs: 1}
+	m.Rules = &Rules{Overlap: math.Inf(1), SumRun: 1, SumStep: 1, InFlight: 100, Crowded: 100, Walks: 100, Window: 10, Pending: 10, Stores: 1, Pairs: 1}
 	m.Times.Walks = []float64{0, 0}
 	// Tiles of a row-major matrix by columns: 16 lines of memory, which then serve 15 columns more.
 	spec := access.Spec{Shape: []int{4096, 4112}, DType: layouts.Int32, View: layouts.MustParseChain("t()"), Tile: []int{16, 16}}
@@ -531,7 +531,7 @@ func TestNearlyNext(t *testing.T) {
 // TestBeside: crowded lines take less the more sets they are in, by what was measured of several, and where some stay.
 func TestBeside(t *testing.T) {
 	m := generic
-	m.Rules = &Rules{Window: 100}
+	m.Rules = &Rules{Overlap: math.Inf(1), Window: 100}
 	visits := func(step, rows, around int, kind nest.Kind) visit {
 		op := nest.Operand{Kind: kind, Width: 4, Strides: []int{around, step}}
 		n := nest.Nest{Trips: []int{16, rows}, Operands: []nest.Operand{op}}

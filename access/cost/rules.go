@@ -20,7 +20,7 @@ type Rules struct {
 	Vector                                 float64 // of Times.Byte, a byte of vectors in rows
 	Tile                                   float64 // an access of a vector in transposed tiles
 	Compiled                               float64 // an access of one element in a loop that a C++ compiler made (Model.Vectors)
-	Exposed                                float64 // share of the shorter of loop and memory that is not hidden behind the longer, where both are alike
+	Overlap                                float64 // order of the norm that a loop and its memory take together: 1 if one waits for the other, infinite if neither does
 	InFlight, Crowded                      float64 // loads in flight at once; in crowded sets
 	Walks                                  float64 // walks of the page table at once
 	Window, Pending                        float64 // iterations that the CPU looks ahead; that stores wait, also after they retired

@@ -134,7 +134,7 @@ func TestRules(t *testing.T) {
 // TestStarts: sums pay for their rows and nests by SumRow and SumWalk, others by Row and Walk.
 func TestStarts(t *testing.T) {
 	m := generic
-	m.Rules = &Rules{Row: 1, Walk: 100, SumRow: 3, SumWalk: 20, InFlight: 1, Crowded: 1, Walks: 1, Window: 1, Pending: 1}
+	m.Rules = &Rules{Overlap: math.Inf(1), Row: 1, Walk: 100, SumRow: 3, SumWalk: 20, InFlight: 1, Crowded: 1, Walks: 1, Window: 1, Pending: 1}
 	for op, want := range map[access.Op]float64{access.Sum: 5*3 + 20, access.Fill: 5*1 + 100} {
 		p := pattern(t, access.Spec{Op: op, Shape: []int{5, 8}, View: layouts.MustParseChain("narrow(1,0,4)"), DType: layouts.Int32})
 		sum, err := m.Predict(p)
@@ -187,7 +187,7 @@ func TestCrowdedMeasured(t *testing.T) {
 // many are of a walk whose steps are all the same.
 func TestStartsOfRuns(t *testing.T) {
 	m := generic
-	m.Rules = &Rules{InFlight: 10, Crowded: 1, Walks: 1, Window: 1e9, Pending: 1e9, Stores: 1}
+	m.Rules = &Rules{Overlap: math.Inf(1), InFlight: 10, Crowded: 1, Walks: 1, Window: 1e9, Pending: 1e9, Stores: 1}
 	memory := m.Times.Levels[2]
 	memory.Near, memory.Far = memory.Latency/40, memory.Latency/40
 	m.Times.Levels = append(append([]Level{}, m.Times.Levels[:2]...), memory)
@@ -240,21 +240,31 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestTogether: a loop and its memory take no less than the longer of them, no more than both, and as much whichever is which; where they are
-// alike the exposed share of one is not hidden, and the less the more they differ.
+// TestTogether: a loop and its memory take no less than the longer of them and no more than both, as much whichever is which, and
+// less the more they overlap; memory that takes so long with a loop is what there was.
 func TestTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Float64Range(0, 1e9).Draw(t, "loop"), rapid.Float64Range(0, 1e9).Draw(t, "memory")
-		exposed := rapid.Float64Range(0, 1).Draw(t, "exposed")
-		got := together(a, b, exposed)
-		if got < max(a, b) || got > (a+b)*(1+1e-12) || got != together(b, a, exposed) {
+		overlap := rapid.Float64Range(1, 10).Draw(t, "overlap")
+		got := together(a, b, overlap)
+		if got < max(a, b) || got > (a+b)*(1+1e-12) || got != together(b, a, overlap) {
 			t.Errorf("%v and %v take %v", a, b, got)
 		}
-		if want := a * (1 + exposed); math.Abs(together(a, a, exposed)-want) > 1e-9*want {
-			t.Errorf("%v and as much take %v, want %v", a, together(a, a, exposed), want)
+		if more := together(a, b, overlap+1); more > got*(1+1e-12) {
+			t.Errorf("%v and %v take %v, and %v if they overlap more", a, b, got, more)
 		}
-		if shown := together(a, a/2, exposed) - a; math.Abs(shown-exposed*a/4) > 1e-9*a {
-			t.Errorf("of half of %v is not hidden %v", a, shown)
+		if b > a/100 {
+			if back := beyond(got, a, overlap); math.Abs(back-b) > 1e-3*b && overlap < 3 {
+				t.Errorf("beyond %v of %v is %v, want %v", a, got, back, b)
+			}
 		}
 	})
+	for _, c := range [][3]float64{{3, 4, 5}, {0, 4, 4}, {0, 0, 0}} {
+		if got := together(c[0], c[1], 2); math.Abs(got-c[2]) > 1e-12 {
+			t.Errorf("%v and %v take %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+	if got := beyond(3, 4, 2); got != 0 {
+		t.Errorf("beyond 4 of 3 is %v", got)
+	}
 }

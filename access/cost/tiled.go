@@ -26,14 +26,17 @@ func (m Model) tiled(p access.Pattern, n nest.Nest, visits []visit) (ns float64,
 		abs(stepped.op.Strides[inner-1]) != size || abs(along.op.Strides[inner-1]) < samePage {
 		return 0, false
 	}
-	// By the bytes of a row: those that were measured had elements of 4.
-	steps, rows := float64(n.Trips[inner]*size)/4, float64(n.Trips[inner-1]*size)/4
+	// By the bytes of a row.
+	steps, rows := float64(n.Trips[inner]*size)/measuredBytes, float64(n.Trips[inner-1]*size)/measuredBytes
 	if ns, known = m.Times.tile(stepped.written(), steps, rows); !known {
 		return 0, false
 	}
 	from := m.serving(len(m.Caches.Levels) - 1)
-	return max(2*from.Line+from.Stored, ns-m.rules().Exposed*m.Times.Hit*m.body(p, n)*line/float64(size)), true
+	return max(2*from.Line+from.Stored, beyond(ns, m.Times.Hit*m.body(p, n)*line/measuredBytes, m.rules().Overlap)), true
 }
+
+// measuredBytes are those of an element of the tiles that were measured.
+const measuredBytes = 4
 
 // tiledLine is the ns of a line that level i misses of such a tile, a pair of which takes so many of memory: of a last level
 // before memory what it takes of streams, and as much of what a pair takes beyond these as its latency is of memory's.

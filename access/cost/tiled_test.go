@@ -130,7 +130,7 @@ func TestTiled(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := generic
-		m.Rules = &Rules{}
+		m.Rules = &Rules{Overlap: math.Inf(1)}
 		m.Times.Levels = slices.Clone(m.Times.Levels)
 		m.Times.Levels[0].Crowded = 1
 		m.Times.Tiles = measuredTiles()
