@@ -323,10 +323,17 @@ func price(m cost.Model, p cost.Prediction) Price {
 
 // callsOf looks at who called the operators of a profile.
 func callsOf(all []operators.Operator) calls {
-	inside := calls{map[string]bool{}, map[string]bool{}}
+	inside := calls{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, op := range all {
-		named, of := map[operators.Class]map[string]bool{operators.Copy: inside.copies, operators.Reduction: inside.reductions}[op.Class]
-		if !of {
+		var named map[string]bool
+		switch name := strings.TrimSuffix(op.Op, "_"); {
+		case op.Class == operators.Copy:
+			named = inside.copies
+		case op.Class == operators.Reduction:
+			named = inside.reductions
+		case name == "aten::fill" || name == "aten::zero":
+			named = inside.fills
+		default:
 			continue
 		}
 		for _, c := range op.Callers {

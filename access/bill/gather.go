@@ -26,6 +26,7 @@ func (w *walks) gather(copied bool) {
 	w.besidesTwin = w.besides
 	// Of contiguous operands what is named lies as far apart.
 	twin := walksOf(w.op)
+	twin.copied, twin.filled = w.copied, w.filled
 	for i, o := range twin.all {
 		if !slices.Contains(o.Strides, 0) {
 			twin.all[i].Strides = dense(o, o.Role).Strides
@@ -450,7 +451,8 @@ func (w *walks) puts(name string, n, all float64, elements bool) {
 	}
 }
 
-// fresh is what an operator writes that begins with its first operand: that operand in place, or else a copy of it.
+// fresh is what an operator writes that begins with its first operand: that operand in place, or else a copy of it, by one that the
+// profile has or one inside.
 func (w *walks) fresh(x tensor) tensor {
 	if x.Role != operators.Input {
 		return x
@@ -459,7 +461,9 @@ func (w *walks) fresh(x tensor) tensor {
 	if outputs := w.outputs(); len(outputs) > 0 && slices.Equal(outputs[0].Shape, x.Shape) {
 		y = outputs[0]
 	}
-	w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
+	if !w.copied {
+		w.add(access.Copy, nil, w.operand(y, access.Output), w.operand(x, access.Input))
+	}
 	return y
 }
 
@@ -763,7 +767,7 @@ func (w *walks) nllLoss(back, copied bool) bool {
 	}
 	x := inputs[0]
 	if back {
-		x = w.filled(x)
+		x = w.fillLike(x)
 	} else if reduced := len(outputs) == 0 || len(outputs[0].Shape) == 0; reduced {
 		x = w.contiguous(x, copied)
 	}
@@ -779,13 +783,15 @@ func (w *walks) nllLoss(back, copied bool) bool {
 	return true
 }
 
-// filled is a gradient of the shape of an operand, after it was filled.
-func (w *walks) filled(like tensor) tensor {
+// fillLike is a gradient of the shape of an operand, after it was filled, by what the profile has or else inside.
+func (w *walks) fillLike(like tensor) tensor {
 	y := dense(like, operators.Output)
 	if outputs := w.outputs(); len(outputs) > 0 && slices.Equal(outputs[0].Shape, like.Shape) {
 		y = outputs[0]
 	}
-	w.add(access.Fill, nil, w.operand(y, access.Output))
+	if !w.filled {
+		w.add(access.Fill, nil, w.operand(y, access.Output))
+	}
 	return y
 }
 
@@ -815,7 +821,7 @@ func (w *walks) edgePad(back, copied bool) bool {
 		w.asTheyLie(append([]tensor{x}, w.outputs()...))
 		return true
 	}
-	y := w.filled(inputs[1])
+	y := w.fillLike(inputs[1])
 	y.Role = operators.InPlace
 	w.asTheyLie([]tensor{x, y})
 	return true

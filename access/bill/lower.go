@@ -43,9 +43,20 @@ type lowered struct {
 	besidesTwin besides
 }
 
-// calls names the operators that call some that copy, or reduce: what they copy and reduce inside is in
+// calls names the operators that call some that copy, or reduce, or fill: what they copy, reduce and fill inside is in
 // the profile.
-type calls struct{ copies, reductions map[string]bool }
+type calls struct{ copies, reductions, fills map[string]bool }
+
+// errUnnamed is of what takes, or puts, what a list of tensors names that a Kineto trace does not have: PyTorch's profiler
+// leaves out lists in which there may be no tensor, None.
+var errUnnamed = errors.New("the profile does not say what its list of numbers, or masks, names (scripts/capture does)")
+
+// unnamed reports whether an operator is one of these.
+func unnamed(op operators.Operator) bool {
+	w := walksOf(op)
+	besides, takes := map[string]int{"index": 1, "_unsafe_index": 1, "index_put": 2, "_unsafe_index_put": 2, "_index_put_impl": 2}[strings.TrimSuffix(w.name(), "_")]
+	return takes && len(op.Inputs) > 0 && len(op.Inputs) <= besides && !slices.ContainsFunc(op.Inputs, func(o operators.Operand) bool { return o.InList })
+}
 
 // lower says how PyTorch 1.13 walks an operator's operands. It errs where that is
 // not known: of an operator of which nobody knows what it touches, and of a dtype
@@ -62,7 +73,12 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 	if slices.ContainsFunc(slices.Concat(op.Inputs, op.Outputs), func(o operators.Operand) bool { return o.Format != "" }) {
 		return reorder(op)
 	}
+	if unnamed(op) {
+		return lowered{}, errUnnamed
+	}
 	w := walksOf(op)
+	w.filled, w.copied = inside.fills[op.Op], inside.copies[op.Op]
+	w.addResults()
 	if w.walk(inside.copies[op.Op], inside.reductions[op.Op]); w.err != nil {
 		return lowered{}, w.err
 	}
@@ -139,6 +155,8 @@ type walks struct {
 	from        [][]int
 	inner       int // of these, how many at the start are copies inside that contiguous operands would spare
 	forLayout   bool
+	copied      bool // it calls what copies, and is in the profile itself,
+	filled      bool // or what fills
 	besides     besides
 	besidesTwin besides
 	twins       map[int]access.Spec // of patterns that are not as they look with contiguous operands
@@ -151,6 +169,15 @@ func walksOf(op operators.Operator) walks {
 		w.all = append(w.all, tensor{o, i})
 	}
 	return w
+}
+
+// addResults adds the results that the profile has not.
+func (w *walks) addResults() {
+	results := resultsOf(w.op)
+	w.op.Outputs = slices.Concat(w.op.Outputs, results)
+	for _, o := range results {
+		w.all = append(w.all, tensor{o, inside})
+	}
 }
 
 // name is the operator's without PyTorch's prefix and its overload.

@@ -53,7 +53,7 @@ var table = []struct {
 		alpha_dropout _assert_async c10d::barrier can_cast coalesce contiguous cpu cuda _cudnn_init_dropout_state
 		cudnn_is_acceptable _debug_has_internal_overlap dense_dim dim dropout _efficientzerotensor element_size empty
 		empty_like empty_permuted empty_quantized empty_strided feature_dropout get_device
-		_has_compatible_shallow_copy_type _has_same_storage_numel is_coalesced is_complex is_conj is_contiguous
+		_has_compatible_shallow_copy_type _has_same_storage_numel _coalesced is_coalesced is_complex is_conj is_contiguous
 		is_floating_point is_inference is_leaf is_neg is_non_overlapping_and_dense is_nonzero is_pinned is_same_size
 		is_set_to is_signed is_strides_like_format _is_zerotensor item len lift _local_scalar_dense new_empty
 		new_empty_strided _nnpack_available _nnz numel output_nr profiler::_record_function_enter
@@ -71,11 +71,11 @@ var table = []struct {
 	{entry{class: Copy, args: true}, `diag_embed flip`},
 	{entry{class: Copy, composite: true, args: true}, `
 		block_diag cartesian_prod _cat cat channel_shuffle column_stack concat concatenate constant_pad_nd dstack hstack
-		native_channel_shuffle pad rot90 row_stack _stack stack vstack`},
+		native_channel_shuffle pad pixel_shuffle pixel_unshuffle rot90 row_stack _stack stack vstack`},
 	{entry{class: Copy, composite: true}, `
 		as_strided_scatter as_tensor _autocast_to_full_precision _autocast_to_reduced_precision bfloat16 chalf clone
 		combinations diagflat diagonal_scatter double fill_diagonal fliplr flipud float half int long new_tensor
-		_pin_memory pin_memory pixel_shuffle pixel_unshuffle repeat _reshape_copy select_scatter slice_scatter tensor
+		_pin_memory pin_memory repeat _reshape_copy select_scatter slice_scatter tensor
 		tile _to_copy _to_cpu to_dense`},
 
 	// Written, and nothing read.
@@ -123,22 +123,26 @@ var table = []struct {
 		istft local_response_norm nanquantile normalize quantile renorm stft _weight_norm`},
 
 	{entry{class: Product}, `
-		addbmm addmm _addmm_activation addmv addr baddbmm bmm _cdist_backward _cdist_forward _conv_depthwise2d
-		conv_depthwise3d convolution_overrideable _cslt_sparse_mm cudnn_convolution cudnn_convolution_add_relu
-		cudnn_convolution_relu cudnn_convolution_transpose _cudnn_rnn dot _efficient_attention_backward
-		_efficient_attention_forward fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight_fp32_activation
-		_flash_attention_backward _flash_attention_forward _int_mm miopen_convolution miopen_convolution_add_relu
-		miopen_convolution_relu miopen_convolution_transpose miopen_depthwise_convolution mkl::_mkl_linear
-		mkldnn::_convolution_pointwise mkldnn::_linear_pointwise mkldnn_convolution mkldnn_linear mkldnn_rnn_layer
-		mkldnn_rnn_layer_backward mm mv _nnpack_spatial_convolution _pdist_forward quantized::conv2d
-		quantized::conv2d_relu quantized::linear quantized::linear_dynamic _scaled_dot_product_cudnn_attention
-		_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_fused_attention_overrideable _scaled_mm
-		_slow_conv2d_backward _slow_conv2d_forward slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d
-		slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d _sparse_addmm sparse_sampled_addmm
-		_thnn_fused_gru_cell _thnn_fused_lstm_cell vdot _weight_int4pack_mm _weight_int8pack_mm`},
+		addbmm addmm _addmm_activation addmv addr baddbmm bmm _cdist_backward _cdist_forward convolution_overrideable
+		_cslt_sparse_mm cudnn_convolution_add_relu cudnn_convolution_transpose _cudnn_rnn dot
+		_efficient_attention_backward _efficient_attention_forward fbgemm_linear_fp16_weight_fp32_activation
+		fbgemm_linear_int8_weight_fp32_activation _flash_attention_backward _flash_attention_forward _int_mm
+		miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose mkl::_mkl_linear
+		mkldnn::_linear_pointwise mkldnn_linear mkldnn_rnn_layer mkldnn_rnn_layer_backward mm mv _pdist_forward
+		quantized::conv2d quantized::conv2d_relu quantized::linear quantized::linear_dynamic
+		_scaled_dot_product_cudnn_attention _scaled_dot_product_flash_attention_for_cpu
+		_scaled_dot_product_fused_attention_overrideable _scaled_mm slow_conv2d_forward slow_conv_transpose2d
+		slow_conv_transpose3d _sparse_addmm sparse_sampled_addmm _thnn_fused_gru_cell _thnn_fused_lstm_cell vdot
+		_weight_int4pack_mm _weight_int8pack_mm`},
+	// Their results' sizes follow from strides and paddings.
+	{entry{class: Product, args: true}, `
+		_conv_depthwise2d conv_depthwise3d cudnn_convolution cudnn_convolution_relu miopen_convolution
+		miopen_depthwise_convolution mkldnn::_convolution_pointwise mkldnn_convolution _nnpack_spatial_convolution
+		_slow_conv2d_backward _slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d`},
+	{entry{class: Product, composite: true, args: true}, `convolution`},
 	{entry{class: Product, composite: true}, `
 		bilinear cdist chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
-		_convolution convolution _convolution_mode einsum _euclidean_dist ger _grouped_mm gru gru_cell inner kron
+		_convolution _convolution_mode einsum _euclidean_dist ger _grouped_mm gru gru_cell inner kron
 		linalg_matmul linalg_matrix_power linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul matrix_power
 		_native_multi_head_attention outer pdist rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
 		_scaled_dot_product_attention scaled_dot_product_attention _scaled_dot_product_attention_math
@@ -146,10 +150,11 @@ var table = []struct {
 		_transform_bias_rescale_qkv _transformer_encoder_layer_fwd _trilinear`},
 
 	{entry{class: Gather}, `
-		_embedding_bag _embedding_bag_forward_only embedding_dense_backward embedding_renorm index _index_put_impl
+		embedding_renorm index _index_put_impl
 		max_unpool2d max_unpool3d nll_loss_backward nll_loss_forward put take torchvision::nms torchvision::roi_align`},
 	{entry{class: Gather, args: true}, `
-		gather index_add index_copy index_fill index_reduce index_select scatter scatter_add`},
+		_embedding_bag _embedding_bag_forward_only embedding_dense_backward gather index_add index_copy index_fill
+		index_reduce index_select scatter scatter_add`},
 	{entry{class: Gather, composite: true}, `
 		adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d affine_grid_generator argwhere
 		avg_pool1d diag diagonal_backward embedding embedding_bag grid_sampler index_put interpolate max_pool1d
@@ -183,9 +188,11 @@ var table = []struct {
 		special_softmax`},
 	{entry{class: Gather, args: true, computes: true}, `scatter_reduce`},
 	{entry{class: Gather, computes: true}, `
-		bucketize masked_scatter masked_select multinomial nll_loss2d_backward nll_loss2d_forward reflection_pad1d
-		reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d searchsorted _unique2`},
-	{entry{class: Gather, computes: true}, `
+		bucketize masked_scatter masked_select multi_margin_loss multilabel_margin_loss_forward multinomial
+		nll_loss2d_backward nll_loss2d_forward searchsorted _unique2`},
+	{entry{class: Gather, args: true, computes: true}, `
+		reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d`},
+	{entry{class: Gather, args: true, computes: true}, `
 		_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d col2im
 		cudnn_grid_sampler fractional_max_pool2d fractional_max_pool3d grid_sampler_2d grid_sampler_3d im2col
 		max_pool2d_with_indices max_pool3d_with_indices quantized_max_pool2d upsample_bicubic2d _upsample_bicubic2d_aa
