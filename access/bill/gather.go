@@ -52,6 +52,8 @@ func (w *walks) named(copied bool) bool {
 		return w.nameFlat(name == "put")
 	case slices.Contains(takesBags, name):
 		return w.takeBags()
+	case name == "embedding_dense_backward":
+		return w.embeddingBack(copied)
 	case slices.Contains(putsRows, name) && w.putRows(name):
 		return true
 	case slices.Contains(takesRows, name), slices.Contains(putsRows, name):
@@ -160,11 +162,13 @@ func (b besides) price(m cost.Model, threads int) float64 {
 
 // What PyTorch 1.13 does for each row that it takes, beside its elements, in latencies of the first level: a call for each in
 // embedding and index_select, 2.5 times as much in x[index]. Both were timed on a Zen 3 with 1000 to 9000 rows of a table of 50.
-// Where it goes through all others for each number, a walk begins with each: timed on a Zen 4 with 20 to 120 rows of 8 elements.
+// Where it goes through all others for each number, a walk begins with each: timed on a Zen 4 with 20 to 120 rows of 8 elements, and where
+// it adds, with 1000 and 5000 of 1 to 16.
 const (
 	rowHits    = 1.5
 	indexRows  = 2.5
 	numberHits = 25
+	addHits    = 32
 )
 
 // indexed is how often x[i, j] of so many lists goes to memory for each single element, beside the two elements (Indexer::get and
@@ -385,8 +389,8 @@ func (w *walks) takeBags() bool {
 }
 
 // putRows lowers what writes rows of its first operand, by one tensor of their numbers, as if these came one after the
-// other, out of place after a copy of it; along the likeliest dim that fits, where the profile does not say which. It reports
-// false of what is none, or writes more rows than there are.
+// other, in rounds where there are fewer, out of place after a copy of it; along the likeliest dim that fits, where the profile does
+// not say which. It reports false of what is none.
 func (w *walks) putRows(name string) bool {
 	inputs := w.inputs()
 	if len(inputs) < 2 || len(inputs) > 3 || inputs[1].DType == "bool" || inputs[1].DType == "uint8" {
@@ -401,12 +405,12 @@ func (w *walks) putRows(name string) bool {
 		said = len(sources) == 0 || broadcasts(sources[0].Shape, slices.Concat(x.Shape[:d], inputs[1].Shape, x.Shape[d+1:]))
 		dim = d
 	}
-	if !said || n > x.Shape[dim] {
+	if !said || n > 0 && product(x.Shape) == 0 {
 		return false
 	}
 	x = w.fresh(x)
 	rows := float64(product(x.Shape)) / float64(max(x.Shape[dim], 1)) * float64(n) // elements
-	elements := dim == len(x.Shape)-1 && name != "index_add"
+	elements := dim == len(x.Shape)-1 && (name != "index_add" || len(x.Shape) == 1)
 	order, strides := spread(x, dim, n, product(x.Shape[dim+1:]))
 	if elements {
 		order, strides = scattered(x.Shape[dim], n, x.Strides[dim], x.ItemSize())
@@ -431,11 +435,45 @@ func (w *walks) putRows(name string) bool {
 	return true
 }
 
+// embeddingBack lowers the gradient of a table of which rows were taken: zeros, to which rows are added one after the other, of a contiguous
+// gradient (embedding_dense_backward_cpu in Embedding.cpp). It reports false of a profile that does not say how many rows there are.
+func (w *walks) embeddingBack(copied bool) bool {
+	inputs, outputs := w.inputs(), w.outputs()
+	if len(inputs) != 2 || len(inputs[0].Shape) == 0 {
+		return false
+	}
+	g, index := inputs[0], inputs[1]
+	n, each := product(index.Shape), g.Shape[len(g.Shape)-1]
+	y := dense(tensor{operators.Operand{Shape: []int{0, each}, DType: g.DType}, inside}, operators.Output)
+	if len(outputs) == 1 && len(outputs[0].Shape) == 2 {
+		y = outputs[0]
+	} else if all, known := w.op.Numbers(2); known && len(all) == 1 && possible([]int{all[0], each}) {
+		y.Shape[0] = all[0]
+	}
+	if n*each == 0 || product(y.Shape) == 0 || product(g.Shape) != n*each {
+		return false
+	}
+	g = w.contiguous(g, copied)
+	y = w.fillLike(y)
+	order, strides := spread(y, 0, n, each)
+	if order == nil {
+		order, strides = []int{n}, y.Strides[:1]
+	}
+	y.Role, y.Shape, y.Strides = operators.InPlace, slices.Concat(order, y.Shape[1:]), slices.Concat(strides, y.Strides[1:])
+	g.Shape, g.Strides = y.Shape, slices.Concat(inTurn(order, each), []int{1})
+	w.besides.hits = float64(n) * addHits
+	w.put(y, []tensor{g}, true, nest.UpTo(len(order))...)
+	w.asTheyLie([]tensor{index})
+	return true
+}
+
 // puts counts what an operator that writes rows does besides, by how many it writes, and of how many elements.
 func (w *walks) puts(name string, n, all float64, elements bool) {
 	switch {
+	case name == "index_add" && elements: // a loop of its own, in which nothing is captured (index_add_cpu_)
+		w.besides.accesses = all
 	case name == "index_add":
-		w.besides.hits = n * numberHits
+		w.besides.hits = n * addHits
 	case name == "index_copy" && elements:
 		w.besides.accesses = all * copiedAlong
 	case name == "index_fill" && elements:
@@ -530,7 +568,7 @@ func (w *walks) nameElements(name string) bool {
 		}
 		beside = append(beside, walkedAs{index, access.Input})
 	}
-	if !w.alongDim(walkedAs{x, table}, beside, index.Shape, dim) {
+	if !w.alongDim(walkedAs{x, table}, beside, index.at, index.Shape, dim) {
 		return false
 	}
 	w.asTheyLie(slices.Concat(sources, outputs))
@@ -543,9 +581,9 @@ type walkedAs struct {
 	role access.Role
 }
 
-// alongDim lowers a gather, or a scatter, from or to a table, beside tensors that it goes through in the order of the numbers, which have
-// this shape. It reports false of what TensorIterator does not take.
-func (w *walks) alongDim(table walkedAs, beside []walkedAs, shape []int, dim int) bool {
+// alongDim lowers a gather, or a scatter, from or to a table, beside tensors that it goes through in the order of the numbers, which are one
+// of them, the input of that number, and have this shape. It reports false of what TensorIterator does not take.
+func (w *walks) alongDim(table walkedAs, beside []walkedAs, index int, shape []int, dim int) bool {
 	squashed := slices.Clone(shape)
 	squashed[dim] = 1
 	all := append([]walkedAs{table}, beside...)
@@ -575,7 +613,14 @@ func (w *walks) alongDim(table walkedAs, beside []walkedAs, shape []int, dim int
 	parts, strides := scattered(table.Shape[dim], n, table.Strides[dim], table.ItemSize())
 	var rest, apart []int // of the innermost of the other dims
 	if along := dim == len(shape)-1 || inner < n; !along {
-		parts, strides, rest, apart = named(table.tensor, dim, n, inner, walks[0].Stride(last))
+		if number := slices.IndexFunc(all, func(o walkedAs) bool { return o.at == index }); inner > 1 && number > 0 && walks[number].Stride(last) == 0 { // expanded: of one row all
+			if parts, strides = spread(table.tensor, dim, n, inner); parts == nil {
+				parts, strides = []int{n}, []int{table.Strides[dim]}
+			}
+			rest, apart = []int{inner}, []int{walks[0].Stride(last)}
+		} else {
+			parts, strides, rest, apart = named(table.tensor, dim, n, inner, walks[0].Stride(last))
+		}
 		w.besides.accesses = float64(product(shape)) * namedAlongRows
 		last--
 	}
@@ -692,8 +737,9 @@ func (w *walks) nameSingle(x tensor, n, over int, puts bool, sources []tensor) {
 	w.asTheyLie(slices.Concat(sources, outputs))
 }
 
-// nameTuples lowers x[i, j], or x[i, j] = y, of lists of numbers for the first dims, which broadcast: as many rows of the other
-// dims, evenly apart. It reports false of other lists or dims, and where more are named than there are.
+// nameTuples lowers x[i, j], or x[i, j] = y, of lists of numbers, which broadcast, for some dims: as many rows of the dims behind
+// these, evenly apart, for each element of those before them; all other dims are behind where some are between the lists
+// (AdvancedIndex in TensorAdvancedIndexing.cpp). It reports false of other lists, and of results that do not fit.
 func (w *walks) nameTuples(puts bool) bool {
 	inputs := w.inputs()
 	if len(inputs) == 0 {
@@ -701,32 +747,103 @@ func (w *walks) nameTuples(puts bool) bool {
 	}
 	lists := slices.DeleteFunc(slices.Clone(inputs[1:]), func(o tensor) bool { return !o.InList })
 	x, sources, dims := inputs[0], inputs[1+len(lists):], len(lists)
-	if dims < 2 || dims > len(x.Shape) || slices.ContainsFunc(lists, func(o tensor) bool { return o.DType != "int64" }) {
+	if dims < 2 || dims > len(x.Shape) || slices.ContainsFunc(lists, func(o tensor) bool { return o.DType != "int64" && o.DType != "int32" }) {
 		return false
 	}
-	n, lead := product(broadcastOf(lists)), product(x.Shape[:dims])
-	outputs := w.outputs()
-	if single := dims == len(x.Shape); n == 0 || lead == 0 || !single && n > lead || !puts && len(outputs) > 0 && product(outputs[0].Shape) != n*product(x.Shape[dims:]) {
-		return false
-	} else if single {
+	if len(lists) == len(x.Shape) {
+		n, outputs := product(broadcastOf(lists)), w.outputs()
+		if n == 0 || product(x.Shape) == 0 || !puts && len(outputs) > 0 && product(outputs[0].Shape) != n {
+			return false
+		}
 		w.nameSingle(x, n, reach(x.Shape, x.Strides), puts, sources)
 		w.besides.accesses += float64(n) * indexed(dims)
 		w.asTheyLie(lists)
 		return true
 	}
+	return w.nameRows(x, lists, sources, puts)
+}
+
+// nameRows lowers nameTuples' where not all dims have a list.
+func (w *walks) nameRows(x tensor, lists, sources []tensor, puts bool) bool {
+	places := placesOf(lists)
+	first, last := places[0], places[len(places)-1]
+	if last >= len(x.Shape) {
+		return false
+	}
+	var table tensor // the dims that have lists
+	table.Operand = x.Operand
+	table.Shape, table.Strides = nil, nil
+	var before, after, stepsBefore, stepsAfter []int
+	for d, n := range x.Shape {
+		switch {
+		case slices.Contains(places, d):
+			table.Shape, table.Strides = append(table.Shape, n), append(table.Strides, x.Strides[d])
+		case d < first && last-first == len(places)-1:
+			before, stepsBefore = append(before, n), append(stepsBefore, x.Strides[d])
+		default:
+			after, stepsAfter = append(after, n), append(stepsAfter, x.Strides[d])
+		}
+	}
+	n, all, each := product(broadcastOf(lists)), product(table.Shape), product(after)
+	outputs := w.outputs()
+	if n == 0 || all == 0 || each*product(before) == 0 || !puts && len(outputs) > 0 && product(outputs[0].Shape) != n*each*product(before) {
+		return false
+	}
 	if puts {
 		x = w.fresh(x)
 	}
-	x.Shape, x.Strides = slices.Concat([]int{n}, x.Shape[dims:]), slices.Concat([]int{reach(x.Shape[:dims], x.Strides) / n}, x.Strides[dims:])
-	w.besides = besides{hits: float64(n) * rowHits * indexRows, at: len(w.specs)}
-	if puts {
-		w.put(x, sources, false)
-		w.asTheyLie(lists)
-		return true
+	step := 0
+	if r := reach(table.Shape, table.Strides); r > 1 {
+		step = max(r/all, 1)
 	}
-	w.add(access.Sum, nil, w.operand(x, access.Input))
-	w.asTheyLie(w.all[1:])
+	table.Shape, table.Strides = []int{all}, []int{step}
+	var order, strides []int
+	if each == 1 {
+		order, strides = scattered(all, n, step, x.ItemSize())
+	} else if order, strides = spread(table, 0, n, each); order == nil {
+		order, strides = []int{n}, []int{step}
+	}
+	if each == 1 {
+		w.besides.accesses = float64(n*product(before)) * indexed(len(lists))
+	} else {
+		w.besides.hits = float64(n*product(before)) * rowHits * indexRows
+	}
+	x.Shape, x.Strides = slices.Concat(before, order, after), slices.Concat(stepsBefore, strides, stepsAfter)
+	turn := tensor{operators.Operand{DType: x.DType, Shape: x.Shape, Strides: inTurn(x.Shape, 1)}, inside} // what is read, or written, in turn
+	role := access.Output
+	switch {
+	case puts && len(sources) > 0:
+		turn.at, turn.DType, role = sources[0].at, sources[0].DType, access.Input
+		if product(sources[0].Shape) < n*each*product(before) {
+			turn.Strides = make([]int, len(turn.Shape)) // broadcast, of which what is read stays near
+		}
+		sources = sources[1:]
+	case len(outputs) > 0:
+		turn.at, turn.DType = outputs[0].at, outputs[0].DType
+		outputs = outputs[1:]
+	}
+	if puts {
+		outputs = nil
+		w.put(x, append([]tensor{turn}, sources...), false, nest.UpTo(len(before)+len(order))...)
+	} else {
+		w.add(access.Add, nest.UpTo(len(before)+len(order)), w.operand(x, access.Input), w.operand(turn, role))
+		w.besides.at = len(w.specs) - 1
+	}
+	w.asTheyLie(slices.Concat(lists, outputs))
 	return true
+}
+
+// placesOf are the dims for which lists of numbers stand, in ascending order: of a profile that does not say it the first ones.
+func placesOf(lists []tensor) []int {
+	var places []int
+	for _, o := range lists {
+		places = append(places, o.Nth)
+	}
+	slices.Sort(places)
+	if len(slices.Compact(slices.Clone(places))) < len(lists) {
+		return nest.UpTo(len(lists))
+	}
+	return places
 }
 
 // reach is how many elements of memory some dims span.
