@@ -134,6 +134,17 @@ var table = []struct {
 		_scaled_dot_product_fused_attention_overrideable _scaled_mm slow_conv2d_forward slow_conv_transpose2d
 		slow_conv_transpose3d _sparse_addmm sparse_sampled_addmm _thnn_fused_gru_cell _thnn_fused_lstm_cell vdot
 		_weight_int4pack_mm _weight_int8pack_mm`},
+	// LAPACK's, which also copy their operands.
+	{entry{class: Product, itself: true}, `
+		cholesky_inverse _cholesky_solve_helper geqrf linalg_cholesky_ex linalg_eig _linalg_eigh linalg_householder_product
+		linalg_ldl_factor_ex linalg_ldl_solve linalg_lstsq linalg_lu_factor_ex linalg_lu_solve linalg_qr
+		linalg_solve_triangular _linalg_svd ormqr triangular_solve`},
+	{entry{class: Product, composite: true}, `
+		cholesky cholesky_solve det inverse linalg_cholesky linalg_cond _linalg_det linalg_det linalg_eigh linalg_eigvals
+		linalg_eigvalsh linalg_inv linalg_inv_ex linalg_ldl_factor linalg_lu linalg_lu_factor linalg_matrix_exp
+		linalg_matrix_rank linalg_pinv _linalg_slogdet linalg_slogdet _linalg_solve_ex linalg_solve linalg_solve_ex
+		linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve logdet lu_solve matrix_exp orgqr pinverse qr slogdet
+		svd`},
 	// Their results' sizes follow from strides and paddings.
 	{entry{class: Product, args: true}, `
 		_conv_depthwise2d conv_depthwise3d cudnn_convolution cudnn_convolution_relu miopen_convolution
@@ -153,7 +164,7 @@ var table = []struct {
 		embedding_renorm index _index_put_impl
 		max_unpool2d max_unpool3d nll_loss_backward nll_loss_forward put take torchvision::nms torchvision::roi_align`},
 	{entry{class: Gather, args: true}, `
-		_embedding_bag _embedding_bag_forward_only embedding_dense_backward gather index_add index_copy index_fill
+		_embedding_bag _embedding_bag_dense_backward _embedding_bag_forward_only embedding_dense_backward gather index_add index_copy index_fill
 		index_reduce index_select scatter scatter_add`},
 	{entry{class: Gather, composite: true}, `
 		adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d affine_grid_generator argwhere
@@ -188,7 +199,8 @@ var table = []struct {
 		special_softmax`},
 	{entry{class: Gather, args: true, computes: true}, `scatter_reduce`},
 	{entry{class: Gather, computes: true}, `
-		bucketize masked_scatter masked_select multi_margin_loss multilabel_margin_loss_forward multinomial
+		bucketize _ctc_loss masked_scatter masked_select multi_margin_loss multilabel_margin_loss_backward
+		multilabel_margin_loss_forward multinomial
 		nll_loss2d_backward nll_loss2d_forward searchsorted _unique2`},
 	{entry{class: Gather, args: true, computes: true}, `
 		reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d`},

@@ -34,7 +34,8 @@ func TestLookUp(t *testing.T) {
 		"aten::upsample_linear1d_backward": Gather, "aten::linear_backward": Product, "aten::view_copy": Copy, "aten::clone_copy": Unknown,
 		"aten::_foreach_add_": Elementwise, "aten::_foreach_norm": Reduction, "aten::special_erf": Elementwise, "aten::fft_rfft2": Rows,
 		"detach": View, "detach_": View, "aten::detach_": View, "aten::coalesce": None, "aten::promote_types": None, "aten::mse_loss": Elementwise, "aten::dist": Elementwise,
-		"aten::_sparse_coo_tensor_with_dims_and_tensors": None, "aten::_sparse_coo_tensor_unsafe": None, "aten::_safe_softmax": Rows, "aten::view_backward": Unknown, "aten::conj": View,
+		"aten::linalg_lu_factor_ex": Product, "aten::linalg_inv": Product, "aten::_ctc_loss_backward": Gather, "aten::multilabel_margin_loss_forward": Gather,
+		"aten::_coalesced_": None, "aten::_sparse_coo_tensor_with_dims_and_tensors": None, "aten::_sparse_coo_tensor_unsafe": None, "aten::_safe_softmax": Rows, "aten::view_backward": Unknown, "aten::conj": View,
 		"aten::softmax_backward_of_mine": Unknown, "mine::add": Unknown, "add": Unknown, "record_param_comms": None, "": Unknown, "mine::Backward": Unknown,
 	} {
 		if got := lookUp(op).class; got != want {
@@ -150,6 +151,22 @@ func TestDims(t *testing.T) {
 			if class := lookUp("aten::" + name).class; class != Reduction && class != Rows {
 				t.Errorf("%s is %s, and goes along no dims", name, class)
 			}
+		}
+	}
+}
+
+// TestLAPACK: what goes over matrices by LAPACK is counted itself, and not as the copies that it makes of them.
+func TestLAPACK(t *testing.T) {
+	event := func(name string, start, took int) string {
+		return fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":%q,"pid":1,"tid":1,"ts":%d,"dur":%d,"args":{"Input Dims":[[500,500]],"Input Strides":[[500,1]],"Input type":["float"]}}`, name, start, took)
+	}
+	p, err := Read(File{"lu", strings.NewReader(`{"traceEvents":[` + event("aten::linalg_det", 0, 100) + "," + event("aten::linalg_lu_factor_ex", 10, 80) + "," + event("aten::copy_", 20, 10) + `]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Class{Wrapper, Product, Copy} {
+		if got := p.Operators[i]; got.Class != want {
+			t.Errorf("%s is %s, want %s", got.Op, got.Class, want)
 		}
 	}
 }
