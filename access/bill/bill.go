@@ -72,6 +72,8 @@ type Item struct {
 	// Computes: what it computes, as exp or a variance, takes longer than its memory, which
 	// alone is in the times.
 	Computes bool `json:"computes,omitzero"`
+	// Unwritten: the profile does not say what it returns, nor do its operands, and the times are of what it reads alone.
+	Unwritten bool `json:"result_unknown,omitzero"`
 	// Problem is why there is no price, of what touches memory.
 	Problem string `json:"problem,omitempty"`
 
@@ -119,6 +121,7 @@ func Of(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin) (*
 			if item.lowered, err = lower(op, inside); err != nil {
 				item.Problem = err.Error()
 			}
+			item.Unwritten = item.lowered.unsaid
 		}
 		item.given, item.twins = all.add(item.lowered.specs), all.add(item.lowered.twins)
 		b.Operators = append(b.Operators, item)

@@ -41,6 +41,8 @@ type lowered struct {
 	forLayout   bool
 	besides     besides // of the patterns; besidesTwin of the twins
 	besidesTwin besides
+	// unsaid: what is written is not in the patterns, since the profile does not have the result and nothing says what it is.
+	unsaid bool
 }
 
 // calls names the operators that call some that copy, or reduce, or fill: what they copy, reduce and fill inside is in
@@ -86,6 +88,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 		return lowered{}, errors.New("the profile has no tensor of it")
 	}
 	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, besides: w.besides, besidesTwin: w.besidesTwin}
+	l.unsaid = w.unsaid()
 	if op.Class == operators.Product && !slices.Contains(ofVectors, w.name()) { // which takes operands as they are
 		l.twins = w.specs[w.inner:]
 		return l, nil
@@ -169,6 +172,17 @@ func walksOf(op operators.Operator) walks {
 		w.all = append(w.all, tensor{o, i})
 	}
 	return w
+}
+
+// returnNumbers are products and gathers that return a number, or one of each row, where they write nothing else.
+var returnNumbers = []string{"dot", "vdot", "trace", "nll_loss_forward", "nll_loss2d_forward", "multi_margin_loss", "multilabel_margin_loss_forward"}
+
+// unsaid reports whether a product or a gather, whose result the profile does not have, writes nothing.
+func (w *walks) unsaid() bool {
+	if w.op.Class != operators.Product && w.op.Class != operators.Gather || len(w.op.Outputs) > 0 || slices.Contains(returnNumbers, w.name()) {
+		return false
+	}
+	return !slices.ContainsFunc(w.specs, func(s access.Spec) bool { return s.Op != access.Sum })
 }
 
 // addResults adds the results that the profile has not.

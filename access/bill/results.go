@@ -137,6 +137,9 @@ func (r results) numbers(at, dims int, none ...int) ([]int, bool) {
 // ofConvolution are those of a convolution, and of the way back, gradients of the input, the weights and the bias, as far as
 // they are asked for.
 func (r results) ofConvolution(name string) []operators.Operand {
+	if name == "slow_conv_transpose2d" || name == "slow_conv_transpose3d" {
+		return r.ofTransposed()
+	}
 	if masks := map[string]int{"convolution_backward": 10, "_slow_conv2d_backward": 6}; masks[name] > 0 && r.have(3, 3, 3) {
 		var all []operators.Operand
 		asked := []string{"true", "true", "true"}
@@ -172,6 +175,27 @@ func (r results) ofConvolution(name string) []operators.Operand {
 			return nil
 		}
 		shape = append(shape, n)
+	}
+	return []operators.Operand{r.fresh(shape)}
+}
+
+// ofTransposed is that of a transposed convolution, of which the weights say how many channels it has.
+func (r results) ofTransposed() []operators.Operand {
+	if !r.have(3, 3) && !r.have(3, 3, 1) || len(r.all[0].Shape) != len(r.all[1].Shape) {
+		return nil
+	}
+	x, weights := r.all[0].Shape, r.all[1].Shape
+	dims := len(x) - 2
+	var at [4][]int // stride, padding, output padding and dilation
+	for i := range at {
+		var known bool
+		if at[i], known = r.numbers(4+i, dims); !known || slices.ContainsFunc(at[i], func(n int) bool { return n < 0 || n > 1<<20 }) {
+			return nil
+		}
+	}
+	shape := []int{x[0], weights[1]}
+	for d := range dims {
+		shape = append(shape, (x[2+d]-1)*at[0][d]-2*at[1][d]+at[3][d]*(weights[2+d]-1)+at[2][d]+1)
 	}
 	return []operators.Operand{r.fresh(shape)}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stridebench/stridebench/access"
@@ -89,6 +90,7 @@ func TestResults(t *testing.T) {
 		{"convolution_backward", all(x(8, 32, 56, 56), images, x(32, 64, 1, 1)), []string{"", "", "", "[32]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, True]"}, "[float32[8 64 56 56] float32[32 64 1 1] float32[32]]"},
 		{"convolution_backward", all(x(8, 32, 56, 56), images, x(32, 64, 1, 1)), []string{"", "", "", "[32]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[False, True, False]"}, "[float32[32 64 1 1]]"},
 		{"_slow_conv2d_backward", all(x(8, 32, 56, 56), images, x(32, 64, 1, 1)), []string{"", "", "", "[1, 1]", "[1, 1]", "[0, 0]", "[True, True, False]"}, "[float32[8 64 56 56] float32[32 64 1 1]]"},
+		{"slow_conv_transpose2d", all(x(2, 64, 24, 24), x(64, 32, 2, 2), x(32)), []string{"", "", "[2, 2]", "", "[2, 2]", "[0, 0]", "[1, 1]", "[1, 1]"}, "[float32[2 32 49 49]]"},
 		{"index_select", all(x(1000, 64), long(7)), []string{"", "0", ""}, "[float32[7 64]]"},
 		{"index_select", all(x(1000, 64), long(7)), []string{"", "-1", ""}, "[float32[1000 7]]"},
 		{"embedding", all(x(1000, 64), long(2, 7)), nil, "[float32[2 7 64]]"},
@@ -181,6 +183,38 @@ func TestUnnamed(t *testing.T) {
 		}
 		if i := b.Operators[0]; i.Predicted != nil || i.Verdict != "not priced: "+errUnnamed.Error() {
 			t.Errorf("%s: %+v, %s", op.Op, i.Predicted, i.Verdict)
+		}
+	}
+}
+
+// TestUnwritten: of an operator whose result nobody knows it is said that this is not in the price.
+func TestUnwritten(t *testing.T) {
+	x := in([]int{512, 512}, []int{512, 1})
+	mask := x
+	mask.DType = "bool"
+	for _, c := range []struct {
+		op   operators.Operator
+		want bool
+	}{
+		{operators.Operator{Op: "aten::masked_select", Class: operators.Gather, Inputs: []operators.Operand{x, mask}}, true},
+		{operators.Operator{Op: "aten::masked_select", Class: operators.Gather, Inputs: []operators.Operand{x, mask}, Outputs: []operators.Operand{out([]int{9}, []int{1})}}, false},
+		{operators.Operator{Op: "aten::mm", Class: operators.Product, Inputs: []operators.Operand{x, x}}, false},
+		{operators.Operator{Op: "aten::linalg_qr", Class: operators.Product, Inputs: []operators.Operand{x}}, true},
+		{operators.Operator{Op: "aten::dot", Class: operators.Product, Inputs: []operators.Operand{in([]int{9}, []int{1}), in([]int{9}, []int{1})}}, false},
+		{operators.Operator{Op: "aten::add", Class: operators.Elementwise, Inputs: []operators.Operand{x, x}}, false},
+	} {
+		c.op.Calls = 3
+		b, err := Of(context.Background(), &operators.Profile{Operators: []operators.Operator{c.op}, Calls: 3}, typical(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := b.Write(&text, 5); err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Contains(text.String(), "what it writes is not known") && strings.Contains(text.String(), "Priced by what is read alone: 3 calls,")
+		if i := b.Operators[0]; i.Unwritten != c.want || said != c.want {
+			t.Errorf("%s: %t, want %t; %s", c.op.Op, i.Unwritten, c.want, &text)
 		}
 	}
 }

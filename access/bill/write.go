@@ -64,10 +64,13 @@ func (b *Bill) Worst(most int) []Item {
 
 // rest says in words what is not among the operators shown, the first of the bill.
 func (b *Bill) rest(shown []Item) []string {
-	var calls, views, others, unpriced int
+	var calls, views, others, unpriced, unwritten int
 	var bytes int64
 	var names []string
 	for n, i := range b.Operators {
+		if i.Unwritten {
+			unwritten += i.Calls
+		}
 		switch {
 		case i.Class == operators.View:
 			views += i.Calls
@@ -92,6 +95,9 @@ func (b *Bill) rest(shown []Item) []string {
 		}
 		words = append(words, fmt.Sprintf("In the bill without a price: %s, with %s B: %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
 	}
+	if unwritten > 0 {
+		words = append(words, fmt.Sprintf("Priced by what is read alone: %s, of which the profile does not say what it returns.", explain.Counted(unwritten, "call")))
+	}
 	lost := 0
 	for _, s := range b.Skipped {
 		if !slices.ContainsFunc(b.Operators, func(i Item) bool { return i.Op == s.Op && i.Predicted == nil }) {
@@ -107,11 +113,14 @@ func (b *Bill) rest(shown []Item) []string {
 // Said is the verdict, with what from says.
 func (i Item) Said() string { return i.Verdict + i.from() }
 
-// from says that its arithmetic is not in the time, if that is longer, and names the caller, if there is any: of several the one
+// from says that what it writes, or its arithmetic, is not in the time, if that is so, and names the caller, if there is any: of several the one
 // that calls it most often, which is the one that costs most, with how many there are.
 func (i Item) from() (text string) {
+	if i.Unwritten {
+		text = "; what it writes is not known, and not in the time"
+	}
 	if i.Computes {
-		text = "; its arithmetic takes longer than its memory, and is not in the time"
+		text += "; its arithmetic takes longer than its memory, and is not in the time"
 	}
 	if len(i.Callers) == 0 {
 		return text

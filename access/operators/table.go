@@ -51,7 +51,7 @@ var table = []struct {
 	// These allocate, ask, or return their argument where they call nothing.
 	{entry{class: None}, `
 		alpha_dropout _assert_async c10d::barrier can_cast coalesce contiguous cpu cuda _cudnn_init_dropout_state
-		cudnn_is_acceptable _debug_has_internal_overlap dense_dim dim dropout _efficientzerotensor element_size empty
+		cudnn_is_acceptable _debug_has_internal_overlap dense_dim dim dropout _efficientzerotensor einsum element_size empty
 		empty_like empty_permuted empty_quantized empty_strided feature_dropout get_device
 		_has_compatible_shallow_copy_type _has_same_storage_numel _coalesced is_coalesced is_complex is_conj is_contiguous
 		is_floating_point is_inference is_leaf is_neg is_non_overlapping_and_dense is_nonzero is_pinned is_same_size
@@ -131,8 +131,7 @@ var table = []struct {
 		mkldnn::_linear_pointwise mkldnn_linear mkldnn_rnn_layer mkldnn_rnn_layer_backward mm mv _pdist_forward
 		quantized::conv2d quantized::conv2d_relu quantized::linear quantized::linear_dynamic
 		_scaled_dot_product_cudnn_attention _scaled_dot_product_flash_attention_for_cpu
-		_scaled_dot_product_fused_attention_overrideable _scaled_mm slow_conv2d_forward slow_conv_transpose2d
-		slow_conv_transpose3d _sparse_addmm sparse_sampled_addmm _thnn_fused_gru_cell _thnn_fused_lstm_cell vdot
+		_scaled_dot_product_fused_attention_overrideable _scaled_mm slow_conv2d_forward _sparse_addmm sparse_sampled_addmm _thnn_fused_gru_cell _thnn_fused_lstm_cell vdot
 		_weight_int4pack_mm _weight_int8pack_mm`},
 	// LAPACK's, which also copy their operands.
 	{entry{class: Product, itself: true}, `
@@ -149,11 +148,12 @@ var table = []struct {
 	{entry{class: Product, args: true}, `
 		_conv_depthwise2d conv_depthwise3d cudnn_convolution cudnn_convolution_relu miopen_convolution
 		miopen_depthwise_convolution mkldnn::_convolution_pointwise mkldnn_convolution _nnpack_spatial_convolution
-		_slow_conv2d_backward _slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d`},
+		_slow_conv2d_backward _slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d
+		slow_conv_transpose2d slow_conv_transpose3d`},
 	{entry{class: Product, composite: true, args: true}, `convolution`},
 	{entry{class: Product, composite: true}, `
 		bilinear cdist chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
-		_convolution _convolution_mode einsum _euclidean_dist ger _grouped_mm gru gru_cell inner kron
+		_convolution _convolution_mode _euclidean_dist ger _grouped_mm gru gru_cell inner kron
 		linalg_matmul linalg_matrix_power linalg_multi_dot linalg_vecdot linear lstm lstm_cell matmul matrix_power
 		_native_multi_head_attention outer pdist rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
 		_scaled_dot_product_attention scaled_dot_product_attention _scaled_dot_product_attention_math
@@ -448,21 +448,21 @@ func (op Operator) fills() bool {
 // by Tensor::suggest_memory_format).
 func (op Operator) TakesChannelsLast() bool { return lookUp(op.Op).channelsLast }
 
-// resultAfter is, of operators that each compute an element from those at its place, how many arguments
+// resultAfter is, of operators that each compute an element from those at its place, and of products, how many arguments
 // they have that may be tensors: one after these is where the result goes (out=). Profiles say so by a
 // schema or, as a Kineto trace, not at all.
 var resultAfter = sync.OnceValue(func() map[string]int {
 	after := map[string]int{}
 	for n, ops := range []string{1: `
 		abs absolute acos acosh angle asin asinh atan atanh bitwise_not ceil conj_physical cos cosh deg2rad digamma elu erf
-		erfc erfinv exp exp2 expm1 floor frac gelu hardsigmoid hardswish hardtanh i0 leaky_relu lgamma log log10 log1p log2
-		logical_not logit mish nan_to_num neg negative rad2deg reciprocal round rsqrt sgn sigmoid sign signbit silu
+		erfc erfinv exp exp2 expm1 floor frac gelu hardsigmoid hardswish hardtanh i0 leaky_relu lgamma linalg_lu_factor_ex
+		log log10 log1p log2 logical_not logit mish nan_to_num neg negative rad2deg reciprocal round rsqrt sgn sigmoid sign signbit silu
 		sin sinc sinh softplus softshrink sqrt square tan tanh threshold trunc`, 2: `
-		add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp_max clamp_min complex
+		add atan2 bmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp_max clamp_min complex
 		copysign div divide eq floor_divide fmax fmin fmod gcd ge gt heaviside hypot igamma igammac lcm ldexp le
-		logaddexp logaddexp2 logical_and logical_or logical_xor lt maximum minimum mul multiply ne nextafter polar pow
+		logaddexp logaddexp2 logical_and logical_or logical_xor lt maximum minimum mm mul multiply mv ne nextafter polar pow
 		remainder sub subtract true_divide xlogy`, 3: `
-		addcdiv addcmul clamp lerp where`} {
+		addcdiv addcmul addmm addmv baddbmm clamp lerp where`} {
 		for _, op := range strings.Fields(ops) {
 			after["aten::"+op] = n
 		}

@@ -35,7 +35,7 @@ func TestLookUp(t *testing.T) {
 		"aten::_foreach_add_": Elementwise, "aten::_foreach_norm": Reduction, "aten::special_erf": Elementwise, "aten::fft_rfft2": Rows,
 		"detach": View, "detach_": View, "aten::detach_": View, "aten::coalesce": None, "aten::promote_types": None, "aten::mse_loss": Elementwise, "aten::dist": Elementwise,
 		"aten::linalg_lu_factor_ex": Product, "aten::linalg_inv": Product, "aten::_ctc_loss_backward": Gather, "aten::multilabel_margin_loss_forward": Gather,
-		"aten::_coalesced_": None, "aten::_sparse_coo_tensor_with_dims_and_tensors": None, "aten::_sparse_coo_tensor_unsafe": None, "aten::_safe_softmax": Rows, "aten::view_backward": Unknown, "aten::conj": View,
+		"aten::_coalesced_": None, "aten::einsum": None, "aten::_sparse_coo_tensor_with_dims_and_tensors": None, "aten::_sparse_coo_tensor_unsafe": None, "aten::_safe_softmax": Rows, "aten::view_backward": Unknown, "aten::conj": View,
 		"aten::softmax_backward_of_mine": Unknown, "mine::add": Unknown, "add": Unknown, "record_param_comms": None, "": Unknown, "mine::Backward": Unknown,
 	} {
 		if got := lookUp(op).class; got != want {
@@ -167,6 +167,26 @@ func TestLAPACK(t *testing.T) {
 	for i, want := range []Class{Wrapper, Product, Copy} {
 		if got := p.Operators[i]; got.Class != want {
 			t.Errorf("%s is %s, want %s", got.Op, got.Class, want)
+		}
+	}
+}
+
+// TestProductInto: where a product has one tensor more than it takes, it is where its result goes.
+func TestProductInto(t *testing.T) {
+	for name, args := range map[string]string{"aten::mm": "", "aten::addmm": "[[9],[5,7],[7,9],[],[],[5,9]]"} {
+		dims, strides, types := "[[5,7],[7,9],[5,9]]", "[[7,1],[9,1],[9,1]]", `["float","float","float"]`
+		if args != "" {
+			dims, strides, types = args, "[[1],[7,1],[9,1],[],[],[9,1]]", `["float","float","float","Scalar","Scalar","float"]`
+		}
+		p, err := Read(File{name, strings.NewReader(fmt.Sprintf(`{"traceEvents":[{"ph":"X","cat":"cpu_op","name":%q,"pid":1,"tid":1,"ts":1,"dur":9,"args":{"Input Dims":%s,"Input Strides":%s,"Input type":%s}}]}`, name, dims, strides, types))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs := p.Operators[0].Inputs
+		for i, o := range inputs {
+			if want := i == len(inputs)-1; (o.Role == Output) != want {
+				t.Errorf("%s: operand %d is %s", name, i, o.Role)
+			}
 		}
 	}
 }
