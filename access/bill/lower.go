@@ -128,6 +128,8 @@ func (w *walks) walk(copied, reduced bool) {
 			w.elementwise(copied)
 		case slices.Contains(strided, name):
 			w.asTheyLie(w.all)
+		case name == "nonzero" && len(w.op.Inputs) > 0: // which counts first (nonzero_out_cpu in TensorAdvancedIndexing.cpp)
+			w.asTheyLie(slices.Concat(w.all[:1], w.all))
 		case slices.Contains(batchNorms, name) && w.batchNorm():
 		default:
 			w.rows(copied)
@@ -177,9 +179,9 @@ func walksOf(op operators.Operator) walks {
 // returnNumbers are products and gathers that return a number, or one of each row, where they write nothing else.
 var returnNumbers = []string{"dot", "vdot", "trace", "nll_loss_forward", "nll_loss2d_forward", "multi_margin_loss", "multilabel_margin_loss_forward"}
 
-// unsaid reports whether a product or a gather, whose result the profile does not have, writes nothing.
+// unsaid reports whether a product, a gather, or a nonzero, whose result the profile does not have, writes nothing.
 func (w *walks) unsaid() bool {
-	if w.op.Class != operators.Product && w.op.Class != operators.Gather || len(w.op.Outputs) > 0 || slices.Contains(returnNumbers, w.name()) {
+	if w.op.Class != operators.Product && w.op.Class != operators.Gather && w.name() != "nonzero" || len(w.op.Outputs) > 0 || slices.Contains(returnNumbers, w.name()) {
 		return false
 	}
 	return !slices.ContainsFunc(w.specs, func(s access.Spec) bool { return s.Op != access.Sum })

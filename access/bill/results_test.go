@@ -134,6 +134,11 @@ func TestResults(t *testing.T) {
 			t.Errorf("%s of %v %q: %s, want %s", c.op, described(c.inputs), c.args, got, c.want)
 		}
 	}
+	// What is not zero is counted first, and then each found.
+	found := operators.Operand{Shape: []int{100, 2}, Strides: []int{2, 1}, DType: "int64", Role: operators.Output}
+	if l, err := lower(operators.Operator{Op: "aten::nonzero", Class: operators.Rows, Inputs: all(x(512, 512)), Outputs: all(found)}, calls{}); err != nil || bytesOf(t, l.specs) != 2*4*512*512+1600 {
+		t.Errorf("nonzero: %+v, %v", l.specs, err)
+	}
 	// A comparison writes as it reads, a byte an element.
 	turned := in([]int{512, 512}, []int{1, 512})
 	l, err := lower(operators.Operator{Op: "aten::gt", Class: operators.Elementwise, Inputs: all(turned, turned)}, calls{})
@@ -198,6 +203,7 @@ func TestUnwritten(t *testing.T) {
 	}{
 		{operators.Operator{Op: "aten::masked_select", Class: operators.Gather, Inputs: []operators.Operand{x, mask}}, true},
 		{operators.Operator{Op: "aten::masked_select", Class: operators.Gather, Inputs: []operators.Operand{x, mask}, Outputs: []operators.Operand{out([]int{9}, []int{1})}}, false},
+		{operators.Operator{Op: "aten::nonzero", Class: operators.Rows, Inputs: []operators.Operand{mask}}, true},
 		{operators.Operator{Op: "aten::mm", Class: operators.Product, Inputs: []operators.Operand{x, x}}, false},
 		{operators.Operator{Op: "aten::linalg_qr", Class: operators.Product, Inputs: []operators.Operand{x}}, true},
 		{operators.Operator{Op: "aten::dot", Class: operators.Product, Inputs: []operators.Operand{in([]int{9}, []int{1}), in([]int{9}, []int{1})}}, false},
