@@ -539,7 +539,10 @@ func (w *walks) nameElements(name string) bool {
 	if len(inputs) < 2 || len(inputs) > 3 {
 		return false
 	}
-	x, index, sources := inputs[0], inputs[1], inputs[2:]
+	x, index, sources := withDim(inputs[0]), withDim(inputs[1]), slices.Clone(inputs[2:])
+	for i := range sources {
+		sources[i] = withDim(sources[i])
+	}
 	dim, said := w.dim(len(x.Shape))
 	others := func(o tensor) []int {
 		if len(o.Shape) != len(x.Shape) {
@@ -547,15 +550,15 @@ func (w *walks) nameElements(name string) bool {
 		}
 		return slices.Delete(slices.Clone(o.Shape), dim, dim+1)
 	}
-	if !said || !within(others(index), others(x)) || x.Shape[dim] == 0 || product(index.Shape) == 0 {
+	if !said || len(index.Shape) != len(x.Shape) || !within(others(index), others(x)) || x.Shape[dim] == 0 || product(index.Shape) == 0 {
 		return false
 	}
 	table, beside := access.Input, []walkedAs(nil)
 	outputs := w.outputs()
 	if name == "gather" {
 		y := dense(tensor{operators.Operand{Shape: index.Shape, DType: x.DType}, inside}, operators.Output)
-		if len(outputs) == 1 && len(sources) == 0 && slices.Equal(outputs[0].Shape, index.Shape) {
-			y, outputs = outputs[0], nil
+		if len(outputs) == 1 && len(sources) == 0 && slices.Equal(withDim(outputs[0]).Shape, index.Shape) {
+			y, outputs = withDim(outputs[0]), nil
 		}
 		beside = []walkedAs{{index, access.Input}, {y, access.Output}}
 	} else {
@@ -573,6 +576,14 @@ func (w *walks) nameElements(name string) bool {
 	}
 	w.asTheyLie(slices.Concat(sources, outputs))
 	return true
+}
+
+// withDim is a tensor with a dim of one element if it has none: gather and scatter take one for the other.
+func withDim(o tensor) tensor {
+	if len(o.Shape) == 0 {
+		o.Shape, o.Strides = []int{1}, []int{1}
+	}
+	return o
 }
 
 // A walkedAs is a tensor, and how it is walked.

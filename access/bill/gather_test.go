@@ -105,6 +105,8 @@ func TestNamed(t *testing.T) {
 		{"scatter_", []string{"", "1", "", ""}, list(place(x), numbers(4096, 4), in([]int{4096, 8}, []int{8, 1})), nil, 16 * 4096 * 4, false},
 		{"scatter_add", []string{"", "1", "", ""}, list(x, numbers(4096, 4), in([]int{4096, 4}, []int{4, 1})), list(out(table, first)), 2*whole + 20*4096*4, false},
 		{"scatter_add_", []string{"", "1", ""}, list(place(x), numbers(4096, 4), in([]int{}, []int{})), nil, 16*4096*4 + 4, false},
+		{"gather", []string{"", "0", "", "False"}, list(in([]int{100}, []int{1}), numbers()), list(out([]int{}, []int{})), 16, false}, // of one number
+		{"scatter_", []string{"", "0", "", ""}, list(place(in([]int{100}, []int{1})), numbers(), in([]int{}, []int{})), nil, 16, false},
 		{"take", nil, list(x, numbers(4096)), list(out([]int{4096}, []int{1})), 16 * 4096, false},
 		{"put_", nil, list(place(x), numbers(4096), in([]int{4096}, []int{1})), nil, 16 * 4096, false},
 		{"trace", nil, list(x), list(one), 4*1000 + 4, false},

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/operators"
 )
@@ -223,4 +225,40 @@ func TestUnwritten(t *testing.T) {
 			t.Errorf("%s: %t, want %t; %s", c.op.Op, i.Unwritten, c.want, &text)
 		}
 	}
+}
+
+// TestResultsHostile: whatever a file has for shapes and arguments, what a result would be is possible, or not said.
+func TestResultsHostile(t *testing.T) {
+	names := strings.Fields(`mm bmm addmm mv _cdist_forward _flash_attention_forward convolution mkldnn_convolution cudnn_convolution convolution_backward
+		slow_conv_transpose2d index_select embedding _embedding_bag grid_sampler_2d max_pool2d_with_indices avg_pool3d _adaptive_avg_pool2d avg_pool2d_backward
+		upsample_nearest2d upsample_trilinear3d upsample_linear1d_backward im2col col2im reflection_pad2d pixel_shuffle pixel_unshuffle native_channel_shuffle
+		sort topk _fft_r2c _fft_c2r nonzero eq embedding_dense_backward index_add index_put scatter gather`)
+	rapid.Check(t, func(r *rapid.T) {
+		sizes := rapid.SampledFrom([]int{0, 1, 2, 3, 7, 64, 1 << 20, 1 << 40})
+		numbers := rapid.SampledFrom([]string{"0", "1", "2", "-1", "3", "4611686018427387904", "-9223372036854775808", "1e400", "x", ""})
+		op := operators.Operator{Op: "aten::" + rapid.SampledFrom(names).Draw(r, "name"), Calls: 1,
+			Class: rapid.SampledFrom([]operators.Class{operators.Product, operators.Gather, operators.Rows, operators.Copy, operators.Elementwise}).Draw(r, "class")}
+		for range rapid.IntRange(0, 4).Draw(r, "inputs") {
+			shape := rapid.SliceOfN(sizes, 0, 5).Draw(r, "shape")
+			if !possible(shape) {
+				continue
+			}
+			o := dense(tensor{in(shape, nil), inside}, operators.Input).Operand
+			o.DType = rapid.SampledFrom([]string{"float32", "int64", "bool", "complex64"}).Draw(r, "dtype")
+			op.Inputs = append(op.Inputs, o)
+		}
+		for range rapid.IntRange(0, 11).Draw(r, "args") {
+			text := numbers.Draw(r, "number")
+			if list := rapid.SliceOfN(numbers, 0, 4).Draw(r, "list"); len(list) > 0 {
+				text = "[" + strings.Join(list, ", ") + "]"
+			}
+			op.Args = append(op.Args, text)
+		}
+		for _, o := range resultsOf(op) {
+			if !possible(o.Shape) || len(o.Strides) != len(o.Shape) {
+				r.Fatalf("%s: %v of strides %v", op.Op, o.Shape, o.Strides)
+			}
+		}
+		_, _ = lower(op, calls{})
+	})
 }
