@@ -153,6 +153,7 @@ func (m Machine) writeLoops(t *tabwriter.Writer) {
 		writeRow(t, "lines of memory that are adjacent", m.Runs, func(r Run) string { return strconv.Itoa(r.Lines) })
 		writeRow(t, "of many rows by turns", m.Runs, func(r Run) string { return timeCell(r.Ns) })
 	}
+	m.writeStarts(t)
 	if m.Sparse > 0 {
 		fmt.Fprintf(t, "\nof %s, 512 B apart\t%.3g ns\n", m.Levels[len(m.Levels)-1].Name, m.Sparse)
 	}

@@ -51,6 +51,7 @@ type Machine struct {
 	Sparse   float64
 	Streamed []Stream // of memory; empty where they were not measured
 	Runs     []Run    // of memory, lines ascending; empty where they were not measured
+	Starts   []Start  // of memory, sizes ascending; empty where they were not measured
 	Loops    []Loop   // empty where they were not measured
 	Tiles    []Tile   // of memory; empty where they were not measured
 
@@ -138,6 +139,7 @@ type (
 		Sparse     float64    `yaml:"sparse-ns,omitempty"`
 		Streamed   []stream   `yaml:"streamed,omitempty"`
 		Runs       []run      `yaml:"runs,omitempty"`
+		Starts     []start    `yaml:"starts,omitempty"`
 		Loops      []loop     `yaml:"loops,omitempty"`
 		Tiles      []tile     `yaml:"tiles,omitempty"`
 		Ladder     []rung     `yaml:"ladder"`
@@ -231,6 +233,9 @@ func Parse(name string, text []byte) (Machine, error) {
 	for _, r := range s.Runs {
 		m.Runs = append(m.Runs, Run(r))
 	}
+	for _, of := range s.Starts {
+		m.Starts = append(m.Starts, Start(of))
+	}
 	for _, l := range s.Loops {
 		measured, _ := l.loop() // likewise
 		m.Loops = append(m.Loops, measured)
@@ -268,7 +273,7 @@ func (s section) check() (path string, err error) {
 	if s.Date.IsZero() {
 		return "date", errors.New("no date")
 	}
-	for _, check := range []func() (string, error){s.checkLevels, s.checkTLB, s.checkThreads, s.checkReads, s.checkStreams, s.checkLoops, s.checkTiles} {
+	for _, check := range []func() (string, error){s.checkLevels, s.checkTLB, s.checkThreads, s.checkReads, s.checkStreams, s.checkStarts, s.checkLoops, s.checkTiles} {
 		if path, err := check(); err != nil {
 			return path, err
 		}
@@ -365,6 +370,9 @@ func (m Machine) Format() ([]byte, error) {
 	}
 	for _, r := range m.Runs {
 		s.Runs = append(s.Runs, run(r))
+	}
+	for _, of := range m.Starts {
+		s.Starts = append(s.Starts, start(of))
 	}
 	for _, l := range m.Loops {
 		s.Loops = append(s.Loops, loop{l.Op.String(), l.DType.String(), l.Run, l.Step})

@@ -40,6 +40,7 @@ func example() Machine {
 		Sparse:     91.5,
 		Streamed:   []Stream{{access.Sum, 10.5, 6.5}, {access.Copy, 20.5, 0}},
 		Runs:       []Run{{1, 13.5}, {2, 55}},
+		Starts:     []Start{{2, 310.5}, {8, 0}},
 		Loops:      []Loop{{access.Sum, layouts.Float32, .25, .5}, {access.Add, layouts.BFloat16, 1.25, 1.5}},
 		Tiles:      []Tile{{false, 8, 16, 21.5}, {true, 64, 8, 50}},
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
@@ -114,6 +115,7 @@ func TestFormatAny(t *testing.T) {
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
 			m.ReadLadder = append(m.ReadLadder, Reading{size, giga * positive.Draw(t, "read"), giga * positive.Draw(t, "read-all")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
+			m.Starts = append(m.Starts, Start{size, positive.Draw(t, "ns")})
 			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), loopDTypes[len(m.Loops)], positive.Draw(t, "run"), positive.Draw(t, "step")})
 			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered"), rapid.IntRange(0, 40).Draw(t, "ways")})
 		}
@@ -142,7 +144,9 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed, runs, loops, tiles, ladder, read-ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed, runs, starts, loops, tiles, ladder, read-ladder, page-ladder)`},
+		{"{bytes: 2, ns: 310.5}", "{bytes: 8, ns: 310.5}", "f:73:8: 8 bytes after 8, 0 ns (want sizes that ascend, and no negative times)"},
+		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: -1}", "f:72:8: 2 bytes after 0, -1 ns (want sizes that ascend, and no negative times)"},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},
@@ -166,15 +170,15 @@ func TestParseErrors(t *testing.T) {
 		{"crowded-ns: 3.5", "crowded-ns: much", "f:39:19: text where a number is wanted"},
 		{"crowded-ns: 3.5", "crowded-ns: 03.5", "f:39:19: 03.5 has zeros in front"},
 		{"{lines: 2, ns: 55.0}", "{lines: 1, ns: 55.0}", "f:70:8: 1 after 1, of 55 ns (want sizes that ascend and positive times)"},
-		{"op: sum, dtype", "op: summe, dtype", `f:72:8: op "summe": no such operation (known: sum, fill,`},
-		{"dtype: float32", "dtype: float31", `f:72:8: dtype "float31": `},
-		{"op: add, dtype: bfloat16", "op: sum, dtype: float", "f:73:8: a second time of op sum of float32"},
-		{"run-ns: 0.25", "run-ns: 0", "f:72:8: 0 and 0.5 ns an element (want both positive)"},
-		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:79:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
-		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:86:8: 128 after 8, of 0 ns"},
-		{"{size: 24MiB, read", "{size: 16MiB, read", "f:83:8: 16MiB after 16MiB, of 60.5 GB/s and of all cores 0 (want sizes that ascend and positive bandwidths, or no read-all-GB/s)"},
-		{"read-GB/s: 60.5", "read-GB/s: 0", "f:83:8: 24MiB after 16MiB, of 0 GB/s and"},
-		{"read-all-GB/s: 180.0}", "read-all-GB/s: -1}", "f:82:8: 16MiB after 0B, of 90 GB/s and of all cores -1 (want"},
+		{"op: sum, dtype", "op: summe, dtype", `f:75:8: op "summe": no such operation (known: sum, fill,`},
+		{"dtype: float32", "dtype: float31", `f:75:8: dtype "float31": `},
+		{"op: add, dtype: bfloat16", "op: sum, dtype: float", "f:76:8: a second time of op sum of float32"},
+		{"run-ns: 0.25", "run-ns: 0", "f:75:8: 0 and 0.5 ns an element (want both positive)"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:82:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:89:8: 128 after 8, of 0 ns"},
+		{"{size: 24MiB, read", "{size: 16MiB, read", "f:86:8: 16MiB after 16MiB, of 60.5 GB/s and of all cores 0 (want sizes that ascend and positive bandwidths, or no read-all-GB/s)"},
+		{"read-GB/s: 60.5", "read-GB/s: 0", "f:86:8: 24MiB after 16MiB, of 0 GB/s and"},
+		{"read-all-GB/s: 180.0}", "read-all-GB/s: -1}", "f:85:8: 16MiB after 0B, of 90 GB/s and of all cores -1 (want"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)

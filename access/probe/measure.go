@@ -45,7 +45,7 @@ const sampleTime = 500 * time.Microsecond
 
 // The stages, and the share of the budget that each has.
 const (
-	ladderShare       = 0.33
+	ladderShare       = 0.31
 	pagesShare        = 0.17
 	bandwidthShare    = 0.14
 	apartShare        = 0.08
@@ -53,6 +53,7 @@ const (
 	translationsShare = 0.02
 	loopsShare        = 0.08
 	runsShare         = 0.035
+	startsShare       = 0.02
 	streamsShare      = 0.015
 	tilesShare        = 0.05
 )
@@ -82,7 +83,7 @@ func Measure(ctx context.Context, o Options) (Machine, error) {
 		return Machine{}, err
 	}
 	m.name(plateaus(m.Ladder), stated(o.Caches))
-	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.bandwidth, s.tiles, s.ways, s.translations, s.loops, s.bandwidth, s.nodes, s.loaded} {
+	for _, stage := range []func(*Machine) error{s.loops, s.pageLadder, s.bandwidth, s.loops, s.apart, s.runs, s.starts, s.bandwidth, s.tiles, s.ways, s.translations, s.loops, s.bandwidth, s.nodes, s.loaded} {
 		if err := stage(&m); err != nil {
 			return Machine{}, err
 		}

@@ -226,6 +226,7 @@ type JSON struct {
 	Sparse     float64         `json:"sparseNs,omitzero"`
 	Streamed   []jsonStream    `json:"streamed,omitempty"`
 	Runs       []jsonRun       `json:"runs,omitempty"`
+	Starts     []jsonStart     `json:"starts,omitempty"`
 	Loops      []jsonLoop      `json:"loops,omitempty"`
 	Tiles      []jsonTile      `json:"tiles,omitempty"`
 	Ladder     []jsonRung      `json:"ladder"`
@@ -304,6 +305,9 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	}
 	for _, r := range m.Runs {
 		j.Runs = append(j.Runs, jsonRun(r))
+	}
+	for _, of := range m.Starts {
+		j.Starts = append(j.Starts, jsonStart(of))
 	}
 	for _, l := range m.Loops {
 		j.Loops = append(j.Loops, jsonLoop{l.Op.String(), l.DType.String(), l.Run, l.Step})
