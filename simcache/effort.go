@@ -18,16 +18,21 @@ const mostLookUps = 1e12
 type Effort struct {
 	LookUps float64
 	Time    time.Duration // on a CPU of some GHz, about
+	Most    bool          // it is as if none were left out that repeat others, which most may
 }
 
 // String says it in words.
 func (e Effort) String() string {
+	if e.Most {
+		return fmt.Sprintf("%s references are looked up one by one, but for those that repeat others, which may take %s", inWords(e.LookUps), timeInWords(e.Time))
+	}
 	return fmt.Sprintf("%s references are looked up one by one, which takes %s", inWords(e.LookUps), timeInWords(e.Time))
 }
 
 // And is what two take together.
 func (e Effort) And(other Effort) Effort {
 	e.add(other.LookUps, other.Time.Seconds())
+	e.Most = e.Most || other.Most
 	return e
 }
 
@@ -99,7 +104,7 @@ func (h *Hierarchy) Effort(passes int, nests ...nest.Nest) Effort {
 		canonical = append(canonical, n.Canonical())
 	}
 	h.tally()
-	var effort Effort
+	effort := Effort{Most: h.repeats()}
 	for _, e := range []engine.Engine{h.data, h.tlb} {
 		if e != nil && (effort.Check() == nil || h.config.Brute) {
 			lookUps, seconds := e.Effort(canonical, passes)
@@ -121,7 +126,7 @@ func (h *Hierarchy) EffortOfProgram(passes int, p nest.Program) Effort {
 	}
 	// As many references, each to a line of its own.
 	like := nest.Nest{Trips: []int{refs}, Operands: []nest.Operand{{Width: 1, Strides: []int{1 << 12}}}}
-	var effort Effort
+	effort := Effort{Most: h.repeats()}
 	for _, e := range []engine.Engine{h.data, h.tlb} {
 		if _, sums := e.(*proofs.Engine); e != nil && !sums {
 			lookUps, seconds := e.Effort([]nest.Nest{like}, passes)

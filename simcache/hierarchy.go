@@ -104,6 +104,7 @@ type Hierarchy struct {
 	total  totals        // of the data levels
 	pages  totals        // of the TLB
 	extra  []extraPasses // counted, but not walked
+	tell   func(share float64)
 }
 
 // extraPasses are passes of which the engine knows nothing, since they do all that the last one did that

@@ -53,13 +53,27 @@ func (h *Hierarchy) RunProgram(passes int, p nest.Program) ([]Counts, error) {
 	return counts, nil
 }
 
-// Progress has a function told, now and then, what share of the outermost loops' iterations is
-// done of a pass over a program that is counted by summaries, from the goroutine that counts;
-// before the first program is run. What else is counted tells nothing.
+// Progress has a function told, now and then, from the goroutine that counts, what share is done of
+// what is run first: of a program that is counted by summaries, of the outermost loops' iterations of a pass;
+// of what leaves out what repeats (see Effort), of all references. What else is counted tells nothing.
 func (h *Hierarchy) Progress(tell func(share float64)) {
+	h.tell = tell
 	if e, is := h.data.(*proofs.Engine); is {
 		e.Progress(tell)
 	}
+}
+
+// follow has it told how far it is of so many references.
+func (h *Hierarchy) follow(references float64) {
+	if e, is := h.data.(*policies.Engine); is && h.tell != nil {
+		e.Progress(func(done uint64) { h.tell(min(float64(done)/references, 1)) })
+	}
+}
+
+// repeats reports whether what repeats is left out.
+func (h *Hierarchy) repeats() bool {
+	e, is := h.data.(*policies.Engine)
+	return is && e.Repeats()
 }
 
 // few is so many references to look up that it takes less than a second.
@@ -83,6 +97,11 @@ func (h *Hierarchy) runProgram(e engine.Engine, p nest.Program, passes int) []ui
 	walked := passes
 	if enough := e.Settled(); enough > 0 && !h.config.Brute {
 		walked = min(passes, enough)
+	}
+	if e == h.data {
+		if refs, err := p.Count(); err == nil {
+			h.follow(float64(refs) * float64(walked))
+		}
 	}
 	var sum []uint64
 	add := func(misses []uint64, times uint64) {

@@ -97,15 +97,18 @@ func (f *simFlags) simulateProgram(c call) error {
 	if err != nil {
 		return err
 	}
-	effort := h.EffortOfProgram(f.passes, file.Program).And(curve.EffortOfProgram(f.passes, file.Program))
-	if err := f.announce(c, "simulating "+f.program.file, effort); err != nil {
+	effort, err := f.announce(c, "simulating "+f.program.file, h.EffortOfProgram(f.passes, file.Program), curve.EffortOfProgram(f.passes, file.Program))
+	if err != nil {
 		return err
-	}
-	if effort.LookUps == 0 { // else it is said how long it takes, and nothing tells how far it is
-		defer f.follow(c, h)()
 	}
 	if err := curve.Program(f.passes, file.Program); err != nil {
 		return err
+	}
+	switch { // else it is said how long it takes, and nothing tells how far it is
+	case effort.Most:
+		defer f.follow(c, h, "simulating "+f.program.file, "references")()
+	case effort.LookUps == 0:
+		defer f.follow(c, h, "simulating "+f.program.file, "iterations of the outermost loops")()
 	}
 	counts, err := h.RunProgram(f.passes, file.Program)
 	if err != nil {
@@ -119,15 +122,15 @@ func (f *simFlags) simulateProgram(c call) error {
 	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Program(m.Name, f.hierarchy.explain) })
 }
 
-// shares is of how many steps a program is.
+// shares is of how many steps a simulation is.
 const shares = 10_000
 
-// follow shows on a terminal how far a program is, and elsewhere says so now and then, until
+// follow shows on a terminal how far a simulation is of its parts, and elsewhere says so now and then, until
 // stop.
-func (f *simFlags) follow(c call, h *simcache.Hierarchy) (stop func()) {
+func (f *simFlags) follow(c call, h *simcache.Hierarchy, what, parts string) (stop func()) {
 	if progress.Terminal(c.err) {
 		done := 0
-		f.meter.Phase("simulating "+f.program.file, shares)
+		f.meter.Phase(what, shares)
 		h.Progress(func(share float64) {
 			f.meter.Step(int(shares*share) - done)
 			done = int(shares * share)
@@ -136,16 +139,16 @@ func (f *simFlags) follow(c call, h *simcache.Hierarchy) (stop func()) {
 	}
 	f.meter.End()
 	f.meter = progress.New(io.Discard) // of which a signal says what it interrupts
-	f.meter.Phase("simulating "+f.program.file, 0)
+	f.meter.Phase(what, 0)
 	var done atomic.Uint64 // the share, as bits
 	h.Progress(func(share float64) { done.Store(math.Float64bits(share)) })
-	return patience(c, 5*time.Second, func() float64 { return math.Float64frombits(done.Load()) })
+	return patience(c, 5*time.Second, parts, func() float64 { return math.Float64frombits(done.Load()) })
 }
 
 // patience says on stderr that counting goes on, and how far it is, once it took so long and
-// each time that it took twice as long, until stop. How long summaries take is not known
-// beforehand.
-func patience(c call, first time.Duration, share func() float64) (stop func()) {
+// each time that it took twice as long, until stop. How long summaries take, and what repeats, is
+// not known beforehand.
+func patience(c call, first time.Duration, parts string, share func() float64) (stop func()) {
 	began, done := time.Now(), make(chan struct{})
 	go func() {
 		for wait := first; ; wait *= 2 {
@@ -157,7 +160,7 @@ func patience(c call, first time.Duration, share func() float64) (stop func()) {
 				if how == "0.0%" {
 					how = "less than 0.1%"
 				}
-				c.note("after %v, %s of the iterations of the outermost loops are counted, which may differ in what they take; Ctrl-C ends it", wait, how)
+				c.note("after %v, %s of the %s are counted, which may differ in what they take; Ctrl-C ends it", wait, how, parts)
 			}
 		}
 	}()

@@ -156,15 +156,19 @@ func (f *simFlags) simulatePattern(c call) error {
 	if err != nil {
 		return err
 	}
-	effort := curve.Effort(f.passes, p.Nests)
-	if effort.Check() == nil || f.exact.value == "brute" { // else it is refused as it is
-		effort = effort.And(h.Effort(f.passes, p.Nests...))
+	efforts := []simcache.Effort{curve.Effort(f.passes, p.Nests)}
+	if efforts[0].Check() == nil || f.exact.value == "brute" { // else it is refused as it is
+		efforts = append(efforts, h.Effort(f.passes, p.Nests...))
 	}
-	if err := f.announce(c, "simulating "+f.pattern.shape.text, effort); err != nil {
+	effort, err := f.announce(c, "simulating "+f.pattern.shape.text, efforts...)
+	if err != nil {
 		return err
 	}
 	if err := curve.Passes(f.passes, p.Nests); err != nil {
 		return err
+	}
+	if effort.Most {
+		defer f.follow(c, h, "simulating "+f.pattern.shape.text, "references")()
 	}
 	counts, err := h.RunPasses(f.passes, p.Nests...)
 	if err != nil {
@@ -188,22 +192,28 @@ func (f *simFlags) start(c call, config simcache.Config) (*simcache.Hierarchy, *
 	return h, curve, err
 }
 
-// announce says beforehand what is looked up one by one, where that takes a while, and
+// announce says beforehand what is looked up one by one, where that takes a while and is known, and
 // refuses what takes too long unless it is asked for. From then on a terminal shows how
-// long it has taken; elsewhere what was said beforehand is enough.
-func (f *simFlags) announce(c call, what string, effort simcache.Effort) error {
-	if err := effort.Check(); err != nil && f.exact.value != "brute" {
-		return fmt.Errorf("%w, or --exact brute", err)
+// long it has taken; elsewhere what was said beforehand is enough. It returns what all take.
+func (f *simFlags) announce(c call, what string, efforts ...simcache.Effort) (all simcache.Effort, err error) {
+	var known simcache.Effort
+	for _, e := range efforts {
+		if all = all.And(e); !e.Most {
+			known = known.And(e)
+		}
 	}
-	if effort.Time > 5*time.Second {
-		c.note("%v", effort)
+	if err := all.Check(); err != nil && f.exact.value != "brute" {
+		return all, fmt.Errorf("%w, or --exact brute", err)
+	}
+	if known.Time > 5*time.Second {
+		c.note("%v", known)
 		if !progress.Terminal(c.err) {
 			c.err = io.Discard
 		}
 	}
 	f.meter = progress.New(c.err)
 	f.meter.Phase(what, 0)
-	return nil
+	return all, nil
 }
 
 // replay counts a trace as Cachegrind counts the program that it is of, or the

@@ -49,7 +49,7 @@ func (f *simFlags) simulateThreads(c call, m machines.Machine, p access.Pattern)
 	if err != nil {
 		return fmt.Errorf("--threads %d: %w", f.threads, err)
 	}
-	if err := f.announce(c, "simulating "+f.pattern.shape.text, t.Effort(f.passes)); err != nil {
+	if _, err := f.announce(c, "simulating "+f.pattern.shape.text, t.Effort(f.passes)); err != nil {
 		return err
 	}
 	counts, err := t.RunPasses(f.passes)

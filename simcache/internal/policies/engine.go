@@ -36,6 +36,9 @@ type Engine struct {
 	plain  bool       // see plain
 	watch  *watch     // that does all, if levels are observed so
 	brute  bool       // every reference of a walk is looked up
+	// how far it is
+	tell func(references uint64)
+	told uint64
 }
 
 // A request asks a level for size bytes at addr.
@@ -83,6 +86,17 @@ func New(levels []Level, dirty bool, o Observe) *Engine {
 
 // Brute has every reference looked up.
 func (d *Engine) Brute() { d.brute = true }
+
+// Progress has a function told now and then of how many references all that was done so far is.
+func (d *Engine) Progress(tell func(references uint64)) { d.tell = tell }
+
+// tellEvery is after how many references it is told how far it is.
+const tellEvery = 1 << 18
+
+// Repeats reports whether walks leave references out that repeat others, so that Effort is the most that there are.
+func (d *Engine) Repeats() bool {
+	return d.watch != nil && (d.watch.leavesInLine() || d.watch.leavesPasses())
+}
 
 // At tells the address of the instruction that the next references are of.
 func (d *Engine) At(pc uint64) { d.pc = pc }
@@ -209,7 +223,7 @@ func (d *Engine) Settled() int {
 	return len(d.levels) + 2
 }
 
-// Effort is about how many references Run looks up, which is all, and how many seconds that takes.
+// Effort is about how many references Run looks up, which is all unless it Repeats, and how many seconds that takes.
 func (d *Engine) Effort(nests []nest.Nest, passes int) (lookUps, seconds float64) {
 	lookUps = engine.References(nests, passes)
 	if d.levels[0].observe != 0 {

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"math"
+	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 )
@@ -111,15 +112,19 @@ func isIdle(p Policy) bool {
 	return !bits
 }
 
+// leavesInLine reports whether iterations in a line may be left out.
+func (w *watch) leavesInLine() bool { return !w.brute && isIdle(w.levels[0].policy) }
+
+// leavesPasses reports whether passes may be left out.
+func (w *watch) leavesPasses() bool {
+	return !w.brute && !w.dirty && !slices.ContainsFunc(w.levels, func(l *watched) bool { return !isLRU(l.policy) })
+}
+
 // begin starts a walk of a nest or a program with these operands.
 func (w *watch) begin(operands []nest.Operand) {
 	z := &w.repeats
 	z.operands, z.depth, z.streak, z.vain, z.skipping, z.held = operands, -1, 0, 0, false, z.held[:0]
-	z.inLine = !w.brute && isIdle(w.levels[0].policy)
-	z.all = !w.brute && !w.dirty
-	for _, l := range w.levels {
-		z.all = z.all && isLRU(l.policy)
-	}
+	z.inLine, z.all = w.leavesInLine(), w.leavesPasses()
 	if z.before == nil {
 		z.before, z.now = &pass{fills: make([][]filling, len(w.levels))}, &pass{fills: make([][]filling, len(w.levels))}
 	}
@@ -169,6 +174,9 @@ func (p *pass) reset(serial uint64) {
 // see is the next row of what is walked.
 func (w *watch) see(r *row) {
 	z := &w.repeats
+	if w.tell != nil {
+		w.far()
+	}
 	if !z.all {
 		w.row(r)
 		return
@@ -193,6 +201,18 @@ func (w *watch) see(r *row) {
 	}
 	z.note(w, r)
 	w.row(r)
+}
+
+// far tells how far it is, now and then.
+func (w *watch) far() {
+	done := w.serial
+	if z := &w.repeats; z.skipping {
+		done += uint64(z.skipped) * (w.serial - z.before.start)
+	}
+	if done-w.told >= tellEvery {
+		w.told = done
+		w.tell(done)
+	}
 }
 
 // hold keeps a row that may be left out.
@@ -604,9 +624,14 @@ func (w *watch) row(r *row) {
 		inLine = inLine && s < 1<<w.levels[0].shift/(fewestInLine-1) && -s < 1<<w.levels[0].shift/(fewestInLine-1)
 	}
 	for i := 0; i < r.trips; {
+		if w.tell != nil {
+			w.far()
+		}
 		stay := r.trips - i
 		if inLine {
 			stay = w.stays(r, i, stay)
+		} else if w.tell != nil {
+			stay = min(stay, tellEvery)
 		}
 		from, to := i, i+stay
 		for ; i < to; i++ {
