@@ -66,12 +66,17 @@ func Read(files ...File) (*Profile, error) {
 	return p, nil
 }
 
-// ReadFiles is Read of the files of these names. It refuses a file that is given twice, whose
-// calls would count twice, and ends soon after ctx does, with its error.
-func ReadFiles(ctx context.Context, step func(bytes int), names ...string) (*Profile, error) {
+// ReadFiles is Read of the files of these names, of which - is stdin, unless that is nil. It refuses a file that is given twice,
+// whose calls would count twice, and ends soon after ctx does, with its error.
+func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int), names ...string) (*Profile, error) {
 	var files []File
 	var infos []os.FileInfo
 	for _, name := range names {
+		if name == "-" && stdin != nil {
+			infos = append(infos, nil)
+			files = append(files, File{Name: name, Reader: told{stdin, step, ctx.Err}})
+			continue
+		}
 		file, err := os.Open(name)
 		if err != nil {
 			return nil, err

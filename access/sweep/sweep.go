@@ -15,6 +15,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,15 @@ func ReadFile(path string) (*Space, error) {
 		return nil, err
 	}
 	return Parse(path, text)
+}
+
+// Read is ReadFile of what is open.
+func Read(name string, in io.Reader) (*Space, error) {
+	text, err := strict.TextOf(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return Parse(name, text)
 }
 
 // Parse is ReadFile of a text; name is for errors. A combination that is none, such as

@@ -153,7 +153,7 @@ func TestShards(t *testing.T) {
 		run(t, s, path, Options{Index: i + 1, Of: 3})
 		paths = append(paths, path)
 	}
-	plan, err := merge.Read(paths, "", nil)
+	plan, err := merge.Read(paths, nil, "", nil)
 	if err != nil || plan.Faults != nil {
 		t.Fatal(err, plan)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -87,6 +88,9 @@ func isOutput(cmd *cobra.Command, flag string) bool {
 func keeps(cmd *cobra.Command, args []string) error {
 	if err := keepsDash(cmd); err != nil {
 		return err
+	}
+	if dashes := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg != "-" }); len(dashes) > 1 {
+		return errors.New("- is given twice: stdin can be read once")
 	}
 	if err := keepsInputs(cmd, args); err != nil {
 		return err

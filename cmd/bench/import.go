@@ -96,7 +96,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	}
 	meter := progress.New(c.err)
 	defer meter.End()
-	profile, err := readProfile(ctx, meter, names)
+	profile, err := readProfile(ctx, c, meter, names)
 	meter.End()
 	if err != nil {
 		return err
@@ -123,9 +123,9 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 }
 
 // readProfile reads files, whose bytes are the steps of it.
-func readProfile(ctx context.Context, meter *progress.Meter, names []string) (*operators.Profile, error) {
+func readProfile(ctx context.Context, c call, meter *progress.Meter, names []string) (*operators.Profile, error) {
 	meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
-	return operators.ReadFiles(ctx, meter.Step, names...)
+	return operators.ReadFiles(ctx, c.in, meter.Step, names...)
 }
 
 // write writes the files that are asked for.

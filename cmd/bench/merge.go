@@ -26,7 +26,7 @@ func newMerge() *cobra.Command {
 			}
 			meter := progress.New(cmd.ErrOrStderr())
 			defer meter.End()
-			plan, err := merge.Read(paths, by, meter.Begin("reading "+counted(len(paths), "file"), len(paths)))
+			plan, err := merge.Read(paths, cmd.InOrStdin(), by, meter.Begin("reading "+counted(len(paths), "file"), len(paths)))
 			meter.End()
 			if err != nil {
 				return err

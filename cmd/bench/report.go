@@ -106,7 +106,7 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 		return err
 	}
 	meter := progress.New(c.err)
-	matrix, err := fleet.Read(by, meter.Begin("reading "+counted(len(paths), "file"), len(paths)), paths...)
+	matrix, err := fleet.Read(by, c.in, meter.Begin("reading "+counted(len(paths), "file"), len(paths)), paths...)
 	meter.End()
 	if err != nil {
 		return fmt.Errorf("--by %w", err)
@@ -131,10 +131,10 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 // warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by what there is.
 func warnOfFaults(c call, paths []string, by string) {
 	const most = 8
-	if len(paths) < 2 { // the file of a merge, which has said it
+	if len(paths) < 2 || slices.Contains(paths, "-") { // the file of a merge, which has said it, or read already
 		return
 	}
-	plan, err := merge.Read(paths, by, func() {})
+	plan, err := merge.Read(paths, nil, by, func() {})
 	if err != nil { // they are no runs of one suite
 		return
 	}

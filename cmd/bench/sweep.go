@@ -12,6 +12,14 @@ import (
 	"github.com/stridebench/stridebench/results"
 )
 
+// spaceOf reads the space of a file, or of stdin for "-".
+func spaceOf(c call, path string) (*sweep.Space, error) {
+	if path == "-" {
+		return sweep.Read(path, c.in)
+	}
+	return sweep.ReadFile(path)
+}
+
 func newSweep() *cobra.Command {
 	var out string
 	shard := parsed[session.Shard]{parse: parseShard, kind: "i/n", value: session.Shard{Index: 1, Of: 1}}
@@ -23,7 +31,7 @@ func newSweep() *cobra.Command {
 			if out == "" {
 				return errors.New("--out is missing: the file for the results (such as -o out/sweep.txt)")
 			}
-			space, err := sweep.ReadFile(args[0])
+			space, err := spaceOf(callOf(cmd), args[0])
 			if err != nil {
 				return fmt.Errorf("%w%s", err, kindHint(args[0]))
 			}

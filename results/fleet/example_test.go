@@ -25,7 +25,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	m, err := fleet.Read("host", nil, path)
+	m, err := fleet.Read("host", nil, nil, path)
 	if err != nil {
 		fmt.Println(err)
 		return

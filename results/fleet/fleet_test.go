@@ -27,7 +27,7 @@ func made(t *testing.T, f fleettest.Fleet) *Matrix {
 		t.Fatal(err)
 	}
 	read := 0
-	m, err := Read("host", func() { read++ }, paths...)
+	m, err := Read("host", nil, func() { read++ }, paths...)
 	if err != nil || read != len(paths) {
 		t.Fatalf("%d of %d files: %v", read, len(paths), err)
 	}
@@ -222,7 +222,7 @@ func TestMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := merge.Read(paths, "host", nil)
+	plan, err := merge.Read(paths, nil, "host", nil)
 	if err != nil || plan.Faults != nil {
 		t.Fatal(err, plan.Faults)
 	}
@@ -234,11 +234,11 @@ func TestMerged(t *testing.T) {
 	if err := results.WriteFile(merged, b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	one, err := Read("host", nil, merged)
+	one, err := Read("host", nil, nil, merged)
 	if err != nil {
 		t.Fatal(err)
 	}
-	many, err := Read("host", nil, paths...)
+	many, err := Read("host", nil, nil, paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestMark(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\xEF\xBB\xBFhost: a\nBenchmarkA 1 5 ns/op\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := Read("host", nil, path); err != nil || len(m.Machines) != 1 || m.Machines[0].Name != "a" {
+	if m, err := Read("host", nil, nil, path); err != nil || len(m.Machines) != 1 || m.Machines[0].Name != "a" {
 		t.Error(m, err)
 	}
 }
@@ -285,11 +285,11 @@ func TestReadRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read("host", nil, path); err == nil || strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "") != want {
+		if _, err := Read("host", nil, nil, path); err == nil || strings.ReplaceAll(err.Error(), filepath.Dir(path)+string(filepath.Separator), "") != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := Read("cpu", nil, "x"); err == nil || !strings.Contains(err.Error(), "it is no label") {
+	if _, err := Read("cpu", nil, nil, "x"); err == nil || !strings.Contains(err.Error(), "it is no label") {
 		t.Error(err)
 	}
 }
@@ -300,7 +300,7 @@ func TestForeignBytes(t *testing.T) {
 	if err := os.WriteFile(path, []byte("host: \xff\nBenchmarkX/a=\xfe 1 10 ns/op\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	m, err := Read("host", nil, path)
+	m, err := Read("host", nil, nil, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func FuzzRead(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		m, err := Read("host", nil, path)
+		m, err := Read("host", nil, nil, path)
 		if err != nil {
 			return
 		}

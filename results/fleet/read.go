@@ -76,13 +76,13 @@ type samples struct {
 }
 
 // Read reads files by the values of a label. A result without the label is an error.
-func Read(label string, step func(), paths ...string) (*Matrix, error) {
+func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix, error) {
 	if !results.IsLabel(label) {
 		return nil, fmt.Errorf("%s: it is no label (bench run --label KEY=VALUE writes one)", label)
 	}
 	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0}
 	for _, path := range paths {
-		if err := r.file(path); err != nil {
+		if err := r.file(path, stdin); err != nil {
 			return nil, err
 		}
 		if step != nil {
@@ -118,14 +118,17 @@ func cellOf(ns, cycles []float64) Cell {
 	return c
 }
 
-// file reads a file twice at once: benchfmt has its results, and what it skips, the
+// file reads a file, or stdin of the path -, twice at once: benchfmt has its results, and what it skips, the
 // comments, is kept for the machine whose results follow them or come before.
-func (r *reader) file(path string) error {
-	in, err := os.Open(path)
-	if err != nil {
-		return err
+func (r *reader) file(path string, in io.Reader) error {
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
 	}
-	defer in.Close()
 	text, feed := io.Pipe()
 	comments := make(chan []comment, 1)
 	go func() {

@@ -26,7 +26,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	plan, err := merge.Read(paths, "", nil)
+	plan, err := merge.Read(paths, nil, "", nil)
 	if err != nil {
 		fmt.Println(err)
 		return

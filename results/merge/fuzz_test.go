@@ -16,7 +16,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(shardText(1, 2, []int{1})+shardText(1, 2, nil), shardText(2, 2, []int{2})+"# end: 1 results\n", "host")
 	f.Add("# shard: 9/2\nBenchmarkA 1 1 ns/op", "Benchmark 1\n# end: 1 results\n", "")
 	f.Fuzz(func(t *testing.T, one, two, by string) {
-		p, err := Read(write(t, t.TempDir(), one, two), by, nil)
+		p, err := Read(write(t, t.TempDir(), one, two), nil, by, nil)
 		if err != nil {
 			return
 		}

@@ -31,11 +31,15 @@ import (
 
 // Find replaces every folder among the paths by the files in it, and in the folders
 // below, that end in .txt, by name; links to files are files, and one of the paths may be a
-// link to a folder. A file other than a folder's is taken as it is.
+// link to a folder. A file other than a folder's is taken as it is, and so is -, which is stdin.
 // What was merged before into the file out, which is to be written, is left out, and
 // anything else there refused, since it would be lost.
 func Find(paths []string, out string) (found []string, err error) {
 	for _, root := range paths {
+		if root == "-" {
+			found = append(found, root)
+			continue
+		}
 		info, err := os.Stat(root)
 		if err != nil {
 			return nil, err
@@ -102,14 +106,14 @@ type run struct {
 // Read scans files. Those that have the same value of the label by, such as host, are
 // the shards of one run; without a label, all files are. What differs between the
 // files of one run, other than labels, or in the program that made any of them, is an
-// error that names both lines.
-func Read(paths []string, by string, step func()) (*Plan, error) {
+// error that names both lines. The path - is that of stdin, whose text is kept.
+func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error) {
 	scanned := make([][]*file, len(paths))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, path := range paths {
 		group.Go(func() (err error) {
-			scanned[i], err = scan(path)
+			scanned[i], err = scan(path, stdin)
 			if step != nil {
 				step()
 			}
@@ -156,6 +160,9 @@ func Read(paths []string, by string, step func()) (*Plan, error) {
 		}
 	}
 	if p.Runs = len(p.runs); p.Runs == 0 {
+		if len(paths) == 1 {
+			return nil, fmt.Errorf("%s holds no result", paths[0])
+		}
 		return nil, fmt.Errorf("none of %d files holds a result, the first of them %s", len(paths), paths[0])
 	}
 	return p, nil

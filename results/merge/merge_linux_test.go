@@ -43,11 +43,11 @@ func TestPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	plan, err := Read([]string{fmt.Sprintf("/proc/self/fd/%d", r.Fd())}, "", nil)
+	plan, err := Read([]string{fmt.Sprintf("/proc/self/fd/%d", r.Fd())}, nil, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "it is scanned and then copied, which takes a file, not a pipe") {
+	if err := plan.Write(io.Discard); err == nil || !strings.Contains(err.Error(), "it is scanned and then copied, which takes a file, or - for stdin, not another pipe") {
 		t.Error(err)
 	}
 }

@@ -64,7 +64,7 @@ func merged(t testing.TB, by string, texts ...string) (text string, faults []str
 	}
 	defer os.RemoveAll(dir)
 	var read atomic.Int64
-	plan, err := Read(write(t, dir, texts...), by, func() { read.Add(1) })
+	plan, err := Read(write(t, dir, texts...), nil, by, func() { read.Add(1) })
 	if err == nil && int(read.Load()) != len(texts) {
 		t.Errorf("%d of %d files are told of", read.Load(), len(texts))
 	}
@@ -310,7 +310,7 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := Read(paths, "host", nil)
+	plan, err := Read(paths, nil, "host", nil)
 	if err != nil || plan.Faults != nil || plan.Results != 1000*nodes || plan.Runs != nodes {
 		t.Fatal(plan, err)
 	}

@@ -19,7 +19,8 @@ import (
 // bench history export does, each is one.
 type file struct {
 	path     string
-	line     int // that it begins at, 0 for the first of its path
+	text     *bytes.Buffer // of stdin; else it stays where it is
+	line     int           // that it begins at, 0 for the first of its path
 	config   []results.Pair
 	comments []results.Pair // of the head and of the end
 	units    []string       // lines
@@ -71,13 +72,20 @@ var (
 
 // scan reads what may be large line by line, with the files that follow one another in it. An error is of the file
 // system; what is wrong with the text is file.fault.
-func scan(path string) (all []*file, err error) {
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
+func scan(path string, stdin io.Reader) (all []*file, err error) {
 	s := scanner{file: &file{path: path, index: 1, of: 1}, end: -1}
+	in := stdin
+	if path == "-" {
+		s.file.text = new(bytes.Buffer) // as far as it is read: no more than what is wrong with it
+		in = io.TeeReader(stdin, s.file.text)
+	} else {
+		opened, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer opened.Close()
+		in = opened
+	}
 	lines := bufio.NewReaderSize(in, maxLine)
 	s.at = int64(results.SkipMark(lines))
 	for n := 1; s.file.fault == nil; n++ {
@@ -115,7 +123,7 @@ func (s *scanner) ended(line []byte) bool {
 // follow begins the next file at a line. As every reader of the format has it, what the one before
 // says of its configuration holds until something else is said.
 func (s *scanner) follow(line int) {
-	s.file = &file{path: s.file.path, line: line, index: 1, of: 1, config: slices.Clone(s.file.config)}
+	s.file = &file{path: s.file.path, text: s.file.text, line: line, index: 1, of: 1, config: slices.Clone(s.file.config)}
 	s.end = -1
 	if s.kept += 1 + len(s.file.config); s.kept > maxKept {
 		s.file.fault = fmt.Errorf("line %d: more runs in one file than can be merged", line)

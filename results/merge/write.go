@@ -2,6 +2,7 @@ package merge
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -17,8 +18,8 @@ type writer struct {
 	config, comments map[string]string
 	family           string
 	begun            map[*file]bool
-	in               *os.File // open
-	source           *file    // that it is
+	in               io.ReadSeeker // open
+	source           *file         // that it is
 }
 
 // left are comments that say something of one shard only, or nothing once merged.
@@ -93,21 +94,23 @@ func (w *writer) span(s span) error {
 
 // close ends reading the file that was copied last.
 func (w *writer) close() {
-	if w.in != nil {
-		w.in.Close()
+	if open, is := w.in.(io.Closer); is {
+		open.Close()
 	}
 }
 
 func (w *writer) copy(s span) (err error) {
 	if w.source != s.file {
 		w.close()
-		if w.in, err = os.Open(s.file.path); err != nil {
+		if s.file.text != nil {
+			w.in = bytes.NewReader(s.file.text.Bytes())
+		} else if w.in, err = os.Open(s.file.path); err != nil {
 			return err
 		}
 		w.source = s.file
 	}
 	if _, err := w.in.Seek(s.from, io.SeekStart); err != nil {
-		return fmt.Errorf("%s: it is scanned and then copied, which takes a file, not a pipe: %w", s.file.path, err)
+		return fmt.Errorf("%s: it is scanned and then copied, which takes a file, or - for stdin, not another pipe: %w", s.file.path, err)
 	}
 	_, err = io.CopyN(w.out, w.in, s.to-s.from)
 	if err == io.EOF {

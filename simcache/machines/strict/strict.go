@@ -45,8 +45,11 @@ func ReadText(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxFile+1))
+	return TextOf(file)
 }
+
+// TextOf is ReadText of what is open.
+func TextOf(file io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(file, maxFile+1)) }
 
 // ReadKept is ReadText of a file that a program keeps for itself and that nobody named (see [Regular]).
 func ReadKept(path string) ([]byte, error) {
