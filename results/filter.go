@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,9 +39,13 @@ func NewFilter(query string) (*Filter, error) {
 	filter, err := benchproc.NewFilter(query)
 	switch {
 	case err == nil:
-	case bareWord().MatchString(query):
-		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or /dtype:int32", query)
-	case meant(query) != "":
+	case bareWord().MatchString(query) && query != "OR" && query != "AND":
+		err = fmt.Errorf("want key:value, such as .name:%s for all benchmarks of that name, or /dtype:int32", cmp.Or(strings.TrimPrefix(query, "Benchmark"), query))
+	case loneKey().MatchString(query):
+		err = fmt.Errorf("want key:value, such as %s:VALUE", query)
+	case suggested(query, nil, nil) != "":
+		err = fmt.Errorf("want key:value: did you mean %s?", suggested(query, nil, nil))
+	case strings.Contains(query, "=") && meant(query) != "":
 		err = fmt.Errorf("want key:value: did you mean %s?", meant(query))
 	}
 	if err != nil {
@@ -81,8 +86,11 @@ func inLine(err error) error {
 	return err
 }
 
+// loneKey is a query that names a key and no value.
+var loneKey = compiled(`^[./][\pL\pN_-]+$`)
+
 // bareWord is a query that names a value and no key.
-var bareWord = compiled(`^[\pL\pN_-]+$`)
+var bareWord = compiled(`^[\pL_][\pL\pN_-]*$`)
 
 // plainValue is one that no query has to quote.
 var plainValue = compiled(`^[\pL\pN_.-]+$`)
@@ -90,11 +98,7 @@ var plainValue = compiled(`^[\pL\pN_.-]+$`)
 // Match reports whether the filter selects a benchmark of this name, which has not run
 // yet and may have all [Units].
 func (f *Filter) Match(name string) (bool, error) {
-	r := &benchfmt.Result{Name: benchfmt.Name(name)}
-	for _, u := range Units { // or a filter would match no measurement
-		r.Values = append(r.Values, benchfmt.Value{Unit: u.Name})
-	}
-	return f.match(r)
+	return f.match(withUnits(name))
 }
 
 func (f *Filter) match(r *benchfmt.Result) (bool, error) {
@@ -117,15 +121,15 @@ func (f *Filter) Nothing(why string, names []string) error {
 			}
 		}
 	}
+	v := vocabularyOf(names)
+	if query := suggested(f.query, v, names); query != "" {
+		return &FilterError{f.query, fmt.Errorf("%s: did you mean %s?", why, query)}
+	}
 	why = fmt.Sprintf("%s; names: %s", why, some(all))
 	if len(keys) > 0 {
 		why += "; keys: " + some(keys)
 	}
-	for _, key := range slices.Compact(slices.Sorted(slices.Values(keys))) {
-		if bare := strings.TrimPrefix(key, "/"); bare != key && strings.HasPrefix(f.query, bare+":") {
-			why += fmt.Sprintf("; did you mean /%s?", f.query)
-		}
-	}
+	why += v.apart(f.query, names)
 	return &FilterError{f.query, errors.New(why)}
 }
 
@@ -139,7 +143,7 @@ func some(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// Keep removes the results that do not match a query. It returns an error with the
+// Keep removes the results that do not match a query, and of the others the units that do not. It returns an error with the
 // name of the set if none match.
 func (s *Set) Keep(query, name string) error {
 	f, err := NewFilter(query)
@@ -148,11 +152,11 @@ func (s *Set) Keep(query, name string) error {
 	}
 	kept, names := s.Results[:0], slices.Collect(maps.Keys(s.Names()))
 	for _, r := range s.Results {
-		match, err := f.match(r)
+		match, err := f.filter.Match(r)
 		if err != nil {
-			return err
+			return &FilterError{f.query, err}
 		}
-		if match {
+		if match.Apply(r) {
 			kept = append(kept, r)
 		}
 	}
