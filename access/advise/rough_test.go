@@ -59,7 +59,7 @@ func TestBest(t *testing.T) {
 // said is all that advice says, and the best of its ranking.
 func said(a *Advice, best int) string {
 	var text strings.Builder
-	if err := a.Write(&text, a.Rows(best)); err != nil {
+	if err := a.Write(&text, a.Rows(best), 0); err != nil {
 		return err.Error()
 	}
 	return text.String()

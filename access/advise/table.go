@@ -30,13 +30,13 @@ func (a *Advice) title() string {
 }
 
 // Write writes the advice for people: the title, a table of these candidates (see
-// Rows), and the words of Text.
-func (a *Advice) Write(w io.Writer, rows []Candidate) error {
-	fmt.Fprintln(w, a.title())
-	if err := a.table(rows).Write(w); err != nil {
+// Rows), and the words of Text; in lines of so many columns, unless these are 0.
+func (a *Advice) Write(w io.Writer, rows []Candidate, columns int) error {
+	fmt.Fprintln(w, explain.Fold(a.title(), columns))
+	if err := a.table(rows).WriteWithin(w, columns); err != nil {
 		return err
 	}
-	return explain.WriteParagraphs(w, a.Text())
+	return explain.WriteParagraphsWithin(w, a.Text(), columns)
 }
 
 // table has a row for each of these candidates, with the times and misses of all

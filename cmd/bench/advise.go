@@ -101,5 +101,5 @@ func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error 
 	if f.asJSON {
 		return writeJSON(c.out, a.JSON(rows))
 	}
-	return a.Write(c.out, rows)
+	return a.Write(c.out, rows, columns(c.out))
 }

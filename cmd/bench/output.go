@@ -155,6 +155,14 @@ func counted(n int, what string) string {
 	return fmt.Sprint(n, " ", what, "s")
 }
 
+// columns is the width of a terminal that something is written to, at least 20, and 0 if it is none.
+func columns(stdout io.Writer) int {
+	if !progress.Terminal(stdout) {
+		return 0
+	}
+	return max(progress.Width(stdout), 20)
+}
+
 // sentences are lines of text, each folded at the width of a terminal if there is one.
 func sentences(stdout io.Writer, text string) string {
 	if !progress.Terminal(stdout) {

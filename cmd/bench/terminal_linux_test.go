@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +17,12 @@ import (
 // openTerminal returns both ends of a terminal of 80 columns: what is written to the
 // second is read from the first.
 func openTerminal(t *testing.T) (screen, terminal *os.File) {
+	t.Helper()
+	return openTerminalOf(t, 80)
+}
+
+// openTerminalOf is openTerminal of so many columns.
+func openTerminalOf(t *testing.T, columns uint16) (screen, terminal *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -27,7 +35,7 @@ func openTerminal(t *testing.T) (screen, terminal *os.File) {
 		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
 	}
 	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
 	}
 	if err == nil {
 		terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -89,4 +97,27 @@ func all(text string, patterns []string) bool {
 		}
 	}
 	return true
+}
+
+// TestAdviceOnTerminal: no line of advice is wider than the terminal, where it fits into some lines.
+func TestAdviceOnTerminal(t *testing.T) {
+	for _, columns := range []uint16{40, 60, 80, 100} {
+		screen, terminal := openTerminalOf(t, columns)
+		cmd := exec.Command("bench", "advise", "--shape", "256x256", "--view", "t()", "--op", "copy", "--preset", "intel-skylake-server")
+		cmd.Stdout = terminal
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		terminal.Close() // the command has it
+		var text bytes.Buffer
+		_, _ = text.ReadFrom(screen) // up to the error that nobody has the terminal any more
+		if err := cmd.Wait(); err != nil || !strings.Contains(text.String(), "TLB walks") {
+			t.Fatalf("%v: %q", err, text.String())
+		}
+		for line := range strings.SplitSeq(strings.ReplaceAll(text.String(), "\r\n", "\n"), "\n") {
+			if n := utf8.RuneCountInString(line); n > int(columns) {
+				t.Errorf("of %d columns, a line has %d: %q", columns, n, line)
+			}
+		}
+	}
 }

@@ -35,17 +35,123 @@ func (t Table) Write(w io.Writer) error {
 	return err
 }
 
-// columns is the width of paragraphs.
-const columns = 80
+// WriteWithin is Write for lines of so many columns, or of any if these are 0. Where the table is wider, names that leave no
+// room have a line of their own, the header takes several lines, and cells for which there is no room even so follow below.
+func (t Table) WriteWithin(w io.Writer, columns int) error {
+	const gap, fewest = 2, 12 // between cells, and of a name that may stand beside them
+	var whole strings.Builder
+	if err := t.Write(&whole); err != nil || columns == 0 || widest(whole.String()) <= columns {
+		_, err = io.WriteString(w, whole.String())
+		return err
+	}
+	header := make([][]string, len(t[0])) // of each column, its lines
+	widths := make([]int, len(t[0]))
+	for i, name := range t[0] {
+		narrow := 0
+		for _, row := range t[1:] {
+			narrow = max(narrow, utf8.RuneCountInString(row[i]))
+		}
+		header[i] = strings.Split(wrap(name, max(narrow, 9)), "\n")
+		widths[i] = max(narrow, widest(strings.Join(header[i], "\n")))
+	}
+	room := columns
+	for _, n := range widths[1:] {
+		room -= gap + n
+	}
+	name := 0
+	for _, row := range t {
+		if n := utf8.RuneCountInString(row[0]); n <= room || n <= fewest && room >= fewest {
+			name = max(name, n)
+		}
+	}
+	var parts [][]int // of the columns, those beside each other
+	used := columns
+	for i := 1; i < len(widths); i++ {
+		if used += gap + widths[i]; used > columns {
+			parts, used = append(parts, nil), name+gap+widths[i]
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], i)
+	}
+	text := "\n"
+	line := func(name string, cells func(i int) string, part []int) {
+		for _, i := range part {
+			name += fmt.Sprintf("%*s", gap+widths[i], cells(i))
+		}
+		text += strings.TrimRight(name, " ") + "\n"
+	}
+	if name == 0 {
+		text += t[0][0] + "\n"
+	}
+	for k, part := range parts {
+		lines := 0
+		for _, i := range part {
+			lines = max(lines, len(header[i]))
+		}
+		for l := range lines {
+			label := ""
+			if k == 0 && l == lines-1 && name > 0 {
+				label = t[0][0]
+			}
+			line(fmt.Sprintf("%-*s", name, label), func(i int) string {
+				if at := l - lines + len(header[i]); at >= 0 { // they end in one line
+					return header[i][at]
+				}
+				return ""
+			}, part)
+		}
+	}
+	for _, row := range t[1:] {
+		label := row[0]
+		if utf8.RuneCountInString(label) > name {
+			text += strings.ReplaceAll(wrap(label, columns-gap), "\n", "\n  ") + "\n"
+			label = ""
+		}
+		for _, part := range parts {
+			line(fmt.Sprintf("%-*s", name, label), func(i int) string { return row[i] }, part)
+			label = ""
+		}
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// widest is how many columns the widest line of a text has.
+func widest(text string) (columns int) {
+	for line := range strings.SplitSeq(text, "\n") {
+		columns = max(columns, utf8.RuneCountInString(line))
+	}
+	return columns
+}
+
+// paragraphs is the width of paragraphs.
+const paragraphs = 80
 
 // WriteParagraphs writes paragraphs, each after an empty line.
-func WriteParagraphs(w io.Writer, paragraphs []string) error {
-	for _, p := range paragraphs {
-		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(p, columns)); err != nil {
+func WriteParagraphs(w io.Writer, all []string) error {
+	return WriteParagraphsWithin(w, all, 0)
+}
+
+// WriteParagraphsWithin is WriteParagraphs for lines of so many columns, if these are not 0 and fewer.
+func WriteParagraphsWithin(w io.Writer, all []string, columns int) error {
+	width := paragraphs
+	if columns > 0 {
+		width = min(width, columns)
+	}
+	for _, p := range all {
+		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(p, width)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Fold breaks a line into lines of so many columns, all but the first of them indented; into one if these are 0.
+func Fold(text string, columns int) string {
+	const indent = "  "
+	if columns == 0 || utf8.RuneCountInString(text) <= columns {
+		return text
+	}
+	return strings.ReplaceAll(wrap(text, columns-len(indent)), "\n", "\n"+indent)
 }
 
 // wrap breaks a paragraph into lines of so many columns, but not before a unit.
