@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"math"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -27,6 +26,7 @@ import (
 //   - What was used of a line that leaves is of the touches since it was filled, at most one pass
 //     back. If it leaves in pass a+2 or later, all of these are in passes whose fills are alike. So they are from a+1 on
 //     if each fill of pass a+1 has one of pass a in its place: of what leaves in pass a+1, the fill before was then there.
+//     The two differ at most in the first touches of lines, so that one which has none makes a line filled more often than in pass a.
 //   - A level that a pass p >= a fills nothing into had all that reached it, and has it in all that follow; what is behind it is asked for nothing.
 //   - When the lines of a pass were touched before, by loop, is the same from pass 2 on.
 //
@@ -70,8 +70,8 @@ type pass struct {
 
 // A filling is of a line into a level.
 type filling struct {
-	at, place uint32 // the serial since the start, and the place in known
-	shift     uint64 // of the access that it was for
+	place uint32 // in known
+	shift uint64 // of the access that it was for
 }
 
 // mostFills and mostRows are of a pass what is kept.
@@ -149,15 +149,15 @@ func (w *watch) finish() {
 
 // filled takes note that the access under way had a line filled into a level.
 func (w *watch) filled(level int, place uint32) {
-	p, at := w.log, w.serial-w.log.start
+	p := w.log
 	if !p.known {
 		return
 	}
-	if len(p.fills[level]) == mostFills || at > math.MaxUint32 || w.at.quiet {
+	if len(p.fills[level]) == mostFills || w.at.quiet { // the latter is no miss
 		p.known = false
 		return
 	}
-	f := filling{at: uint32(at), place: place}
+	f := filling{place: place}
 	if r := &p.rows[len(p.rows)-1]; len(r.shifts) > 0 {
 		f.shift = r.shifts[w.at.op-r.first]
 	}
@@ -244,21 +244,21 @@ func (z *repeats) note(w *watch, r *row) {
 	}
 	p.rows[number].copyOf(r)
 	p.rows[number].shifts = append(p.rows[number].shifts[:0], z.shifts...)
-	if number == 0 && p.alike && z.before.known && z.worth(r, w) {
+	if number == 0 && p.alike && z.worth(r, w) {
 		p.snap = true
 		w.take()
 	}
 }
 
-// isLike reports whether another row of the same accesses looks up the same lines in the same order, and lists
-// how far they moved.
+// isLike reports whether another row is of the same accesses, whose number and strides are the same then, and looks up the same
+// lines in the same order, and lists how far they moved.
 func (r *row) isLike(o *row, shifts *[]uint64, w *watch) bool {
-	if o.first != r.first || o.trips != r.trips || len(o.addrs) != len(r.addrs) {
+	if o.first != r.first || o.trips != r.trips {
 		return false
 	}
 	for k, addr := range o.addrs {
 		shift := addr - r.addrs[k]
-		if o.strides[k] != r.strides[k] || shift != 0 && !w.sameLine(r, k, addr) {
+		if shift != 0 && !w.sameLine(r, k, addr) {
 			return false
 		}
 		*shifts = append(*shifts, shift)
@@ -285,11 +285,11 @@ func (w *watch) sameLine(r *row, k int, addr uint64) bool {
 
 // goesOn reports whether a row is this one, so many passes later.
 func (r *row) goesOn(o *row, passes int, w *watch) bool {
-	if o.first != r.first || o.trips != r.trips || len(o.addrs) != len(r.addrs) {
+	if o.first != r.first || o.trips != r.trips {
 		return false
 	}
 	for k, addr := range o.addrs {
-		if o.strides[k] != r.strides[k] || addr != r.addrs[k]+uint64(passes)*r.shifts[k] || r.shifts[k] != 0 && !w.sameLine(r, k, addr) {
+		if addr != r.addrs[k]+uint64(passes)*r.shifts[k] || r.shifts[k] != 0 && !w.sameLine(r, k, addr) {
 			return false
 		}
 	}
@@ -320,7 +320,7 @@ func (w *watch) nextPass() {
 		}
 		w.resume()
 	}
-	if p := z.now; p.alike && z.streak > 0 && len(p.rows) == len(z.before.rows) && len(p.rows) < mostRows {
+	if p := z.now; p.alike && len(p.rows) == len(z.before.rows) { // which it is only if the one before is known
 		z.streak++
 		z.vain = 0
 		z.skipping, z.skipped, z.after = w.steady(), 0, z.streak
@@ -386,10 +386,10 @@ func (w *watch) steady() bool {
 	return !fills || !w.levels[0].bytes || z.uniform(w)
 }
 
-// within reports whether fills are among others, in the same places and order.
+// within reports whether fills are among others, of the same lines in the same order.
 func within(some, all []filling) bool {
 	for _, f := range some {
-		for len(all) > 0 && (all[0].at != f.at || all[0].place != f.place) {
+		for len(all) > 0 && all[0].place != f.place {
 			all = all[1:]
 		}
 		if len(all) == 0 {
@@ -579,14 +579,14 @@ func (w *watch) touchAgain(r *row, k int, serial, times uint64) {
 	l, n, levels := w.levels[0], uint64(len(r.addrs)), len(w.levels)
 	width, stride, shift := uint64(w.repeats.operands[r.first+k].Width), uint64(r.strides[k]), r.shifts[k]
 	finger := &w.along[r.first+k].finger
-	mark := l.bytes && shift != 0 // else they are marked
-	var parts, of uint64          // and where in a line they are of
+	mark := l.bytes && shift != 0      // else they are marked
+	parts, of := uint64(0), ^uint64(0) // and where in a line they are of
 	for i, addr := uint64(0), r.addrs[k]; i < uint64(r.trips); {
 		stay := uint64(1)
 		if !mark {
 			stay = min(nest.Stay(addr, width, stride, 1<<l.shift), uint64(r.trips)-i)
 		}
-		if at := addr & (1<<l.shift - 1); mark && (parts == 0 || at != of) {
+		if at := addr & (1<<l.shift - 1); mark && at != of {
 			parts, _ = w.joined(addr, width, int(shift), int(times)) // in one line, see sameLine
 			of = at
 		}

@@ -195,3 +195,81 @@ func TestRepeatsOfOldLines(t *testing.T) {
 		t.Errorf("got %+v, want %+v; left out %+v", a, b, got.watch.repeats.left)
 	}
 }
+
+// TestRepeatsRules has for each rule of what is left out a program that would be counted in another way without it. Where the
+// rule keeps some out of what is left out, others are still left out.
+func TestRepeatsRules(t *testing.T) {
+	t.Parallel()
+	const base = 1 << 20
+	upTo := func(n int) []nest.Affine { return []nest.Affine{nest.Constant(n)} }
+	// lines are accesses to one line after the other, in a loop of so many trips at a depth.
+	lines := func(depth int, to []nest.Affine, at uint64, stride int) nest.Node {
+		strides := make([]int, depth+1)
+		strides[depth] = stride
+		return &nest.Loop{From: upTo(0), To: to, Step: 1, Body: []nest.Node{nest.Operand{Base: at, Width: 4, Strides: strides}}}
+	}
+	loop := func(to []nest.Affine, body ...nest.Node) *nest.Loop {
+		return &nest.Loop{From: upTo(0), To: to, Step: 1, Body: body}
+	}
+	full := func(ways int) []Level { return []Level{{Level: engine.Level{Sets: 1, Ways: ways, Shift: 6}}} }
+	large := []Level{{Level: engine.Level{Sets: 64, Ways: 8, Shift: 6}}, {Level: engine.Level{Sets: 1024, Ways: 8, Shift: 6}}}
+	bits := full(4)
+	bits[0].Replace = BitPLRU
+	var four []nest.Node
+	for k := range uint64(4) {
+		four = append(four, nest.Operand{Base: base + 64*k, Width: 4, Strides: []int{4}})
+	}
+	var rows []nest.Node
+	for k := range uint64(mostRows) {
+		rows = append(rows, lines(1, upTo(4), base+64*k, 8))
+	}
+	for name, c := range map[string]struct {
+		levels []Level
+		o      Observe
+		p      nest.Program
+		none   bool // nothing is left out
+	}{
+		"a touch may clear what one before has set": {bits, SetMisses, nest.Program{loop(upTo(16), four...),
+			nest.Operand{Base: base + 1<<12, Width: 4}, lines(0, upTo(4), base, 64)}, true},
+		"a fill for the store of a modify is no miss": {full(1), SetMisses, nest.Program{loop(upTo(20),
+			loop(upTo(64), nest.Operand{Base: base + 60, Width: 8, Kind: nest.Modify, Strides: []int{0, 64}}))}, true},
+		"an iteration of the loop around": {large, Classes, nest.Program{loop(upTo(6), loop(upTo(8),
+			&nest.If{When: nest.Condition{{{Coef: []int{-1}}}, {{Coef: []int{0, -1}}}}, Then: []nest.Node{lines(2, upTo(64), base, 64)}}))}, false},
+		"an iteration of a loop further in": {large, Classes, nest.Program{loop(upTo(6), loop(upTo(8),
+			&nest.If{When: nest.Condition{{{Const: -5, Coef: []int{1}}}, {{Coef: []int{0, -1}}}}, Then: []nest.Node{lines(2, upTo(64), base, 64)}}))}, false},
+		"another access in the first pass": {large, Classes, nest.Program{loop(upTo(20), &nest.If{When: nest.Condition{{{Coef: []int{-1}}}},
+			Then: []nest.Node{lines(1, upTo(64), base, 64)}, Else: []nest.Node{lines(1, upTo(64), base, 64)}})}, false},
+		"another access later": {large, Classes, nest.Program{loop(upTo(20), &nest.If{When: nest.Condition{{{Const: 9, Coef: []int{-1}}}},
+			Then: []nest.Node{lines(1, upTo(64), base, 64)}, Else: []nest.Node{lines(1, upTo(64), base, 64)}})}, false},
+		"more trips":  {large, Classes, nest.Program{loop(upTo(40), lines(1, []nest.Affine{{Const: 64, Coef: []int{1}}, nest.Constant(80)}, base, 64))}, false},
+		"fewer trips": {large, Classes, nest.Program{loop(upTo(40), lines(1, []nest.Affine{nest.Constant(80), {Const: 100, Coef: []int{-1}}}, base, 64))}, false},
+		"two lines, and then one": {full(17), SetMisses, nest.Program{loop(upTo(14), lines(1, upTo(64), base, 16),
+			nest.Operand{Base: base + 1<<12 + 60, Width: 8, Strides: []int{-4}})}, false},
+		"a part of a pass at the end": {large, Classes, nest.Program{loop(upTo(20), lines(1, upTo(64), base, 64),
+			&nest.If{When: nest.Condition{{{Const: 18, Coef: []int{-1}}}}, Then: []nest.Node{lines(1, upTo(64), base+1<<14, 64)}})}, false},
+		"a first pass of more rows than are kept": {full(mostRows), SetMisses, nest.Program{loop(upTo(20), append(slices.Clone(rows),
+			&nest.If{When: nest.Condition{{{Coef: []int{-1}}}}, Then: []nest.Node{lines(1, upTo(4), base+1<<14, 8)}})...)}, true},
+		"more rows than are kept":  {large, SetMisses, nest.Program{loop(upTo(20), append(slices.Clone(rows), lines(1, upTo(4), base+1<<14, 8))...)}, true},
+		"more fills than are kept": {full(4), SetMisses, nest.Program{loop(upTo(5), lines(1, upTo(mostFills+1), base, 64))}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, want := New(c.levels, false, c.o), New(c.levels, false, c.o)
+			want.Brute()
+			for range 2 {
+				if a, b := got.RunProgram(c.p), want.RunProgram(c.p); !slices.Equal(a, b) {
+					t.Errorf("misses %v, want %v", a, b)
+				}
+			}
+			for level := range c.levels {
+				if a, b := got.Besides(level), want.Besides(level); !reflect.DeepEqual(a, b) {
+					t.Errorf("level %d:\n got %+v\nwant %+v", level, a, b)
+				}
+			}
+			left := got.watch.repeats.left
+			if none := left.passes == 0; none != c.none && (c.none || left.inLine == 0) {
+				t.Errorf("%+v are left out", left)
+			}
+		})
+	}
+}
