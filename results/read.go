@@ -261,7 +261,7 @@ func foreign(text []byte) string {
 		if n++; inFormat().Match(line) {
 			continue
 		}
-		if !utf8.Valid(line) {
+		if !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
 			return fmt.Sprintf(": line %d is no text", n)
 		}
 		return fmt.Sprintf(": line %d is %q", n, lineOf(text, n))

@@ -160,10 +160,11 @@ func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error
 		}
 	}
 	if p.Runs = len(p.runs); p.Runs == 0 {
+		why := files[0].foreign()
 		if len(paths) == 1 {
-			return nil, fmt.Errorf("%s holds no result", paths[0])
+			return nil, why
 		}
-		return nil, fmt.Errorf("none of %d files holds a result, the first of them %s", len(paths), paths[0])
+		return nil, fmt.Errorf("none of %d files holds a result: %w", len(paths), why)
 	}
 	return p, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -113,6 +114,21 @@ func scan(path string, stdin io.Reader) (all []*file, err error) {
 		s.at = s.next
 	}
 	return append(all, s.finish()), nil
+}
+
+// foreign says why a file has no result, as other readers do.
+func (f *file) foreign() error {
+	var head []byte
+	if f.text != nil {
+		head = f.text.Bytes()
+	} else if in, err := os.Open(f.path); err == nil {
+		head, _ = io.ReadAll(io.LimitReader(in, maxLine))
+		in.Close()
+	}
+	if _, err := results.Parse(f.path, head); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s holds no result: %w", f.path, f.fault)
 }
 
 // ended tells whether a line is behind the last one of the file.
@@ -269,6 +285,9 @@ func check(line []byte) error {
 		case len(field) == 0:
 			return fmt.Errorf("%.60q has two spaces in a row", line)
 		case fields == 1 && bytes.ContainsFunc(field, func(r rune) bool { return r < '0' || r > '9' }), fields > 1 && fields%2 == 0 && !number(field):
+			if _, err := strconv.ParseFloat(string(field), 64); err == nil {
+				return fmt.Errorf("%s is no finite number from 0 on", field)
+			}
 			return fmt.Errorf("%q is no number", field)
 		}
 	}
@@ -278,7 +297,7 @@ func check(line []byte) error {
 	return nil
 }
 
-// number tells whether a field is a number as files have them, or any other.
+// number tells whether a field is a number as files have them, or any other that is finite and not negative, as results are.
 func number(field []byte) bool {
 	points := 0
 	plain := !slices.ContainsFunc(field, func(c byte) bool {
@@ -290,6 +309,6 @@ func number(field []byte) bool {
 	if plain && points < 2 && len(field) > points {
 		return true
 	}
-	_, err := strconv.ParseFloat(string(field), 64)
-	return err == nil
+	v, err := strconv.ParseFloat(string(field), 64)
+	return err == nil && v >= 0 && !math.IsInf(v, 0)
 }
