@@ -71,6 +71,15 @@ func (f Files) Description(name string) (machines.Machine, error) {
 	return machines.Parse(path, text)
 }
 
+// unread is the error of a saved machine that cannot be read, with what to do about it.
+func unread(err error) error {
+	what := "measure it again with 'bench machine --measure', or remove the file"
+	if errors.Is(err, fs.ErrPermission) {
+		what = "it is another user's: set HOME or XDG_CACHE_HOME to a folder that this one may read"
+	}
+	return fmt.Errorf("the machine that was measured: %w (%s)", err, what)
+}
+
 // Own reads the saved machine. It is found if there is one and its CPU is not known to
 // be another than this.
 func (f Files) Own(this Host) (m Machine, found bool, err error) {
@@ -81,7 +90,7 @@ func (f Files) Own(this Host) (m Machine, found bool, err error) {
 		return m, false, nil
 	}
 	if err != nil {
-		return m, false, fmt.Errorf("the machine that was measured: %w (measure it again with 'bench machine --measure', or remove the file)", err)
+		return m, false, unread(err)
 	}
 	return m, m.Other(this) == "", nil
 }

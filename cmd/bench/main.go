@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/access/session"
+	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
 )
 
@@ -29,6 +30,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		os.Exit(exitUsage)
 	}
+	progress.Plain = os.Getenv("TERM") == "dumb"
 	os.Exit(run(catchSignals(), os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -241,6 +241,9 @@ func (f *measureFlags) measure(ctx context.Context, c call, caches []cpu.Cache) 
 		}
 	}
 	saved, err := createFile("out", file) // before anything is measured, so that nothing is in vain
+	if err != nil && f.out == "" {
+		return m, "", fmt.Errorf("where the machine is saved unless --out names a file: %w", errors.Unwrap(err))
+	}
 	if err != nil {
 		return m, "", err
 	}

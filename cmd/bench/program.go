@@ -128,7 +128,7 @@ const shares = 10_000
 // follow shows on a terminal how far a simulation is of its parts, and elsewhere says so now and then, until
 // stop.
 func (f *simFlags) follow(c call, h *simcache.Hierarchy, what, parts string) (stop func()) {
-	if progress.Terminal(c.err) {
+	if progress.Bars(c.err) {
 		done := 0
 		f.meter.Phase(what, shares)
 		h.Progress(func(share float64) {

@@ -77,9 +77,11 @@ func catchSignals() context.Context {
 	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), watched{}, verb))
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
-		signal.Notify(signals, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGQUIT)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGHUP} { // of which Go knows whether they were ignored
+		if !signal.Ignored(s) { // as nohup has it, and a script what it runs in the background: Ctrl-C is not for that
+			signal.Notify(signals, s)
+		}
 	}
 	go func() {
 		var first time.Time

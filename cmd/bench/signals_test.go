@@ -352,15 +352,17 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestNoHup: a hang-up that is ignored, as by nohup, stays so.
-func TestNoHup(t *testing.T) {
-	c := start(t, t.TempDir(), "sh", "-c", "trap '' HUP; exec bench run --shape 64x64 --count 100000 --times-only")
-	c.written(t, 1)
-	c.send(t, syscall.SIGHUP)
-	c.written(t, 50)
-	c.send(t, syscall.SIGINT)
-	<-c.ended
-	if code := c.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit code %d, %s", code, c.said(t, c.err))
+// TestIgnored: a signal that is ignored, as by nohup, or Ctrl-C in the background of a script, stays so.
+func TestIgnored(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT} {
+		c := start(t, t.TempDir(), "sh", "-c", fmt.Sprintf("trap '' %d; exec bench run --shape 64x64 --count 100000 --times-only", s))
+		c.written(t, 1)
+		c.send(t, s)
+		c.written(t, 50)
+		c.send(t, syscall.SIGTERM)
+		<-c.ended
+		if code := c.ProcessState.ExitCode(); code != 143 {
+			t.Errorf("%v: exit code %d, %s", s, code, c.said(t, c.err))
+		}
 	}
 }

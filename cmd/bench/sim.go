@@ -207,7 +207,7 @@ func (f *simFlags) announce(c call, what string, efforts ...simcache.Effort) (al
 	}
 	if known.Time > 5*time.Second {
 		c.note("%v", known)
-		if !progress.Terminal(c.err) {
+		if !progress.Bars(c.err) {
 			c.err = io.Discard
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -118,6 +119,25 @@ func TestAdviceOnTerminal(t *testing.T) {
 			if n := utf8.RuneCountInString(line); n > int(columns) {
 				t.Errorf("of %d columns, a line has %d: %q", columns, n, line)
 			}
+		}
+	}
+}
+
+// TestDumbTerminal: what can only print, as TERM=dumb says, is not told to move.
+func TestDumbTerminal(t *testing.T) {
+	for term, moves := range map[string]bool{"dumb": false, "xterm": true} {
+		screen, terminal := openTerminalOf(t, 80)
+		cmd := exec.Command("bench", "run", "--shape", "64x64", "--count", "40", "--sample-time", "20ms", "--no-calibrate", "-o", filepath.Join(t.TempDir(), "x.txt"))
+		cmd.Env = append(os.Environ(), "TERM="+term)
+		cmd.Stdout, cmd.Stderr = terminal, terminal
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		terminal.Close() // the command has it
+		var text bytes.Buffer
+		_, _ = text.ReadFrom(screen) // up to the error that nobody has the terminal any more
+		if err := cmd.Wait(); err != nil || !strings.Contains(text.String(), "ns/elem") || strings.Contains(text.String(), "\x1b") != moves {
+			t.Errorf("TERM=%s: %v, %q", term, err, text.String())
 		}
 	}
 }

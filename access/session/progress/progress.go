@@ -22,6 +22,9 @@ const untilBar = 300 * time.Millisecond
 // test that compares all that a command writes sets it to longer than the test may take.
 var LineAfter = 10 * time.Second
 
+// Plain says that terminals are no more than printers, as where TERM is dumb: then a Meter has lines there, too.
+var Plain bool
+
 // A Meter shows the phases of a command. On a terminal each is a bar with an estimate of
 // what is left, which goes when the phase ends; elsewhere each that takes longer
 // than LineAfter is a line, and one more with how far it is each time that it took twice as long. A nil Meter shows nothing. Its methods may be called by several
@@ -50,7 +53,7 @@ type phase struct {
 
 // New returns a Meter that writes to w.
 func New(w io.Writer) *Meter {
-	if width(w) > 0 {
+	if Bars(w) {
 		return &Meter{w: w, terminal: true, until: untilBar}
 	}
 	return &Meter{w: w, until: LineAfter}
@@ -58,6 +61,9 @@ func New(w io.Writer) *Meter {
 
 // Terminal tells whether a writer, or what it says that it writes to, is a terminal.
 func Terminal(w io.Writer) bool { return file(w) != nil }
+
+// Bars tells whether a Meter that writes to w shows bars.
+func Bars(w io.Writer) bool { return width(w) > 0 && !Plain }
 
 // Width is how many characters a line of a terminal has, 80 where that is not known.
 func Width(w io.Writer) int { return cmp.Or(width(w), 80) }
