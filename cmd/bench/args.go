@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -89,8 +88,8 @@ func keeps(cmd *cobra.Command, args []string) error {
 	if err := keepsDash(cmd); err != nil {
 		return err
 	}
-	if dashes := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg != "-" }); len(dashes) > 1 {
-		return errors.New("- is given twice: stdin can be read once")
+	if err := readsOnce(cmd, args); err != nil {
+		return err
 	}
 	if err := keepsInputs(cmd, args); err != nil {
 		return err
@@ -109,6 +108,28 @@ func keepsDash(cmd *cobra.Command) (err error) {
 		}
 	})
 	return err
+}
+
+// inputs are the flags that name a file to read, of which - is stdin.
+var inputs = []string{"baseline", "suite", "caches", "config", "program", "trace", "matrix"}
+
+// readsOnce refuses to read stdin more than once: the second time it would be empty.
+func readsOnce(cmd *cobra.Command, args []string) error {
+	var all []string
+	cmd.Flags().Visit(func(in *pflag.Flag) {
+		if slices.Contains(inputs, in.Name) && !isOutput(cmd, in.Name) && in.Value.String() == "-" {
+			all = append(all, "--"+in.Name)
+		}
+	})
+	for _, arg := range args {
+		if arg == "-" {
+			all = append(all, "a file")
+		}
+	}
+	if len(all) > 1 {
+		return fmt.Errorf("- is given twice, as %s and as %s: stdin can be read once", all[0], all[1])
+	}
+	return nil
 }
 
 // keepsBoth refuses to write two outputs to one file.

@@ -54,7 +54,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 	f.tolerance = parsed[float64]{text: "0", parse: check.ParseShare, kind: "share"}
 	f.times = oneOf("when", check.TimesAuto, check.TimesRequire, check.TimesOff)
 	f.format = oneOf("format", "text", "markdown", "json", "junit")
-	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with")
+	flags.StringVar(&f.baseline, "baseline", "", "`file` of results to compare with; - for stdin")
 	flags.Float64Var(&f.alpha, "alpha", 0.01, "share of false alarms; of checks of unchanged code in which any time may be found to differ")
 	flags.Var(&f.threshold, "threshold", "least change of a time that counts, such as 5% or 0.05")
 	flags.Var(&f.tolerance, "exact-tolerance", "greatest rise of a simulated unit that does not count, such as 0.1%")
@@ -133,7 +133,10 @@ func (f *checkFlags) report(ctx context.Context, c call, args []string) (*check.
 	if f.ab != "" {
 		return f.reportAB(ctx, c)
 	}
-	old, err := results.Read(f.baseline)
+	if f.baseline == "-" && f.update {
+		return nil, nil, errors.New("--baseline - is stdin, which cannot be renewed: leave --update out, or name a file")
+	}
+	old, err := results.ReadBy(c.textOf, f.baseline)
 	if errors.Is(err, fs.ErrNotExist) && len(args) > 0 && !missing(args[0]) {
 		return nil, nil, fmt.Errorf("--baseline: %w (cp %s %s makes the new results the first one)", err, args[0], f.baseline)
 	}

@@ -25,7 +25,7 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	f.observe = parsed[simcache.Observe]{parse: simcache.ParseObserve, kind: "list"}
 	f.page = parsed[int]{parse: simcache.ParseBytes, kind: "size", value: access.PagesSmall.Size(), text: machines.Size(access.PagesSmall.Size()).String()}
 	flags.StringVar(&f.preset, "preset", "", "simulate a real machine's caches, by a `name` from --preset list")
-	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, or measured; docs/simulator.md tells the format, and measured are those that machine --measure found")
+	flags.StringVar(&f.config, "config", "", "simulate the caches that a YAML `file` describes, or measured; docs/simulator.md tells the format, measured are those that machine --measure found, and - is stdin")
 	flags.Var(&f.observe, "observe", "count more of each miss, joined by commas: classes (compulsory, capacity, conflict), sets (misses by set), bytes (bytes used of the lines fetched)")
 	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level; they take part in the next level's order, so that its misses may be others")
 	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: that of the preset or config, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")

@@ -48,7 +48,7 @@ type suiteFlags struct {
 }
 
 func (f *suiteFlags) add(flags *pflag.FlagSet, quickUsage string) {
-	flags.StringVar(&f.file, "suite", "", "take the benchmarks of a YAML `file`; instead of the default ones (docs/workload.md)")
+	flags.StringVar(&f.file, "suite", "", "take the benchmarks of a YAML `file`; instead of the default ones (docs/workload.md), - for stdin")
 	flags.StringVar(&f.filter, "filter", "*", filterUsage)
 	flags.BoolVar(&f.quick, "quick", false, quickUsage)
 }

@@ -34,13 +34,17 @@ func files() probe.Files {
 // piped are the texts of what is no file and can be read once, such as <(bench machine --preset NAME).
 var piped = map[string][]byte{}
 
-// readOnce reads a description, which is asked for its caches and for its times, or a suite.
-func readOnce(path string) ([]byte, error) {
+// readOnce reads a description, which is asked for its caches and for its times, or a suite; "-" is stdin.
+func readOnce(path string) (text []byte, err error) {
 	if text, is := piped[path]; is {
 		return text, nil
 	}
-	text, err := kept.ReadText(path)
-	if err == nil && kept.Regular(path) != nil {
+	if path == "-" {
+		text, err = kept.TextOf(os.Stdin)
+	} else {
+		text, err = kept.ReadText(path)
+	}
+	if err == nil && (path == "-" || kept.Regular(path) != nil) {
 		piped[path] = text
 	}
 	return text, err
@@ -98,7 +102,7 @@ type modelFlags struct {
 
 func (f *modelFlags) add(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
-	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; for its TLB and its times if it was measured, where measured is what 'bench machine --measure' saved")
+	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; for its TLB and its times if it was measured, where measured is what 'bench machine --measure' saved, and - stdin")
 	f.threads = parsed[int]{parse: parseCount, kind: "number"}
 	flags.Var(&f.threads, "threads", "predict for threads that share each walk; so many, as bench run --threads cuts it, or all: one for each CPU here")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")

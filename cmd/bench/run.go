@@ -118,7 +118,7 @@ func (f *runFlags) addCaches(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	f.tlb = parsed[[]simcache.TLB]{parse: simcache.ParseTLB, kind: "levels"}
 	flags.Var(&f.tlb, "TLB", "simulated data TLB, a level as entries,assoc,page and the next after a space, such as '64,4,4096 1536,12,4096'; default: this CPU's for --pages")
-	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, or measured; its first and last level and its TLB, as 'bench machine --preset NAME' prints one, and measured is what machine --measure found: results of the same file compare on any machine")
+	flags.StringVar(&f.caches, "caches", "", "simulate the caches that a YAML `file` describes, or measured; its first and last level and its TLB, as 'bench machine --preset NAME' prints one, measured is what machine --measure found, and - is stdin: results of the same file compare on any machine")
 }
 
 // thisProgram is what results say of the program that made them.
