@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"iter"
 	"math/bits"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -304,6 +305,21 @@ func formatTuple[T any](n []T) string {
 // "[3, 4]" or "torch.Size([3, 4])". It refuses what is no list of non-negative
 // integers, and a shape whose elements an int cannot count.
 func ParseShape(text string) ([]int, error) {
+	shape, err := parseShape(text)
+	if err == nil {
+		return shape, nil
+	}
+	meant := betweenSizes.ReplaceAllString(strings.TrimSpace(text), "x")
+	if _, wrong := parseShape(meant); wrong == nil {
+		return nil, fmt.Errorf("%q is no shape: did you mean %s?", text, meant)
+	}
+	return nil, err
+}
+
+// betweenSizes is what others write between the sizes of a shape.
+var betweenSizes = regexp.MustCompile(`\s*[xX×*,;]\s*|\s+`)
+
+func parseShape(text string) ([]int, error) {
 	sizes, by := text, "x"
 	if inner, ok := strings.CutPrefix(sizes, "torch.Size("); ok && strings.HasSuffix(inner, ")") {
 		sizes = inner[:len(inner)-1]

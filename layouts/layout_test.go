@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -275,6 +276,11 @@ func TestRefusals(t *testing.T) {
 	for _, shape := range []string{"", "x", "0x", "-3", "3x-1", "3x+1", "3 x4", "4x4x", "99999999999999999999", "4294967296x4294967296"} {
 		if got, err := layouts.ParseShape(shape); err == nil {
 			t.Errorf("ParseShape(%q) = %v, want an error", shape, got)
+		}
+	}
+	for shape, want := range map[string]string{"3 x4": "3x4", "3 x 4": "3x4", "3×4": "3x4", "3*4": "3x4", "3 4": "3x4", "3x 4": "3x4", " 3x4": "3x4"} {
+		if _, err := layouts.ParseShape(shape); err == nil || err.Error() != strconv.Quote(shape)+" is no shape: did you mean "+want+"?" {
+			t.Errorf("ParseShape(%q): %v, want %s", shape, err, want)
 		}
 	}
 	if _, err := layouts.Contiguous(0, 1<<40, 1<<40); err == nil || strings.Contains(err.Error(), "more elements") {

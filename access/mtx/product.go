@@ -110,6 +110,15 @@ func (p *Product) Records(passes int) iter.Seq2[trace.Record, error] {
 	}
 }
 
+// References is how many accesses a pass makes.
+func (p *Product) References() int {
+	each := 2
+	if p.matrix.Values != nil {
+		each = 3
+	}
+	return 1 + 2*p.matrix.Rows + each*len(p.matrix.Column)
+}
+
 // pass calls touch with the array and the element of each access, as long as that
 // is wanted.
 func (p *Product) pass(touch func(array, element int) bool) bool {

@@ -46,7 +46,7 @@ func newHistoryAdd(dir *string) *cobra.Command {
 				}
 				entry, added, err := store.Add(file, text, commit, date.value)
 				if err != nil {
-					return addFault(file, err)
+					return addFault(callOf(cmd), file, err)
 				}
 				for _, doubt := range entry.Doubts {
 					callOf(cmd).warn("%s: %s", file, results.Printable(doubt))
@@ -66,9 +66,12 @@ func newHistoryAdd(dir *string) *cobra.Command {
 }
 
 // addFault is why a file was not put into the history.
-func addFault(file string, err error) error {
+func addFault(c call, file string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Errorf("--dir: %w", err)
+	}
+	if origin, ok := errors.AsType[history.OriginError](err); ok && origin.Key != "" && c.given(origin.Key) {
+		return fmt.Errorf("--%w", err) // which begins with the key
 	}
 	if _, ok := errors.AsType[history.OriginError](err); ok {
 		return fmt.Errorf("%s: %w (a build without git's stamp names none; --commit \"$(git rev-parse HEAD)\" and --date set them)", file, err)

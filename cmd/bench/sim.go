@@ -216,6 +216,24 @@ func (f *simFlags) announce(c call, what string, efforts ...simcache.Effort) (al
 	return all, nil
 }
 
+// announceProduct is announce of passes over a matrix, of which all is looked up.
+func (f *simFlags) announceProduct(c call, what string, references int) error {
+	effort := simcache.Effort{LookUps: float64(f.passes) * float64(references)}
+	each := 6e6 // references a second
+	if f.hierarchy.explain || f.hierarchy.observe.set {
+		each = 3.5e6
+	}
+	effort.Time = time.Duration(min(effort.LookUps/each*1e9, 1<<62))
+	if err := effort.Check(); err != nil {
+		return fmt.Errorf("--passes %d: %w", f.passes, err)
+	}
+	if effort.Time > 5*time.Second {
+		c.note("%v", effort)
+	}
+	f.meter.Phase(what, 0)
+	return nil
+}
+
 // replay counts a trace as Cachegrind counts the program that it is of, or the
 // accesses of a product.
 func (f *simFlags) replay(c call) error {
@@ -239,7 +257,9 @@ func (f *simFlags) replay(c call) error {
 		if err != nil {
 			return fmt.Errorf("--%s: %w", which, err)
 		}
-		f.meter.Phase("simulating "+name, 0)
+		if err := f.announceProduct(c, "simulating "+name, p.References()); err != nil {
+			return err
+		}
 		records, regions, summary = p.Records(f.passes), p.Regions(), simcache.Counts.DataSummary
 	}
 	m, err := f.hierarchy.machine(c, &f.geometry)

@@ -166,7 +166,10 @@ func (s *Store) sweep() {
 
 // An OriginError tells that the commit or the time of results is not known, or
 // is none that an entry may have.
-type OriginError struct{ error }
+type OriginError struct {
+	Key string // "commit" or "date", with which the error begins, "" where there is none
+	error
+}
 
 // origin is the commit and the time of results with these comments.
 func origin(comments []results.Pair, commit string, at time.Time) (string, time.Time, error) {
@@ -177,21 +180,21 @@ func origin(comments []results.Pair, commit string, at time.Time) (string, time.
 		case c.Key == "date" && at.IsZero():
 			var err error
 			if at, err = time.Parse(time.RFC3339, c.Value); err != nil {
-				return "", at, OriginError{fmt.Errorf("date %q: want one such as 2026-11-21T07:14:35Z", c.Value)}
+				return "", at, OriginError{"date", fmt.Errorf("date %q: want one such as 2026-11-21T07:14:35Z", c.Value)}
 			}
 		}
 	}
 	switch {
 	case commit == "":
-		return "", at, OriginError{errors.New("the results name no commit")}
+		return "", at, OriginError{"", errors.New("the results name no commit")}
 	case strings.HasSuffix(strings.TrimSuffix(commit, "+dirty"), "HEAD"):
-		return "", at, OriginError{fmt.Errorf("commit %q: it is another commit after the next one: want its hash", commit)}
+		return "", at, OriginError{"commit", fmt.Errorf("commit %q: it is another commit after the next one: want its hash, as git rev-parse HEAD prints it", commit)}
 	case !commits().MatchString(commit):
-		return "", at, OriginError{fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)}
+		return "", at, OriginError{"commit", fmt.Errorf("commit %q: want letters, digits, '.', '_' and '-', at most 64, and '+dirty' after them", commit)}
 	case at.IsZero():
-		return "", at, OriginError{errors.New("the results name no date")}
+		return "", at, OriginError{"", errors.New("the results name no date")}
 	case at.Year() < 1970 || at.Year() > 9999:
-		return "", at, OriginError{fmt.Errorf("date %v: want a year from 1970 to 9999", at)}
+		return "", at, OriginError{"date", fmt.Errorf("date %v: want a year from 1970 to 9999", at)}
 	}
 	return commit, at, nil
 }
