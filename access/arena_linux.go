@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -78,14 +79,20 @@ func (mem arena) populate() { _ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }
 
 func mapError(size int, pages Pages, err error) error {
 	if pages == PagesHuge && errors.Is(err, unix.ENOMEM) {
-		return fmt.Errorf("pages hugetlb: %s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB", gib((size+hugePage-1)/hugePage*hugePage), hugePage>>20)
+		return fault(FieldPages, pages, fmt.Errorf("%s cannot be had: reserve huge pages by vm.nr_hugepages, each %d MiB", gib((size+hugePage-1)/hugePage*hugePage), hugePage>>20))
 	}
-	return fmt.Errorf("pages %s: mapping %s: %w", pages, gib(size), err)
+	return fault(FieldPages, pages, fmt.Errorf("mapping %s: %w", gib(size), err))
 }
 
 // backing looks up what the kernel gave for an arena.
-func (mem arena) backing() (Backing, error) {
-	f, err := os.Open("/proc/self/smaps")
+func (mem arena) backing() (Backing, error) { return mem.backingIn("/proc/self/smaps") }
+
+// backingIn is backing by the file where the kernel says what it gave; without /proc, as in a chroot, that is unknown.
+func (mem arena) backingIn(smaps string) (Backing, error) {
+	f, err := os.Open(smaps)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Backing{Size: len(mem)}, nil
+	}
 	if err != nil {
 		return Backing{}, err
 	}
@@ -95,9 +102,9 @@ func (mem arena) backing() (Backing, error) {
 }
 
 // hugeBytes reads how much of the mapping that an address is in lies in huge
-// pages, from the kernel's smaps.
-func hugeBytes(smaps io.Reader, addr uintptr) (int, error) {
-	lines := bufio.NewScanner(smaps)
+// pages, from the text of the kernel's smaps.
+func hugeBytes(text io.Reader, addr uintptr) (int, error) {
+	lines := bufio.NewScanner(text)
 	inside, size, huge := false, 0, 0
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())

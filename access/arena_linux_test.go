@@ -1,6 +1,7 @@
 package access
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"unsafe"
@@ -64,6 +65,13 @@ func TestMapArena(t *testing.T) {
 		if err := free(); err != nil {
 			t.Errorf("%s: %v", pages, err)
 		}
+	}
+}
+
+// TestBackingUnknown: where the kernel does not say what it gave, as without /proc, nothing of it is known.
+func TestBackingUnknown(t *testing.T) {
+	if b, err := make(arena, 5).backingIn(filepath.Join(t.TempDir(), "none")); err != nil || b != (Backing{Size: 5}) {
+		t.Errorf("%+v, %v", b, err)
 	}
 }
 

@@ -2,7 +2,10 @@
 
 package access
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // mapArena allocates size bytes from a page boundary on. This system lets no
 // pages be chosen.
@@ -11,7 +14,7 @@ func mapArena(size int, pages Pages, nodes []int) (mem arena, free func() error,
 		return nil, nil, fmt.Errorf("membind %v: only Linux takes memory from nodes", nodes)
 	}
 	if pages != PagesSmall {
-		return nil, nil, fmt.Errorf("pages %s: only Linux has them", pages)
+		return nil, nil, fault(FieldPages, pages, errors.New("only Linux has them"))
 	}
 	return newArena(size), func() error { return nil }, nil
 }

@@ -25,6 +25,9 @@ const (
 	FieldDims     Field = "dims"
 	FieldFrom     Field = "from"
 	FieldTo       Field = "to"
+
+	// of no Spec, but of where its memory is from
+	FieldPages Field = "pages"
 )
 
 // A FieldError says which field of a Spec is at fault, with its value as text,

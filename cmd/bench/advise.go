@@ -94,7 +94,7 @@ func (f *adviseFlags) run(ctx context.Context, c call, q advise.Question) error 
 			err = a.Time(ctx, access.Options{Count: 7, MinTime: time.Millisecond, MaxMemory: machine.Available, Pages: f.pages.value})
 		}
 		if err != nil {
-			return fmt.Errorf("--time: %w", err)
+			return fmt.Errorf("--time: %w", atPages(err))
 		}
 	}
 	rows := a.Rows(f.top)

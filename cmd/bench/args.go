@@ -56,7 +56,7 @@ func aVerb(cmd *cobra.Command, args []string) error {
 	}
 	similar := verbHint(cmd, args[0])
 	cmd.SuggestionsMinimumDistance = 2
-	if names := cmd.SuggestionsFor(args[0]); similar == "" && len(names) > 0 {
+	if names := cmd.SuggestionsFor(args[0]); args[0] != "" && similar == "" && len(names) > 0 {
 		similar = fmt.Sprintf(": did you mean %s?", strings.Join(names, " or "))
 	}
 	return fmt.Errorf("unknown command %q for %q%s (see %s --help)", args[0], cmd.CommandPath(), similar, cmd.CommandPath())

@@ -333,6 +333,7 @@ func (f *checkFlags) runNow(ctx context.Context, c call, s *session.Session) ([]
 		meter := progress.New(c.err)
 		var warnings []string
 		warnings, err = s.Write(ctx, &text, meter)
+		err = atPages(err)
 		meter.End()
 		tell(c, warnings)
 	}

@@ -315,6 +315,14 @@ func atFlag(err error) error {
 	return err
 }
 
+// atPages is the error of a run, with the flag at fault where no such pages could be had.
+func atPages(err error) error {
+	if e, ok := errors.AsType[*access.FieldError](err); ok && e.Field == access.FieldPages {
+		return atFlag(e)
+	}
+	return err
+}
+
 // insteadOfCopy says, of the error of a view that copies, what to ask for.
 func insteadOfCopy(err error) string {
 	if _, copies := errors.AsType[*layouts.CopyError](err); !copies {

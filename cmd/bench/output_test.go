@@ -5,11 +5,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stridebench/stridebench/access"
 )
 
 // printing are the verbs, each in all forms of its output; in a folder with the
@@ -93,4 +96,15 @@ func TestUnreadStdout(t *testing.T) {
 			t.Errorf("bench %s: exit code %d, %q", verb, code, stderr)
 		}
 	})
+}
+
+// TestAtPages: of pages that cannot be had, the flag is told.
+func TestAtPages(t *testing.T) {
+	err := fmt.Errorf("a benchmark: %w", &access.FieldError{Field: access.FieldPages, Value: "hugetlb", Err: errors.New("none")})
+	if got := atPages(err).Error(); got != "--pages hugetlb: none" {
+		t.Errorf("%s", got)
+	}
+	if err := errors.New("another"); atPages(err) != err {
+		t.Error("another error is no other")
+	}
 }

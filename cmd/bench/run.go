@@ -281,6 +281,7 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		meter = progress.New(c.err)
 	}
 	warnings, err := s.Write(ctx, to, meter)
+	err = atPages(err)
 	meter.End()
 	kept := f.out
 	if file != nil && s.Done() > 0 {
