@@ -255,6 +255,8 @@ func foreign(text []byte) string {
 		return ": it is empty"
 	case bytes.HasPrefix(text, []byte{0x1F, 0x8B}):
 		return ": it is packed by gzip: unpack it first (gunzip)"
+	case bytes.HasPrefix(text, []byte{0xFF, 0xFE}), bytes.HasPrefix(text, []byte{0xFE, 0xFF}):
+		return ": it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)"
 	}
 	n := 0
 	for line := range bytes.Lines(text[:min(len(text), 1<<20)]) {

@@ -143,6 +143,7 @@ func TestReadRefusals(t *testing.T) {
 		"":                                 "bad.txt holds no benchmark results: it is empty",
 		"{\"traceEvents\": []}":            `bad.txt holds no benchmark results: line 1 is "{\"traceEvents\": []}"`,
 		"goos: linux\n\nhello: a\nHello a": `bad.txt holds no benchmark results: line 4 is "Hello a"`,
+		"\xff\xfeB\x00":                    "bad.txt holds no benchmark results: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)",
 		"a\x00b\x00":                       "bad.txt holds no benchmark results: line 1 is no text",
 		"\x7fELF\x02\x80":                  "bad.txt holds no benchmark results: line 1 is no text",
 		"BenchmarkA 1 2 ns/o":              "bad.txt: the last line has no end: the file is cut off",

@@ -51,6 +51,8 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 		return unreadable(err)
 	case !any && string(head) == zipped:
 		return errors.New("it is no profile but a zip, as torch.save writes a model: record a step of it with torch.profiler or scripts/capture, and give the trace")
+	case !any && (strings.HasPrefix(string(head), "\xFF\xFE") || strings.HasPrefix(string(head), "\xFE\xFF")):
+		return errors.New("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)")
 	case !any:
 		return errors.New("it is no profile: neither JSON (a Kineto or execution trace) nor lines of onednn_verbose (ONEDNN_VERBOSE=1)")
 	case err != nil:

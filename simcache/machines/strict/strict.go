@@ -80,6 +80,9 @@ func Decode[T any](name string, text []byte, value *T) (*File, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("%s: longer than the %d KiB that such a file may have", name, maxFile>>10)
 	}
+	if bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF}) {
+		return nil, fmt.Errorf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)", name)
+	}
 	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")) // which marks UTF-8
 	if at := conflict.FindIndex(text); at != nil {
 		return nil, fmt.Errorf("%s:%d:1: the line %q is of a merge that is not resolved: keep one side", name, 1+bytes.Count(text[:at[0]], []byte("\n")), text[at[0]:at[1]])

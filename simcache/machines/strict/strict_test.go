@@ -87,6 +87,7 @@ func TestErrors(t *testing.T) {
 		{"words: " + strings.Repeat("[", 60000), "f:1:72: more than 64 lists and mappings in each other"},
 		{strings.Repeat("- ", 30000), "f:1:129: more than 64 lists and mappings in each other"},
 		{strings.Repeat("#", maxFile+1), "f: longer than the 64 KiB"},
+		{"\xff\xfea\x00:\x00", "f: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)"},
 	} {
 		var d document
 		_, err := Decode("f", []byte(test.text), &d)
