@@ -21,14 +21,20 @@ import (
 // The bounds, the conditions and what is looked for are inequalities of the
 // variables: if eliminating one variable after the other (Fourier and Motzkin)
 // contradicts itself, there is no such execution; else what is left bounds the
-// search for one. Choices on the way that leave a variable no value are not followed, so that a
-// chain of n conditions on one variable takes n of them and not 2^n. That takes no longer for more iterations, unless the
-// inequalities have solutions in fractions and none in integers. The error tells
+// search for one. Choices on the way that leave the variables no values are not followed, and none is made of what the choices
+// before it decide, so that a chain of n conditions on one variable takes n of them and not 2^n. That takes no longer for more
+// iterations, unless the inequalities have solutions in fractions and none in integers. The error tells
 // of a search that was given up, or of numbers beyond an int.
 func (p Program) Find(access int, where Condition) (vars []int, found bool, err error) {
 	path := p.path(access, nil)
 	if path == nil {
 		return nil, false, fmt.Errorf("access %d of %d", access, count(p))
+	}
+	if loops := slices.DeleteFunc(slices.Clone(path), func(t turn) bool { return t.loop == nil }); len(loops) < len(path) {
+		f := finder{path: loops, where: where, budget: 1 << 20} // where there is none without the conditions, there is none
+		if _, found = f.from(0, nil, nil); !found && f.err == nil {
+			return nil, false, nil
+		}
 	}
 	f := finder{path: path, where: where, budget: 1 << 20}
 	vars, found = f.from(0, nil, nil)
@@ -106,7 +112,11 @@ func (f *finder) from(place int, known, values []Affine) (vars []int, found bool
 		return f.loop(place, t.loop, known, values)
 	case t.then:
 		for _, all := range t.arm.When {
-			if vars, found = f.from(place+1, narrowed(known, f.in(values, all)...), values); found || f.err != nil {
+			rows := narrowed(known, f.in(values, all)...)
+			if len(t.arm.When) > 1 && !f.feasible(rows) {
+				continue
+			}
+			if vars, found = f.from(place+1, rows, values); found || f.err != nil {
 				return vars, found
 			}
 		}
@@ -124,13 +134,46 @@ func (f *finder) otherwise(place int, lists Condition, known, values []Affine) (
 	if len(lists) == 0 {
 		return f.from(place+1, known, values)
 	}
-	for _, a := range f.in(values, lists[0]) {
-		below := f.plus(Constant(-1), -1, a)
-		if vars, found = f.otherwise(place, lists[1:], narrowed(known, below), values); found || f.err != nil {
-			return vars, found
+	members := f.in(values, lists[0])
+	if len(members) == 1 {
+		return f.otherwise(place, lists[1:], narrowed(known, f.plus(Constant(-1), -1, members[0])), values)
+	}
+	for _, a := range members {
+		if !f.feasible(narrowed(known, a)) { // it is below 0 anyhow
+			return f.otherwise(place, lists[1:], known, values)
 		}
 	}
+	for _, a := range members {
+		rows := narrowed(known, f.plus(Constant(-1), -1, a))
+		if !f.feasible(rows) {
+			continue
+		}
+		if vars, found = f.otherwise(place, lists[1:], rows, values); found || f.err != nil {
+			return vars, found
+		}
+		known = narrowed(known, a) // where it is below 0 there is none
+	}
 	return nil, false
+}
+
+// perSystem is how many values a system takes as long as.
+const perSystem = 1 << 6
+
+// feasible tells whether the elimination of all unknowns leaves it open that all rows can be at least 0.
+func (f *finder) feasible(rows []Affine) bool {
+	if f.budget -= perSystem; f.spent() {
+		return true // it is given up
+	}
+	alone := finder{}
+	rows = alone.distinct(rows)
+	unknowns := 0
+	for _, a := range rows {
+		unknowns = max(unknowns, len(a.Coef))
+	}
+	for d := unknowns - 1; d >= 0 && alone.err == nil; d-- {
+		rows = alone.without(rows, d)
+	}
+	return alone.err != nil || !slices.ContainsFunc(rows, func(a Affine) bool { return a.Const < 0 })
 }
 
 func (f *finder) loop(place int, l *Loop, known, values []Affine) (vars []int, found bool) {
@@ -271,7 +314,7 @@ func (f *finder) solve(rows, values []Affine) (vars []int, found bool) {
 	systems := make([][]Affine, len(values)+1) // in so many of the unknowns
 	systems[len(values)] = f.distinct(rows)
 	for d := len(values); d > 0; d-- {
-		if f.spent() {
+		if f.budget -= perSystem; f.spent() {
 			return nil, false
 		}
 		systems[d-1] = f.without(systems[d], d-1)
