@@ -164,6 +164,7 @@ type Error struct {
 
 	data  bool   // it depends on data
 	below uint64 // how far below 0 an address without its variables is, in bytes
+	fork  *fork  // it is no error where whoever builds can build twice
 }
 
 // Error is the place, the expression where there is one, and why.

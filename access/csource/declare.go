@@ -39,6 +39,9 @@ type builder struct {
 	walked  map[*cc.FunctionDefinition]bool // of whom these are known
 	now     map[*cc.Declarator]walker       // what they are at this place
 	shifts  map[*cc.Declarator]shift        // what the expression makes of them that is built
+	arms    map[cc.Node]int                 // which arm is built of a ?: of pointers
+	forks   map[cc.Node]bool                // whether there is one in a part of the tree
+	facts   []nest.Affine                   // at least 0 here, as the forks around say
 	dry     bool                            // nothing that is built is kept
 	symbols int                             // of walkers around this place
 
@@ -97,6 +100,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
 		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{}, once: map[*nest.Loop]bool{}, initials: map[*cc.Declarator]*cc.InitDeclarator{},
 		walkers: map[*cc.Declarator]bool{}, walked: map[*cc.FunctionDefinition]bool{}, now: map[*cc.Declarator]walker{},
+		arms: map[cc.Node]int{}, forks: map[cc.Node]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {

@@ -31,32 +31,50 @@ func (b *builder) inside(of scope, f func() (exits, *Error)) *Error {
 func (b *builder) items(list []*cc.BlockItem) (left exits, err *Error) {
 	defer b.aimed(len(b.aims))
 	for i, item := range list {
-		switch item.Case {
-		case cc.BlockItemDecl:
-			err = b.declaration(item.Declaration, list[i+1:])
-		case cc.BlockItemStmt:
-			s := item.Statement
-			switch {
-			case jumps(s) && s.Case == cc.StatementSelection:
-				return b.branch(s.SelectionStatement, list[i+1:])
-			case jumps(s):
-				return b.followed(s, list[i+1:])
-			case mark(item) == "":
-				err = b.follow(s)
-			}
-		default:
-			err = refuse(item, "it is not understood")
+		if b.mayFork(item) && (item.Case == cc.BlockItemDecl || pointsOn(item)) {
+			return b.forked(func() (left exits, err *Error) {
+				if s := item.Statement; item.Case == cc.BlockItemStmt && jumps(s) {
+					return b.followed(s, list[i+1:])
+				}
+				if err := b.item(item, list[i+1:]); err != nil {
+					return left, err
+				}
+				return b.items(list[i+1:])
+			})
 		}
-		if err != nil {
+		if s := item.Statement; item.Case == cc.BlockItemStmt && (jumps(s) || s.Case == cc.StatementSelection && b.turnsPointers(s.SelectionStatement)) {
+			if s.Case == cc.StatementSelection {
+				return b.branch(s.SelectionStatement, list[i+1:])
+			}
+			return b.followed(s, list[i+1:])
+		}
+		if err := b.item(item, list[i+1:]); err != nil {
 			return left, err
 		}
 	}
 	return left, nil
 }
 
+// item builds one without jumps, with the rest of its block behind it.
+func (b *builder) item(item *cc.BlockItem, rest []*cc.BlockItem) *Error {
+	switch item.Case {
+	case cc.BlockItemDecl:
+		return b.declaration(item.Declaration, rest)
+	case cc.BlockItemStmt:
+		if mark(item) == "" {
+			return b.follow(item.Statement)
+		}
+		return nil
+	}
+	return refuse(item, "it is not understood")
+}
+
 // followed builds a statement, if it is any, and the rest of its block where that is reached.
 func (b *builder) followed(s *cc.Statement, rest []*cc.BlockItem) (left exits, err *Error) {
 	if s != nil {
+		if inner := single(s); len(rest) > 0 && inner.Case == cc.StatementSelection && b.turnsPointers(inner.SelectionStatement) {
+			return b.branch(inner.SelectionStatement, rest)
+		}
 		if left, err = b.stmt(s); err != nil {
 			return left, err
 		}
@@ -102,13 +120,32 @@ func (b *builder) branch(s *cc.SelectionStatement, rest []*cc.BlockItem) (left e
 		behind = rest
 	}
 	var then, otherwise exits
-	err = b.when(c, func() (err *Error) {
-		then, err = b.followed(s.Statement, inThen)
-		return err
-	}, func() (err *Error) {
-		otherwise, err = b.followed(s.Statement2, inElse)
-		return err
-	})
+	build := func() *Error {
+		return b.when(c, b.where(c, func() (err *Error) {
+			then, err = b.followed(s.Statement, inThen)
+			return err
+		}), b.unless(c, func() (err *Error) {
+			otherwise, err = b.followed(s.Statement2, inElse)
+			return err
+		}))
+	}
+	if len(behind) == 0 || !b.turnsPointers(s) {
+		err = build()
+	} else {
+		before := b.state()
+		var nodes []nest.Node
+		if nodes, err = b.body(build); err == nil && b.nowOneOfSeveral(before.now) {
+			b.restore(before)
+			defer b.copying()()
+			if b.allCopies += 2; b.allCopies > maxCopies {
+				return left, refuse(s.ExpressionList, tooManyCopies)
+			}
+			inThen, inElse, behind = rest, rest, nil
+			err = build()
+		} else {
+			b.nodes = append(b.nodes, nodes...)
+		}
+	}
 	if err != nil {
 		return left, err
 	}

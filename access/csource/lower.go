@@ -143,6 +143,13 @@ func (b *builder) value(n cc.ExpressionNode) *Error {
 
 // stmt builds a statement.
 func (b *builder) stmt(s *cc.Statement) (left exits, err *Error) {
+	if s.Case != cc.StatementCompound && s.Case != cc.StatementSelection && b.mayFork(s) && !pointsOn(s) {
+		return b.forked(func() (exits, *Error) { return b.statementOf(s) })
+	}
+	return b.statementOf(s)
+}
+
+func (b *builder) statementOf(s *cc.Statement) (left exits, err *Error) {
 	switch s.Case {
 	case cc.StatementCompound:
 		return b.items(items(s.CompoundStatement))
@@ -165,6 +172,9 @@ func (b *builder) decided(n cc.ExpressionNode) (nest.Condition, *Error) {
 	c, err := b.condition(expression(n))
 	if err != nil && err.data {
 		err = refuse(n, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why)
+	}
+	if err == nil && len(b.facts) > 0 {
+		c = b.decidedByFacts(b.decidedBySpans(c))
 	}
 	return c, err
 }
@@ -717,20 +727,20 @@ func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 }
 
 // uses reports whether a piece depends on the variable of a depth.
-func (p piece) uses(depth int) bool {
-	for _, all := range p.when {
-		for _, a := range all {
-			if usesVar(a, depth) {
+func (p piece) uses(depth int) bool { return p.usesAny(func(d int) bool { return d == depth }) }
+
+// usesAny reports whether a piece depends on a variable of a depth that is as asked.
+func (p piece) usesAny(is func(depth int) bool) bool {
+	any := func(a nest.Affine) bool {
+		for d, c := range a.Coef {
+			if c != 0 && is(d) {
 				return true
 			}
 		}
+		return false
 	}
-	for _, a := range p.args {
-		if a.uses(depth) {
-			return true
-		}
-	}
-	return p.kind == leaf && usesVar(p.affine, depth)
+	return p.kind == leaf && any(p.affine) || slices.ContainsFunc(p.when, func(all []nest.Affine) bool { return slices.ContainsFunc(all, any) }) ||
+		slices.ContainsFunc(p.args, func(a piece) bool { return a.usesAny(is) })
 }
 
 func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }

@@ -148,13 +148,7 @@ func (b *builder) pointer(e *expr, subscripts int) (l lvalue, err *Error) {
 			return b.pointer(e.args[1], subscripts)
 		}
 	case "?:":
-		switch c, err := b.condition(e.args[0]); {
-		case err == nil && always(c):
-			return b.pointer(e.args[1], subscripts)
-		case err == nil && never(c):
-			return b.pointer(e.args[2], subscripts)
-		}
-		return l, notInteger(e, false, "%s", pointerChosen)
+		return b.chosen(e, subscripts)
 	case "=", "+=", "-=", opBefore, opBehind:
 		if w, is := b.valueOf(e); is {
 			return w.pointed(e)

@@ -39,7 +39,7 @@ func TestPointers(t *testing.T) {
 		"body (*q)[2] = &pairs[i]; (*q)[1].x = (*q)->x + q[0][1].v[i];":                                                "pairs[i][1].x = pairs[i][0].x + pairs[i][1].v[i];",
 		"whole[i] = tail[-i] + front[i] + *front;":                                                                     "a[i] = a[30-i] + m[2][i+1] + m[2][1];",
 		"double *one = a - 1; one[i + 1] = 0;":                                                                         "a[i] = 0;",
-		"double *q = i > 1 ? &a[3] : &a[3]; ":                                                                          "",
+		"double *q = i > 1 ? &a[3] : &a[3]; s = *q;":                                                                          "a[3];",
 		"double *q = two > 1 ? a : b, *r = 0 ? a : b; q[i] = *r;":                                                      "a[i] = b[0];",
 		"double *q = __builtin_assume_aligned(a, 64), *r = (double *)__builtin_assume_aligned(m[i], 32); q[i] = r[1];": "a[i] = m[i][1];",
 		"double *unused = &m[3][4]; static double *const q = b + 2; q[i] = 1;":                                         "b[i + 2] = 1;",
@@ -79,10 +79,6 @@ func TestPointers(t *testing.T) {
 		got, err := read(text)
 		want, err2 := read(same)
 		switch {
-		case same == "":
-			if err == nil || !strings.Contains(err.Error(), "a pointer to one of several is not understood") {
-				t.Errorf("%s: %v", text, err)
-			}
 		case err != nil || err2 != nil:
 			t.Errorf("%s: %v, %v", text, err, err2)
 		case walked(got) != walked(want) || walked(got) == "":
@@ -120,20 +116,18 @@ func TestPointersRefused(t *testing.T) {
 		"for (unsigned j = 0; j < 4; j++) { double *q = a + (j - 1) + 1; *q = 1; }":     "j - 1: it would wrap as unsigned int where i = 0, j = 0",
 		"for (unsigned j = 0; j < 4; j++) { double *q = a + i + (j - 1) + 1; *q = 1; }": "j - 1: it would wrap as unsigned int where i = 0, j = 0",
 		// Pointers that change.
-		"double *q = a; q = b; *q = 1;":                                             "q = b: " + changes,
-		"double *q; q = m[i]; q = m[0]; q[0] = 1;":                                  "q = m[i]: " + changes,
+		"static double *q = a; q = b; *q = 1;":                                      "q = b: " + changes,
 		"double *q; if (i > 0) q = a; q[0] = 1;":                                    "q = a: " + changes,
 		"double *q; for (int j = 0; j < 3; j++) { if (j > 0) q[0] = 1; q = m[j]; }": "q[0]: q is no array of constant extents but a pointer",
 		"double *q; for (int j = 0; j < 3; j++) { q = m[j]; } q[0] = 1;":            "q[0]: where q points is not known: it is given *q: it is given its value in a block that has ended",
 		"double *q; if (i > 0) { q = a; s = *q; } q[0] = 1;":                        "q[0]: where q points is not known: it is given *q: it is given its value in a block that has ended",
 		"aimed = m[i]; aimed[0] = 1;":                                               "aimed = m[i]: " + changes,
 		"static double *q; s = *q; q = m[i];":                                       "q is no array of constant extents but a pointer",
-		"double *p = a, *q = b, *r = p; p = q; q = r;":                              "p: where p points is not known: it is given *p = a: " + changes,
-		"moved[i] = 1;":                        "moved[i]: where moved points is not known: it is given *moved = a: " + changes,
-		"twice[i] = 1;":                        "twice is no array of constant extents but a pointer, " + unknown + "twice[N]",
-		"double *q = a, **to = &q; q[0] = 1;":  "&q: a pointer to a pointer is not understood",
-		"double *q = a; given(&q); q[0] = 1;":  "given(&q): given gets an array or a pointer",
-		"double *q = i > 1 ? a : b; q[0] = 1;": "i > 1 ? a : b: a pointer to one of several is not understood: write the arrays and their subscripts, or one loop for each",
+		"moved[i] = 1;":                                                             "moved[i]: where moved points is not known: it is given *moved = a: " + changes,
+		"twice[i] = 1;":                                                             "twice is no array of constant extents but a pointer, " + unknown + "twice[N]",
+		"double *q = a, **to = &q; q[0] = 1;":                                       "&q: a pointer to a pointer is not understood",
+		"double *q = a; given(&q); q[0] = 1;":                                       "given(&q): given gets an array or a pointer",
+		"double *q = words[i] > 1 ? a : b; q[0] = 1;":                               "words[i] > 1 ? a : b: a pointer to one of several is not understood: write the arrays and their subscripts, or one loop for each",
 		// Where they point is not said.
 		"double *q = malloc(80); q[i] = 1;":   "q[i]: q is no array of constant extents but a pointer, " + unknown + "q[N]",
 		"param[i] = 1;":                       "param is no array of constant extents but a pointer, " + unknown + "param[N]",

@@ -248,6 +248,11 @@ func (b *builder) plain(c nest.Condition) nest.Condition {
 	if len(c) < 2 {
 		return c
 	}
+	return b.decidedBySpans(c)
+}
+
+// decidedBySpans is plain of a condition of one case, too.
+func (b *builder) decidedBySpans(c nest.Condition) nest.Condition {
 	var kept nest.Condition
 	for _, all := range c {
 		rows, can := []nest.Affine{}, true
@@ -301,7 +306,7 @@ func (b *builder) walkOnce(h header, l nest.Loop) ([]nest.Node, *Error) {
 		if b.dry && len(h.paths) > 0 && (turn == 0 || turn > 0 && !h.counted) {
 			return nil // it was built to find the paces
 		}
-		return b.iterate(&h)
+		return b.rounds(&h, &l, func() *Error { return b.iterate(&h) })
 	})
 	b.behind(&h, &ends, before)
 	return around, err

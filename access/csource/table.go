@@ -212,14 +212,11 @@ func iterations(l *nest.Loop) (values []int, ok bool) {
 // copies builds a loop whose iterations are programs of their own, in each of which its variable is a constant.
 func (b *builder) copies(h header, l *nest.Loop, values []int, body func() *Error) (nodes []nest.Node, err *Error) {
 	own := len(b.loops)
-	outside := b.copied
-	if outside == nil {
-		b.copied = map[copied]int{}
-	}
-	defer func() { b.loops, b.copied = b.loops[:own], outside }()
+	defer b.copying()()
+	defer func() { b.loops = b.loops[:own] }()
 	for _, n := range values {
 		if b.allCopies++; b.allCopies > maxCopies {
-			return nil, &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: "the iterations of loops that choose of tables are too many"}
+			return nil, &Error{Pos: place(h.node), Expr: "for (" + h.name + " ...)", Why: tooManyCopies}
 		}
 		one := &nest.Loop{Name: l.Name, From: []nest.Affine{nest.Constant(n)}, To: []nest.Affine{nest.Constant(n + 1)}, Step: 1}
 		v := h.v
@@ -232,6 +229,17 @@ func (b *builder) copies(h header, l *nest.Loop, values []int, body func() *Erro
 		nodes = append(nodes, one)
 	}
 	return nodes, nil
+}
+
+const tooManyCopies = "the iterations of loops that are read one by one, for tables, pointers to one of several, or products, are too many"
+
+// copying begins what is built several times from the same text, each statement of which is one, and returns what ends it.
+func (b *builder) copying() (end func()) {
+	outside := b.copied
+	if outside == nil {
+		b.copied = map[copied]int{}
+	}
+	return func() { b.copied = outside }
 }
 
 // A copied statement is one of the text in the copies of an iteration, in the calls around it.

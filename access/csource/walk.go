@@ -37,6 +37,7 @@ const (
 	lostAnew     = "it has another value in each iteration of a loop, other than by steps of one constant: give it its value in front of where it is used"
 	lostTrips    = "how often the loop around it runs is no affine function, and how far it comes is not known: write the array and its subscripts"
 	lostSteps    = "it does not change as often as the variable of the loop, of which the first value is not one affine function: write the array and its subscripts"
+	lostRound    = "it has one of several values in each iteration of the loop, and which is not known: write the array and its subscripts, or one loop for each"
 	lostTurns    = "it does not change by a multiple of the step of the loop, which is read as two for a remainder in it: write the array and its subscripts"
 	lostArms     = "it points to one of several behind a condition, which is not understood: write the arrays and their subscripts, or one loop for each"
 	lostParts    = "it changes in a loop of which the iterations are read one by one, for what a table in it comes to: write the array and its subscripts"
@@ -132,9 +133,11 @@ func (b *builder) findWalkers(f *cc.FunctionDefinition) {
 	}
 	b.walked[f] = true
 	count, steps, elsewhere := map[*cc.Declarator]int{}, map[*cc.Declarator]bool{}, map[*cc.Declarator]bool{}
+	byData := map[*cc.Declarator]bool{}
 	writes(f.CompoundStatement, func(v *cc.Declarator, e *expr) {
 		count[v]++
 		steps[v] = steps[v] || e.op != "=" || e.args[1].mentions(v)
+		byData[v] = byData[v] || e.op == "=" && e.args[1].any(func(e *expr) bool { return e.stored() || e.op == opCall })
 	})
 	away := func(n cc.Node) { writes(n, func(v *cc.Declarator, _ *expr) { elsewhere[v] = true }) }
 	clipped := map[*cc.Declarator]bool{} // which follow has the value of
@@ -179,7 +182,8 @@ func (b *builder) findWalkers(f *cc.FunctionDefinition) {
 	})
 	for _, v := range append(declared, parameters(f)...) {
 		t, isInteger := typeOf(v.Type())
-		b.walkers[v] = steps[v] && !elsewhere[v] && !clipped[v] && count[v] == v.WriteCount() && (isPointer(v) || isInteger && t != boolType) &&
+		again := count[v] > 1 || v.IsParam() && count[v] > 0 // it is given other values, as where two are swapped
+		b.walkers[v] = (steps[v] || again && (isPointer(v) || !byData[v])) && !elsewhere[v] && !clipped[v] && count[v] == v.WriteCount() && (isPointer(v) || isInteger && t != boolType) &&
 			v.Linkage() == cc.None && !v.IsStatic() && !v.AddressTaken() && !volatile(v) && !b.shared[v]
 	}
 }
@@ -351,6 +355,17 @@ func (b *builder) turned(x *expr, v *cc.Declarator, was walker) (walker, *Error)
 	switch {
 	case sign == 0 && x.op == "=":
 		return b.valued(v, x.args[1])
+	case sign == 0 && !isPointer(v): // k ^= 1 as k = k ^ 1
+		t, _ := typeOf(v.Type())
+		value := &expr{op: strings.TrimSuffix(x.op, "="), node: x.node, args: x.args}
+		w, err := b.found(func() (walker, *Error) {
+			i, err := b.integer(&expr{op: opCast, node: x.args[0].node, args: []*expr{value}})
+			return walker{i: integer{i.piece, t}}, err
+		})
+		if err != nil || w.i.usesAny(func(d int) bool { return d >= maxLoops }) {
+			w = walker{lost: refuse(x.node, lostOperator)}
+		}
+		return w, nil
 	case sign == 0:
 		return walker{lost: refuse(x.node, lostOperator)}, nil
 	case right != nil:
@@ -470,6 +485,8 @@ type path struct {
 	from walker // in front of it
 	pace int    // in an iteration
 	lost *Error // why there is no pace
+
+	round []walker // what it is in front of iterations, one after the other, where these values come again and again
 }
 
 // lose says of a path why there is none.
@@ -511,11 +528,143 @@ func (h *header) find(b *builder) {
 	}
 }
 
-// paces finds the paths of walkers in a loop, by building what an iteration does once for nothing.
+// paces finds the paths of walkers in a loop, by building what an iteration does for nothing: once with symbols for what they are in
+// front of it, and for those that have no pace then, with their values, until these come again.
 func (b *builder) paces(h *header, l *nest.Loop) *Error {
 	if h.find(b); len(h.paths) == 0 {
 		return nil
 	}
+	values := make([][]walker, len(h.paths)) // of those that are tried with their values
+	given := h.gives()
+	for i, p := range h.paths {
+		if isPointer(p.v) && given[p.v] {
+			values[i] = []walker{p.from}
+		}
+	}
+	dropped, again := make([]bool, len(h.paths)), true
+	tried := func() bool { return slices.ContainsFunc(values, func(v []walker) bool { return v != nil }) }
+	var first []path // what is known of any values
+	for again {
+		again = false
+		for i := range values {
+			if values[i] = values[i][:min(len(values[i]), 1)]; dropped[i] {
+				values[i] = nil
+			}
+		}
+		if !tried() && first != nil {
+			h.paths = first
+			return nil
+		}
+		for turn := 0; ; turn++ {
+			end, err := b.tried(h, l, func(i int) walker {
+				switch p := h.paths[i]; {
+				case dropped[i]:
+					return walker{lost: p.lost}
+				case values[i] != nil:
+					return values[i][turn]
+				default:
+					return p.from.to(piece{affine: nest.Variable(maxLoops + b.symbols + i)})
+				}
+			})
+			if err != nil && first != nil {
+				h.paths = first
+				return nil
+			} else if err != nil {
+				return err
+			}
+			back, symbolic := true, !tried()
+			for i := range h.paths {
+				p := &h.paths[i]
+				switch {
+				case dropped[i]:
+				case values[i] == nil:
+					pace := p.pace
+					if p.measure(end, maxLoops+b.symbols+i); p.lost == nil && turn > 0 && p.pace != pace {
+						p.lose(lostPace)
+					}
+					if p.lost != nil {
+						values[i], again = []walker{p.from}, true
+					}
+				default:
+					w, known := end[p.v]
+					if !known || w.lost != nil || b.changesInside(w) {
+						if p.lost == nil {
+							if p.lose(lostAnew); w.lost != nil {
+								p.lost = w.lost
+							}
+						}
+						dropped[i], again = true, true
+						break
+					}
+					values[i] = append(values[i], w)
+					back = back && w.equals(p.from)
+				}
+			}
+			if symbolic && first == nil {
+				first = slices.Clone(h.paths)
+			}
+			if again {
+				break
+			}
+			if back {
+				for i := range values {
+					if values[i] != nil {
+						h.paths[i].round, h.paths[i].lost = values[i][:turn+1], nil
+					}
+				}
+				return nil
+			}
+			if turn == maxRound {
+				again = true
+				one := false
+				for i, list := range values {
+					if list != nil && !slices.ContainsFunc(list[1:], h.paths[i].from.equals) {
+						dropped[i], one = true, true
+					}
+				}
+				for i, list := range values {
+					dropped[i] = dropped[i] || !one && list != nil
+					if p := &h.paths[i]; dropped[i] && p.lost == nil {
+						p.lose(lostAnew)
+					}
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// maxRound is after how many iterations values come again at most.
+const maxRound = 12
+
+// changesInside tells whether a value depends on what is known within a loop alone that is built next: its variable, or the symbols of walkers.
+func (b *builder) changesInside(w walker) bool {
+	depends := func(p piece) bool {
+		return p.usesAny(func(d int) bool { return d >= len(b.loops) && d < maxLoops || d >= maxLoops+b.symbols })
+	}
+	if !w.points() {
+		return depends(w.i.piece)
+	}
+	return slices.ContainsFunc(w.l.steps, func(s step) bool {
+		return depends(s.at) || slices.ContainsFunc(s.by, func(m move) bool { return depends(m.i.piece) })
+	})
+}
+
+// equals tells whether two values of a walker are the same one.
+func (w walker) equals(x walker) bool { return w.alike(x) && w.at().same(x.at()) }
+
+// gives are the variables that an iteration gives a value that is none of theirs.
+func (h *header) gives() map[*cc.Declarator]bool {
+	given := map[*cc.Declarator]bool{}
+	for _, part := range h.parts() {
+		writes(part, func(v *cc.Declarator, e *expr) { given[v] = given[v] || e.op == "=" && !e.args[1].mentions(v) })
+	}
+	return given
+}
+
+// tried is what walkers are behind an iteration that is built for nothing, in front of which they are what a function says.
+func (b *builder) tried(h *header, l *nest.Loop, in func(i int) walker) (map[*cc.Declarator]walker, *Error) {
 	before := *b
 	b.now = maps.Clone(b.now)
 	b.known, b.unknown, b.aliases, b.astray = maps.Clone(b.known), maps.Clone(b.unknown), maps.Clone(b.aliases), maps.Clone(b.astray)
@@ -523,7 +672,7 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 	notes, statements := b.file.Notes, b.file.Statements
 	b.dry = true
 	for i, p := range h.paths {
-		b.now[p.v] = p.from.to(piece{affine: nest.Variable(maxLoops + b.symbols + i)})
+		b.now[p.v] = in(i)
 	}
 	b.symbols += len(h.paths)
 	b.loops = slices.Clip(b.loops)
@@ -540,17 +689,12 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 	*b = before
 	b.inlined = inlined
 	b.file.Notes, b.file.Statements = notes, statements
-	if err != nil {
-		return err
-	}
-	for i := range h.paths {
-		h.paths[i].measure(end, maxLoops+b.symbols+i)
-	}
-	return nil
+	return end, err
 }
 
 // measure finds the pace of a path by where it leads from a symbol.
 func (p *path) measure(end map[*cc.Declarator]walker, symbol int) {
+	p.lost = nil
 	w, known := end[p.v]
 	switch {
 	case !known:
@@ -671,6 +815,10 @@ func (b *builder) enters(h *header, l *nest.Loop, before map[*cc.Declarator]walk
 	}
 	done, err := piece{affine: at}.plus(-1, first)
 	for _, p := range h.paths {
+		if p.round != nil {
+			b.now[p.v] = walker{lost: &Error{Pos: place(p.v), Expr: p.v.Name(), Why: lostRound}}
+			continue
+		}
 		if p.lost == nil && p.pace%l.Step != 0 {
 			why := lostSteps
 			if b.loops[len(b.loops)-1].part == inTurn {
@@ -684,6 +832,107 @@ func (b *builder) enters(h *header, l *nest.Loop, before map[*cc.Declarator]walk
 	}
 }
 
+// rounds builds an iteration in which walkers have one of several values in turn: integers as functions of the iteration, and where there are
+// pointers, once for each of the values. Behind it asks for turns of the loop, it is built for nothing.
+func (b *builder) rounds(h *header, l *nest.Loop, build func() *Error) *Error {
+	turn, pointers := 0, false
+	for _, p := range h.paths {
+		if p.round != nil {
+			turn, pointers = len(p.round), pointers || p.from.points()
+		}
+	}
+	if turn == 0 {
+		return build()
+	}
+	at := nest.Variable(len(b.loops) - 1)
+	if v := b.loops[len(b.loops)-1]; v.part == inTurn {
+		at = v.at
+	}
+	size, sign := l.Step, 1
+	if size < 0 {
+		size, sign = -size, -1
+	}
+	which, ok := constant(0), turn == 1
+	if done, err := plus(nest.Constant(0), sign, at); !ok && err == nil && len(l.From) == 1 {
+		if done, err = plus(done, -sign, l.From[0]); err == nil {
+			_, which, ok = b.quotients(done, size*turn, true, false)
+		}
+	}
+	if !ok {
+		return build()
+	}
+	have := func(n int) {
+		for _, p := range h.paths {
+			if p.round != nil {
+				b.now[p.v] = p.round[n]
+			}
+		}
+	}
+	if !pointers {
+		for _, p := range h.paths {
+			if p.round != nil {
+				b.now[p.v] = b.inRound(p, which, size)
+			}
+		}
+		return build()
+	}
+	defer b.copying()()
+	var from func(n int) *Error
+	from = func(n int) *Error {
+		this := func() *Error {
+			have(n)
+			if b.allCopies++; b.allCopies > maxCopies {
+				return &Error{Pos: place(h.node), Expr: h.loop(), Why: tooManyCopies}
+			}
+			return build()
+		}
+		if n == turn-1 {
+			return this()
+		}
+		c, err := compare("<=", which, constant(n*size))
+		if err != nil {
+			return &Error{Pos: place(h.node), Expr: h.loop(), Why: err.Error()}
+		}
+		return b.when(b.decidedBySpans(c), this, func() *Error { return from(n + 1) })
+	}
+	return from(0)
+}
+
+// inRound is an integer that has one of several values, as the remainder of an iteration says, which is a multiple of a size.
+func (b *builder) inRound(p path, which piece, size int) walker {
+	lost := walker{lost: &Error{Pos: place(p.v), Expr: p.v.Name(), Why: lostRound}}
+	var numbers []int
+	for _, w := range p.round {
+		if n, fixed := w.i.number(); fixed {
+			numbers = append(numbers, n)
+		}
+	}
+	if size == 1 && len(numbers) == len(p.round) {
+		at, err := b.eachLeaf(which, func(a nest.Affine) (piece, error) {
+			if at, ok := b.entries(a, numbers); ok {
+				return at, nil
+			}
+			return piece{}, errCases
+		})
+		if err != nil {
+			return lost
+		}
+		return p.from.to(at)
+	}
+	at := p.round[len(p.round)-1].at()
+	for n := len(p.round) - 2; n >= 0; n-- {
+		c, err := compare("<=", which, constant(n*size))
+		if err != nil {
+			return lost
+		}
+		at = choose(b.decidedBySpans(c), p.round[n].at(), at)
+	}
+	if at.size() > maxCases {
+		return lost
+	}
+	return p.from.to(at)
+}
+
 // behind gives the walkers of a loop the values that they have behind it. Before are those in front of it.
 func (b *builder) behind(h *header, l *nest.Loop, before map[*cc.Declarator]walker) {
 	b.now = maps.Clone(before)
@@ -692,7 +941,13 @@ func (b *builder) behind(h *header, l *nest.Loop, before map[*cc.Declarator]walk
 	}
 	_, all, err := trips(l)
 	for _, p := range h.paths {
-		b.now[p.v] = p.after(all, err)
+		if n, fixed := all.number(); p.round != nil && err == nil && fixed {
+			b.now[p.v] = p.round[n%len(p.round)]
+		} else if p.round != nil {
+			b.now[p.v] = walker{lost: &Error{Pos: place(p.v), Expr: p.v.Name(), Why: lostTrips}}
+		} else {
+			b.now[p.v] = p.after(all, err)
+		}
 	}
 	if h.v.decl != nil {
 		delete(b.now, h.v.decl)
