@@ -310,6 +310,14 @@ func (b *builder) extreme(e *expr, then, otherwise piece) (pieceKind, bool) {
 }
 
 func (b *builder) arithmetic(e *expr) (integer, error) {
+	if e.op == "-" && b.ofPointers(e) {
+		x, y, err := b.comparedPointers(e)
+		if err != nil {
+			return integer{}, err
+		}
+		p, failed := x.plus(-1, y.piece)
+		return b.result(e, p, x.t, failed)
+	}
 	x, err := b.integer(e.args[0])
 	if err != nil {
 		return integer{}, err
@@ -656,6 +664,9 @@ func (b *builder) asks(c nest.Condition, f, g func() *Error) *Error {
 
 // compared are the sides of a comparison, in their common type.
 func (b *builder) compared(e *expr) (x, y integer, err *Error) {
+	if b.ofPointers(e) {
+		return b.comparedPointers(e)
+	}
 	if x, err = b.integer(e.args[0]); err != nil {
 		return x, y, err
 	}

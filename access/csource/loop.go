@@ -28,6 +28,8 @@ type header struct {
 	also    []*expr          // steps of other variables, behind the body
 	changed []*cc.Declarator // walkers that an iteration changes
 	paths   []path           // of those that have a value in front of the loop
+	changes *expr            // of a counted loop, the condition if it changes variables
+	late    bool             // the condition is evaluated behind an iteration, as that of a do
 	counted bool             // the variable counts iterations from 0, and the condition is one on walkers
 	owed    []check          // of a counted loop, what must not hold wherever the condition is evaluated
 }
@@ -36,6 +38,8 @@ type header struct {
 func (h *header) loop() string {
 	if s, is := h.node.(*cc.IterationStatement); is && s.Case == cc.IterationStatementWhile {
 		return "while (...)"
+	} else if h.late {
+		return "do ... while (...)"
 	} else if h.counted {
 		return "for (...)"
 	}
@@ -45,6 +49,9 @@ func (h *header) loop() string {
 // parts are the parts of the parser's tree that an iteration is.
 func (h *header) parts() []cc.Node {
 	list := []cc.Node{h.body}
+	if h.changes != nil {
+		list = append(list, h.changes.node)
+	}
 	for _, e := range h.also {
 		list = append(list, e.node)
 	}
@@ -303,7 +310,7 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 			return err
 		}
 		return b.goesOn(h, e.args[1])
-	case opVar: // as i != 0
+	case opVar, opBefore, opBehind: // as i != 0
 		x, err := b.integer(e)
 		h.until = append(h.until, x.piece)
 		return err
@@ -311,11 +318,7 @@ func (b *builder) goesOn(h *header, e *expr) *Error {
 	default:
 		return notInteger(e, b.ofData(e), "want comparisons by < <= > >= != in the condition of a loop, and && between them")
 	}
-	compared := b.compared
-	if h.counted && b.ofPointers(e) {
-		compared = b.comparedPointers
-	}
-	x, y, err := compared(e)
+	x, y, err := b.compared(e)
 	if err != nil {
 		return err
 	}
@@ -448,6 +451,11 @@ func (b *builder) loop(h header) *Error {
 
 // iterate builds the body of a loop, and what stands behind it.
 func (b *builder) iterate(h *header) *Error {
+	if h.changes != nil && !h.late {
+		if err := b.full(h.changes, nothing); err != nil {
+			return err
+		}
+	}
 	if err := b.inside(scope{loop: true}, func() (exits, *Error) { return b.stmt(h.body) }); err != nil {
 		return err
 	}
@@ -456,6 +464,9 @@ func (b *builder) iterate(h *header) *Error {
 		if err := b.effect(e); err != nil {
 			return err
 		}
+	}
+	if h.changes != nil && h.late {
+		return b.full(h.changes, nothing)
 	}
 	return nil
 }

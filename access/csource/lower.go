@@ -182,7 +182,11 @@ func (b *builder) decided(n cc.ExpressionNode) (nest.Condition, *Error) {
 func (b *builder) iteration(s *cc.IterationStatement) *Error {
 	switch s.Case {
 	case cc.IterationStatementDo: // of macros that are statements
-		if i, err := b.integer(expression(s.ExpressionList)); err == nil {
+		condition := expression(s.ExpressionList)
+		if changes := condition.any(func(e *expr) bool { return e.op == opVar && b.walkers[e.decl] }); changes {
+			return b.whileLoop(s)
+		}
+		if i, err := b.integer(condition); err == nil {
 			if n, fixed := i.number(); fixed && n == 0 {
 				return b.inside(scope{}, func() (exits, *Error) { return b.stmt(s.Statement) })
 			}
@@ -337,6 +341,10 @@ func (b *builder) data(e *expr) *Error {
 	}
 	if (e.op == "==" || e.op == "!=") && (null(e.args[0]) && namesAddress(e.args[1]) || null(e.args[1]) && namesAddress(e.args[0])) || e.op == "!" && namesAddress(e.args[0]) {
 		return nil
+	}
+	if b.ofPointers(e) { // how far they are from each other, or which is the first
+		_, _, err := b.comparedPointers(e)
+		return err
 	}
 	for _, a := range e.args {
 		if err := b.data(a); err != nil {

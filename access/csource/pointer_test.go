@@ -39,7 +39,7 @@ func TestPointers(t *testing.T) {
 		"body (*q)[2] = &pairs[i]; (*q)[1].x = (*q)->x + q[0][1].v[i];":                                                "pairs[i][1].x = pairs[i][0].x + pairs[i][1].v[i];",
 		"whole[i] = tail[-i] + front[i] + *front;":                                                                     "a[i] = a[30-i] + m[2][i+1] + m[2][1];",
 		"double *one = a - 1; one[i + 1] = 0;":                                                                         "a[i] = 0;",
-		"double *q = i > 1 ? &a[3] : &a[3]; s = *q;":                                                                          "a[3];",
+		"double *q = i > 1 ? &a[3] : &a[3]; s = *q;":                                                                   "a[3];",
 		"double *q = two > 1 ? a : b, *r = 0 ? a : b; q[i] = *r;":                                                      "a[i] = b[0];",
 		"double *q = __builtin_assume_aligned(a, 64), *r = (double *)__builtin_assume_aligned(m[i], 32); q[i] = r[1];": "a[i] = m[i][1];",
 		"double *unused = &m[3][4]; static double *const q = b + 2; q[i] = 1;":                                         "b[i + 2] = 1;",

@@ -303,7 +303,7 @@ func (b *builder) walkOnce(h header, l nest.Loop) ([]nest.Node, *Error) {
 	h.counts(&l, turn)
 	around, err := b.parted(h, &l, turn, func() *Error {
 		b.enters(&h, &l, before)
-		if b.dry && len(h.paths) > 0 && (turn == 0 || turn > 0 && !h.counted) {
+		if b.dry && len(h.paths) > 0 && turn >= 0 {
 			return nil // it was built to find the paces
 		}
 		return b.rounds(&h, &l, func() *Error { return b.iterate(&h) })

@@ -167,13 +167,6 @@ func (b *builder) findWalkers(f *cc.FunctionDefinition) {
 			}
 		case *cc.SelectionStatement:
 			away(n.ExpressionList)
-		case *cc.IterationStatement:
-			switch n.Case {
-			case cc.IterationStatementForDecl, cc.IterationStatementWhile, cc.IterationStatementDo:
-				away(n.ExpressionList)
-			case cc.IterationStatementFor:
-				away(n.ExpressionList2)
-			}
 		case *cc.PrimaryExpression:
 			if n.Case == cc.PrimaryExpressionStmt {
 				away(n)
@@ -496,7 +489,7 @@ func (p *path) lose(why string) { p.lost = &Error{Pos: place(p.v), Expr: p.v.Nam
 // in such a loop; nor if its body is not understood where they have any values.
 func (b *builder) walks(h *header, l *nest.Loop) *Error {
 	turn := b.turns[h.node]
-	parts := turn == unrolled || turn != 0 && h.counted
+	parts := turn == unrolled
 	if !h.counted && !parts {
 		err := b.paces(h, l)
 		if err == nil || err.below > 0 || b.dry && b.turns[h.node] == turn {
@@ -1022,6 +1015,7 @@ func (b *builder) ownVariable(s *cc.IterationStatement, parts heading) (own *cc.
 	for _, e := range parts.steps {
 		writes(e.node, change)
 	}
+	writes(parts.condition, change)
 	walks := false // the condition is one on walkers that change
 	for v := range changed {
 		walks = walks || b.walkers[v] && condition.mentions(v)
@@ -1132,11 +1126,11 @@ func (b *builder) walkedFirst(first *expr, own *cc.Declarator) (integer, *Error)
 	return i, nil
 }
 
-// whileLoop builds a while.
+// whileLoop builds a while, or a do.
 func (b *builder) whileLoop(s *cc.IterationStatement) *Error {
 	parts := headingOf(s)
 	changed := map[*cc.Declarator]bool{}
-	writes(s.Statement, func(v *cc.Declarator, _ *expr) { changed[v] = true })
+	writes(s, func(v *cc.Declarator, _ *expr) { changed[v] = true })
 	if !b.begins(parts, changed, expression(parts.condition)) {
 		return refuse(s, whileWords)
 	}
@@ -1147,6 +1141,10 @@ func (b *builder) whileLoop(s *cc.IterationStatement) *Error {
 func (b *builder) counted(s *cc.IterationStatement, parts heading) *Error {
 	condition := expression(parts.condition)
 	h := header{node: s, body: s.Statement, also: parts.steps, counted: true, first: constant(0), step: 1, v: loopVar{t: ctype{64, true}}}
+	if condition.any((*expr).assigns) {
+		h.changes = condition
+	}
+	h.late = s.Case == cc.IterationStatementDo
 	if len(b.loops) == maxLoops {
 		return &Error{Pos: place(s), Expr: h.loop(), Why: fmt.Sprintf("it is inside of %d loops, and no more are read", maxLoops)}
 	}
@@ -1166,12 +1164,12 @@ func (b *builder) counted(s *cc.IterationStatement, parts heading) *Error {
 	b.loops = append(b.loops, h.v)
 	b.enters(&h, &nest.Loop{From: []nest.Affine{nest.Constant(0)}, Step: 1}, before)
 	b.asked = &h
-	err := b.goesOn(&h, condition)
+	err := b.evaluated(&h, condition)
 	b.asked = nil
 	b.now = before
 	b.loops = b.loops[:len(b.loops)-1]
 	if err != nil {
-		if s.Case == cc.IterationStatementWhile {
+		if s.Case == cc.IterationStatementWhile || h.late {
 			err.Why = fmt.Sprintf("%s, of a while whose iterations are to be counted: write a for with affine bounds", err.Why)
 		}
 		return err
@@ -1191,7 +1189,84 @@ func (b *builder) counted(s *cc.IterationStatement, parts heading) *Error {
 		}
 		b.probe(simplified(bad), c.says)
 	}
-	return b.split(h, 0)
+	if h.late {
+		if err := b.runsOnce(&h); err != nil {
+			return err
+		}
+		return b.split(h, 0)
+	}
+	if err := b.split(h, 0); err != nil || h.changes == nil {
+		return err
+	}
+	return b.full(h.changes, nothing) // when it fails, too
+}
+
+// evaluated reads the condition of a counted loop in front of an iteration: of a do that which was evaluated behind the one before.
+func (b *builder) evaluated(h *header, condition *expr) *Error {
+	if h.changes == nil {
+		return b.goesOn(h, condition)
+	}
+	if h.late {
+		back := map[*cc.Declarator]walker{}
+		var failed *Error
+		writes(condition.node, func(v *cc.Declarator, x *expr) {
+			right, sign := x.addend()
+			w, known := b.now[v]
+			if _, twice := back[v]; !known || w.lost != nil || right != nil || sign == 0 || twice {
+				failed = notInteger(x, false, "what it was before is not known")
+				return
+			}
+			at, err := w.at().plus(-sign, constant(1))
+			if err != nil {
+				failed = notInteger(x, false, "%v", err)
+				return
+			}
+			back[v] = w.to(at)
+		})
+		if failed != nil {
+			return failed
+		}
+		maps.Copy(b.now, back)
+	}
+	return b.full(condition, func() *Error { return b.goesOn(h, condition) })
+}
+
+// runsOnce demands that the condition of a do holds in front of the first iteration, too: then it is a while.
+func (b *builder) runsOnce(h *header) *Error {
+	own := len(b.loops)
+	says := &Error{Pos: place(h.node), Expr: h.loop(), Why: "its condition does not hold in front of the first iteration, which a do makes all the same: write a for with affine bounds"}
+	first := func(a nest.Affine) nest.Affine {
+		if usesVar(a, own) {
+			return without(a, own)
+		}
+		return a
+	}
+	for n, p := range slices.Concat(h.rows, h.until) {
+		list, err := p.cases()
+		if err != nil {
+			return &Error{Pos: says.Pos, Expr: says.Expr, Why: err.Error()}
+		}
+		var bad nest.Condition
+		for _, c := range list {
+			all := []nest.Affine{}
+			for _, a := range c.when {
+				all = append(all, first(a))
+			}
+			at := first(c.affine)
+			opposite, err := plus(nest.Constant(0), -1, at)
+			if err != nil {
+				return &Error{Pos: says.Pos, Expr: says.Expr, Why: err.Error()}
+			}
+			if n < len(h.rows) { // it is below 0
+				opposite.Const--
+				bad = append(bad, append(all, opposite))
+			} else { // it is 0
+				bad = append(bad, append(all, at, opposite))
+			}
+		}
+		b.probe(simplified(bad), says)
+	}
+	return nil
 }
 
 // paced makes the variable of a counted loop go by the pace at which its condition changes, where a bound would be a fraction else.
@@ -1295,6 +1370,9 @@ func (b *builder) comparedPointers(e *expr) (x, y integer, err *Error) {
 		both[i] = walker{l: l}
 	}
 	if !both[0].alike(both[1]) {
+		if e.op == "-" {
+			return x, y, notInteger(e, false, "pointers that are not to the same array, by the same subscript, are subtracted: write the subscripts")
+		}
 		return x, y, notInteger(e, false, "pointers that are not to the same array, by the same subscript, are compared: write for (i = 0; i < n; i++) over the array, and its subscripts")
 	}
 	long := ctype{64, true}
