@@ -162,9 +162,10 @@ type Error struct {
 	Expr string // as written, after macros; may be empty
 	Why  string
 
-	data  bool   // it depends on data
-	below uint64 // how far below 0 an address without its variables is, in bytes
-	fork  *fork  // it is no error where whoever builds can build twice
+	data  bool    // it depends on data
+	below uint64  // how far below 0 an address without its variables is, in bytes
+	apart []apart // the loops that would have to be read one iteration at a time
+	fork  *fork   // it is no error where whoever builds can build twice
 }
 
 // Error is the place, the expression where there is one, and why.

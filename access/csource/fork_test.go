@@ -55,16 +55,53 @@ func TestTurnsRefused(t *testing.T) {
 		"double *q = words[i] ? a : b; q[0] = 1;":                                                                       "words[i] ? a : b: " + chosen,
 		"double *q = unsaid ? a : b; q[0] = 1;":                                                                         chosen,
 		"(words[1] > 0 ? a : b)[i] = 1;":                                                                                chosen,
-		"double *p = a; for (int j = 0; j < 4; j++) { *p = 1; p = j == 2 ? a : b; }":                                    "points is not known",
-		"double *p = a; for (int j = 0; j < 4; j++) { if (j < 2) p = b; *p++ = 1; }":                                    "points is not known",
+		"double *p = a; for (int j = 0; j < 400; j++) { *p = 1; p = j == 2 ? a : b; }":                                  "points is not known",
+		"double *p = a; for (int j = 0; j < 400; j++) { if (j < 2) p = b; *p++ = 1; }":                                  "points is not known",
 		"double *p = a, *q = b; for (int j = 0; j < 4; j++) { if (words[j]) { double *r = p; p = q; q = r; } *p = 1; }": "an if on data",
-		"double *p = a, *q = b; for (int j = 0; j < 4; j++) { *p = 1; if (j % 2) { double *r = p; p = q; q = r; } }":    "points is not known",
+		"double *p = a, *q = b; for (int j = 0; j < 400; j++) { *p = 1; if (j % 2) { double *r = p; p = q; q = r; } }":  "points is not known",
 		"double *p = a, *q = b; for (int j = 0; j < i; j++) { double *r = p; p = q; q = r; } *p = 1;":                   "p: how often the loop around it runs is no affine function",
-		"double *p = a, *q = b; for (int j = 0; j < 4; j++) { double *r = p; p = q; q = r; *p++ = 1; }":                 "points is not known",
+		"double *p = a, *q = b; for (int j = 0; j < 400; j++) { double *r = p; p = q; q = r; *p++ = 1; }":               "points is not known",
 		"int k = 1; for (int j = 0; j < 40; j++) { m[k & 1][0] = 1; k = k * 2 + 1; }":                                   "its value is not known here",
 		"double *p = a, *q = b; for (int j = 0; j < 41; j++) { p[j] = 1; double *r = p; p = q; q = r; }":                "p[j]: the subscript of a[40] is outside of 0 to 39 where i = 0, j = 40",
 		"double *p = i > 1 ? a : b; p[37 + i + i] = 1;":                                                                 "the subscript of a[40] is outside of 0 to 39 where i = 2",
 		"double *p = i > 1 ? a : (double *)m; p[20] = 1;":                                                               "the subscript of m[4][5] as double[20] is outside of 0 to 19 where i = 0",
+	} {
+		_, err := csource.Read("t.c", walkingIn(text), csource.Options{Function: "f"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is refused with\n%v\nwant\n%s", text, err, want)
+		}
+	}
+}
+
+// TestApart: what is no affine function of the loops' variables is read one iteration at a time where loops are short, with the walkers
+// that such loops change.
+func TestApart(t *testing.T) {
+	for text, same := range map[string]string{
+		"int k = 0; for (int j = 0; j < 5; j++) for (int l = 0; l <= j; l++) b[l] = a[k++]; a[k] = 1;":               "for (int j = 0; j < 5; j++) for (int l = 0; l <= j; l++) b[l] = a[(j == 0 ? 0 : j == 1 ? 1 : j == 2 ? 3 : j == 3 ? 6 : 10) + l]; a[15] = 1;",
+		"for (int j = 0; j < 5; j++) for (int l = 0; l <= j; l++) b[l] = a[j * (j + 1) / 2 + l];":                    "for (int j = 0; j < 5; j++) for (int l = 0; l <= j; l++) b[l] = a[(j == 0 ? 0 : j == 1 ? 1 : j == 2 ? 3 : j == 3 ? 6 : 10) + l];",
+		"for (int j = 0; j < 4; j++) for (int l = 0; l <= j; l++) b[l] = a[j + l * (7 - l) / 2];":                    "for (int j = 0; j < 4; j++) for (int l = 0; l <= j; l++) b[l] = a[j + (l == 0 ? 0 : l == 1 ? 3 : l == 2 ? 5 : 6)];",
+		"double *p = a; for (int j = 4; j > 0; j--) { for (int l = 0; l < j; l++) *p++ = 1; b[j] = 2; } *p = 3;":     "for (int l = 0; l < 4; l++) a[l] = 1; b[4] = 2; for (int l = 4; l < 7; l++) a[l] = 1; b[3] = 2; a[7] = 1; a[8] = 1; b[2] = 2; a[9] = 1; b[1] = 2; a[10] = 3;",
+		"int k = 0; for (int j = 0; j < 4; j++) { a[k] = 1; if (j > 1) k++; }":                                       "a[0] = 1; a[0] = 1; a[0] = 1; a[1] = 1;",
+		"int k = 1; for (int j = 0; j < 4; j++) { a[k] = 1; k *= 2; } a[k] = 1;":                                     "a[1] = 1; a[2] = 1; a[4] = 1; a[8] = 1; a[16] = 1;",
+		"int k = 0; for (int j = 0; j < 4; j++) { a[k] = 1; k += j; } b[k] = 1;":                                     "a[0] = 1; a[0] = 1; a[1] = 1; a[3] = 1; b[6] = 1;",
+		"int e = 0; for (int j = 0; j < 3; j++) { a[e] = 1; e = j; } a[e] = 1;":                                      "a[0] = 1; a[0] = 1; a[1] = 1; a[2] = 1;",
+		"double *p = a; for (int j = 0; j < 4; j++) { if (j == 2) { continue; } *p++ = 1; } *p = 2;":                 "a[0] = 1; a[1] = 1; a[2] = 1; a[3] = 2;",
+		"double *p = a, *q = b; for (int j = 0; j < 4; j++) { double *r = p; p = q; q = r; *p++ = 1; }":              "b[0] = 1; a[0] = 1; b[1] = 1; a[1] = 1;",
+		"double *p = a; for (int j = 0; j < 4; j++) { *p = 1; p = j == 2 ? a : b; }":                                 "a[0] = 1; b[0] = 1; b[0] = 1; a[0] = 1;",
+		"double *p = a, *q = b; for (int j = 0; j < 4; j++) { *p = 1; if (j % 2) { double *r = p; p = q; q = r; } }": "a[0] = 1; a[0] = 1; b[0] = 1; b[0] = 1;",
+		"for (int j = 0; j < 3; j++) for (int l = 0; l < 3; l++) if (j * l < 3) a[j * l + i] = 1;":                   "for (int j = 0; j < 3; j++) for (int l = 0; l < 3; l++) if (!(j == 2 && l == 2)) a[(j == 0 ? 0 : j == 1 ? l : 2 * l) + i] = 1;",
+		"int j = 0, k = 0; while (j < 4) { a[k] = 1; k += j; j++; }":                                                 "a[0] = 1; a[0] = 1; a[1] = 1; a[3] = 1;",
+		"int k = 3, l = 0; do { a[l] = 1; l += k; } while (k--); a[l] = 1;":                                          "a[0] = 1; a[3] = 1; a[5] = 1; a[6] = 1; a[6] = 1;",
+	} {
+		sameWalk(t, walkingIn, text, same)
+	}
+	for text, want := range map[string]string{
+		"int k = 0; for (int j = 0; j < 300; j++) { big[k] = 1; k += j % 2; }":                          "it does not change by the same constant in every iteration",
+		"for (int j = 0; j < 257; j++) big[j * j / 500] = 1;":                                           "j * j: a product of variables is not affine (for this, loops of at most 256 iterations between constants are read one iteration at a time, and that over j has more)",
+		"for (int j = 0; j < 65; j++) for (int k = 0; k < 65; k++) big[j * j / 500 + k * k / 500] = 1;": "the iterations of loops that are read one by one, for tables, pointers to one of several, or products, are too many",
+		"for (int j = 0; j < n; j++) a[j * unsaid] = 1;":                                                "unsaid",
+		"int k = 0; for (int j = 0; j < 4; j++) { a[k] = 1; k += words[j]; }":                           "k: its value is not known here: words[j]: it depends on data",
+		"int k = 0; for (int j = 0; j < 9; j++) for (int l = 0; l <= j; l++) a[k++] = 1;":               "the subscript of a[40] is outside of 0 to 39 where i = 0, j = 8, l = 4",
 	} {
 		_, err := csource.Read("t.c", walkingIn(text), csource.Options{Function: "f"})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -180,7 +180,9 @@ func (b *builder) variable(e *expr) (integer, error) {
 		return integer{}, notInteger(e, true, "it is no integer")
 	}
 	if why, ok := b.unknown[e.decl]; ok {
-		return integer{}, notInteger(e, true, "its value is not known: of what it is declared to be, %s: %s", why.Expr, why.Why)
+		fails := notInteger(e, true, "its value is not known: of what it is declared to be, %s: %s", why.Expr, why.Why)
+		fails.apart = why.apart
+		return integer{}, fails
 	}
 	if b.changing[e.decl] {
 		return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it, and it changes; declare one with its value, such as int %s = n < m ? n : m", e.decl.Name())
@@ -345,7 +347,11 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 	case "-":
 		p, failed = x.plus(-1, y.piece)
 	case "*":
-		p, failed = x.times(y.piece)
+		if p, failed = x.times(y.piece); errors.Is(failed, errProduct) {
+			fails := notInteger(e, false, "%v", failed)
+			fails.apart = b.loopsOf(x.piece, y.piece)
+			return integer{}, fails
+		}
 	default:
 		n, known := y.number()
 		if !known {
@@ -665,7 +671,9 @@ func (b *builder) asks(c nest.Condition, f, g func() *Error) *Error {
 // compared are the sides of a comparison, in their common type.
 func (b *builder) compared(e *expr) (x, y integer, err *Error) {
 	if b.ofPointers(e) {
-		return b.comparedPointers(e)
+		if x, y, err = b.comparedPointers(e); err == nil || b.asked != nil {
+			return x, y, err
+		}
 	}
 	if x, err = b.integer(e.args[0]); err != nil {
 		return x, y, err

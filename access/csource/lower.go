@@ -343,8 +343,9 @@ func (b *builder) data(e *expr) *Error {
 		return nil
 	}
 	if b.ofPointers(e) { // how far they are from each other, or which is the first
-		_, _, err := b.comparedPointers(e)
-		return err
+		if _, _, err := b.comparedPointers(e); err == nil || e.op == "-" {
+			return err
+		}
 	}
 	for _, a := range e.args {
 		if err := b.data(a); err != nil {

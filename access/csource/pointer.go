@@ -172,8 +172,9 @@ func (b *builder) moved(l lvalue, by *expr, sign int) (lvalue, *Error) {
 	i, err := b.integer(by)
 	if err != nil {
 		if err.data {
+			inside := err
 			err = wrong("subscript %s depends on data (%s: %s)", by.text(), err.Expr, err.Why)
-			err.data = true
+			err.data, err.apart = true, inside.apart
 		}
 		return l, err
 	}

@@ -284,7 +284,7 @@ func (b *builder) walk(h header, l *nest.Loop) *Error {
 		turn := b.turns[h.node]
 		before := b.state()
 		around, err := b.walkOnce(h, *l)
-		if b.turns[h.node] == turn {
+		if b.turns[h.node] == turn && !b.takesApart(&h, l, err) {
 			if err == nil {
 				b.nodes = append(b.nodes, around...)
 			}
@@ -296,6 +296,12 @@ func (b *builder) walk(h header, l *nest.Loop) *Error {
 
 func (b *builder) walkOnce(h header, l nest.Loop) ([]nest.Node, *Error) {
 	turn, before, ends := b.turns[h.node], b.now, l
+	if _, ok := iterations(&l, maxApart); ok && turn == unrolled { // in each of which walkers are what they are
+		h.paths = nil
+		around, err := b.parted(h, &l, turn, func() *Error { return b.iterate(&h) })
+		delete(b.now, h.v.decl)
+		return around, err
+	}
 	if err := b.walks(&h, &l); err != nil || b.turns[h.node] != turn {
 		return nil, err
 	}
@@ -316,7 +322,7 @@ func (b *builder) walkOnce(h header, l nest.Loop) ([]nest.Node, *Error) {
 func (b *builder) parted(h header, l *nest.Loop, turn int, body func() *Error) ([]nest.Node, *Error) {
 	if turn == unrolled {
 		turn = 0
-		if values, ok := iterations(l); ok {
+		if values, ok := iterations(l, maxApart); ok {
 			return b.copies(h, l, values, body)
 		}
 	}

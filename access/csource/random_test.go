@@ -762,7 +762,7 @@ func TestRandomWalking(t *testing.T) {
 func TestRandomWalkingChosen(t *testing.T) {
 	randomWalking(t, func(seed int) *cGenerator {
 		return &cGenerator{left: 12, walks: true, chosen: true, divides: seed%3 == 1, looks: seed%3 == 2}
-	}, "of a variable is not affine", "too many values for a subscript", "are read one by one", "a while is not understood", "the value of a constant array is known in subscripts", "behind jumps is not known")
+	}, "of a variable is not affine", "too many values for a subscript", "that are read one by one", "a while is not understood", "the value of a constant array is known in subscripts", "behind jumps is not known")
 }
 
 // randomWalking compares files of generators. Some may be refused for other reasons, too.

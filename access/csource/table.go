@@ -1,7 +1,9 @@
 package csource
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"modernc.org/cc/v4"
 
@@ -10,6 +12,7 @@ import (
 
 const (
 	maxUnrolled = 64   // iterations of a loop of which each is a program of its own, since a table has their values
+	maxApart    = 256  // and of one of which each is, since what it does is no affine function
 	maxCopies   = 4096 // of bodies of such loops in all
 )
 
@@ -180,7 +183,7 @@ func (b *builder) entries(a nest.Affine, values []int) (p piece, ok bool) {
 func (b *builder) unroll(a nest.Affine) bool {
 	for d := min(len(a.Coef), len(b.loops)) - 1; d >= 0; d-- {
 		if v := b.loops[d]; a.Coef[d] != 0 && v.part == undivided && v.loop != nil && b.turns[v.node] != unrolled {
-			if _, ok := iterations(v.loop); ok {
+			if _, ok := iterations(v.loop, maxUnrolled); ok {
 				b.turns[v.node] = unrolled
 				return true
 			}
@@ -189,18 +192,58 @@ func (b *builder) unroll(a nest.Affine) bool {
 	return false
 }
 
+// An apart is a loop that is to be read one iteration at a time.
+type apart struct{ node cc.Node }
+
+// loopsOf are the loops on whose variables a piece depends.
+func (b *builder) loopsOf(list ...piece) (all []apart) {
+	for d, v := range b.loops {
+		if slices.ContainsFunc(list, func(p piece) bool { return p.uses(d) }) && !slices.Contains(all, apart{v.node}) && v.node != nil {
+			all = append(all, apart{v.node})
+		}
+	}
+	return all
+}
+
+// takesApart tells whether a loop is to be built again, one iteration at a time, for what something in it is no affine function else. Where it
+// does not run between constants, it may do so once the loops around it are.
+func (b *builder) takesApart(h *header, l *nest.Loop, err *Error) bool {
+	if err == nil || !slices.Contains(err.apart, apart{h.node}) {
+		return false
+	}
+	if _, ok := iterations(l, maxApart); ok {
+		again := b.turns[h.node] != unrolled
+		b.turns[h.node] = unrolled
+		return again
+	}
+	var bounds []piece
+	for _, a := range slices.Concat(l.From, l.To) {
+		bounds = append(bounds, piece{affine: a})
+	}
+	if around := b.loopsOf(bounds...); len(around) > 0 {
+		err.apart = append(slices.Clip(err.apart), around...)
+		return false
+	}
+	if !strings.Contains(err.Why, apartWords) {
+		err.Why += fmt.Sprintf(" ("+apartWords+", and that over %s has more)", maxApart, h.name)
+	}
+	return false
+}
+
+const apartWords = "for this, loops of at most %d iterations between constants are read one iteration at a time"
+
 // unrolled stands in the place of the iterations of a turn.
 const unrolled = -1
 
-// iterations are the values of the variable of a loop between constants, of few iterations.
-func iterations(l *nest.Loop) (values []int, ok bool) {
+// iterations are the values of the variable of a loop between constants, of so many iterations at most.
+func iterations(l *nest.Loop, most int) (values []int, ok bool) {
 	for _, a := range slices.Concat(l.From, l.To) {
 		if _, fixed := (piece{affine: a}).number(); !fixed {
 			return nil, false
 		}
 	}
 	first, trips := l.Bounds(nil)
-	if trips > maxUnrolled {
+	if trips > most {
 		return nil, false
 	}
 	for k := range trips {

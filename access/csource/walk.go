@@ -40,7 +40,6 @@ const (
 	lostRound    = "it has one of several values in each iteration of the loop, and which is not known: write the array and its subscripts, or one loop for each"
 	lostTurns    = "it does not change by a multiple of the step of the loop, which is read as two for a remainder in it: write the array and its subscripts"
 	lostArms     = "it points to one of several behind a condition, which is not understood: write the arrays and their subscripts, or one loop for each"
-	lostParts    = "it changes in a loop of which the iterations are read one by one, for what a table in it comes to: write the array and its subscripts"
 	lostNoValue  = "it has no value yet"
 	lostOperator = "what it is changed to is not understood: write the array and its subscripts"
 	whileWords   = "a while is not understood: write a for with affine bounds"
@@ -436,7 +435,9 @@ func (b *builder) valueOf(e *expr) (w walker, ok bool) {
 func (b *builder) walkedTo(e *expr, w walker) (integer, error) {
 	switch {
 	case w.lost != nil:
-		return integer{}, notInteger(e, true, "its value is not known here: %s: %s", w.lost.Expr, w.lost.Why)
+		fails := notInteger(e, true, "its value is not known here: %s: %s", w.lost.Expr, w.lost.Why)
+		fails.apart = w.lost.apart
+		return integer{}, fails
 	case w.points():
 		return integer{}, notInteger(e, true, "it is no integer")
 	}
@@ -485,29 +486,21 @@ type path struct {
 // lose says of a path why there is none.
 func (p *path) lose(why string) { p.lost = &Error{Pos: place(p.v), Expr: p.v.Name(), Why: why} }
 
-// walks finds the paths of walkers in a loop. In one that is unrolled nothing is known of them, which is a rule for all that may be
-// in such a loop; nor if its body is not understood where they have any values.
+// walks finds the paths of walkers in a loop that is not unrolled. Nothing is known of them if its body is not understood where they have
+// any values.
 func (b *builder) walks(h *header, l *nest.Loop) *Error {
 	turn := b.turns[h.node]
-	parts := turn == unrolled
-	if !h.counted && !parts {
+	if !h.counted {
 		err := b.paces(h, l)
 		if err == nil || err.below > 0 || b.dry && b.turns[h.node] == turn {
 			return err
 		}
 		for i := range h.paths {
-			h.paths[i].lost = err
+			h.paths[i].lost = h.orApart(err)
 		}
 		return nil
 	}
-	if !h.counted {
-		h.find(b)
-	}
-	if h.paths = slices.Clone(h.paths); parts {
-		for i := range h.paths {
-			h.paths[i].lose(lostParts)
-		}
-	}
+	h.paths = slices.Clone(h.paths)
 	return nil
 }
 
@@ -524,6 +517,11 @@ func (h *header) find(b *builder) {
 // paces finds the paths of walkers in a loop, by building what an iteration does for nothing: once with symbols for what they are in
 // front of it, and for those that have no pace then, with their values, until these come again.
 func (b *builder) paces(h *header, l *nest.Loop) *Error {
+	defer func() {
+		for i, p := range h.paths {
+			h.paths[i].lost = h.orApart(p.lost)
+		}
+	}()
 	if h.find(b); len(h.paths) == 0 {
 		return nil
 	}
@@ -683,6 +681,16 @@ func (b *builder) tried(h *header, l *nest.Loop, in func(i int) walker) (map[*cc
 	b.inlined = inlined
 	b.file.Notes, b.file.Statements = notes, statements
 	return end, err
+}
+
+// orApart is why nothing is known of a walker in a loop, which is to be read one iteration at a time if that would tell.
+func (h *header) orApart(lost *Error) *Error {
+	if lost == nil || !slices.ContainsFunc([]string{lostPace, lostAnew, lostArms, lostOperator}, func(why string) bool { return strings.Contains(lost.Why, why) }) {
+		return lost
+	}
+	copied := *lost
+	copied.apart = append(slices.Clip(lost.apart), apart{h.node})
+	return &copied
 }
 
 // measure finds the pace of a path by where it leads from a symbol.
@@ -990,7 +998,9 @@ func (p piece) where(c nest.Condition, arm int) piece {
 func (w walker) pointed(e *expr) (lvalue, *Error) {
 	switch {
 	case w.lost != nil:
-		return lvalue{}, wrong("where %s points is not known: %s: %s", e.text(), w.lost.Expr, w.lost.Why)
+		fails := wrong("where %s points is not known: %s: %s", e.text(), w.lost.Expr, w.lost.Why)
+		fails.apart = w.lost.apart
+		return lvalue{}, fails
 	case !w.points():
 		return lvalue{}, wrong("%s is no pointer", e.text())
 	}
