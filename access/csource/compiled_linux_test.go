@@ -142,3 +142,9 @@ func TestCompiledWalking(t *testing.T) {
 func TestCompiledBoth(t *testing.T) {
 	compiledAs(t, "both", "both", 10, regexp.MustCompile(`%|&|continue|dx\[`))
 }
+
+// TestCompiledTurns: so do those whose buffers are swapped, or chosen by the loops' variables, those with packed triangles, and those
+// whose conditions count.
+func TestCompiledTurns(t *testing.T) {
+	compiledAs(t, "turns", "turns", 12, regexp.MustCompile(`\w`))
+}

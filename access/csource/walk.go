@@ -534,7 +534,8 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 	}
 	dropped, again := make([]bool, len(h.paths)), true
 	tried := func() bool { return slices.ContainsFunc(values, func(v []walker) bool { return v != nil }) }
-	var first []path // what is known of any values
+	var first []path  // what is known of any values
+	var failed *Error // of an iteration with symbols
 	for again {
 		again = false
 		for i := range values {
@@ -544,6 +545,8 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 		}
 		if !tried() && first != nil {
 			h.paths = first
+			return nil
+		} else if !tried() && failed != nil && slices.Contains(dropped, true) {
 			return nil
 		}
 		for turn := 0; ; turn++ {
@@ -557,11 +560,23 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 					return p.from.to(piece{affine: nest.Variable(maxLoops + b.symbols + i)})
 				}
 			})
-			if err != nil && first != nil {
+			if err != nil && err.below > 0 {
+				return err
+			} else if err != nil && first != nil {
 				h.paths = first
 				return nil
+			} else if err != nil && failed == nil { // of what a symbol cannot be, such as a divisor
+				for i, p := range h.paths {
+					if !dropped[i] {
+						values[i] = []walker{p.from}
+					}
+				}
+				failed, again = err, true
+				break
 			} else if err != nil {
-				return err
+				said := *failed
+				said.apart = append(slices.Clip(said.apart), apart{h.node})
+				return &said
 			}
 			back, symbolic := true, !tried()
 			for i := range h.paths {
