@@ -5,12 +5,11 @@
 // function. Understood are arrays of constant extents, "for" loops whose bounds
 // are affine functions of the variables of the loops around them (also the least
 // or the greatest of several), "if" on affine conditions, assignments, and
-// expressions of any kind, also by pointers that are given a value once, where they are
-// declared or by one assignment, by pointers and integers that steps change (*p++, k += 2)
-// by the same constant in every iteration of a loop, and in functions of the file that are
-// called. Loops may also count by such variables (p < end, i < j), as may "while". The rest
-// is refused with its place in the file and a
-// reason ([Error]): what is read is exact or it is not read.
+// expressions of any kind, also by pointers, by pointers and integers that steps change (*p++,
+// k += 2), that are swapped, or that conditions on the loops' variables choose (t % 2 ? a : b),
+// and in functions of the file that are called. Loops may also count by such variables
+// (p < end, i < j), as may "while" (n--) and "do". The rest is refused with its place in the
+// file and a reason ([Error]): what is read is exact or it is not read.
 //
 // What counts as an access, and in which order:
 //
@@ -30,6 +29,10 @@
 //   - A call of a function of the file that uses arrays is its body, where it is a
 //     statement or all that one assigns: the arguments come first, in the order of
 //     the text. Before the read of the left side of a compound assignment comes the call.
+//   - Where a condition on the loops' variables chooses what a pointer points to, or where it
+//     points to one of several in turn, what depends on it is in the program once for each.
+//     What is no affine function (products of variables, steps that differ) is read one
+//     iteration at a time where loops are short.
 //   - What counts is what executes: an index out of its extent is refused only
 //     where an access is made with it, and every index has to lie within its own
 //     extent.

@@ -836,7 +836,7 @@ func (b *builder) proved(c check, around []nest.Node) *Error {
 	vars, found, err := nest.Program(inside).Find(0, c.bad)
 	switch {
 	case err != nil:
-		return &Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v", err)}
+		return &Error{Pos: c.says.Pos, Expr: c.says.Expr, Why: fmt.Sprintf("whether it stays in range is not decided: %v; write simpler conditions around it, or bounds of loops in place of these", err)}
 	case !found:
 		return nil
 	}

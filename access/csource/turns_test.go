@@ -45,7 +45,7 @@ func (g *turned) chooses() (string, func(s *turnedState) bool) {
 
 // statement is one of C, and what it does.
 func (g *turned) statement() (string, func(s *turnedState)) {
-	p, q, n := g.IntN(3), g.IntN(3), g.IntN(3)
+	p, q, n, deep := g.IntN(3), g.IntN(3), g.IntN(3), g.loops
 	switch g.IntN(12) {
 	case 0, 1: // a swap
 		return fmt.Sprintf("{ double *t = p%d; p%[1]d = p%d; p%[2]d = t; }", p, q), func(s *turnedState) {
@@ -64,9 +64,9 @@ func (g *turned) statement() (string, func(s *turnedState)) {
 		return "k1 = (k1 + 1) % 3;", func(s *turnedState) { s.k[1] = (s.k[1] + 1) % 3 }
 	case 4:
 		c, holds := g.chooses()
-		return fmt.Sprintf("p%d = %s ? a%d + %d : p%d;", p, c, n, g.loops, q), func(s *turnedState) {
+		return fmt.Sprintf("p%d = %s ? a%d + %d : p%d;", p, c, n, deep, q), func(s *turnedState) {
 			if holds(s) {
-				s.array[p], s.at[p] = n, g.loops
+				s.array[p], s.at[p] = n, deep
 			} else {
 				s.array[p], s.at[p] = s.array[q], s.at[q]
 			}
