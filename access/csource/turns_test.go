@@ -21,7 +21,6 @@ type turnedState struct {
 	k         [2]int
 	i         []int
 	out       []string
-	skipped   bool // by continue
 }
 
 func (s *turnedState) touch(kind string, p, index int) {
