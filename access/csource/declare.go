@@ -42,6 +42,9 @@ type builder struct {
 	arms    map[cc.Node]int                 // which arm is built of a ?: of pointers
 	forks   map[cc.Node]bool                // whether there is one in a part of the tree
 	facts   []nest.Affine                   // at least 0 here, as the forks around say
+	written map[cc.Node]written             // in loops
+	turning map[cc.Node]bool                // whether ifs give pointers values
+	texts   map[cc.Node]string              // of expressions that are accesses
 	dry     bool                            // nothing that is built is kept
 	symbols int                             // of walkers around this place
 
@@ -100,7 +103,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
 		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{}, once: map[*nest.Loop]bool{}, initials: map[*cc.Declarator]*cc.InitDeclarator{},
 		walkers: map[*cc.Declarator]bool{}, walked: map[*cc.FunctionDefinition]bool{}, now: map[*cc.Declarator]walker{},
-		arms: map[cc.Node]int{}, forks: map[cc.Node]bool{},
+		arms: map[cc.Node]int{}, forks: map[cc.Node]bool{}, texts: map[cc.Node]string{}, written: map[cc.Node]written{}, turning: map[cc.Node]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {

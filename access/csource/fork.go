@@ -144,7 +144,11 @@ func (b *builder) turnsPointers(s *cc.SelectionStatement) (turns bool) {
 	if s.Case == cc.SelectionStatementSwitch {
 		return false
 	}
-	writes(s, func(v *cc.Declarator, e *expr) { turns = turns || isPointer(v) && b.walkers[v] && e.op == "=" })
+	turns, known := b.turning[s]
+	if !known {
+		writes(s, func(v *cc.Declarator, e *expr) { turns = turns || isPointer(v) && b.walkers[v] && e.op == "=" })
+		b.turning[s] = turns
+	}
 	return turns
 }
 

@@ -706,6 +706,9 @@ func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 			return notInteger(e, false, "%s, which is not looked into in the condition of a loop", why)
 		}
 	}
+	if b.dry {
+		return nil // nobody asks
+	}
 	list, err := p.cases()
 	if err != nil {
 		return err

@@ -291,14 +291,30 @@ func (b *builder) place(e *expr, kind nest.Kind, l lvalue, rest []piece, indices
 	return b.when(c.when, arm(0), arm(1))
 }
 
+// textOf is the text of an expression, of which there may be many accesses.
+func (b *builder) textOf(e *expr) string {
+	text, known := b.texts[e.node]
+	if !known {
+		text = e.text()
+		b.texts[e.node] = text
+	}
+	return text
+}
+
 func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affine) *Error {
 	a := b.file.Arrays[l.array]
 	at := nest.Constant(l.offset)
-	acc := access{Access: Access{Array: l.array, Statement: b.statement, Pos: e.pos(), Text: e.text()}}
+	acc := access{Access: Access{Array: l.array, Statement: b.statement}}
+	if !b.dry {
+		acc.Pos, acc.Text = e.pos(), b.textOf(e)
+	}
 	for d := len(indices) - 1; d >= 0; d-- {
 		var err error
 		if at, err = plus(at, l.steps[d].bytes, indices[d]); err != nil {
 			return notInteger(e, false, "%v", err)
+		}
+		if b.dry {
+			continue // nobody asks
 		}
 		extent := l.steps[d].extent
 		below, err1 := plus(nest.Constant(-1), -1, indices[d])
@@ -306,7 +322,7 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 		if err1 != nil || err2 != nil {
 			return notInteger(e, false, "%v", errRange)
 		}
-		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, notInteger(e, false, "%s%s", l.outside(e, d), b.site())})
+		acc.checks = append(acc.checks, check{nest.Condition{{below}, {above}}, &Error{Pos: acc.Pos, Expr: acc.Text, Why: l.outside(e, d) + b.site()}})
 	}
 	base, err := plus(nest.Constant(int(a.Base)), 1, nest.Constant(at.Const))
 	if err != nil || base.Const < 0 {

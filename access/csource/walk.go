@@ -506,7 +506,12 @@ func (b *builder) walks(h *header, l *nest.Loop) *Error {
 
 // find finds the walkers that a loop changes.
 func (h *header) find(b *builder) {
-	h.changed, h.paths = b.changedIn(h.parts()...), nil
+	known, is := b.written[h.node]
+	if !is {
+		known = written{b.changedIn(h.parts()...), h.gives()}
+		b.written[h.node] = known
+	}
+	h.changed, h.paths = known.changed, nil
 	for _, v := range h.changed {
 		if w, known := b.now[v]; known && w.lost == nil {
 			h.paths = append(h.paths, path{v: v, from: w})
@@ -526,7 +531,7 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 		return nil
 	}
 	values := make([][]walker, len(h.paths)) // of those that are tried with their values
-	given := h.gives()
+	given := b.written[h.node].given
 	for i, p := range h.paths {
 		if isPointer(p.v) && given[p.v] {
 			values[i] = []walker{p.from}
@@ -546,8 +551,8 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 		if !tried() && first != nil {
 			h.paths = first
 			return nil
-		} else if !tried() && failed != nil && slices.Contains(dropped, true) {
-			return nil
+		} else if !tried() && failed != nil {
+			return failed
 		}
 		for turn := 0; ; turn++ {
 			end, err := b.tried(h, l, func(i int) walker {
@@ -571,12 +576,12 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 						values[i] = []walker{p.from}
 					}
 				}
-				failed, again = err, true
+				copied := *err
+				copied.apart = append(slices.Clip(err.apart), apart{h.node})
+				failed, again = &copied, true
 				break
 			} else if err != nil {
-				said := *failed
-				said.apart = append(slices.Clip(said.apart), apart{h.node})
-				return &said
+				return failed
 			}
 			back, symbolic := true, !tried()
 			for i := range h.paths {
@@ -659,6 +664,12 @@ func (b *builder) changesInside(w walker) bool {
 
 // equals tells whether two values of a walker are the same one.
 func (w walker) equals(x walker) bool { return w.alike(x) && w.at().same(x.at()) }
+
+// What is written in a loop are the walkers that it changes, and which of these are given a value that is none of theirs.
+type written struct {
+	changed []*cc.Declarator
+	given   map[*cc.Declarator]bool
+}
 
 // gives are the variables that an iteration gives a value that is none of theirs.
 func (h *header) gives() map[*cc.Declarator]bool {

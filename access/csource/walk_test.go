@@ -303,10 +303,10 @@ func TestWalkingChosen(t *testing.T) {
 		sameWalk(t, in, text, same)
 	}
 	for text, want := range map[string]string{
-		"int k = 0; for (int j = 0; j < 4; j++) a[1 + dx[k++]] = 1;":                         "dx[k++]: ",
-		"int k = 0; for (int j = 0; j < 4; j++) { a[1 + dx[k]] = 1; k++; }":                  "dx[k]: ",
-		"int k = 0; for (int j = 0; j < 30; j++) { a[k % 4] = 1; k++; }":                     "k % 4: % of a variable is not affine",
-		"int k = 0; for (int j = 0; j < 30; j++) a[k++ % 4] = 1;":                            "% of a variable is not affine",
+		"int k = 0; for (int j = 0; j < 300; j++) a[1 + dx[k++]] = 1;":                       "dx[k++]: ",
+		"int k = 0; for (int j = 0; j < 300; j++) { a[1 + dx[k]] = 1; k++; }":                "dx[k]: ",
+		"int k = 0; for (int j = 0; j < 300; j++) { a[k % 4] = 1; k++; }":                    "k % 4: % of a variable is not affine",
+		"int k = 0; for (int j = 0; j < 300; j++) a[k++ % 4] = 1;":                           "% of a variable is not affine",
 		"int k = 0; while (k < 30) { a[k % 4] = 1; k++; }":                                   "% of a variable is not affine",
 		"int k = 0; for (int j = 0; j < 30; j += 3) a[k++] = b[j % 4];":                      "k: it does not change by a multiple of the step of the loop, which is read as two for a remainder in it",
 		"int k = 0; for (int j = 0; j < 300; j++) { if (j % 4 == 1) continue; a[k++] = 1; }": "k: it does not change by the same constant in every iteration",
