@@ -52,11 +52,11 @@ func TestBegins(t *testing.T) {
 			t.Errorf("%s: a run takes %.0f ns more to begin, want %.0f", s.Name(), got, c.want)
 		}
 	}
-	// Rows by turns, of runs that go on: few are followed, and of many half of it is left.
+	// Rows by turns, of runs that go on: few are followed, of many half of it is left, and all of it of so many that what was brought is gone.
 	for _, c := range []struct {
 		rows, lines int
 		want        float64
-	}{{64, 16, 50e3}, {64, 8, 0}, {8, 16, 0}} {
+	}{{64, 16, 50e3}, {64, 8, 0}, {8, 16, 0}, {4096, 16, 100e3}, {4096, 8, 100e3}} {
 		each := c.lines * line / 2
 		s := access.Spec{Shape: []int{c.rows, runs * 16 / c.rows / c.lines, each}, DType: layouts.Int16, View: layouts.MustParseChain("permute(1,0,2)")}
 		if got := begin(s, each); math.Abs(got-c.want) > .02*100e3 {

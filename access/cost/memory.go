@@ -200,20 +200,22 @@ func (m Model) streamed(v visit, i int, next float64) float64 {
 	return next + doublings/math.Log2(line/8)*(ns-next)
 }
 
-// resumed is the share of what a run takes to begin that is left where it goes on where another ended, beyond which prefetchers
+// resumed is the share of what a run takes to begin that is left where it soon goes on where another ended, beyond which prefetchers
 // went: on a Zen 4 0.3 to 0.7 in sixty-four rows by turns, of 16 and 32 lines and elements of 2 to 8 bytes.
 const resumed = .5
 
 // begins is the ns that a run of lines that is read takes longer for its first ones, which no prefetcher brings and no loop
 // hides, by the bytes of its elements: as was measured of memory, of a nearer level in proportion to its latency. It is not
-// known where runs are shorter than what prefetchers see a stream in, or so short that all of one that goes on was brought.
+// known where runs are shorter than what prefetchers see a stream in, or so short that all of one that soon goes on was brought.
 func (m Model) begins(v visit, i int) (ns float64, known bool) {
 	s := v.stride
-	if len(m.Times.Starts) == 0 || s.Far == 0 || s.loop >= 0 || s.run <= trained || s.goesOn && s.run <= overshot || v.vectors || v.written() || v.crowded {
+	second := m.Caches.Levels[min(1, len(m.Caches.Levels)-1)]
+	soon := s.goesOn && s.around*(s.run+overshot)*float64(second.Line) <= float64(second.Size) // while what was brought is there
+	if len(m.Times.Starts) == 0 || s.Far == 0 || s.loop >= 0 || s.run <= trained || soon && s.run <= overshot || v.vectors || v.written() || v.crowded {
 		return 0, false
 	}
 	ns = m.Times.start(float64(s.step)) * m.serving(i).Latency / m.Times.Levels[len(m.Times.Levels)-1].Latency
-	if s.goesOn {
+	if soon {
 		ns *= resumed
 	}
 	return ns, true
