@@ -18,7 +18,7 @@ func TestBegins(t *testing.T) {
 	begin := func(s access.Spec, each int) float64 { // ns a run, of the largest of what was measured
 		p := pattern(t, s)
 		without, with := generic, generic
-		with.Times.Starts = []probe.Start{{Bytes: 2, Ns: 100e3}, {Bytes: 8, Ns: 50e3}}
+		with.Times.Starts = []probe.Point{{Size: 2, Ns: 100e3}, {Size: 8, Ns: 50e3}}
 		ns := func(m Model) float64 {
 			got, err := m.Predict(p)
 			if err != nil {
@@ -64,7 +64,7 @@ func TestBegins(t *testing.T) {
 		}
 	}
 	m := generic
-	m.Times.Starts = []probe.Start{{Bytes: 2, Ns: 120}}
+	m.Times.Starts = []probe.Point{{Size: 2, Ns: 120}}
 	v := visit{stride: Stride{Far: .1, Next: .9, loop: -1, run: 16, step: 2}}
 	if got, known := m.begins(v, 1); !known || got != 16 { // of 120 ns of memory the third level has 16
 		t.Errorf("a run of the third level takes %v ns more to begin, want 16", got)

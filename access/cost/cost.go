@@ -114,7 +114,7 @@ type Times struct {
 	Streamed []probe.Stream
 	// Starts are what runs of lines of memory that no prefetcher foresees take to begin, by the bytes of their elements, ascending;
 	// nil where they were not measured: then the first line of a run takes a latency.
-	Starts []probe.Start
+	Starts []probe.Point
 	// Tiles are what copies of a transposed matrix in memory take by tiles; nil where they were
 	// not measured.
 	Tiles []probe.Tile

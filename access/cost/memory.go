@@ -221,19 +221,15 @@ func (m Model) begins(v visit, i int) (ns float64, known bool) {
 	return ns, true
 }
 
-// start is the ns that a run of memory takes to begin, of elements so many bytes apart: between those that were measured by
-// their logarithms.
+// start is the ns that a run of memory takes to begin, of elements so many bytes apart.
 func (t Times) start(bytes float64) float64 {
-	k := slices.IndexFunc(t.Starts, func(of probe.Start) bool { return float64(of.Bytes) >= bytes })
-	switch {
-	case k < 0:
-		return t.Starts[len(t.Starts)-1].Ns
-	case k == 0:
-		return t.Starts[0].Ns
+	first, last := t.Starts[0], t.Starts[len(t.Starts)-1]
+	if ns, between := at(t.Starts, bytes); between {
+		return ns
+	} else if bytes > float64(last.Size) {
+		return last.Ns
 	}
-	below, above := t.Starts[k-1], t.Starts[k]
-	part := math.Log(bytes/float64(below.Bytes)) / math.Log(float64(above.Bytes)/float64(below.Bytes))
-	return below.Ns + part*(above.Ns-below.Ns)
+	return first.Ns
 }
 
 // run is the ns of each line of memory in runs of so many lines, 0 if that was not measured or they are none.

@@ -51,9 +51,12 @@ type Machine struct {
 	Sparse   float64
 	Streamed []Stream // of memory; empty where they were not measured
 	Runs     []Run    // of memory, lines ascending; empty where they were not measured
-	Starts   []Start  // of memory, sizes ascending; empty where they were not measured
 	Loops    []Loop   // empty where they were not measured
 	Tiles    []Tile   // of memory; empty where they were not measured
+
+	// Starts are the ns that a copy of runs of memory, each in another page, takes longer for each of them than one of as much side by
+	// side, by the bytes of an element, ascending; empty where they were not measured.
+	Starts []Point
 
 	ReadLadder []Reading // of working sets about as large as the last level, sizes ascending; empty where they were not measured
 
@@ -119,8 +122,8 @@ func PageSize() int { return access.PagesSmall.Size() }
 
 // A Point is one step of a ladder.
 type Point struct {
-	Size int     // bytes of the working set, or number of pages
-	Ns   float64 // of a load
+	Size int     // bytes of the working set, or number of pages; of Machine.Starts bytes of an element
+	Ns   float64 // of a load; of Machine.Starts of a run
 }
 
 // The section measured. The tags are the words of the format.
@@ -234,7 +237,7 @@ func Parse(name string, text []byte) (Machine, error) {
 		m.Runs = append(m.Runs, Run(r))
 	}
 	for _, of := range s.Starts {
-		m.Starts = append(m.Starts, Start(of))
+		m.Starts = append(m.Starts, Point{of.Bytes, of.Ns})
 	}
 	for _, l := range s.Loops {
 		measured, _ := l.loop() // likewise
@@ -372,7 +375,7 @@ func (m Machine) Format() ([]byte, error) {
 		s.Runs = append(s.Runs, run(r))
 	}
 	for _, of := range m.Starts {
-		s.Starts = append(s.Starts, start(of))
+		s.Starts = append(s.Starts, start{of.Size, of.Ns})
 	}
 	for _, l := range m.Loops {
 		s.Loops = append(s.Loops, loop{l.Op.String(), l.DType.String(), l.Run, l.Step})

@@ -40,7 +40,7 @@ func example() Machine {
 		Sparse:     91.5,
 		Streamed:   []Stream{{access.Sum, 10.5, 6.5}, {access.Copy, 20.5, 0}},
 		Runs:       []Run{{1, 13.5}, {2, 55}},
-		Starts:     []Start{{2, 310.5}, {8, 0}},
+		Starts:     []Point{{2, 310.5}, {8, 0}},
 		Loops:      []Loop{{access.Sum, layouts.Float32, .25, .5}, {access.Add, layouts.BFloat16, 1.25, 1.5}},
 		Tiles:      []Tile{{false, 8, 16, 21.5}, {true, 64, 8, 50}},
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
@@ -115,7 +115,7 @@ func TestFormatAny(t *testing.T) {
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
 			m.ReadLadder = append(m.ReadLadder, Reading{size, giga * positive.Draw(t, "read"), giga * positive.Draw(t, "read-all")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
-			m.Starts = append(m.Starts, Start{size, positive.Draw(t, "ns")})
+			m.Starts = append(m.Starts, Point{size, positive.Draw(t, "ns")})
 			m.Loops = append(m.Loops, Loop{rapid.SampledFrom(loopOps).Draw(t, "op"), loopDTypes[len(m.Loops)], positive.Draw(t, "run"), positive.Draw(t, "step")})
 			m.TLB = append(m.TLB, Reach{size, positive.Draw(t, "miss"), positive.Draw(t, "apart"), positive.Draw(t, "scattered"), rapid.IntRange(0, 40).Draw(t, "ways")})
 		}
@@ -145,8 +145,9 @@ func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
 		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed, runs, starts, loops, tiles, ladder, read-ladder, page-ladder)`},
-		{"{bytes: 2, ns: 310.5}", "{bytes: 8, ns: 310.5}", "f:73:8: 8 bytes after 8, 0 ns (want sizes that ascend, and no negative times)"},
-		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: -1}", "f:72:8: 2 bytes after 0, -1 ns (want sizes that ascend, and no negative times)"},
+		{"{bytes: 2, ns: 310.5}", "{bytes: 8, ns: 310.5}", "f:73:8: 8 bytes after 8, 0 ns (want sizes that ascend, and finite times, none of them negative)"},
+		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: .inf}", "f:72:8: 2 bytes after 0, +Inf ns (want sizes that ascend, and finite times, none of them negative)"},
+		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: -1}", "f:72:8: 2 bytes after 0, -1 ns (want sizes that ascend, and finite times, none of them negative)"},
 		{"capacity: 33000B", "capacity: much", `f:29:17: "much" is no size`},
 		{"capacity: 2MiB", "capacity: 1KiB", "f:35:7: a capacity of 1KiB (want more than the 33000B of the level before)"},
 		{"latency-ns: 4.5", "latency-ns: 0.5", "f:35:7: a latency of 0.5 ns (want more than the 1.25 of the level before)"},

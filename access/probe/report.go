@@ -307,7 +307,7 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 		j.Runs = append(j.Runs, jsonRun(r))
 	}
 	for _, of := range m.Starts {
-		j.Starts = append(j.Starts, jsonStart(of))
+		j.Starts = append(j.Starts, jsonStart{of.Size, of.Ns})
 	}
 	for _, l := range m.Loops {
 		j.Loops = append(j.Loops, jsonLoop{l.Op.String(), l.DType.String(), l.Run, l.Step})

@@ -11,13 +11,6 @@ import (
 // This file measures what it takes to begin a run of lines that prefetchers do not foresee. They see a stream only after some of its
 // lines, each of which a loop waits for unless its CPU looks that far ahead; and the smaller the elements, the fewer lines it looks ahead at.
 
-// A Start is what a copy of runs of memory, each in another page, takes longer for each of them than one of as much side by
-// side, of elements of so many bytes.
-type Start struct {
-	Bytes int
-	Ns    float64
-}
-
 // startBytes are the sizes of elements that starts are measured with, ascending.
 var startBytes = []int{2, 4, 8}
 
@@ -40,7 +33,7 @@ func (s *sampler) starts(m *Machine) error {
 		if err != nil {
 			return err
 		}
-		m.Starts = append(m.Starts, Start{size, max(ns[0]-ns[1], 0) * float64(startLines*line/size)})
+		m.Starts = append(m.Starts, Point{size, max(ns[0]-ns[1], 0) * float64(startLines*line/size)})
 	}
 	return nil
 }
@@ -70,11 +63,11 @@ func (m Machine) writeStarts(t *tabwriter.Writer) {
 		return
 	}
 	fmt.Fprintln(t)
-	writeRow(t, "a run of memory, in elements of", m.Starts, func(s Start) string { return fmt.Sprintf("%d B", s.Bytes) })
-	writeRow(t, "takes to begin", m.Starts, func(s Start) string { return timeCell(s.Ns) })
+	writeRow(t, "a run of memory, in elements of", m.Starts, func(p Point) string { return fmt.Sprintf("%d B", p.Size) })
+	writeRow(t, "takes to begin", m.Starts, func(p Point) string { return timeCell(p.Ns) })
 }
 
-// A start is the part of the section measured that a [Start] is.
+// A start is the part of the section measured that one of [Machine.Starts] is.
 type start struct {
 	Bytes int     `yaml:"bytes"`
 	Ns    float64 `yaml:"ns"`
@@ -87,8 +80,8 @@ func (s start) MarshalYAML() ([]byte, error) { type plain start; return flow(pla
 func (s section) checkStarts() (path string, err error) {
 	before := 0
 	for i, of := range s.Starts {
-		if of.Bytes <= before || of.Ns < 0 {
-			return fmt.Sprintf("starts[%d]", i), fmt.Errorf("%d bytes after %d, %v ns (want sizes that ascend, and no negative times)", of.Bytes, before, of.Ns)
+		if of.Bytes <= before || of.Ns != 0 && !positive(of.Ns) {
+			return fmt.Sprintf("starts[%d]", i), fmt.Errorf("%d bytes after %d, %v ns (want sizes that ascend, and finite times, none of them negative)", of.Bytes, before, of.Ns)
 		}
 		before = of.Bytes
 	}

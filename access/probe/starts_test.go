@@ -33,7 +33,7 @@ func TestStarts(t *testing.T) {
 		return 1 + float64(size-4)/float64(each) // in one size it takes less
 	}
 	m := Machine{Memory: Speed{Latency: 100}}
-	if err := s.starts(&m); err != nil || !slices.Equal(m.Starts, []Start{{2, 0}, {4, 0}, {8, 4}}) || runs[0] != 64<<10 {
+	if err := s.starts(&m); err != nil || !slices.Equal(m.Starts, []Point{{2, 0}, {4, 0}, {8, 4}}) || runs[0] != 64<<10 {
 		t.Errorf("%v, %v of %v runs", err, m.Starts, runs)
 	}
 	for _, c := range []struct{ size, memory, want int }{{1 << 30, 0, 512 << 20 / startApart}, {64 << 20, 128 << 20, 64 << 20 / startApart}, {1 << 10, 1 << 10, 1}} {
@@ -42,7 +42,7 @@ func TestStarts(t *testing.T) {
 		}
 	}
 	var out strings.Builder
-	if err := (Machine{Levels: []Level{{Name: "L1D"}}, Starts: []Start{{2, 310.5}, {8, 190}}}).writeTables(&out); err != nil || !regexp.MustCompile(`\na run of memory, in elements of +2 B +8 B\ntakes to begin +310 ns +190 ns\n`).MatchString(out.String()) {
+	if err := (Machine{Levels: []Level{{Name: "L1D"}}, Starts: []Point{{2, 310.5}, {8, 190}}}).writeTables(&out); err != nil || !regexp.MustCompile(`\na run of memory, in elements of +2 B +8 B\ntakes to begin +310 ns +190 ns\n`).MatchString(out.String()) {
 		t.Errorf("%v:%s", err, &out)
 	}
 	m = Machine{}
