@@ -36,7 +36,7 @@ func (a *Advice) Write(w io.Writer, rows []Candidate, columns int) error {
 	if err := a.table(rows).WriteWithin(w, columns); err != nil {
 		return err
 	}
-	return explain.WriteParagraphsWithin(w, a.Text(), columns)
+	return explain.WriteParagraphs(w, a.Text(), columns)
 }
 
 // table has a row for each of these candidates, with the times and misses of all

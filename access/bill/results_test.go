@@ -29,7 +29,7 @@ func TestResultsRecorded(t *testing.T) {
 	more, _ := filepath.Glob("testdata/*.json.gz")
 	found := map[string]bool{}
 	for _, file := range append(files, more...) {
-		p, err := operators.ReadFiles(context.Background(), nil, file)
+		p, err := operators.ReadFiles(context.Background(), nil, nil, file)
 		if err != nil {
 			t.Fatal(err)
 		}

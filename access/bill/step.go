@@ -459,7 +459,7 @@ func (s *Step) Write(w io.Writer, worst int) error {
 	if left := len(s.Calls) - len(longest); left > 0 {
 		fmt.Fprintf(w, "and %s that take less\n", explain.Counted(left, "call"))
 	}
-	return explain.WriteParagraphs(w, s.words())
+	return explain.WriteParagraphs(w, s.words(), 0)
 }
 
 // found says from which calls lines were in the last level still.

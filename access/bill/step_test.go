@@ -155,7 +155,7 @@ func TestStep(t *testing.T) {
 // TestStepExact: the counts of captured steps are those of looking up every access.
 func TestStepExact(t *testing.T) {
 	for _, name := range []string{"../operators/testdata/block.json.gz", "../operators/testdata/conv.json.gz"} {
-		p, err := operators.ReadFiles(t.Context(), nil, name)
+		p, err := operators.ReadFiles(t.Context(), nil, nil, name)
 		if err != nil {
 			t.Fatal(err)
 		}

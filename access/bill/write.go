@@ -43,7 +43,7 @@ func (b *Bill) Write(w io.Writer, worst int) error {
 			fmt.Fprintf(w, "%s\n    %s\n    %s\n", lines[n+1], i.Tensors(), i.Said())
 		}
 	}
-	return explain.WriteParagraphs(w, b.rest(rows))
+	return explain.WriteParagraphs(w, b.rest(rows), 0)
 }
 
 // Notes say what of the bill has no price, and how much there is besides what

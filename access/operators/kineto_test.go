@@ -518,7 +518,7 @@ func TestReadingEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	got := 0
-	_, err = ReadFiles(ctx, func(bytes int) {
+	_, err = ReadFiles(ctx, nil, func(bytes int) {
 		if got += bytes; got > 1<<20 {
 			cancel()
 		}

@@ -66,14 +66,9 @@ func Read(files ...File) (*Profile, error) {
 	return p, nil
 }
 
-// ReadFiles is Read of the files of these names. It refuses a file that is given twice, whose
-// calls would count twice, and ends soon after ctx does, with its error.
-func ReadFiles(ctx context.Context, step func(bytes int), names ...string) (*Profile, error) {
-	return ReadInputs(ctx, nil, step, names...)
-}
-
-// ReadInputs is ReadFiles, where the name - is stdin, unless that is nil.
-func ReadInputs(ctx context.Context, stdin io.Reader, step func(bytes int), names ...string) (*Profile, error) {
+// ReadFiles is Read of the files of these names, of which - is stdin, unless that is nil. It refuses a file that is given twice,
+// whose calls would count twice, and ends soon after ctx does, with its error.
+func ReadFiles(ctx context.Context, stdin io.Reader, step func(bytes int), names ...string) (*Profile, error) {
 	var files []File
 	var infos []os.FileInfo
 	for _, name := range names {

@@ -344,7 +344,7 @@ func (r *Report) Write(w io.Writer) error {
 	for _, warning := range r.Warnings {
 		warnings = append(warnings, "warning: "+warning)
 	}
-	return explain.WriteParagraphs(w, warnings)
+	return explain.WriteParagraphs(w, warnings, 0)
 }
 
 // JSON returns the JSON of the report, nil of none.

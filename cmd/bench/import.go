@@ -125,7 +125,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 // readProfile reads files, whose bytes are the steps of it.
 func readProfile(ctx context.Context, c call, meter *progress.Meter, names []string) (*operators.Profile, error) {
 	meter.Phase("reading "+strings.Join(names, ", "), sizeOf(names))
-	return operators.ReadInputs(ctx, c.in, meter.Step, names...)
+	return operators.ReadFiles(ctx, c.in, meter.Step, names...)
 }
 
 // write writes the files that are asked for.

@@ -126,13 +126,8 @@ func widest(text string) (columns int) {
 // paragraphs is the width of paragraphs.
 const paragraphs = 80
 
-// WriteParagraphs writes paragraphs, each after an empty line.
-func WriteParagraphs(w io.Writer, all []string) error {
-	return WriteParagraphsWithin(w, all, 0)
-}
-
-// WriteParagraphsWithin is WriteParagraphs for lines of so many columns, if these are not 0 and fewer.
-func WriteParagraphsWithin(w io.Writer, all []string, columns int) error {
+// WriteParagraphs writes paragraphs, each after an empty line, in lines of 80 columns, or of so many if these are not 0 and fewer.
+func WriteParagraphs(w io.Writer, all []string, columns int) error {
 	width := paragraphs
 	if columns > 0 {
 		width = min(width, columns)
@@ -190,7 +185,7 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 		}
 	}
 	if words {
-		if err := WriteParagraphs(w, r.Text()); err != nil {
+		if err := WriteParagraphs(w, r.Text(), 0); err != nil {
 			return err
 		}
 	}
