@@ -59,7 +59,8 @@ type functions struct {
 	zip, zipStream             map[int]zipper // by the number of rows
 	unzip, unzipStream         map[int]zipper
 	pick, pickStream           map[int]picker
-	fence                      func() // ends what wrote past the caches
+	ask                        func(asked uintptr, lines int) // of what is next to each other
+	fence                      func()                         // ends what wrote past the caches
 }
 
 // Adders add rows up, by the type of their elements.

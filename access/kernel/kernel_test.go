@@ -311,12 +311,12 @@ func FuzzPlan(f *testing.F) {
 	for seed := range uint64(150) {
 		f.Add(seed, byte(seed%5), byte(seed%13), byte(seed%7))
 	}
-	defer func(n, m int) { collide, longFrom = n, m }(collide, longFrom)
+	defer func(n, m, k int) { collide, longFrom, sequentialFrom = n, m, k }(collide, longFrom, sequentialFrom)
 	f.Fuzz(func(t *testing.T, seed uint64, log, toStart, fromStart byte) {
 		size := 1 << (log % 5)
 		// Every other copy that can goes through buffers, and every fourth in
-		// long blocks.
-		collide, longFrom = []int{1, math.MaxInt}[seed%2], []int{0, math.MaxInt}[seed/2%2]
+		// long blocks, or in the order of what is read.
+		collide, longFrom, sequentialFrom = []int{1, math.MaxInt}[seed%2], []int{0, math.MaxInt}[seed/2%2], []int{0, math.MaxInt}[seed/4%2]
 		loops, to, from := loopsOf(rand.New(rand.NewPCG(seed, 5)), size)
 		// Anywhere, with bytes behind that must stay as they are.
 		to += int(toStart) * size
@@ -998,5 +998,101 @@ func TestPairs(t *testing.T) {
 				t.Errorf("%s: %s: the copy past the caches is wrong", s.Name(), c.name)
 			}
 		}
+	}
+}
+
+// TestSequential: long copies of short rows that follow on each other read them in the order of addresses, block after block,
+// and ask for the lines of the next block in that order, each once; others do not. The plan says what is
+// touched, in order, and the copy is right.
+func TestSequential(t *testing.T) {
+	defer func(n, m int) { sequentialFrom, longFrom = n, m }(sequentialFrom, longFrom)
+	longFrom = math.MaxInt
+	for _, c := range []struct {
+		name                  string
+		size                  int
+		images, pixels, inRow int
+		between               int // bytes, of the rows that are read
+		long, want            bool
+	}{
+		{"of 8 B", 8, 2, 264, 64, 0, true, true}, {"of 4 B", 4, 2, 528, 48, 0, true, true}, {"of 2 B", 2, 2, 1056, 32, 0, true, true}, {"of 16 B", 16, 2, 132, 16, 0, true, true},
+		{"of 1 B", 1, 2, 2112, 64, 0, true, false}, {"in the caches", 8, 2, 264, 64, 0, false, false},
+		{"a few pixels behind the tiles", 8, 1, 520, 40, 0, true, true}, {"in few sets", 8, 2, 288, 64, 0, true, true},
+		{"longer", 8, 1, 272, 1016, 0, true, true}, {"too long", 8, 1, 264, 1032, 0, true, false},
+		{"in few sets, longer", 8, 1, 288, 504, 0, true, true}, {"in few sets, too long", 8, 1, 288, 520, 0, true, false},
+		{"an eighth between", 8, 1, 264, 64, 64, true, true}, {"more between", 8, 1, 264, 64, 72, true, false},
+		{"parts of lines that are written", 8, 1, 260, 64, 0, true, false}, {"parts of lines that are read", 8, 1, 264, 60, 0, true, false},
+		{"colliding where they are written", 8, 1, 1024, 64, 0, true, false}, {"colliding where they are read", 8, 1, 264, 512, 0, true, false},
+		{"fewer than a line has", 8, 1, 264, 4, 0, true, false}, {"fewer pixels than a tile has", 8, 40, 4, 8, 0, true, false},
+	} {
+		pitch := c.inRow*c.size + c.between
+		loops := []Loop{{c.images, c.inRow * c.pixels * c.size, c.pixels * pitch}, {c.inRow, c.pixels * c.size, c.size}, {c.pixels, c.size, pitch}}
+		src, mem := randomBytes(8, c.images*c.pixels*pitch), make([]byte, c.images*c.pixels*c.inRow*c.size+line)
+		dst := mem[-uintptr(unsafe.Pointer(&mem[0]))%line:][:len(mem)-line]
+		want := make([]byte, len(dst))
+		naive(loops, want, src, 0, 0, c.size)
+		sequentialFrom = map[bool]int{true: 0, false: math.MaxInt}[c.long]
+		for _, s := range All() {
+			p := NewPlan(s, c.size, loops)
+			if got := p.Buffers == 0 && p.Steps[0].in == 2 && len(p.Steps[0].Body) > 2; got != (c.want && s.streams) {
+				t.Errorf("%s: %s: in the order of what is read: %t", s.Name(), c.name, got)
+			}
+			if touch(t, p, dst, src); !bytes.Equal(dst, want) {
+				t.Errorf("%s: %s: the plan does not say what is copied", s.Name(), c.name)
+			}
+			if !s.Runs() {
+				continue
+			}
+			clear(dst)
+			asked := asksOf(s, func() { p.Run(dst, src, make([]byte, p.Buffers), 1) })
+			if !bytes.Equal(dst, want) {
+				t.Errorf("%s: %s: the copy is wrong", s.Name(), c.name)
+			}
+			clear(dst)
+			if !bytes.Equal(streamed(p, dst, src), want) {
+				t.Errorf("%s: %s: the copy past the caches is wrong", s.Name(), c.name)
+			}
+			if c.want && s.streams {
+				sequentialAsks(t, c.name, asked, uintptr(unsafe.Pointer(&src[0])), len(src))
+			}
+		}
+	}
+}
+
+// asksOf are the lines that are asked for, one next to the other, while f runs: where the first is, and how many.
+func asksOf(s *Set, f func()) (all [][2]int) {
+	defer func(run *functions) { s.run = run }(s.run)
+	run := *s.run
+	run.ask = func(asked uintptr, lines int) { all = append(all, [2]int{int(asked), lines}) }
+	s.run = &run
+	f()
+	return all
+}
+
+// sequentialAsks fails unless lines are asked for as they lie one behind the other, every one but those of the first block (at most), and
+// next to none twice.
+func sequentialAsks(t *testing.T, name string, asked [][2]int, from uintptr, bytes int) {
+	t.Helper()
+	end, lines := 0, 0
+	seen := map[int]bool{}
+	for _, a := range asked {
+		if end > 0 && a[0] > end+line || a[0] < end-sequentialBlock/8 {
+			t.Errorf("%s: %d lines are asked for from byte %d on, after those to byte %d", name, a[1], a[0]-int(from), end-int(from))
+			return
+		}
+		end = a[0] + a[1]*line
+		for i := range a[1] {
+			seen[a[0]/line+i] = true
+		}
+		lines += a[1]
+	}
+	first := asked[0][0] - int(from)
+	for at := asked[0][0]; at < int(from)+bytes; at += line {
+		if !seen[at/line] {
+			t.Errorf("%s: the line at byte %d is not asked for", name, at-int(from))
+			return
+		}
+	}
+	if first < sequentialBlock/8 || first > sequentialBlock+line || lines > len(seen)*9/8 {
+		t.Errorf("%s: asked from byte %d on, %d times for %d lines", name, first, lines, len(seen))
 	}
 }

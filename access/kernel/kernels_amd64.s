@@ -16254,6 +16254,19 @@ group:
 	VZEROUPPER
 	RET
 
+// func askLines(asked uintptr, lines int)
+// Requires: MMX+
+TEXT ·askLines(SB), NOSPLIT, $0-16
+	MOVQ asked+0(FP), AX
+	MOVQ lines+8(FP), CX
+
+line:
+	PREFETCHT1 (AX)
+	ADDQ       $0x40, AX
+	DECQ       CX
+	JNZ        line
+	RET
+
 // func fence()
 // Requires: MMX+
 TEXT ·fence(SB), NOSPLIT, $0

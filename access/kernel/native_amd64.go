@@ -27,7 +27,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 			unzipStream: map[int]zipper{2: unzipStream2AVX2, 3: unzipStream3AVX2, 4: unzipStream4AVX2, 5: unzipStream5AVX2, 6: unzipStream6AVX2, 7: unzipStream7AVX2},
 			pick:        map[int]picker{2: pick2AVX2, 3: pick3AVX2, 4: pick4AVX2, 5: pick5AVX2, 6: pick6AVX2, 7: pick7AVX2},
 			pickStream:  map[int]picker{2: pickStream2AVX2, 3: pickStream3AVX2, 4: pickStream4AVX2, 5: pickStream5AVX2, 6: pickStream6AVX2, 7: pickStream7AVX2},
-			fence:       fence,
+			ask:         askLines, fence: fence,
 		}
 		avx2blocks.run = avx2.run
 	}
@@ -43,7 +43,7 @@ func give(has func(...cpuid.FeatureID) bool) {
 			// Wider vectors would gain nothing, as these wait for memory.
 			zip: avx2.run.zip, zipStream: avx2.run.zipStream, unzip: avx2.run.unzip, unzipStream: avx2.run.unzipStream,
 			gather: avx2.run.gather, drain: avx2.run.drain, drainStream: avx2.run.drainStream, move: avx2.run.move,
-			fence: fence,
+			ask: askLines, fence: fence,
 		}
 	}
 }

@@ -98,19 +98,23 @@ func (p *Plan) panels(outer []Loop, to, from Loop, lines bool) bool {
 // left for others when what lies beside it comes, since they walk loops as these are nested
 // in what is read.
 func (p *Plan) panelled(outer []Loop, to, from Loop, lines bool) bool {
-	side := line / p.size
-	beside := to.N*from.N - to.N/side*side*(from.N/side*side)
 	goesOn := func(l Loop) bool { return l.From == from.N*from.From }
 	late := func(l Loop) bool {
 		return l.To == to.N*to.To && slices.ContainsFunc(outer, func(inner Loop) bool { return abs(inner.From) < abs(l.From) })
 	}
-	most := mostBeside
+	return p.beside(to, from) ||
+		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
+		lines && (slices.ContainsFunc(outer, late) || p.long(to, from))
+}
+
+// beside tells whether tiles leave much beside them.
+func (p *Plan) beside(to, from Loop) bool {
+	side, most := line/p.size, mostBeside
 	if p.set.spares {
 		most = sparedBeside
 	}
-	return beside*most > to.N*from.N ||
-		from.N*p.size < shortRow && slices.ContainsFunc(outer, goesOn) ||
-		lines && (slices.ContainsFunc(outer, late) || p.long(to, from))
+	beside := to.N*from.N - to.N/side*side*(from.N/side*side)
+	return beside*most > to.N*from.N
 }
 
 // long tells whether panels are better as what is written is too long for the caches: of

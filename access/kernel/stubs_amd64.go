@@ -539,5 +539,8 @@ func unzipStream7AVX2(dst *byte, src *byte, masks *byte, groups int, pitch int)
 //go:noescape
 func pickStream7AVX2(dst *byte, src *byte, masks *byte, groups int, asked uintptr)
 
+// askLines asks for so many lines, one behind the other. It never faults, whatever lies there.
+func askLines(asked uintptr, lines int)
+
 // fence waits until stores past the caches are seen by all.
 func fence()

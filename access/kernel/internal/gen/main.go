@@ -89,6 +89,7 @@ func main() {
 	for n := 2; n <= mostZipped; n++ {
 		zips(n)
 	}
+	askLines()
 	fence()
 	Generate()
 }
@@ -324,6 +325,20 @@ func copyRuns(l level, name string, store func(v, m Op)) {
 // end returns from a function that used vectors.
 func end() {
 	VZEROUPPER()
+	RET()
+}
+
+// askLines makes the function that asks for lines next to each other, into the second level. It is one of its own,
+// since its loop is the same for tiles of all elements, a call to some sixteen lines.
+func askLines() {
+	TEXT("askLines", NOSPLIT, "func(asked uintptr, lines int)")
+	Doc("askLines asks for so many lines, one behind the other. It never faults, whatever lies there.")
+	asked, lines := Load(Param("asked"), GP64()), Load(Param("lines"), GP64())
+	Label("line")
+	PREFETCHT1(Mem{Base: asked})
+	ADDQ(Imm(group), asked)
+	DECQ(lines)
+	JNZ(LabelRef("line"))
 	RET()
 }
 
