@@ -78,7 +78,8 @@ func (a Access) Buffered() bool { return a.Strides != nil }
 // avx2-blocks, anything), go by panels, and if these write whole lines, so do those that
 // tiles would write to pages left long ago, and what is too long for the caches, of other sets than
 // avx2-blocks only where rows collide of which there are no blocks, or are no whole lines.
-// What vectors and tiles leave at the ends comes last.
+// Short rows that follow on each other, of elements of 2 bytes and more, are read in the order of addresses by what is too long for
+// the caches, in tiles. What vectors and tiles leave at the ends comes last.
 func NewPlan(set *Set, size int, loops []Loop) *Plan {
 	if !slices.Contains([]int{1, 2, 4, 8, 16}, size) {
 		panic(fmt.Sprintf("kernel: no elements have %d B", size))
