@@ -604,3 +604,45 @@ func TestMissing(t *testing.T) {
 		t.Errorf("%v ns a load (%v), want 52", got.Ns/(1<<15), err)
 	}
 }
+
+// TestTilesByBytes: vectors transpose a tile as fast in accesses of 16 and 32 B as in such of 64 B, and what they put into a
+// buffer is moved once more.
+func TestTilesByBytes(t *testing.T) {
+	m := Model{Times: Generic("in a test"), Caches: typical}
+	loop := func(view, kernel string, shape ...int) float64 {
+		set, err := access.ParseKernel(kernel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := access.Spec{Op: access.Copy, Shape: shape, DType: layouts.Float64, View: layouts.MustParseChain(view), Kernel: set}.Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		predicted, err := m.Predict(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return predicted.Loop / float64(p.Elems)
+	}
+	narrow, wide := loop("t()", "avx2", 400, 360), loop("t()", "avx512", 400, 360)
+	if math.Abs(narrow/wide-1) > .02 {
+		t.Errorf("an element of a tile takes %v ns in 32 B and %v ns in 64 B", narrow, wide)
+	}
+	if buffered := loop("t()", "avx2-blocks", 400, 60); buffered < 1.8*wide { // by panels, as it leaves much beside tiles
+		t.Errorf("an element takes %v ns through a buffer and %v ns without", buffered, wide)
+	}
+}
+
+// TestNearAsked: a line some lines behind the last that vectors ask for takes no longer than a far one.
+func TestNearAsked(t *testing.T) {
+	m := Model{Times: Generic("in a test"), Caches: typical}
+	memory := len(m.Caches.Levels) - 1
+	m.Times.Levels[memory].Near, m.Times.Levels[memory].Far = 20, 10
+	near, far := m.apart(visit{stride: Stride{Near: 1, loop: -1}, asked: true}, memory)
+	if near != far {
+		t.Errorf("a near line takes %v ns, a far one %v", near, far)
+	}
+	if near, _ := m.apart(visit{stride: Stride{Near: 1, loop: -1}}, memory); near < 20 {
+		t.Errorf("a near line that nobody asks for takes %v ns, want what was measured", near)
+	}
+}

@@ -37,11 +37,12 @@ const mostAlong = 512
 
 // body is an iteration.
 func (m Model) body(p access.Pattern, n nest.Nest) float64 {
-	rules, inner, accesses, bytes := m.rules(), len(n.Trips)-1, 0.0, 0.0
+	rules, inner, accesses, bytes, buffered := m.rules(), len(n.Trips)-1, 0.0, 0.0, 0.0
 	beside, along, vectors := true, true, false
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
-			continue // its accesses are in the price of those that they serve
+			buffered += float64(op.Width)
+			continue // but in tiles, its accesses are in the price of those that they serve
 		}
 		accesses++
 		bytes += float64(op.Width)
@@ -55,7 +56,7 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 	case m.Vectors:
 		return accesses * rules.Compiled
 	case vectors && accesses > 2 && !along:
-		return accesses * rules.Tile
+		return (bytes + buffered) / line * rules.Tile
 	case vectors:
 		return bytes * rules.Vector * m.Times.Byte / m.Times.Hit
 	}

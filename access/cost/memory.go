@@ -264,7 +264,8 @@ func (m Model) apart(v visit, i int) (near, far float64) {
 	}
 	near *= s.wasted()
 	if v.asked {
-		return near, from.Line * rules.Asked
+		asked := from.Line * rules.Asked
+		return min(near, asked), asked
 	}
 	if s.loop < 0 { // no prefetcher foresees where the next run begins
 		inFlight = min(inFlight, rules.InFlight)

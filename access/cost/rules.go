@@ -18,7 +18,7 @@ type Rules struct {
 	Row, Block, Walk                       float64 // a start of the innermost loop, of the one around it, and of all of a nest
 	SumRow, SumWalk                        float64 // of a sum, Row and Walk
 	Vector                                 float64 // of Times.Byte, a byte of vectors in rows
-	Tile                                   float64 // an access of a vector in transposed tiles
+	Tile                                   float64 // a line that vectors move in transposed tiles, to and from buffers too
 	Compiled                               float64 // an access of one element in a loop that a C++ compiler made (Model.Vectors)
 	Overlap                                float64 // order of the norm that a loop and its memory take together: 1 if one waits for the other, infinite if neither does
 	InFlight, Crowded                      float64 // loads in flight at once; in crowded sets
@@ -26,7 +26,7 @@ type Rules struct {
 	Window, Pending                        float64 // iterations that the CPU looks ahead; that stores wait, also after they retired
 	Queue                                  float64 // iterations that it looks ahead whose stores all wait
 	Stores                                 float64 // by how much longer a far line takes that is written between reads
-	Asked                                  float64 // lines of a stream that a far one takes that vectors ask for ahead
+	Asked                                  float64 // lines of a stream that one takes at most which is not beside the last, that vectors ask for ahead
 	Pairs                                  float64 // lines that memory moves for one of a stride
 	Past                                   float64 // of Level.Past, a line stored past the caches
 }
