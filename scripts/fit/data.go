@@ -215,13 +215,18 @@ func (d *dataSet) add(folder string) error {
 // byAnyKernel adds to patterns of a vector kernel those of all others: the CPU of the data may
 // run one that this one does not, which can be planned everywhere.
 func byAnyKernel(all []timed) []timed {
+	planned := map[string]bool{}
+	for _, t := range all {
+		planned[t.name] = true
+	}
 	for _, t := range slices.Clone(all) {
 		was := t.spec.Kernel
 		own, ok := strings.CutSuffix(t.name, "/kernel="+was.String())
 		for _, set := range kernel.All() {
-			if of := access.VectorKernel(set); ok && of != was && was != access.Scalar && was != access.Builtin {
-				t.name, t.spec.Kernel = own+"/kernel="+of.String(), of
-				all = append(all, t)
+			of := access.VectorKernel(set)
+			if t.name = own + "/kernel=" + of.String(); ok && !planned[t.name] && was != access.Scalar && was != access.Builtin {
+				t.spec.Kernel = of
+				all, planned[t.name] = append(all, t), true
 			}
 		}
 	}

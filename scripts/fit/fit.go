@@ -42,9 +42,7 @@ func fit(d *dataSet) error {
 	for k, m := range d.machines {
 		on := func(i int) bool { return d.patterns[i].machine == k }
 		of := cost.FitOf{When: m.when, All: d.error("all", crossed, on)}
-		for _, family := range d.families() {
-			of.Families = append(of.Families, d.error(family, crossed, func(i int) bool { return on(i) && d.patterns[i].family == family }))
-		}
+		of.Families = d.byFamily(crossed, on)
 		if len(d.machines) > 1 {
 			of.Unseen = d.error("by constants fitted to the other machines", unseen, on)
 		}
@@ -141,13 +139,19 @@ func (d *dataSet) print(w io.Writer, rules *cost.Rules) {
 func (d *dataSet) printErrors(w io.Writer, predicted []float64) {
 	for k, m := range d.machines {
 		on := func(i int) bool { return d.patterns[i].machine == k }
-		var all []cost.FitError
-		for _, family := range d.families() {
-			all = append(all, d.error(family, predicted, func(i int) bool { return on(i) && d.patterns[i].family == family }))
-		}
 		fmt.Fprintln(w, m.when)
-		table(w, append(all, d.error("all", predicted, on)))
+		table(w, append(d.byFamily(predicted, on), d.error("all", predicted, on)))
 	}
+}
+
+// byFamily is how far predictions of the patterns that are taken are off, of each family that has any of these.
+func (d *dataSet) byFamily(predicted []float64, taken func(i int) bool) (all []cost.FitError) {
+	for _, family := range d.families() {
+		if e := d.error(family, predicted, func(i int) bool { return taken(i) && d.patterns[i].family == family }); e.Patterns > 0 {
+			all = append(all, e)
+		}
+	}
+	return all
 }
 
 // worst prints the patterns that are farthest off.
@@ -179,6 +183,9 @@ func (d *dataSet) error(name string, predicted []float64, taken func(int) bool) 
 			off = append(off, cost.Error(predicted[i], t.ns))
 			p, m = append(p, predicted[i]/n), append(m, t.ns/n)
 		}
+	}
+	if len(off) == 0 {
+		return cost.FitError{Name: name}
 	}
 	slices.Sort(off)
 	return cost.FitError{Name: name, Patterns: len(off), Median: stat.Quantile(.5, stat.LinInterp, off, nil),

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/workload"
 	"github.com/stridebench/stridebench/layouts"
 )
@@ -24,8 +25,8 @@ type timed struct {
 //go:embed operators.yaml
 var operators []byte
 
-// patterns are all that are timed: the suite, random ones, random additions, tiles of five views, and
-// the operators of two models. On the same CPU they are the same each time.
+// patterns are all that are timed: the suite, random ones, random additions, tiles of five views, permuted copies
+// by vectors, and the operators of two models. On the same CPU they are the same each time.
 func patterns(capacities []int) (all []timed, err error) {
 	for _, comparison := range access.Suite(false, capacities...) {
 		for _, b := range comparison {
@@ -40,6 +41,7 @@ func patterns(capacities []int) (all []timed, err error) {
 	}
 	all = append(all, broadcasts()...)
 	all = append(all, tiles()...)
+	all = append(all, permuted()...)
 	w, err := workload.Parse("operators.yaml", operators)
 	if err != nil {
 		return nil, err
@@ -100,6 +102,36 @@ func tiles() (all []timed) {
 				}
 				name := fmt.Sprintf("%s/order=%v/tile=%dx%d", v.view, order, sizes[0], sizes[1])
 				all = append(all, timed{family: fmt.Sprintf("tiles %v %s", v.shape, v.view), name: name, spec: s})
+			}
+		}
+	}
+	return all
+}
+
+// permuted are copies of permuted tensors by all kernels of vectors that this CPU runs, of what leaves the caches and of what does not.
+func permuted() (all []timed) {
+	for _, v := range []struct {
+		long, short []int
+		view        string
+	}{
+		{[]int{8192, 1024}, []int{256, 160}, "t()"}, {[]int{4000, 4000}, []int{400, 320}, "t()"}, {[]int{256, 256, 256}, []int{48, 48, 48}, "permute(2,1,0)"},
+		{[]int{64, 64, 56, 56}, []int{2, 64, 28, 28}, "permute(0,2,3,1)"}, {[]int{64, 56, 56, 64}, []int{2, 28, 28, 64}, "permute(0,3,1,2)"},
+		{[]int{64, 3, 224, 224}, []int{4, 3, 112, 112}, "permute(0,2,3,1)"}, {[]int{64, 224, 224, 3}, []int{4, 112, 112, 3}, "permute(0,3,1,2)"},
+		{[]int{200, 300, 280}, []int{40, 50, 56}, "permute(1,2,0)"}, {[]int{128, 130, 1000}, []int{8, 130, 100}, "permute(0,2,1)"},
+		{[]int{64, 48, 72, 80}, []int{4, 24, 36, 40}, "permute(0,3,2,1)"}, {[]int{64, 48, 72, 80}, []int{16, 24, 18, 20}, "permute(3,1,0,2)"},
+		{[]int{48, 32, 32, 16, 16}, []int{12, 16, 8, 8, 16}, "permute(4,2,0,3,1)"},
+	} {
+		twice := append([]int{2 * v.long[0]}, v.long[1:]...) // as narrow as it is, it is to be stored past the caches too
+		for _, c := range []struct {
+			shape []int
+			dtype layouts.DType
+		}{
+			{twice, layouts.Int16}, {v.long, layouts.Float32}, {v.long, layouts.Float64},
+			{v.short, layouts.Int16}, {v.short, layouts.Float32}, {v.short, layouts.Float64},
+		} {
+			for _, set := range kernel.Sets()[1:] {
+				s := access.Spec{Op: access.Copy, Shape: c.shape, DType: c.dtype, View: layouts.MustParseChain(v.view), Kernel: access.VectorKernel(set)}
+				all = append(all, timed{family: "permuted", name: s.Name(), spec: s})
 			}
 		}
 	}
