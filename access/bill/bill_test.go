@@ -360,7 +360,7 @@ func TestWrite(t *testing.T) {
 	b := priceOf(t, trace(event{name: "aten::add", dur: 5, shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: float + "," + float},
 		event{name: "mine::odd", ts: 10, dur: 5, shapes: "[512,512]", strides: "[1,512]", types: float}))
 	var text strings.Builder
-	if err := b.Write(&text, 15); err != nil {
+	if err := b.Write(&text, 15, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"layout costs ", "aten::add", "    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512] contiguous in the first place\n",

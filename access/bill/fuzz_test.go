@@ -60,7 +60,7 @@ func FuzzOf(f *testing.F) {
 		if _, err := json.Marshal(b); err != nil {
 			t.Error(err)
 		}
-		if err := b.Write(io.Discard, 15); err != nil {
+		if err := b.Write(io.Discard, 15, 0); err != nil {
 			t.Error(err)
 		}
 		suite, err := b.Suite(Limits{Budget: time.Minute})

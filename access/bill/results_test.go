@@ -217,7 +217,7 @@ func TestUnwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text strings.Builder
-		if err := b.Write(&text, 5); err != nil {
+		if err := b.Write(&text, 5, 0); err != nil {
 			t.Fatal(err)
 		}
 		said := strings.Contains(text.String(), "what it writes is not known") && strings.Contains(text.String(), "Priced by what is read alone: 3 calls,")

@@ -427,18 +427,18 @@ func (s *stepper) readers() map[[2]int]int {
 }
 
 // Write prints the step for people: the calls that take longest, in their order,
-// and the fusions that save most.
-func (s *Step) Write(w io.Writer, worst int) error {
-	for _, source := range s.Sources {
-		fmt.Fprintln(w, source)
+// and the fusions that save most; in lines of so many columns, unless these are 0.
+func (s *Step) Write(w io.Writer, worst, columns int) error {
+	head := append(slices.Clone(s.Sources), "predicted for "+s.brief,
+		fmt.Sprintf("%s calls take %s one after the other, on caches that each finds as the one before left them", explain.Say("%d", len(s.Calls)), advise.Duration(s.Ns)))
+	for _, line := range head {
+		fmt.Fprintln(w, explain.Fold(line, columns))
 	}
-	fmt.Fprintf(w, "predicted for %s\n", s.brief)
-	fmt.Fprintf(w, "%s calls take %s one after the other, on caches that each finds as the one before left them\n", explain.Say("%d", len(s.Calls)), advise.Duration(s.Ns))
 	longest := slices.Clone(s.Calls)
 	slices.SortStableFunc(longest, func(x, y StepCall) int { return cmp.Compare(y.Ns, x.Ns) })
 	longest = longest[:min(len(longest), worst)]
 	slices.SortFunc(longest, func(x, y StepCall) int { return cmp.Compare(x.Number, y.Number) })
-	head := []string{"operator", "call", "time"}
+	head = []string{"operator", "call", "time"}
 	for _, m := range s.Misses {
 		head = append(head, m.Level+" misses")
 	}
@@ -453,13 +453,13 @@ func (s *Step) Write(w io.Writer, worst int) error {
 		}
 		t = append(t, append(row, c.found()))
 	}
-	if err := t.Write(w); err != nil {
+	if err := t.WriteWithin(w, columns); err != nil {
 		return err
 	}
 	if left := len(s.Calls) - len(longest); left > 0 {
 		fmt.Fprintf(w, "and %s that take less\n", explain.Counted(left, "call"))
 	}
-	return explain.WriteParagraphs(w, s.words(), 0)
+	return explain.WriteParagraphs(w, s.words(), columns)
 }
 
 // found says from which calls lines were in the last level still.

@@ -144,7 +144,7 @@ func TestStep(t *testing.T) {
 		t.Errorf("fusions %+v", s.Fusions)
 	}
 	var text strings.Builder
-	if err := s.Write(&text, 2); err != nil {
+	if err := s.Write(&text, 2, 0); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), "256 of call 1") || !strings.Contains(text.String(), "Call 1 (aten::relu) as one with call 2 (aten::exp)") {

@@ -13,12 +13,11 @@ import (
 )
 
 // Write prints the bill for people: what it is of, the worst of its operators, the
-// totals, and what is not understood.
-func (b *Bill) Write(w io.Writer, worst int) error {
-	for _, s := range b.Sources {
-		fmt.Fprintln(w, s)
+// totals, and what is not understood; in lines of so many columns, unless these are 0.
+func (b *Bill) Write(w io.Writer, worst, columns int) error {
+	for _, line := range append(slices.Clone(b.Sources), "predicted for "+b.brief, b.Sentence()) {
+		fmt.Fprintln(w, explain.Fold(line, columns))
 	}
-	fmt.Fprintf(w, "predicted for %s\n%s\n", b.brief, b.Sentence())
 	head := []string{"operator", "calls", "time", "layout"}
 	for _, l := range b.levels {
 		head = append(head, l+" misses")
@@ -30,20 +29,14 @@ func (b *Bill) Write(w io.Writer, worst int) error {
 		for _, m := range i.Predicted.Misses[:len(b.levels)] {
 			row = append(row, explain.Say("%.0f", m.Count*float64(i.Calls)))
 		}
-		t = append(t, row)
+		t = append(t, row, []string{"    " + i.Tensors()}, []string{"    " + i.Said()})
 	}
 	if len(rows) > 0 {
-		var text strings.Builder
-		if err := t.Write(&text); err != nil {
+		if err := t.WriteWithin(w, columns); err != nil {
 			return err
 		}
-		lines := strings.Split(strings.Trim(text.String(), "\n"), "\n")
-		fmt.Fprintf(w, "\n%s\n", lines[0])
-		for n, i := range rows {
-			fmt.Fprintf(w, "%s\n    %s\n    %s\n", lines[n+1], i.Tensors(), i.Said())
-		}
 	}
-	return explain.WriteParagraphs(w, b.rest(rows), 0)
+	return explain.WriteParagraphs(w, b.rest(rows), columns)
 }
 
 // Notes say what of the bill has no price, and how much there is besides what

@@ -3,9 +3,11 @@ package session
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/terminal"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // Table writes the lines that Write wrote as a table for lines of so many characters, a
@@ -20,15 +22,26 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 	if err != nil {
 		return err
 	}
-	if err := terminal.Write(w, s.groups(rows), width); err != nil {
-		return err
+	t := terminal.Of(s.groups(rows))
+	if t.Rows != nil {
+		var text strings.Builder // a table has an empty line before it
+		if err := explain.Table(t.Rows).WriteWithin(&text, width); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, strings.TrimPrefix(text.String(), "\n")); err != nil {
+			return err
+		}
 	}
 	kept := "kept nowhere: -o FILE keeps them for bench report, bench check and benchstat"
 	if file != "" {
 		kept = file + " (bench report " + CommandLine([]string{file}) + " draws them)"
 	}
-	_, err = fmt.Fprintf(w, "results: %s\n", kept)
-	return err
+	for _, note := range append(t.Notes, "results: "+kept) {
+		if _, err := fmt.Fprintln(w, explain.Fold(note, width)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // groups are the rows of each comparison, and after them those of no comparison.

@@ -104,7 +104,9 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	for _, w := range profile.Warnings {
 		c.warn("%s", results.Printable(w))
 	}
-	var made interface{ Write(io.Writer, int) error }
+	var made interface {
+		Write(w io.Writer, worst, columns int) error
+	}
 	if f.step {
 		made, err = bill.StepOf(ctx, profile, model, meter.Begin)
 	} else if b, wrong := bill.Of(ctx, profile, model, meter.Begin); wrong != nil {
@@ -119,7 +121,7 @@ func (f *importFlags) run(ctx context.Context, c call, names []string) error {
 	if f.asJSON {
 		return writeJSON(c.out, made)
 	}
-	return made.Write(c.out, f.top)
+	return made.Write(c.out, f.top, columns(c.out))
 }
 
 // readProfile reads files, whose bytes are the steps of it.

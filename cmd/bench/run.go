@@ -298,7 +298,7 @@ func (f *runFlags) run(ctx context.Context, c call, s *session.Session) (err err
 		}
 	}
 	if lines.Len() > 0 && s.Done() > 0 {
-		err = errors.Join(err, s.Table(c.out, lines.Bytes(), progress.Width(c.out), kept))
+		err = errors.Join(err, s.Table(c.out, lines.Bytes(), columns(c.out), kept))
 	}
 	if !terminal || !f.raw { // else they are among the lines
 		tell(c, warnings)

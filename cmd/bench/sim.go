@@ -311,7 +311,7 @@ func (f *simFlags) show(c call, run explain.Run, summary func(simcache.Counts) s
 	if f.asJSON {
 		return writeJSON(c.out, asJSON())
 	}
-	return run.Write(c.out, summary, !f.hierarchy.plain() || f.matrix != "", f.hierarchy.explain)
+	return run.Write(c.out, summary, !f.hierarchy.plain() || f.matrix != "", f.hierarchy.explain, columns(c.out))
 }
 
 // curveFlags are the flags of a miss-ratio curve.

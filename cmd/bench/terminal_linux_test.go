@@ -100,24 +100,49 @@ func all(text string, patterns []string) bool {
 	return true
 }
 
-// TestAdviceOnTerminal: no line of advice is wider than the terminal, where it fits into some lines.
-func TestAdviceOnTerminal(t *testing.T) {
-	for _, columns := range []uint16{40, 60, 80, 100} {
-		screen, terminal := openTerminalOf(t, columns)
-		cmd := exec.Command("bench", "advise", "--shape", "256x256", "--view", "t()", "--op", "copy", "--preset", "intel-skylake-server")
-		cmd.Stdout = terminal
-		if err := cmd.Start(); err != nil {
+// TestTablesOnTerminal: no line of a table or of the words around it is wider than the terminal, and none is a line that only
+// has spaces, however many columns there are.
+func TestTablesOnTerminal(t *testing.T) {
+	here := t.TempDir()
+	profile, err := os.ReadFile(filepath.Join("..", "..", "access", "bill", "testdata", "before.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loops := "double a[64][64];\nvoid kernel(void) {\n\tfor (int i = 0; i < 64; i++)\n\t\tfor (int j = 0; j < 64; j++)\n\t\t\ta[j][i] = 0;\n}\n"
+	for name, text := range map[string]string{"p.json.gz": string(profile), "loops.c": loops} {
+		if err := os.WriteFile(filepath.Join(here, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		terminal.Close() // the command has it
-		var text bytes.Buffer
-		_, _ = text.ReadFrom(screen) // up to the error that nobody has the terminal any more
-		if err := cmd.Wait(); err != nil || !strings.Contains(text.String(), "TLB walks") {
-			t.Fatalf("%v: %q", err, text.String())
-		}
-		for line := range strings.SplitSeq(strings.ReplaceAll(text.String(), "\r\n", "\n"), "\n") {
-			if n := utf8.RuneCountInString(line); n > int(columns) {
-				t.Errorf("of %d columns, a line has %d: %q", columns, n, line)
+	}
+	for verb, has := range map[string]string{
+		"advise --shape 256x256 --view t() --op copy --preset intel-skylake-server":                                  "TLB walks",
+		"sim --shape 4000x4000 --dtype int32 --width 16 --passes 10 --order col":                                     "LL miss rate:",
+		"sim --shape 512x512 --order col --explain --preset amd-zen3":                                                "What would help",
+		"sim --shape 512x512 --order col --curve --preset amd-zen3":                                                  "cold misses",
+		"sim --program loops.c --function kernel --explain --preset cachegrind-article":                              "statement",
+		"import p.json.gz --preset amd-zen3":                                                                         "channels_last",
+		"import --step p.json.gz --preset amd-zen3":                                                                  "calls take",
+		"run --shape 64x64 --order row --order col --count 2 --sample-time 100us --no-calibrate --D1 32768,8,64":     "kept nowhere",
+		"run --shape 64x64 --view flip(0) --order row --order col --count 1 --sample-time 100us --no-calibrate -o t": "ratio",
+	} {
+		for _, columns := range []uint16{40, 80} {
+			screen, terminal := openTerminalOf(t, columns)
+			cmd := exec.Command("bench", strings.Fields(verb)...)
+			cmd.Dir, cmd.Stdout = here, terminal
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			terminal.Close() // the command has it
+			var text bytes.Buffer
+			_, _ = text.ReadFrom(screen) // up to the error that nobody has the terminal any more
+			words := strings.Join(strings.Fields(text.String()), " ")
+			if err := cmd.Wait(); err != nil || !strings.Contains(words, has) {
+				t.Fatalf("bench %s: %v: %q", verb, err, text.String())
+			}
+			for line := range strings.SplitSeq(strings.ReplaceAll(text.String(), "\r\n", "\n"), "\n") {
+				if n := utf8.RuneCountInString(line); n > int(columns) || line != "" && strings.TrimSpace(line) == "" {
+					t.Errorf("bench %s: of %d columns, a line has %d: %q", verb, columns, n, line)
+				}
 			}
 		}
 	}

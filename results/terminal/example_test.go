@@ -2,7 +2,7 @@ package terminal_test
 
 import (
 	"fmt"
-	"os"
+	"strings"
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/terminal"
@@ -25,14 +25,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if err := terminal.Write(os.Stdout, []terminal.Group{rows}, 80); err != nil {
-		fmt.Println(err)
+	for _, row := range terminal.Of([]terminal.Group{rows}).Rows {
+		fmt.Println(strings.Join(row, ", "))
 	}
 	// Output:
-	//        ns/elem   ±  ratio  D1/elem
+	// , ns/elem, ±, ratio, D1/elem
 	// Traverse sum 64x64
-	//   row        1  0%      1   0.0625
-	//   col      2.5  0%    2.5        1
-	// ns/elem: median; ±: its 95% interval; ratio: to the first of its group
-	// D1, LL, TLB: simulated misses by element, exact
+	//   row, 1, 0%, 1, 0.0625
+	//   col, 2.5, 0%, 2.5, 1
 }

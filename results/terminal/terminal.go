@@ -1,11 +1,10 @@
-// Package terminal writes results for who reads them on a terminal: a row for each
+// Package terminal says of results what is shown of them on a terminal: a row for each
 // benchmark, beside those that it is compared with.
 package terminal
 
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -31,12 +30,21 @@ var misses = []struct{ name, unit string }{
 	{"D1/elem", "D1-misses/op"}, {"LL/elem", "LL-misses/op"}, {"TLB/elem", "TLB-misses/op"},
 }
 
-// Write writes the groups as one table that is meant for lines of so many characters:
+// A Table is what Of returns, to be laid out.
+type Table struct {
+	// Rows are the header, whose first cell is empty, and of each group a row of one cell, in words, and a row for
+	// each benchmark. Rows is nil if nothing has times.
+	Rows [][]string
+	// Notes are lines to stand below.
+	Notes []string
+}
+
+// Of makes one table of the groups:
 // of each group what its names share, then for each benchmark what it does not share,
 // the median time by element with the half width of its 95% interval, the ratio to the
 // time of the first, and the simulated misses by element. What has no times, as what
 // is only simulated, is counted by family.
-func Write(w io.Writer, groups []Group, width int) error {
+func Of(groups []Group) Table {
 	t := &table{}
 	untimed := map[string]int{}
 	var families []string
@@ -52,12 +60,11 @@ func Write(w io.Writer, groups []Group, width int) error {
 		})
 		t.add(timed)
 	}
-	t.layOut(width)
+	made := t.made()
 	for _, family := range families {
-		t.line("%s: %d results that are only simulated (bench report draws them)", results.Printable(family), untimed[family])
+		made.Notes = append(made.Notes, fmt.Sprintf("%s: %d results that are only simulated (bench report draws them)", results.Printable(family), untimed[family]))
 	}
-	_, err := io.WriteString(w, t.text.String())
-	return err
+	return made
 }
 
 // positive tells a time that ratios can be made of.
@@ -73,11 +80,6 @@ type row struct {
 type table struct {
 	rows   []row
 	single bool // the samples of some are too few for an interval
-	text   strings.Builder
-}
-
-func (t *table) line(format string, args ...any) {
-	t.text.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
 }
 
 // header is the names of the figures.
@@ -126,67 +128,46 @@ func (t *table) halfWidth(s results.Stat) string {
 // longTable is from how many lines on the header stands at the end too.
 const longTable = 40
 
-// layOut puts the rows below each other. A label that leaves no room for the figures
-// has a line of its own.
-func (t *table) layOut(width int) {
+// made is the table with the columns that have something in them.
+func (t *table) made() (made Table) {
 	if len(t.rows) == 0 {
-		return
+		return made
 	}
-	widths := make([]int, len(header))
 	shown := make([]bool, len(header))
-	label := 0
-	room := width - 2
 	for _, r := range t.rows {
 		for i, f := range r.figures {
-			widths[i] = max(widths[i], len([]rune(f)), len([]rune(header[i])))
 			shown[i] = shown[i] || f != ""
 		}
 	}
-	for i := range header {
-		room -= 2 + widths[i]
-	}
-	for _, r := range t.rows {
-		if n := len([]rune(r.label)); r.figures != nil && n <= max(room, 12) {
-			label = max(label, n)
-		}
-	}
-	columns := func(figures []string) string {
-		var b strings.Builder
+	cells := func(label string, figures []string) []string {
+		row := []string{label}
 		for i, f := range figures {
 			if shown[i] {
-				fmt.Fprintf(&b, "  %*s", widths[i], f)
+				row = append(row, f)
 			}
 		}
-		return b.String()
+		return row
 	}
-	head := fmt.Sprintf("  %-*s%s", label, "", columns(header))
-	t.line("%s", head)
+	head := cells("", header)
+	made.Rows = append(made.Rows, head)
 	for _, r := range t.rows {
-		switch {
-		case r.figures == nil:
-			t.line("%s", r.label)
-		case len([]rune(r.label)) > label:
-			t.line("  %s", r.label)
-			t.line("  %-*s%s", label, "", columns(r.figures))
-		default:
-			t.line("  %-*s%s", label, r.label, columns(r.figures))
+		if r.figures == nil {
+			made.Rows = append(made.Rows, []string{r.label})
+		} else {
+			made.Rows = append(made.Rows, cells("  "+r.label, r.figures))
 		}
 	}
 	if len(t.rows) > longTable {
-		t.line("%s", head)
+		made.Rows = append(made.Rows, head)
 	}
-	t.explain(shown[3])
-}
-
-// explain says what the columns are.
-func (t *table) explain(simulated bool) {
-	t.line("ns/elem: median; ±: its 95%% interval; ratio: to the first of its group")
-	if simulated {
-		t.line("D1, LL, TLB: simulated misses by element, exact")
+	made.Notes = append(made.Notes, "ns/elem: median; ±: its 95% interval; ratio: to the first of its group")
+	if shown[3] {
+		made.Notes = append(made.Notes, "D1, LL, TLB: simulated misses by element, exact")
 	}
 	if t.single {
-		t.line("?: too few samples for an interval (--count 6 or more)")
+		made.Notes = append(made.Notes, "?: too few samples for an interval (--count 6 or more)")
 	}
+	return made
 }
 
 // Headings returns in words what all names of a group share, and of each name the rest.

@@ -11,44 +11,58 @@ import (
 )
 
 // A Table is rows of cells. The first row is the header, and the first cell of each
-// row its name.
+// row its name. A row of a single cell, where the header has more, is words across all columns.
 type Table [][]string
+
+// gap is how many columns are between cells.
+const gap = 2
+
+// words tells whether a row is across all columns.
+func (t Table) words(row []string) bool { return len(row) == 1 && len(t[0]) > 1 }
 
 // Write writes an empty line and the table. All cells but the first of a row are
 // aligned to the right.
-func (t Table) Write(w io.Writer) error {
+func (t Table) Write(w io.Writer) error { return t.WriteWithin(w, 0) }
+
+// beside writes the table with all cells of a row beside each other.
+func (t Table) beside(columns int) (text string) {
 	widths := make([]int, len(t[0]))
 	for _, row := range t {
 		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
+			if !t.words(row) {
+				widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			}
 		}
 	}
-	text := "\n"
 	for _, row := range t {
+		if t.words(row) {
+			text += Fold(row[0], columns) + "\n"
+			continue
+		}
 		line := fmt.Sprintf("%-*s", widths[0], row[0])
 		for i, cell := range row[1:] {
-			line += fmt.Sprintf("  %*s", widths[i+1], cell)
+			line += fmt.Sprintf("%*s", gap+widths[i+1], cell)
 		}
-		text += line + "\n"
+		text += strings.TrimRight(line, " ") + "\n"
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	return text
 }
 
 // WriteWithin is Write for lines of so many columns, or of any if these are 0. Where the table is wider, names that leave no
-// room have a line of their own, the header takes several lines, and cells for which there is no room even so follow below.
+// room have a line of their own, the header takes several lines, cells for which there is no room even so follow below, and
+// one that is wider by itself is folded.
 func (t Table) WriteWithin(w io.Writer, columns int) error {
-	const gap, fewest = 2, 12 // between cells, and of a name that may stand beside them
-	var whole strings.Builder
-	if err := t.Write(&whole); err != nil || columns == 0 || widest(whole.String()) <= columns {
-		_, err = io.WriteString(w, whole.String())
+	const fewest = 12 // of a name that may stand beside cells
+	cells := slices.DeleteFunc(slices.Clone(t), t.words)
+	if columns == 0 || widest(cells.beside(0)) <= columns {
+		_, err := io.WriteString(w, "\n"+t.beside(columns))
 		return err
 	}
 	header := make([][]string, len(t[0])) // of each column, its lines
 	widths := make([]int, len(t[0]))
 	for i, name := range t[0] {
 		narrow := 0
-		for _, row := range t[1:] {
+		for _, row := range cells[1:] {
 			narrow = max(narrow, utf8.RuneCountInString(row[i]))
 		}
 		header[i] = strings.Split(wrap(name, max(narrow, 9)), "\n")
@@ -59,7 +73,7 @@ func (t Table) WriteWithin(w io.Writer, columns int) error {
 		room -= gap + n
 	}
 	name := 0
-	for _, row := range t {
+	for _, row := range cells {
 		if n := utf8.RuneCountInString(row[0]); n <= room || n <= fewest && room >= fewest {
 			name = max(name, n)
 		}
@@ -75,12 +89,20 @@ func (t Table) WriteWithin(w io.Writer, columns int) error {
 	text := "\n"
 	line := func(name string, cells func(i int) string, part []int) {
 		for _, i := range part {
-			name += fmt.Sprintf("%*s", gap+widths[i], cells(i))
+			if cell := cells(i); gap+widths[i] > columns { // alone
+				name += Fold(strings.Repeat(" ", gap)+cell, columns)
+			} else {
+				name += fmt.Sprintf("%*s", gap+widths[i], cell)
+			}
 		}
-		text += strings.TrimRight(name, " ") + "\n"
+		if name = strings.TrimRight(name, " "); name != "" {
+			text += name + "\n"
+		}
 	}
-	if name == 0 {
-		text += t[0][0] + "\n"
+	title := t[0][0]
+	if utf8.RuneCountInString(title) > name {
+		text += Fold(title, columns) + "\n"
+		title = ""
 	}
 	for k, part := range parts {
 		lines := 0
@@ -89,8 +111,8 @@ func (t Table) WriteWithin(w io.Writer, columns int) error {
 		}
 		for l := range lines {
 			label := ""
-			if k == 0 && l == lines-1 && name > 0 {
-				label = t[0][0]
+			if k == 0 && l == lines-1 {
+				label = title
 			}
 			line(fmt.Sprintf("%-*s", name, label), func(i int) string {
 				if at := l - lines + len(header[i]); at >= 0 { // they end in one line
@@ -102,9 +124,12 @@ func (t Table) WriteWithin(w io.Writer, columns int) error {
 	}
 	for _, row := range t[1:] {
 		label := row[0]
-		if utf8.RuneCountInString(label) > name {
-			text += strings.ReplaceAll(wrap(label, columns-gap), "\n", "\n  ") + "\n"
+		if t.words(row) || utf8.RuneCountInString(label) > name {
+			text += Fold(label, columns) + "\n"
 			label = ""
+		}
+		if t.words(row) {
+			continue
 		}
 		for _, part := range parts {
 			line(fmt.Sprintf("%-*s", name, label), func(i int) string { return row[i] }, part)
@@ -140,13 +165,14 @@ func WriteParagraphs(w io.Writer, all []string, columns int) error {
 	return nil
 }
 
-// Fold breaks a line into lines of so many columns, all but the first of them indented; into one if these are 0.
+// Fold breaks a line into lines of so many columns, all but the first of them indented by two more; into one if these are 0.
 func Fold(text string, columns int) string {
-	const indent = "  "
 	if columns == 0 || utf8.RuneCountInString(text) <= columns {
 		return text
 	}
-	return strings.ReplaceAll(wrap(text, columns-len(indent)), "\n", "\n"+indent)
+	bare := strings.TrimLeft(text, " ")
+	indent := text[:len(text)-len(bare)] + strings.Repeat(" ", gap)
+	return indent[gap:] + strings.ReplaceAll(wrap(bare, columns-len(indent)), "\n", "\n"+indent)
 }
 
 // wrap breaks a paragraph into lines of so many columns, but not before a unit.
@@ -167,12 +193,13 @@ func wrap(text string, columns int) string {
 }
 
 // Write writes the counts for people: a summary, in this format if there are two
-// levels, if wanted the tables and the words of Text, and the curve.
-func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool) error {
+// levels, if wanted the tables and the words of Text, and the curve; in lines of so many
+// columns, unless these are 0.
+func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool, columns int) error {
 	if len(r.Levels) != 2 {
 		summary = simcache.Counts.EndsSummary
 	}
-	if _, err := io.WriteString(w, summary(r.Counts)); err != nil {
+	if _, err := io.WriteString(w, foldCounts(summary(r.Counts), columns)); err != nil {
 		return err
 	}
 	all := r.tables()
@@ -180,16 +207,43 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 		all = filled(r.statementTable())
 	}
 	for _, t := range all {
-		if err := t.Write(w); err != nil {
+		if err := t.WriteWithin(w, columns); err != nil {
 			return err
 		}
 	}
 	if words {
-		if err := WriteParagraphs(w, r.Text(), 0); err != nil {
+		if err := WriteParagraphs(w, r.Text(), columns); err != nil {
 			return err
 		}
 	}
-	return r.Curve.Write(w)
+	return r.writeCurve(w, columns)
+}
+
+// foldCounts breaks the lines of a summary that are wider than so many columns before the counts of reads and writes.
+func foldCounts(summary string, columns int) string {
+	if columns == 0 || widest(summary) <= columns {
+		return summary
+	}
+	var lines []string
+	for line := range strings.SplitSeq(summary, "\n") {
+		if all, parts, ok := strings.Cut(line, "("); ok {
+			line = strings.TrimRight(all, " ") + "\n  (" + parts
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// writeCurve writes the curve, if there is one.
+func (r Run) writeCurve(w io.Writer, columns int) error {
+	if r.Curve == nil {
+		return nil
+	}
+	title, rows := r.Curve.Rows()
+	if _, err := fmt.Fprintf(w, "\n%s", Fold(title, columns)); err != nil {
+		return err
+	}
+	return Table(rows).WriteWithin(w, columns)
 }
 
 // tables returns the counts by statement of a program, by level, by tensor, and of the TLB. Empty tables are left

@@ -56,6 +56,35 @@ row order, tiles of 128x16, rows of x padded by 16
 	}
 }
 
+// TestWordsAmongRows: a row of a single cell is words across all columns, which make no column wider and are folded below
+// where they begin; a cell that is wider than a line is folded, and so is the header.
+func TestWordsAmongRows(t *testing.T) {
+	table := explain.Table{{"", "ns/elem", "±", "found in L3"}, {"Traverse sum of all there is"}, {"  row", "0.29", "1%", "4 of call 1, 5 of call 2"}, {"    as it is stored now"}}
+	for columns, want := range map[int]string{
+		0: `
+       ns/elem   ±               found in L3
+Traverse sum of all there is
+  row     0.29  1%  4 of call 1, 5 of call 2
+    as it is stored now
+`, 20: `
+  ns/elem   ±
+  found in L3
+Traverse sum of
+  all there is
+  row
+     0.29  1%
+  4 of call 1, 5
+    of call 2
+    as it is
+      stored now
+`} {
+		var text strings.Builder
+		if err := table.WriteWithin(&text, columns); err != nil || text.String() != want {
+			t.Errorf("%d columns: %v, %s, want%s", columns, err, &text, want)
+		}
+	}
+}
+
 // TestFold: a line that is wider is folded.
 func TestFold(t *testing.T) {
 	for columns, want := range map[int]string{0: "copy of shape 4x4, 32 KiB", 25: "copy of shape 4x4, 32 KiB", 24: "copy of shape 4x4,\n  32 KiB", 12: "copy of\n  shape 4x4,\n  32 KiB"} {

@@ -3,12 +3,10 @@ package reuse
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
@@ -157,26 +155,25 @@ func (m *Meter) names(i int) (names []string) {
 	return names
 }
 
-// Write writes the table for people. It writes nothing if the table is nil.
-func (t *Table) Write(w io.Writer) error {
-	if t == nil {
-		return nil
-	}
+// Rows is the table for people: a line that says what it is of, and rows of cells, the first the header. All cells of
+// the first column are of one width, and so are those of the last, the marks.
+func (t *Table) Rows() (title string, rows [][]string) {
 	english := message.NewPrinter(language.English)
 	shape, unit := "fully associative", "lines"
 	if t.Sets > 1 {
 		shape, unit = fmt.Sprintf("%d sets", t.Sets), "ways"
 	}
-	english.Fprintf(w, "\nLRU, %s, lines of %d B: %d refs to %d lines (%s), %d cold misses\n",
+	title = english.Sprintf("LRU, %s, lines of %d B: %d refs to %d lines (%s), %d cold misses",
 		shape, t.Line, t.Refs, t.Lines, simcache.Bytes(int(t.Lines)*t.Line), t.Cold)
-	cells := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	english.Fprintf(cells, "capacity\t%s\tmisses\tmiss ratio\t\n", unit)
+	rows = [][]string{{"capacity", unit, "misses", "miss ratio", ""}}
+	size, marked := len(rows[0][0]), 0
 	for _, p := range t.Points {
-		english.Fprintf(cells, "%s\t%d\t%d\t%.2f%%\t", simcache.Bytes(int(p.Bytes)), p.Capacity, p.Misses, 100*p.Ratio)
-		if len(p.Marks) > 0 {
-			english.Fprintf(cells, "  %s", strings.Join(p.Marks, ", "))
-		}
-		english.Fprintf(cells, "\n")
+		row := []string{simcache.Bytes(int(p.Bytes)), english.Sprint(p.Capacity), english.Sprint(p.Misses), fmt.Sprintf("%.2f%%", 100*p.Ratio), strings.Join(p.Marks, ", ")}
+		size, marked = max(size, len(row[0])), max(marked, len(row[4]))
+		rows = append(rows, row)
 	}
-	return cells.Flush()
+	for _, row := range rows {
+		row[0], row[4] = fmt.Sprintf("  %*s", size, row[0]), fmt.Sprintf("%-*s", marked, row[4])
+	}
+	return title, rows
 }
