@@ -95,6 +95,14 @@ var bareWord = compiled(`^[\pL_][\pL\pN_-]*$`)
 // plainValue is one that no query has to quote.
 var plainValue = compiled(`^[\pL\pN_.-]+$`)
 
+// NamesUnit reports whether a term of the query is of units, which only what has run is chosen by.
+func (f *Filter) NamesUnit() bool {
+	return slices.ContainsFunc(looseWord().FindAllString(f.query, -1), func(word string) bool {
+		term := looseTerm().FindStringSubmatch(word)
+		return term != nil && term[2] == ".unit"
+	})
+}
+
 // Match reports whether the filter selects a benchmark of this name, which has not run
 // yet and may have all [Units].
 func (f *Filter) Match(name string) (bool, error) {

@@ -229,14 +229,20 @@ func hasResult(text []byte) bool {
 
 // Are tells whether a text is results that bench wrote, and not another's benchmarks or
 // notes: it begins as these do, has one, and says which caches were simulated or which
-// program it is from.
+// program it is from, or how many results it has, as what was merged of others' benchmarks does.
 func Are(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	return inFormat().Match(first) && hasResult(text) && signed().Match(text[:min(len(text), 64<<10)])
+	if !inFormat().Match(first) || !hasResult(text) {
+		return false
+	}
+	return signed().Match(text[:min(len(text), 64<<10)]) || ended().Match(text[max(len(text)-100, 0):])
 }
 
 // signed is a line that each of our results has before the first benchmark.
 var signed = compiled(`(?m)^(sim-[0-9a-z]+|# version): `)
+
+// ended is the last line of a file of ours.
+var ended = compiled(`(?:^|\n)# ` + EndKey + `: [0-9]+ results\s*$`)
 
 // inFormat is a line that a file without results may have.
 var inFormat = compiled(`^(Benchmark|Unit |#|[a-z][^\s:]*:|(PASS|ok|FAIL|---|\?)\b|\s*$)`)

@@ -419,6 +419,7 @@ func TestAre(t *testing.T) {
 		"goos: linux\nsim-d1: 32768,8,64\nBenchmarkX 1 2 ns/op\n": true, "# version: (devel)\n\nBenchmarkX 1 2 ns/op": true,
 		"goos: linux\npkg: x\nBenchmarkX 1 2 ns/op\nPASS\n": false, "# end\n\nBenchmarkX 1 2 ns/op": false, "BenchmarkX": false,
 		"#!/bin/sh\n\nBenchmarkSum 1 1 x\n": false, "sim-d1: 32768,8,64\n": false,
+		"BenchmarkX 1 2 ns/op\n# end: 1 results\n": true, "# end: 1 results\nBenchmarkX 1 2 ns/op\n": false,
 		"": false, "# Notes\nof Benchmarks\n": false, "package x\n\nfunc\nBenchmarkX": false,
 	} {
 		if got := results.Are([]byte(text)); got != want {

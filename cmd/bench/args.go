@@ -153,8 +153,8 @@ func keepsBoth(cmd *cobra.Command) (err error) {
 func keepsOthers(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(out *pflag.Flag) {
 		path := out.Value.String()
-		if isOutput(cmd, out.Name) && results.Foreign(path, oursOf(cmd.Name(), out.Name)) {
-			err = fmt.Errorf("--%s: %s is there and bench %s does not write such files: give another name, or remove it", out.Name, path, cmd.Name())
+		if isOutput(cmd, out.Name) && results.Foreign(path, oursOf(cmd, out.Name)) {
+			err = fmt.Errorf("--%s: %s is there and %s does not write such files: give another name, or remove it", out.Name, path, cmd.CommandPath())
 		}
 	})
 	return err
@@ -165,21 +165,26 @@ func keepsOthers(cmd *cobra.Command) (err error) {
 var oursByCachegrind = regexp.MustCompile(`^(desc: .*\n)+cmd: \S+ sim .*--cachegrind-out`)
 
 // oursOf tells what a verb writes to the file of a flag.
-func oursOf(verb, flag string) func(text []byte) bool {
-	switch {
+func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
+	switch verb := cmd.Name(); {
 	case flag == "cachegrind-out":
 		return oursByCachegrind.Match
 	case verb == "import":
 		return bill.IsSuite
 	case verb == "machine" && flag == "out":
 		return func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) }
-	case verb == "export":
-		return func(text []byte) bool {
-			head := text[:min(len(text), 100)]
-			return slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`}, func(s string) bool { return bytes.Contains(head, []byte(s)) })
-		}
+	case verb == "export" && cmd.Parent() == cmd.Root():
+		return exported
+	case verb == "export": // of a history, whose entries are results
+		return func(text []byte) bool { return exported(text) || results.Are(text) }
 	}
 	return results.Are
+}
+
+// exported tells whether a text is what bench export makes of results.
+func exported(text []byte) bool {
+	head := text[:min(len(text), 100)]
+	return slices.ContainsFunc([]string{"commit,date,fingerprint", `{"commit":`, `"Benchmark`}, func(s string) bool { return bytes.Contains(head, []byte(s)) })
 }
 
 // keepsInputs refuses to write over a file that the same command reads.

@@ -9,6 +9,7 @@ import (
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/workload"
+	"github.com/stridebench/stridebench/results"
 )
 
 const filterUsage = "benchmarks to take, such as '.name:Copy'; in benchproc's filter language, such as '.name:Copy /layout:(transpose OR contiguous)'"
@@ -92,6 +93,19 @@ func (f *suiteFlags) fault(benchmark string, err error) error {
 		return fmt.Errorf("%s: %w", benchmark, err)
 	}
 	return fmt.Errorf("--suite: %w", f.workload.Errorf(benchmark, "%s: %w", benchmark, err))
+}
+
+// noUnit refuses to choose by unit what has not run: every benchmark may have every unit, and so the term would choose all or
+// nothing.
+func (f *suiteFlags) noUnit() error {
+	filter, err := results.NewFilter(f.filter)
+	if err != nil {
+		return atFlag(err)
+	}
+	if filter.NamesUnit() {
+		return fmt.Errorf("--filter %q: .unit chooses among results, of which a run has none yet: leave it out (--times-only simulates nothing), and give it to what reads the results (bench check --filter, benchstat -filter)", f.filter)
+	}
+	return nil
 }
 
 // filtered keeps the benchmarks and the studies that match.

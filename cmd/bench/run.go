@@ -65,6 +65,9 @@ func newRun() *cobra.Command {
 			if f.abOut != "" && f.ab == "" {
 				return errors.New("--ab-out goes with --ab, which is missing")
 			}
+			if err := f.suiteOf.noUnit(); err != nil {
+				return err
+			}
 			for _, flag := range []string{"I1", "D1", "LL", "TLB", "caches"} {
 				if f.timeOnly && c.given(flag) {
 					c.note("--times-only simulates nothing: what --%s says stands in the head of the results alone", flag)
