@@ -42,6 +42,14 @@ func IsLabel(key string) bool {
 	return !slices.ContainsFunc(Setup{}.Config(), func(p Pair) bool { return p.Key == key })
 }
 
+// CheckLabel refuses a key by which no results can be told apart: one that no label can have, or that files have of themselves.
+func CheckLabel(key string) error {
+	if labels().MatchString(key) && IsLabel(key) {
+		return nil
+	}
+	return errors.New("it is no label, which bench run --label KEY=VALUE writes: want the KEY of one, such as host")
+}
+
 // ParseLabel reads "key=value", which becomes a configuration line "key: value", by
 // which benchstat projects (-col key).
 func ParseLabel(text string) (Pair, error) {

@@ -339,6 +339,17 @@ func insteadOfCopy(err error) string {
 	return ": time the copy with --op copy and the views before it, or walk what it makes: its own sizes as --shape"
 }
 
+// checkBy refuses a value of --by that is no label, if there is one.
+func checkBy(label string) error {
+	if label == "" {
+		return nil
+	}
+	if err := results.CheckLabel(label); err != nil {
+		return fmt.Errorf("--by %s: %w", label, err)
+	}
+	return nil
+}
+
 // exclude refuses two flags of which each leaves the other nothing to do.
 func exclude(c call, flag, other string) error {
 	if c.given(flag) && c.given(other) {

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -130,7 +133,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 			}
 			of := history.Of(list, args[0])
 			if len(of) == 0 {
-				return fmt.Errorf("no entry has the benchmark %q (bench list prints the suite's names)", args[0])
+				return fmt.Errorf("no entry has the benchmark %q%s", args[0], nameHint(list, args[0]))
 			}
 			if format.value == "json" {
 				return writeJSON(cmd.OutOrStdout(), of)
@@ -140,6 +143,28 @@ func newHistoryShow(dir *string) *cobra.Command {
 	}
 	cmd.Flags().Var(&format, "format", "text or json")
 	return cmd
+}
+
+// nameHint says which benchmark of the entries a name was meant to be: those that begin so or are spelled much like it.
+func nameHint(entries []history.Entry, typed string) string {
+	const most = 3
+	var names []string
+	for _, e := range entries {
+		for _, r := range e.Records {
+			names = append(names, strings.TrimPrefix(r.Name, "Benchmark"))
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	meant := near(strings.TrimPrefix(typed, "Benchmark"), names...)
+	if typed == "" || len(meant) == 0 {
+		return fmt.Sprintf(" (bench history export --format csv has the names of all, such as %s)", results.Printable(names[0]))
+	}
+	more := ""
+	if left := len(meant) - most; left > 0 {
+		meant, more = meant[:most], fmt.Sprintf(", or one of %d more", left)
+	}
+	return fmt.Sprintf(": did you mean %s%s?", results.Printable(strings.Join(meant, " or ")), more)
 }
 
 // trendFlags are the flags of bench history trend.
@@ -158,7 +183,7 @@ func newHistoryTrend(dir *string) *cobra.Command {
 		Short: "Find the commits since which something changed",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkAlpha(f.alpha); err != nil {
+			if err := cmp.Or(checkAlpha(f.alpha), checkBy(f.by)); err != nil {
 				return err
 			}
 			_, list, err := entries(callOf(cmd), "dir", *dir)

@@ -20,6 +20,9 @@ func newMerge() *cobra.Command {
 			if out == "" {
 				return fmt.Errorf("--out is missing: the file to make (such as -o out/run.txt)")
 			}
+			if err := checkBy(by); err != nil {
+				return err
+			}
 			paths, err := merge.Find(paths, out)
 			if err != nil {
 				return err

@@ -34,6 +34,9 @@ func newReport() *cobra.Command {
 			if theme.set {
 				options.Theme = theme.value // else the page follows its reader
 			}
+			if err := checkBy(by); err != nil {
+				return err
+			}
 			if by != "" {
 				return reportFleet(c, paths, by, dir, options)
 			}
@@ -42,6 +45,9 @@ func newReport() *cobra.Command {
 			}
 			set, err := results.ReadBy(c.textOf, paths...)
 			if err != nil {
+				return err
+			}
+			if err := set.CheckValues(); err != nil {
 				return err
 			}
 			if err := set.Complete(); err != nil {

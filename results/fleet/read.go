@@ -77,8 +77,8 @@ type samples struct {
 
 // Read reads files by the values of a label. A result without the label is an error.
 func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix, error) {
-	if !results.IsLabel(label) {
-		return nil, fmt.Errorf("%s: it is no label (bench run --label KEY=VALUE writes one)", label)
+	if err := results.CheckLabel(label); err != nil {
+		return nil, fmt.Errorf("%s: %w", label, err)
 	}
 	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0}
 	for _, path := range paths {
