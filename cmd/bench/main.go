@@ -44,6 +44,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	root.InitDefaultHelpCmd() // or help and completion would be no verbs yet
 	root.InitDefaultCompletionCmd(args...)
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" { // of a shell that it does not know, cobra's prints its help and is content
+			cmd.Args, cmd.RunE = aVerb, showHelp
+		}
+	}
 	err := oneDash(root, args)
 	if err == nil {
 		err = helpOfVerb(root, args)
