@@ -73,11 +73,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitUsage
 }
 
-// said is an error in one line, what it joins each once: a full disk is met at every write.
+// said is an error in one line, what it joins each once: a full disk is met at every write. What a terminal would take for
+// more than text, as in the name of a file, is not in it.
 func said(err error) string {
 	var all []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if line = strings.Join(strings.Fields(line), " "); line != "" && !slices.Contains(all, line) {
+		if line = results.Printable(strings.Join(strings.Fields(line), " ")); line != "" && !slices.Contains(all, line) {
 			all = append(all, line)
 		}
 	}

@@ -95,6 +95,9 @@ func TestSaid(t *testing.T) {
 	if got := said(errors.Join(full, errors.Join(full, other), full)); got != "write x: no space left; close x: no space left" {
 		t.Errorf("%q", got)
 	}
+	if got := said(errors.New("open a\x1b[2J.mtx: é")); got != "open a\uFFFD[2J.mtx: é" {
+		t.Errorf("%q", got)
+	}
 }
 
 // exits CODE COMMAND ... runs a command and checks its exit code.

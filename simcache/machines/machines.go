@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 
@@ -157,7 +158,7 @@ func quoted(text string) ([]byte, error) {
 // config checks the description and makes a Config of it; of an error it tells
 // the path of the part at fault.
 func (f file[S]) config() (c simcache.Config, path string, err error) {
-	for _, check := range []func() (string, error){f.limits, f.contradicts, f.lacks} {
+	for _, check := range []func() (string, error){f.limits, f.unprintable, f.contradicts, f.lacks} {
 		if path, err := check(); err != nil {
 			return c, path, err
 		}
@@ -207,6 +208,23 @@ func (f file[S]) limits() (path string, err error) {
 	for _, g := range figures {
 		if g.value > g.most {
 			return g.path, fmt.Errorf("%d is too much (want at most %d)", g.value, g.most)
+		}
+	}
+	return "", nil
+}
+
+// unprintable refuses names that would do something else on a terminal than to be read there.
+func (f file[S]) unprintable() (path string, err error) {
+	names := []struct{ path, name string }{{"name", f.Name}}
+	for i, l := range f.Levels {
+		names = append(names, struct{ path, name string }{fmt.Sprintf("levels[%d].name", i), l.Name})
+	}
+	for i, t := range f.TLB {
+		names = append(names, struct{ path, name string }{fmt.Sprintf("tlb[%d].name", i), t.Name})
+	}
+	for _, n := range names {
+		if strings.ContainsFunc(n.name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return n.path, fmt.Errorf("%q has what cannot be printed (want letters and the like, in one line)", n.name)
 		}
 	}
 	return "", nil
