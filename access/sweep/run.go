@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 
@@ -34,6 +35,17 @@ func RecordName(out string) string { return out + ".part" }
 // errThere says that the results exist already.
 var errThere = errors.New("it exists already: remove it to sweep again")
 
+// A ShardError says that a space has fewer blocks, which are not split, than there are shards.
+type ShardError struct{ Index, Of, Blocks int }
+
+// Error says how many shards there may be.
+func (e *ShardError) Error() string {
+	if e.Blocks == 1 {
+		return fmt.Sprintf("shard %d/%d: at most %d combinations are not split: want 1 shard", e.Index, e.Of, blockSize)
+	}
+	return fmt.Sprintf("shard %d/%d: there are %d blocks of at most %d combinations, which are not split: want at most %[3]d shards", e.Index, e.Of, e.Blocks, blockSize)
+}
+
 // mine tells whether a point belongs to the shard.
 func (o Options) mine(point int) bool { return (point/blockSize)%o.Of == o.Index-1 }
 
@@ -45,11 +57,13 @@ func (o Options) mine(point int) bool { return (point/blockSize)%o.Of == o.Index
 func (s *Space) Run(ctx context.Context, out string, o Options) (simulated int, err error) {
 	if there, err := os.Stat(out); err == nil && there.IsDir() {
 		return 0, errors.New("it is a directory: want a file")
+	} else if err == nil && !there.Mode().IsRegular() {
+		return 0, fmt.Errorf("it is no regular file: want one, beside which %s keeps what is done", RecordName(filepath.Base(out)))
 	} else if err == nil {
 		return 0, errThere
 	}
 	if blocks := (s.points() + blockSize - 1) / blockSize; o.Of > blocks {
-		return 0, fmt.Errorf("shard %d/%d: there are %d blocks of %d points: want at most so many shards", o.Index, o.Of, blocks, blockSize)
+		return 0, &ShardError{o.Index, o.Of, blocks}
 	}
 	r, err := openRecord(RecordName(out), fmt.Sprintf("# sweep: %s shard %d/%d of %d points\n", s.hash(), o.Index, o.Of, s.points()), s.points())
 	if err != nil {

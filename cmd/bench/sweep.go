@@ -54,6 +54,9 @@ func newSweep() *cobra.Command {
 			if err != nil && ctx.Err() != nil {
 				return stopped(ctx, fmt.Sprintf("%s keeps %d of %s: the same command goes on", sweep.RecordName(out), known+simulated, counted(all, "combination")))
 			}
+			if shards, ok := errors.AsType[*sweep.ShardError](err); ok {
+				return fmt.Errorf("--%w", shards) // which begins with the flag's name
+			}
 			if err != nil {
 				return fmt.Errorf("--out %s: %w", out, err)
 			}
