@@ -93,7 +93,7 @@ var commits = sync.OnceValue(func() *regexp.Regexp {
 
 // Add puts the results of a file of a name, which errors have, into the store, for good before it returns. Where commit is
 // "" or at is zero, the comments "# commit: " and "# date: " of the results
-// say them. It tells whether the same entry was not there before. An entry
+// say them. Line ends of Windows become others: the same results are one entry. It tells whether the same entry was not there before. An entry
 // that is there but damaged is written anew.
 func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entry Entry, added bool, err error) {
 	set, err := results.Parse(name, text)
@@ -103,6 +103,7 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	if commit, at, err = origin(set.Comments[name], commit, at); err != nil {
 		return entry, false, err
 	}
+	text = plainEnds(text)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s%s%s\n%s%s\n%s", version, commitKey, commit, timeKey, at.UTC().Format(time.RFC3339), text)
 	if !bytes.HasSuffix(text, []byte("\n")) {
@@ -119,7 +120,7 @@ func (s *Store) Add(name string, text []byte, commit string, at time.Time) (entr
 	if err := ownFile(path); err != nil {
 		return entry, false, err
 	}
-	if there, err := results.ReadText(path); err == nil && bytes.Equal(there, sealed) {
+	if there, err := results.ReadText(path); err == nil && bytes.Equal(asSealed(there), sealed) {
 		return entry, false, nil
 	}
 	if err := results.WriteFile(path, sealed); err != nil {
@@ -251,6 +252,17 @@ func unseal(sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
+// plainEnds is a text without line ends of Windows.
+func plainEnds(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
+
+// asSealed is a sealed text as it was sealed: git on Windows checks it out with other line ends.
+func asSealed(sealed []byte) []byte {
+	if _, err := unseal(sealed); err == nil {
+		return sealed
+	}
+	return plainEnds(sealed)
+}
+
 // content takes an entry apart: commit, time, and the results as they were
 // added, but for a last newline.
 func content(sealed []byte) (commit string, at time.Time, text []byte, err error) {
@@ -311,6 +323,10 @@ func (s *Store) Entries() (entries []Entry, damaged []Damaged, err error) {
 			damaged = append(damaged, Damaged{f.Name(), err})
 			continue
 		}
+		if other, is := found[hash]; is { // or its samples would count as twice as many
+			damaged = append(damaged, Damaged{f.Name(), fmt.Errorf("it is a copy of %s", other.File)})
+			continue
+		}
 		_, old := known[hash]
 		found[hash], news = entry, news || !old
 		entries = append(entries, entry)
@@ -334,8 +350,10 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 	if err != nil {
 		return "", e, err
 	}
-	sum := sha256.Sum256(sealed)
-	hash = hex.EncodeToString(sum[:])
+	if hash = hashOf(sealed); known[hash].File == "" {
+		sealed = asSealed(sealed)
+		hash = hashOf(sealed)
+	}
 	if e, ok := known[hash]; ok {
 		e.File = f.Name()
 		return hash, e, nil
@@ -345,13 +363,19 @@ func (s *Store) entry(f os.DirEntry, known map[string]Entry) (hash string, e Ent
 	return hash, e, err
 }
 
+// hashOf is by what the index knows an entry.
+func hashOf(sealed []byte) string {
+	sum := sha256.Sum256(sealed)
+	return hex.EncodeToString(sum[:])
+}
+
 // text is the results of an entry, as they were added.
 func (s *Store) text(e Entry) ([]byte, error) {
 	sealed, err := results.ReadText(filepath.Join(s.dir, filepath.Base(e.File)))
 	if err != nil {
 		return nil, err
 	}
-	_, _, text, err := content(sealed)
+	_, _, text, err := content(asSealed(sealed))
 	if err != nil {
 		return nil, Damaged{e.File, err}
 	}
