@@ -398,6 +398,8 @@ func TestRefused(t *testing.T) {
 		"text":               {"hello, world\n", "it is no profile: neither JSON"},
 		"a model":            {"PK\x03\x04\x00\x00\x08\x08model/data.pkl", "it is no profile but a zip, as torch.save writes a model: record"},
 		"UTF-16":             {"\xff\xfe{\x00}\x00", "it is UTF-16, as > of PowerShell writes it"},
+		"a large model":      {"PK\x03\x04" + strings.Repeat("data\n", 1<<20), "it is no profile but a zip, as torch.save writes a model: record"},
+		"much UTF-16":        {"\xff\xfe{\x00" + strings.Repeat("a\x00\n\x00", 1<<20), "it is UTF-16, as > of PowerShell writes it"},
 		"binary":             {"\x7fELF\x00\x01\xff", "it is no profile: neither JSON"},
 		"another object":     {`{"a":[1,2,{"b":3}]}`, "it is no profile: a JSON object with neither traceEvents nor nodes"},
 		"no events":          {`{"traceEvents":[]}`, "it has no operators"},

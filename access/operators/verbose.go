@@ -26,7 +26,8 @@ const zipped = "PK\x03\x04"
 func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	t.kind = verboseLog
 	template := verboseFields
-	head, _ := in.Peek(len(zipped)) // an error is the scanner's, too
+	begin, _ := in.Peek(len(zipped)) // an error is the scanner's, too
+	head := string(begin)            // which reading on overwrites
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxLine)
 	any := false
@@ -49,9 +50,9 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	switch {
 	case !any && err != nil:
 		return unreadable(err)
-	case !any && string(head) == zipped:
+	case !any && head == zipped:
 		return errors.New("it is no profile but a zip, as torch.save writes a model: record a step of it with torch.profiler or scripts/capture, and give the trace")
-	case !any && (strings.HasPrefix(string(head), "\xFF\xFE") || strings.HasPrefix(string(head), "\xFE\xFF")):
+	case !any && (strings.HasPrefix(head, "\xFF\xFE") || strings.HasPrefix(head, "\xFE\xFF")):
 		return errors.New("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)")
 	case !any:
 		return errors.New("it is no profile: neither JSON (a Kineto or execution trace) nor lines of onednn_verbose (ONEDNN_VERBOSE=1)")
