@@ -128,6 +128,9 @@ func (s *scanner) header() (header, error) {
 	if bytes.HasPrefix(text, []byte{0x1F, 0x8B}) {
 		return header{}, s.fail("it is packed by gzip: unpack it first (gunzip)")
 	}
+	if bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF}) {
+		return header{}, s.fail("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)")
+	}
 	words := strings.Fields(strings.ToLower(string(text)))
 	if len(words) != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix" {
 		return header{}, s.fail("no header of a Matrix Market file; %s", want)

@@ -19,6 +19,7 @@ import (
 	"iter"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -81,6 +82,9 @@ type SyntaxError struct {
 // Error is "file:line: text" and what would be right.
 func (e *SyntaxError) Error() string {
 	text := e.Text
+	if e.Line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")) {
+		return fmt.Sprintf("%s: it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)", e.File)
+	}
 	if len(text) > 80 {
 		text = text[:77] + "..."
 	}
