@@ -119,8 +119,11 @@ func plainName(name string) string {
 	family, rest, _ := strings.Cut(strings.TrimPrefix(results.Printable(name), "Benchmark"), "/")
 	words := []string{family}
 	for part := range strings.SplitSeq(rest, "/") {
-		if part != "kernel=scalar" {
-			key, value, _ := strings.Cut(part, "=")
+		switch key, value, ok := strings.Cut(part, "="); {
+		case part == "kernel=scalar" || part == "":
+		case !ok: // as others name theirs
+			words = append(words, part)
+		default:
 			words = append(words, plain(key, value))
 		}
 	}

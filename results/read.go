@@ -3,7 +3,6 @@ package results
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -207,7 +206,10 @@ func (s *Set) Files() []Part {
 func (s *Set) CheckValues() error {
 	for _, r := range s.Results {
 		for _, v := range r.Values {
-			unit, wrong := cmp.Or(v.OrigUnit, v.Unit), ""
+			unit, value, wrong := v.Unit, v.Value, ""
+			if v.OrigUnit != "" { // as the line has it
+				unit, value = v.OrigUnit, v.OrigValue
+			}
 			switch {
 			case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
 				wrong = "is no finite number"
@@ -217,7 +219,7 @@ func (s *Set) CheckValues() error {
 				continue
 			}
 			file, line := r.Pos()
-			return fmt.Errorf("%s:%d: %v %s %s", file, line, v.Value, unit, wrong)
+			return fmt.Errorf("%s:%d: %v %s %s", file, line, value, unit, wrong)
 		}
 	}
 	return nil

@@ -63,6 +63,9 @@ func newReport() *cobra.Command {
 			options.Begin = func(charts int) func() { return meter.Begin("drawing", charts) }
 			report, err := reports.Make(set, options)
 			meter.End()
+			if errors.Is(err, reports.ErrNothing) {
+				return fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
+			}
 			if err != nil {
 				return err
 			}
