@@ -117,8 +117,11 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	meter := progress.New(c.err)
 	matrix, err := fleet.Read(by, c.in, meter.Begin("reading "+counted(len(paths), "file"), len(paths)), paths...)
 	meter.End()
+	if lacks, ok := errors.AsType[*fleet.NoLabelError](err); ok {
+		return fmt.Errorf("--by %s: %w", by, lacks)
+	}
 	if err != nil {
-		return fmt.Errorf("--by %w", err)
+		return err
 	}
 	warnOfFaults(c, paths, by)
 	page := reports.MakeFleet(matrix, options)

@@ -277,8 +277,8 @@ func TestMark(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"BenchmarkA 1 5 ns/op\n":            "a.txt:1: a result without a line \"host:\" before it (bench run --label host=VALUE writes one)",
-		"host: a\nBenchmarkA 1 -5 ns/op\n":  "a.txt:2: -5 ns/op: want more than 0",
-		"host: a\n":                         "a.txt holds no time of a benchmark",
+		"host: a\nBenchmarkA 1 -5 ns/op\n":  "a.txt:2: -5 ns/op: want a finite number of more than 0",
+		"host: a\n":                         "a.txt holds no benchmark results: no line begins with Benchmark",
 		"host: a\nBenchmarkA 1 5 ns/op 3\n": "a.txt:2: missing units",
 	} {
 		path := filepath.Join(t.TempDir(), "a.txt")

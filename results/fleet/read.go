@@ -103,6 +103,31 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	return r.Matrix, nil
 }
 
+// A NoLabelError is a result that no line with the label is before.
+type NoLabelError struct {
+	File  string
+	Line  int
+	Label string
+}
+
+// Error says where it is, and what writes the line.
+func (e *NoLabelError) Error() string {
+	return fmt.Sprintf("%s:%d: a result without a line \"%s:\" before it (bench run --label %[3]s=VALUE writes one)", e.File, e.Line, e.Label)
+}
+
+// nothing says why a file has no result, as other readers do, if it can be read again.
+func nothing(path string) error {
+	if file, err := os.Open(path); err == nil {
+		defer file.Close()
+		if head, err := io.ReadAll(io.LimitReader(file, 1<<20)); err == nil {
+			if _, err := results.Parse(path, head); err != nil {
+				return err
+			}
+		}
+	}
+	return fmt.Errorf("%s holds no time of a benchmark", path)
+}
+
 func cellOf(ns, cycles []float64) Cell {
 	if len(ns) == 0 {
 		return Cell{}
@@ -145,7 +170,7 @@ func (r *reader) file(path string, in io.Reader) error {
 		return err
 	}
 	if len(owners) == 0 {
-		return fmt.Errorf("%s holds no time of a benchmark", path)
+		return nothing(path)
 	}
 	for _, c := range found { // in a merged file, before the results; at an end, behind them
 		at, _ := slices.BinarySearchFunc(owners, c.line, func(o owner, line int) int { return o.first - line })
@@ -201,7 +226,7 @@ func (r *reader) results(path string, text io.Reader) (owners []owner, err error
 			_, line := record.Pos()
 			name := record.GetConfig(r.Label)
 			if name == "" {
-				return nil, fmt.Errorf("%s:%d: a result without a line \"%s:\" before it (bench run --label %[3]s=VALUE writes one)", path, line, r.Label)
+				return nil, &NoLabelError{path, line, r.Label}
 			}
 			if len(owners) == 0 || owners[len(owners)-1].name != name {
 				owners = append(owners, owner{line, line, name})
@@ -225,12 +250,17 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 		}
 		r.machines[name] = s
 	}
-	seconds, ok := record.Value("sec/op")
-	if !ok {
+	at := slices.IndexFunc(record.Values, func(v benchfmt.Value) bool { return v.Unit == "sec/op" })
+	if at < 0 {
 		return nil // of a study
 	}
+	seconds := record.Values[at].Value
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
-		return fmt.Errorf("%v ns/op: want more than 0", seconds*1e9)
+		said := record.Values[at]
+		if said.OrigUnit == "" { // it is as the line has it
+			said.OrigValue, said.OrigUnit = said.Value, said.Unit
+		}
+		return fmt.Errorf("%v %s: want a finite number of more than 0", said.OrigValue, said.OrigUnit)
 	}
 	i, ok := r.benchmarks[string(record.Name)]
 	if !ok {

@@ -344,7 +344,7 @@ func (p *Plan) Write(out io.Writer) error {
 			return err
 		}
 		w.begun, w.comments = map[*file]bool{}, map[string]string{} // each run says its own
-		w.lead(r, i == 0, p.Faults)
+		w.lead(r, i == 0, len(p.runs), p.Faults)
 		for _, s := range spans {
 			if err := w.span(s); err != nil {
 				return err

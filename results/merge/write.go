@@ -26,7 +26,7 @@ type writer struct {
 var left = []string{"load", "overhead", results.ActivityKey, results.NodeKey, "warning", "interrupted"}
 
 // lead writes what holds for a run: in the first one the head of the file.
-func (w *writer) lead(r run, first bool, faults []string) {
+func (w *writer) lead(r run, first bool, runs int, faults []string) {
 	f := r.files[0]
 	w.setConfig(f)
 	for _, c := range f.comments {
@@ -39,6 +39,9 @@ func (w *writer) lead(r run, first bool, faults []string) {
 	}
 	if !first {
 		return
+	}
+	if runs > 1 { // so that it is known for what may be made again
+		w.comment(results.Pair{Key: "merged", Value: fmt.Sprintf("%d runs", runs)})
 	}
 	for _, fault := range faults {
 		fmt.Fprintf(w.out, "# %s: %s\n", results.PartialKey, fault)
