@@ -279,7 +279,7 @@ func (p *Pattern) place() error {
 	case Fill:
 		return p.add("x", nest.Write, store, view)
 	case Copy:
-		return errors.Join(p.add("x", nest.Read, store, view), p.addFresh("y", view.Shape()))
+		return errors.Join(p.add("x", nest.Read, store, view), p.addFresh(view.Shape()))
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
@@ -293,7 +293,7 @@ func (p *Pattern) place() error {
 			return err
 		}
 		if s.Order != Torch {
-			return p.addFresh("y", both[0].Shape())
+			return p.addFresh(both[0].Shape())
 		}
 		p.fresh, p.operands[0].own, p.operands[1].own = true, view, with
 		it, err := layouts.Elementwise(view, with)
@@ -332,13 +332,13 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 	return store, x, nil
 }
 
-// addFresh places a contiguous tensor that is written.
-func (p *Pattern) addFresh(tensor string, shape []int) error {
+// addFresh places the contiguous tensor that is written.
+func (p *Pattern) addFresh(shape []int) error {
 	fresh, err := layouts.Contiguous(shape...)
 	if err != nil {
 		return fault(FieldView, p.Spec.View, err)
 	}
-	return p.add(tensor, nest.Write, fresh, fresh)
+	return p.add("y", nest.Write, fresh, fresh)
 }
 
 // add places one more tensor, stored as store and seen as view.

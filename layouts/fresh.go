@@ -145,7 +145,7 @@ func (s site) ravel() (site, error) {
 
 // flatten is a view where there is one, else a copy.
 func (s site) flatten(start, end int) (site, error) {
-	a, b, err := s.layout.span("flatten", start, end)
+	a, b, err := s.layout.flattened(start, end)
 	if err != nil || a == b && s.layout.Rank() > 0 {
 		return s, err
 	}

@@ -217,7 +217,7 @@ func (t *Tensor) reshape(shape []int) (*Tensor, error) {
 // Flatten merges the dimensions start to end, both included: a view where
 // strides allow it, else a copy.
 func (t *Tensor) Flatten(start, end int) (*Tensor, error) {
-	a, b, err := t.layout.span("flatten", start, end)
+	a, b, err := t.layout.flattened(start, end)
 	if err != nil {
 		return nil, err
 	}

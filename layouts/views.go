@@ -368,7 +368,7 @@ func (l Layout) cannotMerge(d int, shape []int) error {
 // Flatten merges the dimensions start to end, both included, into one. It
 // fails where their strides do not allow it; the tensor's Flatten copies there.
 func (l Layout) Flatten(start, end int) (Layout, error) {
-	a, b, err := l.span("flatten", start, end)
+	a, b, err := l.flattened(start, end)
 	if err != nil {
 		return Layout{}, err
 	}
@@ -383,16 +383,16 @@ func (l Layout) Flatten(start, end int) (Layout, error) {
 	return derived("flatten", shape, strides, l.offset)
 }
 
-// span resolves a range of dims, both ends included.
-func (l Layout) span(op string, start, end int) (a, b int, err error) {
-	if a, err = l.dim(op, start); err != nil {
+// flattened resolves the range of dims that flatten merges, both ends included.
+func (l Layout) flattened(start, end int) (a, b int, err error) {
+	if a, err = l.dim("flatten", start); err != nil {
 		return 0, 0, err
 	}
-	if b, err = l.dim(op, end); err != nil {
+	if b, err = l.dim("flatten", end); err != nil {
 		return 0, 0, err
 	}
 	if a > b {
-		return 0, 0, fmt.Errorf("%s: start dim %d comes after end dim %d", op, a, b)
+		return 0, 0, fmt.Errorf("flatten: start dim %d comes after end dim %d", a, b)
 	}
 	return a, b, nil
 }

@@ -275,12 +275,12 @@ type sizeKey struct{ n, bytes int }
 
 func (m matrix) size() sizeKey { return sizeKey{m.n, m.bytes} }
 
-// byOrder are the matrices walked in an order, padded ones or the others, by
+// byColumns are the matrices walked by columns, padded ones or the others, by
 // size.
-func byOrder(found []matrix, order string, padded bool) map[sizeKey]matrix {
+func byColumns(found []matrix, padded bool) map[sizeKey]matrix {
 	of := map[sizeKey]matrix{}
 	for _, m := range found {
-		if m.order == order && (m.row.Key("pad") != "") == padded {
+		if m.order == "col" && (m.row.Key("pad") != "") == padded {
 			of[m.size()] = m
 		}
 	}
@@ -290,7 +290,7 @@ func byOrder(found []matrix, order string, padded bool) map[sizeKey]matrix {
 // pair finds the row and the column traversal of the matrix that says most:
 // 4000x4000 as in the articles, else the largest.
 func pair(found []matrix) (row, col matrix, ok bool) {
-	cols, best := byOrder(found, "col", false), -1
+	cols, best := byColumns(found, false), -1
 	for _, m := range found {
 		c, both := cols[m.size()]
 		if m.order != "row" || m.row.Key("pad") != "" || !both {
@@ -352,10 +352,10 @@ func missSentence(found []matrix) string {
 	text := fmt.Sprintf("By columns, %s%% of the references to the %dx%d matrix miss in D1 and %s%% in LL; by rows %s%% and %s%%.",
 		percent(missRate(col.row, d1Unit)), row.n, row.n, percent(missRate(col.row, llUnit)),
 		percent(missRate(row.row, d1Unit)), percent(missRate(row.row, llUnit)))
-	padded := byOrder(found, "col", true)
+	padded := byColumns(found, true)
 	for _, m := range found {
 		p, ok := padded[m.size()]
-		if ok && m.order == "col" && m.pow2 && rate(p, llUnit) < rate(m, llUnit)/4 {
+		if ok && m.order == "col" && m.pow2 && llRate(p) < llRate(m)/4 {
 			return text + fmt.Sprintf(" Rows a power of two of bytes apart crowd into few sets: %dx%d by columns misses LL on %s%% of references, and on %s%% with rows padded by %s elements.",
 				m.n, m.n, percent(missRate(m.row, llUnit)), percent(missRate(p.row, llUnit)), p.row.Key("pad"))
 		}
@@ -363,8 +363,8 @@ func missSentence(found []matrix) string {
 	return text
 }
 
-// rate is a matrix's miss rate in percent, 0 if it has none.
-func rate(m matrix, unit string) float64 {
-	q, _ := missRate(m.row, unit)
+// llRate is a matrix's miss rate in LL in percent, 0 if it has none.
+func llRate(m matrix) float64 {
+	q, _ := missRate(m.row, llUnit)
 	return q.y
 }

@@ -53,11 +53,11 @@ func (r results) fresh(shape []int) operators.Operand {
 	return dense(tensor{operators.Operand{Shape: shape, DType: r.op.Inputs[0].DType}, inside}, operators.Output).Operand
 }
 
-// and is such a result with another one of its shape, of another dtype.
-func (r results) and(shape []int, dtype string) []operators.Operand {
-	other := r.fresh(shape)
-	other.DType = dtype
-	return []operators.Operand{r.fresh(shape), other}
+// indices is a contiguous result that says where elements are.
+func (r results) indices(shape []int) operators.Operand {
+	result := r.fresh(shape)
+	result.DType = "int64"
+	return result
 }
 
 // have reports whether the operator has so many tensors, of at least these ranks: one more is where the result goes (out=).
@@ -247,9 +247,9 @@ func (r results) ofGather(name string) []operators.Operand {
 		}
 		return []operators.Operand{r.fresh([]int{bags, r.all[0].Shape[1]})}
 	case name == "bucketize" && len(r.all) == 2:
-		return r.and(r.all[0].Shape, "int64")[1:]
+		return []operators.Operand{r.indices(r.all[0].Shape)}
 	case name == "searchsorted" && len(r.all) == 2:
-		return r.and(r.all[1].Shape, "int64")[1:]
+		return []operators.Operand{r.indices(r.all[1].Shape)}
 	case name == "grid_sampler_2d" && r.have(4, 4):
 		x, grid := r.all[0].Shape, r.all[1].Shape
 		return []operators.Operand{r.fresh([]int{x[0], x[1], grid[1], grid[2]})}
@@ -279,7 +279,7 @@ func (r results) ofPool(name string) []operators.Operand {
 	shape := slices.Clone(x[:len(x)-dims])
 	made := func(sizes []int) []operators.Operand {
 		if shape = append(shape, sizes...); strings.Contains(name, "max") {
-			return r.and(shape, "int64")
+			return []operators.Operand{r.fresh(shape), r.indices(shape)}
 		}
 		return []operators.Operand{r.fresh(shape)}
 	}
@@ -467,7 +467,7 @@ func (r results) ofRows(name string) []operators.Operand {
 		}
 		shape := slices.Clone(x.Shape)
 		shape[dims[0]] = k[0]
-		return r.and(shape, "int64")
+		return []operators.Operand{r.fresh(shape), r.indices(shape)}
 	case "_fft_r2c", "_fft_c2r", "_fft_c2c":
 		return r.ofFFT(name)
 	}
