@@ -60,6 +60,9 @@ func TestCutChunks(t *testing.T) {
 	of := func(kind Kind, trips []int, strides ...int) Nest {
 		return Nest{Trips: trips, Operands: []Operand{{Kind: kind, Base: 4096, Width: 4, Strides: strides}}}
 	}
+	halves := of(Write, []int{8}, 4) // of 8 bytes, of which the second is the first of the next iteration
+	halves.Operands = append(halves.Operands, halves.Operands[0])
+	halves.Operands[1].Base += 4
 	for _, c := range []struct {
 		nest    Nest
 		workers int
@@ -71,7 +74,9 @@ func TestCutChunks(t *testing.T) {
 		{of(Read, []int{3, 8}, 32, 4), 2, "[12] [12]"},                     // nor are two that are one
 		{of(Write, []int{8, 10}, 0, 4), 2, "[8 5] [8 5]"},                  // all iterations of the outer write the same
 		{of(Write, []int{8}, 0), 2, "[8]"},
-		{of(Write, []int{4, 8}, 4, 8), 2, "[4 8]"}, // rows that overlap, as far as strides tell
+		{of(Write, []int{4, 8}, 4, 8), 2, "[4 8]"},        // rows that overlap, as far as strides tell
+		{of(Write, []int{4, 8}, 64, 4), 2, "[2 8] [2 8]"}, // rows with a gap between them
+		{halves, 2, "[8]"},
 		{of(Read, []int{8}, 0), 2, "[4] [4]"},
 		{of(Read, []int{}), 2, "[]"},
 		{of(Read, []int{0, 4}, 4, 4), 2, "[0 4]"},

@@ -199,6 +199,11 @@ func TestCount(t *testing.T) {
 	if got, err := triangle.Count(); err != nil || got != n*(n-1)*(n-2)/6 {
 		t.Errorf("%d (%v), want %d", got, err, n*(n-1)*(n-2)/6)
 	}
+	const rising = 1 << 30
+	falling := Program{loop(affine(0), affine(rising), 1, loop(affine(0, 1), affine(-1), -1, Operand{Width: 1}))}
+	if got, err := falling.Count(); err != nil || got != rising*(rising+1)/2 {
+		t.Errorf("%d (%v), want %d", got, err, rising*(rising+1)/2)
+	}
 	sometimes := Program{loop(affine(0), affine(1<<40), 3, &If{When: Condition{{affine(-12345, 1), affine(1<<39, -1)}, {affine(9, -1)}},
 		Then: []Node{Operand{Width: 1}}, Else: []Node{Operand{Width: 1}, Operand{Width: 1}}})}
 	trips, then := (1<<40+2)/3, (1<<39)/3-12345/3+1+4 // from 12345 to 2^39, and 0, 3, 6, 9

@@ -336,6 +336,14 @@ func TestSpan(t *testing.T) {
 	})
 }
 
+// TestSpanSteps: a step is of more than one trip and of more than 0 bytes.
+func TestSpanSteps(t *testing.T) {
+	run, steps := Operand{Width: 4, Strides: []int{0, 4096, -64, 4}}.Span([]int{5, 1, 3, 2}, 0)
+	if diff := cmp.Diff([]Step{{64, 3}}, steps); diff != "" || run != 8 {
+		t.Errorf("runs of %d B: %s", run, diff)
+	}
+}
+
 func TestBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := someNest(t)
@@ -451,6 +459,17 @@ func TestCrowd(t *testing.T) {
 	})
 	if exact == 0 && !testing.Short() {
 		t.Errorf("only %d operands of one run", exact)
+	}
+}
+
+// TestCrowdBudget: each run of each place costs what it touches, and what is beyond the budget is not begun.
+func TestCrowdBudget(t *testing.T) {
+	op, trips, places := Operand{Width: 4, Strides: []int{1 << 16, 1 << 12}}, []int{3, 5}, []uint64{0, 32}
+	for budget, want := range map[int]int{29: 29, 30: 0, 100: 70} { // two places, 15 runs of a line
+		left := budget
+		if most, ok := op.Crowd(trips, places, 64, 64, &left); ok != (budget >= 30) || ok && most != 15 || left != want {
+			t.Errorf("of %d there is %d left: %d lines, %v", budget, left, most, ok)
+		}
 	}
 }
 

@@ -243,6 +243,40 @@ func TestProgramCheckIsQuick(t *testing.T) {
 	if err := p.Check(); err != nil {
 		t.Error(err)
 	}
+	// On either side of a[0], whichever bound of the inner loop it is that says so.
+	const rows = 1 << 30
+	for name, inner := range map[string]*Loop{
+		"a[n-1-i-j], j rising to n-i":   loop(affine(0), affine(rows, -1), 1, Operand{Width: 8, Base: 8 * (rows - 1), Strides: []int{-8, -8}}),
+		"a[n-1-i-j], j falling from it": loop(affine(rows-1, -1), affine(-1), -1, Operand{Width: 8, Base: 8 * (rows - 1), Strides: []int{-8, -8}}),
+		"a[j-i], j rising from i":       loop(affine(0, 1), affine(rows), 1, Operand{Width: 8, Strides: []int{-8, 8}}),
+		"a[j-i], j falling to i":        loop(affine(rows-1), affine(-1, 1), -1, Operand{Width: 8, Strides: []int{-8, 8}}),
+	} {
+		if err := (Program{loop(affine(0), affine(rows), 1, inner)}).Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAround: the loops around an access, whatever stands between.
+func TestAround(t *testing.T) {
+	inner := loop(affine(0), affine(3), 1, Operand{Width: 1, Strides: []int{0, 1}})
+	outer := loop(affine(0), affine(2), 1, &If{When: Condition{{affine(0, 1)}}, Then: []Node{Operand{Width: 1, Strides: []int{1}}}, Else: []Node{inner}})
+	got := Program{Operand{Width: 1}, outer, Operand{Width: 1}}.Around()
+	if len(got) != 4 || !slices.EqualFunc(got, [][]*Loop{nil, {outer}, {outer, inner}, nil}, slices.Equal) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestFallingLoop: of several first values a loop that goes down has the least, and of ends the greatest.
+func TestFallingLoop(t *testing.T) {
+	down := &Loop{Name: "i", From: []Affine{affine(9), affine(5)}, To: []Affine{affine(0), affine(2)}, Step: -1, Body: []Node{Operand{Tensor: "x", Kind: Read, Width: 1, Strides: []int{1}}}}
+	const want = "for i = min(9, 5) .. max(0, 2) step -1\n  read x 1 B at 0x0 + i\n"
+	if got := (Program{down}).String(); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if first, trips := down.Bounds(nil); first != 5 || trips != 3 {
+		t.Errorf("%d trips from %d, want 5, 4, 3", trips, first)
+	}
 }
 
 func TestProgramRefused(t *testing.T) {
