@@ -245,6 +245,11 @@ func TestMixed(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.new, err, c.want)
 		}
 	}
+	// The suite is one where the CPU is, of whichever run.
+	alien := strings.Replace(shardText(1, 1, []int{1}, "host: b\n"), "suite: abc", "suite: abd", 1)
+	if _, _, err := merged(t, "host", shardText(1, 1, []int{1}, "host: a\n"), alien); err == nil || !strings.HasPrefix(err.Error(), "the suites are not the same: ") {
+		t.Error(err)
+	}
 	// What runs of many machines may differ in.
 	other := strings.Replace(strings.Replace(shardText(1, 1, []int{1}, "host: b\n"), "cpu: A", "cpu: B\nsim-d1: 1,1,1", 1), "suite: abc", "suite: abd", 1)
 	text, faults, err := merged(t, "host", other, shardText(1, 1, []int{1}, "host: a\n"))
@@ -271,9 +276,9 @@ func TestMixed(t *testing.T) {
 }
 
 func TestNatural(t *testing.T) {
-	names := []string{"node10", "node9", "node09", "a", "node9b", "", "node"}
+	names := []string{"node10", "node9", "node09", "a", "node9b", "", "node", "b1", "a22", "9z"}
 	slices.SortStableFunc(names, Natural)
-	if diff := cmp.Diff([]string{"", "a", "node", "node09", "node9", "node9b", "node10"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"", "9z", "a", "a22", "b1", "node", "node09", "node9", "node9b", "node10"}, names); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -220,7 +220,6 @@ func (s *scanner) line(line []byte) error {
 		}
 		last := &s.file.spans[len(s.file.spans)-1]
 		last.own = last.own || s.fresh
-		s.fresh = false
 		return nil
 	}
 	if s.file.results > 0 {
@@ -254,9 +253,11 @@ func (s *scanner) comment(text string) (err error) {
 		s.begin(s.next, place)
 		return nil
 	case results.ShardKey:
-		if _, err := fmt.Sscanf(value, "%d/%d", &s.file.index, &s.file.of); err != nil || s.file.index < 1 || s.file.index > s.file.of || s.file.of > 1<<20 {
+		var index, of int
+		if _, err := fmt.Sscanf(value, "%d/%d", &index, &of); err != nil || index < 1 || index > of || of > 1<<20 {
 			return fmt.Errorf("shard %q: want i/n", value)
 		}
+		s.file.index, s.file.of = index, of
 		return nil
 	case results.EndKey:
 		s.close()
