@@ -127,6 +127,9 @@ func TestInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if set.Comment("overhead") == "" {
+		t.Error("nothing is said of the whole run")
+	}
 	if got := set.Comment("interrupted"); len(set.Results) != stop.Done || got != fmt.Sprintf("after %d of 2000 samples", stop.Done) {
 		t.Errorf("%d results of %v, interrupted %q", len(set.Results), stop, got)
 	}
@@ -297,6 +300,11 @@ func TestDefaults(t *testing.T) {
 	if got := results.SetupOf(config); got.D1.String() != chosen.First().String() || got.LL.String() != chosen.Last().String() || len(got.TLB) == 0 || got.Pages != access.PagesSmall.String() {
 		t.Errorf("%+v, want %v", got, chosen.Levels)
 	}
+	for _, key := range []string{"sim-d1-source", "sim-ll-source", "date", "kernels", "load", results.SuiteKey, "overhead"} {
+		if set.Comment(key) == "" {
+			t.Errorf("nothing is said of %s", key)
+		}
+	}
 	if got := set.Comment("counters"); got != "not asked for" {
 		t.Errorf("counters: %q", got)
 	}
@@ -304,9 +312,9 @@ func TestDefaults(t *testing.T) {
 
 // TestCommandLine: a shell takes what is written for what was meant.
 func TestCommandLine(t *testing.T) {
-	words := []string{"printf", `%s|`, "a b", "it's", "", "--view=t()", "$HOME", "x.txt"}
+	words := []string{"printf", `%s|`, "a b", "it's", "", "--view=t()", "$HOME", "x.txt", "azAZ09"}
 	line := session.CommandLine(words)
-	if want := `printf '%s|' 'a b' 'it'\''s' '' '--view=t()' '$HOME' x.txt`; line != want {
+	if want := `printf '%s|' 'a b' 'it'\''s' '' '--view=t()' '$HOME' x.txt azAZ09`; line != want {
 		t.Errorf("%s, want %s", line, want)
 	}
 }
