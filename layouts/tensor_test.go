@@ -525,6 +525,12 @@ func TestQuestions(t *testing.T) {
 	if yes == 0 && !testing.Short() {
 		t.Error("no layout overlapped")
 	}
+	// 2^40 elements in padded rows, of which strides tell all, in whichever order they are.
+	for _, wide := range []layouts.Layout{must(layouts.New([]int{1 << 20, 1 << 20}, []int{1 << 21, 1}, 0)), must(layouts.New([]int{1 << 20, 1 << 20}, []int{1, 1 << 21}, 0))} {
+		if wide.Overlaps() {
+			t.Errorf("%v is said to overlap", wide)
+		}
+	}
 	// Cases where the rules of channels_last part ways.
 	for _, c := range []struct {
 		shape, strides        []int

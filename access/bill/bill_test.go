@@ -359,6 +359,13 @@ func TestCallers(t *testing.T) {
 func TestWrite(t *testing.T) {
 	b := priceOf(t, trace(event{name: "aten::add", dur: 5, shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: float + "," + float},
 		event{name: "mine::odd", ts: 10, dur: 5, shapes: "[512,512]", strides: "[1,512]", types: float}))
+	sum := int64(0)
+	for _, item := range b.Operators {
+		sum += item.Bytes
+	}
+	if b.Bytes != sum || sum != 3*512*512*4 {
+		t.Errorf("%d operators, %d B, want %d", len(b.Operators), b.Bytes, sum)
+	}
 	var text strings.Builder
 	if err := b.Write(&text, 15, 0); err != nil {
 		t.Fatal(err)
