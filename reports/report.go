@@ -302,10 +302,7 @@ func newData(set *results.Set, o Options) (*data, error) {
 	var all []results.Row
 	at := map[string]int{} // in all, by name
 	for _, part := range set.Files() {
-		rows, err := part.Set.Rows()
-		if err != nil {
-			return nil, err
-		}
+		rows := part.Set.Rows()
 		d.files = append(d.files, file{part.Name, rows})
 		for _, r := range rows {
 			if i, ok := at[r.Name]; ok {

@@ -49,11 +49,7 @@ func Example() {
 	}
 
 	// 5. A row is a benchmark with the statistics of its samples.
-	rows, err := set.Rows()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	rows := set.Rows()
 	for _, r := range rows {
 		time, misses := r.Stats["sec/op"], r.Stats["D1-misses/op"]
 		fmt.Printf("%s by %s: %s (%s to %s, %d samples), %.0f misses\n", r.Family(), r.Key("order"),

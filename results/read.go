@@ -529,7 +529,7 @@ func (r Row) Bytes(key string) int {
 }
 
 // Rows sums up the results by name, in the order in which names appear.
-func (s *Set) Rows() ([]Row, error) {
+func (s *Set) Rows() []Row {
 	samples := map[string]map[string][]float64{} // by name and unit
 	var names []string
 	for _, r := range s.Results {
@@ -550,7 +550,7 @@ func (s *Set) Rows() ([]Row, error) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, nil
+	return rows
 }
 
 func (s *Set) stat(unit string, values []float64) Stat {

@@ -18,11 +18,7 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 	if err != nil {
 		return err
 	}
-	rows, err := set.Rows()
-	if err != nil {
-		return err
-	}
-	t := terminal.Of(s.groups(rows))
+	t := terminal.Of(s.groups(set.Rows()))
 	if t.Rows != nil {
 		var text strings.Builder // a table has an empty line before it
 		if err := explain.Table(t.Rows).WriteWithin(&text, width); err != nil {

@@ -179,14 +179,7 @@ func compare(old *results.Set, oldName string, new *results.Set, newName string,
 	r := &Report{Options: o}
 	r.comparable(oldConfig, newConfig)
 	units := trusted(old, new)
-	oldRows, err := rowsWith(old, units)
-	if err != nil {
-		return nil, err
-	}
-	newRows, err := rowsWith(new, units)
-	if err != nil {
-		return nil, err
-	}
+	oldRows, newRows := rowsWith(old, units), rowsWith(new, units)
 	if o.Times != TimesOff && !timed(oldRows, units) && !timed(newRows, units) {
 		r.NoTimes = "" // counts of a program's loops are of no machine, and lack nothing
 	}
@@ -339,7 +332,7 @@ func trusted(old, new *results.Set) benchfmt.UnitMetadataMap {
 	return units
 }
 
-func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) ([]results.Row, error) {
+func rowsWith(set *results.Set, units benchfmt.UnitMetadataMap) []results.Row {
 	with := *set
 	with.Units = units
 	return with.Rows()

@@ -49,12 +49,8 @@ func Records(set *results.Set) ([]Record, error) {
 	}
 	with := *set
 	with.Units = withOurs(set.Units)
-	rows, err := with.Rows()
-	if err != nil {
-		return nil, err
-	}
 	var records []Record
-	for _, row := range rows {
+	for _, row := range with.Rows() {
 		units := slices.SortedFunc(maps.Keys(row.Stats), func(a, b string) int {
 			if d := rank(a) - rank(b); d != 0 {
 				return d

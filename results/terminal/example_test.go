@@ -20,11 +20,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	rows, err := set.Rows()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	rows := set.Rows()
 	for _, row := range terminal.Of([]terminal.Group{rows}).Rows {
 		fmt.Println(strings.Join(row, ", "))
 	}
