@@ -22,6 +22,7 @@ cpu: A
 host: a
 # version: v1
 # merged: 2 of 2 shards
+# merged: 2 runs
 Unit ns/op better=lower
 
 # warning: noisy
