@@ -2,6 +2,7 @@ package csource_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -147,4 +148,70 @@ func TestCompiledBoth(t *testing.T) {
 // whose conditions count.
 func TestCompiledTurns(t *testing.T) {
 	compiledAs(t, "turns", "turns", 12, regexp.MustCompile(`\w`))
+}
+
+// TestCompiledOrder: random expressions with calls beside other accesses, as far as they are read, make these in the order in which they
+// come when GCC has compiled them.
+func TestCompiledOrder(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 9))
+	types := []string{"double", "float", "int", "unsigned", "long", "short", "char"}
+	head := "double x = 2; int n = 3;\n"
+	for i, of := range types {
+		head += fmt.Sprintf("%s a%d[4], b%[2]d[4], c%[2]d[4]; __attribute__((noinline, noclone)) static %[1]s f%[2]d(const %[1]s *v) { return v[2]; }\n", of, i)
+	}
+	var write func(deep int) string
+	write = func(deep int) string {
+		of := r.IntN(len(types))
+		if r.IntN(3) > 0 {
+			of = r.IntN(2)
+		}
+		array := fmt.Sprintf("%c%d", "abc"[r.IntN(3)], of)
+		switch n := r.IntN(20); {
+		case deep > 0 && n < 12:
+			op := []string{"+", "-", "*", "+", "-", "*", "/ (x +", "&", "<"}[r.IntN(9)]
+			return fmt.Sprintf("(%s %s %s)%s", write(deep-1), op, write(deep-1), strings.Repeat(")", strings.Count(op, "(")))
+		case deep > 0 && n < 13:
+			return fmt.Sprintf("%s(%s)", []string{"-", "~", "!", "+"}[r.IntN(4)], write(deep-1))
+		case deep > 0 && n < 14:
+			return fmt.Sprintf("(%s)%s", types[of], write(deep-1))
+		case n < 16 && deep < 3:
+			return fmt.Sprintf("f%d(%s)", of, array)
+		case n == 19:
+			return []string{"2.5", "3", "n", "x", "0", "-1.0"}[r.IntN(6)]
+		}
+		return array + "[1]"
+	}
+	var files, want []string
+	all, function := head, "void f(void) {\n"
+	calls := regexp.MustCompile(`f\d\(.*\[1\]|\[1\].*f\d\(|f\d\(.*f\d\(`)
+	var first *csource.File
+	for tries := 0; len(files) < 400 && tries < 40000; tries++ {
+		e := write(1 + r.IntN(3))
+		if !calls.MatchString(e) {
+			continue
+		}
+		f, err := csource.Read("t.c", []byte(head+"void f(void) { x = "+e+"; }"), csource.Options{Function: "f"})
+		if err != nil {
+			continue
+		}
+		first = f
+		files, want = append(files, e), append(want, walkedWidths(f))
+		function += "x = " + e + ";\n"
+	}
+	if len(files) < 400 {
+		t.Fatalf("%d are read", len(files))
+	}
+	path := filepath.Join(t.TempDir(), "order.c")
+	if err := os.WriteFile(path, []byte(all+function+"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(instrumentedRun(t, path, "f", first.Arrays))
+	for i, e := range files {
+		of := strings.Fields(want[i])
+		if len(got) < len(of) || strings.Join(got[:len(of)], " ") != want[i] {
+			t.Fatalf("%s does %s, compiled %.200s", e, want[i], got)
+		}
+		got = got[len(of):]
+	}
 }

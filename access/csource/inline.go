@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,8 +14,7 @@ const (
 	maxAllCalls = 1000
 )
 
-// own is the function of the file that a call, which is a statement or all that is assigned, calls and whose body is read in
-// its place, as it touches memory or gets a pointer.
+// own is the function of the file that a call calls and whose body is read in its place, as it touches memory or gets a pointer.
 func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	called := e.args[0]
 	if called.op != opVar || called.decl == nil || called.decl.Type() == nil || called.decl.Type().Kind() != cc.Function {
@@ -40,9 +40,97 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 // rightFirst tells whether in the right side of an assignment is a call that is read in place, or a change of a variable, as in *p++:
 // compilers do these before they read the left side of a compound assignment.
 func (b *builder) rightFirst(right *expr) bool {
-	return right.any(func(e *expr) bool {
-		return e.op == opCall && b.own(e) != nil || e.assigns() && e.args[0].op == opVar
+	return b.calling(right) != nil || right.any(func(e *expr) bool { return e.assigns() && e.args[0].op == opVar })
+}
+
+// calling is a call in an expression that is read in place, nil if there is none.
+func (b *builder) calling(e *expr) (call *expr) {
+	e.any(func(e *expr) bool {
+		if e.op == opCall && b.own(e) != nil {
+			call = e
+		}
+		return call != nil
 	})
+	return call
+}
+
+// alwaysCalled refuses a call that is read in place in what is evaluated only where a condition on data says so.
+func (b *builder) alwaysCalled(e *expr) *Error {
+	call := b.calling(e)
+	if call == nil {
+		return nil
+	}
+	name := call.args[0].text()
+	return notInteger(call, false, "%s %s: behind a condition on data only functions of numbers are understood: make the call all of a statement, or all that one assigns, such as t = %[1]s(...)", name, usesArrays)
+}
+
+// accessing tells whether evaluating an expression makes accesses.
+func (b *builder) accessing(e *expr) bool { return b.reads(e) || b.calling(e) != nil }
+
+// alone refuses a call that is read in place where it stands beside other accesses among operands of which the order is not known, as
+// that of arguments.
+func (b *builder) alone(e *expr, operands []*expr) *Error {
+	call, others := (*expr)(nil), 0
+	for _, a := range operands {
+		if t := a.node.Type(); t != nil && t.Kind() == cc.Ptr || !b.accessing(a) {
+			continue // making a pointer is no access
+		} else {
+			call = cmp.Or(call, b.calling(a))
+			others++
+		}
+	}
+	if call == nil || others < 2 {
+		return nil
+	}
+	return notInteger(e, false, "whether %s comes before what else is read here is not known: declare a variable with what it returns in front", call.text())
+}
+
+// ordered refuses an operator with a call that is read in place in one operand and accesses in another, unless they come in the order of
+// the text.
+func (b *builder) ordered(e *expr) *Error {
+	if refused := b.alone(e, e.args); refused != nil && !b.inOrder(e) {
+		return refused
+	}
+	return nil
+}
+
+// inOrder tells whether compilers evaluate the operands of an expression in the order of the text, which C leaves open. GCC does so in sums,
+// differences, products and quotients of floating-point numbers, unless something in them has a sign, as of -a + b it makes b - a;
+// and in a sum, a difference or a product of integers where there is no more than that.
+func (b *builder) inOrder(e *expr) bool {
+	t := e.node.Type()
+	if t == nil || !slices.Contains(elements, t.Kind()) || slices.Contains([]cc.Kind{cc.Bool, cc.ComplexFloat, cc.ComplexDouble}, t.Kind()) {
+		return false
+	}
+	switch e.op {
+	case opVar, opOther, opIndex, opField, opDeref, opCall:
+		return true
+	case opConst:
+		i, err := constantOf(e)
+		n, _ := i.number()
+		return err == nil && n > 0
+	case opCast, opPlus:
+		return b.inOrder(e.args[0])
+	case "+", "-", "*", "/":
+		if isFloat(e) {
+			return b.inOrder(e.args[0]) && b.inOrder(e.args[1])
+		}
+		if e.op != "/" && leafOf(e.args[0]) && leafOf(e.args[1]) {
+			return true
+		}
+	case "%", "&", "|", "^", "<<", ">>":
+	default:
+		return false
+	}
+	return !(b.accessing(e.args[0]) && b.accessing(e.args[1])) && b.inOrder(e.args[0]) && b.inOrder(e.args[1])
+}
+
+// leafOf tells whether an expression is one element or call, or that as another type.
+func leafOf(e *expr) bool {
+	for e.op == opCast {
+		e = e.args[0]
+	}
+	return e.stored() || e.op == opCall
 }
 
 // inline builds the body of a function in the place of its call, with parameters that have the values of the arguments.
@@ -64,6 +152,9 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 	of := parameters(f)
 	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
 		return notInteger(e, false, "%s has other parameters than the call has arguments", name)
+	}
+	if err := b.alone(e, e.args[1:]); err != nil {
+		return err
 	}
 	b.inlined[f] = true
 	b.findWalkers(f)

@@ -260,7 +260,7 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 		}
 		if late && len(b.nodes) > nodes {
 			before := "the right side, which changes a variable,"
-			if right.any(func(e *expr) bool { return e.op == opCall && b.own(e) != nil }) {
+			if b.calling(right) != nil {
 				before = "the call"
 			}
 			return notInteger(left, false, "whether its subscripts are read before %s is not known: declare variables with them in front", before)
@@ -321,6 +321,9 @@ func (b *builder) data(e *expr) *Error {
 	case opAddress:
 		return notInteger(e, false, "an address is a value here, which is not understood: write the array and its subscripts where it is used, or declare a pointer with it, such as double *row = &m[i][0]")
 	case opCall:
+		if f := b.own(e); f != nil {
+			return b.inline(e, f)
+		}
 		return b.call(e)
 	case "?:":
 		return b.conditional(e)
@@ -346,6 +349,9 @@ func (b *builder) data(e *expr) *Error {
 		if _, _, err := b.comparedPointers(e); err == nil || e.op == "-" {
 			return err
 		}
+	}
+	if err := b.ordered(e); err != nil {
+		return err
 	}
 	for _, a := range e.args {
 		if err := b.data(a); err != nil {
@@ -388,6 +394,11 @@ func (b *builder) shortCircuit(e *expr) *Error {
 	goesOn := can.hold
 	if e.op == "||" {
 		goesOn = can.fail
+	}
+	if !can.known {
+		if err := b.alwaysCalled(right); err != nil {
+			return err
+		}
 	}
 	if b.reads(right) && !can.known {
 		b.note(e, "a condition on data: all operands of && and || are counted")
@@ -467,6 +478,11 @@ func (b *builder) conditional(e *expr) *Error {
 	if can.known {
 		return b.when(can.hold, then, otherwise)
 	}
+	for _, arm := range e.args[1:] {
+		if err := b.alwaysCalled(arm); err != nil {
+			return err
+		}
+	}
 	b.note(e.args[0], "a condition on data: both arms are counted")
 	if err := b.data(e.args[0]); err != nil {
 		return err
@@ -501,9 +517,6 @@ func (b *builder) call(e *expr) *Error {
 	}
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
-			if why == usesArrays {
-				return notInteger(e, false, "%s %s: within an expression only functions of numbers are understood: make the call all of a statement, or all that one assigns, such as t = %[1]s(...)", name, why)
-			}
 			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)
 		}
 		for _, l := range b.loops {
@@ -511,6 +524,9 @@ func (b *builder) call(e *expr) *Error {
 				return notInteger(e, false, "%s changes %s, the variable of a loop around it", name, l.decl.Name())
 			}
 		}
+	}
+	if err := b.alone(e, e.args[1:]); err != nil {
+		return err
 	}
 	for _, a := range e.args[1:] {
 		if t := a.node.Type(); a.op == opOther && t != nil && !cc.IsArithmeticType(t) {
@@ -578,14 +594,14 @@ func (b *builder) touches(f *cc.FunctionDefinition, seen map[string]bool) (how s
 			if points || isPlaced(v) && v.Name() != "__func__" && !scalars[n] {
 				how = usesArrays
 			}
-			how = cmp.Or(b.calling(n.Token.SrcStr(), seen), how)
+			how = cmp.Or(b.touching(n.Token.SrcStr(), seen), how)
 		}
 	})
 	return how
 }
 
-// calling says how a function of this name, if there is one, touches memory, or that it ends the program.
-func (b *builder) calling(name string, seen map[string]bool) string {
+// touching says how a function of this name, if there is one, touches memory, or that it ends the program.
+func (b *builder) touching(name string, seen map[string]bool) string {
 	f := b.functions[name]
 	switch {
 	case b.leftOut[name] != nil:

@@ -163,8 +163,8 @@ func TestPointersRefused(t *testing.T) {
 		"bodies[0] = *bodies;":                 "*bodies: a whole struct is not understood: write its fields one by one",
 		"body *q = bodies; s = q->v;":          "q->v: it is of type array of 3 double, and no number",
 		"double (*q)[5] = m; q[0] = 1;":        "q[0]: 1 of the 2 subscripts of m (a pointer) is not understood: write them all where it is used",
-		"s = 1 + using();":                     "using uses arrays or pointers",
-		"s = 1 + passing();":                   "passing uses arrays or pointers",
+		"s = a[1] > 0 ? 1 : using();":          "using uses arrays or pointers",
+		"s = a[1] > 0 && passing();":           "passing uses arrays or pointers",
 	} {
 		_, err := csource.Read("t.c", []byte(pointed+`struct { double *to; } holder[3]; double *list[3], *moved = a, *twice, *before; void given(); double taken();
 void change(void) { moved++; twice = b; } double *twice = a; double using(void) { return *whole; } double passing(void) { given(whole); return 1; } void f(double *param, double **rows, body *linked, int k) { double *before = &a[k]; 
