@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -50,7 +51,9 @@ func partDefines(text []byte, defines []string) (macros []string, values map[str
 		switch {
 		case declared && err == nil:
 			values[name] = int(n)
-		case declared && !anotherName.MatchString(value):
+		case declared && errors.Is(err, strconv.ErrRange):
+			return nil, nil, fmt.Errorf("-D %s: %s is a variable of the file, and that is beyond 64 bits: want an integer, such as %s=1000", define, name, name)
+		case declared && (!anotherName.MatchString(value) || noInteger.MatchString(value)):
 			return nil, nil, fmt.Errorf("-D %s: %s is a variable of the file: want an integer, such as %s=1000", define, name, name)
 		default:
 			macros = append(macros, define)
@@ -61,6 +64,9 @@ func partDefines(text []byte, defines []string) (macros []string, values map[str
 
 // anotherName is what a variable may be called instead.
 var anotherName = regexp.MustCompile(`^\s*[A-Za-z_]\w*\s*$`)
+
+// noInteger are numbers that look like names.
+var noInteger = regexp.MustCompile(`(?i)^\s*(nan|inf|infinity)\s*$`)
 
 // give keeps the values that defines have for variables of the file and of the function that is
 // read. One that is written after its declaration has none; where there is no other of the
