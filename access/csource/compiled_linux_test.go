@@ -42,7 +42,7 @@ func instrumentedRun(t *testing.T, path, function string, arrays []csource.Array
 	if err := os.WriteFile(log, []byte(names+main+"\t"+function+"();\n}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"-w", "-O0", "-fno-builtin", "-fsanitize=thread", "-c", "-o", object, path}, {"-w", "-o", program, log, object}} {
+	for _, args := range [][]string{{"-w", "-O0", "-fno-builtin", "-fsanitize=thread", "-c", "-o", object, path}, {"-w", "-o", program, log, object, "-lm"}} {
 		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%.4000s", err, out)
 		}

@@ -355,7 +355,9 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 	default:
 		n, known := y.number()
 		if !known {
-			return integer{}, notInteger(e, false, "the right side of %s is no constant", e.op)
+			fails := notInteger(e, false, "the right side of %s is no constant", e.op)
+			fails.apart = b.loopsOf(x.piece, y.piece)
+			return integer{}, fails
 		}
 		m, fixed := x.number()
 		if err := b.settled(e, x); err != nil {
@@ -365,6 +367,11 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 			p, failed = byConstants(e.op, m, n, t)
 		} else {
 			p, failed = b.divided(e, x, n)
+			if failed != nil && !errors.As(failed, new(*Error)) {
+				fails := notInteger(e, false, "%v", failed)
+				fails.apart = b.loopsOf(x.piece)
+				return integer{}, fails
+			}
 		}
 	}
 	return b.result(e, p, t, failed)

@@ -171,7 +171,9 @@ func (b *builder) statementOf(s *cc.Statement) (left exits, err *Error) {
 func (b *builder) decided(n cc.ExpressionNode) (nest.Condition, *Error) {
 	c, err := b.condition(expression(n))
 	if err != nil && err.data {
+		inside := err
 		err = refuse(n, "an if on data: %s: %s (a ?: would count both arms)", err.Expr, err.Why)
+		err.apart = inside.apart
 	}
 	if err == nil && len(b.facts) > 0 {
 		c = b.decidedByFacts(b.decidedBySpans(c))

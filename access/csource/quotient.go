@@ -133,6 +133,10 @@ func (b *builder) divided(e *expr, x integer, n int) (piece, error) {
 		if q, err := exact(op, a, n); err == nil {
 			return piece{affine: q}, nil
 		}
+		if b.dry && (piece{affine: a}).usesAny(func(d int) bool { return d >= maxLoops }) { // of a walker's symbol: nothing is known of it
+			b.symbols++
+			return piece{affine: nest.Variable(maxLoops + b.symbols - 1)}, nil
+		}
 		low, high := x.t.limits()
 		least, most, ok := b.span(a)
 		if !ok {

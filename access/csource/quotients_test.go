@@ -114,11 +114,18 @@ func TestQuotients(t *testing.T) {
 	}
 	for text, same := range map[string]string{
 		// Once around.
-		"for (int i = 0; i < N; i++) b[i] = a[(i + 1) % N] + a[(i - 1 + N) % N] + a[(i + N - 1) % N];": "for (int i = 0; i < N; i++) b[i] = a[i < N - 1 ? i + 1 : 0] + a[i ? i - 1 : N - 1] + a[i ? i - 1 : N - 1];",
-		"for (unsigned i = 0; i < N; i++) b[i] = a[(i - 1 + N) % N] + a[ring(i)];":                     "for (int i = 0; i < N; i++) b[i] = a[i ? i - 1 : N - 1] + a[i < N - 1 ? i + 1 : 0];",
-		"for (int i = -3; i < 4; i++) a[i % 3 + 5] = b[i / 2 + 4];":                                    "a[5] = b[3]; a[3] = b[3]; a[4] = b[4]; a[5] = b[4]; a[6] = b[4]; a[7] = b[5]; a[5] = b[5];",
-		"for (int i = -3; i < 4; i++) a[i & 3] = b[(i >> 1) + 4] + a[i % -3 + 5];":                     "a[1] = b[2] + a[5]; a[2] = b[3] + a[3]; a[3] = b[3] + a[4]; a[0] = b[4] + a[5]; a[1] = b[4] + a[6]; a[2] = b[5] + a[7]; a[3] = b[5] + a[5];",
-		"for (int i = 0; i < 3; i++) a[(i > 1 ? 3 : 4) % 2] = a[((i > 1 ? -3 : -5) >> 1) + 4];":        "a[0] = a[1]; a[0] = a[1]; a[1] = a[2];",
+		"for (int i = 0; i < N; i++) b[i] = a[(i + 1) % N] + a[(i - 1 + N) % N] + a[(i + N - 1) % N];":                                        "for (int i = 0; i < N; i++) b[i] = a[i < N - 1 ? i + 1 : 0] + a[i ? i - 1 : N - 1] + a[i ? i - 1 : N - 1];",
+		"for (unsigned i = 0; i < N; i++) b[i] = a[(i - 1 + N) % N] + a[ring(i)];":                                                            "for (int i = 0; i < N; i++) b[i] = a[i ? i - 1 : N - 1] + a[i < N - 1 ? i + 1 : 0];",
+		"for (int i = -3; i < 4; i++) a[i % 3 + 5] = b[i / 2 + 4];":                                                                           "a[5] = b[3]; a[3] = b[3]; a[4] = b[4]; a[5] = b[4]; a[6] = b[4]; a[7] = b[5]; a[5] = b[5];",
+		"for (int i = -3; i < 4; i++) a[i & 3] = b[(i >> 1) + 4] + a[i % -3 + 5];":                                                            "a[1] = b[2] + a[5]; a[2] = b[3] + a[3]; a[3] = b[3] + a[4]; a[0] = b[4] + a[5]; a[1] = b[4] + a[6]; a[2] = b[5] + a[7]; a[3] = b[5] + a[5];",
+		"for (int i = 0; i < 3; i++) a[(i > 1 ? 3 : 4) % 2] = a[((i > 1 ? -3 : -5) >> 1) + 4];":                                               "a[0] = a[1]; a[0] = a[1]; a[1] = a[2];",
+		"for (int k = 1; k < 4; k++) for (int i = 0; i < 9; i++) a[i % k] = 1;":                                                               "for (int i = 0; i < 9; i++) a[0] = 1; for (int i = 0; i < 9; i++) a[i % 2] = 1; for (int i = 0; i < 9; i++) a[i % 3] = 1;",
+		"for (int i = 0; i < 9; i++) a[7 % (i + 1)] = 1;":                                                                                     "a[0] = 1; a[1] = 1; a[1] = 1; a[3] = 1; a[2] = 1; a[1] = 1; a[0] = 1; a[7] = 1; a[7] = 1; ",
+		"for (int i = 0; i < 9; i++) a[i / -2 + 9] = 1;":                                                                                      "a[9] = 1; a[9] = 1; a[8] = 1; a[8] = 1; a[7] = 1; a[7] = 1; a[6] = 1; a[6] = 1; a[5] = 1; ",
+		"for (int i = 0; i < 9; i++) a[i & 2] = 1;":                                                                                           "a[0] = 1; a[0] = 1; a[2] = 1; a[2] = 1; a[0] = 1; a[0] = 1; a[2] = 1; a[2] = 1; a[0] = 1; ",
+		"for (int i = 0; i < 9; i++) a[i ^ 1] = 1;":                                                                                           "a[1] = 1; a[0] = 1; a[3] = 1; a[2] = 1; a[5] = 1; a[4] = 1; a[7] = 1; a[6] = 1; a[9] = 1; ",
+		"for (int i = 0; i < 9; i++) for (int j = i > 3 ? i : 3; j < 99; j += 2) a[j % 5] = 1;":                                               "for (int i = 0; i < 9; i++) for (int j = 0; j < (i > 3 ? (100 - i) / 2 : 48); j++) a[(i > 3 ? i + 2 * j : 3 + 2 * j) % 5] = 1;",
+		"for (int i = 0; i < 4; i++) for (int s = 0; s < 3; s++) { int len = 1 << s; for (int j = 0; j < 8; j += len) a[j + (i >> s)] = 1; }": "for (int i = 0; i < 4; i++) { for (int j = 0; j < 8; j++) a[j + i] = 1; for (int j = 0; j < 8; j += 2) a[j + i / 2] = 1; for (int j = 0; j < 8; j += 4) a[j] = 1; }",
 		// Over and over, in conditions, bounds, values that are kept, and calls.
 		"for (int t = 0; t < 9; t++) for (int i = 1; i < 3; i++) m[(t + 1) % 2][i] = m[t % 2][i - 1] + m[t & 1][i + 1];":      "for (int q = 0; q < 5; q++) for (int r = 0; r < 2 && 2 * q + r < 9; r++) for (int i = 1; i < 3; i++) m[1 - r][i] = m[r][i - 1] + m[r][i + 1];",
 		"for (int i = 1; i < 20; i++) { if (i % 3 == 0) continue; if (i % 2) a[i] = 1; else b[i] = 1; }":                      "for (int q = 0; q < 4; q++) for (int r = 0; r < 6 && 6 * q + r < 20; r++) { if (r == 1 || r == 5) a[6 * q + r] = 1; if (r == 2 || r == 4) b[6 * q + r] = 1; }",
@@ -145,20 +152,20 @@ func TestQuotients(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"for (int i = 0; i < 40; i++) a[i % 7 + 34] = 1;":                                       "a[i % 7 + 34]: the subscript of a[40] is outside of 0 to 39 where i = 6",
-		"for (int i = 30; i >= 0; i -= 2) a[i % 9 + 34] = 1;":                                   "a[i % 9 + 34]: the subscript of a[40] is outside of 0 to 39 where i = 16",
-		"for (int k = 0; k < 9; k++) for (int i = k; i < 40; i++) m[i % 7 - 5][0] = 1;":         "m[i % 7 - 5][0]: the first subscript of m[2][40] is outside of 0 to 1 where k = 0, i = 0",
-		"for (int i = 0; i < 40; i++) a[i % moves] = 1;":                                        "subscript i % moves depends on data",
-		"for (int k = 1; k < 4; k++) for (int i = 0; i < 9; i++) a[i % k] = 1;":                 "i % k: the right side of % is no constant",
-		"for (int i = 0; i < 9; i++) a[7 % (i + 1)] = 1;":                                       "7 % (i + 1): the right side of % is no constant",
-		"for (int i = 0; i < 9; i++) a[i % 0] = 1;":                                             "i % 0: ",
-		"for (unsigned i = 0; i < 9; i++) a[(i - 1) % 9] = 1;":                                  "(i - 1) % 9: it would wrap as unsigned int where i = 0",
-		"for (int i = 0; i < 60000; i += 20000) a[(i * 60000 + 1) % 2000000000] = 1;":           "i * 60000 + 1: it overflows int where i = 40000",
-		"for (int i = 0; i % 5 < 4; i++) a[i] = 1;":                                             "i % 5: % of a variable is not affine",
-		"for (int i = 0; i < 9; i++) a[i / -2 + 9] = 1;":                                        "/ of a variable is not affine",
-		"for (int i = 0; i < 9; i++) a[i & 2] = 1;":                                             "& of a variable is not affine",
-		"for (int i = 0; i < 9; i++) a[i ^ 1] = 1;":                                             "^ of a variable is not affine",
-		"for (int i = 0; i < 9; i++) for (int j = i > 3 ? i : 3; j < 99; j += 2) a[j % 5] = 1;": "j % 5: % of a variable is not affine: write the loop over v, say, as for (q = 0; q < N; q += 5) for (r = 0; r < 5 && q + r < N; r++), where v is q + r and v % 5 is r",
+		"for (int i = 0; i < 40; i++) a[i % 7 + 34] = 1;":                                          "a[i % 7 + 34]: the subscript of a[40] is outside of 0 to 39 where i = 6",
+		"for (int i = 30; i >= 0; i -= 2) a[i % 9 + 34] = 1;":                                      "a[i % 9 + 34]: the subscript of a[40] is outside of 0 to 39 where i = 16",
+		"for (int k = 0; k < 9; k++) for (int i = k; i < 40; i++) m[i % 7 - 5][0] = 1;":            "m[i % 7 - 5][0]: the first subscript of m[2][40] is outside of 0 to 1 where k = 0, i = 0",
+		"for (int i = 0; i < 40; i++) a[i % moves] = 1;":                                           "subscript i % moves depends on data",
+		"for (int k = 1; k < 400; k++) for (int i = 0; i < 9; i++) a[i % k] = 1;":                  "i % k: the right side of % is no constant",
+		"for (int i = 0; i < 900; i++) a[7 % (i + 1)] = 1;":                                        "7 % (i + 1): the right side of % is no constant",
+		"for (int i = 0; i < 9; i++) a[i % 0] = 1;":                                                "i % 0: ",
+		"for (unsigned i = 0; i < 9; i++) a[(i - 1) % 9] = 1;":                                     "(i - 1) % 9: it would wrap as unsigned int where i = 0",
+		"for (int i = 0; i < 60000; i += 20000) a[(i * 60000 + 1) % 2000000000] = 1;":              "i * 60000 + 1: it overflows int where i = 40000",
+		"for (int i = 0; i % 5 < 4; i++) a[i] = 1;":                                                "i % 5: % of a variable is not affine",
+		"for (int i = 0; i < 900; i++) a[i / -2 + 9] = 1;":                                         "/ of a variable is not affine",
+		"for (int i = 0; i < 900; i++) a[i & 2] = 1;":                                              "& of a variable is not affine",
+		"for (int i = 0; i < 900; i++) a[i ^ 1] = 1;":                                              "^ of a variable is not affine",
+		"for (int i = 0; i < 900; i++) for (int j = i > 3 ? i : 3; j < 999; j += 2) a[j % 5] = 1;": "j % 5: % of a variable is not affine: write the loop over v, say, as for (q = 0; q < N; q += 5) for (r = 0; r < 5 && q + r < N; r++), where v is q + r and v % 5 is r",
 	} {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

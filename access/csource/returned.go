@@ -43,7 +43,9 @@ func (b *builder) inCall(e *expr, f func(value *expr) *Error) *Error {
 		defer delete(b.known, v)
 	}
 	if err := f(value); err != nil {
-		return unknown(" (" + err.Expr + ": " + err.Why + ")")
+		fails := unknown(" (" + err.Expr + ": " + err.Why + ")")
+		fails.apart = err.apart
+		return fails
 	}
 	return nil
 }
