@@ -82,8 +82,8 @@ func walkedWidths(f *csource.File) string {
 	return walkedBy(f, func(at string, width int) string { return fmt.Sprintf("%s:%d", at, width) })
 }
 
-// ofTables are reads of the constant array dx, which GCC's instrumentation for races leaves out.
-var ofTables = regexp.MustCompile(`rdx\d+:4 ?`)
+// ofTables are reads of constant arrays, which GCC's instrumentation for races leaves out.
+var ofTables = regexp.MustCompile(`r(dx|ptr|row|col)\d+:4 ?`)
 
 // compiledAs compares what is read of the function of each file with what its program does when GCC has compiled it, and with a
 // function plain without pointers or steps, where the file has one.
@@ -214,4 +214,9 @@ func TestCompiledOrder(t *testing.T) {
 		}
 		got = got[len(of):]
 	}
+}
+
+// TestCompiledFields: so do programs of many fields, from convolutions and transforms to sparse matrices and attention.
+func TestCompiledFields(t *testing.T) {
+	compiledAs(t, "fields", "kernel", 25, regexp.MustCompile(`\w`))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 
 	"modernc.org/cc/v4"
 )
@@ -297,6 +298,21 @@ func (e *expr) assigns() bool {
 	return false
 }
 
+// way is 1 of ++ and -1 of --.
+func (e *expr) way() int {
+	switch n := e.node.(type) {
+	case *cc.PostfixExpression:
+		if n.Case == cc.PostfixExpressionDec {
+			return -1
+		}
+	case *cc.UnaryExpression:
+		if n.Case == cc.UnaryExpressionDec {
+			return -1
+		}
+	}
+	return 1
+}
+
 // any reports whether some part of an expression is as asked.
 func (e *expr) any(is func(*expr) bool) bool {
 	if is(e) {
@@ -323,14 +339,29 @@ func each(n cc.Node, f func(cc.Node)) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
-	for i := range v.NumField() {
-		if !v.Type().Field(i).IsExported() {
-			continue
-		}
+	for _, i := range fieldsBelow(v.Type()) {
 		if child, is := v.Field(i).Interface().(cc.Node); is {
 			if _, leaf := child.(cc.Token); !leaf {
 				each(child, f)
 			}
 		}
 	}
+}
+
+// below are, by the types of nodes, the fields that may be nodes: looking for them anew takes most of the time of a walk.
+var below sync.Map
+
+func fieldsBelow(t reflect.Type) []int {
+	if known, is := below.Load(t); is {
+		return known.([]int)
+	}
+	var list []int
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if of := f.Type; f.IsExported() && of != reflect.TypeFor[cc.Token]() && (of.Kind() == reflect.Interface || of.Implements(reflect.TypeFor[cc.Node]())) {
+			list = append(list, i)
+		}
+	}
+	below.Store(t, list)
+	return list
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"modernc.org/cc/v4"
 
@@ -188,7 +187,7 @@ func (h *header) before(condition *expr, step cc.ExpressionNode) *expr {
 	if condition.op == ">" || condition.op == "!=" {
 		taken = condition.args[0]
 	}
-	h.early = isNil(step) && taken.op == opBehind && strings.HasSuffix(taken.text(), "--") && taken.args[0].op == opVar && taken.args[0].decl == h.v.decl
+	h.early = isNil(step) && taken.op == opBehind && taken.way() < 0 && taken.args[0].op == opVar && taken.args[0].decl == h.v.decl
 	switch {
 	case !h.early:
 		return condition
@@ -264,11 +263,7 @@ func (b *builder) step(h *header, e *expr) *Error {
 	var err *Error
 	switch e.op {
 	case opBefore, opBehind:
-		text := e.text()
-		h.step = 1
-		if text[0] == '-' || text[len(text)-1] == '-' {
-			h.step = -1
-		}
+		h.step = e.way()
 		return nil
 	case "+=", "-=":
 		if by, err = b.integer(e.args[1]); err != nil {

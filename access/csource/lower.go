@@ -129,7 +129,11 @@ func (b *builder) begin(n cc.Node) {
 		b.copied[in] = len(b.file.Statements)
 	}
 	b.statement = len(b.file.Statements)
-	b.file.Statements = append(b.file.Statements, Statement{place(n), source(n)})
+	s := Statement{}
+	if !b.dry { // of which nothing is kept
+		s = Statement{place(n), source(n)}
+	}
+	b.file.Statements = append(b.file.Statements, s)
 }
 
 // value builds an expression that is a statement.

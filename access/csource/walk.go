@@ -388,10 +388,7 @@ func (b *builder) turned(x *expr, v *cc.Declarator, was walker) (walker, *Error)
 func (e *expr) addend() (right *expr, sign int) {
 	switch e.op {
 	case opBefore, opBehind:
-		if text := e.text(); text[0] == '-' || text[len(text)-1] == '-' {
-			return nil, -1
-		}
-		return nil, 1
+		return nil, e.way()
 	case "+=":
 		return e.args[1], 1
 	case "-=":

@@ -1,0 +1,3 @@
+float q[6][4], k[6][4], v[6][4], s[6], o[6][4]; float expf(float), sqrtf(float), fmaxf(float, float);
+static float dot(const float *a, const float *b, int n) { float r = 0; for (int i = 0; i < n; i++) r += a[i] * b[i]; return r; }
+void kernel(void) { const float scale = 1 / sqrtf(4); for (int i = 0; i < 6; i++) { float mx = -1e30f, sum = 0; for (int j = 0; j <= i; j++) { s[j] = scale * dot(q[i], k[j], 4); mx = fmaxf(mx, s[j]); } for (int j = 0; j <= i; j++) { s[j] = expf(s[j] - mx); sum += s[j]; } for (int j = 0; j <= i; j++) s[j] /= sum; for (int d = 0; d < 4; d++) o[i][d] = 0; for (int j = 0; j <= i; j++) for (int d = 0; d < 4; d++) o[i][d] += s[j] * v[j][d]; } }
