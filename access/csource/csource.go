@@ -26,13 +26,15 @@
 //   - An "if" on data is refused.
 //   - What a pointer points to is accessed as the array that it was made of, with the
 //     subscripts that it had then and those that move it. Making one is no access.
-//   - A call of a function of the file that uses arrays is its body, where it is a
-//     statement or all that one assigns: the arguments come first, in the order of
-//     the text. Before the read of the left side of a compound assignment comes the call.
+//   - A call of a function of the file that uses arrays is its body: the arguments come first, in
+//     the order of the text. Before the read of the left side of a compound assignment comes the
+//     call. Beside other accesses of an expression it is read where it stands, in sums and products
+//     that GCC evaluates in the order of the text, as f(a) * b[i]; elsewhere it is refused, as are
+//     two calls, or a call and a read, as arguments of one.
 //   - Where a condition on the loops' variables chooses what a pointer points to, or where it
 //     points to one of several in turn, what depends on it is in the program once for each.
-//     What is no affine function (products of variables, steps that differ) is read one
-//     iteration at a time where loops are short.
+//     What is no affine function (products of variables, shifts by them, steps that differ) is
+//     read one iteration at a time where loops are short.
 //   - What counts is what executes: an index out of its extent is refused only
 //     where an access is made with it, and every index has to lie within its own
 //     extent.

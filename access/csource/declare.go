@@ -45,6 +45,7 @@ type builder struct {
 	written map[cc.Node]written             // in loops
 	turning map[cc.Node]bool                // whether ifs give pointers values
 	texts   map[cc.Node]string              // of expressions that are accesses
+	inTurn  map[cc.Node]bool                // operators whose operands are evaluated in the order of the text, as far as they make accesses
 	dry     bool                            // nothing that is built is kept
 	symbols int                             // of walkers around this place
 
@@ -103,7 +104,7 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
 		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{}, once: map[*nest.Loop]bool{}, initials: map[*cc.Declarator]*cc.InitDeclarator{},
 		walkers: map[*cc.Declarator]bool{}, walked: map[*cc.FunctionDefinition]bool{}, now: map[*cc.Declarator]walker{},
-		arms: map[cc.Node]int{}, forks: map[cc.Node]bool{}, texts: map[cc.Node]string{}, written: map[cc.Node]written{}, turning: map[cc.Node]bool{},
+		arms: map[cc.Node]int{}, forks: map[cc.Node]bool{}, texts: map[cc.Node]string{}, written: map[cc.Node]written{}, turning: map[cc.Node]bool{}, inTurn: map[cc.Node]bool{},
 	}
 	for u := ast.TranslationUnit; u != nil; u = u.TranslationUnit {
 		if d := u.ExternalDeclaration; d != nil && d.Case == cc.ExternalDeclarationFuncDef {

@@ -86,12 +86,30 @@ func (b *builder) alone(e *expr, operands []*expr) *Error {
 }
 
 // ordered refuses an operator with a call that is read in place in one operand and accesses in another, unless they come in the order of
-// the text.
+// the text. What is below one that is not refused for its order is looked at once.
 func (b *builder) ordered(e *expr) *Error {
-	if refused := b.alone(e, e.args); refused != nil && !b.inOrder(e) {
+	if b.inTurn[e.node] {
+		return nil
+	}
+	refused := b.alone(e, e.args)
+	if refused != nil && !b.inOrder(e) {
 		return refused
 	}
+	if refused != nil || b.calling(e) == nil {
+		b.areInTurn(e)
+	}
 	return nil
+}
+
+// areInTurn keeps that the operands of an operator are evaluated in the order of the text, and those of operators among them.
+func (b *builder) areInTurn(e *expr) {
+	if e.stored() || e.op == opCall {
+		return
+	}
+	b.inTurn[e.node] = true
+	for _, a := range e.args {
+		b.areInTurn(a)
+	}
 }
 
 // inOrder tells whether compilers evaluate the operands of an expression in the order of the text, which C leaves open. GCC does so in sums,

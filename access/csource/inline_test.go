@@ -34,7 +34,7 @@ void given(double *x, ...) { x[0] = 1; }
 void ends(double *x) { if (n > 4) exit(1); x[0] = 1; }
 void shaky(volatile double *x, const volatile double y[4], volatile int k) { x[1] = y[2]; }
 void take(struct grid by) { a[0] = by.scale; }
-int least(int x, int y) { return x < y ? x : y; }
+int least(int x, int y) { return x < y ? x : y; } double half(double x) { return x / 2; }
 `
 
 // TestInlined: the call of a function of the file that uses arrays is its body, with what is passed for its parameters.
@@ -94,6 +94,7 @@ func TestInlined(t *testing.T) {
 		"put(0, 1);":                                             "*x: x is no array of constant extents but a pointer",
 		"s = b[1] > 0 ? first(a) : 2;":                           "first(a): first uses arrays or pointers: behind a condition on data only functions of numbers are understood: make the call all of a statement, or all that one assigns, such as t = first(...)",
 		"s = -b[i] + first(a);":                                  "whether first(a) comes before what else is read here is not known: declare a variable with what it returns in front",
+		"s = b[1] * half(b[2] - (b[3] > first(a)));":             "whether first(a) comes before",
 		"s = b[i] * -1.0 + first(a);":                            "whether first(a) comes before",
 		"s = b[i] > first(a);":                                   "whether first(a) comes before",
 		"s = 0 * b[i] + first(a);":                               "whether first(a) comes before",
