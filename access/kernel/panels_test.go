@@ -333,7 +333,9 @@ func TestPanelled(t *testing.T) {
 	defer func(n int) { longFrom = n }(longFrom)
 	late := permuted(8, []int{4, 3, 72, 80}, []int{3, 1, 0, 2})
 	late[2].From *= -1
-	inTime := []Loop{{80, 4 * 576, 8}, {4, 576, 72*640 + line}, {72, 8, 640}}
+	// Rows with others between them, or they would be read in order.
+	inTime := []Loop{{80, 4 * 576, 8}, {4, 576, 72*960 + line}, {72, 8, 960}}
+	apart := []Loop{{3, 128 * 496 * 8, 128 * 640 * 8}, {496, 128 * 8, 8}, {128, 8, 640 * 8}}
 	for _, c := range []struct {
 		name   string
 		size   int
@@ -355,7 +357,8 @@ func TestPanelled(t *testing.T) {
 		{"parts of lines", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), false, false, false},
 		{"long", 8, permuted(8, []int{3, 130, 496}, []int{0, 2, 1}), true, true, false},
 		{"whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), false, false, false},
-		{"long, whole lines", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), true, true, true},
+		{"long, whole lines", 8, apart, true, true, true},
+		{"long, whole lines one behind the other", 8, permuted(8, []int{3, 128, 496}, []int{0, 2, 1}), true, false, false},
 		{"long, and rows that are read collide", 4, permuted(4, []int{64, 1024}, []int{1, 0}), true, true, false},
 		{"long, of half words, and rows that are read collide", 2, permuted(2, []int{128, 2048}, []int{1, 0}), true, true, false},
 		{"long, and rows that are written collide", 4, permuted(4, []int{1024, 64}, []int{1, 0}), true, true, false},
