@@ -147,7 +147,8 @@ type dataSet struct {
 	machines []machine
 	patterns []timed
 	lowered  []access.Pattern
-	counted  [][]cost.Counted // by pattern; nil of a chase, which has no constants
+	counted  [][]cost.Counted // by pattern; nil of a chase
+	chased   []float64        // ns of a chase, which has no constants
 }
 
 // A machine is where patterns were timed.
@@ -202,12 +203,16 @@ func (d *dataSet) add(folder string) error {
 			return err
 		}
 		var counted []cost.Counted
+		var chased cost.Prediction
 		if p.Ring == nil {
-			if counted, err = m.Count(p); err != nil {
-				return err
-			}
+			counted, err = m.Count(p)
+		} else {
+			chased, err = m.Predict(p)
 		}
-		d.patterns, d.lowered, d.counted = append(d.patterns, t), append(d.lowered, p), append(d.counted, counted)
+		if err != nil {
+			return err
+		}
+		d.patterns, d.lowered, d.counted, d.chased = append(d.patterns, t), append(d.lowered, p), append(d.counted, counted), append(d.chased, chased.Ns)
 	}
 	return nil
 }
@@ -235,14 +240,10 @@ func byAnyKernel(all []timed) []timed {
 
 // predict is what pattern i takes by these rules.
 func (d *dataSet) predict(i int, rules *cost.Rules) float64 {
+	if d.counted[i] == nil {
+		return d.chased[i]
+	}
 	m := d.machines[d.patterns[i].machine].model
 	m.Rules = rules
-	if d.counted[i] == nil {
-		p, err := m.Predict(d.lowered[i])
-		if err != nil {
-			panic(err) // add would have said so
-		}
-		return p.Ns
-	}
 	return m.Price(d.lowered[i], d.counted[i]).Ns
 }
