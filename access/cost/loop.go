@@ -42,7 +42,7 @@ func (m Model) body(p access.Pattern, n nest.Nest) float64 {
 	for _, op := range n.Operands {
 		if op.Tensor == access.Buffers {
 			buffered += float64(op.Width)
-			continue // but in tiles, its accesses are in the price of those that they serve
+			continue // its accesses are in the price of those that they serve, but for those of tiles
 		}
 		accesses++
 		bytes += float64(op.Width)
