@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
+	"github.com/stridebench/stridebench/simcache"
 )
 
 // about tells whether two times are the same but for a share.
@@ -270,7 +272,7 @@ func TestFollowed(t *testing.T) {
 // hides none but what the CPU looked ahead at.
 func TestBursts(t *testing.T) {
 	m := generic
-	m.Rules = &Rules{Overlap: math.Inf(1), SumRun: 1, SumStep: 1, InFlight: 100, Crowded: 100, Walks: 100, Window: 10, Pending: 10, Stores: 1, Pairs: 1}
+	m.Rules = &Rules{Overlap: math.Inf(1), SumRun: 1, SumStep: 1, InFlight: 100, Crowded: 100, Walks: 100, Walked: math.Inf(1), Window: 10, Pending: 10, Stores: 1, Pairs: 1}
 	m.Times.Walks = []float64{0, 0}
 	// Tiles of a row-major matrix by columns: 16 lines of memory, which then serve 15 columns more.
 	spec := access.Spec{Shape: []int{4096, 4112}, DType: layouts.Int32, View: layouts.MustParseChain("t()"), Tile: []int{16, 16}}
@@ -514,6 +516,22 @@ func TestKept(t *testing.T) {
 	}
 }
 
+// TestAgainInside: what a hashed level has to keep until lines come again is what one iteration touches, however many are looked at.
+func TestAgainInside(t *testing.T) {
+	const lines = 50_000 // an iteration, of which half come again in the next: there is room for 65536
+	m := generic
+	m.Caches.Levels = slices.Clone(typical.Levels)
+	m.Caches.Levels[2].Geometry = simcache.Geometry{Size: 4 << 20, Ways: 16, Line: 64}
+	spec := access.Spec{Shape: []int{40 * lines * 16}, DType: layouts.Int32, View: layouts.MustParseChain(fmt.Sprintf("as_strided((64,%d),(%d,16))", lines, lines/2*16))}
+	p, err := m.Predict(pattern(t, spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Missed(2); !about(got, p.Missed(1)/2, .05) {
+		t.Errorf("%v misses of the last level, want half of the %v of the second", got, p.Missed(1))
+	}
+}
+
 // TestNearlyNext: of lines less than two apart, memory moves all, as of a stream.
 func TestNearlyNext(t *testing.T) {
 	m := generic
@@ -541,8 +559,11 @@ func TestBeside(t *testing.T) {
 		v          visit
 		want, lost float64
 	}{
-		{visits(4096, 64, 640, nest.Write), 1, 1},
-		{visits(2048, 64, 640, nest.Write), 2, 1},
+		{visits(4096, 128, 640, nest.Write), 1, 1},
+		{visits(2048, 128, 640, nest.Write), 2, 1},
+		{visits(4096, 64, 640, nest.Write), 2, 1}, // of the second round, too
+		{visits(4096, 16, 2048, nest.Write), 2, 1},
+		{visits(4096, 16, -640, nest.Write), 7, 1},
 		{visits(4096, 128, 640, nest.Read), 1, 1},
 		{visits(4096, 20, 640, nest.Read), 5, 1},     // of the rounds that the CPU looks ahead
 		{visits(4096, 4, 1024, nest.Write), 4, 1},    // a round fits, those of the loop around it do not

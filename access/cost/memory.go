@@ -12,7 +12,6 @@ import (
 // memory adds what the misses of a nest take, and returns all of it, and how much comes in bursts that the loop
 // cannot hide.
 func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts float64) {
-	var loads, stores float64 // ns of those that are crowded
 	rows := rowsOf(w.Nest, m.Caches.Levels[0].Line)
 	ahead := m.rules().Window * m.hit() * m.body(p, w.Nest)
 	visits := make([]visit, len(w.Nest.Operands))
@@ -30,6 +29,7 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 			t.Stride = v.stride
 		}
 		t.Refs += float64(w.Nest.Iterations())
+		lines, walks := 0.0, 0.0
 		for i, missed := range w.Misses[r].Levels {
 			t.Levels[i] += missed
 			each, served := m.line(v, i), here(w.Misses[r].Levels, i)
@@ -42,23 +42,17 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 			begin *= served * v.stride.Far
 			ns := served*each + leading*lead + begin
 			t.Lines[i] += ns
-			all += ns
+			lines += ns
 			bursts += leading*alone + begin
-			switch {
-			case v.crowded && v.written():
-				stores += ns
-			case v.crowded:
-				loads += ns
-			}
 		}
 		for i, missed := range w.Misses[r].TLB {
-			ns := here(w.Misses[r].TLB, i) * m.walk(v.stride, i)
 			t.TLB[i] += missed
-			t.Walks += ns
-			all += ns
+			walks += here(w.Misses[r].TLB, i) * m.walk(v.stride, i)
 		}
+		both := together(lines, walks, m.rules().Walked) // of one address is walked for while lines of others are on their way
+		t.Walks += both - lines
+		all += both
 	}
-	all -= min(loads, stores) // each waits for others of its own only
 	sum.Memory += all
 	return all, min(bursts, all)
 }
@@ -305,14 +299,29 @@ func byTurns(one, beside, sets float64) float64 {
 	return one / math.Pow(sets, min(1, max(0, math.Log(one/beside)/math.Log(probe.Beside))))
 }
 
-// beside is in how many sets, about, lines are in flight beside one another that crowd them: those that a round reaches, of
-// a short one of loads that are others each time those of the rounds that the CPU looks ahead.
+// mostAhead is more iterations than any CPU looks ahead.
+const mostAhead = 4096
+
+// beside is in how many sets lines are in flight beside one another that crowd them: those of as many iterations as the CPU looks ahead.
 func (m Model) beside(v visit) float64 {
-	sets := v.stride.reached(v.nest, v.op, placed(m.Caches.Levels[0].Geometry, m.Caches.TLB))
-	if v.stride.burst == 0 && !v.written() {
-		sets *= max(1, m.rules().Window/v.stride.around)
+	first, ahead := placed(m.Caches.Levels[0].Geometry, m.Caches.TLB), min(m.rules().Window, mostAhead)
+	for l := len(v.nest.Trips) - 1; l > v.stride.loop; l-- {
+		ahead /= float64(v.nest.Trips[l])
 	}
-	return sets
+	places, taken, count := make([]int, 1, 64), make([]bool, first.Sets()), 0.0
+	for l := v.stride.loop; l >= 0 && float64(len(places)) < ahead; l-- {
+		rounds := min(float64(v.nest.Trips[l]), math.Ceil(ahead/float64(len(places))))
+		for i := range len(places) * (int(rounds) - 1) {
+			places = append(places, places[i]+v.op.Strides[l])
+		}
+	}
+	for _, at := range places {
+		if set := (at/first.Line%first.Sets() + first.Sets()) % first.Sets(); !taken[set] {
+			taken[set] = true
+			count++
+		}
+	}
+	return count
 }
 
 // lost is the share of crowded lines that are missed where the same ones come again: a policy that is not quite LRU keeps as

@@ -83,7 +83,7 @@ type again struct {
 	Model
 	lines   float64 // that it touches
 	written float64 // the share of them that it writes; not what goes past the caches
-	pace    float64 // ns from one line to the next, of all threads that share the last level
+	pace    float64 // ns from one line that reaches the last level to the next, of all threads that share it
 	asked   bool    // since the pace was set
 }
 
@@ -123,10 +123,13 @@ func (a *again) missing(i int, bytes float64) (share float64, known bool) {
 	return a.measuredShare(i, bytes, 1+dirty*a.written)
 }
 
-// paced sets the pace to that of a pass that takes so long, and tells whether it counts, and is another than before.
-func (a *again) paced(ns float64) bool {
-	before := a.pace
-	a.pace = ns / a.lines / float64(max(a.sharers, 1))
+// paced sets the pace to that of a pass that is predicted so, and tells whether it counts, and is another than before.
+func (a *again) paced(p Prediction) bool {
+	before, lines := a.pace, a.lines
+	if i := len(a.Caches.Levels) - 2; i >= 0 {
+		lines = max(lines, p.Missed(i)) // each time that one comes again
+	}
+	a.pace = p.Ns / lines / float64(max(a.sharers, 1))
 	another := a.asked && math.Abs(a.pace/before-1) > enough
 	a.asked = false
 	return another

@@ -101,6 +101,15 @@ func TestPaces(t *testing.T) {
 			t.Errorf("a loop of %v ns an element misses %v of its lines, want about %v", ns, got, want)
 		}
 	}
+	// What comes again within a pass comes sooner than a pass does.
+	a := &again{Model: m, lines: 100, asked: true}
+	slow := Prediction{Ns: 1000, Tensors: []Tensor{{Levels: []float64{5000, 200, 100}}, {Levels: []float64{5000, 300, 100}}}}
+	if !a.paced(slow) || a.pace != 2 {
+		t.Errorf("500 lines that reach the last level in 1000 ns come every %v ns, want 2", a.pace)
+	}
+	if slow.Tensors = slow.Tensors[:0]; a.paced(slow) || a.pace != 10 { // nobody asked
+		t.Errorf("100 lines in 1000 ns come every %v ns, want 10", a.pace)
+	}
 	// What is written takes more room than what is read.
 	fill := loop
 	fill.Op, fill.Shape = access.Fill, []int{20 << 20 / 4}

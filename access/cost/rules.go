@@ -23,6 +23,7 @@ type Rules struct {
 	Overlap                                float64 // order of the norm that a loop and its memory take together: 1 if one waits for the other, infinite if neither does
 	InFlight, Crowded                      float64 // loads in flight at once; in crowded sets
 	Walks                                  float64 // walks of the page table at once
+	Walked                                 float64 // order of the norm that lines and walks of one tensor take together, as Overlap
 	Window, Pending                        float64 // iterations that the CPU looks ahead; that stores wait, also after they retired
 	Queue                                  float64 // iterations that it looks ahead whose stores all wait
 	Stores                                 float64 // by how much longer a far line takes that is written between reads

@@ -185,8 +185,9 @@ func (c caches) scaled(n nest.Nest, e part, all []float64) []Misses {
 			if !p.hashed {
 				missed[i] = max(missed[i]-cold(p.block)+gone, 0)
 			} else { // of what the level before misses, what is touched again within the excerpt is kept or not
-				op := both.nest.Operands[r]
-				kept := p.kept(both.of(0, p.block), op.Lines(both.nest.Trips, p.block), p.room(op, both.nest.Trips))
+				op, trips := both.nest.Operands[r], both.nest.Trips[1:] // what comes again does so an iteration later, or sooner
+				op.Strides = op.Strides[1:]
+				kept := p.kept(both.of(1, p.block), op.Lines(trips, p.block), p.room(op, trips))
 				missed[i] = kept*gone + (1-kept)*missed[i-1]
 			}
 			if i > 0 && i != len(c.levels) {

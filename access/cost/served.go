@@ -51,7 +51,7 @@ func (m Model) Count(p access.Pattern) ([]Counted, error) {
 		walks := t.counted()
 		m.translated(walks)
 		walks = m.served(walks, levels, again.missing)
-		if rounds == mostRounds || !again.paced(m.Price(p, walks).Ns) {
+		if rounds == mostRounds || !again.paced(m.Price(p, walks)) {
 			return walks, nil
 		}
 	}

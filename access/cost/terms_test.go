@@ -147,7 +147,7 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// TestCrowdedMeasured: lines that share a set of the first level take what was measured of such, loads beside stores; where
+// TestCrowdedMeasured: lines that share a set of the first level take what was measured of such, loads and stores by turns; where
 // it was not measured, the rule says, and where lines do not share sets, neither does.
 func TestCrowdedMeasured(t *testing.T) {
 	second := generic.Times.Levels[0]
@@ -169,7 +169,7 @@ func TestCrowdedMeasured(t *testing.T) {
 		return p
 	}
 	const refs = 64 * 1024 * 7 / 8 // of 64 rows the set keeps 8
-	for op, want := range map[access.Op]float64{access.Sum: 30 * refs, access.Fill: 50 * refs, access.Copy: 50 * refs} {
+	for op, want := range map[access.Op]float64{access.Sum: 30 * refs, access.Fill: 50 * refs, access.Copy: (30 + 50) * refs} {
 		got, ruled := predict(measured, shape(1024), op), predict(generic, shape(1024), op)
 		if walks := got.Tensors[0].Walks * float64(len(got.Tensors)); math.Abs(got.Memory-walks-want) > .05*want {
 			t.Errorf("%v: %v ns, want about %v", op, got.Memory-walks, want)
@@ -180,6 +180,20 @@ func TestCrowdedMeasured(t *testing.T) {
 		if a, b := predict(measured, shape(1024+16), op).Ns, predict(unknown, shape(1024+16), op).Ns; a != b {
 			t.Errorf("%v: rows that share no set take %v ns, and %v where crowding was not measured", op, a, b)
 		}
+	}
+}
+
+// TestWalked: lines and walks of one tensor take their sum, or the longer of the two, by the order of their norm.
+func TestWalked(t *testing.T) {
+	spec := access.Spec{Shape: []int{4000, 1024 + 16}, DType: layouts.Float32, Order: access.Col}
+	sums := ruled(t, spec, func(r *Rules) { r.Walked = 1 })
+	x := sums.Tensors[0]
+	lines := x.Ns() - x.Walks
+	if lines == 0 || x.Walks == 0 || !about(sums.Memory, lines+x.Walks, 1e-9) {
+		t.Errorf("%v ns in memory, of %v for lines and %v for walks", sums.Memory, lines, x.Walks)
+	}
+	if got := ruled(t, spec, func(r *Rules) { r.Walked = math.Inf(1) }); !about(got.Memory, max(lines, x.Walks), 1e-9) || !about(got.Tensors[0].Ns(), got.Memory, 1e-9) {
+		t.Errorf("%v ns in memory, want the longer of %v for lines and %v for walks", got.Memory, lines, x.Walks)
 	}
 }
 

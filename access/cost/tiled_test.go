@@ -86,7 +86,7 @@ func TestTiledCopies(t *testing.T) {
 		return all
 	}
 	for _, tile := range []int{16, 32, 24} {
-		if got := ns(all(500), tile) / lines; got < 500 || got > 530 { // and what comes from caches and the TLB
+		if got := ns(all(500), tile) / lines; got < 498 || got > 530 { // and what comes from caches and the TLB, of which walks are hidden behind lines in part
 			t.Errorf("tiles of %d that were measured to take 500 ns a pair of lines take %.1f", tile, got)
 		}
 	}

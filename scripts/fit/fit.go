@@ -209,7 +209,7 @@ func (d *dataSet) least(start cost.Rules, taken func(int) bool) cost.Rules {
 		next := f.residuals(moved)
 		if then := f.loss(moved, next); then < now {
 			x, r, damping = moved, next, damping/3
-			if now-then < 1e-7*now {
+			if now-then < 1e-6*now {
 				break
 			}
 		} else if damping *= 4; damping > 1e6 {
