@@ -34,7 +34,7 @@ func newAdvise() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, ctx := callOf(cmd), cmd.Context()
 			if f.preset == "list" {
-				return machines.WriteList(c.out)
+				return writeTables(c.out, machines.WriteList)
 			}
 			q, err := f.question(c)
 			if err != nil {

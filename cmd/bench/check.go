@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -102,7 +103,13 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := check.Formats[f.format.value](c.out, report); err != nil {
+	write := func(w io.Writer) error { return check.Formats[f.format.value](w, report) }
+	if f.format.value == "text" {
+		err = writeTables(c.out, write)
+	} else {
+		err = write(c.out)
+	}
+	if err != nil {
 		return err
 	}
 	if err := report.Err(); err != nil {

@@ -113,7 +113,7 @@ func newHistoryList(dir *string) *cobra.Command {
 			if format.value == "json" {
 				return writeJSON(cmd.OutOrStdout(), history.Listed(list))
 			}
-			return history.WriteList(cmd.OutOrStdout(), list)
+			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error { return history.WriteList(w, list) })
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text or json")
@@ -138,7 +138,7 @@ func newHistoryShow(dir *string) *cobra.Command {
 			if format.value == "json" {
 				return writeJSON(cmd.OutOrStdout(), of)
 			}
-			return history.WriteSeries(cmd.OutOrStdout(), of)
+			return writeTables(cmd.OutOrStdout(), func(w io.Writer) error { return history.WriteSeries(w, of) })
 		},
 	}
 	cmd.Flags().Var(&format, "format", "text or json")
@@ -196,11 +196,12 @@ func newHistoryTrend(dir *string) *cobra.Command {
 					return fmt.Errorf("--by: %w", err)
 				}
 			}
-			write := trend.Write
 			if f.format.value == "json" {
-				write = func(w io.Writer) error { return writeJSON(w, trend.All()) }
+				err = writeJSON(cmd.OutOrStdout(), trend.All())
+			} else {
+				err = writeTables(cmd.OutOrStdout(), trend.Write)
 			}
-			if err := write(cmd.OutOrStdout()); err != nil || !f.worse || len(trend.Changes) == 0 {
+			if err != nil || !f.worse || len(trend.Changes) == 0 {
 				return err
 			}
 			return fmt.Errorf("%w: changes for the worse: %d", errCheck, len(trend.Changes))

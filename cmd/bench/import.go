@@ -39,7 +39,7 @@ func newImport() *cobra.Command {
 		RunE: func(cmd *cobra.Command, files []string) error {
 			c, ctx := callOf(cmd), cmd.Context()
 			if f.preset == "list" {
-				return machines.WriteList(c.out)
+				return writeTables(c.out, machines.WriteList)
 			}
 			defer watch(ctx)()
 			err := f.run(ctx, c, files)

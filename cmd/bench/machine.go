@@ -72,7 +72,7 @@ func (f *machineFlags) writePresets(c call) error {
 	case list && f.asJSON:
 		return writeJSON(c.out, machines.List())
 	case list:
-		return machines.WriteList(c.out)
+		return writeTables(c.out, machines.WriteList)
 	case f.asJSON:
 		return exclude(c, "preset", "json")
 	}
@@ -109,17 +109,19 @@ func (f *machineFlags) writeDescribed(c call) error {
 			Measured  *probe.JSON                `json:"measured,omitempty"`
 		}{facts, explain.Settings(described.Config, described.Config.I1 != (simcache.Geometry{})), measured.JSON()})
 	}
-	if len(facts) > 0 {
-		if err := results.WriteFacts(c.out, facts); err != nil {
+	return writeTables(c.out, func(w io.Writer) error {
+		if len(facts) > 0 {
+			if err := results.WriteFacts(w, facts); err != nil {
+				return err
+			}
+			fmt.Fprintln(w)
+		}
+		if err := described.WriteTables(w); err != nil || measured == nil {
 			return err
 		}
-		fmt.Fprintln(c.out)
-	}
-	if err := described.WriteTables(c.out); err != nil || measured == nil {
-		return err
-	}
-	fmt.Fprintln(c.out)
-	return measured.Write(c.out)
+		fmt.Fprintln(w)
+		return measured.Write(w)
+	})
 }
 
 // factsOf are what a description says of its machine.
@@ -150,18 +152,20 @@ func (f *machineFlags) run(ctx context.Context, c call) error {
 		return err
 	}
 	if f.measuring.on && !f.asJSON {
-		return measured.Write(c.out)
+		return writeTables(c.out, measured.Write)
 	}
 	facts := session.ThisMachine().Facts()
 	config := f.geometry.config(caches)
 	if f.asJSON {
 		return writeMachineJSON(c.out, facts, caches, config, measured)
 	}
-	if err := writeMachine(c.out, facts, caches, config); err != nil || measured == nil {
-		return err
-	}
-	fmt.Fprintln(c.out)
-	return measured.Write(c.out)
+	return writeTables(c.out, func(w io.Writer) error {
+		if err := writeMachine(w, facts, caches, config); err != nil || measured == nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		return measured.Write(w)
+	})
 }
 
 func writeMachine(w io.Writer, facts []results.Fact, caches []cpu.Cache, config simcache.Config) error {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stridebench/stridebench/access/session/progress"
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // exitPipe is the exit code where nobody reads stdout any more, as shells count
@@ -161,6 +162,15 @@ func columns(stdout io.Writer) int {
 		return 0
 	}
 	return max(progress.Width(stdout), 20)
+}
+
+// writeTables writes tables and sentences that something writes, folded at the width of a terminal if there is one.
+func writeTables(stdout io.Writer, write func(io.Writer) error) error {
+	var text strings.Builder
+	if err := write(&text); err != nil {
+		return err
+	}
+	return explain.WriteTables(stdout, text.String(), columns(stdout))
 }
 
 // sentences are lines of text, each folded at the width of a terminal if there is one.

@@ -33,7 +33,7 @@ func newSim() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c := callOf(cmd)
 			if f.hierarchy.preset == "list" {
-				return machines.WriteList(c.out)
+				return writeTables(c.out, machines.WriteList)
 			}
 			return f.simulate(c)
 		},

@@ -65,7 +65,7 @@ func (t Table) WriteWithin(w io.Writer, columns int) error {
 		for _, row := range cells[1:] {
 			narrow = max(narrow, utf8.RuneCountInString(row[i]))
 		}
-		header[i] = strings.Split(wrap(name, max(narrow, 9)), "\n")
+		header[i] = strings.Split(wrap(name, min(max(narrow, 9), columns-gap)), "\n")
 		widths[i] = max(narrow, widest(strings.Join(header[i], "\n")))
 	}
 	room := columns
@@ -163,6 +163,99 @@ func WriteParagraphs(w io.Writer, all []string, columns int) error {
 		}
 	}
 	return nil
+}
+
+// WriteTables writes a text of tables, as text/tabwriter lays them out with two spaces between cells, and of sentences, in
+// lines of so many columns, or as it is if these are 0: tables that are wider as Table.WriteWithin does, sentences folded. A
+// word that is wider by itself, such as the name of a benchmark, stays whole: it wants to be copied.
+func WriteTables(w io.Writer, text string, columns int) error {
+	if columns == 0 || widest(text) <= columns {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	var b strings.Builder
+	for i, block := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(foldBlock(block, columns))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// foldBlock folds lines that have no empty one among them: sentences, and a table at their end if there is one.
+func foldBlock(block string, columns int) string {
+	if widest(block) <= columns {
+		return block
+	}
+	lines := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
+	end := block[len(strings.Join(lines, "\n")):]
+	head := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "  ") })
+	var table Table
+	if head >= 0 {
+		table = cellsOf(lines[head:])
+	}
+	if table == nil {
+		head = len(lines)
+	}
+	var folded []string
+	for _, sentence := range unbroken(lines[:head]) {
+		folded = append(folded, Fold(sentence, columns))
+	}
+	if table != nil {
+		var b strings.Builder
+		_ = table.WriteWithin(&b, columns) // to memory
+		folded = append(folded, strings.Trim(b.String(), "\n"))
+	}
+	return strings.Join(folded, "\n") + end
+}
+
+// cellsOf are the cells of the lines of a table, nil if they are none: a column begins where a cell of the header does, and
+// two spaces are before it in every line.
+func cellsOf(lines []string) (t Table) {
+	var rows [][]rune
+	for _, line := range lines {
+		rows = append(rows, []rune(line))
+	}
+	begins := func(row []rune, at int) bool { return at >= len(row) || row[at-1] == ' ' && row[at-2] == ' ' }
+	starts := []int{0}
+	for at := gap; at < len(rows[0]); at++ {
+		if rows[0][at] != ' ' && begins(rows[0], at) {
+			starts = append(starts, at)
+		}
+	}
+	for _, row := range rows {
+		var cells []string
+		for i, at := range starts {
+			to := len(row)
+			if i > 0 && !begins(row, at) {
+				return nil
+			}
+			if i+1 < len(starts) {
+				to = min(to, starts[i+1])
+			}
+			cells = append(cells, strings.TrimRight(string(row[min(at, to):to]), " "))
+		}
+		t = append(t, cells)
+	}
+	if len(starts) == 1 {
+		return nil
+	}
+	return t
+}
+
+// unbroken are lines, joined where WriteParagraphs broke them.
+func unbroken(lines []string) (all []string) {
+	for i, line := range lines {
+		word, _, _ := strings.Cut(line, " ")
+		if i > 0 && word != "" && utf8.RuneCountInString(lines[i-1])+1+utf8.RuneCountInString(word) > paragraphs && utf8.RuneCountInString(lines[i-1]) <= paragraphs {
+			all[len(all)-1] += " " + line
+		} else {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 // Fold breaks a line into lines of so many columns, all but the first of them indented by two more; into one if these are 0.
