@@ -67,7 +67,7 @@ func (f *checkFlags) add(flags *pflag.FlagSet) {
 
 // oneOf is a flag whose value is one of a few, the first by default.
 func oneOf[T ~string](kind string, known ...T) parsed[T] {
-	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, parse: func(text string) (T, error) {
+	return parsed[T]{value: known[0], text: string(known[0]), kind: kind, known: known, parse: func(text string) (T, error) {
 		if slices.Contains(known, T(text)) {
 			return T(text), nil
 		}

@@ -64,6 +64,15 @@ type parsed[T any] struct {
 	parse func(string) (T, error)
 	kind  string // shown in --help
 	cased bool   // whether capitals mean something
+	known []T    // all values, of a flag that has few
+}
+
+// choices are all values of a flag that has few, else nil.
+func (p *parsed[T]) choices() (all []string) {
+	for _, value := range p.known {
+		all = append(all, fmt.Sprint(value))
+	}
+	return all
 }
 
 // Set implements pflag.Value.

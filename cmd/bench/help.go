@@ -58,6 +58,8 @@ func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB]",
 		Short: "Print all flags, examples and details of a verb",
+
+		ValidArgsFunction: verbsToHelp,
 		RunE: func(help *cobra.Command, args []string) error {
 			cmd, rest, err := help.Root().Find(args)
 			if err != nil || len(rest) > 0 {

@@ -38,6 +38,9 @@ func main() {
 // is one line on stderr.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
+	if completes(args) {
+		beLenient(root)
+	}
 	root.SetArgs(args)
 	out := &output{w: stdout}
 	root.SetOut(out)
@@ -46,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.InitDefaultCompletionCmd(args...)
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" { // of a shell that it does not know, cobra's prints its help and is content
-			cmd.Args, cmd.RunE = aVerb, showHelp
+			cmd.Args, cmd.RunE, cmd.ValidArgsFunction = aVerb, showHelp, nil
 		}
 	}
 	err := oneDash(root, args)
@@ -115,6 +118,7 @@ func newRoot() *cobra.Command {
 	if err := addHelp(root); err != nil {
 		panic(err) // a verb without a text, of which no program is built that passes its tests
 	}
+	addCompletions(root)
 	beStrict(root)
 	return root
 }

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stridebench/stridebench/access"
+	"github.com/stridebench/stridebench/access/kernel"
+	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/history"
+	"github.com/stridebench/stridebench/simcache/machines"
+)
+
+// How files end that a flag or a verb reads.
+var (
+	resultFiles  = []string{"txt", "out", "bench"}
+	yamlFiles    = []string{"yaml", "yml"}
+	profileFiles = []string{"json", "gz", "log", "txt"}
+	endings      = map[string][]string{"baseline": resultFiles, "ab-out": resultFiles, "results": resultFiles, "suite": yamlFiles, "program": {"c"}, "matrix": {"mtx", "gz"}}
+)
+
+// measuredName is what saved measurements are called where a file of caches is wanted.
+const measuredName = "measured"
+
+// addCompletions tells shells what each flag and argument of a command and of its verbs takes: the values of those that have a
+// fixed set, files where files are wanted, and nothing for all else, where shells would offer files.
+func addCompletions(cmd *cobra.Command) {
+	each := func(flag *pflag.Flag) {
+		if flag.NoOptDefVal != "" { // which takes no value
+			return
+		}
+		if err := cmd.RegisterFlagCompletionFunc(flag.Name, valuesOf(cmd, flag)); err != nil {
+			panic(err) // a flag that is there twice, of which no program is built that passes its tests
+		}
+	}
+	cmd.Flags().VisitAll(each)
+	cmd.PersistentFlags().VisitAll(each)
+	cmd.ValidArgsFunction = argumentsOf(cmd)
+	for _, verb := range cmd.Commands() {
+		addCompletions(verb)
+	}
+}
+
+// argumentsOf is what a verb takes besides flags.
+func argumentsOf(cmd *cobra.Command) cobra.CompletionFunc {
+	switch cmd.CommandPath() {
+	case "bench report", "bench merge", "bench export", "bench history add":
+		return filesEnding(resultFiles)
+	case "bench import":
+		return filesEnding(profileFiles)
+	case "bench check":
+		return first(filesEnding(resultFiles))
+	case "bench sweep":
+		return first(filesEnding(yamlFiles))
+	case "bench history show":
+		return first(benchmarksOf)
+	}
+	return cobra.NoFileCompletions
+}
+
+// first offers something for the first argument and nothing for more.
+func first(values cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return values(cmd, args, typed)
+	}
+}
+
+// valuesOf is what a flag takes.
+func valuesOf(cmd *cobra.Command, flag *pflag.Flag) cobra.CompletionFunc {
+	if of, ok := flag.Value.(interface{ choices() []string }); ok && of.choices() != nil {
+		return fixed(of.choices()...)
+	}
+	what, _ := pflag.UnquoteUsage(flag)
+	switch {
+	case flag.Name == "caches" || flag.Name == "config":
+		return cacheFiles
+	case what == "file" && flag.Name == "out" && cmd.Name() == "machine":
+		return filesEnding(yamlFiles)
+	case what == "file" && endings[flag.Name] != nil:
+		return filesEnding(endings[flag.Name])
+	case what == "file" || what == "program":
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+	case what == "folder":
+		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+	case what == "label":
+		return labelsOf
+	}
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return fixed(fixedValues(cmd, flag.Name, what)...)(cmd, args, typed) // which reads the presets
+	}
+}
+
+// completes tells whether a command line asks for what completes another.
+func completes(args []string) bool {
+	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// A lenient is a flag of a command line that is still being typed: any value will do, and cobra sets it more than once.
+type lenient struct {
+	pflag.Value
+	text string
+}
+
+// Set implements pflag.Value.
+func (l *lenient) Set(text string) error {
+	l.text = text
+	return nil
+}
+
+// String implements pflag.Value.
+func (l *lenient) String() string { return cmp.Or(l.text, l.Value.String()) }
+
+// beLenient makes all flags of a command and of its verbs lenient that take a value.
+func beLenient(cmd *cobra.Command) {
+	each := func(flag *pflag.Flag) {
+		if flag.NoOptDefVal == "" {
+			flag.Value = &lenient{Value: flag.Value}
+		}
+	}
+	cmd.Flags().VisitAll(each)
+	cmd.PersistentFlags().VisitAll(each)
+	for _, verb := range cmd.Commands() {
+		beLenient(verb)
+	}
+}
+// fixedValues are those of a flag that has a fixed set of them.
+func fixedValues(cmd *cobra.Command, name, kind string) []string {
+	switch {
+	case name == "preset":
+		values := []string{"list\tprint the names of all"}
+		for _, m := range machines.List() {
+			values = append(values, m.Name+"\t"+m.Description)
+		}
+		return values
+	case name == "op" && cmd.Name() == "run":
+		return strings.Split(strings.ReplaceAll(anyOp, " or ", ", "), ", ")
+	case name == "op":
+		return strings.Split(strings.ReplaceAll(nests, " or ", ", "), ", ")
+	case name == "dtype":
+		return layouts.DTypeNames()
+	case name == "kernel":
+		sets := kernel.All()
+		if cmd.Name() == "run" { // which runs them
+			sets = kernel.Sets()
+		}
+		return append([]string{access.Scalar.String(), access.Builtin.String()}, strings.Split(kernel.Names(sets), ", ")...)
+	case name == "order":
+		return []string{access.Row.String(), access.Col.String(), access.Torch.String(), access.AsFrom.String(), access.AsTo.String()}
+	case name == "pages":
+		return []string{access.PagesSmall.String(), access.PagesTHP.String(), access.PagesHuge.String()}
+	case name == "sparse":
+		return []string{"coo", "csr", "csc", "bsr", "bsc"}
+	case name == "observe":
+		return []string{"classes", "sets", "bytes"}
+	case name == "threads" && kind != "int":
+		return []string{"all"}
+	}
+	return nil
+}
+
+// fixed offers values, and of a list joined by commas those for its last part.
+func fixed(values ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndex(typed, ",")+1]
+		var fit []string
+		for _, value := range values {
+			name, _, _ := strings.Cut(value, "\t")
+			if strings.HasPrefix(before+name, typed) && !slices.Contains(strings.Split(before, ","), name) {
+				fit = append(fit, before+value)
+			}
+		}
+		return fit, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// filesEnding offers files that end so, and folders.
+func filesEnding(ends []string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return ends, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// cacheFiles offers what describes caches: files, and what was measured.
+func cacheFiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if !strings.HasPrefix(measuredName, typed) {
+		return yamlFiles, cobra.ShellCompDirectiveFilterFileExt
+	}
+	fit, directive := []string{measuredName}, cobra.ShellCompDirectiveNoFileComp
+	files, _ := os.ReadDir(".") // none if that fails
+	for _, file := range files {
+		name := file.Name()
+		switch info, err := os.Stat(name); {
+		case err != nil || !strings.HasPrefix(name, typed) || name[0] == '.' && typed == "":
+		case info.IsDir():
+			fit, directive = append(fit, name+"/"), directive|cobra.ShellCompDirectiveNoSpace
+		case slices.Contains(yamlFiles, strings.TrimPrefix(filepath.Ext(name), ".")):
+			fit = append(fit, name)
+		}
+	}
+	return fit, directive
+}
+
+// benchmarksOf offers the names of a history's benchmarks.
+func benchmarksOf(cmd *cobra.Command, _ []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
+	list, _, _ := history.Open(cmd.Flag("dir").Value.String()).Entries() // none if that fails
+	for _, entry := range list {
+		for _, r := range entry.Records {
+			for _, name := range []string{r.Name, strings.TrimPrefix(r.Name, "Benchmark")} {
+				if strings.HasPrefix(name, typed) && (typed != "" || name != r.Name) {
+					fit = append(fit, results.Printable(name))
+				}
+			}
+		}
+	}
+	slices.Sort(fit)
+	return slices.Compact(fit), cobra.ShellCompDirectiveNoFileComp
+}
+
+// labelLine is a line of a file that may be a label's.
+var labelLine = regexp.MustCompile(`(?m)^([a-z][a-z0-9_-]*): `)
+
+// labelsOf offers the labels of the files that were named, or of the history, by the heads of some of them.
+func labelsOf(cmd *cobra.Command, args []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
+	const some, head = 16, 64 << 10
+	paths := args
+	if dir := cmd.Flag("dir"); dir != nil {
+		paths = []string{dir.Value.String()}
+	}
+	var files []string
+	for _, path := range paths {
+		inside, _ := filepath.Glob(filepath.Join(path, "*.txt"))
+		files = append(append(files, path), inside...)
+	}
+	for _, path := range files[:min(len(files), some)] {
+		file, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		text, _ := io.ReadAll(io.LimitReader(file, head)) // none of a folder
+		file.Close()
+		for _, match := range labelLine.FindAllSubmatch(text, -1) {
+			label := string(match[1])
+			if strings.HasPrefix(label, typed) && !strings.HasPrefix(label, results.TuningPrefix) && results.CheckLabel(label) == nil {
+				fit = append(fit, label)
+			}
+		}
+	}
+	slices.Sort(fit)
+	return slices.Compact(fit), cobra.ShellCompDirectiveNoFileComp
+}
+
+// verbsToHelp offers the verbs below those that were typed.
+func verbsToHelp(help *cobra.Command, args []string, typed string) (fit []string, _ cobra.ShellCompDirective) {
+	of, rest, err := help.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, verb := range of.Commands() {
+		if verb.IsAvailableCommand() && strings.HasPrefix(verb.Name(), typed) {
+			fit = append(fit, verb.Name()+"\t"+verb.Short)
+		}
+	}
+	return fit, cobra.ShellCompDirectiveNoFileComp
+}
