@@ -139,6 +139,7 @@ func beLenient(cmd *cobra.Command) {
 		beLenient(verb)
 	}
 }
+
 // fixedValues are those of a flag that has a fixed set of them.
 func fixedValues(cmd *cobra.Command, name, kind string) []string {
 	switch {
