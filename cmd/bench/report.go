@@ -123,7 +123,8 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	if err != nil {
 		return err
 	}
-	warnOfFaults(c, paths, by)
+	noteCopies(c, matrix.Copies)
+	warnOfFaults(c, slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(matrix.Copies, path) }), by)
 	page := reports.MakeFleet(matrix, options)
 	written, err := page.Write(dir)
 	if err != nil {
@@ -140,6 +141,19 @@ func reportFleet(c call, paths []string, by, dir string, options reports.Options
 	return nil
 }
 
+// noteCopies says of which files other ones have all samples.
+func noteCopies(c call, files []string) {
+	const most = 4
+	if len(files) == 0 {
+		return
+	}
+	said := strings.Join(files[:min(len(files), most)], ", ")
+	if more := len(files) - most; more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
+	}
+	c.note("what several files have counts once: other files have all results of %s", said)
+}
+
 // warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by what there is.
 func warnOfFaults(c call, paths []string, by string) {
 	const most = 8
@@ -150,10 +164,11 @@ func warnOfFaults(c call, paths []string, by string) {
 	if err != nil { // they are no runs of one suite
 		return
 	}
-	for _, fault := range plan.Faults[:min(len(plan.Faults), most)] {
+	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool { return strings.Contains(fault, "which is merged already") }) // and fine here
+	for _, fault := range faults[:min(len(faults), most)] {
 		c.warn("%s", fault)
 	}
-	if more := len(plan.Faults) - most; more > 0 {
+	if more := len(faults) - most; more > 0 {
 		c.warn("and %s more (bench merge --by %s says all)", counted(more, "fault"), by)
 	}
 }

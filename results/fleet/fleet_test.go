@@ -263,6 +263,58 @@ func TestMerged(t *testing.T) {
 	}
 }
 
+// TestCopies: what several files have counts once, in whatever order they are read: the runs that a file was merged of, and a
+// copy of one. What only one has counts, also where the rest of it is in another.
+func TestCopies(t *testing.T) {
+	dir := t.TempDir()
+	line := func(host string, ns ...int) (text string) {
+		for _, v := range ns {
+			text += fmt.Sprintf("BenchmarkA 1 %d ns/op %d hw-cycles/op\n", v, 2*v)
+		}
+		return "host: " + host + "\n" + text
+	}
+	for name, text := range map[string]string{
+		"a.txt": line("a", 10, 12, 12), "b.txt": line("b", 20), "again.txt": line("a", 12, 30, 40),
+		"all.txt": line("a", 10, 12, 12) + line("b", 20), "more.txt": line("a", 12, 10, 12, 50), "copy.txt": line("a", 10, 12, 12),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ files, copies, cells string }{
+		{"a b", "", "a 12 x3, b 20 x1"},
+		{"a b all", "a b", "a 12 x3, b 20 x1"},
+		{"all a b", "a b", "a 12 x3, b 20 x1"},
+		{"a copy", "copy", "a 12 x3"},
+		{"copy a all", "copy a", "a 12 x3, b 20 x1"},
+		{"a again", "", "a 12 x6"},
+		{"again a all", "a", "a 12 x6, b 20 x1"},
+		{"a more", "a", "a 12 x4"},
+		{"all more", "", "a 12 x4, b 20 x1"},
+		{"b all more a", "b a", "a 12 x4, b 20 x1"},
+	} {
+		var paths, cells []string
+		for _, name := range strings.Fields(test.files) {
+			paths = append(paths, filepath.Join(dir, name+".txt"))
+		}
+		m, err := Read("host", nil, nil, paths...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, machine := range m.Machines {
+			c := machine.Cells[0]
+			cells = append(cells, fmt.Sprintf("%s %.6g x%d", machine.Name, c.Ns, c.N))
+			if math.Abs(c.GHz-2) > 1e-9 {
+				t.Errorf("%s: %s has %v GHz", test.files, machine.Name, c.GHz)
+			}
+		}
+		copies := strings.ReplaceAll(strings.ReplaceAll(strings.Join(m.Copies, " "), dir+string(filepath.Separator), ""), ".txt", "")
+		if got := strings.Join(cells, ", "); got != test.cells || copies != test.copies {
+			t.Errorf("%s: %s, copies %q; want %s, %q", test.files, got, copies, test.cells, test.copies)
+		}
+	}
+}
+
 // TestMark: a file is the same machine with a mark of UTF-8 at its head.
 func TestMark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.txt")

@@ -10,6 +10,7 @@ package fleet
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -50,6 +51,10 @@ type Matrix struct {
 	Machines   []Machine
 	Benchmarks []string // by first appearance, without the word Benchmark
 	Memory     []bool   // by benchmark: more than one of 100 accesses misses the last simulated cache
+
+	// Copies are files that have no sample that another one lacks, such as those of single runs beside what they were merged
+	// to: what several files have counts once.
+	Copies []string
 }
 
 // What a fleet may be: more is taken for a mistake.
@@ -67,12 +72,94 @@ type reader struct {
 	machines   map[string]*samples
 	benchmarks map[string]int
 	total      int
+	file       int          // the index of the one that is read
+	sizes      map[int]int  // of files, how many samples they have
+	own        map[int]bool // files of which a sample counts
 }
 
 // samples are those of a machine, by benchmark.
 type samples struct {
 	Machine
 	ns, cycles [][]float64
+	files      []int   // that have some, in the order in which they were read
+	ends       [][]int // of each but the last of these, how many samples there were after it, of ns[i] and of cycles[i] by turns
+}
+
+// begin notes that samples of a file follow.
+func (s *samples) begin(file int) {
+	n := len(s.files)
+	if n > 0 && s.files[n-1] == file {
+		return
+	}
+	if n > 0 {
+		var ends []int
+		for i := range s.ns {
+			ends = append(ends, len(s.ns[i]), len(s.cycles[i]))
+		}
+		s.ends = append(s.ends, ends)
+	}
+	s.files = append(s.files, file)
+}
+
+// part is what the k-th of the files has of one benchmark.
+func (s *samples) part(k, i int) (ns, cycles []float64) {
+	at := func(k, j, all int) int { // where the file k ends
+		switch {
+		case k < 0:
+			return 0
+		case k == len(s.ends):
+			return all
+		case j < len(s.ends[k]):
+			return s.ends[k][j]
+		}
+		return 0 // it had not begun
+	}
+	n, c := len(s.ns[i]), len(s.cycles[i])
+	return s.ns[i][at(k-1, 2*i, n):at(k, 2*i, n)], s.cycles[i][at(k-1, 2*i+1, c):at(k, 2*i+1, c)]
+}
+
+// once leaves of a machine's samples of a benchmark those of a file out that another one has all of, such as the one that it
+// was merged to; of two that have the same it leaves that which has more of all machines.
+func (r *reader) once(s *samples, i int) {
+	if len(s.files) == 1 {
+		r.own[s.files[0]] = true
+	}
+	if len(s.files) < 2 {
+		return
+	}
+	var sorted [][]float64
+	for k := range s.files {
+		ns, _ := s.part(k, i)
+		sorted = append(sorted, slices.Sorted(slices.Values(ns)))
+	}
+	var ns, cycles []float64
+	for k := range s.files {
+		copied := false
+		for j := range s.files {
+			more := cmp.Or(cmp.Compare(len(sorted[j]), len(sorted[k])), cmp.Compare(r.sizes[s.files[j]], r.sizes[s.files[k]]), cmp.Compare(k, j))
+			copied = copied || more > 0 && holds(sorted[j], sorted[k])
+		}
+		if partNs, partCycles := s.part(k, i); !copied && len(partNs) > 0 {
+			ns, cycles = append(ns, partNs...), append(cycles, partCycles...)
+			r.own[s.files[k]] = true
+		}
+	}
+	s.ns[i], s.cycles[i] = ns, cycles
+}
+
+// holds tells whether sorted values have all of others, as often.
+func holds(all, others []float64) bool {
+	at := 0
+	for _, v := range others {
+		for at < len(all) && all[at] < v {
+			at++
+		}
+		if at == len(all) || all[at] != v {
+			return false
+		}
+		at++
+	}
+	return true
 }
 
 // Read reads files by the values of a label. A result without the label is an error.
@@ -80,9 +167,10 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	if err := results.CheckLabel(label); err != nil {
 		return nil, fmt.Errorf("%s: %w", label, err)
 	}
-	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0}
-	for _, path := range paths {
-		if err := r.file(path, stdin); err != nil {
+	r := reader{&Matrix{Label: label}, map[string]*samples{}, map[string]int{}, 0, 0, map[int]int{}, map[int]bool{}}
+	for i, path := range paths {
+		r.file = i
+		if err := r.read(path, stdin); err != nil {
 			return nil, err
 		}
 		if step != nil {
@@ -94,10 +182,18 @@ func Read(label string, stdin io.Reader, step func(), paths ...string) (*Matrix,
 	}
 	for _, s := range r.machines {
 		s.Cells = make([]Cell, len(r.Benchmarks))
+		for i := range s.ns {
+			r.once(s, i)
+		}
 		for i, ns := range s.ns {
 			s.Cells[i] = cellOf(ns, s.cycles[i])
 		}
 		r.Machines = append(r.Machines, s.Machine)
+	}
+	for i, path := range paths {
+		if r.sizes[i] > 0 && !r.own[i] {
+			r.Copies = append(r.Copies, path)
+		}
 	}
 	slices.SortFunc(r.Machines, func(a, b Machine) int { return merge.Natural(a.Name, b.Name) })
 	return r.Matrix, nil
@@ -143,9 +239,9 @@ func cellOf(ns, cycles []float64) Cell {
 	return c
 }
 
-// file reads a file, or stdin of the path -, twice at once: benchfmt has its results, and what it skips, the
+// read reads a file, or stdin of the path -, twice at once: benchfmt has its results, and what it skips, the
 // comments, is kept for the machine whose results follow them or come before.
-func (r *reader) file(path string, in io.Reader) error {
+func (r *reader) read(path string, in io.Reader) error {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
@@ -273,6 +369,8 @@ func (r *reader) add(record *benchfmt.Result, name string) error {
 	for len(s.ns) <= i {
 		s.ns, s.cycles = append(s.ns, nil), append(s.cycles, nil)
 	}
+	s.begin(r.file)
+	r.sizes[r.file]++
 	s.ns[i] = append(s.ns[i], seconds*1e9)
 	if cycles, ok := record.Value("hw-cycles/op"); ok {
 		s.cycles[i] = append(s.cycles[i], cycles)
