@@ -557,7 +557,7 @@ func TestThreeDigits(t *testing.T) {
 			t.Errorf("%g is %q, want %q", v, got, want)
 		}
 	}
-	for v, want := range map[float64]string{18: "18", 0.99997: "1.00", -9.996: "-10.0", 99.96: "100", 0.00123: "0.0012", 0.0625: "0.0625", 1e-9: "1e-09"} {
+	for v, want := range map[float64]string{18: "18", 0.99997: "1.00", -9.996: "-10.0", 99.96: "100", 0.00123: "0.0012", 0.0625: "0.0625", 1e-9: "1e-09", 3.0000000000000004: "3", 8.999999999999998: "9"} {
 		if got := digits(v); got != want {
 			t.Errorf("in tables %g is %q, want %q", v, got, want)
 		}

@@ -243,9 +243,10 @@ func (r Run) shown() Run {
 	return of
 }
 
-// digits writes a figure to three digits, plainly where that is short.
+// digits writes a figure to three digits, plainly where that is short. What is whole but for rounding, as 3 ns that were read as
+// seconds, is whole.
 func digits(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
+	if whole := math.Round(v); math.Abs(v-whole) <= 1e-12*math.Abs(v) && math.Abs(v) < 1e6 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	if a := math.Abs(v); a != 0 && (a < 1e-3 || a >= 1e6) {
