@@ -20,6 +20,7 @@ import (
 
 	"github.com/stridebench/stridebench/results"
 	"github.com/stridebench/stridebench/results/export"
+	"github.com/stridebench/stridebench/results/fleet"
 	"github.com/stridebench/stridebench/results/history"
 )
 
@@ -561,6 +562,37 @@ func TestThreeDigits(t *testing.T) {
 		if got := digits(v); got != want {
 			t.Errorf("in tables %g is %q, want %q", v, got, want)
 		}
+	}
+}
+
+// TestTwoDigits: a cell of a heat map has an exponent only where a value is too long without.
+func TestTwoDigits(t *testing.T) {
+	for v, want := range map[float64]string{0.0123: "0.012", 7: "7", 9.96: "10", 99.4: "99", 99.6: "100", 208.2: "208", 99999: "99999", 2e5: "2e+05", 1e-9: "1e-09"} {
+		if got := twoDigits(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+}
+
+// TestFarOutOfLine: what is many times as slow, or as fast, is told so, and not by a percentage of nine digits.
+func TestFarOutOfLine(t *testing.T) {
+	f := Fleet{matrix: &fleet.Matrix{Machines: []fleet.Machine{{Name: "a"}}}}
+	for ratio, want := range map[float64]string{1.5: "everything takes 50% longer than on 9 peers", 998065: "everything takes 998065 times as long as on 9 peers",
+		0.5: "everything takes 50% less than on 9 peers", 0.001: "everything takes 0.001 times as long as on 9 peers"} {
+		if got := f.words(fleet.Finding{Aspect: fleet.All, Ratio: ratio, Peers: 9}).What; got != want {
+			t.Errorf("%v: %s, want %s", ratio, got, want)
+		}
+	}
+}
+
+// TestEqualCopies: of copies that are equally fast none is the fastest.
+func TestEqualCopies(t *testing.T) {
+	text := ""
+	for _, layout := range []string{"contiguous", "transpose"} {
+		text += strings.Repeat("BenchmarkCopy/layout="+layout+"/shape=64x64/dtype=float32/kernel=scalar 1 1000 ns/op 1 ns/elem 1e9 B/s\n", 6)
+	}
+	if got, want := draws(t, copyBandwidth, dataOf(t, text)).sentence, "Each of 2 copies moves 953.7 MiB/s."; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -148,6 +148,9 @@ func copySentence(found []results.Row) string {
 	}
 	text := fmt.Sprintf("The fastest copy (%s) moves %s, the slowest (%s) %s.",
 		labels[fast], results.Scale(rate(fast), bandwidthUnit), labels[slow], results.Scale(rate(slow), bandwidthUnit))
+	if rate(fast) == rate(slow) {
+		text = fmt.Sprintf("Each of %d copies moves %s.", len(found), results.Scale(rate(fast), bandwidthUnit))
+	}
 	if common != "" {
 		text = strings.TrimSuffix(text, ".") + fmt.Sprintf(" (all %s).", common)
 	}

@@ -90,6 +90,8 @@ func (f Fleet) words(one fleet.Finding) FleetFinding {
 	switch {
 	case one.Aspect == fleet.Scatter:
 		what = fmt.Sprintf("samples scatter %.1f times as wide as", one.Ratio)
+	case one.Ratio >= 10 || one.Ratio <= 0.1:
+		what = fmt.Sprintf("%s takes %s times as long as", of[one.Aspect], brief(one.Ratio))
 	case one.Ratio < 1:
 		what = fmt.Sprintf("%s takes %.0f%% less than", of[one.Aspect], 100*(1-one.Ratio))
 	}

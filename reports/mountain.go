@@ -119,12 +119,20 @@ func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
 				if luminance(fill) > 0.3 {
 					style.Color = color.Black
 				}
-				c.FillText(style, vg.Point{X: toX(float64(i)), Y: toY(float64(k))}, strconv.FormatFloat(v, 'g', 2, 64))
+				c.FillText(style, vg.Point{X: toX(float64(i)), Y: toY(float64(k))}, twoDigits(v))
 			}
 		}
 	}
 	h.markCaches(c, toY)
 	h.bar(c)
+}
+
+// twoDigits writes a value of a cell, and a hundred or more of them whole: as %.2g, without an exponent where that is short.
+func twoDigits(v float64) string {
+	if v >= 99.5 && v < 1e5 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
 // cell fills a rectangle, a little larger than it is, so that no hairline is seen
