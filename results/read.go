@@ -128,7 +128,8 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 			}
 			s.Results = append(s.Results, r)
 		case *benchfmt.SyntaxError:
-			return fmt.Errorf("%w in the line %q", record, lineOf(text, record.Line))
+			line := lineOf(text, record.Line)
+			return fmt.Errorf("%w%s in the line %q", record, measurement(record, text), line)
 		}
 	}
 	if err := reader.Err(); errors.Is(err, bufio.ErrTooLong) { // it counts the line before
@@ -141,6 +142,27 @@ func (s *Set) read(reader *benchfmt.Reader, name string, text []byte) error {
 	}
 	s.Comments[name] = comments(text)
 	return nil
+}
+
+// measurement is which field of a line is no value of a measurement, where that is what is wrong, and what would be one.
+func measurement(fault *benchfmt.SyntaxError, text []byte) string {
+	if !strings.HasPrefix(fault.Msg, "parsing measurement") {
+		return ""
+	}
+	lines := bytes.SplitN(text, []byte("\n"), fault.Line+1)
+	fields := strings.Fields(string(lines[fault.Line-1]))
+	for i := 2; i < len(fields); i += 2 {
+		_, err := strconv.ParseFloat(fields[i], 64)
+		if err == nil {
+			continue
+		}
+		unit := ""
+		if i+1 < len(fields) {
+			unit = " " + fields[i+1]
+		}
+		return fmt.Sprintf(": %.100q (want a number and its unit, such as 12.5 ns/op)", fields[i]+unit)
+	}
+	return ""
 }
 
 // conflictMarks begin the lines that git writes around the sides of a merge.

@@ -135,7 +135,9 @@ func TestNumbers(t *testing.T) {
 func TestReadRefusals(t *testing.T) {
 	head := "goos: linux\nBenchmarkX 1 2 ns/op\n"
 	for text, want := range map[string]string{
-		head + "BenchmarkY 1 abc ns/op\n":                              `bad.txt:3: parsing measurement: invalid syntax in the line "BenchmarkY 1 abc ns/op"`,
+		head + "BenchmarkY 1 abc ns/op\n":                              `bad.txt:3: parsing measurement: invalid syntax: "abc ns/op" (want a number and its unit, such as 12.5 ns/op) in the line "BenchmarkY 1 abc ns/op"`,
+		head + "BenchmarkY 1 5 ns/op 1e999 B/s 7 x/op\n":               `bad.txt:3: parsing measurement: value out of range: "1e999 B/s" (want a number and its unit, such as 12.5 ns/op) in the line "BenchmarkY 1 5 ns/op 1e999 B/s 7 x/op"`,
+		head + "BenchmarkY 1 5 ns/op D1-misses/op\n":                   `bad.txt:3: parsing measurement: invalid syntax: "D1-misses/op" (want`,
 		head + "BenchmarkY x 2 ns/op\n":                                "bad.txt:3: parsing iteration count",
 		head + "BenchmarkY 1 2\n":                                      "bad.txt:3: missing units",
 		head + "BenchmarkY 1\n":                                        "bad.txt:3: missing measurements",

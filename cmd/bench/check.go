@@ -30,6 +30,7 @@ type checkFlags struct {
 	times                 parsed[check.Times]
 	format                parsed[string]
 	update, allowVanished bool
+	incomplete            error // why the new results can be no baseline
 }
 
 func newCheck() *cobra.Command {
@@ -126,6 +127,9 @@ func (f *checkFlags) run(ctx context.Context, c call, args []string) error {
 	}
 	if gone := len(report.Vanished); gone > 0 && !f.allowVanished {
 		return fmt.Errorf("--update: the baseline stays as it is, since the new results lack %d of its benchmarks or units (%s is the first; --allow-vanished renews it all the same)", gone, report.Vanished[0])
+	}
+	if f.incomplete != nil { // though it lacks nothing that the baseline has
+		return fmt.Errorf("--update: the baseline stays as it is, since it would be refused from then on: %w", f.incomplete)
 	}
 	if err := writeFile("baseline", f.baseline, text); err != nil {
 		return err
@@ -266,10 +270,12 @@ func (f *checkFlags) compare(old *results.Set, name string, text []byte) (*check
 	if err != nil {
 		return nil, err
 	}
-	if f.update && f.allowVanished && name != thisRun { // else what it lacks says so
-		if err := set.Complete(); err != nil {
-			return nil, fmt.Errorf("--update: %w", err)
-		}
+	f.incomplete = nil
+	if name != thisRun {
+		f.incomplete = set.Complete()
+	}
+	if f.update && f.allowVanished && f.incomplete != nil { // else what it lacks says so
+		return nil, fmt.Errorf("--update: %w", f.incomplete)
 	}
 	if err := set.Keep(f.suiteOf.filter, name); err != nil {
 		return nil, atFlag(err)
