@@ -42,8 +42,8 @@ func newMachine() *cobra.Command {
 					}
 				}
 			}
-			for _, list := range []string{"presets", "preset"} {
-				if err := exclude(c, "caches", list); err != nil {
+			for _, pair := range [][2]string{{"caches", "presets"}, {"caches", "preset"}, {"presets", "preset"}} {
+				if err := exclude(c, pair[0], pair[1]); err != nil {
 					return err
 				}
 			}
