@@ -123,9 +123,15 @@ func leftOut(cmd *cobra.Command, names []string) string {
 // verbsOf lists what is below a command.
 func verbsOf(cmd *cobra.Command) string {
 	var b strings.Builder
+	width := 9
 	for _, verb := range cmd.Commands() {
 		if verb.IsAvailableCommand() {
-			fmt.Fprintf(&b, "  %-9s %s\n", verb.Name(), verb.Short)
+			width = max(width, len(verb.Name()))
+		}
+	}
+	for _, verb := range cmd.Commands() {
+		if verb.IsAvailableCommand() {
+			fmt.Fprintf(&b, "  %-*s %s\n", width, verb.Name(), verb.Short)
 		}
 	}
 	return b.String()
