@@ -42,7 +42,7 @@ func instrumentedRun(t *testing.T, path, function string, arrays []csource.Array
 	if err := os.WriteFile(log, []byte(names+main+"\t"+function+"();\n}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"-w", "-O0", "-fno-builtin", "-fsanitize=thread", "-c", "-o", object, path}, {"-w", "-o", program, log, object, "-lm"}} {
+	for _, args := range [][]string{{"-w", "-O0", "-fsanitize=thread", "-c", "-o", object, path}, {"-w", "-o", program, log, object, "-lm"}} {
 		if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%.4000s", err, out)
 		}
@@ -211,6 +211,98 @@ func TestCompiledOrder(t *testing.T) {
 		of := strings.Fields(want[i])
 		if len(got) < len(of) || strings.Join(got[:len(of)], " ") != want[i] {
 			t.Fatalf("%s does %s, compiled %.200s", e, want[i], got)
+		}
+		got = got[len(of):]
+	}
+}
+
+// TestCompiledArguments: random calls of functions of numbers and of arrays, of the file and of the library, within each other and in
+// assignments of all kinds, make the accesses that they make when GCC has compiled them, in its order.
+func TestCompiledArguments(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 7))
+	const arrays = "#include <math.h>\n#include <stdlib.h>\ndouble a[4], b[4], c[4]; float e[4]; int k[4]; volatile double v[4]; double x = 2; int n = 1;\n"
+	const functions = `static double least(double p, double q) { return p < q ? p : q; } __attribute__((noinline)) double mixed(int p, double q, float s, long u) { return p + q + s + u; }
+static inline double half(double p) { return p / 2; } __attribute__((const)) double same(double p) { return p; } double __attribute__((__pure__)) pure(double p, double q) { return p - q; }
+static int clamp(int p, int low, int high) { return p < low ? low : p > high ? high : p; } double many(double p, double q, double s, double u, double w, double y, double z, double aa, double bb, double cc) { return p + cc; }
+static double dot(const double *p, const double *q, int count) { double s = 0; for (int i = 0; i < count; i++) s += p[i] * q[i]; return s; }
+static double at(const double *p, double by) { return p[2] * by; } static double put(double *p, double by, double to) { p[3] = by - to; return p[1]; }
+`
+	const given = "double given(int p, ...);\n"
+	var write func(deep int) string
+	write = func(deep int) string {
+		next := func() string { return write(deep - 1) }
+		if deep == 0 || r.IntN(4) == 0 {
+			return []string{"a[0]", "b[1]", "c[n]", "e[2]", "k[3]", "x", "2.5", "v[1]", "a[2]", "b[3]"}[r.IntN(10)]
+		}
+		switch r.IntN(22) {
+		case 0, 1:
+			return "least(" + next() + ", " + next() + ")"
+		case 2, 3:
+			return "mixed(" + next() + ", " + next() + ", " + next() + ", " + next() + ")"
+		case 4:
+			return "half(" + next() + ")"
+		case 5:
+			return "same(" + next() + ")"
+		case 6:
+			return "pure(" + next() + ", " + next() + ")"
+		case 7:
+			return "clamp(" + next() + ", k[1], " + next() + ")"
+		case 8:
+			return "many(" + next() + ", " + next() + ", 2, " + next() + ", x, " + next() + ", " + next() + ", n, a[1], " + next() + ")"
+		case 9:
+			return "dot(a, b + 1, " + []string{"2", "3", "1"}[r.IntN(3)] + ")"
+		case 10, 11:
+			return "at(" + []string{"a", "b", "c + 1"}[r.IntN(3)] + ", " + next() + ")"
+		case 12:
+			return "put(" + []string{"a", "b", "c"}[r.IntN(3)] + ", " + next() + ", " + next() + ")"
+		case 13:
+			return "given(2, " + next() + ", " + next() + ")"
+		case 14:
+			return []string{"fmax", "fmin", "copysign", "pow", "hypot", "atan2", "fmod"}[r.IntN(7)] + "(" + next() + ", " + next() + ")"
+		case 15:
+			return []string{"sqrt", "fabs", "sin", "cos", "exp", "floorf", "ceil", "tanh", "log", "fabsf", "sqrtf", "rint"}[r.IntN(12)] + "(" + next() + ")"
+		case 16:
+			return "fma(" + next() + ", " + next() + ", " + next() + ")"
+		case 17:
+			return "abs(" + next() + ")"
+		case 18:
+			return "(x = " + next() + ")"
+		}
+		return "(" + next() + " " + []string{"+", "-", "*"}[r.IntN(3)] + " 1.5 * " + next() + ")"
+	}
+	function := "void f(void) {\n"
+	var files, want []string
+	var first *csource.File
+	for tries := 0; len(files) < 800 && tries < 40000; tries++ {
+		s := []string{"x = ", "a[1] = ", "b[2] += ", "c[3] -= ", "e[1] *= ", "k[2] += ", "v[2] /= 4 + ", "x += "}[r.IntN(8)] + write(1+r.IntN(3)) + ";"
+		if !strings.Contains(s, "(") {
+			continue
+		}
+		f, err := csource.Read("t.c", []byte(arrays+functions+given+"void f(void) { "+strings.ReplaceAll(s, "c[n]", "c[1]")+" }"), csource.Options{Function: "f"})
+		if err != nil {
+			if !strings.Contains(err.Error(), "comes before what else is read here is not known") {
+				t.Fatalf("%s: %v", s, err)
+			}
+			continue
+		}
+		first = f
+		files, want = append(files, s), append(want, walkedWidths(f))
+		function += s + "\n"
+	}
+	if len(files) < 800 {
+		t.Fatalf("%d are read", len(files))
+	}
+	path := filepath.Join(t.TempDir(), "arguments.c")
+	const called = "double given(int p, ...) { return p; }\n"
+	if err := os.WriteFile(path, []byte(arrays+functions+called+function+"}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(instrumentedRun(t, path, "f", first.Arrays))
+	for i, s := range files {
+		of := strings.Fields(want[i])
+		if len(got) < len(of) || strings.Join(got[:len(of)], " ") != want[i] {
+			t.Fatalf("%s does %s, compiled %.300s", s, want[i], got)
 		}
 		got = got[len(of):]
 	}

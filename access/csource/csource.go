@@ -15,9 +15,10 @@
 //
 //   - Only references to arrays are accesses. Scalars live in registers.
 //   - In a statement the reads come first, in the order of the text after macros
-//     are expanded, then the write. A compound assignment reads its left side
-//     before the right one, unless that changes a variable; A[i]++ reads, then writes. A reference that is
-//     written twice is two accesses.
+//     are expanded, then the write; but of the arguments of a call those of the last one come first, as GCC (x86-64) has it.
+//     A compound assignment reads its left side before the right one, unless that changes something, reads what is
+//     volatile or calls a function that is not known to do no more than compute (fabs is, sqrt may set errno);
+//     A[i]++ reads, then writes. A reference that is written twice is two accesses.
 //   - Of a condition on data within an expression the condition and both arms are
 //     counted, and all operands of && and ||; a [Note] says so. Of a condition on
 //     the loops' variables the arm that C takes is counted, and the operand of &&
@@ -26,11 +27,9 @@
 //   - An "if" on data is refused.
 //   - What a pointer points to is accessed as the array that it was made of, with the
 //     subscripts that it had then and those that move it. Making one is no access.
-//   - A call of a function of the file that uses arrays is its body: the arguments come first, in
-//     the order of the text. Before the read of the left side of a compound assignment comes the
-//     call. Beside other accesses of an expression it is read where it stands, in sums and products
-//     that GCC evaluates in the order of the text, as f(a) * b[i]; elsewhere it is refused, as are
-//     two calls, or a call and a read, as arguments of one.
+//   - A call of a function of the file that uses arrays is its body, behind the arguments. Beside
+//     other accesses of an expression it is read where it stands, in arguments, and in sums and products
+//     that GCC evaluates in the order of the text, as f(a) * b[i]; elsewhere it is refused.
 //   - Where a condition on the loops' variables chooses what a pointer points to, or where it
 //     points to one of several in turn, what depends on it is in the program once for each.
 //     What is no affine function (products of variables, shifts by them, steps that differ) is

@@ -44,7 +44,7 @@ func region(body string) []byte {
 #define SQUARE(x) ((x) * (x))
 char c[4]; double a[4], b[4], m[3][4];
 int n = 3; const int two = 2; enum { FOUR = 4 }; int changed = 1;
-double half(double x) { return x / 2; } int twice(int x) { return x + x; }
+double half(double x) { return x / 2; } volatile double shaky[2], *restless = b; int twice(int x) { return x + x; }
 double sneaky(int i) { return a[i]; }
 struct { double x; } point, *linked; struct { double v[2]; } made(void);
 double *pointer; float **rows;
@@ -86,7 +86,12 @@ func TestMeaning(t *testing.T) {
 		{"s = a[0] < b[0] ? a[1] : b[1];", "ra0 rb0 ra8 rb8"},
 		{"s = alpha > 0 ? a[1] : b[1];", "ra8 rb8"},
 		{"s = a[0] && b[0] || c[0];", "ra0 rb0 rc0"},
-		{"s = sqrt(a[0]) + fmax(a[1], b[1]) + half(a[2]);", "ra0 ra8 rb8 ra16"},
+		{"s = sqrt(a[0]) + fmax(a[1], b[1]) + half(a[2]);", "ra0 rb8 ra8 ra16"},
+		// Of arguments GCC evaluates the last one first, and a call before the left side of a compound assignment, if it is not known to do no more than compute.
+		{"s = fmax(fmin(a[0], a[1]), half(a[2]) + b[0]) * pow(b[1], fma(b[2], s, b[3]));", "ra16 rb0 ra8 ra0 rb24 rb16 rb8"},
+		{"a[0] += half(b[0]); a[0] -= fabs(b[0]); a[0] *= sqrtf(b[0]) + fabs(b[1]); a[0] += cosf(b[0]) - ceill(b[1]);", "rb0 ra0 wa0 ra0 rb0 wa0 rb0 rb8 ra0 wa0 ra0 rb0 rb8 wa0"},
+		{"a[0] += c[0] + (0 ? half(s) : s); a[0] += sizeof(half(s)) * b[0];", "rc0 ra0 wa0 ra0 rb0 wa0"},
+		{"a[0] += b[0] = c[0]; a[0] += b[0] *= c[0]; a[0] += s = b[1]; a[0] += shaky[1]; a[0] += *(volatile double *)b; a[0] += c[0] * *restless; shaky[0] += a[0];", "rc0 wb0 ra0 wa0 rb0 rc0 wb0 ra0 wa0 rb8 ra0 wa0 rshaky8 ra0 wa0 rb0 ra0 wa0 rc0 rb0 ra0 wa0 rshaky0 ra0 wshaky0"},
 		{"s = -a[0] + !a[1] + (float)a[2] + (a[3]);", "ra0 ra8 ra16 ra24"},
 		{"a[0];", "ra0"},
 		// What C may evaluate: it stops at an operand that decides.

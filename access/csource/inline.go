@@ -37,11 +37,50 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 	return nil
 }
 
-// rightFirst tells whether in the right side of an assignment is a call that is read in place, or a change of a variable, as in *p++:
-// compilers do these before they read the left side of a compound assignment.
+// rightFirst tells whether the right side of an assignment does something of its own, or calls a function that is not known to do nothing
+// but compute. GCC completes that before it reads the left side of a compound assignment.
 func (b *builder) rightFirst(right *expr) bool {
-	return b.calling(right) != nil || right.any(func(e *expr) bool { return e.assigns() && e.args[0].op == opVar })
+	return right.any(func(e *expr) bool { return b.acts(e) || e.op == opCall && !b.computes(e) })
 }
+
+// acts tells whether an expression changes something, as *p++ does, reads what is volatile, or is a call that is read in place.
+func (b *builder) acts(e *expr) bool {
+	return e.assigns() || e.isVolatile() || e.op == opCall && b.own(e) != nil
+}
+
+// isVolatile tells whether an expression is a variable or an element that is volatile. The parser does not say so of all: of arrays
+// their declarators do, and of what is cast the text.
+func (e *expr) isVolatile() bool {
+	base, steps := e.path()
+	if base.op == opVar && base.decl != nil && base.decl.IsVolatile() || len(steps) > 0 && strings.Contains(base.text(), "volatile") {
+		return true
+	}
+	return (base.op == opVar || len(steps) > 0) && slices.ContainsFunc(append(steps, base), func(e *expr) bool {
+		t := e.node.Type()
+		return t != nil && t.Attributes().IsVolatile()
+	})
+}
+
+// computes tells whether a call is one of a function that does nothing but compute what it returns, as GCC knows: one of those of the
+// library that set no errno, if the file has none of its name, or one that is declared so.
+func (b *builder) computes(e *expr) bool {
+	name := strings.TrimPrefix(e.args[0].text(), "__builtin_")
+	if b.functions[name] == nil && slices.ContainsFunc([]string{name, strings.TrimSuffix(name, "f"), strings.TrimSuffix(name, "l")}, func(name string) bool { return slices.Contains(computing, name) }) {
+		return true
+	}
+	if called := e.args[0]; called.op == opVar && called.decl != nil {
+		if has := called.decl.Type().Attributes(); has != nil {
+			return slices.ContainsFunc([]string{"const", "__const__", "pure", "__pure__"}, has.IsAttrSet)
+		}
+	}
+	return false
+}
+
+// computing are functions of the library that GCC knows to do nothing but compute, of numbers of any type.
+var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc copysign fmax fmin fma asinh atan cbrt cos erf nearbyint rint sin tan tanh
+	cabs carg cimag creal cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj csin csinh csqrt ctan ctanh cpow
+	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered
+	expect popcount popcountl popcountll clz clzl clzll ctz ctzl ctzll ffs parity bswap16 bswap32 bswap64`)
 
 // calling is a call in an expression that is read in place, nil if there is none.
 func (b *builder) calling(e *expr) (call *expr) {
@@ -67,8 +106,7 @@ func (b *builder) alwaysCalled(e *expr) *Error {
 // accessing tells whether evaluating an expression makes accesses.
 func (b *builder) accessing(e *expr) bool { return b.reads(e) || b.calling(e) != nil }
 
-// alone refuses a call that is read in place where it stands beside other accesses among operands of which the order is not known, as
-// that of arguments.
+// alone refuses a call that is read in place where it stands beside other accesses among operands of which the order is not known.
 func (b *builder) alone(e *expr, operands []*expr) *Error {
 	call, others := (*expr)(nil), 0
 	for _, a := range operands {
@@ -171,14 +209,11 @@ func (b *builder) inline(e *expr, f *cc.FunctionDefinition) *Error {
 	if t, is := f.Declarator.Type().(*cc.FunctionType); !is || len(of) != len(e.args)-1 || t.IsVariadic() {
 		return notInteger(e, false, "%s has other parameters than the call has arguments", name)
 	}
-	if err := b.alone(e, e.args[1:]); err != nil {
-		return err
-	}
 	b.inlined[f] = true
 	b.findWalkers(f)
 	body := items(f.CompoundStatement)
-	give := make([]func(), len(of)) // arguments are evaluated before any parameter has its value
-	for i, v := range of {
+	give := make([]func(), len(of)) // arguments are evaluated, the last one first, before any parameter has its value
+	for i, v := range slices.Backward(of) {
 		var err *Error
 		if give[i], err = b.argument(v, e.args[i+1], body); err != nil {
 			return err

@@ -15,7 +15,7 @@ void scale(double (*rows)[5], int from, int to) { for (int i = from; i < to; i++
 void whole3(int r, int c, double x[r][c]) { for (int i = 0; i < r; i++) for (int j = 0; j < c; j++) x[i][j] = 0; }
 void push(body *one, double by) { one->x += by * one->v[1]; one->in.k++; }
 double first(double *x) { return *x; }
-void put(double *x, double value) { *x = value; }
+void put(double *x, double value) { *x = value; } double put2(double *x, double value, double too) { *x = value + too; return x[1]; }
 void clip(double *x, int low, int high) { int e = low + 2; if (e > high) e = high; for (int k = low; k < e; k++) x[k] = k; }
 void mine(void) { double own[3]; own[0] = a[0]; }
 void mineToo(void) { struct { double x[3]; } own; own.x[0] = a[0]; }
@@ -64,6 +64,11 @@ func TestInlined(t *testing.T) {
 		"clipped(a, i); clipped(b, 9);":                                   "for (int k = 0; k < (i > 2 ? 2 : i); k++) a[k] = 1; b[0] = 1; b[1] = 1;",
 		"untouched(m[i], 2); a[i] = 1; untouched(\"text\", 1);":           "a[i] = 1;",
 		"walk(a); less(a, 3); less(m[i], i + 1);":                         "for (int k = 0; k < 3; k++) a[k] = 0; a[2] = 1; m[i][i] = 1;",
+		// As arguments, the last one first.
+		"axpy(1, b[1] + first(a), a, b);":                                          "s = b[1] + a[0]; b[0] += a[0];",
+		"s = least(b[i], first(a)); s = half(first(a)) + least(first(b), 2);":      "a[0]; b[i]; a[0]; b[0];",
+		"put2(a, b[i], first(b + 1)); put2(a + 2, first(b), put2(b, a[1], a[2]));": "b[1]; b[i]; a[0] = 1; a[1]; a[2]; a[1]; b[0] = 1; s = b[1]; b[0]; a[2] = 1; s = a[3];",
+		"double *p = a, *q = b + 1; a[i] += half(*p++ * first(q++)); *p = *q;":     "a[0]; b[1]; a[i] += 1; a[1] = b[2];",
 		// Beside other accesses, in the order of the text.
 		"s = 1 + first(a);":                                                     "a[0];",
 		"s += first(a) * b[i]; s += b[i] * first(a);":                           "a[0]; b[i]; b[i]; a[0];",
@@ -102,20 +107,18 @@ func TestInlined(t *testing.T) {
 		"s = (b[i] > 0) * first(a);":                             "whether first(a) comes before",
 		"s = (i > 1 ? b[i] : 0) * first(a);":                     "whether first(a) comes before",
 		"s = bodies[1].in.k - (bodies[2].in.k - (int)first(a));": "whether first(a) comes before",
-		"axpy(1, b[1] + first(a), a, b); axpy(bodies[1].in.k, first(a), a, b);": "whether first(a) comes before",
-		"s = least(b[i], first(a));":       "whether first(a) comes before",
-		"s = b[i] > 0 || first(a);":        "first(a): first uses arrays or pointers: behind a condition on data",
-		"mine();":                          "own[3]: an array of a function that is called is not understood: declare it in front of the functions, or pass it",
-		"mineToo();":                       "own: an array of a function that is called is not understood",
-		"double *q = picked(1); q[0] = 1;": "picked returns a pointer, which is not understood: write the array and its subscripts in place of the call",
-		"scale(m + 2, 1, 3);":              "row[0]: the first subscript of m[4][5] is outside of 0 to 3, in the call at t.c:33:31 where i = 0, i = 2",
-		"inLoop(a);":                       "return;: a jump is not understood: only outside of the loops of a function, and of a region that ends before the function does: write what ends a loop into its condition, such as for (j = 0; j < n && j <= i; j++), in the call at ",
-		"onData(a);":                       "*x > 0: an if on data",
-		"ping(a, 2);":                      "ping(x, depth - 1): ping calls itself, which is not understood: write a loop",
-		"given(a, 1);":                     "given has other parameters than the call has arguments",
-		"ends(a);":                         "exit ends the program, which like break is not understood",
-		"take(g);":                         "a parameter of type ",
-		"f(1); a[0] = 1;":                  "f calls itself, which is not understood: write a loop",
+		"s = b[i] > 0 || first(a);":                              "first(a): first uses arrays or pointers: behind a condition on data",
+		"mine();":                                                "own[3]: an array of a function that is called is not understood: declare it in front of the functions, or pass it",
+		"mineToo();":                                             "own: an array of a function that is called is not understood",
+		"double *q = picked(1); q[0] = 1;":                       "picked returns a pointer, which is not understood: write the array and its subscripts in place of the call",
+		"scale(m + 2, 1, 3);":                                    "row[0]: the first subscript of m[4][5] is outside of 0 to 3, in the call at t.c:33:31 where i = 0, i = 2",
+		"inLoop(a);":                                             "return;: a jump is not understood: only outside of the loops of a function, and of a region that ends before the function does: write what ends a loop into its condition, such as for (j = 0; j < n && j <= i; j++), in the call at ",
+		"onData(a);":                                             "*x > 0: an if on data",
+		"ping(a, 2);":                                            "ping(x, depth - 1): ping calls itself, which is not understood: write a loop",
+		"given(a, 1);":                                           "given has other parameters than the call has arguments",
+		"ends(a);":                                               "exit ends the program, which like break is not understood",
+		"take(g);":                                               "a parameter of type ",
+		"f(1); a[0] = 1;":                                        "f calls itself, which is not understood: write a loop",
 	} {
 		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is refused with\n%v\nwant\n%s", text, err, want)

@@ -258,22 +258,26 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 	if err := b.scalar(left); err != nil {
 		return err
 	}
-	late := right != nil && b.rightFirst(right)
-	if left.stored() {
+	behind := op != "=" && right != nil && b.rightFirst(right)
+	before := func() *Error {
 		nodes := len(b.nodes)
 		if err := b.subscripts(left); err != nil {
 			return err
 		}
-		if late && len(b.nodes) > nodes {
-			before := "the right side, which changes a variable,"
+		if op == "=" && len(b.nodes) > nodes && b.accessing(right) && right.any(b.acts) { // in front of a call's body, or of a single element
+			of := "the right side, which changes a variable,"
 			if b.calling(right) != nil {
-				before = "the call"
+				of = "the call"
 			}
-			return notInteger(left, false, "whether its subscripts are read before %s is not known: declare variables with them in front", before)
+			return notInteger(left, false, "whether its subscripts are read before %s is not known: declare variables with them in front", of)
 		}
+		if op != "=" {
+			return b.reference(left, nest.Read)
+		}
+		return nil
 	}
-	if left.stored() && op != "=" && !late {
-		if err := b.reference(left, nest.Read); err != nil {
+	if left.stored() && !behind {
+		if err := before(); err != nil {
 			return err
 		}
 	}
@@ -282,15 +286,15 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 			return err
 		}
 	}
-	if left.stored() && op != "=" && late {
-		if err := b.reference(left, nest.Read); err != nil {
+	if !left.stored() {
+		return nil
+	}
+	if behind {
+		if err := before(); err != nil {
 			return err
 		}
 	}
-	if left.stored() {
-		return b.reference(left, nest.Write)
-	}
-	return nil
+	return b.reference(left, nest.Write)
 }
 
 // scalar refuses a variable that is none.
@@ -506,7 +510,7 @@ func (b *builder) note(e *expr, text string) {
 	}
 }
 
-// call builds the arguments of a call.
+// call builds the arguments of a call, of which GCC evaluates the last one first.
 func (b *builder) call(e *expr) *Error {
 	name := e.args[0].text()
 	if !e.names() {
@@ -531,10 +535,7 @@ func (b *builder) call(e *expr) *Error {
 			}
 		}
 	}
-	if err := b.alone(e, e.args[1:]); err != nil {
-		return err
-	}
-	for _, a := range e.args[1:] {
+	for _, a := range slices.Backward(e.args[1:]) {
 		if t := a.node.Type(); a.op == opOther && t != nil && !cc.IsArithmeticType(t) {
 			continue // a text
 		}

@@ -13,7 +13,7 @@ func TestTables(t *testing.T) {
 static const int dx[4] = {1, 0, -1, 0}, dy[] = {0, 1, 0, -1}, even[4] = {0, 2, 4, 6}, same[3] = {5, 5, 5};
 const signed char off[5][2] = {{0, 0}, {1, 0}, {0, 1}, {-1}, {0, -1}}; const int by[4] = {[1] = 2}, flat[2][2] = {1, 2, 3, 4}; const unsigned char byte[2] = {258, 1};
 const struct { int k; } boxed[1] = {{1}}; const double half[2] = {0.5, 1}; volatile const int port[2] = {1, 2}; extern const int far[2];
-static int at(int k) { return dx[k]; } static double take(double *x, int k) { return x[k]; }
+double sqrt(double); static int at(int k) { return dx[k]; } static double take(double *x, int k) { return x[k]; }
 void put(double *x, int k) { x[dx[k] + 1] = 1; }
 `
 	read := func(text string) (*csource.File, error) {
@@ -24,6 +24,8 @@ void put(double *x, int k) { x[dx[k] + 1] = 1; }
 		"for (int k = 0; k < 4; k++) b[k] = c[3 + dx[k]];":                       "rdx0 rc32 wb0 rdx4 rc24 wb8 rdx8 rc16 wb16 rdx12 rc24 wb24",
 		"for (int k = 0; k < 2; k++) b[1 + dx[k]] = c[0];":                       "rdx0 rc0 wb16 rdx4 rc0 wb8",
 		"for (int k = 0; k < 2; k++) b[1 + dx[k]] += c[same[k]];":                "rdx0 rb16 rsame0 rc40 wb16 rdx4 rb8 rsame4 rc40 wb8",
+		"for (int k = 0; k < 2; k++) b[dx[k]] += take(c, k);":                    "rc0 rdx0 rb8 wb8 rc8 rdx4 rb0 wb0",
+		"b[dx[1]] += sqrt(c[even[1]]);":                                          "reven4 rc16 rdx4 rb0 wb0",
 		"b[even[1]]++; b[dy[dx[0]]] = 1;":                                        "reven4 rb16 wb16 rdx0 rdy4 wb8",
 		"b[byte[0]] = dx[1];":                                                    "rbyte0 rdx4 wb16",
 		"for (int k = 0; k < 2; k++) { int q = dx[k], r = 1 + q; b[r] = c[r]; }": "rdx0 rc16 wb16 rdx4 rc8 wb8",
@@ -60,7 +62,7 @@ void put(double *x, int k) { x[dx[k] + 1] = 1; }
 		"for (int k = 0; k < 2; k++) *(b + dx[k]) = 1;":                    kept + "dx[k]",
 		"for (int k = 0; k < 2; k++) b[at(k)] = 1;":                        kept + "dx[k]",
 		"for (int k = 0; k < 2; k++) put(b, dx[k]);":                       "k: its value is not known: of what it is declared to be, dx[k]: " + kept,
-		"for (int k = 0; k < 2; k++) b[dx[k]] += take(c, 1);":              "b[dx[k]]: whether its subscripts are read before the call is not known: declare variables with them in front",
+		"for (int k = 0; k < 2; k++) b[dx[k]] = take(c, 1);":               "b[dx[k]]: whether its subscripts are read before the call is not known: declare variables with them in front",
 		"b[plain[1]] = 1;":     "plain[1]: it depends on data",
 		"b[by[1]] = 1;":        "by[1]: it depends on data",
 		"b[flat[1][1]] = 1;":   "flat[1][1]: it depends on data",

@@ -321,7 +321,7 @@ func TestWalkingChosen(t *testing.T) {
 		"int k = 0; for (int j = 0; j < 300; j++) { a[k] = 1; k = k % 7 + 1; }":              "k: it has another value in each iteration",
 		"int k = dx[1]; k++; a[k] = 1;":                                                      "k: its value is not known here: dx[1]: the value of a constant array is known in subscripts",
 		"double *p = a; p += dx[1]; *p = 1;":                                                 "p changes by dx[1], which is not known",
-		"double *p = a; for (int j = 0; j < 4; j++) a[dx[1] + j] += *p++;":                   "whether its subscripts are read before the right side, which changes a variable, is not known: declare variables with them in front",
+		"double *p = a; for (int j = 0; j < 4; j++) a[dx[1] + j] = *p++;":                    "whether its subscripts are read before the right side, which changes a variable, is not known: declare variables with them in front",
 		"int k = 0; while (k < 9) { if (k == 4) continue; k++; a[k] = 1; }":                  "k: it does not change by the same constant in every iteration",
 	} {
 		_, err := csource.Read("t.c", in(text), csource.Options{Function: "f"})

@@ -27,9 +27,10 @@ static void tick(void) // of an iteration
 
 struct E { // a value
 	std::vector<uint64_t> reads;
+	bool first = false; // it comes before the left side of a compound assignment is read, as functions do that set errno
 	E() {}
 	template <class T, class = typename std::enable_if<std::is_arithmetic<T>::value>::type> E(T) {}
-	E &add(const E &b) { reads.insert(reads.end(), b.reads.begin(), b.reads.end()); return *this; }
+	E &add(const E &b) { first = first || b.first; reads.insert(reads.end(), b.reads.begin(), b.reads.end()); return *this; }
 	void run() const { for (uint64_t a : reads) put(a); }
 };
 
@@ -72,7 +73,17 @@ struct V { // an array, a part of one, or an element
 	operator E() const { E e; e.reads = before; e.reads.push_back(access(false)); return e; }
 	E operator=(const E &e) const { run(); e.run(); put(access(true)); return E(); }
 	E operator=(const V &v) const { return *this = E(v); }
-	E change(const E &e) const { run(); put(access(false)); e.run(); put(access(true)); return E(); }
+	E change(const E &e) const
+	{
+		if (e.first)
+			e.run();
+		run();
+		put(access(false));
+		if (!e.first)
+			e.run();
+		put(access(true));
+		return E();
+	}
 	E operator+=(const E &e) const { return change(e); }
 	E operator-=(const E &e) const { return change(e); }
 	E operator*=(const E &e) const { return change(e); }
@@ -128,10 +139,11 @@ struct Begin { Begin() { next_base = 1ull << 32; } };
 BINARY(+) BINARY(-) BINARY(*) BINARY(/) BINARY(<) BINARY(<=) BINARY(>) BINARY(>=) BINARY(==) BINARY(!=) BINARY(&&) BINARY(||)
 static E operator-(const E &a) { return a; }
 static E operator!(const E &a) { return a; }
-static E sqrt(const E &a) { return a; }
-static E expf(const E &a) { return a; }
-static E powf(const E &a, const E &b) { return a + b; }
-static E fmax(const E &a, const E &b) { return a + b; }
+static E errs(E a) { a.first = true; return a; }
+static E sqrt(const E &a) { return errs(a); }
+static E expf(const E &a) { return errs(a); }
+static E powf(const E &a, const E &b) { return errs(b + a); }
+static E fmax(const E &a, const E &b) { return b + a; } // of arguments the last one comes first
 static E both(const E &c, const E &a, const E &b) { E e(c); return e.add(a).add(b); }
 
 static void finish(void)
