@@ -310,5 +310,5 @@ static double at(const double *p, double by) { return p[2] * by; } static double
 
 // TestCompiledFields: so do programs of many fields, from convolutions and transforms to sparse matrices and attention.
 func TestCompiledFields(t *testing.T) {
-	compiledAs(t, "fields", "kernel", 25, regexp.MustCompile(`\w`))
+	compiledAs(t, "fields", "kernel", 50, regexp.MustCompile(`\w`))
 }

@@ -40,8 +40,8 @@
 //   - An array of constant integers is read where it is a subscript, in front of what it is
 //     a subscript of, and has its values there. A loop that chooses of it is unrolled.
 //   - Constants are computed as C computes them, in their types, and so are quotients
-//     and remainders of the loops' variables by constants. A loop in which a remainder
-//     begins again and again is two in the program.
+//     and remainders of the loops' variables by constants, and what goes round as a remainder does
+//     (r = r == n - 1 ? 0 : r + 1). A loop in which one begins again and again is two in the program.
 //   - Arrays and functions that are not understood are refused where they are used;
 //     where they are not, a [Note] says what is wrong with them. OpenMP's pragmas are
 //     ignored, with a note.

@@ -47,6 +47,7 @@ type builder struct {
 	texts   map[cc.Node]string              // of expressions that are accesses
 	inTurn  map[cc.Node]bool                // operators whose operands are evaluated in the order of the text, as far as they make accesses
 	dry     bool                            // nothing that is built is kept
+	assumed []assumption                    // by what is built so
 	symbols int                             // of walkers around this place
 
 	aims      []*cc.Declarator         // pointers that were given a value by an assignment in the blocks around this place

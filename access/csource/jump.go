@@ -106,8 +106,11 @@ func (b *builder) branch(s *cc.SelectionStatement, rest []*cc.BlockItem) (left e
 	if s.Case == cc.SelectionStatementSwitch {
 		return left, refuse(s, "a switch is not understood")
 	}
-	c, err := b.decided(s.ExpressionList)
-	if err != nil {
+	var c nest.Condition
+	if err := b.full(expression(s.ExpressionList), func() (err *Error) {
+		c, err = b.decided(s.ExpressionList)
+		return err
+	}); err != nil {
 		return left, err
 	}
 	var inThen, inElse, behind []*cc.BlockItem

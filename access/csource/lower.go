@@ -729,29 +729,13 @@ func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 			return notInteger(e, false, "%s, which is not looked into in the condition of a loop", why)
 		}
 	}
-	if b.dry {
-		return nil // nobody asks
+	if b.dry { // nobody asks
+		b.assumed = append(b.assumed, assumption{p, low, high})
+		return nil
 	}
-	list, err := p.cases()
+	bad, err := p.beyond(low, high)
 	if err != nil {
 		return err
-	}
-	var bad nest.Condition
-	for _, c := range list {
-		if low > math.MinInt {
-			below, err := plus(nest.Constant(low-1), -1, c.affine)
-			if err != nil {
-				return err
-			}
-			bad = append(bad, slices.Concat(c.when, []nest.Affine{below}))
-		}
-		if high < math.MaxInt {
-			above, err := plus(nest.Constant(-high-1), 1, c.affine)
-			if err != nil {
-				return err
-			}
-			bad = append(bad, slices.Concat(c.when, []nest.Affine{above}))
-		}
 	}
 	if says := notInteger(e, false, "%s", why); b.asked != nil && b.asked.counted {
 		b.asked.owed = append(b.asked.owed, check{bad, says})
@@ -759,6 +743,31 @@ func (b *builder) within(e *expr, p piece, low, high int, why string) error {
 		b.probe(bad, says)
 	}
 	return nil
+}
+
+// beyond is where a piece is not between low and high.
+func (p piece) beyond(low, high int) (bad nest.Condition, err error) {
+	list, err := p.cases()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		if low > math.MinInt {
+			below, err := plus(nest.Constant(low-1), -1, c.affine)
+			if err != nil {
+				return nil, err
+			}
+			bad = append(bad, slices.Concat(c.when, []nest.Affine{below}))
+		}
+		if high < math.MaxInt {
+			above, err := plus(nest.Constant(-high-1), 1, c.affine)
+			if err != nil {
+				return nil, err
+			}
+			bad = append(bad, slices.Concat(c.when, []nest.Affine{above}))
+		}
+	}
+	return bad, nil
 }
 
 // uses reports whether a piece depends on the variable of a depth.

@@ -133,8 +133,9 @@ func (b *builder) divided(e *expr, x integer, n int) (piece, error) {
 		if q, err := exact(op, a, n); err == nil {
 			return piece{affine: q}, nil
 		}
-		if b.dry && (piece{affine: a}).usesAny(func(d int) bool { return d >= maxLoops }) { // of a walker's symbol: nothing is known of it
-			b.symbols++
+		if r, is := b.symbolic(a, by, 0, by); is && remains && (floors || a.Const >= 0) {
+			return r, nil
+		} else if is { // nothing is known of it
 			return piece{affine: nest.Variable(maxLoops + b.symbols - 1)}, nil
 		}
 		low, high := x.t.limits()
@@ -287,10 +288,10 @@ func (b *builder) walk(h header, l *nest.Loop) *Error {
 	for {
 		turn := b.turns[h.node]
 		before := b.state()
-		around, err := b.walkOnce(h, *l)
+		nodes, err := b.body(func() *Error { return b.walkOnce(h, *l) })
 		if b.turns[h.node] == turn && !b.takesApart(&h, l, err) {
 			if err == nil {
-				b.nodes = append(b.nodes, around...)
+				b.nodes = append(b.nodes, nodes...)
 			}
 			return err
 		}
@@ -298,16 +299,17 @@ func (b *builder) walk(h header, l *nest.Loop) *Error {
 	}
 }
 
-func (b *builder) walkOnce(h header, l nest.Loop) ([]nest.Node, *Error) {
+func (b *builder) walkOnce(h header, l nest.Loop) *Error {
 	turn, before, ends := b.turns[h.node], b.now, l
 	if _, ok := iterations(&l, maxApart); ok && turn == unrolled { // in each of which walkers are what they are
 		h.paths = nil
 		around, err := b.parted(h, &l, turn, func() *Error { return b.iterate(&h) })
+		b.nodes = append(b.nodes, around...)
 		delete(b.now, h.v.decl)
-		return around, err
+		return err
 	}
 	if err := b.walks(&h, &l); err != nil || b.turns[h.node] != turn {
-		return nil, err
+		return err
 	}
 	h.v.at = nest.Variable(len(b.loops))
 	h.counts(&l, turn)
@@ -318,8 +320,9 @@ func (b *builder) walkOnce(h header, l nest.Loop) ([]nest.Node, *Error) {
 		}
 		return b.rounds(&h, &l, func() *Error { return b.iterate(&h) })
 	})
+	b.nodes = append(b.nodes, around...)
 	b.behind(&h, &ends, before)
-	return around, err
+	return err
 }
 
 // parted builds a loop, of so many iterations a turn if there are turns.

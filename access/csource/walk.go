@@ -22,6 +22,9 @@ import (
 //     (paces). If behind the body it is that value and a constant, the pace, it is in front of the body what it was in front of the
 //     loop and as many paces as there were iterations; and behind the loop, one for each of its trips.
 //
+//   - If behind the body it is a pace further in a ring of so many, as of r = r == 99 ? 0 : r + 1, it is so many paces further in that
+//     ring (goesRound).
+//
 // Everything else leaves a walker without a value that is known, and whoever asks for it is refused.
 type walker struct {
 	i    integer // of an integer
@@ -37,6 +40,7 @@ const (
 	lostAnew     = "it has another value in each iteration of a loop, other than by steps of one constant: give it its value in front of where it is used"
 	lostTrips    = "how often the loop around it runs is no affine function, and how far it comes is not known: write the array and its subscripts"
 	lostSteps    = "it does not change as often as the variable of the loop, of which the first value is not one affine function: write the array and its subscripts"
+	lostRing     = "it goes round and round, and where it is is no few affine functions: write the array and its subscripts"
 	lostRound    = "it has one of several values in each iteration of the loop, and which is not known: write the array and its subscripts, or one loop for each"
 	lostTurns    = "it does not change by a multiple of the step of the loop, which is read as two for a remainder in it: write the array and its subscripts"
 	lostArms     = "it points to one of several behind a condition, which is not understood: write the arrays and their subscripts, or one loop for each"
@@ -165,7 +169,9 @@ func (b *builder) findWalkers(f *cc.FunctionDefinition) {
 				}
 			}
 		case *cc.SelectionStatement:
-			away(n.ExpressionList)
+			if n.Case == cc.SelectionStatementSwitch {
+				away(n.ExpressionList)
+			}
 		case *cc.PrimaryExpression:
 			if n.Case == cc.PrimaryExpressionStmt {
 				away(n)
@@ -478,6 +484,10 @@ type path struct {
 	lost *Error // why there is no pace
 
 	round []walker // what it is in front of iterations, one after the other, where these values come again and again
+
+	next    *piece       // what an iteration makes of a symbol, if that is known
+	assumed []assumption // by it
+	ring    ring         // that it goes round by its pace, of size 0 if it goes straight on
 }
 
 // lose says of a path why there is none.
@@ -520,8 +530,14 @@ func (h *header) find(b *builder) {
 // front of it, and for those that have no pace then, with their values, until these come again.
 func (b *builder) paces(h *header, l *nest.Loop) *Error {
 	defer func() {
-		for i, p := range h.paths {
-			h.paths[i].lost = h.orApart(p.lost)
+		for i := range h.paths {
+			p := &h.paths[i]
+			few := p.round != nil && (p.from.points() || len(p.round) <= maxWraps)
+			if found := *p; (p.lost != nil || p.round != nil) && !few && found.goesRound(maxLoops+b.symbols+i) && b.entersRing(found) {
+				*p = found
+				p.round = nil
+			}
+			p.lost = h.orApart(p.lost)
 		}
 	}()
 	if h.find(b); len(h.paths) == 0 {
@@ -552,7 +568,7 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 			return failed
 		}
 		for turn := 0; ; turn++ {
-			end, err := b.tried(h, l, func(i int) walker {
+			end, assumed, err := b.tried(h, l, func(i int) walker {
 				switch p := h.paths[i]; {
 				case dropped[i]:
 					return walker{lost: p.lost}
@@ -587,6 +603,7 @@ func (b *builder) paces(h *header, l *nest.Loop) *Error {
 				case dropped[i]:
 				case values[i] == nil:
 					pace := p.pace
+					p.assumed = assumed
 					if p.measure(end, maxLoops+b.symbols+i); p.lost == nil && turn > 0 && p.pace != pace {
 						p.lose(lostPace)
 					}
@@ -678,13 +695,13 @@ func (h *header) gives() map[*cc.Declarator]bool {
 }
 
 // tried is what walkers are behind an iteration that is built for nothing, in front of which they are what a function says.
-func (b *builder) tried(h *header, l *nest.Loop, in func(i int) walker) (map[*cc.Declarator]walker, *Error) {
+func (b *builder) tried(h *header, l *nest.Loop, in func(i int) walker) (map[*cc.Declarator]walker, []assumption, *Error) {
 	before := *b
 	b.now = maps.Clone(b.now)
 	b.known, b.unknown, b.aliases, b.astray = maps.Clone(b.known), maps.Clone(b.unknown), maps.Clone(b.aliases), maps.Clone(b.astray)
 	b.copied = maps.Clone(b.copied)
 	notes, statements := b.file.Notes, b.file.Statements
-	b.dry = true
+	b.dry, b.assumed = true, nil
 	for i, p := range h.paths {
 		b.now[p.v] = in(i)
 	}
@@ -698,12 +715,12 @@ func (b *builder) tried(h *header, l *nest.Loop, in func(i int) walker) (map[*cc
 	} else {
 		_, err = b.parted(*h, l, b.turns[h.node], func() *Error { return b.iterate(h) })
 	}
-	end := b.now
+	end, assumed := b.now, b.assumed
 	inlined := b.inlined
 	*b = before
 	b.inlined = inlined
 	b.file.Notes, b.file.Statements = notes, statements
-	return end, err
+	return end, assumed, err
 }
 
 // orApart is why nothing is known of a walker in a loop, which is to be read one iteration at a time if that would tell.
@@ -718,7 +735,7 @@ func (h *header) orApart(lost *Error) *Error {
 
 // measure finds the pace of a path by where it leads from a symbol.
 func (p *path) measure(end map[*cc.Declarator]walker, symbol int) {
-	p.lost = nil
+	p.lost, p.next = nil, nil
 	w, known := end[p.v]
 	switch {
 	case !known:
@@ -731,7 +748,9 @@ func (p *path) measure(end map[*cc.Declarator]walker, symbol int) {
 		p.lose(lostAnew)
 		return
 	}
-	way, err := w.at().plus(-1, piece{affine: nest.Variable(symbol)})
+	at := w.at()
+	p.next = &at
+	way, err := at.plus(-1, piece{affine: nest.Variable(symbol)})
 	n, fixed := way.number()
 	if err != nil || !fixed || n > mostPace || n < -mostPace {
 		p.lose(lostPace)
@@ -852,7 +871,7 @@ func (b *builder) enters(h *header, l *nest.Loop, before map[*cc.Declarator]walk
 			continue
 		}
 		p.pace /= l.Step
-		b.now[p.v] = p.after(done, err)
+		b.now[p.v] = b.around(p, p.after(done, err))
 	}
 }
 
@@ -970,7 +989,7 @@ func (b *builder) behind(h *header, l *nest.Loop, before map[*cc.Declarator]walk
 		} else if p.round != nil {
 			b.now[p.v] = walker{lost: &Error{Pos: place(p.v), Expr: p.v.Name(), Why: lostTrips}}
 		} else {
-			b.now[p.v] = p.after(all, err)
+			b.now[p.v] = b.around(p, p.after(all, err))
 		}
 	}
 	if h.v.decl != nil {
