@@ -107,13 +107,13 @@ func (g *ringed) block() (string, func(s *ringedState)) {
 // refused for what is not known.
 func TestRandomRings(t *testing.T) {
 	t.Parallel()
-	files := 400
+	files := 150
 	if testing.Short() || raceDetector {
-		files = 100
+		files = 40
 	}
 	read, accesses, why := 0, 0, map[string]int{}
 	for seed := range files {
-		g := &ringed{Rand: rand.New(rand.NewPCG(uint64(seed), 23)), left: 5 + seed%8}
+		g := &ringed{Rand: rand.New(rand.NewPCG(uint64(seed), 23)), left: 5 + seed%5}
 		s := &ringedState{i: []int{0}}
 		text := "double b[400]"
 		for v := range 3 {

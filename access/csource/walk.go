@@ -17,7 +17,9 @@ import (
 // that of other variables once and for all:
 //
 //   - An expression that is all of a statement, or of an initial value, changes it behind itself (changing).
+//
 //   - Behind a condition it is one of two (when).
+//
 //   - What a loop does is found out by building its body once for nothing, with a symbol for each walker's value in front of it
 //     (paces). If behind the body it is that value and a constant, the pace, it is in front of the body what it was in front of the
 //     loop and as many paces as there were iterations; and behind the loop, one for each of its trips.
