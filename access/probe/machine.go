@@ -14,11 +14,14 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -293,7 +296,49 @@ func (s section) check() (path string, err error) {
 			return fmt.Sprintf("page-ladder[%d]", i), err
 		}
 	}
-	return "", nil
+	return s.checkFigures()
+}
+
+// leastBandwidth, in GB/s, and mostFigure, in GB/s and ns, are beyond what a machine has, and far within what can be computed with.
+// A time that is the difference of two may be as little as can be.
+const leastBandwidth, mostFigure = 1e-6, 1e12
+
+// checkFigures refuses what no machine has, of all figures, and tells the path of the part at fault.
+func (s section) checkFigures() (path string, err error) {
+	var look func(path, name string, v reflect.Value)
+	look = func(at, name string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Float64:
+			least := 0.0
+			if strings.HasSuffix(name, "GB/s") {
+				least = leastBandwidth
+			}
+			if f := v.Float(); err == nil && f != 0 && !(f >= least && f <= mostFigure) {
+				path, err = at, fmt.Errorf("%s: %v (want a figure between %v and %v)", name, f, least, mostFigure)
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				of := at
+				if v.Index(i).Kind() == reflect.Struct { // which has a line of its own
+					of = fmt.Sprintf("%s[%d]", at, i)
+				}
+				look(of, name, v.Index(i))
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("yaml"), ",")
+				switch in := v.Field(i); {
+				case !v.Type().Field(i).IsExported(): // of the date
+				case at == "" && in.Kind() != reflect.Float64:
+					look(tag, tag, in)
+				default:
+					look(cmp.Or(at, tag), cmp.Or(tag, name), in)
+				}
+			}
+		}
+	}
+	look("", "", reflect.ValueOf(s))
+	return path, err
 }
 
 // checkLevels refuses a level that is not larger and slower than the one before, and

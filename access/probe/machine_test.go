@@ -180,6 +180,13 @@ func TestParseErrors(t *testing.T) {
 		{"{size: 24MiB, read", "{size: 16MiB, read", "f:86:8: 16MiB after 16MiB, of 60.5 GB/s and of all cores 0 (want sizes that ascend and positive bandwidths, or no read-all-GB/s)"},
 		{"read-GB/s: 60.5", "read-GB/s: 0", "f:86:8: 24MiB after 16MiB, of 0 GB/s and"},
 		{"read-all-GB/s: 180.0}", "read-all-GB/s: -1}", "f:85:8: 16MiB after 0B, of 90 GB/s and of all cores -1 (want"},
+		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 1e308", "f:27:7: copy-all-GB/s: 1e+308 (want a figure between 1e-06 and 1e+12)"},
+		{"copy-GB/s: 11.0", "copy-GB/s: 1e-320", "f:44:5: copy-GB/s: 1e-320 (want a figure between 1e-06 and 1e+12)"},
+		{"crowded-ns: 3.5", "crowded-ns: 1e13", "f:35:7: crowded-ns: 1e+13 (want a figure between 0 and 1e+12)"},
+		{"ns: [99.0, 100.0]", "ns: [99.0, 1e300]", "f:62:8: ns: 1e+300 (want"},
+		{"sparse-ns: 91.5", "sparse-ns: 1e13", "f:64:14: sparse-ns: 1e+13 (want"},
+		{"miss-ns: 2.25", "miss-ns: 1e13", "f:52:7: miss-ns: 1e+13 (want"},
+		{"{size: 6KiB, ns: 1.5}", "{size: 6KiB, ns: 1e13}", "f:82:8: ns: 1e+13 (want"},
 		{"copy-all-GB/s: 369.0", "copy-all-GB/s: 369.0\n      ways: -1", "f:27:7: -1 ways (want 0 for none found, or more)"},
 	} {
 		text := strings.Replace(string(whole), test.old, test.new, 1)
