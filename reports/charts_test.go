@@ -174,7 +174,7 @@ func TestStructure(t *testing.T) {
 			[]string{"16 KiB in L1d", "137.33 MiB in memory", "knee of memory: 6 threads", "1", "2", "6", "12", "GiB/s, read by all of them"}, "with its knee at 6 threads"},
 		"loaded": {loaded, sampled("Loaded/op=chase/size=64MiB/streams=3/load=0", 100, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=12.5", 120, "") +
 			sampled("Loaded/op=chase/size=64MiB/streams=3/load=100", 50, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=much", 50, ""),
-			[]string{"0%", "12.5%", "100%", "ns per load", "GiB/s over the memory"}, "A load from 64MiB takes 102 ns while memory moves"},
+			[]string{"0%", "12.5%", "100%", "ns per load", "GiB/s over the memory"}, "A load from 64 MiB takes 102 ns while memory moves"},
 		"sets": {setMisses, "BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=0/columns=16/set=3/kernel=scalar 1 40 D1-misses/op\n" +
 			"BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=16/columns=16/set=3/kernel=scalar 1 0 D1-misses/op\n",
 			[]string{"rows not padded: 40 misses", "rows padded by 16: 0 misses", "set of D1"}, "rows padded by 16: no misses"},

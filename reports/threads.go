@@ -349,7 +349,7 @@ func loaded(d *data) (*figure, error) {
 	first, last := all[0], all[len(all)-1]
 	f := &figure{title: "Latency of memory under load",
 		sentence: fmt.Sprintf("A load from %s takes %s ns while memory moves %s GiB/s, and %s ns (%+.0f%%) while %s other %s %s GiB/s.",
-			short(size, 12), brief(first.y), brief(first.x), brief(last.y), 100*(last.y/first.y-1), short(streams, 6), map[bool]string{true: "thread has it move", false: "threads have it move"}[streams == "1"], brief(last.x)),
+			short(spaced(size), 12), brief(first.y), brief(first.x), brief(last.y), 100*(last.y/first.y-1), short(streams, 6), map[bool]string{true: "thread has it move", false: "threads have it move"}[streams == "1"], brief(last.x)),
 		alt:    "Line: ns per dependent load against the bandwidth that memory has meanwhile, a point for each share of time in which others stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	f.explain("points: share of the time in which others stream")
@@ -393,4 +393,14 @@ func (l shareLabels) Plot(c draw.Canvas, p *plot.Plot) {
 		taken = append(taken, x)
 		c.FillText(style, vg.Point{X: x, Y: toY(l.points[i].high) + 5}, l.words[i])
 	}
+}
+
+// spaced is a size of a name as sentences write it: 64 MiB for 64MiB.
+func spaced(size string) string {
+	for _, unit := range []string{"KiB", "MiB", "GiB"} {
+		if n, ok := strings.CutSuffix(size, unit); ok {
+			return n + " " + unit
+		}
+	}
+	return size
 }
