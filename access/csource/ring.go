@@ -1,6 +1,7 @@
 package csource
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
@@ -30,23 +31,44 @@ func (p *path) goesRound(symbol int) bool {
 		places = append(places, n)
 	}
 	places = p.next.breaks(symbol, places)
+	slices.Sort(places)
+	places = slices.Compact(places)
+	known := map[int]image{} // by what is asked again for each ring that is tried
+	to := func(s int) image {
+		is, looked := known[s]
+		if !looked {
+			is.n, is.ok = p.next.at(symbol, s)
+			known[s] = is
+		}
+		return is
+	}
 	var steps, values []int
 	for _, s := range places {
-		if n, ok := p.next.at(symbol, s); ok && max(n, -n) < mostRing {
-			values = append(values, n)
-			if !slices.Contains(steps, n-s) {
-				steps = append(steps, n-s)
+		if is := to(s); is.ok && max(is.n, -is.n) < mostRing {
+			values = append(values, is.n)
+			if !slices.Contains(steps, is.n-s) {
+				steps = append(steps, is.n-s)
 			}
 		}
 	}
 	if len(steps) > maxRound {
 		return false
 	}
+	values = append(values, 0)
+	slices.SortFunc(values, func(a, b int) int { return cmp.Or(cmp.Compare(max(a, -a), max(b, -b)), cmp.Compare(a, b)) })
+	values = slices.Compact(values)
+	tried := map[ring]bool{}
 	for _, pace := range steps {
+		clear(tried)
 		for _, back := range steps {
-			for _, low := range append([]int{0}, values...) {
+			for _, low := range values {
 				r := ring{low, max(pace-back, back-pace)}
-				if n, fixed := p.from.at().number(); 2*max(pace, -pace) <= r.size && (!fixed || n >= low && n < low+r.size) && p.follows(r, pace, symbol, places) {
+				n, fixed := p.from.at().number()
+				if tried[r] || 2*max(pace, -pace) > r.size || fixed && (n < low || n >= low+r.size) {
+					continue
+				}
+				tried[r] = true
+				if p.follows(r, pace, symbol, places, to) {
 					p.pace, p.ring, p.lost = pace, r, nil
 					return true
 				}
@@ -56,23 +78,32 @@ func (p *path) goesRound(symbol int) bool {
 	return false
 }
 
+// An image is what an iteration makes of a number, if that is known.
+type image struct {
+	n  int
+	ok bool
+}
+
 // follows tells whether an iteration moves by a pace in a ring: it does everywhere if it does wherever one of the two changes from one affine
 // function to another. So it is with what was assumed.
-func (p *path) follows(r ring, pace, symbol int, places []int) bool {
+func (p *path) follows(r ring, pace, symbol int, places []int, to func(s int) image) bool {
 	if r.size < 2 || pace == 0 {
 		return false
 	}
 	last := r.low + r.size - 1
-	places = slices.Concat(places, []int{r.low, last})
+	moves := func(s int) bool {
+		return s < r.low || s > last || to(s) == image{r.low + floorMod(s+pace-r.low, r.size), true}
+	}
+	if !moves(r.low) || !moves(last) {
+		return false
+	}
 	for _, edge := range []int{last - pace, r.low - pace} {
-		places = append(places, edge-1, edge, edge+1)
+		if !moves(edge-1) || !moves(edge) || !moves(edge+1) {
+			return false
+		}
 	}
 	for _, s := range places {
-		if s < r.low || s > last {
-			continue
-		}
-		n, ok := p.next.at(symbol, s)
-		if want := r.low + floorMod(s+pace-r.low, r.size); !ok || n != want {
+		if !moves(s) {
 			return false
 		}
 	}
