@@ -15,7 +15,8 @@
 //
 //   - Only references to arrays are accesses. Scalars live in registers.
 //   - In a statement the reads come first, in the order of the text after macros
-//     are expanded, then the write; but of the arguments of a call those of the last one come first, as GCC (x86-64) has it.
+//     are expanded, then the write; but of the arguments of a call those of the last one come first, as GCC (x86-64) has it
+//     (isless and the like are operators for it).
 //     A compound assignment reads its left side before the right one, unless that changes something, reads what is
 //     volatile or calls a function that is not known to do no more than compute (fabs is, sqrt may set errno);
 //     A[i]++ reads, then writes. A reference that is written twice is two accesses.

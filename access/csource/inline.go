@@ -39,8 +39,53 @@ func (b *builder) own(e *expr) *cc.FunctionDefinition {
 
 // rightFirst tells whether the right side of an assignment does something of its own, or calls a function that is not known to do nothing
 // but compute. GCC completes that before it reads the left side of a compound assignment.
-func (b *builder) rightFirst(right *expr) bool {
-	return right.any(func(e *expr) bool { return b.acts(e) || e.op == opCall && !b.computes(e) })
+func (b *builder) rightFirst(right *expr) (bool, *Error) {
+	if does := b.does(right, false, true); does || !b.does(right, false, false) || !b.accessing(right) {
+		return does, nil
+	}
+	return false, notInteger(right, false, "whether it is read before the left side of the assignment is not known, as a call in it may be none for compilers: declare a variable with it in front")
+}
+
+// does tells whether an expression does something of its own, or calls a function that is not known to do nothing but compute: surely, or
+// unless GCC leaves that out. It does so in arguments, behind conditions that are constants.
+func (b *builder) does(e *expr, argument, surely bool) bool {
+	if b.acts(e) {
+		return true
+	}
+	if e.op == opCall {
+		if !b.computes(e) && !(surely && strings.HasPrefix(e.args[0].text(), "__builtin_") && slices.ContainsFunc(e.args[1:], literal)) {
+			return true // unless it is a constant, as __builtin_sqrt(2.0) is
+		}
+		argument = true
+	}
+	holds, fails := true, true // as far as is known
+	if argument && (e.op == "?:" || e.op == "&&" || e.op == "||") {
+		i, err := constantOf(e.args[0])
+		switch n, fixed := i.number(); {
+		case literal(e.args[0]) && err == nil && fixed:
+			holds, fails = n != 0, n == 0
+		case surely && literal(e.args[0]):
+			holds, fails = false, false
+		case surely:
+			nodes, accesses := len(b.nodes), len(b.accesses)
+			if c, err := b.condition(e.args[0]); err == nil {
+				holds, fails = !never(c), !always(c)
+			}
+			b.nodes, b.accesses = b.nodes[:nodes], b.accesses[:accesses]
+		}
+	}
+	for i, a := range e.args {
+		goes := i == 0 || (e.op != "?:" || (i == 1 || fails) && (i == 2 || holds)) && (e.op != "&&" || holds) && (e.op != "||" || fails)
+		if goes && b.does(a, argument, surely) {
+			return true
+		}
+	}
+	return false
+}
+
+// literal tells whether an expression is one of constants alone.
+func literal(e *expr) bool {
+	return !e.any(func(e *expr) bool { return e.op == opVar || e.op == opCall || e.stored() })
 }
 
 // acts tells whether an expression changes something, as *p++ does, reads what is volatile, or is a call that is read in place.
@@ -65,6 +110,9 @@ func (e *expr) isVolatile() bool {
 // library that set no errno, if the file has none of its name, or one that is declared so.
 func (b *builder) computes(e *expr) bool {
 	name := strings.TrimPrefix(e.args[0].text(), "__builtin_")
+	if e.args[0].text() != name && slices.Contains(builtins, name) {
+		return true
+	}
 	if b.functions[name] == nil && slices.ContainsFunc([]string{name, strings.TrimSuffix(name, "f"), strings.TrimSuffix(name, "l")}, func(name string) bool { return slices.Contains(computing, name) }) {
 		return true
 	}
@@ -80,7 +128,15 @@ func (b *builder) computes(e *expr) bool {
 var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven trunc copysign fmax fmin fma asinh atan cbrt cos erf nearbyint rint sin tan tanh
 	cabs carg cimag creal cacos cacosh casin casinh catan catanh ccos ccosh cexp clog conj cproj csin csinh csqrt ctan ctanh cpow
 	isfinite signbit isgreater isgreaterequal isless islessequal islessgreater isunordered
-	expect popcount popcountl popcountll clz clzl clzll ctz ctzl ctzll ffs parity bswap16 bswap32 bswap64`)
+	finite strlen strcmp strncmp memcmp atoi atol atof
+	ffs`)
+
+// builtins are those that only GCC has, behind __builtin_.
+var builtins = strings.Fields(`expect isinf isinff isinfl huge_val huge_valf inf inff nan nanf powi powif
+	popcount popcountl popcountll clz clzl clzll ctz ctzl ctzll clrsb clrsbl clrsbll ffsl ffsll parity parityl parityll bswap16 bswap32 bswap64`)
+
+// comparisons are functions that GCC takes for operators, of which it evaluates the first operand first.
+var comparisons = strings.Fields("isgreater isgreaterequal isless islessequal islessgreater isunordered")
 
 // calling is a call in an expression that is read in place, nil if there is none.
 func (b *builder) calling(e *expr) (call *expr) {

@@ -258,7 +258,13 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 	if err := b.scalar(left); err != nil {
 		return err
 	}
-	behind := op != "=" && right != nil && b.rightFirst(right)
+	behind := false
+	if op != "=" && right != nil {
+		var err *Error
+		if behind, err = b.rightFirst(right); err != nil && left.stored() {
+			return err
+		}
+	}
 	before := func() *Error {
 		nodes := len(b.nodes)
 		if err := b.subscripts(left); err != nil {
@@ -535,7 +541,11 @@ func (b *builder) call(e *expr) *Error {
 			}
 		}
 	}
-	for _, a := range slices.Backward(e.args[1:]) {
+	args := slices.Clone(e.args[1:])
+	if b.functions[name] != nil || !slices.Contains(comparisons, strings.TrimPrefix(name, "__builtin_")) {
+		slices.Reverse(args)
+	}
+	for _, a := range args {
 		if t := a.node.Type(); a.op == opOther && t != nil && !cc.IsArithmeticType(t) {
 			continue // a text
 		}

@@ -118,7 +118,7 @@ func (p *path) follows(r ring, pace, symbol int, places []int, to func(s int) im
 }
 
 // entersRing tells whether a walker is in its ring in front of a loop, wherever the loops around lead. Of a symbol that is taken to be so: what is found
-// out by it is looked at where it is.
+// out by it is looked at where it is. So it is of a loop around that begins or ends at one.
 func (b *builder) entersRing(p path) bool {
 	at := p.from.at()
 	if at.usesAny(isSymbol) {
@@ -132,6 +132,9 @@ func (b *builder) entersRing(p path) bool {
 	for _, v := range b.loops {
 		if v.loop == nil {
 			return false
+		}
+		if slices.ContainsFunc(slices.Concat(v.loop.From, v.loop.To), func(a nest.Affine) bool { return piece{affine: a}.usesAny(isSymbol) }) {
+			return b.dry
 		}
 		around = append(around, &nest.Loop{Name: v.loop.Name, From: v.loop.From, To: v.loop.To, Step: v.loop.Step})
 	}
