@@ -53,8 +53,8 @@ func (b *builder) does(e *expr, argument, surely bool) bool {
 		return true
 	}
 	if e.op == opCall {
-		if !b.computes(e) && !(surely && strings.HasPrefix(e.args[0].text(), "__builtin_") && slices.ContainsFunc(e.args[1:], literal)) {
-			return true // unless it is a constant, as __builtin_sqrt(2.0) is
+		if !b.computes(e) && !(surely && b.folds(e, argument)) {
+			return true
 		}
 		argument = true
 	}
@@ -81,6 +81,38 @@ func (b *builder) does(e *expr, argument, surely bool) bool {
 		}
 	}
 	return false
+}
+
+// folds tells whether GCC may have something simpler than a call, as of __builtin_sqrt(2.0), fabs(sqrt(2.0)) and fabs(pow(x, 1)).
+func (b *builder) folds(e *expr, argument bool) bool {
+	name, given := e.args[0].text(), e.args[1:]
+	if b.functions[name] != nil || !argument && !strings.HasPrefix(name, "__builtin_") {
+		return false
+	}
+	simple := func(a *expr) bool { // 0 or 1, or what is not known
+		switch v := a.node.Value().(type) {
+		case cc.Int64Value:
+			return literal(a) && (v == 0 || v == 1)
+		case cc.Float64Value:
+			return literal(a) && (v == 0 || v == 1)
+		}
+		return literal(a)
+	}
+	return slices.ContainsFunc(given, simple) || !slices.ContainsFunc(given, func(a *expr) bool { return !literal(a) })
+}
+
+// ahead tells whether GCC takes accesses of an operand in front of the whole operator: those in front of a comma, and of the right side of
+// a compound assignment that it completes first.
+func (b *builder) ahead(e *expr) bool {
+	switch {
+	case e.op == opCall || e.stored() || e.op == "?:" || e.op == "&&" || e.op == "||":
+		return false
+	case e.op == ",":
+		return b.accessing(e.args[0]) || b.ahead(e.args[1])
+	case e.assigns() && e.op != "=" && len(e.args) == 2:
+		return b.accessing(e.args[1]) && b.does(e.args[1], false, false)
+	}
+	return slices.ContainsFunc(e.args, b.ahead)
 }
 
 // literal tells whether an expression is one of constants alone.

@@ -369,6 +369,9 @@ func (b *builder) data(e *expr) *Error {
 	if err := b.ordered(e); err != nil {
 		return err
 	}
+	if len(e.args) == 2 && e.op != "," && b.reads(e.args[0]) && b.ahead(e.args[1]) {
+		return notInteger(e, false, "which operand is read first is not known, as one assigns: make the assignment a statement in front")
+	}
 	for _, a := range e.args {
 		if err := b.data(a); err != nil {
 			return err

@@ -21,12 +21,17 @@ a[1] += __builtin_sqrt(b[1])@a[1] += sqrt(2.0) * b[1]@a[1] += pow(2, 3) * b[1]@a
 a[1] += 1 ? b[1] : sqrt(c[1])@a[1] += (0 && sqrt(n) > 1) + b[1]@a[1] += n == n ? b[1] : sqrt(c[1])@
 a[1] += sin(2 != 2 ? log(c[2]) : b[2])@a[1] += fabs(1 ? b[1] : exp(c[1]))@a[1] += fabs(0 ? b[1] : exp(c[1]))@a[1] += sin((1 || exp(c[1]) > 2) + b[1])@a[1] += sin((1 && exp(c[1]) > 2) + b[1])@
 a[1] += sqrt(1 ? b[1] : exp(c[1]))@a[1] += cos(fmax(0 && sqrt(n) > 1, b[1]))@for (int i = 0; i < 3; i++) a[i] += fmax(i > 1 ? sqrt(b[i]) : c[i], b[2])`, "@")
-	refused := `a[1] += __builtin_sqrt(2.0) * b[1];a[1] += sin(n == n ? b[1] : sqrt(c[1]));a[1] += __builtin_pow(b[1], 1.0)`
+	refused := `a[1] += __builtin_sqrt(2.0) * b[1];a[1] += sin(n == n ? b[1] : sqrt(c[1]));a[1] += __builtin_pow(b[1], 1.0);a[1] -= fmin(b[1] * c[2], exp2(1.5));a[1] -= fabs(pow(b[1], 1))`
 	of := func(s string) (*csource.File, error) {
 		return csource.Read("t.c", []byte(arrays+"void f(void) { int n = 1;"+s+"; }"), csource.Options{Function: "f"})
 	}
 	for _, s := range strings.Split(refused, ";") {
 		if _, err := of(s); err == nil || !strings.Contains(err.Error(), "whether it is read before the left side of the assignment is not known") {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	for _, s := range []string{"x = a[1] - (x += sqrt(b[1]))", "x = a[1] * (x = c[1], b[1])", "x = fabs(a[1] > 2 + (x += sqrt(b[1])))"} {
+		if _, err := of(s); err == nil || !strings.Contains(err.Error(), "which operand is read first is not known") {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
