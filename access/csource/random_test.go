@@ -650,8 +650,11 @@ func TestRandom(t *testing.T) {
 	for seed := range files {
 		texts = append(texts, randomFile(uint64(seed)))
 	}
-	compiled(t, texts)
+	compiled(t, texts, folded)
 }
+
+// folded are words of what is refused where compilers may have a constant instead of a call.
+const folded = "as a call in it may be none for compilers"
 
 // TestRandomChosen: so it is with what is chosen by the loops' variables: jumps out of loops and functions, quotients and remainders, numbers of tables.
 func TestRandomChosen(t *testing.T) {
@@ -667,7 +670,7 @@ func TestRandomChosen(t *testing.T) {
 		texts = append(texts, with)
 		jumps, quotients, looked = jumps+g.jumps, quotients+g.quotients, looked+g.looked
 	}
-	compiled(t, texts, "too many cases", "of a variable is not affine", "too many values for a subscript")
+	compiled(t, texts, folded, "too many cases", "of a variable is not affine", "too many values for a subscript")
 	if t.Logf("%d jumps, %d quotients, %d numbers of tables", jumps, quotients, looked); jumps < files/2 || quotients < files/2 || looked < files/2 {
 		t.Errorf("%d jumps, %d quotients and %d numbers of tables in %d files", jumps, quotients, looked, files)
 	}
