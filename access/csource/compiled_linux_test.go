@@ -202,17 +202,26 @@ func TestCompiledOrder(t *testing.T) {
 	if len(files) < 400 {
 		t.Fatalf("%d are read", len(files))
 	}
-	path := filepath.Join(t.TempDir(), "order.c")
-	if err := os.WriteFile(path, []byte(all+function+"}\n"), 0o644); err != nil {
+	compiledInTurn(t, all+function+"}\n", first.Arrays, files, want)
+}
+
+// compiledInTurn compares what statements of a function f make of accesses, one after the other, with what the compiled function does.
+func compiledInTurn(t *testing.T, text string, arrays []csource.Array, statements, want []string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "turns.c")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Fields(instrumentedRun(t, path, "f", first.Arrays))
-	for i, e := range files {
+	got := strings.Fields(instrumentedRun(t, path, "f", arrays))
+	for i, s := range statements {
 		of := strings.Fields(want[i])
 		if len(got) < len(of) || strings.Join(got[:len(of)], " ") != want[i] {
-			t.Fatalf("%s does %s, compiled %.200s", e, want[i], got)
+			t.Fatalf("%s does %s, compiled %.300s", s, want[i], got)
 		}
 		got = got[len(of):]
+	}
+	if len(got) > 0 {
+		t.Errorf("compiled it goes on with %.300s", got)
 	}
 }
 
@@ -293,19 +302,8 @@ static double at(const double *p, double by) { return p[2] * by; } static double
 	if len(files) < 800 {
 		t.Fatalf("%d are read", len(files))
 	}
-	path := filepath.Join(t.TempDir(), "arguments.c")
 	const called = "double given(int p, ...) { return p; }\n"
-	if err := os.WriteFile(path, []byte(arrays+functions+called+function+"}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	got := strings.Fields(instrumentedRun(t, path, "f", first.Arrays))
-	for i, s := range files {
-		of := strings.Fields(want[i])
-		if len(got) < len(of) || strings.Join(got[:len(of)], " ") != want[i] {
-			t.Fatalf("%s does %s, compiled %.300s", s, want[i], got)
-		}
-		got = got[len(of):]
-	}
+	compiledInTurn(t, arrays+functions+called+function+"}\n", first.Arrays, files, want)
 }
 
 // TestCompiledFields: so do programs of many fields, from convolutions and transforms to sparse matrices and attention.

@@ -98,7 +98,7 @@ func (b *builder) folds(e *expr, argument bool) bool {
 		}
 		return literal(a)
 	}
-	return slices.ContainsFunc(given, simple) || !slices.ContainsFunc(given, func(a *expr) bool { return !literal(a) })
+	return slices.ContainsFunc(given, simple) || !slices.ContainsFunc(given, func(a *expr) bool { return !b.foldable(a) })
 }
 
 // ahead tells whether GCC takes accesses of an operand in front of the whole operator: those in front of a comma, and of the right side of
@@ -113,6 +113,18 @@ func (b *builder) ahead(e *expr) bool {
 		return b.accessing(e.args[1]) && b.does(e.args[1], false, false)
 	}
 	return slices.ContainsFunc(e.args, b.ahead)
+}
+
+// foldable tells whether an expression is one of constants and of calls of the library, which compilers may know the results of.
+func (b *builder) foldable(e *expr) bool {
+	args := e.args
+	switch {
+	case e.op == opVar || e.stored() || e.op == opCall && b.functions[args[0].text()] != nil:
+		return false
+	case e.op == opCall: // but its name
+		args = args[1:]
+	}
+	return !slices.ContainsFunc(args, func(a *expr) bool { return !b.foldable(a) })
 }
 
 // literal tells whether an expression is one of constants alone.
@@ -166,6 +178,9 @@ var computing = strings.Fields(`abs labs llabs ceil fabs floor round roundeven t
 // builtins are those that only GCC has, behind __builtin_.
 var builtins = strings.Fields(`expect isinf isinff isinfl huge_val huge_valf inf inff nan nanf powi powif
 	popcount popcountl popcountll clz clzl clzll ctz ctzl ctzll clrsb clrsbl clrsbll ffsl ffsll parity parityl parityll bswap16 bswap32 bswap64`)
+
+// unevaluated are those of which GCC needs the kind of an argument only, or none of its value.
+var unevaluated = strings.Fields("__builtin_constant_p __builtin_choose_expr __builtin_object_size __builtin_types_compatible_p cimag cimagf cimagl __builtin_cimag __builtin_cimagf __builtin_cimagl")
 
 // comparisons are functions that GCC takes for operators, of which it evaluates the first operand first.
 var comparisons = strings.Fields("isgreater isgreaterequal isless islessequal islessgreater isunordered")

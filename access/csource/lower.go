@@ -534,6 +534,9 @@ func (b *builder) call(e *expr) *Error {
 	if slices.Contains(overBytes, name) && b.functions[name] == nil {
 		return notInteger(e, false, "%s, which gets pointers, is not understood: write its loop, such as for (i = 0; i < N; i++) a[i] = 0", name)
 	}
+	if slices.Contains(unevaluated, name) && slices.ContainsFunc(e.args[1:], b.accessing) {
+		return notInteger(e, false, "whether %s evaluates what it is given is not known: write its value", name)
+	}
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
 			return notInteger(e, false, "%s %s: only functions of numbers are understood", name, why)

@@ -130,16 +130,7 @@ func TestRandomRings(t *testing.T) {
 		}
 		f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
 		if err != nil {
-			known := false
-			for _, words := range []string{"is not known", "too many", "not affine"} {
-				if known = strings.Contains(err.Error(), words); known {
-					why[words]++
-					break
-				}
-			}
-			if !known {
-				t.Errorf("%v, of\n%s", err, text)
-			}
+			refusedFor(t, err, text, why, "is not known", "too many", "not affine")
 			continue
 		}
 		for i := range times {

@@ -164,7 +164,7 @@ func warnOfFaults(c call, paths []string, by string) {
 	if err != nil { // they are no runs of one suite
 		return
 	}
-	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool { return strings.Contains(fault, "which is merged already") }) // and fine here
+	faults := slices.DeleteFunc(plan.Faults, func(fault string) bool { return slices.Contains(plan.Merged, fault) })
 	for _, fault := range faults[:min(len(faults), most)] {
 		c.warn("%s", fault)
 	}

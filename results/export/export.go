@@ -64,6 +64,37 @@ func Records(set *results.Set) ([]Record, error) {
 	return records, nil
 }
 
+// noCopies refuses a file of which another one has all results, if these are timed: simulated ones are the same of each run.
+func noCopies(set *results.Set) error {
+	files := set.Files()
+	var lines []map[string]int // of each file, how often it has a result
+	timed := make([]int, len(files))
+	for i, file := range files {
+		lines = append(lines, map[string]int{})
+		for _, r := range file.Results {
+			if _, ok := r.Value("sec/op"); ok {
+				lines[i][fmt.Sprint(r.Name, r.Iters, r.Values)]++
+				timed[i]++
+			}
+		}
+	}
+	for i := range files {
+		for j := range files {
+			if i == j || timed[i] == 0 || timed[i] > timed[j] || timed[i] == timed[j] && i < j {
+				continue
+			}
+			copied := true
+			for line, n := range lines[i] {
+				copied = copied && lines[j][line] >= n
+			}
+			if copied {
+				return fmt.Errorf("%s: %s has all of its results, and they would count twice: leave one of the two out", files[i].Name, files[j].Name)
+			}
+		}
+	}
+	return nil
+}
+
 // withOurs are the units of files with ours that are exact, of which a file that was cut out of another may not say it.
 func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 	all := maps.Clone(units)
@@ -78,10 +109,15 @@ func withOurs(units benchfmt.UnitMetadataMap) benchfmt.UnitMetadataMap {
 }
 
 // Of sets where records are from: the commit, the date and the machine's
-// fingerprint that the files name, where all of them name the same.
+// fingerprint that the files name, where all of them name the same. Files that do not
+// compare are an error, and one of which another has all results, as its samples count
+// twice.
 func Of(set *results.Set, records []Record) error {
 	config, err := set.Config()
 	if err != nil {
+		return err
+	}
+	if err := noCopies(set); err != nil {
 		return err
 	}
 	fingerprint := ""

@@ -14,6 +14,7 @@ package merge
 import (
 	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -90,7 +91,9 @@ func checkMerged(path string) error {
 type Plan struct {
 	// Faults are shards that are missing, given twice or cut off, a line each. What
 	// there is of them can be written all the same.
-	Faults  []string
+	Faults []string
+	// Merged are those of the Faults that a file is merged already, which nobody minds who merges nothing.
+	Merged  []string
 	Files   int
 	Runs    int
 	Results int
@@ -129,6 +132,9 @@ func Read(paths []string, stdin io.Reader, by string, step func()) (*Plan, error
 	for _, f := range files {
 		if f.fault != nil {
 			p.Faults = append(p.Faults, fmt.Sprintf("%v: %v%s", f, f.fault, f.lost()))
+			if errors.Is(f.fault, errMerged) {
+				p.Merged = append(p.Merged, p.Faults[len(p.Faults)-1])
+			}
 		}
 		if f.results == 0 {
 			of := value(f.config, by)

@@ -67,8 +67,9 @@ const (
 )
 
 var (
-	errCut  = errors.New("it is cut off: its last line is not \"# end: N results\"")
-	errLine = errors.New("a line has no end, or more than 1 MiB")
+	errCut    = errors.New("it is cut off: its last line is not \"# end: N results\"")
+	errMerged = errors.New("which is merged already") // of a file that has several runs
+	errLine   = errors.New("a line has no end, or more than 1 MiB")
 )
 
 // scan reads what may be large line by line, with the files that follow one another in it. An error is of the file
@@ -223,7 +224,7 @@ func (s *scanner) line(line []byte) error {
 		return nil
 	}
 	if s.file.results > 0 {
-		return fmt.Errorf("%s changes inside the file, which is merged already: take the files that it was made of", key)
+		return fmt.Errorf("%s changes inside the file, %w: take the files that it was made of", key, errMerged)
 	}
 	s.file.config = slices.DeleteFunc(s.file.config, func(p results.Pair) bool { return p.Key == key })
 	if value == "" { // some machines' lines have none
