@@ -177,6 +177,7 @@ func Measured(m probe.Machine) Times {
 	if m.CPU != "" { // which a file may be of that is not the one that runs
 		t.Source += " on " + m.CPU
 	}
+	m = cachesAlone(m)
 	m.Levels = sharing(m)
 	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
 	t.Tiles, t.Streamed, t.Starts, t.Passes = m.Tiles, m.Streamed, m.Starts, passesOf(m)

@@ -208,22 +208,11 @@ func (m Model) begins(v visit, i int) (ns float64, known bool) {
 	if len(m.Times.Starts) == 0 || s.Far == 0 || s.loop >= 0 || s.run <= trained || soon && s.run <= overshot || v.vectors || v.written() || v.crowded {
 		return 0, false
 	}
-	ns = m.Times.start(float64(s.step)) * m.serving(i).Latency / m.Times.Levels[len(m.Times.Levels)-1].Latency
+	ns = within(m.Times.Starts, float64(s.step)) * m.serving(i).Latency / m.Times.Levels[len(m.Times.Levels)-1].Latency
 	if soon {
 		ns *= resumed
 	}
 	return ns, true
-}
-
-// start is the ns that a run of memory takes to begin, of elements so many bytes apart.
-func (t Times) start(bytes float64) float64 {
-	first, last := t.Starts[0], t.Starts[len(t.Starts)-1]
-	if ns, between := at(t.Starts, bytes); between {
-		return ns
-	} else if bytes > float64(last.Size) {
-		return last.Ns
-	}
-	return first.Ns
 }
 
 // run is the ns of each line of memory in runs of so many lines, 0 if that was not measured or they are none.

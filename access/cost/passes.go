@@ -31,12 +31,14 @@ func passesOf(m probe.Machine) (passes []Pass) {
 	if last.Read == 0 {
 		return nil
 	}
+	streams := func(read, threads, bytes float64) float64 { return line/read*1e9 - streaming(m, bytes/threads)/threads }
 	for _, r := range m.ReadLadder {
 		p := Pass{Bytes: float64(r.Size)}
 		if r.ReadAll > 0 && last.ReadAll > last.Read && m.Memory.ReadAll > 0 {
-			p.Paces = append(p.Paces, Pace{line / r.ReadAll * 1e9 * lasts(m), between(1/r.ReadAll, 1/last.ReadAll, 1/m.Memory.ReadAll)})
+			here, memory := streams(r.ReadAll, float64(m.Threads), p.Bytes*lasts(m)), streams(m.Memory.ReadAll, float64(m.Threads), math.Inf(1))
+			p.Paces = append(p.Paces, Pace{line / r.ReadAll * 1e9 * lasts(m), between(here, line/last.ReadAll*1e9, memory)})
 		}
-		p.Paces = append(p.Paces, Pace{line / r.Read * 1e9, between(1/r.Read, 1/last.Read, 1/m.Memory.Read)})
+		p.Paces = append(p.Paces, Pace{line / r.Read * 1e9, between(streams(r.Read, 1, p.Bytes), line/last.Read*1e9, streams(m.Memory.Read, 1, math.Inf(1)))})
 		if ns, known := at(m.Ladder, p.Bytes); known {
 			p.Paces = append(p.Paces, Pace{ns, between(ns, last.Latency, m.Memory.Latency)})
 		}

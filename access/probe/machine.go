@@ -65,6 +65,11 @@ type Machine struct {
 
 	Ladder     []Point // latency of a load by working set, sizes ascending
 	PageLadder []Point // cost of the translation of a load by pages touched, ascending
+
+	// HugeLadder is the same, an octave apart, in memory such as the Ladder's: what translations take of the latencies there. Where huge pages
+	// are whole that is nothing but for many; where a hypervisor takes them apart, about as much as of small ones. It is empty where it was
+	// not measured.
+	HugeLadder []Point
 }
 
 // Speed is what a level gives to one core.
@@ -151,6 +156,7 @@ type (
 		Ladder     []rung     `yaml:"ladder"`
 		ReadLadder []readRung `yaml:"read-ladder,omitempty"`
 		PageLadder []pages    `yaml:"page-ladder"`
+		HugeLadder []pages    `yaml:"huge-page-ladder,omitempty"`
 	}
 	level struct {
 		Name     string        `yaml:"name"`
@@ -259,6 +265,9 @@ func Parse(name string, text []byte) (Machine, error) {
 	for _, p := range s.PageLadder {
 		m.PageLadder = append(m.PageLadder, Point{p.Pages, p.Ns})
 	}
+	for _, p := range s.HugeLadder {
+		m.HugeLadder = append(m.HugeLadder, Point{p.Pages, p.Ns})
+	}
 	return m, nil
 }
 
@@ -288,6 +297,12 @@ func (s section) check() (path string, err error) {
 	for i, r := range s.Ladder {
 		if last, err = follows(last, Point{int(r.Size), r.Ns}); err != nil {
 			return fmt.Sprintf("ladder[%d]", i), err
+		}
+	}
+	last = Point{}
+	for i, p := range s.HugeLadder {
+		if last, err = follows(last, Point{p.Pages, p.Ns}); err != nil {
+			return fmt.Sprintf("huge-page-ladder[%d]", i), err
 		}
 	}
 	last = Point{}
@@ -436,6 +451,9 @@ func (m Machine) Format() ([]byte, error) {
 	}
 	for _, p := range m.PageLadder {
 		s.PageLadder = append(s.PageLadder, pages{p.Size, p.Ns})
+	}
+	for _, p := range m.HugeLadder {
+		s.HugeLadder = append(s.HugeLadder, pages{p.Size, p.Ns})
 	}
 	return machines.Format(machines.Machine{
 		Name:        "measured",

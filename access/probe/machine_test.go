@@ -46,6 +46,7 @@ func example() Machine {
 		Ladder:     []Point{{4096, 1.25}, {6144, 1.5}, {64 << 20, 100}},
 		ReadLadder: []Reading{{16 << 20, 90e9, 180e9}, {24 << 20, 60.5e9, 0}},
 		PageLadder: []Point{{8, 1.25}, {128, 3.5}},
+		HugeLadder: []Point{{8, 1.25}, {128, 2.75}},
 	}
 }
 
@@ -113,6 +114,7 @@ func TestFormatAny(t *testing.T) {
 			m.Levels = append(m.Levels, l)
 			m.Ladder = append(m.Ladder, Point{size, positive.Draw(t, "ns")})
 			m.PageLadder = append(m.PageLadder, Point{size, positive.Draw(t, "ns")})
+			m.HugeLadder = append(m.HugeLadder, Point{size, positive.Draw(t, "ns")})
 			m.ReadLadder = append(m.ReadLadder, Reading{size, giga * positive.Draw(t, "read"), giga * positive.Draw(t, "read-all")})
 			m.Runs = append(m.Runs, Run{size, positive.Draw(t, "ns")})
 			m.Starts = append(m.Starts, Point{size, positive.Draw(t, "ns")})
@@ -144,7 +146,7 @@ func TestParseErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, new, want string }{
 		{"\nmeasured:", "\nmeasure:", `f:22:1: unknown field "measure" (want one of name,`},
-		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed, runs, starts, loops, tiles, ladder, read-ladder, page-ladder)`},
+		{"  memory:", "  memories:", `f:43:3: unknown field "memories" (want one of date, cpu, pages, levels, memory, tlb, threads, remote, streams, loads, sparse-ns, streamed, runs, starts, loops, tiles, ladder, read-ladder, page-ladder, huge-page-ladder)`},
 		{"{bytes: 2, ns: 310.5}", "{bytes: 8, ns: 310.5}", "f:73:8: 8 bytes after 8, 0 ns (want sizes that ascend, and finite times, none of them negative)"},
 		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: .inf}", "f:72:8: 2 bytes after 0, +Inf ns (want sizes that ascend, and finite times, none of them negative)"},
 		{"{bytes: 2, ns: 310.5}", "{bytes: 2, ns: -1}", "f:72:8: 2 bytes after 0, -1 ns (want sizes that ascend, and finite times, none of them negative)"},
@@ -177,6 +179,8 @@ func TestParseErrors(t *testing.T) {
 		{"run-ns: 0.25", "run-ns: 0", "f:75:8: 0 and 0.5 ns an element (want both positive)"},
 		{"{size: 6KiB, ns: 1.5}", "{size: 4KiB, ns: 1.5}", "f:82:8: 4096 after 4096, of 1.5 ns (want sizes that ascend and positive times)"},
 		{"{pages: 128, ns: 3.5}", "{pages: 128, ns: 0}", "f:89:8: 128 after 8, of 0 ns"},
+		{"{pages: 128, ns: 2.75}", "{pages: 8, ns: 2.75}", "f:92:8: 8 after 8, of 2.75 ns (want sizes that ascend and positive times)"},
+		{"{pages: 128, ns: 2.75}", "{pages: 128, ns: 1e13}", "f:92:8: ns: 1e+13 (want"},
 		{"{size: 24MiB, read", "{size: 16MiB, read", "f:86:8: 16MiB after 16MiB, of 60.5 GB/s and of all cores 0 (want sizes that ascend and positive bandwidths, or no read-all-GB/s)"},
 		{"read-GB/s: 60.5", "read-GB/s: 0", "f:86:8: 24MiB after 16MiB, of 0 GB/s and"},
 		{"read-all-GB/s: 180.0}", "read-all-GB/s: -1}", "f:85:8: 16MiB after 0B, of 90 GB/s and of all cores -1 (want"},

@@ -46,7 +46,8 @@ const sampleTime = 500 * time.Microsecond
 // The stages, and the share of the budget that each has.
 const (
 	ladderShare       = 0.31
-	pagesShare        = 0.17
+	pagesShare        = 0.145
+	hugePagesShare    = 0.025
 	bandwidthShare    = 0.14
 	apartShare        = 0.08
 	waysShare         = 0.08
@@ -223,20 +224,41 @@ func (s *sampler) pageLadder(m *Machine) error {
 		most = max(most, 4*t.Entries)
 	}
 	all := sizes(8, max(min(most, s.MaxSize/PageSize()), 8))
-	var specs []access.Spec
-	for _, pages := range all {
-		// A line further in each page, so that all sets of the caches are used.
-		specs = append(specs, access.ChaseSpec(pages, PageSize()+line), access.ChaseSpec(pages, line))
-	}
-	ns, err := s.least(specs, 8, pagesShare, access.PagesSmall, nil)
-	if err != nil {
+	var err error
+	if m.PageLadder, err = s.paged(m, all, pagesShare, access.PagesSmall); err != nil {
 		return err
 	}
-	for i, pages := range all {
-		m.PageLadder = append(m.PageLadder, Point{pages, m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
-	}
 	m.nameTLB(s.TLB)
-	return nil
+	var octaves []int
+	for pages := 8; pages <= all[len(all)-1]; pages *= 2 {
+		octaves = append(octaves, pages)
+	}
+	m.HugeLadder, err = s.paged(m, octaves, hugePagesShare, s.pages)
+	return err
+}
+
+// paged measures the cost of a translation of so many pages, in memory on pages of a kind.
+func (s *sampler) paged(m *Machine, pages []int, share float64, kind access.Pages) (ladder []Point, err error) {
+	var specs []access.Spec
+	for _, n := range pages {
+		// A line further in each page, so that all sets of the caches are used.
+		specs = append(specs, access.ChaseSpec(n, PageSize()+line), access.ChaseSpec(n, line))
+	}
+	ns, err := s.least(specs, 8, share, kind, nil)
+	for i := range len(ns) / 2 {
+		ladder = append(ladder, Point{pages[i], m.Levels[0].Latency + max(ns[2*i]-ns[2*i+1], 0)})
+	}
+	return ladder, err
+}
+
+// takenApart tells whether huge pages were found to take at least half of what as many small ones do to translate.
+func (m Machine) takenApart() bool {
+	small, huge := len(m.PageLadder), len(m.HugeLadder)
+	if small == 0 || huge == 0 || len(m.Levels) == 0 {
+		return false
+	}
+	base := m.Levels[0].Latency
+	return m.HugeLadder[huge-1].Ns-base > (m.PageLadder[small-1].Ns-base)/2
 }
 
 // bandwidth measures reads and copies at each level, of one core and of all, and by turns with them what of

@@ -39,6 +39,9 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%+v", l)
 		}
 	}
+	if got := m.HugeLadder; len(got) != 1 || got[0].Size != 8 || got[0].Ns < m.Levels[0].Latency { // of 12 pages, an octave
+		t.Errorf("on the ladder's pages: %v", got)
+	}
 	if err := m.Simulated.Check(); err != nil {
 		t.Error(err)
 	}
@@ -48,6 +51,22 @@ func TestMeasure(t *testing.T) {
 	}
 	if _, err := Parse("f", text); err != nil {
 		t.Errorf("%v in\n%s", err, text)
+	}
+}
+
+// TestTakenApart: that huge pages, which could be had, take half as many translations as small ones is said, since it is in latencies.
+func TestTakenApart(t *testing.T) {
+	m := example()
+	m.PageLadder = []Point{{8, 1.25}, {64, 1.25}, {16384, 41.25}}
+	for ns, want := range map[float64]bool{1.25: false, 2: false, 21: false, 21.5: true, 41.25: true, 50: true} {
+		m.HugeLadder = []Point{{8, 1.25}, {16384, ns}}
+		if got := strings.Contains(strings.Join(m.Warnings(nil, "measured"), "\n"), "Huge pages are translated as small ones are"); got != want {
+			t.Errorf("of %v ns of 41.25 it is said: %v", ns, got)
+		}
+	}
+	m.HugeLadder = nil
+	if m.takenApart() {
+		t.Error("where it was not measured")
 	}
 }
 

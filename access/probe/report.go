@@ -77,6 +77,8 @@ func (m Machine) Warnings(caches []cpu.Cache, name string) []string {
 	}
 	if m.Pages == access.PagesSmall.String() {
 		warnings = append(warnings, "No huge pages could be had: misses of the TLB are in the latencies of large working sets.")
+	} else if m.takenApart() {
+		warnings = append(warnings, "Huge pages are translated as small ones are, as where a hypervisor takes them apart: misses of the TLB are in the latencies of large working sets.")
 	}
 	return warnings
 }
@@ -232,6 +234,7 @@ type JSON struct {
 	Ladder     []jsonRung      `json:"ladder"`
 	ReadLadder []jsonReading   `json:"readLadder,omitempty"`
 	PageLadder []jsonPagesRung `json:"pageLadder"`
+	HugeLadder []jsonPagesRung `json:"hugePageLadder,omitempty"`
 	Warnings   []string        `json:"warnings"`
 	File       string          `json:"file"`
 }
@@ -323,6 +326,9 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	}
 	for _, p := range m.PageLadder {
 		j.PageLadder = append(j.PageLadder, jsonPagesRung{p.Size, p.Ns})
+	}
+	for _, p := range m.HugeLadder {
+		j.HugeLadder = append(j.HugeLadder, jsonPagesRung{p.Size, p.Ns})
 	}
 	return j
 }
