@@ -52,92 +52,120 @@ func (t Table) beside(columns int) (text string) {
 // room have a line of their own, the header takes several lines, cells for which there is no room even so follow below, and
 // one that is wider by itself is folded.
 func (t Table) WriteWithin(w io.Writer, columns int) error {
-	const fewest = 12 // of a name that may stand beside cells
 	cells := slices.DeleteFunc(slices.Clone(t), t.words)
 	if columns == 0 || widest(cells.beside(0)) <= columns {
 		_, err := io.WriteString(w, "\n"+t.beside(columns))
 		return err
 	}
-	header := make([][]string, len(t[0])) // of each column, its lines
-	widths := make([]int, len(t[0]))
-	for i, name := range t[0] {
+	n := narrowed{columns: columns, text: "\n"}
+	n.measure(cells)
+	n.part()
+	n.writeHeader(t[0][0])
+	for _, row := range t[1:] {
+		n.writeRow(row, t.words(row))
+	}
+	_, err := io.WriteString(w, n.text)
+	return err
+}
+
+// A narrowed table is one that is wider than the lines, as it is written.
+type narrowed struct {
+	columns int
+	header  [][]string // of each column, its lines
+	widths  []int      // of each column
+	name    int        // width of names that stand beside cells
+	parts   [][]int    // of the columns, those beside each other
+	text    string
+}
+
+// measure finds how wide the columns are, with headers of several lines.
+func (n *narrowed) measure(cells Table) {
+	const fewest = 12 // of a name that may stand beside cells
+	room := n.columns
+	for i, name := range cells[0] {
 		narrow := 0
 		for _, row := range cells[1:] {
 			narrow = max(narrow, utf8.RuneCountInString(row[i]))
 		}
-		header[i] = strings.Split(wrap(name, min(max(narrow, 9), columns-gap)), "\n")
-		widths[i] = max(narrow, widest(strings.Join(header[i], "\n")))
+		n.header = append(n.header, strings.Split(wrap(name, min(max(narrow, 9), n.columns-gap)), "\n"))
+		n.widths = append(n.widths, max(narrow, widest(strings.Join(n.header[i], "\n"))))
+		if i > 0 {
+			room -= gap + n.widths[i]
+		}
 	}
-	room := columns
-	for _, n := range widths[1:] {
-		room -= gap + n
-	}
-	name := 0
 	for _, row := range cells {
-		if n := utf8.RuneCountInString(row[0]); n <= room || n <= fewest && room >= fewest {
-			name = max(name, n)
+		if wide := utf8.RuneCountInString(row[0]); wide <= room || wide <= fewest && room >= fewest {
+			n.name = max(n.name, wide)
 		}
 	}
-	var parts [][]int // of the columns, those beside each other
-	used := columns
-	for i := 1; i < len(widths); i++ {
-		if used += gap + widths[i]; used > columns {
-			parts, used = append(parts, nil), name+gap+widths[i]
+}
+
+// part tells which columns stand beside each other.
+func (n *narrowed) part() {
+	used := n.columns
+	for i := 1; i < len(n.widths); i++ {
+		if used += gap + n.widths[i]; used > n.columns {
+			n.parts, used = append(n.parts, nil), n.name+gap+n.widths[i]
 		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], i)
+		n.parts[len(n.parts)-1] = append(n.parts[len(n.parts)-1], i)
 	}
-	text := "\n"
-	line := func(name string, cells func(i int) string, part []int) {
-		for _, i := range part {
-			if cell := cells(i); gap+widths[i] > columns { // alone
-				name += Fold(strings.Repeat(" ", gap)+cell, columns)
-			} else {
-				name += fmt.Sprintf("%*s", gap+widths[i], cell)
-			}
-		}
-		if name = strings.TrimRight(name, " "); name != "" {
-			text += name + "\n"
+}
+
+// writeLine writes a name and the cells of a part, if any of these is not empty.
+func (n *narrowed) writeLine(name string, cell func(i int) string, part []int) {
+	line := fmt.Sprintf("%-*s", n.name, name)
+	for _, i := range part {
+		if gap+n.widths[i] > n.columns { // alone
+			line += Fold(strings.Repeat(" ", gap)+cell(i), n.columns)
+		} else {
+			line += fmt.Sprintf("%*s", gap+n.widths[i], cell(i))
 		}
 	}
-	title := t[0][0]
-	if utf8.RuneCountInString(title) > name {
-		text += Fold(title, columns) + "\n"
+	if line = strings.TrimRight(line, " "); line != "" {
+		n.text += line + "\n"
+	}
+}
+
+// writeHeader writes that of each part, which end in one line; the title, where there is room, is beside the end of the first.
+func (n *narrowed) writeHeader(title string) {
+	if utf8.RuneCountInString(title) > n.name {
+		n.text += Fold(title, n.columns) + "\n"
 		title = ""
 	}
-	for k, part := range parts {
+	for k, part := range n.parts {
 		lines := 0
 		for _, i := range part {
-			lines = max(lines, len(header[i]))
+			lines = max(lines, len(n.header[i]))
 		}
 		for l := range lines {
 			label := ""
 			if k == 0 && l == lines-1 {
 				label = title
 			}
-			line(fmt.Sprintf("%-*s", name, label), func(i int) string {
-				if at := l - lines + len(header[i]); at >= 0 { // they end in one line
-					return header[i][at]
+			n.writeLine(label, func(i int) string {
+				if at := l - lines + len(n.header[i]); at >= 0 {
+					return n.header[i][at]
 				}
 				return ""
 			}, part)
 		}
 	}
-	for _, row := range t[1:] {
-		label := row[0]
-		if t.words(row) || utf8.RuneCountInString(label) > name {
-			text += Fold(label, columns) + "\n"
-			label = ""
-		}
-		if t.words(row) {
-			continue
-		}
-		for _, part := range parts {
-			line(fmt.Sprintf("%-*s", name, label), func(i int) string { return row[i] }, part)
-			label = ""
-		}
+}
+
+// writeRow writes a row, or words across all columns.
+func (n *narrowed) writeRow(row []string, words bool) {
+	label := row[0]
+	if words || utf8.RuneCountInString(label) > n.name {
+		n.text += Fold(label, n.columns) + "\n"
+		label = ""
 	}
-	_, err := io.WriteString(w, text)
-	return err
+	if words {
+		return
+	}
+	for _, part := range n.parts {
+		n.writeLine(label, func(i int) string { return row[i] }, part)
+		label = ""
+	}
 }
 
 // widest is how many columns the widest line of a text has.
