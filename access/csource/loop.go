@@ -99,18 +99,55 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 	if counted {
 		return b.counted(s, parts)
 	}
-	h := header{node: s, body: s.Statement}
-	condition, step := parts.condition, s.ExpressionList3
+	h, first, step, err := b.headerOf(s, parts, own)
+	if err != nil {
+		return err
+	}
+	if err := b.loopVariable(&h, first); err != nil {
+		return err
+	}
+	var begin integer
+	if own != nil {
+		begin, err = b.walkedFirst(first, own)
+	} else {
+		begin, err = b.integer(first)
+	}
+	if err != nil {
+		return err
+	}
+	if begin, err = b.converted(first, begin, h.v.t); err != nil {
+		return err
+	}
+	h.first, h.wraps = begin.piece, !h.v.t.signed
+	var goesOn *expr
+	if !isNil(parts.condition) {
+		goesOn = h.before(expression(parts.condition), step)
+	}
+	if goesOn == nil || isNil(step) && !h.early {
+		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n; i-- > 0;)"}
+	}
+	h.v.at = nest.Variable(len(b.loops))
+	b.loops = append(b.loops, h.v)
+	b.asked = &h
+	err = b.heads(&h, goesOn, step)
+	b.asked = nil
+	b.loops = b.loops[:len(b.loops)-1]
+	if err != nil {
+		return err
+	}
+	return b.split(h, 0)
+}
+
+// headerOf is the header of a for loop with its variable, which is own if that is known, what this is at first, and the step that changes it.
+func (b *builder) headerOf(s *cc.IterationStatement, parts heading, own *cc.Declarator) (h header, first *expr, step cc.ExpressionNode, err *Error) {
+	h, step = header{node: s, body: s.Statement}, s.ExpressionList3
 	if s.Case == cc.IterationStatementForDecl {
 		step = s.ExpressionList2
 	}
-	var first *expr
-	var err *Error
-	if own != nil {
+	switch {
+	case own != nil:
 		h.v.decl = own
-		if first, err = b.firsts(parts, own); err != nil {
-			return err
-		}
+		first, err = b.firsts(parts, own)
 		for _, e := range parts.steps {
 			if e.args[0].decl == own {
 				step = e.node
@@ -118,13 +155,16 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 				h.also = append(h.also, e)
 			}
 		}
-	} else if s.Case == cc.IterationStatementForDecl {
-		if h.v.decl, first, err = b.declaredFirst(s.Declaration); err != nil {
-			return err
-		}
-	} else if h.v.decl, first, err = b.assignedFirst(s); err != nil {
-		return err
+	case s.Case == cc.IterationStatementForDecl:
+		h.v.decl, first, err = b.declaredFirst(s.Declaration)
+	default:
+		h.v.decl, first, err = b.assignedFirst(s)
 	}
+	return h, first, step, err
+}
+
+// loopVariable says of the header's variable, which is first at first, its name and type, or why it can be none.
+func (b *builder) loopVariable(h *header, first *expr) *Error {
 	head := func(why string, args ...any) *Error { return refuse(h.v.decl, why, args...) }
 	h.name = h.v.decl.Name()
 	if len(b.loops) == maxLoops {
@@ -149,36 +189,7 @@ func (b *builder) forLoop(s *cc.IterationStatement) *Error {
 			return notInteger(first, false, "%s is the variable of a loop around it", h.name)
 		}
 	}
-	var begin integer
-	if own != nil {
-		begin, err = b.walkedFirst(first, own)
-	} else {
-		begin, err = b.integer(first)
-	}
-	if err != nil {
-		return err
-	}
-	if begin, err = b.converted(first, begin, h.v.t); err != nil {
-		return err
-	}
-	h.first, h.wraps = begin.piece, !h.v.t.signed
-	var goesOn *expr
-	if !isNil(condition) {
-		goesOn = h.before(expression(condition), step)
-	}
-	if goesOn == nil || isNil(step) && !h.early {
-		return &Error{Pos: place(s), Expr: "for (...)", Why: "a loop without a condition or without a step is not understood: write for (i = 0; i < n; i++), or downwards for (i = n; i-- > 0;)"}
-	}
-	h.v.at = nest.Variable(len(b.loops))
-	b.loops = append(b.loops, h.v)
-	b.asked = &h
-	err = b.heads(&h, goesOn, step)
-	b.asked = nil
-	b.loops = b.loops[:len(b.loops)-1]
-	if err != nil {
-		return err
-	}
-	return b.split(h, 0)
+	return nil
 }
 
 // before is the condition of a loop: of i-- > 0 or i-- without another step, which is early, i > 0 or i.
