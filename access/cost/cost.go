@@ -115,6 +115,8 @@ type Times struct {
 	// Starts are what runs of lines of memory that no prefetcher foresees take to begin, by the bytes of their elements, ascending;
 	// nil where they were not measured: then the first line of a run takes a latency.
 	Starts []probe.Point
+	// Hidden is the order of the norm that a loop and memory that streams take together; 0 where it was not measured: then as Rules.Overlap.
+	Hidden float64
 	// Tiles are what copies of a transposed matrix in memory take by tiles; nil where they were
 	// not measured.
 	Tiles []probe.Tile
@@ -181,6 +183,7 @@ func Measured(m probe.Machine) Times {
 	m.Levels = sharing(m)
 	t.Hit, t.Ladder, t.Pages, t.Loops, t.Runs = m.Levels[0].Latency, m.Ladder, m.PageLadder, m.Loops, m.Runs
 	t.Tiles, t.Streamed, t.Starts, t.Passes = m.Tiles, m.Streamed, m.Starts, passesOf(m)
+	t.Hidden = hidden(m)
 	t.Crowds = m.Sparse > math.Sqrt(m.Levels[len(m.Levels)-1].Latency*m.Memory.Latency) // twice as many lines as find room
 	if read := m.Levels[0].Read; read > 0 {
 		t.Byte = 1e9 / read

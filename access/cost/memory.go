@@ -9,9 +9,9 @@ import (
 	"github.com/stridebench/stridebench/layouts/nest"
 )
 
-// memory adds what the misses of a nest take, and returns all of it, and how much comes in bursts that the loop
-// cannot hide.
-func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts float64) {
+// memory adds what the misses of a nest take, and returns all of it, how much comes in bursts that the loop
+// cannot hide, and the share that streams.
+func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts, streams float64) {
 	rows := rowsOf(w.Nest, m.Caches.Levels[0].Line)
 	ahead := m.rules().Window * m.hit() * m.body(p, w.Nest)
 	visits := make([]visit, len(w.Nest.Operands))
@@ -32,16 +32,17 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 		lines, walks := 0.0, 0.0
 		for i, missed := range w.Misses[r].Levels {
 			t.Levels[i] += missed
-			each, served := m.line(v, i), here(w.Misses[r].Levels, i)
+			each, beside, served := m.line(v, i), m.besideLine(v, i), here(w.Misses[r].Levels, i)
 			lead, alone := v.stride.lead(each, m.serving(i).Latency, ahead)
 			leading := min(served, v.leading())
 			if tiled && i >= simulated(m.Caches.Levels)-1 {
-				each, leading = m.tiledLine(pair, i), 0
+				each, beside, leading = m.tiledLine(pair, i), 0, 0
 			}
 			begin, _ := m.begins(v, i)
 			begin *= served * v.stride.Far
 			ns := served*each + leading*lead + begin
 			t.Lines[i] += ns
+			streams += served * min(beside, each)
 			lines += ns
 			bursts += leading*alone + begin
 		}
@@ -54,7 +55,7 @@ func (m Model) memory(sum *Prediction, w Counted, p access.Pattern) (all, bursts
 		all += both
 	}
 	sum.Memory += all
-	return all, min(bursts, all)
+	return all, min(bursts, all), min(1, streams/max(all, 1e-9))
 }
 
 // here is how many of the misses of level i the next one has, of those of all levels.
@@ -127,19 +128,11 @@ func (v visit) written() bool { return v.op.Kind == nest.Write }
 
 // line is the ns of one line that level i misses and the next one has.
 func (m Model) line(v visit, i int) float64 {
-	rules, from, memory := m.rules(), m.serving(i), i == len(m.Caches.Levels)-1
+	memory := i == len(m.Caches.Levels)-1
 	if v.written() && v.past && memory {
-		return from.Past * rules.Past
+		return m.serving(i).Past * m.rules().Past
 	}
-	next, stored := from.Line, from.Stored
-	if memory && !v.vectors {
-		// The sum and the copy that were measured are of vectors, which read memory faster than
-		// loops over elements do, but do not copy faster: these take a half of the copy for each line.
-		next, stored = from.Line+from.Stored/2, 0
-		if writes(v.nest) {
-			next = m.streams(v.nest, next)
-		}
-	}
+	next, stored := m.next(v, i)
 	near, far := m.apart(v, i)
 	if _, known := m.begins(v, i); known {
 		far = next
@@ -148,7 +141,7 @@ func (m Model) line(v visit, i int) float64 {
 	if j := float64(v.stride.jump) / line; v.stride.Near == 1 && j < 2 {
 		near = min(near, next*j)
 	}
-	ns := v.stride.Next*max(next, m.streamed(v, i, next)) + v.stride.Near*max(near, next) + v.stride.Far*max(far, next)
+	ns := m.besideLine(v, i) + v.stride.Near*max(near, next) + v.stride.Far*max(far, next)
 	if r := m.Times.run(v.stride.run); memory && !v.vectors && r > 0 { // which was measured of loops over elements
 		if ns = max(ns, r); !v.written() && v.stride.resumes() {
 			ns = max(next, r)
@@ -158,6 +151,27 @@ func (m Model) line(v visit, i int) float64 {
 		ns += stored
 	}
 	return ns
+}
+
+// next is the ns of a line beside the one before it, and by how much longer it takes if it is written.
+func (m Model) next(v visit, i int) (next, stored float64) {
+	from := m.serving(i)
+	if i < len(m.Caches.Levels)-1 || v.vectors {
+		return from.Line, from.Stored
+	}
+	// The sum and the copy that were measured are of vectors, which read memory faster than
+	// loops over elements do, but do not copy faster: these take a half of the copy for each line.
+	next = from.Line + from.Stored/2
+	if writes(v.nest) {
+		next = m.streams(v.nest, next)
+	}
+	return next, 0
+}
+
+// besideLine is how much of the ns of a line is of those that are beside the one before them.
+func (m Model) besideLine(v visit, i int) float64 {
+	next, _ := m.next(v, i)
+	return v.stride.Next * max(next, m.streamed(v, i, next))
 }
 
 // streams is the ns of a line of memory beside the one before it, of a loop over elements that writes some: as was measured of

@@ -152,13 +152,12 @@ func distinct(places []uint32, size, block int) int {
 // Price is what walks of the pattern's nests take that missed so often.
 func (m Model) Price(p access.Pattern, walks []Counted) Prediction {
 	var sum Prediction
-	rules := m.rules()
 	for _, w := range walks {
 		loop := m.loop(p, w.Nest)
-		all, bursts := m.memory(&sum, w, p)
+		all, bursts, streams := m.memory(&sum, w, p)
 		memory, swaps := all-bursts, m.swaps(w.Nest)
 		sum.Loop += loop + swaps
-		sum.Ns += together(loop, memory, rules.Overlap) + bursts + swaps
+		sum.Ns += together(loop, memory, m.overlap(streams)) + bursts + swaps
 	}
 	return sum
 }

@@ -429,7 +429,7 @@ func (m Machine) Format() ([]byte, error) {
 	}
 	s.Sparse = m.Sparse
 	for _, of := range m.Streamed {
-		s.Streamed = append(s.Streamed, stream{of.Op.String(), of.Ns, of.All})
+		s.Streamed = append(s.Streamed, stream{of.Op.String(), of.Ns, of.Ints, of.All})
 	}
 	for _, r := range m.Runs {
 		s.Runs = append(s.Runs, run(r))

@@ -304,7 +304,7 @@ func (m Machine) JSON(file string, warnings []string) *JSON {
 	}
 	j.Sparse = m.Sparse
 	for _, s := range m.Streamed {
-		j.Streamed = append(j.Streamed, jsonStream{s.Op.String(), s.Ns, s.All})
+		j.Streamed = append(j.Streamed, jsonStream{s.Op.String(), s.Ns, s.Ints, s.All})
 	}
 	for _, r := range m.Runs {
 		j.Runs = append(j.Runs, jsonRun(r))
