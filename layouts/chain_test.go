@@ -51,6 +51,30 @@ func TestTorchSpellings(t *testing.T) {
 	}
 }
 
+// TestCopiesOfFlipped: copies that keep strides keep those of the tensor that was flipped, as in PyTorch 1.13,
+// whose flip is such a copy.
+func TestCopiesOfFlipped(t *testing.T) {
+	x := ok(ok(layouts.Zeros(layouts.Float32, 360)).View(4, 5, 6, 3))
+	for chain, want := range map[string][]int{
+		"flip(1).clone()":         {90, 18, 3, 1},
+		"flip(0).double()":        {90, 18, 3, 1},
+		"flip(0,1,2,3).T.clone()": {1, 3, 18, 90},
+		"flip(-2).clone().T":      {1, 3, 18, 90},
+		"to(memory_format=torch.channels_last).flip(2).clone()": {90, 1, 15, 5},
+		"transpose(0,1).flip(0).empty_like()":                   {18, 90, 3, 1},
+		"slice(1,0,5,2).flip(1).clone()":                        {54, 18, 3, 1},
+		"permute(3,1,2,0).slice(1,0,5,2).flip(1,0).clone()":     {1, 18, 3, 54},
+		"flip(0).contiguous(memory_format=torch.channels_last)": {90, 1, 15, 5},
+		"unsqueeze(1).flip(1,3).clone()":                        {90, 90, 18, 3, 1},
+		"as_strided((4,5),(1,4)).flip(1).half()":                {1, 4},
+		"flip(0).select(2,0).clone()":                           {15, 3, 1},
+	} {
+		if y := ok(applied(x, chain)); !slices.Equal(y.Layout().Strides(), want) {
+			t.Errorf("%s gives strides %v, PyTorch %v", chain, y.Layout().Strides(), want)
+		}
+	}
+}
+
 // TestChainErrors: what is refused of a chain's text says which operation and
 // what would be right.
 func TestChainErrors(t *testing.T) {

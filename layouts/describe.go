@@ -3,6 +3,7 @@ package layouts
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -96,19 +97,21 @@ func (r Reason) String() string {
 // SideBySide shows a storage, in rows as long as the last dim of the stored layout,
 // beside a view of it. The elements are 0, 1, 2, ..., so that each says where it lies
 // in the storage. For a view with negative strides, which PyTorch's tensors cannot
-// have, it shows the order of the walk instead.
+// have, it says so and shows the order of the walk instead.
 func SideBySide(stored, view Layout) (string, error) {
+	walk := ""
+	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
+		walk = "Negative strides are a walk, not a tensor of PyTorch's, whose flip copies.\n"
+	}
 	if stored.Numel() > shownElements || view.Numel() > shownElements {
-		return fmt.Sprintf("Storage and view are printed up to %d elements.\n", shownElements), nil
+		return fmt.Sprintf("%sStorage and view are printed up to %d elements.\n", walk, shownElements), nil
+	}
+	if walk != "" {
+		return walk + walkText(view), nil
 	}
 	storage, err := Arange(Int64, stored.Numel())
 	if err != nil {
 		return "", err
-	}
-	for d := range view.Rank() {
-		if view.Stride(d) < 0 {
-			return walkText(view), nil
-		}
 	}
 	x, err := NewTensor(storage.Storage(), view)
 	if err != nil {
@@ -146,7 +149,7 @@ func walkText(l Layout) string {
 	for at := range l.Offsets() {
 		places = append(places, fmt.Sprint(at))
 	}
-	return "Negative strides are a walk, not a tensor of PyTorch's, whose flip copies. It goes through the storage so:\n" + strings.Join(places, " ") + "\n"
+	return "It goes through the storage so:\n" + strings.Join(places, " ") + "\n"
 }
 
 // rowOf is the longest row, of at most so many elements, that a dim is a multiple of; or

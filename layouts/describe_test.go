@@ -44,7 +44,7 @@ func ExampleLayout_WhyContiguous() {
 
 // TestSideBySide: what is no tensor of PyTorch's, or too large, is told in words.
 func TestSideBySide(t *testing.T) {
-	for shape, want := range map[int]string{4: "3 2 1 0\n", 500: "up to 400 elements"} {
+	for shape, want := range map[int]string{4: "flip copies.\nIt goes through the storage so:\n3 2 1 0\n", 500: "flip copies.\nStorage and view are printed up to 400 elements"} {
 		stored, err := layouts.Contiguous(shape)
 		if err != nil {
 			t.Fatal(err)

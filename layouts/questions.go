@@ -196,11 +196,17 @@ type Reason struct {
 // (clone, empty_like, flip): those of a dense layout, else dense ones in the
 // same order of strides (ATen/native/TensorFactories.cpp, empty_like;
 // ATen/ExpandUtils.cpp, infer_dense_strides).
+//
+// Strides that are negative count by their size, as PyTorch's flip is a copy that keeps them.
 func (l Layout) preservedStrides() []int {
-	if l.IsDense() {
-		return l.Strides()
+	upright := Layout{shape: l.shape, strides: l.Strides()}
+	for d, stride := range upright.strides {
+		upright.strides[d] = max(stride, -stride)
 	}
-	return denseStrides(l.shape, strideOrder(l.shape, [][]int{l.strides}, false))
+	if upright.IsDense() {
+		return upright.strides
+	}
+	return denseStrides(l.shape, strideOrder(l.shape, [][]int{upright.strides}, false))
 }
 
 // formatStrides are fresh strides of a shape in a memory format
