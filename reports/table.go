@@ -229,7 +229,7 @@ func (t *table) addFigures(rows []results.Row) {
 // what was not timed the elements are not known, and it has shares of the accesses.
 func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	suffix, value := " misses/elem", missesByElem
-	if !slices.ContainsFunc(rows, func(r results.Row) bool { return elems(r) > 0 }) {
+	if !slices.ContainsFunc(rows, func(r results.Row) bool { _, ok := missesByElem(r, refsUnit); return ok }) {
 		suffix, value = " miss %", missRate
 	}
 	for _, miss := range []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"TLB", tlbUnit}} {
@@ -244,23 +244,13 @@ func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	delete(units, refsUnit)
 }
 
-// elems are the elements of a pass, 0 if its time does not tell.
-func elems(r results.Row) float64 {
-	all := r.Stats[passUnit].Center / r.Stats[timeUnit].Center
-	if !positive(all) {
-		return 0
-	}
-	return all
-}
-
 // missesByElem are the simulated misses by element.
 func missesByElem(r results.Row, unit string) (point, bool) {
-	s, ok := r.Stats[unit]
-	n := elems(r)
-	if !ok || n == 0 || !(s.Center >= 0) {
+	v, ok := r.ByElement(unit)
+	if !ok || !(v >= 0) {
 		return point{}, false
 	}
-	return exactly(0, s.Center/n), true
+	return exactly(0, v), true
 }
 
 // timed is the statistic of a benchmark's times.

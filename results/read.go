@@ -550,6 +550,16 @@ func (r Row) Bytes(key string) int {
 	return 0
 }
 
+// ByElement is the median of a unit by element of a pass. Which elements a pass has its two times tell,
+// which lines have to six digits: so it is rounded to five, for what is exact to be the same
+// whatever the times of a run were.
+func (r Row) ByElement(unit string) (byElement float64, ok bool) {
+	elements := r.Stats["sec/op"].Center / r.Stats["sec/elem"].Center
+	s, ok := r.Stats[unit]
+	byElement, err := strconv.ParseFloat(strconv.FormatFloat(s.Center/elements, 'e', 4, 64), 64)
+	return byElement, ok && err == nil && elements > 1e-30 && elements < 1e30
+}
+
 // Rows sums up the results by name, in the order in which names appear.
 func (s *Set) Rows() []Row {
 	samples := map[string]map[string][]float64{} // by name and unit

@@ -422,3 +422,24 @@ func TestAre(t *testing.T) {
 		}
 	}
 }
+
+// TestByElement: what is exact is the same by element whatever the times, of which lines have six digits, and
+// there is none where no time tells the elements. These lines came out as 0.187 and 0.188 when cut to three digits.
+func TestByElement(t *testing.T) {
+	for times, want := range map[string]float64{
+		"15809402 ns/op 1.88463 ns/elem": 0.1875, "12353078 ns/op 1.4726 ns/elem": 0.1875, "51187519 ns/op 6.10203 ns/elem": 0.1875,
+		"5391438 ns/op 0.642709 ns/elem": 0.1875, "15809402 ns/op": 0, "0 ns/op 0 ns/elem": 0, "5 ns/op 0 ns/elem": 0,
+	} {
+		set, err := results.Parse("run.txt", []byte("Unit D1-misses/op assume=exact\nBenchmarkCopy/shape=4096x4096/step=2 1 "+times+" 1572864 D1-misses/op\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := set.Rows()[0]
+		if got, ok := row.ByElement("D1-misses/op"); ok != (want > 0) || ok && got != want {
+			t.Errorf("%s: %v, %v misses by element, want %v", times, got, ok, want)
+		}
+		if got, ok := row.ByElement("LL-misses/op"); ok {
+			t.Errorf("%s: %v of a unit that it does not have", times, got)
+		}
+	}
+}

@@ -18,11 +18,8 @@ import (
 // A Group is benchmarks that are compared with the first of them.
 type Group []results.Row
 
-// The units of figures, as benchunit tidies them.
-const (
-	passUnit = "sec/op"
-	timeUnit = "sec/elem"
-)
+// timeUnit is the unit of times, as benchunit tidies it.
+const timeUnit = "sec/elem"
 
 // misses are what is simulated. Accesses of vectors are wider than those of plain
 // loops, so misses are told by element and not as a share of accesses.
@@ -103,14 +100,12 @@ func (t *table) add(g Group) {
 func (t *table) figures(r, first results.Row) []string {
 	perElem := r.Stats[timeUnit]
 	figures := []string{digits(perElem.Center * 1e9), t.halfWidth(perElem), digits(perElem.Center / first.Stats[timeUnit].Center)}
-	elems := r.Stats[passUnit].Center / perElem.Center
 	for _, m := range misses {
-		s, known := r.Stats[m.unit]
-		if !known || !positive(elems) {
-			figures = append(figures, "")
-			continue
+		text := ""
+		if v, known := r.ByElement(m.unit); known {
+			text = digits(v)
 		}
-		figures = append(figures, digits(s.Center/elems))
+		figures = append(figures, text)
 	}
 	return figures
 }
