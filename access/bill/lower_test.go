@@ -687,7 +687,7 @@ func TestChannelsLastLeft(t *testing.T) {
 	}
 }
 
-// TestInHands: advice names what a program can change: not the mask of a dropout, a copy of windows that overlap, nor the order
+// TestInHands: advice names what a program can change: not the mask of a dropout, windows that overlap, nor the order
 // of a gradient.
 func TestInHands(t *testing.T) {
 	images, last, nchw := []int{8, 64, 28, 28}, []int{50176, 1, 1792, 64}, []int{50176, 784, 28, 1}
@@ -698,6 +698,10 @@ func TestInHands(t *testing.T) {
 	windows := func(step int) operators.Operator { // of 16 rows
 		shape := []int{32, 512, 16}
 		return operators.Operator{Op: "aten::clone", Class: operators.Copy, Inputs: []operators.Operand{in(shape, []int{step * 512, 1, 512})}, Outputs: []operators.Operand{out(shape, []int{8192, 16, 1})}}
+	}
+	meanOf := func(windows, step int) operators.Operator { // of 16 columns
+		return operators.Operator{Op: "aten::mean", Class: operators.Reduction, Inputs: []operators.Operand{in([]int{512, windows, 16}, []int{512, step, 1})},
+			Outputs: []operators.Operand{out([]int{512, windows}, []int{windows, 1})}}
 	}
 	for _, c := range []struct {
 		name   string
@@ -714,6 +718,9 @@ func TestInHands(t *testing.T) {
 		{"backward of two formats", mul(images, last, nchw), []string{"torch.Tensor.backward"}, byBackward},
 		{"windows that overlap", windows(8), []string{"torch.Tensor.contiguous"}, overlaps},
 		{"windows that do not", windows(16), []string{"torch.Tensor.contiguous"}, produce},
+		{"a mean of windows that overlap", meanOf(125, 4), []string{"torch.Tensor.mean"}, overlapped},
+		{"a mean of windows that do not", meanOf(25, 20), []string{"torch.Tensor.mean"}, produce},
+		{"windows that overlap by another tensor", mul([]int{32, 512, 16}, []int{4096, 1, 512}, []int{8192, 16, 1}), []string{"torch.Tensor.mul"}, overlapped},
 	} {
 		for _, chain := range c.chains {
 			c.op.Callers = append(c.op.Callers, operators.Caller{Chain: chain, Calls: 1})

@@ -33,6 +33,7 @@ const (
 	ofMaker      = "attention or a recurrent net chose that order in the forward pass"
 	ofEither     = "its order follows from the forward pass: change it there, unless attention or a recurrent net chose it"
 	overlaps     = "no layout spares this copy, of elements that overlap"
+	overlapped   = "only a copy has elements that overlap in that order"
 	maskOfRows   = "dropout's mask is row-major whatever it gets"
 	likeMask     = "give dropout what is contiguous, as its mask is"
 )
@@ -176,6 +177,8 @@ func produceOf(i *Item) string {
 		}
 	}
 	switch {
+	case len(strided) > 0 && !slices.ContainsFunc(strided, func(o operators.Operand) bool { return !repeats(o) }):
+		return overlapped
 	case i.Class == operators.Copy && i.lowered.forLayout || several < 2 || len(strided) == 0:
 		return produce
 	case len(strided) == 1:
