@@ -22,7 +22,7 @@ var billTemplate = parsed("bill", &billText)
 // A Bill is what a page shows of what a model's layouts cost.
 type Bill struct {
 	Sources  []string // what it is of, a line each
-	Facts    string   // what it was priced by
+	Facts    string   // for what machine it was priced
 	Sentence string   // what was found
 	Warnings []string
 	Rows     []BillRow // the worst first; the page shows as many as a table of results

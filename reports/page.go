@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,17 @@ var (
 // parsed is a page's template, which is parsed when it is used first: most commands make no page,
 // and each of them would pay for it.
 func parsed(name string, text *string) func() *template.Template {
-	return sync.OnceValue(func() *template.Template { return template.Must(template.New(name).Parse(*text)) })
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.New(name).Funcs(template.FuncMap{"prose": prose}).Parse(*text))
+	})
+}
+
+// unbroken is what browsers would break behind a hyphen: flags, and arrows.
+var unbroken = regexp.MustCompile(`--[a-z][-a-zA-Z0-9]{0,30}|-&gt;`)
+
+// prose is text of which lines do not end within a flag or an arrow.
+func prose(text string) template.HTML {
+	return template.HTML(unbroken.ReplaceAllString(template.HTMLEscapeString(text), `<span class="unbroken">$0</span>`))
 }
 
 // policy allows the page what it is made of, and nothing that a name in a

@@ -90,7 +90,7 @@ func made(t *testing.T, once func() (reports.Report, error)) reports.Report {
 // commands, the machine and all results are there; nothing is asked for.
 func TestPage(t *testing.T) {
 	r := made(t, frozenOnce)
-	r.Warnings = []string{"the machine was busy"}
+	r.Warnings = []string{"the machine was busy", "<i>: take turns (--ab)"}
 	r.Commands = []string{"bench run --count 10 -o run.txt"}
 	_, text := page(t, r)
 	for _, c := range r.Charts {
@@ -102,7 +102,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("%d pictures of %d charts", n, len(r.Charts))
 	}
 	for _, want := range []string{
-		"the machine was busy", "bench run --count 10 -o run.txt\n", "bench report &#39;my run.txt&#39;\n",
+		"the machine was busy", `<li>&lt;i&gt;: take turns (<span class="unbroken">--ab</span>)</li>`, "bench run --count 10 -o run.txt\n", "bench report &#39;my run.txt&#39;\n",
 		"Measured on: Frozen CPU 9000, 4 CPUs, linux/amd64, go1.26.1, L1d 32 KiB 8-way 64 B, ",
 		"74 benchmarks, 150 samples of times, 21 November 2026, 12:43 UTC.",
 		`<td>L2</td><td class="number">512 KiB</td>`, "<dt>goversion</dt><dd>go1.26.1",

@@ -15,7 +15,7 @@ import (
 // Write prints the bill for people: what it is of, the worst of its operators, the
 // totals, and what is not understood; in lines of so many columns, unless these are 0.
 func (b *Bill) Write(w io.Writer, worst, columns int) error {
-	for _, line := range append(slices.Clone(b.Sources), "predicted for "+b.brief, b.Sentence()) {
+	for _, line := range append(slices.Clone(b.Sources), b.PredictedFor(), b.Sentence()) {
 		fmt.Fprintln(w, explain.Fold(line, columns))
 	}
 	head := []string{"operator", "calls", "time", "layout"}
@@ -38,6 +38,9 @@ func (b *Bill) Write(w io.Writer, worst, columns int) error {
 	}
 	return explain.WriteParagraphs(w, b.rest(rows), columns)
 }
+
+// PredictedFor says in words for which machine. Model has all that its times are made of.
+func (b *Bill) PredictedFor() string { return "predicted for " + b.brief }
 
 // Notes say what of the bill has no price, and how much there is besides what
 // costs.
