@@ -95,10 +95,10 @@ func (r Reason) String() string {
 }
 
 // SideBySide shows a storage, in rows as long as the last dim of the stored layout,
-// beside a view of it. The elements are 0, 1, 2, ..., so that each says where it lies
+// beside a view of it, or above it where there are too few columns for both (0 are enough). The elements are 0, 1, 2, ..., so that each says where it lies
 // in the storage. For a view with negative strides, which PyTorch's tensors cannot
 // have, it says so and shows the order of the walk instead.
-func SideBySide(stored, view Layout) (string, error) {
+func SideBySide(stored, view Layout, columns int) (string, error) {
 	walk := ""
 	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
 		walk = "Negative strides are a walk, not a tensor of PyTorch's, whose flip copies.\n"
@@ -117,19 +117,23 @@ func SideBySide(stored, view Layout) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return sideBySide(storageRows(storage, stored), x), nil
+	return sideBySide(storageRows(storage, stored), x, columns), nil
 }
 
-// sideBySide shows the rows of a storage beside a view of it.
-func sideBySide(rows string, view *Tensor) string {
+// sideBySide shows the rows of a storage beside a view of it, or above it where there are too few columns.
+func sideBySide(rows string, view *Tensor, columns int) string {
+	const head = "storage, in order"
 	left := strings.Split(rows, "\n")
 	right := strings.Split(view.String(), "\n")
-	width := len("storage, in order")
-	for _, line := range left {
-		width = max(width, len(line))
+	longest := func(lines []string) int {
+		return len(slices.MaxFunc(lines, func(a, b string) int { return len(a) - len(b) }))
+	}
+	width := max(len(head), longest(left))
+	if columns > 0 && width+4+longest(right) > columns {
+		return fmt.Sprintf("%s\n%s\n\nview\n%s\n", head, rows, view)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-*s    view\n", width, "storage, in order")
+	fmt.Fprintf(&b, "%-*s    view\n", width, head)
 	for i := range max(len(left), len(right)) {
 		var stored, viewed string
 		if i < len(left) {

@@ -20,7 +20,7 @@ func ExampleLayout_WhyContiguous() {
 		fmt.Println(err)
 		return
 	}
-	text, err := layouts.SideBySide(stored, view)
+	text, err := layouts.SideBySide(stored, view, 0)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -53,9 +53,26 @@ func TestSideBySide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := layouts.SideBySide(stored, view); err != nil || !strings.Contains(got, want) {
+		if got, err := layouts.SideBySide(stored, view, 0); err != nil || !strings.Contains(got, want) {
 			t.Errorf("%d elements: %q, %v", shape, got, err)
 		}
+	}
+}
+
+// TestPictureWithin: where there are too few columns for a storage beside a view, it is above it.
+func TestPictureWithin(t *testing.T) {
+	p := layouts.Picture{Shape: []int{3, 4}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
+	const above = "\nstorage, in order\n 0  1  2  3\n 4  5  6  7\n 8  9 10 11\n\nview\ntensor([[ 0,  4,  8],\n        [ 1,  5,  9],\n        [ 2,  6, 10],\n        [ 3,  7, 11]])\n"
+	for columns, want := range map[int]string{0: "", 43: "", 42: above, 20: above} { // 17, 4 and 22 are 43
+		p.Columns = columns
+		_, drawing, err := p.Text()
+		if err != nil || want != "" && drawing != want || want == "" && !strings.HasPrefix(drawing, "\nstorage, in order    view\n 0  1  2  3          tensor([[ 0,  4,  8],\n") {
+			t.Errorf("in %d columns: %v\n%s", columns, err, drawing)
+		}
+	}
+	p.View = layouts.MustParseChain("t().contiguous()")
+	if _, drawing, err := p.Text(); err != nil || !strings.Contains(drawing, "\n\nview\n") {
+		t.Errorf("of a copy: %v\n%s", err, drawing)
 	}
 }
 
@@ -72,7 +89,7 @@ func TestPictureOfTooMuch(t *testing.T) {
 		{layouts.Picture{Shape: []int{4}, DType: layouts.Int8, View: layouts.MustParseChain("expand(576460752303423488,4).clone().double()")}, "double: "},
 		{layouts.Picture{Shape: []int{gib4, gib4/8 - 1}, DType: layouts.Float32, Format: must(layouts.ParseTag("aB16b"))}, "format aB16b: "},
 	} {
-		text, err := test.p.Text()
+		text, _, err := test.p.Text()
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasSuffix(err.Error(), "more bytes than an int can count") {
 			t.Errorf("%+v: %v\n%s", test.p, err, text)
 		}
@@ -87,7 +104,7 @@ func TestPictureOfTooMuch(t *testing.T) {
 		{[]int{4}, "unfold(0,1,9223372036854775807)", "strides     (9223372036854775807, 1) elements, (36893488147419103228, 4) bytes of float32\n"},
 	} {
 		p := layouts.Picture{Shape: test.shape, DType: layouts.Float32, View: layouts.MustParseChain(test.view)}
-		if text, err := p.Text(); err != nil || !strings.Contains(text, test.want) {
+		if text, _, err := p.Text(); err != nil || !strings.Contains(text, test.want) {
 			t.Errorf("%v %s: %v\n%s", test.shape, test.view, err, text)
 		}
 	}

@@ -18,54 +18,56 @@ type Picture struct {
 	Format Tag           // the zero Tag is none
 	Sparse *SparseFormat // nil is none
 	Block  []int         // of bsr and bsc, rows and columns
+
+	Columns int // to draw in, as far as they suffice; 0 are enough
 }
 
-// Text explains it. Errors begin with the name of the field at fault in lower
-// case and its value.
-func (p Picture) Text() (string, error) {
+// Text explains it in words, and draws what is small. Errors begin with the name of the
+// field at fault in lower case and its value.
+func (p Picture) Text() (words, drawing string, err error) {
 	switch {
 	case p.Format.Rank() > 0 && p.Sparse != nil:
-		return "", fmt.Errorf("sparse %v: a tensor has one layout, and format %s is another", p.Sparse, p.Format.Written())
+		return "", "", fmt.Errorf("sparse %v: a tensor has one layout, and format %s is another", p.Sparse, p.Format.Written())
 	case p.Format.Rank() > 0 && !p.View.Empty():
-		return "", fmt.Errorf("view %q: a tensor in a format has no views", p.View)
+		return "", "", fmt.Errorf("view %q: a tensor in a format has no views", p.View)
 	case p.Block != nil && p.Sparse == nil:
-		return "", fmt.Errorf("block %s: it goes with sparse bsr or bsc", FormatShape(p.Block))
+		return "", "", fmt.Errorf("block %s: it goes with sparse bsr or bsc", FormatShape(p.Block))
 	case p.Format.Rank() > 0:
 		b, err := p.Format.Layout(p.Shape...)
 		if err != nil {
-			return "", fmt.Errorf("format %s: %w", p.Format.Written(), err)
+			return "", "", fmt.Errorf("format %s: %w", p.Format.Written(), err)
 		}
 		if _, err := b.Nested().bytes(p.DType); err != nil {
-			return "", fmt.Errorf("format %s: %w", p.Format.Written(), err)
+			return "", "", fmt.Errorf("format %s: %w", p.Format.Written(), err)
 		}
-		return b.describe(p.Format, p.DType), nil
+		words, drawing = b.describe(p.Format, p.DType)
+		return words, drawing, nil
 	}
 	stored, err := Contiguous(p.Shape...)
 	if err == nil {
 		_, err = stored.bytes(p.DType)
 	}
 	if err != nil {
-		return "", fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
+		return "", "", fmt.Errorf("shape %s: %w", FormatShape(p.Shape), err)
 	}
 	if p.Sparse != nil {
-		return p.sparse(stored)
+		drawing, err = p.sparse(stored)
+		return "", drawing, err
 	}
 	s := stored.site(p.DType)
 	for _, step := range p.View.steps {
 		if s, err = step.apply(s); err != nil {
-			return "", fmt.Errorf("view %q: %w", p.View, err)
+			return "", "", fmt.Errorf("view %q: %w", p.View, err)
 		}
 	}
 	var copied [][2]string
 	if s.fresh {
 		copied = append(copied, [2]string{"copy", fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
 	}
-	text := s.layout.facts(s.dtype, copied...) + "\n" + s.layout.WhyContiguous()
-	drawn, err := p.draw(stored, s)
-	if err != nil {
-		return "", fmt.Errorf("view %q: %w", p.View, err)
+	if drawing, err = p.draw(stored, s); err != nil {
+		return "", "", fmt.Errorf("view %q: %w", p.View, err)
 	}
-	return text + drawn, nil
+	return s.layout.facts(s.dtype, copied...) + "\n" + s.layout.WhyContiguous(), drawing, nil
 }
 
 // draw shows the storage beside the view where both have numbers: elements of
@@ -75,7 +77,7 @@ func (p Picture) draw(stored Layout, s site) (string, error) {
 	case s.dtype != p.DType:
 		return "", nil
 	case !s.fresh || stored.Numel() > shownElements || s.layout.Numel() > shownElements:
-		drawn, err := SideBySide(stored, s.layout)
+		drawn, err := SideBySide(stored, s.layout, p.Columns)
 		return "\n" + drawn, err
 	}
 	numbers, err := Arange(Int64, stored.Numel())
@@ -90,11 +92,11 @@ func (p Picture) draw(stored Layout, s site) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "\n" + sideBySide(storageRows(view.storage.seen(all), view.layout), view), nil
+	return "\n" + sideBySide(storageRows(view.storage.seen(all), view.layout), view, p.Columns), nil
 }
 
 // describe says how a format splits and pads the dims, and draws small storages.
-func (b Blocked) describe(t Tag, dtype DType) string {
+func (b Blocked) describe(t Tag, dtype DType) (words, drawing string) {
 	nested := b.Nested()
 	elements, stored := numelOf(b.shape), nested.Numel()
 	var s strings.Builder
@@ -121,10 +123,9 @@ func (b Blocked) describe(t Tag, dtype DType) string {
 	}
 	if stored > shownElements || stored == 0 {
 		fmt.Fprintf(&s, "\nStorage is printed up to %d elements.\n", shownElements)
-		return s.String()
+		return s.String(), ""
 	}
-	s.WriteString("\n" + b.picture(t, stored))
-	return s.String()
+	return s.String(), "\n" + b.picture(t, stored)
 }
 
 // picture shows the storage in rows of the innermost blocks. The elements are 0,

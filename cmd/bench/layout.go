@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 func newLayout() *cobra.Command {
@@ -23,15 +25,19 @@ func newLayout() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p := layouts.Picture{Shape: s.Shape, View: s.View, DType: s.DType, Format: format.value, Block: block.value}
+			p := layouts.Picture{Shape: s.Shape, View: s.View, DType: s.DType, Format: format.value, Block: block.value, Columns: columns(cmd.OutOrStdout())}
 			if sparse.set {
 				p.Sparse = &sparse.value
 			}
-			text, err := p.Text()
+			words, drawing, err := p.Text()
 			if err != nil {
 				return fmt.Errorf("--%w", err)
 			}
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			var folded strings.Builder
+			for line := range strings.Lines(words) {
+				folded.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), p.Columns) + "\n")
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), folded.String()+drawing)
 			return err
 		},
 	}
