@@ -16,12 +16,18 @@ var elsewhere = map[string]string{
 	"astype":        "did you mean to(dtype), such as to(torch.float16)?",
 	"expand_dims":   "did you mean unsqueeze(dim)?",
 	"channels_last": "did you mean contiguous(memory_format=torch.channels_last)?",
-	"stride":        asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks, "nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks, "is_contiguous": asks, "dtype": asks,
+	"adjoint":       "did you mean mH?",
+	"hsplit":        "did you mean tensor_split(sections, 1)[i], or of one dim tensor_split(sections)[i]?",
+	"vsplit":        "did you mean tensor_split(sections, 0)[i]?", "dsplit": "did you mean tensor_split(sections, 2)[i]?",
+	"index_select": "it picks elements, which copies; narrow and select pick those that are evenly apart",
+	"detach":       same, "data": same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
+	"stride": asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks, "nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks, "is_contiguous": asks, "dtype": asks,
 	"mean": computes, "sum": computes, "max": computes, "min": computes, "prod": computes, "std": computes, "var": computes, "norm": computes, "argmax": computes, "add": computes, "mul": computes, "matmul": computes, "softmax": computes, "relu": computes, "exp": computes,
 }
 
 // What PyTorch has that makes no view.
 const (
+	same     = "its elements lie as before: leave it out"
 	asks     = "it asks what a tensor is and makes no view; the layout of each says that"
 	computes = "it computes with elements, where a view only says which are walked"
 )
