@@ -70,7 +70,7 @@ func TestPictureWithin(t *testing.T) {
 			t.Errorf("in %d columns: %v\n%s", columns, err, drawing)
 		}
 	}
-	p.View = layouts.MustParseChain("t().contiguous()")
+	p.View, p.Columns = layouts.MustParseChain("t().contiguous()"), 30
 	if _, drawing, err := p.Text(); err != nil || !strings.Contains(drawing, "\n\nview\n") {
 		t.Errorf("of a copy: %v\n%s", err, drawing)
 	}
