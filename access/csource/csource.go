@@ -26,6 +26,8 @@
 //     or || behind it where C comes to it: of i > 0 && a[i-1] > 0 ? b[i-1] : 0,
 //     a[i-1] and b[i-1] where i > 0.
 //   - An "if" on data is refused.
+//   - A parameter that is a pointer points to an array of its own where a define says how much it points to, and one that is
+//     an integer begins with the value that a define gives it; steps may change both.
 //   - What a pointer points to is accessed as the array that it was made of, with the
 //     subscripts that it had then and those that move it. Making one is no access.
 //   - A call of a function of the file that uses arrays is its body, behind the arguments. Beside
@@ -78,7 +80,8 @@ const DefaultAlign = 64
 // Options say how a file is read. The zero value will do.
 type Options struct {
 	// Defines are macros, NAME=VALUE, or NAME for NAME=1; and the values of variables,
-	// where the file declares an integer of the name, such as a parameter int n.
+	// where the file declares an integer of the name, such as a parameter int n; and of parameters of
+	// the function that is read how much they point to, x[n*n] of a double *x.
 	Defines     []string
 	IncludeDirs []string // folders that #include looks in
 	Function    string   // read the body of this function; "" for the region between the pragmas
@@ -224,6 +227,10 @@ func readAt(name string, text []byte, opts Options) (*File, error) {
 	text = withoutMark(text)
 	var values map[string]int
 	var err error
+	var sizes map[string]string
+	if opts.Defines, sizes, err = partSizes(opts.Defines); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if opts.Defines, values, err = partDefines(text, opts.Defines); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -231,7 +238,7 @@ func readAt(name string, text []byte, opts Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(name, ast, read.leftOut, values, packing(append(read.texts, text)), opts)
+	b, err := newBuilder(name, ast, read.leftOut, values, sizes, packing(append(read.texts, text)), opts)
 	if err != nil {
 		return nil, err
 	}

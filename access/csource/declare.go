@@ -33,6 +33,8 @@ type builder struct {
 	changing  map[*cc.Declarator]bool    // variables of whom no define can say it
 	given     map[string]int             // values of variables by name
 	shared    map[*cc.Declarator]bool    // that change and are declared once more in a function
+	sized     map[*cc.Declarator]int     // how much parameters that are pointers point to, as a define says
+	entered   map[*cc.Declarator]walker  // what parameters are at first that steps change, as defines say
 	packed    string                     // what changes the layout of structs in the file, "" for nothing
 
 	walkers map[*cc.Declarator]bool         // variables that steps change
@@ -97,12 +99,12 @@ type check struct {
 	says *Error
 }
 
-func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[string]int, packed string, opts Options) (*builder, error) {
+func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[string]int, sizes map[string]string, packed string, opts Options) (*builder, error) {
 	b := &builder{
 		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
 		inlined: map[*cc.FunctionDefinition]bool{}, arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
-		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{},
+		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{}, sized: map[*cc.Declarator]int{}, entered: map[*cc.Declarator]walker{},
 		turns: map[cc.Node]int{}, values: map[*nest.Loop]value{}, once: map[*nest.Loop]bool{}, initials: map[*cc.Declarator]*cc.InitDeclarator{},
 		walkers: map[*cc.Declarator]bool{}, walked: map[*cc.FunctionDefinition]bool{}, now: map[*cc.Declarator]walker{},
 		arms: map[cc.Node]int{}, forks: map[cc.Node]bool{}, texts: map[cc.Node]string{}, written: map[cc.Node]written{}, turning: map[cc.Node]bool{}, inTurn: map[cc.Node]bool{},
@@ -119,12 +121,16 @@ func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[
 	if err := b.sizes(); err != nil {
 		return nil, err
 	}
+	b.findWalkers(b.main)
 	if err := b.give(); err != nil {
 		return nil, err
 	}
+	if err := b.findSized(sizes); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	b.declareAll()
-	b.findWalkers(b.main)
 	b.constants()
+	maps.Copy(b.now, b.entered) // only now: of what is declared behind a step, extents would have another value
 	return b, nil
 }
 
@@ -359,7 +365,8 @@ var elements = []cc.Kind{
 // declare places an array behind at, if a declarator is one. One that is not
 // understood is refused where it is used, and noted where it is not.
 func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
-	if !isPlaced(d) {
+	_, sized := b.sized[d]
+	if !isPlaced(d) && !sized {
 		return at
 	}
 	if before := b.before(d); before >= 0 {
@@ -378,6 +385,9 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 			at, room = end, "only takes its place among the arrays"
 		}
 		b.unread[d] = err
+		if sized {
+			b.astray[d] = err
+		}
 		b.file.Notes = append(b.file.Notes, Note{Pos: err.Pos, Text: fmt.Sprintf("%s: %s; nothing that is counted uses it, and it %s", err.Expr, err.Why, room)})
 		return at
 	}
@@ -386,8 +396,12 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 		b.file.Notes = append(b.file.Notes, Note{Pos: place(d), Text: fmt.Sprintf("%s asks for a multiple of %d and does not lie at one: arrays follow one another at multiples of %d, or of what --align says", a.Name, asked, align)})
 	}
 	a.Base = at
-	b.arrays[d] = len(b.file.Arrays)
 	b.file.Arrays = append(b.file.Arrays, a)
+	if sized {
+		b.beginsAt(d, len(b.file.Arrays)-1)
+	} else {
+		b.arrays[d] = len(b.file.Arrays) - 1
+	}
 	return end
 }
 
@@ -395,7 +409,12 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) {
 	a = Array{Name: d.Name()}
 	array, element, what := arrayType(d), d.Type(), ""
-	if array != nil {
+	n, sized := b.sized[d]
+	if sized {
+		a.Extents = []int{n}
+		element, what = d.Type().(*cc.PointerType).Elem(), "an array of "
+		array, _ = element.(*cc.ArrayType)
+	} else if array != nil {
 		element, what = array, "an array of "
 	}
 	for array != nil {
@@ -426,7 +445,7 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 		bytes = low
 	}
 	switch {
-	case d.IsParam() && len(a.Extents) > 0 && (d.WriteCount() > 0 || d.AddressTaken()):
+	case d.IsParam() && !sized && len(a.Extents) > 0 && (d.WriteCount() > 0 || d.AddressTaken()):
 		return a, 0, refuse(d, "a parameter that is an array and changes, as any pointer may, is not understood: leave it as it is, and write subscripts or another pointer")
 	case d.IsParam() && len(a.Extents) == 0:
 		return a, 0, refuse(d, "a %s by value, of which the call makes a copy, is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)

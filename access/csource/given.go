@@ -82,6 +82,10 @@ func (b *builder) give() error {
 		if !given || !ok {
 			return
 		}
+		if low, high := t.limits(); b.changing[d] && b.walkers[d] && d.IsParam() && n >= low && n <= high && b.enter(d) {
+			b.entered[d], kept[name] = walker{i: integer{constant(n), t}}, true
+			return
+		}
 		if b.changing[d] {
 			not[name] = refuse(d, "-D %s=%d gives it a value, which it does not keep: it is written elsewhere, or its address is taken", name, n)
 			return

@@ -43,7 +43,7 @@ void f(int n, double A[n][n], double v[static n], const size_t k, float w[2*n+1]
 // its type; a loop's variable has its own values.
 func TestNotGiven(t *testing.T) {
 	for _, c := range []struct{ text, define, want string }{
-		{"void f(int n) { n = n/2; for (int i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:12: n: -D n=4 gives it a value, which it does not keep: it is written elsewhere, or its address is taken"},
+		{"void f(int n) { int *p = &n; n = n/2; for (int i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:12: n: -D n=4 gives it a value, which it does not keep: it is written elsewhere, or its address is taken"},
 		{"void g(int *); void f(int n) { g(&n); for (int i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:27: n: -D n=4 gives it a value, which it does not keep"},
 		{"void f(volatile int n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=4", "t.c:2:21: n: -D n=4 gives it a value, which it does not keep"},
 		{"void f(unsigned n) { for (int i = 0; i < n; i++) a[i] = 0; }", "n=-4", "t.c:2:17: n: -D n=-4 is no value of type unsigned int"},

@@ -680,8 +680,12 @@ func noArray(base *expr, subscripts int) string {
 		return why + ": a pointer is not understood"
 	}
 	extents := []string{"[N]", "[M]", "[L]"}[:min(subscripts, 3)]
-	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100",
-		why, typeName(t), base.text(), strings.Join(extents, ""))
+	orSay := ""
+	if base.decl.IsParam() && len(extents) == 1 {
+		orSay = fmt.Sprintf("; of a parameter of the function that is read, -D '%s[1000]' says it, too", base.text())
+	}
+	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100%s",
+		why, typeName(t), base.text(), strings.Join(extents, ""), orSay)
 }
 
 // ordinal is which of so many subscripts one is, as people count.

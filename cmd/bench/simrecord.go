@@ -34,6 +34,9 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 	}
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) { // in whatever order they are given, it is one name
 		name, value, ok := strings.Cut(d, "=")
+		if pointer, extent, sized := strings.Cut(d, "["); sized {
+			name, value, ok = strings.TrimSpace(pointer), "["+strings.NewReplacer(" ", "", "/", "div").Replace(extent), true
+		}
 		if !ok {
 			value = "1"
 		}
