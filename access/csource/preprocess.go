@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -323,7 +324,13 @@ func parserError(name string, err error) *Error {
 		if strings.Contains(e.Why, "../") {
 			e.Why += "which no name with .. leads out of, "
 		}
-		e.Why += "and the headers " + strings.Join(headerNames(), " ") + " are built in)"
+		e.Why += "and the headers " + strings.Join(headerNames(), " ") + " are built in"
+		if strings.Contains(e.Why, `not found: "`) {
+			e.Why += "; -I " + cmp.Or(filepath.Dir(e.Pos.File), ".") + " looks in that of the file"
+		} else {
+			e.Why += "; where nothing in it matters to what is read, an empty file of that name in a folder of -I will do"
+		}
+		e.Why += ")"
 	case e.Why == "internal error":
 		e.Why = "the condition has what is no number"
 	case strings.HasPrefix(e.Why, "unexpected '@'"):

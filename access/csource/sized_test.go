@@ -61,3 +61,17 @@ func TestSizedRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestIncludeSays: what to do about a header that is not found.
+func TestIncludeSays(t *testing.T) {
+	t.Parallel()
+	for include, says := range map[string]string{
+		`"own.h"`:     "; -I kernels looks in that of the file)",
+		`<pthread.h>`: "; where nothing in it matters to what is read, an empty file of that name in a folder of -I will do)",
+	} {
+		_, err := csource.Read("kernels/t.c", []byte("#include "+include+"\nvoid f(void) {}\n"), csource.Options{Function: "f"})
+		if err == nil || !strings.HasSuffix(err.Error(), says) {
+			t.Errorf("%s: %v", include, err)
+		}
+	}
+}
