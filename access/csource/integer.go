@@ -637,6 +637,12 @@ func (b *builder) decide(e *expr) (nest.Condition, error) {
 		}
 		return or(left, right)
 	case "<", "<=", ">", ">=", "==", "!=":
+		if (e.op == "==" || e.op == "!=") && b.notNull(e) {
+			if e.op == "==" {
+				return nil, nil
+			}
+			return nest.Condition{{}}, nil
+		}
 		x, y, err := b.compared(e)
 		if err != nil {
 			return nil, err

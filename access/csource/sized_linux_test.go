@@ -35,6 +35,8 @@ var ofPointers = []struct{ text, defines, arrays, call string }{
 		"n=6 a[n] b[n]", "double a[6], b[6];", "both(6, a, b)"},
 	{"#define SIDE 4\n#define CELLS (SIDE * SIDE)\nvoid turned(const float *a, float *b, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[j * n + i] = a[i * n + j]; }",
 		"n=4 a[CELLS] b[CELLS+2]", "float a[16], b[18];", "turned(a, b, 4)"},
+	{"#include <stddef.h>\nvoid biased(int n, const double *x, const double *bias, double *y) { for (int i = 0; i < n; i++) { double s = bias != NULL ? bias[i] : 0; if (x == NULL) s += y[0]; if (NULL != y && i > 1) y[i] = s + x[i]; if ((void *)0 == bias || 0 == x) y[1] = 3; } }",
+		"n=6 x[n] y[n] bias[n]", "double x[6], y[6], bias[6];", "biased(6, x, bias, y)"},
 }
 
 // TestCompiledParameters: functions whose parameters are pointers, of which defines say how much they point to, and integers, which both

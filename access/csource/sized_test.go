@@ -50,12 +50,14 @@ func TestSizedRefused(t *testing.T) {
 	}
 	for body, says := range map[string]string{
 		"double **p = &x; (*p)[0] = 1;":                            "a pointer to a pointer is not understood",
+		"if (y == (void *)0) x[0] = 1;":                            "an if on data", // of which it is not known where it points
+		"if (x == (double *)8) x[0] = 1;":                          "an if on data",
 		"x[n] = 1;":                                                "is outside of 0 to 4",
 		"x += n; x[-1] = 1; x[0] = 1;":                             "is outside of 0 to 4",
 		"n--; double t[n][n]; t[1][0] = 1;":                        "extent 0 of the array is no constant", // which would be one more with the value at first
 		"if (x[0] > 0) n--; for (int i = 0; i < n; i++) x[i] = 0;": "an if on data",
 	} {
-		_, err := csource.Read("t.c", []byte("void f(int n, double *x) { "+body+" }"), csource.Options{Function: "f", Defines: []string{"n=5", "x[n]"}})
+		_, err := csource.Read("t.c", []byte("void f(int n, double *x, double *y) { "+body+" }"), csource.Options{Function: "f", Defines: []string{"n=5", "x[n]"}})
 		if e, is := errors.AsType[*csource.Error](err); !is || !strings.Contains(e.Error(), says) {
 			t.Errorf("%s:\n%v, want\n%s", body, err, says)
 		}

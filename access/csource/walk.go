@@ -1273,6 +1273,36 @@ func (b *builder) ofPointers(e *expr) bool {
 	return len(e.args) == 2 && is(e.args[0]) && is(e.args[1])
 }
 
+// notNull tells whether a comparison is one of NULL and of a pointer, or an array, of which it is known where in an array it points.
+func (b *builder) notNull(e *expr) bool {
+	p, zero := e.args[0], e.args[1]
+	if null(p) {
+		p, zero = zero, p
+	}
+	if p.op != opVar || !namesAddress(p) || !null(zero) {
+		return false
+	}
+	for zero.op == opCast {
+		zero = zero.args[0]
+	}
+	if !isZero(zero) {
+		return false
+	}
+	l, err := b.pointer(p, 1)
+	return err == nil && l.array >= 0
+}
+
+// isZero tells whether a constant is 0, also as a pointer, which NULL is.
+func isZero(e *expr) bool {
+	switch v := e.node.Value().(type) {
+	case cc.Int64Value:
+		return v == 0
+	case cc.UInt64Value:
+		return v == 0
+	}
+	return false
+}
+
 // comparedPointers are how far two pointers have come that go through the same array.
 func (b *builder) comparedPointers(e *expr) (x, y integer, err *Error) {
 	both := [2]walker{}
