@@ -24,7 +24,7 @@ type Pace struct {
 
 // passesOf are the passes of a measured machine's ladder of reads, by all cores and by one, and of its ladder of latencies at the same sizes.
 func passesOf(m probe.Machine) (passes []Pass) {
-	if len(m.Levels) == 0 || m.Memory.Read == 0 {
+	if m.Memory.Read == 0 {
 		return nil
 	}
 	last := m.Levels[len(m.Levels)-1]

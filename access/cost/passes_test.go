@@ -54,13 +54,41 @@ func TestPasses(t *testing.T) {
 	if got := Measured(m).Passes[2].Paces[0].Ns; got != .625 {
 		t.Errorf("a line of one of two takes all %v ns, want .625", got)
 	}
+	for _, by := range []int{8, 16} { // one, of which there may be more cores than were measured
+		m.Simulated.Levels[2].SharedBy = by
+		if got := Measured(m).Passes[2].Paces[0].Ns; got != .3125 {
+			t.Errorf("a line of one that %d cores share takes all %v ns, want .3125", by, got)
+		}
+	}
 	m.Threads, m.Levels[2].ReadAll, m.ReadLadder[1].ReadAll = 0, 0, 0
 	if got := Measured(m).Passes[1].Paces; len(got) != 2 || got[0].Ns != 1 || got[1].Ns != 41 {
 		t.Errorf("of one core: %v", got)
 	}
+	m = shared()
+	m.Levels[2].ReadAll = m.Levels[2].Read // as where all share what one core gets: that is no pace of its own
+	if got := Measured(m).Passes[2].Paces; len(got) != 2 || got[0].Ns != 3 || got[1].Ns != 116 {
+		t.Errorf("of all cores, which get no more than one: %v", got)
+	}
 	m.Memory.Read = 0
 	if got := Measured(m).Passes; got != nil {
 		t.Errorf("%v, where memory was not measured", got)
+	}
+}
+
+// TestAgainMissing: passes are asked of the last level alone, which has so much less room for what is written.
+func TestAgainMissing(t *testing.T) {
+	m := Model{Times: Measured(shared()), Caches: typical}
+	const mib = 1 << 20
+	for _, written := range []float64{0, .5, 1} {
+		a := &again{Model: m, lines: 1, written: written, pace: 3}
+		got, known := a.missing(2, 20*mib)
+		if want, _ := m.Times.passing(20*mib*(1+1.5*written), 3); !known || !about(got, want, 1e-9) || want == 0 || !a.asked {
+			t.Errorf("%v of 20 MiB are missed, of which %v are written, want %v", got, written, want)
+		}
+		a.asked = false
+		if a.missing(1, 20*mib); a.asked {
+			t.Error("the second level's misses are asked of passes over the last one")
+		}
 	}
 }
 

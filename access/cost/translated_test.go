@@ -93,11 +93,28 @@ func TestCachesAlone(t *testing.T) {
 			t.Errorf("a chase over %v is predicted with %v ns a load, of which its own measurement says %v (%v)", simcache.Bytes(p.Size), ns, p.Ns, err)
 		}
 	}
+	unknown := m
+	if unknown.Memory = (probe.Speed{}); cachesAlone(unknown).Memory != unknown.Memory {
+		t.Errorf("memory that was not measured takes %v", cachesAlone(unknown).Memory)
+	}
 	m.HugeLadder = []probe.Point{{Size: 8, Ns: 1}, {Size: 8192, Ns: 1}}
 	whole := Measured(m)
 	m.HugeLadder = nil
 	if unknown := Measured(m); fmt.Sprint(whole.Ladder, whole.Levels) != fmt.Sprint(m.Ladder, unknown.Levels) || fmt.Sprint(unknown.Ladder) != fmt.Sprint(m.Ladder) {
 		t.Errorf("where huge pages are whole:\n%v\nwhere it is not known:\n%v", whole, unknown)
+	}
+}
+
+// TestReached: a latency is that of the nearest point of those that the level serves, and the level before does not.
+func TestReached(t *testing.T) {
+	ladder := []probe.Point{{Size: 1 << 10, Ns: 1}, {Size: 2 << 10, Ns: 1.2}, {Size: 4 << 10, Ns: 5}, {Size: 8 << 10, Ns: 1.1}, {Size: 16 << 10, Ns: 1.1}}
+	for _, c := range []struct {
+		above, most int
+		ns, want    float64
+	}{{0, 1 << 20, 1, 1 << 10}, {1 << 10, 4 << 10, 1, 2 << 10}, {1 << 10, 8 << 10, 1, 8 << 10}, {2 << 10, 1 << 20, 1, 8 << 10}, {2 << 10, 4 << 10, 1, 4 << 10}, {16 << 10, 1 << 20, 1, 0}, {0, 512, 1, 0}} {
+		if got := reached(ladder, c.above, c.most, c.ns); got != c.want {
+			t.Errorf("%v ns between %d and %d B are those of %v B, want %v", c.ns, c.above, c.most, got, c.want)
+		}
 	}
 }
 
@@ -111,12 +128,31 @@ func TestStreaming(t *testing.T) {
 			t.Errorf("%v ns of a page of %v, want %v", got, pages, want)
 		}
 	}
+	for _, tlb := range [][]probe.Reach{nil, m.TLB[1:]} { // none, and one level
+		want := 0.0
+		if tlb != nil {
+			want = 3.2
+		}
+		if got := streaming(probe.Machine{TLB: tlb, PageLadder: small, HugeLadder: small}, 4096*page) * page / line; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v ns of a page by a TLB of %d levels, want %v", got, len(tlb), want)
+		}
+	}
 	const perNs = line * 1e9
 	m.Levels[2].Read, m.Memory.Read = perNs, perNs/5
 	m.ReadLadder = []probe.Reading{{Size: 8 << 20, Read: perNs}, {Size: 32 << 20, Read: perNs / (1 + 3.2*line/page)}}
 	for _, p := range Measured(m).Passes {
 		if got := p.Paces[0].Missing; got > 1e-9 {
 			t.Errorf("%v of %v B are missed, where only translations are", got, p.Bytes)
+		}
+	}
+	// Of two cores each with a last level of its own, each goes over as much, and they wait for translations at the same time.
+	m.Threads, m.Simulated.Levels[2].SharedBy = 2, 1
+	m.Levels[2].ReadAll, m.Memory.ReadAll = 2*perNs, perNs
+	waits := 3.2 * line / page / 2
+	m.ReadLadder = []probe.Reading{{Size: 8 << 20, Read: perNs, ReadAll: perNs / .6}, {Size: 16 << 20, Read: perNs, ReadAll: perNs / (.5 + waits)}}
+	for i, want := range []float64{.1 / (.5 - waits), 0} {
+		if got := Measured(m).Passes[i].Paces[0].Missing; math.Abs(got-want) > 1e-9 {
+			t.Errorf("of %v each %v are missed by two cores, want %v", simcache.Bytes(m.ReadLadder[i].Size), got, want)
 		}
 	}
 	m.HugeLadder = nil
