@@ -382,6 +382,17 @@ func TestWindow(t *testing.T) {
 				}
 			}
 		}
+		ns := map[int]float64{} // by window
+		for _, window := range []int{1, LeastWindow, 16 * LeastWindow} {
+			p, err := Model{Times: generic.Times, Caches: generic.Caches, Window: window}.Predict(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ns[window] = p.Ns
+		}
+		if ns[1] != ns[LeastWindow] || view != "" && ns[16*LeastWindow] == ns[LeastWindow] {
+			t.Errorf("view %q: by windows %v: want those of the least in a smaller one, and others in a wider one", view, ns)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/access/probe"
 	"github.com/stridebench/stridebench/layouts"
+	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
@@ -54,7 +55,7 @@ func TestPasses(t *testing.T) {
 	if got := Measured(m).Passes[2].Paces[0].Ns; got != .625 {
 		t.Errorf("a line of one of two takes all %v ns, want .625", got)
 	}
-	for _, by := range []int{8, 16} { // one, of which there may be more cores than were measured
+	for _, by := range []int{8, 16, 0} { // one, of as many cores as were measured, of more, or of so many as is not known
 		m.Simulated.Levels[2].SharedBy = by
 		if got := Measured(m).Passes[2].Paces[0].Ns; got != .3125 {
 			t.Errorf("a line of one that %d cores share takes all %v ns, want .3125", by, got)
@@ -69,9 +70,17 @@ func TestPasses(t *testing.T) {
 	if got := Measured(m).Passes[2].Paces; len(got) != 2 || got[0].Ns != 3 || got[1].Ns != 116 {
 		t.Errorf("of all cores, which get no more than one: %v", got)
 	}
-	m.Memory.Read = 0
-	if got := Measured(m).Passes; got != nil {
-		t.Errorf("%v, where memory was not measured", got)
+	m = shared()
+	m.Memory.ReadAll = 0
+	if got := Measured(m).Passes[2].Paces; len(got) != 2 || got[0].Ns != 3 {
+		t.Errorf("of all cores, of which memory was not measured: %v", got)
+	}
+	last, memory := shared(), shared()
+	last.Levels[2].Read, memory.Memory.Read = 0, 0
+	for _, m := range []probe.Machine{last, memory} {
+		if got := Measured(m).Passes; got != nil {
+			t.Errorf("%v, where the last level or memory was not measured", got)
+		}
 	}
 }
 
@@ -85,9 +94,40 @@ func TestAgainMissing(t *testing.T) {
 		if want, _ := m.Times.passing(20*mib*(1+1.5*written), 3); !known || !about(got, want, 1e-9) || want == 0 || !a.asked {
 			t.Errorf("%v of 20 MiB are missed, of which %v are written, want %v", got, written, want)
 		}
-		a.asked = false
-		if a.missing(1, 20*mib); a.asked {
-			t.Error("the second level's misses are asked of passes over the last one")
+		for _, of := range []struct {
+			level int
+			mib   float64
+		}{{1, 20}, {2, 2}, {2, 40}} { // not the last level's, or beyond the ladder of reads
+			a.asked = false
+			a.Times.Passes = m.Times.Passes[:3]
+			got, known := a.missing(of.level, of.mib*mib)
+			if want, ladder := a.measuredShare(of.level, of.mib*mib, 1+.5*written); a.asked || got != want || known != ladder {
+				t.Errorf("of %v MiB level %d misses %v (%v), want %v (%v) as a chase does", of.mib, of.level, got, known, want, ladder)
+			}
+		}
+	}
+}
+
+// TestWritten: what a pass writes is the share of its lines that are written, but for buffers, which come again at once, and for
+// what goes past the caches.
+func TestWritten(t *testing.T) {
+	operand := func(tensor string, kind nest.Kind) nest.Operand {
+		return nest.Operand{Tensor: tensor, Kind: kind, Width: 64, Strides: []int{64}}
+	}
+	read, write := operand("x", nest.Read), operand("y", nest.Write)
+	for _, c := range []struct {
+		kernel         access.Kernel
+		operands       []nest.Operand
+		lines, written float64
+	}{
+		{access.Scalar, []nest.Operand{read}, 1 << 15, 0},
+		{access.Scalar, []nest.Operand{read, write}, 2 << 15, .5},
+		{access.Scalar, []nest.Operand{read, operand(access.Buffers, nest.Write), write}, 2 << 15, .5},
+		{access.Builtin, []nest.Operand{read, write}, 2 << 15, 0},
+	} {
+		p := access.Pattern{Spec: access.Spec{Kernel: c.kernel}, Nests: []nest.Nest{{Trips: []int{1 << 15}, Operands: c.operands}}, Bytes: 4 << 20}
+		if a := generic.again(p); a.lines != c.lines || a.written != c.written {
+			t.Errorf("%v: %v lines, %v of them written, want %v and %v", c.operands, a.lines, a.written, c.lines, c.written)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func TestServedShare(t *testing.T) {
 		missed [][]float64
 		want   [][]float64
 	}{
+		{"fits exactly", strided([]int{64}, line), 3, [][]float64{{64, 0, 0}}, [][]float64{{64, 32, 16}}},
 		{"fits", strided([]int{50}, line), 3, [][]float64{{0, 0, 0}}, [][]float64{{0, 0, 0}}},
 		{"too large for the first", strided([]int{100}, line), 3, [][]float64{{100, 0, 0}}, [][]float64{{50, 25, 12.5}}},
 		{"missed there already", strided([]int{100}, line), 3, [][]float64{{100, 100, 0}}, [][]float64{{50, 100, 50}}},
@@ -99,6 +100,7 @@ func TestNearlyFull(t *testing.T) {
 		{8, 4096, []float64{1, 40}, 80, 0, 0},
 		{16, 4096, []float64{1, 40}, 160, 0, 2. / 40 * 160},
 		{16, 4096, []float64{1, 40}, 160, 16, 16},
+		{16, 4096, []float64{1, 40}, 1000, 0, 2. / 40 * 160},
 		{16, 4096, []float64{1, 40}, 40, 0, 2. / 40 * 40},
 		{32, 4096, []float64{1, 40}, 320, 320, .5 * 320},
 		{32, 4096, []float64{1, 40}, 320, 100, .5 * 100}, // of which some stayed

@@ -10,9 +10,6 @@ import (
 // cachesAlone is a measured machine with the latencies of its caches alone: without what translations took there, where that was measured,
 // since those of what is predicted are added.
 func cachesAlone(m probe.Machine) probe.Machine {
-	if len(m.HugeLadder) == 0 {
-		return m
-	}
 	measured, before := m.Ladder, 0
 	m.Ladder, m.Levels = slices.Clone(m.Ladder), slices.Clone(m.Levels)
 	for i, p := range measured {
@@ -86,7 +83,7 @@ func within(ladder []probe.Point, size float64) float64 {
 // was measured of small pages side by side, of as many as that memory takes translations.
 func streaming(m probe.Machine, bytes float64) float64 {
 	last := len(m.TLB) - 1
-	if last < 0 || len(m.HugeLadder) == 0 {
+	if last < 0 {
 		return 0
 	}
 	has, pages := float64(m.TLB[last].Entries), bytes/float64(probe.PageSize())

@@ -20,6 +20,14 @@ func TestTranslating(t *testing.T) {
 			t.Errorf("%v ns of %v pages, want %v", got, pages, want)
 		}
 	}
+	for pages, want := range map[float64]float64{1: 1, 8: 1, 96: 1 + 2*math.Log2(1.5), 8192: 13, 1 << 20: 13} {
+		if got := within(small, pages); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v ns at %v pages, want %v", got, pages, want)
+		}
+	}
+	if got := within(small[2:3], 1000); got != 3 {
+		t.Errorf("%v ns beyond a ladder of one point, want 3", got)
+	}
 	if got := translating(small, nil, 1000); got != 0 {
 		t.Errorf("%v ns without a TLB", got)
 	}
