@@ -109,9 +109,7 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 	if err := a.predictAll(ctx, view); err != nil {
 		return nil, err
 	}
-	naive := q.Spec
-	naive.Order = orderOf(nest.UpTo(view.Rank()))
-	key, err := keyOf(naive)
+	key, err := keyOf(q.Spec)
 	if err != nil {
 		return nil, err
 	}

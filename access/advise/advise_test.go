@@ -237,3 +237,67 @@ func TestOften(t *testing.T) {
 		}
 	}
 }
+
+// TestTiles: along the dim in which x lies closest in memory, and that in which a fresh tensor does, sizes that are smaller than the dim, and the whole
+// dim; not both whole, and none where that is one dim or there is but one operand.
+func TestTiles(t *testing.T) {
+	for _, c := range []struct {
+		shape []int
+		view  string
+		op    access.Op
+		want  [][]int
+	}{
+		{[]int{16, 20}, "t()", access.Copy, [][]int{{8, 8}, {8, 16}, {16, 8}, {16, 16}, {20, 8}}},
+		{[]int{16, 20}, "t()", access.Add, [][]int{{8, 8}, {8, 16}, {16, 8}, {16, 16}, {20, 8}}},
+		{[]int{16, 20}, "t()", access.Sum, nil},
+		{[]int{16, 20}, "", access.Copy, nil},
+		{[]int{16, 20}, "t().flip(0)", access.Copy, [][]int{{8, 8}, {8, 16}, {16, 8}, {16, 16}, {20, 8}}},
+		{[]int{2, 9}, "t()", access.Copy, [][]int{{8, 2}}},
+		{[]int{16, 1, 9}, "permute(2,1,0)", access.Copy, [][]int{{8, 1, 8}, {8, 1, 16}, {9, 1, 8}}},
+		{[]int{16, 9, 1}, "permute(1,0,2)", access.Copy, [][]int{{8, 8, 1}, {8, 16, 1}, {9, 8, 1}}},
+		{[]int{1, 9}, "expand(16,9).t()", access.Copy, [][]int{{8, 8}, {8, 16}, {9, 8}}},
+		{[]int{1}, "expand(9)", access.Copy, nil},
+	} {
+		p, err := (access.Spec{Shape: c.shape, DType: layouts.Float32, View: layouts.MustParseChain(c.view)}).Pattern()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := tiles(p.View(), c.op)
+		if !slices.EqualFunc(got, c.want, slices.Equal) {
+			t.Errorf("%v of %v %s: %v, want %v", c.op, c.shape, c.view, got, c.want)
+		}
+	}
+}
+
+// TestPromising: of more orders than are tiled only the best are, as they are stored.
+func TestPromising(t *testing.T) {
+	all, err := orders(ask(t, access.Spec{Shape: []int{2, 2, 2, 2, 2}, DType: layouts.Float32}, 1).Naive.Pattern.View())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &Advice{}
+	if got := a.promising(all[:tiledOrders]); len(got) != tiledOrders {
+		t.Errorf("%d of %d orders are tiled", len(got), tiledOrders)
+	}
+	for i := range all { // the last ones are the best, of each first the one with the rows of x padded
+		w := Walk{Spec: access.Spec{Order: orderOf(all[len(all)-1-i])}}
+		padded := w
+		padded.Padded = 16
+		a.walks = append(a.walks, padded, w)
+	}
+	a.walks = slices.Insert(a.walks, 1, Walk{Spec: access.Spec{Order: access.AsFrom}}) // which is none of them
+	got := a.promising(all)
+	for i, order := range got {
+		if !slices.Equal(order, all[len(all)-1-i]) {
+			t.Errorf("%v is tiled as number %d", order, i)
+		}
+	}
+	if len(got) != tiledOrders {
+		t.Errorf("%d are tiled, want %d", len(got), tiledOrders)
+	}
+	// Five dims, of which the last of 9 is tiled: 120 orders, and 24 in tiles, as stored and padded.
+	five := ask(t, access.Spec{Op: access.Copy, Shape: []int{2, 2, 2, 3, 9}, DType: layouts.Float32, View: layouts.MustParseChain("permute(4,3,2,1,0)")}, 1)
+	if want := 2*(120+24) + 1; five.Considered != want {
+		t.Errorf("%d are considered, want %d", five.Considered, want)
+	}
+}

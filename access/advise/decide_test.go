@@ -317,3 +317,35 @@ func printed(t *rapid.T, a *Advice) {
 		}
 	}
 }
+
+// TestPadded: the naive walk with its rows padded is told of if that is worth it, no better walk makes it idle, and it is not what is told of already.
+func TestPadded(t *testing.T) {
+	of := func(key string, ns float64, kernel access.Kernel, padded int) Walk {
+		return Walk{key: key, Spec: access.Spec{Kernel: kernel}, Padded: padded, Prediction: cost.Prediction{Ns: ns}}
+	}
+	for _, c := range []struct {
+		naive, kernel, padded, paddedKernel float64
+		least, naiveToo                     string // told of
+	}{
+		{100, 100, 50, 60, "padded", ""},
+		{100, 100, 70, 50, "padded kernel", "padded"},
+		{100, 100, 80, 50, "padded kernel", ""},
+		{100, 30, 50, 30, "", ""},
+		{100, 55, 50, 50, "", "padded"},
+		{100, 100, 100, 50, "padded kernel", ""},
+	} {
+		a := &Advice{Question: Question{Passes: 1}, Naive: Candidate{Walk: of("naive", c.naive, access.Scalar, 0)}}
+		a.Ranked = []Candidate{a.Naive, {Walk: of("kernel", c.kernel, access.Builtin, 0)}, {Walk: of("padded", c.padded, access.Scalar, 16)}, {Walk: of("padded kernel", c.paddedKernel, access.Builtin, 16)}}
+		a.sort(a.Ranked, Predicted)
+		d := a.Decide()
+		key := func(c *Candidate) string {
+			if c == nil {
+				return ""
+			}
+			return c.key
+		}
+		if least, naive := key(d.PaddedLeast), key(d.PaddedNaive); least != c.least || naive != c.naiveToo {
+			t.Errorf("%+v: told of %q and %q", c, least, naive)
+		}
+	}
+}
