@@ -100,12 +100,20 @@ func (m Machine) SimulatedWarnings() []string {
 	var warnings []string
 	for _, l := range m.Levels {
 		if g := m.simulated(l.Name); g.Size != l.Capacity {
-			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is simulated as %s: %s", l.Name, simcache.Bytes(l.Capacity), levelCell(g), why))
+			how := "not simulated"
+			if g.Size > 0 {
+				how = "simulated as " + levelCell(g)
+			}
+			warnings = append(warnings, fmt.Sprintf("%s was found to serve %s and is %s: %s", l.Name, simcache.Bytes(l.Capacity), how, why))
 		}
 	}
 	for i, r := range m.TLB {
 		if t := m.simulatedTLB(i); t.Entries != r.Entries {
-			warnings = append(warnings, fmt.Sprintf("Level %d of the TLB was found to have %d entries and is simulated with %s: %s", i+1, r.Entries, tlbCell(t), why))
+			how := "not simulated"
+			if t.Entries > 0 {
+				how = "simulated with " + tlbCell(t)
+			}
+			warnings = append(warnings, fmt.Sprintf("Level %d of the TLB was found to have %d entries and is %s: %s", i+1, r.Entries, how, why))
 		}
 	}
 	return warnings
