@@ -173,6 +173,17 @@ func TestTable(t *testing.T) {
 	wants(t, a, "Timed on this machine, samples by turns: 2 of 4 ways. What was measured decides; what was measured less than 1.1 times as fast counts as the same.")
 }
 
+// TestDisagreement: what prediction alone would do, but was not timed, is said to be so.
+func TestDisagreement(t *testing.T) {
+	a := decided(t)
+	a.walks[1].Prediction.Ns = 60
+	a.Ranked[1].Prediction.Ns = 60
+	naive := a.Naive.Walk
+	naive.Measured = 40
+	a.setTimes([]Walk{naive})
+	wants(t, a, "Walk it as it comes, in row order: measured 200 ns (predicted 500 ns) for 5 passes.", " Prediction alone would say order 1,0, at 300 ns against 500 ns for this; that was not timed.")
+}
+
 // TestRows: those that the decision is about are rows however few are asked for, and others as far as they are asked for.
 func TestRows(t *testing.T) {
 	a := decided(t)
