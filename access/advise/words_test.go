@@ -184,6 +184,45 @@ func TestDisagreement(t *testing.T) {
 	wants(t, a, "Walk it as it comes, in row order: measured 200 ns (predicted 500 ns) for 5 passes.", " Prediction alone would say order 1,0, at 300 ns against 500 ns for this; that was not timed.")
 }
 
+// TestCertainty: what prediction is off by is that to which it was held, which was of one thread; what is too little faster counts as the same.
+func TestCertainty(t *testing.T) {
+	const threads = " These errors are those of one thread; docs/advise.md has those of two."
+	for n, want := range map[int]bool{0: false, 1: false, 2: true} {
+		a := decided(t)
+		a.Question.Spec.Threads = n
+		fit := cost.Fitted().All
+		wants(t, a, fmt.Sprintf(" patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than 1.3 times as fast",
+			100*fit.Median, 100*fit.Tenth), " The least is predicted for order 1,0, 400 ns: 1.25 times as fast, which counts as the same.")
+		if got := strings.Contains(strings.Join(a.Text(), "\n"), threads); got != want {
+			t.Errorf("by %d threads: it says that errors are those of one: %v", n, got)
+		}
+	}
+}
+
+// TestTimedCopies: of the ways to make a copy the best as measured and the best as predicted are ranked where they were timed.
+func TestTimedCopies(t *testing.T) {
+	a := decided(t)
+	for _, key := range []string{"second", "third"} {
+		w := a.copies[0]
+		w.key = key
+		a.copies = append(a.copies, w)
+	}
+	walks := a.toTime()
+	for i := range walks {
+		walks[i].Measured = map[string]float64{"naive": 40, "copy": 50, "second": 20, "third": 90, "after": 10}[walks[i].key]
+	}
+	a.setTimes(walks)
+	var made []string
+	for _, c := range a.Timed {
+		if c.First != nil {
+			made = append(made, c.First.key)
+		}
+	}
+	if !slices.Equal(made, []string{"second", "copy"}) {
+		t.Errorf("copies by %v are ranked, want the second and that of prediction", made)
+	}
+}
+
 // TestRows: those that the decision is about are rows however few are asked for, and others as far as they are asked for.
 func TestRows(t *testing.T) {
 	a := decided(t)
