@@ -12,18 +12,20 @@ import (
 func cachesAlone(m probe.Machine) probe.Machine {
 	measured, before := m.Ladder, 0
 	m.Ladder, m.Levels = slices.Clone(m.Ladder), slices.Clone(m.Levels)
+	alone := func(ns, bytes float64) float64 { return max(ns-translated(m, bytes), ns*leastAlone) }
 	for i, p := range measured {
-		m.Ladder[i].Ns -= translated(m, float64(p.Size))
+		m.Ladder[i].Ns = alone(p.Ns, float64(p.Size))
 	}
 	for i, l := range m.Levels {
-		m.Levels[i].Latency -= translated(m, reached(measured, before, l.Capacity, l.Latency))
+		m.Levels[i].Latency = alone(l.Latency, reached(measured, before, l.Capacity, l.Latency))
 		before = l.Capacity
 	}
-	if m.Memory.Latency > 0 {
-		m.Memory.Latency -= translated(m, reached(measured, before, math.MaxInt, m.Memory.Latency))
-	}
+	m.Memory.Latency = alone(m.Memory.Latency, reached(measured, before, math.MaxInt, m.Memory.Latency))
 	return m
 }
+
+// leastAlone is the share of a latency that is the cache's own at least, whatever translations took at another moment.
+const leastAlone = .5
 
 // reached is the working set, more than one and not more than another, whose latency is nearest to one.
 func reached(ladder []probe.Point, above, most int, ns float64) (bytes float64) {

@@ -105,6 +105,12 @@ func TestCachesAlone(t *testing.T) {
 	if unknown.Memory = (probe.Speed{}); cachesAlone(unknown).Memory != unknown.Memory {
 		t.Errorf("memory that was not measured takes %v", cachesAlone(unknown).Memory)
 	}
+	m.HugeLadder = []probe.Point{{Size: 8, Ns: 1}, {Size: 128, Ns: 1e6}} // of another moment, or no machine's
+	for i, p := range Measured(m).Ladder {
+		if from := m.Ladder[i]; p.Ns < from.Ns*leastAlone || p.Ns > from.Ns {
+			t.Errorf("%v ns of %v, measured with %v", p.Ns, simcache.Bytes(p.Size), from.Ns)
+		}
+	}
 	m.HugeLadder = []probe.Point{{Size: 8, Ns: 1}, {Size: 8192, Ns: 1}}
 	whole := Measured(m)
 	m.HugeLadder = nil
