@@ -41,7 +41,7 @@ func TestTables(t *testing.T) {
 		"CPUs of memory of latency read, by all of the node", "node 0 node 1 150 ns 20 GB/s",
 		"1 thread streams for a share of time memory moves latency", "0% 0.645 GB/s 99.5 ns", "25% 20 GB/s 120 ns",
 		"reads again and again of 16 MiB 24 MiB", "by one core 90 GB/s 60.5 GB/s", "by 8 threads together 180 GB/s unknown",
-		"lines of memory by plain loops sum copy", "one after the other 10.5 ns 20.5 ns", "by 8 threads together 6.5 ns",
+		"lines of memory by plain loops sum copy", "one after the other 10.5 ns 20.5 ns", "of int32 11.5 ns", "by 8 threads together 6.5 ns",
 		"lines of memory that are adjacent 1 2", "of many rows by turns 13.5 ns 55 ns",
 		"a run of memory, in elements of 2 B 8 B", "takes to begin 310 ns",
 		"of L2, 512 B apart 91.5 ns",
