@@ -552,7 +552,8 @@ func (r Row) Bytes(key string) int {
 
 // ByElement is the median of a unit by element of a pass. Which elements a pass has its two times tell,
 // which lines have to six digits: so it is rounded to five, for what is exact to be the same
-// whatever the times of a run were.
+// whatever the times of a run were. It is in the unit that lines have, and not ok where
+// they have none of it, or no time.
 func (r Row) ByElement(unit string) (byElement float64, ok bool) {
 	elements := r.Stats["sec/op"].Center / r.Stats["sec/elem"].Center
 	s, ok := r.Stats[unit]

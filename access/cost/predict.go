@@ -122,13 +122,12 @@ func (m Model) chase(p access.Pattern) Prediction {
 	}
 	var entries []int
 	for i, l := range m.Caches.TLB {
-		if touched(l.Page) > l.Entries {
+		if entries = append(entries, l.Entries); touched(l.Page) > l.Entries {
 			t.TLB[i] = steps
 			t.Walks = steps * m.Times.Walks[min(i, len(m.Times.Walks)-1)]
 		}
-		entries = append(entries, l.Entries)
 	}
-	if len(m.Times.Pages) > 0 && len(entries) > 0 {
+	if len(m.Times.Pages) > 0 && len(entries) > 0 { // which says more
 		t.Walks = steps * translating(m.Times.Pages, entries, float64(touched(m.Caches.TLB[0].Page)))
 	}
 	sum.Memory = t.Ns()

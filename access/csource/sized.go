@@ -15,6 +15,19 @@ import (
 // sizeShape matches a define that says how much a parameter points to, such as x[n*n].
 var sizeShape = regexp.MustCompile(`^\s*([A-Za-z_]\w*)\s*\[([^\[\]=]*)\]\s*$`)
 
+// Defined is what one of Options.Defines gives a value, and the value: 1 where it has none, and in brackets how much a parameter points
+// to, [n*n] of x[n*n].
+func Defined(define string) (name, value string) {
+	if m := sizeShape.FindStringSubmatch(define); m != nil {
+		return m[1], "[" + strings.Join(strings.Fields(m[2]), "") + "]"
+	}
+	name, value, given := strings.Cut(define, "=")
+	if !given {
+		value = "1"
+	}
+	return name, value
+}
+
 // partSizes parts the defines that say how much pointers point to from the others.
 func partSizes(defines []string) (others []string, sizes map[string]string, err error) {
 	sizes = map[string]string{}

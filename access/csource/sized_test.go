@@ -77,3 +77,15 @@ func TestIncludeSays(t *testing.T) {
 		}
 	}
 }
+
+// TestDefined: what a define is of, and what it gives it; of a macro whatever stands behind the sign.
+func TestDefined(t *testing.T) {
+	for define, want := range map[string][2]string{
+		"N=5": {"N", "5"}, "N": {"N", "1"}, "N=": {"N", ""}, "OF=y[i]": {"OF", "y[i]"}, "OF=a==b": {"OF", "a==b"},
+		"x[1000]": {"x", "[1000]"}, " x [ n * n / 2 ] ": {"x", "[n*n/2]"},
+	} {
+		if name, value := csource.Defined(define); name != want[0] || value != want[1] {
+			t.Errorf("%q: %q is %q, want %q", define, name, value, want)
+		}
+	}
+}

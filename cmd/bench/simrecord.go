@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/stridebench/stridebench/access/csource"
 	"github.com/stridebench/stridebench/access/session"
@@ -33,14 +32,7 @@ func (f *simFlags) record(run explain.Run) session.Simulated {
 		add("function", f.program.Function)
 	}
 	for _, d := range slices.Sorted(slices.Values(f.program.Defines)) { // in whatever order they are given, it is one name
-		name, value, ok := strings.Cut(d, "=")
-		if pointer, extent, sized := strings.Cut(d, "["); sized {
-			name, value, ok = strings.TrimSpace(pointer), "["+strings.NewReplacer(" ", "", "/", "div").Replace(extent), true
-		}
-		if !ok {
-			value = "1"
-		}
-		add(name, value)
+		add(csource.Defined(d))
 	}
 	if f.program.file != "" && f.program.Align != csource.DefaultAlign {
 		add("align", strconv.Itoa(f.program.Align))
