@@ -40,7 +40,7 @@ const (
 	Sum     Op = iota // read x
 	Fill              // write x
 	Copy              // read x, write y, a fresh contiguous tensor of the view's shape
-	Add               // read x and with, broadcast to a common shape, write y, a fresh contiguous tensor of it
+	Add               // read x and y, broadcast to a common shape, write z, a fresh contiguous tensor of it
 	Chase             // read x in a random order, each element telling where the next is
 	Reorder           // read x, which is stored in the format From, write y in the format To, and zeros to its padding
 )
@@ -279,7 +279,7 @@ func (p *Pattern) place() error {
 	case Fill:
 		return p.add("x", nest.Write, store, view)
 	case Copy:
-		return errors.Join(p.add("x", nest.Read, store, view), p.addFresh(view.Shape()))
+		return errors.Join(p.add("x", nest.Read, store, view), p.addFresh("y", view.Shape()))
 	case Add:
 		with, err := layouts.Contiguous(s.With...)
 		if err != nil {
@@ -289,18 +289,18 @@ func (p *Pattern) place() error {
 		if err != nil {
 			return fault(FieldWith, layouts.FormatShape(s.With), err)
 		}
-		if err := errors.Join(p.add("x", nest.Read, store, both[0]), p.add("with", nest.Read, with, both[1])); err != nil {
+		if err := errors.Join(p.add("x", nest.Read, store, both[0]), p.add("y", nest.Read, with, both[1])); err != nil {
 			return err
 		}
 		if s.Order != Torch {
-			return p.addFresh(both[0].Shape())
+			return p.addFresh("z", both[0].Shape())
 		}
 		p.fresh, p.operands[0].own, p.operands[1].own = true, view, with
 		it, err := layouts.Elementwise(view, with)
 		if err != nil {
 			return fault(FieldOrder, s.Order, err)
 		}
-		return p.add("y", nest.Write, it.Output, it.Output)
+		return p.add("z", nest.Write, it.Output, it.Output)
 	}
 	return p.add("x", nest.Read, store, view)
 }
@@ -333,12 +333,12 @@ func (s Spec) stored() (store, x layouts.Layout, err error) {
 }
 
 // addFresh places the contiguous tensor that is written.
-func (p *Pattern) addFresh(shape []int) error {
+func (p *Pattern) addFresh(name string, shape []int) error {
 	fresh, err := layouts.Contiguous(shape...)
 	if err != nil {
 		return fault(FieldView, p.Spec.View, err)
 	}
-	return p.add("y", nest.Write, fresh, fresh)
+	return p.add(name, nest.Write, fresh, fresh)
 }
 
 // add places one more tensor, stored as store and seen as view.

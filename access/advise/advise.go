@@ -25,6 +25,7 @@ type Question struct {
 	// Spec is the tensor, its view and the operation, in the naive way: without
 	// an order, tiles or a kernel.
 	Spec    access.Spec
+	Dims    []int           // of x.sum(dim), in PyTorch; nil for all
 	Passes  int             // that are made over it, at least 1
 	Kernels []access.Kernel // that may be used besides plain loops
 	Model   cost.Model
@@ -32,6 +33,9 @@ type Question struct {
 	// Best is how many candidates of the ranking are wanted, besides those that the decision
 	// is about: walks that are certain not to be among them are left out. 0 is all.
 	Best int
+
+	// Torch leaves out all but what PyTorch does, and row order to compare it with.
+	Torch bool
 
 	// Begin is told of each step that takes a while, of how many parts it is, and returns
 	// what is told when one is done; by several goroutines. nil tells nobody.
@@ -78,6 +82,7 @@ func (c Candidate) id() string {
 // Advice is the answer. Its Decision says what to do.
 type Advice struct {
 	Question   Question
+	Torch      *Torch      // nil for tensors in formats of oneDNN
 	Naive      Candidate   // plain loops in row order, over x as it is stored
 	Ranked     []Candidate // by predicted time of all passes, the best at least (see Question.Best); of contiguous() the best
 	Timed      []Candidate // those that were timed, by measured time of all passes; nil before Time
@@ -106,6 +111,9 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 		return nil, at
 	}
 	a := &Advice{Question: q}
+	if a.Torch, err = q.torch(); err != nil {
+		return nil, err
+	}
 	if err := a.predictAll(ctx, view); err != nil {
 		return nil, err
 	}
@@ -120,7 +128,7 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 			a.Naive = c
 		}
 	}
-	if err := a.contiguous(ctx); err != nil {
+	if err := a.copyFirst(ctx); err != nil {
 		return nil, err
 	}
 	a.sort(a.Ranked, Predicted)
@@ -131,6 +139,12 @@ func Ask(ctx context.Context, q Question) (*Advice, error) {
 // does the same is no other walk.
 func (a *Advice) predictAll(ctx context.Context, view layouts.Layout) error {
 	s := a.Question.Spec
+	if a.Question.Torch {
+		if err := a.add([]Walk{{Spec: s}}); err != nil {
+			return err
+		}
+		return a.predict(ctx, false)
+	}
 	all, err := orders(view)
 	if err != nil {
 		return &access.FieldError{Field: access.FieldView, Value: fmt.Sprintf("%q", s.View), Err: err}
@@ -296,11 +310,11 @@ func keyOf(s access.Spec) (string, error) {
 	return loops(p), err
 }
 
-// contiguous prices a copy first, and ranks the best way to make and to walk it.
+// copyFirst prices a copy first, and ranks the best way to make and to walk it.
 // It is that of the view itself: what an addition broadcasts it to needs no
-// copy. Where the view is contiguous there is nothing to copy, and a fill of a
-// copy would not fill x.
-func (a *Advice) contiguous(ctx context.Context) error {
+// copy. Where the view is contiguous there is nothing to copy, a fill of a copy
+// would not fill x, and a copy is a copy already.
+func (a *Advice) copyFirst(ctx context.Context) error {
 	own := a.Question.Spec
 	if own.From.Rank() > 0 { // which views do not go with
 		return nil
@@ -311,13 +325,11 @@ func (a *Advice) contiguous(ctx context.Context) error {
 		return err
 	}
 	view := copied.View()
-	if view.IsContiguous() || a.Question.Spec.Op == access.Fill {
+	if op := a.Question.Spec.Op; view.IsContiguous() || op == access.Fill || op == access.Copy || a.Question.Torch {
 		return nil
 	}
 	made := &Advice{Question: Question{Spec: own, Kernels: a.Question.Kernels, Model: a.Question.Model, Best: a.Question.Best, Begin: a.Question.Begin}, asStored: true}
-	if a.Question.Spec.Op == access.Copy {
-		made.walks = a.walks
-	} else if err := made.predictAll(ctx, view); err != nil {
+	if err := made.predictAll(ctx, view); err != nil {
 		return err
 	}
 	after := &Advice{Question: a.Question, asStored: true}

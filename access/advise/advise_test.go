@@ -3,6 +3,7 @@ package advise
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
-	"github.com/stridebench/stridebench/access/kernel"
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -52,7 +52,7 @@ func ask(t *testing.T, s access.Spec, passes int, kernels ...access.Kernel) *Adv
 // wants reports words that are missing in the advice.
 func wants(t *testing.T, a *Advice, words ...string) {
 	t.Helper()
-	text := strings.Join(a.Text(), "\n")
+	text := strings.Join(append(a.Verdict(), a.Why()), "\n")
 	for _, w := range words {
 		if !strings.Contains(text, w) {
 			t.Errorf("no %q in\n%s", w, text)
@@ -60,41 +60,72 @@ func wants(t *testing.T, a *Advice, words ...string) {
 	}
 }
 
-// TestColumnWalk: a large matrix that is summed by columns is to be walked by
-// rows, or copied first.
+// TestColumnWalk: PyTorch sums a transposed matrix in the order of its storage, so that
+// contiguous() never pays; a loop of one's own does as well in order 1,0.
 func TestColumnWalk(t *testing.T) {
 	a := ask(t, access.Spec{Shape: []int{4096, 4096}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, 10)
 	d := a.Decide()
-	if c := d.Contiguous; d.Use.Spec.Order.String() != "1,0" || c.From != 0 || c.FromNaive < 1 || c.FromNaive > 3 || c.Against.Name() != "order 1,0" {
-		t.Errorf("use %s, from %d and %d against %s", d.Use.Name(), c.From, c.FromNaive, c.Against.Name())
+	if d.Use.Spec.Order.String() != "1,0" || d.CopyFirst.From != 0 || d.CopyFirst.Against.Name() != "order 1,0" || a.Torch.From != 0 || a.Torch.Copy(1000) {
+		t.Errorf("use %s, from %d, in PyTorch from %d", d.Use.Name(), d.CopyFirst.From, a.Torch.From)
 	}
-	wants(t, a, "Use order 1,0: ", "By prediction, in row order x takes 100% of the time that misses take: it misses D1 at every element",
-		"and the TLB at every element, each line in another page", " (order 1,0), all predicted. So the copy never pays; against row order at ", "10 passes take with the copy ")
+	wants(t, a, "In PyTorch, do not call contiguous(): x.t().sum() takes ", " and never pays.", "In a loop of your own, use order 1,0: ",
+		"In row order, all of the miss time is due to x, which misses D1 and L2 at every element, LL once in 16 elements and the TLB at every element; most of it goes into page walks.",
+		"PyTorch's inner loop steps 4 B in x.")
 }
 
-// TestCopyFirst: a transposed matrix that is added to a few times is copied first.
+// TestCopyFirst: PyTorch adds in the order of x.t(), which is the wrong one for y.
 func TestCopyFirst(t *testing.T) {
 	s := access.Spec{Op: access.Add, Shape: []int{4000, 4000}, With: []int{4000, 4000}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
 	a := ask(t, s, 10, access.VectorKernels()[0])
 	d := a.Decide()
-	if d.Use.First == nil || d.Use.id() != a.Ranked[0].id() || d.Contiguous.From != 1 {
-		t.Errorf("use %s, from %d", d.Use.Name(), d.Contiguous.From)
+	if d.Use.First == nil || d.Use.id() != a.Ranked[0].id() || d.CopyFirst.From != 1 || a.Torch.From != 1 || !a.Torch.Copy(1) {
+		t.Errorf("use %s, from %d, in PyTorch from %d", d.Use.Name(), d.CopyFirst.From, a.Torch.From)
 	}
-	wants(t, a, "Use contiguous() by ", ", then row order: predicted ", "Without a copy, use ", "So the copy pays from the first pass on.")
+	wants(t, a, "In PyTorch, call contiguous() first: it takes ", " and pays from the first pass on; x.t() + y then takes ",
+		"use a copy by ", ", then row order: ", "; without a copy, ", "PyTorch's inner loop steps 4 B in x, 16,000 B in y and 4 B in z.")
 }
 
-// TestOneNumber: after how many passes the copy pays is one number where the
-// quickest walk of the view is the naive one.
-func TestOneNumber(t *testing.T) {
-	for _, kernels := range [][]access.Kernel{nil, access.VectorKernels()[:1], {access.VectorKernel(kernel.Best())}} {
-		a := ask(t, access.Spec{Shape: []int{4, 4096}, DType: layouts.Float32, View: layouts.MustParseChain("slice(1,0,4096,2)")}, 1, kernels...)
-		c := a.Decide().Contiguous
-		if c.Against.id() != a.Naive.id() || c.From != c.FromNaive || c.From < 2 {
-			t.Errorf("%v: from %d and %d against %s", kernels, c.From, c.FromNaive, c.Against.Name())
+// TestCopyOnce: a copy is not copied first, but PyTorch's is, where it is made again and
+// again; it is made in blocks.
+func TestCopyOnce(t *testing.T) {
+	s := access.Spec{Op: access.Copy, Shape: []int{2048, 2048}, DType: layouts.Float32, View: layouts.MustParseChain("x.t()")}
+	a := ask(t, s, 3)
+	if a.Decide().CopyFirst != nil || first(a.Ranked, func(c Candidate) bool { return c.First != nil }) != nil || a.Torch.From != 2 || a.Torch.Copy(1) || !a.Torch.Copy(3) {
+		t.Errorf("copied first, in PyTorch from %d", a.Torch.From)
+	}
+	wants(t, a, "; y.copy_(x.t()) then takes ", "PyTorch copies blocks of 60x60 elements through a buffer.")
+}
+
+// TestDims: a sum over a dim is one of PyTorch's, and names that dim.
+func TestDims(t *testing.T) {
+	q := Question{Spec: access.Spec{Shape: []int{2048, 2048}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}, Passes: 1, Model: model, Dims: []int{-1}}
+	along := map[int]float64{}
+	for _, dim := range []int{-1, 0, 1} {
+		q.Dims = []int{dim}
+		a, err := Ask(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if text := strings.Join(a.Text(), " "); strings.Count(text, " pays ") != 1 {
-			t.Errorf("%v: not one number in %s", kernels, text)
-		}
+		wants(t, a, fmt.Sprintf("x.t().sum(%d) takes ", dim))
+		along[dim] = a.Torch.View.ns(Predicted)
+	}
+	if along[-1] != along[1] || along[0] >= along[1] {
+		t.Errorf("along the dims %v", along)
+	}
+	q.Dims = []int{7}
+	if _, err := Ask(context.Background(), q); err == nil || !strings.Contains(err.Error(), "dims [7]") {
+		t.Errorf("dim 7: %v", err)
+	}
+}
+
+// TestTorchAlone: where PyTorch alone is asked for, no other walk is predicted but row order.
+func TestTorchAlone(t *testing.T) {
+	a, err := Ask(context.Background(), Question{Spec: access.Spec{Shape: []int{300, 200}, DType: layouts.Float32, View: layouts.MustParseChain("[:, ::2]")}, Passes: 1, Model: model, Torch: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Ranked) != 1 || len(a.Rows(8)) != 3 || len(a.Verdict()) != 1 || a.Torch.Call != "x[:, ::2].sum()" {
+		t.Errorf("%d ranked, %d rows, %s", len(a.Ranked), len(a.Rows(8)), a.Verdict())
 	}
 }
 
@@ -109,11 +140,11 @@ func TestSameWalk(t *testing.T) {
 		spec access.Spec
 		want string
 	}{
-		{access.Spec{Op: access.Add, Shape: []int{1, 40}, With: []int{300, 40}, DType: layouts.Float32}, "The view is contiguous"},
-		{access.Spec{Op: access.Fill, Shape: []int{30, 40}, View: layouts.MustParseChain("t()"), DType: layouts.Float32}, "contiguous() is no way to fill"},
+		{access.Spec{Op: access.Add, Shape: []int{1, 40}, With: []int{300, 40}, DType: layouts.Float32}, "do not call contiguous(): it returns the view itself"},
+		{access.Spec{Op: access.Fill, Shape: []int{30, 40}, View: layouts.MustParseChain("t()"), DType: layouts.Float32}, "do not call contiguous(): it would fill a copy"},
 	} {
 		a := ask(t, c.spec, 100, access.VectorKernels()[0])
-		if first(a.Ranked, func(c Candidate) bool { return c.First != nil }) != nil || a.Decide().Contiguous != nil {
+		if first(a.Ranked, func(c Candidate) bool { return c.First != nil }) != nil || a.Decide().CopyFirst != nil {
 			t.Errorf("%v: a copy is ranked", c.spec)
 		}
 		wants(t, a, c.want)
@@ -124,9 +155,9 @@ func TestSameWalk(t *testing.T) {
 func TestPowerOfTwo(t *testing.T) {
 	s := access.Spec{Op: access.Copy, Shape: []int{1024, 1024}, DType: layouts.Float32, View: layouts.MustParseChain("t()")}
 	a := ask(t, s, 1)
-	wants(t, a, "If x is yours to store, pad its rows by 16 elements, to 4,160 B instead of 4,096 B: then ", "row order, rows of x padded by 16 takes ")
+	wants(t, a, "If x is yours to store, pad its rows from 4,096 to 4,160 B: ", "row order, rows of x padded by 16 takes ")
 	s.Pad = 16
-	if text := strings.Join(ask(t, s, 1).Text(), "\n"); strings.Contains(text, "is yours to store") {
+	if text := ask(t, s, 1).Why(); strings.Contains(text, "is yours to store") {
 		t.Errorf("padded rows are to be padded:\n%s", text)
 	}
 }
@@ -136,23 +167,19 @@ func TestPowerOfTwo(t *testing.T) {
 func TestChannels(t *testing.T) {
 	s := access.Spec{Op: access.Copy, Shape: []int{4, 32, 14, 14}, DType: layouts.Float32, View: layouts.MustParseChain("permute(0,2,3,1)")}
 	a := ask(t, s, 3, access.VectorKernels()[0])
-	d := a.Decide()
-	if c := d.Contiguous; c == nil || c.FromNaive == 0 || c.After.Prediction.Ns >= d.InPlace.Prediction.Ns {
-		t.Error("passes over the copy are no faster")
-	}
 	if !slices.ContainsFunc(a.Ranked, func(c Candidate) bool { return c.Name() == "kernel portable" }) {
 		t.Error("the kernel is not ranked")
 	}
-	// 24 orders, each whole and in tiles, and a kernel, with and without padding; and contiguous().
-	if want := 2*(24*(1+len(tiles(a.Naive.Pattern.View(), access.Copy)))+1) + 1; a.Considered != want || len(a.Ranked) >= a.Considered {
+	// 24 orders, each whole and in tiles, and a kernel, with and without padding.
+	if want := 2 * (24*(1+len(tiles(a.Naive.Pattern.View(), access.Copy))) + 1); a.Considered != want || len(a.Ranked) >= a.Considered {
 		t.Errorf("%d considered, want %d; %d differ", a.Considered, want, len(a.Ranked))
 	}
 }
 
 func TestContiguousView(t *testing.T) {
 	a := ask(t, access.Spec{Shape: []int{1000, 1000}, DType: layouts.Float64}, 5)
-	wants(t, a, "Walk it as it comes, in row order: ", "in row order ", "there is nothing to copy first")
-	if a.Decide().Contiguous != nil || a.Naive.Spec.Order != access.Row {
+	wants(t, a, "row order is as good as any: ", "it returns the view itself")
+	if a.Decide().CopyFirst != nil || a.Naive.Spec.Order != access.Row {
 		t.Errorf("%+v", a)
 	}
 }
@@ -231,7 +258,7 @@ func TestDuration(t *testing.T) {
 
 // TestOften: no number of elements is 1, since that is at every one.
 func TestOften(t *testing.T) {
-	for times, want := range map[float64]string{1: "at every element", .97: "at nearly every element", .7: "at nearly every element", .5: "once in 2 elements", 1.5: "1.5 times an element"} {
+	for times, want := range map[float64]string{1: "at every element", .97: "at nearly every element", .7: "at nearly every element", .5: "once in 2 elements", 1.5: "1.5 times per element"} {
 		if got := often(times); got != want {
 			t.Errorf("%v times an element: %q, want %q", times, got, want)
 		}
@@ -297,7 +324,7 @@ func TestPromising(t *testing.T) {
 	}
 	// Five dims, of which the last of 9 is tiled: 120 orders, and 24 in tiles, as stored and padded.
 	five := ask(t, access.Spec{Op: access.Copy, Shape: []int{2, 2, 2, 3, 9}, DType: layouts.Float32, View: layouts.MustParseChain("permute(4,3,2,1,0)")}, 1)
-	if want := 2*(120+24) + 1; five.Considered != want {
+	if want := 2 * (120 + 24); five.Considered != want {
 		t.Errorf("%d are considered, want %d", five.Considered, want)
 	}
 }

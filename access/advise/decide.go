@@ -2,11 +2,13 @@ package advise
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
 
+	"github.com/stridebench/stridebench/access"
 	"github.com/stridebench/stridebench/access/cost"
 )
 
@@ -113,26 +115,20 @@ type Decision struct {
 	Least     Candidate // what takes the least time, x stored as it is; Use counts as the same
 	InPlace   Candidate // the least of those that walk the view itself
 	Plain     Candidate // the least of these in plain loops
-	// With the rows of x padded: the least, where that is worth it against Least,
-	// and the naive walk, where that is worth it against the naive walk without and
-	// Use is not worth it against that; else nil. PaddedNaive is nil too if it is
-	// PaddedLeast.
-	PaddedLeast, PaddedNaive *Candidate
-	Contiguous               *Contiguous // nil where the view is contiguous or filled
+	// Padded has the rows of x padded. It is the least, where that is worth it against
+	// Least, or else the naive walk, where that is worth it against the naive walk without
+	// and Use is not worth it against that; nil where neither is.
+	Padded    *Candidate
+	CopyFirst *CopyFirst // nil where the view is contiguous, filled or copied
 }
 
-// A Contiguous is what comes of making the view contiguous first.
-type Contiguous struct {
+// A CopyFirst is what comes of a copy by a kernel of ours, and passes over it.
+type CopyFirst struct {
 	Basis   Basis     // predicted where not all of it was timed
-	Copy    Walk      // that makes it: the quickest
-	After   Walk      // a pass over the copy: the quickest
+	Copy    Walk      // the quickest that makes it
+	After   Walk      // the quickest pass over the copy
 	Against Candidate // the quickest that walks the view itself
-	// Passes from which on the copy and passes over it take less than as many
-	// passes of Against, and of the naive walk; 0 for never.
-	From, FromNaive int
-	// Counts tells whether passes over the copy are so much faster than those that
-	// would be made without it that, if there are enough, the copy is worth it.
-	Counts bool
+	From    int       // passes from which on the copy and they take less than Against; 0 for never
 }
 
 // worth tells whether fast is so much faster than slow, for the passes asked
@@ -153,8 +149,8 @@ func (a *Advice) Decide() Decision {
 	if c := first(a.Timed, func(c Candidate) bool { return c.id() == d.Predicted.id() }); c != nil {
 		d.Predicted = *c // with what it was measured to take
 	}
-	if d.Contiguous == nil {
-		d.Contiguous = predicted.Contiguous
+	if d.CopyFirst == nil {
+		d.CopyFirst = predicted.CopyFirst
 	}
 	return d
 }
@@ -173,23 +169,21 @@ func (a *Advice) decide(all []Candidate, b Basis) Decision {
 	if a.worth(b, naive, d.InPlace) {
 		d.Use = d.InPlace
 	}
-	without := d.Use
-	if a.worth(b, without, d.Least) {
+	if a.worth(b, d.Use, d.Least) {
 		d.Use = d.Least
 	}
 	d.Predicted = d.Use
-	if c := first(all, func(c Candidate) bool { return c.Padded > 0 }); c != nil && a.worth(b, d.Least, *c) {
-		d.PaddedLeast = c
-	}
-	c := first(all, a.isPaddedNaive)
-	if c != nil && a.worth(b, naive, *c) && !a.worth(b, *c, d.Use) && (d.PaddedLeast == nil || d.PaddedLeast.key != c.key) {
-		d.PaddedNaive = c
+	padded := first(all, func(c Candidate) bool { return c.Padded > 0 })
+	again := first(all, a.isPaddedNaive)
+	switch {
+	case padded != nil && a.worth(b, d.Least, *padded):
+		d.Padded = padded
+	case again != nil && a.worth(b, naive, *again) && !a.worth(b, *again, d.Use):
+		d.Padded = again
 	}
 	if c := first(all, func(c Candidate) bool { return c.First != nil }); c != nil {
-		d.Contiguous = &Contiguous{Basis: b, Copy: *c.First, After: c.Walk, Against: d.InPlace,
-			From:      breakEven(c.First.ns(b), d.InPlace.ns(b), c.ns(b)),
-			FromNaive: breakEven(c.First.ns(b), naive.ns(b), c.ns(b)),
-			Counts:    d.Use.First != nil || ratio(without.ns(b), c.ns(b)) >= b.clear()}
+		d.CopyFirst = &CopyFirst{Basis: b, Copy: *c.First, After: c.Walk, Against: d.InPlace,
+			From: breakEven(c.First.ns(b), d.InPlace.ns(b), c.ns(b))}
 	}
 	return d
 }
@@ -306,24 +300,80 @@ func (a *Advice) setTimes(timed []Walk) {
 	a.Naive.Measured = measured[a.Naive.key]
 }
 
-// Rows are the best so many candidates, and those that the decision is about:
-// of those that were timed, if any were.
-func (a *Advice) Rows(top int) []Candidate {
+// Rows are at most so many candidates, by time: what the words are about, and then the
+// best others of which each differs from the rest in its order, its tiles or a copy.
+func (a *Advice) Rows(most int) []Candidate {
 	d, all := a.Decide(), a.Ranked
 	if a.Timed != nil {
 		all = a.Timed
 	}
-	about := map[string]bool{}
-	for _, c := range []*Candidate{&a.Naive, &d.Use, &d.Predicted, &d.Least, &d.InPlace, &d.Plain, d.PaddedLeast, d.PaddedNaive} {
-		if c != nil {
-			about[c.id()] = true
+	wanted := []*Candidate{&d.Use, &a.Naive, &d.InPlace, &d.Plain, d.Padded, a.tie(d),
+		first(all, func(c Candidate) bool { return c.First != nil })}
+	if t := a.Torch; t != nil {
+		wanted = slices.Insert(wanted, 1, &t.View)
+		if a.Question.Spec.Op != access.Copy {
+			wanted = slices.Insert(wanted, 2, t.Copied)
+		}
+	}
+	for _, c := range all {
+		if c.Padded == 0 {
+			wanted = append(wanted, &c)
 		}
 	}
 	var rows []Candidate
-	for i, c := range all {
-		if i < top || about[c.id()] || c.First != nil {
-			rows = append(rows, c)
+	for _, c := range wanted {
+		if c == nil || len(rows) == most || slices.ContainsFunc(rows, func(r Candidate) bool { return r.way() == c.way() }) {
+			continue
 		}
+		rows = append(rows, *c)
 	}
+	n := a.Question.Passes
+	slices.SortStableFunc(rows, func(x, y Candidate) int {
+		return cmp.Or(cmp.Compare(x.shown(n), y.shown(n)), cmp.Compare(a.effort(x), a.effort(y)))
+	})
 	return rows
+}
+
+// shown is the time by which rows are sorted: as measured, where that is known.
+func (c Candidate) shown(passes int) float64 {
+	if c.timed() {
+		return c.total(Measured, passes)
+	}
+	return c.total(Predicted, passes)
+}
+
+// A way is what a reader can choose of a candidate. Sets of vector kernels are one
+// choice.
+type way struct {
+	order, tile           string
+	vectors, copied, ours bool
+	padded                int
+}
+
+func (c Candidate) way() way {
+	w := way{order: c.Spec.Order.String(), tile: fmt.Sprint(c.Spec.Tile), vectors: !c.plain(), copied: c.First != nil, padded: c.Padded}
+	if w.vectors && c.copies() {
+		w.order = ""
+	}
+	w.ours = c.Spec.Order != access.Torch
+	return w
+}
+
+// tie is the best candidate that differs from what is advised in its order, its tiles or
+// a copy, and is within what the model, or the clock, is off by; nil for none.
+func (a *Advice) tie(d Decision) *Candidate {
+	all := a.Ranked
+	if a.Timed != nil {
+		all = a.Timed
+	}
+	use := d.Use.way()
+	c := first(all, func(c Candidate) bool {
+		w := c.way()
+		w.vectors = use.vectors
+		return c.Padded == 0 && w != use
+	})
+	if c == nil || a.worth(d.Basis, d.Use, *c) || a.worth(d.Basis, *c, d.Use) {
+		return nil
+	}
+	return c
 }

@@ -12,7 +12,8 @@ type JSON struct {
 	Decision   jsonDecision    `json:"decision"`
 	Naive      jsonCandidate   `json:"naive"`
 	Ranked     []jsonCandidate `json:"ranked"`
-	Contiguous *jsonContiguous `json:"contiguous,omitempty"`
+	Torch      *jsonTorch      `json:"torch,omitempty"`
+	CopyFirst  *jsonCopyFirst  `json:"copyFirst,omitempty"`
 	Text       []string        `json:"text"`
 }
 
@@ -47,16 +48,23 @@ type (
 		InPlace     string  `json:"inPlace"`
 		Plain       string  `json:"plain"`
 		Padded      string  `json:"padded,omitempty"`
-		PaddedNaive string  `json:"paddedNaive,omitempty"`
 		Clear       float64 `json:"clear"` // less than so many times as fast counts as the same
 	}
-	jsonContiguous struct {
-		Basis   string   `json:"basis"`
-		Copy    jsonWalk `json:"copy"`
-		After   jsonWalk `json:"after"`
-		Against string   `json:"against"`
-		Best    int      `json:"paysFromAgainstBest"` // passes; 0 for never
-		Naive   int      `json:"paysFromAgainstNaive"`
+	jsonTorch struct {
+		Call     string    `json:"call"`
+		Copy     bool      `json:"copy"` // call contiguous() first, for these passes
+		Ties     bool      `json:"ties"` // it makes no difference that counts
+		PaysFrom int       `json:"paysFrom"`
+		View     jsonWalk  `json:"view"`
+		First    *jsonWalk `json:"contiguous,omitempty"`
+		After    *jsonWalk `json:"after,omitempty"`
+	}
+	jsonCopyFirst struct {
+		Basis    string   `json:"basis"`
+		Copy     jsonWalk `json:"copy"`
+		After    jsonWalk `json:"after"`
+		Against  string   `json:"against"`
+		PaysFrom int      `json:"paysFrom"` // passes; 0 for never
 	}
 )
 
@@ -81,11 +89,8 @@ func toJSONDecision(a *Advice, d Decision) jsonDecision {
 	j := jsonDecision{Basis: d.Basis.String(), Use: d.Use.Name(), Total: total(d.Use), Naive: total(a.Naive),
 		TimesAsFast: ratio(total(a.Naive), total(d.Use)), Least: d.Least.Name(), Predicted: d.Predicted.Name(),
 		InPlace: d.InPlace.Name(), Plain: d.Plain.Name(), Clear: d.Basis.clear()}
-	if d.PaddedLeast != nil {
-		j.Padded = d.PaddedLeast.Name()
-	}
-	if d.PaddedNaive != nil {
-		j.PaddedNaive = d.PaddedNaive.Name()
+	if d.Padded != nil {
+		j.Padded = d.Padded.Name()
 	}
 	return j
 }
@@ -94,12 +99,20 @@ func toJSONDecision(a *Advice, d Decision) jsonDecision {
 func (a *Advice) JSON(rows []Candidate) JSON {
 	d := a.Decide()
 	out := JSON{Model: a.Question.Model.String(), Passes: a.Question.Passes, Threads: a.Question.Spec.Threads, Considered: a.Considered, Different: a.Different,
-		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive), Text: a.Text()}
+		Decision: toJSONDecision(a, d), Naive: toJSONCandidate(a, a.Naive), Text: append(a.Verdict(), a.Why())}
 	for _, c := range rows {
 		out.Ranked = append(out.Ranked, toJSONCandidate(a, c))
 	}
-	if c := d.Contiguous; c != nil {
-		out.Contiguous = &jsonContiguous{c.Basis.String(), toJSONWalk(c.Copy), toJSONWalk(c.After), c.Against.Name(), c.From, c.FromNaive}
+	if c := d.CopyFirst; c != nil {
+		out.CopyFirst = &jsonCopyFirst{c.Basis.String(), toJSONWalk(c.Copy), toJSONWalk(c.After), c.Against.Name(), c.From}
+	}
+	if t := a.Torch; t != nil {
+		n := a.Question.Passes
+		out.Torch = &jsonTorch{Call: t.Call, Copy: t.Copy(n), Ties: t.Ties(n), PaysFrom: t.From, View: toJSONWalk(t.View.Walk)}
+		if t.Copied != nil {
+			first, after := toJSONWalk(*t.Copied.First), toJSONWalk(t.Copied.Walk)
+			out.Torch.First, out.Torch.After = &first, &after
+		}
 	}
 	return out
 }

@@ -26,17 +26,24 @@ func (a *Advice) title() string {
 	if s.Op == access.Reorder {
 		what += fmt.Sprintf(" to %v", s.To)
 	}
-	return fmt.Sprintf("%s of %s, %s; %d different of %d tried", s.Op, what, passes, a.Different, a.Considered)
+	title := fmt.Sprintf("%s of %s, %s", s.Op, what, passes)
+	if !a.Question.Torch {
+		title += fmt.Sprintf("; %d ways tried, %d distinct", a.Considered, a.Different)
+	}
+	return title
 }
 
-// Write writes the advice for people: the title, a table of these candidates (see
-// Rows), and the words of Text; in lines of so many columns, unless these are 0.
+// Write writes the advice for people: the verdict, a title and a table of these
+// candidates (see Rows), and why; in lines of so many columns, unless these are 0.
 func (a *Advice) Write(w io.Writer, rows []Candidate, columns int) error {
-	fmt.Fprintln(w, explain.Fold(a.title(), columns))
+	for _, sentence := range a.Verdict() {
+		fmt.Fprintln(w, explain.Fold(sentence, columns))
+	}
+	fmt.Fprintf(w, "\n%s\n", explain.Fold(a.title(), columns))
 	if err := a.table(rows).WriteWithin(w, columns); err != nil {
 		return err
 	}
-	return explain.WriteParagraphs(w, a.Text(), columns)
+	return explain.WriteParagraphs(w, []string{a.Why()}, columns)
 }
 
 // table has a row for each of these candidates, with the times and misses of all
@@ -49,7 +56,7 @@ func (a *Advice) table(rows []Candidate) explain.Table {
 		bases = append(bases, Measured)
 	}
 	for _, b := range bases {
-		header = append(header, b.String(), "against row order")
+		header = append(header, b.String(), "speedup")
 	}
 	for i := range levels {
 		header = append(header, levels[i].Name+" misses")
@@ -58,7 +65,11 @@ func (a *Advice) table(rows []Candidate) explain.Table {
 	for _, c := range rows {
 		row := []string{c.Name()}
 		for _, b := range bases {
-			row = append(row, Duration(c.total(b, n)), fmt.Sprintf("%.3f", c.total(b, n)/a.Naive.total(b, n)))
+			if b == Measured && !c.timed() {
+				row = append(row, "", "")
+				continue
+			}
+			row = append(row, Duration(c.total(b, n)), fmt.Sprintf("%.3gx", ratio(a.Naive.total(b, n), c.total(b, n))))
 		}
 		for k := range levels {
 			row = append(row, explain.Say("%d", uint64(c.missed(k, n))))

@@ -12,35 +12,53 @@ import (
 	"github.com/stridebench/stridebench/simcache/explain"
 )
 
-// Text is the decision in paragraphs: what to do, what padding would gain, why
-// the naive walk costs what it does and what is left of that, what comes of making
-// the view contiguous first, and how certain all this is.
-func (a *Advice) Text() []string {
-	d := a.Decide()
+// Verdict is the answer, a sentence for each who asks: whether to call contiguous()
+// in PyTorch, and how to walk the view in a loop of one's own.
+func (a *Advice) Verdict() []string {
 	var text []string
-	for _, p := range []string{a.use(d), a.pad(d), a.why(d), a.first(d), a.certainty(d)} {
-		if p != "" {
-			text = append(text, p)
-		}
+	if a.Torch != nil {
+		text = append(text, a.Torch.verdict(a.Question.Spec.Op, a.Question.Passes))
+	}
+	if !a.Question.Torch {
+		text = append(text, a.own(a.Decide()))
 	}
 	return text
 }
 
-// Name says what a candidate is. Every candidate has another.
-func (c Candidate) Name() string {
-	if c.First != nil {
-		return "contiguous() by " + c.First.name() + ", then " + c.Walk.name()
+// Why says, in a few sentences, what misses where, what else does as well, and what
+// the figures rest on.
+func (a *Advice) Why() string {
+	d := a.Decide()
+	all := []string{a.naive(), a.walk(), a.pad(d), a.ties(d), a.certainty(d)}
+	var said []string
+	for _, s := range all {
+		if s != "" {
+			said = append(said, s)
+		}
 	}
-	return c.Walk.name()
+	return strings.Join(said, " ")
 }
 
-// copies tells of a walk whose kernel has an order of its own.
+// Name says what a candidate is. Every candidate has another.
+func (c Candidate) Name() string {
+	switch {
+	case c.First == nil:
+		return c.Walk.name()
+	case c.Spec.Order == access.Torch:
+		return "PyTorch's contiguous(), then as PyTorch walks it"
+	}
+	return "a copy by " + c.First.name() + ", then " + c.Walk.name()
+}
+
+// copies reports whether the walk's kernel has an order of its own.
 func (w Walk) copies() bool { return w.Spec.Op == access.Copy || w.Spec.Op == access.Reorder }
 
 // name says what a walk is.
 func (w Walk) name() string {
 	name := "row order"
 	switch {
+	case w.Spec.Order == access.Torch:
+		return "as PyTorch walks it"
 	case w.Spec.Kernel == access.Builtin:
 		name = "Go's copy"
 	case !w.plain() && w.copies():
@@ -77,23 +95,10 @@ func Duration(ns float64) string {
 // number writes a figure that is rounded already.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// unit is what the time of all passes is for.
-func (a *Advice) unit() string {
-	if a.Question.Passes == 1 {
-		return "a pass"
-	}
-	return explain.Say("for %d passes", a.Question.Passes)
-}
+// time is what all passes take.
+func (a *Advice) time(b Basis, c Candidate) string { return Duration(c.total(b, a.Question.Passes)) }
 
-// total is what all passes take, as they were measured and as predicted.
-func (a *Advice) total(b Basis, c Candidate) string {
-	n := a.Question.Passes
-	if b == Measured {
-		return explain.Say("%s (predicted %s)", Duration(c.total(Measured, n)), Duration(c.total(Predicted, n)))
-	}
-	return Duration(c.total(b, n))
-}
-
+// times is how many times as fast one candidate is as another.
 func (a *Advice) times(b Basis, slow, fast Candidate) string {
 	n := a.Question.Passes
 	r := ratio(slow.total(b, n), fast.total(b, n))
@@ -103,147 +108,120 @@ func (a *Advice) times(b Basis, slow, fast Candidate) string {
 	return number(rounded(r)) + " times"
 }
 
-// use says what to use.
-func (a *Advice) use(d Decision) string {
+// own says what to do in a loop of one's own.
+func (a *Advice) own(d Decision) string {
 	b, naive := d.Basis, a.Naive
-	text := ""
+	unit := "a pass"
+	if n := a.Question.Passes; n > 1 {
+		unit = explain.Say("for %d passes", n)
+	}
 	if d.Use.id() == naive.id() {
-		text = explain.Say("Walk it as it comes, in row order: %s %s %s.", b, a.total(b, naive), a.unit())
-	} else {
-		text = explain.Say("Use %s: %s %s %s, %s as fast as row order, the walk as it comes, at %s.", d.Use.Name(), b, a.total(b, d.Use), a.unit(),
-			a.times(b, naive, d.Use), a.total(b, naive))
-	}
-	switch {
-	case d.Least.id() != d.Use.id():
-		text += explain.Say(" The least is %s for %s, %s: %s as fast, which counts as the same.", b, d.Least.Name(), a.total(b, d.Least), a.times(b, d.Use, d.Least))
-	case b == Measured:
-		text += " Nothing else that was timed took less, x stored as it is."
-	default:
-		text += " Nothing else is predicted to take less, x stored as it is."
-	}
-	return text + a.otherwise(d) + a.disagreement(d)
-}
-
-// otherwise says what to use without a copy, and with plain loops, where it is
-// advised to use others.
-func (a *Advice) otherwise(d Decision) string {
-	text := ""
-	if d.Use.First != nil {
-		if !a.worth(d.Basis, a.Naive, d.InPlace) {
-			return " Without a copy, nothing is worth a change."
+		text := explain.Say("In a loop of your own, row order is as good as any: %s %s", a.time(b, naive), unit)
+		if d.CopyFirst != nil && d.CopyFirst.pays() {
+			text += "; a copy first " + pays(d.CopyFirst.From)
 		}
-		text += a.instead("Without a copy", d.Basis, d.InPlace)
+		return text + "."
 	}
+	text := explain.Say("In a loop of your own, use %s: %s %s, %s as fast as row order", d.Use.Name(), a.time(b, d.Use), unit, a.times(b, naive, d.Use))
 	switch {
-	case d.InPlace.plain() || d.Use.id() == a.Naive.id():
-	case a.worth(d.Basis, a.Naive, d.Plain):
-		text += a.instead("With plain loops over the view", d.Basis, d.Plain)
-	default:
-		text += " With plain loops over the view, no order or tile is worth a change."
+	case d.Use.First != nil && a.worth(b, naive, d.InPlace):
+		text += explain.Say("; without a copy, %s: %s", d.InPlace.Name(), a.time(b, d.InPlace))
+	case !d.Use.plain() && a.worth(b, naive, d.Plain):
+		text += explain.Say("; in plain loops, %s: %s", d.Plain.Name(), a.time(b, d.Plain))
 	}
-	return text
+	return text + "."
 }
 
-func (a *Advice) instead(how string, b Basis, c Candidate) string {
-	return explain.Say(" %s, use %s: %s, %s as fast as row order.", how, c.Name(), a.total(b, c), a.times(b, a.Naive, c))
+// pays reports whether passes over the copy are so much faster that it is worth it, if
+// there are enough.
+func (c *CopyFirst) pays() bool {
+	return c.From > 0 && ratio(c.Against.ns(c.Basis), c.After.ns(c.Basis)) >= c.Basis.clear()
 }
 
-// disagreement says what prediction alone would have decided, where something
-// was timed.
-func (a *Advice) disagreement(d Decision) string {
-	switch {
-	case d.Basis == Predicted:
-		return ""
-	case d.Predicted.id() == d.Use.id():
-		return " Prediction alone comes to the same."
+// pays says from how many passes on.
+func pays(passes int) string {
+	switch passes {
+	case 0:
+		return "never pays"
+	case 1:
+		return "pays from the first pass on"
 	}
-	n := a.Question.Passes
-	text := explain.Say(" Prediction alone would say %s, at %s against %s for this", d.Predicted.Name(),
-		Duration(d.Predicted.total(Predicted, n)), Duration(d.Use.total(Predicted, n)))
-	switch {
-	case !d.Predicted.timed():
-		return text + "; that was not timed."
-	case !a.worth(Measured, d.Predicted, d.Use) && !a.worth(Measured, d.Use, d.Predicted):
-		return text + explain.Say("; measured at %s, that counts as the same.", Duration(d.Predicted.total(Measured, n)))
-	}
-	return text + explain.Say("; it was measured at %s, and what was measured decides.", Duration(d.Predicted.total(Measured, n)))
+	return explain.Say("pays from %d passes on", passes)
 }
 
 // pad says what padding the rows of x gains, where it does.
 func (a *Advice) pad(d Decision) string {
-	b := d.Basis
-	var gains []string
-	padded := 0
-	if c := d.PaddedLeast; c != nil {
-		padded = c.Padded
-		gains = append(gains, explain.Say("%s takes %s, %s as fast as the least without", c.Name(), a.total(b, *c), a.times(b, d.Least, *c)))
-	}
-	if c := d.PaddedNaive; c != nil {
-		padded = c.Padded
-		gains = append(gains, explain.Say("%s takes %s, %s as fast as without", c.Name(), a.total(b, *c), a.times(b, a.Naive, *c)))
-	}
-	if gains == nil {
+	c := d.Padded
+	if c == nil {
 		return ""
 	}
 	row := a.Question.Spec.Shape[len(a.Question.Spec.Shape)-1] + a.Question.Spec.Pad
 	size := a.Question.Spec.DType.Size()
-	return explain.Say("If x is yours to store, pad its rows by %d elements, to %d B instead of %d B: then %s.", padded, (row+padded)*size, row*size, explain.List(gains))
-}
-
-// why says what misses where, in the naive walk and in the best of plain loops.
-func (a *Advice) why(d Decision) string {
-	naive, plain := a.misses(a.Naive), a.misses(d.Plain)
-	text := "By prediction, in row order " + naive
-	if plain != naive && d.Use.id() != a.Naive.id() && a.worth(d.Basis, a.Naive, d.Plain) {
-		text += explain.Say(" With %s, %s", d.Plain.Name(), plain)
+	without := d.Least
+	if a.isPaddedNaive(*c) {
+		without = a.Naive
 	}
-	return text
+	return explain.Say("If x is yours to store, pad its rows from %d to %d B: %s takes %s, %s as fast as without.",
+		row*size, (row+c.Padded)*size, c.Walk.name(), a.time(d.Basis, *c), a.times(d.Basis, without, *c))
 }
 
-// misses tells of each tensor that costs something beside the loop.
-func (a *Advice) misses(c Candidate) string {
-	p := c.Prediction
+// naive says what misses where in row order.
+func (a *Advice) naive() string {
+	p := a.Naive.Prediction
 	if p.Memory < p.Loop/4 {
-		return "misses are not what costs: the instructions of the loop are."
+		return "Row order is limited by the loop's instructions, not by misses."
 	}
-	var parts []string
+	worst := p.Tensors[0]
 	for _, t := range p.Tensors {
-		if t.Ns() >= p.Memory/10 {
-			parts = append(parts, a.tensor(t, p, float64(c.Pattern.Elems)))
+		if t.Ns() > worst.Ns() {
+			worst = t
 		}
 	}
-	return strings.Join(parts, " ")
+	share := fmt.Sprintf("%.0f%%", 100*worst.Ns()/p.Memory)
+	if share == "100%" {
+		share = "all"
+	}
+	return fmt.Sprintf("In row order, %s of the miss time is due to %s, which misses %s; most of it goes into %s.",
+		share, worst.Name, a.missed(worst, float64(a.Naive.Pattern.Elems)), a.most(worst))
 }
 
-// tensor says how often a tensor misses, how its lines lie, and where its time
-// goes. How often goes by the elements that are walked: accesses of other walks are wider.
-func (a *Advice) tensor(t cost.Tensor, p cost.Prediction, elems float64) string {
-	var missed []string
+// missed says how often a tensor misses each level, levels that miss alike together.
+// How often goes by the elements that are walked: accesses of other walks are wider.
+func (a *Advice) missed(t cost.Tensor, elems float64) string {
+	type group struct {
+		levels []string
+		often  string
+	}
+	var groups []group
+	add := func(level string, times float64) {
+		how := often(times)
+		if last := len(groups) - 1; last >= 0 && groups[last].often == how {
+			groups[last].levels = append(groups[last].levels, level)
+			return
+		}
+		groups = append(groups, group{[]string{level}, how})
+	}
 	for i, n := range t.Levels {
 		if n >= 1 {
-			missed = append(missed, explain.Say("%s %s", level(a.Question.Model.Caches.Levels, i), often(n/elems)))
+			add(level(a.Question.Model.Caches.Levels, i), n/elems)
 		}
 	}
 	if last := len(t.TLB) - 1; last >= 0 && t.TLB[last] >= t.Refs/1000 {
-		missed = append(missed, explain.Say("the TLB %s", often(t.TLB[last]/elems)))
+		add("the TLB", t.TLB[last]/elems)
 	}
-	if missed == nil {
-		missed = []string{"no cache at all"}
+	var said []string
+	for _, g := range groups {
+		said = append(said, explain.List(g.levels)+" "+g.often)
 	}
-	how := "in lines one beside the other"
-	switch {
-	case t.Stride.Far > .5:
-		how = "each line in another page than the one before, where nothing is prefetched"
-	case t.Stride.Near > .5:
-		how = "each line some way from the one before, in the same page"
+	if said == nil {
+		return "no cache"
 	}
-	return explain.Say("%s takes %.0f%% of the time that misses take: it misses %s, %s; most of it goes for %s.",
-		t.Name, 100*t.Ns()/p.Memory, explain.List(missed), how, a.most(t))
+	return explain.List(said)
 }
 
-// most is what a tensor's time goes for.
+// most is what a tensor's miss time goes into.
 func (a *Advice) most(t cost.Tensor) string {
-	most, ns := "translations that the TLB misses", t.Walks
+	most, ns := "page walks", t.Walks
 	for i, l := range t.Lines {
 		if l > ns {
 			ns, most = l, "lines from memory"
@@ -263,85 +241,49 @@ func level(levels []simcache.Level, i int) string {
 	return fmt.Sprintf("L%d", i+1)
 }
 
-// often says a number of times an element.
+// often says a number of times per element.
 func often(times float64) string {
 	switch {
 	case times > 0.995 && times < 1.005:
 		return "at every element"
 	case times >= 1:
-		return fmt.Sprintf("%.3g times an element", times)
+		return fmt.Sprintf("%.3g times per element", times)
 	case times > 2./3: // nearer to every one than to every second
 		return "at nearly every element"
 	}
 	return explain.Say("once in %d elements", int(1/times+.5))
 }
 
-// first says whether to make the view contiguous first, in figures that add
-// up as they are printed.
-func (a *Advice) first(d Decision) string {
-	c := d.Contiguous
-	switch {
-	case c == nil && a.Question.Spec.Op == access.Fill:
-		return "contiguous() is no way to fill: it would fill a copy, and leave x as it is."
-	case c == nil && a.Question.Spec.From.Rank() > 0:
+// walk says how PyTorch's inner loop goes through each tensor.
+func (a *Advice) walk() string {
+	if a.Torch == nil {
 		return ""
-	case c == nil:
-		return "The view is contiguous: there is nothing to copy first."
 	}
-	b, n := c.Basis, a.Question.Passes
-	over := Candidate{c.After, &c.Copy}
-	text := explain.Say("contiguous() takes %s (%s), a pass over the copy %s (%s), and a pass over the view %s (%s), all %s. So the copy %s%s",
-		Duration(c.Copy.ns(b)), c.Copy.name(), Duration(c.After.ns(b)), c.After.name(), Duration(c.Against.ns(b)), c.Against.Name(), b, pays(c.From), c.ever())
-	if c.FromNaive != c.From {
-		text += explain.Say("; against row order at %s a pass, it %s", Duration(a.Naive.ns(b)), pays(c.FromNaive))
-	}
-	with, without := over.total(b, n), c.Against.total(b, n)
-	text += explain.Say(". %s with the copy %s, %s without", a.forPasses(), Duration(with), Duration(without))
-	if with < without && !a.worth(b, c.Against, over) && d.Use.First == nil {
-		text += ", which counts as the same"
-	}
-	return text + "."
+	return a.Torch.steps()
 }
 
-// forPasses begins a sentence about all passes.
-func (a *Advice) forPasses() string {
-	if a.Question.Passes == 1 {
-		return "One pass takes"
+// ties says what does as well as what is advised.
+func (a *Advice) ties(d Decision) string {
+	c := a.tie(d)
+	if c == nil || a.Question.Torch {
+		return ""
 	}
-	return explain.Say("%d passes take", a.Question.Passes)
+	return fmt.Sprintf("In a loop of your own, %s ties: differences below %.1fx do not count.", c.Name(), d.Basis.clear())
 }
 
-// ever says so where the copy pays, but passes over it are too little faster.
-func (c *Contiguous) ever() string {
-	if c.From > 0 && !c.Counts {
-		return ", but never by so much that it counts"
-	}
-	return ""
-}
-
-// pays says from how many passes on.
-func pays(passes int) string {
-	switch passes {
-	case 0:
-		return "never pays"
-	case 1:
-		return "pays from the first pass on"
-	}
-	return explain.Say("pays from %d passes on", passes)
-}
-
-// certainty says what the figures rest on.
+// certainty says what the figures rest on. Errors are quoted for what they were
+// measured on: one thread, and a machine that was measured.
 func (a *Advice) certainty(d Decision) string {
-	source := a.Question.Model.Times.Source
-	if d.Basis == Measured {
-		return explain.Say("Timed on this machine, samples by turns: %d of %d ways. What was measured decides; what was measured less than %.1f times as fast counts as the same. Predictions are by the cost model of docs/advise.md (%s).",
-			len(a.Timed), a.Different, Measured.clear(), source)
+	times := a.Question.Model.Times
+	switch {
+	case d.Basis == Measured:
+		return fmt.Sprintf("%d ways were timed here, samples interleaved; PyTorch's are predicted.", len(a.Timed))
+	case times.Rough():
+		return "Predictions are rough: run bench machine --measure, or add --time."
+	case a.Question.Spec.Threads > 1:
+		return fmt.Sprintf("Predictions are by times %s.", times.Source)
 	}
 	fit := cost.Fitted()
-	text := explain.Say("All this is predicted, by the cost model of docs/advise.md (%s). Over the %d patterns to which it was held it is off by %.0f%% in the median, and for one in ten by more than %.0f%%; what is predicted less than %.1f times as fast counts as the same. --time measures the best, and decides by that.",
-		source, fit.All.Patterns, 100*fit.All.Median, 100*fit.All.Tenth, Predicted.clear())
-	if a.Question.Spec.Threads > 1 {
-		text += " These errors are those of one thread; docs/advise.md has those of two."
-	}
-	return text
+	return fmt.Sprintf("Predictions are by times %s; on %d measured machines they were off by %.0f%% in the median.",
+		times.Source, len(fit.Machines), 100*fit.All.Median)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/session"
 	"github.com/stridebench/stridebench/access/session/progress"
+	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/machines"
 )
 
@@ -19,6 +21,8 @@ import (
 type adviseFlags struct {
 	modelFlags
 	pattern patternFlags
+	dims    []int
+	order   parsed[access.Order]
 	passes  int
 	top     int
 	time    bool
@@ -51,10 +55,14 @@ func newAdvise() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	f.pattern.addTensor(flags, 1)
+	f.pattern.view.parse = parseCopied
 	f.pattern.addOp(flags, 1, nests)
+	flags.IntSliceVar(&f.dims, "dims", nil, "dims that PyTorch's sum goes along, such as 1, as in x.sum(1); default: all")
+	f.order = parsed[access.Order]{parse: access.ParseOrder, kind: "order"}
+	flags.Var(&f.order, "order", "torch asks for PyTorch alone; all orders are compared otherwise")
 	flags.IntVar(&f.passes, "passes", 1, "passes that are made over the view")
 	flags.BoolVar(&f.time, "time", false, "time the best and the naive walk as well, and decide by that")
-	flags.IntVar(&f.top, "top", 8, "rows of the table; those that the advice is about are added")
+	flags.IntVar(&f.top, "top", 8, "rows of the table, at most")
 	f.modelFlags.add(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")
 	return cmd
@@ -72,11 +80,23 @@ func (f *adviseFlags) question(c call) (advise.Question, error) {
 	if err := errors.Join(positive("passes", f.passes), positive("top", f.top)); err != nil {
 		return advise.Question{}, err
 	}
-	q := advise.Question{Spec: spec, Passes: f.passes, Best: f.top}
+	switch {
+	case f.order.given() && f.order.value != access.Torch && f.order.value != access.Row:
+		return advise.Question{}, fmt.Errorf("--order %s: all orders are compared: leave it out, or give torch for PyTorch alone", f.order.text)
+	case f.dims != nil && spec.Op != access.Sum:
+		return advise.Question{}, fmt.Errorf("--dims goes with --op sum, not with --op %v", spec.Op)
+	}
+	q := advise.Question{Spec: spec, Dims: f.dims, Passes: f.passes, Best: f.top, Torch: f.order.value == access.Torch}
 	q.Kernels = append(access.VectorKernels(), access.Builtin)
 	q.Model, err = f.model(c)
 	q.Spec.Threads = q.Model.Threads
 	return q, err
+}
+
+// parseCopied parses a chain of views that may end in contiguous(), which is what is asked.
+func parseCopied(text string) (layouts.Chain, error) {
+	view, _ := strings.CutSuffix(strings.TrimSpace(text), "contiguous()")
+	return parseView(strings.TrimSuffix(view, "."))
 }
 
 // run asks, times if it is wanted, and prints.
