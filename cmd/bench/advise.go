@@ -33,7 +33,7 @@ func newAdvise() *cobra.Command {
 	var f adviseFlags
 	cmd := &cobra.Command{
 		Use:   "advise --shape SHAPE",
-		Short: "Say in which order, tiles and storage a view is best walked, and why",
+		Short: "Answer whether to call contiguous(), and how to walk a view in your own loop",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, ctx := callOf(cmd), cmd.Context()
@@ -60,8 +60,8 @@ func newAdvise() *cobra.Command {
 	flags.IntSliceVar(&f.dims, "dims", nil, "dims that PyTorch's sum goes along, such as 1, as in x.sum(1); default: all")
 	f.order = parsed[access.Order]{parse: access.ParseOrder, kind: "order"}
 	flags.Var(&f.order, "order", "torch asks for PyTorch alone; all orders are compared otherwise")
-	flags.IntVar(&f.passes, "passes", 1, "passes that are made over the view")
-	flags.BoolVar(&f.time, "time", false, "time the best and the naive walk as well, and decide by that")
+	flags.IntVar(&f.passes, "passes", 1, "passes over the view")
+	flags.BoolVar(&f.time, "time", false, "time the best walks here, and decide by that")
 	flags.IntVar(&f.top, "top", 8, "rows of the table, at most")
 	f.modelFlags.add(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print as JSON")

@@ -234,6 +234,15 @@ const (
 func (p *patternFlags) addOp(flags *pflag.FlagSet, most int, ops string) {
 	p.with = parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	p.op = parsed[access.Op]{parse: access.ParseOp, kind: "op", text: "sum"}
+	if ops == nests { // which an unknown name is answered with, too
+		p.op.parse = func(text string) (access.Op, error) {
+			op, err := access.ParseOp(text)
+			if err != nil {
+				err = errors.New(strings.Replace(err.Error(), access.Chase.String()+", ", "", 1))
+			}
+			return op, err
+		}
+	}
 	chase := map[bool]string{true: "chase reads in a random order, each element of int64 saying where the next is, "}[ops == anyOp]
 	flags.Var(&p.op, "op", ops+"; sum reads, fill writes, copy goes to a fresh contiguous tensor of the view's shape, add (--with, broadcast) to a fresh tensor, "+chase+"and reorder goes from one format to another (--from, --to)")
 	p.pad = several[int]{most: most, parse: strconv.Atoi, kind: "int", standard: "0"}
