@@ -82,17 +82,27 @@ func (b *Bill) rest(shown []Item) []string {
 			calls += i.Calls
 		}
 	}
-	words := []string{fmt.Sprintf("Besides these: %s with traffic to memory, %s (free), and %s without any of their own, as they only call others or need none.",
-		explain.Counted(calls, "call"), explain.Counted(views, "view"), explain.Counted(others, "call"))}
+	var words, hidden []string
+	for _, one := range []struct {
+		count      int
+		noun, more string
+	}{{calls, "call", ""}, {views, "view", " (free)"}, {others, "call", " without memory traffic"}} {
+		if one.count > 0 {
+			hidden = append(hidden, explain.Counted(one.count, one.noun)+one.more)
+		}
+	}
+	if len(hidden) > 0 {
+		words = append(words, fmt.Sprintf("Not shown: %s.", strings.Join(hidden, ", ")))
+	}
 	if unpriced > 0 {
 		more := ""
 		if len(names) > 5 {
 			names, more = names[:5], " and others"
 		}
-		words = append(words, fmt.Sprintf("In the bill without a price: %s, with %s B: %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
+		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
 	}
 	if unwritten > 0 {
-		words = append(words, fmt.Sprintf("Priced by what is read alone: %s, of which the profile does not say what it returns.", explain.Counted(unwritten, "call")))
+		words = append(words, fmt.Sprintf("Priced by inputs alone: %s. The profile lacks the result.", explain.Counted(unwritten, "call")))
 	}
 	lost := 0
 	for _, s := range b.Skipped {
@@ -113,10 +123,10 @@ func (i Item) Said() string { return i.Verdict + i.from() }
 // that calls it most often, which is the one that costs most, with how many there are.
 func (i Item) from() (text string) {
 	if i.Unwritten {
-		text = "; what it writes is not known, and not in the time"
+		text = "; its result is unknown, and not in the time"
 	}
 	if i.Computes {
-		text += "; its arithmetic takes longer than its memory, and is not in the time"
+		text += "; compute-bound: only its memory time is counted"
 	}
 	if len(i.Callers) == 0 {
 		return text
