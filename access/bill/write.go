@@ -60,7 +60,7 @@ func (b *Bill) Worst(most int) []Item {
 
 // rest says in words what is not among the operators shown, the first of the bill.
 func (b *Bill) rest(shown []Item) []string {
-	var calls, views, others, unpriced, unwritten int
+	var calls, views, unpriced, unwritten int
 	var bytes int64
 	var names []string
 	for n, i := range b.Operators {
@@ -70,8 +70,7 @@ func (b *Bill) rest(shown []Item) []string {
 		switch {
 		case i.Class == operators.View:
 			views += i.Calls
-		case !touches(i.Class):
-			others += i.Calls
+		case !touches(i.Class): // it only calls others, or needs no memory
 		case i.Predicted == nil:
 			unpriced += i.Calls
 			bytes = plus(bytes, i.Bytes)
@@ -83,16 +82,14 @@ func (b *Bill) rest(shown []Item) []string {
 		}
 	}
 	var words, hidden []string
-	for _, one := range []struct {
-		count      int
-		noun, more string
-	}{{calls, "call", ""}, {views, "view", " (free)"}, {others, "call", " without memory traffic"}} {
-		if one.count > 0 {
-			hidden = append(hidden, explain.Counted(one.count, one.noun)+one.more)
-		}
+	if calls > 0 {
+		hidden = append(hidden, explain.Counted(calls, "call"))
 	}
-	if len(hidden) > 0 {
-		words = append(words, fmt.Sprintf("Not shown: %s.", strings.Join(hidden, ", ")))
+	if views > 0 {
+		hidden = append(hidden, explain.Counted(views, "view")+" (free)")
+	}
+	if hidden != nil {
+		words = append(words, "Not shown: "+strings.Join(hidden, ", ")+".")
 	}
 	if unpriced > 0 {
 		more := ""
@@ -102,7 +99,7 @@ func (b *Bill) rest(shown []Item) []string {
 		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
 	}
 	if unwritten > 0 {
-		words = append(words, fmt.Sprintf("Priced by inputs alone: %s. The profile lacks the result.", explain.Counted(unwritten, "call")))
+		words = append(words, "Priced by inputs alone: "+explain.Counted(unwritten, "call")+". The profile lacks the result.")
 	}
 	lost := 0
 	for _, s := range b.Skipped {
@@ -111,7 +108,7 @@ func (b *Bill) rest(shown []Item) []string {
 		}
 	}
 	if lost > 0 {
-		words = append(words, fmt.Sprintf("Skipped: %s (--json says which, and why).", explain.Counted(lost, "call")))
+		words = append(words, "Skipped: "+explain.Counted(lost, "call")+" (--json says which, and why).")
 	}
 	return words
 }
