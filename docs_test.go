@@ -43,7 +43,7 @@ func TestCIExamples(t *testing.T) {
 			t.Errorf("%v in\n%s", err, block)
 		}
 	}
-	if len(blocks) != 3 {
+	if len(blocks) != 4 {
 		t.Errorf("found %d workflows", len(blocks))
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/stridebench/stridebench/access/advise"
 	"github.com/stridebench/stridebench/access/cost"
 	"github.com/stridebench/stridebench/access/operators"
+	"github.com/stridebench/stridebench/simcache/explain"
 )
 
 // A Bill is what a profile's operators cost.
@@ -99,11 +100,11 @@ type Miss struct {
 type Begin func(what string, parts int) (done func())
 
 // phase tells of a step, named with the number of its parts.
-func (b Begin) phase(what string, parts int) (done func()) {
+func (b Begin) phase(what string, parts int, noun string) (done func()) {
 	if b == nil {
 		return func() {}
 	}
-	return b(fmt.Sprintf(what, parts), parts)
+	return b(what+" "+explain.Counted(parts, noun), parts)
 }
 
 // Of prices a profile by a cost model. It works on all CPUs.
@@ -272,7 +273,7 @@ func (p *patterns) add(specs []access.Spec) []int {
 func (p *patterns) price(ctx context.Context, m cost.Model, begin Begin) ([]priced, error) {
 	m.Window, m.Vectors = window(len(p.specs)), true
 	found := make([]priced, len(p.specs))
-	done := begin.phase("pricing %d patterns of access", len(p.specs))
+	done := begin.phase("pricing", len(p.specs), "access pattern")
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, s := range p.specs {
@@ -351,7 +352,7 @@ func callsOf(all []operators.Operator) calls {
 // Sentence says what layout costs.
 func (b *Bill) Sentence() string {
 	if b.Ns == 0 {
-		return "nothing in it touches memory that could be priced"
+		return "no operator in it could be priced"
 	}
 	of := "this step"
 	if len(b.Sources) > 1 {

@@ -82,7 +82,7 @@ func begun(t testing.TB) func(what string, parts int) func() {
 const float = `"float"`
 
 // rowMajor512 is the verdict on a transposed matrix beside others.
-const rowMajor512 = "produce 512x512[1,512] contiguous in the first place"
+const rowMajor512 = "produce 512x512[1,512] contiguous"
 
 // TestVerdicts: what is said of each kind of operator, and whether its layout costs.
 func TestVerdicts(t *testing.T) {
@@ -103,17 +103,17 @@ func TestVerdicts(t *testing.T) {
 		{"a softmax of a transposed matrix", event{name: "aten::_softmax", shapes: "[512,512],[],[]", strides: "[1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","-1","False"`}, produce, true},
 		{"a sum of columns", event{name: "aten::sum", shapes: "[512,512],[]", strides: "[512,1],[]", types: float + `,"ScalarList"`, arguments: `"","[0]"`}, nothing, false},
 		{"a fill", event{name: "aten::fill_", shapes: "[512,512],[]", strides: "[1,512],[]", types: float + `,"Scalar"`}, nothing, false},
-		{"what nobody knows", event{name: "mine::odd", shapes: "[512,512]", strides: "[1,512]", types: float}, "not understood: its calls and bytes are counted, its time is not", false},
-		{"an unknown dtype", event{name: "aten::relu", shapes: "[512,512]", strides: "[1,512]", types: `"c10::odd"`}, "not priced: the size of dtype c10::odd is not known", false},
+		{"what nobody knows", event{name: "mine::odd", shapes: "[512,512]", strides: "[1,512]", types: float}, "unknown operator: its calls and bytes are counted, its time is not", false},
+		{"an unknown dtype", event{name: "aten::relu", shapes: "[512,512]", strides: "[1,512]", types: `"c10::odd"`}, "not priced: the size of dtype c10::odd is unknown", false},
 		{"a scalar", event{name: "aten::add_", shapes: "[],[]", strides: "[],[]", types: `"long int","Scalar"`}, nothing, false},
 		{"nothing", event{name: "aten::relu", shapes: "[0,4]", strides: "[4,1]", types: float}, nothing, false},
-		{"no operand", event{name: "aten::normal_"}, "not priced: the profile has no tensor of it", false},
+		{"no operand", event{name: "aten::normal_"}, "not priced: the profile has none of its tensors", false},
 		{"an expanded operand", event{name: "aten::mul", shapes: "[64,512,512],[64,512,512]", strides: "[262144,512,1],[512,1,0]", types: two}, nothing, false},
 		{"a list", event{name: "aten::cat", shapes: "[[512,512],[512,512]],[]", strides: "[[512,1],[1,512]],[]", types: `"TensorList","Scalar"`}, rowMajor512, true},
 		{"two that are strided", event{name: "aten::add", shapes: "[64,64,64],[64,64,64]", strides: "[4096,1,64],[1,4096,64]", types: two}, produceAlike, true},
-		{"one across rows with gaps", event{name: "aten::add", shapes: "[196,128,768],[1,128,768]", strides: "[768,151296,1],[98304,1,128]", types: two}, "produce 1x128x768[98304,1,128] contiguous in the first place", true},
+		{"one across rows with gaps", event{name: "aten::add", shapes: "[196,128,768],[1,128,768]", strides: "[768,151296,1],[98304,1,128]", types: two}, "produce 1x128x768[98304,1,128] contiguous", true},
 		{"one beside what is expanded", event{name: "aten::addcmul", shapes: "[512,512],[512,512],[512,512]", strides: "[512,1],[1,512],[1,0]", types: two + "," + float}, rowMajor512, true},
-		{"a softmax along the second dim", event{name: "aten::_log_softmax", shapes: "[8,512,64],[],[]", strides: "[32768,1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","1","False"`}, "take movedim(1, -1), which is contiguous, and go along its last dim", true},
+		{"a softmax along the second dim", event{name: "aten::_log_softmax", shapes: "[8,512,64],[],[]", strides: "[32768,1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","1","False"`}, "use the last dim of movedim(1, -1), which is contiguous", true},
 		{"a softmax along the third dim", event{name: "aten::_log_softmax", shapes: "[8,512,64],[],[]", strides: "[32768,1,512],[],[]", types: float + `,"Scalar","Scalar"`, arguments: `"","-1","False"`}, produce, true},
 	} {
 		tt.event.dur = 5
@@ -137,7 +137,7 @@ func TestOnceBefore(t *testing.T) {
 		return event{name: op, ts: ts, dur: 5, shapes: "[512,512],[512,512]", strides: "[512,1],[1,512]", types: float + "," + float}
 	}
 	b := priceOf(t, trace(use("aten::add", 0), use("aten::mul", 10), use("aten::sub", 20)))
-	if v := b.Operators[0].Verdict; v != "contiguous() once before, since 3 uses follow" || b.Operators[0].Uses != 3 {
+	if v := b.Operators[0].Verdict; v != "call contiguous() once: 3 uses of this layout follow" || b.Operators[0].Uses != 3 {
 		t.Error(v)
 	}
 }
@@ -311,7 +311,7 @@ func TestSuite(t *testing.T) {
 		slices.Sort(all)
 		names = append(names, all)
 		slices.Reverse(events)
-		if !strings.Contains(string(text), "more operators are not here") {
+		if !strings.Contains(string(text), "# Not here: 1 operator (") {
 			t.Errorf("%s", text)
 		}
 	}
@@ -370,14 +370,14 @@ func TestWrite(t *testing.T) {
 	if err := b.Write(&text, 15, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"layout costs ", "aten::add", "    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512] contiguous in the first place\n",
-		"In the bill without a price: 1 call, with 1,048,576 B: mine::odd."} {
+	for _, want := range []string{"layout costs ", "aten::add", "    float32 512x512, 512x512[1,512]\n    produce 512x512[1,512] contiguous\n",
+		"Not priced: 1 call (1,048,576 B): mine::odd."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}
 	}
 	none := priceOf(t, trace(event{name: "aten::t", dur: 5, shapes: "[4,4]", strides: "[4,1]", types: float}))
-	if s := none.Sentence(); s != "nothing in it touches memory that could be priced" {
+	if s := none.Sentence(); s != "no operator in it could be priced" {
 		t.Error(s)
 	}
 }

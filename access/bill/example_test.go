@@ -35,7 +35,7 @@ func Example() {
 	}
 	// Output:
 	// aten::copy_ float32 64x12x64[64,4096,1] -> 64x12x64
-	//   produce it in that order in the first place
+	//   produce this tensor in the order needed here
 	// aten::clone float32 64x12x64[64,4096,1]
 	//   counted as the operators that it calls
 }

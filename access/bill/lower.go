@@ -51,7 +51,7 @@ type calls struct{ copies, reductions, fills map[string]bool }
 
 // errUnnamed is of what takes, or puts, what a list of tensors names that a Kineto trace does not have: PyTorch's profiler
 // leaves out lists in which there may be no tensor, None.
-var errUnnamed = errors.New("the profile does not say what its list of numbers, or masks, names (scripts/capture does)")
+var errUnnamed = errors.New("the profile lacks its index or mask (scripts/capture records it)")
 
 // unnamed reports whether an operator is one of these.
 func unnamed(op operators.Operator) bool {
@@ -66,11 +66,11 @@ func unnamed(op operators.Operator) bool {
 func lower(op operators.Operator, inside calls) (lowered, error) {
 	for _, o := range slices.Concat(op.Inputs, op.Outputs) {
 		if o.ItemSize() == 0 {
-			return lowered{}, fmt.Errorf("the size of dtype %s is not known", o.DType)
+			return lowered{}, fmt.Errorf("the size of dtype %s is unknown", o.DType)
 		}
 	}
 	if op.Class == operators.Unknown {
-		return lowered{}, errors.New("what it touches is not known")
+		return lowered{}, errors.New("which elements it accesses is unknown")
 	}
 	if slices.ContainsFunc(slices.Concat(op.Inputs, op.Outputs), func(o operators.Operand) bool { return o.Format != "" }) {
 		return reorder(op)
@@ -85,7 +85,7 @@ func lower(op operators.Operator, inside calls) (lowered, error) {
 		return lowered{}, w.err
 	}
 	if w.specs == nil {
-		return lowered{}, errors.New("the profile has no tensor of it")
+		return lowered{}, errors.New("the profile has none of its tensors")
 	}
 	l := lowered{specs: w.specs, from: w.from, forLayout: w.forLayout, besides: w.besides, besidesTwin: w.besidesTwin}
 	l.unsaid = w.unsaid()
@@ -650,7 +650,7 @@ func (w *walks) batchNorm() bool {
 // written, one walk for each part that its blocks make.
 func reorder(op operators.Operator) (lowered, error) {
 	if len(op.Inputs) != 1 || len(op.Outputs) != 1 {
-		return lowered{}, errors.New("a format, and no one source and one destination")
+		return lowered{}, errors.New("a blocked format needs one source and one destination")
 	}
 	var places []layouts.Blocked
 	for _, o := range []operators.Operand{op.Outputs[0], op.Inputs[0]} {

@@ -565,7 +565,7 @@ func TestKeepCopy(t *testing.T) {
 	events := []event{
 		{name: "aten::contiguous", dur: 8, shapes: "[2048,2048]", strides: "[1,2048]", types: float},
 		{name: "aten::copy_", ts: 1, dur: 5, shapes: "[2048,2048],[2048,2048]", strides: "[2048,1],[1,2048]", types: two}}
-	for n, want := range []string{produce, "keep this copy for the other use of what it copies", "keep this copy for the 2 other uses of what it copies"} {
+	for n, want := range []string{produce, "reuse this copy for the other use of its source", "reuse this copy for the 2 other uses of its source"} {
 		b := priceOf(t, trace(events...))
 		i := slices.IndexFunc(b.Operators, func(i Item) bool { return i.Op == "aten::copy_" })
 		if got := b.Operators[i].Verdict; got != want {
@@ -581,7 +581,7 @@ func TestCopiedTwice(t *testing.T) {
 		return node(id, "aten::clone", "[2048,2048]", [3]string{"1", "0", "[1,2048]"}, [3]string{to, "0", "[2048,1]"})
 	}
 	b := priceOf(t, `{"schema": "1.1.1-chakra.0.0.4", "nodes": [`+clone(2, "2")+", "+clone(3, "3")+"]}")
-	if v := b.Operators[0].Verdict; v != "contiguous() once before, since 2 uses follow" {
+	if v := b.Operators[0].Verdict; v != "call contiguous() once: 2 uses of this layout follow" {
 		t.Error(v)
 	}
 }
@@ -598,7 +598,7 @@ func TestWrittenInPlace(t *testing.T) {
 	for _, i := range b.Operators {
 		got[i.Op] = i.Verdict
 	}
-	if diff := cmp.Diff(map[string]string{"aten::clone": "contiguous() once before, since 2 uses follow", "aten::add_": "produce 2048x2048[1,2048] contiguous in the first place"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"aten::clone": "call contiguous() once: 2 uses of this layout follow", "aten::add_": "produce 2048x2048[1,2048] contiguous"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

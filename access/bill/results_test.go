@@ -220,7 +220,7 @@ func TestUnwritten(t *testing.T) {
 		if err := b.Write(&text, 5, 0); err != nil {
 			t.Fatal(err)
 		}
-		said := strings.Contains(text.String(), "what it writes is not known") && strings.Contains(text.String(), "Priced by what is read alone: 3 calls,")
+		said := strings.Contains(text.String(), "its result is unknown") && strings.Contains(text.String(), "Priced by inputs alone: 3 calls.")
 		if i := b.Operators[0]; i.Unwritten != c.want || said != c.want {
 			t.Errorf("%s: %t, want %t; %s", c.op.Op, i.Unwritten, c.want, &text)
 		}

@@ -62,7 +62,7 @@ type Fusion struct {
 }
 
 // errNoStep tells that a profile does not say where its tensors lie.
-var errNoStep = errors.New("a step is simulated of one execution trace, which says where tensors lie (ExecutionTraceObserver, scripts/capture/capture.py)")
+var errNoStep = errors.New("a step needs one execution trace, which says where tensors are in memory (ExecutionTraceObserver, scripts/capture/capture.py)")
 
 // firstStorage is where the storages begin, behind the buffers of copies.
 const firstStorage = access.Origin + 1<<24
@@ -118,7 +118,7 @@ func StepOf(ctx context.Context, p *operators.Profile, m cost.Model, begin Begin
 		return nil, err
 	}
 	all := make([]counts, len(p.Step))
-	done := begin.phase("simulating %d calls", len(p.Step))
+	done := begin.phase("simulating", len(p.Step), "call")
 	for n, call := range p.Step {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -253,7 +253,7 @@ func (s *stepper) patterns(call operators.Call) ([]access.Pattern, error) {
 		}
 		for _, n := range p.Nests {
 			if n.Iterations() > maxIterations {
-				return nil, fmt.Errorf("it goes over %d elements, more than %d are not simulated one by one", n.Iterations(), maxIterations)
+				return nil, fmt.Errorf("it has %d iterations, and at most %d are simulated", n.Iterations(), maxIterations)
 			}
 		}
 		patterns = append(patterns, p)
@@ -430,7 +430,7 @@ func (s *stepper) readers() map[[2]int]int {
 // and the fusions that save most; in lines of so many columns, unless these are 0.
 func (s *Step) Write(w io.Writer, worst, columns int) error {
 	head := append(slices.Clone(s.Sources), "predicted for "+s.brief,
-		fmt.Sprintf("%s calls take %s one after the other, on caches that each finds as the one before left them", explain.Say("%d", len(s.Calls)), advise.Duration(s.Ns)))
+		fmt.Sprintf("%s in sequence take %s; each starts with the caches that the previous one left", explain.Counted(len(s.Calls), "call"), advise.Duration(s.Ns)))
 	for _, line := range head {
 		fmt.Fprintln(w, explain.Fold(line, columns))
 	}
@@ -442,7 +442,7 @@ func (s *Step) Write(w io.Writer, worst, columns int) error {
 	for _, m := range s.Misses {
 		head = append(head, m.Level+" misses")
 	}
-	t := explain.Table{append(head, "found in "+s.Misses[len(s.Misses)-1].Level)}
+	t := explain.Table{append(head, "still in "+s.Misses[len(s.Misses)-1].Level)}
 	for _, c := range longest {
 		row := []string{c.Op, fmt.Sprint(c.Number), advise.Duration(c.Ns)}
 		for _, m := range c.Misses {
@@ -457,7 +457,7 @@ func (s *Step) Write(w io.Writer, worst, columns int) error {
 		return err
 	}
 	if left := len(s.Calls) - len(longest); left > 0 {
-		fmt.Fprintf(w, "and %s that take less\n", explain.Counted(left, "call"))
+		fmt.Fprintf(w, "Not shown: %s.\n", explain.Counted(left, "shorter call"))
 	}
 	return explain.WriteParagraphs(w, s.words(), columns)
 }
@@ -470,7 +470,7 @@ func (c StepCall) found() string {
 			if text != "" {
 				text += ", "
 			}
-			text += fmt.Sprintf("%s of call %d", explain.Say("%.0f", last), f.From)
+			text += fmt.Sprintf("%s from call %d", explain.Say("%.0f", last), f.From)
 		}
 	}
 	return text
@@ -480,7 +480,7 @@ func (c StepCall) found() string {
 func (s *Step) words() []string {
 	var words []string
 	for _, f := range s.Fusions[:min(len(s.Fusions), 3)] {
-		words = append(words, fmt.Sprintf("Call %d (%s) as one with call %d (%s), which reads what it wrote, would save %s: %s lines that miss %s.",
+		words = append(words, fmt.Sprintf("Fusing call %d (%s) with call %d (%s), which reads its result, would save %s: %s %s misses.",
 			f.First, s.Calls[f.First-1].Op, f.Second, s.Calls[f.Second-1].Op, advise.Duration(f.Ns), explain.Say("%.0f", f.Saved[0].Count), f.Saved[0].Level))
 	}
 	left := 0

@@ -147,7 +147,7 @@ func TestStep(t *testing.T) {
 	if err := s.Write(&text, 2, 0); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(text.String(), "256 of call 1") || !strings.Contains(text.String(), "Call 1 (aten::relu) as one with call 2 (aten::exp)") {
+	if !strings.Contains(text.String(), "256 from call 1") || !strings.Contains(text.String(), "Fusing call 1 (aten::relu) with call 2 (aten::exp)") {
 		t.Errorf("%s", text.String())
 	}
 }

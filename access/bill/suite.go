@@ -28,7 +28,7 @@ const (
 )
 
 // errNoSuite tells that nothing of a bill can be timed.
-var errNoSuite = errors.New("no operator of the bill touches memory in a way that native loops can time within the budget")
+var errNoSuite = errors.New("native loops can time no operator of the bill within the budget")
 
 // suiteHead is how a suite begins.
 const suiteHead = "# What the layouts of these cost, as 'bench import' found it; the worst first.\n"
@@ -56,7 +56,7 @@ func (b *Bill) Suite(limits Limits) ([]byte, error) {
 		return nil, errNoSuite
 	}
 	if s.left > 0 {
-		fmt.Fprintf(&s.text, "\n# %d more operators are not here: native loops do not walk them, or they go beyond the budget of %v or the memory.\n", s.left, limits.Budget)
+		fmt.Fprintf(&s.text, "\n# Not here: %s (unknown to native loops, or beyond the memory or the budget of %v).\n", explain.Counted(s.left, "operator"), limits.Budget)
 	}
 	return []byte(s.text.String()), nil
 }
@@ -140,7 +140,7 @@ func (s *suite) entry(i Item, spec access.Spec) bool {
 	}
 	s.spent += takes
 	s.names[name] = true
-	fmt.Fprintf(&s.text, "  # %s in %s, of which the layout is %s: %s\n", advise.Duration(i.Ns), explain.Counted(i.Calls, "call"), advise.Duration(i.Layout), i.Verdict)
+	fmt.Fprintf(&s.text, "  # %s in %s, %s due to the layout: %s\n", advise.Duration(i.Ns), explain.Counted(i.Calls, "call"), advise.Duration(i.Layout), i.Verdict)
 	fmt.Fprintf(&s.text, "  - name: %s\n    op: %v\n", label, spec.Op)
 	if spec.Dims != nil {
 		fmt.Fprintf(&s.text, "    dims: %s\n", list(spec.Dims))

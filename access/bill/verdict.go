@@ -12,41 +12,41 @@ import (
 // The verdicts, but for that with a number in it and those on what is not priced.
 const (
 	freeView     = "free view"
-	noMemory     = "touches no memory"
+	noMemory     = "accesses no memory"
 	asCallees    = "counted as the operators that it calls"
 	nothing      = "nothing to gain"
-	channelsLast = "keep channels_last through"
-	pixelsLast   = "keep channels_last through the convolution before it: the pixels of such images, flattened, are contiguous"
-	produce      = "produce it in that order in the first place"
-	produceAlike = "produce its operands in one order in the first place"
-	takesAsItIs  = "a product takes it as it is"
-	byCaller     = "the function that calls it makes that order itself"
-	byBackward   = "the backward pass makes what is row-major here itself"
-	byMaker      = "attention or a recurrent net returns that order, with batch_first or not"
-	byCallerOr   = "the function that calls it makes that order itself, or is given it"
-	givenTurned  = "give it sequences before batches in memory, without batch_first"
-	byMatmul     = "matmul copies batches that do not lie evenly apart (scaled_dot_product_attention takes them so)"
-	ofProduct    = "a matrix product returns what is row-major: leave this copy out if what reads it takes strides"
-	ofProductFor = "a matrix product returns what is row-major, so that what calls this has to copy it"
+	channelsLast = "keep all of its tensors in channels_last"
+	pixelsLast   = "keep the convolution before it in channels_last: its pixels, flattened, are then contiguous"
+	produce      = "produce this tensor in the order needed here"
+	produceAlike = "produce its operands in the same order"
+	takesAsItIs  = "a product reads these strides directly"
+	byCaller     = "the calling function creates this order itself"
+	byBackward   = "the backward pass creates this row-major gradient itself"
+	byMaker      = "attention and recurrent nets return this order, with or without batch_first"
+	byCallerOr   = "the calling function creates this order itself, or receives it"
+	givenTurned  = "leave out batch_first, and store sequences before batches"
+	byMatmul     = "matmul copies unevenly spaced batches (scaled_dot_product_attention does not)"
+	ofProduct    = "matrix products return row-major results: leave this copy out if its reader accepts strides"
+	ofProductFor = "matrix products return row-major results, which the caller has to copy"
 	ofForward    = "its order follows from the forward pass: change it there"
-	ofSum        = "the gradient of a sum, a mean or an expand is expanded: no order spares its copy"
-	ofMaker      = "attention or a recurrent net chose that order in the forward pass"
+	ofSum        = "the gradient of a sum, a mean or an expand is expanded: no layout avoids this copy"
+	ofMaker      = "attention or a recurrent net chose this order in the forward pass"
 	ofEither     = "its order follows from the forward pass: change it there, unless attention or a recurrent net chose it"
-	overlaps     = "no layout spares this copy, of elements that overlap"
-	overlapped   = "only a copy has elements that overlap in that order"
-	maskOfRows   = "dropout's mask is row-major whatever it gets"
-	likeMask     = "give dropout what is contiguous, as its mask is"
+	overlaps     = "no layout avoids this copy: its elements overlap"
+	overlapped   = "only a copy puts overlapping elements in this order"
+	maskOfRows   = "dropout's mask is always row-major"
+	likeMask     = "give dropout a contiguous input: its mask is contiguous"
 )
 
 // onceBefore is the verdict on a layout that is read so many times.
 func onceBefore(uses int) string {
-	return fmt.Sprintf("contiguous() once before, since %d uses follow", uses)
+	return fmt.Sprintf("call contiguous() once: %d uses of this layout follow", uses)
 }
 
 // alongLast is the verdict on a softmax along a dim of what is contiguous once that is the last one: it is not copied then
 // (softmax_cpu in SoftMax.cpp), and rows are faster gone along.
 func alongLast(dim int, certain bool) string {
-	text := fmt.Sprintf("take movedim(%d, -1), which is contiguous, and go along its last dim", dim)
+	text := fmt.Sprintf("use the last dim of movedim(%d, -1), which is contiguous", dim)
 	if !certain {
 		return fmt.Sprintf("if the softmax is along dim %d: %s", dim, text)
 	}
@@ -54,14 +54,14 @@ func alongLast(dim int, certain bool) string {
 }
 
 // classesLast is that verdict where a cross_entropy calls the softmax, whose classes are the second dim.
-const classesLast = "give cross_entropy movedim(1, -1).flatten(0, -2), which is contiguous, and its targets flattened"
+const classesLast = "give cross_entropy movedim(1, -1).flatten(0, -2), which is contiguous, and flattened targets"
 
 // keepCopy is the verdict on a copy of what so many others read as it lies.
 func keepCopy(others int) string {
 	if others == 1 {
-		return "keep this copy for the other use of what it copies"
+		return "reuse this copy for the other use of its source"
 	}
-	return fmt.Sprintf("keep this copy for the %d other uses of what it copies", others)
+	return fmt.Sprintf("reuse this copy for the %d other uses of its source", others)
 }
 
 // A use is what a profile tells of the tensors of an operator whose layout costs.
@@ -91,7 +91,7 @@ func verdict(i *Item, u use) (string, int) {
 	case operators.Wrapper:
 		return asCallees, 0
 	case operators.Unknown:
-		return "not understood: its calls and bytes are counted, its time is not", 0
+		return "unknown operator: its calls and bytes are counted, its time is not", 0
 	}
 	switch {
 	case i.Predicted == nil:
@@ -182,7 +182,7 @@ func produceOf(i *Item) string {
 	case i.Class == operators.Copy && i.lowered.forLayout || several < 2 || len(strided) == 0:
 		return produce
 	case len(strided) == 1:
-		return fmt.Sprintf("produce %s contiguous in the first place", tensorText(strided[0]))
+		return fmt.Sprintf("produce %s contiguous", tensorText(strided[0]))
 	}
 	return produceAlike
 }

@@ -76,8 +76,8 @@ func TestReturnedSo(t *testing.T) {
 	for _, c := range []struct{ function, strides, want string }{
 		{"torch.nn.functional.multi_head_attention_forward", swapped, byMaker},
 		{"torch.lstm", swapped, byMaker},
-		{"torch.nn.functional.linear", swapped, "produce 512x196x64" + swapped + " contiguous in the first place"},
-		{"torch.lstm", turned, "produce 512x196x64" + turned + " contiguous in the first place"},
+		{"torch.nn.functional.linear", swapped, "produce 512x196x64" + swapped + " contiguous"},
+		{"torch.lstm", turned, "produce 512x196x64" + turned + " contiguous"},
 	} {
 		for _, dropped := range []bool{false, true} {
 			nodes := []string{function(2, c.function), under(node(3, "aten::relu", shape, [3]string{"1", "0", c.strides}, [3]string{"2", "0", c.strides}), 2)}
@@ -136,11 +136,11 @@ func TestSoftmaxOfClasses(t *testing.T) {
 	}{
 		{"aten::_log_softmax", "torch.nn.functional.cross_entropy", []string{"", "1", "False"}, last, classesLast},
 		{"aten::_log_softmax", "aten::cross_entropy_loss > aten::log_softmax", []string{"", "1", "False"}, last, classesLast},
-		{"aten::_log_softmax", "torch.Tensor.log_softmax", []string{"", "-3", "False"}, last, "take movedim(1, -1), which is contiguous, and go along its last dim"},
+		{"aten::_log_softmax", "torch.Tensor.log_softmax", []string{"", "-3", "False"}, last, "use the last dim of movedim(1, -1), which is contiguous"},
 		{"aten::_log_softmax", "torch.Tensor.log_softmax", []string{"", "2", "False"}, last, produce},
 		{"aten::copy_", "aten::cross_entropy_loss > aten::log_softmax > aten::_log_softmax > aten::contiguous > aten::clone", nil, last, classesLast},
-		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, last, "if the softmax is along dim 1: take movedim(1, -1), which is contiguous, and go along its last dim"},
-		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, []int{81920, 4096, 1, 64}, "if the softmax is along dim 2: take movedim(2, -1), which is contiguous, and go along its last dim"},
+		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, last, "if the softmax is along dim 1: use the last dim of movedim(1, -1), which is contiguous"},
+		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, []int{81920, 4096, 1, 64}, "if the softmax is along dim 2: use the last dim of movedim(2, -1), which is contiguous"},
 		{"aten::copy_", "aten::softmax > aten::_softmax > aten::contiguous > aten::clone", nil, []int{163840, 8192, 128, 2}, produce},
 		{"aten::copy_", "aten::reshape > aten::clone", nil, last, produce},
 	} {
@@ -164,11 +164,11 @@ func TestPixels(t *testing.T) {
 	by := func(caller string) event {
 		return event{name: caller, dur: 9, shapes: "[]", strides: "[]", types: float}
 	}
-	const patches = "produce 4x196x768[150528,1,196] contiguous in the first place"
+	const patches = "produce 4x196x768[150528,1,196] contiguous"
 	for _, c := range []struct{ caller, patches, want string }{
 		{"aten::conv2d", "[150528,1,196]", pixelsLast},
 		{"aten::add", "[150528,1,196]", patches},
-		{"aten::conv2d", "[151296,1,197]", "produce 4x196x768[151296,1,197] contiguous in the first place"},
+		{"aten::conv2d", "[151296,1,197]", "produce 4x196x768[151296,1,197] contiguous"},
 	} {
 		b := priceOf(t, trace(by(c.caller), images, event{name: "aten::cat", ts: 10, dur: 5, shapes: "[[4,1,768],[4,196,768]],[]", strides: "[[0,768,1]," + c.patches + "],[]", types: `"TensorList","Scalar"`, arguments: `"","1"`}))
 		i := slices.IndexFunc(b.Operators, func(i Item) bool { return i.Op == "aten::cat" })

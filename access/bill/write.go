@@ -60,7 +60,7 @@ func (b *Bill) Worst(most int) []Item {
 
 // rest says in words what is not among the operators shown, the first of the bill.
 func (b *Bill) rest(shown []Item) []string {
-	var calls, views, others, unpriced, unwritten int
+	var calls, views, unpriced, unwritten int
 	var bytes int64
 	var names []string
 	for n, i := range b.Operators {
@@ -70,8 +70,7 @@ func (b *Bill) rest(shown []Item) []string {
 		switch {
 		case i.Class == operators.View:
 			views += i.Calls
-		case !touches(i.Class):
-			others += i.Calls
+		case !touches(i.Class): // it only calls others, or needs no memory
 		case i.Predicted == nil:
 			unpriced += i.Calls
 			bytes = plus(bytes, i.Bytes)
@@ -82,17 +81,25 @@ func (b *Bill) rest(shown []Item) []string {
 			calls += i.Calls
 		}
 	}
-	words := []string{fmt.Sprintf("Besides these: %s with traffic to memory, %s (free), and %s without any of their own, as they only call others or need none.",
-		explain.Counted(calls, "call"), explain.Counted(views, "view"), explain.Counted(others, "call"))}
+	var words, hidden []string
+	if calls > 0 {
+		hidden = append(hidden, explain.Counted(calls, "call"))
+	}
+	if views > 0 {
+		hidden = append(hidden, explain.Counted(views, "view")+" (free)")
+	}
+	if hidden != nil {
+		words = append(words, "Not shown: "+strings.Join(hidden, ", ")+".")
+	}
 	if unpriced > 0 {
 		more := ""
 		if len(names) > 5 {
 			names, more = names[:5], " and others"
 		}
-		words = append(words, fmt.Sprintf("In the bill without a price: %s, with %s B: %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
+		words = append(words, fmt.Sprintf("Not priced: %s (%s B): %s%s.", explain.Counted(unpriced, "call"), explain.Say("%d", bytes), strings.Join(names, ", "), more))
 	}
 	if unwritten > 0 {
-		words = append(words, fmt.Sprintf("Priced by what is read alone: %s, of which the profile does not say what it returns.", explain.Counted(unwritten, "call")))
+		words = append(words, "Priced by inputs alone: "+explain.Counted(unwritten, "call")+". The profile lacks the result.")
 	}
 	lost := 0
 	for _, s := range b.Skipped {
@@ -101,7 +108,7 @@ func (b *Bill) rest(shown []Item) []string {
 		}
 	}
 	if lost > 0 {
-		words = append(words, fmt.Sprintf("Skipped: %s (--json says which, and why).", explain.Counted(lost, "call")))
+		words = append(words, "Skipped: "+explain.Counted(lost, "call")+" (--json says which, and why).")
 	}
 	return words
 }
@@ -113,10 +120,10 @@ func (i Item) Said() string { return i.Verdict + i.from() }
 // that calls it most often, which is the one that costs most, with how many there are.
 func (i Item) from() (text string) {
 	if i.Unwritten {
-		text = "; what it writes is not known, and not in the time"
+		text = "; its result is unknown, and not in the time"
 	}
 	if i.Computes {
-		text += "; its arithmetic takes longer than its memory, and is not in the time"
+		text += "; compute-bound: only its memory time is counted"
 	}
 	if len(i.Callers) == 0 {
 		return text

@@ -331,7 +331,7 @@ func (b *bill) add(t *trace, step bool) {
 
 // The reasons for which calls are skipped that could be read.
 const (
-	notReorder = "a primitive that is no reorder"
+	notReorder = "not a reorder"
 	notInTable = "not in the table of operators"
 	fused      = "a kernel that a compiler fused"
 )
@@ -505,7 +505,7 @@ func (b *bill) weigh(traces []*trace) {
 	most := mostOf(bytes)
 	if lists > 0 && most != "" {
 		b.profile.Warnings = append(b.profile.Warnings, fmt.Sprintf(
-			"lists of tensors in %s, whose dtype a Kineto trace does not say: taken for %s, as most bytes are", inCalls(lists), most))
+			"a Kineto trace has no dtypes for lists of tensors (%s): %s is assumed, the dtype of most bytes", inCalls(lists), most))
 	}
 	for i := range b.all {
 		sig := &b.all[i]

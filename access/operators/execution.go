@@ -47,7 +47,7 @@ func newExecution(t *trace, sigs *signatures) *execution {
 func (e *execution) node(raw jsontext.Value) {
 	fields, ok := e.fields.read(raw)
 	if !ok {
-		e.skip("(node)", "a node that is no object")
+		e.skip("(node)", "a node that is not an object")
 		return
 	}
 	name := text(fields[1])
@@ -383,7 +383,7 @@ func (e *execution) adopt() {
 	}
 	e.nodes = nil
 	if e.opaque > 0 {
-		e.warnings = append(e.warnings, fmt.Sprintf("%s: tensors in %s have no strides, such as sparse ones, and are not counted: the first is of %s",
+		e.warnings = append(e.warnings, fmt.Sprintf("%s: tensors without strides, such as sparse ones, are not counted: %s, first %s",
 			e.name, inCalls(e.opaque), e.firstOpaque))
 	}
 }

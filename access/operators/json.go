@@ -145,13 +145,13 @@ func (v value) text() string {
 // ints is the list of whole numbers that v is.
 func (v value) ints() ([]int, error) {
 	if !v.isList {
-		return nil, fmt.Errorf("is no list: %s", orNone(v.raw))
+		return nil, fmt.Errorf("must be a list, not %s", orNone(v.raw))
 	}
 	numbers := make([]int, len(v.list))
 	for i, one := range v.list {
 		n, err := strconv.Atoi(string(one.raw))
 		if err != nil {
-			return nil, fmt.Errorf("has %s, which is no whole number of 64 bits", orNone(one.raw))
+			return nil, fmt.Errorf("must be 64-bit integers, not %s", orNone(one.raw))
 		}
 		numbers[i] = n
 	}

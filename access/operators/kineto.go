@@ -34,7 +34,7 @@ func (k *kineto) event(raw jsontext.Value) {
 	}
 	event, ok := k.fields.read(raw)
 	if !ok {
-		k.skip("(event)", "an event that is no object")
+		k.skip("(event)", "an event that is not an object")
 		return
 	}
 	ph, cat, name := event[0], text(event[1]), text(event[2])

@@ -59,7 +59,7 @@ func chrome(events ...string) string {
 func TestOnDevice(t *testing.T) {
 	kernel := `{"ph":"X","cat":"kernel","name":"elementwise","pid":0,"tid":7,"ts":3,"dur":1,"args":{}}`
 	p := read(t, chrome(append(reshaped(), kernel)...))
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "ran on a device, and are priced as if they had run on a CPU; ") {
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "ran on a device and are priced as if on a CPU; ") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 }
@@ -183,7 +183,7 @@ func TestUnread(t *testing.T) {
 	x := tensor("[4,4]", "[4,1]")
 	for text, want := range map[string]string{
 		chrome(event("aten::add", 1, -5, x), event("aten::add", 2, -5, x)): "some.json: none of its operators can be read, such as aten::add: its time cannot be read: ts 1, dur -5",
-		chrome(event("aten::add", 1, 5, tensor("[4,4]", "[4,-1]"))):        "some.json: none of its operators can be read, such as aten::add: argument 0: stride -1 of dim 1 is negative, which no tensor of PyTorch's is",
+		chrome(event("aten::add", 1, 5, tensor("[4,4]", "[4,-1]"))):        "some.json: none of its operators can be read, such as aten::add: argument 0: stride -1 of dim 1 is negative, which PyTorch does not have",
 	} {
 		if _, err := Read(File{"some.json", strings.NewReader(text)}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -196,7 +196,7 @@ func TestUnread(t *testing.T) {
 	}
 	for _, more := range []string{"}", "x", "{}"} {
 		p, err := Read(File{"some.json", strings.NewReader(whole + more)})
-		if want := fmt.Sprintf("some.json: all calls are read, but there is something behind the end, at byte %d", len(whole)); err != nil || len(p.Warnings) != 1 || p.Warnings[0] != want {
+		if want := fmt.Sprintf("some.json: all calls were read; what follows byte %d is ignored", len(whole)); err != nil || len(p.Warnings) != 1 || p.Warnings[0] != want {
 			t.Errorf("%s: %+v, %v", more, p, err)
 		}
 	}
@@ -227,7 +227,7 @@ func TestKinetoArguments(t *testing.T) {
 	if p.Strided != 0 { // lists do not count
 		t.Errorf("%d strided inputs", p.Strided)
 	}
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "lists of tensors in 1 call, ") || !strings.Contains(p.Warnings[0], "bfloat16") {
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "lists of tensors (1 call)") || !strings.Contains(p.Warnings[0], "bfloat16") {
 		t.Errorf("warnings %q", p.Warnings)
 	}
 }
@@ -347,10 +347,10 @@ func TestSkipped(t *testing.T) {
 		"expanded":         {event("aten::mul", 2, 1, tensor("[4000000000,4000000000]", "[0,0]")), "aten::mul", "more elements than an int can count"},
 		"strides overflow": {event("aten::mul", 2, 1, tensor("[4,4]", "[9000000000000000000,1]")), "aten::mul", "reaches beyond 64-bit offsets"},
 		"span":             {event("aten::mul", 2, 1, tensor("[2,4]", "[1000000000000000,1]")), "aten::mul", "larger than 256 TiB"},
-		"beyond 64 bits":   {event("aten::mul", 2, 1, tensor("[4]", "[99999999999999999999]")), "aten::mul", "99999999999999999999, which is no whole number"},
-		"a fraction":       {event("aten::mul", 2, 1, tensor("[1.5]", "[1]")), "aten::mul", "has 1.5, which is no whole number"},
+		"beyond 64 bits":   {event("aten::mul", 2, 1, tensor("[4]", "[99999999999999999999]")), "aten::mul", "must be 64-bit integers, not 99999999999999999999"},
+		"a fraction":       {event("aten::mul", 2, 1, tensor("[1.5]", "[1]")), "aten::mul", "must be 64-bit integers, not 1.5"},
 		"fewer strides":    {event("aten::mul", 2, 1, tensor("[4,4]", "[1]")), "aten::mul", "have 1"},
-		"a text":           {event("aten::mul", 2, 1, tensor("[4]", `"x"`)), "aten::mul", `its strides is no list: "x"`},
+		"a text":           {event("aten::mul", 2, 1, tensor("[4]", `"x"`)), "aten::mul", `its strides must be a list, not "x"`},
 		"lists differ":     {event("aten::cat", 2, 1, arg{"[[1],[2]]", "[[1]]", "TensorList", ""}), "aten::cat", "has 2 shapes and 1 strides"},
 		"no strides":       {strings.Replace(event("aten::mul", 2, 1, tensor("[4]", "[1]")), "Input Strides", "Input strides", 1), "aten::mul", "has a shape and no strides"},
 		"no name":          {strings.Replace(event("aten::mul", 2, 1), `"aten::mul"`, "null", 1), "(no name)", "an operator without a name"},
@@ -358,7 +358,7 @@ func TestSkipped(t *testing.T) {
 		"a huge time":      {strings.Replace(event("aten::mul", 2, 1), `"ts":2`, `"ts":1e300`, 1), "aten::mul", `its time cannot be read`},
 		"another phase":    {strings.Replace(event("aten::mul", 2, 1), `"ph":"X"`, `"ph":"B"`, 1), "aten::mul", `an event of phase "B", not X`},
 		"many threads":     {strings.Replace(event("aten::mul", 2, 1), `"tid":7`, `"tid":"`+strings.Repeat("7", 300)+`"`, 1), "(others)", "on more than 16384 threads"},
-		"no object":        {"17", "(event)", "an event that is no object"},
+		"no object":        {"17", "(event)", "an event that is not an object"},
 		"not in the table": {event("mine::mix", 2, 1, tensor("[4]", "[1]")), "mine::mix", notInTable},
 		"fused":            {event("triton_red_fused_0", 2, 1, tensor("[4]", "[1]")), "triton_red_fused_0", fused},
 	} {
@@ -395,23 +395,23 @@ func TestRefused(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"empty":              {"", "it is empty"},
 		"white":              {" \n\t", "it is empty"},
-		"text":               {"hello, world\n", "it is no profile: neither JSON"},
-		"a model":            {"PK\x03\x04\x00\x00\x08\x08model/data.pkl", "it is no profile but a zip, as torch.save writes a model: record"},
-		"UTF-16":             {"\xff\xfe{\x00}\x00", "it is UTF-16, as > of PowerShell writes it"},
-		"a large model":      {"PK\x03\x04" + strings.Repeat("data\n", 1<<20), "it is no profile but a zip, as torch.save writes a model: record"},
-		"much UTF-16":        {"\xff\xfe{\x00" + strings.Repeat("a\x00\n\x00", 1<<20), "it is UTF-16, as > of PowerShell writes it"},
-		"binary":             {"\x7fELF\x00\x01\xff", "it is no profile: neither JSON"},
-		"another object":     {`{"a":[1,2,{"b":3}]}`, "it is no profile: a JSON object with neither traceEvents nor nodes"},
+		"text":               {"hello, world\n", "it is not a profile: neither JSON"},
+		"a model":            {"PK\x03\x04\x00\x00\x08\x08model/data.pkl", "it is a zip file, such as torch.save writes, and not a profile: record"},
+		"UTF-16":             {"\xff\xfe{\x00}\x00", "it is UTF-16, such as PowerShell's > writes"},
+		"a large model":      {"PK\x03\x04" + strings.Repeat("data\n", 1<<20), "it is a zip file, such as torch.save writes, and not a profile: record"},
+		"much UTF-16":        {"\xff\xfe{\x00" + strings.Repeat("a\x00\n\x00", 1<<20), "it is UTF-16, such as PowerShell's > writes"},
+		"binary":             {"\x7fELF\x00\x01\xff", "it is not a profile: neither JSON"},
+		"another object":     {`{"a":[1,2,{"b":3}]}`, "it is not a profile: a JSON object with neither traceEvents nor nodes"},
 		"no events":          {`{"traceEvents":[]}`, "it has no operators"},
 		"events of a number": {`{"traceEvents":17}`, "neither traceEvents nor nodes"},
 		"no strides":         {noStrides, "its operators have no strides; record it with PyTorch 2.4 or later"},
 		"no shapes":          {noShapes, "its operators have no shapes; record it with PyTorch 2.4 or later"},
 		"1.13":               {legacy, "scripts/capture/capture.py"},
 		"1.13's graph":       {graph, `its schema "1.0.1" has no strides (1.1.1-chakra.0.0.4 and later have); record it with`},
-		"no JSON":            {"{hello}", "it cannot be read: byte 1 is no JSON"},
-		"cut in its head":    {`{"traceEvents":[{"ph":`, "it cannot be read: it ends at byte"},
-		"gzip of nothing":    {"\x1f\x8b", "it cannot be read: it ends in the middle"},
-		"gzip cut":           {zipped.String()[:40], "it cannot be read: it ends in the middle"},
+		"no JSON":            {"{hello}", "it cannot be read: byte 1 is not JSON"},
+		"cut in its head":    {`{"traceEvents":[{"ph":`, "it cannot be read: it ends early, at byte"},
+		"gzip of nothing":    {"\x1f\x8b", "it cannot be read: it ends early"},
+		"gzip cut":           {zipped.String()[:40], "it cannot be read: it ends early"},
 		"a long value":       {`[{"x":"` + strings.Repeat("y", int(maxValue)+1<<20), "one value of more than 16 MiB"},
 		"deep":               {`[` + strings.Repeat(`[`, 20000), "it cannot be read"},
 	} {
@@ -441,8 +441,8 @@ func TestCut(t *testing.T) {
 		says  string
 	}{
 		"gzip ends":        {zipped.String()[:flushed], 4, "cut short or broken after 4 calls"},
-		"gzip ends behind": {zipped.String()[:zipped.Len()-4], 5, "all calls are read, but the end of the file is wrong (it ends in the middle)"},
-		"gzip's checksum":  {string(wrongSum), 5, "all calls are read, but the end of the file is wrong (gzip: invalid checksum)"},
+		"gzip ends behind": {zipped.String()[:zipped.Len()-4], 5, "all calls were read, but the end of the file is damaged (it ends early)"},
+		"gzip's checksum":  {string(wrongSum), 5, "all calls were read, but the end of the file is damaged (gzip: invalid checksum)"},
 		"gzip broken":      {zipped.String()[:flushed] + strings.Repeat("\xff", 99), 4, "cut short or broken after 4 calls"},
 		"ends":             {text[:len(text)-100], 4, "cut short or broken after 4 calls"},
 		"broken":           {strings.Replace(text, `"Concrete Inputs":["","[6, 4]"],"Input type":["float","ScalarList"],"Input Strides":[[12,4,1],`, `"inf":inf,`, 1), 4, "cut short or broken after 4 calls"},

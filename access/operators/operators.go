@@ -78,7 +78,7 @@ type Operand struct {
 // Layout returns the operand's layout at offset 0.
 func (o Operand) Layout() (layouts.Layout, error) {
 	if o.Format != "" {
-		return layouts.Layout{}, fmt.Errorf("format %s is no list of strides", o.Format)
+		return layouts.Layout{}, fmt.Errorf("format %s is not a list of strides", o.Format)
 	}
 	return layouts.New(o.Shape, o.Strides, 0)
 }
@@ -218,7 +218,7 @@ const maxOperand = 1 << 48
 func newOperand(shape, strides []int, dtype string) (Operand, error) {
 	o := Operand{Shape: shape, Strides: strides, DType: dtype, Role: Input}
 	if i := slices.IndexFunc(strides, func(n int) bool { return n < 0 }); i >= 0 {
-		return o, fmt.Errorf("stride %d of dim %d is negative, which no tensor of PyTorch's is", strides[i], i)
+		return o, fmt.Errorf("stride %d of dim %d is negative, which PyTorch does not have", strides[i], i)
 	}
 	if _, err := layouts.New(shape, strides, 0); err != nil {
 		return o, err

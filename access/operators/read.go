@@ -165,7 +165,7 @@ func readFile(file File, sigs *signatures) (*trace, error) {
 	if zipped && err == nil && len(t.warnings) == 0 {
 		// Its end says whether all that came was right.
 		if _, wrong := io.Copy(io.Discard, in); wrong != nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls are read, but the end of the file is wrong (%s)", t.name, plain(wrong)))
+			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls were read, but the end of the file is damaged (%s)", t.name, plain(wrong)))
 		}
 	}
 	return t, err
@@ -227,21 +227,21 @@ func (t *trace) readJSON(in io.Reader, sigs *signatures) error {
 		t.adopt()
 	}
 	if t.onDevice {
-		t.warnings = append(t.warnings, t.name+": its operators ran on a device, and are priced as if they had run on a CPU; their times are those of the thread that started them")
+		t.warnings = append(t.warnings, t.name+": its operators ran on a device and are priced as if on a CPU; their recorded times are of the thread that started them")
 	}
 	switch {
 	case err == nil && t.kind == "":
-		return errors.New("it is no profile: a JSON object with neither traceEvents nor nodes")
+		return errors.New("it is not a profile: a JSON object with neither traceEvents nor nodes")
 	case err == nil:
 		at := dec.InputOffset()
 		_, more := dec.ReadToken()
 		if _, garbage := errors.AsType[*jsontext.SyntacticError](more); garbage || more == nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls are read, but there is something behind the end, at byte %d", t.name, at))
+			t.warnings = append(t.warnings, fmt.Sprintf("%s: all calls were read; what follows byte %d is ignored", t.name, at))
 		}
 	case t.calls.Len() == 0:
 		return unreadable(err)
 	default:
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); how many more it had cannot be said",
+		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); the rest is unknown",
 			t.name, inCalls(t.counted(sigs)), plain(err)))
 	}
 	return nil
@@ -277,12 +277,12 @@ func unreadable(err error) error { return fmt.Errorf("it cannot be read: %s", pl
 func plain(err error) string {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Sprintf("it ends at byte %d, in the middle", syntax.ByteOffset)
+		return fmt.Sprintf("it ends early, at byte %d", syntax.ByteOffset)
 	} else if errors.As(err, &syntax) {
-		return fmt.Sprintf("byte %d is no JSON: %s", syntax.ByteOffset, syntax.Err)
+		return fmt.Sprintf("byte %d is not JSON: %s", syntax.ByteOffset, syntax.Err)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return "it ends in the middle"
+		return "it ends early"
 	}
 	if of, ok := errors.AsType[*fs.PathError](err); ok { // of the file, which stands before it
 		return of.Err.Error()
@@ -367,7 +367,7 @@ func (b *bill) join(traces []*trace) ([]*trace, error) {
 		}
 	}
 	if found == 0 {
-		return nil, fmt.Errorf("%s and %s have no record function id in common: they are not of one run; give them one at a time", e.name, k.name)
+		return nil, fmt.Errorf("%s and %s share no record function id, so they are not of one run: give them one at a time", e.name, k.name)
 	}
 	e.warnings = append(e.warnings, k.warnings...)
 	e.kind = fmt.Sprintf("%s with the times of %d of its calls from %s", executionTrace, found, k.name)

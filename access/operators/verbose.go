@@ -51,14 +51,14 @@ func (t *trace) readVerbose(in *bufio.Reader, sigs *signatures) error {
 	case !any && err != nil:
 		return unreadable(err)
 	case !any && head == zipped:
-		return errors.New("it is no profile but a zip, as torch.save writes a model: record a step of it with torch.profiler or scripts/capture, and give the trace")
+		return errors.New("it is a zip file, such as torch.save writes, and not a profile: record a step with torch.profiler or scripts/capture, and give the trace")
 	case !any && (strings.HasPrefix(head, "\xFF\xFE") || strings.HasPrefix(head, "\xFE\xFF")):
-		return errors.New("it is UTF-16, as > of PowerShell writes it: want UTF-8 (| Out-File -Encoding utf8)")
+		return errors.New("it is UTF-16, such as PowerShell's > writes: want UTF-8 (| Out-File -Encoding utf8)")
 	case !any:
-		return errors.New("it is no profile: neither JSON (a Kineto or execution trace) nor lines of onednn_verbose (ONEDNN_VERBOSE=1)")
+		return errors.New("it is not a profile: neither JSON (a Kineto or execution trace) nor lines of onednn_verbose (ONEDNN_VERBOSE=1)")
 	case err != nil:
-		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %d reorders (%s); how many more it had cannot be said",
-			t.name, t.calls.Len(), plain(err)))
+		t.warnings = append(t.warnings, fmt.Sprintf("%s: cut short or broken after %s (%s); the rest is unknown",
+			t.name, inCalls(t.calls.Len()), plain(err)))
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (t *trace) execution(fields, template []string, v1 bool, sigs *signatures) 
 	}
 	op := field("primitive")
 	if len(fields) < len(template) {
-		t.skip(op, fmt.Sprintf("a line of %d fields that should have %d", len(fields), len(template)))
+		t.skip(op, fmt.Sprintf("a line has %d fields, want %d", len(fields), len(template)))
 		return
 	}
 	if op != "reorder" {
@@ -171,7 +171,7 @@ func (s *signature) reorder(descriptors, dims string, v1 bool) error {
 		}
 	}
 	if len(s.inputs) != 1 || len(s.outputs) != 1 {
-		return fmt.Errorf("a reorder has one src and one dst, and this has %q", descriptors)
+		return fmt.Errorf("a reorder needs one src and one dst, not %q", descriptors)
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func descriptor(text string, shape []int, v1 bool) (argument string, o Operand, 
 		argument, parts[0] = parts[0][:i], parts[0][i+1:]
 	}
 	if len(parts) < 4 {
-		return "", o, fmt.Errorf("memory descriptor %q has %d parts after its name, and not dtype:flags:kind:tag", text, len(parts))
+		return "", o, fmt.Errorf("memory descriptor %q has %d parts after its name, want dtype:flags:kind:tag", text, len(parts))
 	}
 	dtype, kind, format := dtypeOf(parts[0]), parts[2], parts[3]
 	if kind != "blocked" {
@@ -233,7 +233,7 @@ func dimsOf(text string) ([]int, error) {
 	for _, word := range strings.Split(text, "x") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%q is no list of sizes such as 24x16x3x3", text)
+			return nil, fmt.Errorf("%q is not a list of sizes such as 24x16x3x3", text)
 		}
 		dims = append(dims, n)
 	}

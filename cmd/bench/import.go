@@ -52,13 +52,13 @@ func newImport() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.IntVar(&f.top, "top", 15, "rows of the table")
-	flags.BoolVar(&f.step, "step", false, "simulate an execution trace as one program; call after call")
-	flags.BoolVar(&f.asJSON, "json", false, "print all of the bill as JSON")
-	flags.StringVar(&f.suite, "suite", "", "`file` for a workload of what costs most, which bench run --suite times")
-	flags.DurationVar(&f.budget, "budget", time.Minute, "how long a run of that workload may take, about, with its set-up")
-	flags.StringVarP(&f.dir, "out", "o", "", "`folder` for a page of the bill, with bars")
+	flags.BoolVar(&f.step, "step", false, "simulate all calls of an execution trace in sequence")
+	flags.BoolVar(&f.asJSON, "json", false, "print the whole bill as JSON")
+	flags.StringVar(&f.suite, "suite", "", "`file` for a workload of the most expensive operators; bench run --suite times it")
+	flags.DurationVar(&f.budget, "budget", time.Minute, "about how long a run of that workload may take; set-up included")
+	flags.StringVarP(&f.dir, "out", "o", "", "`folder` for a page with bars")
 	f.order = oneOf("order", access.Torch.String())
-	flags.Var(&f.order, "order", "order in which the suite that is written walks operands: torch, as PyTorch 1.13 does, is the only one so far")
+	flags.Var(&f.order, "order", "order in which that workload walks operands; only torch so far, which is PyTorch 1.13's")
 	f.modelFlags.add(flags)
 	return cmd
 }
@@ -140,7 +140,7 @@ func (f *importFlags) write(c call, b *bill.Bill) error {
 		if err != nil {
 			return fmt.Errorf("--suite: %w", err)
 		}
-		c.note("bench run --suite %s times the worst of the bill", f.suite)
+		c.note("bench run --suite %s times the most expensive operators", f.suite)
 	}
 	if f.dir == "" {
 		return nil

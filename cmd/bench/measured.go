@@ -104,7 +104,7 @@ func (f *modelFlags) add(flags *pflag.FlagSet) {
 	f.geometry.add(flags)
 	flags.StringVar(&f.caches, "caches", "", "predict for the caches of a YAML `file`, or measured; for its TLB and its times if it was measured, where measured is what 'bench machine --measure' saved, and - stdin")
 	f.threads = parsed[int]{parse: parseCount, kind: "number"}
-	flags.Var(&f.threads, "threads", "predict for threads that share each walk; so many, as bench run --threads cuts it, or all: one for each CPU here")
+	flags.Var(&f.threads, "threads", "predict for this many threads that share each walk; or all, one for each CPU here")
 	flags.StringVar(&f.preset, "preset", "", "predict for a real machine's caches, by a `name` from --preset list")
 	f.pages = parsed[access.Pages]{parse: access.ParsePages, kind: "pages", text: access.PagesSmall.String()}
 	flags.Var(&f.pages, "pages", "pages of the tensors' memory: 4k (16k or 64k where the system's are), thp or hugetlb")
