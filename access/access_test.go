@@ -812,7 +812,7 @@ func TestMeasureRefusals(t *testing.T) {
 	for want, p := range map[string]Pattern{
 		"tensor y of the copy is written where the sum reads": pattern(t, Spec{Op: Copy, Shape: []int{4}, DType: layouts.Int32}),
 		"tensor x of the fill is written where the sum reads": pattern(t, Spec{Op: Fill, Shape: []int{4}, DType: layouts.Int32}),
-		"there is no element to time":                         pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
+		"the view has no element to time":                         pattern(t, Spec{Shape: []int{0}, DType: layouts.Int32}),
 		"have no native kernel":                               pattern(t, Spec{Shape: []int{64}, DType: layouts.Int32, Width: 16}),
 		"dtypes int32 and float32":                            pattern(t, Spec{Shape: []int{4}, DType: layouts.Float32}),
 	} {

@@ -125,7 +125,7 @@ func checkRing(p Pattern, data []uintptr) error {
 	base, from := uintptr(unsafe.Pointer(unsafe.SliceData(data))), p.Ring[len(p.Ring)-1]
 	for _, to := range p.Ring {
 		if !missing[to] {
-			return fmt.Errorf("the chase comes to element %d, where it was before or which is not of the view", to)
+			return fmt.Errorf("the chase reaches element %d, which it visited before or which is not in the view", to)
 		}
 		missing[to] = false
 		if data[from] != base+8*uintptr(to) {

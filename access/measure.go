@@ -568,7 +568,7 @@ func gap(times []time.Duration, median bool) float64 {
 // MemoryError, one whose tensors need more than maxMemory bytes (0 is no limit).
 func Measurable(p Pattern, maxMemory int) error {
 	if p.Elems == 0 {
-		return errors.New("there is no element to time")
+		return errors.New("the view has no element to time")
 	}
 	if err := p.Spec.computable(); err != nil {
 		return err

@@ -80,7 +80,7 @@ func ParseOrder(text string) (Order, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		d, err := strconv.Atoi(part)
 		if err != nil {
-			return Order{}, fmt.Errorf("%q is no dim (want row, col, torch, a permutation such as 1,0, or with formats from or to)", part)
+			return Order{}, fmt.Errorf("%q is not a dim (want row, col, torch, a permutation such as 1,0, or with formats from or to)", part)
 		}
 		dims = append(dims, d)
 	}

@@ -436,7 +436,7 @@ func checkTile(tile []int, view layouts.Layout) ([]int, error) {
 		}
 	}
 	if edges > maxEdges {
-		return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("it leaves a rest in %d dims, and the view falls into 2^%d parts (want at most %d dims that are no multiple of their tile)",
+		return nil, fault(FieldTile, layouts.FormatShape(tile), fmt.Errorf("it leaves a remainder in %d dims, so that the view falls into 2^%d parts (want at most %d dims that are not multiples of their tile)",
 			edges, edges, maxEdges))
 	}
 	return cut, nil
@@ -468,11 +468,11 @@ func (p *Pattern) widen(views []layouts.Layout, tile []int) (int, error) {
 	if step > 1 {
 		size := views[0].Size(dim)
 		if size%step != 0 {
-			return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is no multiple of that", step, dim, size)
+			return 0, fmt.Errorf("covers %d elements of dim %d, whose size %d is not a multiple of that", step, dim, size)
 		}
 		if tile != nil {
 			if tile[dim]%step != 0 {
-				return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is no multiple of that", step, dim, tile[dim])
+				return 0, fmt.Errorf("covers %d elements of dim %d, whose tile of %d is not a multiple of that", step, dim, tile[dim])
 			}
 			tile[dim] /= step
 		}

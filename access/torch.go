@@ -566,7 +566,7 @@ func (s Spec) computableOperands() error {
 		}
 		written = written || o.Role != Input
 		if o.Role != Input && s.Op != Fill && o.Layout.Numel() <= overlapsAsked && o.Layout.Overlaps() {
-			return errors.New("elements of what is written share memory: it is priced and simulated only, since no order says what they hold in the end")
+			return errors.New("elements of the output share memory: it is priced and simulated only, because their last values depend on the order")
 		}
 		if o.At > 0 {
 			return errors.New("operands at addresses of their own are priced and simulated only")

@@ -349,7 +349,7 @@ func (m Model) String() string {
 			text += fmt.Sprintf(", crowded %.3g or %.3g if written", l.Crowded, l.CrowdedStore)
 		}
 		if l.Beside > 0 {
-			text += fmt.Sprintf(" and %.3g or %.3g by turns", l.Beside, l.BesideStore)
+			text += fmt.Sprintf(" and %.3g or %.3g interleaved", l.Beside, l.BesideStore)
 		}
 		if m.Threads > 1 {
 			text += fmt.Sprintf(" (%.3g and %.3g to all cores)", l.LineAll, l.StoredAll)

@@ -159,9 +159,9 @@ func (b *builder) sizeOf(u *cc.UnaryExpression) *Error {
 		why := misread(of)
 		switch {
 		case of.op == opVar && of.decl != nil && of.decl.IsParam() && isArray(of.decl):
-			why = of.text() + " is a parameter, and so a pointer: its size is not that of the array"
+			why = of.text() + " is a parameter, and so a pointer: its size is not the array's"
 		case (of.op == "+" || of.op == "-" || of.op == ",") && t != nil && t.Undecay().Kind() == cc.Array:
-			why = of.text() + " is a pointer: its size is not that of the array"
+			why = of.text() + " is a pointer: its size is not the array's"
 		case toFunction(t) && (of.op != opVar || of.decl == nil || of.decl.Type().Kind() == cc.Function):
 			why = "the size of a function is not understood"
 		}
@@ -195,11 +195,11 @@ func misread(e *expr) (why string) {
 	e.any(func(e *expr) bool {
 		switch {
 		case e.op == opCall && e.args[0].op == opVar && e.args[0].decl != nil && e.args[0].decl.IsSynthetic():
-			why = "what " + e.args[0].text() + " returns is not known, as it is not declared"
+			why = "what " + e.args[0].text() + " returns is not known, because it is not declared"
 		case e.op == "?:" && !cc.IsArithmeticType(e.node.Type()):
 			why = "the type of a ?: of pointers is not understood"
 		case len(e.args) == 2 && e.op != opIndex && e.op != opCall && slices.ContainsFunc(e.args, isComplex), e.op == "?:" && slices.ContainsFunc(e.args[1:], isComplex):
-			why = "the type of what is computed with complex numbers is not understood"
+			why = "the type of an expression with complex numbers is not understood"
 		}
 		return why != ""
 	})

@@ -63,7 +63,7 @@ func TestSizeOfPointer(t *testing.T) {
 	} {
 		for _, function := range []string{"g", "f"} {
 			f, err := csource.Read("t.c", []byte("double a[3][4]; void g(double x[3][4], double *y) { "+text+" } void f(void) { g(a, a[1]); }"), csource.Options{Function: function})
-			const want = "a pointer: its size is not that of the array; write the number"
+			const want = "a pointer: its size is not the array's; write the number"
 			switch {
 			case !refused && function == "f" && (err != nil || walked(f) == ""):
 				t.Errorf("%s: %v", text, err)

@@ -51,7 +51,7 @@ func TestClipped(t *testing.T) {
 
 // TestNotClipped: other variables that change are refused, without the advice to give them a value that they do not keep.
 func TestNotClipped(t *testing.T) {
-	const changes = "e: its value is not known: it is no constant and no variable of a loop around it, and it changes; declare one with its value, such as int e = n < m ? n : m"
+	const changes = "e: its value is not known: it is neither a constant nor a variable of a loop around it, and it changes; declare one with its value, such as int e = n < m ? n : m"
 	for text, want := range map[string]string{
 		"int e; if (i > 4) e = 4; else e = b[2]; a[e] = 1;":                                changes,
 		"int e = 0; for (int k = 0; k < 300; k++) { a[e] = 1; e = k; }":                    "e: its value is not known here: e: it has another value in each iteration of a loop",

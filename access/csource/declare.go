@@ -275,7 +275,7 @@ func between(body *cc.CompoundStatement) (list []*cc.BlockItem, regions int, err
 		}
 	})
 	if marks != 0 {
-		return nil, 0, &Error{Pos: place(body), Why: "#pragma scop and #pragma endscop have to stand in one block, the one before the other"}
+		return nil, 0, &Error{Pos: place(body), Why: "#pragma scop and #pragma endscop have to be in one block, in this order"}
 	}
 	return list, regions, nil
 }
@@ -393,7 +393,7 @@ func (b *builder) declare(d *cc.Declarator, at uint64) uint64 {
 	}
 	// No number is aligned to more than 16 bytes by itself.
 	if asked := uint64(max(d.Alignas(), d.Type().Align())); asked > 16 && at%asked != 0 {
-		b.file.Notes = append(b.file.Notes, Note{Pos: place(d), Text: fmt.Sprintf("%s asks for a multiple of %d and does not lie at one: arrays follow one another at multiples of %d, or of what --align says", a.Name, asked, align)})
+		b.file.Notes = append(b.file.Notes, Note{Pos: place(d), Text: fmt.Sprintf("%s asks for an address that is a multiple of %d and does not have one: arrays are placed at multiples of %d, or of --align", a.Name, asked, align)})
 	}
 	a.Base = at
 	b.file.Arrays = append(b.file.Arrays, a)
@@ -420,7 +420,7 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 	for array != nil {
 		n, ok := b.extent(array)
 		if !ok {
-			return a, 0, refuse(d, "extent %d of the array is no constant: write a number, an enum, or a macro or a variable, which -D can set", len(a.Extents))
+			return a, 0, refuse(d, "extent %d of the array is not a constant: write a number, an enum, or a macro or a variable, which -D can set", len(a.Extents))
 		}
 		if n < 1 && array.IsVLA() {
 			return a, 0, refuse(d, "extent %d of the array is %d: want at least 1", len(a.Extents), n)
@@ -446,11 +446,11 @@ func (b *builder) arrayOf(d *cc.Declarator) (a Array, bytes uint64, err *Error) 
 	}
 	switch {
 	case d.IsParam() && !sized && len(a.Extents) > 0 && (d.WriteCount() > 0 || d.AddressTaken()):
-		return a, 0, refuse(d, "a parameter that is an array and changes, as any pointer may, is not understood: leave it as it is, and write subscripts or another pointer")
+		return a, 0, refuse(d, "a parameter that is an array and changes, as any pointer may, is not understood: do not change it, and write subscripts or another pointer")
 	case d.IsParam() && len(a.Extents) == 0:
-		return a, 0, refuse(d, "a %s by value, of which the call makes a copy, is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
+		return a, 0, refuse(d, "a %s by value, which the call copies, is not understood: declare it as %[2]s[1] and write %[2]s[0]", a.Type, a.Name)
 	case (isStruct(element) || element.Kind() == cc.Enum) && b.packed != "":
-		return a, 0, refuse(d, "%s%s in a file with %s, of which the layout is not understood", what, a.Type, b.packed)
+		return a, 0, refuse(d, "%s%s in a file with %s, whose layout is not understood", what, a.Type, b.packed)
 	case bitFields(element) && !alike(element):
 		return a, 0, refuse(d, "%s%s, whose bit-fields lie otherwise than is understood: write the integers that they are in, such as unsigned flags", what, a.Type)
 	case !isStruct(element) && !slices.Contains(elements, element.Kind()):

@@ -176,7 +176,7 @@ func (e *expr) primary(n *cc.PrimaryExpression) *expr {
 				v, is = cc.Int64Value(u), true
 			}
 			if !is || v < math.MinInt32 || v > math.MaxInt32 {
-				return e.nothing("a constant of an enum that is no int is not understood: write a macro in its place")
+				return e.nothing("a constant of an enum that is not an int is not understood: write a macro in its place")
 			}
 			return e.constant()
 		}

@@ -91,7 +91,7 @@ func (b *builder) give() error {
 			return
 		}
 		if low, high := t.limits(); n < low || n > high {
-			not[name] = refuse(d, "-D %s=%d is no value of type %v", name, n, t)
+			not[name] = refuse(d, "-D %s=%d is not a value of type %v", name, n, t)
 			return
 		}
 		b.known[d], b.told[d], kept[name] = integer{constant(n), t}, true, true

@@ -53,7 +53,7 @@ func checkFolders(dirs []string) error {
 		if info, err := os.Stat(dir); err != nil {
 			return fmt.Errorf("-I %s: %w", dir, errors.Unwrap(err))
 		} else if !info.IsDir() {
-			return fmt.Errorf("-I %s: it is no folder", dir)
+			return fmt.Errorf("-I %s: it is not a folder", dir)
 		}
 	}
 	return nil

@@ -203,7 +203,7 @@ func (b *builder) alwaysCalled(e *expr) *Error {
 		return nil
 	}
 	name := call.args[0].text()
-	return notInteger(call, false, "%s %s: behind a condition on data only functions of numbers are understood: make the call all of a statement, or all that one assigns, such as t = %[1]s(...)", name, usesArrays)
+	return notInteger(call, false, "%s %s: after a condition on data only functions of numbers are understood: make the call all of a statement, or all that one assigns, such as t = %[1]s(...)", name, usesArrays)
 }
 
 // accessing tells whether evaluating an expression makes accesses.
@@ -223,7 +223,7 @@ func (b *builder) alone(e *expr, operands []*expr) *Error {
 	if call == nil || others < 2 {
 		return nil
 	}
-	return notInteger(e, false, "whether %s comes before what else is read here is not known: declare a variable with what it returns in front", call.text())
+	return notInteger(e, false, "whether %s comes before what else is read here is not known: declare a variable with its result before", call.text())
 }
 
 // ordered refuses an operator with a call that is read in place in one operand and accesses in another, unless they come in the order of

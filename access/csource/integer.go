@@ -121,7 +121,7 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 	case opNothing:
 		return integer{}, notInteger(e, false, "%s", e.why)
 	case opOther:
-		return integer{}, notInteger(e, false, "it is no integer")
+		return integer{}, notInteger(e, false, "it is not an integer")
 	case opCast:
 		return b.cast(e)
 	case opPlus, opNegate, "~":
@@ -140,13 +140,13 @@ func (b *builder) evaluate(e *expr) (integer, error) {
 	if w, ok := b.valueOf(e); ok {
 		return b.walkedTo(e, w)
 	}
-	return integer{}, notInteger(e, false, "it is no value of the loops' variables")
+	return integer{}, notInteger(e, false, "it is not a value of the loops' variables")
 }
 
 func constantOf(e *expr) (integer, error) {
 	t, ok := typeOf(e.node.Type())
 	if !ok {
-		return integer{}, notInteger(e, false, "it is no integer")
+		return integer{}, notInteger(e, false, "it is not an integer")
 	}
 	switch v := e.node.Value().(type) {
 	case cc.Int64Value:
@@ -174,26 +174,26 @@ func (b *builder) variable(e *expr) (integer, error) {
 		return known, nil
 	}
 	if isArray(e.decl) {
-		return integer{}, notInteger(e, false, "an array is no integer")
+		return integer{}, notInteger(e, false, "an array is not an integer")
 	}
 	if _, ok := typeOf(e.decl.Type()); !ok {
-		return integer{}, notInteger(e, true, "it is no integer")
+		return integer{}, notInteger(e, true, "it is not an integer")
 	}
 	if why, ok := b.unknown[e.decl]; ok {
-		fails := notInteger(e, true, "its value is not known: of what it is declared to be, %s: %s", why.Expr, why.Why)
+		fails := notInteger(e, true, "its value is not known: it is declared as %s: %s", why.Expr, why.Why)
 		fails.apart = why.apart
 		return integer{}, fails
 	}
 	if b.changing[e.decl] {
-		return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it, and it changes; declare one with its value, such as int %s = n < m ? n : m", e.decl.Name())
+		return integer{}, notInteger(e, true, "its value is not known: it is neither a constant nor a variable of a loop around it, and it changes; declare one with its value, such as int %s = n < m ? n : m", e.decl.Name())
 	}
-	return integer{}, notInteger(e, true, "its value is not known: it is no constant and no variable of a loop around it; -D %s=100 says it, of one that never changes", e.decl.Name())
+	return integer{}, notInteger(e, true, "its value is not known: it is neither a constant nor a variable of a loop around it; if it never changes, give it with -D %s=100", e.decl.Name())
 }
 
 func (b *builder) cast(e *expr) (integer, error) {
 	t, ok := typeOf(e.node.Type())
 	if !ok {
-		return integer{}, notInteger(e, b.ofData(e), "it is no integer")
+		return integer{}, notInteger(e, b.ofData(e), "it is not an integer")
 	}
 	if e.args[0].op == opOther {
 		if _, known := e.node.Value().(cc.Int64Value); known {
@@ -355,7 +355,7 @@ func (b *builder) arithmetic(e *expr) (integer, error) {
 	default:
 		n, known := y.number()
 		if !known {
-			fails := notInteger(e, false, "the right side of %s is no constant", e.op)
+			fails := notInteger(e, false, "the right side of %s is not a constant", e.op)
 			fails.apart = b.loopsOf(x.piece, y.piece)
 			return integer{}, fails
 		}

@@ -88,7 +88,7 @@ func (b *builder) unlessLeft(left exits, rest []*cc.BlockItem) (exits, *Error) {
 		return left, nil
 	}
 	if left.failed != nil {
-		return left, refuse(rest[0], "where it is reached behind jumps is not known: %v", left.failed)
+		return left, refuse(rest[0], "where it is reached after jumps is not known: %v", left.failed)
 	}
 	var more exits
 	err := b.when(left.where, nothing, func() (err *Error) {

@@ -53,7 +53,7 @@ func TestJumps(t *testing.T) {
 		"if (i) { if (j) goto out; a[0] = 1; } out: ;":                                                                          "goto out;: " + away,
 		"if (i) { if (j) return 0; } x[4] = 1;":                                                                                 "x[4]: the second subscript of m[4][4] is outside of 0 to 3",
 		"if (i) { if (j) return 0; x[3 + i] = 1; } x[3] = 1;":                                                                   "x[3 + i]: the second subscript of m[4][4] is outside of 0 to 3 ",
-		"if (i > 2" + strings.Repeat(" || i > 1", 8) + ") { if (j > 2" + strings.Repeat(" || j > 1", 8) + ") return 0; } c[0];": "c[0];: where it is reached behind jumps is not known: it has too many cases",
+		"if (i > 2" + strings.Repeat(" || i > 1", 8) + ") { if (j > 2" + strings.Repeat(" || j > 1", 8) + ") return 0; } c[0];": "c[0];: where it is reached after jumps is not known: it has too many cases",
 	} {
 		if _, err := read(body); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", body, err, want)

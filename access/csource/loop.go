@@ -182,7 +182,7 @@ func (b *builder) loopVariable(h *header, first *expr) *Error {
 		return head("the address of the variable of a loop is taken")
 	}
 	if b.shared[h.v.decl] {
-		return head("the variable of a loop is declared once more, in a function: declare it in the loop, as for (int %s = 0; ...)", h.name)
+		return head("the variable of a loop is declared again, in a function: declare it in the loop, as for (int %s = 0; ...)", h.name)
 	}
 	for _, outer := range b.loops {
 		if outer.decl == h.v.decl {
@@ -294,7 +294,7 @@ func (b *builder) step(h *header, e *expr) *Error {
 	}
 	n, fixed := by.number()
 	if !fixed {
-		return notInteger(e, false, "the step is no constant")
+		return notInteger(e, false, "the step is not a constant")
 	}
 	if h.step = n; e.op == "-=" {
 		h.step = -n
@@ -420,7 +420,7 @@ func (b *builder) loop(h header) *Error {
 			if c*sign > 0 {
 				// It holds ever after if it holds at first.
 				if len(l.From) != 1 {
-					return fail("a condition on the first value, of which there are several")
+					return fail("a condition on the first value, and there are several")
 				}
 				at, err := plus(rest, c, l.From[0])
 				if err != nil {

@@ -247,7 +247,7 @@ func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
 		return notInteger(left, false, "%s", left.why)
 	}
 	if left.op != opVar && !left.stored() {
-		return notInteger(left, false, "it is no array element and no variable")
+		return notInteger(left, false, "it is neither an array element nor a variable")
 	}
 	if left.op == opVar && isPointer(left.decl) {
 		if _, is := b.valueOf(e); is {
@@ -312,7 +312,7 @@ func (b *builder) scalar(e *expr) *Error {
 	case isArray(e.decl):
 		return notInteger(e, false, "an array without its subscripts (a pointer) is not understood: write them, and the array in place of a pointer to it")
 	case t == nil || t.Kind() == cc.Function:
-		return notInteger(e, false, "a function is no value here")
+		return notInteger(e, false, "a function is not a value here")
 	case isStruct(t):
 		return whole(e, t)
 	case t.Kind() == cc.Ptr:
@@ -535,7 +535,7 @@ func (b *builder) call(e *expr) *Error {
 		return notInteger(e, false, "%s, which gets pointers, is not understood: write its loop, such as for (i = 0; i < N; i++) a[i] = 0", name)
 	}
 	if slices.Contains(unevaluated, name) && slices.ContainsFunc(e.args[1:], b.accessing) {
-		return notInteger(e, false, "whether %s evaluates what it is given is not known: write its value", name)
+		return notInteger(e, false, "whether %s evaluates its argument is not known: write its value", name)
 	}
 	if f := b.functions[name]; f != nil {
 		if why := b.touches(f, map[string]bool{}); why != "" {
@@ -662,9 +662,9 @@ func (b *builder) changes(f *cc.FunctionDefinition, v *cc.Declarator, seen map[s
 // noArray says why something with subscripts is no array, and how to write one.
 func noArray(base *expr, subscripts int) string {
 	if base.op == opCall {
-		return "what a call returns is no array of constant extents: write the array, or the number, in its place"
+		return "what a call returns is not an array of constant extents: write the array, or the number, in its place"
 	}
-	why := base.text() + " is no array of constant extents"
+	why := base.text() + " is not an array of constant extents"
 	if base.op != opVar || base.decl == nil {
 		return why + ": a pointer is not understood"
 	}
@@ -684,7 +684,7 @@ func noArray(base *expr, subscripts int) string {
 	if base.decl.IsParam() && len(extents) == 1 {
 		orSay = fmt.Sprintf("; of a parameter of the function that is read, -D '%s[1000]' says it, too", base.text())
 	}
-	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100%s",
+	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or before the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100%s",
 		why, typeName(t), base.text(), strings.Join(extents, ""), orSay)
 }
 

@@ -119,7 +119,7 @@ func (b *builder) reference(e *expr, kind nest.Kind) *Error {
 	}
 	if l.register() {
 		for _, s := range l.steps {
-			if failed := b.within(e, s.at, 0, 0, "it lies beside what the pointer points to"); failed != nil {
+			if failed := b.within(e, s.at, 0, 0, "it lies outside the array that the pointer points into"); failed != nil {
 				return notInteger(e, false, "%v", failed)
 			}
 		}
@@ -209,7 +209,7 @@ func (b *builder) root(e *expr, subscripts int) (lvalue, *Error) {
 	}
 	failed := b.unread[v]
 	if failed == nil && len(b.calls) > 0 && isPlaced(v) {
-		failed = refuse(v, "an array of a function that is called is not understood: declare it in front of the functions, or pass it")
+		failed = refuse(v, "an array of a function that is called is not understood: declare it before the functions, or pass it")
 	}
 	switch {
 	case v == nil || v.Type() == nil:
@@ -344,7 +344,7 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 func (l *lvalue) outside(e *expr, d int) string {
 	s := l.steps[d]
 	if s.alone {
-		return "it lies beside what the pointer points to, which is no element of an array"
+		return "it lies outside the object that the pointer points to, which is not an array element"
 	}
 	nth, of := 0, 0
 	for i, s := range l.steps {

@@ -230,7 +230,7 @@ func (b *builder) pointerAs(l lvalue, t cc.Type, cast bool) (lvalue, *Error) {
 	}
 	extents, of, understood := b.form(p.Elem())
 	if !understood || !sameSize(of, l.of) || !slices.Equal(extents, l.extents) && !(cast && l.reshape(extents)) {
-		return l, wrong("a pointer to %s as one to %s is not understood: declare the array as it is used, or write it and its subscripts", described(l.extents, l.of), p.Elem())
+		return l, wrong("a pointer to %s as one to %s is not understood: declare the array with the type that is used, or write it and its subscripts", described(l.extents, l.of), p.Elem())
 	}
 	l.of = of
 	return l, nil

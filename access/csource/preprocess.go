@@ -168,7 +168,7 @@ func (u *unit) preprocess() error {
 		return &Error{Pos: unmatched(u.name, u.text), Why: why}
 	}
 	if at := renumbered(u.name, u.text); at.Line > 0 && bytes.Contains(u.text, []byte("__LINE__")) {
-		return &Error{Pos: at, Why: "a line directive of this form is not understood beside __LINE__: write #line NUMBER, or leave it out"}
+		return &Error{Pos: at, Why: "a line directive of this form is not understood in a file with __LINE__: write #line NUMBER, or leave it out"}
 	}
 	if m := otherwise.FindSubmatch(blank(expanded.text, false)); m != nil {
 		return &Error{Pos: lineOf(u.name, u.text, string(m[1])), Why: fmt.Sprintf("__attribute__((%s(...))) is not understood", m[1])}
@@ -315,7 +315,7 @@ func parserError(name string, err error) *Error {
 	e.Pos.Line, _ = strconv.Atoi(m[2])
 	e.Pos.Column, _ = strconv.Atoi(m[3])
 	if n := number.FindStringSubmatch(e.Why); n != nil {
-		e.Why = map[string]string{"invalid syntax": n[1] + " is no number of C", "value out of range": n[1] + " is larger than any integer of C"}[n[2]]
+		e.Why = map[string]string{"invalid syntax": n[1] + " is not a number in C", "value out of range": n[1] + " is larger than any integer of C"}[n[2]]
 	}
 	e.Why = ofGrowing.ReplaceAllString(e.Why, "$1 is a macro that makes a string of an argument, or pastes two, which is not understood")
 	switch {
@@ -326,15 +326,15 @@ func parserError(name string, err error) *Error {
 		}
 		e.Why += "and the headers " + strings.Join(headerNames(), " ") + " are built in"
 		if strings.Contains(e.Why, `not found: "`) {
-			e.Why += "; -I " + cmp.Or(filepath.Dir(e.Pos.File), ".") + " looks in that of the file"
+			e.Why += "; -I " + cmp.Or(filepath.Dir(e.Pos.File), ".") + " looks in the file's"
 		} else {
-			e.Why += "; where nothing in it matters to what is read, an empty file of that name in a folder of -I will do"
+			e.Why += "; if the loops need nothing of it, an empty file of that name in a folder of -I will do"
 		}
 		e.Why += ")"
 	case e.Why == "internal error":
-		e.Why = "the condition has what is no number"
+		e.Why = "the condition has something that is not a number"
 	case strings.HasPrefix(e.Why, "unexpected '@'"):
-		e.Why = "a character or text constant is not closed on its line, or an @ is no C"
+		e.Why = "a character or text constant is not closed on its line, or there is an @, which is not C"
 	case strings.Contains(e.Why, "*cc."): // types of the parser, where it meets what it does not know
 		e.Why = "the parser does not know what this declares or computes: write it otherwise, such as the type's name instead of typeof"
 	case strings.Contains(e.Why, "macro expansion limit"):

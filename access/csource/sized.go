@@ -60,7 +60,7 @@ func (b *builder) findSized(sizes map[string]string) error {
 	for name, text := range sizes {
 		d := pointers[name]
 		if d == nil {
-			return fmt.Errorf("-D '%s[%s]': %s is no parameter of %s that is a pointer%s", name, text, name, b.main.Declarator.Name(), among(pointers))
+			return fmt.Errorf("-D '%s[%s]': %s is not a pointer parameter of %s%s", name, text, name, b.main.Declarator.Name(), among(pointers))
 		}
 		n, err := b.sizeFrom(text)
 		if err != nil {
@@ -95,7 +95,7 @@ var sizeSigns = regexp.MustCompile(`^[\w\s()+*/%-]*$`)
 
 // sizeFrom is an extent, of numbers and of names of which -D or a macro says the value.
 func (b *builder) sizeFrom(text string) (int, error) {
-	const want = "want an integer of at least 1, computed by + - * / % of numbers and of names of which -D, or a macro of the file, says the value"
+	const want = "want an integer of at least 1, computed by + - * / % from numbers and names whose values -D or a macro gives"
 	words, failed := 0, ""
 	var expanded func(text string) string
 	expanded = func(text string) string {

@@ -12,7 +12,7 @@ import (
 func TestSizedRefused(t *testing.T) {
 	t.Parallel()
 	const text = "#define TWICE(x) (2*(x))\nenum { K = 3 };\ndouble *other;\nvoid f(int n, double *x, const double *y, double **z, void *v, double c[4]) { for (int i = 0; i < n; i++) x[i] = y[i] + c[1]; }\n"
-	const want = "want an integer of at least 1, computed by + - * / % of numbers and of names of which -D, or a macro of the file, says the value"
+	const want = "want an integer of at least 1, computed by + - * / % from numbers and names whose values -D or a macro gives"
 	for define, says := range map[string]string{
 		"other[4]":                "-D 'other[4]': other is no parameter of f that is a pointer: there are v, x, y, z",
 		"c[4]":                    "-D 'c[4]': c is no parameter of f that is a pointer",
@@ -68,8 +68,8 @@ func TestSizedRefused(t *testing.T) {
 func TestIncludeSays(t *testing.T) {
 	t.Parallel()
 	for include, says := range map[string]string{
-		`"own.h"`:     "; -I kernels looks in that of the file)",
-		`<pthread.h>`: "; where nothing in it matters to what is read, an empty file of that name in a folder of -I will do)",
+		`"own.h"`:     "; -I kernels looks in the file's)",
+		`<pthread.h>`: "; if the loops need nothing of it, an empty file of that name in a folder of -I will do)",
 	} {
 		_, err := csource.Read("kernels/t.c", []byte("#include "+include+"\nvoid f(void) {}\n"), csource.Options{Function: "f"})
 		if err == nil || !strings.HasSuffix(err.Error(), says) {

@@ -125,8 +125,8 @@ func TestStructsRefused(t *testing.T) {
 		"s[0] = a[4].in.k[4];":                      "t.c:4:8: a[4].in.k[4]: the second subscript of a[5].in.k[4] is outside of 0 to 3",
 		"for (int i = 0; i < 3; i++) s[0] = a[i].in.k[i - 1];": "the second subscript of a[5].in.k[4] is outside of 0 to 3",
 		"s[0] = a[0].to[1];":   "t.c:4:8: a[0].to[1]: a[5].to has too many subscripts, or is a pointer, which is not understood",
-		"s[0] = to[1].x;":      "t.c:4:8: to[1].x: to is no array of constant extents but a pointer, which does not say how much it points to: write struct p to[N], as a parameter",
-		"s[0] = to->x;":        "t.c:4:8: to->x: to is no array of constant extents but a pointer, which does not say how much it points to: write struct p to[N]",
+		"s[0] = to[1].x;":      "t.c:4:8: to[1].x: to is not an array of constant extents but a pointer, which does not say how much it points to: write struct p to[N], as a parameter",
+		"s[0] = to->x;":        "t.c:4:8: to->x: to is not an array of constant extents but a pointer, which does not say how much it points to: write struct p to[N]",
 		"s[a[0].in.k[0]] = 1;": "subscript a[0].in.k[0] depends on data",
 		"for (int i = 0; i < a[0].in.k[0]; i++) s[0] = 1;": "depends on data",
 	} {

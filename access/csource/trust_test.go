@@ -10,7 +10,7 @@ import (
 
 // TestOtherwiseThanParser: of what the parser has otherwise than GCC, it is refused or as GCC has it.
 func TestOtherwiseThanParser(t *testing.T) {
-	const undeclared, pointers, complex = "what %s returns is not known, as it is not declared", "the type of a ?: of pointers is not understood", "the type of what is computed with complex numbers is not understood"
+	const undeclared, pointers, complex = "what %s returns is not known, because it is not declared", "the type of a ?: of pointers is not understood", "the type of an expression with complex numbers is not understood"
 	for _, c := range []struct{ declared, body, want string }{
 		// Types of expressions.
 		{"int g(int);", "x[sizeof g] = 1;", "the size of a function is not understood; write the number"},
@@ -40,8 +40,8 @@ func TestOtherwiseThanParser(t *testing.T) {
 		{"struct Z { int a : 3; long b : 40; char c; }; enum { C = (long)&((struct Z *)0)->c };", "x[C] = 1;", "the layout of struct Z is not understood: write the number"},
 		{"struct Z { char a; int b; }; char q[(unsigned long)&((struct Z *)0)->b];", "x[sizeof q] = 1;", "wx16"},
 		// Constants of enums.
-		{"enum { A = 3, B = 0x100000000 };", "if (B - 0x100000001 < 0) x[A] = 1;", "a constant of an enum that is no int is not understood: write a macro in its place"},
-		{"enum { A = 3, B = 0x100000000 }; char q[B - 0x100000001 < 0 ? 1 : 2];", "x[sizeof q] = 1;", "a constant of an enum that is no int is not understood: write a macro in its place"},
+		{"enum { A = 3, B = 0x100000000 };", "if (B - 0x100000001 < 0) x[A] = 1;", "a constant of an enum that is not an int is not understood: write a macro in its place"},
+		{"enum { A = 3, B = 0x100000000 }; char q[B - 0x100000001 < 0 ? 1 : 2];", "x[sizeof q] = 1;", "a constant of an enum that is not an int is not understood: write a macro in its place"},
 		{"enum { A = 3, B = 0x100000000 };", "x[A] = 1;", "wx12"},
 		{"enum { A = sizeof(long) };", "if (A - 9 < 0) x[A] = 1;", "wx32"},
 		{"enum { A = sizeof(long) }; char q[A - 9 < 0 ? 1 : 2];", "x[sizeof q] = 1;", "wx4"},

@@ -39,15 +39,15 @@ const (
 	lostOnce     = "it changes and is used, or changes again, in one expression: make them statements, one after the other"
 	lostSome     = "it changes within an expression only where a condition holds: make the change a statement"
 	lostPace     = "it does not change by the same constant in every iteration of the loop: write the array and its subscripts"
-	lostAnew     = "it has another value in each iteration of a loop, other than by steps of one constant: give it its value in front of where it is used"
-	lostTrips    = "how often the loop around it runs is no affine function, and how far it comes is not known: write the array and its subscripts"
-	lostSteps    = "it does not change as often as the variable of the loop, of which the first value is not one affine function: write the array and its subscripts"
-	lostRing     = "it goes round and round, and where it is is no few affine functions: write the array and its subscripts"
+	lostAnew     = "it changes in each iteration of a loop, and not by constant steps: give it its value before it is used"
+	lostTrips    = "the trip count of the loop around it is not affine, so how far it moves is not known: write the array and its subscripts"
+	lostSteps    = "it does not change in step with the loop's variable, whose first value is not affine: write the array and its subscripts"
+	lostRing     = "it cycles through places that are not a few affine functions: write the array and its subscripts"
 	lostRound    = "it has one of several values in each iteration of the loop, and which is not known: write the array and its subscripts, or one loop for each"
 	lostTurns    = "it does not change by a multiple of the step of the loop, which is read as two for a remainder in it: write the array and its subscripts"
-	lostArms     = "it points to one of several behind a condition, which is not understood: write the arrays and their subscripts, or one loop for each"
+	lostArms     = "after a condition it points to one of several, which is not understood: write the arrays and their subscripts, or one loop for each"
 	lostNoValue  = "it has no value yet"
-	lostOperator = "what it is changed to is not understood: write the array and its subscripts"
+	lostOperator = "its new value is not understood: write the array and its subscripts"
 	whileWords   = "a while is not understood: write a for with affine bounds"
 )
 
@@ -444,7 +444,7 @@ func (b *builder) walkedTo(e *expr, w walker) (integer, error) {
 		fails.apart = w.lost.apart
 		return integer{}, fails
 	case w.points():
-		return integer{}, notInteger(e, true, "it is no integer")
+		return integer{}, notInteger(e, true, "it is not an integer")
 	}
 	if n, fixed := w.i.number(); fixed {
 		if low, high := w.i.t.limits(); w.i.t.signed && w.i.t.bits >= 32 && (n < low || n > high) {
@@ -909,7 +909,7 @@ func (w walker) pointed(e *expr) (lvalue, *Error) {
 		fails.apart = w.lost.apart
 		return lvalue{}, fails
 	case !w.points():
-		return lvalue{}, wrong("%s is no pointer", e.text())
+		return lvalue{}, wrong("%s is not a pointer", e.text())
 	}
 	return w.l, nil
 }
@@ -1130,7 +1130,7 @@ func (b *builder) evaluated(h *header, condition *expr) *Error {
 			right, sign := x.addend()
 			w, known := b.now[v]
 			if _, twice := back[v]; !known || w.lost != nil || right != nil || sign == 0 || twice {
-				failed = notInteger(x, false, "what it was before is not known")
+				failed = notInteger(x, false, "its value before is not known")
 				return
 			}
 			at, err := w.at().plus(-sign, constant(1))
@@ -1151,7 +1151,7 @@ func (b *builder) evaluated(h *header, condition *expr) *Error {
 // runsOnce demands that the condition of a do holds in front of the first iteration, too: then it is a while.
 func (b *builder) runsOnce(h *header) *Error {
 	own := len(b.loops)
-	says := &Error{Pos: place(h.node), Expr: h.loop(), Why: "its condition does not hold in front of the first iteration, which a do makes all the same: write a for with affine bounds"}
+	says := &Error{Pos: place(h.node), Expr: h.loop(), Why: "its condition does not hold before the first iteration, which a do makes all the same: write a for with affine bounds"}
 	first := func(a nest.Affine) nest.Affine {
 		if usesVar(a, own) {
 			return without(a, own)

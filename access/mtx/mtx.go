@@ -170,7 +170,7 @@ func (s *scanner) size(h *header) error {
 		case errors.Is(err, strconv.ErrRange) && n > 0 || i < 2 && n > maxSize:
 			return s.fail("%s %s are more than %d", fields[i], what, maxSize)
 		case err != nil || n < 0:
-			return s.fail("%q is no number of %s", fields[i], what)
+			return s.fail("%q is not a number of %s", fields[i], what)
 		}
 		*into = n
 	}
@@ -235,9 +235,9 @@ func (s *scanner) entry(text []byte, h header) (row, column int32, value float64
 	v, rest := word(rest)
 	switch {
 	case h.pattern && (len(j) == 0 || len(v) > 0):
-		return 0, 0, 0, s.fail("%q is no entry of a pattern (want ROW COLUMN)", text)
+		return 0, 0, 0, s.fail("%q is not an entry of a pattern (want ROW COLUMN)", text)
 	case !h.pattern && (len(v) == 0 || len(rest) > 0):
-		return 0, 0, 0, s.fail("%q is no entry (want ROW COLUMN VALUE)", text)
+		return 0, 0, 0, s.fail("%q is not an entry (want ROW COLUMN VALUE)", text)
 	}
 	if row, err = s.index(i, "row", h.rows); err != nil {
 		return 0, 0, 0, err
@@ -257,7 +257,7 @@ func (s *scanner) entry(text []byte, h header) (row, column int32, value float64
 		value, err = strconv.ParseFloat(string(v), 64)
 	}
 	if err != nil || bytes.ContainsAny(v, "xX_") {
-		return 0, 0, 0, s.fail("value %q is no %s that 64 bits hold", v, kind)
+		return 0, 0, 0, s.fail("value %q is not a 64-bit %s", v, kind)
 	}
 	if h.skew && row == column && value != 0 {
 		return 0, 0, 0, s.fail("entry %d %d of a skew-symmetric matrix is %s, and its diagonal is 0", row+1, column+1, v)
@@ -280,7 +280,7 @@ func (s *scanner) index(text []byte, what string, size int) (int32, error) {
 	n := 0
 	for _, c := range text {
 		if c < '0' || c > '9' {
-			return 0, s.fail("%q is no %s", text, what)
+			return 0, s.fail("%q is not a valid %s", text, what)
 		}
 		if n = n*10 + int(c-'0'); n > size {
 			break

@@ -56,7 +56,7 @@ func TestPrepare(t *testing.T) {
 		"A/n=16: it walks elements of int8, and A/n=8 of the same comparison of": func(p *session.Plan) { p.Comparisons[0][1].Spec.DType = layouts.Int8 },
 		"A/n=16: two benchmarks have this name":                                  func(p *session.Plan) { p.Comparisons[0][0].Name = "A/n=16" },
 		"A/n=8: pad -1: negative":                                                func(p *session.Plan) { p.Comparisons[0][0].Spec.Pad = -1 },
-		"A/n=16: there is no element to time":                                    func(p *session.Plan) { p.Comparisons[0][1].Spec.Shape = []int{0} },
+		"A/n=16: the view has no element to time":                                    func(p *session.Plan) { p.Comparisons[0][1].Spec.Shape = []int{0} },
 		"A/n=8: the tensors need 4096.0 GiB of memory, this":                     func(p *session.Plan) { p.Comparisons[0][0].Spec.Shape = []int{1 << 20, 1 << 20} },
 	} {
 		p := plan()

@@ -158,7 +158,7 @@ func (c Calibration) Format() ([]byte, error) {
 	var text bytes.Buffer
 	text.WriteString("# How the vector kernels are tuned on this CPU: the bytes written from which on stores go\n" +
 		"# past the caches, how many tiles ahead lines are asked for, and the bytes read from which\n" +
-		"# on sums ask for them, and how far ahead. 'bench run --calibrate' measures it anew.\n")
+		"# on sums ask for them, and how far ahead. 'bench run --calibrate' measures it again.\n")
 	err := yaml.NewEncoder(&text).Encode(f)
 	return text.Bytes(), err
 }

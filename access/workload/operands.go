@@ -114,7 +114,7 @@ func (o operandEntry) operand(doc *strict.File, path string) (access.Operand, er
 		}
 		n, err := strconv.Atoi(v.text)
 		if err != nil {
-			return fail(fmt.Errorf("stride %q is no whole number", v.text))
+			return fail(fmt.Errorf("stride %q is not a whole number", v.text))
 		}
 		strides = append(strides, n)
 	}

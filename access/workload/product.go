@@ -182,7 +182,7 @@ func (e entry) check(at *place, tensors map[string]store) error {
 	case e.To == nil && slices.ContainsFunc(e.Op, reorders):
 		return at.file.Errorf(at.path, "op reorder wants the format that it makes (such as to: aBcd16b)")
 	case e.With == nil && slices.ContainsFunc(e.Op, adds):
-		return at.file.Errorf(at.path, "op add wants the shape of what is added (such as with: 1x4000)")
+		return at.file.Errorf(at.path, "op add wants the shape of the tensor to add (such as with: 1x4000)")
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (e entry) check(at *place, tensors map[string]store) error {
 // checkName refuses what is no name of benchmarks.
 func (e entry) checkName(at *place) error {
 	if e.Name.node != nil && (!word().MatchString(e.Name.text) || procs(e.Name.text)) {
-		return at.file.Refuse(e.Name.node, fmt.Errorf("%q is no name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
+		return at.file.Refuse(e.Name.node, fmt.Errorf("%q is not a name of benchmarks (%s, no -<digits> last)", e.Name.text, wantName))
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func (f file) tensors(doc *strict.File) (map[string]store, error) {
 	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
 		t, at := f.Tensors[name], "tensors."+name
 		if !word().MatchString(name) {
-			return nil, doc.Errorf("tensors", "%q is no name of a tensor (%s)", name, wantName)
+			return nil, doc.Errorf("tensors", "%q is not a name of a tensor (%s)", name, wantName)
 		}
 		if t.Shape.node == nil {
 			return nil, doc.Errorf(at, "tensor %s has no shape (such as shape: 4000x4000)", name)

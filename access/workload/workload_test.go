@@ -187,7 +187,7 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: a, op: mul}\n", `f:6:21: op "mul": no such operation (known: sum, fill, copy, add`},
 		{head + "  - {tensor: a, op: chase}\n", "f:2:28: dtype int32: a chase reads addresses, which are of int64: want int64"},
 		{"tensors:\n  a: {shape: 4294967295, dtype: int64}\nbenchmarks:\n  - {tensor: a, op: chase}\n", "f:2:14: shape 4294967295: a chase goes round at most 16777216 elements"},
-		{head + "  - {tensor: a, op: add}\n", "f:6:6: op add wants the shape of what is added (such as with: 1x4000)"},
+		{head + "  - {tensor: a, op: add}\n", "f:6:6: op add wants the shape of the tensor to add (such as with: 1x4000)"},
 		{head + "  - {tensor: a, with: 1x48}\n", "f:6:23: with goes with op: add"},
 		{head + "  - {tensor: a, op: add, with: [1x48, 2x48]}\n", "f:6:39: with 2x48: broadcast: sizes 64 and 2 of dim -2"},
 		{head + "  - {tensor: a, order: [row, up]}\n", `f:6:30: order "up": "up" is no dim`},
@@ -203,7 +203,7 @@ func TestErrors(t *testing.T) {
 		{head + "  - {tensor: [a, a]}\n", "f:6:6: Traverse/op=sum/order=row/shape=64x48/dtype=int32/kernel=scalar comes twice of this entry: leave one of two like values out"},
 		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 1000) + "row]}\n", "f:6:6: more than 1000 benchmarks in a file"},
 		{head + "  - {tensor: a, order: [" + strings.Repeat("row,", 40) + "row], tile: [" + strings.Repeat("2x2,", 40) + "2x2]}\n", "f:6:6: more than 1000 benchmarks in a file"},
-		{"tensors:\n  e: {shape: 0x4}\nbenchmarks:\n  - {tensor: e}\n", "f:4:6: Traverse/op=sum/order=row/shape=0x4/dtype=float32/kernel=scalar: there is no element to time"},
+		{"tensors:\n  e: {shape: 0x4}\nbenchmarks:\n  - {tensor: e}\n", "f:4:6: Traverse/op=sum/order=row/shape=0x4/dtype=float32/kernel=scalar: the view has no element to time"},
 	} {
 		_, err := Parse("f", []byte(test.text))
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {

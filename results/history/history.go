@@ -142,7 +142,7 @@ func ownFile(path string) error {
 
 var errForeignIndex = errors.New("it is the index of something else")
 
-var errNotRegular = errors.New("it is no regular file")
+var errNotRegular = errors.New("it is not a regular file")
 
 // halfWritten are the names that results.Create gives to what is on its way.
 var halfWritten = sync.OnceValue(func() *regexp.Regexp {

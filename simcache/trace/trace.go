@@ -88,7 +88,7 @@ func (e *SyntaxError) Error() string {
 	if len(text) > 80 {
 		text = text[:77] + "..."
 	}
-	return fmt.Sprintf("%s:%d: %q is no access (want %s)", e.File, e.Line, text, e.Want)
+	return fmt.Sprintf("%s:%d: %q is not an access (want %s)", e.File, e.Line, text, e.Want)
 }
 
 // Records yields the records of a trace, gzipped or plain, and ends after the
@@ -132,7 +132,7 @@ func Records(r io.Reader, file string) iter.Seq2[Record, error] {
 			}
 		}
 		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield(Record{}, fmt.Errorf("%s:%d: a line of more than %d KiB: this is no trace", file, n+1, bufio.MaxScanTokenSize>>10))
+			yield(Record{}, fmt.Errorf("%s:%d: a line of more than %d KiB: this is not a trace", file, n+1, bufio.MaxScanTokenSize>>10))
 		} else if errors.Is(err, io.ErrUnexpectedEOF) {
 			yield(Record{}, fmt.Errorf("%s:%d: its gzip stream is cut off", file, n+1))
 		} else if err != nil {
