@@ -60,14 +60,25 @@ func (p Picture) Text() (words, drawing string, err error) {
 			return "", "", fmt.Errorf("view %q: %w", p.View, err)
 		}
 	}
-	var copied [][2]string
-	if s.fresh {
-		copied = append(copied, [2]string{"copy", fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
-	}
 	if drawing, err = p.draw(stored, s); err != nil {
 		return "", "", fmt.Errorf("view %q: %w", p.View, err)
 	}
-	return s.layout.facts(s.dtype, copied...) + "\n" + s.layout.WhyContiguous(), drawing, nil
+	return s.words(p.View), drawing, nil
+}
+
+// words are the facts of what a chain made.
+func (s site) words(c Chain) string {
+	var more [][2]string
+	if s.fresh {
+		more = append(more, [2]string{"copy", fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
+	}
+	for _, step := range c.steps {
+		if step.op != nil && step.op.since != "" {
+			more = append(more, [2]string{"since", fmt.Sprintf("PyTorch %s, for %s of several dims", step.op.since, step.op.name)})
+			break
+		}
+	}
+	return s.layout.facts(s.dtype, more...) + "\n" + s.layout.WhyContiguous()
 }
 
 // draw shows the storage beside the view where both have numbers: elements of
@@ -84,15 +95,28 @@ func (p Picture) draw(stored Layout, s site) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	view, err := numbers.storage.seen(stored).Apply(p.View)
+	drawing, err := beside(numbers.storage.seen(stored), p.View, p.Columns)
 	if err != nil {
 		return "", nil // by way of another dtype
+	}
+	return drawing, nil
+}
+
+// beside shows the storage of what a chain makes of a tensor, in order, beside it.
+func beside(base *Tensor, c Chain, columns int) (string, error) {
+	view, err := base.Apply(c)
+	if err != nil {
+		return "", err
 	}
 	all, err := Contiguous(view.storage.Len())
 	if err != nil {
 		return "", err
 	}
-	return "\n" + sideBySide(storageRows(view.storage.seen(all), view.layout), view, p.Columns), nil
+	rows := base.layout
+	if view.storage != base.storage {
+		rows = view.layout
+	}
+	return "\n" + sideBySide(storageRows(view.storage.seen(all), rows), view, columns), nil
 }
 
 // describe says how a format splits and pads the dims, and draws small storages.

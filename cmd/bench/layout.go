@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -17,13 +18,16 @@ func newLayout() *cobra.Command {
 	sparse := parsed[layouts.SparseFormat]{parse: layouts.ParseSparseFormat, kind: "format"}
 	block := parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	cmd := &cobra.Command{
-		Use:   "layout --shape SHAPE",
+		Use:   "layout {EXPRESSION | --shape SHAPE}",
 		Short: "Explain where the elements of a view lie, and whether it is contiguous",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:  oneExpression,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return expressed(cmd, args[0])
+			}
 			s, err := pattern.spec()
 			if err != nil {
-				return err
+				return fmt.Errorf("%w, or an expression such as 'torch.arange(12).reshape(3,4).t()'", err)
 			}
 			p := layouts.Picture{Shape: s.Shape, View: s.View, DType: s.DType, Format: format.value, Block: block.value, Columns: columns(cmd.OutOrStdout())}
 			if sparse.set {
@@ -33,12 +37,7 @@ func newLayout() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--%w", err)
 			}
-			var folded strings.Builder
-			for line := range strings.Lines(words) {
-				folded.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), p.Columns) + "\n")
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), folded.String()+drawing)
-			return err
+			return printFolded(cmd.OutOrStdout(), words, drawing)
 		},
 	}
 	pattern.addTensor(cmd.Flags(), 1)
@@ -46,4 +45,50 @@ func newLayout() *cobra.Command {
 	cmd.Flags().Var(&sparse, "sparse", "store an example in a sparse format: coo, csr, csc, bsr or bsc")
 	cmd.Flags().Var(&block, "block", "rows and columns of the blocks of bsr and bsc, such as 2x2")
 	return cmd
+}
+
+// oneExpression is for bench layout.
+func oneExpression(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case len(args) > 1 && strings.Contains(args[0], "("):
+		return fmt.Errorf("%d arguments: put one expression in quotes, such as %s 'torch.zeros(3, 4).t()'", len(args), cmd.CommandPath())
+	case !strings.Contains(args[0], "("):
+		return fmt.Errorf("%q is no expression, such as 'torch.zeros(3, 4).t()'%s (see %s --help)", args[0], argHint(cmd, args[0]), cmd.CommandPath())
+	}
+	return nil
+}
+
+// expressed explains what an expression makes.
+func expressed(cmd *cobra.Command, text string) error {
+	var beside error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		beside = fmt.Errorf("--%s goes with --shape, and %q says itself what tensor and which view: leave one out", f.Name, text)
+	})
+	if beside != nil {
+		return beside
+	}
+	e, err := layouts.ParseExpression(text)
+	var words, drawing string
+	if err == nil {
+		words, drawing, err = e.Text(columns(cmd.OutOrStdout()))
+	}
+	if _, isView := layouts.ParseChain(text); err != nil && isView == nil {
+		return fmt.Errorf("%q: %w; or give its sizes, as --shape 3x4 --view '%s'", text, err, text)
+	}
+	if err != nil {
+		return fmt.Errorf("%q: %w", text, err)
+	}
+	return printFolded(cmd.OutOrStdout(), words, drawing)
+}
+
+// printFolded prints words in lines that fit the terminal, and a drawing that does.
+func printFolded(out io.Writer, words, drawing string) error {
+	var folded strings.Builder
+	for line := range strings.Lines(words) {
+		folded.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), columns(out)) + "\n")
+	}
+	_, err := io.WriteString(out, folded.String()+drawing)
+	return err
 }
