@@ -600,7 +600,7 @@ func (e *CopyError) Error() string {
 	if e.Why != nil {
 		why = fmt.Sprintf(", since %v", e.Why)
 	}
-	return fmt.Sprintf("%s copies here%s; a chain that is walked is of views only", e.Op, why)
+	return fmt.Sprintf("%s copies here%s; only views can be walked", e.Op, why)
 }
 
 // Unwrap is why.
@@ -632,7 +632,7 @@ func (s step) apply(from site) (site, error) {
 // takes the arguments.
 func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
-		return step{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as expand for repeat", c.name)
+		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand for repeat", c.name)
 	}
 	var refusal error
 	for i, op := range viewOps {
@@ -656,5 +656,5 @@ func (c call) bind() (step, error) {
 	if refusal != nil {
 		return step{}, refusal
 	}
-	return step{}, fmt.Errorf("%q is no view operation; %s", c.name, didYouMean(c.name))
+	return step{}, fmt.Errorf("%q is not a view operation; %s", c.name, didYouMean(c.name))
 }

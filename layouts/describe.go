@@ -101,10 +101,10 @@ func (r Reason) String() string {
 func SideBySide(stored, view Layout, columns int) (string, error) {
 	walk := ""
 	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
-		walk = "Negative strides are a walk, not a tensor of PyTorch's, whose flip copies.\n"
+		walk = "Negative strides are an order of access: PyTorch's tensors have none, and its flip copies.\n"
 	}
 	if stored.Numel() > shownElements || view.Numel() > shownElements {
-		return fmt.Sprintf("%sStorage and view are printed up to %d elements.\n", walk, shownElements), nil
+		return fmt.Sprintf("%sStorage and view are printed for up to %d elements.\n", walk, shownElements), nil
 	}
 	if walk != "" {
 		return walk + walkText(view), nil

@@ -71,8 +71,12 @@ func (p *parser) expression() (Expression, error) {
 	if !isFactory(name) || !p.at('(') {
 		return Expression{}, &placedError{p.noFactory(name), at}
 	}
+	open := p.offset()
 	p.skip(1)
 	args, _, err := p.values(')', 1)
+	if errors.Is(err, errNotClosed) {
+		err = &placedError{err, open}
+	}
 	if err != nil {
 		return Expression{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -200,7 +204,7 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	base, note := (*Tensor)(nil), ""
 	switch {
 	case max(e.made.layout.Numel(), s.layout.Numel(), s.storage) > shownElements:
-		return words, fmt.Sprintf("\nStorage and view are printed up to %d elements.\n", shownElements), nil
+		return words, fmt.Sprintf("\nStorage and view are printed for up to %d elements.\n", shownElements), nil
 	case !known:
 		return words, "\nThe elements are not shown: they are conjugates, or unwritten.\n", nil
 	case e.made.elements == nil && s.dtype != e.made.dtype:

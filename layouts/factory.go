@@ -149,9 +149,9 @@ func arange(start, end, step value, given argument) (made, error) {
 	}
 	switch {
 	case dtype.kind() == kindBool || dtype.kind() == kindComplex:
-		return made{}, fmt.Errorf("arange: PyTorch has none of %s", dtype)
+		return made{}, fmt.Errorf("arange: PyTorch has none of %s: want integers or floating-point numbers", dtype)
 	case by == 0:
-		return made{}, fmt.Errorf("arange: step %s is 0 of %s: want one that leads from %s to %s", step, dtype, start, end)
+		return made{}, fmt.Errorf("arange: step %s is 0 in %s: want one that leads from %s to %s", step, dtype, start, end)
 	case (to-from)*by < 0:
 		return made{}, fmt.Errorf("arange: step %s does not lead from %s to %s: want the other sign", step, start, end)
 	case !(count < 1<<53):
@@ -219,7 +219,7 @@ func unknown(op string, shape []int, f MemoryFormat, dtype DType) (made, error) 
 		return made{}, err
 	}
 	if f == Preserve {
-		return made{}, fmt.Errorf("%s: preserve_format says nothing where no tensor is copied: want contiguous_format, channels_last or channels_last_3d", op)
+		return made{}, fmt.Errorf("%s: preserve_format needs a tensor to preserve: want contiguous_format, channels_last or channels_last_3d", op)
 	}
 	strides, err := l.stridesIn(op, f)
 	if err != nil {
@@ -233,7 +233,7 @@ func unknown(op string, shape []int, f MemoryFormat, dtype DType) (made, error) 
 func random(op string, a arguments) (made, error) {
 	dtype := a.dtype(1, Float32)
 	if dtype.kind() < kindFloating {
-		return made{}, fmt.Errorf("%s: of %s there is none: want a floating-point or complex dtype", op, dtype)
+		return made{}, fmt.Errorf("%s: PyTorch draws none of %s: want a floating-point or complex dtype", op, dtype)
 	}
 	return unknown(op, a.list(0), RowMajor, dtype)
 }
@@ -276,11 +276,11 @@ func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	case dim == len(shape) && v.kind != sequence:
 		return []value{v}, nil
 	case dim == len(shape):
-		return nil, &placedError{fmt.Errorf("tensor: a list stands here, and a number in the same place before: want the same in each list"), v.at}
+		return nil, &placedError{fmt.Errorf("tensor: this is a list, and a number was here in the lists before: want lists of one shape"), v.at}
 	case v.kind != sequence:
-		return nil, &placedError{fmt.Errorf("tensor: %s stands here, and a list in the same place before: want a list of %d", v, shape[dim]), v.at}
+		return nil, &placedError{fmt.Errorf("tensor: %s is a number, and a list was here in the lists before: want a list of %d", v, shape[dim]), v.at}
 	case len(v.items) != shape[dim]:
-		return nil, &placedError{fmt.Errorf("tensor: a list of %d, where the first one of dim %d has %d: want the same length", len(v.items), dim, shape[dim]), v.at}
+		return nil, &placedError{fmt.Errorf("tensor: a list of %d, and the first list of dim %d has %d: want the same length", len(v.items), dim, shape[dim]), v.at}
 	}
 	for _, item := range v.items {
 		inner, err := flatten(item, shape, dim+1)

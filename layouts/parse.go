@@ -132,7 +132,7 @@ func (p *parser) unexpected(want string) error {
 	case p.at('['):
 		return fmt.Errorf("%s: %q wants no dot before it: leave it out", p.place(), p.rest)
 	case p.at('.') && p.rest != strings.TrimSpace(p.text):
-		return fmt.Errorf("%s: one dot too many: leave it out", p.place())
+		return fmt.Errorf("%s: one dot too many: leave one out", p.place())
 	}
 	return fmt.Errorf("%s: want %s, have %q%s", p.place(), want, p.rest, p.instead())
 }
@@ -271,7 +271,7 @@ func (p *parser) call() (call, error) {
 		return call{}, fmt.Errorf("%s: %w in %q", name, err, text)
 	}
 	if here := elsewhere[name]; err != nil && here != "" {
-		return call{}, fmt.Errorf("%q is no view operation; %s", name, here)
+		return call{}, fmt.Errorf("%q is not a view operation; %s", name, here)
 	}
 	if err != nil {
 		return call{}, fmt.Errorf("%s: %w", name, err)
@@ -465,7 +465,7 @@ func parseInt(word string) (int, error) {
 		return 0, fmt.Errorf("argument %s is a string, which no view takes", word)
 	}
 	if strings.ContainsAny(word, "<>=!&|") {
-		return 0, fmt.Errorf("argument %q is a mask, which picks elements and copies; a view has integers, slices, None and ... in brackets", word)
+		return 0, fmt.Errorf("argument %q is a mask, which picks elements and so copies; a view has integers, slices, None and ... in brackets", word)
 	}
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return 0, fmt.Errorf("argument %q is no integer", word)

@@ -29,7 +29,7 @@ func (s step) part(l Layout) (Layout, error) {
 	}
 	i := s.index[0].n
 	if i < -parts.n || i >= parts.n {
-		return Layout{}, fmt.Errorf("%s makes %d tensors, and [%d] is none of them", s.op.name, parts.n, i)
+		return Layout{}, fmt.Errorf("%s makes %d tensors: [%d] is out of range (want %d to %d)", s.op.name, parts.n, i, -parts.n, parts.n-1)
 	}
 	if i < 0 {
 		i += parts.n
@@ -159,7 +159,7 @@ func (l Layout) subscript(items []value) (Layout, error) {
 		case number, slice:
 			named++
 		case word, literal, sequence:
-			return Layout{}, fmt.Errorf("[]: %s picks elements, which copies; a view has integers, slices, None and ... in brackets", v)
+			return Layout{}, fmt.Errorf("[]: %s picks elements, and so copies; a view has integers, slices, None and ... in brackets", v)
 		}
 	}
 	if named > l.Rank() {

@@ -146,7 +146,7 @@ func (b Blocked) describe(t Tag, dtype DType) (words, drawing string) {
 		fmt.Fprintf(&s, ", %s %s\n", map[bool]string{true: "strides", false: "stride"}[len(digits) > 1], strings.Join(strides, ", "))
 	}
 	if stored > shownElements || stored == 0 {
-		fmt.Fprintf(&s, "\nStorage is printed up to %d elements.\n", shownElements)
+		fmt.Fprintf(&s, "\nStorage is printed for up to %d elements.\n", shownElements)
 		return s.String(), ""
 	}
 	return s.String(), "\n" + b.picture(t, stored)
@@ -231,7 +231,7 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		return "", fmt.Errorf("view %q: %w", p.View, err)
 	}
 	if slices.ContainsFunc(dense.layout.strides, func(s int) bool { return s < 0 }) {
-		return "", fmt.Errorf("view %q: %w", p.View, errors.New("a tensor of PyTorch's has no negative strides"))
+		return "", fmt.Errorf("view %q: %w", p.View, errors.New("PyTorch's tensors have no negative strides"))
 	}
 	s, err := dense.Sparse(*p.Sparse, p.Block...)
 	if err != nil {
@@ -249,7 +249,7 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		fmt.Fprintf(&b, "%s%s\n    %s; shape %s of %v, %d bytes\n", head, text, a.Meaning,
 			formatTuple(a.Tensor.layout.shape), a.Tensor.DType(), size)
 	}
-	fmt.Fprintf(&b, "\nIn all %d bytes; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*dense.DType().Size(), s)
+	fmt.Fprintf(&b, "\n%d bytes in total; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*dense.DType().Size(), s)
 	return b.String(), nil
 }
 
