@@ -156,6 +156,21 @@ func (e Expression) Layout() (Layout, DType, error) {
 	return s.layout, s.dtype, err
 }
 
+// rows is the last layout on the way that is all of the first storage in order, as after reshape.
+func (e Expression) rows() Layout {
+	s, rows := e.made.layout.site(e.made.dtype), e.made.layout
+	for _, step := range e.chain.steps {
+		var err error
+		if s, err = step.apply(s); err != nil || s.fresh || s.dtype != e.made.dtype {
+			break
+		}
+		if s.layout.Numel() == s.storage && s.layout.IsContiguous() {
+			rows = s.layout
+		}
+	}
+	return rows
+}
+
 // site is the result; known says that the chain leaves known elements known.
 func (e Expression) site() (s site, known bool, err error) {
 	s, known = e.made.layout.site(e.made.dtype), true
@@ -221,7 +236,7 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	if drawing, err = beside(base, e.chain, columns); err != nil {
+	if drawing, err = beside(base, e.rows(), e.chain, columns); err != nil {
 		return "", "", err
 	}
 	return words, note + drawing, nil

@@ -95,15 +95,16 @@ func (p Picture) draw(stored Layout, s site) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	drawing, err := beside(numbers.storage.seen(stored), p.View, p.Columns)
+	drawing, err := beside(numbers.storage.seen(stored), stored, p.View, p.Columns)
 	if err != nil {
 		return "", nil // by way of another dtype
 	}
 	return drawing, nil
 }
 
-// beside shows the storage of what a chain makes of a tensor, in order, beside it.
-func beside(base *Tensor, c Chain, columns int) (string, error) {
+// beside shows the storage of what a chain makes of a tensor, in order, beside it: of a view in
+// rows of a layout.
+func beside(base *Tensor, rows Layout, c Chain, columns int) (string, error) {
 	view, err := base.Apply(c)
 	if err != nil {
 		return "", err
@@ -112,7 +113,6 @@ func beside(base *Tensor, c Chain, columns int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	rows := base.layout
 	if view.storage != base.storage {
 		rows = view.layout
 	}

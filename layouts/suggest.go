@@ -16,8 +16,8 @@ var elsewhere = map[string]string{
 	"astype":        "did you mean to(dtype), such as to(torch.float16)?",
 	"expand_dims":   "did you mean unsqueeze(dim)?",
 	"channels_last": "did you mean contiguous(memory_format=torch.channels_last)?",
-	"index_select": "it picks elements, and so copies; narrow, select and slice take evenly spaced ones",
-	"data": same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
+	"index_select":  "it picks elements, and so copies; narrow, select and slice take evenly spaced ones",
+	"data":          same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
 	"stride": asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks, "nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks, "is_contiguous": asks, "dtype": asks,
 	"mean": computes, "sum": computes, "max": computes, "min": computes, "prod": computes, "std": computes, "var": computes, "norm": computes, "argmax": computes, "add": computes, "mul": computes, "matmul": computes, "softmax": computes, "relu": computes, "exp": computes,
 }
@@ -58,6 +58,9 @@ func asMethod(text string) string {
 func didYouMean(name string) string {
 	if here := elsewhere[name]; here != "" {
 		return here
+	}
+	if isFactory(name) {
+		return "it makes a tensor: leave it out, and give its sizes as the shape"
 	}
 	type candidate struct {
 		usage    string

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -25,9 +26,12 @@ func newLayout() *cobra.Command {
 			if len(args) > 0 {
 				return expressed(cmd, args[0])
 			}
+			if !pattern.shape.set {
+				return errors.New("nothing to lay out: want an expression, such as 'torch.arange(12).reshape(3,4).t()', or --shape 3x4")
+			}
 			s, err := pattern.spec()
 			if err != nil {
-				return fmt.Errorf("%w, or an expression such as 'torch.arange(12).reshape(3,4).t()'", err)
+				return err
 			}
 			p := layouts.Picture{Shape: s.Shape, View: s.View, DType: s.DType, Format: format.value, Block: block.value, Columns: columns(cmd.OutOrStdout())}
 			if sparse.set {
