@@ -83,7 +83,9 @@ var (
 // are two or more. Of expand_as and its like the shape of the other tensor is
 // given.
 var viewOps = sortedOps([]viewOp{
-	{name: "adjoint", conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.matrices("adjoint", false) }},
+	{name: "adjoint", conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
+		return l.matrices("adjoint", false)
+	}},
 	{name: "as_strided", params: []param{list("size"), list("stride"), noned("storage_offset")}, view: func(l Layout, a arguments, storage int) (Layout, error) {
 		return AsStrided(storage, a.list(0), a.list(1), a.or(2, l.offset))
 	}},
@@ -130,16 +132,15 @@ var viewOps = sortedOps([]viewOp{
 		}
 		return l.split(a.int(0), a.or(1, 0))
 	}},
-	{name: "split_with_sizes", params: []param{list("split_sizes"), dimParam}, parts: func(l Layout, a arguments) (several, error) {
-		return l.splitSizes(a.list(0), a.or(1, 0))
-	}},
+	{name: "split_with_sizes", params: []param{list("split_sizes"), dimParam},
+		parts: func(l Layout, a arguments) (several, error) { return l.splitSizes(a.list(0), a.or(1, 0)) }},
 	{name: "squeeze", params: []param{dimParam}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		if !a.given(0) {
 			return l.Squeeze()
 		}
 		return l.Squeeze(a.int(0))
 	}},
-	{name: "squeeze", params: []param{spread("dim", 2)}, since: "2.0", view: func(l Layout, a arguments, _ int) (Layout, error) { return l.squeezeAll(a.list(0)) }},
+	{name: "squeeze", params: []param{spread("dim", 2)}, since: "2.0", view: squeezeAll},
 	{name: "swapaxes", params: []param{one("axis0"), one("axis1")}, view: transpose},
 	{name: "swapdims", params: []param{one("dim0"), one("dim1")}, view: transpose},
 	{name: "t", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.T() }},
@@ -191,7 +192,8 @@ func transpose(l Layout, a arguments, _ int) (Layout, error) {
 func splitting(rank, dim int) func(Layout, arguments) (several, error) {
 	return func(l Layout, a arguments) (several, error) { return l.splitAlong(rank, dim, a[0]) }
 }
-func moveOne(l Layout, a arguments, _ int) (Layout, error) { return l.Movedim(a.int(0), a.int(1)) }
+func squeezeAll(l Layout, a arguments, _ int) (Layout, error) { return l.squeezeAll(a.list(0)) }
+func moveOne(l Layout, a arguments, _ int) (Layout, error)    { return l.Movedim(a.int(0), a.int(1)) }
 func moveSeveral(l Layout, a arguments, _ int) (Layout, error) {
 	return l.movedims(a.list(0), a.list(1))
 }
@@ -297,7 +299,10 @@ func (op viewOp) gathered(args []value) []value {
 	for end > 0 && args[end-1].key != "" {
 		end--
 	}
-	if last < 0 || op.params[last].least == 0 || end-last < op.params[last].least || args[last].kind != number {
+	if last < 0 || op.params[last].least == 0 || end-last < op.params[last].least {
+		return args
+	}
+	if args[last].kind != number {
 		return args
 	}
 	all := value{kind: sequence, at: args[last].at, items: args[last:end]}
@@ -307,16 +312,20 @@ func (op viewOp) gathered(args []value) []value {
 // byName asks whether a dtype was meant that is given for a memory format, or the other way
 // round, "" if neither.
 func (op viewOp) byName(v value, at int) string {
-	if v.kind != word || !slices.ContainsFunc(op.params, func(p param) bool { return p.kind == aFormat }) {
+	takesFormat := slices.ContainsFunc(op.params, func(p param) bool { return p.kind == aFormat })
+	if v.kind != word || !takesFormat {
 		return ""
 	}
 	_, noFormat := parseMemoryFormat(v.text)
 	_, noDType := ParseDType(v.text)
-	takesDType := op.params[0].kind == aDType
+	kind := anything
+	if at >= 0 && at < len(op.params) {
+		kind = op.params[at].kind
+	}
 	switch {
-	case noFormat == nil && (v.key == "" || at >= 0 && op.params[at].kind == aDType):
+	case noFormat == nil && (v.key == "" || kind == aDType):
 		return fmt.Sprintf("%s is a memory format: did you mean memory_format=%[1]s?", v.text)
-	case noDType == nil && takesDType && at >= 0 && at < len(op.params) && op.params[at].kind == aFormat:
+	case noDType == nil && kind == aFormat && op.params[0].kind == aDType:
 		return fmt.Sprintf("%s is a dtype: did you mean dtype=%[1]s?", v.text)
 	}
 	return ""
@@ -493,8 +502,7 @@ func ParseChain(text string) (Chain, error) {
 // stepsOf binds calls. Errors have the place of the one at fault.
 func stepsOf(calls []call) (steps []step, err error) {
 	for _, c := range calls {
-		last := len(steps) - 1
-		if c.form == subscript && last >= 0 && steps[last].op != nil && steps[last].op.parts != nil && steps[last].index == nil {
+		if last := len(steps) - 1; c.form == subscript && last >= 0 && steps[last].wantsIndex() {
 			steps[last].index = c.args
 			continue
 		}
@@ -509,6 +517,9 @@ func stepsOf(calls []call) (steps []step, err error) {
 	}
 	return steps, nil
 }
+
+// wantsIndex reports an operation that makes several tensors, of which no index chose one yet.
+func (s step) wantsIndex() bool { return s.op != nil && s.op.parts != nil && s.index == nil }
 
 // MustParseChain is ParseChain for a text that is known to be a chain: it panics
 // where that refuses it.

@@ -112,7 +112,7 @@ func (p *parser) noFactory(name string) error {
 	case isFactory(name):
 		return fmt.Errorf("want ( after %q, %s", name, want)
 	case slices.ContainsFunc(viewOps, func(op viewOp) bool { return op.name == name }) && p.at('('):
-		return fmt.Errorf("%s is an operation on a tensor: write the tensor first, %s, then .%[1]s(...)", name, want)
+		return fmt.Errorf("%s is an operation: write the tensor first, %s, then .%[1]s(...)", name, want)
 	case name == "" || p.rest == "" || p.at('.') || p.at('['):
 		return fmt.Errorf("want a function that makes a tensor, %s", want)
 	}
@@ -120,7 +120,8 @@ func (p *parser) noFactory(name string) error {
 	for _, f := range factories {
 		names = append(names, f.name)
 	}
-	return fmt.Errorf("%q is not read here: want one of %s", name, strings.Join(slices.Compact(names), ", "))
+	known := strings.Join(slices.Compact(names), ", ")
+	return fmt.Errorf("%q is not read here: want one of %s", name, known)
 }
 
 // makes calls a factory: of several rows of a name, the first that takes the arguments.
@@ -136,6 +137,9 @@ func makes(name string, args []value) (*factory, made, error) {
 			m, err := f.make(bound)
 			if err == nil {
 				_, err = m.layout.bytes(m.dtype)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
 			}
 			return f, m, err
 		}
@@ -209,7 +213,8 @@ func (e Expression) base() (*Tensor, error) {
 
 // Text explains the result in words, and draws its storage beside it if both are small, in
 // columns as far as they suffice (0 are enough). Elements that PyTorch draws at random or leaves
-// unwritten are shown as their places in the storage. Errors begin with the place of the operation at fault.
+// unwritten are shown as their places in the storage. Errors begin with the place of the
+// operation at fault.
 func (e Expression) Text(columns int) (words, drawing string, err error) {
 	s, known, err := e.site()
 	if err != nil {
@@ -219,7 +224,8 @@ func (e Expression) Text(columns int) (words, drawing string, err error) {
 	base, note := (*Tensor)(nil), ""
 	switch {
 	case max(e.made.layout.Numel(), s.layout.Numel(), s.storage) > shownElements:
-		return words, fmt.Sprintf("\nStorage and view are printed for up to %d elements.\n", shownElements), nil
+		const large = "\nStorage and view are printed for up to %d elements.\n"
+		return words, fmt.Sprintf(large, shownElements), nil
 	case !known:
 		return words, "\nThe elements are not shown: they are conjugates, or unwritten.\n", nil
 	case e.made.elements == nil && s.dtype != e.made.dtype:

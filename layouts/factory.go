@@ -32,28 +32,33 @@ var factories = []factory{
 	{viewOp: of("arange", numeric("end")), make: func(a arguments) (made, error) {
 		return arange(value{kind: number}, a[0].value, value{kind: number, n: 1}, a[1])
 	}},
-	{viewOp: of("arange", numeric("start"), numeric("end"), optional(numeric("step"))), make: func(a arguments) (made, error) {
-		step := value{kind: number, n: 1}
-		if a.given(2) {
-			step = a[2].value
-		}
-		return arange(a[0].value, a[1].value, step, a[3])
-	}},
+	{
+		viewOp: of("arange", numeric("start"), numeric("end"), optional(numeric("step"))),
+		make: func(a arguments) (made, error) {
+			step := value{kind: number, n: 1}
+			if a.given(2) {
+				step = a[2].value
+			}
+			return arange(a[0].value, a[1].value, step, a[3])
+		},
+	},
 	{viewOp: of("zeros", spread("size", 1)), make: func(a arguments) (made, error) {
-		return filled("zeros", a.list(0), value{kind: number}, a.dtype(1, Float32))
+		return filled(a.list(0), value{kind: number}, a.dtype(1, Float32))
 	}},
 	{viewOp: of("ones", spread("size", 1)), make: func(a arguments) (made, error) {
-		return filled("ones", a.list(0), value{kind: number, n: 1}, a.dtype(1, Float32))
+		return filled(a.list(0), value{kind: number, n: 1}, a.dtype(1, Float32))
 	}},
 	{viewOp: of("full", list("size"), numeric("fill_value")), make: func(a arguments) (made, error) {
 		return full(a.list(0), a[1].value, a[2])
 	}},
-	{viewOp: of("empty", spread("size", 1), formatParam), why: "leaves its elements unwritten", make: func(a arguments) (made, error) {
-		return unknown("empty", a.list(0), a.formatOr(1, RowMajor), a.dtype(2, Float32))
+	{viewOp: of("empty", spread("size", 1), formatParam), make: func(a arguments) (made, error) {
+		return unknown(a.list(0), a.formatOr(1, RowMajor), a.dtype(2, Float32))
+	}, why: "leaves its elements unwritten"},
+	{viewOp: of("rand", spread("size", 1)), make: random, why: "draws its elements at random"},
+	{viewOp: of("randn", spread("size", 1)), make: random, why: "draws its elements at random"},
+	{viewOp: of("tensor", param{name: "data", kind: aNest}), make: func(a arguments) (made, error) {
+		return tensorOf(a[0].value, a[1])
 	}},
-	{viewOp: of("rand", spread("size", 1)), why: "draws its elements at random", make: func(a arguments) (made, error) { return random("rand", a) }},
-	{viewOp: of("randn", spread("size", 1)), why: "draws its elements at random", make: func(a arguments) (made, error) { return random("randn", a) }},
-	{viewOp: of("tensor", param{name: "data", kind: aNest}), make: func(a arguments) (made, error) { return tensorOf(a[0].value, a[1]) }},
 }
 
 // of is a factory's name and parameters: these, dtype, and those that say nothing of the layout.
@@ -113,11 +118,18 @@ func scalarOf(v value) (scalar, error) {
 		if f, err := strconv.ParseFloat(text, 64); err == nil || errors.Is(err, strconv.ErrRange) {
 			return scalar{Float32, 0, complex(f, 0)}, nil
 		}
-		if c, err := strconv.ParseComplex(strings.ReplaceAll(strings.ToLower(text), "j", "i"), 128); err == nil && strings.ContainsAny(text[len(text)-1:], "jJ") {
-			return scalar{Complex64, 0, c}, nil
+		if imaginary, is := strings.CutSuffix(strings.ToLower(text), "j"); is {
+			if c, err := strconv.ParseComplex(imaginary+"i", 128); err == nil {
+				return scalar{Complex64, 0, c}, nil
+			}
 		}
 	}
-	return scalar{}, &placedError{fmt.Errorf("%s is no number (want one such as 3, 0.5, 2j or True)", v), v.at}
+	return scalar{}, v.fault("%s is not a number (want one such as 3, 0.5, 2j or True)", v)
+}
+
+// fault is an error of what was written for a value.
+func (v value) fault(format string, args ...any) error {
+	return &placedError{fmt.Errorf(format, args...), v.at}
 }
 
 // scalars are those of a list of numbers.
@@ -149,15 +161,15 @@ func arange(start, end, step value, given argument) (made, error) {
 	}
 	switch {
 	case dtype.kind() == kindBool || dtype.kind() == kindComplex:
-		return made{}, fmt.Errorf("arange: PyTorch has none of %s: want integers or floating-point numbers", dtype)
+		return made{}, fmt.Errorf("PyTorch has none of %s: want integers or floats", dtype)
 	case by == 0:
-		return made{}, fmt.Errorf("arange: step %s is 0 in %s: want one that leads from %s to %s", step, dtype, start, end)
+		return made{}, step.fault("step %s is 0 in %s: want another", step, dtype)
 	case (to-from)*by < 0:
-		return made{}, fmt.Errorf("arange: step %s does not lead from %s to %s: want the other sign", step, start, end)
+		return made{}, end.fault("step %s from %s leads away: want the other sign", step, start)
 	case !(count < 1<<53):
-		return made{}, fmt.Errorf("arange: from %s to %s are more elements than can be counted", start, end)
+		return made{}, end.fault("from %s to %s are more elements than can be counted", start, end)
 	}
-	l, err := fresh("arange", []int{int(count)})
+	l, err := Contiguous(int(count))
 	return made{l, dtype, func() (*Tensor, error) {
 		if dtype.kind() == kindInteger {
 			return steps(int(count), int64(from), int64(by), dtype)
@@ -180,8 +192,8 @@ func steps[T int64 | float64](count int, first, by T, dtype DType) (*Tensor, err
 }
 
 // filled is a contiguous tensor of one number.
-func filled(op string, shape []int, v value, dtype DType) (made, error) {
-	l, err := fresh(op, shape)
+func filled(shape []int, v value, dtype DType) (made, error) {
+	l, err := Contiguous(shape...)
 	if err != nil {
 		return made{}, err
 	}
@@ -206,36 +218,33 @@ func full(shape []int, v value, given argument) (made, error) {
 	}
 	dtype := arguments{given}.dtype(0, s.dtype)
 	size := cmplx.Abs(s.c)
-	if most := largest(dtype); s.overflows(dtype) || most > 0 && size > most && !math.IsInf(size, 0) || imag(s.c) != 0 && dtype.kind() != kindComplex {
-		return made{}, &placedError{fmt.Errorf("full: %s cannot hold %s", dtype, v), v.at}
+	most := largest(dtype)
+	tooLarge := s.overflows(dtype) || most > 0 && size > most && !math.IsInf(size, 0)
+	if tooLarge || imag(s.c) != 0 && dtype.kind() != kindComplex {
+		return made{}, v.fault("%s cannot hold %s", dtype, v)
 	}
-	return filled("full", shape, v, dtype)
+	return filled(shape, v, dtype)
 }
 
 // unknown is a tensor of a memory format, of whose elements nothing is known.
-func unknown(op string, shape []int, f MemoryFormat, dtype DType) (made, error) {
-	l, err := fresh(op, shape)
-	if err != nil {
-		return made{}, err
+func unknown(shape []int, f MemoryFormat, dtype DType) (made, error) {
+	l, err := Contiguous(shape...)
+	if err == nil && f == Preserve {
+		err = errors.New("preserve_format has nothing to preserve: want channels_last or none")
 	}
-	if f == Preserve {
-		return made{}, fmt.Errorf("%s: preserve_format needs a tensor to preserve: want contiguous_format, channels_last or channels_last_3d", op)
+	if err == nil {
+		l.strides, err = l.stridesIn("a tensor", f)
 	}
-	strides, err := l.stridesIn(op, f)
-	if err != nil {
-		return made{}, err
-	}
-	l, err = derived(op, shape, strides, 0)
 	return made{layout: l, dtype: dtype}, err
 }
 
 // random is unknown, of numbers that are not whole.
-func random(op string, a arguments) (made, error) {
+func random(a arguments) (made, error) {
 	dtype := a.dtype(1, Float32)
 	if dtype.kind() < kindFloating {
-		return made{}, fmt.Errorf("%s: PyTorch draws none of %s: want a floating-point or complex dtype", op, dtype)
+		return made{}, fmt.Errorf("PyTorch draws none of %s: want a float or complex dtype", dtype)
 	}
-	return unknown(op, a.list(0), RowMajor, dtype)
+	return unknown(a.list(0), RowMajor, dtype)
 }
 
 // tensorOf is a contiguous tensor of nested lists of numbers.
@@ -263,10 +272,10 @@ func tensorOf(data value, given argument) (made, error) {
 	dtype := arguments{given}.dtype(0, widest)
 	for i, s := range all {
 		if s.overflows(dtype) || s.dtype == Complex64 && dtype != Bool && dtype.kind() != kindComplex {
-			return made{}, &placedError{fmt.Errorf("tensor: %s cannot hold %s", dtype, flat[i]), flat[i].at}
+			return made{}, flat[i].fault("%s cannot hold %s", dtype, flat[i])
 		}
 	}
-	l, err := fresh("tensor", shape)
+	l, err := Contiguous(shape...)
 	return made{l, dtype, func() (*Tensor, error) { return tensorFrom(all, dtype, shape) }}, err
 }
 
@@ -276,11 +285,11 @@ func flatten(v value, shape []int, dim int) (flat []value, err error) {
 	case dim == len(shape) && v.kind != sequence:
 		return []value{v}, nil
 	case dim == len(shape):
-		return nil, &placedError{fmt.Errorf("tensor: this is a list, and a number was here in the lists before: want lists of one shape"), v.at}
+		return nil, v.fault("a list, where the lists before have a number: want lists of one shape")
 	case v.kind != sequence:
-		return nil, &placedError{fmt.Errorf("tensor: %s is a number, and a list was here in the lists before: want a list of %d", v, shape[dim]), v.at}
+		return nil, v.fault("%s, where the lists before have a list: want a list of %d", v, shape[dim])
 	case len(v.items) != shape[dim]:
-		return nil, &placedError{fmt.Errorf("tensor: a list of %d, and the first list of dim %d has %d: want the same length", len(v.items), dim, shape[dim]), v.at}
+		return nil, v.fault("a list of %d, the first one is of %d: want the same", len(v.items), shape[dim])
 	}
 	for _, item := range v.items {
 		inner, err := flatten(item, shape, dim+1)
@@ -341,5 +350,6 @@ func (s scalar) overflows(d DType) bool {
 
 // largest is the largest number of a floating-point type, 0 of others.
 func largest(d DType) float64 {
-	return map[DType]float64{Float16: 65504, BFloat16: 0x1.FEp127, Float32: math.MaxFloat32, Complex64: math.MaxFloat32}[d]
+	return map[DType]float64{Float16: 65504, BFloat16: 0x1.FEp127,
+		Float32: math.MaxFloat32, Complex64: math.MaxFloat32}[d]
 }

@@ -24,10 +24,11 @@ func newLayout() *cobra.Command {
 		Args:  oneExpression,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return expressed(cmd, args[0])
+				return expressed(cmd.Flags(), cmd.OutOrStdout(), args[0])
 			}
 			if !pattern.shape.set {
-				return errors.New("nothing to lay out: want an expression, such as 'torch.arange(12).reshape(3,4).t()', or --shape 3x4")
+				return errors.New("nothing to lay out: want an expression, " +
+					"such as 'torch.arange(12).reshape(3,4).t()', or --shape 3x4")
 			}
 			s, err := pattern.spec()
 			if err != nil {
@@ -51,40 +52,28 @@ func newLayout() *cobra.Command {
 	return cmd
 }
 
-// oneExpression is for bench layout.
-func oneExpression(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) == 0:
-		return nil
-	case len(args) > 1 && strings.Contains(args[0], "("):
-		return fmt.Errorf("%d arguments: put one expression in quotes, such as %s 'torch.zeros(3, 4).t()'", len(args), cmd.CommandPath())
-	case !strings.Contains(args[0], "("):
-		return fmt.Errorf("%q is no expression, such as 'torch.zeros(3, 4).t()'%s (see %s --help)", args[0], argHint(cmd, args[0]), cmd.CommandPath())
-	}
-	return nil
-}
-
 // expressed explains what an expression makes.
-func expressed(cmd *cobra.Command, text string) error {
-	var beside error
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		beside = fmt.Errorf("--%s goes with --shape, and %q says itself what tensor and which view: leave one out", f.Name, text)
+func expressed(flags *pflag.FlagSet, out io.Writer, text string) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		err = fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
+			f.Name, text)
 	})
-	if beside != nil {
-		return beside
+	if err != nil {
+		return err
 	}
 	e, err := layouts.ParseExpression(text)
 	var words, drawing string
 	if err == nil {
-		words, drawing, err = e.Text(columns(cmd.OutOrStdout()))
+		words, drawing, err = e.Text(columns(out))
 	}
 	if _, isView := layouts.ParseChain(text); err != nil && isView == nil {
-		return fmt.Errorf("%q: %w; or give its sizes, as --shape 3x4 --view '%s'", text, err, text)
+		return fmt.Errorf("%q: %w; or give its sizes, as --shape 3x4 --view '%s'",
+			text, err, text)
 	}
 	if err != nil {
 		return fmt.Errorf("%q: %w", text, err)
 	}
-	return printFolded(cmd.OutOrStdout(), words, drawing)
+	return printFolded(out, words, drawing)
 }
 
 // printFolded prints words in lines that fit the terminal, and a drawing that does.
