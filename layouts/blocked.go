@@ -17,7 +17,7 @@ import (
 //	block = size letter
 //
 // Letters a, b, c ... are the dims. A dim with blocks is in upper case in the
-// order: there it counts whole blocks, whose elements lie in the blocks behind,
+// order: there it counts whole blocks, whose elements lie in the blocks after,
 // the first of them outermost. ABcd16b16a2b is a matrix of blocks of 16 by 32,
 // in which pairs of b are together.
 
@@ -85,7 +85,7 @@ func ParseTag(text string) (Tag, error) {
 	for at, d := range t.order {
 		upper, blocked := text[at] != lower(text[at]), t.blockOf(d) > 1
 		if upper && !blocked {
-			return Tag{}, tagError(text, len(text), "%c has no block behind the dims, such as %s16%c; without one it is %c", text[at], text, lower(text[at]), lower(text[at]))
+			return Tag{}, tagError(text, len(text), "%c has no block after the dims, such as %s16%c; without one it is %c", text[at], text, lower(text[at]), lower(text[at]))
 		}
 		if !upper && blocked {
 			return Tag{}, tagError(text, at, "%c has blocks, so it is %s", text[at], strings.ToUpper(text[at:at+1]))

@@ -19,9 +19,10 @@ type viewOp struct {
 	parts  func(l Layout, a arguments) (several, error)             // of one that makes several tensors, of which a subscript takes one
 	// copied makes what site does for a tensor, where that is no view.
 	copied    func(t *Tensor, a arguments) (*Tensor, error)
-	attribute bool // it is written without parentheses
-	conj      bool // of complex numbers it is the conjugates, too
-	cast      bool // it is named after the dtype that it converts to
+	attribute bool   // it is written without parentheses
+	conj      bool   // of complex numbers it is the conjugates, too
+	cast      bool   // it is named after the dtype that it converts to
+	since     string // the version of PyTorch that has it first, "" where 1.13 has it
 }
 
 // A site is a view in the making.
@@ -55,6 +56,9 @@ const (
 	intOrList
 	aDType
 	aFormat
+	aNumber  // of a factory: an integer, float, complex number or bool
+	aNest    // of a factory: a number, or lists of numbers, nested
+	anything // that says nothing of the layout
 )
 
 func one(name string) param   { return param{name: name} }
@@ -69,6 +73,8 @@ var (
 	dtypeParam  = param{name: "dtype", kind: aDType}
 	formatParam = param{name: "memory_format", kind: aFormat, optional: true, none: true, keyword: true}
 	dimParam    = maybe("dim")
+
+	sectionsParam = param{name: "sections", other: "indices", kind: intOrList}
 )
 
 // viewOps are the operations that a chain may have, in PyTorch's spelling and
@@ -77,20 +83,26 @@ var (
 // are two or more. Of expand_as and its like the shape of the other tensor is
 // given.
 var viewOps = sortedOps([]viewOp{
+	{name: "adjoint", conj: true, view: func(l Layout, _ arguments, _ int) (Layout, error) {
+		return l.matrices("adjoint", false)
+	}},
 	{name: "as_strided", params: []param{list("size"), list("stride"), noned("storage_offset")}, view: func(l Layout, a arguments, storage int) (Layout, error) {
 		return AsStrided(storage, a.list(0), a.list(1), a.or(2, l.offset))
 	}},
 	{name: "broadcast_to", params: []param{spread("size", 1)}, view: expand},
 	{name: "chunk", params: []param{one("chunks"), dimParam}, parts: func(l Layout, a arguments) (several, error) { return l.chunks(a.int(0), a.or(1, 0)) }},
+	{name: "detach", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l, nil }},
 	{name: "diagonal", params: []param{maybe("offset"), maybe("dim1"), maybe("dim2")}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		return l.Diagonal(a.or(0, 0), a.or(1, 0), a.or(2, 1))
 	}},
+	{name: "dsplit", params: []param{sectionsParam}, parts: splitting(3, 2)},
 	{name: "expand", params: []param{spread("size", 1)}, view: expand},
 	{name: "expand_as", params: []param{spread("other.shape", 1)}, view: expand},
 	{name: "flatten", params: []param{maybe("start_dim"), maybe("end_dim")}, site: func(s site, a arguments) (site, error) {
 		return s.flatten(a.or(0, 0), a.or(1, -1))
 	}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flatten(a.or(0, 0), a.or(1, -1)) }},
 	{name: "flip", params: []param{spread("dims", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.Flip(a.list(0)...) }},
+	{name: "hsplit", params: []param{sectionsParam}, parts: splitting(1, 1)},
 	{name: "movedim", params: []param{one("source"), one("destination")}, view: moveOne},
 	{name: "movedim", params: []param{list("source"), list("destination")}, view: moveSeveral},
 	{name: "moveaxis", params: []param{one("source"), one("destination")}, view: moveOne},
@@ -120,16 +132,19 @@ var viewOps = sortedOps([]viewOp{
 		}
 		return l.split(a.int(0), a.or(1, 0))
 	}},
+	{name: "split_with_sizes", params: []param{list("split_sizes"), dimParam},
+		parts: func(l Layout, a arguments) (several, error) { return l.splitSizes(a.list(0), a.or(1, 0)) }},
 	{name: "squeeze", params: []param{dimParam}, view: func(l Layout, a arguments, _ int) (Layout, error) {
 		if !a.given(0) {
 			return l.Squeeze()
 		}
 		return l.Squeeze(a.int(0))
 	}},
+	{name: "squeeze", params: []param{spread("dim", 2)}, since: "2.0", view: squeezeAll},
 	{name: "swapaxes", params: []param{one("axis0"), one("axis1")}, view: transpose},
 	{name: "swapdims", params: []param{one("dim0"), one("dim1")}, view: transpose},
 	{name: "t", view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.T() }},
-	{name: "tensor_split", params: []param{{name: "sections", other: "indices", kind: intOrList}, dimParam}, parts: func(l Layout, a arguments) (several, error) {
+	{name: "tensor_split", params: []param{sectionsParam, dimParam}, parts: func(l Layout, a arguments) (several, error) {
 		if a.isList(0) {
 			return l.splitAt(a.list(0), a.or(1, 0))
 		}
@@ -148,6 +163,8 @@ var viewOps = sortedOps([]viewOp{
 	{name: "view", params: []param{dtypeParam}, site: func(s site, a arguments) (site, error) { return s.viewAs(a[0].dtype) }},
 	{name: "view_as", params: []param{spread("other.shape", 1)}, view: func(l Layout, a arguments, _ int) (Layout, error) { return l.View(a.list(0)...) }},
 	{name: "view_as_real", site: func(s site, _ arguments) (site, error) { return s.asReal("view_as_real") }},
+
+	{name: "vsplit", params: []param{sectionsParam}, parts: splitting(2, 0)},
 
 	// PyTorch's H and mH are also the conjugates of complex numbers, which move nothing.
 	{name: "T", attribute: true, view: func(l Layout, _ arguments, _ int) (Layout, error) { return l.reversed() }},
@@ -172,7 +189,11 @@ func expand(l Layout, a arguments, _ int) (Layout, error) { return l.Expand(a.li
 func transpose(l Layout, a arguments, _ int) (Layout, error) {
 	return l.Transpose(a.int(0), a.int(1))
 }
-func moveOne(l Layout, a arguments, _ int) (Layout, error) { return l.Movedim(a.int(0), a.int(1)) }
+func splitting(rank, dim int) func(Layout, arguments) (several, error) {
+	return func(l Layout, a arguments) (several, error) { return l.splitAlong(rank, dim, a[0]) }
+}
+func squeezeAll(l Layout, a arguments, _ int) (Layout, error) { return l.squeezeAll(a.list(0)) }
+func moveOne(l Layout, a arguments, _ int) (Layout, error)    { return l.Movedim(a.int(0), a.int(1)) }
 func moveSeveral(l Layout, a arguments, _ int) (Layout, error) {
 	return l.movedims(a.list(0), a.list(1))
 }
@@ -199,23 +220,29 @@ func (op viewOp) usage() string {
 	if op.attribute {
 		return op.name
 	}
-	names := make([]string, len(op.params))
-	for i, p := range op.params {
-		names[i] = p.name
+	var names []string
+	for _, p := range op.params {
+		name := p.name
 		switch {
+		case p.kind == anything:
+			continue
 		case p.keyword:
-			names[i] += "="
+			name += "="
 		case p.kind == intList && p.least == 1:
-			names[i] += "..."
+			name += "..."
 		case p.kind == intList:
-			names[i] = "(" + p.name + "...)"
+			name = "(" + p.name + "...)"
 		case p.other != "":
-			names[i] += " or (" + p.other + "...)"
+			name += " or (" + p.other + "...)"
 		}
+		names = append(names, name)
 	}
 	text := op.name + "(" + strings.Join(names, ", ") + ")"
 	if op.parts != nil {
 		text += "[i]"
+	}
+	if op.since != "" {
+		text += " as of " + op.since
 	}
 	return text
 }
@@ -224,11 +251,7 @@ func (op viewOp) usage() string {
 // (torch/csrc/utils/python_arg_parser.cpp). Optional parameters may lack an
 // argument.
 func (op viewOp) bind(args []value) (arguments, error) {
-	if last := len(op.params) - 1; last >= 0 && op.params[last].least > 0 {
-		if n := len(args) - last; n >= op.params[last].least && args[last].kind == number && args[len(args)-1].key == "" {
-			args = append(slices.Clone(args[:last]), value{kind: sequence, items: args[last:]})
-		}
-	}
+	args = op.gathered(args)
 	bound := make(arguments, len(op.params))
 	for i, v := range args {
 		at := i
@@ -237,19 +260,24 @@ func (op viewOp) bind(args []value) (arguments, error) {
 				return v.key == p.takes(v) || v.key == "axis" && p.name == "dim" && op.name != "split"
 			})
 		}
-		switch {
+		err := error(nil)
+		switch hint := op.byName(v, at); {
+		case hint != "":
+			err = fmt.Errorf("%s: %s", hint, op.usage())
 		case at < 0:
-			return nil, fmt.Errorf("no argument is called %s: %s", v.key, op.usage())
+			err = fmt.Errorf("no argument is called %s: %s", v.key, op.usage())
 		case at >= len(op.params):
-			return nil, fmt.Errorf("%d arguments do not fit %s", len(args), op.usage())
+			err = fmt.Errorf("%d arguments do not fit %s", len(args), op.usage())
 		case op.params[at].keyword && v.key == "":
-			return nil, fmt.Errorf("%s goes by name: %s", op.params[at].name, op.usage())
+			err = fmt.Errorf("%s goes by name: %s", op.params[at].name, op.usage())
 		case bound[at].given:
-			return nil, fmt.Errorf("%s is given twice: %s", op.params[at].name, op.usage())
+			err = fmt.Errorf("%s is given twice: %s", op.params[at].name, op.usage())
 		}
-		var err error
+		if err != nil {
+			return nil, &placedError{err, v.at}
+		}
 		if bound[at], err = op.params[at].take(v); err != nil {
-			return nil, fmt.Errorf("%w: %s", err, op.usage())
+			return nil, &placedError{fmt.Errorf("%w: %s", err, op.usage()), v.at}
 		}
 	}
 	for i, p := range op.params {
@@ -258,6 +286,49 @@ func (op viewOp) bind(args []value) (arguments, error) {
 		}
 	}
 	return bound, nil
+}
+
+// gathered makes one list of the integers that stand by place for the last parameter that
+// goes by place, if that is such a list.
+func (op viewOp) gathered(args []value) []value {
+	last := len(op.params) - 1
+	for last >= 0 && op.params[last].keyword {
+		last--
+	}
+	end := len(args)
+	for end > 0 && args[end-1].key != "" {
+		end--
+	}
+	if last < 0 || op.params[last].least == 0 || end-last < op.params[last].least {
+		return args
+	}
+	if args[last].kind != number {
+		return args
+	}
+	all := value{kind: sequence, at: args[last].at, items: args[last:end]}
+	return append(append(slices.Clone(args[:last]), all), args[end:]...)
+}
+
+// byName asks whether a dtype was meant that is given for a memory format, or the other way
+// round, "" if neither.
+func (op viewOp) byName(v value, at int) string {
+	takesFormat := slices.ContainsFunc(op.params, func(p param) bool { return p.kind == aFormat })
+	if v.kind != word || !takesFormat {
+		return ""
+	}
+	_, noFormat := parseMemoryFormat(v.text)
+	_, noDType := ParseDType(v.text)
+	kind := anything
+	if at >= 0 && at < len(op.params) {
+		kind = op.params[at].kind
+	}
+	switch {
+	case noFormat == nil && (v.key == "" || kind == aDType):
+		return fmt.Sprintf("%s is a memory format: did you mean memory_format=%[1]s?", v.text)
+	case noDType == nil && kind == aFormat && op.params[0].kind == aDType:
+		return fmt.Sprintf("%s is a dtype: did you mean dtype=%[1]s?", v.text)
+	}
+	return ""
 }
 
 // wantsDType reports whether the arguments are one name for a parameter that is a dtype: no other row takes it.
@@ -278,12 +349,15 @@ func (p param) take(v value) (argument, error) {
 	if v.kind == none && p.none {
 		return argument{given: true, none: true}, nil
 	}
-	if p.kind == aDType || p.kind == aFormat {
+	switch p.kind {
+	case aDType, aFormat:
 		return p.takeWord(v)
+	case aNumber, aNest, anything:
+		return argument{given: true, value: v}, nil
 	}
 	lists, single := p.kind != oneInt, p.kind != intList
 	switch {
-	case v.kind == word:
+	case v.kind == word || v.kind == literal:
 		return argument{}, fmt.Errorf("argument %q is no integer", v.text)
 	case v.kind == number && single:
 		return argument{given: true, ints: []int{v.n}}, nil
@@ -336,6 +410,7 @@ type argument struct {
 	ints              []int
 	dtype             DType
 	format            MemoryFormat
+	value             value // of a factory
 }
 
 // arguments are those of each parameter.
@@ -402,6 +477,7 @@ type step struct {
 	op    *viewOp
 	args  arguments
 	index []value
+	at    int // where it begins in the text, in bytes
 }
 
 // ParseChain reads a chain of operations spelled as PyTorch's methods:
@@ -416,24 +492,34 @@ func ParseChain(text string) (Chain, error) {
 	if err != nil {
 		return Chain{}, err
 	}
-	c := Chain{text: text}
-	for _, call := range calls {
-		if call.form == subscript {
-			if last := len(c.steps) - 1; last >= 0 && c.steps[last].op != nil && c.steps[last].op.parts != nil && c.steps[last].index == nil {
-				c.steps[last].index = call.args
-				continue
-			}
-			c.steps = append(c.steps, step{index: call.args})
+	steps, err := stepsOf(calls)
+	if err != nil {
+		return Chain{}, err
+	}
+	return Chain{text, steps}, nil
+}
+
+// stepsOf binds calls. Errors have the place of the one at fault.
+func stepsOf(calls []call) (steps []step, err error) {
+	for _, c := range calls {
+		if last := len(steps) - 1; c.form == subscript && last >= 0 && steps[last].wantsIndex() {
+			steps[last].index = c.args
 			continue
 		}
-		s, err := call.bind()
-		if err != nil {
-			return Chain{}, err
+		s := step{index: c.args}
+		if c.form != subscript {
+			if s, err = c.bind(); err != nil {
+				return nil, &placedError{err, c.at}
+			}
 		}
-		c.steps = append(c.steps, s)
+		s.at = c.at
+		steps = append(steps, s)
 	}
-	return c, nil
+	return steps, nil
 }
+
+// wantsIndex reports an operation that makes several tensors, of which no index chose one yet.
+func (s step) wantsIndex() bool { return s.op != nil && s.op.parts != nil && s.index == nil }
 
 // MustParseChain is ParseChain for a text that is known to be a chain: it panics
 // where that refuses it.
@@ -479,6 +565,31 @@ func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
 	return s.layout, s.dtype, nil
 }
 
+// EndsInCopy looks at the last operation of a chain on a layout with elements of dtype. If
+// PyTorch copies there, as contiguous() does of a transposed view, it returns the chain before
+// it, which is of views, and where the elements of the copy lie in a storage of their own.
+// It is false of other chains, and of those that PyTorch 1.13 refuses.
+func (l Layout) EndsInCopy(c Chain, dtype DType) (before Chain, copied Layout, ok bool) {
+	last := len(c.steps) - 1
+	if last < 0 {
+		return Chain{}, Layout{}, false
+	}
+	if before.steps = c.steps[:last]; last > 0 {
+		before.text = strings.TrimRight(c.text[:c.steps[last].at], ". \t\n")
+	}
+	s := l.site(dtype)
+	for _, step := range c.steps {
+		var err error
+		if s.fresh {
+			return Chain{}, Layout{}, false
+		}
+		if s, err = step.apply(s); err != nil {
+			return Chain{}, Layout{}, false
+		}
+	}
+	return before, s.layout, s.fresh
+}
+
 // site is the layout in the storage that ends with its last element.
 func (l Layout) site(dtype DType) site {
 	s := site{layout: l, dtype: dtype}
@@ -500,7 +611,7 @@ func (e *CopyError) Error() string {
 	if e.Why != nil {
 		why = fmt.Sprintf(", since %v", e.Why)
 	}
-	return fmt.Sprintf("%s copies here%s; a chain that is walked is of views only", e.Op, why)
+	return fmt.Sprintf("%s copies here%s; only views can be walked", e.Op, why)
 }
 
 // Unwrap is why.
@@ -532,7 +643,7 @@ func (s step) apply(from site) (site, error) {
 // takes the arguments.
 func (c call) bind() (step, error) {
 	if slices.Contains(copyingOps, c.name) {
-		return step{}, fmt.Errorf("%s copies in PyTorch and is no view operation: a chain is of views only, such as expand for repeat", c.name)
+		return step{}, fmt.Errorf("%s copies in PyTorch: a chain has views only, such as expand for repeat", c.name)
 	}
 	var refusal error
 	for i, op := range viewOps {
@@ -556,5 +667,5 @@ func (c call) bind() (step, error) {
 	if refusal != nil {
 		return step{}, refusal
 	}
-	return step{}, fmt.Errorf("%q is no view operation; %s", c.name, didYouMean(c.name))
+	return step{}, fmt.Errorf("%q is not a view operation; %s", c.name, didYouMean(c.name))
 }

@@ -76,7 +76,7 @@ func (l Layout) WhyContiguous() string {
 		return "A tensor without elements is contiguous, whatever its strides.\n"
 	}
 	var b strings.Builder
-	b.WriteString("Contiguous means: from the last dim on, each stride is the product of the sizes behind it.\n")
+	b.WriteString("Contiguous means: from the last dim on, each stride is the product of the sizes after it.\n")
 	for _, r := range l.Explain() {
 		fmt.Fprintf(&b, "  %s\n", r)
 	}
@@ -101,10 +101,10 @@ func (r Reason) String() string {
 func SideBySide(stored, view Layout, columns int) (string, error) {
 	walk := ""
 	if slices.ContainsFunc(view.strides, func(stride int) bool { return stride < 0 }) {
-		walk = "Negative strides are a walk, not a tensor of PyTorch's, whose flip copies.\n"
+		walk = "Negative strides are an order of access: PyTorch's tensors have none, and its flip copies.\n"
 	}
 	if stored.Numel() > shownElements || view.Numel() > shownElements {
-		return fmt.Sprintf("%sStorage and view are printed up to %d elements.\n", walk, shownElements), nil
+		return fmt.Sprintf("%sStorage and view are printed for up to %d elements.\n", walk, shownElements), nil
 	}
 	if walk != "" {
 		return walk + walkText(view), nil
@@ -153,7 +153,7 @@ func walkText(l Layout) string {
 	for at := range l.Offsets() {
 		places = append(places, fmt.Sprint(at))
 	}
-	return "It goes through the storage so:\n" + strings.Join(places, " ") + "\n"
+	return "It visits the storage in this order:\n" + strings.Join(places, " ") + "\n"
 }
 
 // rowOf is the longest row, of at most so many elements, that a dim is a multiple of; or

@@ -33,7 +33,7 @@ func ExampleLayout_WhyContiguous() {
 	// elements    12
 	// contiguous  no
 	// overlap     no
-	// Contiguous means: from the last dim on, each stride is the product of the sizes behind it.
+	// Contiguous means: from the last dim on, each stride is the product of the sizes after it.
 	//   dim 1: stride 4, but 1 would be contiguous: this dim breaks it
 	// storage, in order    view
 	//  0  1  2  3          tensor([[ 0,  4,  8],
@@ -44,7 +44,7 @@ func ExampleLayout_WhyContiguous() {
 
 // TestSideBySide: what is no tensor of PyTorch's, or too large, is told in words.
 func TestSideBySide(t *testing.T) {
-	for shape, want := range map[int]string{4: "flip copies.\nIt goes through the storage so:\n3 2 1 0\n", 500: "flip copies.\nStorage and view are printed up to 400 elements"} {
+	for shape, want := range map[int]string{4: "flip copies.\nIt visits the storage in this order:\n3 2 1 0\n", 500: "flip copies.\nStorage and view are printed for up to 400 elements"} {
 		stored, err := layouts.Contiguous(shape)
 		if err != nil {
 			t.Fatal(err)

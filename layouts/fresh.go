@@ -76,7 +76,7 @@ func (l Layout) contiguousStridesIn(f MemoryFormat) ([]int, error) {
 	case (f == Preserve || f == RowMajor) && l.IsContiguous():
 		return nil, nil
 	case f == Preserve:
-		return nil, errors.New("contiguous: preserve_format says of no copy how it lies, and PyTorch refuses it of a tensor that is not contiguous")
+		return nil, errors.New("contiguous: preserve_format names no layout for a copy, and PyTorch refuses it of a tensor that is not contiguous")
 	}
 	strides, err := l.stridesIn("contiguous", f)
 	if err == nil && l.isContiguousIn(f) {
@@ -161,7 +161,7 @@ func (s site) viewAs(dtype DType) (site, error) {
 		return site{}, errors.New("view: the dtype of the tensor is not known here")
 	}
 	if s.conj && dtype != s.dtype {
-		return site{}, fmt.Errorf("view: %s is seen as conjugates here, which no view has the bytes of", s.dtype)
+		return site{}, fmt.Errorf("view: numbers of %s are conjugates here, and no storage holds those: clone() first", s.dtype)
 	}
 	s.dtype = dtype
 	if from == to {
@@ -221,7 +221,7 @@ func (s site) asReal(op string) (site, error) {
 		return site{}, fmt.Errorf("%s wants a complex tensor, and this one is of %s", op, s.dtype)
 	}
 	if s.conj && op == "view_as_real" {
-		return site{}, fmt.Errorf("%s: the numbers are seen as conjugates here, which no view has the bytes of", op)
+		return site{}, fmt.Errorf("%s: the numbers are conjugates here, and no storage holds those: clone() first", op)
 	}
 	s.conj = false
 	var err error

@@ -10,9 +10,10 @@
 // Sizes, strides and offsets are counted in elements, as in PyTorch.
 //
 //  1. [Contiguous] lays out a shape; [New] takes any shape and strides.
-//  2. [Layout.Apply] applies a chain of view operations, spelled as in PyTorch;
-//     [Layout.ApplyTo] also those that change the dtype, [Tensor.Apply] also those
-//     that copy. Most operations also have a method.
+//  2. [ParseChain] reads a chain of view operations, spelled as in PyTorch, and
+//     [Layout.Apply] applies it; [Layout.ApplyTo] also operations that change the
+//     dtype, [Tensor.Apply] also those that copy. Most operations also have a method.
+//     [ParseExpression] reads what makes a tensor and a chain on it.
 //  3. [Layout.Offsets] walks a Layout, [Layout.Explain] says what makes it
 //     contiguous or not, and [Broadcast] brings several Layouts to one shape.
 //  4. [NewTensor] puts a Layout over a [Storage], where elements are read and

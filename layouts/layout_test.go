@@ -259,8 +259,8 @@ func TestRefusals(t *testing.T) {
 		"expand(9999999999,3,4)":          "", // stride 0: walks, holds no storage
 		"expand(9223372036854775807,3,4)": "more elements than an int can count",
 		"view(99999999999999999999)":      "is too large",
-		"rotate(1)":                       `"rotate" is no view operation; it is none of PyTorch's views`,
-		"repeat(12,1)":                    "repeat copies in PyTorch and is no view operation",
+		"rotate(1)":                       `"rotate" is not a view operation; PyTorch's views are others`,
+		"repeat(12,1)":                    "repeat copies in PyTorch",
 		"transpose(0)":                    "transpose: 1 arguments do not fit transpose(dim0, dim1)",
 		"transpose(0,1":                   "the parenthesis is not closed",
 		"transpose(0,1]":                  "the parenthesis is not closed",

@@ -30,6 +30,7 @@ type call struct {
 	name string
 	args []value
 	form form
+	at   int // where it begins, in bytes
 }
 
 // A form is how a call is written.
@@ -50,13 +51,15 @@ const (
 	sequence           // a tuple or a list, which PyTorch tells apart in subscripts only
 	ellipsis           // of a subscript
 	slice              // of a subscript: start, end, step
+	literal            // another number, or a string, in the arguments of a factory
 )
 
 // A value is one argument, or one item of a sequence.
 type value struct {
 	kind  valueKind
+	at    int // where it begins, in bytes
 	n     int
-	text  string // of a word
+	text  string // of a word or a literal
 	items []value
 	list  bool   // a sequence in brackets
 	key   string // of an argument that goes by name
@@ -67,7 +70,7 @@ func (v value) String() string {
 	switch v.kind {
 	case number:
 		return strconv.Itoa(v.n)
-	case word:
+	case word, literal:
 		return v.text
 	case none:
 		return "None"
@@ -94,28 +97,42 @@ const maxNesting = 200
 type parser struct {
 	text, rest string
 	asked      bool // about what might be meant, of which nothing more is asked
+	literals   bool // arguments may be literals: those of a factory
 }
 
 func (p *parser) skip(n int) { p.rest = strings.TrimSpace(p.rest[n:]) }
 
 func (p *parser) at(c byte) bool { return p.rest != "" && p.rest[0] == c }
 
+// offset is where what is yet to be read begins, in bytes.
+func (p *parser) offset() int { return len(p.text) - len(p.rest) }
+
 // place is that of what is yet to be read, counted from 1.
-func (p *parser) place() string {
-	return fmt.Sprintf("character %d", utf8.RuneCountInString(p.text[:len(p.text)-len(p.rest)])+1)
+func (p *parser) place() string { return placeOf(p.text, p.offset()) }
+
+func placeOf(text string, at int) string {
+	return fmt.Sprintf("character %d", utf8.RuneCountInString(text[:at])+1)
 }
+
+// A placedError is an error of what begins at a place of the text, in bytes.
+type placedError struct {
+	error
+	at int
+}
+
+func (e *placedError) Unwrap() error { return e.error }
 
 // unexpected says where there is something else than what is wanted, and what would be right.
 func (p *parser) unexpected(want string) error {
 	switch {
 	case p.rest == "":
-		return fmt.Errorf("%s: the text ends behind a dot: want %s, or no dot", p.place(), want)
+		return fmt.Errorf("%s: the text ends after a dot: want %s, or no dot", p.place(), want)
 	case p.at(')') || p.at(']'):
 		return fmt.Errorf("%s: %q closes nothing that is open: leave it out", p.place(), p.rest[:1])
 	case p.at('['):
 		return fmt.Errorf("%s: %q wants no dot before it: leave it out", p.place(), p.rest)
 	case p.at('.') && p.rest != strings.TrimSpace(p.text):
-		return fmt.Errorf("%s: one dot too many: leave it out", p.place())
+		return fmt.Errorf("%s: one dot too many: leave one out", p.place())
 	}
 	return fmt.Errorf("%s: want %s, have %q%s", p.place(), want, p.rest, p.instead())
 }
@@ -125,7 +142,7 @@ func (p *parser) instead() string {
 	if p.asked || identifier().MatchString(p.rest) && !indexWord().MatchString(p.rest) {
 		return ""
 	}
-	before, rest := p.text[:len(p.text)-len(p.rest)], p.rest
+	before, rest := p.text[:p.offset()], p.rest
 	for strings.HasPrefix(rest, "(") {
 		end := closing(rest)
 		if end < 0 {
@@ -176,9 +193,11 @@ var (
 	tensorName = compiled(`^(x$|[\pL_][\pL\pN_]*\s*[.\[])`)
 	keyword    = compiled(`^([\pL_][\pL\pN_]*)\s*=`)
 	// indexWord is what a subscript without its brackets may begin with.
-	indexWord  = compiled(`^(None|((np|numpy|torch)\.)?newaxis|Ellipsis)\s*([,:]|$)`)
-	newaxis    = compiled(`^((np|numpy|torch)\.)?newaxis$`)
-	nextCall   = compiled(`\.\s*[\pL_]`)
+	indexWord = compiled(`^(None|((np|numpy|torch)\.)?newaxis|Ellipsis)\s*([,:]|$)`)
+	newaxis   = compiled(`^((np|numpy|torch)\.)?newaxis$`)
+	nextCall  = compiled(`\.\s*[\pL_]`)
+	// integers are whole numbers and products of them.
+	integers   = compiled(`^([-+\s]*(0[xX][\da-fA-F_]+|\d[\d_]*)\s*(\*|$))+$`)
 	dottedName = compiled(`^[\pL_][\pL\pN_.]*$`)
 )
 
@@ -206,7 +225,11 @@ func (p *parser) chain() ([]call, error) {
 		p.skip(len(name))
 		first = false
 	}
-	var calls []call
+	return p.calls(first)
+}
+
+// calls reads what follows a tensor; first says that nothing was read yet.
+func (p *parser) calls(first bool) (calls []call, err error) {
 	for p.rest != "" {
 		if p.at('[') {
 			c, err := p.subscript()
@@ -231,16 +254,16 @@ func (p *parser) chain() ([]call, error) {
 }
 
 func (p *parser) call() (call, error) {
-	text := p.rest
+	text, at := p.rest, p.offset()
 	name := identifier().FindString(text)
 	p.skip(len(name))
 	switch {
 	case name == "":
 		return call{}, p.unexpected("name(arguments)")
 	case !p.at('(') && (isAttribute(name) || p.rest == "" || p.at('.') || p.at('[')):
-		return call{name: name, form: attribute}, nil
+		return call{name: name, form: attribute, at: at}, nil
 	case !p.at('('):
-		return call{}, fmt.Errorf("%s: want ( or a dot behind %q, have %q%s", p.place(), name, p.rest, p.instead())
+		return call{}, fmt.Errorf("%s: want ( or a dot after %q, have %q%s", p.place(), name, p.rest, p.instead())
 	}
 	p.skip(1)
 	args, _, err := p.values(')', 1)
@@ -248,19 +271,19 @@ func (p *parser) call() (call, error) {
 		return call{}, fmt.Errorf("%s: %w in %q", name, err, text)
 	}
 	if here := elsewhere[name]; err != nil && here != "" {
-		return call{}, fmt.Errorf("%q is no view operation; %s", name, here)
+		return call{}, fmt.Errorf("%q is not a view operation; %s", name, here)
 	}
 	if err != nil {
 		return call{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return call{name: name, args: args}, nil
+	return call{name: name, args: args, at: at}, nil
 }
 
-// subscript reads what stands in brackets behind a tensor.
+// subscript reads what stands in brackets after a tensor.
 func (p *parser) subscript() (call, error) {
 	text := p.rest
+	c := call{name: "[]", form: subscript, at: p.offset()}
 	p.skip(1)
-	c := call{name: "[]", form: subscript}
 	for comma := true; !p.at(']'); {
 		if !comma {
 			return call{}, fmt.Errorf("[]: want a comma before %q", p.rest)
@@ -331,7 +354,7 @@ func (p *parser) values(closing byte, depth int) (values []value, comma bool, er
 			key = k[1]
 			p.skip(len(k[0]))
 		} else if len(values) > 0 && values[len(values)-1].key != "" {
-			return nil, false, fmt.Errorf("an argument without a name is behind %s=", values[len(values)-1].key)
+			return nil, false, fmt.Errorf("an argument without a name follows %s=: put it first, or name it", values[len(values)-1].key)
 		}
 		v, err := p.value(depth)
 		if err != nil {
@@ -356,6 +379,7 @@ func (p *parser) values(closing byte, depth int) (values []value, comma bool, er
 }
 
 func (p *parser) value(depth int) (value, error) {
+	at := p.offset()
 	switch {
 	case p.at('('):
 		p.skip(1)
@@ -363,11 +387,13 @@ func (p *parser) value(depth int) (value, error) {
 		if err == nil && len(items) == 1 && !comma {
 			return items[0], nil
 		}
-		return value{kind: sequence, items: items}, err
+		return value{kind: sequence, at: at, items: items}, err
 	case p.at('['):
 		p.skip(1)
 		items, _, err := p.values(']', depth+1)
-		return value{kind: sequence, items: items, list: true}, err
+		return value{kind: sequence, at: at, items: items, list: true}, err
+	case p.literals && (p.at('"') || p.at('\'')):
+		return p.quoted()
 	}
 	end := strings.IndexAny(p.rest, ",()[]:")
 	switch {
@@ -382,12 +408,48 @@ func (p *parser) value(depth int) (value, error) {
 	p.skip(end)
 	switch {
 	case text == "None" || newaxis().MatchString(text): // which is None
-		return value{kind: none}, nil
+		return value{kind: none, at: at}, nil
+	case p.literals && p.at('(') && (text == "torch.Size" || text == "torch.device"): // which is its argument
+		return p.value(depth)
 	case dottedName().MatchString(text):
-		return value{kind: word, text: text}, nil
+		return value{kind: word, at: at, text: text}, nil
+	case p.literals && !integers().MatchString(text):
+		return value{kind: literal, at: at, text: text}, nil
 	}
-	n, err := parseInt(text)
-	return value{kind: number, n: n}, err
+	n, err := parseProduct(text)
+	if err != nil {
+		err = &placedError{err, at}
+	}
+	return value{kind: number, at: at, n: n}, err
+}
+
+// quoted reads a string.
+func (p *parser) quoted() (value, error) {
+	at, end := p.offset(), strings.IndexByte(p.rest[1:], p.rest[0])
+	if end < 0 {
+		return value{}, &placedError{fmt.Errorf("want %s at the end of the string %s", p.rest[:1], p.rest), at}
+	}
+	v := value{kind: literal, at: at, text: p.rest[:end+2]}
+	p.skip(end + 2)
+	return v, nil
+}
+
+// parseProduct reads an integer, or a product of several such as 2*3*4.
+func parseProduct(text string) (int, error) {
+	first, rest, more := strings.Cut(text, "*")
+	n, err := parseInt(strings.TrimSpace(first))
+	if !more {
+		return n, err
+	}
+	m, wrong := parseProduct(rest)
+	product, fits := mulInt(n, m)
+	switch {
+	case err != nil || wrong != nil:
+		return 0, fmt.Errorf("argument %q is no integer", text)
+	case !fits:
+		return 0, fmt.Errorf("argument %s is too large", text)
+	}
+	return product, nil
 }
 
 // parseInt reads an integer as Python writes it: 12, -1, 0xc, 1_000.
@@ -403,7 +465,7 @@ func parseInt(word string) (int, error) {
 		return 0, fmt.Errorf("argument %s is a string, which no view takes", word)
 	}
 	if strings.ContainsAny(word, "<>=!&|") {
-		return 0, fmt.Errorf("argument %q is a mask, which picks elements and copies; a view has integers, slices, None and ... in brackets", word)
+		return 0, fmt.Errorf("argument %q is a mask, which picks elements and so copies; a view has integers, slices, None and ... in brackets", word)
 	}
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return 0, fmt.Errorf("argument %q is no integer", word)

@@ -29,7 +29,7 @@ func (s step) part(l Layout) (Layout, error) {
 	}
 	i := s.index[0].n
 	if i < -parts.n || i >= parts.n {
-		return Layout{}, fmt.Errorf("%s makes %d tensors, and [%d] is none of them", s.op.name, parts.n, i)
+		return Layout{}, fmt.Errorf("%s makes %d tensors: [%d] is out of range (want %d to %d)", s.op.name, parts.n, i, -parts.n, parts.n-1)
 	}
 	if i < 0 {
 		i += parts.n
@@ -116,6 +116,22 @@ func (l Layout) splitAt(indices []int, dim int) (several, error) {
 	}}, nil
 }
 
+// splitAlong is hsplit, vsplit or dsplit, which want rank dims or more: it cuts a dim, of fewer dims
+// the last, at indices or into parts of one size.
+func (l Layout) splitAlong(rank, dim int, where argument) (several, error) {
+	if l.Rank() < rank {
+		return several{}, fmt.Errorf("a tensor of %d dims (want %d or more)", l.Rank(), rank)
+	}
+	dim = min(dim, l.Rank()-1)
+	if where.list {
+		return l.splitAt(where.ints, dim)
+	}
+	if n := where.ints[0]; n > 0 && l.shape[dim]%n != 0 {
+		return several{}, fmt.Errorf("dim %d of size %d has no %d equal parts (tensor_split makes unequal ones)", dim, l.shape[dim], n)
+	}
+	return l.sections(where.ints[0], dim)
+}
+
 // unbind takes each index of a dim.
 func (l Layout) unbind(dim int) (several, error) {
 	size, err := l.splittable(dim)
@@ -142,8 +158,8 @@ func (l Layout) subscript(items []value) (Layout, error) {
 		switch v.kind {
 		case number, slice:
 			named++
-		case word, sequence:
-			return Layout{}, fmt.Errorf("[]: %s picks elements, which copies; a view has integers, slices, None and ... in brackets", v)
+		case word, literal, sequence:
+			return Layout{}, fmt.Errorf("[]: %s picks elements, and so copies; a view has integers, slices, None and ... in brackets", v)
 		}
 	}
 	if named > l.Rank() {

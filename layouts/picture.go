@@ -60,14 +60,25 @@ func (p Picture) Text() (words, drawing string, err error) {
 			return "", "", fmt.Errorf("view %q: %w", p.View, err)
 		}
 	}
-	var copied [][2]string
-	if s.fresh {
-		copied = append(copied, [2]string{"copy", fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
-	}
 	if drawing, err = p.draw(stored, s); err != nil {
 		return "", "", fmt.Errorf("view %q: %w", p.View, err)
 	}
-	return s.layout.facts(s.dtype, copied...) + "\n" + s.layout.WhyContiguous(), drawing, nil
+	return s.words(p.View), drawing, nil
+}
+
+// words are the facts of what a chain made.
+func (s site) words(c Chain) string {
+	var more [][2]string
+	if s.fresh {
+		more = append(more, [2]string{"copy", fmt.Sprintf("yes: in a storage of its own, of %d elements", s.storage)})
+	}
+	for _, step := range c.steps {
+		if step.op != nil && step.op.since != "" {
+			more = append(more, [2]string{"since", fmt.Sprintf("PyTorch %s, for %s of several dims", step.op.since, step.op.name)})
+			break
+		}
+	}
+	return s.layout.facts(s.dtype, more...) + "\n" + s.layout.WhyContiguous()
 }
 
 // draw shows the storage beside the view where both have numbers: elements of
@@ -84,15 +95,28 @@ func (p Picture) draw(stored Layout, s site) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	view, err := numbers.storage.seen(stored).Apply(p.View)
+	drawing, err := beside(numbers.storage.seen(stored), stored, p.View, p.Columns)
 	if err != nil {
 		return "", nil // by way of another dtype
+	}
+	return drawing, nil
+}
+
+// beside shows the storage of what a chain makes of a tensor, in order, beside it: of a view in
+// rows of a layout.
+func beside(base *Tensor, rows Layout, c Chain, columns int) (string, error) {
+	view, err := base.Apply(c)
+	if err != nil {
+		return "", err
 	}
 	all, err := Contiguous(view.storage.Len())
 	if err != nil {
 		return "", err
 	}
-	return "\n" + sideBySide(storageRows(view.storage.seen(all), view.layout), view, p.Columns), nil
+	if view.storage != base.storage {
+		rows = view.layout
+	}
+	return "\n" + sideBySide(storageRows(view.storage.seen(all), rows), view, columns), nil
 }
 
 // describe says how a format splits and pads the dims, and draws small storages.
@@ -122,7 +146,7 @@ func (b Blocked) describe(t Tag, dtype DType) (words, drawing string) {
 		fmt.Fprintf(&s, ", %s %s\n", map[bool]string{true: "strides", false: "stride"}[len(digits) > 1], strings.Join(strides, ", "))
 	}
 	if stored > shownElements || stored == 0 {
-		fmt.Fprintf(&s, "\nStorage is printed up to %d elements.\n", shownElements)
+		fmt.Fprintf(&s, "\nStorage is printed for up to %d elements.\n", shownElements)
 		return s.String(), ""
 	}
 	return s.String(), "\n" + b.picture(t, stored)
@@ -207,7 +231,7 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		return "", fmt.Errorf("view %q: %w", p.View, err)
 	}
 	if slices.ContainsFunc(dense.layout.strides, func(s int) bool { return s < 0 }) {
-		return "", fmt.Errorf("view %q: %w", p.View, errors.New("a tensor of PyTorch's has no negative strides"))
+		return "", fmt.Errorf("view %q: %w", p.View, errors.New("PyTorch's tensors have no negative strides"))
 	}
 	s, err := dense.Sparse(*p.Sparse, p.Block...)
 	if err != nil {
@@ -225,7 +249,7 @@ func (p Picture) sparse(stored Layout) (string, error) {
 		fmt.Fprintf(&b, "%s%s\n    %s; shape %s of %v, %d bytes\n", head, text, a.Meaning,
 			formatTuple(a.Tensor.layout.shape), a.Tensor.DType(), size)
 	}
-	fmt.Fprintf(&b, "\nIn all %d bytes; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*dense.DType().Size(), s)
+	fmt.Fprintf(&b, "\n%d bytes in total; the dense tensor has %d. PyTorch prints it as\n%v\n", bytes, dense.layout.Numel()*dense.DType().Size(), s)
 	return b.String(), nil
 }
 

@@ -185,7 +185,7 @@ func (l Layout) Explain() []Reason {
 }
 
 // A Reason is one step of the contiguity rule: the stride that dim has, and
-// the one that it should have, the product of the sizes behind it. A dim of
+// the one that it should have, the product of the sizes after it. A dim of
 // size 1 is skipped.
 type Reason struct {
 	Dim, Size, Stride, Want int

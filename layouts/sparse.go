@@ -60,7 +60,7 @@ func (t *Tensor) Sparse(format SparseFormat, block ...int) (*Sparse, error) {
 	}
 	shape := t.layout.Shape()
 	if most := max(t.layout.Numel(), slices.Max(append(shape, 0))); most > maxSparse {
-		return nil, fmt.Errorf("a tensor of %s is looked through element by element, up to %d of them or of rows", FormatShape(shape), maxSparse)
+		return nil, fmt.Errorf("a tensor of %s is too large: at most %d elements or rows are looked at", FormatShape(shape), maxSparse)
 	}
 	if format == COO && len(block) == 0 {
 		return t.coordinates()

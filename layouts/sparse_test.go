@@ -134,7 +134,7 @@ func TestSparseRefuses(t *testing.T) {
 		{x, layouts.BSC, []int{2}, "block 2 is no number of rows and of columns"},
 		{x, layouts.BSR, []int{2, 0}, "block 2x0"},
 		{x, layouts.BSC, []int{3, 2}, "blocks of 3x2 do not divide a matrix of 4x6"},
-		{wide, layouts.COO, nil, "a tensor of 1073741824x1073741824 is looked through element by element"},
+		{wide, layouts.COO, nil, "a tensor of 1073741824x1073741824 is too large: at most 67108864 elements or rows"},
 		{must(layouts.Zeros(layouts.Int8, 0, 1<<40)), layouts.CSC, nil, "a tensor of 0x1099511627776"},
 		{must(layouts.Uninitialized(2, 2)), layouts.COO, nil, "uninitialized"},
 	} {

@@ -16,20 +16,17 @@ var elsewhere = map[string]string{
 	"astype":        "did you mean to(dtype), such as to(torch.float16)?",
 	"expand_dims":   "did you mean unsqueeze(dim)?",
 	"channels_last": "did you mean contiguous(memory_format=torch.channels_last)?",
-	"adjoint":       "did you mean mH?",
-	"hsplit":        "did you mean tensor_split(sections, 1)[i], or of one dim tensor_split(sections)[i]?",
-	"vsplit":        "did you mean tensor_split(sections, 0)[i]?", "dsplit": "did you mean tensor_split(sections, 2)[i]?",
-	"index_select": "it picks elements, which copies; narrow and select pick those that are evenly apart",
-	"detach":       same, "data": same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
+	"index_select":  "it picks elements, and so copies; narrow, select and slice take evenly spaced ones",
+	"data":          same, "cpu": same, "cuda": same, "requires_grad_": same, "numpy": same,
 	"stride": asks, "size": asks, "shape": asks, "dim": asks, "ndim": asks, "numel": asks, "nelement": asks, "storage": asks, "storage_offset": asks, "data_ptr": asks, "is_contiguous": asks, "dtype": asks,
 	"mean": computes, "sum": computes, "max": computes, "min": computes, "prod": computes, "std": computes, "var": computes, "norm": computes, "argmax": computes, "add": computes, "mul": computes, "matmul": computes, "softmax": computes, "relu": computes, "exp": computes,
 }
 
 // What PyTorch has that makes no view.
 const (
-	same     = "its elements lie as before: leave it out"
-	asks     = "it asks what a tensor is and makes no view; the layout of each says that"
-	computes = "it computes with elements, where a view only says which are walked"
+	same     = "it changes no layout: leave it out"
+	asks     = "it asks about a tensor and makes no view"
+	computes = "it computes, and a view does not"
 )
 
 // tensorFunction is what looks like a function of a tensor, such as torch.permute(x, (1, 0)).
@@ -62,6 +59,9 @@ func didYouMean(name string) string {
 	if here := elsewhere[name]; here != "" {
 		return here
 	}
+	if isFactory(name) {
+		return "it makes a tensor: leave it out, and give its sizes as the shape"
+	}
 	type candidate struct {
 		usage    string
 		distance int
@@ -78,7 +78,7 @@ func didYouMean(name string) string {
 		}
 	}
 	if len(near) == 0 {
-		return "it is none of PyTorch's views that are known, such as permute, narrow, expand, [:, ::2]"
+		return "PyTorch's views are others, such as permute, narrow, expand, [:, ::2]"
 	}
 	slices.SortStableFunc(near, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(alike(b.usage, name), alike(a.usage, name)))

@@ -484,6 +484,25 @@ func (l Layout) Squeeze(dims ...int) (Layout, error) {
 	return m.checked("squeeze")
 }
 
+// squeezeAll drops those of the given dimensions that have size 1, each named once.
+func (l Layout) squeezeAll(dims []int) (Layout, error) {
+	seen := make([]bool, max(l.Rank(), 1))
+	for _, dim := range dims {
+		d, err := l.dim("squeeze", dim)
+		if err != nil {
+			return Layout{}, err
+		}
+		if seen[d] {
+			return Layout{}, fmt.Errorf("squeeze: dim %d is named twice", d)
+		}
+		seen[d] = true
+	}
+	if len(dims) == 0 {
+		return l.checked("squeeze")
+	}
+	return l.Squeeze(dims...)
+}
+
 // Movedim takes the dimension src to the place dst; the others keep their
 // order.
 func (l Layout) Movedim(src, dst int) (Layout, error) {

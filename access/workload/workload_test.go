@@ -308,7 +308,7 @@ func TestFormats(t *testing.T) {
 		"{tensor: c, op: reorder, from: abc}":            "f:6:6: op reorder wants the format that it makes (such as to: aBcd16b)",
 		"{tensor: c, op: reorder, to: abc}":              "f:6:21: op reorder: it wants the format that x is in (from, such as abcd)",
 		"{tensor: c, op: sum, from: aBc4b, to: abc}":     "f:6:43: to goes with op: reorder",
-		"{tensor: c, op: reorder, from: aBc, to: abc}":   `f:6:36: from "aBc": format "aBc", character 4: B has no block behind the dims, such as aBc16b; without one it is b`,
+		"{tensor: c, op: reorder, from: aBc, to: abc}":   `f:6:36: from "aBc": format "aBc", character 4: B has no block after the dims, such as aBc16b; without one it is b`,
 		"{tensor: a, op: reorder, from: abc, to: abc}":   "f:6:36: from abc: format abc has 3 dims, shape 64x48 has 2",
 		"{tensor: b, op: sum, from: ba}":                 "f:6:6: pad 16: a format says itself how far its rows are apart",
 		"{tensor: c, op: sum, from: cab, view: flip(0)}": `f:6:43: view "flip(0)": a tensor in a format has no views`,

@@ -219,6 +219,22 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// oneExpression is for bench layout.
+func oneExpression(cmd *cobra.Command, args []string) error {
+	const example = "'torch.zeros(3, 4).t()'"
+	switch {
+	case len(args) == 0:
+		return nil
+	case len(args) > 1 && strings.Contains(args[0], "("):
+		return fmt.Errorf("%d arguments: put one expression in quotes, such as %s %s",
+			len(args), cmd.CommandPath(), example)
+	case !strings.Contains(args[0], "("):
+		return fmt.Errorf("%q is not an expression, such as %s%s (see %s --help)",
+			args[0], example, argHint(cmd, args[0]), cmd.CommandPath())
+	}
+	return nil
+}
+
 // someFiles is for commands that take one file or more.
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

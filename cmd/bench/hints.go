@@ -91,8 +91,10 @@ func flagHint(cmd *cobra.Command, name string) string {
 			others = append(others, verb.CommandPath())
 		}
 	}
-	if len(others) > 0 {
-		return fmt.Sprintf(": it is one of %s", strings.Join(others, ", "))
+	if last := len(others) - 1; last > 0 {
+		return fmt.Sprintf(": %s and %s take it", strings.Join(others[:last], ", "), others[last])
+	} else if last == 0 {
+		return fmt.Sprintf(": %s takes it", others[0])
 	}
 	if similar := near(name, names...); len(similar) > 0 {
 		return ": did you mean --" + strings.Join(similar[:min(len(similar), 3)], " or --") + "?"

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stridebench/stridebench/layouts"
 	"github.com/stridebench/stridebench/simcache/explain"
@@ -17,10 +19,17 @@ func newLayout() *cobra.Command {
 	sparse := parsed[layouts.SparseFormat]{parse: layouts.ParseSparseFormat, kind: "format"}
 	block := parsed[[]int]{parse: layouts.ParseShape, kind: "shape"}
 	cmd := &cobra.Command{
-		Use:   "layout --shape SHAPE",
+		Use:   "layout {EXPRESSION | --shape SHAPE}",
 		Short: "Explain where the elements of a view lie, and whether it is contiguous",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:  oneExpression,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return expressed(cmd.Flags(), cmd.OutOrStdout(), args[0])
+			}
+			if !pattern.shape.set {
+				return errors.New("nothing to lay out: want an expression, " +
+					"such as 'torch.arange(12).reshape(3,4).t()', or --shape 3x4")
+			}
 			s, err := pattern.spec()
 			if err != nil {
 				return err
@@ -33,12 +42,7 @@ func newLayout() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--%w", err)
 			}
-			var folded strings.Builder
-			for line := range strings.Lines(words) {
-				folded.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), p.Columns) + "\n")
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), folded.String()+drawing)
-			return err
+			return printFolded(cmd.OutOrStdout(), words, drawing)
 		},
 	}
 	pattern.addTensor(cmd.Flags(), 1)
@@ -46,4 +50,38 @@ func newLayout() *cobra.Command {
 	cmd.Flags().Var(&sparse, "sparse", "store an example in a sparse format: coo, csr, csc, bsr or bsc")
 	cmd.Flags().Var(&block, "block", "rows and columns of the blocks of bsr and bsc, such as 2x2")
 	return cmd
+}
+
+// expressed explains what an expression makes.
+func expressed(flags *pflag.FlagSet, out io.Writer, text string) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		err = fmt.Errorf("--%s goes with --shape, and %q names its own tensor: leave one out",
+			f.Name, text)
+	})
+	if err != nil {
+		return err
+	}
+	e, err := layouts.ParseExpression(text)
+	var words, drawing string
+	if err == nil {
+		words, drawing, err = e.Text(columns(out))
+	}
+	if _, isView := layouts.ParseChain(text); err != nil && isView == nil {
+		return fmt.Errorf("%q: %w; or give its sizes, as --shape 3x4 --view '%s'",
+			text, err, text)
+	}
+	if err != nil {
+		return fmt.Errorf("%q: %w", text, err)
+	}
+	return printFolded(out, words, drawing)
+}
+
+// printFolded prints words in lines that fit the terminal, and a drawing that does.
+func printFolded(out io.Writer, words, drawing string) error {
+	var folded strings.Builder
+	for line := range strings.Lines(words) {
+		folded.WriteString(explain.Fold(strings.TrimSuffix(line, "\n"), columns(out)) + "\n")
+	}
+	_, err := io.WriteString(out, folded.String()+drawing)
+	return err
 }

@@ -1,0 +1,249 @@
+package layouts
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// An Expression is a tensor as PyTorch makes it and a chain of operations on it, such as
+// torch.arange(24).reshape(2, 3, 4).transpose(0, 1), as ParseExpression reads it.
+type Expression struct {
+	text  string
+	from  *factory
+	made  made
+	chain Chain // whose steps have places in text
+}
+
+// flipped is flip in an expression, where it copies as PyTorch's does.
+var flipped = viewOp{name: "flip", site: func(s site, a arguments) (site, error) {
+	flipped, err := s.layout.Flip(a.list(0)...)
+	if err != nil {
+		return site{}, err
+	}
+	strides, err := s.layout.stridesIn("flip", Preserve)
+	return s.copied(flipped.shape, strides, errors.New("PyTorch has no negative strides")), err
+}, copied: func(t *Tensor, a arguments) (*Tensor, error) { return t.Flip(a.list(0)...) }}
+
+// ParseExpression reads what makes a tensor, as Python code for PyTorch does, and a chain of
+// operations on it, as [ParseChain] reads them:
+//
+//	expression = [name "="] ["torch."] factory "(" arguments ")" chain
+//
+// Factories are arange, zeros, ones, empty, rand, randn, full, and tensor of nested lists.
+// Dtypes are PyTorch's where none is given: arange of integers is of int64, zeros of float32.
+// What says nothing of the layout, such as device= and requires_grad=, is read and left out.
+// Errors begin with the place of what is at fault, such as "character 14".
+func ParseExpression(text string) (Expression, error) {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	p := &parser{text: text, rest: strings.TrimSpace(text), literals: true}
+	e, err := p.expression()
+	if err != nil {
+		return Expression{}, atPlace(text, err, p.offset())
+	}
+	return e, nil
+}
+
+// atPlace puts the place before an error: its own, or else at.
+func atPlace(text string, err error, at int) error {
+	if strings.HasPrefix(err.Error(), "character ") { // it has one
+		return err
+	}
+	if e, ok := errors.AsType[*placedError](err); ok {
+		for ok { // the innermost one
+			at = e.at
+			e, ok = errors.AsType[*placedError](e.error)
+		}
+	}
+	return fmt.Errorf("%s: %w", placeOf(text, at), err)
+}
+
+func (p *parser) expression() (Expression, error) {
+	if name := keyword().FindString(p.rest); name != "" {
+		p.skip(len(name))
+	}
+	at := p.offset()
+	p.skip(len(torchPrefix().FindString(p.rest)))
+	name := identifier().FindString(p.rest)
+	p.skip(len(name))
+	if !isFactory(name) || !p.at('(') {
+		return Expression{}, &placedError{p.noFactory(name), at}
+	}
+	open := p.offset()
+	p.skip(1)
+	args, _, err := p.values(')', 1)
+	if errors.Is(err, errNotClosed) {
+		err = &placedError{err, open}
+	}
+	if err != nil {
+		return Expression{}, fmt.Errorf("%s: %w", name, err)
+	}
+	e, start := Expression{text: p.text}, p.offset()
+	if e.from, e.made, err = makes(name, args); err != nil {
+		return Expression{}, &placedError{err, at}
+	}
+	p.literals = false
+	calls, err := p.calls(false)
+	if err != nil {
+		return Expression{}, err
+	}
+	steps, err := stepsOf(calls)
+	for i, s := range steps {
+		if s.op != nil && s.op.name == flipped.name {
+			steps[i].op = &flipped
+		}
+	}
+	e.chain = Chain{p.text[start:], steps}
+	return e, err
+}
+
+var torchPrefix = compiled(`^torch\s*\.\s*`)
+
+func isFactory(name string) bool {
+	return slices.ContainsFunc(factories, func(f factory) bool { return f.name == name })
+}
+
+// noFactory says what an expression begins with, which has name in its place.
+func (p *parser) noFactory(name string) error {
+	const want = "such as torch.arange(12) or torch.zeros(3, 4)"
+	switch {
+	case isFactory(name):
+		return fmt.Errorf("want ( after %q, %s", name, want)
+	case slices.ContainsFunc(viewOps, func(op viewOp) bool { return op.name == name }) && p.at('('):
+		return fmt.Errorf("%s is an operation: write the tensor first, %s, then .%[1]s(...)", name, want)
+	case name == "" || p.rest == "" || p.at('.') || p.at('['):
+		return fmt.Errorf("want a function that makes a tensor, %s", want)
+	}
+	var names []string
+	for _, f := range factories {
+		names = append(names, f.name)
+	}
+	known := strings.Join(slices.Compact(names), ", ")
+	return fmt.Errorf("%q is not read here: want one of %s", name, known)
+}
+
+// makes calls a factory: of several rows of a name, the first that takes the arguments.
+func makes(name string, args []value) (*factory, made, error) {
+	var refusal error
+	for i := range factories {
+		f := &factories[i]
+		if f.name != name {
+			continue
+		}
+		bound, err := f.bind(args)
+		if err == nil {
+			m, err := f.make(bound)
+			if err == nil {
+				_, err = m.layout.bytes(m.dtype)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return f, m, err
+		}
+		if refusal == nil || len(args) > 1 {
+			refusal = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil, made{}, refusal
+}
+
+// String is the text that the expression was read from.
+func (e Expression) String() string { return e.text }
+
+// Layout is where the elements of the result lie in its storage, and their dtype. Operations
+// that copy make a storage of their own. Errors begin with the place of the operation at fault.
+func (e Expression) Layout() (Layout, DType, error) {
+	s, _, err := e.site()
+	return s.layout, s.dtype, err
+}
+
+// rows is the last layout on the way that is all of the first storage in order, as after reshape.
+func (e Expression) rows() Layout {
+	s, rows := e.made.layout.site(e.made.dtype), e.made.layout
+	for _, step := range e.chain.steps {
+		var err error
+		if s, err = step.apply(s); err != nil || s.fresh || s.dtype != e.made.dtype {
+			break
+		}
+		if s.layout.Numel() == s.storage && s.layout.IsContiguous() {
+			rows = s.layout
+		}
+	}
+	return rows
+}
+
+// site is the result; known says that the chain leaves known elements known.
+func (e Expression) site() (s site, known bool, err error) {
+	s, known = e.made.layout.site(e.made.dtype), true
+	for _, step := range e.chain.steps {
+		if s, err = step.apply(s); err != nil {
+			return site{}, false, atPlace(e.text, err, step.at)
+		}
+		known = known && !s.conj && (step.op == nil || step.op.name != "empty_like")
+	}
+	return s, known, nil
+}
+
+// Tensor is the result. Elements that PyTorch draws at random or leaves unwritten are 0.
+// It refuses conjugates, which no storage holds, and empty_like.
+func (e Expression) Tensor() (*Tensor, error) {
+	_, known, err := e.site()
+	if err == nil && !known {
+		err = fmt.Errorf("%s: its elements are conjugates, or unwritten", e.text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	base, err := e.base()
+	if err != nil {
+		return nil, err
+	}
+	return base.Apply(e.chain)
+}
+
+func (e Expression) base() (*Tensor, error) {
+	if e.made.elements == nil {
+		return zerosIn(e.made.dtype, e.made.layout)
+	}
+	return e.made.elements()
+}
+
+// Text explains the result in words, and draws its storage beside it if both are small, in
+// columns as far as they suffice (0 are enough). Elements that PyTorch draws at random or leaves
+// unwritten are shown as their places in the storage. Errors begin with the place of the
+// operation at fault.
+func (e Expression) Text(columns int) (words, drawing string, err error) {
+	s, known, err := e.site()
+	if err != nil {
+		return "", "", err
+	}
+	words = s.words(e.chain)
+	base, note := (*Tensor)(nil), ""
+	switch {
+	case max(e.made.layout.Numel(), s.layout.Numel(), s.storage) > shownElements:
+		const large = "\nStorage and view are printed for up to %d elements.\n"
+		return words, fmt.Sprintf(large, shownElements), nil
+	case !known:
+		return words, "\nThe elements are not shown: they are conjugates, or unwritten.\n", nil
+	case e.made.elements == nil && s.dtype != e.made.dtype:
+		return words, fmt.Sprintf("\nThe elements are not shown: %s %s.\n", e.from.name, e.from.why), nil
+	case e.made.elements == nil:
+		note = fmt.Sprintf("\n%s %s: their places in its storage are shown.\n", e.from.name, e.from.why)
+		var numbers *Tensor
+		if numbers, err = Arange(Int64, e.made.layout.Numel()); err == nil {
+			base = numbers.storage.seen(e.made.layout)
+		}
+	default:
+		base, err = e.base()
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if drawing, err = beside(base, e.rows(), e.chain, columns); err != nil {
+		return "", "", err
+	}
+	return words, note + drawing, nil
+}
