@@ -565,31 +565,6 @@ func (l Layout) ApplyTo(c Chain, dtype DType) (Layout, DType, error) {
 	return s.layout, s.dtype, nil
 }
 
-// EndsInCopy looks at the last operation of a chain on a layout with elements of dtype. If
-// PyTorch copies there, as contiguous() does of a transposed view, it returns the chain before
-// it, which is of views, and where the elements of the copy lie in a storage of their own.
-// It is false of other chains, and of those that PyTorch 1.13 refuses.
-func (l Layout) EndsInCopy(c Chain, dtype DType) (before Chain, copied Layout, ok bool) {
-	last := len(c.steps) - 1
-	if last < 0 {
-		return Chain{}, Layout{}, false
-	}
-	if before.steps = c.steps[:last]; last > 0 {
-		before.text = strings.TrimRight(c.text[:c.steps[last].at], ". \t\n")
-	}
-	s := l.site(dtype)
-	for _, step := range c.steps {
-		var err error
-		if s.fresh {
-			return Chain{}, Layout{}, false
-		}
-		if s, err = step.apply(s); err != nil {
-			return Chain{}, Layout{}, false
-		}
-	}
-	return before, s.layout, s.fresh
-}
-
 // site is the layout in the storage that ends with its last element.
 func (l Layout) site(dtype DType) site {
 	s := site{layout: l, dtype: dtype}

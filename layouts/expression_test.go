@@ -1,7 +1,6 @@
 package layouts_test
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -137,28 +136,6 @@ func TestExpressionErrors(t *testing.T) {
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
-		}
-	}
-}
-
-// TestEndsInCopy: a chain ends in a copy where PyTorch copies in its last operation, and only there.
-func TestEndsInCopy(t *testing.T) {
-	l := must(layouts.Contiguous(3, 4))
-	for text, want := range map[string]string{
-		"x.t().contiguous()": "x.t(): shape 4x3, strides (3, 1), offset 0", "t().contiguous( )": "t(): shape 4x3, strides (3, 1), offset 0", "x.contiguous()": "", "": "",
-		"x.clone()": ": shape 3x4, strides (4, 1), offset 0", "x.T[::2].clone()": "x.T[::2]: shape 2x3, strides (1, 2), offset 0", "x.t().reshape(12)": "x.t(): shape 12, strides (1), offset 0",
-		"x.t().contiguous().t()": "", "x.t().clone().contiguous()": "", "x.t(). view(12)": "", "x.t().t().contiguous()": "", "x.view(5).contiguous()": "",
-	} {
-		before, copied, ok := l.EndsInCopy(layouts.MustParseChain(text), layouts.Float32)
-		got := ""
-		if ok {
-			got = fmt.Sprintf("%v: %v", before, copied)
-		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-		if again, err := layouts.ParseChain(before.String()); ok && (err != nil || !must(l.Apply(again)).Equal(must(l.Apply(before)))) {
-			t.Errorf("%q: the chain before is written %q, which gives %v", text, before, err)
 		}
 	}
 }
