@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/terminal"
 )
 
 // What of a sweep's chart is drawn: the tensors for which the choice matters most, and
@@ -139,7 +140,7 @@ func taken(r results.Row) (tensor, words string) {
 			free = append(free, value)
 		case key == "layout" && slices.Contains(viewed, value):
 		default:
-			fixed = append(fixed, plain(key, value))
+			fixed = append(fixed, terminal.Words(part))
 		}
 	}
 	if r.Key("order") == "" {

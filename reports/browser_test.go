@@ -254,7 +254,7 @@ func testSorting(b *browser, example, _ string) {
 	if slices.Reverse(got); !slices.IsSorted(got) || direction(times) != "descending" {
 		b.Errorf("Enter then sorts the times %s: %v", direction(times), got)
 	}
-	pads, button := column("pad")
+	pads, button := column("pad, elements")
 	b.do(chromedp.Click(button))
 	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" || direction(times) != "" {
 		b.Errorf("by padding: %v, and by time %q", got, direction(times))

@@ -121,10 +121,10 @@ func TestIntervals(t *testing.T) {
 	if few, whole := lines(copyBandwidth, few(sampled(names[0], 1e3, ""))), lines(copyBandwidth, sampled(names[0], 1e3, "")); whole < few+6 {
 		t.Errorf("%d lines with a whisker, and %d without", whole, few)
 	}
-	// A matrix of one size has a strip for a band, which would have no breadth.
-	row, col := sampled(names[2], 1e3, ""), sampled(names[3], 2e3, "")
-	if few, whole := lines(traverseTime, few(row)+few(col)), lines(traverseTime, row+col); whole != few+2 {
-		t.Errorf("%d lines with two strips, and %d without", whole, few)
+	// A series of one size has a strip for a band, which would have no breadth.
+	row := few(sampled(names[2], 1e3, "")) + few(sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 1e3, ""))
+	if few, whole := lines(traverseTime, row+few(sampled(names[3], 2e3, ""))), lines(traverseTime, row+sampled(names[3], 2e3, "")); whole != few+1 {
+		t.Errorf("%d lines with a strip, and %d without", whole, few)
 	}
 }
 
@@ -144,10 +144,10 @@ func TestStructure(t *testing.T) {
 			"takes 2.0 times as long"},
 		"one order": {traverseTime, sampled("Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", 1e3, "") +
 			sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 2e3, ""),
-			[]string{"row", "ns per element"}, "an element of a 64x64 int32 matrix, and "},
+			[]string{"row", "ns per element"}, " ns/elem for a 64x64 int32 matrix, and "},
 		"miss rates": {missRates, sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 100 D1-misses/op 4 TLB-misses/op") +
 			sampled("Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 400 D1-misses/op 4 TLB-misses/op"),
-			[]string{"D1 misses, % of refs", "TLB misses, % of refs", "TLB 1: 256 KiB", "D1 32 KiB"}, ""},
+			[]string{"D1 misses, %", "TLB misses, %", "% of all references; simulated, exact", "TLB 1: 256 KiB", "D1 32 KiB"}, ""},
 		"strides": {copyStride, sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", 1e3, "") +
 			sampled("Copy/layout=columns/shape=64x64/dtype=float32/step=32/kernel=scalar", 1e4, ""),
 			[]string{"1", "32", "one element a line of 64 B", "GiB/s, read plus written"}, "every 32nd column moves"},
@@ -160,7 +160,7 @@ func TestStructure(t *testing.T) {
 			[]string{"strided view", "copy first, plain loop", "pays from n = 4 (plain loop)"}, "pays from 4 passes on"},
 		"tiles": {tiles, sampled("Tile/op=copy/layout=transpose/shape=64x64/dtype=float32/tile=8/kernel=scalar", 1e3, "100 D-refs/op 20 D1-misses/op") +
 			sampled("Tile/op=copy/layout=transpose/shape=64x64/dtype=float32/tile=64/kernel=scalar", 2e3, "100 D-refs/op 50 D1-misses/op"),
-			[]string{"64x64", "two tiles fill D1 32 KiB", "D1 misses, % of refs", "8"}, "fastest in tiles of 8"},
+			[]string{"64x64", "two tiles fill D1 32 KiB", "D1 misses, %", "bands: 95% interval; misses: % of all references; simulated, exact", "8"}, "fastest in tiles of 8"},
 		"latency": {latency, sampled("Latency/op=chase/size=16KiB/kernel=scalar", 1e3, "") + sampled("Latency/op=chase/size=32KiB/kernel=scalar", 1e3, "") +
 			sampled("Latency/op=chase/size=64KiB/kernel=scalar", 4e3, "") + sampled("Latency/op=chase/size=128KiB/kernel=scalar", 4e3, ""),
 			[]string{"knee 1, L1d: 32 KiB", "L1d 32 KiB", "ns per load"}, "(L1d is outgrown)"},
@@ -197,6 +197,94 @@ func TestStructure(t *testing.T) {
 				t.Errorf("sentence %q, alt %q", f.sentence, f.alt)
 			}
 		})
+	}
+}
+
+// TestOneSize: a matrix of one size has bars of its times and of its misses, each once, and no line.
+func TestOneSize(t *testing.T) {
+	const counts = "4096 D-refs/op 256 D1-misses/op 16 LL-misses/op"
+	text := head
+	for _, name := range []string{"Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", "Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar",
+		"Traverse/op=sum/order=col/shape=64x64/dtype=int32/pad=16/kernel=scalar", "Traverse/op=sum/order=col/shape=64x64/dtype=int32/tile=8/kernel=scalar",
+		"Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2"} {
+		text += sampled(name, 1e3, counts)
+	}
+	d := dataOf(t, text)
+	for _, c := range []struct {
+		draw  func(*data) (*figure, error)
+		words []string
+		bars  int
+	}{
+		{traverseTime, []string{"ns per element", "Traverse row scalar", "Traverse col pad 16 elements scalar", "plain loop", "avx2"}, 5},
+		{missRates, []string{"D1 misses", "LL misses", "misses, % of all references", "plain loop", "avx2"}, 10},
+	} {
+		f := draws(t, c.draw, d)
+		words, _ := record(f, &d.look)
+		for _, want := range c.words {
+			if !slices.Contains(words, want) {
+				t.Errorf("%s: %q is not in %q", f.title, want, words)
+			}
+		}
+		drawn := f.panels[0].Y.Tick.Marker.Ticks(f.panels[0].Y.Min, f.panels[0].Y.Max)
+		if len(drawn) != c.bars || !strings.HasPrefix(f.alt, "Bars: ") || strings.Contains(f.title, "by size") || !strings.Contains(f.title, "64x64") {
+			t.Errorf("%s (%s): %d bars, want %d", f.title, f.alt, len(drawn), c.bars)
+		}
+	}
+	rest := d.rest()
+	if f, err := others(&rest); f != nil || err != nil {
+		t.Errorf("drawn twice: %v, %v", f, err)
+	}
+}
+
+// TestMarksOfLevels: a panel of one level's misses has that level marked alone.
+func TestMarksOfLevels(t *testing.T) {
+	text := head
+	for _, shape := range []string{"64x64", "6000x6000"} {
+		text += sampled("Traverse/op=sum/order=row/shape="+shape+"/dtype=int32/kernel=scalar", 1e3, "900 D-refs/op 90 D1-misses/op 9 LL-misses/op 3 TLB-misses/op")
+	}
+	for _, tile := range []string{"8", "512"} {
+		text += sampled("Tile/op=copy/layout=transpose/shape=512x512/dtype=float32/tile="+tile+"/kernel=scalar", 1e3, "900 D-refs/op 90 D1-misses/op 9 LL-misses/op 3 TLB-misses/op")
+	}
+	d := dataOf(t, strings.Replace(text, "sim-ll: 33554432", "sim-ll: 524288", 1))
+	for _, c := range []struct {
+		draw func(*data) (*figure, error)
+		want map[string]int
+	}{
+		{missRates, map[string]int{"D1 32 KiB": 1, "LL 512 KiB": 1, "TLB 1: 256 KiB": 1}},
+		{tiles, map[string]int{"two tiles fill D1 32 KiB": 2, "two tiles fill LL 512 KiB": 2}}, // among the times, too
+	} {
+		words, _ := record(draws(t, c.draw, d), &d.look)
+		for want, times := range c.want {
+			if n := len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w != want })); n != times {
+				t.Errorf("%q is marked %d times, want %d: %q", want, n, times, words)
+			}
+		}
+	}
+}
+
+// TestKernelLegend: where bars have several colours, the legend says of which kernels.
+func TestKernelLegend(t *testing.T) {
+	copied := func(kernels ...string) (text string) {
+		for _, kernel := range kernels {
+			text += sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel="+kernel, 1e3, "")
+		}
+		return head + text
+	}
+	for text, want := range map[string][]string{
+		copied("scalar"):                              nil,
+		copied("avx2", "avx512"):                      nil,
+		copied("scalar", "avx2", "avx512", "builtin"): {"plain loop", "avx2, avx512", "Go's copy"},
+	} {
+		d := dataOf(t, text)
+		var got []string
+		for _, e := range draws(t, copyBandwidth, d).legend {
+			if e.thumbs != nil {
+				got = append(got, e.name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -737,7 +825,7 @@ func TestAlts(t *testing.T) {
 		{traverseTime, few(sampled(row, 1e3, "")) + few(sampled(larger, 1e3, "")), "Lines: ns per element against the size of the matrix: row"},
 		{traverseTime, sampled(row, 1e3, "") + sampled(larger, 1e3, "") + sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2", 1e2, ""),
 			"Lines: ns per element against the size of the matrix: row; row, avx2, with 95% intervals"},
-		{missRates, few(sampled(row, 1e3, "9 D-refs/op 1 D1-misses/op")) + few(sampled(larger, 1e3, "")), "Lines: share of references that miss in each cache against the size of the matrix: row"},
+		{missRates, few(sampled(row, 1e3, "9 D-refs/op 1 D1-misses/op")) + few(sampled(larger, 1e3, "")), "Lines: misses of each level as a share of all references, against the size of the matrix: row"},
 		{copyBandwidth, few(sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", 1e3, "")), "Bars: bandwidth of each copy"},
 		{others, sampled("A/a=1", 1e3, ""), "Bars: ns per element of each benchmark, by family, with 95% intervals"},
 		{latency, few(sampled("Latency/op=chase/size=16KiB", 1e3, "")), "Line: ns per dependent load against the working set"},

@@ -27,7 +27,7 @@ func copyWords(r results.Row) (words []string) {
 	case "contiguous":
 		words = append(words, layout+" "+shape)
 	case "padded":
-		words = append(words, "rows padded by "+r.Key("pad"))
+		words = append(words, "rows padded by "+r.Key("pad")+" elements")
 	case "columns":
 		words = append(words, fmt.Sprintf("every %s column", ordinal(r.Key("step"))))
 	case "transpose":
@@ -67,7 +67,7 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 	for i, r := range found {
 		words := copyWords(r)
 		if pad := r.Key("pad"); pads && pad != "" && r.Key("layout") != "padded" {
-			words = append(words, ", padded by "+pad)
+			words = append(words, ", rows padded by "+pad+" elements")
 		}
 		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" { // which has it
 			words = append(words, ", order "+order)

@@ -80,7 +80,7 @@ func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 		}
 		if len(drawn) > 0 { // of a family that threads share, and for which there is room
 			shared, labels := terminal.Headings(drawn)
-			b.add(drawn, shared, shorts(labels, 56))
+			b.add(shared, shorts(labels, 56), drawn, timePerElement)
 		}
 	}
 	best, worst := slices.MinFunc(together, byTimes), slices.MaxFunc(together, byTimes)

@@ -20,7 +20,7 @@ import (
 // others draws the times of what no other chart shows, such as patterns of one's own:
 // bars, below what the names of a family share.
 func others(d *data) (*figure, error) {
-	f := &figure{title: "Time by element of what no other chart shows", alt: "Bars: ns per element of each benchmark, by family"}
+	f := &figure{title: "Time per element of the other benchmarks", alt: "Bars: ns per element of each benchmark, by family"}
 	b := titledBars{bars: bars{look: &d.look}}
 	rows := slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
 	var sentences []string
@@ -40,20 +40,30 @@ func others(d *data) (*figure, error) {
 		sentences = append(sentences, fmt.Sprintf("%d more are in the table", more))
 	}
 	f.sentence = strings.Join(sentences, ". ") + "."
+	b.finish(f, "ns per element")
+	return f, nil
+}
+
+// finish makes a figure of the bars, whose values are of a unit.
+func (b *titledBars) finish(f *figure, unit string) {
 	b.bound()
-	p := d.look.newPanel("ns per element", "")
+	b.skip = func(i int) bool { return b.titles[i] != "" }
+	p := b.look.newPanel(unit, "")
+	b.explainKernels(f)
 	f.explainIntervals("whiskers: 95% interval", b.points)
-	d.look.addGrid(p, false)
+	b.look.addGrid(p, false)
 	lines := len(b.points)
 	zeroAxis(&p.X, b.widest)
 	p.Y.Min, p.Y.Max = -float64(lines)+0.4, 0.6
 	p.Y.Tick.Marker = b.ticks
 	p.Y.Tick.Length = 0
-	p.Add(b)
+	p.Add(*b)
 	f.panels = []*panel{p}
 	f.height = vg.Length(lines)*0.3*vg.Inch + 0.55*vg.Inch
-	return f, nil
 }
+
+// timePerElement is a benchmark's, in ns.
+func timePerElement(r results.Row) point { return interval(r.Stats[timeUnit], 1e9) }
 
 // addFamilies adds what there is room for, and says something of each family.
 func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
@@ -69,7 +79,7 @@ func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
 			}
 			said := cmp.Or(twinSentence(of, shared, labels, pairs), otherSentence(of, shared, shorts(labels, 40)))
 			sentences = append(sentences, said)
-			b.add(of, shared, drawn)
+			b.add(shared, drawn, of, timePerElement)
 		}
 	}
 	return sentences
@@ -85,18 +95,18 @@ type titledBars struct {
 }
 
 // add adds a title and a bar for each row.
-func (b *titledBars) add(rows []results.Row, title string, labels []string) {
+func (b *titledBars) add(title string, labels []string, rows []results.Row, value func(results.Row) point) {
 	if b.titles == nil {
 		b.titles = map[int]string{}
 	}
 	b.titles[len(b.points)] = short(title, 80)
-	b.points, b.labels, b.hues = append(b.points, point{}), append(b.labels, ""), append(b.hues, hue{})
+	b.points, b.labels, b.kernels = append(b.points, point{}), append(b.labels, ""), append(b.kernels, "")
 	for i, r := range rows {
-		q := interval(r.Stats[timeUnit], 1e9)
+		q := value(r)
 		b.ticks = append(b.ticks, plot.Tick{Value: float64(-len(b.points)), Label: labels[i]})
 		b.points = append(b.points, q)
 		b.labels = append(b.labels, digits(q.y))
-		b.hues = append(b.hues, b.look.kernelHue(vectorKernel(r)))
+		b.kernels = append(b.kernels, vectorKernel(r))
 		b.drawn++
 	}
 }
@@ -119,9 +129,7 @@ func (b *titledBars) bound() {
 
 // Plot implements plot.Plotter.
 func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
-	only := b.bars
-	only.skip = func(i int) bool { return b.titles[i] != "" }
-	only.Plot(c, p)
+	b.bars.Plot(c, p)
 	_, toY := p.Transforms(&c)
 	style := b.look.text(markSize)
 	style.YAlign = draw.YCenter

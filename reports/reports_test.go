@@ -73,8 +73,8 @@ func TestWrite(t *testing.T) {
 	}
 	for _, want := range []struct{ name, sentence string }{
 		{"traverse-time", "Summing a 4000x4000 int32 matrix by columns takes 15.3 times as long as by rows (10.47 ns/elem against 0.6839 ns/elem, medians of 6 samples)."},
-		{"miss-rates", "By columns, 100% of the references to the 4000x4000 matrix miss in D1 and 6.25% in LL; by rows 6.25% and 6.25%. " +
-			"Rows a power of two of bytes apart crowd into few sets: 4096x4096 by columns misses LL on 100% of references, and on 6.25% with rows padded by 16 elements."},
+		{"miss-rates", "Of all references to the 4000x4000 matrix, 100% miss D1 and 6.25% miss LL by columns; by rows, 6.25% and 6.25%. " +
+			"Rows a power of two of bytes apart compete for few sets: of all references to the 4096x4096 matrix by columns, 100% miss LL, and 6.25% with rows padded by 16 elements."},
 		{"copy-bandwidth", "The fastest copy (contiguous 4096x4096, Go's copy) moves 14.00 GiB/s, the slowest (transposed 4000x4000) 658.7 MiB/s. " +
 			"In tiles of 32, the transposed copy of 4000x4000 takes 0.50 times as long as in plain order."},
 	} {
@@ -253,7 +253,7 @@ func TestDTypes(t *testing.T) {
 	for _, pad := range []string{"", "/pad=16"} {
 		text += line("Copy/layout=view/shape=64x64/dtype=int8/view=t()"+pad, 1, float64(1+len(pad))*1e9)
 	}
-	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, padded by 16) moves"; !strings.HasPrefix(got, want) {
+	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, rows padded by 16 elements) moves"; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	sums, more := "", ""
@@ -293,7 +293,7 @@ func TestOneASize(t *testing.T) {
 	if svg := string(chart(t, r, "traverse-time").SVG); strings.Contains(svg, "avx512") || !strings.Contains(svg, ">row, avx2<") {
 		t.Errorf("the line in vectors is not of avx2")
 	}
-	want := "Traverse sum col int32 scalar takes from 2.000 ns/elem (500x500 pad 32) to 7.000 ns/elem (1000x1000 pad 16), 3.50 times as long. " +
+	want := "Traverse sum col int32 scalar takes from 2.000 ns/elem (500x500 pad 32 elements) to 7.000 ns/elem (1000x1000 pad 16 elements), 3.50 times as long. " +
 		"Stream sum int32 avx512 takes from 3.000 ns/elem (500x500) to 4.000 ns/elem (1000x1000), 1.33 times as long."
 	if got := chart(t, r, "others").Sentence; got != want {
 		t.Errorf("%q, want %q", got, want)

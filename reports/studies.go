@@ -50,7 +50,7 @@ func setMisses(d *data) (*figure, error) {
 			return "", point{}, false
 		}
 		columns, shape = r.Key("columns"), r.Key("shape")
-		name := "rows padded by " + short(r.Key("pad"), 8)
+		name := "rows padded by " + short(r.Key("pad"), 8) + " elements"
 		if r.Key("pad") == "0" {
 			name = "rows not padded"
 		}
