@@ -330,7 +330,7 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	rows, heads := f.rows()
 	var out bytes.Buffer
 	err = fleetTemplate().Execute(&out, map[string]any{
-		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Theme": f.options.Theme,
+		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Script": template.JS(pageScript), "Theme": f.options.Theme,
 		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)], "More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested, "Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
 		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt, "Figure": chart.Title,
 		"Width": int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),

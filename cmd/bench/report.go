@@ -27,7 +27,12 @@ func newReport() *cobra.Command {
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c := callOf(cmd)
-			if err := aFolder(dir); err != nil {
+			page := "index.html"
+			if by != "" {
+				page = "fleet.html"
+			}
+			dir, err := folderOf(dir, page)
+			if err != nil {
 				return err
 			}
 			options := reports.Options{Command: commandLine()}
@@ -76,7 +81,7 @@ func newReport() *cobra.Command {
 			var said strings.Builder
 			report.WriteFindings(&said)
 			fmt.Fprint(cmd.OutOrStdout(), sentences(cmd.OutOrStdout(), said.String()))
-			fmt.Fprintf(cmd.OutOrStdout(), "the page: %s (beside it %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
+			fmt.Fprintf(cmd.OutOrStdout(), "page: %s (the same folder has %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
 			if note := noise.Scattered(report.Rows); note != "" {
 				c.note("%s", note)
 			}
@@ -173,13 +178,18 @@ func warnOfFaults(c call, paths []string, by string) {
 	}
 }
 
-// aFolder refuses a name for a folder that was meant for a file, unless there is such a folder.
-func aFolder(dir string) error {
-	_, err := os.Stat(dir)
-	if err != nil && slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"}, strings.ToLower(filepath.Ext(dir))) {
-		return fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG and SVG, and summary.md are files in it", dir, strings.TrimSuffix(dir, filepath.Ext(dir)))
+// folderOf is the folder that --out names, or that of the page that it names. Other files are refused.
+func folderOf(out, page string) (dir string, err error) {
+	info, err := os.Stat(out)
+	switch {
+	case err == nil && info.IsDir():
+		return out, nil
+	case filepath.Base(out) == page:
+		return filepath.Dir(out), nil
+	case slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"}, strings.ToLower(filepath.Ext(out))):
+		return "", fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG and SVG, and summary.md are files in it", out, strings.TrimSuffix(out, filepath.Ext(out)))
 	}
-	return nil
+	return out, nil
 }
 
 // noFolder refuses folders where files are read one by one.
