@@ -162,13 +162,13 @@ func copySentence(found []results.Row) string {
 		tile := tiled.Key("tile")
 		naive, ok := byName[strings.Replace(tiled.Name, "/tile="+tile, "", 1)]
 		if tile != "" && ok && tiled.Key("layout") == "transpose" && drawable(naive.Stats[timeUnit]) {
-			text += fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as long as in plain order.",
+			text += fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as long as untiled.",
 				tile, tiled.Key("shape"), tiled.Stats[timeUnit].Center/naive.Stats[timeUnit].Center)
 			break
 		}
 	}
 	if more := len(found) - maxBars; more > 0 {
-		text += fmt.Sprintf(" The first %d copies are drawn, %d more are in the table.", maxBars, more)
+		text += fmt.Sprintf(" The chart shows the first %d copies; %d more are in the table.", maxBars, more)
 	}
 	return text
 }
@@ -208,7 +208,7 @@ func copyStride(d *data) (*figure, error) {
 	zeroAxis(&p.Y, high*1.15)
 	d.look.addGrid(p, true)
 	if line := d.setup.D1.Line; line > 0 && elem > 0 {
-		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element a line of %d B", line)}}))
+		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element per line of %d B", line)}}))
 	}
 	f := &figure{title: "Copying every k-th column: bandwidth by stride", sentence: strideSentence(all),
 		alt:    "Line: bandwidth of copying every k-th column of a matrix against k",
@@ -233,7 +233,7 @@ func strideSentence(all map[int]results.Row) string {
 	step, _ := slowest(all)
 	text := fmt.Sprintf("Copying every %s column moves %s", ordinal(strconv.Itoa(step)), results.Scale(all[step].Stats[bandwidthUnit].Center, bandwidthUnit))
 	if whole, ok := all[1]; ok {
-		text += fmt.Sprintf(", copying all of them %s", results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
+		text += fmt.Sprintf(", and copying all columns %s", results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
 	}
 	return text + "."
 }

@@ -84,7 +84,7 @@ func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 		}
 	}
 	best, worst := slices.MinFunc(together, byTimes), slices.MaxFunc(together, byTimes)
-	text := fmt.Sprintf("By %d threads %s is %s times as fast as by %d", most, best.name, digits(best.times()), fewest)
+	text := fmt.Sprintf("With %d threads, %s is %s times as fast as with %d", most, best.name, digits(best.times()), fewest)
 	if len(together) > 1 {
 		text += fmt.Sprintf(", and %s %s times", worst.name, digits(worst.times()))
 	}

@@ -27,7 +27,7 @@ func others(d *data) (*figure, error) {
 	if len(rows) > maxBars {
 		if said := b.addGains(rows); said != "" {
 			sentences = []string{said}
-			f.explain("of each family what gains most from threads, and what gains least")
+			f.explain("each family: the benchmarks that gain most and least from threads")
 		}
 	}
 	if sentences == nil {
@@ -172,13 +172,13 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	shared, low := short(shared, 80), results.Scale(fast.Center, timeUnit)
 	switch {
 	case least == most && len(rows) > 1:
-		return fmt.Sprintf("%s takes %s, each of %d", shared, low, len(rows))
+		return fmt.Sprintf("%s takes %s, for each of %d", shared, low, len(rows))
 	case least == most:
 		return fmt.Sprintf("%s (%s) takes %s", shared, labels[least], low)
 	}
 	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, labels[least], results.Scale(slow.Center, timeUnit), labels[most])
 	if interval(fast, 1).high >= interval(slow, 1).low {
-		return text + ", which is no more than their intervals"
+		return text + ", within their intervals"
 	}
 	return text + fmt.Sprintf(", %s times as long", digits(slow.Center/fast.Center))
 }
@@ -233,9 +233,9 @@ func twinSentence(rows []results.Row, shared string, labels []string, all []twin
 		times := "takes " + digits(ratio) + " times as long"
 		switch overlap := a.high >= c.low && c.high >= a.low; {
 		case overlap && math.Abs(ratio-1) > asLong:
-			times = "scatters too much to be told from them"
+			times = "is not distinguishable from them"
 		case overlap:
-			times = "takes as long, but for their scatter"
+			times = "takes as long, within the scatter"
 		}
 		said = append(said, fmt.Sprintf("%s %s (%s against %s)", short(labels[t.asItIs], 120), times,
 			results.Scale(asItIs.Center, passUnit), results.Scale(contiguous.Center, passUnit)))
@@ -243,7 +243,7 @@ func twinSentence(rows []results.Row, shared string, labels []string, all []twin
 	if said == nil {
 		return ""
 	}
-	text := short(shared, 80) + ", beside contiguous operands: " + strings.Join(said, ", ")
+	text := short(shared, 80) + ", compared with contiguous operands: " + strings.Join(said, ", ")
 	if more := len(all) - len(said); more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}

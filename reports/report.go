@@ -396,7 +396,7 @@ func (r Report) WriteFindings(w io.Writer) {
 		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))
 	}
 	if more := len(r.Charts) - maxFindings; more > 0 {
-		fmt.Fprintf(w, "the page has %s more\n", counted(more, "finding"))
+		fmt.Fprintf(w, "%s on the page\n", counted(more, "more finding"))
 	}
 	var absent []string
 	for _, a := range r.Absent {
@@ -404,8 +404,8 @@ func (r Report) WriteFindings(w io.Writer) {
 	}
 	switch {
 	case len(absent) > 2:
-		fmt.Fprintf(w, "%d charts are left out for want of data; the page says what measures it\n", len(absent))
+		fmt.Fprintf(w, "%d charts have no data; the page lists the commands that measure it\n", len(absent))
 	case absent != nil:
-		fmt.Fprintf(w, "left out for want of data: %s\n", strings.Join(absent, "; "))
+		fmt.Fprintf(w, "no data for: %s\n", strings.Join(absent, "; "))
 	}
 }

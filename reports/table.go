@@ -105,7 +105,7 @@ func (r Report) changes() []table {
 		return tableCell{Text: "overlap"}
 	})
 	if more := len(pairs) - maxRows; more > 0 {
-		t.Note = fmt.Sprintf("%d more changed less.", more)
+		t.Note = fmt.Sprintf("%d smaller changes are not shown.", more)
 	}
 	return []table{t}
 }
@@ -278,7 +278,7 @@ func halfWidth(s results.Stat) tableCell {
 	if !ok {
 		return tableCell{} // too few samples for one
 	}
-	c := tableCell{Text: fmt.Sprintf("%.0f%%", width*100), Sort: sortKey(width)}
+	c := tableCell{Text: s.Spread(), Sort: sortKey(width)}
 	if width >= noisy {
 		c.Class = "wide"
 	}

@@ -502,6 +502,18 @@ func (s Stat) HalfWidth() (share float64, ok bool) {
 	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
 }
 
+// Spread is the half width as "7%", "unstable" from 100% on, and "" where there are too few samples.
+func (s Stat) Spread() string {
+	width, ok := s.HalfWidth()
+	switch {
+	case !ok:
+		return ""
+	case width >= 1:
+		return "unstable"
+	}
+	return fmt.Sprintf("%.0f%%", 100*width)
+}
+
 // Median is the median of values, of an even number of them the mean of the two in the middle; NaN of none.
 func Median(values []float64) float64 {
 	m, err := stats.Median(values)

@@ -28,11 +28,11 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 			return err
 		}
 	}
-	kept := "kept nowhere: -o FILE keeps them for bench report, bench check and benchstat"
+	kept := "results not saved: use -o FILE"
 	if file != "" {
-		kept = file + " (bench report " + CommandLine([]string{file}) + " draws them)"
+		kept = "results: " + file + " (bench report " + CommandLine([]string{file}) + " draws them)"
 	}
-	for _, note := range append(t.Notes, "results: "+kept) {
+	for _, note := range append(t.Notes, kept) {
 		if _, err := fmt.Fprintln(w, explain.Fold(note, width)); err != nil {
 			return err
 		}
