@@ -112,7 +112,7 @@ func best(d *data) (*figure, error) {
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
 		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
 	}
-	f.explain("each cell: the best choice, and the cycles of the worst as a multiple; pad and tile in elements")
+	f.explain("each cell: the best choice, and the cycles of the worst relative to it; pad and tile in elements")
 	f.explain("cycles as KCachegrind estimates them: 1 per access, plus 10 per D1 miss and 100 per LL miss")
 	if all > len(b.tensors) {
 		f.explain(fmt.Sprintf("shown: the %d of %d tensors and operations with the largest effect", len(b.tensors), all))

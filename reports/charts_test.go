@@ -300,7 +300,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%q is not in the picture: %q", w, words)
 		}
 	}
-	if want := "Of 3 benchmarks in both files, 1 is slower and 1 faster by more than their intervals; the largest change is C a 1 (-50.0%)."; f.sentence != want {
+	if want := "Of 3 benchmarks in both files, 1 is slower and 1 faster by more than their intervals; the largest change is in C a 1 (-50.0%)."; f.sentence != want {
 		t.Errorf("got  %s\nwant %s", f.sentence, want)
 	}
 	if f, err := compare(dataOf(t, old)); f != nil || err != nil {
@@ -318,7 +318,7 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct{ old, new, says, legend string }{
 		{few("A/a=1"), few("A/a=1"), "Of 1 benchmark in both files, the samples are too few to show which are slower or faster; the largest change is", "new: too few samples for intervals"},
 		{few("A/a=1") + sampled("B/a=1", 1000, ""), sampled("A/a=1", 1000, "") + sampled("B/a=1", 2000, ""),
-			"Of 2 benchmarks in both files, 1 is slower and 0 faster by more than their intervals, and 1 has too few samples; the largest change is B a 1", "new: intervals overlap or are unknown"},
+			"Of 2 benchmarks in both files, 1 is slower and 0 faster by more than their intervals, and 1 has too few samples; the largest change is in B a 1", "new: intervals overlap or are unknown"},
 	} {
 		d := dataOf(t, head+c.old, head+c.new)
 		f := draws(t, compare, d)
@@ -1007,7 +1007,7 @@ func TestKneesOfServedLevel(t *testing.T) {
 		text += sampled(fmt.Sprintf("Latency/op=chase/size=%dKiB", 16<<i), 1e3*ns, "")
 	}
 	got := draws(t, latency, dataOf(t, head+text)).sentence
-	for _, want := range []string{"from 15.4 to 102 ns between 1 MiB and 2 MiB (beyond L3)", "from 102 to 154 ns between 16 MiB and 32 MiB. L3 is stated to hold 32 MiB, but here it serves working sets only up to about 1 MiB"} {
+	for _, want := range []string{"from 15.4 to 102 ns between 1 MiB and 2 MiB (beyond L3)", "from 102 to 154 ns between 16 MiB and 32 MiB. L3, stated to hold 32 MiB, serves working sets of up to about 1 MiB here"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: want %q", got, want)
 		}

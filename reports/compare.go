@@ -211,7 +211,7 @@ func compareSentence(found []pairing, shown int) string {
 	default:
 		text += fmt.Sprintf(", and %d have too few samples", few)
 	}
-	text += fmt.Sprintf("; the largest change is %s (%s).", plainName(found[0].name), changeOf(found[0].change()))
+	text += fmt.Sprintf("; the largest change is in %s (%s).", plainName(found[0].name), changeOf(found[0].change()))
 	if shown < len(found) {
 		text += fmt.Sprintf(" The chart shows the %d largest changes.", shown)
 	}

@@ -59,6 +59,36 @@ func chart(t *testing.T, r reports.Report, name string) reports.Chart {
 	return reports.Chart{}
 }
 
+// TestStale: charts of an earlier report that a later one in its folder has not are removed, and nothing
+// that bench did not write.
+func TestStale(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) {
+		if _, err := makeReport(t, text).Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(line("Copy/layout=contiguous/shape=64x64/dtype=float32", 1, 1e9) + line("Latency/op=chase/size=16KiB", 1, 1e9))
+	for _, name := range []string{"mountain.png", "notes.txt", "tiles.svg", "latency.pdf"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(line("Copy/layout=contiguous/shape=64x64/dtype=float32", 1, 1e9))
+	var names []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	want := []string{"copy-bandwidth.png", "copy-bandwidth.svg", "index.html", "latency.pdf", "mountain.png", "notes.txt", "summary.md", "tiles.svg"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
 // TestWrite reports a small run that has data for all charts of one file.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "report")
@@ -429,6 +459,27 @@ func TestMissesByElement(t *testing.T) {
 	}
 }
 
+// TestUnstable: a time whose interval is wider than itself is unstable, and no percentage.
+func TestUnstable(t *testing.T) {
+	text := ""
+	for _, ns := range []float64{1, 1, 1, 1, 1, 90, 90} {
+		text += line("Traverse/op=fill/order=row/shape=64x64/dtype=int32", ns, 1e9)
+	}
+	dir := t.TempDir()
+	if _, err := makeReport(t, text).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"summary.md": "| unstable |", "index.html": `<td class="number wide" data-sort="89">unstable</td>`} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q", name, want)
+		}
+	}
+}
+
 // TestSummaryTable: what has times of a pass alone is timed, too, and nothing stands for what is not known.
 func TestSummaryTable(t *testing.T) {
 	loaded := "BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\nBenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n"
@@ -441,8 +492,8 @@ func TestSummaryTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"streams=1/load=0 | 1 |  |  | 0.147 |  |  |  |", "load=50 | 1 |  | | 0.150 | 0.931 |  |  |",
-		"order=row/shape=64x64 | 1 | 18.0 | | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 | ∞ | 1.60 |  |"} {
+	for _, want := range []string{"streams=1/load=0 | 1 |  |  | 0.147 |  |  |  |", "load=50 | 1 |  |  | 0.150 | 0.931 |  |  |",
+		"order=row/shape=64x64 | 1 | 18.0 |  | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 |  | 1.60 |  |"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

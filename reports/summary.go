@@ -55,7 +55,7 @@ func (r Report) table(b *strings.Builder) {
 			fmt.Fprintf(b, "Times are medians, ± is the half width of their 95%% confidence interval. Misses are simulated and exact, for one pass in the steady state.\n\n"+
 				"| benchmark | samples | ns/elem | ± | µs/op | GiB/s | D1 misses/elem | LL misses/elem |\n|:--|--:|--:|--:|--:|--:|--:|--:|\n")
 		}
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N, center(row, timeUnit, 1e9), s.Spread(),
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N, center(row, timeUnit, 1e9), spread(s),
 			center(row, passUnit, 1e6), center(row, bandwidthUnit, 1.0/(1<<30)), byElem(row, d1Unit), byElem(row, llUnit))
 	}
 	switch {

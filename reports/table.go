@@ -272,13 +272,22 @@ func numeric(v float64, ok bool) tableCell {
 	return tableCell{Text: digits(v), Sort: sortKey(v)}
 }
 
+// spread is the half width of a time's interval in words, "" where there are too few samples for one.
+func spread(s results.Stat) string {
+	width, ok := s.HalfWidth()
+	if !ok {
+		return ""
+	}
+	return strings.TrimPrefix(results.Spread(width), "±") // which heads the column
+}
+
 // halfWidth is that of a confidence interval, as a share of the median.
 func halfWidth(s results.Stat) tableCell {
 	width, ok := s.HalfWidth()
 	if !ok {
 		return tableCell{} // too few samples for one
 	}
-	c := tableCell{Text: s.Spread(), Sort: sortKey(width)}
+	c := tableCell{Text: spread(s), Sort: sortKey(width)}
 	if width >= noisy {
 		c.Class = "wide"
 	}

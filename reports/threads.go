@@ -352,7 +352,7 @@ func loaded(d *data) (*figure, error) {
 			short(spaced(size), 12), brief(first.y), brief(first.x), brief(last.y), 100*(last.y/first.y-1), brief(last.x), map[bool]string{true: "1 other thread", false: short(streams, 6) + " other threads"}[streams == "1"]),
 		alt:    "Line: ns per dependent load against memory traffic, a point for each share of time in which other threads stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
-	f.explain("at the points: share of the time in which other threads stream")
+	f.explain("labels: share of time that other threads stream")
 	f.explainIntervals("band: 95% interval", s.points)
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err

@@ -502,16 +502,15 @@ func (s Stat) HalfWidth() (share float64, ok bool) {
 	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
 }
 
-// Spread is the half width as "7%", "unstable" from 100% on, and "" where there are too few samples.
-func (s Stat) Spread() string {
-	width, ok := s.HalfWidth()
-	switch {
-	case !ok:
-		return ""
-	case width >= 1:
-		return "unstable"
+// Unstable is what is said of a time whose interval is wider than the time itself.
+const Unstable = "unstable"
+
+// Spread is the half width of an interval in words: "±3%", or Unstable if the share is more than 1.
+func Spread(share float64) string {
+	if share > 1 {
+		return Unstable
 	}
-	return fmt.Sprintf("%.0f%%", 100*width)
+	return fmt.Sprintf("±%.0f%%", 100*share)
 }
 
 // Median is the median of values, of an even number of them the mean of the two in the middle; NaN of none.

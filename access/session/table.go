@@ -28,11 +28,11 @@ func (s *Session) Table(w io.Writer, lines []byte, width int, file string) error
 			return err
 		}
 	}
-	kept := "results not saved: use -o FILE"
+	kept := "kept nowhere: -o FILE keeps them for bench report, bench check and benchstat"
 	if file != "" {
-		kept = "results: " + file + " (bench report " + CommandLine([]string{file}) + " draws them)"
+		kept = file + " (bench report " + CommandLine([]string{file}) + " draws them)"
 	}
-	for _, note := range append(t.Notes, kept) {
+	for _, note := range append(t.Notes, "results: "+kept) {
 		if _, err := fmt.Fprintln(w, explain.Fold(note, width)); err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func newReport() *cobra.Command {
 			var said strings.Builder
 			report.WriteFindings(&said)
 			fmt.Fprint(cmd.OutOrStdout(), sentences(cmd.OutOrStdout(), said.String()))
-			fmt.Fprintf(cmd.OutOrStdout(), "page: %s (the same folder has %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
+			fmt.Fprintf(cmd.OutOrStdout(), "page: %s (with %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
 			if note := noise.Scattered(report.Rows); note != "" {
 				c.note("%s", note)
 			}
@@ -89,9 +89,9 @@ func newReport() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "`folder` for the page, the charts and summary.md")
-	cmd.Flags().Var(&theme, "theme", "light or dark; the page is as its reader's system unless this is given")
-	cmd.Flags().StringVar(&by, "by", "", "compare the machines that a `label` tells apart, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
-	cmd.Flags().StringVar(&from, "history", "", "`folder` of a history (bench history add) to draw the trend of")
+	cmd.Flags().Var(&theme, "theme", "light or dark (default for the page: as the reader's system)")
+	cmd.Flags().StringVar(&by, "by", "", "compare machines by a `label`, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
+	cmd.Flags().StringVar(&from, "history", "", "draw the trend of a history, a `folder` (bench history add)")
 	return cmd
 }
 
@@ -156,7 +156,7 @@ func noteCopies(c call, files []string) {
 	if more := len(files) - most; more > 0 {
 		said += fmt.Sprintf(" and %d more", more)
 	}
-	c.note("what several files have counts once: other files have all results of %s", said)
+	c.note("ignored, as other files have all their results: %s", said)
 }
 
 // warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by what there is.
@@ -174,7 +174,7 @@ func warnOfFaults(c call, paths []string, by string) {
 		c.warn("%s", fault)
 	}
 	if more := len(faults) - most; more > 0 {
-		c.warn("and %s more (bench merge --by %s says all)", counted(more, "fault"), by)
+		c.warn("and %s more (bench merge --by %s lists all)", counted(more, "fault"), by)
 	}
 }
 
@@ -196,7 +196,7 @@ func folderOf(out, page string) (dir string, err error) {
 func noFolder(paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return fmt.Errorf("%s is a folder: want files of results; with --by LABEL, such as host, a folder of those of many machines", path)
+			return fmt.Errorf("%s is a folder: want files of results (a folder goes with --by LABEL, such as host)", path)
 		}
 	}
 	return nil

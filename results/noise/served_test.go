@@ -59,7 +59,7 @@ func TestServedBy(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-		if far && (!strings.HasPrefix(s.LastLevel(), "last-level: L3 is stated to hold ") || !strings.Contains(s.String(), "bench machine --measure")) {
+		if far && (!strings.HasPrefix(s.LastLevel(), "last-level: L3, stated to hold ") || !strings.Contains(s.String(), "bench machine --measure")) {
 			t.Errorf("%s: %s", name, s.LastLevel())
 		}
 	}

@@ -1,7 +1,6 @@
 package noise
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -45,13 +44,13 @@ func Samples(all []Series) []string {
 	}
 	var warnings []string
 	if drift.number > 0 {
-		warnings = append(warnings, drift.line("drift", "%s became slower or faster during the run, most of all %s: let the machine warm up or cool down, and run again", len(all)))
+		warnings = append(warnings, drift.line("drift", "%s became slower or faster as the run went on, most %s: let the machine warm up or cool down, and run again", len(all)))
 	}
 	if twice.many(minTwice, len(all)) {
-		warnings = append(warnings, twice.line("two-speeds", "%s run at one of two speeds, farthest apart in %s: a median may be of either; compare interleaved (--ab), or take more samples (--count)", len(all)))
+		warnings = append(warnings, twice.line("two-speeds", "%s run at one of two speeds, most apart %s: a median may be of either; compare by turns (--ab), or take more samples (--count)", len(all)))
 	}
 	if out.many(minOutlied, len(all)) {
-		warnings = append(warnings, out.line("outliers", "%s have samples far above their median, most of all %s: end other programs, or take more samples (--count)", len(all)))
+		warnings = append(warnings, out.line("outliers", "%s have samples far above their median, most %s: end other programs, or take more samples (--count)", len(all)))
 	}
 	return warnings
 }
@@ -98,10 +97,10 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 		warn("quota", "this process may use %.4g of %d CPUs (%s), and is stopped wherever it is when it has: run it without a quota", m.CPUQuota, m.CPUs, m.QuotaFrom)
 	}
 	if a != nil && a.Others > MinOthers {
-		warn("load", "other programs kept %.1f of %d CPUs busy during the run: end them, or compare interleaved (--ab)", a.Others, a.CPUs)
+		warn("load", "other programs kept %.1f of %d CPUs busy during the run: end them, or compare by turns (--ab)", a.Others, a.CPUs)
 	}
 	if a != nil && a.Steal > minSteal {
-		warn("steal", "the host took %.1f%% of the CPU time that was wanted: take a machine with CPUs of its own, or compare interleaved (--ab)", 100*a.Steal)
+		warn("steal", "the host took %.1f%% of the CPU time that was wanted: take a machine with CPUs of its own, or compare by turns (--ab)", 100*a.Steal)
 	}
 	return warnings
 }
@@ -109,9 +108,9 @@ func Machine(m results.Machine, pinned bool, a *results.Activity) []string {
 // unpinned says why a thread may be moved, and what to do about it.
 func unpinned(system string) string {
 	if system == "linux" {
-		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes do, and where a cpuset has changed, and may move it: run outside of a sandbox, or compare interleaved (--ab)"
+		return "Linux refused to pin the thread to its CPU (sched_setaffinity(2)), as sandboxes do, and where a cpuset has changed, and may move it: run outside of a sandbox, or compare by turns (--ab)"
 	}
-	return "the thread may be moved from CPU to CPU, as it is pinned on Linux only: compare interleaved (--ab), or run on Linux"
+	return "the thread may be moved from CPU to CPU, as it is pinned on Linux only: compare by turns (--ab), or run on Linux"
 }
 
 // scatterLimit is the half width of the 95% interval of times, as a share of their median,
@@ -136,7 +135,6 @@ func Scattered(rows []results.Row) string {
 			worst, most = r, width
 		}
 	}
-	spread := strings.TrimPrefix("±"+worst.Stats["sec/op"].Spread(), "±unstable")
-	return fmt.Sprintf("the times of %d of %d benchmarks are uncertain by more than ±%.0f%%, most of all %s (%s): run again on a quieter machine, or with a larger --count",
-		len(noisy), timed, scatterLimit*100, worst.Name, cmp.Or(spread, "unstable"))
+	return fmt.Sprintf("the times of %d of %d benchmarks are uncertain by more than ±%.0f%%, most of %s (±%.0f%%): run again with less else on the machine, or with a larger --count",
+		len(noisy), timed, scatterLimit*100, worst.Name, most*100)
 }

@@ -22,7 +22,7 @@ type Group []results.Row
 const timeUnit = "sec/elem"
 
 // misses are what is simulated. Accesses of vectors are wider than those of plain
-// loops, so misses are given per element and not as a share of accesses.
+// loops, so misses are told by element and not as a share of accesses.
 var misses = []struct{ name, unit string }{
 	{"D1/elem", "D1-misses/op"}, {"LL/elem", "LL-misses/op"}, {"TLB/elem", "TLB-misses/op"},
 }
@@ -38,8 +38,8 @@ type Table struct {
 
 // Of makes one table of the groups:
 // of each group what its names share, then for each benchmark what it does not share,
-// the median time per element with the half width of its 95% interval, the ratio to the
-// time of the first, and the simulated misses per element. What has no times, as what
+// the median time by element with the half width of its 95% interval, the ratio to the
+// time of the first, and the simulated misses by element. What has no times, as what
 // is only simulated, is counted by family.
 func Of(groups []Group) Table {
 	t := &table{}
@@ -59,7 +59,7 @@ func Of(groups []Group) Table {
 	}
 	made := t.made()
 	for _, family := range families {
-		made.Notes = append(made.Notes, fmt.Sprintf("%s, simulated only: %d (bench report draws them)", results.Printable(family), untimed[family]))
+		made.Notes = append(made.Notes, fmt.Sprintf("%s: %d results that are only simulated (bench report draws them)", results.Printable(family), untimed[family]))
 	}
 	return made
 }
@@ -112,8 +112,12 @@ func (t *table) figures(r, first results.Row) []string {
 
 // halfWidth is that of the interval as a share of the median.
 func (t *table) halfWidth(s results.Stat) string {
-	t.single = t.single || s.Spread() == ""
-	return cmp.Or(s.Spread(), "?")
+	width, ok := s.HalfWidth()
+	if !ok {
+		t.single = true
+		return "?"
+	}
+	return fmt.Sprintf("%.0f%%", 100*width)
 }
 
 // longTable is from how many lines on the header stands at the end too.
@@ -151,9 +155,9 @@ func (t *table) made() (made Table) {
 	if len(t.rows) > longTable {
 		made.Rows = append(made.Rows, head)
 	}
-	made.Notes = append(made.Notes, "ns/elem: median; ±: half width of its 95% interval; ratio: to the first of the group")
+	made.Notes = append(made.Notes, "ns/elem: median; ±: its 95% interval; ratio: to the first of its group")
 	if shown[3] {
-		made.Notes = append(made.Notes, "D1, LL, TLB: simulated misses per element, exact")
+		made.Notes = append(made.Notes, "D1, LL, TLB: simulated misses by element, exact")
 	}
 	if t.single {
 		made.Notes = append(made.Notes, "?: too few samples for an interval (--count 6 or more)")

@@ -45,10 +45,10 @@ func TestWidths(t *testing.T) {
 			{"  4KiB", "1", "?", "1", "0"},
 		},
 		Notes: []string{
-			"ns/elem: median; ±: half width of its 95% interval; ratio: to the first of the group",
-			"D1, LL, TLB: simulated misses per element, exact",
+			"ns/elem: median; ±: its 95% interval; ratio: to the first of its group",
+			"D1, LL, TLB: simulated misses by element, exact",
 			"?: too few samples for an interval (--count 6 or more)",
-			"Sets, simulated only: 2 (bench report draws them)",
+			"Sets: 2 results that are only simulated (bench report draws them)",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -66,7 +66,7 @@ func TestEscapes(t *testing.T) {
 
 // TestNothing: without times there is no table.
 func TestNothing(t *testing.T) {
-	want := terminal.Table{Notes: []string{"Sets, simulated only: 1 (bench report draws them)"}}
+	want := terminal.Table{Notes: []string{"Sets: 1 results that are only simulated (bench report draws them)"}}
 	if diff := cmp.Diff(want, tableOf(t, "BenchmarkSets/set=1 1 5 misses/op\n")); diff != "" {
 		t.Error(diff)
 	}
