@@ -85,32 +85,13 @@ func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 // bandwidthBars draws a bar for each row; the plain loop, vectors and Go's copy
 // have colours of their own.
 func (d *data) bandwidthBars(f *figure, rows []results.Row) {
-	p := d.look.newPanel("GiB/s, read plus written", "")
-	d.look.addGrid(p, false)
-	b := bars{look: &d.look}
-	var ticks plot.ConstantTicks
-	widest := 0.0
 	labels, common := copyLabels(rows)
 	if common != "" {
 		f.explain("all " + common)
 	}
-	for i, r := range rows {
-		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
-		b.points = append(b.points, q)
-		b.labels = append(b.labels, threeDigits(q.y))
-		b.kernels = append(b.kernels, vectorKernel(r))
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: labels[i]})
-		widest = max(widest, q.high)
-	}
-	b.explainKernels(f)
-	f.explainIntervals("whiskers: 95% interval", b.points)
-	zeroAxis(&p.X, widest*1.12) // room for the value
-	p.Y.Min, p.Y.Max = -float64(len(rows))+0.4, 0.6
-	p.Y.Tick.Marker = ticks
-	p.Y.Tick.Length = 0
-	p.Add(b)
-	f.panels = []*panel{p}
-	f.height = vg.Length(len(rows))*0.3*vg.Inch + 0.55*vg.Inch
+	b := titledBars{bars: bars{look: &d.look}}
+	b.add("", labels, rows, func(r results.Row) point { return interval(r.Stats[bandwidthUnit], 1.0/(1<<30)) })
+	b.finish(f, "GiB/s, read plus written")
 }
 
 // threeDigits writes a value above 0 so that one is as exact as another beside it: "18.0" beside "16.7".

@@ -230,25 +230,13 @@ func sizeRange(found []matrix) (low, high float64) {
 	return low, high
 }
 
-// showsLines notes which matrices are points of a line: of a dtype in one size there is
-// none. What is streamed as it lies is the line by rows.
+// showsLines notes which matrices are points of a line. What is streamed as it lies is the line by rows.
 func (d *data) showsLines(found []matrix) {
-	sizes := map[string]int{}
 	for _, m := range found {
-		dtype := m.row.Key("dtype")
-		if of := sizes[dtype]; of != 0 && of != m.n {
-			sizes[dtype] = -1
-		} else if of == 0 {
-			sizes[dtype] = m.n
-		}
-	}
-	for _, m := range found {
-		if sizes[m.row.Key("dtype")] < 0 {
-			d.shows(m.row)
-		}
+		d.shows(m.row)
 	}
 	for _, r := range d.rows {
-		if sizes[r.Key("dtype")] < 0 && r.Family() == "Stream" && r.Key("op") == "sum" && r.Key("view") == "" && vectorKernel(r) == "" {
+		if r.Key("dtype") == found[0].row.Key("dtype") && r.Family() == "Stream" && r.Key("op") == "sum" && r.Key("view") == "" && vectorKernel(r) == "" {
 			d.shows(r)
 		}
 	}

@@ -85,7 +85,7 @@ func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
 	return sentences
 }
 
-// titledBars are bars of times with titles between them, each in place of a bar.
+// titledBars are bars with titles between them, each in place of a bar.
 type titledBars struct {
 	bars
 	titles map[int]string
@@ -94,13 +94,15 @@ type titledBars struct {
 	drawn  int
 }
 
-// add adds a title and a bar for each row.
+// add adds a title, if there is one, and a bar for each row.
 func (b *titledBars) add(title string, labels []string, rows []results.Row, value func(results.Row) point) {
 	if b.titles == nil {
 		b.titles = map[int]string{}
 	}
-	b.titles[len(b.points)] = short(title, 80)
-	b.points, b.labels, b.kernels = append(b.points, point{}), append(b.labels, ""), append(b.kernels, "")
+	if title != "" {
+		b.titles[len(b.points)] = short(title, 80)
+		b.points, b.labels, b.kernels = append(b.points, point{}), append(b.labels, ""), append(b.kernels, "")
+	}
 	for i, r := range rows {
 		q := value(r)
 		b.ticks = append(b.ticks, plot.Tick{Value: float64(-len(b.points)), Label: labels[i]})

@@ -27,11 +27,7 @@ func newReport() *cobra.Command {
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c := callOf(cmd)
-			page := "index.html"
-			if by != "" {
-				page = "fleet.html"
-			}
-			dir, err := folderOf(dir, page)
+			dir, err := folderOf(dir, by)
 			if err != nil {
 				return err
 			}
@@ -179,7 +175,11 @@ func warnOfFaults(c call, paths []string, by string) {
 }
 
 // folderOf is the folder that --out names, or that of the page that it names. Other files are refused.
-func folderOf(out, page string) (dir string, err error) {
+func folderOf(out, by string) (dir string, err error) {
+	page := "index.html"
+	if by != "" {
+		page = "fleet.html"
+	}
 	info, err := os.Stat(out)
 	switch {
 	case err == nil && info.IsDir():
