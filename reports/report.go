@@ -292,7 +292,7 @@ func checkOwn(dir, page, name string) error {
 		return nil
 	}
 	if results.Foreign(path, func([]byte) bool { return false }) {
-		return fmt.Errorf("%s is there, and no page of bench report: give a folder of its own", path)
+		return fmt.Errorf("%s is there, and is not a page of bench report: give a folder of its own", path)
 	}
 	return nil
 }

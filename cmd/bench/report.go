@@ -186,6 +186,8 @@ func folderOf(out, by string) (dir string, err error) {
 		return out, nil
 	case filepath.Base(out) == page:
 		return filepath.Dir(out), nil
+	case err == nil:
+		return "", fmt.Errorf("--out %s: it is a file: want a folder", out)
 	case slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"}, strings.ToLower(filepath.Ext(out))):
 		return "", fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG and SVG, and summary.md are files in it", out, strings.TrimSuffix(out, filepath.Ext(out)))
 	}
