@@ -1,7 +1,10 @@
 package reports
 
 import (
+	"image/color"
+	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -19,8 +22,34 @@ type bars struct {
 	look   *style
 	points []point // x is unused
 	labels []string
-	hues   []hue
-	skip   func(i int) bool // nil for none
+	// kernels are those of the bars, of which each has a colour.
+	kernels []string
+	skip    func(i int) bool // nil for none
+}
+
+// explainKernels enters the colours of the bars in the legend, if there are several.
+func (b bars) explainKernels(f *figure) {
+	var colors []color.RGBA
+	var names [][]string
+	for i, kernel := range b.kernels {
+		if b.skip != nil && b.skip(i) {
+			continue
+		}
+		at := slices.Index(colors, b.look.kernelHue(kernel).color)
+		if at < 0 {
+			at = len(colors)
+			colors, names = append(colors, b.look.kernelHue(kernel).color), append(names, nil)
+		}
+		if !slices.Contains(names[at], loop(kernel)) {
+			names[at] = append(names[at], loop(kernel))
+		}
+	}
+	if len(colors) < 2 {
+		return
+	}
+	for i, c := range colors {
+		f.explain(short(strings.Join(names[i], ", "), 60), swatch{c, c})
+	}
 }
 
 // Plot implements plot.Plotter.
@@ -35,7 +64,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		y := toY(float64(-i))
 		left, right := toX(0), toX(q.y)
-		c.FillPolygon(b.hues[i].color, []vg.Point{{X: left, Y: y - half}, {X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})
+		c.FillPolygon(b.look.kernelHue(b.kernels[i]).color, []vg.Point{{X: left, Y: y - half}, {X: right, Y: y - half}, {X: right, Y: y + half}, {X: left, Y: y + half}})
 		if q.spreads() {
 			b.look.whisker(c, toX(q.low), toX(q.high), y, half/2)
 		}
@@ -56,31 +85,13 @@ func (s *style) whisker(c draw.Canvas, low, high, y, half vg.Length) {
 // bandwidthBars draws a bar for each row; the plain loop, vectors and Go's copy
 // have colours of their own.
 func (d *data) bandwidthBars(f *figure, rows []results.Row) {
-	p := d.look.newPanel("GiB/s, read plus written", "")
-	d.look.addGrid(p, false)
-	b := bars{look: &d.look}
-	var ticks plot.ConstantTicks
-	widest := 0.0
 	labels, common := copyLabels(rows)
 	if common != "" {
 		f.explain("all " + common)
 	}
-	for i, r := range rows {
-		q := interval(r.Stats[bandwidthUnit], 1.0/(1<<30))
-		b.points = append(b.points, q)
-		b.labels = append(b.labels, threeDigits(q.y))
-		b.hues = append(b.hues, d.look.kernelHue(vectorKernel(r)))
-		ticks = append(ticks, plot.Tick{Value: float64(-i), Label: labels[i]})
-		widest = max(widest, q.high)
-	}
-	f.explainIntervals("whiskers: 95% interval", b.points)
-	zeroAxis(&p.X, widest*1.12) // room for the value
-	p.Y.Min, p.Y.Max = -float64(len(rows))+0.4, 0.6
-	p.Y.Tick.Marker = ticks
-	p.Y.Tick.Length = 0
-	p.Add(b)
-	f.panels = []*panel{p}
-	f.height = vg.Length(len(rows))*0.3*vg.Inch + 0.55*vg.Inch
+	b := titledBars{bars: bars{look: &d.look}}
+	b.add("", labels, rows, func(r results.Row) point { return interval(r.Stats[bandwidthUnit], 1.0/(1<<30)) })
+	b.finish(f, "GiB/s, read plus written")
 }
 
 // threeDigits writes a value above 0 so that one is as exact as another beside it: "18.0" beside "16.7".

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/terminal"
 )
 
 // What of a sweep's chart is drawn: the tensors for which the choice matters most, and
@@ -45,7 +46,7 @@ func (c bestChoice) sentence(of, tensor, caches string) string {
 	if c.gain() < 1.01 { // as the picture has it
 		return fmt.Sprintf("Of %s, no choice of order, padding or tile matters (by simulated misses).", of)
 	}
-	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s costs the least, and the worst %s times as many cycles (estimated from simulated misses).", of, tensor, caches, c.words, brief(c.gain()))
+	return fmt.Sprintf("Of %s, the choice matters most for %s on %s: %s is best, and the worst takes %s times as many cycles (estimated from simulated misses).", of, tensor, caches, c.words, brief(c.gain()))
 }
 
 // cycles is KCachegrind's estimate of what a pass costs, of data alone: an access 1,
@@ -107,17 +108,17 @@ func best(d *data) (*figure, error) {
 	c := b.cells[[2]string{first, at}]
 	f := &figure{title: "The best order, padding and tile by caches", panels: []*panel{p}, height: vg.Length(max(len(b.tensors), 4))*0.26*vg.Inch + 0.6*vg.Inch + below,
 		sentence: c.sentence(one(all, "1 tensor and operation", "tensors and operations")+" on "+one(allCaches, "1 hierarchy of caches", "caches"), first, at),
-		alt:      "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst costs more"}
+		alt:      "Heat map: for each tensor and each hierarchy of caches, the best choice, and by what factor the worst takes more cycles"}
 	for _, gain := range []float64{1, 2, 5, 10, 20} {
 		f.explain(fmt.Sprintf("%gx", gain), swatch{b.color(gain), d.look.marked})
 	}
-	f.explain("in a cell: the choice that costs least, and how many times as many cycles the worst takes")
-	f.explain("cycles as KCachegrind estimates them: 1 an access, 10 more a miss of D1, 100 more one of LL")
+	f.explain("each cell: the best choice, and the cycles of the worst relative to it; pad and tile in elements")
+	f.explain("cycles as KCachegrind estimates them: 1 per access, plus 10 per D1 miss and 100 per LL miss")
 	if all > len(b.tensors) {
-		f.explain(fmt.Sprintf("here are the %d of %d tensors and operations for which it matters most", len(b.tensors), all))
+		f.explain(fmt.Sprintf("shown: the %d of %d tensors and operations with the largest effect", len(b.tensors), all))
 	}
 	if allCaches > len(b.caches) {
-		f.explain(fmt.Sprintf("here are the first %d of %d caches", len(b.caches), allCaches))
+		f.explain(fmt.Sprintf("shown: the first %d of %d caches", len(b.caches), allCaches))
 	}
 	return f, nil
 }
@@ -139,7 +140,7 @@ func taken(r results.Row) (tensor, words string) {
 			free = append(free, value)
 		case key == "layout" && slices.Contains(viewed, value):
 		default:
-			fixed = append(fixed, plain(key, value))
+			fixed = append(fixed, terminal.Words(part))
 		}
 	}
 	if r.Key("order") == "" {

@@ -24,7 +24,7 @@ BenchmarkTraverse/op=sum/order=col/shape=8x8/dtype=int32/tile=4/kernel=scalar/ca
 	if err != nil || len(r.Charts) != 1 || len(r.Rows) != 4 {
 		t.Fatal(r.Charts, err)
 	}
-	want := "Of 1 tensor and operation on 2 caches, the choice matters most for sum 8x8 int32 on b: col, tile 4 costs the least, and the worst 14.1 times as many cycles (estimated from simulated misses)."
+	want := "Of 1 tensor and operation on 2 caches, the choice matters most for sum 8x8 int32 on b: col, tile 4 is best, and the worst takes 14.1 times as many cycles (estimated from simulated misses)."
 	if c := r.Charts[0]; c.Name != "best" || c.Sentence != want || !strings.Contains(string(c.SVG), "row: 6.77x") {
 		t.Errorf("%s: %s", c.Name, c.Sentence)
 	}
@@ -81,9 +81,9 @@ func TestBestLeftOut(t *testing.T) {
 		t.Errorf("%q, want %q first", c.Sentence, want)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("here are the %d of %d tensors and operations for which it matters most", maxTensors, maxTensors+6),
-		fmt.Sprintf("here are the first %d of %d caches", maxCaches, maxCaches+2),
-		"cycles as KCachegrind estimates them: 1 an access, 10 more a miss of D1, 100 more one of LL",
+		fmt.Sprintf("shown: the %d of %d tensors and operations with the largest effect", maxTensors, maxTensors+6),
+		fmt.Sprintf("shown: the first %d of %d caches", maxCaches, maxCaches+2),
+		"cycles as KCachegrind estimates them: 1 per access, plus 10 per D1 miss and 100 per LL miss",
 	} {
 		if !strings.Contains(string(c.SVG), want) {
 			t.Errorf("the chart does not say %q", want)

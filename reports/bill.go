@@ -60,8 +60,9 @@ func (b Bill) Write(dir string) (path string, err error) {
 		Title  string
 		Policy string
 		Style  template.CSS
+		Script template.JS
 		Rows   []row
-	}{Bill: b, Title: billTitle, Policy: policy(), Style: template.CSS(pageStyle)}
+	}{Bill: b, Title: billTitle, Policy: policy(), Style: template.CSS(pageStyle), Script: template.JS(pageScript)}
 	shown.Sources, shown.Warnings = several(b.Sources), several(b.Warnings)
 	for _, r := range b.Rows[:min(len(b.Rows), maxRows)] {
 		r.Operator, r.Tensors, r.Verdict = clip(r.Operator), clip(r.Tensors), clip(r.Verdict)

@@ -147,7 +147,7 @@ func TestPageInBrowser(t *testing.T) {
 	for _, part := range []struct {
 		name string
 		test func(b *browser, example, strange string)
-	}{{"widths", testWidths}, {"other pages", testOthers}, {"sorting", testSorting}, {"themes", testThemes}} {
+	}{{"widths", testWidths}, {"scrolling", testScrolling}, {"other pages", testOthers}, {"sorting", testSorting}, {"themes", testThemes}} {
 		t.Run(part.name, func(t *testing.T) {
 			b.T = t
 			part.test(b, example, strange)
@@ -183,6 +183,31 @@ func testWidths(b *browser, example, strange string) {
 	}
 	if n := eval[int](b, "document.scripts.length + 10*document.querySelectorAll('a:not([href^=\"#\"]), iframe, object, form, [onload], [onerror], main u, main svg').length"); n != 1 {
 		b.Errorf("names became %d parts of the page", n)
+	}
+}
+
+// testScrolling: what is wider than its box scrolls to its end and says so, what fits says nothing, and the
+// table of sums over matrices, which has all units, is the former at 375 and 1200 px and fits at 1600.
+func testScrolling(b *browser, example, _ string) {
+	const boxes = `[...document.querySelectorAll(".scroll")].filter(s => s.clientWidth > 0)`
+	const says = `getComputedStyle(s, "::before").content.includes("Scroll sideways")`
+	const fades = `getComputedStyle(s).maskImage.includes("gradient")`
+	const cut = `s.scrollWidth > s.clientWidth + 1`
+	for width, whole := range map[int64]bool{375: false, 1200: false, 1600: true} {
+		b.open(example, width, "light")
+		for _, check := range [][2]string{ // in this order: the second scrolls
+			{"say nothing of what is cut, or say it of what fits", boxes + `.filter(s => (` + cut + `) !== (` + says + `) || (` + cut + `) !== (` + fades + `)).length`},
+			{"do not scroll to their ends", boxes + `.filter(s => { s.scrollLeft = 1e6; return s.scrollLeft + s.clientWidth < s.scrollWidth - 1; }).length`},
+			{"hide their last column when scrolled", boxes + `.filter(s => { const c = s.querySelector("th:last-child"); return c && c.getBoundingClientRect().right > s.getBoundingClientRect().right + 1; }).length`},
+		} {
+			if n := eval[int](b, check[1]); n != 0 {
+				b.Errorf("at %d px %d boxes %s", width, n, check[0])
+			}
+		}
+		table := `document.querySelector("[aria-label='Results of Traverse']")`
+		if got := eval[bool](b, `(s => !(`+cut+`))(`+table+`)`); got != whole {
+			b.Errorf("at %d px the table of Traverse is whole: %v", width, got)
+		}
 	}
 }
 
@@ -254,7 +279,7 @@ func testSorting(b *browser, example, _ string) {
 	if slices.Reverse(got); !slices.IsSorted(got) || direction(times) != "descending" {
 		b.Errorf("Enter then sorts the times %s: %v", direction(times), got)
 	}
-	pads, button := column("pad")
+	pads, button := column("pad, elements")
 	b.do(chromedp.Click(button))
 	if got := cells(pads); got[0] != "16" || got[len(got)-1] != "" || direction(times) != "" {
 		b.Errorf("by padding: %v, and by time %q", got, direction(times))

@@ -121,10 +121,10 @@ func TestIntervals(t *testing.T) {
 	if few, whole := lines(copyBandwidth, few(sampled(names[0], 1e3, ""))), lines(copyBandwidth, sampled(names[0], 1e3, "")); whole < few+6 {
 		t.Errorf("%d lines with a whisker, and %d without", whole, few)
 	}
-	// A matrix of one size has a strip for a band, which would have no breadth.
-	row, col := sampled(names[2], 1e3, ""), sampled(names[3], 2e3, "")
-	if few, whole := lines(traverseTime, few(row)+few(col)), lines(traverseTime, row+col); whole != few+2 {
-		t.Errorf("%d lines with two strips, and %d without", whole, few)
+	// A series of one size has a strip for a band, which would have no breadth.
+	row := few(sampled(names[2], 1e3, "")) + few(sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 1e3, ""))
+	if few, whole := lines(traverseTime, row+few(sampled(names[3], 2e3, ""))), lines(traverseTime, row+sampled(names[3], 2e3, "")); whole != few+1 {
+		t.Errorf("%d lines with a strip, and %d without", whole, few)
 	}
 }
 
@@ -144,13 +144,13 @@ func TestStructure(t *testing.T) {
 			"takes 2.0 times as long"},
 		"one order": {traverseTime, sampled("Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", 1e3, "") +
 			sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 2e3, ""),
-			[]string{"row", "ns per element"}, "an element of a 64x64 int32 matrix, and "},
+			[]string{"row", "ns per element"}, " ns/elem for a 64x64 int32 matrix, and "},
 		"miss rates": {missRates, sampled("Traverse/op=sum/order=row/shape=600x600/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 100 D1-misses/op 4 TLB-misses/op") +
 			sampled("Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar", 1e3, "400 D-refs/op 400 D1-misses/op 4 TLB-misses/op"),
-			[]string{"D1 misses, % of refs", "TLB misses, % of refs", "TLB 1: 256 KiB", "D1 32 KiB"}, ""},
+			[]string{"D1 misses, %", "TLB misses, %", "% of all references; simulated, exact", "TLB 1: 256 KiB", "D1 32 KiB"}, ""},
 		"strides": {copyStride, sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", 1e3, "") +
 			sampled("Copy/layout=columns/shape=64x64/dtype=float32/step=32/kernel=scalar", 1e4, ""),
-			[]string{"1", "32", "one element a line of 64 B", "GiB/s, read plus written"}, "every 32nd column moves"},
+			[]string{"1", "32", "one element per line of 64 B", "GiB/s, read plus written"}, "every 32nd column moves"},
 		"channels": {channels, sampled("Copy/layout=nchw-nhwc/shape=1x2x3x4/dtype=float32/kernel=scalar", 1e3, "") +
 			sampled("Copy/layout=nhwc-nchw/shape=1x2x3x4/dtype=float32/kernel=scalar", 2e3, ""),
 			[]string{"NCHW to NHWC", "NHWC to NCHW"}, "NCHW to NHWC moves "},
@@ -160,13 +160,13 @@ func TestStructure(t *testing.T) {
 			[]string{"strided view", "copy first, plain loop", "pays from n = 4 (plain loop)"}, "pays from 4 passes on"},
 		"tiles": {tiles, sampled("Tile/op=copy/layout=transpose/shape=64x64/dtype=float32/tile=8/kernel=scalar", 1e3, "100 D-refs/op 20 D1-misses/op") +
 			sampled("Tile/op=copy/layout=transpose/shape=64x64/dtype=float32/tile=64/kernel=scalar", 2e3, "100 D-refs/op 50 D1-misses/op"),
-			[]string{"64x64", "two tiles fill D1 32 KiB", "D1 misses, % of refs", "8"}, "fastest in tiles of 8"},
+			[]string{"64x64", "two tiles fill D1 32 KiB", "D1 misses, %", "bands: 95% interval; misses: % of all references; simulated, exact", "8"}, "fastest in tiles of 8"},
 		"latency": {latency, sampled("Latency/op=chase/size=16KiB/kernel=scalar", 1e3, "") + sampled("Latency/op=chase/size=32KiB/kernel=scalar", 1e3, "") +
 			sampled("Latency/op=chase/size=64KiB/kernel=scalar", 4e3, "") + sampled("Latency/op=chase/size=128KiB/kernel=scalar", 4e3, ""),
-			[]string{"knee 1, L1d: 32 KiB", "L1d 32 KiB", "ns per load"}, "(L1d is outgrown)"},
+			[]string{"knee 1, L1d: 32 KiB", "L1d 32 KiB", "ns per load"}, "(beyond L1d)"},
 		"mountain": {mountain, sampled("Mountain/op=sum/size=16KiB/stride=1/dtype=int64/kernel=scalar", 1e3, "") +
 			sampled("Mountain/op=sum/size=64KiB/stride=8/dtype=int64/kernel=scalar", 1e5, ""),
-			[]string{"8 B", "64 B", "16 KiB", "64 KiB", "GiB/s", "L1d 32 KiB"}, "Reading every 8 B of 16 KiB moves"},
+			[]string{"8 B", "64 B", "16 KiB", "64 KiB", "GiB/s", "L1d 32 KiB"}, "highest reading every 8 B of 16 KiB"},
 		"threads": {threads, sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=1", 1e3, "") + sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2/threads=2", 5e2, "") +
 			sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=1", 1e6, "") + sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=6", 5e5, "") +
 			sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=avx2/threads=12", 49e4, "") + sampled("Stream/op=sum/shape=6000x6000/dtype=int32/kernel=scalar/threads=12", 9e6, "") +
@@ -174,13 +174,13 @@ func TestStructure(t *testing.T) {
 			[]string{"16 KiB in L1d", "137.33 MiB in memory", "knee of memory: 6 threads", "1", "2", "6", "12", "GiB/s, read by all of them"}, "with its knee at 6 threads"},
 		"loaded": {loaded, sampled("Loaded/op=chase/size=64MiB/streams=3/load=0", 100, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=12.5", 120, "") +
 			sampled("Loaded/op=chase/size=64MiB/streams=3/load=100", 50, "") + sampled("Loaded/op=chase/size=64MiB/streams=3/load=much", 50, ""),
-			[]string{"0%", "12.5%", "100%", "ns per load", "GiB/s over the memory"}, "A load from 64 MiB takes 102 ns while memory moves"},
+			[]string{"0%", "12.5%", "100%", "ns per load", "memory traffic, GiB/s"}, "A load from 64 MiB takes 102 ns at 9.09 GiB/s of memory traffic"},
 		"sets": {setMisses, "BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=0/columns=16/set=3/kernel=scalar 1 40 D1-misses/op\n" +
 			"BenchmarkSets/op=sum/shape=512x512/dtype=int32/pad=16/columns=16/set=3/kernel=scalar 1 0 D1-misses/op\n",
-			[]string{"rows not padded: 40 misses", "rows padded by 16: 0 misses", "set of D1"}, "rows padded by 16: no misses"},
+			[]string{"rows not padded: 40 misses", "rows padded by 16 elements: 0 misses", "set of D1"}, "rows padded by 16 elements: 0."},
 		"miss ratio": {missRatio, "BenchmarkMissRatio/op=sum/order=col/shape=64x64/dtype=int32/capacity=4KiB/kernel=scalar 1 100 D-refs/op 100 misses/op\n" +
 			"BenchmarkMissRatio/op=sum/order=col/shape=64x64/dtype=int32/capacity=64KiB/kernel=scalar 1 100 D-refs/op 6 misses/op\n",
-			[]string{"by columns", "L1d 32 KiB", "misses, % of references"}, "by columns from 64 KiB on"},
+			[]string{"by columns", "L1d 32 KiB", "misses, % of all references"}, "64 KiB by columns"},
 		"predicted": {predicted, sampled("A/a=1", 1e3, "2000 predicted-ns/op") + sampled("B/a=1", 2e3, "1000 predicted-ns/op") + sampled("C/a=1", 3e3, "3000 predicted-ns/op"),
 			[]string{"A", "B", "C", "rank correlation 0.500", "1 µs"}, "rank correlation of 0.500"},
 	} {
@@ -200,6 +200,94 @@ func TestStructure(t *testing.T) {
 	}
 }
 
+// TestOneSize: a matrix of one size has bars of its times and of its misses, each once, and no line.
+func TestOneSize(t *testing.T) {
+	const counts = "4096 D-refs/op 256 D1-misses/op 16 LL-misses/op"
+	text := head
+	for _, name := range []string{"Traverse/op=sum/order=row/shape=64x64/dtype=int32/kernel=scalar", "Traverse/op=sum/order=col/shape=64x64/dtype=int32/kernel=scalar",
+		"Traverse/op=sum/order=col/shape=64x64/dtype=int32/pad=16/kernel=scalar", "Traverse/op=sum/order=col/shape=64x64/dtype=int32/tile=8/kernel=scalar",
+		"Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2"} {
+		text += sampled(name, 1e3, counts)
+	}
+	d := dataOf(t, text)
+	for _, c := range []struct {
+		draw  func(*data) (*figure, error)
+		words []string
+		bars  int
+	}{
+		{traverseTime, []string{"ns per element", "Traverse row scalar", "Traverse col pad 16 elements scalar", "plain loop", "avx2"}, 5},
+		{missRates, []string{"D1 misses", "LL misses", "misses, % of all references", "plain loop", "avx2"}, 10},
+	} {
+		f := draws(t, c.draw, d)
+		words, _ := record(f, &d.look)
+		for _, want := range c.words {
+			if !slices.Contains(words, want) {
+				t.Errorf("%s: %q is not in %q", f.title, want, words)
+			}
+		}
+		drawn := f.panels[0].Y.Tick.Marker.Ticks(f.panels[0].Y.Min, f.panels[0].Y.Max)
+		if len(drawn) != c.bars || !strings.HasPrefix(f.alt, "Bars: ") || strings.Contains(f.title, "by size") || !strings.Contains(f.title, "64x64") {
+			t.Errorf("%s (%s): %d bars, want %d", f.title, f.alt, len(drawn), c.bars)
+		}
+	}
+	rest := d.rest()
+	if f, err := others(&rest); f != nil || err != nil {
+		t.Errorf("drawn twice: %v, %v", f, err)
+	}
+}
+
+// TestMarksOfLevels: a panel of one level's misses has that level marked alone.
+func TestMarksOfLevels(t *testing.T) {
+	text := head
+	for _, shape := range []string{"64x64", "6000x6000"} {
+		text += sampled("Traverse/op=sum/order=row/shape="+shape+"/dtype=int32/kernel=scalar", 1e3, "900 D-refs/op 90 D1-misses/op 9 LL-misses/op 3 TLB-misses/op")
+	}
+	for _, tile := range []string{"8", "512"} {
+		text += sampled("Tile/op=copy/layout=transpose/shape=512x512/dtype=float32/tile="+tile+"/kernel=scalar", 1e3, "900 D-refs/op 90 D1-misses/op 9 LL-misses/op 3 TLB-misses/op")
+	}
+	d := dataOf(t, strings.Replace(text, "sim-ll: 33554432", "sim-ll: 524288", 1))
+	for _, c := range []struct {
+		draw func(*data) (*figure, error)
+		want map[string]int
+	}{
+		{missRates, map[string]int{"D1 32 KiB": 1, "LL 512 KiB": 1, "TLB 1: 256 KiB": 1}},
+		{tiles, map[string]int{"two tiles fill D1 32 KiB": 2, "two tiles fill LL 512 KiB": 2}}, // among the times, too
+	} {
+		words, _ := record(draws(t, c.draw, d), &d.look)
+		for want, times := range c.want {
+			if n := len(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w != want })); n != times {
+				t.Errorf("%q is marked %d times, want %d: %q", want, n, times, words)
+			}
+		}
+	}
+}
+
+// TestKernelLegend: where bars have several colours, the legend says of which kernels.
+func TestKernelLegend(t *testing.T) {
+	copied := func(kernels ...string) (text string) {
+		for _, kernel := range kernels {
+			text += sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel="+kernel, 1e3, "")
+		}
+		return head + text
+	}
+	for text, want := range map[string][]string{
+		copied("scalar"):                              nil,
+		copied("avx2", "avx512"):                      nil,
+		copied("scalar", "avx2", "avx512", "builtin"): {"plain loop", "avx2, avx512", "Go's copy"},
+	} {
+		d := dataOf(t, text)
+		var got []string
+		for _, e := range draws(t, copyBandwidth, d).legend {
+			if e.thumbs != nil {
+				got = append(got, e.name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestCompare: the last file against the first, the largest change first, and
 // slower only where the intervals are apart.
 func TestCompare(t *testing.T) {
@@ -212,7 +300,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%q is not in the picture: %q", w, words)
 		}
 	}
-	if want := "Of 3 benchmarks in both files, 1 is slower and 1 faster by more than their intervals; most changed C a 1 (-50.0%)."; f.sentence != want {
+	if want := "Of 3 benchmarks in both files, 1 is slower and 1 faster by more than their intervals; the largest change is in C a 1 (-50.0%)."; f.sentence != want {
 		t.Errorf("got  %s\nwant %s", f.sentence, want)
 	}
 	if f, err := compare(dataOf(t, old)); f != nil || err != nil {
@@ -228,9 +316,9 @@ func TestCompare(t *testing.T) {
 	// Of few samples nothing is said but that they are few.
 	few := func(name string) string { return "Benchmark" + name + " 1 900 ns/op\n" }
 	for _, c := range []struct{ old, new, says, legend string }{
-		{few("A/a=1"), few("A/a=1"), "Of 1 benchmark in both files, samples are too few to tell which are slower or faster; most changed", "new: too few samples for intervals"},
+		{few("A/a=1"), few("A/a=1"), "Of 1 benchmark in both files, the samples are too few to show which are slower or faster; the largest change is", "new: too few samples for intervals"},
 		{few("A/a=1") + sampled("B/a=1", 1000, ""), sampled("A/a=1", 1000, "") + sampled("B/a=1", 2000, ""),
-			"Of 2 benchmarks in both files, 1 is slower and 0 faster by more than their intervals, and 1 has too few samples to tell; most changed B a 1", "new: intervals overlap or are unknown"},
+			"Of 2 benchmarks in both files, 1 is slower and 0 faster by more than their intervals, and 1 has too few samples; the largest change is in B a 1", "new: intervals overlap or are unknown"},
 	} {
 		d := dataOf(t, head+c.old, head+c.new)
 		f := draws(t, compare, d)
@@ -263,8 +351,8 @@ func TestTrend(t *testing.T) {
 	}
 	f := draws(t, trend, d)
 	words, _ := record(f, &d.look)
-	if !slices.Contains(words, "+20%") || !slices.Contains(words, "ms a pass") || len(f.panels) != 1 ||
-		!strings.Contains(f.sentence, "and 1 change. The largest is of A a 1: +20% after commit11, up to commit12.") {
+	if !slices.Contains(words, "+20%") || !slices.Contains(words, "ms per pass") || len(f.panels) != 1 ||
+		!strings.Contains(f.sentence, "and 1 change. The largest is in A a 1: +20% between commit11 and commit12.") {
 		t.Errorf("%d panels, %q, %s", len(f.panels), words, f.sentence)
 	}
 }
@@ -315,7 +403,7 @@ func TestKnees(t *testing.T) {
 			t.Errorf("before a size %v times as large there are the knees %v, want %d", factor, found, want)
 		}
 	}
-	if text := kneeSentence(few, nil, nil); !strings.HasSuffix(text, ": too few sizes lie between to tell where it rises.") {
+	if text := kneeSentence(few, nil, nil); !strings.HasSuffix(text, ". Too few sizes were measured to locate the rise.") {
 		t.Error(text)
 	}
 }
@@ -543,7 +631,7 @@ func TestThreadsSentence(t *testing.T) {
 	for last, want := range map[float64]string{
 		500: "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 1.82 GiB/s by 2.",
 		.4:  "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 2272 GiB/s by 2.",
-		990: "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 0.918 GiB/s by 2, with its knee at 1 thread (0.909 GiB/s). A knee is where 90% of the best is reached with less than the most threads.",
+		990: "A matrix of 16 KiB in L1d is read at 0.909 GiB/s by 1 thread and 0.918 GiB/s by 2, with its knee at 1 thread (0.909 GiB/s). A knee is the least number of threads with 90% of the best bandwidth.",
 	} {
 		d := dataOf(t, head+sampled(names+"1", 1e3, "")+sampled(names+"2", last, ""))
 		if got := draws(t, threads, d).sentence; got != want {
@@ -712,7 +800,7 @@ func TestMeasuredTicks(t *testing.T) {
 // TestNoRanks: times that are all the same, as those predicted of one copy in several sets of
 // vectors are, have no rank correlation.
 func TestNoRanks(t *testing.T) {
-	for want, of := range map[string][2]float64{"are all the same, and": {0, 1}, "differ where the measured ones do not, and": {1, 0}} {
+	for want, of := range map[string][2]float64{"are all the same;": {0, 1}, "differ, but the measured ones do not;": {1, 0}} {
 		text := ""
 		for i := range 3 {
 			text += fmt.Sprintf("BenchmarkA/a=%d 1 %g ns/op %g predicted-ns/op\n", i, 100+float64(i)*of[1], 100+float64(i)*of[0])
@@ -737,7 +825,7 @@ func TestAlts(t *testing.T) {
 		{traverseTime, few(sampled(row, 1e3, "")) + few(sampled(larger, 1e3, "")), "Lines: ns per element against the size of the matrix: row"},
 		{traverseTime, sampled(row, 1e3, "") + sampled(larger, 1e3, "") + sampled("Stream/op=sum/shape=64x64/dtype=int32/kernel=avx2", 1e2, ""),
 			"Lines: ns per element against the size of the matrix: row; row, avx2, with 95% intervals"},
-		{missRates, few(sampled(row, 1e3, "9 D-refs/op 1 D1-misses/op")) + few(sampled(larger, 1e3, "")), "Lines: share of references that miss in each cache against the size of the matrix: row"},
+		{missRates, few(sampled(row, 1e3, "9 D-refs/op 1 D1-misses/op")) + few(sampled(larger, 1e3, "")), "Lines: misses of each level as a share of all references, against the size of the matrix: row"},
 		{copyBandwidth, few(sampled("Copy/layout=contiguous/shape=64x64/dtype=float32/kernel=scalar", 1e3, "")), "Bars: bandwidth of each copy"},
 		{others, sampled("A/a=1", 1e3, ""), "Bars: ns per element of each benchmark, by family, with 95% intervals"},
 		{latency, few(sampled("Latency/op=chase/size=16KiB", 1e3, "")), "Line: ns per dependent load against the working set"},
@@ -870,7 +958,7 @@ func TestRoomForParts(t *testing.T) {
 		text += sampled(fmt.Sprintf("Stream/op=sum/shape=512x512/dtype=int32/kernel=avx2/threads=%d", threads), 1e3/float64(threads), "")
 	}
 	d := dataOf(t, head+text+sampled("Latency/op=chase/size=1MiB", 1e3, ""))
-	const want = "A matrix of 1 MiB in L3 is read at 0.909 GiB/s by 1 thread and 14.5 GiB/s by 16, and from 4 threads on L2 has room for the part of each."
+	const want = "A matrix of 1 MiB in L3 is read at 0.909 GiB/s by 1 thread and 14.5 GiB/s by 16; from 4 threads on, the part of each fits in L2."
 	if got := draws(t, threads, d).sentence; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -896,11 +984,11 @@ func TestStatedLevel(t *testing.T) {
 	}
 	chase := func(size string) string { return sampled("Latency/op=chase/size="+size, 1e3, "") }
 	measured := strings.Replace(head, "sim-ll: 33554432", "# sim-ll-source: measured\nsim-ll: 8388608", 1)
-	const trailer = "What L3 serves is not in these results: latencies by working set tell (bench run --filter '.name:(Stream OR Latency)')."
+	const trailer = "These results do not show what L3 really serves: measure latencies too (bench run --filter '.name:(Stream OR Latency)')."
 	for _, test := range []struct{ text, has, not string }{
-		{head + text, "16 MiB in L3 as stated at ", ""},
-		{head + text, trailer, "256 KiB in L2 as stated"},
-		{head + text + chase("8MiB"), "16 MiB in L3 as stated at ", ""},
+		{head + text, "16 MiB in L3 (as stated) at ", ""},
+		{head + text, trailer, "256 KiB in L2 (as stated)"},
+		{head + text + chase("8MiB"), "16 MiB in L3 (as stated) at ", ""},
 		{head + text + chase("8MiB") + chase("32MiB"), "16 MiB in L3 at ", "stated"},
 		{measured + text, "4 MiB in L3 at ", "16 MiB"},
 	} {
@@ -919,7 +1007,7 @@ func TestKneesOfServedLevel(t *testing.T) {
 		text += sampled(fmt.Sprintf("Latency/op=chase/size=%dKiB", 16<<i), 1e3*ns, "")
 	}
 	got := draws(t, latency, dataOf(t, head+text)).sentence
-	for _, want := range []string{"from 1 MiB to 2 MiB, from 15.4 to 102 ns (L3 is outgrown)", "from 16 MiB to 32 MiB, from 102 to 154 ns. L3, stated to hold 32 MiB, serves working sets of up to about 1 MiB here"} {
+	for _, want := range []string{"from 15.4 to 102 ns between 1 MiB and 2 MiB (beyond L3)", "from 102 to 154 ns between 16 MiB and 32 MiB. L3, stated to hold 32 MiB, serves working sets of up to about 1 MiB here"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: want %q", got, want)
 		}

@@ -204,16 +204,16 @@ func compareSentence(found []pairing, shown int) string {
 	text := fmt.Sprintf("Of %s in both files, %s slower and %d faster by more than their intervals", of, are(slower), faster)
 	switch few {
 	case len(found):
-		text = fmt.Sprintf("Of %s in both files, samples are too few to tell which are slower or faster", of)
+		text = fmt.Sprintf("Of %s in both files, the samples are too few to show which are slower or faster", of)
 	case 1:
-		text += ", and 1 has too few samples to tell"
+		text += ", and 1 has too few samples"
 	case 0:
 	default:
-		text += fmt.Sprintf(", and %d have too few samples to tell", few)
+		text += fmt.Sprintf(", and %d have too few samples", few)
 	}
-	text += fmt.Sprintf("; most changed %s (%s).", plainName(found[0].name), changeOf(found[0].change()))
+	text += fmt.Sprintf("; the largest change is in %s (%s).", plainName(found[0].name), changeOf(found[0].change()))
 	if shown < len(found) {
-		text += fmt.Sprintf(" Drawn are the %d that changed most.", shown)
+		text += fmt.Sprintf(" The chart shows the %d largest changes.", shown)
 	}
 	return text
 }

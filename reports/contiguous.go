@@ -91,7 +91,7 @@ func contiguous(d *data) (*figure, error) {
 	for i, c := range found {
 		all = append(all, series{name: "copy first, " + loop(c.kernel), hue: d.look.hues[[]int{0, 2, 3, 4}[i]], dashed: i > 0, points: total(c.copied, c.pass)})
 	}
-	p := d.look.newPanel("n, passes of summing", "ms in all")
+	p := d.look.newPanel("n, number of sums", "total time, ms")
 	_, high, _ := span(all)
 	p.X.Min, p.X.Max = 0, last+0.5
 	zeroAxis(&p.X, last+0.5)
@@ -99,7 +99,7 @@ func contiguous(d *data) (*figure, error) {
 	d.look.addGrid(p, true)
 	p.Add(d.look.marks(evens))
 	f := &figure{title: fmt.Sprintf("When contiguous() pays: n sums of a transposed %s", short(shape, 16)), sentence: contiguousSentence(shape, found),
-		alt:    "Lines: total time of n passes over the strided view, and of one copy and n passes over the copy, against n",
+		alt:    "Lines: total time of n sums of the strided view, and of one copy and n sums of the copy, against n",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	if evens != nil {
 		f.alt += ", with the break-even marked"
@@ -128,12 +128,12 @@ func contiguousSentence(shape string, found []choice) string {
 	var words []string
 	for _, c := range found {
 		if n := c.evens(); n > 0 {
-			words = append(words, fmt.Sprintf("pays from %s on with %s (the copy takes %s, a pass over it %s)",
+			words = append(words, fmt.Sprintf("pays from %s on with %s (the copy takes %s, a sum of it %s)",
 				passes(n), walker(c.kernel), results.Scale(c.copied.Center, passUnit), results.Scale(c.pass.Center, passUnit)))
 			continue
 		}
-		words = append(words, fmt.Sprintf("never pays with %s, since a pass over the copy takes %s", walker(c.kernel), results.Scale(c.pass.Center, passUnit)))
+		words = append(words, fmt.Sprintf("never pays with %s (a sum of the copy takes %s)", walker(c.kernel), results.Scale(c.pass.Center, passUnit)))
 	}
-	return fmt.Sprintf("A sum over the transposed %s takes %s as it lies; copying it first ", short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
+	return fmt.Sprintf("A sum of the transposed %s takes %s without a copy. Copying it first ", short(shape, 16), results.Scale(found[0].view.Center, passUnit)) +
 		strings.Join(words, "; it ") + "."
 }

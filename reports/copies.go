@@ -27,7 +27,7 @@ func copyWords(r results.Row) (words []string) {
 	case "contiguous":
 		words = append(words, layout+" "+shape)
 	case "padded":
-		words = append(words, "rows padded by "+r.Key("pad"))
+		words = append(words, "rows padded by "+r.Key("pad")+" elements")
 	case "columns":
 		words = append(words, fmt.Sprintf("every %s column", ordinal(r.Key("step"))))
 	case "transpose":
@@ -67,7 +67,7 @@ func copyLabels(found []results.Row) (labels []string, common string) {
 	for i, r := range found {
 		words := copyWords(r)
 		if pad := r.Key("pad"); pads && pad != "" && r.Key("layout") != "padded" {
-			words = append(words, ", padded by "+pad)
+			words = append(words, ", rows padded by "+pad+" elements")
 		}
 		if order := r.Key("order"); orders && order != "" && r.Key("layout") != "view" { // which has it
 			words = append(words, ", order "+order)
@@ -162,13 +162,13 @@ func copySentence(found []results.Row) string {
 		tile := tiled.Key("tile")
 		naive, ok := byName[strings.Replace(tiled.Name, "/tile="+tile, "", 1)]
 		if tile != "" && ok && tiled.Key("layout") == "transpose" && drawable(naive.Stats[timeUnit]) {
-			text += fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as long as in plain order.",
+			text += fmt.Sprintf(" In tiles of %s, the transposed copy of %s takes %.2f times as long as untiled.",
 				tile, tiled.Key("shape"), tiled.Stats[timeUnit].Center/naive.Stats[timeUnit].Center)
 			break
 		}
 	}
 	if more := len(found) - maxBars; more > 0 {
-		text += fmt.Sprintf(" The first %d copies are drawn, %d more are in the table.", maxBars, more)
+		text += fmt.Sprintf(" The chart shows the first %d copies; %d more are in the table.", maxBars, more)
 	}
 	return text
 }
@@ -208,7 +208,7 @@ func copyStride(d *data) (*figure, error) {
 	zeroAxis(&p.Y, high*1.15)
 	d.look.addGrid(p, true)
 	if line := d.setup.D1.Line; line > 0 && elem > 0 {
-		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element a line of %d B", line)}}))
+		p.Add(d.look.marks([]mark{{float64(line) / float64(elem), fmt.Sprintf("one element per line of %d B", line)}}))
 	}
 	f := &figure{title: "Copying every k-th column: bandwidth by stride", sentence: strideSentence(all),
 		alt:    "Line: bandwidth of copying every k-th column of a matrix against k",
@@ -233,7 +233,7 @@ func strideSentence(all map[int]results.Row) string {
 	step, _ := slowest(all)
 	text := fmt.Sprintf("Copying every %s column moves %s", ordinal(strconv.Itoa(step)), results.Scale(all[step].Stats[bandwidthUnit].Center, bandwidthUnit))
 	if whole, ok := all[1]; ok {
-		text += fmt.Sprintf(", copying all of them %s", results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
+		text += fmt.Sprintf(", and copying all columns %s", results.Scale(whole.Stats[bandwidthUnit].Center, bandwidthUnit))
 	}
 	return text + "."
 }

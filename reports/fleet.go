@@ -63,13 +63,13 @@ func MakeFleet(m *fleet.Matrix, o Options) Fleet {
 	})
 	switch {
 	case len(m.Machines) == 1:
-		f.Sentence = "1 machine, which has no peers (8 of a CPU are enough) to tell whether it is out of line."
+		f.Sentence = "1 machine: without peers (at least 8 machines with one CPU) nothing shows whether it is out of line."
 	case f.judged.Tests == 0:
-		f.Sentence = fmt.Sprintf("%d machines, none of which has peers enough (8 of a CPU) to tell which is out of line.", len(m.Machines))
+		f.Sentence = fmt.Sprintf("%d machines: none has enough peers (at least 8 machines with one CPU) to show which is out of line.", len(m.Machines))
 	case len(out) == 0:
-		f.Sentence = fmt.Sprintf("None of %d machines is out of line (one that takes %s times as long as its peers would be found).", len(m.Machines)-f.judged.Untested, f.sees())
+		f.Sentence = fmt.Sprintf("None of %d machines is out of line (the test finds one that takes %s times as long as its peers).", len(m.Machines)-f.judged.Untested, f.sees())
 	default:
-		f.Sentence = fmt.Sprintf("%d of %d machines out of line; the farthest is %s: %s.", len(out), len(m.Machines)-f.judged.Untested,
+		f.Sentence = fmt.Sprintf("%d of %d machines are out of line; the farthest is %s: %s.", len(out), len(m.Machines)-f.judged.Untested,
 			results.Printable(f.Findings[0].Machine), f.Findings[0].What)
 	}
 	return f
@@ -330,7 +330,7 @@ func (f Fleet) page(d *data, chart Chart) ([]byte, error) {
 	rows, heads := f.rows()
 	var out bytes.Buffer
 	err = fleetTemplate().Execute(&out, map[string]any{
-		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Theme": f.options.Theme,
+		"Title": fmt.Sprintf("%s by %s", counted(len(f.matrix.Machines), "machine"), f.matrix.Label), "Policy": policy(), "Style": template.CSS(pageStyle), "Script": template.JS(pageScript), "Theme": f.options.Theme,
 		"Sentence": f.Sentence, "Findings": f.Findings[:min(len(f.Findings), maxRows)], "More": max(0, len(f.Findings)-maxRows), "Untested": f.judged.Untested, "Tests": f.judged.Tests, "Sees": f.sees(), "Alpha": fleetAlpha,
 		"Light": uri(picture.light), "Dark": uri(picture.dark), "Alt": chart.Alt, "Figure": chart.Title,
 		"Width": int(picture.width * 96 / 72), "Height": int(picture.height * 96 / 72),

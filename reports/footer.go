@@ -73,7 +73,7 @@ func fit(style text.Style, words string, width vg.Length) string {
 // is not what it is stated to be.
 func (d *data) machine() string {
 	if len(d.rows) == 0 && len(d.swept) > 0 {
-		return "Measured on: nothing was measured.\nSimulated: the caches that are named, exactly."
+		return "Measured on: nothing was measured.\nSimulated: the named caches, exactly."
 	}
 	s := d.setup
 	known := func(parts ...string) string {
@@ -96,10 +96,10 @@ func (d *data) machine() string {
 	measured := known(s.CPU, cpus, platform, s.GoVersion, geometries(dataCaches(s.Caches)))
 	simulated := known(geometries(s.Simulated()), tlbs(s.TLB))
 	if measured == "" {
-		measured = "a machine unknown"
+		measured = "unknown machine"
 	}
 	if simulated == "" {
-		simulated = "caches unknown"
+		simulated = "unknown caches"
 	}
 	text := "Measured on: " + measured + ".\nSimulated: " + simulated + "."
 	if d.served != nil {

@@ -80,11 +80,11 @@ func (b *titledBars) addGains(rows []results.Row) (sentence string) {
 		}
 		if len(drawn) > 0 { // of a family that threads share, and for which there is room
 			shared, labels := terminal.Headings(drawn)
-			b.add(drawn, shared, shorts(labels, 56))
+			b.add(shared, shorts(labels, 56), drawn, timePerElement)
 		}
 	}
 	best, worst := slices.MinFunc(together, byTimes), slices.MaxFunc(together, byTimes)
-	text := fmt.Sprintf("By %d threads %s is %s times as fast as by %d", most, best.name, digits(best.times()), fewest)
+	text := fmt.Sprintf("With %d threads, %s is %s times as fast as with %d", most, best.name, digits(best.times()), fewest)
 	if len(together) > 1 {
 		text += fmt.Sprintf(", and %s %s times", worst.name, digits(worst.times()))
 	}

@@ -167,18 +167,18 @@ func kneeSentence(ladder []point, found []knee, caches []string) string {
 	}
 	text := fmt.Sprintf("A load takes %s ns in a working set of %s and %s ns in one of %s", brief(first.y), results.Bytes(int(first.x)), brief(last.y), results.Bytes(int(last.x)))
 	if len(found) == 0 && last.y > rise*first.y {
-		return text + ": too few sizes lie between to tell where it rises."
+		return text + ". Too few sizes were measured to locate the rise."
 	}
 	if len(found) == 0 {
-		return text + ", and rises nowhere between by more than a fifth from one size to the next."
+		return text + ". From one size to the next, latency never rises by more than 20%."
 	}
 	var at []string
 	for i, k := range found {
-		outgrown := ""
+		beyond := ""
 		if caches[i] != "" {
-			outgrown = fmt.Sprintf(" (%s is outgrown)", caches[i])
+			beyond = fmt.Sprintf(" (beyond %s)", caches[i])
 		}
-		at = append(at, fmt.Sprintf("from %s to %s, from %s to %s ns%s", results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), brief(k.foot.y), brief(k.top.y), outgrown))
+		at = append(at, fmt.Sprintf("from %s to %s ns between %s and %s%s", brief(k.foot.y), brief(k.top.y), results.Bytes(int(k.foot.x)), results.Bytes(int(k.top.x)), beyond))
 	}
-	return text + ". It rises " + strings.Join(at, "; ") + "."
+	return text + ". Latency rises " + strings.Join(at, "; ") + "."
 }

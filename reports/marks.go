@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -30,6 +31,11 @@ func capacities(caches []results.Cache) (found []mark) {
 		}
 	}
 	return found
+}
+
+// marksOf are those of one cache.
+func marksOf(all []mark, name string) []mark {
+	return slices.DeleteFunc(slices.Clone(all), func(m mark) bool { return !strings.HasPrefix(m.label, name+" ") })
 }
 
 // tellMarks tells who does not see them that caches are marked, if one is of those in a range.

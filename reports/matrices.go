@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/terminal"
 )
 
 // The units that charts read, as benchunit tidies them.
@@ -23,6 +24,9 @@ const (
 	llUnit        = "LL-misses/op"
 	tlbUnit       = "TLB-misses/op"
 )
+
+// missLevels are the levels whose misses are simulated, from the first one on.
+var missLevels = []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"TLB", tlbUnit}}
 
 // A matrix is the sum over a square matrix, from its benchmark's name.
 type matrix struct {
@@ -154,12 +158,67 @@ func (d *data) bySize(found []matrix, value func(results.Row) (point, bool)) []s
 	return all
 }
 
-// alone tells whether matrices are of one size, and not by rows and by columns: no line, and
-// nothing to compare. Those that were timed have bars.
-func alone(found []matrix) bool {
-	_, _, both := pair(found)
-	return !both && slices.ContainsFunc(found, func(m matrix) bool { return drawable(m.row.Stats[timeUnit]) }) &&
-		!slices.ContainsFunc(found, func(m matrix) bool { return m.n != found[0].n })
+// oneSize tells whether matrices are all of one size, which is no line: they have bars.
+func oneSize(found []matrix) bool {
+	return len(found) > 0 && !slices.ContainsFunc(found, func(m matrix) bool { return m.n != found[0].n })
+}
+
+// sums are the sums over a matrix: by its orders, in tiles and in vectors.
+func sums(rows []results.Row, m matrix) []results.Row {
+	of := slices.DeleteFunc(slices.Clone(rows), func(r results.Row) bool {
+		return r.Family() != "Traverse" && r.Family() != "Stream" ||
+			slices.ContainsFunc([]string{"op", "shape", "dtype"}, func(key string) bool { return r.Key(key) != m.row.Key(key) })
+	})
+	return of[:min(len(of), maxBars)]
+}
+
+// summed names a matrix in titles.
+func summed(m matrix) string {
+	return fmt.Sprintf("Summing a %dx%d %s matrix: ", m.n, m.n, short(m.row.Key("dtype"), 16))
+}
+
+// traverseBars draws time per element of the sums over one matrix.
+func traverseBars(d *data, found []matrix) (*figure, error) {
+	if _, _, both := pair(found); !both {
+		return nil, nil // as others
+	}
+	b := titledBars{bars: bars{look: &d.look}}
+	rows := slices.DeleteFunc(sums(d.rows, found[0]), func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	d.shows(rows...)
+	shared, labels := terminal.Headings(rows)
+	b.add(shared, shorts(labels, 56), rows, timePerElement)
+	f := &figure{title: summed(found[0]) + "time per element", sentence: timeSentence(found), alt: "Bars: ns per element of each sum"}
+	b.finish(f, "ns per element")
+	return f, nil
+}
+
+// missBars draws the simulated misses of the sums over one matrix, a group of bars for each level.
+func missBars(d *data, found []matrix) *figure {
+	timed := slices.ContainsFunc(found, func(m matrix) bool { return drawable(m.row.Stats[timeUnit]) })
+	if _, _, both := pair(found); !both && timed {
+		return nil // others has its time, and the table its misses
+	}
+	b := titledBars{bars: bars{look: &d.look}}
+	rows := sums(d.rows, found[0])
+	_, labels := terminal.Headings(rows)
+	for _, level := range missLevels {
+		rate := func(r results.Row) point { q, _ := missRate(r, level.unit); return q }
+		if slices.ContainsFunc(rows, func(r results.Row) bool { _, ok := missRate(r, level.unit); return ok }) {
+			b.add(level.name+" misses", shorts(labels, 56), rows[:min(len(rows), maxBars/len(missLevels))], rate)
+		}
+	}
+	if b.drawn == 0 {
+		return nil
+	}
+	f := &figure{title: summed(found[0]) + "misses", sentence: missSentence(found), alt: "Bars: misses of each sum at each level, as a share of all references"}
+	b.finish(f, "misses, % of all references")
+	percentAxis(&f.panels[0].X)
+	f.panels[0].X.Min = 0
+	f.explain("simulated, exact")
+	return f
 }
 
 // sizeRange is the least and the largest matrix, in bytes.
@@ -171,25 +230,13 @@ func sizeRange(found []matrix) (low, high float64) {
 	return low, high
 }
 
-// showsLines notes which matrices are points of a line: of a dtype in one size there is
-// none. What is streamed as it lies is the line by rows.
+// showsLines notes which matrices are points of a line. What is streamed as it lies is the line by rows.
 func (d *data) showsLines(found []matrix) {
-	sizes := map[string]int{}
 	for _, m := range found {
-		dtype := m.row.Key("dtype")
-		if of := sizes[dtype]; of != 0 && of != m.n {
-			sizes[dtype] = -1
-		} else if of == 0 {
-			sizes[dtype] = m.n
-		}
-	}
-	for _, m := range found {
-		if sizes[m.row.Key("dtype")] < 0 {
-			d.shows(m.row)
-		}
+		d.shows(m.row)
 	}
 	for _, r := range d.rows {
-		if sizes[r.Key("dtype")] < 0 && r.Family() == "Stream" && r.Key("op") == "sum" && r.Key("view") == "" && vectorKernel(r) == "" {
+		if r.Key("dtype") == found[0].row.Key("dtype") && r.Family() == "Stream" && r.Key("op") == "sum" && r.Key("view") == "" && vectorKernel(r) == "" {
 			d.shows(r)
 		}
 	}
@@ -202,8 +249,11 @@ func traverseTime(d *data) (*figure, error) {
 		s, ok := r.Stats[timeUnit]
 		return interval(s, 1e9), ok && drawable(s)
 	})
+	if oneSize(found) {
+		return traverseBars(d, found)
+	}
 	low, high, ok := span(all)
-	if !ok || alone(found) {
+	if !ok {
 		return nil, nil
 	}
 	p := d.look.newPanel("size of the matrix", "ns per element")
@@ -224,26 +274,23 @@ func traverseTime(d *data) (*figure, error) {
 // the TLB.
 func missRates(d *data) (*figure, error) {
 	found := slices.DeleteFunc(matrices(d.rows), func(m matrix) bool { return m.order == "" }) // vectors have other references
-	if alone(found) {
-		return nil, nil
+	if oneSize(found) {
+		return missBars(d, found), nil
 	}
 	least, largest := sizeRange(found)
-	f := &figure{title: "Summing a square matrix: simulated miss rates by size", sentence: missSentence(found),
-		alt: "Lines: share of references that miss in each cache against the size of the matrix: "}
+	f := &figure{title: "Summing a square matrix: misses by size", sentence: missSentence(found),
+		alt: "Lines: misses of each level as a share of all references, against the size of the matrix: "}
 	var lines []series
-	for _, level := range []struct {
-		unit, y string
-		marks   []mark
-	}{{d1Unit, "D1 misses, % of refs", d.simulated}, {llUnit, "LL misses, % of refs", d.simulated}, {tlbUnit, "TLB misses, % of refs", reaches(d.setup.TLB)}} {
+	for _, level := range missLevels {
 		all := d.bySize(found, func(r results.Row) (point, bool) { return missRate(r, level.unit) })
 		if !slices.ContainsFunc(all, func(s series) bool { return len(s.points) > 0 }) {
 			continue
 		}
-		p := d.look.newPanel("", level.y)
+		p := d.look.newPanel("", level.name+" misses, %")
 		byteAxis(&p.X, least, largest)
 		percentAxis(&p.Y)
 		d.look.addGrid(p, true)
-		p.Add(d.look.marks(level.marks))
+		p.Add(d.look.marks(append(marksOf(d.simulated, level.name), marksOf(reaches(d.setup.TLB), level.name)...)))
 		if err := d.look.addSeries(f, p, all...); err != nil {
 			return nil, err
 		}
@@ -255,7 +302,7 @@ func missRates(d *data) (*figure, error) {
 		return nil, nil
 	}
 	f.alt += named(lines...)
-	f.explain("simulated, exact")
+	f.explain("% of all references; simulated, exact")
 	f.panels[len(f.panels)-1].x = "size of the matrix"
 	return f, nil
 }
@@ -325,7 +372,7 @@ func timeSentence(found []matrix) string {
 
 // lineSentence says of a line that there is nothing to compare with from what to what it goes.
 func lineSentence(found []matrix) string {
-	for _, line := range []struct{ order, words string }{{"row", "By rows"}, {"col", "By columns"}, {"", "In vectors, as it lies"}} {
+	for _, line := range []struct{ order, words string }{{"row", "By rows"}, {"col", "By columns"}, {"", "By rows, with vectors"}} {
 		of := slices.DeleteFunc(slices.Clone(found), func(m matrix) bool {
 			return m.order != line.order || m.row.Key("pad") != "" || !drawable(m.row.Stats[timeUnit])
 		})
@@ -338,7 +385,7 @@ func lineSentence(found []matrix) string {
 			continue
 		}
 		at := func(m matrix) string { return results.Scale(m.row.Stats[timeUnit].Center, timeUnit) }
-		return fmt.Sprintf("%s, summing takes %s an element of a %dx%d %s matrix, and %s of one of %dx%d.",
+		return fmt.Sprintf("%s, summing takes %s for a %dx%d %s matrix, and %s for one of %dx%d.",
 			line.words, at(small), small.n, small.n, small.row.Key("dtype"), at(large), large.n, large.n)
 	}
 	return "Only one order was measured, so there is nothing to compare."
@@ -349,14 +396,14 @@ func missSentence(found []matrix) string {
 	if !ok {
 		return "Only one order was simulated, so there is nothing to compare."
 	}
-	text := fmt.Sprintf("By columns, %s%% of the references to the %dx%d matrix miss in D1 and %s%% in LL; by rows %s%% and %s%%.",
-		percent(missRate(col.row, d1Unit)), row.n, row.n, percent(missRate(col.row, llUnit)),
+	text := fmt.Sprintf("Of all references to the %dx%d matrix, %s%% miss D1 and %s%% miss LL by columns; by rows, %s%% and %s%%.",
+		row.n, row.n, percent(missRate(col.row, d1Unit)), percent(missRate(col.row, llUnit)),
 		percent(missRate(row.row, d1Unit)), percent(missRate(row.row, llUnit)))
 	padded := byColumns(found, true)
 	for _, m := range found {
 		p, ok := padded[m.size()]
 		if ok && m.order == "col" && m.pow2 && llRate(p) < llRate(m)/4 {
-			return text + fmt.Sprintf(" Rows a power of two of bytes apart crowd into few sets: %dx%d by columns misses LL on %s%% of references, and on %s%% with rows padded by %s elements.",
+			return text + fmt.Sprintf(" Rows a power of two of bytes apart compete for few sets: of all references to the %dx%d matrix by columns, %s%% miss LL, and %s%% with rows padded by %s elements.",
 				m.n, m.n, percent(missRate(m.row, llUnit)), percent(missRate(p.row, llUnit)), p.row.Key("pad"))
 		}
 	}

@@ -71,7 +71,7 @@ func mountain(d *data) (*figure, error) {
 	if h.colors, err = viridis(h.low, h.high); err != nil {
 		return nil, err
 	}
-	p := d.look.newPanel("stride, from one element read to the next", "working set")
+	p := d.look.newPanel("stride, from one element to the next", "working set")
 	p.X.Min, p.X.Max, p.X.Tick.Marker = -0.5, float64(len(h.strides))-0.5, byteTicks(h.strides, 10)
 	p.Y.Min, p.Y.Max, p.Y.Tick.Marker = -0.5, float64(len(h.sizes))-0.5, byteTicks(h.sizes, 16)
 	p.Add(h)
@@ -228,8 +228,8 @@ func (h heatMap) sentence() string {
 	case len(h.value) == 1:
 		return fmt.Sprintf("Reading every %s of %s moves %s GiB/s.", results.Bytes(best[0]), results.Bytes(best[1]), brief(h.value[best]))
 	case best == worst:
-		return fmt.Sprintf("Reading moves %s GiB/s, whatever the stride and the working set.", brief(h.value[best]))
+		return fmt.Sprintf("Reading moves %s GiB/s at every stride and working set.", brief(h.value[best]))
 	}
-	return fmt.Sprintf("Reading every %s of %s moves %s GiB/s, reading every %s of %s %s GiB/s.",
+	return fmt.Sprintf("Bandwidth is highest reading every %s of %s (%s GiB/s), and lowest reading every %s of %s (%s GiB/s).",
 		results.Bytes(best[0]), results.Bytes(best[1]), brief(h.value[best]), results.Bytes(worst[0]), results.Bytes(worst[1]), brief(h.value[worst]))
 }

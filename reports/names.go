@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/stridebench/stridebench/results"
+	"github.com/stridebench/stridebench/results/terminal"
 )
 
 // vectorKernel is the kernel of a result, but "" for the plain loop, which is
@@ -119,21 +120,9 @@ func plainName(name string) string {
 	family, rest, _ := strings.Cut(strings.TrimPrefix(results.Printable(name), "Benchmark"), "/")
 	words := []string{family}
 	for part := range strings.SplitSeq(rest, "/") {
-		switch key, value, ok := strings.Cut(part, "="); {
-		case part == "kernel=scalar" || part == "":
-		case !ok: // as others name theirs
-			words = append(words, part)
-		default:
-			words = append(words, plain(key, value))
+		if part != "kernel=scalar" && part != "" {
+			words = append(words, terminal.Words(part))
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// plain is a part of a name in words: a number alone says nothing.
-func plain(key, value string) string {
-	if _, err := strconv.Atoi(value); err == nil || key == "with" && value != "" {
-		return key + " " + value
-	}
-	return value
 }

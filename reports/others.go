@@ -20,14 +20,14 @@ import (
 // others draws the times of what no other chart shows, such as patterns of one's own:
 // bars, below what the names of a family share.
 func others(d *data) (*figure, error) {
-	f := &figure{title: "Time by element of what no other chart shows", alt: "Bars: ns per element of each benchmark, by family"}
+	f := &figure{title: "Time per element of the other benchmarks", alt: "Bars: ns per element of each benchmark, by family"}
 	b := titledBars{bars: bars{look: &d.look}}
 	rows := slices.DeleteFunc(slices.Clone(d.rows), func(r results.Row) bool { return !drawable(r.Stats[timeUnit]) })
 	var sentences []string
 	if len(rows) > maxBars {
 		if said := b.addGains(rows); said != "" {
 			sentences = []string{said}
-			f.explain("of each family what gains most from threads, and what gains least")
+			f.explain("each family: the benchmarks that gain most and least from threads")
 		}
 	}
 	if sentences == nil {
@@ -40,20 +40,30 @@ func others(d *data) (*figure, error) {
 		sentences = append(sentences, fmt.Sprintf("%d more are in the table", more))
 	}
 	f.sentence = strings.Join(sentences, ". ") + "."
+	b.finish(f, "ns per element")
+	return f, nil
+}
+
+// finish makes a figure of the bars, whose values are of a unit.
+func (b *titledBars) finish(f *figure, unit string) {
 	b.bound()
-	p := d.look.newPanel("ns per element", "")
+	b.skip = func(i int) bool { return b.titles[i] != "" }
+	p := b.look.newPanel(unit, "")
+	b.explainKernels(f)
 	f.explainIntervals("whiskers: 95% interval", b.points)
-	d.look.addGrid(p, false)
+	b.look.addGrid(p, false)
 	lines := len(b.points)
 	zeroAxis(&p.X, b.widest)
 	p.Y.Min, p.Y.Max = -float64(lines)+0.4, 0.6
 	p.Y.Tick.Marker = b.ticks
 	p.Y.Tick.Length = 0
-	p.Add(b)
+	p.Add(*b)
 	f.panels = []*panel{p}
 	f.height = vg.Length(lines)*0.3*vg.Inch + 0.55*vg.Inch
-	return f, nil
 }
+
+// timePerElement is a benchmark's, in ns.
+func timePerElement(r results.Row) point { return interval(r.Stats[timeUnit], 1e9) }
 
 // addFamilies adds what there is room for, and says something of each family.
 func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
@@ -69,13 +79,13 @@ func (b *titledBars) addFamilies(rows []results.Row) (sentences []string) {
 			}
 			said := cmp.Or(twinSentence(of, shared, labels, pairs), otherSentence(of, shared, shorts(labels, 40)))
 			sentences = append(sentences, said)
-			b.add(of, shared, drawn)
+			b.add(shared, drawn, of, timePerElement)
 		}
 	}
 	return sentences
 }
 
-// titledBars are bars of times with titles between them, each in place of a bar.
+// titledBars are bars with titles between them, each in place of a bar.
 type titledBars struct {
 	bars
 	titles map[int]string
@@ -84,19 +94,21 @@ type titledBars struct {
 	drawn  int
 }
 
-// add adds a title and a bar for each row.
-func (b *titledBars) add(rows []results.Row, title string, labels []string) {
+// add adds a title, if there is one, and a bar for each row.
+func (b *titledBars) add(title string, labels []string, rows []results.Row, value func(results.Row) point) {
 	if b.titles == nil {
 		b.titles = map[int]string{}
 	}
-	b.titles[len(b.points)] = short(title, 80)
-	b.points, b.labels, b.hues = append(b.points, point{}), append(b.labels, ""), append(b.hues, hue{})
+	if title != "" {
+		b.titles[len(b.points)] = short(title, 80)
+		b.points, b.labels, b.kernels = append(b.points, point{}), append(b.labels, ""), append(b.kernels, "")
+	}
 	for i, r := range rows {
-		q := interval(r.Stats[timeUnit], 1e9)
+		q := value(r)
 		b.ticks = append(b.ticks, plot.Tick{Value: float64(-len(b.points)), Label: labels[i]})
 		b.points = append(b.points, q)
 		b.labels = append(b.labels, digits(q.y))
-		b.hues = append(b.hues, b.look.kernelHue(vectorKernel(r)))
+		b.kernels = append(b.kernels, vectorKernel(r))
 		b.drawn++
 	}
 }
@@ -119,9 +131,7 @@ func (b *titledBars) bound() {
 
 // Plot implements plot.Plotter.
 func (b titledBars) Plot(c draw.Canvas, p *plot.Plot) {
-	only := b.bars
-	only.skip = func(i int) bool { return b.titles[i] != "" }
-	only.Plot(c, p)
+	b.bars.Plot(c, p)
 	_, toY := p.Transforms(&c)
 	style := b.look.text(markSize)
 	style.YAlign = draw.YCenter
@@ -164,13 +174,13 @@ func otherSentence(rows []results.Row, shared string, labels []string) string {
 	shared, low := short(shared, 80), results.Scale(fast.Center, timeUnit)
 	switch {
 	case least == most && len(rows) > 1:
-		return fmt.Sprintf("%s takes %s, each of %d", shared, low, len(rows))
+		return fmt.Sprintf("%s takes %s, for each of %d", shared, low, len(rows))
 	case least == most:
 		return fmt.Sprintf("%s (%s) takes %s", shared, labels[least], low)
 	}
 	text := fmt.Sprintf("%s takes from %s (%s) to %s (%s)", shared, low, labels[least], results.Scale(slow.Center, timeUnit), labels[most])
 	if interval(fast, 1).high >= interval(slow, 1).low {
-		return text + ", which is no more than their intervals"
+		return text + ", within their intervals"
 	}
 	return text + fmt.Sprintf(", %s times as long", digits(slow.Center/fast.Center))
 }
@@ -225,9 +235,9 @@ func twinSentence(rows []results.Row, shared string, labels []string, all []twin
 		times := "takes " + digits(ratio) + " times as long"
 		switch overlap := a.high >= c.low && c.high >= a.low; {
 		case overlap && math.Abs(ratio-1) > asLong:
-			times = "scatters too much to be told from them"
+			times = "is not distinguishable from them"
 		case overlap:
-			times = "takes as long, but for their scatter"
+			times = "takes as long, within the scatter"
 		}
 		said = append(said, fmt.Sprintf("%s %s (%s against %s)", short(labels[t.asItIs], 120), times,
 			results.Scale(asItIs.Center, passUnit), results.Scale(contiguous.Center, passUnit)))
@@ -235,7 +245,7 @@ func twinSentence(rows []results.Row, shared string, labels []string, all []twin
 	if said == nil {
 		return ""
 	}
-	text := short(shared, 80) + ", beside contiguous operands: " + strings.Join(said, ", ")
+	text := short(shared, 80) + ", compared with contiguous operands: " + strings.Join(said, ", ")
 	if more := len(all) - len(said); more > 0 {
 		text += fmt.Sprintf(", and %d more", more)
 	}

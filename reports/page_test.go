@@ -106,7 +106,7 @@ func TestPage(t *testing.T) {
 		"Measured on: Frozen CPU 9000, 4 CPUs, linux/amd64, go1.26.1, L1d 32 KiB 8-way 64 B, ",
 		"74 benchmarks, 150 samples of times, 21 November 2026, 12:43 UTC.",
 		`<td>L2</td><td class="number">512 KiB</td>`, "<dt>goversion</dt><dd>go1.26.1",
-		`<p class="note">Of all of these: op sum, dtype int32, kernel scalar, 6 samples.</p>`,
+		`<p class="note">Common to all rows: op sum, dtype int32, kernel scalar, 6 samples.</p>`,
 		`<td data-sort="16777216">4096x4096</td>`, ">predicted µs/op<",
 	} {
 		if !strings.Contains(text, want) {
@@ -145,7 +145,7 @@ func TestPageOfTwo(t *testing.T) {
 	}
 	_, text := page(t, r)
 	for _, want := range []string{
-		`<html lang="en" data-theme="dark">`, "Of several files, each benchmark is shown as the last one has it.",
+		`<html lang="en" data-theme="dark">`, "With several files, each benchmark is shown as in the last file that has it.",
 		"<td>Copy/layout=b</td>", `data-sort="1">&#43;100.0%</td><td>apart</td>`, `data-sort="0">&#43;0.0%</td><td>overlap</td>`,
 	} {
 		if !strings.Contains(text, want) {

@@ -65,11 +65,11 @@ func predicted(d *data) (*figure, error) {
 		return nil, err
 	}
 	f := &figure{title: "Predicted against measured time of a pass",
-		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s, and are off by %.0f%% in the median.", len(found), correlation(rho, y), 100*median),
-		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are the same",
+		sentence: fmt.Sprintf("The predicted times of %d benchmarks %s; the median error is %.0f%%.", len(found), correlation(rho, y), 100*median),
+		alt:      "Scatter: predicted against measured time of each benchmark, with the line on which both are equal",
 		height:   4.2 * vg.Inch, panels: []*panel{p}}
-	f.explain("both the same", same)
-	f.explainIntervals("across: 95% interval", across)
+	f.explain("predicted = measured", same)
+	f.explainIntervals("horizontal lines: 95% interval", across)
 	err = d.scatter(f, p, found)
 	if !math.IsNaN(rho) {
 		f.explain(fmt.Sprintf("rank correlation %.3f", rho))
@@ -83,7 +83,7 @@ func correlation(rho float64, predicted []float64) string {
 	case slices.Min(predicted) == slices.Max(predicted):
 		return "are all the same"
 	case math.IsNaN(rho):
-		return "differ where the measured ones do not"
+		return "differ, but the measured ones do not"
 	}
 	return fmt.Sprintf("have a rank correlation of %.3f with the measured ones", rho)
 }

@@ -14,7 +14,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -216,7 +218,8 @@ var makers = []maker{
 }
 
 // Write puts the charts, and a page (index.html) and a summary.md that show them,
-// into a folder, every file whole or not at all, and returns their paths.
+// into a folder, every file whole or not at all, and returns their paths. Charts that
+// the page of an earlier report there shows, and this one does not, are removed.
 func (r Report) Write(dir string) (paths []string, err error) {
 	page, err := r.page()
 	if err != nil {
@@ -230,12 +233,16 @@ func (r Report) Write(dir string) (paths []string, err error) {
 	for _, c := range r.Charts {
 		files = append(files, output{c.Name + ".png", c.PNG}, output{c.Name + ".svg", c.SVG})
 	}
-	// The page comes first: it says that the rest is ours, if this is killed.
+	// What an earlier report drew and this one does not goes first, while its page still names it. Then comes
+	// the page: it says that the rest is ours, if this is killed.
 	files = append([]output{{"index.html", page}}, append(files, output{"summary.md", []byte(r.summary())})...)
 	for _, f := range files {
 		if err := checkOwn(dir, files[0].name, f.name); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.removeStale(dir); err != nil {
+		return nil, err
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
@@ -250,15 +257,42 @@ func (r Report) Write(dir string) (paths []string, err error) {
 // pageMark is what all pages of this program have in their heads.
 const pageMark = "<link rel=\"icon\" href=\"data:,\">\n<title>"
 
+// removeStale removes the pictures of charts that the page in a folder shows and that this
+// report has not.
+func (r Report) removeStale(dir string) error {
+	text, ours := ownPage(filepath.Join(dir, "index.html"))
+	if !ours {
+		return nil
+	}
+	for _, m := range makers {
+		drawn := slices.ContainsFunc(r.Charts, func(c Chart) bool { return c.Name == m.name })
+		if drawn || !bytes.Contains(text, []byte(`<figure id="figure-`+m.name+`">`)) {
+			continue
+		}
+		for _, ending := range []string{".png", ".svg"} {
+			if err := os.Remove(filepath.Join(dir, m.name+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ownPage reads a page; ours is false where there is none, or one of something else.
+func ownPage(path string) (text []byte, ours bool) {
+	text, err := results.ReadText(path)
+	return text, err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark))
+}
+
 // checkOwn refuses a file that is there in a folder without this page of the program: it is
 // something else of its owner's.
 func checkOwn(dir, page, name string) error {
 	path := filepath.Join(dir, name)
-	if text, err := results.ReadText(filepath.Join(dir, page)); err == nil && bytes.Contains(text[:min(len(text), 4<<10)], []byte(pageMark)) {
+	if _, ours := ownPage(filepath.Join(dir, page)); ours {
 		return nil
 	}
 	if results.Foreign(path, func([]byte) bool { return false }) {
-		return fmt.Errorf("%s is there, and no page of bench report: give a folder of its own", path)
+		return fmt.Errorf("%s is there, and is not a page of bench report: give a folder of its own", path)
 	}
 	return nil
 }
@@ -362,7 +396,7 @@ func (r Report) WriteFindings(w io.Writer) {
 		fmt.Fprintf(w, "%s\n", results.Printable(c.Sentence))
 	}
 	if more := len(r.Charts) - maxFindings; more > 0 {
-		fmt.Fprintf(w, "the page has %s more\n", counted(more, "finding"))
+		fmt.Fprintf(w, "%s on the page\n", counted(more, "more finding"))
 	}
 	var absent []string
 	for _, a := range r.Absent {
@@ -370,8 +404,8 @@ func (r Report) WriteFindings(w io.Writer) {
 	}
 	switch {
 	case len(absent) > 2:
-		fmt.Fprintf(w, "%d charts are left out for want of data; the page says what measures it\n", len(absent))
+		fmt.Fprintf(w, "%d charts have no data; the page lists the commands that measure it\n", len(absent))
 	case absent != nil:
-		fmt.Fprintf(w, "left out for want of data: %s\n", strings.Join(absent, "; "))
+		fmt.Fprintf(w, "no data for: %s\n", strings.Join(absent, "; "))
 	}
 }

@@ -59,6 +59,36 @@ func chart(t *testing.T, r reports.Report, name string) reports.Chart {
 	return reports.Chart{}
 }
 
+// TestStale: charts of an earlier report that a later one in its folder has not are removed, and nothing
+// that bench did not write.
+func TestStale(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) {
+		if _, err := makeReport(t, text).Write(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(line("Copy/layout=contiguous/shape=64x64/dtype=float32", 1, 1e9) + line("Latency/op=chase/size=16KiB", 1, 1e9))
+	for _, name := range []string{"mountain.png", "notes.txt", "tiles.svg", "latency.pdf"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(line("Copy/layout=contiguous/shape=64x64/dtype=float32", 1, 1e9))
+	var names []string
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	want := []string{"copy-bandwidth.png", "copy-bandwidth.svg", "index.html", "latency.pdf", "mountain.png", "notes.txt", "summary.md", "tiles.svg"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%q, want %q", names, want)
+	}
+}
+
 // TestWrite reports a small run that has data for all charts of one file.
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "report")
@@ -73,10 +103,10 @@ func TestWrite(t *testing.T) {
 	}
 	for _, want := range []struct{ name, sentence string }{
 		{"traverse-time", "Summing a 4000x4000 int32 matrix by columns takes 15.3 times as long as by rows (10.47 ns/elem against 0.6839 ns/elem, medians of 6 samples)."},
-		{"miss-rates", "By columns, 100% of the references to the 4000x4000 matrix miss in D1 and 6.25% in LL; by rows 6.25% and 6.25%. " +
-			"Rows a power of two of bytes apart crowd into few sets: 4096x4096 by columns misses LL on 100% of references, and on 6.25% with rows padded by 16 elements."},
+		{"miss-rates", "Of all references to the 4000x4000 matrix, 100% miss D1 and 6.25% miss LL by columns; by rows, 6.25% and 6.25%. " +
+			"Rows a power of two of bytes apart compete for few sets: of all references to the 4096x4096 matrix by columns, 100% miss LL, and 6.25% with rows padded by 16 elements."},
 		{"copy-bandwidth", "The fastest copy (contiguous 4096x4096, Go's copy) moves 14.00 GiB/s, the slowest (transposed 4000x4000) 658.7 MiB/s. " +
-			"In tiles of 32, the transposed copy of 4000x4000 takes 0.50 times as long as in plain order."},
+			"In tiles of 32, the transposed copy of 4000x4000 takes 0.50 times as long as untiled."},
 	} {
 		c := chart(t, r, want.name)
 		if c.Sentence != want.sentence {
@@ -210,13 +240,13 @@ func TestAnyResults(t *testing.T) {
 			pass("norm/op=copy/out=4x4/in=4x4", 2) + pass("norm/op=copy/out=4x4/in=4x4[1,4]", 4) +
 			pass("same/op=copy/out=2x4/in=2x4", 5) + pass("same/op=copy/out=2x4/in=2x4[1,2]", 5) +
 			pass("less/op=copy/out=2x2/in=2x2", 9) + pass("less/op=copy/out=2x2/in=2x2[1,2]", 6),
-			"Operands float32, beside contiguous operands: add add 8x8 8x8[1,8] takes 1.50 times as long (9.000 ns/op against 6.000 ns/op), " +
+			"Operands float32, compared with contiguous operands: add add 8x8 8x8[1,8] takes 1.50 times as long (9.000 ns/op against 6.000 ns/op), " +
 				"norm copy 4x4 4x4[1,4] takes 2 times as long (4.000 ns/op against 2.000 ns/op), " +
-				"same copy 2x4 2x4[1,2] takes as long, but for their scatter (5.000 ns/op against 5.000 ns/op), and 1 more."},
+				"same copy 2x4 2x4[1,2] takes as long, within the scatter (5.000 ns/op against 5.000 ns/op), and 1 more."},
 		"twins that scatter": {strings.Repeat(pass("add/op=add/in=8x8[1,8]", 9), 4) + strings.Repeat(pass("add/op=add/in=8x8[1,8]", 1), 3) + pass("add/op=add/in=8x8", 2),
-			"Operands add add float32, beside contiguous operands: 8x8[1,8] scatters too much to be told from them (9.000 ns/op against 2.000 ns/op)."},
+			"Operands add add float32, compared with contiguous operands: 8x8[1,8] is not distinguishable from them (9.000 ns/op against 2.000 ns/op)."},
 		"two layouts of one operator, one that repeats elements": {pass("add/op=add/in=8x8[16,1]/in2=8x8[0,1]", 4) + pass("add/op=add/in=8x8[1,8]/in2=8x8[0,1]", 9) + pass("add/op=add/in=8x8/in2=8x8[0,1]", 3),
-			"Operands add add 8x8[0,1] float32, beside contiguous operands: 8x8[1,8] takes 3 times as long (9.000 ns/op against 3.000 ns/op), 8x8[16,1] takes 1.33 times as long (4.000 ns/op against 3.000 ns/op)."},
+			"Operands add add 8x8[0,1] float32, compared with contiguous operands: 8x8[1,8] takes 3 times as long (9.000 ns/op against 3.000 ns/op), 8x8[16,1] takes 1.33 times as long (4.000 ns/op against 3.000 ns/op)."},
 		"two layouts alone": {pass("add/op=add/in=8x8[16,1]", 4) + pass("add/op=add/in=8x8[1,8]", 8),
 			"Operands add add float32 takes from 4.000 ns/elem (8x8[16,1]) to 8.000 ns/elem (8x8[1,8]), 2 times as long."},
 		"views of no operands": {line("Traverse/op=sum/order=row/shape=8x8/view=x[0]", 1, 1e9) + line("Traverse/op=sum/order=row/shape=8x8/view=x[1]", 2, 1e9),
@@ -253,7 +283,7 @@ func TestDTypes(t *testing.T) {
 	for _, pad := range []string{"", "/pad=16"} {
 		text += line("Copy/layout=view/shape=64x64/dtype=int8/view=t()"+pad, 1, float64(1+len(pad))*1e9)
 	}
-	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, padded by 16) moves"; !strings.HasPrefix(got, want) {
+	if got, want := chart(t, makeReport(t, text), "copy-bandwidth").Sentence, "The fastest copy (t() of 64x64, rows padded by 16 elements) moves"; !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	sums, more := "", ""
@@ -293,7 +323,7 @@ func TestOneASize(t *testing.T) {
 	if svg := string(chart(t, r, "traverse-time").SVG); strings.Contains(svg, "avx512") || !strings.Contains(svg, ">row, avx2<") {
 		t.Errorf("the line in vectors is not of avx2")
 	}
-	want := "Traverse sum col int32 scalar takes from 2.000 ns/elem (500x500 pad 32) to 7.000 ns/elem (1000x1000 pad 16), 3.50 times as long. " +
+	want := "Traverse sum col int32 scalar takes from 2.000 ns/elem (500x500 pad 32 elements) to 7.000 ns/elem (1000x1000 pad 16 elements), 3.50 times as long. " +
 		"Stream sum int32 avx512 takes from 3.000 ns/elem (500x500) to 4.000 ns/elem (1000x1000), 1.33 times as long."
 	if got := chart(t, r, "others").Sentence; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -306,8 +336,8 @@ func TestAlike(t *testing.T) {
 	for name, tests := range map[string]map[string]string{
 		"latency": {line("Latency/op=chase/size=4KiB", 2, 1e9): "A load takes 2 ns in a working set of 4 KiB."},
 		"mountain": {line(mountain+"4KiB", 2, 1<<30): "Reading every 8 B of 4 KiB moves 1 GiB/s.",
-			line(mountain+"4KiB", 2, 1<<30) + line(mountain+"8KiB", 2, 1<<30): "Reading moves 1 GiB/s, whatever the stride and the working set."},
-		"others": {line("A/a=1", 2, 1e9) + line("A/a=2", 2, 1e9): "A takes 2.000 ns/elem, each of 2."},
+			line(mountain+"4KiB", 2, 1<<30) + line(mountain+"8KiB", 2, 1<<30): "Reading moves 1 GiB/s at every stride and working set."},
+		"others": {line("A/a=1", 2, 1e9) + line("A/a=2", 2, 1e9): "A takes 2.000 ns/elem, for each of 2."},
 	} {
 		for text, want := range tests {
 			if got := chart(t, makeReport(t, text), name).Sentence; got != want {
@@ -343,7 +373,7 @@ func TestManyThreads(t *testing.T) {
 	text.WriteString(line("Alone/op=sum", 5, 1e9)) // which threads do not share
 	c := chart(t, makeReport(t, text.String()), "others")
 	checkPicture(t, c)
-	if want := "By 4 threads Traverse fill scalar, shape 129, is 3.90 times as fast as by 1, and Walk scalar, shape 7, 0.500 times. 57 more are in the table."; c.Sentence != want {
+	if want := "With 4 threads, Traverse fill scalar, shape 129, is 3.90 times as fast as with 1, and Walk scalar, shape 7, 0.500 times. 57 more are in the table."; c.Sentence != want {
 		t.Errorf("%q, want %q", c.Sentence, want)
 	}
 	for label, want := range map[string]bool{"129 threads 1": true, "129 threads 4": true, "129 threads 2": false, "100 threads 4": true, "115 threads 4": false, "7 threads 4": true, "8 threads 1": true, "sum": false} {
@@ -395,7 +425,7 @@ func TestFindings(t *testing.T) {
 	}
 	var said strings.Builder
 	r.WriteFindings(&said)
-	if n := strings.Count(said.String(), "\n"); n > 10 || !strings.Contains(said.String(), "the page has ") {
+	if n := strings.Count(said.String(), "\n"); n > 10 || !strings.Contains(said.String(), " more findings on the page") {
 		t.Errorf("%d lines:\n%s", n, said.String())
 	}
 	said.Reset()
@@ -429,6 +459,27 @@ func TestMissesByElement(t *testing.T) {
 	}
 }
 
+// TestUnstable: a time whose interval is wider than itself is unstable, and no percentage.
+func TestUnstable(t *testing.T) {
+	text := ""
+	for _, ns := range []float64{1, 1, 1, 1, 1, 90, 90} {
+		text += line("Traverse/op=fill/order=row/shape=64x64/dtype=int32", ns, 1e9)
+	}
+	dir := t.TempDir()
+	if _, err := makeReport(t, text).Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"summary.md": "| unstable |", "index.html": `<td class="number wide" data-sort="89">unstable</td>`} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q", name, want)
+		}
+	}
+}
+
 // TestSummaryTable: what has times of a pass alone is timed, too, and nothing stands for what is not known.
 func TestSummaryTable(t *testing.T) {
 	loaded := "BenchmarkLoaded/op=chase/size=64MiB/streams=1/load=0 1 146.7 ns/op\nBenchmarkLoaded/op=chase/size=64MiB/streams=1/load=50 1 150 ns/op 1e9 B/s\n"
@@ -441,8 +492,8 @@ func TestSummaryTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"streams=1/load=0 | 1 |  | ∞ | 0.147 |  |  |  |", "load=50 | 1 |  | ∞ | 0.150 | 0.931 |  |  |",
-		"order=row/shape=64x64 | 1 | 18.0 | ∞ | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 | ∞ | 1.60 |  |"} {
+	for _, want := range []string{"streams=1/load=0 | 1 |  |  | 0.147 |  |  |  |", "load=50 | 1 |  |  | 0.150 | 0.931 |  |  |",
+		"order=row/shape=64x64 | 1 | 18.0 |  | 1.60 |  |", "order=col/shape=64x64 | 1 | 3.60 |  | 1.60 |  |"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -50,7 +51,7 @@ func setMisses(d *data) (*figure, error) {
 			return "", point{}, false
 		}
 		columns, shape = r.Key("columns"), r.Key("shape")
-		name := "rows padded by " + short(r.Key("pad"), 8)
+		name := "rows padded by " + short(r.Key("pad"), 8) + " elements"
 		if r.Key("pad") == "0" {
 			name = "rows not padded"
 		}
@@ -66,7 +67,7 @@ func setMisses(d *data) (*figure, error) {
 			last = max(last, q.x)
 		}
 	}
-	p := d.look.newPanel("set of D1", "misses in a pass")
+	p := d.look.newPanel("set of D1", "misses per pass")
 	zeroAxis(&p.X, last+1)
 	p.X.Min = -1
 	zeroAxis(&p.Y, max(high, 1)*1.1)
@@ -128,15 +129,13 @@ func setSentence(all []series) string {
 			}
 		}
 		if text != "" {
-			text += "; "
+			text += "; with "
 		}
-		if sum == 0 {
-			text += fmt.Sprintf("%s: no misses", s.name)
-			continue
+		if text += fmt.Sprintf("%s: %.0f", s.name, sum); sum > 0 {
+			text += fmt.Sprintf(", in %d of %d sets", hit, len(s.points))
 		}
-		text += fmt.Sprintf("%s: %.0f misses a pass in %d of %d sets", s.name, sum, hit, len(s.points))
 	}
-	return "Of a few columns, " + text + "."
+	return "Misses per pass with " + text + "."
 }
 
 // missRatio draws the miss ratio of LRU caches by their capacity, with those of
@@ -160,7 +159,7 @@ func missRatio(d *data) (*figure, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	p := d.look.newPanel("capacity of a fully associative LRU cache", "misses, % of references")
+	p := d.look.newPanel("capacity of a fully associative LRU cache", "misses, % of all references")
 	low, high := all[0].points[0].x, all[0].points[0].x
 	for _, s := range all {
 		for _, q := range s.points {
@@ -175,7 +174,7 @@ func missRatio(d *data) (*figure, error) {
 		all[i].dashed = i > 1
 	}
 	f := &figure{title: fmt.Sprintf("Summing a %s matrix: miss ratio by cache capacity", short(shape, 16)), sentence: ratioSentence(all),
-		alt:    "Lines: share of references that miss against the capacity of the cache: " + named(all...),
+		alt:    "Lines: misses as a share of all references, against the capacity of the cache: " + named(all...),
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
 	f.tellMarks(d.cpuCaches, p.X.Min, p.X.Max)
 	f.explain("simulated, exact")
@@ -190,17 +189,13 @@ func ratioSentence(all []series) string {
 		slices.SortFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 		for _, q := range s.points {
 			if q.y <= 12.5 {
-				words = append(words, fmt.Sprintf("%s from %s on", s.name, results.Bytes(int(q.x))))
+				words = append(words, fmt.Sprintf("%s %s", results.Bytes(int(q.x)), s.name))
 				break
 			}
 		}
 	}
 	if words == nil {
-		return "In none of the orders do fewer than one in eight references miss, at any capacity."
+		return "In every order, more than 12.5% of all references miss at every capacity."
 	}
-	text := words[0]
-	for _, w := range words[1:] {
-		text += ", " + w
-	}
-	return "At most one in eight references misses: " + text + "."
+	return "Capacity from which on at most 12.5% of all references miss: " + strings.Join(words, "; ") + "."
 }

@@ -36,7 +36,7 @@ func (r Report) absent(b *strings.Builder) {
 	}
 	for i, command := range commands {
 		if i == 0 {
-			fmt.Fprintf(b, "\n## Left out for want of data\n\n")
+			fmt.Fprintf(b, "\n## Charts without data\n\n")
 		}
 		fmt.Fprintf(b, "- %s: `%s`\n", strings.Join(titles[command], "; "), command)
 	}
@@ -52,17 +52,17 @@ func (r Report) table(b *strings.Builder) {
 			continue
 		}
 		if i == studies { // the first that is timed
-			fmt.Fprintf(b, "Medians with the half width of their 95%% confidence interval; misses are simulated, exact, and of one pass in the steady state.\n\n"+
+			fmt.Fprintf(b, "Times are medians, ± is the half width of their 95%% confidence interval. Misses are simulated and exact, for one pass in the steady state.\n\n"+
 				"| benchmark | samples | ns/elem | ± | µs/op | GiB/s | D1 misses/elem | LL misses/elem |\n|:--|--:|--:|--:|--:|--:|--:|--:|\n")
 		}
-		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N, center(row, timeUnit, 1e9), cell(s.PctRangeString()),
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", cell(row.Name), s.N, center(row, timeUnit, 1e9), spread(s),
 			center(row, passUnit, 1e6), center(row, bandwidthUnit, 1.0/(1<<30)), byElem(row, d1Unit), byElem(row, llUnit))
 	}
 	switch {
 	case studies == len(r.Rows):
 		fmt.Fprintf(b, "All %d are simulated only.\n", studies)
 	case studies > 0:
-		fmt.Fprintf(b, "\nThe files have %d results more that are simulated only.\n", studies)
+		fmt.Fprintf(b, "\n%d more results are simulated only.\n", studies)
 	}
 }
 
@@ -72,7 +72,7 @@ func center(row results.Row, unit string, scale float64) string {
 	return numeric(s.Center*scale, ok).Text
 }
 
-// byElem writes misses by element, nothing if they are not known.
+// byElem writes misses per element, nothing if they are not known.
 func byElem(row results.Row, unit string) string {
 	v, ok := missesByElem(row, unit)
 	if !ok {

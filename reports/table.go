@@ -105,7 +105,7 @@ func (r Report) changes() []table {
 		return tableCell{Text: "overlap"}
 	})
 	if more := len(pairs) - maxRows; more > 0 {
-		t.Note = fmt.Sprintf("%d more changed less.", more)
+		t.Note = fmt.Sprintf("%d smaller changes are not shown.", more)
 	}
 	return []table{t}
 }
@@ -135,14 +135,17 @@ func (t *table) addKeys(rows []results.Row) {
 	}
 	slices.SortStableFunc(keys, func(a, b string) int { return keyRank(a) - keyRank(b) })
 	for _, key := range keys {
-		value := rows[0].Key(key)
+		value, unit := rows[0].Key(key), ""
+		if slices.Contains([]string{"pad", "stride", "tile"}, key) {
+			unit = ", elements"
+		}
 		same := !slices.ContainsFunc(rows, func(r results.Row) bool { return r.Key(key) != value })
 		if same && len(rows) > 1 {
-			t.share(key + " " + value)
+			t.share(key + " " + value + strings.ReplaceAll(unit, ",", ""))
 			continue
 		}
 		sorts := sizes(rows, key)
-		t.add(key, false, func(i int) tableCell {
+		t.add(key+unit, false, func(i int) tableCell {
 			return tableCell{Text: clip(rows[i].Key(key)), Sort: sorts[i]}
 		})
 	}
@@ -225,14 +228,14 @@ func (t *table) addFigures(rows []results.Row) {
 	}
 }
 
-// addMisses adds simulated misses, by element: accesses are of other widths in vectors. Of
+// addMisses adds simulated misses, per element: accesses are of other widths in vectors. Of
 // what was not timed the elements are not known, and it has shares of the accesses.
 func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	suffix, value := " misses/elem", missesByElem
 	if !slices.ContainsFunc(rows, func(r results.Row) bool { _, ok := missesByElem(r, refsUnit); return ok }) {
-		suffix, value = " miss %", missRate
+		suffix, value = " misses, % of all references", missRate
 	}
-	for _, miss := range []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"TLB", tlbUnit}} {
+	for _, miss := range missLevels {
 		if units[miss.unit] && units[refsUnit] {
 			t.add(miss.name+suffix, true, func(i int) tableCell {
 				v, ok := value(rows[i], miss.unit)
@@ -244,7 +247,7 @@ func (t *table) addMisses(rows []results.Row, units map[string]bool) {
 	delete(units, refsUnit)
 }
 
-// missesByElem are the simulated misses by element.
+// missesByElem are the simulated misses per element.
 func missesByElem(r results.Row, unit string) (point, bool) {
 	v, ok := r.ByElement(unit)
 	if !ok || !(v >= 0) {
@@ -269,13 +272,22 @@ func numeric(v float64, ok bool) tableCell {
 	return tableCell{Text: digits(v), Sort: sortKey(v)}
 }
 
+// spread is the half width of a time's interval in words, "" where there are too few samples for one.
+func spread(s results.Stat) string {
+	width, ok := s.HalfWidth()
+	if !ok {
+		return ""
+	}
+	return strings.TrimPrefix(results.Spread(width), "±") // which heads the column
+}
+
 // halfWidth is that of a confidence interval, as a share of the median.
 func halfWidth(s results.Stat) tableCell {
 	width, ok := s.HalfWidth()
 	if !ok {
 		return tableCell{} // too few samples for one
 	}
-	c := tableCell{Text: fmt.Sprintf("%.0f%%", width*100), Sort: sortKey(width)}
+	c := tableCell{Text: spread(s), Sort: sortKey(width)}
 	if width >= noisy {
 		c.Class = "wide"
 	}

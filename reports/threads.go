@@ -59,7 +59,7 @@ func (s scaling) knee() (q point, found bool) {
 func (s scaling) words() string {
 	text := fmt.Sprintf("%s in %s", results.Bytes(s.bytes), s.level)
 	if s.stated {
-		text += " as stated"
+		text += " (as stated)"
 	}
 	return text
 }
@@ -295,16 +295,16 @@ func threadsSentence(all []scaling) string {
 		}
 		if n, found := s.outgrown(); found {
 			level, _, _ := strings.Cut(s.before.label, " ")
-			text += fmt.Sprintf(", and from %s on %s has room for the part of each", counted(n, "thread"), level)
+			text += fmt.Sprintf("; from %s on, the part of each fits in %s", counted(n, "thread"), level)
 		}
 		parts = append(parts, text)
 	}
 	said := strings.Join(parts, "; ") + "."
 	if i := slices.IndexFunc(all, func(s scaling) bool { return s.stated }); i >= 0 {
-		said += fmt.Sprintf(" What %s serves is not in these results: latencies by working set tell (bench run --filter '.name:(Stream OR Latency)').", all[i].level)
+		said += fmt.Sprintf(" These results do not show what %s really serves: measure latencies too (bench run --filter '.name:(Stream OR Latency)').", all[i].level)
 	}
 	if knees {
-		said += fmt.Sprintf(" A knee is where %.0f%% of the best is reached with less than the most threads.", 100*enough)
+		said += fmt.Sprintf(" A knee is the least number of threads with %.0f%% of the best bandwidth.", 100*enough)
 	}
 	return said
 }
@@ -341,18 +341,18 @@ func loaded(d *data) (*figure, error) {
 	}
 	_, high, _ := span([]series{s})
 	most := slices.MaxFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) }).x
-	p := d.look.newPanel("GiB/s over the memory", "ns per load")
+	p := d.look.newPanel("memory traffic, GiB/s", "ns per load")
 	zeroAxis(&p.X, most*1.12)
 	p.X.Min = -most / 30 // so that the axis leaves the first point alone
 	zeroAxis(&p.Y, high*1.15)
 	d.look.addGrid(p, true)
 	first, last := all[0], all[len(all)-1]
 	f := &figure{title: "Latency of memory under load",
-		sentence: fmt.Sprintf("A load from %s takes %s ns while memory moves %s GiB/s, and %s ns (%+.0f%%) while %s other %s %s GiB/s.",
-			short(spaced(size), 12), brief(first.y), brief(first.x), brief(last.y), 100*(last.y/first.y-1), short(streams, 6), map[bool]string{true: "thread has it move", false: "threads have it move"}[streams == "1"], brief(last.x)),
-		alt:    "Line: ns per dependent load against the bandwidth that memory has meanwhile, a point for each share of time in which others stream",
+		sentence: fmt.Sprintf("A load from %s takes %s ns at %s GiB/s of memory traffic, and %s ns (%+.0f%%) at %s GiB/s, with %s.",
+			short(spaced(size), 12), brief(first.y), brief(first.x), brief(last.y), 100*(last.y/first.y-1), brief(last.x), map[bool]string{true: "1 other thread", false: short(streams, 6) + " other threads"}[streams == "1"]),
+		alt:    "Line: ns per dependent load against memory traffic, a point for each share of time in which other threads stream",
 		height: 3.2 * vg.Inch, panels: []*panel{p}}
-	f.explain("points: share of the time in which others stream")
+	f.explain("labels: share of time that other threads stream")
 	f.explainIntervals("band: 95% interval", s.points)
 	if err := d.look.addSeries(f, p, s); err != nil {
 		return nil, err

@@ -52,15 +52,15 @@ func tiles(d *data) (*figure, error) {
 		}
 	}
 	f := &figure{title: "Copying a transposed matrix in tiles: time and misses by tile", sentence: tileSentence(by[shapes[len(shapes)-1]]),
-		alt: "Lines: ns per element, and share of references that miss, against the edge of the tiles"}
-	panels := []struct {
+		alt: "Lines: ns per element, and misses as a share of all references, against the edge of the tiles"}
+	type tilePanel struct {
 		y     string
+		marks []mark
 		value func(results.Row) (point, bool)
-	}{
-		{"ns per element", func(r results.Row) (point, bool) { return interval(r.Stats[timeUnit], 1e9), true }},
-		{"D1 misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, d1Unit) }},
-		{"LL misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, llUnit) }},
-		{"TLB misses, % of refs", func(r results.Row) (point, bool) { return missRate(r, tlbUnit) }},
+	}
+	panels := []tilePanel{{"ns per element", d.simulated, func(r results.Row) (point, bool) { return timePerElement(r), true }}}
+	for _, level := range missLevels {
+		panels = append(panels, tilePanel{level.name + " misses, %", marksOf(d.simulated, level.name), func(r results.Row) (point, bool) { return missRate(r, level.unit) }})
 	}
 	var points []point
 	for i, panel := range panels {
@@ -79,21 +79,21 @@ func tiles(d *data) (*figure, error) {
 			continue
 		}
 		points = append(points, pointsOf(all...)...)
-		if err := d.tilePanel(f, all, panel.y, i == 0, by[shapes[0]][0].elem); err != nil {
+		if err := d.tilePanel(f, all, panel.y, i == 0, tilesHeld(panel.marks, by[shapes[0]][0].elem)); err != nil {
 			return nil, err
 		}
 	}
-	remark := "misses are simulated, exact"
+	remark := "misses: % of all references; simulated, exact"
 	if slices.ContainsFunc(points, point.spreads) {
 		remark = "bands: 95% interval; " + remark
 		f.alt += ", with 95% intervals"
 	}
 	f.explain(remark)
-	f.panels[len(f.panels)-1].x = "edge of a tile, elements (the largest: no tiles)"
+	f.panels[len(f.panels)-1].x = "edge of a tile, elements (the largest: untiled)"
 	return f, nil
 }
 
-func (d *data) tilePanel(f *figure, all []series, y string, times bool, elem int) error {
+func (d *data) tilePanel(f *figure, all []series, y string, times bool, marks []mark) error {
 	p := d.look.newPanel("", y)
 	numberAxis(&p.X, pointsOf(all...))
 	low, high, _ := span(all)
@@ -101,16 +101,16 @@ func (d *data) tilePanel(f *figure, all []series, y string, times bool, elem int
 		logAxis(&p.Y, low/1.3, high*2)
 	}
 	d.look.addGrid(p, true)
-	p.Add(d.look.marks(d.tilesHeld(elem)))
+	p.Add(d.look.marks(marks))
 	f.panels = append(f.panels, p)
 	f.height += 2.1 * vg.Inch
 	return d.look.addSeries(f, p, all...)
 }
 
-// tilesHeld marks the edge of the largest tiles of which the simulated caches
-// hold one that is read and one that is written.
-func (d *data) tilesHeld(elem int) (held []mark) {
-	for _, m := range d.simulated {
+// tilesHeld marks the edge of the largest tiles of which caches hold one that is
+// read and one that is written.
+func tilesHeld(caches []mark, elem int) (held []mark) {
+	for _, m := range caches {
 		if elem > 0 {
 			held = append(held, mark{math.Sqrt(m.at / float64(2*elem)), "two tiles fill " + m.label})
 		}
@@ -146,17 +146,17 @@ func tileMisses(best, plain tiling) string {
 	case d1 == "":
 		return ""
 	case best.plain || plain.tile == 0:
-		return fmt.Sprintf("; %s%% of references miss D1", d1)
+		return fmt.Sprintf("; of all references, %s%% miss D1", d1)
 	}
 	var changed []string
-	for _, level := range []struct{ name, unit string }{{"D1", d1Unit}, {"LL", llUnit}, {"the TLB", tlbUnit}} {
+	for _, level := range missLevels {
 		with, without := percent(missRate(best.row, level.unit)), percent(missRate(plain.row, level.unit))
 		if with != without && with != "" && without != "" {
-			changed = append(changed, fmt.Sprintf("%s on %s%% of references instead of %s%%", level.name, with, without))
+			changed = append(changed, fmt.Sprintf("%s%% miss %s instead of %s%%", with, level.name, without))
 		}
 	}
 	if changed == nil {
-		return fmt.Sprintf("; as many references miss as without tiles (%s%% miss D1)", d1)
+		return fmt.Sprintf("; as many of all references miss as without tiles (%s%% miss D1)", d1)
 	}
-	return "; they miss " + strings.Join(changed, ", ")
+	return "; of all references, " + strings.Join(changed, ", ")
 }

@@ -80,7 +80,7 @@ func trend(d *data) (*figure, error) {
 		f.panels = append(f.panels, p)
 		f.height += 1.9 * vg.Inch
 	}
-	f.panels[len(f.panels)-1].x = "commit, by time (dashed: a change; across: the median from change to change)"
+	f.panels[len(f.panels)-1].x = "commit, in order of time (dashed: a change; thick: the median between changes)"
 	return f, nil
 }
 
@@ -92,7 +92,7 @@ func (d *data) trendPanel(f *figure, s followed) (*panel, error) {
 			unit, scale = u, scale*1000
 		}
 	}
-	p := d.look.newPanel("", unit+" a pass")
+	p := d.look.newPanel("", unit+" per pass")
 	p.Title.Text = short(plainName(s.Name), 64)
 	p.Title.TextStyle = d.look.text(tickSize)
 	p.Title.TextStyle.XAlign, p.Title.TextStyle.YAlign = draw.XCenter, draw.YTop
@@ -164,12 +164,12 @@ func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
 
 func trendSentence(found []followed, changed int) string {
 	first := found[0]
-	text := fmt.Sprintf("The history has %s of up to %s, and %s.", counted(len(found), "time"), counted(len(first.Points), "commit"), counted(changed, "change"))
+	text := fmt.Sprintf("The history has %s over up to %s, and %s.", counted(len(found), "benchmark"), counted(len(first.Points), "commit"), counted(changed, "change"))
 	if len(first.changes) == 0 {
 		return text
 	}
 	largest := slices.MaxFunc(first.changes, func(a, b history.Change) int { return cmp.Compare(sizeOf(a), sizeOf(b)) })
-	return text + fmt.Sprintf(" The largest is of %s: %s after %s, up to %s.", plainName(first.Name), changeText(*largest.Size),
+	return text + fmt.Sprintf(" The largest is in %s: %s between %s and %s.", plainName(first.Name), changeText(*largest.Size),
 		results.Printable(history.ShortCommit(largest.Last.Commit)), results.Printable(history.ShortCommit(largest.First.Commit)))
 }
 

@@ -502,6 +502,17 @@ func (s Stat) HalfWidth() (share float64, ok bool) {
 	return share, s.N > 0 && !math.IsNaN(share) && !math.IsInf(share, 0)
 }
 
+// Unstable is what is said of a time whose interval is wider than the time itself.
+const Unstable = "unstable"
+
+// Spread is the half width of an interval in words: "±3%", or Unstable if the share is more than 1.
+func Spread(share float64) string {
+	if share > 1 {
+		return Unstable
+	}
+	return fmt.Sprintf("±%.0f%%", 100*share)
+}
+
 // Median is the median of values, of an even number of them the mean of the two in the middle; NaN of none.
 func Median(values []float64) float64 {
 	m, err := stats.Median(values)

@@ -171,6 +171,8 @@ func oursOf(cmd *cobra.Command, flag string) func(text []byte) bool {
 		return oursByCachegrind.Match
 	case verb == "import":
 		return bill.IsSuite
+	case verb == "report": // a folder, or the page in it: the report looks whether it is its own
+		return func([]byte) bool { return true }
 	case verb == "machine" && flag == "out":
 		return func(text []byte) bool { return bytes.HasPrefix(text, []byte("name:")) }
 	case verb == "export" && cmd.Parent() == cmd.Root():

@@ -27,7 +27,8 @@ func newReport() *cobra.Command {
 		Args:  someFiles,
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			c := callOf(cmd)
-			if err := aFolder(dir); err != nil {
+			dir, err := folderOf(dir, by)
+			if err != nil {
 				return err
 			}
 			options := reports.Options{Command: commandLine()}
@@ -76,7 +77,7 @@ func newReport() *cobra.Command {
 			var said strings.Builder
 			report.WriteFindings(&said)
 			fmt.Fprint(cmd.OutOrStdout(), sentences(cmd.OutOrStdout(), said.String()))
-			fmt.Fprintf(cmd.OutOrStdout(), "the page: %s (beside it %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
+			fmt.Fprintf(cmd.OutOrStdout(), "page: %s (with %s as PNG and SVG, and summary.md)\n", written[len(written)-1], counted(len(report.Charts), "chart"))
 			if note := noise.Scattered(report.Rows); note != "" {
 				c.note("%s", note)
 			}
@@ -84,9 +85,9 @@ func newReport() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "out", "o", filepath.Join("out", "report"), "`folder` for the page, the charts and summary.md")
-	cmd.Flags().Var(&theme, "theme", "light or dark; the page is as its reader's system unless this is given")
-	cmd.Flags().StringVar(&by, "by", "", "compare the machines that a `label` tells apart, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
-	cmd.Flags().StringVar(&from, "history", "", "`folder` of a history (bench history add) to draw the trend of")
+	cmd.Flags().Var(&theme, "theme", "light or dark (default for the page: as the reader's system)")
+	cmd.Flags().StringVar(&by, "by", "", "compare machines by a `label`, such as host, on a page of its own: which are out of line, and why; FILE may be a folder")
+	cmd.Flags().StringVar(&from, "history", "", "draw the trend of a history, a `folder` (bench history add)")
 	return cmd
 }
 
@@ -151,7 +152,7 @@ func noteCopies(c call, files []string) {
 	if more := len(files) - most; more > 0 {
 		said += fmt.Sprintf(" and %d more", more)
 	}
-	c.note("what several files have counts once: other files have all results of %s", said)
+	c.note("ignored, as other files have all their results: %s", said)
 }
 
 // warnOfFaults says what files lack, as merge would, which refuses such: machines are judged by what there is.
@@ -169,24 +170,35 @@ func warnOfFaults(c call, paths []string, by string) {
 		c.warn("%s", fault)
 	}
 	if more := len(faults) - most; more > 0 {
-		c.warn("and %s more (bench merge --by %s says all)", counted(more, "fault"), by)
+		c.warn("and %s more (bench merge --by %s lists all)", counted(more, "fault"), by)
 	}
 }
 
-// aFolder refuses a name for a folder that was meant for a file, unless there is such a folder.
-func aFolder(dir string) error {
-	_, err := os.Stat(dir)
-	if err != nil && slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"}, strings.ToLower(filepath.Ext(dir))) {
-		return fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG and SVG, and summary.md are files in it", dir, strings.TrimSuffix(dir, filepath.Ext(dir)))
+// folderOf is the folder that --out names, or that of the page that it names. Other files are refused.
+func folderOf(out, by string) (dir string, err error) {
+	page := "index.html"
+	if by != "" {
+		page = "fleet.html"
 	}
-	return nil
+	info, err := os.Stat(out)
+	switch {
+	case err == nil && info.IsDir():
+		return out, nil
+	case filepath.Base(out) == page:
+		return filepath.Dir(out), nil
+	case err == nil:
+		return "", fmt.Errorf("--out %s: it is a file: want a folder", out)
+	case slices.Contains([]string{".png", ".svg", ".html", ".md", ".pdf"}, strings.ToLower(filepath.Ext(out))):
+		return "", fmt.Errorf("--out %s: want a folder, such as %s: the page, each chart as PNG and SVG, and summary.md are files in it", out, strings.TrimSuffix(out, filepath.Ext(out)))
+	}
+	return out, nil
 }
 
 // noFolder refuses folders where files are read one by one.
 func noFolder(paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return fmt.Errorf("%s is a folder: want files of results; with --by LABEL, such as host, a folder of those of many machines", path)
+			return fmt.Errorf("%s is a folder: want files of results (a folder goes with --by LABEL, such as host)", path)
 		}
 	}
 	return nil

@@ -18,16 +18,27 @@ for (const table of document.querySelectorAll("table.sortable")) {
     body.append(...[...body.rows].map(row => [key(row), row]).sort((a, b) => compare(a[0], b[0])).map(pair => pair[1]));
   }));
 }
+for (const box of document.querySelectorAll(".scroll")) {
+  const mark = () => {
+    const hidden = box.scrollWidth - box.clientWidth;
+    box.classList.toggle("over", hidden > 1);
+    box.classList.toggle("more", hidden - box.scrollLeft > 1);
+  };
+  box.addEventListener("scroll", mark, {passive: true});
+  new ResizeObserver(mark).observe(box); // now, when it is unfolded, and when the window changes
+}
 const button = document.getElementById("theme");
-const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
-const show = theme => {
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
-  button.querySelector("span").textContent = themes.find(t => t[0] === theme)[1];
-};
-button.addEventListener("click", () => {
-  const now = themes.findIndex(t => t[0] === (document.documentElement.dataset.theme || ""));
-  show(themes[(now + 1) % themes.length][0]);
-});
-show(document.documentElement.dataset.theme || "");
-button.hidden = false;
+if (button) {
+  const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
+  const show = theme => {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    button.querySelector("span").textContent = themes.find(t => t[0] === theme)[1];
+  };
+  button.addEventListener("click", () => {
+    const now = themes.findIndex(t => t[0] === (document.documentElement.dataset.theme || ""));
+    show(themes[(now + 1) % themes.length][0]);
+  });
+  show(document.documentElement.dataset.theme || "");
+  button.hidden = false;
+}

@@ -194,14 +194,21 @@ func keys(r results.Row) (parts []string) {
 	base, rest := benchfmt.Name(r.Name).Parts()
 	parts = append(parts, results.Printable(string(base)))
 	for _, part := range rest {
-		parts = append(parts, plain(results.Printable(strings.TrimPrefix(string(part), "/"))))
+		parts = append(parts, Words(results.Printable(strings.TrimPrefix(string(part), "/"))))
 	}
 	return parts
 }
 
-// plain is a part of a name in words: a value says what it is of, but for a number.
-func plain(part string) string {
+// Words is a part of a name, such as order=col, in words: a value says what it is of, but
+// for a number.
+func Words(part string) string {
 	key, value, ok := strings.Cut(part, "=")
+	switch {
+	case part == "pad=0":
+		return "no padding"
+	case key == "pad":
+		return "pad " + value + " elements"
+	}
 	if _, err := strconv.Atoi(value); !ok || err == nil || key == "with" || value == "" {
 		return strings.Replace(part, "=", " ", 1)
 	}
