@@ -734,6 +734,59 @@ void f(void) {
 	}
 }
 
+// TestNamedAsWritten: an access is named as the file has it, and after macros where one makes several; of a
+// declaration each variable is a statement, with its own text.
+func TestNamedAsWritten(t *testing.T) {
+	text := `#define N 9
+#define IDX(i, j) ((i)*N + (j))
+#define AT(a, i) a[IDX(i, i)]
+#define SUM(i) (u[i] + v[i])
+#define ROW [i]
+double u[N * N], v[N * N];
+void f(void) {
+  for (int i = 1; i < 3; i++) {
+    double x = u[IDX(i-1, 0)], y = v[ IDX(i,  1) ], z = AT(u, i);
+    v ROW = x + SUM(i) + y * (z + u[i]);
+  }
+}
+`
+	f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range f.Statements {
+		got = append(got, s.Text)
+	}
+	for _, a := range f.Accesses {
+		got = append(got, a.Text)
+	}
+	want := []string{"x = u[IDX(i-1, 0)]", "y = v[ IDX(i, 1) ]", "z = AT(u, i)", "v ROW = x + SUM(i) + y * (z + u[i])",
+		"u[IDX(i-1, 0)]", "v[ IDX(i, 1) ]", "AT(u, i)", "u[i]", "v[i]", "u[i]", "v ROW"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCarried: a scalar keeps a value between the iterations of the loops inside of its declaration.
+func TestCarried(t *testing.T) {
+	for body, want := range map[string]int{
+		"double s = 0; for (int k = 0; k < 4; k++) s += a[k][j]; b[i][j] = s;": 2,
+		"double x = a[j][i]; b[i][j] = fabs(x) * 2;":                            64,
+		"s += a[j][i];":                                                         0,
+		"b[i][j] = rand();":                                                     0,
+	} {
+		text := "double a[4][4], b[4][4]; double fabs(double); int rand(void); void f(void) { double s = 0; for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) {" + body + "} }"
+		f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Carried != want && (want < 64 || f.Carried < 3) {
+			t.Errorf("%s: from depth %d on, want %d", body, f.Carried, want)
+		}
+	}
+}
+
 // chain is of n ifs, on which an else waits for a statement.
 func chain(n int) string {
 	return strings.Join(each(n, func(i int) string { return fmt.Sprintf("if (i == %d) a[%[1]d] = 1; else ", i) }), "")

@@ -134,7 +134,7 @@ func TestPointersRefused(t *testing.T) {
 		"double *q = param + i; q[i] = 1;":    "param + i: param is no array of constant extents but a pointer, " + unknown + "param[N]",
 		"*param = 1;":                         "*param: param is no array of constant extents but a pointer, " + unknown + "param[N]",
 		"rows[i][0] = 1;":                     "rows is no array of constant extents but a pointer, " + unknown + "rows[N][M]",
-		"linked->x = 1;":                      "linked->x: linked is no array of constant extents but a pointer, which does not say how much it points to: write struct linked[N]",
+		"linked->x = 1;":                      "linked->x: linked is no array of constant extents but a pointer, which does not say how much it points to: write body linked[N]",
 		"double *q = list[i]; q[0] = 1;":      "an array of pointer to double is not understood",
 		"double *q = holder[i].to; q[0] = 1;": "holder[i].to: holder[3].to has too many subscripts, or is a pointer, which is not understood",
 		// On data.
@@ -151,8 +151,8 @@ func TestPointersRefused(t *testing.T) {
 		"double *q = m; q[i] = 1;":              "m: a pointer to double[5] as one to double is not understood",
 		"double (*q)[4] = m; q[i][0] = 1;":      "a pointer to double[5] as one to array of 4 double is not understood",
 		"void *q = a; double *p = q; *p = 1;":   "a pointer to double as one to void is not understood",
-		"double *q = (double *)bodies; *q = 1;": "a pointer to struct as one to double is not understood",
-		"char *q = (char *)&bodies[i]; *q = 1;": "a pointer to struct as one to char is not understood",
+		"double *q = (double *)bodies; *q = 1;": "a pointer to body as one to double is not understood",
+		"char *q = (char *)&bodies[i]; *q = 1;": "a pointer to body as one to char is not understood",
 		"((float *)a)[0] = 1;":                  "a pointer to double as one to float is not understood",
 		// As values.
 		"double *q = a; if (q == b) b[0] = 1;": "an if on data: q: it is no integer",
@@ -160,7 +160,7 @@ func TestPointersRefused(t *testing.T) {
 		"given(a);":                            "given(a): given gets an array or a pointer, and its body is not in the file",
 		"s = 1 + taken(m[i]);":                 "taken(m[i]): taken gets an array or a pointer, and its body is not in the file",
 		"taken(a[90]);":                        "a[90]: the subscript of a[",
-		"bodies[0] = *bodies;":                 "*bodies: a whole struct is not understood: write its fields one by one",
+		"bodies[0] = *bodies;":                 "*bodies: a whole body is not understood: write its fields one by one",
 		"body *q = bodies; s = q->v;":          "q->v: it is of type array of 3 double, and no number",
 		"double (*q)[5] = m; q[0] = 1;":        "q[0]: 1 of the 2 subscripts of m (a pointer) is not understood: write them all where it is used",
 		"s = a[1] > 0 ? 1 : using();":          "using uses arrays or pointers",

@@ -16,6 +16,9 @@ type Source struct {
 	Function   string // that the statements are in, for cg_annotate
 	Statements []Statement
 	Accesses   []Access // by their numbers in the program
+	Arrays     []nest.Array
+	Align      int // bytes to whose multiples arrays are aligned
+	Carried    int // depth of the outermost loop from whose one iteration to the next a scalar may keep a value
 }
 
 // A Statement is one of a source file.
