@@ -772,9 +772,9 @@ void f(void) {
 func TestCarried(t *testing.T) {
 	for body, want := range map[string]int{
 		"double s = 0; for (int k = 0; k < 4; k++) s += a[k][j]; b[i][j] = s;": 2,
-		"double x = a[j][i]; b[i][j] = fabs(x) * 2;":                            64,
-		"s += a[j][i];":                                                         0,
-		"b[i][j] = rand();":                                                     0,
+		"double x = a[j][i]; b[i][j] = fabs(x) * 2;":                           64,
+		"s += a[j][i];":     0,
+		"b[i][j] = rand();": 0,
 	} {
 		text := "double a[4][4], b[4][4]; double fabs(double); int rand(void); void f(void) { double s = 0; for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) {" + body + "} }"
 		f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})

@@ -179,7 +179,17 @@ func (f *simFlags) simulatePattern(c call) error {
 	}
 	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
+	run.Arrays, run.Align = p.Arrays()
+	f.improve(&run)
 	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, f.hierarchy.explain) })
+}
+
+// improve counts what would help, for some seconds.
+func (f *simFlags) improve(run *explain.Run) {
+	if f.hierarchy.explain {
+		f.meter.Phase("trying what would help", 0)
+		run.Improve(5 * time.Second)
+	}
 }
 
 // start makes caches that are cold, and the curve that the flags ask for.

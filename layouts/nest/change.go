@@ -281,7 +281,7 @@ func (p Program) Restride(a Array, base uint64, strides []int) (Program, bool) {
 			switch node := node.(type) {
 			case Operand:
 				if node.Tensor == a.Tensor && ok {
-					node, ok = c.moved(node, a, base, strides)
+					node, ok = c.restrided(node, a, base, strides)
 				}
 				all = append(all, node)
 			case *If:
@@ -302,8 +302,21 @@ func (p Program) Restride(a Array, base uint64, strides []int) (Program, bool) {
 	return q, ok
 }
 
-// moved is an operand at this place whose array has other strides.
-func (c *checker) moved(op Operand, a Array, base uint64, strides []int) (Operand, bool) {
+// Moved returns the program with a tensor so many bytes higher.
+//
+// Law: W(p.Moved(tensor, by)) is W(p) with by added to the addresses of the tensor's accesses.
+func (p Program) Moved(tensor string, by int) Program {
+	return rewritten(p, func(node Node) Node {
+		if op, is := node.(Operand); is && op.Tensor == tensor {
+			op.Base += uint64(by)
+			return op
+		}
+		return nil
+	})
+}
+
+// restrided is an operand at this place whose array has other strides.
+func (c *checker) restrided(op Operand, a Array, base uint64, strides []int) (Operand, bool) {
 	rest := Affine{int(op.Base - a.Base), slices.Clone(op.Strides)}
 	at := Affine{int(base), make([]int, len(op.Strides))}
 	for d, step := range a.Strides() {

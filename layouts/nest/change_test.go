@@ -120,6 +120,11 @@ func TestRestride(t *testing.T) {
 			return
 		}
 		moved++
+		for i, a := range walked(p.Moved("b", 64)) {
+			if was := walked(p)[i]; p.Operands()[a.op].Tensor == "b" && a.addr != was.addr+64 || p.Operands()[a.op].Tensor == "a" && a != was {
+				t.Fatalf("access %d of %v moved to %v", i, was, a)
+			}
+		}
 		operands, after := p.Operands(), walked(q)
 		for i, was := range walked(p) {
 			want := was.addr
