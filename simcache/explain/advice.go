@@ -15,6 +15,8 @@ import (
 // A change is another order of the loops or another layout of an array, and what
 // it misses.
 type change struct {
+	number  int  // in the order of counting
+	pages   bool // the TLB was counted too
 	words   string
 	program nest.Program
 	kind    string // of changes of one kind only the best is said
@@ -22,7 +24,7 @@ type change struct {
 	missed  missed
 }
 
-// missed are misses of the first level, of the last, and of the last of the TLB.
+// missed are misses of the first level, of the last, and of the first of the TLB.
 type missed [3]uint64
 
 // most is how many changes are counted at most.
@@ -31,42 +33,53 @@ const most = 24
 // Improve counts changes of the loops and arrays that miss most, for about so long:
 // two loops of a perfect nest exchanged, an array's rows padded, two of its dims
 // swapped, and of a pattern its largest nest in tiles. Text then begins with those that
-// help.
+// help. The TLB is counted last, as far as there is time.
 func (r *Run) Improve(limit time.Duration) {
 	all := r.changes()
-	counted, began := make(chan change, len(all)), time.Now()
+	counted, began := make(chan change, 2*len(all)), time.Now()
 	go func() {
 		defer close(counted)
-		for _, c := range all[:min(most, len(all))] {
-			if time.Since(began) > limit {
-				return
+		for _, tlb := range [][]simcache.TLB{nil, r.Config.TLB} {
+			for i, c := range all[:min(most, len(all))] {
+				if time.Since(began) > limit {
+					return
+				}
+				if m, ok := r.count(c.program, tlb, limit); ok {
+					c.number, c.missed, c.pages = i, m, len(tlb) > 0
+					counted <- c
+				}
 			}
-			if m, ok := r.count(c.program, limit); ok {
-				c.missed = m
-				counted <- c
+			if len(r.Config.TLB) == 0 {
+				return
 			}
 		}
 	}()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	for {
+	for open := true; open; {
 		select {
 		case c, more := <-counted:
-			if more {
+			at := slices.IndexFunc(r.tried, func(d change) bool { return d.number == c.number })
+			switch {
+			case !more:
+				open = false
+			case at < 0:
 				r.tried = append(r.tried, c)
-				continue
+			default:
+				r.tried[at] = c
 			}
 		case <-timer.C:
+			open = false
 		}
-		r.uncounted = len(all) - len(r.tried)
-		return
 	}
+	r.uncounted = len(all) - len(r.tried)
 }
 
-// count is what passes over a program miss in the same caches, unless that takes longer.
-func (r *Run) count(p nest.Program, limit time.Duration) (m missed, ok bool) {
+// count is what passes over a program miss in the same caches, unless that takes longer; without
+// a TLB, what the run itself missed there.
+func (r *Run) count(p nest.Program, tlb []simcache.TLB, limit time.Duration) (m missed, ok bool) {
 	config := r.Config
-	config.Observe, config.WriteBacks, config.Brute = 0, false, false
+	config.Observe, config.WriteBacks, config.Brute, config.TLB = 0, false, false, tlb
 	h, err := simcache.NewHierarchy(config)
 	if err != nil || h.EffortOfProgram(r.Passes, p).Time > limit {
 		return m, false
@@ -74,9 +87,9 @@ func (r *Run) count(p nest.Program, limit time.Duration) (m missed, ok bool) {
 	if _, err := h.RunProgram(r.Passes, p); err != nil {
 		return m, false
 	}
-	m = missed{h.Counts().D1Misses(), h.Counts().LLMisses()}
-	if pages := h.TLBs(); len(pages) > 0 {
-		m[2] = pages[len(pages)-1].Misses()
+	m = missed{h.Counts().D1Misses(), h.Counts().LLMisses(), r.now()[2]}
+	if len(tlb) > 0 {
+		m[2] = h.TLBs()[0].Misses()
 	}
 	return m, true
 }
@@ -85,7 +98,7 @@ func (r *Run) count(p nest.Program, limit time.Duration) (m missed, ok bool) {
 func (r *Run) now() missed {
 	m := missed{r.Counts.D1Misses(), r.Counts.LLMisses()}
 	if len(r.TLB) > 0 {
-		m[2] = r.TLB[len(r.TLB)-1].Misses()
+		m[2] = r.TLB[0].Misses()
 	}
 	return m
 }
@@ -93,7 +106,7 @@ func (r *Run) now() missed {
 // helps reports whether some misses are at least a tenth fewer, and none more by
 // as much. Misses that are few among all references do not count.
 func (m missed) helps(now missed, references uint64) (helps bool) {
-	for i, least := range []float64{0.005, 0.0005, 0.0005} {
+	for i, least := range []float64{0.005, 0.0005, 0.005} {
 		was, is := float64(now[i]), float64(m[i])
 		if math.Abs(was-is) < least*float64(references) {
 			continue
@@ -106,8 +119,8 @@ func (m missed) helps(now missed, references uint64) (helps bool) {
 	return helps
 }
 
-// all are the misses of all three, by which the best change is chosen.
-func (m missed) all() uint64 { return m[0] + m[1] + m[2] }
+// rank is the less the fewer misses these are together; about a twentieth more is the same.
+func (m missed) rank() int { return int(20 * math.Log(1+float64(m[0]+m[1]+m[2]))) }
 
 // advice says which changes help, the best first, or that none does.
 func (r Run) advice() string {
@@ -119,7 +132,7 @@ func (r Run) advice() string {
 	}
 	now := r.now()
 	helpful := slices.DeleteFunc(slices.Clone(r.tried), func(c change) bool { return !c.missed.helps(now, r.Counts.Refs()) })
-	slices.SortStableFunc(helpful, func(a, b change) int { return cmp.Compare(a.missed.all(), b.missed.all()) })
+	slices.SortStableFunc(helpful, func(a, b change) int { return cmp.Compare(a.missed.rank(), b.missed.rank()) })
 	var text []string
 	seen := map[string]bool{}
 	for _, c := range helpful {
@@ -133,6 +146,10 @@ func (r Run) advice() string {
 		text = append(text, c.words+": "+r.instead(c.missed, now))
 	}
 	rest := Say("%s tried and counted", Counted(len(r.tried), "change"))
+	without := len(slices.DeleteFunc(slices.Clone(r.tried), func(c change) bool { return c.pages }))
+	if without > 0 && len(r.TLB) > 0 {
+		rest += Say(", %d without the TLB, to save time", without)
+	}
 	if r.uncounted > 0 {
 		rest += Say(", %d not counted, to save time", r.uncounted)
 	}
@@ -149,7 +166,7 @@ func (r Run) instead(m, now missed) string {
 		names[1] = r.Levels[len(r.Levels)-1].Name
 	}
 	if len(r.TLB) > 0 {
-		names[2] = r.TLB[len(r.TLB)-1].Name
+		names[2] = r.TLB[0].Name
 	}
 	var parts []string
 	for i, name := range names {
