@@ -233,7 +233,7 @@ func TestRefused(t *testing.T) {
 		"points[0] = points[1];":   "t.c:18:13: points[1]: a whole struct is not understood: write its fields one by one",
 		"*pointer = 0;":            "t.c:18:1: *pointer: pointer is no array of constant extents but a pointer, which does not say how much it points to: write double pointer[N], as a parameter",
 		"s = made().v[1];":         "what a call returns is no array of constant extents: write the array, or the number, in its place",
-		"s = linked->x;":           "t.c:18:5: linked->x: linked is no array of constant extents but a pointer, which does not say how much it points to: write struct linked[N], as a parameter",
+		"s = linked->x;":           "t.c:18:5: linked->x: linked is no array of constant extents but a pointer, which does not say how much it points to: write struct s linked[N], with the tag s for its struct, as a parameter",
 		"m[0] == 0;":               "1 of the 2 subscripts of m (a pointer) is not understood",
 		"s = a == b;":              "t.c:18:5: a: an array without its subscripts (a pointer) is not understood",
 		"while (i < 2) i++;":       "t.c:18:1: while (i < 2) i++;: a while is not understood: write a for with affine bounds",
@@ -672,7 +672,7 @@ void f(long long a[2][8], float alpha)
 	at := func(line, column int) csource.Pos { return csource.Pos{File: "dir/t.c", Line: line, Column: column} }
 	want := &csource.File{
 		Function: "f",
-		Program:  f.Program,
+		Program:  f.Program, Align: 128, Carried: f.Carried,
 		Arrays: []csource.Array{
 			{Name: "unused", Type: "short", Element: 2, Extents: []int{5}, Base: 1 << 20},
 			{Name: "b", Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},
@@ -680,7 +680,7 @@ void f(long long a[2][8], float alpha)
 		},
 		Statements: []csource.Statement{{at(7, 3), "b[i] += AT(a[i], 3) * alpha"}, {at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
 		Accesses: []csource.Access{
-			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "a[i][3]"}, {1, 0, at(7, 3), "b[i]"},
+			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "AT(a[i], 3)"}, {1, 0, at(7, 3), "b[i]"},
 			{2, 1, at(8, 14), "a[0][i]"}, {1, 1, at(8, 28), "b[0]"}, {1, 1, at(8, 3), "b[i + 1]"},
 		},
 		Notes: []csource.Note{{Pos: at(8, 14), Text: "a[0][i] > 0: a condition on data: both arms are counted"}},

@@ -510,9 +510,6 @@ func typeName(t cc.Type) string {
 	switch s := t.(type) {
 	case *cc.StructType:
 		tag := s.Tag()
-		if d := t.Typedef(); d != nil && tag.SrcStr() == "" {
-			return d.Name()
-		}
 		return strings.TrimSpace("struct " + tag.SrcStr())
 	case *cc.UnionType:
 		tag := s.Tag()

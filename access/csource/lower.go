@@ -692,9 +692,13 @@ func noArray(base *expr, subscripts int) string {
 		orSay = fmt.Sprintf("; of a parameter of the function that is read, -D '%s[1000]' says it, too", base.text())
 	}
 	name := typeName(t)
-	if name == "struct" || name == "union" {
-		name += " s"
-		extents[len(extents)-1] += ", with a name such as s for its " + typeName(t)
+	if d := t.Typedef(); name == "struct" || name == "union" { // which has no tag
+		if d != nil {
+			name = d.Name()
+		} else {
+			extents[len(extents)-1] += ", with the tag s for its " + name
+			name += " s"
+		}
 	}
 	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or in front of the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100%s",
 		why, name, base.text(), strings.Join(extents, ""), orSay)

@@ -148,7 +148,7 @@ func (r Run) fates(s story, c comeback) string {
 // lines is how many a level has.
 func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways }
 
-// crowding tells of lines that a level has lost for want of sets, not of lines.
+// crowding says of lines that a level has evicted, that it lacked ways in their sets.
 func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	where := r.where(s, c, f.level)
 	if where == "" || c.lines > uint64(r.lines(f.level)) {
