@@ -654,3 +654,26 @@ func formatTile(tile []int) string {
 	}
 	return layouts.FormatShape(tile)
 }
+
+// Arrays are where the elements of the tensors lie, with the rows that their views go
+// by, and the bytes to whose multiples the tensors are aligned.
+func (p Pattern) Arrays() (all []nest.Array, align int) {
+	for _, o := range p.operands {
+		a := nest.Array{Tensor: o.tensor, Base: o.base, Element: p.Spec.DType.Size()}
+		var steps []int
+		for _, s := range o.own.Strides() {
+			steps = append(steps, max(s, -s))
+		}
+		slices.Sort(steps)
+		row, elems := 1, o.size/a.Element
+		for _, s := range slices.Compact(steps) {
+			if s > row && s%row == 0 && s < elems {
+				a.Extents = append([]int{s / row}, a.Extents...)
+				row = s
+			}
+		}
+		a.Extents = append([]int{(elems + row - 1) / row}, a.Extents...)
+		all = append(all, a)
+	}
+	return all, alignment
+}

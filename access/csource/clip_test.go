@@ -59,7 +59,7 @@ func TestNotClipped(t *testing.T) {
 		"int e = i; int *p = &e; if (e > 4) e = 4; a[e] = 1;":                              changes,
 		"static int e = 3; if (e > 4) e = 4; a[e] = 1;":                                    changes,
 		"volatile int e = i; if (e > 4) e = 4; a[e] = 1;":                                  changes,
-		"int e = i; if (e > 4) e = b[2]; a[e] = 1;":                                        "e: its value is not known: of what it is declared to be, b[2]: it depends on data",
+		"int e = i; if (e > 4) e = b[2]; a[e] = 1;":                                        "e: its value is not known: it is declared as b[2]: it depends on data",
 		"int e = i; if (b[e] > 4) e = 4; a[e] = 1;":                                        "b[e] > 4: an if on data",
 		"unsigned char e = i; e = i * 100; a[e] = 1;":                                      "e = i * 100: it would wrap as int, or as unsigned char where i = 4",
 		"unsigned e = i; if (e < 4) e = e - 4; for (unsigned k = e; k < 9; k++) a[k] = 1;": "as unsigned, the first value would wrap: begin at 0 or above, or compare signed values, such as (int)n for an unsigned n where i = 0",

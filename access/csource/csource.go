@@ -99,6 +99,10 @@ type File struct {
 	Statements []Statement
 	Arrays     []Array // in the order of their declaration, used or not
 	Notes      []Note
+	Align      int // of Options
+	// Carried is the depth of the outermost loop from whose one iteration to the next a scalar may keep a
+	// value, or a call something that is not known; more than there are loops if none does.
+	Carried int
 }
 
 // An Access is a reference to an array in the text, be it by a pointer. Where a loop's bound is one
@@ -108,7 +112,7 @@ type Access struct {
 	Array     int // its place in File.Arrays
 	Statement int // its place in File.Statements
 	Pos       Pos
-	Text      string // as written, after macros
+	Text      string // as written; after macros where one makes several accesses, or in a header
 }
 
 // A Statement is an expression statement, a return, or a declaration with an
@@ -129,7 +133,10 @@ type Array struct {
 
 // Source is the file's text for who says what was counted.
 func (f *File) Source() explain.Source {
-	s := explain.Source{Function: f.Function}
+	s := explain.Source{Function: f.Function, Align: f.Align, Carried: f.Carried}
+	for _, a := range f.Arrays {
+		s.Arrays = append(s.Arrays, nest.Array{Tensor: a.Name, Base: a.Base, Element: a.Element, Extents: a.Extents})
+	}
 	for _, one := range f.Statements {
 		s.Statements = append(s.Statements, explain.Statement{File: one.Pos.File, Line: one.Pos.Line, Column: one.Pos.Column, Text: one.Text})
 	}
@@ -238,15 +245,16 @@ func readAt(name string, text []byte, opts Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	lines := strings.Split(string(text), "\n")
 	b, err := newBuilder(name, ast, read.leftOut, values, sizes, packing(append(read.texts, text)), opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.build(); err != nil {
+	if err := b.build(lines); err != nil {
 		return nil, err
 	}
 	b.file.Function = b.main.Declarator.Name()
-	asWritten(b.file.Statements, name, string(text))
+	asWritten(b.file.Statements, name, lines)
 	b.file.Notes = slices.Concat(overridden(ast, opts.Defines), unused(name, append(read.texts, text), opts.Defines), b.unreadable(), untold(read.asking, opts.Defines), b.concerning(read.notes), b.file.Notes)
 	return b.file, nil
 }
@@ -265,8 +273,8 @@ func packing(texts [][]byte) string {
 }
 
 // asWritten gives statements of a file that macros have changed the text that the file has.
-func asWritten(statements []Statement, name, text string) {
-	lines, at := strings.Split(text, "\n"), map[Pos]int{}
+func asWritten(statements []Statement, name string, lines []string) {
+	at := map[Pos]int{}
 	for _, s := range statements {
 		at[s.Pos]++
 	}
@@ -279,10 +287,79 @@ func asWritten(statements []Statement, name, text string) {
 			continue
 		}
 		written, _, ends := strings.Cut(line[s.Pos.Column-1:], ";")
+		if n := comma(written); n < len(written) && comma(s.Text) == len(s.Text) { // one variable of several
+			written, ends = written[:n], true
+		}
 		if ends && strings.Count(written, "(") == strings.Count(written, ")") && !strings.ContainsAny(written, "\"'{}") && !strings.Contains(written, "/*") && withoutSpace(written) != withoutSpace(s.Text) {
 			statements[i].Text = strings.Join(strings.Fields(written), " ")
 		}
 	}
+}
+
+// comma is where the first one is outside of brackets, or the length of the text.
+func comma(text string) int {
+	depth := 0
+	for i, c := range text {
+		switch {
+		case strings.ContainsRune("([{", c):
+			depth++
+		case strings.ContainsRune(")]}", c):
+			depth--
+		case c == ',' && depth == 0:
+			return i
+		}
+	}
+	return len(text)
+}
+
+// named gives accesses of a file that macros have changed the text that the file has, unless
+// accesses of different texts have the same.
+func (b *builder) named(accesses []access, lines []string) {
+	written, different := make([]string, len(accesses)), map[Pos]map[string]bool{}
+	for i, a := range accesses {
+		if a.Pos.File == b.name && a.end.Line == a.Pos.Line && a.Pos.Line > 0 && a.Pos.Line <= len(lines) {
+			written[i] = textBetween(lines[a.Pos.Line-1], a.Pos.Column-1, a.end.Column-1, a.last)
+		}
+		if different[a.Pos] == nil {
+			different[a.Pos] = map[string]bool{}
+		}
+		different[a.Pos][a.Text] = true
+	}
+	for i, a := range accesses {
+		text := withoutSpace(a.Text)
+		if written[i] != "" && len(different[a.Pos]) == 1 && !strings.Contains(withoutSpace(written[i]), text) {
+			accesses[i].Text = strings.Join(strings.Fields(written[i]), " ")
+		}
+	}
+}
+
+// textBetween is the text of a line from a column up to a token that begins at another, or, where a macro makes the
+// token, up to the end of the macro and its arguments; "" if it has no end.
+func textBetween(line string, from, to int, token string) string {
+	if from < 0 || to < from || to >= len(line) {
+		return ""
+	}
+	if strings.HasPrefix(line[to:], token) {
+		return line[from : to+len(token)]
+	}
+	for to < len(line) && word(line[to]) {
+		to++
+	}
+	if to == len(line) || line[to] != '(' {
+		return line[from:to]
+	}
+	depth := 0
+	for i := to; i < len(line); i++ {
+		switch line[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return line[from : i+1]
+			}
+		}
+	}
+	return ""
 }
 
 func withoutSpace(text string) string { return strings.Join(strings.Fields(text), "") }

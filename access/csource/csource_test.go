@@ -226,14 +226,14 @@ func TestRefused(t *testing.T) {
 		"a[changed] = 0;":                     "subscript changed depends on data",
 		"for (i = 0; i < 2; i++) ; a[i] = 0;": "subscript i depends on data",
 		"for (i = 0; i < 300; i++) for (j = 0; j < 300; j++) a[i * j] = 0;": "t.c:18:55: i * j: a product of variables is not affine",
-		"for (i = 0; i < 400; i++) { int p = i ^ 2; a[p] = 0; }":            "t.c:18:44: a[p]: subscript p depends on data (p: its value is not known: of what it is declared to be, i ^ 2: ^ of a variable is not affine)",
+		"for (i = 0; i < 400; i++) { int p = i ^ 2; a[p] = 0; }":            "t.c:18:44: a[p]: subscript p depends on data (p: its value is not known: it is declared as i ^ 2: ^ of a variable is not affine)",
 		"for (i = 0; i >> 1 < 4; i++) a[i / 2] = 0;":                        "t.c:18:13: i >> 1: >> of a variable is not affine: write the loop over v, say, as for (q = 0; 2 * q < N; q++) for (r = 0; r < 2 && 2 * q + r < N; r++), where v is 2 * q + r and v >> 1 is q",
 		"pointer[0] = 0;":          "t.c:18:1: pointer[0]: pointer is not an array of constant extents but a pointer, which does not say how much it points to: write double pointer[N], as a parameter or before the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100",
 		"rows[1][2] = 0;":          "t.c:18:1: rows[1][2]: rows is not an array of constant extents but a pointer, which does not say how much it points to: write float rows[N][M]",
 		"points[0] = points[1];":   "t.c:18:13: points[1]: a whole struct is not understood: write its fields one by one",
 		"*pointer = 0;":            "t.c:18:1: *pointer: pointer is not an array of constant extents but a pointer, which does not say how much it points to: write double pointer[N], as a parameter",
 		"s = made().v[1];":         "what a call returns is not an array of constant extents: write the array, or the number, in its place",
-		"s = linked->x;":           "t.c:18:5: linked->x: linked is not an array of constant extents but a pointer, which does not say how much it points to: write struct linked[N], as a parameter",
+		"s = linked->x;":           "t.c:18:5: linked->x: linked is not an array of constant extents but a pointer, which does not say how much it points to: write struct s linked[N], with the tag s for its struct, as a parameter",
 		"m[0] == 0;":               "1 of the 2 subscripts of m (a pointer) is not understood",
 		"s = a == b;":              "t.c:18:5: a: an array without its subscripts (a pointer) is not understood",
 		"while (i < 2) i++;":       "t.c:18:1: while (i < 2) i++;: a while is not understood: write a for with affine bounds",
@@ -672,7 +672,7 @@ void f(long long a[2][8], float alpha)
 	at := func(line, column int) csource.Pos { return csource.Pos{File: "dir/t.c", Line: line, Column: column} }
 	want := &csource.File{
 		Function: "f",
-		Program:  f.Program,
+		Program:  f.Program, Align: 128, Carried: f.Carried,
 		Arrays: []csource.Array{
 			{Name: "unused", Type: "short", Element: 2, Extents: []int{5}, Base: 1 << 20},
 			{Name: "b", Type: "float", Element: 4, Extents: []int{3}, Base: 1<<20 + 128},
@@ -680,7 +680,7 @@ void f(long long a[2][8], float alpha)
 		},
 		Statements: []csource.Statement{{at(7, 3), "b[i] += AT(a[i], 3) * alpha"}, {at(8, 3), "b[i + 1] = a[0][i] > 0 ? b[0] : 1"}},
 		Accesses: []csource.Access{
-			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "a[i][3]"}, {1, 0, at(7, 3), "b[i]"},
+			{1, 0, at(7, 3), "b[i]"}, {2, 0, at(7, 11), "AT(a[i], 3)"}, {1, 0, at(7, 3), "b[i]"},
 			{2, 1, at(8, 14), "a[0][i]"}, {1, 1, at(8, 28), "b[0]"}, {1, 1, at(8, 3), "b[i + 1]"},
 		},
 		Notes: []csource.Note{{Pos: at(8, 14), Text: "a[0][i] > 0: a condition on data: both arms are counted"}},
@@ -731,6 +731,59 @@ void f(void) {
 	want := []string{"a AT(i, 0) += 2 * a AT(i, 1)", "s += a[i][2]", "s += a[(i)][(3)]", "s += a[(i)][(3)]", "s += a[(0)][(i)]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestNamedAsWritten: an access is named as the file has it, and after macros where one makes several; of a
+// declaration each variable is a statement, with its own text.
+func TestNamedAsWritten(t *testing.T) {
+	text := `#define N 9
+#define IDX(i, j) ((i)*N + (j))
+#define AT(a, i) a[IDX(i, i)]
+#define SUM(i) (u[i] + v[i])
+#define ROW [i]
+double u[N * N], v[N * N];
+void f(void) {
+  for (int i = 1; i < 3; i++) {
+    double x = u[IDX(i-1, 0)], y = v[ IDX(i,  1) ], z = AT(u, i);
+    v ROW = x + SUM(i) + y * (z + u[i]);
+  }
+}
+`
+	f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range f.Statements {
+		got = append(got, s.Text)
+	}
+	for _, a := range f.Accesses {
+		got = append(got, a.Text)
+	}
+	want := []string{"x = u[IDX(i-1, 0)]", "y = v[ IDX(i, 1) ]", "z = AT(u, i)", "v ROW = x + SUM(i) + y * (z + u[i])",
+		"u[IDX(i-1, 0)]", "v[ IDX(i, 1) ]", "AT(u, i)", "u[i]", "v[i]", "u[i]", "v ROW"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestCarried: a scalar keeps a value between the iterations of the loops inside of its declaration.
+func TestCarried(t *testing.T) {
+	for body, want := range map[string]int{
+		"double s = 0; for (int k = 0; k < 4; k++) s += a[k][j]; b[i][j] = s;": 2,
+		"double x = a[j][i]; b[i][j] = fabs(x) * 2;":                           64,
+		"s += a[j][i];":     0,
+		"b[i][j] = rand();": 0,
+	} {
+		text := "double a[4][4], b[4][4]; double fabs(double); int rand(void); void f(void) { double s = 0; for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) {" + body + "} }"
+		f, err := csource.Read("t.c", []byte(text), csource.Options{Function: "f"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Carried != want && (want < 64 || f.Carried < 3) {
+			t.Errorf("%s: from depth %d on, want %d", body, f.Carried, want)
+		}
 	}
 }
 

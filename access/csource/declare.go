@@ -54,6 +54,7 @@ type builder struct {
 
 	aims      []*cc.Declarator         // pointers that were given a value by an assignment in the blocks around this place
 	loops     []loopVar                // around this place
+	depths    map[*cc.Declarator]int   // in how many loops variables are declared
 	calls     []*cc.FunctionDefinition // around it, whose bodies are read in the place of the calls
 	sites     []Pos                    // of these calls
 	allCalls  int
@@ -91,6 +92,8 @@ type access struct {
 	Access
 	probe  bool
 	checks []check
+	end    Pos    // of its last token
+	last   string // this token
 }
 
 // A check is what must not hold where an operand of the tree is reached.
@@ -101,7 +104,7 @@ type check struct {
 
 func newBuilder(name string, ast *cc.AST, leftOut map[string]*Error, values map[string]int, sizes map[string]string, packed string, opts Options) (*builder, error) {
 	b := &builder{
-		file: &File{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
+		file: &File{Align: opts.Align, Carried: maxLoops}, depths: map[*cc.Declarator]int{}, name: name, ast: ast, opts: opts, given: values, packed: packed,
 		functions: map[string]*cc.FunctionDefinition{}, leftOut: leftOut,
 		inlined: map[*cc.FunctionDefinition]bool{}, arrays: map[*cc.Declarator]int{}, unread: map[*cc.Declarator]*Error{}, known: map[*cc.Declarator]integer{}, unknown: map[*cc.Declarator]*Error{},
 		aliases: map[*cc.Declarator]lvalue{}, astray: map[*cc.Declarator]*Error{}, told: map[*cc.Declarator]bool{}, changing: map[*cc.Declarator]bool{}, shared: map[*cc.Declarator]bool{}, sized: map[*cc.Declarator]int{}, entered: map[*cc.Declarator]walker{},

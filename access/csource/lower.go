@@ -74,6 +74,7 @@ func (b *builder) declaration(d *cc.Declaration, rest []*cc.BlockItem) *Error {
 // declares builds the initial value of a variable.
 func (b *builder) declares(init *cc.InitDeclarator, rest []*cc.BlockItem) *Error {
 	v := init.Declarator
+	b.depths[v] = len(b.loops)
 	if init.Case != cc.InitDeclaratorInit && b.walkers[v] {
 		return b.start(init)
 	}
@@ -238,6 +239,9 @@ func (b *builder) effect(e *expr) *Error {
 
 // assign builds an assignment. The right side may be one, too.
 func (b *builder) assign(e *expr, op string, left, right *expr) *Error {
+	if left.op == opVar && b.depths[left.decl] < len(b.loops) {
+		b.file.Carried = min(b.file.Carried, b.depths[left.decl])
+	}
 	for _, l := range b.loops {
 		if left.op == opVar && left.decl != nil && left.decl == l.decl {
 			return notInteger(e, false, "the variable of a loop is assigned to inside of it")
@@ -528,6 +532,9 @@ func (b *builder) call(e *expr) *Error {
 	if failed := b.leftOut[name]; failed != nil {
 		return failed
 	}
+	if !b.computes(e) && !slices.Contains([]string{"sqrt", "exp", "log", "pow"}, strings.TrimSuffix(name, "f")) {
+		b.file.Carried = 0
+	}
 	if slices.Contains(neverReturn, name) && b.functions[name] == nil {
 		return notInteger(e, false, "%s ends the program, which like break is not understood", name)
 	}
@@ -684,8 +691,17 @@ func noArray(base *expr, subscripts int) string {
 	if base.decl.IsParam() && len(extents) == 1 {
 		orSay = fmt.Sprintf("; of a parameter of the function that is read, -D '%s[1000]' says it, too", base.text())
 	}
+	name := typeName(t)
+	if d := t.Typedef(); name == "struct" || name == "union" { // which has no tag
+		if d != nil {
+			name = d.Name()
+		} else {
+			extents[len(extents)-1] += ", with the tag s for its " + name
+			name += " s"
+		}
+	}
 	return fmt.Sprintf("%s but a pointer, which does not say how much it points to: write %s %s%s, as a parameter or before the function, with extents that are constants or that -D sets, such as [n*n] and -D n=100%s",
-		why, typeName(t), base.text(), strings.Join(extents, ""), orSay)
+		why, name, base.text(), strings.Join(extents, ""), orSay)
 }
 
 // ordinal is which of so many subscripts one is, as people count.
@@ -810,7 +826,7 @@ func (p piece) usesAny(is func(depth int) bool) bool {
 func usesVar(a nest.Affine, depth int) bool { return depth < len(a.Coef) && a.Coef[depth] != 0 }
 
 // build builds the region, and proves that no access leaves its array.
-func (b *builder) build() error {
+func (b *builder) build(lines []string) error {
 	if err := b.inside(scope{function: b.whole(b.region)}, func() (exits, *Error) { return b.items(b.region) }); err != nil {
 		return err
 	}
@@ -818,6 +834,7 @@ func (b *builder) build() error {
 	if err := b.prove(b.nodes, nil, &number); err != nil {
 		return err
 	}
+	b.named(b.accesses, lines)
 	for _, a := range b.accesses {
 		if !a.probe {
 			b.file.Accesses = append(b.file.Accesses, a.Access)

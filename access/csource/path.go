@@ -307,6 +307,9 @@ func (b *builder) access(e *expr, kind nest.Kind, l lvalue, indices []nest.Affin
 	acc := access{Access: Access{Array: l.array, Statement: b.statement}}
 	if !b.dry {
 		acc.Pos, acc.Text = e.pos(), b.textOf(e)
+		tokens := cc.NodeTokens(e.node)
+		last := tokens[len(tokens)-1]
+		acc.end, acc.last = place(last), last.SrcStr()
 	}
 	for d := len(indices) - 1; d >= 0; d-- {
 		var err error

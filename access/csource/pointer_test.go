@@ -134,7 +134,7 @@ func TestPointersRefused(t *testing.T) {
 		"double *q = param + i; q[i] = 1;":    "param + i: param is not an array of constant extents but a pointer, " + unknown + "param[N]",
 		"*param = 1;":                         "*param: param is not an array of constant extents but a pointer, " + unknown + "param[N]",
 		"rows[i][0] = 1;":                     "rows is not an array of constant extents but a pointer, " + unknown + "rows[N][M]",
-		"linked->x = 1;":                      "linked->x: linked is not an array of constant extents but a pointer, which does not say how much it points to: write struct linked[N]",
+		"linked->x = 1;":                      "linked->x: linked is not an array of constant extents but a pointer, which does not say how much it points to: write body linked[N]",
 		"double *q = list[i]; q[0] = 1;":      "an array of pointer to double is not understood",
 		"double *q = holder[i].to; q[0] = 1;": "holder[i].to: holder[3].to has too many subscripts, or is a pointer, which is not understood",
 		// On data.

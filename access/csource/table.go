@@ -255,6 +255,7 @@ func iterations(l *nest.Loop, most int) (values []int, ok bool) {
 // copies builds a loop whose iterations are programs of their own, in each of which its variable is a constant.
 func (b *builder) copies(h header, l *nest.Loop, values []int, body func() *Error) (nodes []nest.Node, err *Error) {
 	own := len(b.loops)
+	b.file.Carried = 0
 	defer b.copying()()
 	defer func() { b.loops = b.loops[:own] }()
 	for _, n := range values {

@@ -61,7 +61,7 @@ void put(double *x, int k) { x[dx[k] + 1] = 1; }
 		"for (int k = 0; k < 2; k++) { double *q = &b[dx[k]]; q[0] = 1; }": kept + "dx[k]",
 		"for (int k = 0; k < 2; k++) *(b + dx[k]) = 1;":                    kept + "dx[k]",
 		"for (int k = 0; k < 2; k++) b[at(k)] = 1;":                        kept + "dx[k]",
-		"for (int k = 0; k < 2; k++) put(b, dx[k]);":                       "k: its value is not known: of what it is declared to be, dx[k]: " + kept,
+		"for (int k = 0; k < 2; k++) put(b, dx[k]);":                       "k: its value is not known: it is declared as dx[k]: " + kept,
 		"for (int k = 0; k < 2; k++) b[dx[k]] = take(c, 1);":               "b[dx[k]]: whether its subscripts are read before the call is not known: declare variables with them in front",
 		"b[plain[1]] = 1;":     "plain[1]: it depends on data",
 		"b[by[1]] = 1;":        "by[1]: it depends on data",

@@ -1056,6 +1056,7 @@ func (b *builder) whileLoop(s *cc.IterationStatement) *Error {
 
 // counted builds a loop whose condition is one on walkers: its iterations are counted from 0.
 func (b *builder) counted(s *cc.IterationStatement, parts heading) *Error {
+	b.file.Carried = 0
 	condition := expression(parts.condition)
 	h := header{node: s, body: s.Statement, also: parts.steps, counted: true, first: constant(0), step: 1, v: loopVar{t: ctype{64, true}}}
 	if condition.any((*expr).assigns) {

@@ -30,7 +30,7 @@ func (f *hierarchyFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.writeBacks, "writebacks", false, "count write-backs, and bytes moved by level; they take part in the next level's order, so that its misses may be others")
 	flags.BoolVar(&f.tlb, "tlb", false, "simulate a data TLB: that of the preset or config, else this CPU's, else 64 entries 4-way and 1536 entries 12-way")
 	flags.Var(&f.page, "page", "page size of this CPU's TLB, such as 4KiB or 2MiB; with --tlb or --explain")
-	flags.BoolVar(&f.explain, "explain", false, "observe all, with the TLB, and say in words what the counts mean")
+	flags.BoolVar(&f.explain, "explain", false, "observe all, with the TLB, and say first what would help, tried and counted, then why it misses")
 }
 
 // machine is what the flags simulate: caches, with a name if it is a preset's or a

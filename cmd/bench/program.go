@@ -104,13 +104,15 @@ func (f *simFlags) simulateProgram(c call) error {
 	if err := curve.Program(f.passes, file.Program); err != nil {
 		return err
 	}
-	switch { // else it is said how long it takes, and nothing tells how far it is
+	stop := func() {}
+	switch { // else it is said how long it takes
 	case effort.Most:
-		defer f.follow(c, h, "simulating "+f.program.file, "references")()
+		stop = f.follow(c, h, "simulating "+f.program.file, "references")
 	case effort.LookUps == 0:
-		defer f.follow(c, h, "simulating "+f.program.file, "iterations of the outermost loops")()
+		stop = f.follow(c, h, "simulating "+f.program.file, "iterations of the outermost loops")
 	}
 	counts, err := h.RunProgram(f.passes, file.Program)
+	stop()
 	if err != nil {
 		return fmt.Errorf("--program %s: %w", f.program.file, err)
 	}
@@ -119,6 +121,7 @@ func (f *simFlags) simulateProgram(c call) error {
 	}
 	run := explain.RunOfProgram(h, m.Config, file.Program, file.Source(), counts, f.passes)
 	run.Curve = curve.Table()
+	f.improve(&run)
 	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Program(m.Name, f.hierarchy.explain) })
 }
 
@@ -160,7 +163,7 @@ func patience(c call, first time.Duration, parts string, share func() float64) (
 				if how == "0.0%" {
 					how = "less than 0.1%"
 				}
-				c.note("after %v, %s of the %s are counted, which may differ in what they take; Ctrl-C ends it", wait, how, parts)
+				c.note("after %v, %s of the %s are counted; others may take longer; Ctrl-C ends it", wait, how, parts)
 			}
 		}
 	}()

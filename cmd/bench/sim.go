@@ -50,12 +50,12 @@ func newSim() *cobra.Command {
 	f.hierarchy.add(flags)
 	f.curve.add(flags)
 	f.exact = oneOf("how", "auto", "brute")
-	flags.Var(&f.exact, "exact", "auto proves of as many accesses as it can that they hit or miss like others, and counts the same as brute, which looks up every one")
-	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern, each its part, on a core of its own with a first level of its own")
-	flags.IntVar(&f.grain, "grain", access.GrainSize, "elements below which a thread more does not share the pattern, with --threads")
-	flags.IntVar(&f.cores, "cores", 1, "cores to look accesses up on, each its own sets; the counts are the same")
-	flags.BoolVar(&f.asJSON, "json", false, "print as JSON; counts, geometry and loops, and how many accesses were visited and proved, where with a TLB each counts once more for it")
-	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts, as results that 'bench check' compares; of a program, a trace or a matrix, each array a line")
+	flags.Var(&f.exact, "exact", "auto or brute: auto skips look-ups whose outcome it can prove; brute looks up every access; the counts are the same")
+	flags.IntVar(&f.threads, "threads", 1, "threads that share the pattern; each walks a part on a core with its own first level")
+	flags.IntVar(&f.grain, "grain", access.GrainSize, "with --threads, the fewest elements for which another thread is used")
+	flags.IntVar(&f.cores, "cores", 1, "cores that look accesses up, each for some of the sets; the counts are the same")
+	flags.BoolVar(&f.asJSON, "json", false, "print as JSON: counts, geometry, loops, and how many accesses were looked up or proved, for the caches and again for the TLB")
+	flags.StringVarP(&f.results, "out", "o", "", "`file` for the counts of a program, a trace or a matrix, one line per array, as results that 'bench check' compares")
 	flags.StringVar(&f.out, "cachegrind-out", "", "`file` for cg_annotate, with a line for each tensor, or for the trace")
 	return cmd
 }
@@ -101,7 +101,7 @@ func (f *simFlags) simulate(c call) error {
 	if i := slices.IndexFunc(others, c.given); i >= 0 {
 		why := ""
 		if of == "program" && (others[i] == "order" || others[i] == "tile") {
-			why = ", whose loops go as they are written: change them in the file, and count both"
+			why = ", whose loops run as written: change them in the file and count both"
 		}
 		return fmt.Errorf("--%s does not go with --%s%s", others[i], of, why)
 	}
@@ -133,7 +133,7 @@ func (f *simFlags) simulatePattern(c call) error {
 		return fmt.Errorf("--width %d: want a positive number of bytes", f.width)
 	}
 	if spec.Op == access.Chase {
-		return errors.New("--op chase is no nest of loops, which is what sim takes: run simulates it beside the times")
+		return errors.New("--op chase is not a nest of loops: bench run simulates it and times it")
 	}
 	p, err := spec.Pattern()
 	if err != nil {
@@ -150,7 +150,7 @@ func (f *simFlags) simulatePattern(c call) error {
 		return f.simulateThreads(c, m, p)
 	}
 	if f.threads > 1 {
-		c.note("--threads %d: one thread walks it all: a copy by PyTorch's blocks cannot be cut, nor what has %d elements or less (--grain), nor what is written by all threads alike", f.threads, f.grain)
+		c.note("--threads %d: one thread walks all of it: PyTorch does not split copies by blocks, %d elements or fewer (--grain), or tensors that all threads would write", f.threads, f.grain)
 	}
 	h, curve, err := f.start(c, m.Config)
 	if err != nil {
@@ -167,10 +167,12 @@ func (f *simFlags) simulatePattern(c call) error {
 	if err := curve.Passes(f.passes, p.Nests); err != nil {
 		return err
 	}
+	stop := func() {}
 	if effort.Most {
-		defer f.follow(c, h, "simulating "+f.pattern.shape.text, "references")()
+		stop = f.follow(c, h, "simulating "+f.pattern.shape.text, "references")
 	}
 	counts, err := h.RunPasses(f.passes, p.Nests...)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -179,7 +181,17 @@ func (f *simFlags) simulatePattern(c call) error {
 	}
 	run := explain.RunOf(h, m.Config, simcache.ByTensor(p.Nests, counts), p.Nests, f.passes)
 	run.Curve = curve.Table()
+	run.Arrays, run.Align = p.Arrays()
+	f.improve(&run)
 	return f.show(c, run, simcache.Counts.DataSummary, func() any { return run.Pattern(m.Name, f.hierarchy.explain) })
+}
+
+// improve counts what would help, for some seconds.
+func (f *simFlags) improve(run *explain.Run) {
+	if f.hierarchy.explain {
+		f.meter.Phase("trying what would help", 0)
+		run.Improve(5 * time.Second)
+	}
 }
 
 // start makes caches that are cold, and the curve that the flags ask for.

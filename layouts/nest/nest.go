@@ -19,6 +19,8 @@
 //	Inside      W(n) is W(n.Inside(l)) at one place after another
 //	Only        W(n.Only(r)) is W(n) without the other operands
 //	Cut         the parts have the accesses of W(n), and none writes what another does
+//	Interchange W(p.Interchange(a, b)) has the accesses of W(p), in another order
+//	Restride    W(p.Restride(a, base, s)) is W(p) with the elements of a elsewhere
 //
 // These functions answer questions about what is touched, in bytes and lines of
 // memory and without reference to a cache: [Operand.Reach], [Operand.Span],

@@ -2,190 +2,405 @@ package explain
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
 )
 
-// advice says what would help: another order, tiles, padding, blocks; or that
-// nothing would.
-func (r Run) advice(stories []story) string {
-	var text []string
-	for _, s := range stories {
-		if a := r.help(s); a != "" && !slices.Contains(text, a) {
-			text = append(text, a)
-		}
-	}
-	if text == nil {
-		text = append(text, cmp.Or(r.translated(stories), r.nothing()))
-	}
-	if text[0] == "" {
-		return ""
-	}
-	return "What would help: " + sentences(text...)
+// A change is another order of the loops or another layout of an array, and what
+// it misses.
+type change struct {
+	number  int  // in the order of counting
+	pages   bool // the TLB was counted too
+	words   string
+	program nest.Program
+	kind    string // of changes of one kind only the best is said
+	unknown bool   // whether the loops may be exchanged
+	missed  missed
 }
 
-// help is for a tensor whose lines are lost from the first level before the
-// walk comes back to them, where fewer misses are in prospect.
-func (r Run) help(s story) string {
-	worst, ok := s.worst()
-	if !ok || uint64(r.Passes*r.footprint(s.path)) >= s.misses() {
-		return ""
-	}
-	c, w, loop := r.Config.Levels[0], s.path, worst.loop
-	crowd := w.within(loop).reach(c.Line).falls(c)
-	switch {
-	case crowd.outlook == kept:
-		return ""
-	case w.stride(w.inner()) < c.Line:
-		return r.blocks(w, loop)
-	case r.agreed(w, loop):
-		if pad := r.pad(w, loop, crowd); pad != "" {
-			return r.order(w, loop) + " Or, if the order is to stay, " + pad
+// missed are misses of the first level, of the last, and of the first of the TLB.
+type missed [3]uint64
+
+// most is how many changes are counted at most.
+const most = 24
+
+// Improve counts changes of the loops and arrays that miss most, for about so long:
+// two loops of a perfect nest exchanged, an array's rows padded, two of its dims
+// swapped, and of a pattern its largest nest in tiles. Text then begins with those that
+// help. The TLB is counted last, as far as there is time.
+func (r *Run) Improve(limit time.Duration) {
+	all := r.changes()
+	counted, began := make(chan change, 2*len(all)), time.Now()
+	go func() {
+		defer close(counted)
+		for _, tlb := range [][]simcache.TLB{nil, r.Config.TLB} {
+			for i, c := range all[:min(most, len(all))] {
+				if time.Since(began) > limit {
+					return
+				}
+				if m, ok := r.count(c.program, tlb, limit); ok {
+					c.number, c.missed, c.pages = i, m, len(tlb) > 0
+					counted <- c
+				}
+			}
+			if len(r.Config.TLB) == 0 {
+				return
+			}
 		}
-		return r.order(w, loop)
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for open := true; open; {
+		select {
+		case c, more := <-counted:
+			at := slices.IndexFunc(r.tried, func(d change) bool { return d.number == c.number })
+			switch {
+			case !more:
+				open = false
+			case at < 0:
+				r.tried = append(r.tried, c)
+			default:
+				r.tried[at] = c
+			}
+		case <-timer.C:
+			open = false
+		}
 	}
-	if pad := r.pad(w, loop, crowd); pad != "" {
-		return "P" + pad[1:]
-	}
-	return r.tiles(w)
+	r.uncounted = len(all) - len(r.tried)
 }
 
-// agreed reports whether a loop steps within a line for all tensors, so that it
-// could be the inner one.
-func (r Run) agreed(w path, loop int) bool {
-	for op := range w.Operands {
-		if (path{w.Nest, op}).stride(loop) >= r.Config.Levels[0].Line {
+// count is what passes over a program miss in the same caches, unless that takes longer; without
+// a TLB, what the run itself missed there.
+func (r *Run) count(p nest.Program, tlb []simcache.TLB, limit time.Duration) (m missed, ok bool) {
+	config := r.Config
+	config.Observe, config.WriteBacks, config.Brute, config.TLB = 0, false, false, tlb
+	h, err := simcache.NewHierarchy(config)
+	if err != nil || h.EffortOfProgram(r.Passes, p).Time > limit {
+		return m, false
+	}
+	if _, err := h.RunProgram(r.Passes, p); err != nil {
+		return m, false
+	}
+	m = missed{h.Counts().D1Misses(), h.Counts().LLMisses(), r.now()[2]}
+	if len(tlb) > 0 {
+		m[2] = h.TLBs()[0].Misses()
+	}
+	return m, true
+}
+
+// now is what the run itself missed.
+func (r *Run) now() missed {
+	m := missed{r.Counts.D1Misses(), r.Counts.LLMisses()}
+	if len(r.TLB) > 0 {
+		m[2] = r.TLB[0].Misses()
+	}
+	return m
+}
+
+// helps reports whether some misses are at least a tenth fewer, and none more by
+// as much. Misses that are few among all references do not count.
+func (m missed) helps(now missed, references uint64) (helps bool) {
+	for i, least := range []float64{0.005, 0.0005, 0.005} {
+		was, is := float64(now[i]), float64(m[i])
+		if math.Abs(was-is) < least*float64(references) {
+			continue
+		}
+		if is > 1.1*was {
 			return false
 		}
+		helps = helps || is < 0.9*was
 	}
-	return true
+	return helps
 }
 
-func (r Run) order(w path, loop int) string {
-	name := w.operand().Tensor
-	return Say("Walk %s with the loop that steps %d B innermost (another order, or another layout of %s): then %d accesses in a row share a line, and about %d miss in %s%s.",
-		name, w.stride(loop), name, r.Config.Levels[0].Line/max(w.stride(loop), w.operand().Width), r.footprint(w), r.Levels[0].Name, r.eachPass())
-}
+// rank is the less the fewer misses these are together; about a twentieth more is the same.
+func (m missed) rank() int { return int(20 * math.Log(1+float64(m[0]+m[1]+m[2]))) }
 
-// eachPass goes with the misses of a pass.
-func (r Run) eachPass() string {
-	if r.Passes > 1 {
-		return " in each pass"
+// advice says which changes help, the best first, or that none does.
+func (r Run) advice() string {
+	switch {
+	case r.program == nil && len(r.Nests) == 0:
+		return "" // of a trace
+	case len(r.tried)+r.uncounted == 0:
+		return r.nothing()
 	}
-	return ""
-}
-
-// footprint is about how many lines of the first level the operand touches in a
-// pass.
-func (r Run) footprint(w path) int {
-	return int(math.Ceil(w.operand().Lines(w.Trips, r.Config.Levels[0].Line)))
-}
-
-// tileSizes are tried, the largest first.
-var tileSizes = []int{64, 32, 16}
-
-// tiles is for tensors that want different loops innermost.
-func (r Run) tiles(w path) string {
-	c := r.Config.Levels[0]
-	inner := w.within(w.inner() - 1)
-	keeps := func(tile, stride int) bool {
-		return inner.with(tile, stride).reach(c.Line).falls(c).outlook == kept
+	now := r.now()
+	helpful := slices.DeleteFunc(slices.Clone(r.tried), func(c change) bool { return !c.missed.helps(now, r.Counts.Refs()) })
+	slices.SortStableFunc(helpful, func(a, b change) int { return cmp.Compare(a.missed.rank(), b.missed.rank()) })
+	var text []string
+	seen := map[string]bool{}
+	for _, c := range helpful {
+		if seen[c.kind] || len(text) == 3 {
+			continue
+		}
+		seen[c.kind] = true
+		if c.unknown {
+			c.words += ", if the loops may be exchanged"
+		}
+		text = append(text, c.words+": "+r.instead(c.missed, now))
 	}
-	stride := w.operand().Strides[w.inner()]
-	for _, tile := range tileSizes {
-		if tile < w.Trips[w.inner()] && keeps(tile, stride) {
-			return Say("The tensors want different loops innermost. Walk in tiles, such as %d x %d elements: %d lines of %s at a time stay in %s until they are used up, and about %d of its accesses miss%s.",
-				tile, tile, tile, w.operand().Tensor, r.Levels[0].Name, r.footprint(w), r.eachPass())
+	rest := Say("%s tried and counted", Counted(len(r.tried), "change"))
+	without := len(slices.DeleteFunc(slices.Clone(r.tried), func(c change) bool { return c.pages }))
+	if without > 0 && len(r.TLB) > 0 {
+		rest += Say(", %d without the TLB, to save time", without)
+	}
+	if r.uncounted > 0 {
+		rest += Say(", %d not counted, to save time", r.uncounted)
+	}
+	if text == nil {
+		return cmp.Or(r.nothing(), "What would help: nothing that was tried.") + " (" + rest + ".)"
+	}
+	return "What would help: " + strings.Join(text, " Or ") + " (" + rest + ".)"
+}
+
+// instead compares misses with those of now.
+func (r Run) instead(m, now missed) string {
+	names := []string{r.Levels[0].Name, "", ""}
+	if len(r.Levels) > 1 {
+		names[1] = r.Levels[len(r.Levels)-1].Name
+	}
+	if len(r.TLB) > 0 {
+		names[2] = r.TLB[0].Name
+	}
+	var parts []string
+	for i, name := range names {
+		switch {
+		case name == "" || i == 2 && !(missed{2: m[2]}).helps(missed{2: now[2]}, r.Counts.Refs()):
+		case m[i] == now[i]:
+			parts = append(parts, Say("%d in %s as now", m[i], name))
+		default:
+			parts = append(parts, Say("%d misses in %s instead of %d", m[i], name, now[i]))
 		}
 	}
-	for _, tile := range tileSizes {
-		if pad := padding(c, func(more int) bool { return keeps(tile, longer(stride, more)) }); pad > 0 && tile <= w.Trips[w.inner()] {
-			return Say("Tiles alone do not help: the lines of %d steps of %d B already crowd the same sets of %s. Tiles of %d x %d elements do once the rows of %s are %s longer, %d B: about %d of its accesses then miss%s.",
-				tile, w.stride(w.inner()), r.Levels[0].Name, tile, tile, w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner())+pad, r.footprint(w), r.eachPass())
+	return List(parts) + "."
+}
+
+// changes are those to count, of what misses most first.
+func (r *Run) changes() []change {
+	if r.program == nil && len(r.Nests) == 0 {
+		return nil
+	}
+	p := nest.Sequence(r.Nests...)
+	var all []change
+	if r.program != nil {
+		p = r.program.Program
+		all = r.exchanges(p)
+	} else {
+		all = r.orders()
+	}
+	for _, a := range r.arrays(p) {
+		all = append(all, r.layouts(p, a)...)
+	}
+	return all
+}
+
+// exchanges are those of two loops of a perfect nest that misses a tenth of all.
+func (r *Run) exchanges(p nest.Program) (all []change) {
+	chains := p.Chains()
+	misses := map[*nest.Loop]uint64{}
+	for op, around := range r.program.around {
+		for _, l := range around {
+			misses[l] += r.program.counts[op].D1Misses()
 		}
 	}
-	return ""
-}
-
-// pad is for lines that the level would hold, were they not bound to few sets.
-func (r Run) pad(w path, loop int, crowd crowd) string {
-	if crowd.outlook != crowded {
-		return ""
-	}
-	c := r.Config.Levels[0]
-	inside := w.within(loop)
-	stride := w.operand().Strides[w.inner()]
-	pad := padding(c, func(more int) bool {
-		return inside.with(w.Trips[w.inner()], longer(stride, more)).reach(c.Line).falls(c).outlook == kept
-	})
-	if pad == 0 {
-		return ""
-	}
-	sets := inside.with(w.Trips[w.inner()], longer(stride, pad)).reach(c.Line).falls(c).sets
-	return Say("pad %s by %s after every %d B: steps of %d B spread over %d sets instead of %d, and %s keeps the lines until they are used up.",
-		w.operand().Tensor, elements(pad, w.operand()), w.stride(w.inner()), w.stride(w.inner())+pad, sets, crowd.sets, r.Levels[0].Name)
-}
-
-// padding is the fewest bytes, in lines, that are enough; 0 if none is.
-func padding(c simcache.Level, enough func(more int) bool) int {
-	for lines := 1; lines <= 32; lines++ {
-		if enough(lines * c.Line) {
-			return lines * c.Line
+	slices.SortStableFunc(chains, func(a, b []*nest.Loop) int { return cmp.Compare(misses[b[0]], misses[a[0]]) })
+	for _, chain := range chains {
+		if misses[chain[0]]*10 < r.Counts.D1Misses() {
+			break
 		}
-	}
-	return 0
-}
-
-// longer is a stride of more bytes in its direction.
-func longer(stride, more int) int {
-	if stride < 0 {
-		return stride - more
-	}
-	return stride + more
-}
-
-func elements(bytes int, op nest.Operand) string {
-	return Say("%s of %d B", Counted(bytes/op.Width, "element"), op.Width)
-}
-
-// blocks is for a tensor that the inner loop walks well, but too long for the
-// first level to keep it until the loop starts over.
-func (r Run) blocks(w path, loop int) string {
-	c := r.Config.Levels[0]
-	inside := w.within(loop)
-	inner := w.stride(w.inner())
-	for trips := w.Trips[w.inner()] / 2; trips*inner >= 2*c.Line; trips /= 2 {
-		block := inside.with(trips, w.operand().Strides[w.inner()])
-		if block.reach(c.Line).falls(c).outlook == kept {
-			return Say("Walk in blocks of up to %d steps of the inner loop (a tile of that width): %s still has the lines of %s when the block starts over, and about %d of its accesses miss%s.",
-				trips, r.Levels[0].Name, w.operand().Tensor, r.footprint(w), r.eachPass())
-		}
-	}
-	return ""
-}
-
-// translated is for a walk whose lines are fetched once, but which steps from page to page,
-// more of them than the first level of the TLB has, where another loop steps within a page.
-func (r Run) translated(stories []story) string {
-	if len(r.TLB) == 0 || r.TLB[0].MissRate() < 0.05 {
-		return ""
-	}
-	t, name := r.Config.TLB[0], r.TLB[0].Name
-	for _, s := range stories {
-		w := s.path
-		inner := w.stride(w.inner())
-		pages := min(w.Trips[w.inner()], w.Trips[w.inner()]*inner/t.Page)
-		for loop := range w.inner() {
-			if step := w.stride(loop); step > 0 && step < inner && pages > t.Entries && r.agreed(w, loop) {
-				return Say("Walk %s with the loop that steps %d B innermost (another order): %s misses no fewer lines, but one round of the inner loop touches %d pages now, and %s has %d. Larger pages help, too.",
-					w.operand().Tensor, step, r.Levels[0].Name, pages, name, t.Entries)
+		for inner := len(chain) - 1; inner > 0; inner-- {
+			for outer := range inner {
+				a, b := chain[outer], chain[inner]
+				q, ok := p.Interchange(a, b)
+				if !ok {
+					continue
+				}
+				depth := r.depth(b)
+				unknown := depth >= r.program.source.Carried || !p.Exchangeable(a, b)
+				words := fmt.Sprintf("swap loops %s and %s%s", a.Name, b.Name, r.whereIs(chains, a))
+				all = append(all, change{words: words, program: q, kind: fmt.Sprintf("loops %p", chain[0]), unknown: unknown})
 			}
 		}
 	}
+	return all
+}
+
+// depth is how many loops are around one that has accesses.
+func (r *Run) depth(l *nest.Loop) int {
+	for _, around := range r.program.around {
+		if d := slices.Index(around, l); d >= 0 {
+			return d
+		}
+	}
+	return math.MaxInt
+}
+
+// whereIs is the line of the first statement in a loop, where another nest has a loop of this name.
+func (r *Run) whereIs(chains [][]*nest.Loop, l *nest.Loop) string {
+	same := 0
+	for _, chain := range chains {
+		if slices.ContainsFunc(chain, func(m *nest.Loop) bool { return m.Name == l.Name }) {
+			same++
+		}
+	}
+	for op, around := range r.program.around {
+		if same > 1 && slices.Contains(around, l) {
+			s := r.program.source.Statements[r.program.source.Accesses[op].Statement]
+			return fmt.Sprintf(" around line %d", s.Line)
+		}
+	}
 	return ""
+}
+
+// orders are other walks of the largest nest of a pattern.
+func (r *Run) orders() (all []change) {
+	largest := slices.MaxFunc(r.Nests, func(a, b nest.Nest) int { return a.Iterations() - b.Iterations() })
+	at := slices.IndexFunc(r.Nests, func(n nest.Nest) bool { return n.Iterations() == largest.Iterations() })
+	n := largest.Canonical()
+	inner := len(n.Trips) - 1
+	if len(n.Operands) == 0 || inner < 1 {
+		return nil
+	}
+	add := func(words, kind string, nests ...nest.Nest) {
+		p := nest.Sequence(slices.Concat(r.Nests[:at], nests, r.Nests[at+1:])...)
+		all = append(all, change{words: words, program: p, kind: kind})
+	}
+	x := n.Operands[0]
+	for b := inner; b > 0; b-- {
+		for a := range b {
+			order := nest.UpTo(inner + 1)
+			order[a], order[b] = b, a
+			words := Say("swap the loops that step %s by %d B and %d B", x.Tensor, x.Strides[a], x.Strides[b])
+			if b == inner {
+				words = Say("walk with the loop that steps %s by %d B innermost (another order)", x.Tensor, x.Strides[a])
+			}
+			add(words, "order", n.Permute(order...))
+		}
+	}
+	outer := nest.UpTo(inner - 1)
+	for _, tile := range []int{64, 32, 16} {
+		if min(n.Trips[inner], n.Trips[inner-1]) < 2*tile {
+			continue
+		}
+		parts, right := n.Split(inner, tile)
+		tiles, below := parts.Split(inner-1, tile)
+		tiles = tiles.Permute(append(outer, inner-1, inner+1, inner, inner+2)...)
+		add(Say("walk in tiles of %d x %d elements", tile, tile), "tiles", tiles, below, right)
+	}
+	for _, parts := range []int{2, 4, 8} {
+		steps := n.Trips[inner] / parts
+		if steps < 2*64 {
+			continue
+		}
+		blocks, right := n.Split(inner, steps)
+		add(Say("walk in blocks of %d steps of the inner loop", steps), "tiles", blocks.Permute(append(outer, inner, inner-1, inner+1)...), right)
+	}
+	return all
+}
+
+// arrays are those of at least a tenth of all misses, the most first, with the extents that
+// they are accessed by.
+func (r *Run) arrays(p nest.Program) (list []nest.Array) {
+	misses := func(a nest.Array) uint64 {
+		at := slices.IndexFunc(r.Tensors, func(l simcache.Line) bool { return l.Function == a.Tensor })
+		if at < 0 {
+			return 0
+		}
+		return r.Tensors[at].Counts.D1Misses()
+	}
+	for _, a := range r.Arrays {
+		if misses(a) > 0 && misses(a)*10 >= r.Counts.D1Misses() {
+			list = append(list, a)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b nest.Array) int { return cmp.Compare(misses(b), misses(a)) })
+	return list
+}
+
+// shaped is an array of one dim with the rows that its accesses step by.
+func (r *Run) shaped(p nest.Program, a nest.Array) nest.Array {
+	if len(a.Extents) != 1 {
+		return a
+	}
+	var steps []int
+	for _, op := range p.Operands() {
+		for _, s := range op.Strides {
+			if op.Tensor == a.Tensor && max(s, -s) >= r.Config.Levels[0].Line {
+				steps = append(steps, max(s, -s))
+			}
+		}
+	}
+	slices.Sort(steps)
+	bytes, row := a.Bytes(), a.Element
+	a.Extents = nil
+	for _, s := range slices.Compact(steps) {
+		if s%row == 0 && s < bytes {
+			a.Extents = append([]int{s / row}, a.Extents...)
+			row = s
+		}
+	}
+	a.Extents = append([]int{(bytes + row - 1) / row}, a.Extents...)
+	return a
+}
+
+// layouts are other ones of an array: rows that are a line longer, and two dims in each other's place.
+func (r *Run) layouts(p nest.Program, declared nest.Array) (all []change) {
+	a := r.shaped(p, declared)
+	last := len(a.Extents) - 1
+	if last < 1 {
+		return nil
+	}
+	add := func(words, kind string, wide nest.Array, strides []int) {
+		if q, ok := p.Restride(a, a.Base, strides); ok {
+			all = append(all, change{words: words, program: r.grown(q, declared, wide.Bytes()), kind: kind + a.Tensor})
+		}
+	}
+	more := (r.Config.Levels[0].Line + a.Element - 1) / a.Element
+	padded := a
+	padded.Extents = slices.Clone(a.Extents)
+	padded.Extents[last] += more
+	add(Say("pad the rows of %s by %s%s", a.Tensor, Counted(more, "element"), r.declare(declared, padded)), "pad ", padded, padded.Strides())
+	for d := last; d > 0; d-- {
+		for e := range d {
+			swapped := a
+			swapped.Extents = slices.Clone(a.Extents)
+			swapped.Extents[d], swapped.Extents[e] = a.Extents[e], a.Extents[d]
+			strides := swapped.Strides()
+			strides[d], strides[e] = strides[e], strides[d]
+			add(Say("swap dims %d and %d of %s%s", e, d, a.Tensor, r.declare(declared, swapped)), "dims ", swapped, strides)
+		}
+	}
+	return all
+}
+
+// declare is how an array of a program is written with other extents.
+func (r *Run) declare(declared, a nest.Array) string {
+	if r.program == nil || slices.Equal(declared.Extents, a.Extents) {
+		return ""
+	}
+	extents := strings.ReplaceAll(fmt.Sprint(a.Extents), " ", "][")
+	if len(declared.Extents) == 1 {
+		return " as if it were " + a.Tensor + extents
+	}
+	return " to " + a.Tensor + extents
+}
+
+// grown is a program whose array has so many bytes, with all arrays after it moved.
+func (r *Run) grown(p nest.Program, a nest.Array, bytes int) nest.Program {
+	up := func(n int) int { return (n + r.Align - 1) / r.Align * r.Align }
+	by := up(int(a.Base)+bytes) - up(int(a.Base)+a.Bytes())
+	for _, other := range r.Arrays {
+		if other.Base > a.Base {
+			p = p.Moved(other.Tensor, by)
+		}
+	}
+	return p
 }
 
 // nothing says that all is well, or what is wasted all the same.
@@ -199,11 +414,11 @@ func (r Run) nothing() string {
 		each, lines = "nearly each line", "Nearly all lines are"
 	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() < 0.5 {
-		return Say("the walk touches %.1f of the %d B of a line, and %s once. Only a layout in which these elements lie together (a contiguous copy, if they are walked more than once) needs fewer lines.",
+		return Say("What would help: a layout in which these elements lie together, such as a contiguous copy if they are walked more than once. The walk uses %.1f of the %d B of a line, and fetches %s once.",
 			l.UsedPart()*float64(r.Config.Levels[0].Line), r.Config.Levels[0].Line, each)
 	}
 	if r.Config.Observe&simcache.UsedBytes != 0 && l.UsedPart() > 0.9 {
-		return Say("nothing in layout or order. %s fetched into %s once and used whole; %d misses are what so many bytes cost.", lines, l.Name, l.Misses())
+		return Say("What would help: no other layout or order. %s fetched into %s once and used whole.", lines, l.Name)
 	}
 	return ""
 }

@@ -30,6 +30,13 @@ type Run struct {
 
 	Curve *reuse.Table // misses of caches of other sizes, nil if these were not counted
 
+	// Arrays are where the elements of the tensors lie, one after the other at multiples
+	// of Align, for Improve.
+	Arrays    []nest.Array
+	Align     int
+	tried     []change
+	uncounted int
+
 	program *program // of RunOfProgram
 }
 
@@ -43,10 +50,18 @@ func RunOf(h *simcache.Hierarchy, c simcache.Config, tensors []simcache.Line, ne
 	return r
 }
 
-// Text returns the paragraphs: the tensors, the levels, the TLB, memory, and
-// what would help. Sentences without anything to say are left out; with more in
-// Config.Observe and Config.WriteBacks there is more to say.
+// Text returns the paragraphs: what would help, the tensors or the accesses of a
+// program, the working set, the TLB, and memory. Sentences without anything to say are left out;
+// with more in Config.Observe and Config.WriteBacks there is more to say.
 func (r Run) Text() []string {
+	if advice := r.advice(); advice != "" {
+		return append([]string{advice}, r.reasons()...)
+	}
+	return r.reasons()
+}
+
+// reasons are the paragraphs on why it misses.
+func (r Run) reasons() []string {
 	var paragraphs []string
 	add := func(p string) {
 		if p != "" {
@@ -60,14 +75,9 @@ func (r Run) Text() []string {
 	for _, s := range r.sources() {
 		add(s)
 	}
-	for i := range r.Levels {
-		add(r.level(i))
-	}
+	add(r.workingSet())
 	add(r.pages(stories))
 	add(r.memory())
-	if stories != nil {
-		add(r.advice(stories))
-	}
 	return paragraphs
 }
 
@@ -113,7 +123,7 @@ func Counted(n int, what string) string {
 	return Say("%d %ss", n, what)
 }
 
-// times is how often: once, or so many times.
+// times is how often, as in "once" and "12 times".
 func times(n uint64) string {
 	if n == 1 {
 		return "once"
@@ -121,7 +131,7 @@ func times(n uint64) string {
 	return Say("%d times", n)
 }
 
-// agree is the verb of one thing, or of so many.
+// agree is the verb of one thing, or of several.
 func agree(n uint64, one, many string) string {
 	if n == 1 {
 		return one
@@ -129,39 +139,36 @@ func agree(n uint64, one, many string) string {
 	return many
 }
 
-// level says by what cause a level missed, what of its lines was used, and how
-// the misses fall on its sets.
-func (r Run) level(i int) string {
-	l, c := r.Levels[i], r.Config.Levels[i]
-	if l.Refs() == 0 {
-		return Say("%s: nothing gets this far.", l.Name)
-	}
-	intro := Say("%s (%s: %d sets of %s of %d B) misses %d of the %s that %s it (%s).",
-		l.Name, simcache.Bytes(c.Size), c.Sets(), Counted(c.Ways, "line"), c.Line, l.Misses(), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"), percent(l.Misses(), l.Refs()))
-	if l.Misses() == 0 {
-		return Say("%s (%s) has all of the %s that %s it.", l.Name, simcache.Bytes(c.Size), Counted(int(l.Refs()), "reference"), agree(l.Refs(), "reaches", "reach"))
-	}
-	return sentences(intro, r.causes(i), r.fits(i), r.used(i), r.spread(i), helpers(l))
-}
-
-// fits compares all that is touched with the level.
-func (r Run) fits(i int) string {
-	first, c := r.Levels[0], r.Config.Levels[i]
+// workingSet compares the bytes of all different lines with the levels.
+func (r Run) workingSet() string {
+	first := r.Levels[0]
 	if first.Compulsory == 0 || first.Prefetches > 0 || r.Config.Levels[0].NoWriteAllocate {
-		return "" // not all that is touched is known: not each line missed once, or some did again
+		return "" // it is not known: not each line missed once, or some did again
 	}
 	all := first.Compulsory * uint64(r.Config.Levels[0].Line)
-	text, least := size(all), ""
-	if r.straddles() { // a first touch of two lines is one miss
-		text, least = "at least "+text, "at least "
+	text := size(all)
+	if r.straddles() { // a first reference to two lines is one miss
+		text = "at least " + text
 	}
-	switch {
-	case all > uint64(c.Size):
-		return Say("All that is touched, %s, is %s%.1f times its size.", text, least, float64(all)/float64(c.Size))
-	case least != "" && 2*all > uint64(c.Size):
-		return Say("All that is touched is %s, which may fit in its %s.", text, simcache.Bytes(c.Size))
+	by, verbs := map[string][]string{}, []string{"exceeds", "may fit in", "fits in"}
+	for i, l := range r.Levels {
+		c := r.Config.Levels[i].Size
+		verb := "fits in"
+		switch {
+		case all > uint64(c):
+			verb = "exceeds"
+		case r.straddles() && 2*all > uint64(c):
+			verb = "may fit in"
+		}
+		by[verb] = append(by[verb], fmt.Sprintf("%s (%s)", l.Name, simcache.Bytes(c)))
 	}
-	return Say("All that is touched, %s, fits in its %s.", text, simcache.Bytes(c.Size))
+	var parts []string
+	for _, verb := range verbs {
+		if len(by[verb]) > 0 {
+			parts = append(parts, verb+" "+List(by[verb]))
+		}
+	}
+	return fmt.Sprintf("The working set, %s, %s.", text, strings.Join(parts, ", "))
 }
 
 // straddles tells whether a reference may lie in two lines: those of a nest do
@@ -190,102 +197,16 @@ func straddle(operands []nest.Operand, line int) bool {
 	return false
 }
 
-// causes splits the misses into the three classes.
-func (r Run) causes(i int) string {
-	l, c := r.Levels[i], r.Config.Levels[i]
-	if r.Config.Observe&simcache.Classes == 0 {
-		return ""
-	}
-	total := l.Misses()
-	lines := c.Sets() * c.Ways
-	var parts []string
-	touch := "the first touch of a line"
-	if r.storesPass(i) {
-		touch = "of lines that no reference had brought in"
-	}
-	if l.Compulsory == total {
-		return Say("All are compulsory, %s.", touch)
-	}
-	if l.Compulsory > 0 {
-		parts = append(parts, Say("%d are compulsory (%s)", l.Compulsory, touch))
-	}
-	if l.Capacity > 0 {
-		parts = append(parts, Say("%d are for want of capacity (%d lines in all are too few, however they are placed)", l.Capacity, lines))
-	}
-	switch {
-	case l.Conflict > 0 && c.Sets() == 1:
-		parts = append(parts, Say("%d are conflicts (%d lines under LRU would do)", l.Conflict, lines))
-	case l.Conflict > 0:
-		parts = append(parts, Say("%d are conflicts (%d lines would do, were they not bound to sets)", l.Conflict, lines))
-	}
-	return "Of these, " + List(parts) + "."
-}
-
-// storesPass reports whether stores that miss a level may bring nothing in, so that
-// the same line is compulsory more than once.
-func (r Run) storesPass(level int) bool {
-	passes := slices.ContainsFunc(r.Config.Levels[:level], func(l simcache.Level) bool { return l.NoWriteAllocate || l.WriteThrough })
-	return r.Config.Levels[level].NoWriteAllocate || passes && r.Config.Levels[level].Inclusion == simcache.Exclusive
-}
-
-// used says what part of the lines brought in was touched.
-func (r Run) used(i int) string {
-	l, line := r.Levels[i], r.Config.Levels[i].Line
-	switch {
-	case l.BytesFilled == 0 || r.Config.Levels[i].Inclusion == simcache.Exclusive: // which gives lines up when they are wanted
-		return ""
-	case l.BytesUsed == l.BytesFilled && i > 0:
-		return ""
-	case l.BytesUsed == l.BytesFilled:
-		return "Every byte of the lines it fetched was used."
-	}
-	came := "fetched"
-	if l.BytesIn > 0 && l.BytesIn != l.BytesFilled { // lines also come as write-backs of the level before
-		came = "brought in"
-	}
-	return Say("While a line is in it, %.1f of its %d B are used on average: of %s %s, the program touches %s.",
-		l.UsedPart()*float64(line), line, size(l.BytesFilled), came, size(l.BytesUsed))
-}
-
-// spread tells of misses that crowd in few sets. Even ones are not worth a word.
-func (r Run) spread(i int) string {
-	s, ok := r.Levels[i].Spread()
-	if !ok || s.Uneven < 1.5 || r.Levels[i].Misses() < uint64(4*s.Sets) {
-		return ""
-	}
-	var busiest []string
-	for _, b := range s.Busiest {
-		busiest = append(busiest, fmt.Sprint(b.Set))
-	}
-	if s.Missed < s.Sets {
-		return Say("The misses fall on %d of the %d sets (set %s first), the busiest taking %.1f times the mean.",
-			s.Missed, s.Sets, busiest[0], s.Uneven)
-	}
-	return Say("The misses are uneven: the busiest sets (%s) take up to %.1f times the mean.", List(busiest), s.Uneven)
-}
-
-// helpers tells of the victim cache and the prefetcher.
-func helpers(l simcache.LevelCounts) string {
-	var text []string
-	if l.VictimHits > 0 {
-		text = append(text, Say("Its victim cache saved %d more from missing.", l.VictimHits))
-	}
-	if l.Prefetches > 0 {
-		text = append(text, Say("It prefetched %d lines: %d were used, %d were evicted before they were.", l.Prefetches, l.Useful, l.Useless))
-	}
-	return sentences(text...)
-}
-
-// memory compares what the program touches with what memory moves.
+// memory compares what the program reads and writes with what memory moves.
 func (r Run) memory() string {
 	last, level := r.Levels[len(r.Levels)-1], r.Config.Levels[len(r.Levels)-1]
 	given, ok := r.given()
 	if !ok || given+last.BytesOut == 0 {
 		return ""
 	}
-	moved := "memory gives " + size(given)
+	moved := "memory supplies " + size(given)
 	if r.Config.WriteBacks && (last.BytesOut > 0 || r.dirty()) {
-		moved += " and takes back " + size(last.BytesOut)
+		moved += " and receives " + size(last.BytesOut)
 	}
 	text := strings.ToUpper(moved[:1]) + moved[1:] + "."
 	if touched := r.touched(); touched > 0 {
@@ -293,17 +214,17 @@ func (r Run) memory() string {
 		if share == "0.00" {
 			share = "less than 0.01"
 		}
-		text = Say("The program touches %s in all its references; %s (%s times as much).", size(touched), moved, share)
+		text = Say("The program reads and writes %s in all; %s (%s times as much).", size(touched), moved, share)
 	}
 	if last.WriteMisses > 0 && !r.Config.Levels[0].NoWriteAllocate {
-		text += Say(" Of what it gives, up to %s is fetched only to be overwritten (write-allocate); stores that bypass the caches would save it.",
+		text += Say(" Up to %s is fetched only to be overwritten (write-allocate); non-temporal stores would avoid that.",
 			size(min(last.WriteMisses*uint64(level.Line), given)))
 	}
 	switch {
 	case r.dirty() && r.Config.WriteBacks:
-		text += " What is still dirty in the caches at the end is not counted."
+		text += " Lines that are still dirty at the end are not counted."
 	case r.dirty():
-		text += " What it takes back is counted with --writebacks alone."
+		text += " Write-backs are counted with --writebacks only."
 	}
 	return text
 }

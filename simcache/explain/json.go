@@ -74,7 +74,7 @@ type (
 		Line      int              `json:"line"`
 		Policy    string           `json:"policy"`
 		Inclusion string           `json:"inclusion"`
-		MissRate  float64          `json:"missRate"`
+		MissRate  float64          `json:"missRate"` // of those that reach it
 		UsedPart  *float64         `json:"usedPart,omitempty"`
 		Spread    *simcache.Spread `json:"spread,omitempty"`
 	}
@@ -83,7 +83,7 @@ type (
 		Entries  int             `json:"entries"`
 		Ways     int             `json:"ways"`
 		Page     int             `json:"page"`
-		MissRate float64         `json:"missRate"`
+		MissRate float64         `json:"missRate"` // of those that reach it
 		Source   simcache.Source `json:"source"`
 	}
 	jsonTensor struct {

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"math"
-	"slices"
 
 	"github.com/stridebench/stridebench/layouts/nest"
 	"github.com/stridebench/stridebench/simcache"
@@ -26,18 +25,6 @@ func (w path) inner() int { return len(w.Trips) - 1 }
 
 // within is the walk of the loops inside a loop alone.
 func (w path) within(loop int) path { return path{w.Inside(loop + 1), w.op} }
-
-// with is the walk with other trips and another stride of its operand in the
-// inner loop.
-func (w path) with(trips, stride int) path {
-	n := w.Inside(0)
-	n.Trips = slices.Clone(n.Trips)
-	n.Trips[w.inner()] = trips
-	op := &n.Operands[w.op]
-	op.Strides = slices.Clone(op.Strides)
-	op.Strides[w.inner()] = stride
-	return path{n, w.op}
-}
 
 // A reach is the lines, or pages, that a walk touches.
 type reach struct {

@@ -16,6 +16,9 @@ type Source struct {
 	Function   string // that the statements are in, for cg_annotate
 	Statements []Statement
 	Accesses   []Access // by their numbers in the program
+	Arrays     []nest.Array
+	Align      int // bytes to whose multiples arrays are aligned
+	Carried    int // depth of the outermost loop from whose one iteration to the next a scalar may keep a value
 }
 
 // A Statement is one of a source file.
@@ -39,6 +42,7 @@ func RunOfProgram(h *simcache.Hierarchy, c simcache.Config, p nest.Program, sour
 	tensors := simcache.ByTensor([]nest.Nest{{Operands: operands}}, [][]simcache.Counts{counts})
 	r := RunOf(h, c, tensors, nil, passes)
 	r.program = &program{p, operands, p.Around(), source, counts}
+	r.Arrays, r.Align = source.Arrays, source.Align
 	return r
 }
 
@@ -104,74 +108,40 @@ func (r Run) place(i int) string {
 	return fmt.Sprintf("%s:%d  %s", filepath.Base(s.File), s.Line, string(text))
 }
 
-// sources are the paragraphs about a program: for the statements that miss most in the
-// first level, which access misses and why.
-func (r Run) sources() []string {
+// sources are the paragraphs about the accesses of a program that miss most in the first level.
+func (r Run) sources() (text []string) {
 	if r.program == nil {
 		return nil
 	}
-	const most = 5
-	sums := r.statements()
-	order := nest.UpTo(len(sums))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sums[b].D1Misses(), sums[a].D1Misses()) })
-	var text []string
-	for n, i := range order {
-		if sums[i].D1Misses() == 0 {
+	const most = 3
+	order := nest.UpTo(len(r.program.counts))
+	misses := func(op int) uint64 { return r.program.counts[op].D1Misses() }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(misses(b), misses(a)) })
+	for n, op := range order {
+		if misses(op) == 0 || n > 0 && misses(op)*10 < r.Counts.D1Misses() {
 			break
 		}
 		if n == most {
-			text = append(text, Say("The other statements that miss: %d.", missing(sums)-most))
+			text = append(text, Say("Other accesses miss too: see the table, or --json for each."))
 			break
 		}
-		text = append(text, r.statement(i, sums[i]))
+		text = append(text, r.access(op))
 	}
 	return text
 }
 
-func missing(sums []simcache.Counts) (n int) {
-	for _, c := range sums {
-		if c.D1Misses() > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// statement says what a statement misses, and which of its accesses.
-func (r Run) statement(i int, c simcache.Counts) string {
-	first, last := r.Levels[0], r.Levels[len(r.Levels)-1]
-	text := Say("%s misses %s in %s (%s of its %s", strings.Replace(r.place(i), "  ", ": ", 1), times(c.D1Misses()), first.Name,
-		percent(c.D1Misses(), c.Refs()), Counted(int(c.Refs()), "reference"))
-	if missing(r.statements()) > 1 {
-		text += Say(", %s of all misses", percent(c.D1Misses(), first.Misses()))
-	}
-	text += ")"
-	if len(r.Levels) > 1 {
-		text += Say(", %s in %s", times(c.LLMisses()), last.Name)
-	}
-	all := []string{text + "."}
-	for op, a := range r.program.source.Accesses {
-		if a.Statement == i && r.program.counts[op].D1Misses()*10 >= c.D1Misses() {
-			all = append(all, r.access(op))
-		}
-	}
-	return sentences(all...)
-}
-
 // access says why an access misses in the first level, and what became of it below.
 func (r Run) access(op int) string {
-	c := r.program.counts[op]
-	name := r.program.source.Accesses[op].Text
-	if c.Dw > 0 {
-		name = "The write of " + name
-	}
-	all := []string{Say("%s misses %d of %d times.", name, c.D1Misses(), c.Refs())}
+	c, a := r.program.counts[op], r.program.source.Accesses[op]
+	s := r.program.source.Statements[a.Statement]
+	verb := map[bool]string{false: "read", true: "written"}[c.Dw > 0]
+	all := []string{Say("%s:%d: %s is %s %s and misses %s in %s.", filepath.Base(s.File), s.Line, a.Text, verb, times(c.Refs()), times(c.D1Misses()), r.Levels[0].Name)}
 	for _, u := range r.Levels[0].Reuses {
-		if u.Operand != op || u.Misses() == 0 {
+		if u.Operand != op || u.Misses()*10 < c.D1Misses() || u.Misses() == 0 {
 			continue
 		}
 		if u.Since == simcache.Never {
-			all = append(all, Say("%d of these %s the first touch of a line.", u.Misses(), agree(u.Misses(), "is", "are")))
+			all = append(all, Say("%d of these %s compulsory.", u.Misses(), agree(u.Misses(), "is", "are")))
 			continue
 		}
 		all = append(all, r.returns(u))
@@ -179,32 +149,39 @@ func (r Run) access(op int) string {
 	return sentences(all...)
 }
 
-// returns follows references that come back to a line down the levels.
+// returns follows references that come back to a line down the levels, to the first that nearly always has it.
 func (r Run) returns(first simcache.Reuse) string {
-	text := Say("%s it comes back to a line %s", agree(first.Refs, "Once", times(first.Refs)), r.whenOf(first))
+	text := Say("%s it returns to a line %s", agree(first.Refs, "Once", times(first.Refs)), r.whenOf(first))
 	if first.Lines > 0 {
-		text += Say(", %s on (%s)", Counted(int(first.Lines), "line"), size(first.Lines*uint64(r.Config.Levels[0].Line)))
+		text += Say(", after %s (%s)", Counted(int(first.Lines), "line"), size(first.Lines*uint64(r.Config.Levels[0].Line)))
 	}
 	var fates []string
-	for level, l := range r.Levels {
+	for _, l := range r.Levels {
 		for _, u := range l.Reuses {
 			if u.Operand != first.Operand || u.Since != first.Since || u.Loop != first.Loop {
 				continue
 			}
-			name := Say("%s (%s)", l.Name, Counted(r.lines(level), "line"))
 			switch {
 			case u.Misses() == 0:
-				fates = append(fates, name+" still has it")
-			case u.Conflict > u.Misses()/2:
-				fates = append(fates, Say("%s has lost it %s, mostly for want of room in its sets", name, times(u.Misses())))
+				return text + ": " + List(append(fates, l.Name+" still has it")) + "."
+			case u.Misses()*100 < first.Refs:
+				return text + ": " + List(append(fates, Say("%s has it but for %s", l.Name, times(u.Misses())))) + "."
 			case u.Compulsory > u.Misses()/2:
-				fates = append(fates, Say("%s does not have it %s, since no reference had brought it in", name, times(u.Misses())))
+				fates = append(fates, Say("%s does not have it %s, since no reference had fetched it", l.Name, times(u.Misses())))
 			default:
-				fates = append(fates, Say("%s has lost it %s, mostly for want of lines", name, times(u.Misses())))
+				fates = append(fates, Say("%s has evicted it %s, mostly for lack of %s", l.Name, times(u.Misses()), lack(u.Conflict > u.Misses()/2)))
 			}
 		}
 	}
 	return text + ": " + List(fates) + "."
+}
+
+// lack is what a level lacked for the lines that it evicted.
+func lack(conflict bool) string {
+	if conflict {
+		return "ways in its sets"
+	}
+	return "capacity"
 }
 
 // whenOf says which step of the program it is that returns.
@@ -215,13 +192,13 @@ func (r Run) whenOf(u simcache.Reuse) string {
 	}
 	switch {
 	case u.Since == simcache.ThisIteration:
-		return "that the same iteration has touched"
+		return "of the same iteration"
 	case u.Since == simcache.ThisLoop:
 		return Say("in a later iteration of loop %s", loop)
 	case u.Since == simcache.ThisPass && u.Loop == 0:
-		return "that the loops before have touched"
+		return "of the loops before"
 	case u.Since == simcache.ThisPass:
-		return Say("that was touched before loop %s began, in the same iteration of loop %s", loop, r.program.around[u.Operand][u.Loop-1].Name)
+		return Say("from before loop %s, in the same iteration of loop %s", loop, r.program.around[u.Operand][u.Loop-1].Name)
 	}
 	return "in the next pass"
 }

@@ -151,17 +151,6 @@ func (s story) misses() uint64 {
 	return misses
 }
 
-// worst is the comeback around the inner loop that loses most, if it loses more
-// than an eighth of its lines: fewer are not worth another walk.
-func (s story) worst() (comeback, bool) {
-	for _, c := range s.returns {
-		if c.since == simcache.ThisLoop && c.loop != s.inner() {
-			return c, 8*c.fates[0].lost() > c.fates[0].came
-		}
-	}
-	return comeback{}, false
-}
-
 // inside is the walk from a line's last touch on, or longer.
 func (s story) inside(c comeback) path {
 	if c.since == simcache.ThisLoop {

@@ -181,16 +181,20 @@ const paragraphs = 80
 
 // WriteParagraphs writes paragraphs, each after an empty line, in lines of 80 columns, or of so many if these are not 0 and fewer.
 func WriteParagraphs(w io.Writer, all []string, columns int) error {
-	width := paragraphs
-	if columns > 0 {
-		width = min(width, columns)
-	}
 	for _, p := range all {
-		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(p, width)); err != nil {
+		if _, err := fmt.Fprintf(w, "\n%s\n", wrap(p, width(columns))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// width is that of paragraphs on lines of so many columns, or of any if these are 0.
+func width(columns int) int {
+	if columns > 0 {
+		return min(paragraphs, columns)
+	}
+	return paragraphs
 }
 
 // WriteTables writes a text of tables, as text/tabwriter lays them out with two spaces between cells, and of sentences, in
@@ -313,18 +317,25 @@ func wrap(text string, columns int) string {
 	return strings.ReplaceAll(strings.Join(append(lines, line), "\n"), "\u00a0", " ")
 }
 
-// Write writes the counts for people: a summary, in this format if there are two
-// levels, if wanted the tables and the words of Text, and the curve; in lines of so many
-// columns, unless these are 0.
+// Write writes the counts for people: with words what would help; a summary, in this
+// format if there are two levels; the tables, if wanted; with words the rest of Text; and the curve. Lines
+// have at most so many columns, unless these are 0.
 func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, words bool, columns int) error {
 	if len(r.Levels) != 2 {
 		summary = simcache.Counts.EndsSummary
 	}
-	if _, err := io.WriteString(w, foldCounts(summary(r.Counts), columns)); err != nil {
+	first := ""
+	if words && r.advice() != "" {
+		first = wrap(r.advice(), width(columns)) + "\n\n"
+	}
+	if _, err := io.WriteString(w, first+foldCounts(summary(r.Counts), columns)); err != nil {
 		return err
 	}
-	all := r.tables()
-	if !tables {
+	all := filled(r.statementTable(), r.levelTable(!words), r.tensorTable(), r.tlbTable())
+	switch {
+	case words: // which say of tensors and of the TLB what the tables do
+		all = filled(r.statementTable(), r.levelTable(false))
+	case !tables:
 		all = filled(r.statementTable())
 	}
 	for _, t := range all {
@@ -333,7 +344,7 @@ func (r Run) Write(w io.Writer, summary func(simcache.Counts) string, tables, wo
 		}
 	}
 	if words {
-		if err := WriteParagraphs(w, r.Text(), columns); err != nil {
+		if err := WriteParagraphs(w, r.reasons(), columns); err != nil {
 			return err
 		}
 	}
@@ -367,12 +378,6 @@ func (r Run) writeCurve(w io.Writer, columns int) error {
 	return Table(rows).WriteWithin(w, columns)
 }
 
-// tables returns the counts by statement of a program, by level, by tensor, and of the TLB. Empty tables are left
-// out.
-func (r Run) tables() []Table {
-	return filled(r.statementTable(), r.levelTable(), r.tensorTable(), r.tlbTable())
-}
-
 // filled are the tables that have something in them.
 func filled(all ...Table) []Table {
 	return slices.DeleteFunc(all, func(t Table) bool { return len(t) == 0 })
@@ -382,8 +387,9 @@ func number(n uint64) string { return Say("%d", n) }
 
 func share(part float64) string { return fmt.Sprintf("%.2f%%", 100*part) }
 
-// levelTable has a column a level.
-func (r Run) levelTable() Table {
+// levelTable has a column a level; without sets, it says how misses fall on sets only where they
+// crowd.
+func (r Run) levelTable(sets bool) Table {
 	of := func(cell func(i int) string) (cells []string) {
 		for i := range r.Levels {
 			cells = append(cells, cell(i))
@@ -417,7 +423,7 @@ func (r Run) levelTable() Table {
 	}))
 	row(true, "references", counts(L.Refs))
 	row(true, "misses", counts(L.Misses))
-	row(true, "miss rate", of(func(i int) string { return share(r.Levels[i].MissRate()) }))
+	row(true, "of those that reach it", of(func(i int) string { return share(r.Levels[i].MissRate()) }))
 	row(classes, "  compulsory", counts(func(l L) uint64 { return l.Compulsory }))
 	row(classes, "  capacity", counts(func(l L) uint64 { return l.Capacity }))
 	row(classes, "  conflict", counts(func(l L) uint64 { return l.Conflict }))
@@ -436,7 +442,13 @@ func (r Run) levelTable() Table {
 		}
 		return share(r.Levels[i].UsedPart())
 	}))
-	r.spreadRows(of, row)
+	for _, l := range r.Levels {
+		s, ok := l.Spread()
+		sets = sets || ok && s.Uneven >= 1.5 && l.Misses() >= uint64(4*s.Sets)
+	}
+	if sets {
+		r.spreadRows(of, row)
+	}
 	return t
 }
 
@@ -475,11 +487,14 @@ func (r Run) tensorTable() Table {
 	return t
 }
 
+// ofAll heads misses as a part of all references, not of those that reach a level.
+const ofAll = "of all references"
+
 // missesOf heads a table of what misses the first level and the last, if that is another.
 func (r Run) missesOf(what string) Table {
-	head := []string{what, "references", r.Levels[0].Name + " misses", "miss rate"}
+	head := []string{what, "references", r.Levels[0].Name + " misses", ofAll}
 	if last := len(r.Levels) - 1; last > 0 {
-		head = append(head, r.Levels[last].Name+" misses", "miss rate")
+		head = append(head, r.Levels[last].Name+" misses", ofAll)
 	}
 	return Table{head}
 }
@@ -499,7 +514,7 @@ func (r Run) tlbTable() Table {
 	if len(r.TLB) == 0 {
 		return nil
 	}
-	t := Table{{"TLB", "entries", "ways", "page", "reach", "references", "misses", "miss rate", "from"}}
+	t := Table{{"TLB", "entries", "ways", "page", "reach", "references", "misses", "of those", "from"}}
 	for i, l := range r.TLB {
 		of := r.Config.TLB[i]
 		t = append(t, []string{l.Name, fmt.Sprint(of.Entries), fmt.Sprint(of.Ways), simcache.Bytes(of.Page), simcache.Bytes(of.Entries * of.Page),

@@ -49,7 +49,7 @@ func (r Run) steps(w path) string {
 	case stride >= line:
 		return Say("The inner loop steps %d B%s, past the line of %d B: each of its %d accesses is to another line.", stride, backwards, line, trips)
 	case line/stride == 1:
-		return Say("The inner loop steps %d B%s, so that hardly two accesses share a line of %d B.", stride, backwards, line)
+		return Say("The inner loop steps %d B%s, so that few accesses share a line of %d B.", stride, backwards, line)
 	}
 	about := ""
 	if line%stride != 0 {
@@ -67,10 +67,10 @@ func (r Run) comesBack(s story) string {
 		if i > 0 {
 			also = "also "
 		}
-		text = append(text, Say("It %scomes back to a line %s%s. ", also, r.when(s, c), r.after(s, c))+r.fates(s, c))
+		text = append(text, Say("It %sreturns to a line %s%s. ", also, r.when(s, c), r.after(s, c))+r.fates(s, c))
 	}
 	if text == nil {
-		return "It never comes back to a line that it has left."
+		return "It never returns to a line that it has left."
 	}
 	return sentences(text...)
 }
@@ -79,9 +79,9 @@ func (r Run) comesBack(s story) string {
 func (r Run) when(s story, c comeback) string {
 	switch c.since {
 	case simcache.ThisIteration:
-		return "that the same iteration has touched"
+		return "of the same iteration"
 	case simcache.ThisPass:
-		return "that the loops before these have touched"
+		return "of the loops before these"
 	case simcache.EarlierPass:
 		return "in the next pass"
 	}
@@ -97,7 +97,7 @@ func (r Run) when(s story, c comeback) string {
 	case stride >= r.Config.Levels[0].Line:
 		return "in a later round of " + inside
 	}
-	return Say("for the neighbour %d B on, in the next round of %s", stride, inside)
+	return Say("in the next round of %s, for the neighbour at %d B", inside, stride)
 }
 
 // after says how many lines pass, where that is known, or else may be told about
@@ -127,11 +127,11 @@ func (r Run) fates(s story, c comeback) string {
 		name := Say("%s (%s)", r.Levels[f.level].Name, Counted(r.lines(f.level), "line"))
 		switch {
 		case f.lost() == 0 && s.loses[f.level]: // in another comeback
-			return sentences(append(text, name+" has it then.")...)
+			return sentences(append(text, name+" has it.")...)
 		case f.lost() == 0:
 			return sentences(append(text, name+" still has it.")...)
 		case f.capacity == f.came:
-			text = append(text, name+" has lost it by then.")
+			text = append(text, name+" has evicted it.")
 		case f.conflict == f.came:
 			text = append(text, r.crowding(s, c, f, name))
 		default:
@@ -148,13 +148,13 @@ func (r Run) fates(s story, c comeback) string {
 // lines is how many a level has.
 func (r Run) lines(level int) int { return r.Config.Levels[level].Sets() * r.Config.Levels[level].Ways }
 
-// crowding tells of lines that a level has lost for want of sets, not of lines.
+// crowding says of lines that a level has evicted, that it lacked ways in their sets.
 func (r Run) crowding(s story, c comeback, f fate, name string) string {
 	where := r.where(s, c, f.level)
 	if where == "" || c.lines > uint64(r.lines(f.level)) {
-		return Say("%s has lost it by then, which one set of so many lines under LRU would not.", name)
+		return Say("%s has evicted it, which a fully associative LRU cache of its size would not.", name)
 	}
-	return Say("%s has %s, enough for that, but %s: it has lost it.", r.Levels[f.level].Name, Counted(r.lines(f.level), "line"), where)
+	return Say("%s has evicted it: %s.", name, where)
 }
 
 // mixed tells of a level that has lost some of the lines, or for several reasons.
@@ -169,14 +169,14 @@ func (r Run) mixed(s story, c comeback, f fate, name string) string {
 			causes = append(causes, Say("%d ", times)+cause)
 		}
 	}
-	add(f.capacity, "for want of lines")
+	add(f.capacity, "for lack of capacity")
 	if where := r.where(s, c, f.level); f.conflict > 0 && where != "" {
-		add(f.conflict, "for want of room in its sets ("+where+")")
+		add(f.conflict, "for lack of ways in its sets ("+where+")")
 	} else {
-		add(f.conflict, "which one set of so many lines under LRU would still have")
+		add(f.conflict, "where a fully associative LRU cache of its size would hold it")
 	}
-	add(f.never, "since no reference had brought it in")
-	lost := "has lost it"
+	add(f.never, "since no reference had fetched it")
+	lost := "has evicted it"
 	if f.never > 0 {
 		lost = "does not have it"
 	}
@@ -191,11 +191,11 @@ func (r Run) where(s story, c comeback, level int) string {
 	if crowd.outlook != crowded {
 		return ""
 	}
-	where := Say("are up to %d", crowd.busiest)
+	where := Say("crowd, up to %d", crowd.busiest)
 	if crowd.sets < l.Sets() {
 		where = Say("fall into %d of its %d sets, up to %d", crowd.sets, l.Sets(), crowd.busiest)
 	}
-	return Say("%s's %s to a set of %d%s", s.operand().Tensor, where, l.Ways, every(s.stride(s.inner()), l))
+	return Say("the lines of %s %s to a set of %d%s", s.operand().Tensor, where, l.Ways, every(s.stride(s.inner()), l))
 }
 
 // others tells of what the tensor misses in the other nests.
@@ -205,12 +205,12 @@ func (r Run) others(s story) string {
 	}
 	var when []string
 	if s.elsewhere > 0 {
-		when = append(when, Say("%d at the first touch of a line", s.elsewhere))
+		when = append(when, Say("%d compulsory", s.elsewhere))
 	}
 	if s.again > 0 {
-		when = append(when, Say("%d at a later one", s.again))
+		when = append(when, Say("%d later", s.again))
 	}
-	return Say("The other loops of the walk, as at the edges of tiles, miss it %s more: %s.", times(s.elsewhere+s.again), List(when))
+	return Say("The other loops, as at the edges of tiles, add %s: %s.", number(s.elsewhere+s.again)+" "+agree(s.elsewhere+s.again, "miss", "misses"), List(when))
 }
 
 // every says which sets steps of a stride reach, where they skip some.
@@ -267,7 +267,7 @@ func (r Run) pagesAtOnce(w path) string {
 	if now.all == nil {
 		about = "about "
 	}
-	text := Say("One round of the inner loop touches %s%s of %s.", about, Counted(now.lines, "page"), size(page))
+	text := Say("One round of the inner loop accesses %s%s of %s.", about, Counted(now.lines, "page"), size(page))
 	const large = 2 << 20
 	if then := inner.reach(large).lines; page < large && then < now.lines {
 		text = text[:len(text)-1] + Say("; with pages of 2 MiB it would be %d.", then)

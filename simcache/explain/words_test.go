@@ -213,11 +213,11 @@ func TestWordsFollowCounts(t *testing.T) {
 		if message := r.holdLevels(want, lines, seen); message != "" {
 			wrong("%s", message)
 		}
-		if given := "emory gives " + size(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
+		if given := "emory supplies " + size(fetched*d.config.Levels[0].Line); d.lru && !strings.Contains(r.memory(), given) {
 			wrong("m%s", given)
 		}
-		if given := regexp.MustCompile(`emory gives ([\d.]+ \w+)`).FindStringSubmatch(r.memory()); given != nil && given[1] != size(r.moved()) {
-			wrong("memory gives %s", size(r.moved()))
+		if given := regexp.MustCompile(`emory supplies ([\d.]+ \w+)`).FindStringSubmatch(r.memory()); given != nil && given[1] != size(r.moved()) {
+			wrong("memory supplies %s", size(r.moved()))
 		}
 	}
 	for _, what := range []string{"lost", "kept", "never", "crowded", "mixed", "not allocated", "others", "fits", "too much", "nothing"} {
@@ -307,7 +307,7 @@ func holdValues(s story, want tally) string {
 }
 
 var (
-	lost  = regexp.MustCompile(`(\w+)(?: \([\d,]+ lines?\) (?:has lost it|does not have it)|[^.]*, enough for that[^.]*: it has lost it)`)
+	lost  = regexp.MustCompile(`(\w+)(?: \([\d,]+ lines?\) (?:has evicted it|does not have it))`)
 	still = regexp.MustCompile(`(\w+) \([\d,]+ lines?\) still has it`)
 )
 
@@ -327,7 +327,7 @@ func (r Run) holdWords(s story, want tally, seen map[string]int) string {
 			return l.Name + " is said to have still what it missed twice"
 		}
 	}
-	never, others := strings.Contains(text, "never comes back"), strings.Contains(text, "The other loops of the walk")
+	never, others := strings.Contains(text, "never returns"), strings.Contains(text, "The other loops")
 	again := want.all[0] - want.first[0]
 	switch {
 	case again > 0 && !says(lost, r.Levels[0].Name) && !(others && s.again == again):
@@ -335,7 +335,7 @@ func (r Run) holdWords(s story, want tally, seen map[string]int) string {
 	case never && again > s.again:
 		return "it comes back to lines, and misses them"
 	}
-	for what, phrase := range map[string]string{"lost": "has lost it", "kept": "still has it", "never": "never comes back", "crowded": "enough for that", "mixed": " for want of lines and ", "not allocated": "since no reference", "others": "The other loops"} {
+	for what, phrase := range map[string]string{"lost": "has evicted it", "kept": "still has it", "never": "never returns", "crowded": "has evicted it: the lines", "mixed": " for lack of capacity and ", "not allocated": "since no reference", "others": "The other loops"} {
 		if strings.Contains(text, phrase) {
 			seen[what]++
 		}
@@ -351,11 +351,11 @@ func (r Run) holdLevels(want map[string]tally, lines int, seen map[string]int) s
 	}
 	all := size(lines * r.Config.Levels[0].Line)
 	text := strings.Join(r.Text(), "\n")
-	exact := regexp.MustCompile(`All that is touched, ([\d.]+ \w+), (fits|is)`)
+	exact := regexp.MustCompile(`The working set, ([\d.]+ \w+), (fits|exceeds)`)
 	for _, m := range exact.FindAllStringSubmatch(text, -1) {
-		seen[map[string]string{"fits": "fits", "is": "too much"}[m[2]]]++
+		seen[map[string]string{"fits": "fits", "exceeds": "too much"}[m[2]]]++
 		if m[1] != all {
-			return fmt.Sprintf("%s is all that is touched", all)
+			return fmt.Sprintf("%s is the working set", all)
 		}
 	}
 	if strings.Contains(text, "Lines are fetched into "+r.Levels[0].Name+" once and used whole") {
@@ -363,7 +363,7 @@ func (r Run) holdLevels(want map[string]tally, lines int, seen map[string]int) s
 			return fmt.Sprintf("lines are fetched once, %d of them in %d misses", lines, misses)
 		}
 	}
-	if strings.Contains(text, "and each line once") && misses > uint64(lines) {
+	if strings.Contains(text, "fetches each line once") && misses > uint64(lines) {
 		return fmt.Sprintf("each line is touched once, %d of them in %d misses", lines, misses)
 	}
 	return ""

@@ -165,7 +165,7 @@ func (t *Table) Rows() (title string, rows [][]string) {
 	}
 	title = english.Sprintf("LRU, %s, lines of %d B: %d refs to %d lines (%s), %d cold misses",
 		shape, t.Line, t.Refs, t.Lines, simcache.Bytes(int(t.Lines)*t.Line), t.Cold)
-	rows = [][]string{{"capacity", unit, "misses", "miss ratio", ""}}
+	rows = [][]string{{"capacity", unit, "misses", "of all references", ""}}
 	size, marked := len(rows[0][0]), 0
 	for _, p := range t.Points {
 		row := []string{simcache.Bytes(int(p.Bytes)), english.Sprint(p.Capacity), english.Sprint(p.Misses), fmt.Sprintf("%.2f%%", 100*p.Ratio), strings.Join(p.Marks, ", ")}
