@@ -54,7 +54,7 @@ func TestNotClipped(t *testing.T) {
 	const changes = "e: its value is not known: it is neither a constant nor a variable of a loop around it, and it changes; declare one with its value, such as int e = n < m ? n : m"
 	for text, want := range map[string]string{
 		"int e; if (i > 4) e = 4; else e = b[2]; a[e] = 1;":                                changes,
-		"int e = 0; for (int k = 0; k < 300; k++) { a[e] = 1; e = k; }":                    "e: its value is not known here: e: it has another value in each iteration of a loop",
+		"int e = 0; for (int k = 0; k < 300; k++) { a[e] = 1; e = k; }":                    "e: its value is not known here: e: it changes in each iteration of a loop",
 		"int e = i; if (e > 4) { e = 4; a[0] = 1; } e = b[2]; a[e] = 1;":                   "e: its value is not known",
 		"int e = i; int *p = &e; if (e > 4) e = 4; a[e] = 1;":                              changes,
 		"static int e = 3; if (e > 4) e = 4; a[e] = 1;":                                    changes,

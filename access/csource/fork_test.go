@@ -59,7 +59,7 @@ func TestTurnsRefused(t *testing.T) {
 		"double *p = a; for (int j = 0; j < 400; j++) { if (j < 2) p = b; *p++ = 1; }":                                  "points is not known",
 		"double *p = a, *q = b; for (int j = 0; j < 4; j++) { if (words[j]) { double *r = p; p = q; q = r; } *p = 1; }": "an if on data",
 		"double *p = a, *q = b; for (int j = 0; j < 400; j++) { *p = 1; if (j % 2) { double *r = p; p = q; q = r; } }":  "points is not known",
-		"double *p = a, *q = b; for (int j = 0; j < i; j++) { double *r = p; p = q; q = r; } *p = 1;":                   "p: how often the loop around it runs is no affine function",
+		"double *p = a, *q = b; for (int j = 0; j < i; j++) { double *r = p; p = q; q = r; } *p = 1;":                   "p: the trip count of the loop around it is not affine",
 		"double *p = a, *q = b; for (int j = 0; j < 400; j++) { double *r = p; p = q; q = r; *p++ = 1; }":               "points is not known",
 		"int k = 1; for (int j = 0; j < 40; j++) { m[k & 1][0] = 1; k = k * 2 + 1; }":                                   "its value is not known here",
 		"double *p = a, *q = b; for (int j = 0; j < 41; j++) { p[j] = 1; double *r = p; p = q; q = r; }":                "p[j]: the subscript of a[40] is outside of 0 to 39 where i = 0, j = 40",

@@ -14,9 +14,9 @@ func TestSizedRefused(t *testing.T) {
 	const text = "#define TWICE(x) (2*(x))\nenum { K = 3 };\ndouble *other;\nvoid f(int n, double *x, const double *y, double **z, void *v, double c[4]) { for (int i = 0; i < n; i++) x[i] = y[i] + c[1]; }\n"
 	const want = "want an integer of at least 1, computed by + - * / % from numbers and names whose values -D or a macro gives"
 	for define, says := range map[string]string{
-		"other[4]":                "-D 'other[4]': other is no parameter of f that is a pointer: there are v, x, y, z",
-		"c[4]":                    "-D 'c[4]': c is no parameter of f that is a pointer",
-		"n[4]":                    "-D 'n[4]': n is no parameter",
+		"other[4]":                "-D 'other[4]': other is not a pointer parameter of f: there are v, x, y, z",
+		"c[4]":                    "-D 'c[4]': c is not a pointer parameter of f",
+		"n[4]":                    "-D 'n[4]': n is not a pointer parameter",
 		"x[n][n]":                 "-D x[n][n]: want one extent of a parameter that is a pointer, such as x[1000] or 'x[n*n]'",
 		"x[4]=2":                  "-D x[4]=2: want one extent",
 		"x[4":                     "-D x[4: want one extent",
@@ -54,7 +54,7 @@ func TestSizedRefused(t *testing.T) {
 		"if (x == (double *)8) x[0] = 1;":                          "an if on data",
 		"x[n] = 1;":                                                "is outside of 0 to 4",
 		"x += n; x[-1] = 1; x[0] = 1;":                             "is outside of 0 to 4",
-		"n--; double t[n][n]; t[1][0] = 1;":                        "extent 0 of the array is no constant", // which would be one more with the value at first
+		"n--; double t[n][n]; t[1][0] = 1;":                        "extent 0 of the array is not a constant", // which would be one more with the value at first
 		"if (x[0] > 0) n--; for (int i = 0; i < n; i++) x[i] = 0;": "an if on data",
 	} {
 		_, err := csource.Read("t.c", []byte("void f(int n, double *x, double *y) { "+body+" }"), csource.Options{Function: "f", Defines: []string{"n=5", "x[n]"}})

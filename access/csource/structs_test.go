@@ -146,7 +146,7 @@ func TestStructsRefused(t *testing.T) {
 	} {
 		for _, of := range []string{"a[1]", "one"} {
 			_, err := csource.Read("t.c", []byte(packed+"\nstruct p a[2], one;\nvoid f(void) {\n#pragma scop\n"+of+".i[1] = 0;\n#pragma endscop\n}"), csource.Options{})
-			if err == nil || !strings.Contains(err.Error(), "of which the layout is not understood") {
+			if err == nil || !strings.Contains(err.Error(), "whose layout is not understood") {
 				t.Errorf("%s: %v", packed, err)
 			}
 		}

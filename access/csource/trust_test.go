@@ -34,7 +34,7 @@ func TestOtherwiseThanParser(t *testing.T) {
 		{"void g(int *p) { x[9] = 1; }", "int v __attribute__((cleanup(g))) = 1; x[1] = v;", "__attribute__((cleanup(...))) is not understood"},
 		{"extern int q[64] __asm__(\"x\");", "q[1] = 1;", "another name of an array is not understood: write the array"},
 		{"#if 0\ntypedef float I __attribute__((mode(DI)));\n#endif\n__attribute__((noinline)) void mode(int v) {}", "x[1] = 1;", "wx4"},
-		{"enum { A, B } __attribute__((packed)) q[3];", "q[1] = A;", "in a file with __attribute__, of which the layout is not understood"},
+		{"enum { A, B } __attribute__((packed)) q[3];", "q[1] = A;", "in a file with __attribute__, whose layout is not understood"},
 		{"enum E { A, B } __attribute__((packed));", "x[sizeof(enum E)] = 1;", "the layout of enum E"},
 		{"struct Z { char a; int b; } __attribute__((packed)); char q[(unsigned long)&((struct Z *)0)->b];", "x[sizeof q] = 1;", "the layout of struct Z is not understood: write the number"},
 		{"struct Z { int a : 3; long b : 40; char c; }; enum { C = (long)&((struct Z *)0)->c };", "x[C] = 1;", "the layout of struct Z is not understood: write the number"},
