@@ -347,13 +347,9 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	s := newStacks(t, 64, 1)
-	for want, n := range map[string]nest.Nest{
-		"loop 0 has -1 trips": {Trips: []int{-1}, Operands: []nest.Operand{operand(nest.Read, 0, 0)}},
-		"width 65 exceeds":    {Operands: []nest.Operand{{Tensor: "a", Width: 65}}},
-	} {
-		if err := s.Run(n); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+	n := nest.Nest{Trips: []int{-1}, Operands: []nest.Operand{operand(nest.Read, 0, 0)}}
+	if err := s.Run(n); err == nil || !strings.Contains(err.Error(), "loop 0 has -1 trips") {
+		t.Errorf("got %v, want -1 trips", err)
 	}
 	if c := s.Curve(); c.Refs != 0 {
 		t.Errorf("a refused nest was counted: %+v", c)

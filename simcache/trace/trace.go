@@ -17,7 +17,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"math"
 	"strconv"
 	"strings"
 
@@ -238,23 +237,17 @@ func Replay(c simcache.Config, records iter.Seq2[Record, error]) (simcache.Count
 }
 
 // Feed simulates a trace on a hierarchy made of c as Cachegrind simulates the
-// program that it is of: accesses in order, a modify as one read, and data wider
-// than the smallest line of all caches clipped to it (cachegrind/cg_main.c). The
-// hierarchy must have an I1 if the trace has fetches.
+// program that it is of: accesses in order, a modify as one read, and wide ones
+// clipped (simcache.Config.Clip). The hierarchy must have an I1 if the trace has
+// fetches.
 func Feed(h *simcache.Hierarchy, c simcache.Config, records iter.Seq2[Record, error]) error {
 	hasI1 := c.I1 != simcache.Geometry{}
-	line := math.MaxInt
-	if hasI1 {
-		line = c.I1.Line
-	}
-	for _, l := range c.Levels {
-		line = min(line, l.Line)
-	}
+	widest := c.Clip(maxSize)
 	for r, err := range records {
 		if err != nil {
 			return err
 		}
-		size := min(r.Size, line)
+		size := min(r.Size, widest)
 		switch {
 		case r.Kind == Fetch && !hasI1:
 			return errors.New("the trace has instruction fetches, and no I1 is simulated (a description has one as i1: {size: 32KiB, ways: 8, line: 64})")
