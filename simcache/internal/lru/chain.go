@@ -203,7 +203,12 @@ func (c *Chain) Add(op int, addr, size uint64, kind nest.Kind) {
 	if (addr^last)>>c.grain != 0 || last >= c.limit || op >= opCount {
 		c.makeWay(last)
 		c.visited++
-		c.look(0, op, addr, size, write)
+		if kind == nest.Modify && write != 0 { // whose read may drive out lines that its store brings back
+			c.look(0, op, addr, size, 0, 1)
+			c.look(0, op, addr, size, write, 0)
+			return
+		}
+		c.look(0, op, addr, size, write, 1)
 		return
 	}
 	if ref := addr>>c.grain<<grains | uint64(op)<<opBit | write; c.classes == 0 || c.isOwn(ref) != 0 {
@@ -226,7 +231,7 @@ func (c *Chain) Descend(op int, addr, size uint64) {
 	if (addr^last)>>c.grain != 0 || last >= c.limit {
 		c.makeWay(last)
 		c.misses[0][op]++
-		c.look(1, op, addr, size, 0)
+		c.look(1, op, addr, size, 0, 1)
 		return
 	}
 	c.drain(0) // what came before
@@ -343,8 +348,9 @@ var lanes16 = func() (ones [8]uint64) {
 
 // look looks up, at a level, the lines of a reference, the lowest one first. That
 // counts as one miss at most (cg_sim.c, cachesim_ref_is_miss), and the whole reference
-// goes on to the next level, before the dirty blocks that had to go.
-func (c *Chain) look(level, op int, addr, size, write uint64) {
+// goes on to the next level, before the dirty blocks that had to go. It counts as so
+// many references.
+func (c *Chain) look(level, op int, addr, size, write, count uint64) {
 	if level == len(c.levels) {
 		return
 	}
@@ -365,8 +371,8 @@ func (c *Chain) look(level, op int, addr, size, write uint64) {
 		}
 	}
 	if missed {
-		c.misses[level][op]++
-		c.look(level+1, op, addr, size, 0)
+		c.misses[level][op] += count
+		c.look(level+1, op, addr, size, 0, count)
 	}
 	for _, victim := range gone {
 		c.putBack(level, victim)
