@@ -202,7 +202,7 @@ func (c Config) engine() engine.Engine {
 }
 
 // Access simulates one access of size bytes at addr; a modify counts as one
-// read. The size is at least 1.
+// read. The size is at least 1, and addresses have 62 bits where lines have less than 4 B.
 func (h *Hierarchy) Access(kind nest.Kind, addr uint64, size int) {
 	sort := engine.Sort(kind)
 	h.total.refs[sort]++
