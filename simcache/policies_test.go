@@ -930,7 +930,7 @@ func TestPrefetchesBehindALevel(t *testing.T) {
 		"inclusive": {[]Level{{Geometry: first, WriteThrough: true, Prefetch: next(1)},
 			{Geometry: Geometry{8192, 8, 64}, Inclusion: Inclusive, Prefetch: next(2)}}, crossing, 2},
 		// The fetch leaves the higher line alone in LL, where the passed store misses the lower one.
-		"non-inclusive": {[]Level{{Geometry: first, WriteThrough: true}, {Geometry: Geometry{64, 1, 64}, NoWriteAllocate: true, Prefetch: next(1)}}, crossing[2:], 1},
+		"non-inclusive":         {[]Level{{Geometry: first, WriteThrough: true}, {Geometry: Geometry{64, 1, 64}, NoWriteAllocate: true, Prefetch: next(1)}}, crossing[2:], 1},
 		"stride, inclusive":     {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Inclusion: Inclusive, Prefetch: Prefetch{StridePrefetch, 2}}}, strided, 3},
 		"stride, non-inclusive": {[]Level{{Geometry: first}, {Geometry: Geometry{16384, 8, 64}, Prefetch: Prefetch{StridePrefetch, 2}}}, strided, 3},
 	} {

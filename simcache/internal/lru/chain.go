@@ -234,7 +234,8 @@ func (c *Chain) Descend(op int, addr, size uint64) {
 		c.look(1, op, addr, size, 0, 1)
 		return
 	}
-	c.drain(0) // what came before
+	c.drain(0)   // what came before
+	c.fills[0]-- // whatever misses there is counted as one of its fills, and this is I1's
 	c.wait(1, addr>>c.grain<<grains|uint64(op)<<opBit)
 }
 
