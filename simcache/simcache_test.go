@@ -1,6 +1,7 @@
 package simcache_test
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
@@ -419,6 +420,18 @@ func TestSummary(t *testing.T) {
 	// 3 of 16 are 18.75%, which Cachegrind truncates; without writes, 0 of 1.
 	if got := (simcache.Counts{Dr: 16, D1mr: 3, DLmr: 3}).DataSummary(); !strings.Contains(got, "D1  miss rate: 18.7% (18.7%     + 0.0%  )\n") {
 		t.Errorf("18.75%% is printed as\n%s", got)
+	}
+}
+
+// TestString: a line, with the events of instructions if there are any.
+func TestString(t *testing.T) {
+	c := simcache.Counts{Dr: 16, D1mr: 3, DLmr: 1, Dw: 8, D1mw: 2}
+	if got := fmt.Sprint(c); got != "Dr=16 D1mr=3 DLmr=1 Dw=8 D1mw=2 DLmw=0" {
+		t.Errorf("%s", got)
+	}
+	c.Ir, c.I1mr, c.ILmr = 40, 5, 4
+	if got := c.String(); got != "Ir=40 I1mr=5 ILmr=4 Dr=16 D1mr=3 DLmr=1 Dw=8 D1mw=2 DLmw=0" {
+		t.Errorf("%s", got)
 	}
 }
 
